@@ -1,0 +1,83 @@
+"""The errors that the library raises (design, section 4): problem, place in the user's file, what to do."""
+from __future__ import annotations
+
+import linecache
+
+from adjoint.ir.nodes import Span
+
+__all__ = [
+    "AdjointError", "ArgumentError", "CotangentError", "MutationError", "NoDerivativeError", "NotScalarError",
+    "RuleError", "SourceError", "UnsupportedSyntaxError",
+]
+
+
+class AdjointError(Exception):
+    """Base class of everything that the library itself raises.
+
+    Parameters
+    ----------
+    problem : str
+        One sentence.
+    hint : str, optional
+        What the user can do about it.
+    filename, span : optional
+        The place in the user's file; its source line is shown with carets.
+    """
+
+    def __init__(self, problem: str, *, hint: str | None = None, filename: str | None = None,
+                 span: Span | None = None) -> None:
+        self.problem, self.hint, self.filename, self.span = problem, hint, filename, span
+        super().__init__(problem)
+
+    def __str__(self) -> str:
+        parts = [self.problem]
+        if self.filename is not None and self.span is not None:
+            parts.append(f"  {self.filename}:{self.span.line}")
+            parts.extend(_excerpt(self.filename, self.span))
+        if self.hint is not None:
+            parts.append(f"hint: {self.hint}")
+        return "\n".join(parts)
+
+
+def _excerpt(filename: str, span: Span) -> list[str]:
+    line = linecache.getline(filename, span.line).rstrip("\n")
+    text = line.lstrip()
+    if not text:
+        return []
+    # ast counts columns in bytes, a terminal in characters
+    start = len(line.encode()[: span.column].decode(errors="replace"))
+    end = len(line.encode()[: span.end_column].decode(errors="replace")) if span.end_line == span.line else len(line)
+    indent = len(line) - len(text)
+    return ["    " + text, "    " + " " * max(start - indent, 0) + "^" * max(end - start, 1)]
+
+
+class UnsupportedSyntaxError(AdjointError):
+    """A statement or expression that is not differentiated; raised before any of its function runs."""
+
+
+class SourceError(AdjointError):
+    """The source of a function cannot be read, or is not the source that the function was made from."""
+
+
+class NotScalarError(AdjointError, TypeError):
+    """`gradient` was given a function whose result is not one real number."""
+
+
+class CotangentError(AdjointError, ValueError):
+    """A cotangent given to ``back`` does not have the structure or the shape of the result."""
+
+
+class ArgumentError(AdjointError, TypeError):
+    """An argument that cannot be differentiated, or an ``argnums`` out of range."""
+
+
+class NoDerivativeError(AdjointError):
+    """A derivative is needed of a function that has neither a rule nor source code."""
+
+
+class MutationError(AdjointError):
+    """A function without rule or source changed, or stored, something that carries a derivative."""
+
+
+class RuleError(AdjointError):
+    """A rule returned the wrong number of cotangents, or one of a wrong shape."""

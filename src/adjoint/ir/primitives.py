@@ -1,0 +1,255 @@
+"""The functions that lowered code calls beyond Python's own `operator`, `getattr` and `setattr`.
+
+Each is an ordinary function with the meaning that Python gives the construct, so the IR can be run as it stands; the
+engine (`adjoint.run`) knows how each is differentiated.
+"""
+from __future__ import annotations
+
+import builtins
+import importlib
+from collections.abc import Callable, Iterable
+from types import CellType, CodeType, FunctionType
+from typing import Any
+
+MISSING: Any = object()
+"""Stands where Python would have nothing: an absent default, an unset class name."""
+
+
+# ---- displays ---------------------------------------------------------------------------------------------------
+
+
+def build_tuple(*items: Any) -> tuple[Any, ...]:
+    """``(a, b)``"""
+    return items
+
+
+def build_list(*items: Any) -> list[Any]:
+    """``[a, b]``"""
+    return list(items)
+
+
+def build_set(*items: Any) -> set[Any]:
+    """``{a, b}``"""
+    return set(items)
+
+
+def build_dict(*keys_and_values: Any) -> dict[Any, Any]:
+    """``{k1: v1, k2: v2}``, given as k1, v1, k2, v2."""
+    return dict(zip(keys_and_values[::2], keys_and_values[1::2], strict=True))
+
+
+def build_slice(start: Any, stop: Any, step: Any) -> slice:
+    """``start:stop:step`` inside a subscript."""
+    return slice(start, stop, step)
+
+
+def build_string(*parts: Any) -> str:
+    """An f-string from its formatted parts."""
+    return "".join(parts)
+
+
+def format_value(value: Any, conversion: str | None, spec: str) -> str:
+    """One ``{value!r:spec}`` of an f-string; `conversion` is ``'s'``, ``'r'``, ``'a'`` or ``None``."""
+    if conversion is not None:
+        value = {"s": str, "r": repr, "a": ascii}[conversion](value)
+    return format(value, spec)
+
+
+def list_append(xs: list[Any], value: Any) -> None:
+    """The step of a list comprehension and of a display with ``*``."""
+    xs.append(value)
+
+
+def list_extend(xs: list[Any], values: Iterable[Any]) -> None:
+    """``*values`` in a list display, a tuple display or the arguments of a call."""
+    xs.extend(values)
+
+
+def list_to_tuple(xs: list[Any]) -> tuple[Any, ...]:
+    """A list that nobody else holds, as a tuple."""
+    return tuple(xs)
+
+
+def set_add(xs: set[Any], value: Any) -> None:
+    """The step of a set comprehension."""
+    xs.add(value)
+
+
+def set_update(xs: set[Any], values: Iterable[Any]) -> None:
+    """``*values`` in a set display."""
+    xs.update(values)
+
+
+def dict_insert(mapping: dict[Any, Any], key: Any, value: Any) -> None:
+    """The step of a dict comprehension."""
+    mapping[key] = value
+
+
+def dict_update(mapping: dict[Any, Any], other: Any) -> None:
+    """``**other`` in a dict display (later keys win)."""
+    mapping.update(other)
+
+
+def dict_merge(mapping: dict[str, Any], other: Any) -> None:
+    """``**other`` among the arguments of a call: strings only, each at most once."""
+    for key in other.keys():
+        if not isinstance(key, str):
+            raise TypeError("keywords must be strings")
+        if key in mapping:
+            raise TypeError(f"got multiple values for keyword argument {key!r}")
+        mapping[key] = other[key]
+
+
+# ---- names ------------------------------------------------------------------------------------------------------
+
+
+def new_cell() -> CellType:
+    """The cell of a captured variable that has no value yet."""
+    return CellType()
+
+
+def load_cell(cell: CellType, name: str) -> Any:
+    """A captured variable."""
+    try:
+        return cell.cell_contents
+    except ValueError:
+        raise NameError(f"cannot access free variable {name!r} where it is not associated with a value"
+                        " in enclosing scope", name=name) from None
+
+
+def store_cell(cell: CellType, value: Any) -> None:
+    """``name = value`` for a captured variable."""
+    cell.cell_contents = value
+
+
+def delete_cell(cell: CellType) -> None:
+    """``del name`` for a captured variable."""
+    del cell.cell_contents
+
+
+def load_global(namespace: dict[str, Any], name: str) -> Any:
+    """A global name, or a builtin one."""
+    try:
+        return namespace[name]
+    except KeyError:
+        pass
+    try:
+        return getattr(builtins, name)
+    except AttributeError:
+        raise NameError(f"name {name!r} is not defined", name=name) from None
+
+
+def store_global(namespace: dict[str, Any], name: str, value: Any) -> None:
+    """``name = value`` under ``global name``."""
+    namespace[name] = value
+
+
+def delete_global(namespace: dict[str, Any], name: str) -> None:
+    """``del name`` under ``global name``."""
+    try:
+        del namespace[name]
+    except KeyError:
+        raise NameError(f"name {name!r} is not defined", name=name) from None
+
+
+def current_globals() -> dict[str, Any]:
+    """The globals of the function being run; the engine puts them in."""
+    raise NotImplementedError
+
+
+def load_class_name(namespace: Any, name: str, fallback: Callable[[], Any]) -> Any:
+    """A name read in a class body: the class's own namespace first, then `fallback`."""
+    try:
+        return namespace[name]
+    except KeyError:
+        return fallback()
+
+
+# ---- functions, calls, classes ----------------------------------------------------------------------------------
+
+
+def make_function(
+    code: CodeType,
+    namespace: dict[str, Any],
+    defaults: tuple[Any, ...] | None,
+    keyword_defaults: dict[str, Any] | None,
+    annotations: dict[str, Any] | None,
+    *cells: CellType,
+) -> FunctionType:
+    """A nested ``def`` or ``lambda``: the real function object, with the real cells of what it captures."""
+    function = FunctionType(code, namespace, code.co_name, defaults, cells or None)
+    function.__kwdefaults__ = keyword_defaults
+    function.__qualname__ = code.co_qualname
+    if annotations:
+        function.__annotations__ = annotations
+    if "__name__" in namespace:
+        function.__module__ = namespace["__name__"]
+    return function
+
+
+def call_method(obj: Any, name: str, *args: Any, **kwargs: Any) -> Any:
+    """``obj.name(*args, **kwargs)`` as one operation, so that methods of builtin types have rules."""
+    return getattr(obj, name)(*args, **kwargs)
+
+
+def apply(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """``function(*args, **kwargs)``: a call with stars; both containers are new and nobody else's."""
+    return function(*args, **kwargs)
+
+
+def build_class(body: Callable[[Any], Any], name: str, *bases: Any, **keywords: Any) -> type:
+    """A ``class`` statement; `body` fills the namespace that it is given."""
+    return builtins.__build_class__(body, name, *bases, **keywords)  # type: ignore[attr-defined,no-any-return]
+
+
+# ---- exceptions, imports, patterns ------------------------------------------------------------------------------
+
+
+def exception_match(caught: BaseException, kinds: Any) -> bool:
+    """Whether ``except kinds`` catches `caught`."""
+    members = kinds if isinstance(kinds, tuple) else (kinds,)
+    for kind in members:
+        if not (isinstance(kind, type) and issubclass(kind, BaseException)):
+            raise TypeError("catching classes that do not inherit from BaseException is not allowed")
+    return isinstance(caught, kinds)
+
+
+def import_module(namespace: dict[str, Any], name: str, names: tuple[str, ...] | None, level: int) -> Any:
+    """``import name`` (`names` is ``None``: the top package) or ``from name import names``: the module."""
+    return builtins.__import__(name, namespace, None, names or (), level)
+
+
+def import_from(module: Any, name: str) -> Any:
+    """One name of ``from module import name``."""
+    try:
+        return getattr(module, name)
+    except AttributeError:
+        pass
+    try:
+        return importlib.import_module(f"{module.__name__}.{name}")
+    except ImportError:
+        raise ImportError(f"cannot import name {name!r} from {module.__name__!r}"
+                          f" ({getattr(module, '__file__', 'unknown location')})") from None
+
+
+def match_sequence(subject: Any) -> bool:
+    """Whether a sequence pattern may match `subject` at all."""
+    return bool(type(subject).__flags__ & (1 << 5))  # Py_TPFLAGS_SEQUENCE
+
+
+def match_mapping(subject: Any) -> bool:
+    """Whether a mapping pattern may match `subject` at all."""
+    return bool(type(subject).__flags__ & (1 << 6))  # Py_TPFLAGS_MAPPING
+
+
+def match_class_attribute(cls: type, position: int) -> str:
+    """The attribute that the positional sub-pattern number `position` of a class pattern stands for."""
+    names = getattr(cls, "__match_args__", ())
+    if position >= len(names):
+        raise TypeError(f"{cls.__name__}() accepts {len(names)} positional sub-patterns ({position + 1} given)")
+    return names[position]  # type: ignore[no-any-return]
+
+
+def match_self(cls: type) -> bool:
+    """Whether the one positional sub-pattern of ``cls(...)`` matches the subject itself (``int(n)``)."""
+    return bool(cls.__flags__ & (1 << 22)) and not hasattr(cls, "__match_args__")  # _Py_TPFLAGS_MATCH_SELF

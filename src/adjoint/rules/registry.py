@@ -1,0 +1,299 @@
+"""The table of rules: what the engine asks, and what rule files and users fill.
+
+A *rule* (``rrule``) of ``f`` is a function with ``f``'s own arguments that returns the value and a pullback::
+
+    @rrule.register(np.linalg.inv)
+    def _(a):
+        y = np.linalg.inv(a)
+
+        def inv_back(y_bar):
+            return None, -y.T @ y_bar @ y.T      # (f_bar, *one cotangent per positional argument)
+        return y, inv_back
+
+Keyword arguments are those that the rule names in its signature; a call with any other keyword is one that the rule
+was not written for. ``back`` returns one cotangent per *positional* argument of the call, then, if the rule says
+``keyword_bars=True``, a dict of cotangents of keyword arguments. A rule declines a call by returning `NotImplemented`:
+the next rule, or the function's own source, is taken.
+"""
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass, field
+from types import FunctionType
+from typing import Any, TypeVar
+
+__all__ = ["Key", "Rule", "Rules", "frule", "key_of", "library", "non_differentiable", "rrule", "structural",
+           "substitute", "table"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+Key = Hashable
+"""A function object, or ``(type, name)`` for a method of a builtin type."""
+
+
+@dataclass(slots=True)
+class Rule:
+    """One registered rule of one function.
+
+    Attributes
+    ----------
+    function
+        The rule itself.
+    keywords
+        The keyword arguments that it knows.
+    positional
+        The most positional arguments that it takes (-1: any number).
+    required
+        The fewest.
+    types
+        ``(position, type)`` from the annotations of its parameters: the rule is for such arguments only.
+    alias
+        The result may share memory with an argument (a view, or the argument itself). Otherwise it is fresh.
+    trusted
+        Its cotangents are projected by the family that made it, so the engine need not check them again.
+    keyword_bars
+        ``back`` returns one entry more: a dict of cotangents of keyword arguments.
+    """
+
+    function: Callable[..., Any]
+    keywords: frozenset[str]
+    positional: int
+    required: int
+    types: tuple[tuple[int, type], ...] = ()
+    alias: bool = False
+    trusted: bool = False
+    keyword_bars: bool = False
+
+    @classmethod
+    def of(cls, function: Callable[..., Any], *, alias: bool = False, trusted: bool = False,
+           keyword_bars: bool = False) -> Rule:
+        """Read what the rule takes from its signature."""
+        positional, required, keywords = 0, 0, set()
+        types: list[tuple[int, type]] = []
+        for parameter in inspect.signature(function, eval_str=True).parameters.values():
+            if parameter.kind is parameter.VAR_KEYWORD:
+                raise TypeError("a rule must name the keyword arguments that it knows; '**' would swallow the others")
+            if parameter.kind is parameter.VAR_POSITIONAL:
+                positional = -1
+                continue
+            if parameter.kind is not parameter.KEYWORD_ONLY:
+                if isinstance(parameter.annotation, type) and parameter.annotation is not parameter.empty:
+                    types.append((positional, parameter.annotation))
+                positional += 1
+                required += parameter.default is parameter.empty
+            if parameter.kind is not parameter.POSITIONAL_ONLY:
+                keywords.add(parameter.name)
+        return cls(function, frozenset(keywords), positional, required, tuple(types), alias, trusted, keyword_bars)
+
+    def accepts(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        """Whether the rule was written for such a call."""
+        if kwargs and not self.keywords.issuperset(kwargs):
+            return False
+        n = len(args)
+        if 0 <= self.positional < n or (n < self.required and not kwargs):
+            return False
+        return all(i >= n or isinstance(args[i], kind) for i, kind in self.types)
+
+
+@dataclass(slots=True)
+class Rules:
+    """Everything that is registered for one function. At most one of the last three is set.
+
+    Attributes
+    ----------
+    rrules, frules
+        The last registered comes first.
+    inactive
+        The derivative is zero, or the function returns no reals and stores nothing.
+    substitute
+        Python source that computes the same; differentiated in its place.
+    structural
+        A rule of the engine's own form, for functions that move values about: ``function(memory, *args, **kwargs)``
+        returns ``(y, back)`` and keeps the cotangents of containers in ``memory`` (see `adjoint.run.memory`).
+    """
+
+    rrules: list[Rule] = field(default_factory=list)
+    frules: list[Rule] = field(default_factory=list)
+    inactive: bool = False
+    substitute: FunctionType | None = None
+    structural: Callable[..., Any] | None = None
+
+
+table: dict[Key, Rules] = {}
+"""By function, or by ``(type, name)``."""
+
+methods: dict[type, dict[str, Rules]] = {}
+"""The same entries of ``(type, name)`` keys, by type and then by name: what a method call asks."""
+
+_libraries = {"numpy": "adjoint.rules.numpy", "math": "adjoint.rules.math"}
+"""Rule files that are loaded on the first call into a library: top package name → module."""
+
+_loaded: set[str] = set()
+
+
+def library(package: str, rules: str) -> None:
+    """Say that the module `rules` holds the rules of `package`; it is imported on the first call into it."""
+    _libraries[package] = rules
+
+
+def load(package: str) -> bool:
+    """Import the rule file of `package` if there is one; whether anything new was loaded."""
+    if package in _loaded or package not in _libraries:
+        return False
+    _loaded.add(package)
+    importlib.import_module(_libraries[package])
+    return True
+
+
+def entry(key: Key) -> Rules:
+    """The entry of `key`, made if need be."""
+    key = key_of(key)
+    rules = table.get(key)
+    if rules is None:
+        rules = table[key] = Rules()
+        if isinstance(key, tuple):
+            methods.setdefault(key[0], {})[key[1]] = rules
+    return rules
+
+
+def key_of(f: Any) -> Key:
+    """The key that a function is registered under: methods of builtin types by ``(type, name)``."""
+    if isinstance(f, tuple):
+        kind, name = f
+        for base in kind.__mro__:
+            if name in vars(base):
+                return (base, name) if base is not object or kind is object else (kind, name)
+        return f
+    owner, name = getattr(f, "__objclass__", None), getattr(f, "__name__", None)
+    if owner is not None and name is not None and not isinstance(f, type):
+        return (owner, name)  # list.append, ndarray.sum, float.__add__
+    return f  # type: ignore[no-any-return]
+
+
+class _Registry:
+    """`rrule` and `frule`: called, they apply the registered rule; ``.register`` adds one."""
+
+    def __init__(self, which: str) -> None:
+        self._which = which
+
+    def register(self, *keys: Any, alias: bool = False, trusted: bool = False,
+                 keyword_bars: bool = False) -> Callable[[F], F]:
+        """Register the decorated function as the rule of each of `keys`.
+
+        Parameters
+        ----------
+        *keys
+            Functions, or ``(type, name)`` for methods of builtin types.
+        alias
+            The result may share memory with an argument.
+        keyword_bars
+            ``back`` returns one entry more, a dict of cotangents of keyword arguments.
+        """
+        def add(function: F) -> F:
+            rule = Rule.of(function, alias=alias, trusted=trusted, keyword_bars=keyword_bars)
+            for key in keys:
+                getattr(entry(key), self._which).insert(0, rule)
+            return function
+        return add
+
+    def find(self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[Rule]:
+        """The rules of `f` that were written for such arguments, the last registered first."""
+        rules = lookup(f)
+        if rules is not None:
+            for rule in getattr(rules, self._which):
+                if rule.accepts(args, kwargs):
+                    yield rule
+
+
+class _Reverse(_Registry):
+    def __call__(self, f: Any, *args: Any, **kwargs: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]] | None:
+        """Apply the reverse rule of `f`.
+
+        Returns
+        -------
+        tuple or None
+            ``(y, back)`` with ``back(y_bar) -> (f_bar, *arg_bars)``; ``None`` where no rule is registered for `f`
+            with such arguments.
+        """
+        rules = lookup(f)
+        if rules is not None and rules.inactive:
+            return f(*args, **kwargs), lambda y_bar: (None,) * (len(args) + 1)
+        for rule in self.find(f, args, kwargs):
+            result = rule.function(*args, **kwargs)
+            if result is not NotImplemented:
+                return result  # type: ignore[no-any-return]
+        return None
+
+
+class _Forward(_Registry):
+    def __call__(self, f: Any, dots: tuple[Any, ...], *args: Any, **kwargs: Any) -> tuple[Any, Any] | None:
+        """Apply the forward rule of `f`.
+
+        Parameters
+        ----------
+        dots
+            One tangent per positional argument, ``None`` for zero.
+
+        Returns
+        -------
+        tuple or None
+            ``(y, y_dot)``; ``None`` where no rule is registered.
+        """
+        rules = lookup(f)
+        if rules is not None and rules.inactive:
+            return f(*args, **kwargs), None
+        if rules is not None:
+            for rule in rules.frules:
+                if rule.accepts((dots, *args), kwargs):
+                    result = rule.function(dots, *args, **kwargs)
+                    if result is not NotImplemented:
+                        return result  # type: ignore[no-any-return]
+        return None
+
+
+rrule = _Reverse("rrules")
+frule = _Forward("frules")
+
+
+def lookup(f: Any) -> Rules | None:
+    """The entry of `f`; loads the rule file of the library that `f` is from."""
+    try:
+        key = key_of(f)
+        rules = table.get(key)
+    except TypeError:  # unhashable
+        return None
+    if rules is None:
+        module = getattr(f, "__module__", None) or getattr(type(f), "__module__", None)
+        if isinstance(f, tuple):
+            module = f[0].__module__
+        if isinstance(module, str) and load(module.partition(".")[0]):
+            rules = table.get(key)
+    return rules
+
+
+def non_differentiable(*keys: Any) -> None:
+    """Say that functions have derivative zero, or return no reals: they run as they are.
+
+    They must not store or change anything that carries a derivative.
+    """
+    for key in keys:
+        entry(key).inactive = True
+
+
+def substitute(*keys: Any) -> Callable[[F], F]:
+    """The decorated Python function computes the same as `keys` and is differentiated in their place."""
+    def add(function: F) -> F:
+        for key in keys:
+            entry(key).substitute = function  # type: ignore[assignment]
+        return function
+    return add
+
+
+def structural(*keys: Any) -> Callable[[F], F]:
+    """The decorated function is the engine-form rule of `keys`: ``function(memory, *args, **kwargs)``."""
+    def add(function: F) -> F:
+        for key in keys:
+            entry(key).structural = function
+        return function
+    return add
