@@ -1,0 +1,66 @@
+# Each command sets up what it needs: python3 (3.11 or newer) and make are enough.
+#
+#   make demo       fit the noisy cubic and the moons, write figures to demo-output/
+#   make test       lint and tests
+#   make test-all   the same tests in CPython 3.11, 3.12 and 3.13
+#   make lint       ruff (format and rules), mypy --strict
+#   make bench      measure speed and memory beside the peers
+#   make fuzz       random programs; N=5000 says how many
+#   make clean      remove what was built
+
+VENV ?= .venv
+N ?= 2000
+VERSIONS := 3.11 3.12 3.13
+PYTEST_ARGS ?=
+
+PY = $(VENV)/bin/python
+PIP_INSTALL = -m pip install --quiet --disable-pip-version-check
+
+.PHONY: demo test test-all lint bench fuzz clean $(VERSIONS:%=test-%)
+
+demo: $(VENV)/.demo
+	$(PY) -m adjoint.demo
+
+test: lint
+	$(PY) -m pytest $(PYTEST_ARGS)
+
+test-all: lint $(VERSIONS:%=test-%)
+
+$(VERSIONS:%=test-%): test-%: .venv-%/.test
+	.venv-$*/bin/python -m pytest $(PYTEST_ARGS)
+
+lint: $(VENV)/.test
+	$(PY) -m ruff format --check
+	$(PY) -m ruff check
+	$(PY) -m mypy
+
+bench: $(VENV)/.bench
+	$(PY) -m benchmarks
+
+fuzz: $(VENV)/.test
+	$(PY) -m tests.fuzz $(N)
+
+clean:
+	rm -rf .venv $(VERSIONS:%=.venv-%) build dist demo-output
+	rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+
+# ---- environments: a stamp per group of dependencies, renewed when pyproject.toml changes ----
+
+.PRECIOUS: .venv-%/.made
+
+$(VENV)/.made: tools/find-python
+	python=$$(tools/find-python) && "$$python" -m venv --clear $(VENV)
+	touch $@
+
+.venv-%/.made: tools/find-python
+	python=$$(tools/find-python $*) && "$$python" -m venv --clear .venv-$*
+	touch $@
+
+$(VENV)/.demo $(VENV)/.test $(VENV)/.bench: $(VENV)/.%: $(VENV)/.made pyproject.toml
+	$(PY) $(PIP_INSTALL) --editable '.[$*]'
+	touch $@
+
+.venv-%/.test: .venv-%/.made pyproject.toml
+	.venv-$*/bin/python $(PIP_INSTALL) --editable '.[test]'
+	touch $@
