@@ -1,0 +1,296 @@
+"""``try``, ``except``, ``else``, ``finally`` and ``raise``."""
+
+import math
+
+import numpy as np
+
+from tests.corpus.registry import case
+
+
+class TooLarge(Exception):
+    def __init__(self, amount):
+        super().__init__("too large")
+        self.amount = amount
+
+
+def limited(x, limit):
+    if x > limit:
+        raise TooLarge(x - limit)
+    return x
+
+
+@case(1.3)
+@case(3.3)
+def caught(x):
+    try:
+        y = limited(x * x, 4.0)
+    except TooLarge:
+        y = 2.0 * x
+    return y * x
+
+
+@case(3.3)
+def value_carried_by_exception(x):
+    try:
+        return limited(x, 1.0)
+    except TooLarge as error:
+        return error.amount * x
+
+
+@case(3.3)
+def value_in_exception_arguments(x):
+    try:
+        raise ValueError(x * 2, "text")
+    except ValueError as error:
+        return error.args[0] * x
+
+
+@case(0.5)
+@case(2.5)
+def try_else(x):
+    try:
+        y = limited(x, 1.0)
+    except TooLarge:
+        y = 1.0
+    else:
+        y = y * x
+    return y + x
+
+
+@case(0.5)
+@case(2.5)
+def try_finally(x):
+    log = []
+    try:
+        y = limited(x, 1.0) * 2
+    except TooLarge:
+        y = x * x
+    finally:
+        log.append(x * 3)
+    return y + log[0]
+
+
+@case(2.5)
+def finally_overrides_return(x):
+    def f():
+        try:
+            return x
+        finally:
+            return x * x  # noqa: B012
+
+    return f()
+
+
+@case(2.5)
+def return_value_is_fixed_before_finally(x):
+    def f():
+        y = x
+        try:
+            return y * y
+        finally:
+            y = 100.0
+
+    return f()
+
+
+@case(2.5)
+def finally_swallows_exception(x):
+    total = 0.0
+    for k in range(3):
+        try:
+            total += x * k
+            limited(x, 1.0)
+            total += 100.0
+        finally:
+            total += x
+            continue  # noqa: B012
+    return total
+
+
+@case(2.5)
+def nested_handlers(x):
+    try:
+        try:
+            x = x * 2
+            limited(x, 1.0)
+        except KeyError:
+            x = 0.0
+        finally:
+            x = x * x
+    except TooLarge as error:
+        x = x + error.amount
+    return x
+
+
+@case(2.5)
+def reraised(x):
+    y = 0.0
+    try:
+        try:
+            raise TooLarge(x)
+        except TooLarge as error:
+            y = error.amount * 2
+            raise
+    except Exception:
+        y = y * x
+    return y
+
+
+@case(2.5)
+def raised_from(x):
+    try:
+        try:
+            raise KeyError(x)
+        except KeyError as error:
+            raise TooLarge(x * x) from error
+    except TooLarge as error:
+        return error.amount + error.__cause__.args[0]
+
+
+@case(2.5)
+def several_handlers(x):
+    total = 0.0
+    for kind in (ValueError, KeyError, TypeError, None):
+        try:
+            if kind is not None:
+                raise kind(kind.__name__)
+            total += x**4
+        except (ValueError, TypeError):
+            total += x
+        except KeyError:
+            total += x * x
+    return total
+
+
+@case([0.5, 2.5])
+def builtin_exceptions(xs):
+    total = 0.0
+    for k in range(4):
+        try:
+            total += xs[k] * 2
+        except IndexError:
+            total += xs[0] * k
+    try:
+        total /= 0.0 * xs[0]
+    except ZeroDivisionError:
+        total *= xs[1]
+    return total
+
+
+@case({"a": 0.5})
+def missing_key_default(d):
+    def get(key):
+        try:
+            return d[key]
+        except KeyError:
+            return d["a"] * 3
+
+    return get("a") * get("b")
+
+
+@case(2.5)
+def break_through_finally(x):
+    total = 0.0
+    for k in range(5):
+        try:
+            if k == 3:
+                break
+            total += x * k
+        finally:
+            total *= 1.5
+    return total
+
+
+@case(2.5)
+def partial_work_before_exception(x):
+    items = []
+    try:
+        for k in range(5):
+            items.append(x * k)
+            limited(items[-1], 6.0)
+    except TooLarge as error:
+        items.append(error.amount)
+    return sum(items)
+
+
+@case(np.array([1.0, 2.0]))
+def array_written_before_exception(x):
+    y = x.copy()
+    try:
+        y[0] = y[0] * x[1]
+        raise TooLarge(y[0])
+    except TooLarge as error:
+        y[1] *= error.amount
+    return y.sum()
+
+
+@case(2.5)
+def exception_through_frames(x):
+    def inner(v):
+        v = v * 2
+        limited(v, 1.0)
+        return v
+
+    def middle(v):
+        try:
+            return inner(v * x)
+        finally:
+            state.append(v)
+
+    state = []
+    try:
+        result = middle(x)
+    except TooLarge as error:
+        result = error.amount
+    return result * state[0]
+
+
+@case(2.5)
+def exception_in_comprehension(x):
+    try:
+        return sum([limited(x * k, 6.0) for k in range(5)])
+    except TooLarge as error:
+        return error.amount * error.amount
+
+
+@case(0.5)
+def stop_iteration_by_hand(x):
+    it = iter([x, x * x])
+    total = 0.0
+    while True:
+        try:
+            total += next(it)
+        except StopIteration:
+            return total * x
+
+
+@case(0.5)
+def math_domain_error(x):
+    try:
+        return math.log(-x)
+    except ValueError:
+        return math.log(x)
+
+
+@case(1.5)
+def exception_variable_unbound_afterwards(x):
+    error = x
+    try:
+        raise TooLarge(x)
+    except TooLarge as error:
+        y = error.amount
+    try:
+        return error * y
+    except NameError:
+        return y * x
+
+
+@case(1.5)
+def loop_retries(x):
+    attempts = 0
+    while True:
+        attempts += 1
+        try:
+            return limited(x, 1.0) * attempts
+        except TooLarge:
+            x = x * 0.8

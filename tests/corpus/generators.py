@@ -1,0 +1,250 @@
+"""Generator functions: consumed wholly, partly, sent to, thrown into, closed, delegated."""
+
+import itertools
+import math
+
+import numpy as np
+
+from tests.corpus.registry import case
+
+
+def geometric(x, n):
+    value = 1.0
+    for _ in range(n):
+        yield value
+        value = value * x
+
+
+@case(0.7)
+def summed(x):
+    return sum(geometric(x, 5))
+
+
+@case(0.7)
+def listed(x):
+    values = list(geometric(x, 5))
+    return values[1] * values[3] + len(values) * x
+
+
+@case(0.7)
+def partly_consumed(x):
+    powers = geometric(x, 100)
+    next(powers)
+    return next(powers) * next(powers) + x
+
+
+@case(0.7)
+def broken_out_of(x):
+    total = 0.0
+    for value in geometric(x, 100):
+        if value < 0.2:
+            break
+        total += value
+    return total
+
+
+@case(0.7)
+def infinite_with_islice(x):
+    def forever():
+        value = x
+        while True:
+            yield value
+            value = math.sin(value) + 0.1
+
+    return sum(itertools.islice(forever(), 4))
+
+
+@case(0.7)
+def sent_values(x):
+    def averager():
+        total, count, average = 0.0, 0, 0.0
+        while True:
+            value = yield average
+            total += value
+            count += 1
+            average = total / count
+
+    averages = averager()
+    next(averages)
+    averages.send(x)
+    averages.send(x * x)
+    return averages.send(3.0) * x
+
+
+@case(0.7)
+def delegated(x):
+    def inner(y):
+        yield y
+        received = yield y * 2
+        return received if received is not None else y * y
+
+    def outer():
+        a = yield from inner(x)
+        b = yield from inner(a)
+        yield a * b
+
+    return sum(outer())
+
+
+@case(0.7)
+def returned_value(x):
+    def generate():
+        yield x
+        return x * 10.0
+
+    it = generate()
+    total = next(it)
+    try:
+        next(it)
+    except StopIteration as stop:
+        total += stop.value * x
+    return total
+
+
+@case(0.7)
+def closed_early(x):
+    state = [1.0]
+
+    def generate():
+        try:
+            yield x
+            yield x * 2
+        finally:
+            state[0] = state[0] * x
+
+    it = generate()
+    y = next(it)
+    it.close()
+    return y + state[0]
+
+
+@case(0.7)
+def thrown_into(x):
+    def generate():
+        value = x
+        while True:
+            try:
+                yield value
+                value = value * 2
+            except ValueError:
+                value = value * value
+
+    it = generate()
+    a = next(it)
+    b = it.throw(ValueError())
+    c = next(it)
+    return a + b * c
+
+
+@case(0.7)
+def interleaved(x):
+    first, second = geometric(x, 4), geometric(x + 1.0, 4)
+    total = 0.0
+    for a, b in zip(first, second, strict=True):
+        total += a * b
+    return total
+
+
+@case([0.1, [0.2, [0.3, 0.4]], 0.5])
+def recursive_generator(tree):
+    def walk(node):
+        if isinstance(node, list):
+            for child in node:
+                yield from walk(child)
+        else:
+            yield node * node
+
+    total = 0.0
+    for depth, value in enumerate(walk(tree)):
+        total += (depth + 1) * value
+    return total
+
+
+@case(0.7)
+def pipeline(x):
+    def scaled(values):
+        for v in values:
+            yield v * x
+
+    def kept(values):
+        for v in values:
+            if v > 0.1:
+                yield v
+
+    return sum(kept(scaled(scaled(geometric(x, 6)))))
+
+
+@case(np.array([0.4, 0.8]))
+def generator_changes_captured_state(x):
+    state = x.copy()
+
+    def steps():
+        for k in range(3):
+            state[k % 2] *= x[0] + k
+            yield state.sum()
+
+    return sum(value * (k + 1) for k, value in enumerate(steps()))
+
+
+@case(0.7)
+def generator_sees_later_writes(x):
+    items = [x, 1.0]
+
+    def products():
+        for k in range(2):
+            yield items[k] * x
+
+    it = products()
+    a = next(it)
+    items[1] = x * 5.0
+    return a + next(it)
+
+
+class Tree:
+    def __init__(self, value, *children):
+        self.value = value
+        self.children = children
+
+    def __iter__(self):
+        yield self.value
+        for child in self.children:
+            yield from child
+
+
+@case(0.7, 0.2)
+def generator_method(x, y):
+    tree = Tree(x, Tree(y, Tree(x * y)), Tree(2.0))
+    return sum(v * v for v in tree) + max(tree) * x
+
+
+@case(0.7)
+def early_return_in_generator(x):
+    def until(limit):
+        value = x
+        for _ in range(50):
+            if value > limit:
+                return
+            yield value
+            value = value * 1.7
+
+    return sum(until(3.0)) + sum(until(0.1))
+
+
+@case(0.7)
+def generator_with_context(x):
+    log = []
+
+    class Scope:
+        def __enter__(self):
+            log.append(x)
+            return x * 3
+
+        def __exit__(self, *info):
+            log.append(x * x)
+
+    def generate():
+        with Scope() as scale:
+            yield scale
+            yield scale * x
+
+    return sum(generate()) + sum(log)
