@@ -78,7 +78,7 @@ class Rule:
                 positional = -1
                 continue
             if parameter.kind is not parameter.KEYWORD_ONLY:
-                if isinstance(parameter.annotation, type) and parameter.annotation is not parameter.empty:
+                if isinstance(parameter.annotation, type) and parameter.annotation not in (parameter.empty, Any):
                     types.append((positional, parameter.annotation))
                 positional += 1
                 required += parameter.default is parameter.empty

@@ -1,0 +1,223 @@
+"""From a cotangent as a formula gives it to one that fits its primal: shape, realness, precision.
+
+A formula computes in the broadcast shape, in the widest dtype and, where another operand is complex, in complex
+numbers. `project` undoes all three: it sums over broadcast axes, takes the real part for a real primal and casts to
+the primal's floating dtype. `projector` does the same without keeping the primal alive.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from adjoint.errors import RuleError
+
+__all__ = ["Projector", "as_numeric", "finite", "is_numeric", "project", "projector", "unbroadcast"]
+
+Projector = Callable[[Any], Any]
+"""``bar -> bar`` that fits one primal."""
+
+FLOAT64 = np.dtype(np.float64)
+REALS = frozenset({float, int, np.float64})
+"""Real double-precision scalars, which all compute alike; a cotangent of one may be any of the floats."""
+
+
+def project(bar: Any, primal: Any) -> Any:
+    """The cotangent `bar` in the shape, realness and dtype of `primal`.
+
+    Parameters
+    ----------
+    bar
+        A number or an array of a shape to which the primal broadcasts; ``None`` passes.
+    primal
+        A number, a NumPy scalar, an array, or a list or tuple that stands for an array.
+
+    Returns
+    -------
+    number, array, list or tuple
+        Integer and boolean primals have double-precision cotangents, Python numbers Python numbers.
+
+    Raises
+    ------
+    RuleError
+        The shape of `bar` is not one to which the primal broadcasts.
+    """
+    if (
+        type(bar) is np.ndarray
+        and type(primal) is np.ndarray
+        and bar.dtype is primal.dtype
+        and bar.shape == primal.shape
+        and bar.dtype.kind in "fc"
+    ):
+        return bar
+    if bar is None:
+        return None
+    return projector(primal)(bar)
+
+
+def projector(primal: Any) -> Projector:
+    """`project` for one primal, of which it keeps only the shape and the dtype."""
+    make = _makers.get(type(primal))
+    if make is None:
+        make = _makers[type(primal)] = _maker(type(primal))
+    return make(primal)
+
+
+def unbroadcast(bar: Any, shape: tuple[int, ...]) -> Any:
+    """The array `bar` summed over the axes along which `shape` was broadcast to its shape."""
+    extra = bar.ndim - len(shape)
+    inner = bar.shape[extra:] if extra >= 0 else ()
+    if extra < 0 or any(m not in (1, n) for m, n in zip(shape, inner, strict=True)):
+        raise RuleError(
+            f"a cotangent of shape {bar.shape} does not fit an argument of shape {shape}"
+        )
+    axes = (*range(extra), *(extra + i for i, n in enumerate(inner) if shape[i] != n))
+    return bar.sum(axis=axes).reshape(shape)
+
+
+# ---- what counts as a number ------------------------------------------------------------------------------------
+
+
+def is_numeric(x: Any) -> bool:
+    """Whether `x` is a number, a NumPy number or an array of such: what a numeric rule is written for."""
+    kind = type(x)
+    verdict = _numeric.get(kind)
+    if verdict is None:
+        verdict = _numeric[kind] = _classify(kind)
+    if verdict is _BY_DTYPE:
+        return x.dtype.kind in "fciub"
+    return verdict is _YES
+
+
+def as_numeric(x: Any) -> Any:
+    """`x` if it is numeric, the array that a list or tuple of numbers stands for, else ``None``."""
+    if is_numeric(x):
+        return x
+    if isinstance(x, list | tuple):
+        try:
+            array = np.asarray(x)
+        except ValueError:  # ragged: not an array, so not for this rule
+            return None
+        if array.dtype.kind in "fciub":
+            return array
+    return None
+
+
+_YES, _NO, _BY_DTYPE = "yes", "no", "by dtype"
+_ARITHMETIC = ("__add__", "__radd__", "__mul__", "__rmul__", "__pow__", "__truediv__", "__neg__")
+
+
+def _classify(kind: type) -> str:
+    if issubclass(kind, np.generic):
+        return (
+            _YES
+            if issubclass(kind, np.number | np.bool_) and not issubclass(kind, np.timedelta64)
+            else _NO
+        )
+    if issubclass(kind, np.ndarray):
+        # a subclass with operators of its own (masked arrays, matrix) has a meaning of its own
+        own = any(
+            getattr(kind, name) is not getattr(np.ndarray, name)
+            for name in (*_ARITHMETIC, "__array_ufunc__")
+        )
+        return _NO if own else _BY_DTYPE
+    for base in (int, float, complex):
+        if issubclass(kind, base):
+            own = any(getattr(kind, name) is not getattr(base, name) for name in _ARITHMETIC)
+            return _NO if own else _YES
+    duck = all(
+        hasattr(kind, name) for name in ("__array_function__", "__array_ufunc__", "dtype", "shape")
+    )
+    return _BY_DTYPE if duck else _NO
+
+
+_numeric: dict[type, str] = {}
+
+
+def finite(bar: Any) -> bool:
+    """Whether all entries are finite; may say no where squares overflow, so a no asks for a closer look."""
+    if type(bar) in REALS:
+        return math.isfinite(bar)
+    if type(bar) is np.ndarray:
+        # one pass of BLAS: a sum of squares is finite only if every term is
+        return math.isfinite(np.vdot(bar, bar).real)
+    return bool(np.all(np.isfinite(bar)))
+
+
+# ---- one maker of projectors per type of primal -----------------------------------------------------------------
+
+
+def _total(bar: Any) -> Any:
+    return bar.sum() if getattr(bar, "ndim", 0) else bar
+
+
+def _to_float(bar: Any) -> float:
+    return bar if type(bar) is float else float(_total(bar).real)
+
+
+def _to_complex(bar: Any) -> complex:
+    return bar if type(bar) is complex else complex(_total(bar))
+
+
+def _to_scalar(kind: Any, real: bool, bar: Any) -> Any:
+    if type(bar) is kind:
+        return bar
+    bar = _total(bar)
+    return kind(bar.real if real else bar)
+
+
+def _to_array(shape: tuple[int, ...], dtype: np.dtype[Any], bar: Any) -> Any:
+    if isinstance(bar, int | float | complex | np.generic):
+        bar = np.asarray(bar)
+    if bar.shape != shape:
+        bar = unbroadcast(bar, shape)
+    if bar.dtype is not dtype:
+        if dtype.kind != "c" and bar.dtype.kind == "c":
+            bar = bar.real
+        bar = bar.astype(dtype, copy=False)
+    return bar
+
+
+def _array_projector(primal: Any) -> Projector:
+    dtype = primal.dtype
+    return partial(_to_array, primal.shape, dtype if dtype.kind in "fc" else FLOAT64)
+
+
+def _sequence_projector(primal: Any) -> Projector:
+    to_array = _array_projector(np.asarray(primal))
+
+    def to_sequence(bar: Any) -> Any:
+        return _like_sequence(to_array(bar), primal)
+
+    return to_sequence
+
+
+def _like_sequence(bar: Any, primal: Any) -> Any:
+    items = [
+        _like_sequence(b, p) if isinstance(p, list | tuple) else project(b, p)
+        for b, p in zip(bar, primal, strict=True)
+    ]
+    if isinstance(primal, tuple):
+        return type(primal)._make(items) if hasattr(primal, "_make") else tuple(items)
+    return items
+
+
+def _maker(kind: type) -> Callable[[Any], Projector]:
+    if issubclass(kind, np.generic):
+        floating = kind if issubclass(kind, np.inexact) else np.float64
+        to_scalar = partial(_to_scalar, floating, not issubclass(kind, np.complexfloating))
+        return lambda primal: to_scalar
+    if issubclass(kind, int | float):
+        return lambda primal: _to_float
+    if issubclass(kind, complex):
+        return lambda primal: _to_complex
+    if issubclass(kind, list | tuple):
+        return _sequence_projector
+    return _array_projector
+
+
+_makers: dict[type, Callable[[Any], Projector]] = {}
