@@ -1,0 +1,11 @@
+"""A scalar graph for teaching: every operation makes a node, `backward` walks them in reverse.
+
+This is the other way to differentiate (operator overloading on a recorded graph); the rest of the
+library does not use it.
+"""
+
+from adjoint.value.graph import Value, build_graph, zero_grad
+from adjoint.value.layers import MLP, Layer, Neuron
+from adjoint.value.text import format_graph
+
+__all__ = ["MLP", "Layer", "Neuron", "Value", "build_graph", "format_graph", "zero_grad"]
