@@ -1,8 +1,10 @@
-"""How a function that acts on each element by itself is differentiated, given its partial derivatives.
+"""How a function that acts on each element by itself is differentiated, given its partial
+derivatives.
 
-The reverse rule takes one of three lanes. Double-precision arrays of one shape, and real Python scalars, need no
-projection: nothing stands between the user's operation and the product with the partial. Everything else
-(broadcasting, complex, other dtypes, lists) goes through `_reverse_general`.
+The reverse rule takes one of three lanes. Double-precision arrays of one shape, and real Python
+scalars, need no projection: nothing stands between the user's operation and the product with the
+partial. Everything else (broadcasting, complex, other dtypes, lists) goes through
+`_reverse_general`.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from numpy import float64, ndarray, vdot, where
 from adjoint.rules.projection import FLOAT64, REALS, as_numeric, finite, is_numeric, projector
 from adjoint.rules.registry import non_differentiable
 
-__all__ = ["Partial", "Slopes", "forward", "reverse"]
+__all__ = ["Partial", "Slopes", "filled", "forward", "reverse"]
 
 Partial: TypeAlias = Callable[..., Any] | int | float | None
 Rule: TypeAlias = Callable[..., Any]
@@ -36,9 +38,11 @@ class Slopes:
     Attributes
     ----------
     partials
-        One per operand, brought to the signature ``(y, *operands)``; numbers and ``None`` as they are.
+        One per operand, brought to the signature ``(y, *operands)``; numbers and ``None`` as they
+        are.
     reads
-        Whether some partial reads ``y``, the first operand, the second, …: what the reverse sweep needs.
+        Whether some partial reads ``y``, the first operand, the second, …: what the reverse sweep
+        needs.
     singular
         Whether a product with a zero cotangent may fail to be zero.
     """
@@ -90,11 +94,12 @@ def _names_read(p: Callable[..., Any]) -> set[str]:
     return read
 
 
-# ---- reverse ----------------------------------------------------------------------------------------------------
+# ---- reverse -------------------------------------------------------------------------------------
 
 
 def reverse(f: Callable[..., Any], slopes: Slopes) -> Rule:
-    """The reverse rule of `f`, specialised on the number of operands and on what kind of function it is."""
+    """The reverse rule of `f`, specialised on the number of operands and on what kind of function
+    it is."""
     traits = _Traits.of(f)
     match slopes.partials:
         case (p,) if callable(p):
@@ -121,8 +126,8 @@ class _Traits:
     floats_only
         A function of `math`: operands are converted to float, the result is one.
     scalars
-        The types of operand that need no projection: the result of a NumPy function is a NumPy scalar, so that the
-        cotangent of a Python number must be converted there.
+        The types of operand that need no projection: the result of a NumPy function is a NumPy
+        scalar, so that the cotangent of a Python number must be converted there.
     """
 
     takes_lists: bool
@@ -286,7 +291,8 @@ def _reverse_general(
 
 
 def _numeric_operands(traits: _Traits, operands: tuple[Any, ...]) -> tuple[Any, ...] | None:
-    """The operands as numbers and arrays; ``None`` where one is something else and the rule must decline."""
+    """The operands as numbers and arrays; ``None`` where one is something else and the rule must
+    decline."""
     if all(map(is_numeric, operands)):
         return operands
     # ndarray + list is arithmetic, list + list is not
@@ -304,7 +310,8 @@ def _computing_dtype(y: Any) -> tuple[np.dtype[Any], bool]:
 
 
 def _computing(x: Any, dtype: np.dtype[Any], traits: _Traits) -> Any:
-    """`x` as partials want it: no integers, which overflow, and no Python numbers, which raise at a pole."""
+    """`x` as partials want it: no integers, which overflow, and no Python numbers, which raise at a
+    pole."""
     if traits.floats_only:
         return float64(float(x))
     if hasattr(x, "dtype"):
@@ -318,11 +325,12 @@ def _with_arity(rule: Rule, n: int) -> Rule:
     return rule
 
 
-# ---- forward ----------------------------------------------------------------------------------------------------
+# ---- forward -------------------------------------------------------------------------------------
 
 
 def forward(f: Callable[..., Any], slopes: Slopes) -> Rule:
-    """The forward rule of `f`: ordinary Python that is itself differentiable, for derivatives of higher order."""
+    """The forward rule of `f`: ordinary Python that is itself differentiable, for derivatives of
+    higher order."""
     traits, partials, singular = _Traits.of(f), slopes.partials, slopes.singular
 
     def rule(dots: tuple[Any, ...], /, *operands: Any) -> Any:
@@ -331,10 +339,10 @@ def forward(f: Callable[..., Any], slopes: Slopes) -> Rule:
             return NotImplemented
         y = f(*operands)
         y_dot = None
-        for p, dot in zip(partials, dots, strict=True):
+        for p, dot, x in zip(partials, dots, operands, strict=True):
             if p is None or dot is None:
                 continue
-            term = _product(_slope(p, y, values), dot, singular)
+            term = _product(_slope(p, y, values), filled(dot, x), singular)
             y_dot = term if y_dot is None else y_dot + term
         return y, y_dot if y_dot is None else _tangent(y_dot, y)
 
@@ -357,16 +365,27 @@ def _slope(p: Callable[..., Any] | float, y: Any, operands: tuple[Any, ...]) -> 
         return p(*map(float64, floating))
 
 
+def filled(dot: Any, x: Any) -> Any:
+    """The tangent of a list as that of the array it stands for: parts without one are zero."""
+    if dot is None:
+        return np.zeros(np.shape(x))
+    if isinstance(dot, list | tuple):
+        return np.asarray([filled(part, of) for part, of in zip(dot, x, strict=True)])
+    return dot
+
+
 def _product(slope: Any, dot: Any, singular: bool) -> Any:
     term = slope * dot
     if singular and not finite(term):
-        # only what is not finite is replaced: elsewhere the product must stay one, for the next derivative
+        # only what is not finite is replaced: elsewhere the product must stay one, for the next
+        # derivative
         term = where(np.equal(dot, 0) & ~np.isfinite(term), 0, term)[()]
     return term
 
 
 def _tangent(y_dot: Any, y: Any) -> Any:
-    """`y_dot` in the shape and precision of `y`: an operand without tangent may have widened either."""
+    """`y_dot` in the shape and precision of `y`: an operand without tangent may have widened
+    either."""
     if np.shape(y_dot) != np.shape(y):
         y_dot = y_dot + np.zeros(np.shape(y))
     dtype = getattr(y, "dtype", None)

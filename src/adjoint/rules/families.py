@@ -1,6 +1,7 @@
 """Families of rules: what hundreds of functions share, said once, for both modes.
 
-They own broadcasting, dtype and the projection from complex to real (`adjoint.rules.projection`), so that no rule does.
+They own broadcasting, dtype and the projection from complex to real (`adjoint.rules.projection`),
+so that no rule does.
 
 >>> elementwise(np.tanh, lambda y, x: 1 - y * y)
 >>> elementwise(np.hypot, lambda y, a, b: a / y, lambda y, a, b: b / y)
@@ -18,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.errors import RuleError
-from adjoint.rules.elementwise import Partial, Slopes, forward, reverse
+from adjoint.rules.elementwise import Partial, Slopes, filled, forward, reverse
 from adjoint.rules.projection import as_numeric, project, projector
 from adjoint.rules.registry import frule, rrule
 
@@ -36,16 +37,19 @@ def elementwise(
     Parameters
     ----------
     f, also
-        Functions of as many operands as there are partials: numbers, arrays that broadcast and, for NumPy's ufuncs,
-        lists and tuples that stand for arrays. Functions of `math` are known by their module: they see floats only.
+        Functions of as many operands as there are partials: numbers, arrays that broadcast and, for
+        NumPy's ufuncs, lists and tuples that stand for arrays. Functions of `math` are known by
+        their module: they see floats only.
     *partials
-        One per operand, in order. A function of the operands, or of ``y`` (by that name) and the operands, that gives
-        the derivative; a number where it is constant; ``None`` where it is zero. Only what the partials read is kept
-        for the reverse sweep. For complex operands it is the derivative of a holomorphic function; one that is not
-        holomorphic (``abs``, ``real``, ``conj``, …) has a rule of its own.
+        One per operand, in order. A function of the operands, or of ``y`` (by that name) and the
+        operands, that gives the derivative; a number where it is constant; ``None`` where it is
+        zero. Only what the partials read is kept for the reverse sweep. For complex operands it is
+        the derivative of a holomorphic function; one that is not holomorphic (``abs``, ``real``,
+        ``conj``, …) has a rule of its own.
     singular
-        A partial can be infinite or NaN at a finite point, or overflow. Where the cotangent of ``y`` is zero, the
-        result is then zero all the same: a branch that was not selected contributes nothing.
+        A partial can be infinite or NaN at a finite point, or overflow. Where the cotangent of
+        ``y`` is zero, the result is then zero all the same: a branch that was not selected
+        contributes nothing.
     """
     slopes = Slopes.of(partials, singular)
     for g in (f, *also):
@@ -67,19 +71,21 @@ def linear(
     Parameters
     ----------
     f, also
-        Functions or methods; the first argument is a number, an array, or a list or tuple that stands for one.
+        Functions or methods; the first argument is a number, an array, or a list or tuple that
+        stands for one.
     transpose
-        ``transpose(y_bar, shape, *others, **keywords) -> x_bar``; `shape` is that of the first argument, the rest what
-        `f` was given. Its signature after the first two parameters is what the rule accepts: name each keyword that
-        `f` may be called with, with `f`'s own default, and leave out those that the rule declines. `x_bar` has
-        exactly the shape `shape`; its dtype and realness are taken care of.
+        ``transpose(y_bar, shape, *others, **keywords) -> x_bar``; `shape` is that of the first
+        argument, the rest what `f` was given. Its signature after the first two parameters is what
+        the rule accepts: name each keyword that `f` may be called with, with `f`'s own default, and
+        leave out those that the rule declines. `x_bar` has exactly the shape `shape`; its dtype and
+        realness are taken care of.
     alias
         The result may be a view of the argument.
 
     Examples
     --------
-    >>> linear(np.moveaxis, lambda y_bar, shape, source, destination: np.moveaxis(y_bar, destination, source),
-    ...        alias=True)
+    >>> linear(np.moveaxis, lambda y_bar, shape, source, destination: np.moveaxis(y_bar,
+    destination, source), ...        alias=True)
     """
     _, _, *others = inspect.signature(transpose).parameters.values()
     first = inspect.Parameter("x", inspect.Parameter.POSITIONAL_ONLY)
@@ -105,8 +111,8 @@ def _linear_reverse(
         x_bar = transpose(y_bar, shape, *others, **keywords)
         if np.shape(x_bar) != shape:
             raise RuleError(
-                f"the transpose of {f.__name__} gave a cotangent of shape {np.shape(x_bar)} for an argument"
-                f" of shape {shape}"
+                f"the transpose of {f.__name__} gave a cotangent of shape {np.shape(x_bar)}"
+                f" for an argument of shape {shape}"
             )
         return None, to_x(x_bar), *no_bars
 
@@ -120,4 +126,4 @@ def _linear_forward(
         return NotImplemented
     y = f(x, *others, **keywords)
     x_dot = dots[0]
-    return y, None if x_dot is None else f(x_dot, *others, **keywords)
+    return y, None if x_dot is None else f(filled(x_dot, x), *others, **keywords)

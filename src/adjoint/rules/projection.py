@@ -1,8 +1,9 @@
 """From a cotangent as a formula gives it to one that fits its primal: shape, realness, precision.
 
-A formula computes in the broadcast shape, in the widest dtype and, where another operand is complex, in complex
-numbers. `project` undoes all three: it sums over broadcast axes, takes the real part for a real primal and casts to
-the primal's floating dtype. `projector` does the same without keeping the primal alive.
+A formula computes in the broadcast shape, in the widest dtype and, where another operand is
+complex, in complex numbers. `project` undoes all three: it sums over broadcast axes, takes the real
+part for a real primal and casts to the primal's floating dtype. `projector` does the same without
+keeping the primal alive.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ Projector = Callable[[Any], Any]
 
 FLOAT64 = np.dtype(np.float64)
 REALS = frozenset({float, int, np.float64})
-"""Real double-precision scalars, which all compute alike; a cotangent of one may be any of the floats."""
+"""Real double-precision scalars, which all compute alike; a cotangent of one may be any of the
+floats."""
 
 
 def project(bar: Any, primal: Any) -> Any:
@@ -79,11 +81,12 @@ def unbroadcast(bar: Any, shape: tuple[int, ...]) -> Any:
     return bar.sum(axis=axes).reshape(shape)
 
 
-# ---- what counts as a number ------------------------------------------------------------------------------------
+# ---- what counts as a number ---------------------------------------------------------------------
 
 
 def is_numeric(x: Any) -> bool:
-    """Whether `x` is a number, a NumPy number or an array of such: what a numeric rule is written for."""
+    """Whether `x` is a number, a NumPy number or an array of such: what a numeric rule is written
+    for."""
     kind = type(x)
     verdict = _numeric.get(kind)
     if verdict is None:
@@ -139,7 +142,8 @@ _numeric: dict[type, str] = {}
 
 
 def finite(bar: Any) -> bool:
-    """Whether all entries are finite; may say no where squares overflow, so a no asks for a closer look."""
+    """Whether all entries are finite; may say no where squares overflow, so a no asks for a closer
+    look."""
     if type(bar) in REALS:
         return math.isfinite(bar)
     if type(bar) is np.ndarray:
@@ -148,7 +152,7 @@ def finite(bar: Any) -> bool:
     return bool(np.all(np.isfinite(bar)))
 
 
-# ---- one maker of projectors per type of primal -----------------------------------------------------------------
+# ---- one maker of projectors per type of primal --------------------------------------------------
 
 
 def _total(bar: Any) -> Any:
