@@ -1,227 +1,21 @@
-"""What the tests of whole functions share: copies, finite differences, and comparison of structures.
-
-Nothing here knows how a derivative is computed: a *structure* is any nest of numbers, arrays, lists, tuples, dicts,
-objects and closures; its *leaves* are the floating-point numbers and arrays in it.
-"""
+"""The check of one function at one point: what a pullback promises, against finite differences."""
 
 from __future__ import annotations
 
-import functools
-import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 import adjoint as ad
+from tests.structures import difference, mapped, mismatch
 
-ATOMS = (
-    type(None), bool, int, str, bytes, range, slice, type, types.ModuleType, types.BuiltinFunctionType,
-    types.MethodWrapperType, type(Ellipsis), type(NotImplemented), np.ufunc, np.dtype, np.random.Generator,
-)  # fmt: skip
 CONVERGED = 1e-7
-"""Largest disagreement of two step sizes, relative to the derivative's scale, at a point without a kink."""
+"""How far two step sizes may disagree, relative to the derivative's scale, away from a kink."""
 
 
-# ---- walking a structure ---------------------------------------------------------------------------------------
-
-
-def is_leaf(x: Any) -> bool:
-    """Whether `x` is a floating-point number or array, real or complex."""
-    if isinstance(x, np.ndarray):
-        return x.dtype.kind in "fc"
-    return isinstance(x, float | complex | np.inexact)
-
-
-def fields_of(x: Any) -> dict[str, Any] | None:
-    """The fields of an object (or the captured variables of a function), or ``None`` for an atom."""
-    if isinstance(x, types.FunctionType):
-        return {
-            name: cell.cell_contents
-            for name, cell in zip(x.__code__.co_freevars, x.__closure__ or (), strict=True)
-            if not _is_empty(cell)
-        }
-    if isinstance(x, ATOMS) or type(x).__module__ in ("functools", "_thread", "_io"):
-        return None
-    fields: dict[str, Any] = {}
-    for cls in reversed(type(x).__mro__):
-        slots = cls.__dict__.get("__slots__", ())
-        for name in (slots,) if isinstance(slots, str) else slots:
-            if name not in ("__dict__", "__weakref__") and hasattr(x, name):
-                fields[name] = getattr(x, name)
-    fields.update(getattr(x, "__dict__", {}))
-    return fields
-
-
-def _is_empty(cell: types.CellType) -> bool:
-    try:
-        cell.cell_contents  # noqa: B018
-    except ValueError:
-        return True
-    return False
-
-
-def mapped(x: Any, leaf: Callable[[Any], Any] = lambda x: x, memo: dict[int, Any] | None = None) -> Any:
-    """A deep copy of `x` with `leaf` applied to every leaf once; what was shared in `x` is shared in the copy."""
-    memo = {} if memo is None else memo
-    if id(x) in memo:
-        return memo[id(x)][0]
-    if is_leaf(x) and not isinstance(x, np.ndarray):
-        return leaf(x)
-    y = _container(x, leaf, memo) if isinstance(x, list | dict | set | tuple) else _object(x, leaf, memo)
-    memo[id(x)] = y, x  # x stays alive, so that its id stays its own
-    return y
-
-
-def _container(x: Any, leaf: Callable[[Any], Any], memo: dict[int, Any]) -> Any:
-    if isinstance(x, list):
-        y = _empty_like(x)
-        memo[id(x)] = y, x
-        y.extend(mapped(item, leaf, memo) for item in x)
-    elif isinstance(x, dict):
-        y = _empty_like(x)
-        memo[id(x)] = y, x
-        for key, item in x.items():
-            y[key] = mapped(item, leaf, memo)
-    elif isinstance(x, set):
-        y = {mapped(item, leaf, memo) for item in x}
-    else:
-        items = [mapped(item, leaf, memo) for item in x]
-        y = type(x)(*items) if hasattr(x, "_fields") else type(x)(items)
-    if type(x) not in (list, dict, set, tuple) and hasattr(x, "__dict__"):
-        for name, item in x.__dict__.items():
-            setattr(y, name, mapped(item, leaf, memo))
-    return y
-
-
-def _empty_like(x: Any) -> Any:
-    y = type(x).__new__(type(x))
-    if hasattr(x, "default_factory"):
-        y.default_factory = x.default_factory
-    return y
-
-
-def _object(x: Any, leaf: Callable[[Any], Any], memo: dict[int, Any]) -> Any:
-    if isinstance(x, np.ndarray):
-        return np.array(leaf(x) if is_leaf(x) else x, copy=True, subok=True)
-    if isinstance(x, types.MethodType):
-        return types.MethodType(x.__func__, mapped(x.__self__, leaf, memo))
-    fields = fields_of(x)
-    if not fields:
-        return x
-    if isinstance(x, types.FunctionType):
-        cells = tuple(types.CellType() for _ in x.__code__.co_freevars)
-        y = types.FunctionType(x.__code__, x.__globals__, x.__name__, x.__defaults__, cells)
-        y.__kwdefaults__ = x.__kwdefaults__
-        functools.update_wrapper(y, x)
-        memo[id(x)] = y, x
-        for name, cell in zip(x.__code__.co_freevars, cells, strict=True):
-            if name in fields:
-                cell.cell_contents = mapped(fields[name], leaf, memo)
-        return y
-    y = object.__new__(type(x))
-    memo[id(x)] = y, x
-    for name, item in fields.items():
-        object.__setattr__(y, name, mapped(item, leaf, memo))
-    return y
-
-
-def parts(x: Any) -> Iterator[tuple[Any, Any]] | None:
-    """``(key, part)`` of a list, tuple, dict, tangent or object; ``None`` for anything without parts."""
-    if isinstance(x, list | tuple):
-        return iter(enumerate(x))
-    if isinstance(x, Mapping) or hasattr(x, "keys"):
-        return iter((key, x[key]) for key in x.keys())  # noqa: SIM118 - a tangent need not iterate
-    if isinstance(x, types.MethodType):
-        return parts(x.__self__)
-    fields = None if isinstance(x, np.ndarray | np.generic | float | complex) else fields_of(x)
-    return iter(fields.items()) if fields else None
-
-
-# ---- comparison ------------------------------------------------------------------------------------------------
-
-
-def difference(a: Any, b: Any, rtol: float = 0.0, path: str = "", seen: set[Any] | None = None) -> str | None:
-    """Where and how two structures differ (types, shapes, dtypes and numbers), or ``None``."""
-    seen = set() if seen is None else seen
-    if (id(a), id(b)) in seen:
-        return None
-    seen.add((id(a), id(b)))
-    if type(a) is not type(b):
-        return f"{path or 'value'}: {type(a).__name__} {a!r} against {type(b).__name__} {b!r}"
-    if isinstance(a, np.ndarray | np.generic | float | complex):
-        return _difference_of_numbers(a, b, rtol, path)
-    inside_a, inside_b = parts(a), parts(b)
-    if inside_a is None or inside_b is None:
-        equal = a is b or isinstance(a, types.FunctionType) or not isinstance(a, ATOMS) or a == b
-        return None if equal else f"{path or 'value'}: {a!r} against {b!r}"
-    items_a, items_b = list(inside_a), list(inside_b)
-    if [key for key, _ in items_a] != [key for key, _ in items_b]:
-        return f"{path or 'value'}: {a!r} against {b!r}"
-    for (key, item_a), (_, item_b) in zip(items_a, items_b, strict=True):
-        found = difference(item_a, item_b, rtol, f"{path}[{key!r}]", seen)
-        if found:
-            return found
-    return None
-
-
-def _difference_of_numbers(a: Any, b: Any, rtol: float, path: str) -> str | None:
-    x, y = np.asarray(a), np.asarray(b)
-    same = x.shape == y.shape and x.dtype == y.dtype
-    if same and x.dtype.kind == "O":
-        same = bool(np.all(x == y))
-    elif same:
-        same = np.allclose(x, y, rtol=rtol, atol=0.0, equal_nan=True)
-    return None if same else f"{path or 'value'}: {a!r} against {b!r}"
-
-
-def mismatch(bar: Any, reference: Any, rtol: float, atol: float) -> str | None:
-    """Where the cotangent `bar` is not the one in `reference` (shaped like the primal), or ``None``.
-
-    A missing part (``None``) means zero. Parts of the primal that carry no derivative are not looked at.
-    """
-    return _mismatch(bar, reference, rtol, atol, "", set())
-
-
-def _mismatch(bar: Any, reference: Any, rtol: float, atol: float, path: str, seen: set[int]) -> str | None:
-    if is_leaf(reference):
-        return _mismatch_of_leaf(bar, reference, rtol, atol, path)
-    inside = parts(reference)
-    if inside is None or id(reference) in seen:
-        return None
-    seen.add(id(reference))
-    found_parts = {} if bar is None else dict(parts(bar) or ())
-    if bar is not None and isinstance(reference, list | tuple | dict):
-        if not isinstance(bar, type(reference)):
-            return f"{path}: a {type(reference).__name__} has a cotangent of type {type(bar).__name__}"
-        if len(bar) != len(reference):
-            return f"{path}: {len(bar)} cotangents of {len(reference)} parts"
-    for key, item in inside:
-        found = _mismatch(found_parts.get(key), item, rtol, atol, f"{path}[{key!r}]", seen)
-        if found:
-            return found
-    return None
-
-
-def _mismatch_of_leaf(bar: Any, reference: Any, rtol: float, atol: float, path: str) -> str | None:
-    if bar is None:
-        small = np.all(np.abs(reference) <= atol)
-        return None if small else f"{path}: None, finite differences give {reference!r}"
-    if not isinstance(bar, np.ndarray | np.generic | int | float | complex):
-        return f"{path}: a cotangent of type {type(bar).__name__}"
-    if np.shape(bar) != np.shape(reference):
-        return f"{path}: shape {np.shape(bar)} for a primal of shape {np.shape(reference)}"
-    if isinstance(reference, np.ndarray) and np.asarray(bar).dtype != reference.dtype:
-        return f"{path}: dtype {np.asarray(bar).dtype} for a primal of dtype {reference.dtype}"
-    if np.iscomplexobj(bar) and not np.iscomplexobj(reference):
-        return f"{path}: a complex cotangent of a real primal"
-    if not np.allclose(bar, reference, rtol=rtol, atol=atol):
-        return f"{path}: {bar!r}, finite differences give {reference!r}"
-    return None
-
-
-# ---- finite differences ----------------------------------------------------------------------------------------
+# ---- finite differences --------------------------------------------------------------------------
 
 
 def random_cotangent(y: Any, rng: np.random.Generator) -> Any:
@@ -263,7 +57,7 @@ def widened(x: Any) -> Any:
 
 @dataclass
 class FiniteDifferences:
-    """The derivative of ``loss(*point)`` along every entry of every leaf, by two five-point stencils.
+    """The derivative of ``loss(*point)`` along every entry, by two five-point stencils.
 
     Attributes
     ----------
@@ -324,11 +118,11 @@ class FiniteDifferences:
         return self.loss(*mapped(self.point, perturb))
 
 
-# ---- the check -------------------------------------------------------------------------------------------------
+# ---- the check -----------------------------------------------------------------------------------
 
 
 class UnsoundSampleError(Exception):
-    """The sample itself is no good: its finite differences do not converge, or it is not deterministic."""
+    """The sample is no good: differences do not converge, or it is not deterministic."""
 
 
 def no_reset() -> None:
@@ -344,7 +138,7 @@ class Sample:
     fixed
         Positions of arguments that are not differentiated: their cotangents are not looked at.
     reset
-        Puts the state that the function keeps outside its arguments back; called before every evaluation.
+        Puts back the state that the function keeps elsewhere; called before every evaluation.
     """
 
     f: Callable[..., Any]
@@ -354,7 +148,7 @@ class Sample:
     reset: Callable[[], None] = no_reset
 
     def plain(self) -> tuple[Any, tuple[Any, ...]]:
-        """The result of calling the function, and the function and its arguments as the call leaves them."""
+        """The result of the call, and the function and its arguments as the call leaves them."""
         self.reset()
         f, *args = mapped((self.f, *self.args))
         return f(*args, **self.kwargs), (f, *args)
@@ -413,8 +207,9 @@ def check_soundness(sample: Sample) -> FiniteDifferences:
 def check_sample(sample: Sample) -> None:
     """Everything that a pullback promises, at one sample; an `AssertionError` says what is broken.
 
-    The result is that of the plain call, the caller's data are what the plain call leaves, the cotangents agree with
-    finite differences, a second ``back`` agrees with the first exactly, and the cotangent given is not changed.
+    The result is that of the plain call, the caller's data are what the plain call leaves, the
+    cotangents agree with finite differences, a second ``back`` agrees with the first exactly, and
+    the cotangent given is not changed.
     """
     y_plain, left = sample.plain()
     y_bar = sample.y_bar(y_plain)
@@ -440,14 +235,15 @@ def check_sample(sample: Sample) -> None:
     _demand("the first back's result after the second", difference(materialised(bars), first))
 
 
-def materialised(bar: Any) -> Any:
-    """A cotangent with its tangents as dicts."""
-    if isinstance(bar, ad.Tangent):
-        return {key: materialised(bar[key]) for key in dict(bar)}
-    if isinstance(bar, dict):
-        return {key: materialised(item) for key, item in bar.items()}
+def materialised(bar: Any, above: tuple[int, ...] = ()) -> Any:
+    """A cotangent with its tangents as dicts, and cycles cut."""
+    if id(bar) in above:
+        return ...
+    above += (id(bar),)
+    if isinstance(bar, ad.Tangent | dict):
+        return {key: materialised(item, above) for key, item in dict(bar).items()}
     if isinstance(bar, list | tuple):
-        return [materialised(item) for item in bar]
+        return [materialised(item, above) for item in bar]
     return bar
 
 

@@ -55,7 +55,13 @@ def hyperbolic(x):
 
 @case(1.8)
 def logarithms_and_exponentials(x):
-    return math.log(x) + math.log(x, 3.0) + math.log2(x) * math.log10(x) + math.log1p(x) - math.expm1(-x)
+    return (
+        math.log(x)
+        + math.log(x, 3.0)
+        + math.log2(x) * math.log10(x)
+        + math.log1p(x)
+        - math.expm1(-x)
+    )
 
 
 @case(1.8, 0.4)
@@ -65,7 +71,11 @@ def two_argument_math(x, y):
 
 @case(0.7)
 def special_functions(x):
-    return math.erf(x) + math.erfc(2 * x) * math.sqrt(x) + math.cbrt(x + 1) if hasattr(math, "cbrt") else math.erf(x)
+    return (
+        math.erf(x) + math.erfc(2 * x) * math.sqrt(x) + math.cbrt(x + 1)
+        if hasattr(math, "cbrt")
+        else math.erf(x)
+    )
 
 
 @case(1.3, 0.2)
@@ -101,7 +111,13 @@ def mixed_integers(x):
 
 @case(1.25)
 def rounding_is_flat(x):
-    return x * math.floor(x + 0.5) + int(3.7 * x) * x + round(x) * x * x + math.trunc(x) - math.ceil(x) * x
+    return (
+        x * math.floor(x + 0.5)
+        + int(3.7 * x) * x
+        + round(x) * x * x
+        + math.trunc(x)
+        - math.ceil(x) * x
+    )
 
 
 @case(1.25)

@@ -178,7 +178,7 @@ def pass_and_docstring(x):
     """Statements that do nothing."""
     pass
     ...
-    0  # noqa: B018
-    "text"  # noqa: B018
-    x * 2  # noqa: B018
+    0
+    "text"
+    x * 2
     return x * x

@@ -79,7 +79,7 @@ def default_from_enclosing_value(x):
 
 @case(1.3)
 def mutable_default(x):
-    def remember(y, seen=[]):  # noqa: B006 - the shared list is what is tested
+    def remember(y, seen=[]):
         seen.append(y)
         return sum(seen)
 

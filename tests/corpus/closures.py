@@ -110,6 +110,7 @@ def closure_over_loop_state(x):
     callbacks = []
     total = 0.0
     for i in range(4):
+
         def add(v, i=i):
             return v * (i + 1) + total
 

@@ -76,7 +76,7 @@ def finally_overrides_return(x):
         try:
             return x
         finally:
-            return x * x  # noqa: B012
+            return x * x
 
     return f()
 
@@ -103,7 +103,7 @@ def finally_swallows_exception(x):
             total += 100.0
         finally:
             total += x
-            continue  # noqa: B012
+            continue
     return total
 
 

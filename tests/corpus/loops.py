@@ -96,7 +96,7 @@ def return_inside_nested_loops(x):
 
 @case(1.1)
 def loop_variable_afterwards(x):
-    for i in range(4):  # noqa: B007
+    for i in range(4):
         y = x * (i + 1)
     return y * i
 

@@ -48,7 +48,7 @@ def case(
 
 
 def made(make: Callable[[], tuple[Any, ...]]) -> Callable[[], tuple[Any, ...]]:
-    """Check the function that `make` returns, at the arguments that it returns with it: for closures and objects."""
+    """Check the function that `make` returns, at the arguments returned with it."""
     f, *args = make()
     _add(make, Sample(f, tuple(args)))
     return make

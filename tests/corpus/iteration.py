@@ -1,0 +1,203 @@
+"""Builtins and protocols of iteration."""
+
+import itertools
+import math
+import operator
+
+import numpy as np
+
+from tests.corpus.registry import case
+
+
+class Countdown:
+    def __init__(self, x, n):
+        self.x = x
+        self.n = n
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self.n == 0:
+            raise StopIteration
+        self.n -= 1
+        self.x = self.x * 0.8
+        return self.x * self.n
+
+
+class Samples:
+    def __init__(self, xs):
+        self.xs = xs
+
+    def __getitem__(self, k):
+        return self.xs[k] * 2  # the old protocol ends by IndexError
+
+    def __len__(self):
+        return len(self.xs)
+
+
+@case([0.3, 0.8], [1.5, 0.4])
+def zipped(xs, ys):
+    return (
+        sum(x * y for x, y in zip(xs, ys, strict=True))
+        + list(zip(xs, ys, [1, 2], strict=False))[1][0]
+    )
+
+
+@case([0.3, 0.8], [1.5, 0.4])
+def mapped(xs, ys):
+    return sum(map(math.sin, xs)) * sum(map(lambda a, b: a * b, xs, ys)) + max(
+        map(operator.mul, xs, ys)
+    )
+
+
+@case([0.3, 0.8, 1.1])
+def enumerated(xs):
+    total = 0.0
+    for k, x in enumerate(xs, start=2):
+        total += x**k
+    return total
+
+
+@case([0.3, -0.8, 1.1])
+def filtered(xs):
+    return sum(filter(lambda v: v > 0, xs)) * len(list(filter(None, xs)))
+
+
+@case([0.3, -0.8, 1.1])
+def sorted_with_key(xs):
+    ranked = sorted(xs, key=lambda v: v * v, reverse=True)
+    return ranked[0] * 3 + ranked[1] * ranked[2]
+
+
+@case([0.3, -0.8, 1.1], 0.9)
+def extremes(xs, y):
+    return max(xs) * min(xs) + max(y, xs[0], 0.1) + min(xs, key=abs) * max([], default=y)
+
+
+@case([0.3, 0.8, 1.1])
+def sum_with_start(xs):
+    return sum(xs, xs[0] * 2) * sum([xs[1:], [2.0]], [])[2]
+
+
+@case([0.3, 0.8, 1.1])
+def any_and_all(xs):
+    factor = 2.0 if any(v > 1 for v in xs) and all(v > 0 for v in xs) else 1.0
+    return factor * xs[0] * xs[2]
+
+
+@case([0.3, 0.8, 1.1])
+def reversed_and_sliced(xs):
+    total = 0.0
+    for x in reversed(xs):
+        total = total * 0.5 + x
+    return total
+
+
+@case([0.3, 0.8, 1.1])
+def iter_and_next(xs):
+    it = iter(xs)
+    first = next(it)
+    rest = list(it)
+    return first * rest[1] + next(it, first) * 2
+
+
+@case(0.6)
+def iter_with_sentinel(x):
+    values = [x, x * 2, None, 100.0]
+    it = iter(lambda: values.pop(0), None)
+    return sum(it) + len(values) * x
+
+
+@case(0.6)
+def user_defined_iterator(x):
+    total = 0.0
+    for v in Countdown(x, 4):
+        total += v * x
+    return total + sum(Countdown(2.0 * x, 2))
+
+
+@case([0.6, 0.2])
+def old_sequence_protocol(xs):
+    samples = Samples(xs)
+    return sum(v * v for v in samples) + sum(samples[k] for k in range(len(samples)))
+
+
+@case([0.3, 0.8, 1.1], [0.5])
+def itertools_chain_and_repeat(xs, ys):
+    chained = list(itertools.chain(xs, ys, itertools.repeat(xs[0], 2)))
+    flat = itertools.chain.from_iterable([xs, ys])
+    return chained[3] * chained[4] + sum(v * v for v in flat)
+
+
+@case([0.3, 0.8, 1.1])
+def itertools_accumulate(xs):
+    running = list(itertools.accumulate(xs))
+    products = list(itertools.accumulate(xs, lambda a, b: a * b, initial=2.0))
+    return running[1] * running[2] + products[3]
+
+
+@case([0.3, 0.8, 1.1])
+def itertools_combinations(xs):
+    pairs = sum(a * b for a, b in itertools.combinations(xs, 2))
+    grid = sum(a * b for a, b in itertools.product(xs, [1.0, 2.0]))
+    return pairs + grid + sum(a * b * b for a, b in itertools.pairwise(xs))
+
+
+@case([0.3, 0.8, 1.1])
+def itertools_selection(xs):
+    taken = itertools.takewhile(lambda v: v < 1, xs)
+    dropped = itertools.dropwhile(lambda v: v < 0.5, xs)
+    return sum(taken) * sum(dropped) + sum(
+        itertools.starmap(operator.mul, zip(xs, xs, strict=True))
+    )
+
+
+@case([0.3, 0.8, 1.1])
+def itertools_count_cycle_longest(xs):
+    total = 0.0
+    for k, x, y in zip(itertools.count(1), itertools.cycle(xs), range(5), strict=False):
+        total += x * k + y * x
+    for a, b in itertools.zip_longest(xs, [xs[0]], fillvalue=2.0):
+        total += a * b
+    return total
+
+
+@case([("b", 0.3), ("a", 0.8), ("b", 1.1)])
+def itertools_groupby(pairs):
+    total = 0.0
+    for k, (_, group) in enumerate(itertools.groupby(sorted(pairs), key=lambda pair: pair[0])):
+        total += (k + 1) * math.prod(value for _, value in group)
+    return total
+
+
+@case([0.3, 0.8])
+def itertools_tee(xs):
+    a, b = itertools.tee(v * v for v in xs)
+    return sum(a) * max(b)
+
+
+@case(np.array([[0.3, 0.8], [1.1, 0.2]]))
+def iterating_over_arrays(m):
+    total = 0.0
+    for row, (a, b) in zip(m, m, strict=True):
+        total += row[0] * b - a * row.sum()
+    (p, q), second = m
+    return total + p * q + second[1] + sum(v * v for v in m.flat)
+
+
+@case(np.array([[0.3, 0.8], [1.1, 0.2]]))
+def ndenumerate_and_ndindex(m):
+    total = 0.0
+    for (i, j), v in np.ndenumerate(m):
+        total += (i + 2 * j + 1) * v * v
+    for index in np.ndindex(2, 2):
+        total += m[index] * index[0]
+    return total
+
+
+@case([0.3, 0.8, 1.1])
+def star_zip(xs):
+    pairs = [(x, x * x) for x in xs]
+    firsts, seconds = zip(*pairs, strict=True)
+    return firsts[0] * seconds[2] + sum(seconds)
