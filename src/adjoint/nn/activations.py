@@ -1,0 +1,47 @@
+"""Activation functions of numbers and arrays; none overflows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+__all__ = ["logsoftmax", "relu", "sigmoid", "softmax", "tanh"]
+
+
+def relu(x: Any) -> Any:
+    """``max(x, 0)`` of each element. Its derivative at 0 is 0."""
+    return np.maximum(x, 0)
+
+
+def sigmoid(x: Any) -> Any:
+    """``1 / (1 + exp(-x))`` of each element."""
+    return np.exp(np.minimum(x, 0)) / (1 + np.exp(-np.abs(x)))  # no exponent is positive
+
+
+tanh = np.tanh
+
+
+def softmax(x: Any, *, axis: int = -1) -> Any:
+    """``exp(x) / sum(exp(x))`` along `axis`.
+
+    Parameters
+    ----------
+    x : array
+        Scores; a common shift does not change the result.
+    axis : int
+        The classes.
+
+    Returns
+    -------
+    array
+        Probabilities, shaped like `x`, that sum to 1 along `axis`.
+    """
+    e = np.exp(x - np.max(x, axis=axis, keepdims=True))
+    return e / np.sum(e, axis=axis, keepdims=True)
+
+
+def logsoftmax(x: Any, *, axis: int = -1) -> Any:
+    """``log(softmax(x))`` along `axis`, exact also where the probability underflows."""
+    shifted = x - np.max(x, axis=axis, keepdims=True)
+    return shifted - np.log(np.sum(np.exp(shifted), axis=axis, keepdims=True))

@@ -1,0 +1,59 @@
+"""Between class numbers and one-hot rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from adjoint.rules.registry import non_differentiable
+
+__all__ = ["onecold", "onehot"]
+
+
+def onehot(labels: ArrayLike, classes: int, *, dtype: DTypeLike = np.float64) -> NDArray[Any]:
+    """A 1 at each label, 0 elsewhere.
+
+    Parameters
+    ----------
+    labels : int or array of int
+        From 0 to ``classes - 1``.
+    classes : int
+    dtype : optional
+
+    Returns
+    -------
+    array
+        Of shape ``(*labels.shape, classes)``.
+
+    Examples
+    --------
+    >>> onehot([0, 2], 3)
+    array([[1., 0., 0.],
+           [0., 0., 1.]])
+    """
+    if classes < 1:
+        raise ValueError(f"classes must be at least 1, got {classes}")
+    numbers = np.asarray(labels)
+    if numbers.dtype.kind not in "iub" and numbers.size:
+        raise TypeError(f"labels are integers, got an array of {numbers.dtype}")
+    numbers = numbers.astype(np.intp)
+    wrong = numbers[(numbers < 0) | (numbers >= classes)]
+    if wrong.size:
+        raise ValueError(f"label {wrong.flat[0]} is not in 0..{classes - 1} ({classes} classes)")
+    return np.asarray(numbers[..., np.newaxis] == np.arange(classes), dtype=dtype)
+
+
+def onecold(scores: ArrayLike) -> Any:
+    """The position of the largest score along the last axis: the inverse of `onehot`.
+
+    At a tie the first.
+    """
+    array = np.asarray(scores)
+    if array.ndim == 0:
+        raise ValueError("onecold takes one score per class along the last axis, got one number")
+    return np.argmax(array, axis=-1)
+
+
+non_differentiable(onehot, onecold)

@@ -1,0 +1,111 @@
+"""Losses: prediction first, truth second, the mean over the samples as result.
+
+In classification the classes lie along the last axis, one sample per row; a single sample may be
+given without rows.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from adjoint.nn.activations import logsoftmax, relu
+from adjoint.rules.registry import non_differentiable
+
+__all__ = [
+    "check_labels",
+    "check_shapes",
+    "cross_entropy",
+    "hinge_loss",
+    "logit_cross_entropy",
+    "mse",
+]
+
+
+def mse(yhat: Any, y: Any) -> Any:
+    """Mean over all elements of ``|yhat - y|**2``.
+
+    Parameters
+    ----------
+    yhat, y : number or array
+        Of one shape: nothing is broadcast, since ``(n,)`` against ``(n, 1)`` would compare
+        everything with everything.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        The shapes differ, or are empty.
+    """
+    check_shapes(yhat, y)
+    d = np.subtract(yhat, y)
+    return np.mean(d * d if np.isrealobj(d) else np.abs(d) ** 2)
+
+
+def cross_entropy(p: Any, y: Any, *, eps: float = 1e-12) -> Any:
+    """Mean over the samples of ``-sum(y * log(p + eps))``.
+
+    Parameters
+    ----------
+    p : array
+        Predicted probabilities, as `softmax` gives them.
+    y : array
+        True probabilities of the same shape, as `onehot` gives them.
+    eps : float
+        Keeps the loss finite where a probability is 0. `logit_cross_entropy` needs no such thing.
+    """
+    check_shapes(p, y)
+    return -np.mean(np.sum(np.multiply(y, np.log(np.add(p, eps))), axis=-1))
+
+
+def logit_cross_entropy(scores: Any, y: Any) -> Any:
+    """Mean over the samples of ``-sum(y * logsoftmax(scores))``.
+
+    Parameters
+    ----------
+    scores : array
+        What the last layer gives, before any softmax.
+    y : array
+        True probabilities of the same shape, as `onehot` gives them.
+    """
+    check_shapes(scores, y)
+    return -np.mean(np.sum(np.multiply(y, logsoftmax(scores)), axis=-1))
+
+
+def hinge_loss(yhat: Any, y: Any) -> Any:
+    """Mean over all elements of ``max(0, 1 - y * yhat)``.
+
+    Parameters
+    ----------
+    yhat : number or array
+        Scores; the sign is the prediction.
+    y : number or array
+        Labels -1 and 1, of the same shape.
+    """
+    check_shapes(yhat, y)
+    check_labels(y)
+    return np.mean(relu(1.0 - np.multiply(y, yhat)))
+
+
+def check_shapes(yhat: Any, y: Any) -> None:
+    """Refuse what broadcasting would compare in silence."""
+    a, b = np.shape(yhat), np.shape(y)
+    if a != b:
+        raise ValueError(f"prediction and truth differ in shape: {a} and {b}")
+    if 0 in a:
+        raise ValueError(
+            f"the mean over no samples is undefined: prediction and truth have shape {a}"
+        )
+
+
+def check_labels(y: Any) -> None:
+    """Refuse labels 0 and 1: a sample labelled 0 would have a constant loss."""
+    if np.any(np.equal(y, 0)):
+        raise ValueError("hinge_loss takes the labels -1 and 1, found a 0; use 2 * y - 1")
+
+
+non_differentiable(check_shapes, check_labels)

@@ -1,0 +1,199 @@
+"""A model as a tree of arrays, whatever its Python type.
+
+Looked into are dicts, lists, tuples, objects with attributes (dataclasses, ``__slots__``), the
+variables that a function captured, and bound methods and partials. An array of floats is a
+parameter; everything else is a constant of the model, numbers included: they cannot be updated in
+place.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Mapping, Sequence
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adjoint.rules.registry import non_differentiable
+
+__all__ = ["parameters", "update"]
+
+Array: TypeAlias = NDArray[Any]
+
+_LEAVES = (
+    str,
+    bytes,
+    int,
+    float,
+    complex,
+    type,
+    ModuleType,
+    BuiltinFunctionType,
+    np.generic,
+    np.ufunc,
+)
+
+
+def parameters(model: Any) -> list[Array]:
+    """The arrays of floats that a model holds.
+
+    Parameters
+    ----------
+    model
+        Any object. Cycles are no problem.
+
+    Returns
+    -------
+    list of array
+        The arrays themselves, not copies, each distinct array once, in the order of the fields.
+
+    Examples
+    --------
+    >>> W = np.ones((2, 2))
+    >>> [p.shape for p in parameters({"encoder": W, "decoder": W, "bias": np.zeros(2)})]
+    [(2, 2), (2,)]
+    """
+    found: list[Array] = []
+    seen: set[int] = set()
+    stack = [model]
+    while stack:
+        node = stack.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        if _is_parameter(node):
+            found.append(node)
+        else:
+            stack.extend(child for _, child in reversed(_children(node)))
+    return found
+
+
+def update(model: Any, gradient: Any, learning_rate: float) -> None:
+    """One step of gradient descent, in place: ``array -= learning_rate * array_bar`` for each
+    parameter.
+
+    Parameters
+    ----------
+    model
+        Any object, as for `parameters`. An array that occurs several times is updated once.
+    gradient
+        Of the model's structure, as ``ad.gradient`` gives it for the model as argument: a dict for
+        a dict, a `Tangent` for an object; ``None`` leaves that part alone.
+    learning_rate : float
+        Not negative.
+
+    Raises
+    ------
+    TypeError, ValueError
+        `gradient` does not fit the model, an array cannot be written, or the learning rate is
+        negative. In that case nothing has been updated.
+    """
+    check_learning_rate(learning_rate)
+    # All is checked before anything is written: half a step would leave a model that nobody asked
+    # for.
+    for array, bar in list(_pairs(model, gradient)):
+        array -= learning_rate * bar
+
+
+def reaches(model: Any, gradient: Any) -> bool:
+    """Whether `gradient` has a cotangent for at least one parameter."""
+    return next(_pairs(model, gradient), None) is not None
+
+
+def check_learning_rate(learning_rate: float) -> None:
+    if not 0 <= learning_rate < np.inf:
+        raise ValueError(f"learning_rate must be finite and not negative, got {learning_rate}")
+
+
+def _pairs(model: Any, gradient: Any) -> Iterator[tuple[Array, Any]]:
+    """Each distinct parameter that has a cotangent, with it."""
+    seen: set[int] = set()
+    stack = [("model", model, gradient)]
+    while stack:
+        path, node, bar = stack.pop()
+        if bar is None or id(node) in seen:
+            continue
+        seen.add(id(node))
+        if _is_parameter(node):
+            _check_pair(path, node, bar)
+            yield node, bar
+        elif children := _children(node):
+            stack.extend(reversed([_step(path, key, child, bar) for key, child in children]))
+
+
+def _step(path: str, key: Any, child: Any, bar: Any) -> tuple[str, Any, Any]:
+    """Go down into a part: its path for messages, the part, its cotangent."""
+    if isinstance(key, _Attribute):
+        inner = f"{path}.{key}"
+    else:
+        inner = f"{path}[{key!r}]"
+    if isinstance(bar, Mapping):
+        return inner, child, bar.get(key)
+    if isinstance(bar, Sequence) and isinstance(key, int) and key < len(bar):
+        return inner, child, bar[key]
+    raise TypeError(f"the gradient of {path} has no part {key!r}: it is {bar!r}")
+
+
+def _check_pair(path: str, array: Array, bar: Any) -> None:
+    if np.shape(bar) != array.shape:
+        raise ValueError(f"{path} has shape {array.shape}, its gradient {np.shape(bar)}")
+    if not np.can_cast(np.result_type(bar), array.dtype, "same_kind"):
+        raise TypeError(f"{path} has dtype {array.dtype}, its gradient {np.result_type(bar)}")
+    if not array.flags.writeable:
+        raise ValueError(f"{path} is a read-only array and cannot be updated; use a copy")
+
+
+# ---- what a model is made of ---------------------------------------------------------------------
+
+
+class _Attribute(str):
+    """The name of a field, told apart from a string as key of a dict."""
+
+    __slots__ = ()
+
+
+def _is_parameter(x: Any) -> bool:
+    return isinstance(x, np.ndarray) and x.dtype.kind in "fc"
+
+
+def _children(node: Any) -> list[tuple[Any, Any]]:
+    """The parts of one node with their names, as cotangents name them."""
+    if node is None or isinstance(node, (*_LEAVES, np.ndarray)):
+        return []
+    if isinstance(node, Mapping):
+        return list(node.items())
+    if isinstance(node, list | tuple):
+        return list(enumerate(node))
+    if isinstance(node, FunctionType):
+        return _captured(node)
+    if isinstance(node, MethodType):
+        return _children(node.__self__)  # the cotangent of a bound method is that of its object
+    if isinstance(node, functools.partial):
+        return [(_Attribute(name), getattr(node, name)) for name in ("func", "args", "keywords")]
+    return _attributes(node)
+
+
+def _captured(function: FunctionType) -> list[tuple[Any, Any]]:
+    parts = []
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        try:
+            parts.append((_Attribute(name), cell.cell_contents))
+        except ValueError:  # captured, and not assigned yet
+            continue
+    return parts
+
+
+def _attributes(node: Any) -> list[tuple[Any, Any]]:
+    names: dict[str, None] = {}
+    for kind in reversed(type(node).__mro__):
+        slots = vars(kind).get("__slots__", ())
+        names.update(dict.fromkeys((slots,) if isinstance(slots, str) else slots))
+    names.update(dict.fromkeys(getattr(node, "__dict__", ())))
+    return [
+        (_Attribute(n), getattr(node, n)) for n in names if n != "__dict__" and hasattr(node, n)
+    ]
+
+
+non_differentiable(parameters)

@@ -1,0 +1,82 @@
+"""Rules of activations and losses, where decomposing them would be slower or less exact.
+
+The bodies in `adjoint.nn.activations` and `adjoint.nn.losses` stay the reference: calls that a rule
+declines (lists, complex numbers, other array types) are decomposed, and the tests compare both.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from adjoint.nn.activations import logsoftmax, relu, sigmoid, softmax
+from adjoint.nn.losses import check_shapes, logit_cross_entropy, mse
+from adjoint.rules.families import elementwise, project
+from adjoint.rules.registry import rrule
+
+__all__: list[str] = []
+
+elementwise(relu, lambda y: y > 0)
+
+# Decomposed, |x| would have a kink at 0 that the sigmoid has not; y * (1 - y) loses digits near 1.
+elementwise(sigmoid, lambda y, x: y * sigmoid(-x))
+
+
+def _real(*arrays):
+    return all(a.dtype.kind in "fiub" for a in arrays)
+
+
+@rrule.register(softmax)
+def _(x: np.ndarray, *, axis=-1):
+    if not _real(x):
+        return NotImplemented
+    y = softmax(x, axis=axis)
+
+    def softmax_back(y_bar):
+        weighted = y * y_bar
+        x_bar = weighted - y * np.sum(weighted, axis=axis, keepdims=True)
+        return None, project(x_bar, x)
+
+    return y, softmax_back
+
+
+@rrule.register(logsoftmax)
+def _(x: np.ndarray, *, axis=-1):
+    if not _real(x):
+        return NotImplemented
+    y = logsoftmax(x, axis=axis)
+
+    def logsoftmax_back(y_bar):
+        x_bar = y_bar - np.exp(y) * np.sum(y_bar, axis=axis, keepdims=True)
+        return None, project(x_bar, x)
+
+    return y, logsoftmax_back
+
+
+@rrule.register(mse)
+def _(yhat: np.ndarray, y: np.ndarray):
+    if not _real(yhat, y):
+        return NotImplemented
+    check_shapes(yhat, y)
+    d = np.subtract(yhat, y)
+
+    def mse_back(loss_bar):
+        yhat_bar = (2.0 * loss_bar / d.size) * d
+        return None, project(yhat_bar, yhat), project(-yhat_bar, y)
+
+    return np.mean(d * d), mse_back
+
+
+@rrule.register(logit_cross_entropy)
+def _(scores: np.ndarray, y: np.ndarray):
+    if not _real(scores, y):
+        return NotImplemented
+    check_shapes(scores, y)
+    log_p = logsoftmax(scores)
+    samples = scores.size // scores.shape[-1]
+
+    def logit_cross_entropy_back(loss_bar):
+        scale = loss_bar / samples
+        scores_bar = scale * (np.exp(log_p) * np.sum(y, axis=-1, keepdims=True) - y)
+        return None, project(scores_bar, scores), project(-scale * log_p, y)
+
+    return -np.mean(np.sum(y * log_p, axis=-1)), logit_cross_entropy_back

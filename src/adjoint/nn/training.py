@@ -1,0 +1,121 @@
+"""Gradient descent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import adjoint as ad
+from adjoint.nn.parameters import check_learning_rate, parameters, reaches, update
+from adjoint.nn.progress import Advance, progress_bar
+
+__all__ = ["gradient_descent"]
+
+
+def gradient_descent(
+    model: Callable[[Any], Any],
+    loss: Callable[[Any, Any], Any],
+    X: Any,
+    Y: Any,
+    *,
+    learning_rate: float,
+    max_iters: int,
+    batch_size: int | None = None,
+    rng: np.random.Generator | None = None,
+    callback: Callable[[int, float], object] | None = None,
+    progress: bool = False,
+) -> list[float]:
+    """Train a model in place: in each iteration one step against the gradient of ``loss(model(X),
+    Y)``.
+
+    Parameters
+    ----------
+    model : callable
+        Any object, as for `parameters`; its arrays are updated.
+    loss : callable
+        ``loss(prediction, truth)`` gives one real number.
+    X, Y : array or sequence
+        Inputs and truth, one sample per row.
+    learning_rate : float
+        Not negative; in units of (parameter)² / (loss).
+    max_iters : int
+        The number of steps.
+    batch_size : int, optional
+        Samples per step. The samples are shuffled, dealt out, and shuffled again when they are used
+        up. Without it each step sees all of them.
+    rng : numpy.random.Generator, optional
+        Shuffles.
+    callback : callable, optional
+        Called as ``callback(iteration, loss)`` after each step.
+    progress : bool
+        Show a progress bar; needs the extra ``adjoint[progress]``.
+
+    Returns
+    -------
+    list of float
+        The loss of each iteration's samples, before its step.
+    """
+    _check(model, X, Y, learning_rate, max_iters, batch_size)
+    history: list[float] = []
+    batches = _batches(X, Y, batch_size, np.random.default_rng() if rng is None else rng)
+    bar: AbstractContextManager[Advance | None]
+    bar = progress_bar("gradient descent", max_iters) if progress else nullcontext()
+    with bar as advance:
+        for iteration in range(max_iters):
+            x, y = next(batches)
+            value, gradient = ad.withgradient(_objective, model, loss=loss, x=x, y=y)
+            if iteration == 0 and not reaches(model, gradient[0]):
+                raise ValueError(
+                    "the loss does not depend on the model's arrays: no gradient to follow"
+                )
+            update(model, gradient[0], learning_rate)
+            history.append(float(value))
+            if callback is not None:
+                callback(iteration, history[-1])
+            if advance is not None:
+                advance(f"loss {history[-1]:.4g}")
+    return history
+
+
+def _objective(model: Any, *, loss: Any, x: Any, y: Any) -> Any:
+    return loss(model(x), y)
+
+
+def _check(
+    model: Any, X: Any, Y: Any, learning_rate: float, max_iters: int, batch_size: int | None
+) -> None:
+    check_learning_rate(learning_rate)
+    if max_iters < 0:
+        raise ValueError(f"max_iters must not be negative, got {max_iters}")
+    if batch_size is not None and batch_size < 1:
+        raise ValueError(f"batch_size must be at least 1, got {batch_size}")
+    if len(X) != len(Y):
+        raise ValueError(f"X has {len(X)} samples, Y has {len(Y)}")
+    if len(X) == 0:
+        raise ValueError("there are no samples to train on")
+    if not callable(model):
+        raise TypeError(f"the model must be callable, got {type(model).__name__}")
+    if not parameters(model):
+        raise ValueError(
+            f"{type(model).__name__} holds no arrays of floats to train; numbers, lists of numbers"
+            " and integer arrays are constants: keep parameters in np.array(..., dtype=float)"
+        )
+
+
+def _batches(
+    X: Any, Y: Any, batch_size: int | None, rng: np.random.Generator
+) -> Iterator[tuple[Any, Any]]:
+    """Without end."""
+    if batch_size is None:
+        while True:
+            yield X, Y
+    X, Y = np.asarray(X), np.asarray(Y)
+    while True:
+        order: NDArray[np.intp] = rng.permutation(len(X))
+        for start in range(0, len(X), batch_size):
+            chosen = order[start : start + batch_size]
+            yield X[chosen], Y[chosen]
