@@ -1,0 +1,33 @@
+"""The rules of NumPy by topic; imported on the first call into NumPy."""
+
+from adjoint.rules.numpy import (
+    constants,
+    creation,
+    cumulative,
+    einsum,
+    joining,
+    methods,
+    products,
+    reductions,
+    selection,
+    shaping,
+    sorting,
+    statistics,
+    ufunc_methods,
+)
+
+__all__ = [
+    "constants",
+    "creation",
+    "cumulative",
+    "einsum",
+    "joining",
+    "methods",
+    "products",
+    "reductions",
+    "selection",
+    "shaping",
+    "sorting",
+    "statistics",
+    "ufunc_methods",
+]

@@ -1,0 +1,178 @@
+"""Rules of NumPy's functions that join arrays into one, and that split one into several."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from adjoint.rules.numpy.operands import array_rule, cotangent_dtype, like_sequence
+from adjoint.rules.projection import as_numeric, projector
+from adjoint.rules.registry import rrule
+
+# ---- joining ----------------------------------------------------------------------------------------------------
+
+
+def _parts(arrays: Any) -> list[Any] | None:
+    """The arrays in a list, a tuple or along the first axis of an array; ``None`` for others."""
+    if not isinstance(arrays, (list, tuple, np.ndarray)):
+        return None
+    parts = list(arrays)
+    return None if any(as_numeric(part) is None for part in parts) else parts
+
+
+def _joined(parts: list[Any], shapes: list[tuple[int, ...]], axis: int, arrays: Any) -> Callable[[Any], Any]:
+    """The pullback of a concatenation along `axis` of `parts` that were given `shapes` first."""
+    to_bars = [projector(part) for part in parts]
+    own = [np.shape(part) for part in parts]
+    lead = (slice(None),) * (axis % len(shapes[0]))
+
+    def joined_back(y_bar):
+        bars, start = [], 0
+        for to_bar, shape, lifted in zip(to_bars, own, shapes, strict=True):
+            stop = start + lifted[len(lead)]
+            bars.append(to_bar(np.reshape(y_bar[(*lead, slice(start, stop))], shape)))
+            start = stop
+        return None, like_sequence(bars, arrays)
+    return joined_back
+
+
+def _integral(y: Any, parts: list[Any]) -> bool:
+    return y.dtype.kind not in "fc" and any(np.result_type(part).kind in "fc" for part in parts)
+
+
+def _join(name: str, lift: Callable[[list[Any]], tuple[list[tuple[int, ...]], int]], operand: str = "tup") -> None:
+    """Register a function that concatenates after giving the arrays other shapes; `lift` says which, and the axis."""
+    f = getattr(np, name)
+
+    def rule(tup, *, dtype=None, casting="same_kind"):
+        parts = _parts(tup)
+        if not parts:
+            return NotImplemented
+        y = f(tup) if dtype is None and casting == "same_kind" else f(tup, dtype=dtype, casting=casting)
+        return NotImplemented if _integral(y, parts) else (y, _joined(parts, *lift(parts), tup))
+    array_rule(f, operands=operand, nested=False)(rule)
+
+
+@array_rule(np.concatenate, operands="arrays", nested=False)
+def _(arrays, axis=0, out=None, dtype=None, casting="same_kind"):
+    parts = _parts(arrays)
+    if not parts or out is not None:
+        return NotImplemented
+    y = np.concatenate(arrays, axis, dtype=dtype, casting=casting)
+    if _integral(y, parts):
+        return NotImplemented
+    shapes = [np.shape(part) for part in parts]
+    if axis is None:
+        axis, shapes = 0, [(int(np.prod(shape, dtype=int)),) for shape in shapes]
+    return y, _joined(parts, shapes, axis, arrays)
+
+
+@array_rule(np.stack, operands="arrays", nested=False)
+def _(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
+    parts = _parts(arrays)
+    if not parts or out is not None:
+        return NotImplemented
+    y = np.stack(arrays, axis, dtype=dtype, casting=casting)
+    if _integral(y, parts):
+        return NotImplemented
+    axis %= y.ndim
+    shape = np.shape(parts[0])
+    return y, _joined(parts, [(*shape[:axis], 1, *shape[axis:])] * len(parts), axis, arrays)
+
+
+def _lift_vstack(parts):
+    return [np.shape(np.atleast_2d(part)) for part in parts], 0
+
+
+def _lift_hstack(parts):
+    shapes = [np.shape(np.atleast_1d(part)) for part in parts]
+    return shapes, 0 if len(shapes[0]) == 1 else 1
+
+
+def _lift_dstack(parts):
+    return [np.shape(np.atleast_3d(part)) for part in parts], 2
+
+
+def _lift_columns(parts):
+    shapes = [np.shape(part) for part in parts]
+    return [(*shape, 1) if len(shape) == 1 else shape or (1, 1) for shape in shapes], 1
+
+
+_join("vstack", _lift_vstack)
+_join("hstack", _lift_hstack)
+_join("dstack", _lift_dstack)
+_join("column_stack", _lift_columns)
+
+
+@array_rule(np.block, operands="arrays", nested=False)
+def _(arrays):
+    """Where the elements went is found by calling it on positions."""
+    leaves: list[Any] = []
+    _map_nested(leaves.append, arrays)
+    if not leaves or any(as_numeric(leaf) is None for leaf in leaves):
+        return NotImplemented
+    sizes = [np.size(leaf) for leaf in leaves]
+    starts = iter(np.cumsum([0, *sizes]).tolist())
+    positions = np.block(_map_nested(lambda x: next(starts) + np.arange(np.size(x)).reshape(np.shape(x)), arrays))
+    y = np.block(arrays)
+
+    def block_back(y_bar):
+        flat = np.empty(sum(sizes), y_bar.dtype)
+        flat[positions] = y_bar
+        bars = iter([projector(leaf)(part.reshape(np.shape(leaf))) for leaf, part in
+                     zip(leaves, np.split(flat, np.cumsum(sizes)[:-1]), strict=True)])
+        return None, _map_nested(lambda _: next(bars), arrays)
+    return y, block_back
+
+
+def _map_nested(f: Callable[[Any], Any], nested: Any) -> Any:
+    """Nested lists with `f` of each leaf."""
+    return [_map_nested(f, item) for item in nested] if isinstance(nested, list) else f(nested)
+
+
+# ---- splitting: the parts of the cotangent are views of it -------------------------------------------------------
+
+
+def _fill(split: Callable[[Any], Any], shape: tuple[int, ...], dtype: Any) -> Callable[[Any], tuple[Any, ...]]:
+    def split_back(y_bar):
+        bar = np.zeros(shape, dtype)
+        for part, part_bar in zip(split(bar), y_bar, strict=True):
+            if part_bar is not None:
+                part[...] = part_bar
+        return None, bar
+    return split_back
+
+
+def _split(f: Callable[..., Any]) -> None:
+    def rule(ary, indices_or_sections, axis=None):
+        def split(x: Any) -> Any:
+            return f(x, indices_or_sections) if axis is None else f(x, indices_or_sections, axis)
+        return split(ary), _fill(split, np.shape(ary), cotangent_dtype(ary))
+    array_rule(f, operands="ary", alias=True)(rule)
+
+
+for _f in (np.split, np.array_split, np.hsplit, np.vsplit, np.dsplit):
+    _split(_f)
+
+if hasattr(np, "unstack"):
+    @array_rule(np.unstack, operands="x", alias=True)
+    def _(x, *, axis=0):
+        return np.unstack(x, axis=axis), _fill(lambda bar: np.unstack(bar, axis=axis), np.shape(x), cotangent_dtype(x))
+
+
+@rrule.register(np.meshgrid, alias=True)
+def _(*xi, copy=True, sparse=False, indexing="xy"):
+    if any(as_numeric(x) is None for x in xi):
+        return NotImplemented
+    y = np.meshgrid(*xi, copy=copy, sparse=sparse, indexing=indexing)
+    shapes, to_bars, n = [np.shape(x) for x in xi], [projector(x) for x in xi], len(xi)
+
+    def meshgrid_back(y_bar):
+        bars = []
+        for i, (bar, shape, to_bar) in enumerate(zip(y_bar, shapes, to_bars, strict=True)):
+            own = 1 - i if indexing == "xy" and n > 1 and i < 2 else i
+            others = tuple(axis for axis in range(n) if axis != own)
+            bars.append(None if bar is None else to_bar(np.reshape(np.sum(bar, axis=others), shape)))
+        return None, *bars
+    return y, meshgrid_back

@@ -1,0 +1,124 @@
+"""Rules of the methods and attributes of arrays and of NumPy's scalars that are not those of a function as they stand.
+
+An attribute is a function of one argument. The methods that share a function's rule are registered with it.
+"""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from adjoint.rules.numpy.operands import array_rule, methods
+from adjoint.rules.projection import project, projector
+from adjoint.rules.registry import frule, non_differentiable, rrule, substitute
+
+# ---- attributes ---------------------------------------------------------------------------------------------------
+
+
+def _attribute(name: str, transpose: Any) -> None:
+    """A linear attribute; ``transpose(y_bar, shape)`` may come in another dtype."""
+    keys = methods(name)
+
+    @rrule.register(*keys, alias=True)
+    def _(a):
+        shape, to_bar = a.shape, projector(a)
+        return getattr(a, name), lambda y_bar: (None, to_bar(transpose(y_bar, shape)))
+
+    @frule.register(*keys, alias=True)
+    def _(dots, a):
+        return getattr(a, name), None if dots[0] is None else getattr(dots[0], name)
+
+
+_attribute("T", lambda y_bar, shape: np.transpose(y_bar))
+_attribute("real", lambda y_bar, shape: y_bar)
+_attribute("imag", lambda y_bar, shape: 1j * y_bar)
+if hasattr(np.ndarray, "mT"):
+    _attribute("mT", lambda y_bar, shape: np.swapaxes(y_bar, -1, -2))
+
+
+@array_rule(np.real, operands="val", alias=True)
+def _(val):
+    return np.real(val), lambda y_bar: (None, y_bar)
+
+
+@array_rule(np.imag, operands="val", alias=True)
+def _(val):
+    return np.imag(val), lambda y_bar: (None, 1j * y_bar)
+
+
+# ---- out of arrays ------------------------------------------------------------------------------------------------
+
+
+@rrule.register((np.generic, "item"), (np.generic, "tolist"))
+def _(a):
+    kind = type(a)
+    y = a.item()
+    return y, lambda y_bar: (None, project(y_bar, kind(0)) if issubclass(kind, np.number) else None)
+
+
+@substitute((np.ndarray, "item"))
+def _item(a, *index):
+    """An element in the array's own type, then as a Python number: reading it costs the same for every size."""
+    if len(index) == 1 and isinstance(index[0], tuple):
+        index = index[0]
+    if not index:
+        if a.size != 1:
+            raise ValueError("can only convert an array of size 1 to a Python scalar")
+        index = (0,) * a.ndim
+    elif len(index) == 1 and a.ndim != 1:
+        index = np.unravel_index(index[0] + a.size if index[0] < 0 else index[0], a.shape)
+    return a[index].item()
+
+
+@rrule.register((np.ndarray, "tolist"))
+def _(a):
+    shape, to_bar = a.shape, projector(a)
+
+    def tolist_back(y_bar):
+        return None, to_bar(np.reshape(np.array(_filled(y_bar, shape)), shape))
+    return a.tolist(), tolist_back
+
+
+def _filled(bars: Any, shape: tuple[int, ...]) -> Any:
+    """Nested lists of cotangents with zeros where there is ``None``."""
+    if bars is None:
+        return np.zeros(shape).tolist()
+    return [_filled(bar, shape[1:]) for bar in bars] if shape else bars
+
+
+@array_rule(*methods("view"), alias=True)
+def _(a, type=None):
+    if type is not None and type is not np.ndarray:
+        return NotImplemented
+    return a.view(), lambda y_bar: (None, y_bar)
+
+
+# ---- methods that ufuncs and other functions know -----------------------------------------------------------------
+
+
+@rrule.register(*methods("conj", "conjugate"), alias=True)
+def _(a):
+    to_bar = projector(a)
+    return a.conj(), lambda y_bar: (None, to_bar(np.conj(y_bar)))
+
+
+@frule.register(*methods("conj", "conjugate"), alias=True)
+def _(dots, a):
+    return a.conj(), None if dots[0] is None else np.conj(dots[0])
+
+
+@array_rule(*methods("clip"), operands="a min max", nested=False)
+def _(a, min=None, max=None, out=None):
+    if out is not None:
+        return NotImplemented
+    applied = rrule(np.clip, a, min, max)
+    return NotImplemented if applied is None else applied
+
+
+# ---- what has no derivative ---------------------------------------------------------------------------------------
+
+non_differentiable(*methods(
+    "all", "any", "argmax", "argmin", "argpartition", "argsort", "base", "ctypes", "data", "device", "dtype", "dump",
+    "dumps", "flags", "itemsize", "nbytes", "ndim", "nonzero", "round", "searchsorted", "shape", "size", "strides",
+    "tobytes", "tofile", "__len__", "__bool__", "__contains__", "__array_interface__", "__array_priority__",
+    "is_integer"))

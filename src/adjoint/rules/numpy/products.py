@@ -1,0 +1,160 @@
+"""Rules of products of arrays: dot, inner, outer, tensordot, kron, cross, convolutions."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from adjoint.rules.numpy.operands import array_rule, methods
+from adjoint.rules.projection import unbroadcast
+
+# ---- contractions -------------------------------------------------------------------------------------------------
+
+
+@array_rule(np.dot, (np.ndarray, "dot"), operands="a b")
+def _(a, b, out=None):
+    if out is not None:
+        return NotImplemented
+    y = np.dot(a, b)
+    m, n = np.ndim(a), np.ndim(b)
+
+    def dot_back(y_bar):
+        a_h, b_h = np.conj(a), np.conj(b)
+        if m == 0 or n == 0:
+            return None, y_bar * b_h, y_bar * a_h
+        if m == 1 and n == 1:
+            return None, y_bar * b_h, y_bar * a_h
+        if n == 1:
+            return None, np.multiply.outer(y_bar, b_h), np.tensordot(a_h, y_bar, m - 1 and (range(m - 1),) * 2)
+        if m <= 2 and n == 2:
+            a_bar = np.dot(y_bar, b_h.T)
+            return None, a_bar, np.outer(a_h, y_bar) if m == 1 else np.dot(a_h.T, y_bar)
+        kept = [axis for axis in range(n) if axis != n - 2]
+        a_bar = np.tensordot(y_bar, b_h, (range(m - 1, np.ndim(y_bar)), kept))
+        b_bar = np.tensordot(a_h, y_bar, (range(m - 1), range(m - 1)))
+        return None, a_bar, np.moveaxis(b_bar, 0, -2)
+    return y, dot_back
+
+
+@array_rule(np.inner, operands="a b")
+def _(a, b, /):
+    m, n = np.ndim(a), np.ndim(b)
+
+    def inner_back(y_bar):
+        a_h, b_h = np.conj(a), np.conj(b)
+        if m == 0 or n == 0:
+            return None, y_bar * b_h, y_bar * a_h
+        a_bar = np.tensordot(y_bar, b_h, (range(m - 1, m + n - 2), range(n - 1)))
+        return None, a_bar, np.tensordot(y_bar, a_h, (range(m - 1), range(m - 1)))
+    return np.inner(a, b), inner_back
+
+
+@array_rule(np.outer, operands="a b")
+def _(a, b, out=None):
+    if out is not None:
+        return NotImplemented
+
+    def outer_back(y_bar):
+        a_bar, b_bar = np.dot(y_bar, np.conj(np.ravel(b))), np.dot(np.conj(np.ravel(a)), y_bar)
+        return None, np.reshape(a_bar, np.shape(a)), np.reshape(b_bar, np.shape(b))
+    return np.outer(a, b), outer_back
+
+
+@array_rule(np.vdot, operands="a b")
+def _(a, b, /):
+    def vdot_back(y_bar):
+        """The first operand is conjugated, so its cotangent has the conjugate of ȳ."""
+        return (None, np.reshape(np.conj(y_bar) * np.ravel(b), np.shape(a)),
+                np.reshape(y_bar * np.ravel(a), np.shape(b)))
+    return np.vdot(a, b), vdot_back
+
+
+def _axes(axes: Any, m: int, n: int) -> tuple[list[int], list[int]]:
+    """The contracted axes of the two operands of `np.tensordot`."""
+    if isinstance(axes, (int, np.integer)):
+        return list(range(m - int(axes), m)), list(range(int(axes)))
+    first, second = ([int(i) for i in np.atleast_1d(part)] for part in axes)
+    return [i % m for i in first], [i % n for i in second]
+
+
+@array_rule(np.tensordot, operands="a b")
+def _(a, b, axes=2):
+    m, n = np.ndim(a), np.ndim(b)
+    over_a, over_b = _axes(axes, m, n)
+    free_a, free_b = ([i for i in range(ndim) if i not in over] for ndim, over in ((m, over_a), (n, over_b)))
+
+    def tensordot_back(y_bar):
+        k = len(free_a)
+        y_bar = np.asarray(y_bar)
+        a_bar = np.tensordot(y_bar, np.conj(b), (list(range(k, y_bar.ndim)), free_b))
+        b_bar = np.tensordot(y_bar, np.conj(a), (list(range(k)), free_a))
+        order_a = free_a + [over_a[over_b.index(i)] for i in sorted(over_b)]
+        order_b = free_b + [over_b[over_a.index(i)] for i in sorted(over_a)]
+        return None, np.transpose(a_bar, np.argsort(order_a)), np.transpose(b_bar, np.argsort(order_b))
+    return np.tensordot(a, b, axes), tensordot_back
+
+
+@array_rule(np.kron, operands="a b")
+def _(a, b):
+    n = max(np.ndim(a), np.ndim(b))
+    shape_a, shape_b = ((1,) * (n - np.ndim(x)) + np.shape(x) for x in (a, b))
+
+    def kron_back(y_bar):
+        pairs = [size for pair in zip(shape_a, shape_b, strict=True) for size in pair]
+        blocks = np.transpose(np.reshape(y_bar, pairs), [*range(0, 2 * n, 2), *range(1, 2 * n, 2)])
+        a_bar = np.tensordot(blocks, np.conj(np.reshape(b, shape_b)), n)
+        b_bar = np.tensordot(np.conj(np.reshape(a, shape_a)), blocks, n)
+        return None, np.reshape(a_bar, np.shape(a)), np.reshape(b_bar, np.shape(b))
+    return np.kron(a, b), kron_back
+
+
+@array_rule(np.cross, operands="a b")
+def _(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
+    if axis is not None:
+        axisa = axisb = axisc = axis
+    if np.shape(a)[axisa] != 3 or np.shape(b)[axisb] != 3:
+        return NotImplemented
+
+    def cross_back(y_bar):
+        u, v, y_bar = np.moveaxis(a, axisa, -1), np.moveaxis(b, axisb, -1), np.moveaxis(y_bar, axisc, -1)
+        u_bar, v_bar = unbroadcast(np.cross(np.conj(v), y_bar), u.shape), unbroadcast(np.cross(y_bar, np.conj(u)), v.shape)
+        return None, np.moveaxis(u_bar, -1, axisa), np.moveaxis(v_bar, -1, axisb)
+    return np.cross(a, b, axisa, axisb, axisc), cross_back
+
+
+# ---- convolutions -------------------------------------------------------------------------------------------------
+
+
+def _whole(y_bar: Any, n: int, m: int, mode: str) -> Any:
+    """The cotangent of the full convolution of n and m elements, from that of the part which `mode` keeps."""
+    start = {"full": 0, "same": (min(n, m) - 1) // 2, "valid": min(n, m) - 1}[mode]
+    whole = np.zeros(n + m - 1, y_bar.dtype)
+    whole[start:start + len(y_bar)] = y_bar
+    return whole
+
+
+def _convolve_back(a: Any, v: Any, mode: str) -> Any:
+    def convolve_back(y_bar):
+        whole = _whole(y_bar, np.size(a), np.size(v), mode)
+        return (None, np.reshape(np.correlate(whole, np.ravel(v), "valid"), np.shape(a)),
+                np.reshape(np.correlate(whole, np.ravel(a), "valid"), np.shape(v)))
+    return convolve_back
+
+
+@array_rule(np.convolve, operands="a v")
+def _(a, v, mode="full"):
+    if mode not in ("full", "same", "valid"):
+        return NotImplemented
+    return np.convolve(a, v, mode), _convolve_back(a, v, mode)
+
+
+@array_rule(np.correlate, operands="a v")
+def _(a, v, mode="valid"):
+    if mode not in ("full", "same", "valid"):
+        return NotImplemented
+    back = _convolve_back(a, np.conj(np.ravel(v)[::-1]), mode)
+
+    def correlate_back(y_bar):
+        _, a_bar, w_bar = back(y_bar)
+        return None, a_bar, np.reshape(np.conj(w_bar[::-1]), np.shape(v))
+    return np.correlate(a, v, mode), correlate_back

@@ -1,0 +1,226 @@
+"""Rules of NumPy's reductions: sums, means, products, extrema, order statistics."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from adjoint.rules.numpy.operands import array_rule, cotangent_dtype, linear_frule, methods, severed
+
+NONE = np._NoValue
+
+
+def restore(y_bar: Any, axis: Any, keepdims: bool, ndim: int) -> Any:
+    """The cotangent of a reduction with the reduced axes back, of length 1; where all were reduced, as it is."""
+    if keepdims or axis is None or not isinstance(y_bar, np.ndarray):
+        return y_bar
+    if type(axis) is int:
+        return y_bar[(slice(None),) * (axis % ndim) + (None,)]
+    return np.expand_dims(y_bar, axis)
+
+
+def spread(y_bar: Any, shape: tuple[int, ...], dtype: Any = None) -> Any:
+    """A cotangent as an array of its own, of a shape that it broadcasts to."""
+    bar = np.empty(shape, getattr(y_bar, "dtype", type(y_bar)) if dtype is None else dtype)
+    bar[...] = y_bar
+    return bar
+
+
+def given(**keywords: Any) -> dict[str, Any]:
+    """Those keywords that the caller gave."""
+    return {name: value for name, value in keywords.items() if value is not NONE}
+
+
+def nothing(y_bar: Any) -> tuple[None, None]:
+    """The pullback of what has no derivative."""
+    return None, None
+
+
+def masked(bar: Any, where: Any) -> Any:
+    return bar if where is True else np.where(where, bar, 0)
+
+
+# ---- sums and means ---------------------------------------------------------------------------------------------
+
+
+@array_rule(np.sum, *methods("sum"), operands="a initial", exact=True)
+def _(a, axis=None, dtype=None, out=None, keepdims=False, initial=0, where=True):
+    if out is not None:
+        return NotImplemented
+    y = np.add.reduce(a, axis, dtype, None, keepdims, initial, where)
+    if y.dtype.kind not in "fc" and severed(y, a):
+        return y, nothing
+    shape, real = np.shape(a), np.isrealobj(a)
+    exact = cotangent_dtype(a)
+
+    def sum_back(y_bar):
+        whole = restore(y_bar, axis, keepdims, len(shape))
+        a_bar = spread(whole.real if real else whole, shape, exact)
+        return None, masked(a_bar, where), np.sum(y_bar)
+    return y, sum_back
+
+
+@array_rule(np.mean, *methods("mean"), exact=True)
+def _(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
+    if out is not None:
+        return NotImplemented
+    y = np.mean(a, axis, dtype, keepdims=keepdims, where=where)
+    if y.dtype.kind not in "fc" and severed(y, a):
+        return y, nothing
+    return y, mean_back(a, np.size(y), axis, keepdims, where)
+
+
+def mean_back(a: Any, size: int, axis: Any, keepdims: bool, where: Any) -> Any:
+    """The pullback of the mean over an axis; `size` is that of the result."""
+    shape, real, exact = np.shape(a), np.isrealobj(a), cotangent_dtype(a)
+
+    def back(y_bar):
+        whole = restore(y_bar.real if real else y_bar, axis, keepdims, len(shape))
+        return None, masked(spread(whole / counted(shape, size, axis, where), shape, exact), where)
+    return back
+
+
+def counted(shape: tuple[int, ...], size: int, axis: Any, where: Any) -> Any:
+    """How many elements go into each result."""
+    if where is not True:
+        return np.sum(np.broadcast_to(where, shape), axis, keepdims=True)
+    return int(np.prod(shape, dtype=int)) // size if size else 1
+
+
+@array_rule(np.var, *methods("var"), operands="a mean")
+def _(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=NONE, correction=NONE):
+    if out is not None:
+        return NotImplemented
+    y = np.var(a, axis, dtype, None, ddof, keepdims, where=where, **given(mean=mean, correction=correction))
+    return y, _var_back(a, y, axis, ddof if correction is NONE else correction, keepdims, where, mean)
+
+
+@array_rule(np.std, *methods("std"), operands="a mean")
+def _(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=NONE, correction=NONE):
+    if out is not None:
+        return NotImplemented
+    y = np.std(a, axis, dtype, None, ddof, keepdims, where=where, **given(mean=mean, correction=correction))
+    back = _var_back(a, y, axis, ddof if correction is NONE else correction, keepdims, where, mean)
+
+    def std_back(y_bar):
+        """At a deviation of 0 the cotangent is 0."""
+        return back(np.where(y == 0, 0, y_bar / (2 * np.where(y == 0, 1, y))))
+    return y, std_back
+
+
+def _var_back(a: Any, y: Any, axis: Any, ddof: Any, keepdims: bool, where: Any, mean: Any) -> Any:
+    def var_back(y_bar):
+        centre = np.mean(a, axis, keepdims=True, where=where) if mean is NONE else mean
+        n = counted(np.shape(a), np.size(y), axis, where) - ddof
+        slope = restore(y_bar, axis, keepdims, np.ndim(a)) * 2 / np.maximum(n, 0)
+        a_bar = masked(slope * (a - centre), where)
+        return (None, a_bar) if mean is NONE else (None, a_bar, -np.sum(a_bar, axis, keepdims=True))
+    return var_back
+
+
+@array_rule(np.average, operands="a weights")
+def _(a, axis=None, weights=None, returned=False, *, keepdims=False):
+    if returned:
+        return NotImplemented
+    y = np.average(a, axis, weights, keepdims=keepdims)
+    shape, ndim = np.shape(a), np.ndim(a)
+    if weights is None:
+        return y, mean_back(a, np.size(y), axis, keepdims, True)
+    w, axes = np.asarray(weights), axis
+    if w.shape != shape:
+        if type(axis) is not int or w.ndim != 1:
+            return NotImplemented
+        w = np.reshape(w, (-1,) + (1,) * (ndim - 1 - axis % ndim))
+    total = np.sum(np.broadcast_to(w, shape), axis, keepdims=True)
+    average = np.reshape(y, np.shape(total))
+
+    def average_back(y_bar):
+        y_bar = restore(y_bar, axes, keepdims, ndim) / np.conj(total)
+        w_bar = y_bar * np.conj(a - average)
+        if np.shape(weights) != shape:
+            w_bar = np.sum(w_bar, tuple(i for i in range(ndim) if i != axis % ndim))
+        return None, y_bar * np.conj(w), w_bar
+    return y, average_back
+
+
+linear_frule(np.sum, np.mean, *methods("sum", "mean"))
+
+# ---- products -----------------------------------------------------------------------------------------------------
+
+
+def lanes(a: Any, axis: Any) -> tuple[Any, Any]:
+    """The array with the reduced axes as one last axis, and the function that undoes this."""
+    ndim = np.ndim(a)
+    axes = tuple(range(ndim)) if axis is None else tuple(
+        i % ndim for i in (axis if isinstance(axis, tuple) else (axis,)))
+    last = tuple(range(ndim - len(axes), ndim))
+    moved = np.moveaxis(a, axes, last)
+    kept = moved.shape[:ndim - len(axes)]
+    rows = np.reshape(moved, (*kept, int(np.prod(moved.shape[len(kept):], dtype=int))))
+    return rows, lambda bar: np.moveaxis(np.reshape(bar, moved.shape), last, axes)
+
+
+def others(rows: Any) -> Any:
+    """The products of all elements but one along the last axis; right where some are zero."""
+    result = np.ones_like(rows)
+    np.cumprod(rows[..., :-1], axis=-1, out=result[..., 1:])
+    result[..., :-1] *= np.cumprod(rows[..., :0:-1], axis=-1)[..., ::-1]
+    return result
+
+
+@array_rule(np.prod, *methods("prod"), operands="a initial")
+def _(a, axis=None, dtype=None, out=None, keepdims=False, initial=1, where=True):
+    if out is not None:
+        return NotImplemented
+    y = np.multiply.reduce(a, axis, dtype, None, keepdims, initial, where)
+    if severed(y, a):
+        return y, nothing
+
+    def prod_back(y_bar):
+        factors = np.asarray(a if where is True else np.where(where, a, 1), np.result_type(y, np.float16))
+        rows, undo = lanes(factors, axis)
+        product = np.multiply.reduce(factors, axis, keepdims=keepdims)
+        a_bar = restore(y_bar * np.conj(initial), axis, keepdims, np.ndim(a)) * np.conj(undo(others(rows)))
+        return None, masked(a_bar, where), np.sum(y_bar * np.conj(product))
+    return y, prod_back
+
+
+# ---- extrema: ties share equally ----------------------------------------------------------------------------------
+
+
+def _extremum(names: tuple[Any, ...], f: Any, reduce: Any) -> None:
+    @array_rule(*names, operands="a initial")
+    def _(a, axis=None, out=None, keepdims=False, initial=NONE, where=True):
+        if out is not None:
+            return NotImplemented
+        y = reduce(a, axis, None, None, keepdims, **given(initial=initial), where=where)
+        return y, extremum_back(a, y, axis, keepdims, initial, where)
+
+
+def extremum_back(a: Any, y: Any, axis: Any, keepdims: bool, initial: Any = NONE, where: Any = True) -> Any:
+    """The pullback of a maximum or minimum: elements equal to it share the cotangent equally."""
+    def back(y_bar):
+        full = restore(y, axis, keepdims, np.ndim(a))
+        hits = (a == full) | (a != a)  # where one is NaN, so is the result
+        if where is not True:
+            hits = hits & where
+        count = np.sum(hits, axis, keepdims=True)
+        if initial is NONE:
+            return None, hits * (restore(y_bar, axis, keepdims, np.ndim(a)) / count)
+        first = initial == full
+        share = restore(y_bar, axis, keepdims, np.ndim(a)) / (count + first)
+        return None, hits * share, np.sum(first * share)
+    return back
+
+
+_extremum((np.max, *methods("max")), np.max, np.maximum.reduce)
+_extremum((np.min, *methods("min")), np.min, np.minimum.reduce)
+
+
+@array_rule(np.ptp, *methods("ptp"))
+def _(a, axis=None, out=None, keepdims=False):
+    if out is not None:
+        return NotImplemented
+    high = extremum_back(a, np.max(a, axis, keepdims=keepdims), axis, keepdims)
+    low = extremum_back(a, np.min(a, axis, keepdims=keepdims), axis, keepdims)
+    return np.ptp(a, axis, keepdims=keepdims), lambda y_bar: (None, high(y_bar)[1] - low(y_bar)[1])

@@ -1,0 +1,181 @@
+"""Rules of NumPy's functions that pick elements out of arrays or put some in.
+
+Where the elements went is found by calling the function on the positions of the elements instead of the elements.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from adjoint.rules.numpy.operands import array_rule, linear_frule, linear_rule, like_sequence, methods, scatter
+from adjoint.rules.projection import as_numeric, project
+
+
+def positions_of(x: Any, start: int = 0) -> np.ndarray[Any, Any]:
+    """The positions of the elements of `x` when raveled, in the shape of `x`."""
+    return np.arange(start, start + np.size(x)).reshape(np.shape(x))
+
+
+# ---- take -------------------------------------------------------------------------------------------------------
+
+
+def _take(y_bar, shape, indices, axis=None, out=None, mode="raise"):
+    if axis is None:
+        n = int(np.prod(shape, dtype=int))
+        return np.reshape(_take(y_bar, (n,), indices, 0, None, mode), shape)
+    axis, n = axis % len(shape), shape[axis]
+    indices = np.asarray(indices, np.intp)
+    if indices.size:
+        indices = indices % n if mode == "wrap" else np.clip(indices, 0, n - 1) if mode == "clip" else indices
+    bar = np.zeros(shape, np.result_type(y_bar))
+    at = (slice(None),) * axis + (indices,)
+    if indices.ndim == 0:
+        bar[at] = y_bar
+    else:
+        np.add.at(bar, at, y_bar)
+    return bar
+
+
+@array_rule(np.take, *methods("take"))
+def _(a, indices, axis=None, out=None, mode="raise"):
+    if out is not None:
+        return NotImplemented
+    shape = np.shape(a)
+    return np.take(a, indices, axis, mode=mode), lambda y_bar: (None, _take(y_bar, shape, indices, axis, None, mode))
+
+
+linear_frule(np.take)
+
+
+def _take_along_axis(y_bar, shape, indices, axis=-1):
+    whole = positions_of(np.broadcast_to(0, shape))
+    return scatter(np.take_along_axis(whole, indices, axis), y_bar, whole)
+
+
+linear_rule(np.take_along_axis, _take_along_axis, operand="arr")
+
+# ---- some of the elements, each at most once ------------------------------------------------------------------------
+
+
+@array_rule(np.compress, operands="condition a")
+def _(condition, a, axis=None, out=None):
+    if out is not None:
+        return NotImplemented
+    condition, whole = np.asarray(condition, bool), np.broadcast_to(0, np.shape(a))
+    return np.compress(condition, a, axis), lambda y_bar: (
+        None, None, scatter(np.compress(condition, positions_of(whole), axis), y_bar, whole, unique=True))
+
+
+@array_rule(*methods("compress"))
+def _(a, condition, axis=None, out=None):
+    if out is not None:
+        return NotImplemented
+    whole = np.broadcast_to(0, np.shape(a))
+    return a.compress(condition, axis), lambda y_bar: (
+        None, scatter(np.compress(condition, positions_of(whole), axis), y_bar, whole, unique=True))
+
+
+@array_rule(np.extract, operands="condition arr")
+def _(condition, arr):
+    whole = np.broadcast_to(0, np.shape(arr))
+    return np.extract(condition, arr), lambda y_bar: (
+        None, None, scatter(np.extract(condition, positions_of(whole)), y_bar, whole, unique=True))
+
+
+def _delete(y_bar, shape, obj, axis=None):
+    whole = positions_of(np.broadcast_to(0, shape))
+    return scatter(np.delete(whole, obj, axis), y_bar, whole, unique=True)
+
+
+linear_rule(np.delete, _delete, operand="arr")
+
+# ---- two arrays into one ------------------------------------------------------------------------------------------
+
+
+def _merged(f: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
+    """The pullback of ``f(a, b)`` whose elements are elements of a and of b."""
+    a, b = np.broadcast_to(0, np.shape(a)), np.broadcast_to(0, np.shape(b))
+
+    def merged_back(y_bar):
+        both = scatter(f(positions_of(a), positions_of(b, a.size)), y_bar, np.broadcast_to(0, (a.size + b.size,)))
+        return both[:a.size].reshape(a.shape), both[a.size:].reshape(b.shape)
+    return merged_back
+
+
+@array_rule(np.insert, operands="arr values")
+def _(arr, obj, values, axis=None):
+    y = np.insert(arr, obj, values, axis)
+    if y.dtype.kind not in "fc" and np.result_type(values).kind in "fc":
+        return NotImplemented  # rounds the values to integers
+    back = _merged(lambda a, b: np.insert(a, obj, b, axis), arr, values)
+    return y, lambda y_bar: (None, *back(y_bar))
+
+
+@array_rule(np.append, operands="arr values")
+def _(arr, values, axis=None):
+    back = _merged(lambda a, b: np.append(a, b, axis), arr, values)
+    return np.append(arr, values, axis), lambda y_bar: (None, *back(y_bar))
+
+
+@array_rule(np.choose, *methods("choose"), operands="a choices", nested=False)
+def _(a, choices, out=None, mode="raise"):
+    parts = choices if isinstance(choices, (list, tuple, np.ndarray)) else ()
+    if out is not None or not len(parts) or any(as_numeric(part) is None for part in parts):
+        return NotImplemented
+    y, n = np.choose(a, choices, mode=mode), len(parts)
+    which = np.asarray(a)
+    which = which % n if mode == "wrap" else np.clip(which, 0, n - 1)
+
+    def choose_back(y_bar):
+        bars = [project(np.where(which == i, y_bar, 0), part) for i, part in enumerate(parts)]
+        return None, None, like_sequence(bars, choices)
+    return y, choose_back
+
+
+# ---- pad ----------------------------------------------------------------------------------------------------------
+
+
+def inner(shape: Any, pad_width: Any) -> tuple[slice, ...] | None:
+    """Where the array is in the padded one."""
+    if isinstance(pad_width, dict):
+        return None
+    widths = np.broadcast_to(np.asarray(pad_width).round().astype(int), (len(shape), 2))
+    return tuple(slice(low, low + n) for (low, _), n in zip(widths.tolist(), shape, strict=True))
+
+
+@array_rule(np.pad, operands="array constant_values")
+def _(array, pad_width, mode="constant", *, constant_values=0, reflect_type="even"):
+    shape = np.shape(array)
+    where = inner(shape, pad_width)
+    if where is None or reflect_type != "even":
+        return NotImplemented
+    if mode == "constant":
+        y = np.pad(array, pad_width, mode, constant_values=constant_values)
+        if np.ndim(constant_values) > 0:
+            return (y, lambda y_bar: (None, y_bar[where])) if not np.any(constant_values) else NotImplemented
+        return y, lambda y_bar: (None, y_bar[where], np.sum(y_bar) - np.sum(y_bar[where]))
+    if mode not in ("edge", "reflect", "symmetric", "wrap"):
+        return NotImplemented
+    whole = np.broadcast_to(0, shape)
+    return np.pad(array, pad_width, mode), lambda y_bar: (
+        None, scatter(np.pad(positions_of(whole), pad_width, mode), y_bar, whole))
+
+
+# ---- unique -------------------------------------------------------------------------------------------------------
+
+
+@array_rule(np.unique, operands="ar")
+def _(ar, return_index=False, return_inverse=False, return_counts=False, axis=None, *, equal_nan=True):
+    if axis is not None:
+        return NotImplemented
+    y = np.unique(ar, return_index, return_inverse, return_counts, equal_nan=equal_nan)
+    _, where, counts = np.unique(ar, return_inverse=True, return_counts=True, equal_nan=equal_nan)
+    shape = np.shape(ar)
+
+    def unique_back(y_bar):
+        """Equal elements share the cotangent of their value."""
+        values_bar = y_bar[0] if isinstance(y, tuple) else y_bar
+        return None, None if values_bar is None else np.reshape((values_bar / counts)[np.ravel(where)], shape)
+    return y, unique_back

@@ -1,0 +1,208 @@
+"""Rules of NumPy's functions that give an array another shape: linear, each the transpose of another."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from adjoint.rules.numpy.operands import array_rule, linear_rule, methods
+from adjoint.rules.projection import projector, unbroadcast
+from adjoint.rules.registry import rrule
+
+# ---- the same elements in the same order ------------------------------------------------------------------------
+
+
+def resolved(a: Any, order: str) -> str | None:
+    """The order 'C' or 'F' that 'A' or 'K' stands for; ``None`` where it is neither."""
+    if order in ("C", "F"):
+        return order
+    flags = np.asarray(a).flags
+    if order == "A":
+        return "F" if flags.fnc else "C"
+    return "C" if flags.c_contiguous else "F" if flags.f_contiguous else None
+
+
+@array_rule(np.reshape, alias=True)
+def _(a, shape, order="C", copy=None):
+    y = np.reshape(a, shape, order=order) if copy is None else np.reshape(a, shape, order=order, copy=copy)
+    old, order = np.shape(a), resolved(a, order)
+    return y, lambda y_bar: (None, np.reshape(y_bar, old, order=order))
+
+
+@rrule.register(*methods("reshape"), alias=True)
+def _(a, *shape, order="C"):
+    y = a.reshape(*shape, order=order)
+    old, order, none = a.shape, resolved(a, order), (None,) * len(shape)
+    return y, lambda y_bar: (None, np.reshape(y_bar, old, order=order), *none)
+
+
+@array_rule(np.ravel, *methods("ravel", "flatten"), alias=True)
+def _(a, order="C"):
+    order = resolved(a, order)
+    if order is None:
+        return NotImplemented
+    shape = np.shape(a)
+    return np.ravel(a, order), lambda y_bar: (None, np.reshape(y_bar, shape, order=order))
+
+
+linear_rule(np.squeeze, lambda y_bar, shape, axis=None: np.reshape(y_bar, shape), methods="squeeze", alias=True)
+linear_rule(np.expand_dims, lambda y_bar, shape, axis: np.reshape(y_bar, shape), alias=True)
+
+
+def _atleast(f):
+    def rule(*arys):
+        y = f(*arys)
+        shapes, to_bars = [np.shape(a) for a in arys], [projector(a) for a in arys]
+
+        def atleast_back(y_bar):
+            parts = [y_bar] if len(arys) == 1 else y_bar
+            return None, *[None if part is None else to_bar(np.reshape(part, shape))
+                           for part, shape, to_bar in zip(parts, shapes, to_bars, strict=True)]
+        return y, atleast_back
+    rrule.register(f, alias=True)(rule)
+
+
+for _f in (np.atleast_1d, np.atleast_2d, np.atleast_3d):
+    _atleast(_f)
+
+# ---- the same elements in another order -------------------------------------------------------------------------
+
+
+def inverse(axes: Any, ndim: int) -> tuple[int, ...]:
+    """The inverse of a permutation of axes."""
+    return tuple(int(i) for i in np.argsort([axis % ndim for axis in axes]))
+
+
+def _transpose(y_bar, shape, axes=None):
+    return np.transpose(y_bar, None if axes is None else inverse(axes, len(shape)))
+
+
+def _transpose_method(y_bar, shape, *axes):
+    if len(axes) == 1 and not isinstance(axes[0], (int, np.integer)):
+        axes = axes[0]
+    return _transpose(y_bar, shape, axes or None)
+
+
+def _rollaxis(y_bar, shape, axis, start=0):
+    n = len(shape)
+    axis, start = axis % n, start + n if start < 0 else start
+    return np.moveaxis(y_bar, start - (axis < start), axis)
+
+
+def _roll(y_bar, shape, shift, axis=None):
+    return np.roll(y_bar, tuple(-s for s in shift) if isinstance(shift, (tuple, list)) else -np.asarray(shift), axis)
+
+
+linear_rule(np.transpose, _transpose, alias=True)
+if hasattr(np, "matrix_transpose"):
+    linear_rule(np.matrix_transpose, lambda y_bar, shape: np.swapaxes(y_bar, -1, -2), operand="", alias=True)
+linear_rule(np.swapaxes, lambda y_bar, shape, axis1, axis2: np.swapaxes(y_bar, axis1, axis2), methods="swapaxes",
+            alias=True)
+linear_rule(np.moveaxis, lambda y_bar, shape, source, destination: np.moveaxis(y_bar, destination, source), alias=True)
+linear_rule(np.rollaxis, _rollaxis, alias=True)
+linear_rule(np.flip, lambda y_bar, shape, axis=None: np.flip(y_bar, axis), operand="m", alias=True)
+linear_rule(np.fliplr, lambda y_bar, shape: np.fliplr(y_bar), operand="m", alias=True)
+linear_rule(np.flipud, lambda y_bar, shape: np.flipud(y_bar), operand="m", alias=True)
+linear_rule(np.rot90, lambda y_bar, shape, k=1, axes=(0, 1): np.rot90(y_bar, -k, axes), operand="m", alias=True)
+linear_rule(np.roll, _roll)
+
+
+@rrule.register(*methods("transpose"), alias=True)
+def _(a, *axes):
+    shape, none = a.shape, (None,) * len(axes)
+    return a.transpose(*axes), lambda y_bar: (None, _transpose_method(y_bar, shape, *axes), *none)
+
+
+# ---- repetition: the transpose is a sum -------------------------------------------------------------------------
+
+
+def _tile(y_bar, shape, reps):
+    reps = np.atleast_1d(reps).tolist()
+    n = max(len(reps), len(shape))
+    reps, padded = [1] * (n - len(reps)) + reps, [1] * (n - len(shape)) + list(shape)
+    pairs = [size for pair in zip(reps, padded, strict=True) for size in pair]
+    return np.reshape(np.sum(np.reshape(y_bar, pairs), axis=tuple(range(0, 2 * n, 2))), shape)
+
+
+def _repeat(y_bar, shape, repeats, axis=None):
+    if axis is None:
+        return np.reshape(_repeat(y_bar, (int(np.prod(shape, dtype=int)),), repeats, 0), shape)
+    axis %= len(shape)
+    counts = np.asarray(repeats)
+    if counts.size == 1:
+        count = int(counts.reshape(()))
+        split = (*shape[:axis], shape[axis], count, *shape[axis + 1:])
+        return np.sum(np.reshape(y_bar, split), axis=axis + 1)
+    bar = np.zeros(shape, np.result_type(y_bar))
+    np.add.at(bar, (slice(None),) * axis + (np.repeat(np.arange(shape[axis]), counts),), y_bar)
+    return bar
+
+
+def _resize(y_bar, shape, new_shape):
+    size = int(np.prod(shape, dtype=int))
+    if size == 0:
+        return np.zeros(shape)
+    flat = np.ravel(y_bar)
+    whole = np.concatenate([flat, np.zeros(-flat.size % size, flat.dtype)])
+    return np.reshape(np.sum(np.reshape(whole, (-1, size)), axis=0), shape)
+
+
+linear_rule(np.tile, lambda y_bar, shape, reps: _tile(y_bar, shape, reps), operand="A")
+linear_rule(np.repeat, _repeat, methods="repeat")
+linear_rule(np.resize, _resize)
+
+
+@array_rule(np.broadcast_to, operands="array", alias=True)
+def _(array, shape, subok=False):
+    old = np.shape(array)
+    return np.broadcast_to(array, shape, subok=subok), lambda y_bar: (None, unbroadcast(np.asarray(y_bar), old))
+
+
+@rrule.register(np.broadcast_arrays, alias=True)
+def _(*args, subok=False):
+    to_bars = [projector(a) for a in args]
+
+    def broadcast_arrays_back(y_bar):
+        return None, *[None if bar is None else to_bar(bar) for bar, to_bar in zip(y_bar, to_bars, strict=True)]
+    return np.broadcast_arrays(*args, subok=subok), broadcast_arrays_back
+
+
+# ---- diagonals and triangles ------------------------------------------------------------------------------------
+
+
+def diagonal_of(shape: tuple[int, ...], offset: int, axis1: int, axis2: int, values: Any) -> Any:
+    """Zeros of a shape with `values` on a diagonal, which is the last axis of `values`."""
+    bar = np.zeros(shape, np.result_type(values))
+    matrices = np.moveaxis(bar, (axis1, axis2), (-2, -1))
+    rows, columns = matrices.shape[-2:]
+    n = max(0, min(rows + min(offset, 0), columns - max(offset, 0)))
+    i = np.arange(n)
+    matrices[..., i + max(-offset, 0), i + max(offset, 0)] = values
+    return bar
+
+
+def _diagonal(y_bar, shape, offset=0, axis1=0, axis2=1):
+    return diagonal_of(shape, offset, axis1, axis2, y_bar)
+
+
+def _trace(y_bar, shape, offset=0, axis1=0, axis2=1):
+    return diagonal_of(shape, offset, axis1, axis2, np.asarray(y_bar)[..., None])
+
+
+def _diag(y_bar, shape, k=0):
+    return np.diagonal(y_bar, k) if len(shape) == 1 else diagonal_of(shape, k, 0, 1, y_bar)
+
+
+def _triangle(part):
+    def transpose(y_bar, shape, k=0):
+        bar = part(y_bar, k)
+        return unbroadcast(bar, shape)
+    return transpose
+
+
+linear_rule(np.diagonal, _diagonal, methods="diagonal", alias=True)
+linear_rule(np.trace, _trace, methods="trace")
+linear_rule(np.diag, _diag, operand="v", alias=True)
+linear_rule(np.diagflat, lambda y_bar, shape, k=0: np.reshape(np.diagonal(y_bar, k), shape), operand="v")
+linear_rule(np.tril, _triangle(np.tril), operand="m")
+linear_rule(np.triu, _triangle(np.triu), operand="m")

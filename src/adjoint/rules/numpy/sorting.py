@@ -1,0 +1,49 @@
+"""Rules of sorting: the cotangent of a sorted array goes back to where each element came from."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from adjoint.rules.numpy.operands import array_rule
+from adjoint.rules.registry import non_differentiable
+
+
+def _unsorted(order: Any, y_bar: Any, axis: int) -> Any:
+    bar = np.empty_like(y_bar)
+    np.put_along_axis(bar, order, y_bar, axis)
+    return bar
+
+
+@array_rule(np.sort)
+def _(a, axis=-1, kind=None, order=None, *, stable=None, descending=np._NoValue):
+    if order is not None:
+        return NotImplemented
+    options: dict[str, Any] = {} if stable is None else {"stable": stable}
+    if descending is not np._NoValue:
+        options["descending"] = descending
+    y = np.sort(a, axis, kind, **options)
+    shape = np.shape(a)
+    flat, along = (np.ravel(a), 0) if axis is None else (a, axis)
+    options.setdefault("kind", None if "stable" in options else "stable")
+    where = np.argsort(flat, along, **options)
+    return y, lambda y_bar: (None, np.reshape(_unsorted(where, y_bar, along), shape))
+
+
+@array_rule(np.partition)
+def _(a, kth, axis=-1, kind="introselect", order=None):
+    if order is not None:
+        return NotImplemented
+    y = np.partition(a, kth, axis, kind)
+    shape = np.shape(a)
+    flat, along = (np.ravel(a), 0) if axis is None else (a, axis)
+    # The k-th smallest of the result is the k-th smallest of the argument.
+    before, after = np.argsort(flat, along, kind="stable"), np.argsort(y, along, kind="stable")
+
+    def partition_back(y_bar):
+        ranked = np.take_along_axis(y_bar, after, along)
+        return None, np.reshape(_unsorted(before, ranked, along), shape)
+    return y, partition_back
+
+
+non_differentiable(np.argsort, np.argpartition, np.lexsort, np.searchsorted)

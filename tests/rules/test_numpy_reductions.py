@@ -1,0 +1,163 @@
+"""Sums, means, products, extrema, order statistics."""
+
+import numpy as np
+import pytest
+
+from adjoint.rules.registry import rrule
+from tests.rules.harness import case, complexes, reals, table
+
+X = reals(3, 4)
+X3 = reals(2, 3, 4, seed=1)
+Z = complexes(3, 4)
+MASK = X > -0.5
+HOLES = np.where(MASK, X, np.nan)
+SINGLE = reals(3, 4, dtype=np.float32)
+ZEROS = np.array([[0.0, 2.0, 3.0], [1.5, 0.0, 0.0], [1.0, -2.0, 0.5]])
+
+AXES = [
+    (X,),
+    (X, 0),
+    (X, -1),
+    case(X3, axis=(0, 2)),
+    case(X3, axis=1, keepdims=True),
+    case(X3, axis=(2, -3), keepdims=True),
+    case(X, keepdims=True),
+    case(np.asfortranarray(X3)[:, ::2], axis=1),
+    (reals(5),),
+    (2.5,),
+    (np.float64(2.5),),
+    ([1.0, 3.0, 2.0],),
+    ([[1.0, -3.0], (2.0, 0.5)], 1),
+    (SINGLE,),
+    case(SINGLE, axis=0),
+    (np.array(1.5),),
+]
+EMPTY = [(np.zeros((0, 3)),), case(np.zeros((0, 3)), axis=0), case(np.zeros((2, 0)), axis=1)]
+INTEGERS = [(np.arange(6).reshape(2, 3),), case(np.arange(6).reshape(2, 3), axis=1)]
+COMPLEX = [(Z,), case(Z, axis=1), (Z.astype(np.complex64),)]
+MASKED = [case(X, where=MASK), case(X, axis=1, where=MASK, keepdims=True)]
+COARSE = {"rtol": 5e-2}
+WIDE = [
+    case(SINGLE, dtype=np.float64),
+    case(X, axis=0, dtype=np.float32, tolerances=COARSE),
+    case(X, dtype=complex),
+]
+FROM = [case(X, initial=1.5), case(X, axis=0, initial=-1.5, where=MASK)]
+
+SPREAD = [
+    *AXES[:8],
+    case(X, ddof=1),
+    case(X3, axis=(0, 1), ddof=2, keepdims=True),
+    (Z,),
+    case(Z, axis=0),
+    case(X, axis=0, where=reals(3, 4, seed=5) > -1),
+    (SINGLE,),
+    ([1.0, 3.0, 2.5],),
+    case(X, axis=1, mean=np.mean(X, axis=1, keepdims=True)),
+    case(X, axis=0, correction=1),
+]
+QUANTILES = [
+    (X, 0.3),
+    (X, [0.1, 0.45, 0.8], 1),
+    case(X3, np.array([[0.2], [0.9]]), axis=(0, 2), keepdims=True),
+    case(X, 0.4, axis=0, method="lower"),
+    case(X, 0.4, axis=0, method="higher"),
+    case(X, 0.4, axis=0, method="midpoint"),
+    ([3.0, 1.0, 2.0], 0.6),
+    (SINGLE, 0.35),
+]
+SUMS = [*AXES, *EMPTY, *INTEGERS, *COMPLEX, *MASKED, *WIDE]
+EXTREMA = [
+    *AXES,
+    *INTEGERS,
+    case(X, initial=0.3),
+    case(X, axis=0, where=MASK, initial=-0.25),
+]
+
+CASES = {
+    np.sum: [*SUMS, *FROM],
+    np.mean: [*AXES, *INTEGERS, *COMPLEX, *MASKED, *WIDE, case(np.zeros((0, 3)), axis=1)],
+    np.prod: [*SUMS, *FROM, (ZEROS,), case(ZEROS, axis=0), case(ZEROS, axis=1, keepdims=True)],
+    np.max: EXTREMA,
+    np.min: EXTREMA,
+    np.ptp: AXES,
+    np.var: SPREAD,
+    np.std: SPREAD,
+    np.average: [
+        (X,),
+        case(X, axis=1),
+        (X, None, reals(3, 4, low=0.5, seed=2)),
+        (X, 1, reals(4, low=0.5, seed=2)),
+        (X3, 1, reals(3, low=0.5, seed=2)),
+        (X3, (0, 2), reals(2, 3, 4, low=0.5, seed=2)),
+        (Z, 0, complexes(3, 4, seed=4) + 3),
+        case([1.0, 2.0], weights=[3.0, 1.0]),
+    ],
+    np.median: [*AXES, (reals(4),), case(X3, axis=(0, 2), keepdims=True)],
+    np.quantile: QUANTILES,
+    np.percentile: [(X, 30.0), (X, [10.0, 45.0, 80.0], 1), ([3.0, 1.0, 2.0], 60.0)],
+    np.nansum: [(HOLES,), case(HOLES, axis=0, keepdims=True), (Z,), case(HOLES, where=X < 1)],
+    np.nanmean: [(HOLES,), case(HOLES, axis=1), case(HOLES, axis=0, keepdims=True)],
+    np.nanprod: [(HOLES,), case(HOLES, axis=1), case(HOLES, axis=0, keepdims=True)],
+    np.nanmax: [(HOLES,), case(HOLES, axis=1), case(HOLES, axis=0, keepdims=True)],
+    np.nanmin: [(HOLES,), case(HOLES, axis=1), case(HOLES, axis=0, keepdims=True)],
+    getattr(np, "trapezoid", None) or np.trapz: [
+        (X,),
+        (X, None, 0.5),
+        (X, np.sort(reals(4, seed=3))),
+        (X, np.sort(reals(3, 4, seed=3), axis=0), 1.0, 0),
+        (X3, np.sort(reals(3, seed=3)), 1.0, 1),
+        (Z,),
+    ],
+}
+test_rule = table(CASES)
+
+
+def bar(f, x, y_bar=1.0, **kwargs):
+    return rrule(f, x, **kwargs)[1](y_bar)[1]
+
+
+def test_ties_share_equally():
+    np.testing.assert_array_equal(bar(np.max, np.array([1.0, 3.0, 3.0])), [0, 0.5, 0.5])
+    np.testing.assert_array_equal(bar(np.min, np.array([2.0, 2.0, 2.0, 5.0])), [1 / 3] * 3 + [0])
+    np.testing.assert_array_equal(bar(np.ptp, np.array([1.0, 1.0, 4.0])), [-0.5, -0.5, 1])
+
+
+def test_prod_with_zeros():
+    np.testing.assert_array_equal(bar(np.prod, np.array([0.0, 2.0, 3.0])), [6, 0, 0])
+    np.testing.assert_array_equal(bar(np.prod, np.array([0.0, 2.0, 0.0])), [0, 0, 0])
+
+
+def test_prod_that_underflows():
+    x = np.array([1e-200, 1e-200, 1e300])
+    np.testing.assert_allclose(bar(np.prod, x), [1e100, 1e100, 0.0], rtol=1e-12)
+
+
+def test_std_at_zero_deviation():
+    np.testing.assert_array_equal(bar(np.std, np.ones(3)), np.zeros(3))
+
+
+def test_sum_rounded_to_integers_has_no_derivative():
+    y, back = rrule(np.sum, np.array([0.5, 1.5]), dtype=int)
+    assert y == 1 and back(1.0) == (None, None)
+
+
+@pytest.mark.parametrize("f", [np.sum, np.mean, np.prod, np.max, np.min, np.std, np.var])
+def test_out_is_declined(f):
+    assert rrule(f, np.ones(3), out=np.zeros(())) is None
+
+
+def test_operand_by_keyword():
+    y, back = rrule(np.sum, a=[1.0, 2.0], initial=3.0)
+    assert y == 6.0
+    assert back(2.0) == (None, {"a": [2.0, 2.0], "initial": 2.0})
+    y, back = rrule(np.max, np.array([1.0, 2.0]), initial=2.0)
+    f_bar, x_bar, named = back(1.0)
+    np.testing.assert_array_equal(x_bar, [0, 0.5])
+    assert named == {"initial": 0.5}
+
+
+def test_single_precision_stays():
+    for f in (np.sum, np.mean, np.prod, np.max, np.std, np.var, np.median):
+        y, back = rrule(f, SINGLE)
+        assert back(np.float32(1.0))[1].dtype == np.float32
