@@ -1,0 +1,330 @@
+"""Collects the operations of one function, and knows where each of its variables lives."""
+from __future__ import annotations
+
+import ast
+import builtins
+import linecache
+from collections.abc import Callable, Iterable, Sequence
+from types import BuiltinFunctionType, FunctionType, ModuleType
+from typing import Any, NoReturn
+
+from adjoint.errors import UnsupportedSyntaxError
+from adjoint.frontend.codes import NestedCodes, mangle
+from adjoint.frontend.registry import Table
+from adjoint.frontend.scope import CALLS, REBINDS, Scope
+from adjoint.frontend.source import Source
+from adjoint.ir import primitives
+from adjoint.ir.nodes import (
+    Assign,
+    Break,
+    Call,
+    Const,
+    Continue,
+    Delete,
+    Global,
+    If,
+    Op,
+    Operand,
+    Raise,
+    Region,
+    Return,
+    Span,
+    Var,
+    Yield,
+)
+
+__all__ = ["NONE", "Builder", "constant", "expression", "statement"]
+
+NONE = Const(None)
+
+expression: Table[Callable[[Builder, Any, Var | None], Operand]] = Table()
+"""How each class of expression is lowered. The function emits the operations and returns the result; where the last
+operation makes the result, it may write it to the variable that it is given."""
+
+statement: Table[Callable[[Builder, Any], None]] = Table()
+"""How each class of statement is lowered."""
+
+_CONSTANTS: dict[Any, Const] = {}
+
+
+def constant(function: Callable[..., Any]) -> Const:
+    """The operand that stands for a function known here."""
+    found = _CONSTANTS.get(function)
+    if found is None:
+        found = _CONSTANTS[function] = Const(function)
+    return found
+
+
+class Builder:
+    """The state of lowering one function.
+
+    Attributes
+    ----------
+    ops
+        The operations of the region being built.
+    locals, cells
+        The variables that can be seen at this point, by their (mangled) names in the source: those that are plain, and
+        those that live in cells.
+    """
+
+    def __init__(self, function: FunctionType, source: Source, scope: Scope, codes: NestedCodes) -> None:
+        code = function.__code__
+        self.function, self.source, self.scope, self.codes = function, source, scope, codes
+        self.private = source.private
+        self.filename = code.co_filename
+        self.ops: list[Op] = []
+        self.locals: dict[str, Var] = {name: Var(name) for name in scope.local - scope.captured}
+        self.cells: dict[str, Var] = {}
+        self.hidden: dict[str, Operand] = {}
+        self._offset = source.offset
+        self._taken = {*code.co_varnames, *code.co_names, *code.co_freevars, *code.co_cellvars, *scope.names}
+        self._temporaries = 0
+        self._fixed_span: Span | None = None
+
+    # ---- places -------------------------------------------------------------------------------------------------
+
+    def span(self, node: Any) -> Span:
+        """Where `node` is in the user's file."""
+        if self._fixed_span is not None:
+            return self._fixed_span
+        return Span(node.lineno + self._offset, node.col_offset, node.end_lineno + self._offset, node.end_col_offset)
+
+    def at(self, span: Span | None) -> Span | None:
+        """From now on every operation is at this place (``None``: at its own); returns what was set before."""
+        before, self._fixed_span = self._fixed_span, span
+        return before
+
+    def refuse(self, construct: str, node: Any, hint: str) -> NoReturn:
+        """Stop: `construct` is not differentiated."""
+        raise UnsupportedSyntaxError(f"'{construct}' cannot be differentiated", hint=hint, filename=self.filename,
+                                     span=self.span(node))
+
+    # ---- names --------------------------------------------------------------------------------------------------
+
+    def temporary(self) -> Var:
+        """``_1``, ``_2``, …"""
+        while True:
+            self._temporaries += 1
+            name = f"_{self._temporaries}"
+            if name not in self._taken:
+                return Var(name)
+
+    def variable(self, stem: str) -> Var:
+        """A variable of our own, called `stem` if the user does not use that name."""
+        name, number = stem, 1
+        while name in self._taken:
+            number += 1
+            name = f"{stem}_{number}"
+        self._taken.add(name)
+        return Var(name)
+
+    def mangle(self, name: str) -> str:
+        return mangle(name, self.private) if name.startswith("__") else name
+
+    def is_local(self, name: str) -> Var | None:
+        """The plain variable that the name stands for, if it does."""
+        return None if self.hidden else self.locals.get(self.mangle(name))
+
+    def read(self, name: str, node: ast.AST, into: Var | None = None) -> Operand:
+        """The value of a name."""
+        if name in self.hidden:
+            return self.hidden[name]
+        name = self.mangle(name)
+        var = self.locals.get(name)
+        if var is not None:
+            return var
+        cell = self.cells.get(name)
+        if cell is not None:
+            return self.call(primitives.load_cell, (cell, Const(name)), node, into)
+        if name == "__debug__":
+            return Const(__debug__)
+        if name in self.scope.global_names:
+            return self.call(primitives.load_global, (self.namespace(node), Const(name)), node, into)
+        return Global(name)
+
+    def write(self, name: str, value: Operand, node: ast.AST) -> None:
+        """``name = value``"""
+        if name in self.hidden:
+            hidden = self.hidden[name]
+            assert isinstance(hidden, Var)
+            self.assign(hidden, value, node)
+            return
+        name = self.mangle(name)
+        var = self.locals.get(name)
+        if var is not None:
+            self.assign(var, value, node)
+        elif name in self.cells:
+            self.call(primitives.store_cell, (self.cells[name], value), node, drop=True)
+        else:
+            self.call(primitives.store_global, (self.namespace(node), Const(name), value), node, drop=True)
+
+    def delete(self, name: str, node: ast.AST) -> None:
+        """``del name``"""
+        if name in self.hidden:
+            return
+        name = self.mangle(name)
+        var = self.locals.get(name)
+        if var is not None:
+            self.ops.append(Delete(var, self.span(node)))
+        elif name in self.cells:
+            self.call(primitives.delete_cell, (self.cells[name],), node, drop=True)
+        else:
+            self.call(primitives.delete_global, (self.namespace(node), Const(name)), node, drop=True)
+
+    def comprehension_variable(self, name: str) -> Var:
+        """The variable of a comprehension: its own name, if that has no other meaning in the function."""
+        used = name in self.scope.local or name in self.scope.outside or name in self.locals or name in self.cells
+        return self.variable(name) if used else Var(name)
+
+    def namespace(self, node: ast.AST) -> Var:
+        """The globals of the function."""
+        return self.call(primitives.current_globals, (), node)
+
+    def new_cell(self, name: str, node: ast.AST) -> None:
+        """From here on `name` lives in a cell made here."""
+        cell = self.variable(f"{name}_cell")
+        self.call(primitives.new_cell, (), node, cell)
+        self.locals.pop(name, None)
+        self.cells[name] = cell
+
+    # ---- operations ---------------------------------------------------------------------------------------------
+
+    def call(self, function: Callable[..., Any] | Const | Var, operands: Sequence[Operand], node: ast.AST,
+             into: Var | None = None, keywords: tuple[tuple[str, Operand], ...] = (), *, drop: bool = False) -> Var:
+        """Emit a call; its result is in the variable returned."""
+        target = self.temporary() if into is None and not drop else into
+        callee = function if isinstance(function, Const | Var | Global) else constant(function)
+        self.ops.append(Call(target, callee, tuple(operands), keywords, self.span(node)))
+        return target  # type: ignore[return-value]
+
+    def assign(self, target: Var, source: Operand, node: ast.AST) -> None:
+        """Emit ``target = source``."""
+        self.ops.append(Assign(target, source, self.span(node)))
+
+    def copy(self, source: Operand, node: ast.AST) -> Var:
+        """The value that `source` has now."""
+        target = self.temporary()
+        self.assign(target, source, node)
+        return target
+
+    def evaluate(self, node: ast.expr) -> None:
+        """Lower an expression whose value is dropped."""
+        if isinstance(node, ast.Constant):
+            return
+        result = self.expression(node)
+        last = self.ops[-1] if self.ops else None
+        if isinstance(last, Call) and last.target is result:
+            self.ops[-1] = Call(None, last.callee, last.operands, last.keywords, last.span)
+        elif isinstance(last, Yield) and last.target is result:
+            self.ops[-1] = Yield(None, last.value, last.span)
+        elif isinstance(node, ast.Name) and not isinstance(result, Const):
+            # A name that is not bound is an error even where its value is not wanted.
+            self.copy(result, node)
+
+    def region(self, lower: Callable[..., None], *args: Any) -> Region:
+        """The operations that ``lower(*args)`` emits."""
+        outer, self.ops = self.ops, []
+        lower(*args)
+        ops, self.ops = tuple(self.ops), outer
+        return ops
+
+    def branch(self, condition: Operand, then: Callable[[], Operand], otherwise: Callable[[], Operand],
+               node: ast.AST, into: Var | None = None) -> Var:
+        """``target = then() if condition else otherwise()``, where both emit operations of their own."""
+        target = self.temporary() if into is None else into
+
+        def arm(lower: Callable[[], Operand]) -> None:
+            result = lower()
+            if result is not target:
+                self.assign(target, result, node)
+
+        self.ops.append(If(condition, self.region(arm, then), self.region(arm, otherwise), self.span(node)))
+        return target
+
+    # ---- syntax -------------------------------------------------------------------------------------------------
+
+    def expression(self, node: ast.expr, into: Var | None = None) -> Operand:
+        """Lower an expression. The result is `into` itself if the last operation wrote to it."""
+        return expression.entries[type(node)](self, node, into)
+
+    def value_into(self, node: ast.expr, target: Var) -> None:
+        """``target = node``"""
+        # A variable object of its own, so that `x = x` is not taken for an expression that wrote to `x`.
+        own = Var(target.name)
+        result = self.expression(node, own)
+        if result is not own:
+            self.assign(own, result, node)
+
+    def operands(self, nodes: Sequence[ast.expr]) -> list[Operand]:
+        """Lower expressions from left to right; each keeps the value that it had when its turn came."""
+        flags, later = self.scope.flags, 0
+        hazards = [0] * len(nodes)
+        for index in range(len(nodes) - 1, 0, -1):
+            later |= flags.get(nodes[index], 0)
+            hazards[index - 1] = later
+        if not later:
+            return [self.expression(node) for node in nodes]
+        return [self.keep(self.expression(node), node, hazard)
+                for node, hazard in zip(nodes, hazards, strict=True)]
+
+    def keep(self, operand: Operand, node: ast.expr, hazard: int) -> Operand:
+        """The operand as it is now, if what comes before its use (flags `hazard`) may change what it refers to."""
+        if hazard & REBINDS and isinstance(node, ast.Name | ast.NamedExpr) and isinstance(operand, Var):
+            return self.copy(operand, node)
+        if hazard & (CALLS | REBINDS) and isinstance(operand, Global) and not self.is_stable(operand.name):
+            return self.copy(operand, node)
+        return operand
+
+    def is_stable(self, name: str) -> bool:
+        """Whether a global is a function, class or module that no ``global`` statement of its file rebinds."""
+        value = self.function.__globals__.get(name, getattr(builtins, name, None))
+        return (isinstance(value, FunctionType | BuiltinFunctionType | ModuleType | type)
+                and name not in _declared_globals(self.filename, self.function.__globals__))
+
+    def keep_for(self, value: Operand, targets: Iterable[ast.expr]) -> Operand:
+        """The value that each of several targets is given, whatever the ones before it do."""
+        if isinstance(value, Global) or (isinstance(value, Var) and value.name in self._names_bound(targets)):
+            return self.copy(value, next(iter(targets)))
+        return value
+
+    def _names_bound(self, targets: Iterable[ast.expr]) -> set[str]:
+        return {self.mangle(node.id) for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)}
+
+    def hazard(self, nodes: Iterable[ast.AST | None]) -> int:
+        """The flags of expressions that are evaluated later."""
+        flags = 0
+        for node in nodes:
+            flags |= self.scope.flags.get(node, 0) if node is not None else 0
+        return flags
+
+    def statements(self, body: Iterable[ast.stmt]) -> None:
+        """Lower statements, up to one behind which nothing is reached."""
+        for node in body:
+            statement.entries[type(node)](self, node)
+            if self.ops and terminates(self.ops[-1]):
+                return
+
+
+_DECLARED: dict[str, tuple[list[str], frozenset[str]]] = {}
+
+
+def _declared_globals(filename: str, module_globals: dict[str, Any]) -> frozenset[str]:
+    """The names under ``global`` anywhere in a file."""
+    lines = linecache.getlines(filename, module_globals)
+    known = _DECLARED.get(filename)
+    if known is None or known[0] is not lines:
+        names = {name.strip() for line in lines if "global " in line
+                 for name in line.partition("global ")[2].partition(";")[0].partition("#")[0].split(",")}
+        known = _DECLARED[filename] = (lines, frozenset(names))
+    return known[1]
+
+
+def terminates(op: Op) -> bool:
+    """Whether nothing behind `op` in its region is reached."""
+    match op:
+        case Return() | Raise() | Break() | Continue():
+            return True
+        case If(body=body, orelse=orelse):
+            return bool(body) and bool(orelse) and terminates(body[-1]) and terminates(orelse[-1])
+        case _:
+            return False

@@ -1,0 +1,27 @@
+"""Tables from a syntax class to the function that handles it: the place where new syntax is added."""
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+__all__ = ["Table"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Table(Generic[F]):
+    """An open dispatch on the exact class of a node; syntax nodes have no subclasses, so a dictionary is enough."""
+
+    def __init__(self) -> None:
+        self.entries: dict[type[ast.AST], F] = {}
+
+    def register(self, *classes: type[ast.AST]) -> Callable[[F], F]:
+        """The decorated function handles nodes of these classes."""
+
+        def enter(function: F) -> F:
+            for cls in classes:
+                self.entries[cls] = function
+            return function
+
+        return enter

@@ -1,0 +1,318 @@
+"""What the names of one function mean, read off its syntax tree.
+
+Inner functions are not entered: which variables they capture is known from their code objects (``co_freevars``).
+Comprehensions are entered, since they are lowered inline, whatever the interpreter does with them.
+"""
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from types import CodeType
+from typing import Any
+
+from adjoint.frontend.codes import NestedCodes, mangle
+
+__all__ = ["CALLS", "REBINDS", "Comprehension", "FunctionNode", "Scope", "analyse"]
+
+CALLS = 1
+"""Flag of an expression: while it is evaluated, code runs that may rebind a global name."""
+REBINDS = 2
+"""Flag of an expression: it contains ``:=``."""
+
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.GeneratorExp
+Comprehension = ast.ListComp | ast.SetComp | ast.DictComp
+
+
+@dataclass(slots=True)
+class Scope:
+    """The names of one function.
+
+    Attributes
+    ----------
+    local
+        Names that the function binds, captured ones included.
+    captured
+        Those of them that inner functions use: they live in cells.
+    global_names
+        Names under a ``global`` statement.
+    flags
+        `CALLS` and `REBINDS` of each expression that has any.
+    own
+        The variables of each comprehension, and which of them inner functions use.
+    names
+        Every name that occurs.
+    outside
+        Those that occur where they do not mean a variable of a comprehension.
+    """
+
+    local: set[str] = field(default_factory=set)
+    captured: set[str] = field(default_factory=set)
+    global_names: set[str] = field(default_factory=set)
+    nonlocal_names: set[str] = field(default_factory=set)
+    flags: dict[ast.AST, int] = field(default_factory=dict)
+    own: dict[ast.AST, tuple[set[str], set[str]]] = field(default_factory=dict)
+    names: set[str] = field(default_factory=set)
+    outside: set[str] = field(default_factory=set)
+
+
+def analyse(node: FunctionNode, codes: NestedCodes, private: str | None) -> Scope:
+    """The scope of the function that `node` defines."""
+    walk = _Walk(codes, private)
+    scope = walk.scope
+    match node:
+        case ast.GeneratorExp():
+            # The outermost iterable belongs to the scope around it.
+            first = node.generators[0]
+            walk.visit(first.target)
+            walk.visit_all(first.ifs)
+            walk.visit_all(node.generators[1:])
+            walk.visit(node.elt)
+        case ast.Lambda(body=body):
+            scope.local.update(mangle(p.arg, private) for p in parameters(node.args))
+            walk.visit(body)
+        case ast.FunctionDef(body=statements) | ast.AsyncFunctionDef(body=statements):
+            scope.local.update(mangle(p.arg, private) for p in parameters(node.args))
+            walk.visit_all(statements)
+    scope.local -= scope.global_names
+    scope.local -= scope.nonlocal_names
+    scope.captured &= scope.local
+    scope.names |= scope.local
+    return scope
+
+
+def parameters(args: ast.arguments) -> Iterator[ast.arg]:
+    """The parameters in the order of the signature."""
+    yield from args.posonlyargs
+    yield from args.args
+    if args.vararg is not None:
+        yield args.vararg
+    yield from args.kwonlyargs
+    if args.kwarg is not None:
+        yield args.kwarg
+
+
+class _Walk:
+    """One pass over the tree, bottom up for the flags."""
+
+    def __init__(self, codes: NestedCodes, private: str | None) -> None:
+        self.codes, self.private = codes, private
+        self.scope = Scope()
+        self.comprehensions: list[tuple[set[str], set[str]]] = []
+
+    def visit(self, node: ast.AST) -> int:
+        handler = _HANDLERS.get(type(node))
+        if handler is not None:
+            flags: int = handler(self, node)
+        else:
+            flags = self.children(node)
+        if flags:
+            self.scope.flags[node] = flags
+        return flags
+
+    def visit_all(self, nodes: Iterable[ast.AST | None]) -> int:
+        flags = 0
+        for node in nodes:
+            if node is not None:
+                flags |= self.visit(node)
+        return flags
+
+    def children(self, node: ast.AST) -> int:
+        flags = 0
+        for name in _child_fields(type(node)):
+            child = getattr(node, name)
+            if isinstance(child, list):
+                for item in child:
+                    if isinstance(item, ast.AST):
+                        flags |= self.visit(item)
+            elif isinstance(child, ast.AST):
+                flags |= self.visit(child)
+        return flags
+
+    def bind(self, name: str) -> None:
+        """`name` is bound in the function itself."""
+        self.scope.local.add(mangle(name, self.private))
+
+    def capture(self, code: CodeType | None) -> None:
+        """What an inner function uses is found in the innermost scope that binds it."""
+        if code is None:
+            return
+        for name in code.co_freevars:
+            for own, captured in reversed(self.comprehensions):
+                if name in own:
+                    captured.add(name)
+                    break
+            else:
+                self.scope.captured.add(name)
+
+
+_FIELDS: dict[type[ast.AST], tuple[str, ...]] = {}
+_WITHOUT_NAMES = frozenset({"ctx", "op", "ops", "type_comment", "kind", "conversion"})
+
+
+def _child_fields(cls: type[ast.AST]) -> tuple[str, ...]:
+    fields = _FIELDS.get(cls)
+    if fields is None:
+        fields = _FIELDS[cls] = tuple(name for name in cls._fields if name not in _WITHOUT_NAMES)
+    return fields
+
+
+# ---- nodes that mean more than their children --------------------------------------------------------------------
+
+
+def _constant(walk: _Walk, node: ast.Constant) -> int:
+    return 0
+
+
+def _name(walk: _Walk, node: ast.Name) -> int:
+    name = mangle(node.id, walk.private)
+    walk.scope.names.add(name)
+    if not any(name in own for own, _ in walk.comprehensions):
+        walk.scope.outside.add(name)
+        if not isinstance(node.ctx, ast.Load):
+            walk.scope.local.add(name)
+    return 0
+
+
+def _binary(walk: _Walk, node: ast.BinOp) -> int:
+    # A sum of a thousand terms is a tree a thousand deep.
+    spine = [node]
+    while isinstance(spine[-1].left, ast.BinOp):
+        spine.append(spine[-1].left)
+    flags = walk.visit(spine[-1].left)
+    for part in reversed(spine):
+        flags |= walk.visit(part.right)
+        if flags:
+            walk.scope.flags[part] = flags
+    return flags
+
+
+def _call(walk: _Walk, node: ast.AST) -> int:
+    return walk.children(node) | CALLS
+
+
+def _walrus(walk: _Walk, node: ast.NamedExpr) -> int:
+    name = mangle(node.target.id, walk.private)
+    walk.scope.names.add(name)
+    walk.scope.local.add(name)
+    return walk.visit(node.value) | REBINDS
+
+
+def _comprehension(walk: _Walk, node: Comprehension) -> int:
+    flags = walk.visit(node.generators[0].iter)
+    own: set[str] = set()
+    for generator in node.generators:
+        own.update(mangle(n.id, walk.private) for n in ast.walk(generator.target)
+                   if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+    walk.comprehensions.append((own, set()))
+    for index, generator in enumerate(node.generators):
+        if index:
+            flags |= walk.visit(generator.iter)
+        flags |= walk.visit(generator.target) | walk.visit_all(generator.ifs)
+    if isinstance(node, ast.DictComp):
+        flags |= walk.visit(node.key) | walk.visit(node.value)
+    else:
+        flags |= walk.visit(node.elt)
+    walk.scope.own[node] = walk.comprehensions.pop()
+    return flags | CALLS
+
+
+def _generator(walk: _Walk, node: ast.GeneratorExp) -> int:
+    walk.capture(walk.codes.of(node))
+    return walk.visit(node.generators[0].iter) | CALLS
+
+
+def _lambda(walk: _Walk, node: ast.Lambda) -> int:
+    walk.capture(walk.codes.of(node))
+    return walk.visit_all(node.args.defaults) | walk.visit_all(node.args.kw_defaults)
+
+
+def _definition(walk: _Walk, node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    walk.bind(node.name)
+    walk.visit_all(node.decorator_list)
+    walk.visit_all(node.args.defaults)
+    walk.visit_all(node.args.kw_defaults)
+    scope = walk.codes.of_type_parameters(node)
+    if scope is not None:
+        walk.capture(scope)
+        return 0
+    walk.visit_all(p.annotation for p in parameters(node.args))
+    if node.returns is not None:
+        walk.visit(node.returns)
+    walk.capture(walk.codes.of(node))
+    return 0
+
+
+def _class(walk: _Walk, node: ast.ClassDef) -> int:
+    walk.bind(node.name)
+    walk.visit_all(node.decorator_list)
+    scope = walk.codes.of_type_parameters(node)
+    if scope is not None:
+        walk.capture(scope)
+        return 0
+    walk.visit_all(node.bases)
+    walk.visit_all(node.keywords)
+    walk.capture(walk.codes.of(node))
+    return 0
+
+
+def _type_alias(walk: _Walk, node: Any) -> int:
+    walk.visit(node.name)
+    for code in walk.codes.of_alias(node):
+        walk.capture(code)
+    return 0
+
+
+def _import(walk: _Walk, node: ast.Import | ast.ImportFrom) -> int:
+    for alias in node.names:
+        walk.bind(alias.asname or alias.name.partition(".")[0])
+    return 0
+
+
+def _handler(walk: _Walk, node: ast.ExceptHandler) -> int:
+    if node.name is not None:
+        walk.bind(node.name)
+    return walk.children(node)
+
+
+def _capture_pattern(walk: _Walk, node: ast.MatchAs | ast.MatchStar) -> int:
+    if node.name is not None:
+        walk.bind(node.name)
+    return walk.children(node)
+
+
+def _mapping_pattern(walk: _Walk, node: ast.MatchMapping) -> int:
+    if node.rest is not None:
+        walk.bind(node.rest)
+    return walk.children(node)
+
+
+def _global(walk: _Walk, node: ast.Global) -> int:
+    walk.scope.global_names.update(mangle(name, walk.private) for name in node.names)
+    return 0
+
+
+def _nonlocal(walk: _Walk, node: ast.Nonlocal) -> int:
+    walk.scope.nonlocal_names.update(mangle(name, walk.private) for name in node.names)
+    return 0
+
+
+def _annotated(walk: _Walk, node: ast.AnnAssign) -> int:
+    # The annotation of a local variable is not evaluated, but it makes the name local.
+    walk.visit(node.target)
+    if node.value is not None:
+        walk.visit(node.value)
+    return 0
+
+
+_HANDLERS: dict[type[ast.AST], Callable[[_Walk, Any], int]] = {
+    ast.Constant: _constant, ast.Name: _name, ast.BinOp: _binary, ast.Call: _call, ast.Yield: _call,
+    ast.YieldFrom: _call, ast.Await: _call, ast.NamedExpr: _walrus, ast.ListComp: _comprehension,
+    ast.SetComp: _comprehension, ast.DictComp: _comprehension, ast.GeneratorExp: _generator, ast.Lambda: _lambda,
+    ast.FunctionDef: _definition, ast.AsyncFunctionDef: _definition, ast.ClassDef: _class, ast.Import: _import,
+    ast.ImportFrom: _import, ast.ExceptHandler: _handler, ast.MatchAs: _capture_pattern,
+    ast.MatchStar: _capture_pattern, ast.MatchMapping: _mapping_pattern, ast.Global: _global,
+    ast.Nonlocal: _nonlocal, ast.AnnAssign: _annotated,
+}
+if hasattr(ast, "TypeAlias"):
+    _HANDLERS[ast.TypeAlias] = _type_alias

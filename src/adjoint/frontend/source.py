@@ -1,0 +1,305 @@
+"""The syntax tree of a function, found by the position of its code object and verified against it."""
+from __future__ import annotations
+
+import ast
+import linecache
+import re
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from types import CodeType, FunctionType
+from typing import Any
+
+from adjoint.errors import SourceError
+from adjoint.frontend.same_code import (
+    compile_quietly,
+    compiles_to,
+    future_flags,
+    is_rewritten,
+    matches_roughly,
+)
+from adjoint.frontend.scope import FunctionNode
+
+__all__ = ["Source", "find_source", "remember"]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a function comes from.
+
+    Attributes
+    ----------
+    node
+        Its syntax tree.
+    offset
+        What to add to the line numbers of the tree to get those of the file.
+    private
+        The class whose private names (``__x``) it sees.
+    """
+
+    node: FunctionNode
+    offset: int
+    private: str | None
+
+    def of_inner(self, node: Any) -> Source:
+        """The source of a function inside this one."""
+        return Source(node, self.offset, self.private)
+
+
+# ---- entry -------------------------------------------------------------------------------------------------------
+
+_KNOWN: OrderedDict[int, tuple[CodeType, Source]] = OrderedDict()
+_MOST_KNOWN = 4096
+
+
+def remember(code: CodeType, source: Source) -> None:
+    """`code` is inside a function that was verified, so its source is known."""
+    _KNOWN[id(code)] = code, source
+    while len(_KNOWN) > _MOST_KNOWN:
+        try:
+            _KNOWN.popitem(last=False)
+        except KeyError:  # another thread was faster
+            break
+
+
+def find_source(function: FunctionType) -> Source:
+    """The syntax tree that `function` was compiled from.
+
+    Raises
+    ------
+    SourceError
+        There is none, or what stands at its place is not what it was compiled from.
+    """
+    code = function.__code__
+    known = _KNOWN.get(id(code))
+    if known is not None and known[0] is code:
+        return known[1]
+    filename = code.co_filename
+    lines = linecache.getlines(filename, function.__globals__)
+    source = _search(code, lines) if lines else None
+    if source is None:
+        # A module that was edited and reloaded: linecache still has the old text.
+        linecache.checkcache(filename)
+        fresh = linecache.getlines(filename, function.__globals__)
+        if fresh and fresh is not lines:
+            lines = fresh
+            source = _search(code, lines)
+    if source is not None:
+        return source
+    name = function.__qualname__
+    if not lines:
+        raise SourceError(f"the source of '{name}' cannot be found: there is no text of {filename!r}",
+                          hint=f"define it in a file or a notebook cell, or register an rrule for '{name}'")
+    raise SourceError(f"the source of '{name}' is not at {filename}:{code.co_firstlineno}; the file changed since it was"
+                      " imported, or the function was made by 'exec' under another file's name",
+                      hint=f"reload the module, or register an rrule for '{name}'")
+
+
+def _search(code: CodeType, lines: list[str]) -> Source | None:
+    if code.co_firstlineno > len(lines):
+        return None
+    private = _private_class(code)
+    for source in _candidates(code, lines, private):
+        if _is_source_of(source, code):
+            return source
+    return None
+
+
+def _candidates(code: CodeType, lines: list[str], private: str | None) -> Iterator[Source]:
+    """Places to look, the cheap ones first."""
+    match code.co_name:
+        case "<lambda>":
+            yield from _lambdas_on_line(code, lines, private)
+        case "<genexpr>":
+            pass
+        case _:
+            yield from _definition_at(code, lines, private)
+    yield from _File.of(code, lines).functions(code)
+
+
+def _is_source_of(source: Source, code: CodeType) -> bool:
+    if not isinstance(source.node, ast.FunctionDef | ast.AsyncFunctionDef) and not _covers(source, code):
+        return False
+    if compiles_to(source.node, source.private, code):
+        return True
+    return is_rewritten(code) and matches_roughly(source.node, code, source.offset)
+
+
+def _private_class(code: CodeType) -> str | None:
+    """The innermost class around a function, from its qualified name."""
+    parts = code.co_qualname.split(".")
+    for index in range(len(parts) - 2, -1, -1):
+        if parts[index] != "<locals>" and parts[index + 1] != "<locals>" and parts[index].isidentifier():
+            return parts[index]
+    return None
+
+
+def _box(code: CodeType) -> tuple[tuple[int, int], tuple[int, int]] | None:
+    """From where to where the instructions of `code` come."""
+    places = [(line, column, end_line, end_column) for line, end_line, column, end_column in code.co_positions()
+              if line is not None and end_line is not None and column is not None and end_column is not None
+              and (column, end_column) != (0, 0)]
+    if not places:
+        return None
+    return min(place[:2] for place in places), max(place[2:] for place in places)
+
+
+def _covers(source: Source, code: CodeType) -> bool:
+    box, node = _box(code), source.node
+    if box is None:
+        return True
+    inside = node.body if isinstance(node, ast.Lambda) else node
+    end = ((inside.end_lineno or 0) + source.offset, inside.end_col_offset or 0)  # type: ignore[union-attr]
+    return (inside.lineno + source.offset, inside.col_offset) <= box[0] and box[1] <= end  # type: ignore[union-attr]
+
+
+# ---- a def: its own lines ----------------------------------------------------------------------------------------
+
+
+def _definition_at(code: CodeType, lines: list[str], private: str | None) -> Iterator[Source]:
+    start = code.co_firstlineno - 1
+    if not lines[start].lstrip().startswith(("def ", "def\t", "@", "async")):
+        return
+    last = max((line for _, _, line in code.co_lines() if line is not None), default=start + 1)
+    for end in _ends_of_block(lines, start, min(last, len(lines))):
+        node = _parse_definition(lines[start:end], code)
+        if node is not None:
+            indented = lines[start][:1].isspace()
+            yield Source(node, start - indented, private)
+            return
+
+
+def _ends_of_block(lines: list[str], start: int, end: int) -> Iterator[int]:
+    """Where the block at `start` may end: before a line that is indented no deeper, the nearest first.
+
+    A bracket or a string may still be open there, so that the next such line has to be tried.
+    """
+    indent = _width(lines[start])
+    tries = 8
+    while end < len(lines):
+        text = lines[end].strip()
+        if text and not text.startswith("#") and _width(lines[end]) <= indent:
+            yield end
+            tries -= 1
+            if not tries:
+                return
+        end += 1
+    yield len(lines)
+
+
+def _width(line: str) -> int:
+    expanded = line.expandtabs(8)
+    return len(expanded) - len(expanded.lstrip())
+
+
+def _parse_definition(lines: list[str], code: CodeType) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+    text = "".join(lines)
+    if text[:1].isspace():
+        # As the body of an `if` the text keeps its indentation, and so the columns are those of the file.
+        text = "if 1:\n" + text
+    try:
+        body = compile_quietly(text, code.co_filename, future_flags(code) | ast.PyCF_ONLY_AST).body
+    except (SyntaxError, ValueError):
+        return None
+    node = body[0].body[0] if isinstance(body[0], ast.If) else body[0]
+    return node if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == code.co_name else None
+
+
+# ---- a lambda: the text from the word on -------------------------------------------------------------------------
+
+
+def _lambdas_on_line(code: CodeType, lines: list[str], private: str | None) -> Iterator[Source]:
+    box = _box(code)
+    if box is None:
+        return
+    start, (end_line, end_column) = code.co_firstlineno - 1, box[1]
+    if end_line > len(lines):
+        return
+    first = lines[start]
+    for word in reversed(list(re.finditer(r"\blambda\b", first))):
+        column = len(first[:word.start()].encode())
+        if (start + 1, column) >= box[0]:
+            continue
+        node = _parse_lambda(code, lines, start, word.start(), column, end_line, end_column)
+        if node is not None:
+            yield Source(node, start - 1, private)
+
+
+def _parse_lambda(code: CodeType, lines: list[str], start: int, character: int, column: int, end_line: int,
+                  end_column: int) -> ast.Lambda | None:
+    """Parse from the word ``lambda`` to where its last instruction ends, or to one of the brackets behind that."""
+    last = lines[end_line - 1]
+    end = len(last.encode()[:end_column].decode(errors="replace"))
+    head = "(\n" + " " * column
+    closers = [match.end() for match in re.finditer(r"[)\]}'\"]", last) if match.end() > end]
+    for stop in [end, *closers[:12]]:
+        if end_line == start + 1:
+            text = last[character:stop]
+        else:
+            text = lines[start][character:] + "".join(lines[start + 1:end_line - 1]) + last[:stop]
+        try:
+            body = compile_quietly(f"{head}{text}\n)", code.co_filename, future_flags(code) | ast.PyCF_ONLY_AST).body
+        except (SyntaxError, ValueError):
+            continue
+        if len(body) == 1 and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Lambda):
+            return body[0].value
+    return None
+
+
+# ---- whole files -------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _File:
+    """A parsed file: its functions by kind and first line, with the class whose private names they see."""
+
+    lines: list[str]
+    index: dict[tuple[type[ast.AST], int], list[tuple[Any, str | None]]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, code: CodeType, lines: list[str]) -> _File:
+        known = _FILES.get(code.co_filename)
+        if known is not None and known.lines is lines:
+            return known
+        file = cls(lines)
+        try:
+            tree = compile_quietly("".join(lines), code.co_filename, future_flags(code) | ast.PyCF_ONLY_AST)
+        except (SyntaxError, ValueError):
+            tree = ast.Module([], [])
+        file._enter(tree)
+        _FILES[code.co_filename] = file
+        while len(_FILES) > _MOST_FILES:
+            try:
+                _FILES.popitem(last=False)
+            except KeyError:  # another thread was faster
+                break
+        return file
+
+    def _enter(self, tree: ast.AST) -> None:
+        pending: list[tuple[ast.AST, str | None]] = [(tree, None)]
+        while pending:
+            node, private = pending.pop()
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.GeneratorExp):
+                kind = ast.FunctionDef if isinstance(node, ast.AsyncFunctionDef) else type(node)
+                self.index.setdefault((kind, _first_line(node)), []).append((node, private))
+            inner = node.name if isinstance(node, ast.ClassDef) else private
+            pending.extend((child, inner) for child in ast.iter_child_nodes(node))
+
+    def functions(self, code: CodeType) -> Iterable[Source]:
+        """What starts on the line of `code`; the smaller first, so that inner ones come before what is around them."""
+        kind = {"<lambda>": ast.Lambda, "<genexpr>": ast.GeneratorExp}.get(code.co_name, ast.FunctionDef)
+        found = [Source(node, 0, private) for node, private in self.index.get((kind, code.co_firstlineno), ())]
+        return sorted(found, key=_extent)
+
+
+_FILES: OrderedDict[str, _File] = OrderedDict()
+_MOST_FILES = 8
+
+
+def _first_line(node: Any) -> int:
+    return min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", ()))])
+
+
+def _extent(source: Source) -> tuple[int, int]:
+    node: Any = source.node
+    return node.end_lineno - node.lineno, node.end_col_offset - node.col_offset
