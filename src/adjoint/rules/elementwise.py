@@ -1,151 +1,73 @@
-"""How a function that acts on each element by itself is differentiated, given its partial
-derivatives.
+"""The reverse rule of a function that acts on each element by itself.
 
-The reverse rule takes one of three lanes. Double-precision arrays of one shape, and real Python
-scalars, need no projection: nothing stands between the user's operation and the product with the
-partial. Everything else (broadcasting, complex, other dtypes, lists) goes through
-`_reverse_general`.
+It takes one of four lanes, so that as little as possible stands between the user's operation and
+the product of the cotangent with the partial: double-precision arrays of one shape; real Python
+scalars; double-precision arrays that broadcast with one another or with scalars; and everything
+else (complex, other dtypes, lists).
 """
 
 from __future__ import annotations
 
-import dis
-import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import isfinite
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy import float64, ndarray, vdot, where
 
-from adjoint.rules.projection import FLOAT64, REALS, as_numeric, finite, is_numeric, projector
-from adjoint.rules.registry import non_differentiable
+from adjoint.rules.projection import FLOAT64, REALS, finite, projector, unbroadcast
+from adjoint.rules.slopes import POLES, Partial, Rule, Slopes, Traits, numeric_operands, with_arity
 
-__all__ = ["Partial", "Slopes", "filled", "forward", "reverse"]
-
-Partial: TypeAlias = Callable[..., Any] | int | float | None
-Rule: TypeAlias = Callable[..., Any]
-
-_POLES = (ZeroDivisionError, OverflowError)
-"""What Python raises where IEEE 754, and so `numpy.float64`, has an infinity."""
-
-
-@dataclass(frozen=True, slots=True)
-class Slopes:
-    """The partial derivatives of one function.
-
-    Attributes
-    ----------
-    partials
-        One per operand, brought to the signature ``(y, *operands)``; numbers and ``None`` as they
-        are.
-    reads
-        Whether some partial reads ``y``, the first operand, the second, …: what the reverse sweep
-        needs.
-    singular
-        Whether a product with a zero cotangent may fail to be zero.
-    """
-
-    partials: tuple[Partial, ...]
-    reads: tuple[bool, ...]
-    singular: bool
-
-    @classmethod
-    def of(cls, partials: tuple[Partial, ...], singular: bool) -> Slopes:
-        """Bring the partials to one signature, and see which of their parameters they read."""
-        n = len(partials)
-        uniform = [_uniform(p, n) for p in partials]
-        reads = [any(needs[i] for _, needs in uniform) for i in range(n + 1)]
-        return cls(tuple(p for p, _ in uniform), tuple(reads), singular)
-
-
-def _uniform(p: Partial, n: int) -> tuple[Partial, tuple[bool, ...]]:
-    if not callable(p):
-        return p, (False,) * (n + 1)
-    names = list(inspect.signature(p).parameters)
-    read = _names_read(p)
-    if names[0] == "y" and len(names) in (1, n + 1):
-        needs = (
-            "y" in read,
-            *(name in read for name in names[1:]),
-            *(False,) * (n + 1 - len(names)),
-        )
-        return (p if len(names) == n + 1 else lambda y, *operands: p(y)), needs
-    if len(names) != n:
-        raise TypeError(
-            f"a partial takes the {n} operands, or y and the operands, not {tuple(names)}"
-        )
-    return (lambda y, *operands: p(*operands)), (False, *(name in read for name in names))
-
-
-def _names_read(p: Callable[..., Any]) -> set[str]:
-    code = getattr(p, "__code__", None)
-    if code is None:  # not a Python function: np.cos given as it is
-        return set(inspect.signature(p).parameters)
-    read = set(code.co_cellvars)
-    for instruction in dis.get_instructions(code):
-        if instruction.opname.startswith("LOAD_FAST"):
-            read.update(
-                instruction.argval
-                if isinstance(instruction.argval, tuple)
-                else (instruction.argval,)
-            )
-    return read
-
-
-# ---- reverse -------------------------------------------------------------------------------------
+__all__ = ["reverse"]
 
 
 def reverse(f: Callable[..., Any], slopes: Slopes) -> Rule:
     """The reverse rule of `f`, specialised on the number of operands and on what kind of function
-    it is."""
-    traits = _Traits.of(f)
+    it is.
+
+    Its attribute ``only`` holds one rule per operand that gives the cotangent of that operand
+    alone, for calls in which the others carry no derivative; ``None`` where it would be the same
+    rule.
+    """
+    rule = _specialised(f, slopes)
+    n = len(slopes.partials)
+    only = [
+        _specialised(f, slopes.only(i)) if n > 1 and slopes.partials[i] is not None else None
+        for i in range(n)
+    ]
+    rule.only = tuple(only)  # type: ignore[attr-defined]
+    return rule
+
+
+def _specialised(f: Callable[..., Any], slopes: Slopes) -> Rule:
+    traits = Traits.of(f)
     match slopes.partials:
         case (p,) if callable(p):
-            return _reverse_unary(f, traits, slopes, p)
-        case (p, q) if callable(p) and callable(q):
-            return _reverse_binary(f, traits, slopes, p, q)
-        case (int() | float() as p, int() | float() as q):
-            return _reverse_weighted_sum(f, traits, slopes, p, q)
+            return _unary(f, traits, slopes, p)
+        case (int() | float() as p,):
+            return _scaled(f, traits, slopes, p)
+        case (int() | float() | None as p, int() | float() | None as q):
+            return _weighted_sum(f, traits, slopes, p, q)
+        case (p, q) if p is not None and q is not None:
+            return _binary(f, traits, slopes, _function(p), _function(q))
+        case (p, q):
+            return _one_sided(f, traits, slopes)
         case _:
-            return _with_arity(
-                lambda *operands: _reverse_general(f, traits, slopes, operands),
-                len(slopes.partials),
+            return with_arity(
+                lambda *operands: _general(f, traits, slopes, operands), len(slopes.partials)
             )
 
 
-@dataclass(frozen=True, slots=True)
-class _Traits:
-    """What kind of function it is.
-
-    Attributes
-    ----------
-    takes_lists
-        A list or tuple of numbers is taken for the array it stands for, as NumPy does.
-    floats_only
-        A function of `math`: operands are converted to float, the result is one.
-    scalars
-        The types of operand that need no projection: the result of a NumPy function is a NumPy
-        scalar, so that the cotangent of a Python number must be converted there.
-    """
-
-    takes_lists: bool
-    floats_only: bool
-    scalars: frozenset[type]
-
-    @classmethod
-    def of(cls, f: Callable[..., Any]) -> _Traits:
-        module = "numpy" if isinstance(f, np.ufunc) else getattr(f, "__module__", None) or ""
-        of_numpy = module.startswith("numpy")
-        return cls(of_numpy, module == "math", frozenset({np.float64}) if of_numpy else REALS)
+def _function(p: Callable[..., Any] | float) -> Callable[..., Any]:
+    return p if callable(p) else lambda *_: p
 
 
-def _reverse_unary(
-    f: Callable[..., Any], traits: _Traits, slopes: Slopes, p: Callable[..., Any]
-) -> Rule:
-    (keep_y, keep_x), singular = slopes.reads, slopes.singular
-    scalars, array_lane = traits.scalars, not traits.floats_only
+# ---- one operand ---------------------------------------------------------------------------------
+
+
+def _unary(f: Callable[..., Any], traits: Traits, slopes: Slopes, p: Callable[..., Any]) -> Rule:
+    (keep_y, keep_x), singular = slopes.keeps, slopes.singular
+    of_numpy, array_lane = traits.of_numpy, not traits.floats_only
 
     def rule(x: Any, /) -> Any:
         kind = type(x)
@@ -160,30 +82,50 @@ def _reverse_unary(
                 return None, x_bar
 
             return y, array_back
-        if kind in scalars:
-            y = f(x)
+        if kind not in REALS:
+            return _general(f, traits, slopes, (x,))
+        y = f(x)
+        if of_numpy:
+            return y, lambda y_bar: (None, float(y_bar and y_bar * p(y, float64(x))))
 
-            def scalar_back(y_bar: Any) -> Any:
-                try:
-                    return None, y_bar and y_bar * p(y, x)
-                except _POLES:
-                    return None, y_bar * p(float64(y), float64(x))
+        def scalar_back(y_bar: Any) -> Any:
+            try:
+                return None, y_bar and y_bar * p(y, x)
+            except POLES:
+                return None, y_bar * p(float64(y), float64(x))
 
-            return y, scalar_back
-        return _reverse_general(f, traits, slopes, (x,))
+        return y, scalar_back
 
     return rule
 
 
-def _reverse_binary(
+def _scaled(f: Callable[..., Any], traits: Traits, slopes: Slopes, p: float) -> Rule:
+    def direct_back(y_bar: Any) -> Any:
+        return None, y_bar if p == 1 else -y_bar if p == -1 else p * y_bar
+
+    def rule(x: Any, /) -> Any:
+        kind = type(x)
+        if (kind is ndarray and x.dtype is FLOAT64 and x.ndim) or (
+            kind in REALS and not traits.of_numpy
+        ):
+            return f(x), direct_back
+        return _general(f, traits, slopes, (x,))
+
+    return rule
+
+
+# ---- two operands --------------------------------------------------------------------------------
+
+
+def _binary(
     f: Callable[..., Any],
-    traits: _Traits,
+    traits: Traits,
     slopes: Slopes,
     p: Callable[..., Any],
     q: Callable[..., Any],
 ) -> Rule:
-    (keep_y, keep_a, keep_b), singular = slopes.reads, slopes.singular
-    scalars, array_lane = traits.scalars, not traits.floats_only
+    (keep_y, keep_a, keep_b), singular = slopes.keeps, slopes.singular
+    of_numpy, array_lane = traits.of_numpy, not traits.floats_only
 
     def rule(a: Any, b: Any, /) -> Any:
         kind_a, kind_b = type(a), type(b)
@@ -212,31 +154,61 @@ def _reverse_binary(
                 return None, a_bar, b_bar
 
             return y, array_back
-        if kind_a in scalars and kind_b in scalars:
-            y = f(a, b)
+        if kind_a not in REALS or kind_b not in REALS:
+            return _broadcast(f, traits, slopes, a, b)
+        y = f(a, b)
+        if of_numpy:
+            a, b = float64(a), float64(b)
+        if type(y) is complex:  # a power of a negative number
+            return _general(f, traits, slopes, (a, b))
 
-            def scalar_back(y_bar: Any) -> Any:
-                if not y_bar:
-                    return None, y_bar, y_bar
-                try:
-                    return None, y_bar * p(y, a, b), y_bar * q(y, a, b)
-                except _POLES:
-                    floats = float64(y), float64(a), float64(b)
-                    return None, y_bar * p(*floats), y_bar * q(*floats)
+        def scalar_back(y_bar: Any) -> Any:
+            if not y_bar:
+                return None, y_bar, y_bar
+            try:
+                a_bar, b_bar = y_bar * p(y, a, b), y_bar * q(y, a, b)
+            except POLES:
+                floats = float64(y), float64(a), float64(b)
+                a_bar, b_bar = y_bar * p(*floats), y_bar * q(*floats)
+            return (None, float(a_bar), float(b_bar)) if of_numpy else (None, a_bar, b_bar)
 
-            return y, scalar_back
-        return _reverse_general(f, traits, slopes, (a, b))
+        return y, scalar_back
 
     return rule
 
 
-def _reverse_weighted_sum(
-    f: Callable[..., Any], traits: _Traits, slopes: Slopes, p: float, q: float
+def _one_sided(f: Callable[..., Any], traits: Traits, slopes: Slopes) -> Rule:
+    """Only one of two operands has a derivative."""
+    left = slopes.partials[0] is not None
+    p: Any = slopes.partials[0 if left else 1]
+
+    def rule(a: Any, b: Any, /) -> Any:
+        if type(a) not in REALS or type(b) not in REALS or traits.of_numpy:
+            return _broadcast(f, traits, slopes, a, b)
+        y = f(a, b)
+        if type(y) is complex:
+            return _general(f, traits, slopes, (a, b))
+
+        def scalar_back(y_bar: Any) -> Any:
+            try:
+                bar = y_bar and y_bar * p(y, a, b)
+            except POLES:
+                bar = y_bar * p(float64(y), float64(a), float64(b))
+            return (None, bar, None) if left else (None, None, bar)
+
+        return y, scalar_back
+
+    return rule
+
+
+def _weighted_sum(
+    f: Callable[..., Any], traits: Traits, slopes: Slopes, p: float | None, q: float | None
 ) -> Rule:
-    scalars = traits.scalars
+    of_numpy = traits.of_numpy
 
     def direct_back(y_bar: Any) -> Any:
-        return None, y_bar if p == 1 else p * y_bar, y_bar if q == 1 else q * y_bar
+        a_bar = y_bar if p == 1 else None if p is None else p * y_bar
+        return None, a_bar, y_bar if q == 1 else None if q is None else q * y_bar
 
     def rule(a: Any, b: Any, /) -> Any:
         kind_a, kind_b = type(a), type(b)
@@ -247,25 +219,75 @@ def _reverse_weighted_sum(
             and b.dtype is FLOAT64
             and a.shape == b.shape
             and a.ndim
-        ) or (kind_a in scalars and kind_b in scalars):
+        ) or (kind_a in REALS and kind_b in REALS and not of_numpy):
             return f(a, b), direct_back
-        return _reverse_general(f, traits, slopes, (a, b))
+        return _broadcast(f, traits, slopes, a, b)
 
     return rule
 
 
-def _reverse_general(
-    f: Callable[..., Any], traits: _Traits, slopes: Slopes, operands: tuple[Any, ...]
+def _broadcast(f: Callable[..., Any], traits: Traits, slopes: Slopes, a: Any, b: Any) -> Any:
+    """Double-precision arrays of different shapes, or an array and a real scalar; else
+    `_general`."""
+    arrays = type(a) is ndarray or type(b) is ndarray
+    if not (arrays and traits.in_lanes(a) and traits.in_lanes(b)):
+        return _general(f, traits, slopes, (a, b))
+    y = f(a, b)
+    if type(y) is not ndarray or y.dtype is not FLOAT64:
+        return _general(f, traits, slopes, (a, b))
+    (p, q), (keep_y, keep_a, keep_b), singular = slopes.partials, slopes.keeps, slopes.singular
+    shape_a, shape_b = (x.shape if type(x) is ndarray else None for x in (a, b))
+    kept = (
+        y if keep_y else None,
+        None if not keep_a else a if shape_a else float64(a),
+        None if not keep_b else b if shape_b else float64(b),
+    )
+
+    def broadcast_back(y_bar: Any) -> Any:
+        return (
+            None,
+            _fitted(p, y_bar, kept, singular, shape_a),
+            _fitted(q, y_bar, kept, singular, shape_b),
+        )
+
+    return y, broadcast_back
+
+
+def _fitted(
+    p: Partial, y_bar: Any, kept: tuple[Any, ...], singular: bool, shape: tuple[int, ...] | None
 ) -> Any:
-    values = _numeric_operands(traits, operands)
+    """One cotangent of doubles, summed over what its primal was broadcast along; no shape means a
+    scalar."""
+    if p is None:
+        return None
+    if callable(p):
+        bar = y_bar * p(*kept)
+        if singular and not isfinite(vdot(bar, bar)):
+            bar = where(y_bar == 0, 0.0, bar)
+    else:
+        bar = y_bar if p == 1 else p * y_bar
+    if shape is None:
+        return float(bar.sum())
+    return bar if bar.shape == shape else unbroadcast(bar, shape)
+
+
+# ---- any operands --------------------------------------------------------------------------------
+
+
+def _general(
+    f: Callable[..., Any], traits: Traits, slopes: Slopes, operands: tuple[Any, ...]
+) -> Any:
+    values = numeric_operands(traits, operands)
     if values is None:
         return NotImplemented
     y = f(*operands)
     dtype, is_complex = _computing_dtype(y)
     partials, singular = slopes.partials, slopes.singular
     kept = tuple(
-        _computing(v, dtype, traits) if read else None
-        for v, read in zip((y, *values), slopes.reads, strict=True)
+        [
+            _computing(v, dtype, traits) if read else None
+            for v, read in zip((y, *values), slopes.keeps, strict=True)
+        ]
     )
     to_operands = [
         None if p is None else projector(x) for p, x in zip(partials, operands, strict=True)
@@ -290,108 +312,17 @@ def _reverse_general(
     return y, back
 
 
-def _numeric_operands(traits: _Traits, operands: tuple[Any, ...]) -> tuple[Any, ...] | None:
-    """The operands as numbers and arrays; ``None`` where one is something else and the rule must
-    decline."""
-    if all(map(is_numeric, operands)):
-        return operands
-    # ndarray + list is arithmetic, list + list is not
-    if traits.takes_lists or any(type(x) is ndarray for x in operands):
-        values = tuple(map(as_numeric, operands))
-        if not any(v is None for v in values):
-            return values
-    return None
-
-
 def _computing_dtype(y: Any) -> tuple[np.dtype[Any], bool]:
     """In what precision the partials are computed, and whether they are complex."""
     dtype: np.dtype[Any] = y.dtype if hasattr(y, "dtype") else np.dtype(type(y))
     return (dtype if dtype.kind in "fc" else FLOAT64), dtype.kind == "c"
 
 
-def _computing(x: Any, dtype: np.dtype[Any], traits: _Traits) -> Any:
+def _computing(x: Any, dtype: np.dtype[Any], traits: Traits) -> Any:
     """`x` as partials want it: no integers, which overflow, and no Python numbers, which raise at a
     pole."""
     if traits.floats_only:
         return float64(float(x))
     if hasattr(x, "dtype"):
         return x if x.dtype.kind in "fc" else x.astype(FLOAT64)
-    return dtype.type(x)
-
-
-def _with_arity(rule: Rule, n: int) -> Rule:
-    operands = [inspect.Parameter(f"x{i}", inspect.Parameter.POSITIONAL_ONLY) for i in range(n)]
-    rule.__signature__ = inspect.Signature(operands)  # type: ignore[attr-defined]
-    return rule
-
-
-# ---- forward -------------------------------------------------------------------------------------
-
-
-def forward(f: Callable[..., Any], slopes: Slopes) -> Rule:
-    """The forward rule of `f`: ordinary Python that is itself differentiable, for derivatives of
-    higher order."""
-    traits, partials, singular = _Traits.of(f), slopes.partials, slopes.singular
-
-    def rule(dots: tuple[Any, ...], /, *operands: Any) -> Any:
-        values = _numeric_operands(traits, operands)
-        if values is None:
-            return NotImplemented
-        y = f(*operands)
-        y_dot = None
-        for p, dot, x in zip(partials, dots, operands, strict=True):
-            if p is None or dot is None:
-                continue
-            term = _product(_slope(p, y, values), filled(dot, x), singular)
-            y_dot = term if y_dot is None else y_dot + term
-        return y, y_dot if y_dot is None else _tangent(y_dot, y)
-
-    dots = inspect.Parameter("dots", inspect.Parameter.POSITIONAL_ONLY)
-    operands = inspect.signature(_with_arity(lambda: None, len(partials))).parameters.values()
-    rule.__signature__ = inspect.Signature([dots, *operands])  # type: ignore[attr-defined]
-    return rule
-
-
-def _slope(p: Callable[..., Any] | float, y: Any, operands: tuple[Any, ...]) -> Any:
-    if not callable(p):
-        return p
-    floating = [
-        x.astype(FLOAT64) if hasattr(x, "dtype") and x.dtype.kind not in "fc" else x
-        for x in (y, *operands)
-    ]
-    try:
-        return p(*floating)
-    except _POLES:
-        return p(*map(float64, floating))
-
-
-def filled(dot: Any, x: Any) -> Any:
-    """The tangent of a list as that of the array it stands for: parts without one are zero."""
-    if dot is None:
-        return np.zeros(np.shape(x))
-    if isinstance(dot, list | tuple):
-        return np.asarray([filled(part, of) for part, of in zip(dot, x, strict=True)])
-    return dot
-
-
-def _product(slope: Any, dot: Any, singular: bool) -> Any:
-    term = slope * dot
-    if singular and not finite(term):
-        # only what is not finite is replaced: elsewhere the product must stay one, for the next
-        # derivative
-        term = where(np.equal(dot, 0) & ~np.isfinite(term), 0, term)[()]
-    return term
-
-
-def _tangent(y_dot: Any, y: Any) -> Any:
-    """`y_dot` in the shape and precision of `y`: an operand without tangent may have widened
-    either."""
-    if np.shape(y_dot) != np.shape(y):
-        y_dot = y_dot + np.zeros(np.shape(y))
-    dtype = getattr(y, "dtype", None)
-    if dtype is not None and dtype.kind in "fc" and getattr(y_dot, "dtype", dtype) != dtype:
-        y_dot = y_dot.astype(dtype)
-    return y_dot
-
-
-non_differentiable(is_numeric, finite)
+    return np.complex128(x) if isinstance(x, complex) else dtype.type(x)

@@ -19,9 +19,11 @@ from typing import Any
 import numpy as np
 
 from adjoint.errors import RuleError
-from adjoint.rules.elementwise import Partial, Slopes, filled, forward, reverse
+from adjoint.rules.elementwise import reverse
 from adjoint.rules.projection import as_numeric, project, projector
 from adjoint.rules.registry import frule, rrule
+from adjoint.rules.slopes import Partial, Slopes
+from adjoint.rules.tangents import filled, forward
 
 __all__ = ["elementwise", "linear", "project"]
 
@@ -31,6 +33,7 @@ def elementwise(
     *partials: Partial,
     also: Iterable[Callable[..., Any]] = (),
     singular: bool = False,
+    real_valued: bool = False,
 ) -> None:
     """Register both rules of a function that acts on each element by itself.
 
@@ -50,8 +53,11 @@ def elementwise(
         A partial can be infinite or NaN at a finite point, or overflow. Where the cotangent of
         ``y`` is zero, the result is then zero all the same: a branch that was not selected
         contributes nothing.
+    real_valued
+        The result is real also for complex operands, so that there is no complex derivative: the
+        partials are gradients, ∂y/∂Re x + i ∂y/∂Im x.
     """
-    slopes = Slopes.of(partials, singular)
+    slopes = Slopes.of(partials, singular, real_valued)
     for g in (f, *also):
         rrule.register(g, trusted=True)(reverse(g, slopes))
         frule.register(g, trusted=True)(forward(g, slopes))

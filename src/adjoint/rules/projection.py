@@ -72,6 +72,8 @@ def projector(primal: Any) -> Projector:
 def unbroadcast(bar: Any, shape: tuple[int, ...]) -> Any:
     """The array `bar` summed over the axes along which `shape` was broadcast to its shape."""
     extra = bar.ndim - len(shape)
+    if extra > 0 and bar.shape[extra:] == shape:
+        return bar.sum(axis=0 if extra == 1 else tuple(range(extra)))
     inner = bar.shape[extra:] if extra >= 0 else ()
     if extra < 0 or any(m not in (1, n) for m, n in zip(shape, inner, strict=True)):
         raise RuleError(
@@ -116,11 +118,8 @@ _ARITHMETIC = ("__add__", "__radd__", "__mul__", "__rmul__", "__pow__", "__trued
 
 def _classify(kind: type) -> str:
     if issubclass(kind, np.generic):
-        return (
-            _YES
-            if issubclass(kind, np.number | np.bool_) and not issubclass(kind, np.timedelta64)
-            else _NO
-        )
+        numbers = (np.inexact, np.integer, np.bool_)
+        return _YES if issubclass(kind, numbers) and kind is not np.timedelta64 else _NO
     if issubclass(kind, np.ndarray):
         # a subclass with operators of its own (masked arrays, matrix) has a meaning of its own
         own = any(

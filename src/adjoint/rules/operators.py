@@ -1,0 +1,106 @@
+"""Rules of `operator` and of the ufuncs that are the same functions: Python's arithmetic.
+
+They are for numbers and arrays: ``+`` of two lists, ``*`` of a list and a number, ``%`` of a string
+and whatever a class defines are other functions.
+"""
+
+from __future__ import annotations
+
+import cmath
+import math
+import operator
+from typing import Any
+
+import numpy as np
+
+from adjoint.rules import matmul as matmul  # registers ``@``
+from adjoint.rules.families import elementwise
+from adjoint.rules.registry import non_differentiable
+
+elementwise(operator.pos, 1, also=(np.positive,))
+elementwise(operator.neg, -1, also=(np.negative,))
+elementwise(operator.add, 1, 1, also=(np.add,))
+elementwise(operator.sub, 1, -1, also=(np.subtract,))
+elementwise(operator.mul, lambda y, a, b: b, lambda y, a, b: a, also=(np.multiply,), singular=True)
+elementwise(
+    operator.truediv,
+    lambda y, a, b: 1 / b,
+    lambda y, a, b: -y / b,
+    also=(np.true_divide,),
+    singular=True,
+)
+
+
+# ---- powers --------------------------------------------------------------------------------------
+
+
+def base_slope(y: Any, a: Any, b: Any) -> Any:
+    """∂(aᵇ)/∂a = b aᵇ⁻¹, which is 0 for b = 0, also at a = 0."""
+    if type(b) is float or np.ndim(b) == 0:
+        if b == 0:
+            return 0.0
+        return 2 * a if b == 2 else b * a ** (b - 1)
+    zero = np.equal(b, 0)
+    if not zero.any():
+        return b * a ** (b - 1)
+    return np.where(zero, 0, b * a ** np.where(zero, 1, b - 1))
+
+
+def exponent_slope(y: Any, a: Any, b: Any) -> Any:
+    """∂(aᵇ)/∂b = aᵇ log a, taken for 0 at a = 0 (0 log 0 = 0)."""
+    if type(y) is complex:
+        return y * cmath.log(a)
+    if type(a) is float or type(a) is int:
+        # of a negative number: the real part of the derivative of the complex power
+        return y * math.log(abs(a)) if a else 0.0
+    zero = np.equal(a, 0)
+    return np.where(zero, 0, y * np.log(np.where(zero, 1, a)))
+
+
+elementwise(
+    operator.pow, base_slope, exponent_slope, also=(np.power, np.float_power), singular=True
+)
+
+
+# ---- division with remainder: between the jumps the quotient is constant -------------------------
+
+elementwise(operator.mod, 1, lambda y, a, b: -(a // b), also=(np.remainder,), singular=True)
+elementwise(np.fmod, 1, lambda y, a, b: np.rint((y - a) / b), singular=True)
+elementwise(operator.floordiv, None, None, also=(np.floor_divide,))
+
+
+# ---- the absolute value --------------------------------------------------------------------------
+
+
+def direction(y: Any, x: Any) -> Any:
+    """x / |x|, the gradient of |x|, taken for 0 at 0."""
+    if type(x) is float or type(x) is int:
+        return 1.0 if x > 0 else -1.0 if x < 0 else 0.0 * x
+    if np.iscomplexobj(x):
+        return x / np.where(np.equal(y, 0), 1, y)
+    return np.sign(x)
+
+
+elementwise(operator.abs, direction, also=(abs, np.absolute), real_valued=True)
+elementwise(np.fabs, direction)
+
+
+# ---- integers, truth values ----------------------------------------------------------------------
+
+for _f in (operator.and_, operator.or_, operator.xor, operator.lshift, operator.rshift):
+    elementwise(_f, None, None)  # only of numbers: sets and dicts have these operators too
+elementwise(operator.invert, None)
+non_differentiable(
+    operator.eq,
+    operator.ge,
+    operator.gt,
+    operator.index,
+    operator.is_,
+    operator.is_not,
+    operator.le,
+    operator.length_hint,
+    operator.lt,
+    operator.ne,
+    operator.not_,
+    operator.truth,
+)

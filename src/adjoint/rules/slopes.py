@@ -1,0 +1,145 @@
+"""What the rules of a function that acts on each element by itself are made from: its partial
+derivatives."""
+
+from __future__ import annotations
+
+import dis
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from adjoint.rules.projection import FLOAT64, REALS, as_numeric, is_numeric
+
+__all__ = ["POLES", "Partial", "Rule", "Slopes", "Traits", "numeric_operands", "with_arity"]
+
+Partial: TypeAlias = Callable[..., Any] | int | float | None
+Rule: TypeAlias = Callable[..., Any]
+
+POLES = (ZeroDivisionError, OverflowError)
+"""What Python raises where IEEE 754, and so `numpy.float64`, has an infinity."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slopes:
+    """The partial derivatives of one function.
+
+    Attributes
+    ----------
+    partials
+        One per operand, brought to the signature ``(y, *operands)``; numbers and ``None`` as they
+        are.
+    reads
+        For each partial, whether it reads ``y``, the first operand, the second, …
+    singular
+        Whether a product with a zero cotangent may fail to be zero.
+    real_valued
+        The result is real also for complex operands; the partials are gradients: what a unit
+        cotangent gives.
+    """
+
+    partials: tuple[Partial, ...]
+    reads: tuple[tuple[bool, ...], ...]
+    singular: bool
+    real_valued: bool = False
+
+    @classmethod
+    def of(cls, partials: tuple[Partial, ...], singular: bool, real_valued: bool = False) -> Slopes:
+        """Bring the partials to one signature, and see which of their parameters they read."""
+        uniform = [_uniform(p, len(partials)) for p in partials]
+        return cls(
+            tuple(p for p, _ in uniform),
+            tuple(needs for _, needs in uniform),
+            singular,
+            real_valued,
+        )
+
+    @property
+    def keeps(self) -> tuple[bool, ...]:
+        """Whether some partial reads ``y``, the first operand, …: what the reverse sweep needs."""
+        return tuple(map(any, zip(*self.reads, strict=True)))
+
+    def only(self, position: int) -> Slopes:
+        """The same with no derivative but in the operand at `position`."""
+        nothing = (False,) * (len(self.partials) + 1)
+        partials = tuple(p if i == position else None for i, p in enumerate(self.partials))
+        reads = tuple(r if i == position else nothing for i, r in enumerate(self.reads))
+        return replace(self, partials=partials, reads=reads)
+
+
+def _uniform(p: Partial, n: int) -> tuple[Partial, tuple[bool, ...]]:
+    if not callable(p):
+        return p, (False,) * (n + 1)
+    names, read = _parameters(p, n)
+    if names[0] == "y" and len(names) in (1, n + 1):
+        absent = (False,) * (n + 1 - len(names))
+        needs = (*(name in read for name in names), *absent)
+        return (lambda y, *operands: p(y)) if absent and n else p, needs
+    if len(names) != n:
+        raise TypeError(f"a partial takes the {n} operands, or y and them, not {tuple(names)}")
+    return (lambda y, *operands: p(*operands)), (False, *(name in read for name in names))
+
+
+def _parameters(p: Callable[..., Any], n: int) -> tuple[list[str], set[str]]:
+    """The names of the parameters of a partial, and which of them its code reads."""
+    code = getattr(p, "__code__", None)
+    if code is None:  # a ufunc or builtin given as it is
+        names = [f"x{i}" for i in range(n)]
+        return names, set(names)
+    read = set(code.co_cellvars)
+    for instruction in dis.get_instructions(code):
+        if instruction.opname.startswith("LOAD_FAST"):
+            argval = instruction.argval
+            read.update(argval if isinstance(argval, tuple) else (argval,))
+    return list(inspect.signature(p).parameters), read
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """What kind of function it is.
+
+    Attributes
+    ----------
+    of_numpy
+        A list or tuple of numbers is taken for the array it stands for, and the result is NumPy's.
+    floats_only
+        A function of `math`: operands are converted to float, the result is one.
+    """
+
+    of_numpy: bool
+    floats_only: bool
+
+    @classmethod
+    def of(cls, f: Callable[..., Any]) -> Traits:
+        module = "numpy" if isinstance(f, np.ufunc) else getattr(f, "__module__", None) or ""
+        return cls(module.partition(".")[0] == "numpy", module == "math")
+
+    def in_lanes(self, x: Any) -> bool:
+        """Whether `x` is a real double or an array of such, so that its cotangent is one without
+        any conversion."""
+        if type(x) is np.ndarray:
+            return x.dtype is FLOAT64 and x.ndim > 0 and not self.floats_only
+        return type(x) in REALS
+
+
+def numeric_operands(traits: Traits, operands: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    """The operands as numbers and arrays; ``None`` where one is something else and the rule must
+    decline."""
+    if all(map(is_numeric, operands)):
+        return operands
+    # ndarray + list is arithmetic, list + list is not
+    if traits.of_numpy or any(type(x) is np.ndarray for x in operands):
+        values = tuple(map(as_numeric, operands))
+        if not any(v is None for v in values):
+            return values
+    return None
+
+
+def with_arity(rule: Rule, n: int, *first: str) -> Rule:
+    """Give a rule that takes ``*operands`` the signature of one that takes `n`."""
+    names = (*first, *(f"x{i}" for i in range(n)))
+    parameters = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY) for name in names]
+    rule.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return rule

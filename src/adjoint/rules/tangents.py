@@ -1,0 +1,87 @@
+"""The forward rule of a function that acts on each element by itself.
+
+It is ordinary Python that is itself differentiable: derivatives of higher order are taken of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy import float64, where
+
+from adjoint.rules.projection import FLOAT64, finite, is_numeric
+from adjoint.rules.registry import non_differentiable
+from adjoint.rules.slopes import POLES, Rule, Slopes, Traits, numeric_operands, with_arity
+
+__all__ = ["filled", "forward"]
+
+
+def forward(f: Callable[..., Any], slopes: Slopes) -> Rule:
+    """The forward rule of `f`: ordinary Python that is itself differentiable, for derivatives of
+    higher order."""
+    traits, partials = Traits.of(f), slopes.partials
+
+    def rule(dots: tuple[Any, ...], /, *operands: Any) -> Any:
+        values = numeric_operands(traits, operands)
+        if values is None:
+            return NotImplemented
+        y = f(*operands)
+        y_dot = None
+        for p, dot, x in zip(partials, dots, operands, strict=True):
+            if p is None or dot is None:
+                continue
+            term = _product(_slope(p, y, values), filled(dot, x), slopes)
+            y_dot = term if y_dot is None else y_dot + term
+        return y, y_dot if y_dot is None else _tangent(y_dot, y)
+
+    return with_arity(rule, len(partials), "dots")
+
+
+def _slope(p: Callable[..., Any] | float, y: Any, operands: tuple[Any, ...]) -> Any:
+    if not callable(p):
+        return p
+    floating = [
+        x.astype(FLOAT64) if hasattr(x, "dtype") and x.dtype.kind not in "fc" else x
+        for x in (y, *operands)
+    ]
+    try:
+        return p(*floating)
+    except POLES:
+        return p(*map(float64, floating))
+
+
+def filled(dot: Any, x: Any) -> Any:
+    """The tangent of a list as that of the array it stands for: parts without one are zero."""
+    if dot is None:
+        return np.zeros(np.shape(x))
+    if isinstance(dot, list | tuple):
+        return np.asarray([filled(part, of) for part, of in zip(dot, x, strict=True)])
+    return dot
+
+
+def _product(slope: Any, dot: Any, slopes: Slopes) -> Any:
+    if slopes.real_valued and np.iscomplexobj(dot):
+        term = np.real(np.conj(slope) * dot)
+    else:
+        term = slope * dot
+    if slopes.singular and not finite(term):
+        # only what is not finite is replaced: elsewhere the product must stay one, for the next
+        # derivative
+        term = where(np.equal(dot, 0) & ~np.isfinite(term), 0, term)[()]
+    return term
+
+
+def _tangent(y_dot: Any, y: Any) -> Any:
+    """`y_dot` in the shape and precision of `y`: an operand without tangent may have widened
+    either."""
+    if np.shape(y_dot) != np.shape(y):
+        y_dot = y_dot + np.zeros(np.shape(y))
+    dtype = getattr(y, "dtype", None)
+    if dtype is not None and dtype.kind in "fc" and getattr(y_dot, "dtype", dtype) != dtype:
+        y_dot = y_dot.astype(dtype)
+    return y_dot
+
+
+non_differentiable(is_numeric, finite)
