@@ -27,7 +27,7 @@ def gradient_descent(
     batch_size: int | None = None,
     rng: np.random.Generator | None = None,
     callback: Callable[[int, float], object] | None = None,
-    progress: bool = False,
+    progress: bool | str = False,
 ) -> list[float]:
     """Train a model in place: in each iteration one step against the gradient of ``loss(model(X),
     Y)``.
@@ -51,8 +51,8 @@ def gradient_descent(
         Shuffles.
     callback : callable, optional
         Called as ``callback(iteration, loss)`` after each step.
-    progress : bool
-        Show a progress bar; needs the extra ``adjoint[progress]``.
+    progress : bool or str
+        Show a progress bar, by this name; needs the extra ``adjoint[progress]``.
 
     Returns
     -------
@@ -62,8 +62,9 @@ def gradient_descent(
     _check(model, X, Y, learning_rate, max_iters, batch_size)
     history: list[float] = []
     batches = _batches(X, Y, batch_size, np.random.default_rng() if rng is None else rng)
-    bar: AbstractContextManager[Advance | None]
-    bar = progress_bar("gradient descent", max_iters) if progress else nullcontext()
+    bar: AbstractContextManager[Advance | None] = nullcontext()
+    if progress:
+        bar = progress_bar(progress if isinstance(progress, str) else "gradient descent", max_iters)
     with bar as advance:
         for iteration in range(max_iters):
             x, y = next(batches)
