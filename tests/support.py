@@ -89,8 +89,7 @@ class FiniteDifferences:
         for index in np.ndindex(values.shape):
             h = self.step * max(1.0, float(abs(values[index])))
             for unit in units:
-                coarse = self._along(number, index, unit, h)
-                fine = self._along(number, index, unit, h / 2)
+                coarse, fine = self._along(number, index, unit, h)
                 result[index] += fine * unit
                 self.error = max(self.error, abs(fine - coarse))
                 self.scale = max(self.scale, abs(fine))
@@ -98,10 +97,14 @@ class FiniteDifferences:
             return result.astype(leaf.dtype)
         return type(leaf)(result[()])
 
-    def _along(self, number: int, index: tuple[int, ...], unit: complex, h: float) -> float:
-        near = self._at(number, index, unit * h) - self._at(number, index, -unit * h)
-        far = self._at(number, index, 2 * unit * h) - self._at(number, index, -2 * unit * h)
-        return (8 * near - far) / (12 * h)
+    def _along(
+        self, number: int, index: tuple[int, ...], unit: complex, h: float
+    ) -> tuple[float, float]:
+        half, one, two = (
+            self._at(number, index, k * unit * h) - self._at(number, index, -k * unit * h)
+            for k in (0.5, 1.0, 2.0)
+        )
+        return (8 * one - two) / (12 * h), (8 * half - one) / (6 * h)
 
     def _at(self, number: int, index: tuple[int, ...], delta: complex) -> float:
         count = iter(range(1 << 30))
