@@ -147,9 +147,10 @@ def chained_calls(x):
 @case(1.5, 2, fixed=1)
 @case(1.5, 5, fixed=1)
 def integer_controls_depth(x, n):
+    y = x
     for _ in range(n):
-        x = x * 0.5 + 1.0 / x
-    return x
+        y = y * 0.5 + x / y
+    return y
 
 
 @case(1.2, 0.3)
