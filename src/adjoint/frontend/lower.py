@@ -49,7 +49,7 @@ def lower(function: FunctionType) -> ir.Function:
     if code.co_flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR | inspect.CO_ITERABLE_COROUTINE):
         raise _refuse_coroutine(function, source)
     codes = NestedCodes(code, source.offset)
-    scope = analyse(source.node, codes, source.private)
+    scope = analyse(source.node, code, codes, source.private)
     builder = Builder(function, source, scope, codes)
     own_parameters = _parameters(source.node, builder)
     free = []

@@ -19,6 +19,9 @@ __all__ = ["compile_quietly", "compiles_to", "future_flags", "is_rewritten", "ma
 _FUTURE = 0
 for _name in __future__.all_feature_names:
     _FUTURE |= getattr(__future__, _name).compiler_flag
+_FROM_OUTSIDE = 0x10 | 0x100
+"""Flags set from outside: by the scope of type parameters around a function (``CO_NESTED``), by ``types.coroutine``."""
+
 _quiet = Lock()
 
 
@@ -38,8 +41,8 @@ def compile_quietly(source: Any, filename: str, flags: int) -> Any:
             return compile(source, filename, "exec", flags, dont_inherit=True)
 
 
-def compiles_to(node: Any, private: str | None, code: CodeType) -> bool:
-    """Whether `node`, in the context that `code` comes from, compiles to `code`."""
+def compiles_to(node: Any, private: str | None, imports: frozenset[str], code: CodeType) -> bool:
+    """Whether `node` compiles to `code` in class `private` of a module that imports the names `imports`."""
     body, name = _bare(node)
     free = [variable for variable in code.co_freevars if variable != "__class__"]
     depth = 0
@@ -49,16 +52,43 @@ def compiles_to(node: Any, private: str | None, code: CodeType) -> bool:
         body, depth = ast.ClassDef(name=private or "_", bases=[], keywords=[], body=[body], decorator_list=[]), depth + 1
         _no_type_parameters(body)
         ast.copy_location(body, node)
-    module = ast.Module([body], [])
-    try:
-        found = compile_quietly(module, code.co_filename, future_flags(code))
-    except (SyntaxError, ValueError):
-        return False
-    for _ in range(depth):
-        found = next((constant for constant in found.co_consts if isinstance(constant, CodeType)), None)
-    found = next((constant for constant in found.co_consts
-                  if isinstance(constant, CodeType) and constant.co_name == name), None)
-    return found is not None and same_code(found, code)
+    for context in _contexts(node, imports, set(_names(code))):
+        try:
+            found = compile_quietly(ast.Module([*context, body], []), code.co_filename, future_flags(code))
+        except (SyntaxError, ValueError):
+            return False
+        for _ in range(depth):
+            found = next(constant for constant in found.co_consts if isinstance(constant, CodeType))
+        found = next((constant for constant in found.co_consts
+                      if isinstance(constant, CodeType) and constant.co_name == name), None)
+        if found is not None and same_code(found, code):
+            return True
+    return False
+
+
+def _contexts(node: Any, imports: frozenset[str], names: set[str]) -> Iterator[list[ast.stmt]]:
+    """What stands in the module around a function, as far as the compiler looks at it (since 3.12).
+
+    It compiles the call of an attribute differently if the module imports the name before the dot, and ``super()`` if
+    the module itself mentions ``super``.
+    """
+    used = sorted(imports & names)
+    context: list[ast.stmt] = [ast.Import([ast.copy_location(ast.alias(name), node) for name in used])] if used else []
+    for statement in context:
+        ast.copy_location(statement, node)
+    yield context
+    if "super" in names:
+        mention = ast.Expr(ast.copy_location(ast.Name("super", ast.Load()), node))
+        yield [*context, ast.copy_location(mention, node)]
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    yield from code.co_names
+    yield from code.co_varnames
+    yield from code.co_cellvars
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _names(constant)
 
 
 def _bare(node: Any) -> tuple[Any, str]:
@@ -105,7 +135,7 @@ def same_code(a: CodeType, b: CodeType) -> bool:
     """Whether two code objects do the same, wherever they stand."""
     return (a.co_code == b.co_code and a.co_names == b.co_names and a.co_varnames == b.co_varnames
             and a.co_freevars == b.co_freevars and a.co_cellvars == b.co_cellvars and a.co_name == b.co_name
-            and a.co_flags == b.co_flags and a.co_exceptiontable == b.co_exceptiontable
+            and not (a.co_flags ^ b.co_flags) & ~_FROM_OUTSIDE and a.co_exceptiontable == b.co_exceptiontable
             and a.co_argcount == b.co_argcount and a.co_posonlyargcount == b.co_posonlyargcount
             and a.co_kwonlyargcount == b.co_kwonlyargcount and len(a.co_consts) == len(b.co_consts)
             and all(_same_constant(x, y, a, b) for x, y in zip(a.co_consts, b.co_consts, strict=True)))

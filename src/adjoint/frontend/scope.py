@@ -49,15 +49,14 @@ class Scope:
     local: set[str] = field(default_factory=set)
     captured: set[str] = field(default_factory=set)
     global_names: set[str] = field(default_factory=set)
-    nonlocal_names: set[str] = field(default_factory=set)
     flags: dict[ast.AST, int] = field(default_factory=dict)
     own: dict[ast.AST, tuple[set[str], set[str]]] = field(default_factory=dict)
     names: set[str] = field(default_factory=set)
     outside: set[str] = field(default_factory=set)
 
 
-def analyse(node: FunctionNode, codes: NestedCodes, private: str | None) -> Scope:
-    """The scope of the function that `node` defines."""
+def analyse(node: FunctionNode, code: CodeType, codes: NestedCodes, private: str | None) -> Scope:
+    """The scope of the function that `node` defines and that `code` was compiled from."""
     walk = _Walk(codes, private)
     scope = walk.scope
     match node:
@@ -68,14 +67,19 @@ def analyse(node: FunctionNode, codes: NestedCodes, private: str | None) -> Scop
             walk.visit_all(first.ifs)
             walk.visit_all(node.generators[1:])
             walk.visit(node.elt)
+            # What `:=` binds in it belongs to the scope around it too.
+            scope.local -= walk.walrus
+            scope.global_names |= walk.walrus.difference(code.co_freevars)
         case ast.Lambda(body=body):
             scope.local.update(mangle(p.arg, private) for p in parameters(node.args))
             walk.visit(body)
         case ast.FunctionDef(body=statements) | ast.AsyncFunctionDef(body=statements):
             scope.local.update(mangle(p.arg, private) for p in parameters(node.args))
             walk.visit_all(statements)
+    # A generator expression may bind a variable of ours by `:=`, which is then nowhere else to be seen.
+    scope.local |= scope.captured
     scope.local -= scope.global_names
-    scope.local -= scope.nonlocal_names
+    scope.local.difference_update(code.co_freevars)
     scope.captured &= scope.local
     scope.names |= scope.local
     return scope
@@ -98,6 +102,7 @@ class _Walk:
     def __init__(self, codes: NestedCodes, private: str | None) -> None:
         self.codes, self.private = codes, private
         self.scope = Scope()
+        self.walrus: set[str] = set()
         self.comprehensions: list[tuple[set[str], set[str]]] = []
 
     def visit(self, node: ast.AST) -> int:
@@ -195,6 +200,7 @@ def _walrus(walk: _Walk, node: ast.NamedExpr) -> int:
     name = mangle(node.target.id, walk.private)
     walk.scope.names.add(name)
     walk.scope.local.add(name)
+    walk.walrus.add(name)
     return walk.visit(node.value) | REBINDS
 
 
@@ -292,11 +298,6 @@ def _global(walk: _Walk, node: ast.Global) -> int:
     return 0
 
 
-def _nonlocal(walk: _Walk, node: ast.Nonlocal) -> int:
-    walk.scope.nonlocal_names.update(mangle(name, walk.private) for name in node.names)
-    return 0
-
-
 def _annotated(walk: _Walk, node: ast.AnnAssign) -> int:
     # The annotation of a local variable is not evaluated, but it makes the name local.
     walk.visit(node.target)
@@ -312,7 +313,7 @@ _HANDLERS: dict[type[ast.AST], Callable[[_Walk, Any], int]] = {
     ast.FunctionDef: _definition, ast.AsyncFunctionDef: _definition, ast.ClassDef: _class, ast.Import: _import,
     ast.ImportFrom: _import, ast.ExceptHandler: _handler, ast.MatchAs: _capture_pattern,
     ast.MatchStar: _capture_pattern, ast.MatchMapping: _mapping_pattern, ast.Global: _global,
-    ast.Nonlocal: _nonlocal, ast.AnnAssign: _annotated,
+    ast.AnnAssign: _annotated,
 }
 if hasattr(ast, "TypeAlias"):
     _HANDLERS[ast.TypeAlias] = _type_alias

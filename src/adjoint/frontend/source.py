@@ -98,29 +98,31 @@ def find_source(function: FunctionType) -> Source:
 def _search(code: CodeType, lines: list[str]) -> Source | None:
     if code.co_firstlineno > len(lines):
         return None
-    private = _private_class(code)
-    for source in _candidates(code, lines, private):
-        if _is_source_of(source, code):
+    for source in _nearby(code, lines):
+        if _is_source_of(source, code, _imports_at_margin(code.co_filename, lines)):
+            return source
+    file = _File.of(code, lines)
+    for source in file.functions(code):
+        if _is_source_of(source, code, file.imports):
             return source
     return None
 
 
-def _candidates(code: CodeType, lines: list[str], private: str | None) -> Iterator[Source]:
-    """Places to look, the cheap ones first."""
+def _nearby(code: CodeType, lines: list[str]) -> Iterator[Source]:
+    """What can be found without parsing the file."""
     match code.co_name:
         case "<lambda>":
-            yield from _lambdas_on_line(code, lines, private)
+            yield from _lambdas_on_line(code, lines, _private_class(code))
         case "<genexpr>":
             pass
         case _:
-            yield from _definition_at(code, lines, private)
-    yield from _File.of(code, lines).functions(code)
+            yield from _definition_at(code, lines, _private_class(code))
 
 
-def _is_source_of(source: Source, code: CodeType) -> bool:
+def _is_source_of(source: Source, code: CodeType, imports: frozenset[str]) -> bool:
     if not isinstance(source.node, ast.FunctionDef | ast.AsyncFunctionDef) and not _covers(source, code):
         return False
-    if compiles_to(source.node, source.private, code):
+    if compiles_to(source.node, source.private, imports, code):
         return True
     return is_rewritten(code) and matches_roughly(source.node, code, source.offset)
 
@@ -251,9 +253,13 @@ def _parse_lambda(code: CodeType, lines: list[str], start: int, character: int, 
 
 @dataclass(slots=True)
 class _File:
-    """A parsed file: its functions by kind and first line, with the class whose private names they see."""
+    """A parsed file: its functions by kind and first line, with the class whose private names they see.
+
+    `imports` are the names that the module itself imports.
+    """
 
     lines: list[str]
+    imports: frozenset[str] = frozenset()
     index: dict[tuple[type[ast.AST], int], list[tuple[Any, str | None]]] = field(default_factory=dict)
 
     @classmethod
@@ -276,20 +282,44 @@ class _File:
         return file
 
     def _enter(self, tree: ast.AST) -> None:
-        pending: list[tuple[ast.AST, str | None]] = [(tree, None)]
+        pending: list[tuple[ast.AST, str | None, bool]] = [(tree, None, True)]
+        imports: set[str] = set()
         while pending:
-            node, private = pending.pop()
+            node, private, is_module = pending.pop()
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.GeneratorExp):
                 kind = ast.FunctionDef if isinstance(node, ast.AsyncFunctionDef) else type(node)
                 self.index.setdefault((kind, _first_line(node)), []).append((node, private))
-            inner = node.name if isinstance(node, ast.ClassDef) else private
-            pending.extend((child, inner) for child in ast.iter_child_nodes(node))
+                is_module = False
+            elif isinstance(node, ast.ClassDef):
+                private, is_module = node.name, False
+            elif is_module and isinstance(node, ast.Import | ast.ImportFrom):
+                imports.update(alias.asname or alias.name.partition(".")[0] for alias in node.names)
+            pending.extend((child, private, is_module) for child in ast.iter_child_nodes(node))
+        self.imports = frozenset(imports)
 
     def functions(self, code: CodeType) -> Iterable[Source]:
         """What starts on the line of `code`; the smaller first, so that inner ones come before what is around them."""
         kind = {"<lambda>": ast.Lambda, "<genexpr>": ast.GeneratorExp}.get(code.co_name, ast.FunctionDef)
         found = [Source(node, 0, private) for node, private in self.index.get((kind, code.co_firstlineno), ())]
         return sorted(found, key=_extent)
+
+
+_IMPORT = re.compile(r"^(?:import|from\s+[\w.]+\s+import)\b[ \t]*(\([^)]*\)|(?:[^\n\\]|\\\n?)*)", re.MULTILINE)
+_MARGINS: dict[str, tuple[list[str], frozenset[str]]] = {}
+
+
+def _imports_at_margin(filename: str, lines: list[str]) -> frozenset[str]:
+    """The names that a module imports in statements that are not indented; a guess that is checked."""
+    known = _MARGINS.get(filename)
+    if known is None or known[0] is not lines:
+        names = set()
+        for match in _IMPORT.finditer("".join(lines)):
+            for part in re.sub(r"#.*", "", match[1]).strip("() \n").replace("\\", " ").split(","):
+                words = part.split()
+                if words:
+                    names.add(words[-1] if "as" in words else words[0].partition(".")[0])
+        known = _MARGINS[filename] = (lines, frozenset(name for name in names if name.isidentifier()))
+    return known[1]
 
 
 _FILES: OrderedDict[str, _File] = OrderedDict()
