@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any, TypeVar
 
-__all__ = ["Key", "Rule", "Rules", "frule", "key_of", "library", "non_differentiable", "rrule", "structural",
+__all__ = ["Key", "Rule", "Rules", "frule", "key_of", "library", "non_differentiable", "primitive", "rrule", "structural",
            "substitute", "table"]
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -46,6 +46,8 @@ class Rule:
         The most positional arguments that it takes (-1: any number).
     required
         The fewest.
+    names, defaults
+        The parameters that may be given by position, and the defaults of the last of them.
     types
         ``(position, type)`` from the annotations of its parameters: the rule is for such arguments only.
     alias
@@ -60,6 +62,8 @@ class Rule:
     keywords: frozenset[str]
     positional: int
     required: int
+    names: tuple[str, ...] = ()
+    defaults: tuple[Any, ...] = ()
     types: tuple[tuple[int, type], ...] = ()
     alias: bool = False
     trusted: bool = False
@@ -70,6 +74,8 @@ class Rule:
            keyword_bars: bool = False) -> Rule:
         """Read what the rule takes from its signature."""
         positional, required, keywords = 0, 0, set()
+        names: list[str] = []
+        defaults: list[Any] = []
         types: list[tuple[int, type]] = []
         for parameter in inspect.signature(function, eval_str=True).parameters.values():
             if parameter.kind is parameter.VAR_KEYWORD:
@@ -81,10 +87,34 @@ class Rule:
                 if isinstance(parameter.annotation, type) and parameter.annotation not in (parameter.empty, Any):
                     types.append((positional, parameter.annotation))
                 positional += 1
-                required += parameter.default is parameter.empty
+                names.append(parameter.name)
+                if parameter.default is parameter.empty:
+                    required += 1
+                else:
+                    defaults.append(parameter.default)
             if parameter.kind is not parameter.POSITIONAL_ONLY:
                 keywords.add(parameter.name)
-        return cls(function, frozenset(keywords), positional, required, tuple(types), alias, trusted, keyword_bars)
+        if positional < 0:
+            names, defaults = [], []
+        return cls(function, frozenset(keywords), positional, required, tuple(names), tuple(defaults), tuple(types),
+                   alias, trusted, keyword_bars)
+
+    def arrange(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Move keyword arguments that the rule takes by position there: only those get cotangents."""
+        named = [i for i, name in enumerate(self.names) if name in kwargs]
+        if not named:
+            return args, kwargs
+        kwargs = dict(kwargs)
+        first_default = len(self.names) - len(self.defaults)
+        arranged = list(args)
+        for i in range(len(args), named[-1] + 1):
+            if self.names[i] in kwargs:
+                arranged.append(kwargs.pop(self.names[i]))
+            elif i >= first_default:
+                arranged.append(self.defaults[i - first_default])
+            else:
+                return args, kwargs
+        return tuple(arranged), kwargs
 
     def accepts(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         """Whether the rule was written for such a call."""
@@ -111,6 +141,9 @@ class Rules:
     structural
         A rule of the engine's own form, for functions that move values about: ``function(memory, *args, **kwargs)``
         returns ``(y, back)`` and keeps the cotangents of containers in ``memory`` (see `adjoint.run.memory`).
+    primitive
+        The same for functions that run the user's code, which may raise: ``function(record, slot, *args, **kwargs)``
+        returns ``y`` and links its pullback into the record before anything runs.
     """
 
     rrules: list[Rule] = field(default_factory=list)
@@ -118,6 +151,7 @@ class Rules:
     inactive: bool = False
     substitute: FunctionType | None = None
     structural: Callable[..., Any] | None = None
+    primitive: Callable[..., Any] | None = None
 
 
 table: dict[Key, Rules] = {}
@@ -126,7 +160,12 @@ table: dict[Key, Rules] = {}
 methods: dict[type, dict[str, Rules]] = {}
 """The same entries of ``(type, name)`` keys, by type and then by name: what a method call asks."""
 
-_libraries = {"numpy": "adjoint.rules.numpy", "math": "adjoint.rules.math"}
+_libraries = {
+    "numpy": "adjoint.rules.numpy", "math": "adjoint.rules.math", "operator": "adjoint.rules.operators",
+    "_operator": "adjoint.rules.operators", "builtins": "adjoint.rules.builtins",
+    "functools": "adjoint.rules.functools", "_functools": "adjoint.rules.functools",
+    "collections": "adjoint.rules.builtins", "itertools": "adjoint.rules.itertools", "copy": "adjoint.rules.copy",
+}
 """Rule files that are loaded on the first call into a library: top package name → module."""
 
 _loaded: set[str] = set()
@@ -295,5 +334,14 @@ def structural(*keys: Any) -> Callable[[F], F]:
     def add(function: F) -> F:
         for key in keys:
             entry(key).structural = function
+        return function
+    return add
+
+
+def primitive(*keys: Any) -> Callable[[F], F]:
+    """The decorated function runs `keys`: ``function(record, slot, *args, **kwargs)``; `NotImplemented`: not these."""
+    def add(function: F) -> F:
+        for key in keys:
+            entry(key).primitive = function
         return function
     return add

@@ -1,0 +1,20 @@
+"""Adjoint: automatic differentiation of the Python that exists.
+
+>>> import adjoint as ad
+>>> import math
+>>> ad.gradient(lambda x: math.sin(x) * x, 0.0)
+(0.0,)
+"""
+from adjoint import errors, nn, testing, value
+from adjoint.api import code, grad, gradient, ir, pullback, value_and_grad, withgradient
+from adjoint.errors import AdjointError
+from adjoint.operators import hook, stop_gradient
+from adjoint.rules.evalpoly import evalpoly
+from adjoint.rules.registry import frule, non_differentiable, rrule
+from adjoint.tangent import Tangent
+
+__all__ = [
+    "AdjointError", "Tangent", "code", "errors", "evalpoly", "frule", "grad", "gradient", "hook", "ir", "nn",
+    "non_differentiable", "pullback", "rrule", "stop_gradient", "testing", "value", "value_and_grad", "withgradient",
+]
+__version__ = "0.1.0"

@@ -1,0 +1,383 @@
+"""The public operators (design, section 2)."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import BuiltinMethodType, FunctionType, MethodType, ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import adjoint.run.engine  # noqa: F401  gives generated code what it calls
+from adjoint.errors import AdjointError, ArgumentError, CotangentError, NotScalarError, SourceError
+from adjoint.ir.printer import format_function
+from adjoint.frontend import lower
+from adjoint.run.accumulate import Poison, finish
+from adjoint.run.dispatch import call_keywords
+from adjoint.run.functions import unit_of
+from adjoint.run.memory import Memory
+from adjoint.run.place import user_traceback
+from adjoint.run.session import session
+from adjoint.run.structure import Reader, by_value, deposit
+from adjoint.rules.projection import project
+
+__all__ = ["Pullback", "ValueAndGradient", "code", "grad", "gradient", "ir", "pullback", "value_and_grad",
+           "withgradient"]
+
+
+class ValueAndGradient(NamedTuple):
+    """What `withgradient` returns."""
+
+    value: Any
+    gradient: tuple[Any, ...]
+
+
+class Pullback:
+    """``y_bar ↦ (f_bar, *arg_bars)`` of one call, as `pullback` returns it.
+
+    It may be called any number of times; between two calls the caller must not change the arrays that the function saw.
+    """
+
+    __slots__ = ("_args", "_f", "_memory", "_record", "_y")
+
+    def __init__(self, f: Any, args: tuple[Any, ...], y: Any, memory: Memory, record: list[Any]) -> None:
+        self._f, self._args, self._y, self._memory, self._record = f, args, y, memory, record
+
+    def __repr__(self) -> str:
+        return f"∂({getattr(self._f, '__name__', None) or type(self._f).__name__})"
+
+    def __call__(self, y_bar: Any) -> tuple[Any, ...]:
+        """Pull a cotangent of the result back.
+
+        Parameters
+        ----------
+        y_bar
+            A cotangent with the structure and the shapes of the result; ``None`` for none.
+
+        Returns
+        -------
+        tuple
+            The cotangent of the function itself, then one per positional argument; ``None`` where there is no path.
+
+        Raises
+        ------
+        CotangentError
+            `y_bar` does not fit the result.
+        NoDerivativeError
+            A derivative is needed of a function that has neither rule nor source.
+        """
+        return self._sweep(y_bar, of_function=True)
+
+    def _sweep(self, y_bar: Any, *, of_function: bool) -> tuple[Any, ...]:
+        if y_bar is None:
+            return (None,) * (len(self._args) + 1)
+        y_bar = _checked_cotangent(self._y, y_bar)
+        memory = self._memory
+        with memory.lock, session, np.errstate(all="ignore"):
+            memory.begin_sweep()
+            try:
+                value_bar = deposit(memory, self._y, y_bar)
+                back = self._record[1]
+                bars = (None,) * (len(self._args) + 1) if back is None else back(value_bar)
+                # Every write was undone: memory is as the function found it, and so are the arguments' shadows.
+                return self._collect(bars, of_function)
+            finally:
+                memory.end_sweep()
+
+    def _collect(self, bars: tuple[Any, ...], of_function: bool) -> tuple[Any, ...]:
+        memory = self._memory
+        memory.rewind(0)
+        bars = _shared(memory, self._args, bars)
+        reader = Reader(memory, taking=False)
+        owned = _Owned()
+        f_bar = owned.own(self._f, _read_function(reader, self._f, bars[0])) if of_function else None
+        return f_bar, *(owned.own(arg, reader.read(arg, bar))
+                        for arg, bar in zip(self._args, bars[1:], strict=True))
+
+
+def _read_function(reader: Reader, f: Any, bar: Any) -> Any:
+    """The cotangent of the function: captured variables, fields, the object that a method is bound to."""
+    if isinstance(f, FunctionType) and not f.__closure__ or isinstance(f, type):
+        return None
+    if isinstance(f, MethodType | BuiltinMethodType) and isinstance(f.__self__, ModuleType | type):
+        return None
+    if isinstance(f, np.ufunc) or type(f) is type(np.mean):
+        return None
+    return reader.read(f, bar)
+
+
+def _shared(memory: Memory, args: tuple[Any, ...], bars: tuple[Any, ...]) -> tuple[Any, ...]:
+    """An array that is given twice shows its whole cotangent at both places, as other objects do by themselves."""
+    from adjoint.run.accumulate import accumulate
+    arrays = [id(arg) for arg in args if isinstance(arg, np.ndarray)]
+    if len(set(arrays)) == len(arrays):
+        return bars
+    totals: dict[int, Any] = {}
+    for arg, bar in zip(args, bars[1:], strict=True):
+        if isinstance(arg, np.ndarray):
+            totals[id(arg)] = accumulate(totals.get(id(arg)), finish(bar))
+    return bars[0], *(totals[id(arg)] if isinstance(arg, np.ndarray) else bar
+                      for arg, bar in zip(args, bars[1:], strict=True))
+
+
+class _Owned:
+    """Makes the result the caller's own: plain, writable, no array of it twice, none that a rule still holds."""
+
+    def __init__(self) -> None:
+        self._seen: dict[int, Any] = {}
+
+    def own(self, value: Any, bar: Any) -> Any:
+        if bar is None:
+            return None
+        if type(bar) is Poison:
+            raise bar.error
+        if by_value(value):
+            return self._number(value, bar)
+        return self._structure(value, bar)
+
+    def _number(self, value: Any, bar: Any) -> Any:
+        bar = project(bar, value)
+        if not isinstance(bar, np.ndarray):
+            return bar
+        if bar.base is not None or not bar.flags.writeable or id(bar) in self._seen:
+            bar = bar.copy()
+        self._seen[id(bar)] = bar
+        return bar
+
+    def _structure(self, value: Any, bar: Any) -> Any:
+        from adjoint.tangent import Tangent
+        if isinstance(bar, Tangent):
+            return Tangent(bar._primal, {name: self.own(_field(value, name), part) for name, part in bar.items()})
+        if isinstance(bar, dict):
+            return {key: self.own(value[key], part) for key, part in bar.items()}
+        if isinstance(bar, list | tuple):
+            parts = [self.own(item, part) for item, part in zip(value, bar, strict=True)]
+            return bar._make(parts) if hasattr(bar, "_make") else type(bar)(parts)
+        return self.own(value.__self__, bar) if hasattr(value, "__self__") else bar
+
+
+def _field(value: Any, name: str) -> Any:
+    if isinstance(value, FunctionType):
+        cells = dict(zip(value.__code__.co_freevars, value.__closure__ or (), strict=True))
+        return cells[name].cell_contents
+    fields = getattr(value, "__dict__", {})
+    return fields[name] if name in fields else getattr(value, name)
+
+
+def _checked_cotangent(y: Any, y_bar: Any) -> Any:
+    """`y_bar` as the engine takes it: an array of the result's shape and dtype, or a structure (checked later)."""
+    if not by_value(y):
+        if y is None or isinstance(y, str | bytes | type):
+            raise CotangentError(f"the result is a {type(y).__name__}, which has no cotangent", hint="give None")
+        return y_bar
+    if isinstance(y_bar, list | tuple | dict | str) and not (isinstance(y, np.ndarray) and isinstance(y_bar, list)):
+        raise CotangentError(f"the cotangent of a {type(y).__name__} cannot be a {type(y_bar).__name__}")
+    found = np.shape(y_bar)
+    if found != np.shape(y):
+        raise CotangentError(f"the cotangent has shape {found}, the result has shape {np.shape(y)}",
+                             hint="give a cotangent of the shape of the result")
+    array = np.asarray(y_bar)
+    if array.dtype.kind not in "fciub":
+        raise CotangentError(f"the cotangent of a number or an array has to be numeric, not {array.dtype}")
+    return project(y_bar if not isinstance(y_bar, list) else array, y)
+
+
+# ---- operators --------------------------------------------------------------------------------------------------
+
+
+def pullback(f: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any, Pullback]:
+    """Value of a function, and its pullback at that point.
+
+    Parameters
+    ----------
+    f : callable
+        Any Python function, method, class or callable object.
+    *args
+        The point: numbers, arrays, containers, objects.
+    **kwargs
+        Passed through, held constant.
+
+    Returns
+    -------
+    y
+        ``f(*args, **kwargs)``.
+    back : Pullback
+        ``back(y_bar)`` gives ``(f_bar, *arg_bars)``: the cotangent of what `f` captured, then one per positional
+        argument, each with the structure, the shape and the floating dtype of what it belongs to.
+
+    Raises
+    ------
+    UnsupportedSyntaxError
+        `f`, or a function that it calls, contains what is not differentiated.
+
+    Examples
+    --------
+    >>> y, back = pullback(lambda x: x * x, 3.0)
+    >>> y, back(1.0)
+    (9.0, (None, 6.0))
+    """
+    _refuse_objects(args)
+    memory = Memory()
+    record: list[Any] = [memory, None]
+    error: BaseException
+    try:
+        with session:
+            y = call_keywords(record, 1, f, args, kwargs)
+    except AdjointError:
+        raise
+    except BaseException as caught:
+        error = caught
+    else:
+        return y, Pullback(f, args, y, memory, record)
+    # What the user's code raised looks as if nobody else had been there.
+    raise error.with_traceback(user_traceback(error.__traceback__))
+
+
+def _refuse_objects(args: tuple[Any, ...]) -> None:
+    for i, arg in enumerate(args):
+        if isinstance(arg, np.ndarray) and arg.dtype.kind == "O":
+            raise ArgumentError(f"argument {i} is an array of dtype object, which cannot be differentiated",
+                                hint="give an array of floats, or a list")
+
+
+def withgradient(f: Callable[..., Any], *args: Any, **kwargs: Any) -> ValueAndGradient:
+    """Value and gradient of a real-scalar-valued function; see `gradient`."""
+    y, back = pullback(f, *args, **kwargs)
+    return ValueAndGradient(y, back._sweep(_one(f, y), of_function=False)[1:])
+
+
+def gradient(f: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+    """Gradient of a real-scalar-valued function at one point.
+
+    Parameters
+    ----------
+    f : callable
+        Returns one real number: a float or an array of shape ``()``.
+    *args
+        The point. Arrays of any shape, numbers, containers, objects.
+    **kwargs
+        Passed through, held constant.
+
+    Returns
+    -------
+    tuple
+        One entry per positional argument, shaped like it, in units of (result) / (argument); ``None`` where no path
+        leads from the argument to the result.
+
+    Raises
+    ------
+    NotScalarError
+        `f` returned something else.
+
+    Examples
+    --------
+    >>> gradient(lambda x, y: x * y, 3.0, 4.0)
+    (4.0, 3.0)
+    """
+    return withgradient(f, *args, **kwargs).gradient
+
+
+def _one(f: Any, y: Any) -> Any:
+    """The cotangent 1 of a real scalar."""
+    name = getattr(f, "__name__", type(f).__name__)
+    if isinstance(y, complex | np.complexfloating) or (isinstance(y, np.ndarray) and y.dtype.kind == "c"):
+        raise NotScalarError(f"'{name}' returned a complex number; a gradient needs a real one",
+                             hint="take its real part or its modulus, or use pullback")
+    if not by_value(y) or np.shape(y) != ():
+        what = f"an array of shape {np.shape(y)}" if by_value(y) else f"a {type(y).__name__}"
+        raise NotScalarError(f"'{name}' returned {what}; a gradient needs one real number",
+                             hint="use jacobian, or pullback with a cotangent of the result's shape")
+    return project(1.0, y)
+
+
+def value_and_grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0) -> Callable[..., tuple[Any, Any]]:
+    """Function that returns the value of `f` and its gradient with respect to some positional arguments.
+
+    Parameters
+    ----------
+    f : callable
+        Returns one real number.
+    argnums : int or tuple of int
+        The arguments, counted from 0. A tuple gives a tuple.
+
+    Returns
+    -------
+    callable
+        With the arguments of `f`. Where no path leads from an argument to the result, the gradient is zero.
+
+    Raises
+    ------
+    ArgumentError
+        When called: there is no such positional argument.
+    """
+    def value_and_gradient(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
+        wanted = argnums if isinstance(argnums, tuple) else (argnums,)
+        for i in wanted:
+            if not isinstance(i, int) or not -len(args) <= i < len(args):
+                raise ArgumentError(f"argnums is {i!r}, but there are {len(args)} positional arguments",
+                                    hint="argnums counts positional arguments from 0; keyword arguments are constant")
+        value, bars = withgradient(f, *args, **kwargs)
+        found = tuple(zeros_like(args[i]) if bars[i] is None else _filled(args[i], bars[i]) for i in wanted)
+        return value, found if isinstance(argnums, tuple) else found[0]
+    value_and_gradient.__name__ = f"value_and_grad_{getattr(f, '__name__', type(f).__name__)}"
+    return value_and_gradient
+
+
+def grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0) -> Callable[..., Any]:
+    """Function that returns the gradient of `f` with respect to some positional arguments; see `value_and_grad`."""
+    both = value_and_grad(f, argnums)
+
+    def gradient_of(*args: Any, **kwargs: Any) -> Any:
+        return both(*args, **kwargs)[1]
+    gradient_of.__name__ = f"grad_{getattr(f, '__name__', type(f).__name__)}"
+    return gradient_of
+
+
+def zeros_like(value: Any) -> Any:
+    """The zero cotangent of a value."""
+    if isinstance(value, np.ndarray):
+        return np.zeros(value.shape, value.dtype if value.dtype.kind in "fc" else float)
+    if by_value(value):
+        return project(0.0, value)
+    return _filled(value, None)
+
+
+def _filled(value: Any, bar: Any) -> Any:
+    """A cotangent in which zeros stand where there is no path, in containers too."""
+    if by_value(value):
+        return zeros_like(value) if bar is None else bar
+    if isinstance(value, list | tuple):
+        parts = [_filled(item, None if bar is None else bar[i]) for i, item in enumerate(value)]
+        return value._make(parts) if hasattr(value, "_make") else type(value)(parts)
+    if isinstance(value, dict):
+        return {key: _filled(item, None if bar is None else bar.get(key)) for key, item in value.items()}
+    return bar
+
+
+# ---- looking inside ---------------------------------------------------------------------------------------------
+
+
+def _python_function(f: Any) -> FunctionType:
+    while not isinstance(f, FunctionType):
+        if isinstance(f, MethodType):
+            f = f.__func__
+        elif hasattr(f, "func") and callable(f.func):
+            f = f.func
+        elif isinstance(getattr(f, "__wrapped__", None), FunctionType):
+            f = f.__wrapped__
+        elif isinstance(f, type) and isinstance(f.__init__, FunctionType):
+            f = f.__init__
+        elif isinstance(getattr(type(f), "__call__", None), FunctionType):
+            f = type(f).__call__
+        else:
+            raise SourceError(f"{f!r} has no Python source", hint="it may have a rule: see ad.rrule")
+    return f
+
+
+def ir(f: Callable[..., Any]) -> str:
+    """What the library sees of a function: its intermediate representation as text."""
+    return format_function(lower(_python_function(f)))
+
+
+def code(f: Callable[..., Any]) -> str:
+    """What the library generates for a function: its forward and its reverse function as text."""
+    return unit_of(_python_function(f)).source.text

@@ -1,0 +1,1 @@
+"""Emitters: IR → source text."""

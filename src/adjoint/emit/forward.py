@@ -1,0 +1,252 @@
+"""The forward function as Python source: the user's control flow, with a slot of the record for each active call."""
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, assert_never
+
+from adjoint.emit.writer import Names, Writer
+from adjoint.ir import primitives
+from adjoint.ir.nodes import (
+    Assign,
+    Break,
+    Call,
+    Const,
+    Continue,
+    Delete,
+    For,
+    If,
+    Operand,
+    Raise,
+    Return,
+    Try,
+    Unpack,
+    While,
+    Yield,
+)
+from adjoint.ir.sweeps import ForwardOp, Mark, Recorded, Slot, Traced
+
+__all__ = ["ForwardEmitter", "Runtime"]
+
+Runtime = Mapping[str, Callable[..., Any]]
+"""The functions of the runtime that generated code calls, by name; those of `Entries` by the callee they stand for."""
+
+Entries = Mapping[Any, Callable[..., Any]]
+
+TEMPLATES: dict[Any, str] = {
+    operator.add: "{} + {}", operator.sub: "{} - {}", operator.mul: "{} * {}", operator.truediv: "{} / {}",
+    operator.floordiv: "{} // {}", operator.mod: "{} % {}", operator.pow: "{} ** {}", operator.and_: "{} & {}",
+    operator.or_: "{} | {}", operator.xor: "{} ^ {}", operator.lshift: "{} << {}", operator.rshift: "{} >> {}",
+    operator.lt: "{} < {}", operator.le: "{} <= {}", operator.gt: "{} > {}", operator.ge: "{} >= {}",
+    operator.eq: "{} == {}", operator.ne: "{} != {}", operator.is_: "{} is {}", operator.is_not: "{} is not {}",
+    operator.neg: "-{}", operator.pos: "+{}", operator.invert: "~{}", operator.not_: "not {}",
+    operator.iadd: "{} + {}", operator.isub: "{} - {}", operator.imul: "{} * {}", operator.itruediv: "{} / {}",
+    operator.ifloordiv: "{} // {}", operator.imod: "{} % {}", operator.ipow: "{} ** {}",
+    operator.truth: "bool({})", primitives.build_slice: "slice({}, {}, {})",
+}
+"""Inactive operations as plain Python. In-place operators too: what is inactive is immutable."""
+
+
+class ForwardEmitter:
+    """Writes forward regions."""
+
+    def __init__(self, writer: Writer, names: Names, entries: Entries, runtime: Runtime, blanks: Callable[..., Any],
+                 memory: str, namespace: dict[str, Any]) -> None:
+        self._namespace = namespace
+        self._writer, self._names, self._entries, self._runtime = writer, names, entries, runtime
+        self._blanks, self._memory = blanks, memory
+        self._records = [names.fresh("rec")]
+        self._loops = 0
+
+    @property
+    def record(self) -> str:
+        """The name of the function's own record."""
+        return self._records[0]
+
+    @property
+    def has_loops(self) -> bool:
+        """Whether some loop keeps records of its iterations, which need the memory by name."""
+        return self._loops > 0
+
+    def slot(self, slot: Slot) -> str:
+        """The slot as an expression."""
+        return f"{self._records[slot.depth]}[{slot.index}]"
+
+    def region(self, region: Iterable[ForwardOp]) -> None:
+        for op in region:
+            self._op(op)
+
+    def _op(self, op: ForwardOp) -> None:
+        write, name = self._writer, self._names.operand
+        match op:
+            case Recorded(op=Call() as call, slot=slot):
+                text = self._recorded_call(call, slot)
+                write.line(text if call.target is None else f"{call.target.name} = {text}", call.span)
+            case Recorded(op=Unpack() as unpack, slot=slot):
+                write.line(self._unpack(unpack, slot), unpack.span)
+            case Mark(slot=slot, value=value, span=span):
+                write.line(f"{self.slot(slot)} = {value}", span)
+            case Traced():
+                self._traced(op)
+            case Call(target=target, span=span):
+                text = self._plain_call(op)
+                write.line(text if target is None else f"{target.name} = {text}", span)
+            case Assign(target=target, source=source, span=span):
+                write.line(f"{target.name} = {name(source)}", span)
+            case Delete(target=target, span=span):
+                write.line(f"del {target.name}", span)
+            case Return(value=value, span=span):
+                write.line(f"return {name(value)}", span)
+            case Raise(exception=exception, cause=cause, span=span):
+                text = "raise" if exception is None else f"raise {name(exception)}"
+                write.line(text if cause is None else f"{text} from {name(cause)}", span)
+            case Break(span=span):
+                write.line("break", span)
+            case Continue(span=span):
+                write.line("continue", span)
+            case Yield(target=target, value=value, span=span):
+                text = f"yield {name(value)}"
+                write.line(text if target is None else f"{target.name} = {text}", span)
+            case If() | Try() | For() | While():
+                self._control(op)
+            case Unpack():
+                raise AssertionError("an unpacking is always recorded")
+            case _:
+                assert_never(op)
+
+    def _control(self, op: If | Try | For | While) -> None:
+        write, name = self._writer, self._names.operand
+        match op:
+            case If(condition=condition, body=body, orelse=orelse, span=span):
+                with write.block(f"if {name(condition)}:", span):
+                    self.region(body)
+                if orelse:
+                    with write.block("else:"):
+                        self.region(orelse)
+            case Try(body=body, caught=caught, handler=handler, orelse=orelse, final=final, span=span):
+                with write.block("try:", span):
+                    self.region(body)
+                if caught is not None:
+                    with write.block(f"except BaseException as {caught.name}:"):
+                        self.region(handler)
+                if orelse:
+                    with write.block("else:"):
+                        self.region(orelse)
+                if final:
+                    with write.block("finally:"):
+                        self.region(final)
+            case For():
+                with write.block(f"for {op.target.name} in {name(op.iterable)}:", op.span):
+                    self.region(op.body)
+                self._else(op.orelse)
+            case While():
+                self._while(op, ())
+            case _:
+                assert_never(op)
+
+    def _else(self, region: Iterable[ForwardOp]) -> None:
+        if region:
+            with self._writer.block("else:"):
+                self.region(region)
+
+    # ---- loops --------------------------------------------------------------------------------------------------
+
+    def _traced(self, op: Traced) -> None:
+        self._loops += 1
+        number = self._loops
+        iterations = self._names.fresh(f"loop{number}")
+        self._writer.line(f"{self.slot(op.slot)} = {iterations} = []", op.loop.span)
+        record = self._names.fresh(f"rec{number}")
+        self._records.append(record)
+        blank = self._names.of(self._blanks(op.blank), f"blank{number}")
+        preamble = (f"{record} = [{self._memory}, *{blank}]", f"{iterations}.append({record})")
+        loop = op.loop
+        if isinstance(loop, While):
+            self._while(loop, preamble)
+        else:
+            iterable = self._names.operand(loop.iterable)
+            if op.items is not None:
+                iterate = self._names.of(self._runtime["iterate"], "iterate")
+                iterable = f"{iterate}({self._records[op.items.depth]}, {op.items.index}, {iterable})"
+            with self._writer.block(f"for {loop.target.name} in {iterable}:", loop.span):
+                for line in preamble:
+                    self._writer.line(line)
+                self.region(loop.body)
+        self._records.pop()
+        if isinstance(loop, For):
+            self._else(loop.orelse)
+
+    def _while(self, loop: While, preamble: Iterable[str]) -> None:
+        write, condition = self._writer, self._names.operand(loop.condition)
+        done = self._names.fresh("done") if loop.orelse else None
+        if done is not None:
+            write.line(f"{done} = False", loop.span)
+        with write.block("while True:", loop.span):
+            for line in preamble:
+                write.line(line)
+            self.region(loop.test)
+            if not (isinstance(loop.condition, Const) and loop.condition.value):
+                with write.block(f"if not {condition}:", loop.span):
+                    if done is not None:
+                        write.line(f"{done} = True")
+                    write.line("break")
+            self.region(loop.body)
+        if done is not None:
+            # Outside the loop: a break in the else clause leaves the loop around it.
+            records, self._records = self._records, self._records[:-1] if preamble else self._records
+            with write.block(f"if {done}:"):
+                self.region(loop.orelse)
+            self._records = records
+
+    # ---- calls --------------------------------------------------------------------------------------------------
+
+    def _runtime_name(self, name: str) -> str:
+        return self._names.of(self._runtime[name], name)
+
+    def _recorded_call(self, call: Call, slot: Slot) -> str:
+        place = f"{self._records[slot.depth]}, {slot.index}"
+        operands = [self._names.operand(operand) for operand in call.operands]
+        known = self._entry(call.callee)
+        if call.keywords:
+            pairs = ", ".join(f"{key!r}: {self._names.operand(value)}" for key, value in call.keywords)
+            if isinstance(call.callee, Const) and call.callee.value is primitives.call_method:
+                owner, method, *operands = operands
+                return (f"{self._runtime_name('method_keywords')}({place}, {owner}, {method}, ({_listed(operands)}),"
+                        f" {{{pairs}}})")
+            return (f"{self._runtime_name('call_keywords')}({place}, {self._callee(call.callee)},"
+                    f" ({_listed(operands)}), {{{pairs}}})")
+        if known is not None:
+            return f"{known}({', '.join([place, *operands])})"
+        return f"{self._runtime_name('call')}({', '.join([place, self._callee(call.callee), *operands])})"
+
+    def _entry(self, callee: Operand) -> str | None:
+        """The runtime's own function for a callee that the text names, if there is one."""
+        if isinstance(callee, Const) and callee.value in self._entries:
+            entry = self._entries[callee.value]
+            return self._names.of(entry, entry.__name__)
+        return None
+
+    def _callee(self, callee: Operand) -> str:
+        return self._names.operand(callee)
+
+    def _unpack(self, op: Unpack, slot: Slot) -> str:
+        place = f"{self._records[slot.depth]}, {slot.index}"
+        targets = _listed([target.name for target in op.targets]) or "()"
+        value = self._names.operand(op.value)
+        n = len(op.targets)
+        if op.starred is None:
+            return f"{targets} = {self._runtime_name('unpack')}({place}, {value}, {n})"
+        after = n - op.starred - 1
+        return f"{targets} = {self._runtime_name('unpack_starred')}({place}, {value}, {op.starred}, {after})"
+
+    def _plain_call(self, call: Call) -> str:
+        operands = [self._names.operand(operand) for operand in call.operands]
+        if isinstance(call.callee, Const) and call.callee.value is primitives.current_globals:
+            return self._names.of(self._namespace, "namespace")
+        if isinstance(call.callee, Const) and call.callee.value in TEMPLATES:
+            return TEMPLATES[call.callee.value].format(*operands)
+        return f"{self._callee(call.callee)}({', '.join(operands)})"
+
+
+def _listed(items: list[str]) -> str:
+    return f"{items[0]}," if len(items) == 1 else ", ".join(items)

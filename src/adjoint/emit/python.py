@@ -1,0 +1,117 @@
+"""A whole generated pair of functions as Python source."""
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from adjoint.emit.forward import ForwardEmitter
+from adjoint.emit.reverse import ReverseEmitter
+from adjoint.emit.writer import Names, Writer
+from adjoint.ir.nodes import Assign, Call, Function, Global, Op, Span, Unpack, Var, Yield
+from adjoint.ir.nodes import For, If, Raise, Return, Try, While
+from adjoint.ir.sweeps import Blank, Sweeps
+from adjoint.transform.activity import walk
+
+__all__ = ["Source", "emit"]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Generated source: ``build(*bound)`` returns ``(forward, reverse)``.
+
+    Attributes
+    ----------
+    text
+        The module text: one function ``build``.
+    spans
+        For each of its lines, the place in the user's file.
+    bound
+        What ``build`` is called with, by name.
+    blank
+        The first contents of the record of the function.
+    """
+
+    text: str
+    spans: tuple[Span | None, ...]
+    bound: Mapping[str, Any]
+
+
+def emit(function: Function, sweeps: Sweeps, entries: Mapping[Any, Callable[..., Any]],
+         runtime: dict[str, Callable[..., Any]], blanks: Callable[[tuple[Blank, ...]], Any],
+         namespace: dict[str, Any]) -> Source:
+    """Write both sweeps.
+
+    Parameters
+    ----------
+    entries
+        The function of the runtime for each callee that the frontend names: ``operator.add`` → ``add``.
+    runtime
+        The other functions of the runtime, by name.
+    blanks
+        Makes the first contents of the record of a loop's iteration.
+    namespace
+        The globals of the function.
+    """
+    names = Names(_names(function))
+    writer = Writer(function.filename, indent=1)
+    memory = names.fresh("mem")
+    forward = ForwardEmitter(writer, names, entries, runtime, blanks, memory, namespace)
+    cells = names.fresh("cells")
+    parameters = [parameter.name for parameter in function.parameters]
+    head = names.fresh("forward")
+    with writer.block(f"def {head}({', '.join([forward.record, cells, *parameters])}):"):
+        for i, (_, var) in enumerate(function.free):
+            writer.line(f"{var.name} = {cells}[{i}]")
+        forward.region(sweeps.forward)
+    if forward.has_loops:
+        writer.lines.insert(1, f"        {memory} = {forward.record}[0]")
+        writer.spans.insert(1, None)
+    writer.line("")
+    backward = Writer(function.filename, indent=1)
+    tail = names.fresh("reverse")
+    record = names.fresh("rec")
+    emitter = ReverseEmitter(backward, names, runtime, record)
+    with backward.block(f"def {tail}({record}, seed):"):
+        emitter.function(sweeps.reverse, parameters)
+    backward.line("")
+    backward.line(f"return {head}, {tail}")
+    build = f"def build({', '.join(names.bound)}):"
+    text = "\n".join([build, *writer.lines, *backward.lines, ""])
+    return Source(text, (None, *writer.spans, *backward.spans), dict(names.bound))
+
+
+def _names(function: Function) -> set[str]:
+    """Every name that the function's own code uses."""
+    names = {parameter.name for parameter in function.parameters} | {var.name for _, var in function.free}
+    names |= set(dir(builtins)) & {"bool", "slice", "len", "reversed", "BaseException"}
+    for op in walk(function.body):
+        names |= {operand.name for operand in _operands(op) if isinstance(operand, Var | Global)}
+    return names
+
+
+def _operands(op: Op) -> tuple[Any, ...]:
+    match op:
+        case Call(target=target, callee=callee, operands=operands, keywords=keywords):
+            return (target, callee, *operands, *(value for _, value in keywords))
+        case Assign(target=target, source=source):
+            return (target, source)
+        case Unpack(targets=targets, value=value):
+            return (*targets, value)
+        case For(target=target, iterable=iterable):
+            return (target, iterable)
+        case If(condition=condition) | While(condition=condition):
+            return (condition,)
+        case Return(value=value):
+            return (value,)
+        case Raise(exception=exception, cause=cause):
+            return (exception, cause)
+        case Try(caught=caught):
+            return (caught,)
+        case Yield(target=target, value=value):
+            return (target, value)
+        case _:
+            return ()
+
+

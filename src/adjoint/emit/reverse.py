@@ -1,0 +1,244 @@
+"""The reverse function as Python source.
+
+Each variable ``x`` has a cotangent ``x_bar``. Whether it may be more than ``None`` at a place is followed through the
+text, so that the first contribution is an assignment and only further ones are sums.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, assert_never
+
+from adjoint.emit.writer import Names, Writer
+from adjoint.ir.nodes import Var
+from adjoint.ir.sweeps import BackRegion, Clear, Move, Pull, Resume, Seed, Slot, Unwind, When
+
+__all__ = ["ReverseEmitter"]
+
+SEED = "seed"
+"""The variable that holds the cotangent of the result until the ``return`` that ran takes it."""
+
+
+class ReverseEmitter:
+    """Writes reverse regions.
+
+    `_live` are the variables whose cotangent may be more than ``None``; `_sticky` those for which that depends on the
+    path, so that their ``None`` must really be stored.
+    """
+
+    def __init__(self, writer: Writer, names: Names, runtime: dict[str, Callable[..., Any]], record: str) -> None:
+        self._writer, self._names, self._runtime = writer, names, runtime
+        self._records = [record]
+        self._loops = 0
+        self._live: set[str] = set()
+        self._sticky: set[str] = set()
+
+    def function(self, region: BackRegion, parameters: Iterable[str]) -> None:
+        """The whole body; the result is the cotangent of the function itself, then those of the parameters."""
+        _Flow(self._sticky).region(region, {SEED})
+        for name in sorted(self._sticky - {SEED}):
+            self._writer.line(f"{_bar(name)} = None")
+        self._live = {SEED}
+        self.region(region)
+        results = ["None", *map(self._take, parameters)]
+        self._writer.line(f"return {', '.join(results)}{',' if len(results) == 1 else ''}")
+
+    def region(self, region: BackRegion) -> None:
+        for op in region:
+            self._op(op)
+
+    def _op(self, op: Any) -> None:
+        match op:
+            case Pull():
+                self._pull(op)
+            case Move(target=target, source=source, span=span):
+                value = self._take(target.name)
+                if value != "None":
+                    self._add(source.name, value, span)
+                self._clear(target.name, unless=source.name)
+            case Clear(target=target):
+                self._clear(target.name)
+            case Seed(value=value, span=span):
+                if value is not None:
+                    self._add(value.name, SEED, span)
+                self._writer.line(f"{SEED} = None", span)
+            case When(slot=slot, value=value, body=body):
+                before = set(self._live)
+                with self._writer.block(f"if {self._slot(slot)}{'' if value else ' is False'}:"):
+                    self.region(body)
+                self._live |= before
+            case Unwind():
+                self._unwind(op)
+            case Resume(target=target, value=value, slot=slot, span=span):
+                before = set(self._live)
+                with self._writer.block(f"if {self._slot(slot)}:", span):
+                    sent = "None" if target is None else self._take(target.name)
+                    received = self._names.fresh("received")
+                    self._writer.line(f"{received} = yield {sent}", span)
+                    if target is not None:
+                        self._clear(target.name)
+                    if value is not None:
+                        self._add(value.name, received, span)
+                self._live |= before
+            case _:
+                assert_never(op)
+
+    # ---- cotangents of variables ----------------------------------------------------------------------------------
+
+    def _slot(self, slot: Slot) -> str:
+        return f"{self._records[slot.depth]}[{slot.index}]"
+
+    def _take(self, name: str) -> str:
+        return _bar(name) if name in self._live else "None"
+
+    def _clear(self, name: str, unless: str | None = None) -> None:
+        if name != unless:
+            if name in self._live and name in self._sticky:
+                self._writer.line(f"{_bar(name)} = None")
+            self._live.discard(name)
+
+    def _add(self, name: str, value: str, span: Any = None) -> None:
+        if name in self._live:
+            accumulate = self._names.of(self._runtime["accumulate"], "accumulate")
+            self._writer.line(f"{_bar(name)} = {accumulate}({_bar(name)}, {value})", span)
+        elif value != _bar(name):
+            self._writer.line(f"{_bar(name)} = {value}", span)
+        self._live.add(name)
+
+    # ---- operations -----------------------------------------------------------------------------------------------
+
+    def _pull(self, op: Pull) -> None:
+        seeds = [self._take(result.name) for result in op.results]
+        results = {result.name for result in op.results}
+        if op.reached is not None:
+            # The call may have been left by an exception: then the names still hold what they held before.
+            reached = self._slot(op.reached)
+            if any(seed != "None" for seed in seeds):
+                taken = [self._names.fresh("taken") if seed != "None" else seed for seed in seeds]
+                for result, seed, name in zip(op.results, seeds, taken, strict=True):
+                    if seed != "None":
+                        self._writer.line(f"{name} = {seed} if {reached} else None", op.span)
+                        with self._writer.block(f"if {reached}:"):
+                            self._writer.line(f"{_bar(result.name)} = None")
+                seeds = taken
+            results = set()
+        call = f"{self._slot(op.slot)}({', '.join(seeds)})"
+        live = self._live - results
+        targets: list[str] = []
+        sums: list[tuple[str, str]] = []
+        assigned: set[str] = set()
+        for operand in op.operands:
+            if operand is None:
+                targets.append("_")
+            elif operand.name in live or operand.name in assigned:
+                part = f"part{len(sums) + 1}"
+                targets.append(part)
+                sums.append((operand.name, part))
+            else:
+                assigned.add(operand.name)
+                targets.append(_bar(operand.name))
+        if assigned or sums:
+            self._writer.line(f"_, {', '.join(targets)} = {call}", op.span)
+        else:
+            self._writer.line(call, op.span)
+        self._live = live | assigned
+        for name in sorted(results - assigned):
+            if name in self._sticky and (_bar(name) in seeds):
+                self._writer.line(f"{_bar(name)} = None")
+        for name, part in sums:
+            self._add(name, part)
+
+    def _unwind(self, op: Unwind) -> None:
+        before = set(self._live)
+        flow = _Flow(set())
+        entry = flow.loop(op, before)
+        self._loops += 1
+        inner = self._names.fresh(f"rec{self._loops}")
+        iterations = self._slot(op.loop.slot)
+        if op.target is not None and op.loop.items is not None:
+            unwind = self._names.of(self._runtime["unwind"], "unwind")
+            step, last = self._names.fresh(f"step{self._loops}"), self._names.fresh(f"finish{self._loops}")
+            items = self._slot(op.loop.items)
+            record = self._records[op.loop.items.depth]
+            self._writer.line(f"{step}, {last} = {unwind}({record}, {items}, len({iterations}))", op.span)
+        self._live = entry
+        with self._writer.block(f"for {inner} in reversed({iterations}):", op.span):
+            self._records.append(inner)
+            self.region(op.body)
+            self._records.pop()
+            if op.target is not None:
+                self._writer.line(f"{step}({self._take(op.target.name)})", op.span)
+                self._clear(op.target.name)
+        self._live |= entry
+        if op.target is not None:
+            if op.iterable is not None:
+                self._add(op.iterable.name, f"{last}()", op.span)
+            else:
+                self._writer.line(f"{last}()", op.span)
+
+
+class _Flow:
+    """What may be live where: the emitter's own steps, without text.
+
+    Parameters
+    ----------
+    sticky
+        Collects the variables whose state differs between paths that meet.
+    """
+
+    def __init__(self, sticky: set[str]) -> None:
+        self._sticky = sticky
+
+    def region(self, region: BackRegion, live: set[str]) -> set[str]:
+        for op in region:
+            live = self._op(op, live)
+        return live
+
+    def _op(self, op: Any, live: set[str]) -> set[str]:
+        match op:
+            case Pull(results=results, operands=operands, reached=reached):
+                taken = {result.name for result in results}
+                if reached is not None:
+                    self._sticky |= taken & live
+                    taken = set()
+                return (live - taken) | {operand.name for operand in operands if operand is not None}
+            case Move(target=target, source=source):
+                if target.name not in live:
+                    return live
+                return (live - {target.name}) | {source.name}
+            case Clear(target=target):
+                return live - {target.name}
+            case Seed(value=value):
+                return live | {value.name} if value is not None else live
+            case When(body=body):
+                after = self.region(body, set(live))
+                self._sticky |= after ^ live
+                return after | live
+            case Unwind():
+                live = self.loop(op, live)
+                return live | {op.iterable.name} if op.iterable is not None else live
+            case Resume(target=target, value=value):
+                after = live - ({target.name} if isinstance(target, Var) else set())
+                after |= {value.name} if value is not None else set()
+                self._sticky |= after ^ live
+                return after | live
+            case _:
+                assert_never(op)
+
+    def loop(self, op: Unwind, live: set[str]) -> set[str]:
+        """The state at the head of a loop: a fixed point, also the state after it."""
+        entry = set(live)
+        while True:
+            after = self.region(op.body, set(entry))
+            if op.target is not None:
+                after = after - {op.target.name}
+            if after <= entry:
+                break
+            entry |= after
+        self._sticky |= entry ^ live
+        self._sticky |= entry ^ after
+        return entry
+
+
+def _bar(name: str) -> str:
+    return f"{name}_bar" if name != SEED else SEED
+

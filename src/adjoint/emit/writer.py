@@ -1,0 +1,116 @@
+"""Lines of generated Python, each with the place in the user's file that it stands for."""
+from __future__ import annotations
+
+import linecache
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from adjoint.ir.nodes import Const, Global, Operand, Span, Var
+
+__all__ = ["Names", "Writer"]
+
+
+class Writer:
+    """Text in the making.
+
+    Attributes
+    ----------
+    lines
+        The generated lines.
+    spans
+        For each line, what it was generated from, or ``None``.
+    """
+
+    def __init__(self, filename: str, indent: int = 0) -> None:
+        self._filename = filename
+        self._indent = "    " * indent
+        self._noted = 0
+        self.lines: list[str] = []
+        self.spans: list[Span | None] = []
+
+    def line(self, text: str, span: Span | None = None) -> None:
+        """One line; the first one of each of the user's lines carries that line as a comment."""
+        text = self._indent + text
+        if span is not None and span.line != self._noted:
+            self._noted = span.line
+            source = linecache.getline(self._filename, span.line).strip()
+            if source:
+                text = f"{text:<44}  # {span.line}: {source}"
+        self.lines.append(text)
+        self.spans.append(span)
+
+    @contextmanager
+    def block(self, header: str, span: Span | None = None) -> Iterator[None]:
+        """An indented block; ``pass`` if nothing is written into it."""
+        self.line(header, span)
+        size = len(self.lines)
+        outer, self._indent = self._indent, self._indent + "    "
+        yield
+        if len(self.lines) == size:
+            self.line("pass")
+        self._indent = outer
+
+
+class Names:
+    """The names of one generated pair of functions: what it calls gets one that the user's code does not use.
+
+    Attributes
+    ----------
+    bound
+        The objects that generated code refers to by name, in the order of first use.
+    """
+
+    def __init__(self, taken: set[str]) -> None:
+        self._taken = taken
+        self._names: dict[int, str] = {}
+        self.bound: dict[str, Any] = {}
+
+    def fresh(self, name: str) -> str:
+        """A name like `name` that nothing else has."""
+        while name in self._taken:
+            name += "_"
+        self._taken.add(name)
+        return name
+
+    def of(self, value: Any, name: str) -> str:
+        """The name of an object that generated code uses; `name` if it is free."""
+        known = self._names.get(id(value))
+        if known is None:
+            known = self._names[id(value)] = self.fresh(name)
+            self.bound[known] = value
+        return known
+
+    def operand(self, operand: Operand) -> str:
+        """An operand as an expression that can stand anywhere."""
+        match operand:
+            case Var(name=name) | Global(name=name):
+                return name
+            case Const(value=value):
+                return _literal(value) or self.of(value, _constant_name(value))
+
+
+def _literal(value: Any) -> str | None:
+    kind = type(value)
+    if value is None or kind is bool or kind is str or kind is bytes:
+        return repr(value)
+    if kind is int:
+        return str(value) if 0 <= value < 1 << 64 else (f"({value})" if -(1 << 64) < value < 0 else None)
+    if kind is float and math.isfinite(value):
+        return repr(value) if math.copysign(1.0, value) > 0 else f"({value!r})"
+    if kind is tuple and value:
+        parts = [_literal(item) for item in value]
+        if all(part is not None for part in parts):
+            return f"({', '.join(map(str, parts))}{',' if len(parts) == 1 else ''})"
+    return None
+
+
+def _constant_name(value: Any) -> str:
+    name = getattr(value, "__name__", None)
+    if isinstance(name, str) and name.isidentifier():
+        return name
+    if type(value) is dict:
+        return "namespace"  # the only mutable constant: the globals of the function
+    name = getattr(value, "co_name", type(value).__name__)
+    return "code_" + "".join(c for c in name if c.isalnum() or c == "_")

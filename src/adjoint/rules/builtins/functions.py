@@ -1,0 +1,128 @@
+"""Builtin functions: those that return no reals, and those that are a loop over their argument."""
+from __future__ import annotations
+
+import builtins
+import functools
+import operator
+from typing import Any
+
+from adjoint.rules.registry import non_differentiable, structural, substitute
+from adjoint.run.memory import Memory
+
+for _name in ("len", "isinstance", "issubclass", "callable", "hasattr", "id", "hash", "ord", "chr", "str", "repr",
+              "ascii", "bool", "bin", "hex", "oct", "type", "print", "range", "slice", "format", "dir", "input", "open",
+              "bytes", "bytearray", "memoryview", "globals", "locals", "object", "super", "property", "staticmethod",
+              "classmethod", "vars", "__import__", "exec", "eval", "compile"):
+    non_differentiable(getattr(builtins, _name))
+for _kind in (str, bytes, bytearray):
+    for _name in dir(_kind):
+        if callable(getattr(_kind, _name)) and _name not in ("__class__", "__new__", "__init_subclass__",
+                                                             "__subclasshook__", "__getattribute__", "__init__"):
+            non_differentiable((_kind, _name))
+non_differentiable(operator.index, operator.length_hint, operator.countOf, operator.indexOf,
+                   functools.wraps, functools.update_wrapper, functools.lru_cache, functools.total_ordering)
+
+
+@substitute(sum)
+def _(xs: Any, start: Any = 0) -> Any:
+    total = start
+    for value in xs:
+        total = total + value
+    return total
+
+
+@substitute(any)
+def _(xs: Any) -> bool:
+    for value in xs:
+        if value:
+            return True
+    return False
+
+
+@substitute(all)
+def _(xs: Any) -> bool:
+    for value in xs:
+        if not value:
+            return False
+    return True
+
+
+@substitute(sorted)
+def _(xs: Any, *, key: Any = None, reverse: Any = False) -> Any:
+    values = list(xs)
+    if key is None:
+        values.sort(reverse=reverse)
+        return values
+    keys = [key(value) for value in values]
+    return [values[i] for i in sorted(range(len(keys)), key=keys.__getitem__, reverse=reverse)]
+
+
+class _Missing:
+    """No default was given."""
+
+
+def _best(name: str, best: Any, better: Any) -> None:
+    """``min`` and ``max``: equal numbers share the derivative (design, section 5); with a key the first one has it."""
+    def of_numbers(memory: Memory, *args: Any, **options: Any) -> Any:
+        xs = args[0] if len(args) == 1 else args
+        if options or type(xs) not in (list, tuple) or not all(isinstance(x, float | int) for x in xs):
+            return NotImplemented
+        y = best(xs)
+        ties = [i for i, x in enumerate(xs) if x == y or x is y]
+
+        def best_back(y_bar: Any) -> tuple[Any, ...]:
+            bars: list[Any] = [None] * (len(args) + 1)
+            if y_bar is not None:
+                share = y_bar / len(ties)
+                for i in ties:
+                    if xs is args:
+                        bars[i + 1] = share
+                    else:
+                        memory.add_item(xs, i, share)
+            return tuple(bars)
+        return y, best_back
+
+    def of_any(*values: Any, key: Any = None, default: Any = _Missing) -> Any:
+        if len(values) == 1:
+            values = list(values[0])
+            if key is None and values:
+                return best(*values) if len(values) > 1 else values[0]
+        if not values:
+            if default is _Missing:
+                raise ValueError(f"{name}() iterable argument is empty")
+            return default
+        keys = values if key is None else [key(value) for value in values]
+        place = 0
+        for i in range(1, len(values)):
+            if better(keys[i], keys[place]):
+                place = i
+        return values[place]
+    structural(best)(of_numbers)
+    substitute(best)(of_any)
+
+
+_best("min", min, operator.lt)
+_best("max", max, operator.gt)
+
+
+# ---- operator ---------------------------------------------------------------------------------------------------
+
+
+@substitute(operator.getitem)
+def _(xs: Any, i: Any) -> Any:
+    return xs[i]
+
+
+@substitute(operator.setitem)
+def _(xs: Any, i: Any, value: Any) -> None:
+    xs[i] = value
+
+
+@substitute(operator.delitem)
+def _(xs: Any, i: Any) -> None:
+    del xs[i]
+
+
+@substitute(operator.call)
+def _(f: Any, /, *args: Any, **kwargs: Any) -> Any:
+    return f(*args, **kwargs)

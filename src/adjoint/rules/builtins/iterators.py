@@ -1,0 +1,205 @@
+"""``iter``, ``next``, ``zip``, ``map`` and their kin: driven natively, one pullback per element."""
+from __future__ import annotations
+
+from collections import deque
+from types import FunctionType
+from typing import Any
+
+from adjoint.rules.registry import non_differentiable, primitive, substitute
+from adjoint.run.iteration import Count, Items, Iterator, Map, UserIterator, Zip, first_elements, iterator_of
+
+__all__: list[str] = []
+
+
+def _parts(record: list[Any], slot: int, iterables: tuple[Any, ...], before: int) -> list[Iterator]:
+    """The iterators of some operands; their cotangents by value come out of the slot after `before` others."""
+    memory = record[0]
+    inner: list[Any] = [memory, *[None] * len(iterables)]
+
+    def parts_back(_: Any) -> tuple[Any, ...]:
+        bars = [back(None)[1] if back is not None else None for back in reversed(inner[1:])]
+        return (*(None,) * (1 + before), *reversed(bars))
+    record[slot] = parts_back
+    return [iterator_of(memory, inner, i + 1, xs) for i, xs in enumerate(iterables)]
+
+
+@primitive(iter)
+def _(record: list[Any], slot: int, xs: Any, *sentinel: Any) -> Any:
+    if sentinel:
+        return NotImplemented
+    return _parts(record, slot, (xs,), 0)[0]
+
+
+@substitute(iter)
+def _(f: Any, sentinel: Any) -> Any:
+    while True:
+        value = f()
+        if value == sentinel:
+            return
+        yield value
+
+
+@primitive(next)
+def _(record: list[Any], slot: int, iterator: Any, *default: Any) -> Any:
+    memory = record[0]
+    if not isinstance(iterator, Iterator) and not hasattr(type(iterator), "__next__"):
+        return next(iterator)  # Python's own message
+    step: list[Any] = [memory, None]
+    made: list[Any] = [memory, None]
+    ended = False
+
+    def next_back(y_bar: Any) -> tuple[Any, ...]:
+        if step[1] is not None:
+            step[1](None if ended else y_bar)
+        bars = (None, made[1](None)[1] if made[1] is not None else None)
+        return (*bars, y_bar if ended else None) if default else bars
+    record[slot] = next_back
+    source = _advancing(record, made, iterator)
+    try:
+        return source.step(step, 1)
+    except StopIteration:
+        if not default:
+            raise
+        ended = True
+        return default[0]
+
+
+def _advancing(record: list[Any], made: list[Any], iterator: Any) -> Iterator:
+    if not isinstance(iterator, Iterator) and type(type(iterator).__next__) is FunctionType:
+        return UserIterator(record[0], iterator)
+    return iterator_of(record[0], made, 1, iterator)
+
+
+@primitive(zip)
+def _(record: list[Any], slot: int, *iterables: Any, **options: Any) -> Any:
+    parts = _parts(record, slot, iterables, 0)
+    _pad(record, slot, len(options))
+    return Zip(record[0], parts, bool(options.get("strict", False)))
+
+
+def _pad(record: list[Any], slot: int, n: int) -> None:
+    """No cotangents for `n` keyword arguments."""
+    if n:
+        back = record[slot]
+
+        def padded_back(y_bar: Any) -> tuple[Any, ...]:
+            return (*back(y_bar), *(None,) * n)
+        record[slot] = padded_back
+
+
+@primitive(enumerate)
+def _(record: list[Any], slot: int, iterable: Any, *start: Any, **options: Any) -> Any:
+    parts = _parts(record, slot, (iterable,), 0)
+    _pad(record, slot, len(start) + len(options))
+    first = start[0] if start else options.get("start", 0)
+    return Zip(record[0], [Count(record[0], first), parts[0]])
+
+
+@primitive(map)
+def _(record: list[Any], slot: int, f: Any, *iterables: Any) -> Any:
+    return Map(record[0], f, _parts(record, slot, iterables, 1))
+
+
+@primitive(reversed)
+def _(record: list[Any], slot: int, xs: Any) -> Any:
+    memory = record[0]
+    if type(xs) in (list, tuple):
+        return Backwards(memory, xs)
+    if type(xs) is range:
+        return reversed(xs)
+    return NotImplemented
+
+
+class Backwards(Items):
+    """The elements of a list or tuple, the last one first."""
+
+    def __init__(self, memory: Any, xs: Any) -> None:
+        super().__init__(memory, xs)
+        self.i = len(xs) - 1
+
+    def step(self, record: list[Any], slot: int) -> Any:
+        xs, i, memory = self.xs, self.i, self.memory
+        if not 0 <= i < len(xs):
+            raise StopIteration
+        self.i -= 1
+
+        def step_back(bar: Any) -> None:
+            memory.add_item(xs, i, bar)
+        record[slot] = step_back
+        return xs[i]
+
+
+@substitute(reversed)
+def _(xs: Any) -> Any:
+    if hasattr(type(xs), "__reversed__") and not hasattr(xs, "keys") and not hasattr(xs, "popleft"):
+        return type(xs).__reversed__(xs)
+    if hasattr(xs, "keys") or hasattr(xs, "mapping") or hasattr(xs, "popleft"):
+        return iter(list(xs)[::-1])
+    return _from_the_end(xs)
+
+
+def _from_the_end(xs: Any) -> Any:
+    for i in range(len(xs) - 1, -1, -1):
+        yield xs[i]
+
+
+@substitute(filter)
+def _(f: Any, xs: Any) -> Any:
+    for value in xs:
+        if value if f is None else f(value):
+            yield value
+
+
+# ---- containers filled from an iterable -------------------------------------------------------------------------
+
+
+def _filled(kind: Any) -> Any:
+    def fill(record: list[Any], slot: int, *args: Any) -> Any:
+        if not args:
+            return kind()
+        if not hasattr(type(args[0]), "__iter__") and not hasattr(type(args[0]), "__getitem__"):
+            return kind(*args)  # Python's own message
+        memory = record[0]
+        inner: list[Any] = [memory, None]
+        y: Any = None
+
+        def filled_back(_: Any) -> tuple[Any, ...]:
+            bars = memory.take_items(y, len(y)) if y is not None else []
+            return inner[1](*bars) if inner[1] is not None else (None, None)
+        record[slot] = filled_back
+        values, _ = first_elements(memory, inner, 1, args[0], -1)
+        # A tuple of its own, even where Python would give back the one it was given.
+        y = kind([*values])
+        return y
+    return fill
+
+
+primitive(list)(_filled(list))
+primitive(tuple)(_filled(tuple))
+
+
+@substitute(set, frozenset)
+def _(xs: Any = ()) -> Any:
+    return {value for value in xs}
+
+
+@substitute(dict)
+def _(source: Any = (), /, **named: Any) -> Any:
+    made: dict[Any, Any] = {}
+    made.update(source, **named)
+    return made
+
+
+@substitute(deque)
+def _(xs: Any = (), maxlen: Any = None) -> Any:
+    made = _new_deque(maxlen)
+    for value in xs:
+        made.append(value)
+    return made
+
+
+def _new_deque(maxlen: Any) -> Any:
+    return deque([], maxlen)
+
+
+non_differentiable(_new_deque)

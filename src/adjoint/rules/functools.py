@@ -1,0 +1,66 @@
+"""`functools`: written in C there, as source here."""
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from adjoint.rules.registry import non_differentiable, structural, substitute
+from adjoint.run.memory import Memory
+
+
+@substitute(functools.reduce)
+def _(f: Any, xs: Any, *initial: Any) -> Any:
+    iterator = iter(xs)
+    if initial:
+        total = initial[0]
+    else:
+        total = next(iterator, _NOTHING)
+        if total is _NOTHING:
+            raise TypeError("reduce() of empty iterable with no initial value")
+    for value in iterator:
+        total = f(total, value)
+    return total
+
+
+_NOTHING = object()
+
+
+@structural(functools.partial)
+def _(memory: Memory, f: Any, *args: Any, **kwargs: Any) -> Any:
+    made = functools.partial(f, *args, **kwargs)
+    held = made.args[len(made.args) - len(args):]
+    offset = len(made.args) - len(args)
+
+    def partial_back(_: Any) -> tuple[Any, ...]:
+        bars = memory.take_items(made.args, len(made.args))
+        named = [memory.take_entry(made.keywords, key) for key in kwargs]
+        return (None, None, *bars[offset:offset + len(held)], *named)
+    return made, partial_back
+
+
+def remembered(f: Any, cache: Any, args: Any, kwargs: Any) -> Any:
+    """What ``lru_cache`` does, for one differentiated call.
+
+    A result is used again only for arguments that carry no derivative by value: two equal floats may depend on
+    different inputs.
+    """
+    key = _key(args, kwargs)
+    if key is None:
+        return f(*args, **kwargs)
+    if key not in cache:
+        cache[key] = f(*args, **kwargs)
+    return cache[key]
+
+
+def _key(args: Any, kwargs: Any) -> Any:
+    parts = (*args, *kwargs.items())
+    return parts if all(map(_is_discrete, parts)) else None
+
+
+def _is_discrete(value: Any) -> bool:
+    if isinstance(value, tuple):
+        return all(map(_is_discrete, value))
+    return value is None or isinstance(value, int | str | bytes | type) or type(value).__hash__ is object.__hash__
+
+
+non_differentiable(_key)

@@ -1,0 +1,1 @@
+"""The runtime of generated code: dispatch of calls, memory, iteration, errors."""

@@ -1,0 +1,129 @@
+"""Sums of cotangents.
+
+A slot for a cotangent holds ``None`` (zero), a number or an array, a `Scattered` sum of parts of one array, or a
+`Poison`. Nothing that somebody else may hold is changed in place: only a `Scattered`, which one slot owns, is.
+"""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+__all__ = ["Poison", "Scattered", "accumulate", "finish"]
+
+
+def accumulate(a: Any, b: Any) -> Any:
+    """``a + b`` of two cotangents of the same value."""
+    if a is None:
+        return b
+    if b is None:
+        return a
+    kind = type(a)
+    if kind is float and type(b) is float:
+        return a + b
+    if kind is Poison:
+        return a
+    if type(b) is Poison:
+        return b
+    if kind is Scattered:
+        return a.add(b)
+    if type(b) is Scattered:
+        return b.add(a)
+    return a + b
+
+
+def finish(bar: Any) -> Any:
+    """A cotangent as rules and users see it."""
+    return bar.finish() if type(bar) is Scattered else bar
+
+
+class Poison:
+    """The cotangent that an unknown function would have to give: an error once it reaches a differentiated input.
+
+    Arithmetic with it gives it back, so that rules of scalars need not look for it.
+    """
+
+    __slots__ = ("error",)
+
+    __array_ufunc__ = None  # arrays leave the operation to __radd__ and its kin
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+    def _absorb(self, *_: Any) -> Poison:
+        return self
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _absorb
+    __pow__ = __rpow__ = __neg__ = __pos__ = _absorb
+
+
+class Scattered:
+    """A sum of cotangents of parts ``x[index]`` of one array: what reading elements in a loop adds up to.
+
+    Entries are kept until they outnumber the elements, then written into a dense array, so that reading every element
+    of an array of n costs O(n) in all.
+    """
+
+    __slots__ = ("_dense", "_entries", "_size", "dtype", "shape")
+
+    def __init__(self, shape: tuple[int, ...], dtype: np.dtype[Any], index: Any, part: Any) -> None:
+        self.shape, self.dtype = shape, dtype
+        self._entries = [(index, part)]
+        self._size = np.size(part)
+        self._dense: np.ndarray[Any, Any] | None = None
+
+    def add(self, other: Any) -> Any:
+        """Take up one more cotangent of the whole array; the smaller sum goes into the larger."""
+        if type(other) is Scattered:
+            if other._dense is not None and self._dense is None:
+                self, other = other, self
+            if other._dense is not None:
+                assert self._dense is not None
+                self._dense += other.finish()
+                return self
+            if len(other._entries) > len(self._entries):
+                self, other = other, self
+            self._entries += other._entries
+            self._size += other._size
+            if self._size > 4096 + np.prod(self.shape, dtype=int):
+                self._flush()
+            return self
+        if self._dense is None:
+            self._flush()
+        assert self._dense is not None
+        if type(other) is np.ndarray and other.dtype != self.dtype:
+            other = other.astype(self.dtype) if self.dtype.kind == "c" or other.dtype.kind != "c" else other.real
+        self._dense += other
+        return self
+
+    def _flush(self) -> None:
+        if self._dense is None:
+            self._dense = np.zeros(self.shape, self.dtype)
+        dense, plain, parts = self._dense, [], []
+        for index, part in self._entries:
+            if type(index) is int and len(self.shape) == 1:
+                plain.append(index)
+                parts.append(part)
+            elif _repeats(index):
+                np.add.at(dense, index, part)
+            else:
+                dense[index] += part
+        if plain:
+            np.add.at(dense, np.array(plain), np.array(parts, self.dtype))
+        self._entries, self._size = [], 0
+
+    def finish(self) -> np.ndarray[Any, Any]:
+        """The dense sum. The accumulator must not be added to afterwards."""
+        if self._entries or self._dense is None:
+            self._flush()
+        assert self._dense is not None
+        return self._dense
+
+
+def _repeats(index: Any) -> bool:
+    """Whether an index may name an element twice: those with integer arrays."""
+    if type(index) is tuple:
+        return any(_repeats(i) for i in index)
+    if isinstance(index, list):
+        return True
+    return isinstance(index, np.ndarray) and index.ndim > 0 and index.dtype != bool

@@ -1,0 +1,258 @@
+"""Operators: floats at once, numbers and arrays by rule, all else by Python's binary protocol."""
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from adjoint.rules.registry import lookup
+from adjoint.run.arrays import update_in_place
+from adjoint.run.dispatch import DECLINED, call_keywords, method_rules, run_closure_rules, run_rules
+from adjoint.run.structure import NUMBERS
+from adjoint.run.unknown import run_unknown
+
+__all__ = ["BINARY", "UNARY", "add", "mul", "sub", "truediv"]
+
+ndarray = np.ndarray
+NONE2 = (None, None, None)
+
+
+# ---- floats -----------------------------------------------------------------------------------------------------
+
+
+def add(record: list[Any], slot: int, a: Any, b: Any) -> Any:
+    """``a + b``"""
+    if type(a) is float and type(b) is float:
+        def add_back(y_bar: Any) -> tuple[Any, ...]:
+            return None, y_bar, y_bar
+        record[slot] = add_back
+        return a + b
+    return _binary(record, slot, operator.add, a, b)
+
+
+def sub(record: list[Any], slot: int, a: Any, b: Any) -> Any:
+    """``a - b``"""
+    if type(a) is float and type(b) is float:
+        def sub_back(y_bar: Any) -> tuple[Any, ...]:
+            return (None, y_bar, -y_bar) if y_bar is not None else NONE2
+        record[slot] = sub_back
+        return a - b
+    return _binary(record, slot, operator.sub, a, b)
+
+
+def mul(record: list[Any], slot: int, a: Any, b: Any) -> Any:
+    """``a * b``"""
+    if type(a) is float and type(b) is float:
+        def mul_back(y_bar: Any) -> tuple[Any, ...]:
+            return (None, y_bar * b, y_bar * a) if y_bar is not None else NONE2
+        record[slot] = mul_back
+        return a * b
+    return _binary(record, slot, operator.mul, a, b)
+
+
+def truediv(record: list[Any], slot: int, a: Any, b: Any) -> Any:
+    """``a / b``"""
+    if type(a) is float and type(b) is float:
+        y = a / b
+
+        def truediv_back(y_bar: Any) -> tuple[Any, ...]:
+            if y_bar is None:
+                return NONE2
+            a_bar = y_bar / b
+            return None, a_bar, -a_bar * y
+        record[slot] = truediv_back
+        return y
+    return _binary(record, slot, operator.truediv, a, b)
+
+
+# ---- everything else --------------------------------------------------------------------------------------------
+
+_REFLECTED = {
+    "add": "radd", "sub": "rsub", "mul": "rmul", "truediv": "rtruediv", "floordiv": "rfloordiv", "mod": "rmod",
+    "pow": "rpow", "matmul": "rmatmul", "and": "rand", "or": "ror", "xor": "rxor", "lshift": "rlshift",
+    "rshift": "rrshift", "lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "eq": "eq", "ne": "ne",
+}
+
+
+def _binary(record: list[Any], slot: int, op: Any, a: Any, b: Any) -> Any:
+    if _is_number(a) and _is_number(b):
+        rules = lookup(op)
+        if rules is not None:
+            y = run_closure_rules(record, slot, op, rules, (a, b), {})
+            if y is not DECLINED:
+                return y
+        return run_unknown(record[0], record, slot, op, (a, b), {})
+    name = op.__name__.rstrip("_")
+    return _protocol(record, slot, op, name, a, b)
+
+
+def _is_number(value: Any) -> bool:
+    kind = type(value)
+    return kind is ndarray or kind in NUMBERS or isinstance(value, np.generic | ndarray)
+
+
+def _protocol(record: list[Any], slot: int, op: Any, name: str, a: Any, b: Any) -> Any:
+    """Python's own order: the left operand's method, the right one's reflected, a subclass on the right first."""
+    ahead, reflected = f"__{name}__", f"__{_REFLECTED[name]}__"
+    left, right = type(a), type(b)
+    candidates = [(left, ahead, (a, b), False), (right, reflected, (b, a), True)]
+    if left is right:
+        candidates = candidates[:1] if name not in ("lt", "le", "gt", "ge", "eq", "ne") else candidates
+    elif issubclass(right, left) and getattr(right, reflected, None) is not getattr(left, reflected, None):
+        candidates.reverse()
+    if not any(_python_method(kind, special) or method_rules(kind, special) for kind, special, _, _ in candidates):
+        return run_unknown(record[0], record, slot, op, (a, b), {})
+    memory = record[0]
+    tried: list[tuple[list[Any], bool]] = []
+
+    def protocol_back(y_bar: Any) -> tuple[Any, ...]:
+        bars: list[tuple[Any, Any]] = []
+        for inner, swapped in reversed(tried):
+            back = inner[1]
+            if back is not None:
+                _, first, second = back(y_bar)
+                bars.append((second, first) if swapped else (first, second))
+                y_bar = None  # only the method that answered made the result
+        for first, second in bars:
+            if first is not None or second is not None:
+                return None, first, second
+        return NONE2
+    for kind, special, operands, swapped in candidates:
+        inner: list[Any] = [memory, None]
+        tried.append((inner, swapped))
+        record[slot] = protocol_back
+        y = _special(inner, kind, special, operands)
+        if y is not NotImplemented:
+            return y
+    return op(a, b)  # Python's own message, or its default
+
+
+def _python_method(kind: type, special: str) -> bool:
+    return type(getattr(kind, special, None)) is FunctionType
+
+
+def _special(inner: list[Any], kind: type, special: str, operands: tuple[Any, ...]) -> Any:
+    f = getattr(kind, special, None)
+    if type(f) is FunctionType:
+        return call_keywords(inner, 1, f, operands, {})
+    if f is None:
+        return NotImplemented
+    rules = method_rules(kind, special)
+    if rules is not None:
+        y = run_rules(inner, 1, f, rules, operands, {})
+        if y is not DECLINED:
+            return y
+    return f(*operands)
+
+
+def _plain_operator(op: Any, name: str) -> Callable[..., Any]:
+    def run(record: list[Any], slot: int, a: Any, b: Any) -> Any:
+        return _binary(record, slot, op, a, b)
+    run.__name__ = name
+    return run
+
+
+def _comparison(op: Any, name: str) -> Callable[..., Any]:
+    """Comparisons have no derivative; those of user classes are code like any other."""
+    def run(record: list[Any], slot: int, a: Any, b: Any) -> Any:
+        kind = type(a)
+        if kind in NUMBERS or kind is ndarray or kind is str:
+            if type(b) in NUMBERS or type(b) is ndarray or type(b) is str:
+                return op(a, b)
+        left, right = f"__{name}__", f"__{_REFLECTED[name]}__"
+        if _python_method(kind, left) or _python_method(type(b), right):
+            return _protocol(record, slot, op, name, a, b)
+        return op(a, b)
+    run.__name__ = name
+    return run
+
+
+def _in_place(op: Any, plain: Callable[..., Any], special: str, name: str) -> Callable[..., Any]:
+    def run(record: list[Any], slot: int, a: Any, b: Any) -> Any:
+        kind = type(a)
+        if kind in NUMBERS:
+            return plain(record, slot, a, b)
+        if isinstance(a, ndarray):
+            return update_in_place(record, slot, op, plain, a, b)
+        f = getattr(kind, special, None)
+        if f is not None:
+            inner: list[Any] = [record[0], None]
+
+            def in_place_back(y_bar: Any) -> tuple[Any, ...]:
+                return inner[1](y_bar) if inner[1] is not None else NONE2
+            blank, record[slot] = record[slot], in_place_back
+            y = _special(inner, kind, special, (a, b))
+            if y is not NotImplemented:
+                return y
+            record[slot] = blank
+        return plain(record, slot, a, b)
+    run.__name__ = name
+    return run
+
+
+def _unary(op: Any, name: str) -> Callable[..., Any]:
+    special = f"__{op.__name__.rstrip('_')}__"
+
+    def run(record: list[Any], slot: int, a: Any) -> Any:
+        if _is_number(a):
+            rules = lookup(op)
+            if rules is not None:
+                y = run_closure_rules(record, slot, op, rules, (a,), {})
+                if y is not DECLINED:
+                    return y
+        f = getattr(type(a), special, None)
+        if type(f) is FunctionType:
+            return call_keywords(record, slot, f, (a,), {})
+        return run_unknown(record[0], record, slot, op, (a,), {})
+    run.__name__ = name
+    return run
+
+
+def truth(record: list[Any], slot: int, value: Any) -> bool:
+    """``bool(value)``; a user's ``__bool__`` or ``__len__`` is code like any other."""
+    if value is True or value is False:
+        return value  # type: ignore[no-any-return]
+    kind = type(value)
+    if kind in NUMBERS or kind is ndarray:
+        return bool(value)
+    for special in ("__bool__", "__len__"):
+        f = getattr(kind, special, None)
+        if type(f) is FunctionType:
+            return bool(call_keywords(record, slot, f, (value,), {}))
+        if f is not None:
+            break
+    return bool(value)
+
+
+def not_(record: list[Any], slot: int, value: Any) -> bool:
+    """``not value``"""
+    return not truth(record, slot, value)
+
+
+def contains(record: list[Any], slot: int, container: Any, value: Any) -> bool:
+    """``value in container``"""
+    f = getattr(type(container), "__contains__", None)
+    if type(f) is FunctionType:
+        return bool(call_keywords(record, slot, f, (container, value), {}))
+    return value in container
+
+
+BINARY: dict[Any, Callable[..., Any]] = {
+    operator.add: add, operator.sub: sub, operator.mul: mul, operator.truediv: truediv,
+    **{op: _plain_operator(op, op.__name__) for op in (
+        operator.floordiv, operator.mod, operator.pow, operator.matmul, operator.and_, operator.or_, operator.xor,
+        operator.lshift, operator.rshift)},
+    **{op: _comparison(op, op.__name__) for op in (
+        operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne)},
+}
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and_", "or_", "xor", "lshift",
+              "rshift"):
+    _op = getattr(operator, "i" + _name.rstrip("_") if not _name.endswith("_") else "i" + _name[:-1])
+    BINARY[_op] = _in_place(_op, BINARY[getattr(operator, _name)], f"__i{_name.rstrip('_')}__", "i" + _name)
+UNARY: dict[Any, Callable[..., Any]] = {
+    **{op: _unary(op, op.__name__) for op in (operator.neg, operator.pos, operator.invert)},
+    operator.truth: truth, operator.not_: not_, operator.contains: contains,
+}

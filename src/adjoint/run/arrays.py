@@ -1,0 +1,203 @@
+"""Reading and writing parts of arrays."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from adjoint.errors import ArgumentError
+from adjoint.rules.projection import project
+from adjoint.run.accumulate import Poison, Scattered, accumulate, finish
+from adjoint.run.memory import Memory, root_of, swap_array
+from adjoint.run.place import current_place
+
+__all__ = ["read_array", "update_in_place", "write_array"]
+
+ndarray = np.ndarray
+NONE3 = (None, None, None, None)
+
+
+def _carries(array: np.ndarray[Any, Any]) -> bool:
+    """Whether an array can have a cotangent: floats and complex numbers; integers given by the user are reals."""
+    return array.dtype.kind in "fciub"
+
+
+def refuse_objects(array: np.ndarray[Any, Any]) -> None:
+    """Object arrays hide what they hold."""
+    if array.dtype.kind == "O":
+        function, span = current_place()
+        raise ArgumentError("an array of dtype object cannot be differentiated",
+                            hint="use an array of floats, or a list",
+                            filename=None if function is None else function.filename, span=span)
+
+
+def read_array(record: list[Any], slot: int, x: np.ndarray[Any, Any], index: Any) -> Any:
+    """``x[index]``"""
+    y = x[index]
+    if not _carries(x):
+        refuse_objects(x)
+        return y
+    memory: Memory = record[0]
+    fresh = not isinstance(y, ndarray) or root_of(y) is not root_of(x)
+    index = _own(index)
+    if memory.written and memory.is_written(x):
+        def read_back(y_bar: Any) -> tuple[Any, ...]:
+            y_bar = _incoming(memory, y, y_bar, fresh)
+            if type(y_bar) is Poison:
+                memory.add_array(x, y_bar)
+            elif y_bar is not None:
+                shadow = memory.array_shadow(x)
+                _add_at(shadow, index, project(y_bar, y))
+            return None, None, None
+    else:
+        shape = x.shape
+        dtype = x.dtype if x.dtype.kind in "fc" else np.dtype(float)
+
+        def read_back(y_bar: Any) -> tuple[Any, ...]:
+            y_bar = _incoming(memory, y, y_bar, fresh)
+            if y_bar is None or type(y_bar) is Poison:
+                return None, y_bar, None
+            return None, Scattered(shape, dtype, index, y_bar), None
+    record[slot] = read_back
+    return y
+
+
+def _own(index: Any) -> Any:
+    """An index that nobody can change any more."""
+    if type(index) is int or type(index) is slice:
+        return index
+    if type(index) is tuple:
+        return tuple(_own(i) for i in index)
+    if isinstance(index, ndarray):
+        return index.copy()
+    if isinstance(index, list):
+        return np.array(index) if index else np.zeros(0, int)
+    return index
+
+
+def _incoming(memory: Memory, y: Any, y_bar: Any, fresh: bool) -> Any:
+    """The finished cotangent of a result, with what memory holds of it if it is new."""
+    y_bar = finish(y_bar)
+    if fresh and memory.buffers and isinstance(y, ndarray) and memory.is_written(y):
+        y_bar = accumulate(y_bar, memory.take_array(y))
+    return y_bar
+
+
+def _add_at(shadow: np.ndarray[Any, Any], index: Any, bar: Any) -> None:
+    if _is_fancy(index):
+        np.add.at(shadow, index, bar)
+    else:
+        shadow[index] += bar
+
+
+def _is_fancy(index: Any) -> bool:
+    if type(index) is tuple:
+        return any(map(_is_fancy, index))
+    return isinstance(index, ndarray) and index.ndim > 0 and index.dtype != bool
+
+
+def write_array(record: list[Any], slot: int, x: np.ndarray[Any, Any], index: Any, value: Any) -> None:
+    """``x[index] = value``: logged with what it overwrote; its reverse takes the cotangent of the part and clears it."""
+    memory: Memory = record[0]
+    refuse_objects(x)
+    carries = memory.mark_written(x)
+    index = _own(index)
+    part = x[index]
+    saved = part.copy() if isinstance(part, ndarray) else part
+    # A value that looks at the same memory is read before the write, and so is its cotangent's destination.
+    given = value.copy() if isinstance(value, ndarray) and np.may_share_memory(x, value) else value
+    structured = isinstance(value, list | tuple)
+    x[index] = given
+    position = memory.note(swap_array, x, index, saved)
+    written = isinstance(value, ndarray) and memory.is_written(value)
+
+    def write_back(_: Any) -> tuple[Any, ...]:
+        memory.rewind(position)
+        if not carries:
+            return NONE3
+        taken = _take_part(memory, x, index)
+        if taken is None or type(taken) is Poison:
+            return None, None, None, taken
+        value_bar = _unbroadcast(taken, value, structured)
+        if written:
+            memory.add_array(value, value_bar)
+            return NONE3
+        if structured:
+            from adjoint.run.structure import deposit
+            return None, None, None, deposit(memory, value, value_bar)
+        return None, None, None, value_bar
+    record[slot] = write_back
+
+
+def _take_part(memory: Memory, x: np.ndarray[Any, Any], index: Any) -> Any:
+    """Take the cotangent of ``x[index]``; of an element named twice by `index`, the last value written counts."""
+    root = root_of(x)
+    poison = memory.shadows.get(("poison", id(root)))
+    if poison is not None:
+        return poison
+    if id(root) not in memory.buffers:
+        return None
+    shadow = memory.array_shadow(x)
+    taken = np.array(shadow[index])
+    if _is_fancy(index) and taken.size > 1:
+        last = np.zeros(x.shape, np.intp)
+        order = np.arange(taken.size).reshape(taken.shape)
+        last[index] = order
+        taken[last[index] != order] = 0
+    shadow[index] = 0
+    return taken
+
+
+def _unbroadcast(bar: np.ndarray[Any, Any], value: Any, structured: bool) -> Any:
+    """The cotangent of what was written, summed over the axes along which it was broadcast."""
+    if structured:
+        array = np.array(value, dtype=bar.dtype)
+        return project(bar, array).tolist() if array.dtype.kind != "O" else None
+    if isinstance(value, ndarray) and value.ndim > bar.ndim:
+        bar = bar.reshape((1,) * (value.ndim - bar.ndim) + bar.shape)
+    if type(value) in (str, bytes, type(None)):
+        return None
+    return project(bar, value)
+
+
+def update_in_place(record: list[Any], slot: int, op: Any, plain: Callable[..., Any], x: np.ndarray[Any, Any],
+                    value: Any) -> Any:
+    """``x += value`` and its like: the plain operation on what `x` held, then a write of the whole of `x`."""
+    memory: Memory = record[0]
+    refuse_objects(x)
+    if not memory.mark_written(x):
+        position = memory.note(swap_array, x, ..., x.copy())
+        y = op(x, value)
+
+        def inactive_back(_: Any) -> tuple[Any, ...]:
+            memory.rewind(position)
+            return None, None, None
+        record[slot] = inactive_back
+        return y
+    old = x.copy()
+    # The old contents are an array of their own to the plain operation; a value that is, or looks at, x is not.
+    inner: list[Any] = [memory, None]
+    operand = value.copy() if isinstance(value, ndarray) and np.may_share_memory(x, value) else value
+    y = plain(inner, 1, old, operand)
+    y_dtype = np.result_type(y)
+    if y.shape != x.shape or not np.can_cast(y_dtype, x.dtype, "same_kind"):
+        return op(x, value)  # NumPy's own message
+    x[...] = y
+    position = memory.note(swap_array, x, ..., old)
+    written = operand is not value and memory.is_written(value)
+
+    def update_back(x_bar: Any) -> tuple[Any, ...]:
+        memory.rewind(position)
+        x_bar = accumulate(finish(x_bar), memory.take_array(x))
+        if x_bar is None:
+            return None, None, None
+        _, old_bar, value_bar = inner[1](x_bar if type(x_bar) is Poison else project(x_bar, y))
+        memory.add_array(x, finish(old_bar) if type(old_bar) is Poison or old_bar is None else
+                         project(finish(old_bar), x))
+        if written:
+            memory.add_array(value, finish(value_bar))
+            value_bar = None
+        return None, None, value_bar
+    record[slot] = update_back
+    return x

@@ -1,0 +1,341 @@
+"""Attributes: reading, writing and deleting fields of objects, with properties and descriptors."""
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from types import FunctionType, MethodType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from adjoint.rules.registry import methods
+from adjoint.run.dispatch import DECLINED, call_keywords, linked, run_rules
+from adjoint.run.memory import ABSENT, Memory, swap_item, swap_slot
+from adjoint.run.structure import ATOMS, by_value, fields_of
+from adjoint.run.unknown import run_unknown
+
+__all__ = ["ATTRIBUTES", "attribute", "set_attribute"]
+
+ndarray = np.ndarray
+NONE2 = (None, None, None)
+_MISSING: Any = object()
+_MEMBER = type(property.fget)
+_GETSET = type(FunctionType.__code__)
+
+
+def attribute(record: list[Any], slot: int, obj: Any, name: str, *default: Any) -> Any:
+    """``obj.name``; the pullback returns ``(None, obj_bar, None)``."""
+    kind = type(obj)
+    if kind is ModuleType:
+        return read_global(record, slot, vars(obj), name) if name in vars(obj) else getattr(obj, name, *default)
+    if kind is ndarray or isinstance(obj, ndarray | np.generic) or by_value(obj):
+        return _of_number(record, slot, obj, name, default)
+    if isinstance(obj, type):
+        return _of_class(record, slot, obj, name, default)
+    fetcher = kind.__getattribute__
+    if fetcher is not object.__getattribute__ and type(fetcher) is FunctionType:
+        return linked(record, slot, _pair, call_keywords, fetcher, (obj, name), {})
+    if kind is super:
+        return _of_super(record, slot, obj, name)
+    static = getattr(kind, name, _MISSING)
+    fields = fields_of(obj)
+    if fields is not None and name in fields and not hasattr(type(static), "__set__"):
+        return read_field(record, slot, fields, name)
+    if static is _MISSING:
+        return _missing(record, slot, obj, name, default)
+    return _by_class(record, slot, obj, kind, name, static)
+
+
+def read_field(record: list[Any], slot: int, fields: dict[Any, Any], name: str) -> Any:
+    """One entry of an instance dictionary."""
+    value = fields[name]
+    if by_value(value):
+        memory: Memory = record[0]
+
+        def field_back(y_bar: Any) -> tuple[Any, ...]:
+            memory.add_entry(fields, name, y_bar)
+            return NONE2
+        record[slot] = field_back
+    return value
+
+
+def read_global(record: list[Any], slot: int, namespace: dict[str, Any], name: str) -> Any:
+    """A variable of a module: its cotangent matters only where differentiated code has assigned it."""
+    memory: Memory = record[0]
+    if memory.globals_written and (id(namespace), name) in memory.globals_written:
+        return read_field(record, slot, namespace, name)
+    return namespace[name]
+
+
+def _of_number(record: list[Any], slot: int, obj: Any, name: str, default: tuple[Any, ...]) -> Any:
+    """Attributes of numbers and arrays: by rule, else they are methods and facts such as the shape."""
+    for base in type(obj).__mro__:
+        known = methods.get(base)
+        rules = known.get(name) if known is not None else None
+        static = vars(base).get(name)
+        if rules is not None and static is not None and not callable(static):
+            y = linked(record, slot, _pair, run_rules, _getter(name), rules, (obj,), {})
+            if y is not DECLINED:
+                return y
+        if type(static) is property:
+            return linked(record, slot, _pair, call_keywords, static.fget, (obj,), {})
+    value = getattr(obj, name, *default)
+    if callable(value) and getattr(value, "__self__", None) is obj:
+        memory: Memory = record[0]
+
+        def method_back(_: Any) -> tuple[Any, ...]:
+            return None, memory.take_entry(value, "__self__"), None
+        record[slot] = method_back
+        return value
+    if by_value(value) and not isinstance(value, int | np.integer | np.bool_):
+        return run_unknown(record[0], record, slot, getattr, (obj, name), {})
+    return value
+
+
+@functools.cache
+def _getter(name: str) -> Callable[[Any], Any]:
+    def get(obj: Any) -> Any:
+        return getattr(obj, name)
+    get.__name__ = get.__qualname__ = name
+    return get
+
+
+def _of_class(record: list[Any], slot: int, cls: type, name: str, default: tuple[Any, ...]) -> Any:
+    for base in cls.__mro__:
+        if name in vars(base):
+            value = vars(base)[name]
+            return _class_value(record, slot, base, name, value) if by_value(value) else getattr(cls, name)
+    return getattr(cls, name, *default)
+
+
+def _class_value(record: list[Any], slot: int, owner: type, name: str, value: Any) -> Any:
+    memory: Memory = record[0]
+
+    def class_back(y_bar: Any) -> tuple[Any, ...]:
+        memory.add_entry(owner, name, y_bar)
+        return NONE2
+    record[slot] = class_back
+    return value
+
+
+def _of_super(record: list[Any], slot: int, obj: Any, name: str) -> Any:
+    target, start = obj.__self__, obj.__thisclass__
+    mro = (target if isinstance(target, type) else type(target)).__mro__
+    for base in mro[mro.index(start) + 1:]:
+        static = vars(base).get(name)
+        if type(static) is property:
+            return linked(record, slot, _pair, call_keywords, static.fget, (target,), {})
+        if static is not None:
+            break
+    return getattr(obj, name)
+
+
+def _missing(record: list[Any], slot: int, obj: Any, name: str, default: tuple[Any, ...]) -> Any:
+    fallback = getattr(type(obj), "__getattr__", None)
+    if type(fallback) is FunctionType:
+        if not default:
+            return linked(record, slot, _pair, call_keywords, fallback, (obj, name), {})
+        try:
+            return linked(record, slot, _pair, call_keywords, fallback, (obj, name), {})
+        except AttributeError:
+            return default[0]
+    return getattr(obj, name, *default)
+
+
+def _by_class(record: list[Any], slot: int, obj: Any, kind: type, name: str, static: Any) -> Any:
+    """What the class has under the name: a method, a property, a slot, a descriptor, or a plain value."""
+    descriptor = type(static)
+    if descriptor is FunctionType:
+        return MethodType(static, obj)
+    if descriptor is property:
+        if static.fget is None:
+            return getattr(obj, name)
+        return linked(record, slot, _pair, call_keywords, static.fget, (obj,), {})
+    if descriptor is _MEMBER and static.__objclass__.__module__ != "builtins":
+        value = static.__get__(obj)
+        if by_value(value):
+            memory: Memory = record[0]
+
+            def slot_back(y_bar: Any) -> tuple[Any, ...]:
+                memory.add_entry(obj, name, y_bar)
+                return NONE2
+            record[slot] = slot_back
+        return value
+    if descriptor is functools.cached_property:
+        return linked(record, slot, _cached, _fill_cached_property, obj, name, static)
+    if isinstance(obj, tuple) and descriptor.__name__ == "_tuplegetter":
+        return _named_item(record, slot, obj, name)
+    getter = getattr(descriptor, "__get__", None)
+    if type(getter) is FunctionType:
+        return linked(record, slot, lambda bars: NONE2, call_keywords, getter, (static, obj, kind), {})
+    for base in kind.__mro__:
+        if name in vars(base):
+            if by_value(vars(base)[name]):
+                return _class_value(record, slot, base, name, static)
+            break
+    value = getattr(obj, name)
+    if descriptor is _GETSET and (type(value) in ATOMS or name in ("__dict__", "__weakref__", "args")):
+        return value
+    return value if not by_value(value) else run_unknown(record[0], record, slot, getattr, (obj, name), {})
+
+
+def _named_item(record: list[Any], slot: int, obj: Any, name: str) -> Any:
+    from adjoint.run.items import item
+    return linked(record, slot, lambda bars: NONE2, item, obj, obj._fields.index(name))
+
+
+def _fill_cached_property(record: list[Any], slot: int, obj: Any, name: str, static: Any) -> Any:
+    memory: Memory = record[0]
+    inner: list[Any] = [memory, None, None]
+
+    def cached_back(y_bar: Any) -> tuple[Any, ...]:
+        if inner[2] is not None:
+            from adjoint.run.accumulate import accumulate
+            y_bar = accumulate(y_bar, inner[2](None)[-1])
+        if inner[1] is not None:
+            inner[1](y_bar)
+        return NONE2
+    record[slot] = cached_back
+    value = call_keywords(inner, 1, static.func, (obj,), {})
+    set_attribute(inner, 2, obj, name, value)
+    return value
+
+
+def _cached(bars: tuple[Any, ...]) -> tuple[Any, ...]:
+    return bars
+
+
+def _pair(bars: tuple[Any, ...]) -> tuple[Any, ...]:
+    """From the cotangents of a getter's arguments to those of ``getattr(obj, name)``."""
+    return None, bars[1], None
+
+
+# ---- writing ----------------------------------------------------------------------------------------------------
+
+
+def set_attribute(record: list[Any], slot: int, obj: Any, name: str, value: Any) -> None:
+    """``obj.name = value``; the pullback returns ``(None, None, None, value_bar)``."""
+    kind = type(obj)
+    setter = kind.__setattr__
+    if setter is not object.__setattr__ and type(setter) is FunctionType:
+        call_keywords(record, slot, setter, (obj, name, value), {})
+        return
+    if kind is ModuleType:
+        write_global(record, slot, vars(obj), name, value)
+        return
+    write_attribute(record, slot, obj, name, value)
+
+
+def write_attribute(record: list[Any], slot: int, obj: Any, name: str, value: Any) -> None:
+    """``object.__setattr__(obj, name, value)``: descriptors of the class first, then the instance."""
+    kind = type(obj)
+    static = getattr(kind, name, None)
+    descriptor = type(static)
+    if descriptor is property and static.fset is not None:
+        linked(record, slot, lambda bars: (None, None, None, bars[2]), call_keywords, static.fset, (obj, value), {})
+        return
+    if descriptor is _MEMBER:
+        _write_slot(record, slot, obj, name, static, value)
+        return
+    writer = getattr(descriptor, "__set__", None)
+    if type(writer) is FunctionType:
+        linked(record, slot, lambda bars: (None, None, None, bars[3]), call_keywords, writer, (static, obj, value), {})
+        return
+    fields = fields_of(obj) if not isinstance(obj, type) else None
+    if fields is None or writer is not None:
+        run_unknown(record[0], record, slot, setattr, (obj, name, value), {})
+        return
+    old = fields.get(name, ABSENT)
+    setattr(obj, name, value) if kind.__setattr__ is object.__setattr__ else object.__setattr__(obj, name, value)
+    _log_field(record, slot, fields, name, old)
+
+
+def _log_field(record: list[Any], slot: int, fields: dict[str, Any], name: str, old: Any) -> None:
+    memory: Memory = record[0]
+    position = memory.note(swap_item, fields, name, old)
+
+    def write_back(_: Any) -> tuple[Any, ...]:
+        memory.rewind(position)
+        return None, None, None, memory.take_entry(fields, name)
+    record[slot] = write_back
+
+
+def _write_slot(record: list[Any], slot: int, obj: Any, name: str, static: Any, value: Any) -> None:
+    memory: Memory = record[0]
+    try:
+        old = static.__get__(obj)
+    except AttributeError:
+        old = ABSENT
+    static.__set__(obj, value)
+    position = memory.note(swap_slot, static, obj, old)
+
+    def slot_back(_: Any) -> tuple[Any, ...]:
+        memory.rewind(position)
+        return None, None, None, memory.take_entry(obj, name)
+    record[slot] = slot_back
+
+
+def write_global(record: list[Any], slot: int, namespace: dict[str, Any], name: str, value: Any) -> None:
+    """A global variable is assigned."""
+    memory: Memory = record[0]
+    memory.globals_written[id(namespace), name] = namespace
+    old = namespace.get(name, ABSENT)
+    namespace[name] = value
+    _log_field(record, slot, namespace, name, old)
+
+
+def delete_attribute(record: list[Any], slot: int, obj: Any, name: str) -> None:
+    """``del obj.name``"""
+    kind = type(obj)
+    deleter = kind.__delattr__
+    static = getattr(kind, name, None)
+    if deleter is not object.__delattr__ and type(deleter) is FunctionType:
+        call_keywords(record, slot, deleter, (obj, name), {})
+        return
+    if type(static) is property and static.fdel is not None:
+        linked(record, slot, lambda bars: NONE2, call_keywords, static.fdel, (obj,), {})
+        return
+    memory: Memory = record[0]
+    fields = fields_of(obj)
+    if type(static) is _MEMBER:
+        old = static.__get__(obj)
+        static.__delete__(obj)
+        position = memory.note(swap_slot, static, obj, old)
+    else:
+        old = fields.get(name, ABSENT) if fields is not None else ABSENT
+        delattr(obj, name)
+        if fields is None or old is ABSENT:
+            return
+        position = memory.note(swap_item, fields, name, old)
+
+    def delete_back(_: Any) -> tuple[Any, ...]:
+        memory.rewind(position)
+        return NONE2
+    record[slot] = delete_back
+
+
+def get_attribute(record: list[Any], slot: int, obj: Any, name: Any, *default: Any) -> Any:
+    """The builtin ``getattr`` with a default: an attribute that is not there is no error."""
+    if not default:
+        return attribute(record, slot, obj, name)
+    blank = record[slot]
+    try:
+        y = attribute(record, slot, obj, name)
+    except AttributeError:
+        record[slot] = blank
+
+        def default_back(y_bar: Any) -> tuple[Any, ...]:
+            return None, None, None, y_bar
+        record[slot] = default_back
+        return default[0]
+    back = record[slot]
+    if back is not blank:
+        def found_back(y_bar: Any) -> tuple[Any, ...]:
+            return *back(y_bar), None
+        record[slot] = found_back
+    return y
+
+
+ATTRIBUTES: dict[Any, Callable[..., Any]] = {
+    getattr: get_attribute, setattr: set_attribute, delattr: delete_attribute,
+}

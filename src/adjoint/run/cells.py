@@ -1,0 +1,98 @@
+"""Captured and global variables, and the functions that are made inside functions."""
+from __future__ import annotations
+
+from types import CellType, FunctionType
+from typing import Any
+
+from adjoint.ir import primitives
+from adjoint.run.attributes import read_global, write_global
+from adjoint.run.memory import ABSENT, Memory, swap_cell, swap_item
+from adjoint.run.structure import by_value
+
+__all__ = ["CELLS"]
+
+NONE2 = (None, None, None)
+
+
+def load_cell(record: list[Any], slot: int, cell: CellType, name: str) -> Any:
+    """A captured variable: a cell is memory like any other."""
+    try:
+        value = cell.cell_contents
+    except ValueError:
+        return primitives.load_cell(cell, name)
+    if by_value(value):
+        memory: Memory = record[0]
+
+        def load_back(y_bar: Any) -> tuple[Any, ...]:
+            memory.add_entry(cell, None, y_bar)
+            return NONE2
+        record[slot] = load_back
+    return value
+
+
+def store_cell(record: list[Any], slot: int, cell: CellType, value: Any) -> None:
+    """A captured variable is assigned."""
+    _change(record, slot, cell)
+    cell.cell_contents = value
+
+
+def delete_cell(record: list[Any], slot: int, cell: CellType) -> None:
+    """``del`` of a captured variable."""
+    _change(record, slot, cell)
+    del cell.cell_contents
+
+
+def _change(record: list[Any], slot: int, cell: CellType) -> None:
+    memory: Memory = record[0]
+    try:
+        old = cell.cell_contents
+    except ValueError:
+        old = ABSENT
+    position = memory.note(swap_cell, cell, old)
+
+    def change_back(_: Any) -> tuple[Any, ...]:
+        memory.rewind(position)
+        return None, None, memory.take_entry(cell, None)
+    record[slot] = change_back
+
+
+def new_cell(record: list[Any], slot: int) -> CellType:
+    """The cell of a captured variable."""
+    return CellType()
+
+
+def load_global(record: list[Any], slot: int, namespace: Any, name: str) -> Any:
+    """A global variable, under ``global`` or not."""
+    if name in namespace:
+        return read_global(record, slot, namespace, name)
+    return primitives.load_global(namespace, name)
+
+
+def store_global(record: list[Any], slot: int, namespace: Any, name: str, value: Any) -> None:
+    """``name = value`` under ``global name``."""
+    write_global(record, slot, namespace, name, value)
+
+
+def delete_global(record: list[Any], slot: int, namespace: Any, name: str) -> None:
+    """``del name`` under ``global name``."""
+    memory: Memory = record[0]
+    old = namespace.get(name, ABSENT)
+    primitives.delete_global(namespace, name)
+    position = memory.note(swap_item, namespace, name, old)
+
+    def delete_back(_: Any) -> tuple[Any, ...]:
+        memory.rewind(position)
+        return NONE2
+    record[slot] = delete_back
+
+
+def make_function(record: list[Any], slot: int, *operands: Any) -> FunctionType:
+    """A nested function: its cotangent is that of the cells, which are memory; defaults by value are kept aside."""
+    return primitives.make_function(*operands)
+
+
+CELLS: dict[Any, Any] = {
+    primitives.load_cell: load_cell, primitives.store_cell: store_cell, primitives.delete_cell: delete_cell,
+    primitives.new_cell: new_cell, primitives.load_global: load_global, primitives.store_global: store_global,
+    primitives.delete_global: delete_global, primitives.make_function: make_function,
+}

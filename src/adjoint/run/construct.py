@@ -1,0 +1,124 @@
+"""Calls of classes: ``__new__`` and ``__init__``, each as the code that it is."""
+from __future__ import annotations
+
+import dataclasses
+import enum
+from types import FunctionType
+from typing import Any
+
+from adjoint.rules.registry import lookup
+from adjoint.run.dispatch import DECLINED, call_keywords, linked, run_rules
+from adjoint.run.memory import Memory
+from adjoint.run.unknown import run_unknown
+
+__all__ = ["construct"]
+
+
+def construct(record: list[Any], slot: int, cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """``cls(*args, **kwargs)``"""
+    rules = lookup(cls)
+    if rules is not None:
+        y = run_rules(record, slot, cls, rules, args, kwargs)
+        if y is not DECLINED:
+            return y
+    meta_call = type(cls).__call__
+    if type(meta_call) is FunctionType and not issubclass(cls, enum.Enum):
+        return linked(record, slot, _without_self, call_keywords, meta_call, (cls, *args), kwargs)
+    if issubclass(cls, enum.Enum):
+        return cls(*args, **kwargs)
+    if issubclass(cls, tuple) and hasattr(cls, "_fields") and not _own(cls, "__init__"):
+        return _named_tuple(record, slot, cls, args, kwargs)
+    if cls.__flags__ & (1 << 20):  # Py_TPFLAGS_IS_ABSTRACT
+        return cls(*args, **kwargs)
+    if type(cls.__new__) is FunctionType:
+        return _by_new(record, slot, cls, args, kwargs)
+    if cls.__new__ is object.__new__ and type(cls.__init__) is FunctionType:
+        return _init(record, slot, object.__new__(cls), cls, args, kwargs)
+    return _of_builtin_base(record, slot, cls, args, kwargs)
+
+
+def _own(cls: type, name: str) -> bool:
+    return type(getattr(cls, name, None)) is FunctionType
+
+
+def _without_self(bars: tuple[Any, ...]) -> tuple[Any, ...]:
+    """From the cotangents of ``__init__(obj, *args)`` to those of ``cls(*args)``."""
+    return (None, *bars[2:])
+
+
+def _init(record: list[Any], slot: int, obj: Any, cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    init: Any = cls.__init__
+    if dataclasses.is_dataclass(cls) and _is_generated(init):
+        from adjoint.rules.dataclasses import initialise
+        init = initialise
+    linked(record, slot, _without_self, call_keywords, init, (obj, *args), kwargs)
+    return obj
+
+
+def _is_generated(init: Any) -> bool:
+    """Whether `dataclasses` wrote this ``__init__``, which has no source."""
+    return bool(init.__code__.co_filename == "<string>")
+
+
+def _by_new(record: list[Any], slot: int, cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    memory: Memory = record[0]
+    inner: list[Any] = [memory, None, None]
+    n = len(args) + len(kwargs) + 1
+
+    def new_back(y_bar: Any) -> tuple[Any, ...]:
+        from adjoint.run.accumulate import accumulate
+        first = inner[2](None) if inner[2] is not None else (None,) * n
+        second = _without_self(inner[1](y_bar)) if inner[1] is not None else (None,) * n
+        return tuple(map(accumulate, first, second))
+    record[slot] = new_back
+    obj = call_keywords(inner, 1, cls.__new__, (cls, *args), kwargs)
+    if isinstance(obj, cls) and type(type(obj).__init__) is FunctionType:
+        _init(inner, 2, obj, type(obj), args, kwargs)
+    return obj
+
+
+def _named_tuple(record: list[Any], slot: int, cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    memory: Memory = record[0]
+    y = cls(*args, **kwargs)
+    places = [*range(len(args)), *(cls._fields.index(name) for name in kwargs)]
+
+    def named_back(_: Any) -> tuple[Any, ...]:
+        bars = memory.take_items(y, len(y))
+        return (None, *(bars[place] for place in places))
+    record[slot] = named_back
+    return y
+
+
+def _of_builtin_base(record: list[Any], slot: int, cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Classes whose instances a builtin type makes: exceptions, and subclasses of containers."""
+    memory: Memory = record[0]
+    if issubclass(cls, BaseException):
+        return _exception(record, slot, cls, args, kwargs)
+    if type(cls.__init__) is FunctionType and issubclass(cls, list | dict | set):
+        return _init(record, slot, cls.__new__(cls), cls, args, kwargs)
+    for base, filler in ((list, list.extend), (dict, dict.update), (set, set.update)):
+        if issubclass(cls, base) and args and cls is not base and not kwargs:
+            factory, rest = ((args[0],), args[1:]) if hasattr(cls, "default_factory") else ((), args)
+            obj = cls(*factory)
+            n = len(factory)
+            if rest:
+                linked(record, slot, lambda bars: (None, *(None,) * n, *bars[2:]), call_keywords, filler,
+                       (obj, *rest), {})
+            return obj
+    if not args and not kwargs:
+        return cls()
+    return run_unknown(memory, record, slot, cls, args, kwargs)
+
+
+def _exception(record: list[Any], slot: int, cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    memory: Memory = record[0]
+    if type(cls.__init__) is FunctionType:
+        return _init(record, slot, cls.__new__(cls, *args, **kwargs), cls, args, kwargs)
+    y = cls(*args, **kwargs)
+    held = y.args
+
+    def exception_back(_: Any) -> tuple[Any, ...]:
+        bars = memory.take_items(held, len(held)) if len(held) == len(args) else [None] * len(args)
+        return (None, *bars, *(None,) * len(kwargs))
+    record[slot] = exception_back
+    return y

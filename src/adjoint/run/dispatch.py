@@ -1,0 +1,378 @@
+"""What a call does: a rule if there is one, else the callee's own source, else it runs with a poisoned result.
+
+Every function here has the form ``(record, slot, …) -> value``: it runs the operation and leaves its pullback in
+``record[slot]``; ``record[0]`` is the memory. A slot that is left alone says that the result carries no derivative.
+"""
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Callable
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from adjoint.errors import SourceError
+from adjoint.rules.registry import Rules, lookup, methods, table
+from adjoint.run.accumulate import Poison
+from adjoint.run.functions import call_unit, known_unit, unit_of
+from adjoint.run.memory import Memory
+from adjoint.run.seal import seal, unruled_keyword
+from adjoint.run.unknown import run_unknown
+
+__all__ = ["DECLINED", "HANDLERS", "call", "call_keywords", "linked", "method", "method_keywords", "method_rules", "run_closure_rules",
+           "run_rules"]
+
+DECLINED: Any = object()
+"""No rule was written for such arguments."""
+
+NO_KEYWORDS: dict[str, Any] = {}
+INERT = frozenset({"inspect", "typing", "logging", "warnings", "re", "enum", "abc", "importlib", "threading", "ast",
+                   "tokenize", "linecache", "traceback", "contextvars", "weakref", "unittest", "pytest", "_pytest",
+                   "hypothesis"})
+"""Packages of which nothing is lowered: they return no reals."""
+
+OWN = tuple(f"adjoint.{part}" for part in ("api", "run", "transform", "frontend", "emit", "ir", "testing", "tangent",
+                                           "rules.registry"))
+"""The library itself, which is not differentiated."""
+
+
+def call(record: list[Any], slot: int, f: Any, *args: Any) -> Any:
+    """``f(*args)``."""
+    kind = type(f)
+    if kind is FunctionType:
+        rules = table.get(f)
+        if rules is None:
+            return call_function(record, slot, f, args, NO_KEYWORDS)
+        y = run_rules(record, slot, f, rules, args, NO_KEYWORDS)
+        return call_function(record, slot, f, args, NO_KEYWORDS) if y is DECLINED else y
+    return HANDLERS.get(kind, call_object)(record, slot, f, args, NO_KEYWORDS)
+
+
+def call_keywords(record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """``f(*args, **kwargs)``; the pullback returns the cotangents of the keyword arguments after the others."""
+    rules = table.get(f) if type(f) is FunctionType else None
+    if rules is not None:
+        y = run_rules(record, slot, f, rules, args, kwargs)
+        if y is not DECLINED:
+            return y
+    return HANDLERS.get(type(f), call_object)(record, slot, f, args, kwargs)
+
+
+# ---- rules ------------------------------------------------------------------------------------------------------
+
+
+def run_rules(record: list[Any], slot: int, f: Any, rules: Rules, args: tuple[Any, ...], kwargs: dict[str, Any]
+              ) -> Any:
+    """Apply the first rule that takes such a call; `DECLINED` if there is none."""
+    if rules.inactive:
+        return f(*args, **kwargs)
+    memory = record[0]
+    if rules.primitive is not None:
+        y = rules.primitive(record, slot, *args, **kwargs)
+        if y is not NotImplemented:
+            return y
+    if rules.structural is not None:
+        result = rules.structural(memory, *args, **kwargs)
+        if result is not NotImplemented:
+            y, back = result
+            if back is not None:
+                record[slot] = back
+            return y
+    y = run_closure_rules(record, slot, f, rules, args, kwargs)
+    if y is DECLINED and rules.substitute is not None:
+        return call_function(record, slot, rules.substitute, args, kwargs)
+    return y
+
+
+def run_closure_rules(record: list[Any], slot: int, f: Any, rules: Rules, args: tuple[Any, ...],
+                      kwargs: dict[str, Any]) -> Any:
+    """Apply the first rule in closure form that takes such a call; `DECLINED` if there is none."""
+    memory = record[0]
+    for rule in rules.rrules:
+        if rule.accepts(args, kwargs):
+            if kwargs:
+                y = _run_with_keywords(record, slot, f, rule, args, kwargs)
+                if y is not DECLINED:
+                    return y
+                continue
+            result = rule.function(*args)
+            if result is not NotImplemented:
+                y, back = result
+                record[slot] = seal(memory, f, rule, y, back, args)
+                return y
+    return DECLINED
+
+
+def _run_with_keywords(record: list[Any], slot: int, f: Any, rule: Any, args: tuple[Any, ...],
+                       kwargs: dict[str, Any]) -> Any:
+    arranged, rest = rule.arrange(args, kwargs)
+    result = rule.function(*arranged, **rest)
+    if result is NotImplemented:
+        return DECLINED
+    memory = record[0]
+    y, back = result
+    if rule.keyword_bars:
+        given, keyword_bars = back, {}
+
+        def back(y_bar: Any) -> tuple[Any, ...]:
+            *bars, named = given(y_bar)
+            keyword_bars.clear()
+            keyword_bars.update(named)
+            return tuple(bars)
+    sealed = seal(memory, f, rule, y, back, arranged)
+    index = {name: i for i, name in enumerate(rule.names)}
+    n = len(args)
+    # What the rule says nothing about must not be lost in silence, should a derivative be asked for.
+    poisons = {} if rule.keyword_bars else {
+        name: Poison(unruled_keyword(f, name)) for name, value in rest.items()
+        if isinstance(value, float | complex | np.inexact)
+        or (isinstance(value, np.ndarray) and value.dtype.kind in "fc")}
+
+    def keywords_back(y_bar: Any) -> tuple[Any, ...]:
+        bars = sealed(y_bar)
+        out = list(bars[: n + 1])
+        for name in kwargs:
+            if name not in rest:
+                out.append(bars[index[name] + 1])
+            elif rule.keyword_bars:
+                out.append(keyword_bars.get(name))
+            else:
+                out.append(poisons.get(name) if y_bar is not None else None)
+        return tuple(out)
+    record[slot] = keywords_back
+    return y
+
+
+# ---- Python functions -------------------------------------------------------------------------------------------
+
+
+def call_function(record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A Python function, by its own source."""
+    unit = known_unit(f)
+    if unit is None:
+        return _first_call(record, slot, f, args, kwargs)
+    return call_unit(record[0], record, slot, unit, f, args, kwargs)
+
+
+def _first_call(record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A Python function that was not compiled yet: the rules of its library may not be loaded either."""
+    known = f in table
+    rules = lookup(f)
+    if rules is not None and not known:
+        y = run_rules(record, slot, f, rules, args, kwargs)
+        if y is not DECLINED:
+            return y
+    module = f.__module__ or ""
+    if module.partition(".")[0] in INERT or module.startswith(OWN):
+        return run_unknown(record[0], record, slot, f, args, kwargs, f"belongs to '{module}', which is left alone")
+    try:
+        unit = unit_of(f)
+    except SourceError as error:
+        return run_unknown(record[0], record, slot, f, args, kwargs, f"cannot be read ({error.problem})")
+    return call_unit(record[0], record, slot, unit, f, args, kwargs)
+
+
+def _method_object(record: list[Any], slot: int, f: MethodType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A bound method that was read as a value before it is called."""
+    return linked(record, slot, _owned_by(record[0], f), call_keywords, f.__func__, (f.__self__, *args), kwargs)
+
+
+def _owned_by(memory: Memory, f: Any) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
+    """The cotangent of the object that a method is bound to belongs to the bound method."""
+    def arrange(bars: tuple[Any, ...]) -> tuple[Any, ...]:
+        memory.add_entry(f, "__self__", bars[1])
+        return (None, *bars[2:])
+    return arrange
+
+
+def _builtin(record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A function of a C module, or a method of a builtin type bound to an object."""
+    owner = f.__self__
+    if owner is None or type(owner) is ModuleType:
+        rules = table.get(f) or lookup(f)
+        return _ruled_or_unknown(record, slot, f, rules, args, kwargs)
+    if isinstance(owner, type):  # dict.fromkeys, object.__new__
+        return _ruled_or_unknown(record, slot, f, lookup((owner, f.__name__)), args, kwargs)
+    rules = method_rules(type(owner), f.__name__)
+    if rules is None:
+        return run_unknown(record[0], record, slot, f, args, kwargs)
+    y = linked(record, slot, _owned_by(record[0], f), run_rules, getattr(type(owner), f.__name__), rules,
+                (owner, *args), kwargs)
+    return run_unknown(record[0], record, slot, f, args, kwargs) if y is DECLINED else y
+
+
+def _ruled_or_unknown(record: list[Any], slot: int, f: Any, rules: Rules | None, args: tuple[Any, ...],
+                      kwargs: dict[str, Any]) -> Any:
+    if rules is not None:
+        y = run_rules(record, slot, f, rules, args, kwargs)
+        if y is not DECLINED:
+            return y
+    wrapped = getattr(f, "__wrapped__", None)
+    if type(wrapped) is FunctionType:  # NumPy's functions written in Python stand under a C dispatcher
+        return call_function(record, slot, wrapped, args, kwargs)
+    return run_unknown(record[0], record, slot, f, args, kwargs)
+
+
+def _named(record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A callable of a C type that rules know by itself: ufuncs, dispatchers, unbound methods."""
+    rules = table.get(f)
+    return _ruled_or_unknown(record, slot, f, lookup(f) if rules is None else rules, args, kwargs)
+
+
+def _ufunc(record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A ufunc; with ``out`` or ``where`` it is a write of the result of the plain call."""
+    if not kwargs and len(args) <= f.nin:
+        return _named(record, slot, f, args, kwargs)
+    from adjoint.rules.numpy.out import ufunc_into
+    out = kwargs.get("out")
+    if len(args) > f.nin:
+        out, args = args[f.nin:] if f.nout > 1 else args[f.nin], args[: f.nin]
+    if isinstance(out, tuple) and len(out) == 1:
+        out = out[0]
+    where = kwargs.get("where", True)
+    rest = {key: value for key, value in kwargs.items() if key not in ("out", "where")}
+    if f.nout > 1 or (out is None and where is not True):
+        return run_unknown(record[0], record, slot, f, args, kwargs, "has no rule for these keywords")
+    if out is None:
+        return _named(record, slot, f, args, rest)
+    inner = [record[0], None]
+    names = [key for key in kwargs if key in rest]
+    y = call_function(inner, 1, ufunc_into, (f, out, where, args, rest), NO_KEYWORDS)
+    back, memory = inner[1], record[0]
+    keys = list(kwargs)
+
+    def out_back(y_bar: Any) -> tuple[Any, ...]:
+        back(y_bar)
+        bars = memory.take_items(args, len(args))
+        named = {name: memory.take_entry(rest, name) for name in names}
+        extra = [None] if "out" not in keys else []
+        return (None, *bars, *extra, *(named.get(key) for key in keys))
+    record[slot] = out_back
+    return y
+
+
+def _method_descriptor(record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """``list.append`` and its like, called on the class."""
+    if args and isinstance(args[0], f.__objclass__):
+        rules = method_rules(f.__objclass__, f.__name__)
+        if rules is not None:
+            y = run_rules(record, slot, f, rules, args, kwargs)
+            if y is not DECLINED:
+                return y
+    return run_unknown(record[0], record, slot, f, args, kwargs)
+
+
+def _partial(record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """``functools.partial``: what it holds gets its cotangents in its shadow, by position and by name."""
+    memory, n = record[0], len(f.args)
+    merged = {**f.keywords, **kwargs}
+
+    def arrange(bars: tuple[Any, ...]) -> tuple[Any, ...]:
+        _, *given = bars
+        for i in range(n):
+            memory.add_item(f.args, i, given[i])
+        named = dict(zip(merged, given[n + len(args):], strict=True))
+        for name in f.keywords:
+            if name not in kwargs:
+                memory.add_entry(f.keywords, name, named[name])
+        return (None, *given[n:n + len(args)], *(named[name] for name in kwargs))
+    return linked(record, slot, arrange, call_keywords, f.func, (*f.args, *args), merged)
+
+
+def call_object(record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Any other callable: an object of a class with ``__call__``, or something of C."""
+    rules = lookup(f)
+    if rules is not None:
+        y = run_rules(record, slot, f, rules, args, kwargs)
+        if y is not DECLINED:
+            return y
+    caller = getattr(type(f), "__call__", None)
+    if type(caller) is FunctionType:
+        return linked(record, slot, lambda bars: (None, *bars[2:]), call_keywords, caller, (f, *args), kwargs)
+    if isinstance(f, type):
+        from adjoint.run.construct import construct
+        return construct(record, slot, f, args, kwargs)
+    return _ruled_or_unknown(record, slot, f, None, args, kwargs)
+
+
+# ---- methods ----------------------------------------------------------------------------------------------------
+
+
+def method_rules(kind: type, name: str) -> Rules | None:
+    """The entry of a method of a builtin type, or of a type derived from it that does not override it."""
+    known = methods.get(kind)
+    if known is not None and (rules := known.get(name)) is not None:
+        return rules
+    for base in kind.__mro__:
+        if name in vars(base):
+            return lookup((base, name))
+    return None
+
+
+def method(record: list[Any], slot: int, obj: Any, name: str, *args: Any) -> Any:
+    """``obj.name(*args)``; the pullback returns ``(None, obj_bar, None, *arg_bars)``."""
+    return method_keywords(record, slot, obj, name, args, NO_KEYWORDS)
+
+
+def method_keywords(record: list[Any], slot: int, obj: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+                    ) -> Any:
+    """``obj.name(*args, **kwargs)``."""
+    kind = type(obj)
+    if kind is ModuleType:
+        return linked(record, slot, lambda bars: (None, None, *bars), call_keywords, getattr(obj, name), args, kwargs)
+    static = getattr(kind, name, None) if not isinstance(obj, type) else None
+    if type(static) is FunctionType and name not in getattr(obj, "__dict__", ()):
+        return linked(record, slot, _as_method, call_keywords, static, (obj, *args), kwargs)
+    if type(static) in _C_METHODS:
+        rules = method_rules(kind, name)
+        if rules is not None:
+            y = linked(record, slot, _as_method, run_rules, static, rules, (obj, *args), kwargs)
+            if y is not DECLINED:
+                return y
+    from adjoint.run.attributes import attribute
+    read: list[Any] = [record[0], None]
+    f = attribute(read, 1, obj, name)
+
+    def combine(bars: tuple[Any, ...]) -> tuple[Any, ...]:
+        # A function is an object: its cotangent is in memory, unless it is bound to a number or an array.
+        obj_bar = read[1](None)[1] if read[1] is not None else None
+        return (None, obj_bar, None, *bars[1:])
+    return linked(record, slot, combine, call_keywords, f, args, kwargs)
+
+
+def _as_method(bars: tuple[Any, ...]) -> tuple[Any, ...]:
+    """From the cotangents of ``f(obj, *args)`` to those of ``call_method(obj, name, *args)``."""
+    return (None, bars[1], None, *bars[2:])
+
+
+def linked(record: list[Any], slot: int, arrange: Callable[[tuple[Any, ...]], tuple[Any, ...]],
+            run: Callable[..., Any], *operands: Any) -> Any:
+    """Run as an inner call whose cotangents are re-arranged; linked beforehand, for an exception may leave it."""
+    inner: list[Any] = [record[0], None]
+    blank = record[slot]
+
+    def linked_back(y_bar: Any) -> tuple[Any, ...]:
+        back = inner[1]
+        return blank(y_bar) if back is None else arrange(back(y_bar))  # type: ignore[no-any-return]
+    record[slot] = linked_back
+    y = run(inner, 1, *operands)
+    if inner[1] is None:
+        record[slot] = blank
+    return y
+
+
+_C_METHODS = frozenset({types.MethodDescriptorType, types.WrapperDescriptorType, types.ClassMethodDescriptorType})
+
+HANDLERS: dict[type, Callable[..., Any]] = {
+    FunctionType: call_function,
+    MethodType: _method_object,
+    BuiltinFunctionType: _builtin,
+    types.MethodWrapperType: _builtin,
+    types.MethodDescriptorType: _method_descriptor,
+    types.WrapperDescriptorType: _method_descriptor,
+    np.ufunc: _ufunc,
+    type(np.mean): _named,
+    functools.partial: _partial,
+}

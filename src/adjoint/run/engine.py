@@ -1,0 +1,167 @@
+"""Everything that generated code calls, put together: the frontend's callees and the functions that run them."""
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+from adjoint.errors import NoDerivativeError
+from adjoint.ir import primitives
+from adjoint.rules.registry import primitive
+from adjoint.run import functions
+from adjoint.run.accumulate import Poison, accumulate
+from adjoint.run.arithmetic import BINARY, UNARY
+from adjoint.run.attributes import ATTRIBUTES, write_attribute
+from adjoint.run.cells import CELLS
+from adjoint.run.construct import construct
+from adjoint.run.dispatch import HANDLERS, call, call_keywords, linked, method, method_keywords
+from adjoint.run.items import ITEMS, item, unpack, unpack_starred
+from adjoint.run.iteration import iterate, unwind
+from adjoint.run.memory import Memory
+from adjoint.run.place import current_place
+from adjoint.run.structure import take
+from adjoint.run.unknown import poison, run_unknown
+
+__all__ = ["ENTRIES", "RUNTIME"]
+
+
+def apply(record: list[Any], slot: int, f: Any, args: Any, kwargs: Any) -> Any:
+    """``f(*args, **kwargs)``: the containers were made for this call; their shadows take the cotangents."""
+    memory: Memory = record[0]
+    args = args if type(args) is tuple else tuple(args)
+
+    def arrange(bars: tuple[Any, ...]) -> tuple[Any, ...]:
+        for i, bar in enumerate(bars[1:len(args) + 1]):
+            memory.add_item(args, i, bar)
+        for key, bar in zip(kwargs, bars[len(args) + 1:], strict=True):
+            memory.add_entry(kwargs, key, bar)
+        return None, None, None, None
+    return linked(record, slot, arrange, call_keywords, f, args, kwargs or {})
+
+
+def list_append(record: list[Any], slot: int, xs: list[Any], value: Any) -> None:
+    """The step of a comprehension: nobody else can have seen the list."""
+    memory: Memory = record[0]
+    xs.append(value)
+
+    def append_back(_: Any) -> tuple[Any, ...]:
+        shadow = memory.shadows.get(id(xs))
+        bar = None
+        if shadow is not None:
+            bar = shadow.pop()
+        return None, None, bar
+    record[slot] = append_back
+
+
+def build_class(record: list[Any], slot: int, body: FunctionType, name: str, *bases: Any, **keywords: Any) -> Any:
+    """A ``class`` statement: its body runs as it is; what it computes itself from active values is poisoned."""
+    memory: Memory = record[0]
+    made = primitives.build_class(body, name, *bases, **keywords)
+    function, span = current_place()
+
+    def class_back(_: Any) -> tuple[None, ...]:
+        values = [value for key, value in vars(made).items() if not key.startswith("__")]
+        arrived = memory.shadows.pop(id(made), None) is not None
+        if arrived or any(take(memory, value, None) is not None for value in values
+                          if isinstance(value, list | tuple | dict | set)):
+            poison(memory, body, Poison(NoDerivativeError(
+                f"a derivative of what the body of class {name!r} computes is needed",
+                hint="compute the value before the class statement, or set the attribute after it",
+                filename=None if function is None else function.filename, span=span)))
+        return (None,) * (3 + len(bases) + len(keywords))
+    record[slot] = class_back
+    return made
+
+
+def list_to_tuple(record: list[Any], slot: int, xs: list[Any]) -> tuple[Any, ...]:
+    """A list that nobody else holds, as a tuple."""
+    memory: Memory = record[0]
+    y = (*xs,)
+    if y:
+        def tuple_back(_: Any) -> tuple[None, None]:
+            for i, bar in enumerate(memory.take_items(y, len(y))):
+                memory.add_item(xs, i, bar)
+            return None, None
+        record[slot] = tuple_back
+    return y
+
+
+def _by_method(kind: type, name: str) -> Callable[..., Any]:
+    def run(record: list[Any], slot: int, obj: Any, *operands: Any) -> Any:
+        return linked(record, slot, lambda bars: (None, bars[1], *bars[3:]), method, obj, name, *operands)
+    run.__name__ = name
+    return run
+
+
+def _plain(f: Callable[..., Any]) -> Callable[..., Any]:
+    """A function without derivative and without effect on anything that carries one."""
+    def run(record: list[Any], slot: int, *operands: Any, **keywords: Any) -> Any:
+        return f(*operands, **keywords)
+    run.__name__ = f.__name__
+    return run
+
+
+ENTRIES: dict[Any, Callable[..., Any]] = {
+    **BINARY, **UNARY, **ATTRIBUTES, **ITEMS, **CELLS,
+    primitives.call_method: method, primitives.apply: apply, primitives.list_append: list_append,
+    primitives.list_to_tuple: list_to_tuple, primitives.build_class: build_class,
+    primitives.list_extend: _by_method(list, "extend"), primitives.set_add: _by_method(set, "add"),
+    primitives.set_update: _by_method(set, "update"), primitives.dict_update: _by_method(dict, "update"),
+    **{f: _plain(f) for f in (
+        primitives.build_slice, primitives.build_string, primitives.format_value, primitives.import_module,
+        primitives.import_from, primitives.exception_match, primitives.match_sequence, primitives.match_mapping,
+        primitives.match_class_attribute, primitives.match_self, operator.is_, operator.is_not)},
+}
+RUNTIME: dict[str, Callable[..., Any]] = {
+    "call": call, "call_keywords": call_keywords, "method_keywords": method_keywords, "iterate": iterate,
+    "unwind": unwind, "unpack": unpack, "unpack_starred": unpack_starred, "accumulate": accumulate,
+}
+functions.provide(ENTRIES, RUNTIME)
+HANDLERS[type] = construct
+
+
+# ---- the same, where user code or a rule calls them by name ---------------------------------------------------------
+
+
+def _as_primitive(entry: Callable[..., Any]) -> Callable[..., Any]:
+    def run(record: list[Any], slot: int, *args: Any) -> Any:
+        return entry(record, slot, *args)
+    return run
+
+
+for _f in (getattr, setattr, delattr, operator.getitem, operator.setitem, operator.delitem, operator.contains,
+           operator.truth, operator.not_):
+    primitive(_f)(_as_primitive(ENTRIES[_f]))
+for _f in BINARY:
+    primitive(_f)(_as_primitive(BINARY[_f]))
+primitive(object.__setattr__)(write_attribute)
+
+
+def _item_getter(record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    keys = f.__reduce__()[1]
+    if len(keys) != 1 or len(args) != 1:
+        return run_unknown(record[0], record, slot, f, args, kwargs)
+    return linked(record, slot, lambda bars: bars[:2], item, args[0], keys[0])
+
+
+def _cached_call(record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """``functools.lru_cache``: within one differentiated call, remembered by arguments that carry no derivative."""
+    from adjoint.rules.functools import remembered
+    memory: Memory = record[0]
+    cache = memory.caches.setdefault(id(f), {})
+    memory.caches.setdefault("alive", []).append(f)
+    return linked(record, slot, _cached_bars(memory, args, kwargs), call_keywords, remembered,
+                  (f.__wrapped__, cache, args, kwargs), {})
+
+
+def _cached_bars(memory: Memory, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[..., Any]:
+    def arrange(_: tuple[Any, ...]) -> tuple[Any, ...]:
+        bars = memory.take_items(args, len(args))
+        return (None, *bars, *(memory.take_entry(kwargs, key) for key in kwargs))
+    return arrange
+
+
+HANDLERS[operator.itemgetter] = _item_getter
+HANDLERS[functools._lru_cache_wrapper] = _cached_call

@@ -1,0 +1,281 @@
+"""Python functions: compiled once, then called with a record."""
+from __future__ import annotations
+
+import itertools
+import linecache
+import os
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import CodeType, FunctionType
+from typing import Any
+
+from adjoint.emit.python import Source, emit
+from adjoint.errors import SourceError, UnsupportedSyntaxError
+from adjoint.frontend import lower
+from adjoint.ir.nodes import Function, Span
+from adjoint.ir.sweeps import Blank
+from adjoint.run.memory import Memory
+from adjoint.transform.activity import Activity
+from adjoint.transform.reverse import reverse
+
+__all__ = ["Unit", "bind", "blank_of", "call_unit", "generated", "known_unit", "nothing", "place_of", "provide", "unit_of"]
+
+
+@dataclass(slots=True)
+class Unit:
+    """One differentiated function: what was lowered, what was generated, and the callables.
+
+    Attributes
+    ----------
+    arity
+        The number of positional arguments of the plainest call, which needs no binding; -1 if there is none.
+    """
+
+    function: Function
+    source: Source
+    filename: str
+    namespace: dict[str, Any]
+    guards: tuple[tuple[str, Any], ...]
+    blank: list[Any]
+    forward: Callable[..., Any]
+    reverse: Callable[..., tuple[Any, ...]]
+    arity: int
+
+    def is_current(self) -> bool:
+        """Whether the global names that the generated code relies on still stand for the same."""
+        namespace = self.namespace
+        return all(namespace.get(name, value) is value for name, value in self.guards)
+
+
+_units: dict[tuple[int, int], Unit | SourceError | UnsupportedSyntaxError] = {}
+_fast: dict[int, Unit] = {}
+_kept: list[Any] = []
+_lock = threading.Lock()
+_counter = itertools.count(1)
+generated: dict[CodeType, Unit] = {}
+"""The unit that a generated code object belongs to: for tracebacks and for the place of a call."""
+
+_entries: dict[Any, Callable[..., Any]] = {}
+_runtime: dict[str, Callable[..., Any]] = {}
+
+
+def provide(entries: dict[Any, Callable[..., Any]], runtime: dict[str, Callable[..., Any]]) -> None:
+    """Give the functions that generated code calls; done once, by `adjoint.run.engine`."""
+    _entries.update(entries)
+    _runtime.update(runtime)
+
+
+def known_unit(f: FunctionType) -> Unit | None:
+    """The unit of a function that was called before and whose globals have not changed since."""
+    unit = _fast.get(id(f.__code__))
+    if unit is not None and unit.namespace is f.__globals__ and (not unit.guards or unit.is_current()):
+        return unit
+    return None
+
+
+def unit_of(f: FunctionType) -> Unit:
+    """The unit of a function, compiled on its first call.
+
+    Raises
+    ------
+    SourceError
+        There is no source, or it is not that of this function.
+    UnsupportedSyntaxError
+        It contains what is not differentiated.
+    """
+    code = f.__code__
+    key = (id(code), id(f.__globals__))
+    known = _units.get(key)
+    if isinstance(known, Unit) and known.is_current():
+        _fast[id(code)] = known
+        return known
+    if isinstance(known, SourceError | UnsupportedSyntaxError):
+        raise known.with_traceback(None)
+    with _lock:
+        _kept.append((code, f.__globals__))  # the key is by identity
+        try:
+            made = _compile(f)
+        except (SourceError, UnsupportedSyntaxError) as error:
+            _units[key] = error
+            raise
+        _units[key] = _fast[id(code)] = made
+    return made
+
+
+def _compile(f: FunctionType) -> Unit:
+    function = lower(f)
+    activity = Activity(function, f.__globals__)
+    sweeps = reverse(function, activity)
+    source = emit(function, sweeps, _entries, _runtime, blank_of, f.__globals__)
+    filename = _filename(function)
+    scope: dict[str, Any] = {}
+    exec(compile(source.text, filename, "exec", dont_inherit=True), f.__globals__, scope)
+    forward, backward = scope["build"](*source.bound.values())
+    lines = source.text.splitlines(keepends=True)
+    linecache.cache[filename] = (len(source.text), None, lines, filename)
+    simple = all(parameter.kind <= 1 for parameter in function.parameters)
+    unit = Unit(function, source, filename, f.__globals__, tuple(activity.guards.items()),
+                [None, *blank_of(sweeps.blank)], forward, backward,
+                len(function.parameters) if simple else -1)
+    generated[forward.__code__] = generated[backward.__code__] = unit
+    return unit
+
+
+def _filename(function: Function) -> str:
+    line = function.code.co_firstlineno
+    name = f"<adjoint {function.code.co_qualname} ({os.path.basename(function.filename)}:{line})>"
+    return name if name not in linecache.cache else f"{name[:-1]} #{next(_counter)}>"
+
+
+def place_of(code: CodeType, line: int) -> tuple[Unit, Span] | None:
+    """The user's place that a line of generated code stands for."""
+    unit = generated.get(code)
+    if unit is None:
+        return None
+    spans = unit.source.spans
+    for i in range(min(line, len(spans)) - 1, -1, -1):
+        span = spans[i]
+        if span is not None:
+            return unit, span
+    return None
+
+
+# ---- blanks -----------------------------------------------------------------------------------------------------
+
+_nothings: dict[int, Callable[..., Any]] = {}
+
+
+def nothing(n: int) -> Callable[..., Any]:
+    """The pullback of a call of `n` operands that did not run, or has an inactive result."""
+    known = _nothings.get(n)
+    if known is None:
+        bars = (None,) * (n + 1)
+
+        def nothing_back(*_: Any) -> tuple[None, ...]:
+            return bars
+        known = _nothings[n] = nothing_back
+    return known
+
+
+def blank_of(blanks: tuple[Blank, ...]) -> tuple[Any, ...]:
+    """The first contents of a record, slot 0 left out."""
+    return tuple(nothing(blank) if isinstance(blank, int) else blank for blank in blanks)
+
+
+# ---- binding ----------------------------------------------------------------------------------------------------
+
+Place = tuple[int, Any]
+"""Where an argument went: (parameter, ``None``), or (parameter, index or key) inside ``*args`` or ``**kwargs``."""
+
+
+def bind(unit: Unit, f: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]
+         ) -> tuple[list[Any], list[Place], list[Default]] | None:
+    """Bind a call's arguments to the parameters of `f`.
+
+    Returns
+    -------
+    tuple or None
+        The values in the order of the parameters, the place of each argument, the positional ones first, and the
+        defaults that were taken; ``None`` if the arguments do not fit.
+    """
+    parameters = unit.function.parameters
+    values: list[Any] = [_ABSENT] * len(parameters)
+    places: list[Place] = []
+    rest: dict[str, Any] | None = None
+    positional = [i for i, parameter in enumerate(parameters) if parameter.kind <= 1]
+    extra = next((i for i, parameter in enumerate(parameters) if parameter.kind == 2), None)
+    keywords = next((i for i, parameter in enumerate(parameters) if parameter.kind == 4), None)
+    for i, arg in enumerate(args):
+        if i < len(positional):
+            values[positional[i]] = arg
+            places.append((positional[i], None))
+        elif extra is not None:
+            places.append((extra, i - len(positional)))
+        else:
+            return None
+    if extra is not None:
+        values[extra] = tuple(args[len(positional):])
+    if keywords is not None:
+        rest = values[keywords] = {}
+    by_name = {parameter.name: i for i, parameter in enumerate(parameters) if parameter.kind in (1, 3)}
+    for key, value in kwargs.items():
+        index = by_name.get(key)
+        if index is not None:
+            if values[index] is not _ABSENT:
+                return None
+            values[index] = value
+            places.append((index, None))
+        elif rest is not None and keywords is not None:
+            rest[key] = value
+            places.append((keywords, key))
+        else:
+            return None
+    taken = _defaults(f, parameters, positional, values)
+    return None if taken is None else (values, places, taken)
+
+
+_ABSENT: Any = object()
+
+
+Default = tuple[int, Any]
+"""A default that was taken: the parameter, and the index or the name of the default."""
+
+
+def _defaults(f: FunctionType, parameters: tuple[Any, ...], positional: list[int], values: list[Any]
+              ) -> list[Default] | None:
+    """Fill in the defaults; ``None`` if something is missing."""
+    defaults = f.__defaults__ or ()
+    taken: list[Default] = []
+    for back, i in enumerate(reversed(positional), 1):
+        if values[i] is _ABSENT and back <= len(defaults):
+            values[i] = defaults[-back]
+            taken.append((i, len(defaults) - back))
+    named = f.__kwdefaults__ or {}
+    for i, parameter in enumerate(parameters):
+        if values[i] is _ABSENT:
+            if parameter.kind != 3 or parameter.name not in named:
+                return None
+            values[i] = named[parameter.name]
+            taken.append((i, parameter.name))
+    return taken
+
+
+def call_unit(memory: Memory, record: list[Any], slot: int, unit: Unit, f: FunctionType, args: tuple[Any, ...],
+              kwargs: dict[str, Any]) -> Any:
+    """Run the forward function; its record is linked into the caller's before it starts."""
+    inner = unit.blank.copy()
+    inner[0] = memory
+    backward = unit.reverse
+    if len(args) == unit.arity and not kwargs:
+        def function_back(y_bar: Any) -> tuple[Any, ...]:
+            return backward(inner, y_bar)
+        record[slot] = function_back
+        return unit.forward(inner, f.__closure__, *args)
+    bound = bind(unit, f, args, kwargs)
+    if bound is None:
+        f(*args, **kwargs)  # Python's own message
+        raise TypeError(f"the arguments do not fit {f.__qualname__}")
+    values, places, taken = bound
+
+    def bound_back(y_bar: Any) -> tuple[Any, ...]:
+        bars = backward(inner, y_bar)
+        out = [bars[0]]
+        for index, key in places:
+            if key is None:
+                out.append(bars[index + 1])
+            elif type(key) is int:
+                shadow = memory.shadows.get(id(values[index]))
+                out.append(None if shadow is None else shadow[key])
+            else:
+                out.append(memory.take_entry(values[index], key))
+        for index in {index for index, key in places if type(key) is int}:
+            memory.shadows.pop(id(values[index]), None)
+        for index, key in taken:  # a default is memory of the function object
+            if type(key) is int:
+                memory.add_item(f.__defaults__, key, bars[index + 1])
+            else:
+                memory.add_entry(f.__kwdefaults__, key, bars[index + 1])
+        return tuple(out)
+    record[slot] = bound_back
+    return unit.forward(inner, f.__closure__, *values)

@@ -1,0 +1,233 @@
+"""Subscripts, displays and unpacking."""
+from __future__ import annotations
+
+import operator
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from adjoint.ir import primitives
+from adjoint.run.arrays import read_array, write_array
+from adjoint.run.dispatch import DECLINED, call_keywords, lookup, method_rules, run_rules
+from adjoint.run.iteration import first_elements
+from adjoint.run.memory import ABSENT, Memory, swap_item, swap_slice
+from adjoint.run.unknown import run_unknown
+
+__all__ = ["ITEMS", "unpack", "unpack_starred"]
+
+ndarray = np.ndarray
+NONE2 = (None, None, None)
+
+
+# ---- subscripts -------------------------------------------------------------------------------------------------
+
+
+def item(record: list[Any], slot: int, xs: Any, i: Any) -> Any:
+    """``xs[i]``"""
+    kind = type(xs)
+    memory: Memory = record[0]
+    if kind is ndarray:
+        return read_array(record, slot, xs, i)
+    if kind is list or kind is tuple:
+        if type(i) is not slice:
+            value = xs[i]
+            place = operator.index(i)
+            if place < 0:
+                place += len(xs)
+
+            def item_back(y_bar: Any) -> tuple[Any, ...]:
+                if y_bar is not None:
+                    memory.add_item(xs, place, y_bar)
+                return NONE2
+            record[slot] = item_back
+            return value
+    elif kind is dict:
+        if i in xs:
+            value = xs[i]
+
+            def entry_back(y_bar: Any) -> tuple[Any, ...]:
+                memory.add_entry(xs, i, y_bar)
+                return NONE2
+            record[slot] = entry_back
+            return value
+    elif kind is str or kind is bytes or kind is range:
+        return xs[i]
+    return _special_item(record, slot, xs, i)
+
+
+def _special_item(record: list[Any], slot: int, xs: Any, i: Any) -> Any:
+    kind = type(xs)
+    if isinstance(xs, type):
+        return xs[i]  # list[int]
+    f = getattr(kind, "__getitem__", None)
+    if type(f) is FunctionType:
+        return call_keywords(record, slot, f, (xs, i), {})
+    if isinstance(xs, ndarray):
+        return read_array(record, slot, xs, i)
+    rules = method_rules(kind, "__getitem__") or lookup((kind, "__getitem__"))
+    if rules is not None:
+        y = run_rules(record, slot, f, rules, (xs, i), {})
+        if y is not DECLINED:
+            return y
+    return run_unknown(record[0], record, slot, operator.getitem, (xs, i), {})
+
+
+def set_item(record: list[Any], slot: int, xs: Any, i: Any, value: Any) -> None:
+    """``xs[i] = value``"""
+    kind = type(xs)
+    memory: Memory = record[0]
+    if kind is ndarray:
+        write_array(record, slot, xs, i, value)
+    elif kind is list and type(i) is not slice:
+        place = operator.index(i)
+        if place < 0:
+            place += len(xs)
+        old = xs[i]
+        xs[i] = value
+        position = memory.note(swap_slice, xs, place, place + 1, [old])
+
+        def set_item_back(_: Any) -> tuple[Any, ...]:
+            memory.rewind(position)
+            shadow = memory.shadows.get(id(xs))
+            if shadow is None:
+                return None, None, None, None
+            bar, shadow[place] = shadow[place], None
+            return None, None, None, bar
+        record[slot] = set_item_back
+    elif kind is dict:
+        set_entry(record, slot, xs, i, value)
+    else:
+        _special_write(record, slot, "__setitem__", operator.setitem, xs, i, value)
+
+
+def set_entry(record: list[Any], slot: int, xs: dict[Any, Any], key: Any, value: Any) -> None:
+    """``xs[key] = value`` of a dict."""
+    memory: Memory = record[0]
+    old = xs.get(key, ABSENT)
+    xs[key] = value
+    position = memory.note(swap_item, xs, key, old)
+
+    def set_entry_back(_: Any) -> tuple[Any, ...]:
+        memory.rewind(position)
+        return None, None, None, memory.take_entry(xs, key)
+    record[slot] = set_entry_back
+
+
+def delete_item(record: list[Any], slot: int, xs: Any, i: Any) -> None:
+    """``del xs[i]``"""
+    _special_write(record, slot, "__delitem__", operator.delitem, xs, i)
+
+
+def _special_write(record: list[Any], slot: int, special: str, op: Any, xs: Any, *operands: Any) -> None:
+    kind = type(xs)
+    f = getattr(kind, special, None)
+    if type(f) is FunctionType:
+        call_keywords(record, slot, f, (xs, *operands), {})
+        return
+    if isinstance(xs, ndarray) and special == "__setitem__":
+        write_array(record, slot, xs, *operands)
+        return
+    rules = method_rules(kind, special)
+    if rules is None or run_rules(record, slot, f, rules, (xs, *operands), {}) is DECLINED:
+        run_unknown(record[0], record, slot, op, (xs, *operands), {})
+
+
+# ---- displays ---------------------------------------------------------------------------------------------------
+
+
+def _display(make: Any, name: str) -> Any:
+    def build(record: list[Any], slot: int, *items: Any) -> Any:
+        xs = make(items)
+        memory, n = record[0], len(items)
+
+        def display_back(_: Any) -> tuple[Any, ...]:
+            shadow = memory.shadows.pop(id(xs), None)
+            return (None, *shadow) if shadow is not None else (None,) * (n + 1)
+        if n:
+            record[slot] = display_back
+        return xs
+    build.__name__ = name
+    return build
+
+
+def build_set(record: list[Any], slot: int, *items: Any) -> Any:
+    """``{a, b}``"""
+    xs = set(items)
+    memory: Memory = record[0]
+
+    def set_back(_: Any) -> tuple[Any, ...]:
+        shadow = memory.shadows.pop(id(xs), None) or {}
+        return (None, *(shadow.pop(value, None) for value in items))
+    record[slot] = set_back
+    return xs
+
+
+def build_dict(record: list[Any], slot: int, *pairs: Any) -> Any:
+    """``{k: v}``; of a key that is given twice the last value counts."""
+    xs = dict(zip(pairs[::2], pairs[1::2], strict=True))
+    memory: Memory = record[0]
+    keys = pairs[::2]
+
+    def dict_back(_: Any) -> tuple[Any, ...]:
+        shadow = memory.shadows.pop(id(xs), None) or {}
+        bars: list[Any] = []
+        for key in reversed(keys):
+            bars += [shadow.pop(key, None), None]
+        return (None, *reversed(bars))
+    record[slot] = dict_back
+    return xs
+
+
+# ---- unpacking --------------------------------------------------------------------------------------------------
+
+
+def unpack(record: list[Any], slot: int, xs: Any, n: int) -> Any:
+    """``a, b = xs``: the elements; Python itself then says so if there are too many or too few."""
+    kind = type(xs)
+    memory: Memory = record[0]
+    if kind is tuple or kind is list:
+        def unpack_back(*bars: Any) -> tuple[None, None]:
+            if len(bars) == len(xs):
+                for i, bar in enumerate(bars):
+                    if bar is not None:
+                        memory.add_item(xs, i, bar)
+            return None, None
+        record[slot] = unpack_back
+        return tuple(xs)
+    values, back = first_elements(memory, record, slot, xs, n)
+    if back is not None:
+        record[slot] = back
+    return values
+
+
+def unpack_starred(record: list[Any], slot: int, xs: Any, before: int, after: int) -> tuple[Any, ...]:
+    """``a, *b, c = xs``: the elements before the star, the list, the elements after it."""
+    memory: Memory = record[0]
+    inner: list[Any] = [memory, None]
+    values = xs if type(xs) in (tuple, list) else None
+    if values is None:
+        values, back = first_elements(memory, inner, 1, xs, -1)
+        inner[1] = inner[1] if back is None else back
+    if len(values) < before + after:
+        raise ValueError(f"not enough values to unpack (expected at least {before + after}, got {len(values)})")
+    stop = len(values) - after
+    middle = list(values[before:stop])
+
+    def starred_back(*bars: Any) -> tuple[Any, ...]:
+        middle_bars = memory.take_items(middle, len(middle))
+        flat = (*bars[:before], *middle_bars, *bars[before + 1:])
+        if values is not xs:
+            return inner[1](*flat) if inner[1] is not None else (None, None)
+        for i, bar in enumerate(flat):
+            memory.add_item(xs, i, bar)
+        return None, None
+    record[slot] = starred_back
+    return (*values[:before], middle, *values[stop:])
+
+
+ITEMS: dict[Any, Any] = {
+    operator.getitem: item, operator.setitem: set_item, operator.delitem: delete_item,
+    primitives.build_tuple: _display(tuple, "build_tuple"), primitives.build_list: _display(list, "build_list"),
+    primitives.build_set: build_set, primitives.build_dict: build_dict, primitives.dict_insert: set_entry,
+}

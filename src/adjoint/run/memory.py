@@ -1,0 +1,290 @@
+"""Memory during differentiation: shadows of what can be mutated, and the log of writes (design, section 3.5).
+
+A cotangent of something that can be mutated belongs to the memory, not to the name. One `Memory` accompanies one
+top-level `pullback`: it knows which arrays have been written, keeps the log of what every write overwrote, and during a
+reverse sweep holds the shadows.
+
+The shadow of a list is a list of the same length, of a dict a dict, of an object a dict by field, of a cell its own
+entry: each is changed by the reverse of whatever changed the original, so both stay in step.
+"""
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from adjoint.errors import MutationError
+from adjoint.run.accumulate import Poison, accumulate
+
+__all__ = ["ABSENT", "Memory", "root_of"]
+
+ABSENT: Any = object()
+"""What a write overwrote where there was nothing."""
+
+
+def root_of(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The array that owns the memory of `array`, as far as arrays know."""
+    base = array.base
+    while isinstance(base, np.ndarray):
+        array, base = base, base.base
+    return array
+
+
+class Memory:
+    """What one differentiated call knows about mutable things.
+
+    Attributes
+    ----------
+    shadows
+        During a sweep: cotangents by identity of their owner (lists, dicts, objects, cells, iterators …).
+    buffers
+        During a sweep: cotangents of written arrays, by identity of the array that owns the memory.
+    written
+        The arrays, as owners of memory, that have been written since the beginning; they are kept alive here.
+    globals_written
+        ``(id(namespace), name)`` of global variables assigned by differentiated code.
+    """
+
+    __slots__ = ("_cursor", "_log", "buffers", "caches", "globals_written", "lock", "shadows", "written")
+
+    def __init__(self) -> None:
+        self.shadows: dict[Any, Any] = {}
+        self.buffers: dict[int, np.ndarray[Any, Any]] = {}
+        self.written: dict[int, np.ndarray[Any, Any]] = {}
+        self.globals_written: dict[tuple[int, str], Any] = {}
+        self.caches: dict[Any, Any] = {}
+        self.lock = threading.RLock()
+        self._log: list[list[Any]] = []
+        self._cursor = 0
+
+    # ---- the log ------------------------------------------------------------------------------------------------
+
+    def note(self, *entry: Any) -> int:
+        """Log a write: a swap function and what it needs. Returns the position to rewind to."""
+        position = len(self._log)
+        self._log.append(list(entry))
+        self._cursor = position + 1
+        return position
+
+    def rewind(self, position: int) -> None:
+        """Undo the logged writes from the last one down to `position`: memory is as it was just before that write."""
+        log = self._log
+        while self._cursor > position:
+            self._cursor -= 1
+            entry = log[self._cursor]
+            entry[0](entry)
+
+    def begin_sweep(self) -> None:
+        """Empty shadows for a new reverse sweep."""
+        self.shadows, self.buffers = {}, {}
+
+    def end_sweep(self) -> None:
+        """Redo every write, so that the user's objects are as the forward sweep left them."""
+        log = self._log
+        while self._cursor < len(log):
+            entry = log[self._cursor]
+            entry[0](entry)
+            self._cursor += 1
+        self.shadows, self.buffers = {}, {}
+
+    # ---- shadows by identity --------------------------------------------------------------------------------------
+
+    def list_shadow(self, xs: Any) -> list[Any]:
+        """The shadow of a list, tuple or deque: one cotangent per element."""
+        shadow = self.shadows.get(id(xs))
+        if shadow is None:
+            shadow = self.shadows[id(xs)] = [None] * len(xs)
+        return shadow  # type: ignore[no-any-return]
+
+    def dict_shadow(self, owner: Any) -> dict[Any, Any]:
+        """The shadow of a dict (by key), a set (by element) or an object (by field)."""
+        shadow = self.shadows.get(id(owner))
+        if shadow is None:
+            shadow = self.shadows[id(owner)] = {}
+        return shadow  # type: ignore[no-any-return]
+
+    def add_item(self, xs: Any, i: int, bar: Any) -> None:
+        """Add a cotangent of ``xs[i]`` of a list, tuple or deque; `i` is not negative."""
+        if bar is not None:
+            shadow = self.list_shadow(xs)
+            shadow[i] = accumulate(shadow[i], bar)
+
+    def add_entry(self, owner: Any, key: Any, bar: Any) -> None:
+        """Add a cotangent of one value of a dict, one element of a set, one field of an object."""
+        if bar is not None:
+            shadow = self.dict_shadow(owner)
+            shadow[key] = accumulate(shadow.get(key), bar)
+
+    def take_entry(self, owner: Any, key: Any) -> Any:
+        """Take the cotangent of one value of a dict or field of an object out of the shadow."""
+        shadow = self.shadows.get(id(owner))
+        return None if shadow is None else shadow.pop(key, None)
+
+    def take_items(self, xs: Any, n: int) -> list[Any]:
+        """Take the whole shadow of a list or tuple of `n` elements."""
+        shadow = self.shadows.pop(id(xs), None)
+        return [None] * n if shadow is None else shadow
+
+    # ---- written arrays ---------------------------------------------------------------------------------------------
+
+    def mark_written(self, array: np.ndarray[Any, Any]) -> bool:
+        """Note that the memory of `array` is about to be written; whether that memory can carry derivatives.
+
+        Raises
+        ------
+        MutationError
+            The memory does not belong to an array: a foreign buffer, `as_strided`, or it holds objects or records.
+        """
+        kind = array.dtype.kind
+        if kind not in "fcOV":
+            # An integer or boolean view may still look at memory that holds floats.
+            root = root_of(array)
+            if root.dtype.kind in "fc" and root is not array:
+                raise MutationError(
+                    f"a view of type {array.dtype} writes into an array of type {root.dtype}",
+                    hint="write through a view of the array's own type, or into a copy")
+            return False
+        if kind in "OV":
+            raise MutationError(f"an array of type {array.dtype} is written inside differentiated code",
+                                hint="use an array of floats, or a list")
+        root = root_of(array)
+        if root.base is not None:
+            raise MutationError(
+                f"a write goes through memory that belongs to {type(root.base).__name__!r}, not to an array",
+                hint="write into a copy: np.array(x) owns its memory")
+        if root.dtype.kind not in "fc":
+            raise MutationError(
+                f"a view of type {array.dtype} writes into an array of type {root.dtype}",
+                hint="write through a view of the array's own type, or into a copy")
+        self.written[id(root)] = root
+        return True
+
+    def is_written(self, array: np.ndarray[Any, Any]) -> bool:
+        """Whether the memory of `array` has been written since the beginning."""
+        return id(root_of(array)) in self.written
+
+    def array_shadow(self, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """The cotangent of a written array, as a view that can be read and added to.
+
+        It mirrors the array's own view of its owner: same offset, shape and strides.
+        """
+        root = root_of(array)
+        buffer = self.buffers.get(id(root))
+        if buffer is None:
+            low, high = np.lib.array_utils.byte_bounds(root)
+            size = -(-(high - low) // root.itemsize)
+            buffer = self.buffers[id(root)] = np.zeros(size, root.dtype)
+        address = _address(array) - (_address(root) if root.flags.forc else np.lib.array_utils.byte_bounds(root)[0])
+        return np.ndarray(array.shape, array.dtype, buffer, address, array.strides)
+
+    def add_array(self, array: np.ndarray[Any, Any], bar: Any) -> None:
+        """Add a cotangent of a written array to its memory."""
+        if bar is None:
+            return
+        root = root_of(array)
+        if type(bar) is Poison:
+            self.shadows[("poison", id(root))] = bar
+            return
+        shadow = self.array_shadow(array)
+        shadow += bar
+
+    def take_array(self, array: np.ndarray[Any, Any]) -> Any:
+        """Take the cotangent of a written array out of its memory; ``None`` where nothing was added."""
+        root = root_of(array)
+        if id(root) not in self.buffers:
+            return self.shadows.get(("poison", id(root)))
+        shadow = self.array_shadow(array)
+        bar = shadow.copy()
+        shadow[...] = 0
+        return self.shadows.get(("poison", id(root)), bar)
+
+
+def _address(array: np.ndarray[Any, Any]) -> int:
+    return array.__array_interface__["data"][0]  # type: ignore[no-any-return]
+
+
+# ---- swap functions of the log: each exchanges what is there with what was overwritten ---------------------------
+
+
+def swap_slice(entry: list[Any]) -> None:
+    """``[swap, xs, start, stop, saved]``: ``xs[start:stop]`` of a list."""
+    _, xs, start, stop, saved = entry
+    entry[4] = xs[start:stop]
+    list.__setitem__(xs, slice(start, stop), saved)
+    entry[3] = start + len(saved)
+
+
+def swap_item(entry: list[Any]) -> None:
+    """``[swap, mapping, key, saved]``: one key of a dict; `ABSENT` for a key that is not there."""
+    _, mapping, key, saved = entry
+    entry[3] = dict.get(mapping, key, ABSENT)
+    if saved is ABSENT:
+        dict.__delitem__(mapping, key)
+    else:
+        dict.__setitem__(mapping, key, saved)
+
+
+def swap_whole(entry: list[Any]) -> None:
+    """``[swap, container, saved]``: all of a set, dict or deque."""
+    _, container, saved = entry
+    entry[2] = container.copy()
+    container.clear()
+    if hasattr(container, "update"):
+        container.update(saved)
+    else:
+        container.extend(saved)
+
+
+def swap_end(entry: list[Any]) -> None:
+    """``[swap, push, pop, saved]``: one end of a deque; `ABSENT`: nothing was there."""
+    _, push, pop, saved = entry
+    if saved is ABSENT:
+        entry[3] = pop()
+    else:
+        push(saved)
+        entry[3] = ABSENT
+
+
+def swap_cell(entry: list[Any]) -> None:
+    """``[swap, cell, saved]``: the contents of a cell."""
+    _, cell, saved = entry
+    try:
+        entry[2] = cell.cell_contents
+    except ValueError:
+        entry[2] = ABSENT
+    if saved is ABSENT:
+        del cell.cell_contents
+    else:
+        cell.cell_contents = saved
+
+
+def swap_slot(entry: list[Any]) -> None:
+    """``[swap, descriptor, obj, saved]``: an attribute in a slot."""
+    _, descriptor, obj, saved = entry
+    try:
+        entry[3] = descriptor.__get__(obj)
+    except AttributeError:
+        entry[3] = ABSENT
+    if saved is ABSENT:
+        descriptor.__delete__(obj)
+    else:
+        descriptor.__set__(obj, saved)
+
+
+def swap_array(entry: list[Any]) -> None:
+    """``[swap, array, index, saved]``: ``array[index]``."""
+    _, array, index, saved = entry
+    current = array[index]
+    entry[3] = current.copy() if isinstance(current, np.ndarray) else current
+    array[index] = saved
+
+
+def swap_with(entry: list[Any]) -> None:
+    """``[swap, undo, redo]``: anything else, by two functions that take turns."""
+    entry[1]()
+    entry[1], entry[2] = entry[2], entry[1]
+
+
+Swap = Callable[[list[Any]], None]

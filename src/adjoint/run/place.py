@@ -1,0 +1,64 @@
+"""Where in the user's code generated code is, and tracebacks that show the user's code instead of it."""
+from __future__ import annotations
+
+import os
+import sys
+from types import CodeType, FrameType, TracebackType
+
+from adjoint.ir.nodes import Function, Span
+from adjoint.run.functions import place_of
+
+__all__ = ["current_place", "user_traceback"]
+
+_LIBRARY = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_USER_PARTS = (os.path.join(_LIBRARY, "nn"), os.path.join(_LIBRARY, "value"), os.path.join(_LIBRARY, "demo"))
+
+
+def current_place() -> tuple[Function, Span] | tuple[None, None]:
+    """The innermost place in the user's code whose generated code is running now."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        found = place_of(frame.f_code, frame.f_lineno)
+        if found is not None:
+            return found[0].function, found[1]
+        frame = frame.f_back
+    return None, None
+
+
+def user_traceback(trace: TracebackType | None) -> TracebackType | None:
+    """`trace` with the frames of the library left out and those of generated code replaced by the user's."""
+    entries: list[TracebackType] = []
+    while trace is not None:
+        entries.append(trace)
+        trace = trace.tb_next
+    result: TracebackType | None = None
+    for entry in reversed(entries):
+        code = entry.tb_frame.f_code
+        found = place_of(code, entry.tb_lineno)
+        if found is not None:
+            unit, span = found
+            frame = _stand_in(unit.function.code, unit.namespace)
+            result = TracebackType(result, frame, -1, span.line)
+        elif not _is_ours(code.co_filename):
+            result = TracebackType(result, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
+    return result
+
+
+def _is_ours(filename: str) -> bool:
+    return filename.startswith(_LIBRARY) and not filename.startswith(_USER_PARTS)
+
+
+def _stand_in(code: CodeType, namespace: dict[str, object]) -> FrameType:
+    """A frame that carries the name and the file of the user's function.
+
+    A traceback takes both from the frame's code, and a frame can only be had by running something in it.
+    """
+    stub = compile("raise RuntimeError", code.co_filename, "exec")
+    stub = stub.replace(co_name=code.co_name, co_qualname=code.co_qualname, co_firstlineno=code.co_firstlineno)
+    try:
+        exec(stub, {"__name__": namespace.get("__name__"), "__file__": code.co_filename})
+    except RuntimeError as error:
+        trace = error.__traceback__
+        assert trace is not None and trace.tb_next is not None
+        return trace.tb_next.tb_frame
+    raise AssertionError("unreachable")

@@ -1,0 +1,143 @@
+"""The border between the engine and a rule in closure form.
+
+Rules see plain, finished cotangents; the engine keeps those of containers, objects and written arrays in memory. What a
+rule returns is checked here, once, for all rules: the number of cotangents, and each one's shape.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from adjoint.errors import NoDerivativeError, RuleError
+from adjoint.rules.registry import Rule
+from adjoint.run.accumulate import Poison, Scattered
+from adjoint.run.memory import Memory, root_of
+from adjoint.run.place import current_place
+from adjoint.run.structure import NUMBERS, by_value, deposit, take
+from adjoint.run.unknown import name_of, poison
+
+__all__ = ["seal"]
+
+ndarray = np.ndarray
+Back = Callable[[Any], tuple[Any, ...]]
+
+
+def seal(memory: Memory, f: Any, rule: Rule, y: Any, back: Back, args: tuple[Any, ...]) -> Back:
+    """Wrap a rule's pullback for the call ``y = f(*args)``."""
+    nones = (None,) * (len(args) + 1)
+    plain = True
+    for arg in args:
+        kind = type(arg)
+        if kind is not float and kind is not ndarray and kind not in NUMBERS:
+            if kind is list or kind is tuple or kind is dict or not isinstance(arg, np.generic | str | type(None)):
+                plain = False
+                break
+    if plain and memory.written and any(isinstance(arg, ndarray) and memory.is_written(arg) for arg in args):
+        plain = False
+    fresh = not rule.alias or not _shares(y, args)
+    if not plain or not by_value(y):
+        return _general(memory, f, rule, y, back, args, fresh)
+    trusted = rule.trusted
+    n = len(args) + 1
+    place = None if trusted else current_place()
+
+    def sealed(y_bar: Any) -> tuple[Any, ...]:
+        kind = type(y_bar)
+        if kind is Scattered:
+            y_bar = y_bar.finish()
+        elif kind is Poison:
+            return _poisoned(memory, y_bar, args)
+        if fresh and memory.buffers and type(y) is ndarray:
+            y_bar = take(memory, y, y_bar)
+        if y_bar is None:
+            return nones
+        bars = back(y_bar)
+        if not trusted:
+            _check(f, bars, args, n, place)
+        return bars
+    return sealed
+
+
+def _general(memory: Memory, f: Any, rule: Rule, y: Any, back: Back, args: tuple[Any, ...], fresh: bool) -> Back:
+    """Containers and objects among the arguments or in the result, or arguments in written memory."""
+    nones = (None,) * (len(args) + 1)
+    written = tuple(isinstance(arg, ndarray) and bool(memory.written) and memory.is_written(arg) for arg in args)
+    place = current_place()
+
+    def sealed(y_bar: Any) -> tuple[Any, ...]:
+        if fresh:
+            y_bar = take(memory, y, y_bar)
+        elif type(y_bar) is Scattered:
+            y_bar = y_bar.finish()
+        if type(y_bar) is Poison:
+            return _poisoned(memory, y_bar, args)
+        if y_bar is None:
+            return nones
+        bars = back(y_bar)
+        _check(f, bars, args, len(args) + 1, place)
+        out = [deposit(memory, f, bars[0])]
+        for arg, bar, is_written in zip(args, bars[1:], written, strict=True):
+            if is_written:
+                memory.add_array(arg, bar)
+                out.append(None)
+            else:
+                out.append(bar if by_value(arg) else deposit(memory, arg, bar))
+        return tuple(out)
+    return sealed
+
+
+def _poisoned(memory: Memory, bar: Poison, args: tuple[Any, ...]) -> tuple[Any, ...]:
+    out: list[Any] = [None]
+    for arg in args:
+        if by_value(arg) and not (isinstance(arg, ndarray) and memory.is_written(arg)):
+            out.append(bar if type(arg) not in (bool, int) else None)
+        else:
+            poison(memory, arg, bar)
+            out.append(None)
+    return tuple(out)
+
+
+def _shares(y: Any, args: tuple[Any, ...]) -> bool:
+    """Whether the result looks at memory that an argument owns."""
+    if not isinstance(y, ndarray):
+        return isinstance(y, list | tuple) and any(_shares(item, args) for item in y)
+    root = root_of(y)
+    for arg in args:
+        if isinstance(arg, ndarray) and root_of(arg) is root:
+            return True
+        if isinstance(arg, list | tuple) and _shares(y, tuple(arg)):
+            return True
+    return False
+
+
+def _check(f: Any, bars: Any, args: tuple[Any, ...], n: int, place: Any) -> None:
+    if type(bars) is not tuple or len(bars) != n:
+        found = f"{len(bars)} cotangents" if isinstance(bars, tuple) else f"a {type(bars).__name__}"
+        raise _rule_error(place, f"the rule of '{name_of(f)}' returned {found} instead of a tuple of {n}",
+                          "return (f_bar, *one cotangent per argument); None for arguments without derivative")
+    for i in range(1, n):
+        bar, arg = bars[i], args[i - 1]
+        if bar is None or type(bar) is Scattered or type(bar) is Poison:
+            continue
+        shape = arg.shape if isinstance(arg, ndarray) else () if type(arg) in NUMBERS or isinstance(
+            arg, np.generic) else None
+        if shape is not None and (found := np.shape(bar)) != shape:
+            raise _rule_error(
+                place, f"the rule of '{name_of(f)}' returned a cotangent of shape {found} for argument {i},"
+                f" whose shape is {shape}", "sum over the axes along which the argument was broadcast")
+
+
+def _rule_error(place: Any, problem: str, hint: str) -> RuleError:
+    function, span = place or (None, None)
+    return RuleError(problem, hint=hint, filename=None if function is None else function.filename, span=span)
+
+
+def unruled_keyword(f: Any, name: str) -> NoDerivativeError:
+    """The error of a derivative with respect to a keyword argument that the rule says nothing about."""
+    function, span = current_place()
+    return NoDerivativeError(
+        f"a derivative of '{name_of(f)}' in its keyword argument {name!r} is needed, which its rule does not give",
+        hint=f"write a rule for it: @ad.rrule.register({name_of(f)}, keyword_bars=True)",
+        filename=None if function is None else function.filename, span=span)

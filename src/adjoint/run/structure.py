@@ -1,0 +1,242 @@
+"""Cotangents as plain structures (what users and rules see) and as entries of shadows (what memory holds).
+
+`deposit` puts a plain cotangent of a value into the shadows of what the value holds, `take` is its inverse, and
+`Reader` reads without taking. Numbers and arrays carry their cotangent by value: for them `deposit` gives it back.
+"""
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from types import BuiltinMethodType, CellType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from adjoint.errors import CotangentError
+from adjoint.run.accumulate import Poison, accumulate, finish
+from adjoint.run.memory import Memory
+from adjoint.tangent import Tangent
+
+__all__ = ["NUMBERS", "Reader", "by_value", "deposit", "fields_of", "is_record", "take"]
+
+NUMBERS: frozenset[type] = frozenset({float, int, complex, bool})
+ATOMS: frozenset[type] = frozenset({type(None), bool, int, str, bytes, range, slice, type, FunctionType, ModuleType,
+                                    type(Ellipsis), type(NotImplemented)})
+"""Types whose values hold nothing that carries a derivative by itself."""
+
+
+def by_value(value: Any) -> bool:
+    """Whether the cotangent of `value` travels with the name: numbers and arrays."""
+    kind = type(value)
+    return kind is float or kind is np.ndarray or kind in NUMBERS or isinstance(value, np.ndarray | np.generic)
+
+
+def fields_of(obj: Any) -> dict[str, Any] | None:
+    """The instance dictionary, which is what the shadow of an object's fields is keyed by."""
+    try:
+        fields = obj.__dict__
+    except AttributeError:
+        return None
+    return fields if type(fields) is dict else None
+
+
+def slots_of(kind: type) -> dict[str, Any]:
+    """The slot descriptors of a class by attribute name."""
+    found: dict[str, Any] = {}
+    for base in reversed(kind.__mro__):
+        for name, value in vars(base).items():
+            if type(value).__name__ == "member_descriptor" and base.__module__ != "builtins":
+                found[name] = value
+    return found
+
+
+def is_record(value: Any) -> bool:
+    """Whether `value` is an ordinary object of a Python class, whose fields are its structure."""
+    kind = type(value)
+    return bool(kind.__flags__ & (1 << 9)) and not isinstance(value, type)  # Py_TPFLAGS_HEAPTYPE
+
+
+# ---- from a plain cotangent into memory -------------------------------------------------------------------------
+
+
+def deposit(memory: Memory, value: Any, bar: Any) -> Any:
+    """Add a plain cotangent of `value` to the shadows of what it holds; the part that is by value is returned."""
+    if bar is None:
+        return None
+    if by_value(value):
+        if isinstance(value, np.ndarray) and memory.written and memory.is_written(value):
+            memory.add_array(value, finish(bar))
+            return None
+        return bar
+    if type(bar) is Poison:
+        from adjoint.run.unknown import poison
+        poison(memory, value, bar)
+    elif isinstance(value, list | tuple | deque):
+        _deposit_items(memory, value, bar)
+    elif isinstance(value, Mapping) and isinstance(value, dict):
+        _deposit_entries(memory, value, bar)
+    elif isinstance(value, MethodType | BuiltinMethodType) and value.__self__ is not None:
+        return deposit(memory, value.__self__, bar)
+    elif type(value) is FunctionType:
+        _deposit_cells(memory, value, bar)
+    elif isinstance(bar, Mapping):
+        _deposit_fields(memory, value, bar)
+    elif type(value) not in ATOMS:
+        raise CotangentError(f"a cotangent of type {type(bar).__name__!r} does not fit a {type(value).__name__!r}",
+                             hint="give a Tangent or a dict by field name")
+    return None
+
+
+def _deposit_items(memory: Memory, value: Any, bar: Any) -> None:
+    if isinstance(bar, Tangent) and hasattr(value, "_fields"):
+        bar = [bar[name] for name in value._fields]
+    if isinstance(bar, np.ndarray) and bar.ndim:
+        bar = list(bar)
+    if not isinstance(bar, list | tuple | deque) or len(bar) != len(value):
+        found = f"of {len(bar)}" if hasattr(bar, "__len__") else type(bar).__name__
+        raise CotangentError(f"the cotangent of a {type(value).__name__} of {len(value)} elements has to be one too,"
+                             f" not {found}")
+    for i, (item, item_bar) in enumerate(zip(value, bar, strict=True)):
+        memory.add_item(value, i, deposit(memory, item, item_bar))
+
+
+def _deposit_entries(memory: Memory, value: dict[Any, Any], bar: Any) -> None:
+    if not isinstance(bar, Mapping):
+        raise CotangentError(f"the cotangent of a dict has to be a dict, not {type(bar).__name__!r}")
+    unknown = [key for key in bar if key not in value]
+    if unknown:
+        raise CotangentError(f"the cotangent of a dict has a key that the dict has not: {unknown[0]!r}")
+    for key, part in bar.items():
+        memory.add_entry(value, key, deposit(memory, value[key], part))
+
+
+def _deposit_cells(memory: Memory, value: FunctionType, bar: Any) -> None:
+    cells = dict(zip(value.__code__.co_freevars, value.__closure__ or (), strict=True))
+    for name, part in dict(bar).items():
+        memory.add_entry(cells[name], None, deposit(memory, cells[name].cell_contents, part))
+
+
+def _deposit_fields(memory: Memory, value: Any, bar: Mapping[str, Any]) -> None:
+    fields, slots = fields_of(value), slots_of(type(value))
+    for name, part in bar.items():
+        if part is None:
+            continue
+        if fields is not None and name in fields:
+            memory.add_entry(fields, name, deposit(memory, fields[name], part))
+        elif name in slots:
+            memory.add_entry(value, name, deposit(memory, slots[name].__get__(value), part))
+        else:
+            raise CotangentError(f"the cotangent of a {type(value).__name__} has a field that it has not: {name!r}")
+
+
+# ---- out of memory into a plain cotangent -----------------------------------------------------------------------
+
+
+class Reader:
+    """Reads cotangents out of memory as plain structures.
+
+    Parameters
+    ----------
+    taking
+        Whether what is read is taken out. Arrays read twice are then read once.
+    """
+
+    def __init__(self, memory: Memory, *, taking: bool) -> None:
+        self._memory = memory
+        self._taking = taking
+        self._open: set[int] = set()
+
+    def read(self, value: Any, bar: Any) -> Any:
+        """The cotangent of `value`: `bar`, its part by value, and what memory holds; ``None`` for none."""
+        memory = self._memory
+        if by_value(value):
+            bar = finish(bar)
+            if isinstance(value, np.ndarray) and memory.written and memory.is_written(value):
+                shadow = memory.take_array(value) if self._taking else self._look(value)
+                bar = accumulate(bar, shadow)
+            return bar
+        if type(bar) is Poison:
+            return bar
+        if type(value) in ATOMS and type(value) is not FunctionType or id(value) in self._open:
+            return None
+        self._open.add(id(value))
+        try:
+            return self._structure(value)
+        finally:
+            self._open.discard(id(value))
+
+    def _look(self, array: np.ndarray[Any, Any]) -> Any:
+        from adjoint.run.memory import root_of
+        memory, root = self._memory, root_of(array)
+        bar = memory.shadows.get(("poison", id(root)))
+        if bar is None and id(root) in memory.buffers:
+            bar = memory.array_shadow(array).copy()
+        return bar
+
+    def _shadow(self, owner: Any) -> Any:
+        shadows = self._memory.shadows
+        return shadows.pop(id(owner), None) if self._taking else shadows.get(id(owner))
+
+    def _structure(self, value: Any) -> Any:
+        if isinstance(value, tuple) and hasattr(value, "_fields") and type(value) is not tuple:
+            items = self._items(value)
+            return None if items is None else type(value)._make(items)  # type: ignore[attr-defined]
+        if isinstance(value, list | tuple | deque):
+            items = self._items(value)
+            if items is None or isinstance(value, list) or type(value) is tuple:
+                return tuple(items) if items is not None and isinstance(value, tuple) else items
+            return items
+        if isinstance(value, dict):
+            return self._entries(value)
+        if isinstance(value, FunctionType):
+            return self._cells(value)
+        if isinstance(value, MethodType | BuiltinMethodType):
+            owner = value.__self__
+            bar = (self._shadow(value) or {}).get("__self__")
+            return None if isinstance(owner, ModuleType | type) else self.read(owner, bar)
+        return self._fields(value)
+
+    def _items(self, value: Any) -> list[Any] | None:
+        shadow = self._shadow(value)
+        if shadow is not None and type(shadow) is not list:
+            return shadow.get("*")  # type: ignore[no-any-return]
+        bars = [self.read(item, None if shadow is None else shadow[i]) for i, item in enumerate(value)]
+        return bars if any(bar is not None for bar in bars) else None
+
+    def _entries(self, value: dict[Any, Any]) -> dict[Any, Any] | None:
+        shadow = self._shadow(value) or {}
+        bars = {key: self.read(item, shadow.get(key)) for key, item in value.items()}
+        return bars if any(bar is not None for bar in bars.values()) else None
+
+    def _cells(self, value: FunctionType) -> Tangent | None:
+        bars: dict[str, Any] = {}
+        for name, cell in zip(value.__code__.co_freevars, value.__closure__ or (), strict=True):
+            bars[name] = self.cell(cell)
+        return Tangent(value.__name__, bars) if any(bar is not None for bar in bars.values()) else None
+
+    def cell(self, cell: CellType) -> Any:
+        """The cotangent of what a cell holds."""
+        shadow = self._shadow(cell) or {}
+        try:
+            return self.read(cell.cell_contents, shadow.get(None))
+        except ValueError:
+            return None
+
+    def _fields(self, value: Any) -> Tangent | Any:
+        fields = fields_of(value)
+        shadow = (self._shadow(fields) or {}) if fields is not None else {}
+        own = self._shadow(value) or {}
+        if isinstance(own, dict) and type(own.get("*")) is Poison:
+            return own["*"]
+        bars = {name: self.read(item, shadow.get(name)) for name, item in (fields or {}).items()}
+        for name, descriptor in slots_of(type(value)).items():
+            try:
+                bars[name] = self.read(descriptor.__get__(value), own.get(name))
+            except AttributeError:
+                continue
+        return Tangent(type(value), bars) if any(bar is not None for bar in bars.values()) else None
+
+
+def take(memory: Memory, value: Any, bar: Any) -> Any:
+    """Take the whole cotangent of `value`, a result that is new, out of memory."""
+    return Reader(memory, taking=True).read(value, bar)

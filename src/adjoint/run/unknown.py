@@ -1,0 +1,154 @@
+"""Functions with neither rule nor source: they run, and their results are poisoned (design, section 3.4)."""
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import BuiltinMethodType, CellType, FunctionType, MethodType
+from typing import Any
+
+import numpy as np
+
+from adjoint.errors import MutationError, NoDerivativeError
+from adjoint.run.accumulate import Poison
+from adjoint.run.memory import Memory
+from adjoint.run.place import current_place
+from adjoint.run.structure import ATOMS, by_value, fields_of, slots_of
+
+__all__ = ["name_of", "poison", "run_unknown"]
+
+
+def name_of(f: Any) -> str:
+    """A function as users call it."""
+    module = getattr(f, "__module__", None)
+    name = getattr(f, "__qualname__", None) or getattr(f, "__name__", None) or repr(f)
+    return f"{module}.{name}" if module and module not in ("builtins", "__main__") else str(name)
+
+
+def run_unknown(memory: Memory, record: list[Any], slot: int, f: Any, args: tuple[Any, ...],
+                kwargs: dict[str, Any], why: str = "has neither a rule nor Python source") -> Any:
+    """Run `f` as it is; a cotangent that arrives at its result becomes poison of what went in."""
+    inputs = (*args, *kwargs.values())
+    before = [_snapshot(value) for value in inputs]
+    y = f(*args, **kwargs)
+    _check_unchanged(f, inputs, before)
+    if type(y) in ATOMS and type(y) is not FunctionType:
+        return y
+    function, span = current_place()
+    given = any(y is value for value in inputs)
+
+    def unknown_back(y_bar: Any) -> tuple[Any, ...]:
+        if y_bar is None and (given or not _arrived(memory, y)):
+            return (None,) * (len(inputs) + 1)
+        bar = y_bar if type(y_bar) is Poison else Poison(NoDerivativeError(
+            f"a derivative of '{name_of(f)}' is needed, which {why}",
+            hint=f"write a rule: @ad.rrule.register({name_of(f)}), or ad.non_differentiable({name_of(f)}) if its"
+                 " derivative is zero",
+            filename=None if function is None else function.filename, span=span))
+        owner = getattr(f, "__self__", None)
+        if owner is not None:
+            poison(memory, owner, bar)
+        poison(memory, f, bar)
+        return (None, *(bar if by_value(value) and type(value) not in (bool, int) else
+                        poison(memory, value, bar) for value in inputs))
+    record[slot] = unknown_back
+    return y
+
+
+def _arrived(memory: Memory, y: Any) -> bool:
+    """Whether memory holds a cotangent of `y`, taken out here."""
+    from adjoint.run.structure import take
+    return not by_value(y) and take(memory, y, None) is not None
+
+
+def poison(memory: Memory, value: Any, bar: Poison) -> None:
+    """Poison everything that carries a derivative in `value`, through containers, objects and closures."""
+    seen: set[int] = set()
+    stack = [value]
+    while stack:
+        owner = stack.pop()
+        if id(owner) in seen:
+            continue
+        seen.add(id(owner))
+        if isinstance(owner, np.ndarray):
+            if memory.is_written(owner):
+                memory.add_array(owner, bar)
+            continue
+        for key, item, shadow_owner in _parts(owner):
+            if by_value(item):
+                if type(item) is bool or type(item) is int:
+                    continue
+                if isinstance(item, np.ndarray) and memory.is_written(item):
+                    memory.add_array(item, bar)
+                elif type(key) is int and isinstance(owner, list | tuple):
+                    memory.add_item(owner, key, bar)
+                else:
+                    memory.add_entry(shadow_owner, key, bar)
+            elif type(item) not in ATOMS or type(item) is FunctionType:
+                stack.append(item)
+
+
+def _parts(owner: Any) -> Iterator[tuple[Any, Any, Any]]:
+    """What `owner` holds: key, value, and the object that the shadow is keyed by."""
+    if isinstance(owner, list | tuple):
+        for i, item in enumerate(owner):
+            yield i, item, owner
+    elif isinstance(owner, dict):
+        for key, item in owner.items():
+            yield key, item, owner
+    elif isinstance(owner, set | frozenset):
+        for item in owner:
+            yield item, item, owner
+    elif isinstance(owner, FunctionType):
+        for cell in owner.__closure__ or ():
+            yield None, cell, cell
+    elif isinstance(owner, CellType):
+        try:
+            yield None, owner.cell_contents, owner
+        except ValueError:
+            return
+    elif isinstance(owner, MethodType | BuiltinMethodType):
+        yield "__self__", owner.__self__, owner
+    elif not isinstance(owner, type):
+        fields = fields_of(owner)
+        for name, item in (fields or {}).items():
+            yield name, item, fields
+        for name, descriptor in slots_of(type(owner)).items():
+            try:
+                yield name, descriptor.__get__(owner), owner
+            except AttributeError:
+                continue
+
+
+# ---- changes that would go unseen -------------------------------------------------------------------------------
+
+
+def _snapshot(value: Any) -> Any:
+    kind = type(value)
+    if kind is np.ndarray:
+        return value.copy() if value.dtype.kind in "fc" else None
+    if isinstance(value, list | dict | set):
+        return value.copy() if kind in (list, dict, set) else type(value).copy(value)
+    fields = fields_of(value) if not isinstance(value, type | FunctionType) else None
+    return None if fields is None else dict(fields)
+
+
+def _check_unchanged(f: Any, inputs: tuple[Any, ...], before: list[Any]) -> None:
+    for value, saved in zip(inputs, before, strict=True):
+        if saved is None or not _changed(value, saved):
+            continue
+        function, span = current_place()
+        raise MutationError(
+            f"'{name_of(f)}', which has neither a rule nor Python source, changed the {type(value).__name__} that it"
+            " was given",
+            hint="give it a copy, or do the change in Python",
+            filename=None if function is None else function.filename, span=span)
+
+
+def _changed(value: Any, saved: Any) -> bool:
+    if isinstance(value, np.ndarray):
+        return value.shape != saved.shape or not np.array_equal(value, saved, equal_nan=True)
+    if isinstance(value, list):
+        return len(value) != len(saved) or any(a is not b for a, b in zip(value, saved, strict=True))
+    if isinstance(value, set):
+        return bool(value != saved)
+    current = value if isinstance(value, dict) else value.__dict__
+    return len(current) != len(saved) or any(current.get(key, saved) is not item for key, item in saved.items())

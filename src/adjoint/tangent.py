@@ -1,0 +1,65 @@
+"""The structural cotangent of an object."""
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+__all__ = ["Tangent"]
+
+
+class Tangent(Mapping[str, Any]):
+    """Cotangent of an object: one entry per field, ``None`` for fields without derivative.
+
+    Fields are read as attributes and as a mapping.
+
+    Parameters
+    ----------
+    primal : type or str
+        The type of the object, or the name of the function whose captured variables these are.
+    fields : dict
+        Cotangent by field name.
+
+    Examples
+    --------
+    >>> t = Tangent("Foo", {"a": 1.0, "b": None})
+    >>> t.a, dict(t)
+    (1.0, {'a': 1.0, 'b': None})
+    """
+
+    __slots__ = ("_fields", "_primal")
+
+    def __init__(self, primal: type | str, fields: Mapping[str, Any]) -> None:
+        object.__setattr__(self, "_primal", primal)
+        object.__setattr__(self, "_fields", dict(fields))
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self._fields[name]
+        except KeyError:
+            raise AttributeError(f"{self!r} has no field {name!r}") from None
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError("a Tangent cannot be changed")
+
+    def __getitem__(self, name: str) -> Any:
+        return self._fields[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._fields)
+
+    def __len__(self) -> int:
+        return len(self._fields)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Tangent):
+            return NotImplemented
+        return self._primal is other._primal and self._fields == other._fields
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Tangent, (self._primal, self._fields)
+
+    def __repr__(self) -> str:
+        name = self._primal if isinstance(self._primal, str) else self._primal.__name__
+        return f"Tangent[{name}]({', '.join(f'{k}={v!r}' for k, v in self._fields.items())})"

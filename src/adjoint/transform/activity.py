@@ -1,0 +1,184 @@
+"""Which variables cannot carry a derivative, whatever the arguments are.
+
+A flow-insensitive analysis over the named IR: a variable is inactive if everything that is ever assigned to it is. It
+assumes nothing about types, so it proves little: constants, counters over ``range``, the arithmetic of such. What it
+proves is left as plain Python in the forward function; all else is decided when it runs.
+"""
+from __future__ import annotations
+
+import builtins
+import operator
+from collections.abc import Callable, Iterator
+from types import BuiltinFunctionType, FunctionType, ModuleType
+from typing import Any
+
+from adjoint.ir import primitives
+from adjoint.ir.nodes import (
+    Assign,
+    Call,
+    Const,
+    For,
+    Function,
+    Global,
+    If,
+    Op,
+    Operand,
+    Region,
+    Try,
+    Unpack,
+    Var,
+    While,
+    Yield,
+)
+
+__all__ = ["Activity", "walk"]
+
+PURE: frozenset[Any] = frozenset({
+    operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod, operator.pow,
+    operator.neg, operator.pos, operator.invert, operator.not_, operator.truth, operator.and_, operator.or_,
+    operator.xor, operator.lshift, operator.rshift, operator.lt, operator.le, operator.gt, operator.ge, operator.eq,
+    operator.ne, operator.iadd, operator.isub, operator.imul, operator.itruediv, operator.ifloordiv, operator.imod,
+    operator.ipow, operator.is_, operator.is_not, primitives.build_slice, primitives.format_value,
+    primitives.build_string, primitives.current_globals,
+})
+"""Without effect and without derivative on operands that are inactive (immutable, since containers are active)."""
+
+FLAT: frozenset[Any] = frozenset({operator.is_, operator.is_not, primitives.current_globals, primitives.build_string})
+"""Without derivative and without effect whatever the operands are."""
+
+RESULT_INACTIVE: frozenset[Any] = frozenset({
+    operator.not_, operator.truth, operator.contains, primitives.format_value, primitives.exception_match,
+    primitives.import_module, primitives.import_from, primitives.match_sequence, primitives.match_mapping,
+})
+"""The result is a bool, a string or a module; computing it may still call the user's code."""
+
+COUNTERS: frozenset[Any] = frozenset({range})
+RESULT_INACTIVE_BUILTINS: frozenset[Any] = frozenset({
+    len, isinstance, issubclass, callable, hasattr, id, hash, ord, chr, str, repr, ascii, bool, bin, hex, oct, type,
+})
+
+
+def walk(region: Region) -> Iterator[Op]:
+    """Every operation of a region, inner regions included."""
+    for op in region:
+        yield op
+        match op:
+            case If(body=body, orelse=orelse) | For(body=body, orelse=orelse):
+                yield from walk(body)
+                yield from walk(orelse)
+            case While(test=test, body=body, orelse=orelse):
+                yield from walk(test)
+                yield from walk(body)
+                yield from walk(orelse)
+            case Try(body=body, handler=handler, orelse=orelse, final=final):
+                for part in (body, handler, orelse, final):
+                    yield from walk(part)
+
+
+class Activity:
+    """The inactive variables of one function.
+
+    Attributes
+    ----------
+    namespace
+        The globals of the function.
+    guards
+        The globals that the result relies on, by name: the function is lowered anew where one was rebound.
+    """
+
+    def __init__(self, function: Function, namespace: dict[str, Any]) -> None:
+        self.namespace = namespace
+        self.guards: dict[str, Any] = {}
+        self._inactive = self._solve(function)
+
+    def fixed(self, name: str) -> Any:
+        """The function, class or module that a global name stands for; ``None`` if it is anything else."""
+        value = self.namespace.get(name, getattr(builtins, name, None))
+        if isinstance(value, FunctionType | BuiltinFunctionType | ModuleType | type):
+            return value
+        return None
+
+    def callee(self, call: Call) -> Any:
+        """What is called, as far as the text says."""
+        match call.callee:
+            case Const(value=value):
+                return value
+            case Global(name=name):
+                value = self.fixed(name)
+                if value is not None and (value in COUNTERS or value in RESULT_INACTIVE_BUILTINS):
+                    self.guards[name] = value
+                    return value
+        return None
+
+    def is_inactive(self, operand: Operand) -> bool:
+        """Whether the operand can carry no derivative and holds nothing that can."""
+        match operand:
+            case Const():
+                return True
+            case Var(name=name):
+                return name in self._inactive
+            case Global(name=name):
+                return False
+
+    def is_plain(self, call: Call) -> bool:
+        """Whether the call can be left as it is: nothing active goes in, nothing active comes out."""
+        callee = self.callee(call)
+        if callee in FLAT:
+            return True
+        if callee in PURE or callee in COUNTERS:
+            return all(map(self.is_inactive, call.operands)) and not call.keywords
+        return False
+
+    def _result_inactive(self, call: Call) -> bool:
+        callee = self.callee(call)
+        if callee is None or not _hashable(callee):
+            return False
+        if callee in FLAT or callee in RESULT_INACTIVE or callee in COUNTERS:
+            return True
+        if callee in RESULT_INACTIVE_BUILTINS:
+            return True
+        return callee in PURE and all(map(self.is_inactive, call.operands)) and not call.keywords
+
+    def _solve(self, function: Function) -> set[str]:
+        """Start from "all inactive" and take out what some assignment makes active, until nothing changes."""
+        definitions: list[tuple[str, Callable[[], bool]]] = []
+        names = set()
+
+        def define(target: Var | None, inactive: Callable[[], bool]) -> None:
+            if target is not None:
+                names.add(target.name)
+                definitions.append((target.name, inactive))
+
+        for op in walk(function.body):
+            match op:
+                case Call(target=target):
+                    define(target, lambda op=op: self._result_inactive(op))  # type: ignore[misc]
+                case Assign(target=target, source=source):
+                    define(target, lambda source=source: self.is_inactive(source))  # type: ignore[misc]
+                case Unpack(targets=targets, value=value):
+                    for target in targets:
+                        define(target, lambda: False)
+                case For(target=target, iterable=iterable):
+                    define(target, lambda iterable=iterable: self.is_inactive(iterable))  # type: ignore[misc]
+                case Try(caught=caught):
+                    define(caught, lambda: False)
+                case Yield(target=target):
+                    define(target, lambda: False)
+        self._inactive = names - {parameter.name for parameter in function.parameters}
+        self._inactive -= {var.name for _, var in function.free}
+        changed = True
+        while changed:
+            changed = False
+            for name, inactive in definitions:
+                if name in self._inactive and not inactive():
+                    self._inactive.discard(name)
+                    changed = True
+        return self._inactive
+
+
+def _hashable(value: Any) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True

@@ -1,0 +1,318 @@
+"""The reverse transform: named IR → the forward and the reverse sweep of one function (design, section 3.4).
+
+Before, after::
+
+    while n > 0:            forward                              reverse
+        r = mul(r, x)       while n > 0:                         for rec1 in reversed(rec[1]):
+                                r = mul(r, x)      → rec1[1]         r̄, x̄ += rec1[1](r̄)
+
+The forward sweep is the function itself, with a slot of a record for each call that may carry a derivative. The reverse
+sweep goes through the same regions in reverse textual order; since a slot that is left ``None`` did not run, it needs no
+account of how the regions were left. Only what has no slot of its own (a copy of a name, the rebinding of a name to
+something inactive) needs a `Mark` where the text before it may have been left while its variables live on: after a
+``break`` or ``continue`` in a loop body, and anywhere in ``try``.
+"""
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TypeAlias, assert_never
+
+from adjoint.ir import primitives
+from adjoint.ir.nodes import (
+    Assign,
+    Break,
+    Call,
+    Const,
+    Continue,
+    Delete,
+    For,
+    Function,
+    Global,
+    If,
+    Op,
+    Operand,
+    Raise,
+    Region,
+    Return,
+    Span,
+    Try,
+    Unpack,
+    Var,
+    While,
+    Yield,
+)
+from adjoint.ir.sweeps import (
+    Blank,
+    Clear,
+    ForwardOp,
+    Mark,
+    Move,
+    Pull,
+    Recorded,
+    Resume,
+    ReverseOp,
+    Seed,
+    Slot,
+    Sweeps,
+    Traced,
+    Unwind,
+    When,
+)
+from adjoint.transform.activity import Activity, walk
+
+__all__ = ["reverse"]
+
+
+def reverse(function: Function, activity: Activity) -> Sweeps:
+    """Both sweeps of `function`."""
+    transform = _Reverse(function, activity)
+    forward, backward = transform.region(function.body, guarded=False)
+    return Sweeps(tuple(forward), tuple(backward), tuple(transform.blanks[0]))
+
+
+Both: TypeAlias = tuple[list[ForwardOp], list[ReverseOp]]
+
+
+class _Reverse:
+    """The walk. Each method returns the forward operations and the reverse ones, in the order in which they run."""
+
+    def __init__(self, function: Function, activity: Activity) -> None:
+        self._activity = activity
+        self.blanks: list[list[Blank]] = [[]]
+        self._temporaries = 0
+        self._definitions: Counter[str] = Counter(p.name for p in function.parameters)
+        for op in walk(function.body):
+            for target in _targets(op):
+                self._definitions[target.name] += 1
+
+    # ---- slots --------------------------------------------------------------------------------------------------
+
+    def _slot(self, blank: Blank) -> Slot:
+        """A new slot of the innermost record; slot 0 is the memory."""
+        self.blanks[-1].append(blank)
+        return Slot(len(self.blanks) - 1, len(self.blanks[-1]))
+
+    def _marked(self, ops: Sequence[ReverseOp], guarded: bool, span: Span | None) -> Both:
+        """What has no slot of its own is reversed only if it was reached."""
+        if not guarded or not ops:
+            return [], list(ops)
+        slot = self._slot(None)
+        return [Mark(slot, True, span)], [When(slot, True, tuple(ops))]
+
+    def _active(self, operand: Operand) -> Var | None:
+        return operand if isinstance(operand, Var) and not self._activity.is_inactive(operand) else None
+
+    # ---- regions ------------------------------------------------------------------------------------------------
+
+    def region(self, region: Region, guarded: bool) -> Both:
+        """`guarded`: an operation here may have been skipped although the variables live on."""
+        forward: list[ForwardOp] = []
+        parts: list[list[ReverseOp]] = []
+        for op in region:
+            ahead, back = self._op(op, guarded)
+            forward += ahead
+            parts.append(back)
+            guarded = guarded or _leaves_iteration(op)
+        return forward, [op for part in reversed(parts) for op in part]
+
+    def _op(self, op: Op, guarded: bool) -> Both:
+        match op:
+            case Call():
+                return self._call(op, guarded)
+            case Unpack():
+                return self._unpack(op, guarded)
+            case Assign():
+                return self._assign(op, guarded)
+            case Delete(target=target, span=span):
+                mark, back = self._marked([Clear(target)], guarded, span)
+                return [op, *mark], back
+            case If():
+                return self._if(op, guarded)
+            case For():
+                return self._for(op, guarded)
+            case While():
+                return self._while(op, guarded)
+            case Try():
+                return self._try(op, guarded)
+            case Return():
+                return self._return(op)
+            case Raise() | Break() | Continue():
+                return [op], []
+            case Yield():
+                return self._yield(op)
+            case _:
+                assert_never(op)
+
+    # ---- straight-line operations -------------------------------------------------------------------------------
+
+    def _call(self, op: Call, guarded: bool) -> Both:
+        if self._activity.is_plain(op):
+            return self._rebound(op, op.target, guarded, op.span)
+        loads, back_loads, operands = self._local(op.operands, op.span)
+        more, back_more, values = self._local(tuple(value for _, value in op.keywords), op.span)
+        keywords = tuple((name, value) for (name, _), value in zip(op.keywords, values, strict=True))
+        op = Call(op.target, op.callee, operands, keywords, op.span)
+        sources = tuple(map(self._active, (*operands, *values)))
+        ahead, back = self._pull(op, () if op.target is None else (op.target,), sources, guarded)
+        return [*loads, *more, *ahead], [*back, *back_more, *back_loads]
+
+    def _unpack(self, op: Unpack, guarded: bool) -> Both:
+        loads, back_loads, (value,) = self._local((op.value,), op.span)
+        op = Unpack(op.targets, value, op.starred, op.span)
+        ahead, back = self._pull(op, op.targets, (self._active(value),), guarded)
+        return [*loads, *ahead], [*back, *back_loads]
+
+    def _pull(self, op: Call | Unpack, results: tuple[Var, ...], sources: tuple[Var | None, ...], guarded: bool
+              ) -> Both:
+        slot = self._slot(len(sources))
+        if guarded and any(self._definitions[result.name] > 1 for result in results):
+            reached = self._slot(None)
+            return ([Recorded(op, slot), Mark(reached, True, op.span)],
+                    [Pull(slot, results, sources, reached, op.span)])
+        return [Recorded(op, slot)], [Pull(slot, results, sources, None, op.span)]
+
+    def _local(self, operands: tuple[Operand, ...], span: Span | None
+               ) -> tuple[list[ForwardOp], list[ReverseOp], tuple[Operand, ...]]:
+        """Global variables that are not plainly functions, classes or modules are read by a call of their own."""
+        loads: list[ForwardOp] = []
+        backs: list[ReverseOp] = []
+        local: list[Operand] = []
+        for operand in operands:
+            if isinstance(operand, Global) and self._activity.fixed(operand.name) is None:
+                self._temporaries += 1
+                target, slot = Var(f"_g{self._temporaries}"), self._slot(2)
+                load = self._load(target, operand.name, span)
+                loads.append(Recorded(load, slot))
+                backs.insert(0, Pull(slot, (target,), (None, None), None, span))
+                operand = target
+            local.append(operand)
+        return loads, backs, tuple(local)
+
+    def _load(self, target: Var, name: str, span: Span | None) -> Call:
+        return Call(target, Const(primitives.load_global), (Const(self._activity.namespace), Const(name)), (), span)
+
+    def _assign(self, op: Assign, guarded: bool) -> Both:
+        if isinstance(op.source, Global) and self._activity.fixed(op.source.name) is None:
+            load = self._load(op.target, op.source.name, op.span)
+            return self._pull(load, (op.target,), (None, None), guarded)
+        source = self._active(op.source)
+        if source is None:
+            return self._rebound(op, op.target, guarded, op.span)
+        mark, back = self._marked([Move(op.target, source, op.span)], guarded, op.span)
+        return [op, *mark], back
+
+    def _rebound(self, op: Op, target: Var | None, guarded: bool, span: Span | None) -> Both:
+        """A name is bound to something inactive."""
+        if target is None or self._activity.is_inactive(target):
+            return [op], []
+        mark, back = self._marked([Clear(target)], guarded, span)
+        return [op, *mark], back
+
+    def _return(self, op: Return) -> Both:
+        loads, backs, (value,) = self._local((op.value,), op.span)
+        slot = self._slot(None)
+        seed = Seed(self._active(value), op.span)
+        return ([*loads, Mark(slot, True, op.span), Return(value, op.span)],
+                [When(slot, True, (seed,)), *backs])
+
+    def _yield(self, op: Yield) -> Both:
+        loads, backs, (value,) = self._local((op.value,), op.span)
+        slot = self._slot(None)
+        return ([*loads, Mark(slot, True, op.span), Yield(op.target, value, op.span)],
+                [Resume(op.target, self._active(value), slot, op.span), *backs])
+
+    # ---- control flow -------------------------------------------------------------------------------------------
+
+    def _if(self, op: If, guarded: bool) -> Both:
+        slot = self._slot(None)
+        body, body_back = self.region(op.body, guarded)
+        orelse, orelse_back = self.region(op.orelse, guarded)
+        back: list[ReverseOp] = []
+        if orelse_back:
+            back.append(When(slot, False, tuple(orelse_back)))
+            orelse = [Mark(slot, False, op.span), *orelse]
+        if body_back:
+            back.append(When(slot, True, tuple(body_back)))
+            body = [Mark(slot, True, op.span), *body]
+        return [If(op.condition, tuple(body), tuple(orelse), op.span)], back  # type: ignore[arg-type]
+
+    def _for(self, op: For, guarded: bool) -> Both:
+        loads, backs, (iterable,) = self._local((op.iterable,), op.span)
+        source = self._active(iterable)
+        active = isinstance(iterable, Global) or source is not None
+        items = self._slot(None) if active else None
+        slot = self._slot(())
+        self.blanks.append([])
+        body, body_back = self.region(op.body, guarded)
+        blank = tuple(self.blanks.pop())
+        orelse, orelse_back = self._else(op.orelse, guarded, op.span)
+        loop = For(op.target, iterable, tuple(body), tuple(orelse), op.span)  # type: ignore[arg-type]
+        if not blank and not body_back and not active:
+            return [loop], orelse_back
+        if not active and not self._activity.is_inactive(op.target):
+            body_back.append(Clear(op.target))
+        traced = Traced(loop, slot, blank, items)
+        unwind = Unwind(traced, op.target if active else None, source, tuple(body_back), op.span)
+        return [*loads, traced], [*orelse_back, unwind, *backs]
+
+    def _while(self, op: While, guarded: bool) -> Both:
+        slot = self._slot(())
+        self.blanks.append([])
+        test, test_back = self.region(op.test, guarded)
+        body, body_back = self.region(op.body, guarded)
+        blank = tuple(self.blanks.pop())
+        orelse, orelse_back = self._else(op.orelse, guarded, op.span)
+        loop = While(tuple(test), op.condition, tuple(body), tuple(orelse), op.span)  # type: ignore[arg-type]
+        if not blank and not body_back and not test_back:
+            return [loop], orelse_back
+        traced = Traced(loop, slot, blank)
+        return [traced], [*orelse_back, Unwind(traced, None, None, (*body_back, *test_back), op.span)]
+
+    def _else(self, region: Region, guarded: bool, span: Span | None) -> Both:
+        if not region:
+            return [], []
+        ahead, back = self.region(region, guarded)
+        mark, back = self._marked(back, True, span)
+        return [*mark, *ahead], back
+
+    def _try(self, op: Try, guarded: bool) -> Both:
+        body, body_back = self.region(op.body, True)
+        handler, handler_back = self.region(op.handler, True)
+        orelse, orelse_back = self.region(op.orelse, True)
+        final, final_back = self.region(op.final, guarded)
+        if op.caught is not None:
+            mark, handler_back = self._marked([*handler_back, Clear(op.caught)], True, op.span)
+            handler = [*mark, *handler]
+        statement = Try(tuple(body), op.caught, tuple(handler), tuple(orelse), tuple(final), op.span)  # type: ignore[arg-type]
+        return [statement], [*final_back, *orelse_back, *handler_back, *body_back]
+
+
+def _targets(op: Op) -> tuple[Var, ...]:
+    match op:
+        case Call(target=target) | Yield(target=target):
+            return () if target is None else (target,)
+        case Assign(target=target) | For(target=target) | Delete(target=target):
+            return (target,)
+        case Unpack(targets=targets):
+            return targets
+        case Try(caught=caught):
+            return () if caught is None else (caught,)
+        case _:
+            return ()
+
+
+def _leaves_iteration(op: Op) -> bool:
+    """Whether the rest of a loop body after `op` may be skipped while the function goes on."""
+    match op:
+        case Break() | Continue():
+            return True
+        case If(body=body, orelse=orelse):
+            return any(map(_leaves_iteration, body)) or any(map(_leaves_iteration, orelse))
+        case For(orelse=orelse) | While(orelse=orelse):
+            return any(map(_leaves_iteration, orelse))
+        case Try(body=body, handler=handler, orelse=orelse, final=final):
+            return any(any(map(_leaves_iteration, part)) for part in (body, handler, orelse, final))
+        case _:
+            return False
+
