@@ -134,7 +134,7 @@ class ControlWriter:
             result.extend(self.statement(s))
         if not result:
             result.append(self.assign(s))
-        if s.depth and self.chance(0.25):
+        if s.depth and self.chance(0.45 if s.place in ("finally", "except", "with") else 0.22):
             result.extend(self.leave(s))
         return result
 
@@ -358,27 +358,35 @@ class ControlWriter:
         start, inner = self.nested(s, "generator", p)
         body = [*start, Line(f"yield {self.leaf(inner)}", "yield")]
         body += self.body(inner, 2, 4)
+        if s.generators and self.chance(0.6):
+            body.insert(self.rng.randint(len(start), len(body)), self.delegating(inner))
         made = block(f"def {g}({p}):", body, tag="generator")
         s.generators.append(g)
+        if s.depth < 5 and self.left > 0 and self.chance(0.35):
+            return [made, *self.generator(s)]
         return [made, *self.consume(s)]
 
     def yielding(self, s: Scope) -> list[Statement]:
         if s.place == "finally":  # a generator that is being closed must not yield
             return [self.assign(s)]
         roll, v = self.rng.random(), self.rng.choice(s.writes)
-        if roll < 0.55:
+        if roll < (0.3 if s.generators else 0.55):
             return [Line(f"yield {self.expression(s, 1)}", f"yield in {s.place or 'block'}")]
-        if roll < 0.8 or not s.generators:
+        if roll < 0.5 or not s.generators:
             sent = self.fresh("r")
             use = Line(f"{v} = 0.7 * {sent}", "value sent")
             return [
                 Line(f"{sent} = yield {self.expression(s, 1)}", f"yield in {s.place or 'block'}"),
                 block(f"if {sent} is not None:", [use], tag=""),
             ]
+        return [self.delegating(s)]
+
+    def delegating(self, s: Scope) -> Line:
         inner = f"{self.rng.choice(s.generators)}({self.leaf(s)})"
         if self.chance(0.5):
-            return [Line(f"yield from {inner}", "yield from")]
-        return [Line(f"{v} = (yield from {inner}) or 0.25", "yield from with result")]
+            return Line(f"yield from {inner}", "yield from")
+        v = self.rng.choice(s.writes)
+        return Line(f"{v} = (yield from {inner}) or 0.25", "yield from with result")
 
     def consume(self, s: Scope) -> list[Statement]:
         """Use a generator; whatever happens, it is closed at a definite place."""

@@ -52,6 +52,7 @@ class MemoryWriter(PlaceWriter):
             Line(f"u = {self.pick('x[1:3]', 'y[::2]', 'm[0, 1:3]')}"),
             Line(f"w = {self.pick('m[:, 1]', 'm.reshape(-1)[::5]', 'n[:, 2].copy()')}"),
             Line("named['c'] = x + y"),
+            Line("items.append(x)"),
             Line("box = Box(q)"),
             Line("stack = [s, 0.4]"),
             Line("pair = (x, p)"),
