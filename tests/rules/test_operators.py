@@ -99,6 +99,8 @@ CASES = {
     operator.sub: [*SHAPES, *COMPLEX],
     operator.mul: [*SHAPES, *COMPLEX, (reals(2), [1.0, 2.0])],
     operator.truediv: [*SHAPES, *COMPLEX],
+    divmod: REMAINDERS[:-2],
+    np.divmod: [*REMAINDERS, ([7.5, 2.5], 2)],
     operator.floordiv: [(7.5, 2.0), (reals(3), 0.7), (7, 2)],
     operator.mod: REMAINDERS,
     operator.pow: [

@@ -14,51 +14,50 @@ from adjoint.rules.slopes import Traits, numeric_operands
 from adjoint.rules.tangents import filled
 
 
-def _register(f: Any) -> None:
+def bilinear(f: Any, left_bar: Any, right_bar: Any) -> None:
+    """Register both rules of a product of arrays.
+
+    Parameters
+    ----------
+    f
+        ``f(a, b)``, linear in each operand (over the real numbers).
+    left_bar, right_bar
+        ``(y_bar, a, b)`` to the cotangent of `a` or `b`, in any shape to which the operand
+        broadcasts. Of the operand itself only the shape may be read.
+    """
     traits = Traits.of(f)
 
     @rrule.register(f, trusted=True)
-    def matmul(a, b, /):
-        if (
-            type(a) is np.ndarray
-            and type(b) is np.ndarray
-            and a.dtype is FLOAT64
-            and b.dtype is FLOAT64
-            and a.ndim == 2
-            and b.ndim == 2
-        ):
-            return f(a, b), lambda y_bar: (None, y_bar @ b.T, a.T @ y_bar)
+    def both(a, b, /):
         operands = numeric_operands(traits, (a, b))
         if operands is None:
             return NotImplemented
-        y = f(a, b)
         (left, right), to_a, to_b = operands, projector(a), projector(b)
 
-        def matmul_back(y_bar):
-            return None, to_a(left_bar(y_bar, left, right)), to_b(right_bar(y_bar, left, right))
+        def product_back(y_bar):
+            a_bar, b_bar = left_bar(y_bar, left, right), right_bar(y_bar, left, right)
+            return None, to_a(a_bar), to_b(b_bar)
 
-        return y, matmul_back
+        return f(a, b), product_back
 
     def only_left(a, b, /):
         operands = numeric_operands(traits, (a, b))
         if operands is None:
             return NotImplemented
-        (left, right), to_a = operands, projector(a)
-        like = np.broadcast_to(np.float64(0), left.shape)  # the values of `a` are not needed
+        like, right, to_a = _shape_of(operands[0]), operands[1], projector(a)
         return f(a, b), lambda y_bar: (None, to_a(left_bar(y_bar, like, right)), None)
 
     def only_right(a, b, /):
         operands = numeric_operands(traits, (a, b))
         if operands is None:
             return NotImplemented
-        (left, right), to_b = operands, projector(b)
-        like = np.broadcast_to(np.float64(0), right.shape)
+        left, like, to_b = operands[0], _shape_of(operands[1]), projector(b)
         return f(a, b), lambda y_bar: (None, None, to_b(right_bar(y_bar, left, like)))
 
-    matmul.only = (only_left, only_right)
+    both.only = (only_left, only_right)  # type: ignore[attr-defined]
 
     @frule.register(f, trusted=True)
-    def matmul_forward(dots, a, b, /):
+    def product_forward(dots, a, b, /):
         if numeric_operands(traits, (a, b)) is None:
             return NotImplemented
         y, (a_dot, b_dot) = f(a, b), dots
@@ -67,6 +66,11 @@ def _register(f: Any) -> None:
             term = f(a, filled(b_dot, b))
             y_dot = term if y_dot is None else y_dot + term
         return y, y_dot
+
+
+def _shape_of(x: Any) -> Any:
+    """An array of the shape of `x` that does not keep `x` alive."""
+    return np.broadcast_to(np.float64(0), np.shape(x))
 
 
 def left_bar(y_bar: Any, a: Any, b: Any) -> Any:
@@ -101,5 +105,38 @@ def right_bar(y_bar: Any, a: Any, b: Any) -> Any:
     return np.swapaxes(a, -1, -2) @ y_bar
 
 
+def _plain_matrices(f: Any) -> None:
+    """The usual case ahead of the general rule: two matrices of doubles need no projection."""
+
+    @rrule.register(f, trusted=True)
+    def matrices(a, b, /):
+        if not _two_matrices(a, b):
+            return NotImplemented
+        return f(a, b), lambda y_bar: (None, y_bar @ b.T, a.T @ y_bar)
+
+    def only_left(a, b, /):
+        if not _two_matrices(a, b):
+            return NotImplemented
+        return f(a, b), lambda y_bar: (None, y_bar @ b.T, None)
+
+    def only_right(a, b, /):
+        if not _two_matrices(a, b):
+            return NotImplemented
+        return f(a, b), lambda y_bar: (None, None, a.T @ y_bar)
+
+    matrices.only = (only_left, only_right)  # type: ignore[attr-defined]
+
+
+def _two_matrices(a: Any, b: Any) -> bool:
+    return (
+        type(a) is np.ndarray
+        and type(b) is np.ndarray
+        and a.dtype is FLOAT64
+        and b.dtype is FLOAT64
+        and a.ndim == b.ndim == 2
+    )
+
+
 for _f in (operator.matmul, np.matmul):
-    _register(_f)
+    bilinear(_f, left_bar, right_bar)
+    _plain_matrices(_f)

@@ -15,7 +15,10 @@ import numpy as np
 
 from adjoint.rules import matmul as matmul  # registers ``@``
 from adjoint.rules.families import elementwise
-from adjoint.rules.registry import non_differentiable
+from adjoint.rules.projection import projector
+from adjoint.rules.registry import frule, non_differentiable, rrule
+from adjoint.rules.slopes import Traits, numeric_operands
+from adjoint.rules.tangents import filled
 
 elementwise(operator.pos, 1, also=(np.positive,))
 elementwise(operator.neg, -1, also=(np.negative,))
@@ -67,6 +70,41 @@ elementwise(
 elementwise(operator.mod, 1, lambda y, a, b: -(a // b), also=(np.remainder,), singular=True)
 elementwise(np.fmod, 1, lambda y, a, b: np.rint((y - a) / b), singular=True)
 elementwise(operator.floordiv, None, None, also=(np.floor_divide,))
+
+
+def _divmod(f: Any) -> None:
+    traits = Traits.of(f)
+
+    @rrule.register(f, trusted=True)
+    def divmod_rule(a, b, /):
+        if numeric_operands(traits, (a, b)) is None:
+            return NotImplemented
+        quotient, remainder = f(a, b)
+        to_a, to_b = projector(a), projector(b)
+
+        def divmod_back(y_bar):
+            if y_bar[1] is None:
+                return None, None, None
+            return None, to_a(y_bar[1]), to_b(-quotient * y_bar[1])
+
+        return (quotient, remainder), divmod_back
+
+    @frule.register(f, trusted=True)
+    def divmod_forward(dots, a, b, /):
+        if numeric_operands(traits, (a, b)) is None:
+            return NotImplemented
+        quotient, remainder = f(a, b)
+        a_dot, b_dot = dots
+        y_dot = np.zeros(np.shape(remainder))
+        if a_dot is not None:
+            y_dot = y_dot + filled(a_dot, a)
+        if b_dot is not None:
+            y_dot = y_dot - quotient * filled(b_dot, b)
+        return (quotient, remainder), (None, y_dot)
+
+
+_divmod(divmod)
+_divmod(np.divmod)
 
 
 # ---- the absolute value --------------------------------------------------------------------------

@@ -9,11 +9,13 @@ from adjoint.rules.numpy import (
     methods,
     products,
     reductions,
+    sampling,
     selection,
     shaping,
     sorting,
     statistics,
     ufunc_methods,
+    ufuncs,
 )
 
 __all__ = [
@@ -25,9 +27,11 @@ __all__ = [
     "methods",
     "products",
     "reductions",
+    "sampling",
     "selection",
     "shaping",
     "sorting",
     "statistics",
     "ufunc_methods",
+    "ufuncs",
 ]

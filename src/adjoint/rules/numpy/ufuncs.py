@@ -1,0 +1,248 @@
+"""Rules of NumPy's universal functions, other than those that are operators of Python.
+
+The partials are marked singular where they, or what they are computed from, can overflow: also
+``exp`` and ``square``, since 0 times infinity must stay 0 in a branch that was not selected.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from adjoint.rules import operators as operators  # registers those of the operators
+from adjoint.rules.families import elementwise
+from adjoint.rules.matmul import bilinear
+from adjoint.rules.projection import as_numeric, projector
+from adjoint.rules.registry import frule, non_differentiable, rrule
+from adjoint.rules.tangents import filled
+
+LN2, LN10 = math.log(2.0), math.log(10.0)
+
+
+# ---- exponentials, powers, logarithms ------------------------------------------------------------
+
+elementwise(np.exp, lambda y, x: y, singular=True)
+elementwise(np.exp2, lambda y, x: y * LN2, singular=True)
+elementwise(np.expm1, lambda y, x: y + 1, singular=True)
+elementwise(np.log, lambda y, x: 1 / x, singular=True)
+elementwise(np.log2, lambda y, x: 1 / (x * LN2), singular=True)
+elementwise(np.log10, lambda y, x: 1 / (x * LN10), singular=True)
+elementwise(np.log1p, lambda y, x: 1 / (1 + x), singular=True)
+elementwise(np.sqrt, lambda y, x: 0.5 / y, singular=True)
+elementwise(np.cbrt, lambda y, x: 1 / (3 * y * y), singular=True)
+elementwise(np.square, lambda y, x: 2 * x, singular=True)
+elementwise(np.reciprocal, lambda y, x: -y * y, singular=True)
+elementwise(
+    np.logaddexp,
+    lambda y, a, b: np.exp(a - y),
+    lambda y, a, b: np.exp(b - y),
+    singular=True,
+)
+elementwise(
+    np.logaddexp2,
+    lambda y, a, b: np.exp2(a - y),
+    lambda y, a, b: np.exp2(b - y),
+    singular=True,
+)
+
+
+# ---- trigonometric and hyperbolic functions ------------------------------------------------------
+
+elementwise(np.sin, lambda y, x: np.cos(x), singular=True)
+elementwise(np.cos, lambda y, x: -np.sin(x), singular=True)
+elementwise(np.tan, lambda y, x: 1 + y * y, singular=True)
+elementwise(np.arcsin, lambda y, x: 1 / np.sqrt((1 - x) * (1 + x)), singular=True)
+elementwise(np.arccos, lambda y, x: -1 / np.sqrt((1 - x) * (1 + x)), singular=True)
+elementwise(np.arctan, lambda y, x: 1 / (1 + x * x), singular=True)
+elementwise(np.sinh, lambda y, x: np.cosh(x), singular=True)
+elementwise(np.cosh, lambda y, x: np.sinh(x), singular=True)
+elementwise(np.tanh, lambda y, x: 1 - y * y)
+elementwise(np.arcsinh, lambda y, x: 1 / np.sqrt(1 + x * x), singular=True)
+# not the root of a product, which is on another branch for complex x
+elementwise(np.arccosh, lambda y, x: 1 / (np.sqrt(x - 1) * np.sqrt(x + 1)), singular=True)
+elementwise(np.arctanh, lambda y, x: 1 / ((1 - x) * (1 + x)), singular=True)
+elementwise(np.degrees, 180 / math.pi, also=(np.rad2deg,))
+elementwise(np.radians, math.pi / 180, also=(np.deg2rad,))
+
+
+def _hypot_slope(y: Any, x: Any) -> Any:
+    """x / y, taken for 0 at the origin."""
+    return x / np.where(np.equal(y, 0), 1, y)
+
+
+def _arctan2_slope(a: Any, b: Any) -> Any:
+    """∂ arctan2(a, b) / ∂a; scaled, so that squares do not overflow."""
+    r = np.hypot(a, b)
+    return b / r / r
+
+
+elementwise(np.hypot, lambda y, a, b: _hypot_slope(y, a), lambda y, a, b: _hypot_slope(y, b))
+elementwise(
+    np.arctan2,
+    lambda y, a, b: _arctan2_slope(a, b),
+    lambda y, a, b: -_arctan2_slope(b, a),
+    singular=True,
+)
+
+
+# ---- extrema: a tie is shared equally ------------------------------------------------------------
+
+
+def _share_of_greater(a: Any, b: Any) -> Any:
+    return np.where(np.equal(a, b), 0.5, np.greater(a, b))
+
+
+def _share_of_number(a: Any, b: Any) -> Any:
+    """`_share_of_greater` where NaN counts for missing."""
+    return np.where(np.equal(a, b), 0.5, np.greater(a, b) | np.isnan(b))
+
+
+elementwise(
+    np.maximum,
+    lambda y, a, b: _share_of_greater(a, b),
+    lambda y, a, b: _share_of_greater(b, a),
+)
+elementwise(
+    np.minimum,
+    lambda y, a, b: _share_of_greater(b, a),
+    lambda y, a, b: _share_of_greater(a, b),
+)
+elementwise(
+    np.fmax,
+    lambda y, a, b: _share_of_number(a, b),
+    lambda y, a, b: _share_of_number(b, a),
+)
+elementwise(
+    np.fmin,
+    lambda y, a, b: _share_of_number(-a, -b),
+    lambda y, a, b: _share_of_number(-b, -a),
+)
+
+
+# ---- parts of numbers ----------------------------------------------------------------------------
+
+elementwise(np.copysign, lambda y, a, b: np.sign(a) * np.copysign(1, b), None)
+elementwise(np.heaviside, None, lambda y, a, b: 1.0 * np.equal(a, 0))
+elementwise(np.ldexp, lambda y, a, b: np.exp2(b), None, singular=True)
+elementwise(np.nextafter, 1, None)
+
+
+@rrule.register(np.conjugate, trusted=True)
+def _(x, /):
+    if as_numeric(x) is None:
+        return NotImplemented
+    to_x = projector(x)
+    return np.conjugate(x), lambda y_bar: (None, to_x(np.conjugate(y_bar)))
+
+
+@frule.register(np.conjugate, trusted=True)
+def _(dots, x, /):
+    if as_numeric(x) is None:
+        return NotImplemented
+    return np.conjugate(x), None if dots[0] is None else np.conjugate(filled(dots[0], x))
+
+
+SIGN_IS_DIRECTION = np.sign(1j) == 1j
+"""Whether the sign of a complex number is x / |x|, as it is since NumPy 2."""
+
+
+def _turn(y: Any, x: Any, x_dot: Any) -> Any:
+    """What of `x_dot` turns x / |x|: symmetric, so its own adjoint."""
+    r = np.where(np.equal(x, 0), np.inf, np.abs(x))
+    return (x_dot - y * np.real(np.conj(y) * x_dot)) / r
+
+
+@rrule.register(np.sign, trusted=True)
+def _(x, /):
+    value = as_numeric(x)
+    if value is None:
+        return NotImplemented
+    y = np.sign(x)
+    if not (SIGN_IS_DIRECTION and np.iscomplexobj(value)):
+        return y, lambda y_bar: (None, None)
+    to_x = projector(x)
+    return y, lambda y_bar: (None, to_x(_turn(y, value, y_bar)))
+
+
+@frule.register(np.sign, trusted=True)
+def _(dots, x, /):
+    y = np.sign(x)
+    if dots[0] is None or not (SIGN_IS_DIRECTION and np.iscomplexobj(x)):
+        return y, None
+    return y, _turn(y, x, filled(dots[0], x))
+
+
+# ---- two results ---------------------------------------------------------------------------------
+
+
+@rrule.register(np.modf, trusted=True)
+def _(x, /):
+    if as_numeric(x) is None:
+        return NotImplemented
+    to_x = projector(x)
+    return np.modf(x), lambda y_bar: (None, None if y_bar[0] is None else to_x(y_bar[0]))
+
+
+@frule.register(np.modf, trusted=True)
+def _(dots, x, /):
+    y = np.modf(x)
+    return y, None if dots[0] is None else (filled(dots[0], x), np.zeros(np.shape(y[1])))
+
+
+@rrule.register(np.frexp, trusted=True)
+def _(x, /):
+    if as_numeric(x) is None:
+        return NotImplemented
+    to_x = projector(x)
+    mantissa, exponent = np.frexp(x)
+
+    def frexp_back(y_bar):
+        return None, None if y_bar[0] is None else to_x(np.ldexp(y_bar[0], -exponent))
+
+    return (mantissa, exponent), frexp_back
+
+
+@frule.register(np.frexp, trusted=True)
+def _(dots, x, /):
+    mantissa, exponent = np.frexp(x)
+    if dots[0] is None:
+        return (mantissa, exponent), None
+    return (mantissa, exponent), (np.ldexp(filled(dots[0], x), -exponent), None)
+
+
+# ---- products over axes (NumPy 2) ----------------------------------------------------------------
+
+if hasattr(np, "vecdot"):  # Σ conj(a) b
+    bilinear(
+        np.vecdot,
+        lambda y_bar, a, b: np.conj(y_bar)[..., None] * b,
+        lambda y_bar, a, b: y_bar[..., None] * a,
+    )
+if hasattr(np, "matvec"):
+    bilinear(
+        np.matvec,
+        lambda y_bar, a, b: y_bar[..., None] * np.conj(b)[..., None, :],
+        lambda y_bar, a, b: np.matmul(np.conj(np.swapaxes(a, -1, -2)), y_bar[..., None])[..., 0],
+    )
+    bilinear(  # conj(a) b
+        np.vecmat,
+        lambda y_bar, a, b: np.matmul(b, np.conj(y_bar)[..., None])[..., 0],
+        lambda y_bar, a, b: a[..., None] * y_bar[..., None, :],
+    )
+
+
+# ---- integers, truth values, steps ---------------------------------------------------------------
+
+non_differentiable(
+    *(
+        getattr(np, name)
+        for name in """
+        bitwise_and bitwise_count bitwise_or bitwise_xor ceil equal floor gcd greater greater_equal
+        invert isfinite isinf isnan isnat lcm left_shift less less_equal logical_and logical_not
+        logical_or logical_xor not_equal right_shift rint signbit spacing trunc
+        """.split()
+        if hasattr(np, name)
+    )
+)
