@@ -80,6 +80,8 @@ CASES = {
     np.prod: [*SUMS, *FROM, (ZEROS,), case(ZEROS, axis=0), case(ZEROS, axis=1, keepdims=True)],
     np.max: EXTREMA,
     np.min: EXTREMA,
+    np.amax: EXTREMA[:3],
+    np.amin: EXTREMA[:3],
     np.ptp: AXES,
     np.var: SPREAD,
     np.std: SPREAD,
@@ -101,7 +103,7 @@ CASES = {
     np.nanprod: [(HOLES,), case(HOLES, axis=1), case(HOLES, axis=0, keepdims=True)],
     np.nanmax: [(HOLES,), case(HOLES, axis=1), case(HOLES, axis=0, keepdims=True)],
     np.nanmin: [(HOLES,), case(HOLES, axis=1), case(HOLES, axis=0, keepdims=True)],
-    getattr(np, "trapezoid", None) or np.trapz: [
+    np.trapezoid if hasattr(np, "trapezoid") else np.trapz: [  # noqa: NPY201
         (X,),
         (X, None, 0.5),
         (X, np.sort(reals(4, seed=3))),

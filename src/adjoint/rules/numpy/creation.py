@@ -1,31 +1,39 @@
-"""Rules of NumPy's functions that make arrays: of nested lists, of a fill value, between two ends."""
+"""Rules of NumPy's functions that make arrays: of nested lists, of a fill value, between two
+ends.
+"""
+
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
 
 from adjoint.rules.numpy.operands import array_rule, linear_frule, methods, severed
 from adjoint.rules.projection import as_numeric, project, projector, unbroadcast
-from adjoint.rules.registry import non_differentiable, rrule
+from adjoint.rules.registry import rrule, substitute
 
 FLOATS = {float}
 NUMBERS = {float, int}
 
-# ---- of something ---------------------------------------------------------------------------------------------------
+# ---- of something --------------------------------------------------------------------------------
 
 
 def array_of(y: Any, source: Any) -> Any:
     """The rule of an array made of nested lists, of an array or of a number."""
     if y.dtype.kind not in "fc":
-        # Made of integers, the elements count as reals; rounded to integers, the derivative is zero.
+        # Made of integers, the elements count as reals; rounded to integers, the derivative is
+        # zero.
         numeric = as_numeric(source)
         if numeric is None:
             return NotImplemented
         if np.result_type(numeric).kind in "fc":
             return y, lambda y_bar: (None, None)
     if type(source) is list and y.ndim == 1 and NUMBERS.issuperset(map(type, source)):
-        return y, lambda y_bar: (None, y_bar.tolist() if y_bar.dtype.kind == "f" else y_bar.real.tolist())
+        return y, lambda y_bar: (
+            None,
+            y_bar.tolist() if y_bar.dtype.kind == "f" else y_bar.real.tolist(),
+        )
     if isinstance(source, (list, tuple)):
         return y, lambda y_bar: (None, nested_bars(y_bar[(0,) * (y.ndim - _depth(source))], source))
     shape, to_bar = np.shape(source), projector(source)
@@ -64,17 +72,27 @@ def _(object, dtype=None, *, order="K", subok=False, ndmin=0):
 
 @array_rule(np.array, operands="object", alias=True, nested=False)
 def _(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0):
-    return array_of(np.array(object, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin), object)
+    return array_of(
+        np.array(object, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin), object
+    )
 
 
 def _as(f: Any) -> None:
     @array_rule(f, nested=False, alias=True)
     def _(a, dtype=None, order=None, *, copy=None):
-        keywords = {name: value for name, value in (("order", order), ("copy", copy)) if value is not None}
+        keywords = {
+            name: value for name, value in (("order", order), ("copy", copy)) if value is not None
+        }
         return array_of(f(a, dtype, **keywords), a)
 
 
-for _f in (np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray, np.asarray_chkfinite):
+for _f in (
+    np.asarray,
+    np.asanyarray,
+    np.ascontiguousarray,
+    np.asfortranarray,
+    np.asarray_chkfinite,
+):
     _as(_f)
 
 
@@ -109,14 +127,18 @@ def _(a, dtype, order="K", casting="unsafe", subok=True, copy=True):
 
 
 if hasattr(np, "astype"):
+
     @array_rule(np.astype, operands="x", alias=True)
-    def _(x, dtype, /, *, copy=True):
+    def astype(x, dtype, /, *, copy=True):
         return _astype(np.astype(x, dtype, copy=copy), x)
 
 
-linear_frule(np.copy, *methods("copy", "astype"))
+linear_frule(
+    np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray, np.require,
+    np.copy, *methods("copy", "astype"),
+)  # fmt: skip
 
-# ---- of a fill value ------------------------------------------------------------------------------------------------
+# ---- of a fill value -----------------------------------------------------------------------------
 
 
 @array_rule(np.full, operands="shape fill_value")
@@ -136,11 +158,7 @@ def _filled(y: Any, fill_value: Any) -> Any:
     return y, lambda y_bar: (None, None, unbroadcast(y_bar, shape))
 
 
-non_differentiable(
-    np.zeros, np.ones, np.empty, np.zeros_like, np.ones_like, np.empty_like, np.eye, np.identity, np.tri, np.indices,
-    np.bartlett, np.blackman, np.hamming, np.hanning, np.ndindex)
-
-# ---- between two ends -----------------------------------------------------------------------------------------------
+# ---- between two ends ----------------------------------------------------------------------------
 
 
 def _ramp(num: int, endpoint: bool, ndim: int, axis: int) -> Any:
@@ -171,6 +189,7 @@ def _(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0):
             steps = num - 1 if endpoint else num
             start_bar, stop_bar = start_bar - step_bar / steps, stop_bar + step_bar / steps
         return None, project(start_bar, start), project(stop_bar, stop)
+
     return y, linspace_back
 
 
@@ -185,9 +204,12 @@ def _(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
         exponents = np.linspace(start, stop, num, endpoint, axis=axis)
         if np.ndim(base) and exponents.ndim < y.ndim:
             exponents = np.log(y) / np.log(bases)
-        start_bar, stop_bar = _ends(y_bar * np.conj(y * np.log(bases)), _ramp(num, endpoint, y.ndim, axis), axis)
+        start_bar, stop_bar = _ends(
+            y_bar * np.conj(y * np.log(bases)), _ramp(num, endpoint, y.ndim, axis), axis
+        )
         base_bar = np.sum(y_bar * np.conj(exponents * y / bases), axis)
         return None, project(start_bar, start), project(stop_bar, stop), project(base_bar, base)
+
     return y, logspace_back
 
 
@@ -202,6 +224,7 @@ def _(start, stop, num=50, endpoint=True, dtype=None, axis=0):
     def geomspace_back(y_bar):
         start_bar, stop_bar = _ends(y_bar * y, _ramp(num, endpoint, y.ndim, axis), axis)
         return None, project(start_bar / start, start), project(stop_bar / stop, stop)
+
     return y, geomspace_back
 
 
@@ -217,6 +240,7 @@ def _(start_or_stop, stop=None, step=1, *, dtype=None):
     def arange_back(y_bar):
         step_bar = project(np.sum(y_bar * np.arange(y_bar.size)), step)
         return None, None if stop is None else project(np.sum(y_bar), start_or_stop), None, step_bar
+
     return y, arange_back
 
 
@@ -228,4 +252,23 @@ def _(x, N=None, increasing=False):
         powers = np.arange(y.shape[1]) if increasing else np.arange(y.shape[1])[::-1]
         slopes = np.asarray(x)[:, None] ** np.maximum(powers - 1, 0)
         return None, np.sum(y_bar * np.conj(slopes * powers), axis=1)
+
     return y, vander_back
+
+
+# ---- from iterators ------------------------------------------------------------------------------
+
+
+@substitute(np.fromiter)
+def _fromiter(iter, dtype, count=-1):
+    """Takes no more from the iterator than it needs."""
+    items = [*iter] if count < 0 else [*itertools.islice(iter, count)]
+    if len(items) < count:
+        raise ValueError(f"iterator too short: expected {count} items, it had only {len(items)}")
+    return np.array(items, dtype)
+
+
+@substitute(np.ndenumerate)
+def _ndenumerate(arr):
+    arr = np.asarray(arr)
+    return iter([(index, arr[index]) for index in np.ndindex(arr.shape)])

@@ -1,4 +1,5 @@
 """Rules of NumPy's running sums and products, and of differences."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -34,7 +35,10 @@ def _(a, axis=None, dtype=None, out=None):
     if severed(y, a):
         return y, nothing
     there, along = ~np.isnan(a), 0 if axis is None else axis
-    return y, lambda y_bar: (None, np.reshape(reversed_cumsum(y_bar, along), np.shape(there)) * there)
+    return y, lambda y_bar: (
+        None,
+        np.reshape(reversed_cumsum(y_bar, along), np.shape(there)) * there,
+    )
 
 
 linear_frule(np.cumsum, *methods("cumsum"))
@@ -47,7 +51,8 @@ def cumprod_transpose(factors: Any, y: Any, y_bar: Any, axis: int) -> Any:
         plain = reversed_cumsum(y_bar * y, axis) / factors
     if np.all(y != 0) and np.all(np.isfinite(plain)):
         return plain
-    # Division fails where a factor is zero or the product underflows. Without it: the product of the factors before,
+    # Division fails where a factor is zero or the product underflows. Without it: the product of
+    # the factors before,
     # times the recurrence  tail[i] = y_bar[i] + factors[i + 1] * tail[i + 1]  of what comes after.
     factors, tail = np.moveaxis(factors, axis, 0), np.moveaxis(np.array(y_bar), axis, 0)
     for i in range(len(tail) - 2, -1, -1):
@@ -69,7 +74,10 @@ def _cumprod(f: Any, *keys: Any) -> None:
             there = True if f is np.cumprod else ~np.isnan(a)
             factors = np.asarray(a if there is True else np.where(there, a, 1))
             factors, along = (np.ravel(factors), 0) if axis is None else (factors, axis)
-            return None, np.reshape(cumprod_transpose(factors, y, y_bar, along), np.shape(a)) * there
+            return None, np.reshape(
+                cumprod_transpose(factors, y, y_bar, along), np.shape(a)
+            ) * there
+
         return y, cumprod_back
 
 
@@ -92,13 +100,16 @@ def _cumulative(name: str, transpose: Any) -> None:
             return y, nothing
         along = 0 if axis is None else axis % np.ndim(x)
         rest = (slice(None),) * along + (slice(int(include_initial), None),)
-        return y, lambda y_bar: (None, np.reshape(transpose(x, y[rest], y_bar[rest], along), np.shape(x)))
+        return y, lambda y_bar: (
+            None,
+            np.reshape(transpose(x, y[rest], y_bar[rest], along), np.shape(x)),
+        )
 
 
 _cumulative("cumulative_sum", lambda x, y, y_bar, axis: reversed_cumsum(y_bar, axis))
 _cumulative("cumulative_prod", cumprod_transpose)
 
-# ---- differences --------------------------------------------------------------------------------------------------
+# ---- differences ---------------------------------------------------------------------------------
 
 
 def undiff(bar: Any, axis: int) -> Any:
@@ -112,7 +123,7 @@ def undiff(bar: Any, axis: int) -> Any:
 @array_rule(np.diff, operands="a prepend append")
 def _(a, n=1, axis=-1, prepend=np._NoValue, append=np._NoValue):
     y = np.diff(a, n, axis, prepend, append)
-    if np.result_type(a) == bool:
+    if np.result_type(a).kind == "b":
         return NotImplemented
     shape, axis = np.shape(a), axis % np.ndim(a)
     ends = [_end(end, shape, axis) for end in (prepend, append)]
@@ -120,23 +131,32 @@ def _(a, n=1, axis=-1, prepend=np._NoValue, append=np._NoValue):
 
     def diff_back(y_bar):
         if n >= length > 0:
-            y_bar = np.zeros((*shape[:axis], max(length - n, 0), *shape[axis + 1:]), y_bar.dtype)
+            y_bar = np.zeros((*shape[:axis], max(length - n, 0), *shape[axis + 1 :]), y_bar.dtype)
         for _ in range(n):
             y_bar = undiff(y_bar, axis)
         first, last = ends[0][axis], ends[0][axis] + shape[axis]
         a_bar, rest = y_bar[_slice(axis, first, last)], []
-        for end, value, part in ((ends[0], prepend, _slice(axis, 0, first)), (ends[1], append, _slice(axis, last, None))):
-            rest.append(None if value is np._NoValue else unbroadcast(
-                y_bar[part], end if np.ndim(value) else (1,) * len(end)).reshape(np.shape(value)))
+        for end, value, part in (
+            (ends[0], prepend, _slice(axis, 0, first)),
+            (ends[1], append, _slice(axis, last, None)),
+        ):
+            rest.append(
+                None
+                if value is np._NoValue
+                else unbroadcast(y_bar[part], end if np.ndim(value) else (1,) * len(end)).reshape(
+                    np.shape(value)
+                )
+            )
         return None, a_bar, *rest
+
     return y, diff_back
 
 
 def _end(end: Any, shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
     """The shape of what is put before or behind an array."""
     if end is np._NoValue:
-        return (*shape[:axis], 0, *shape[axis + 1:])
-    return np.shape(end) if np.ndim(end) else (*shape[:axis], 1, *shape[axis + 1:])
+        return (*shape[:axis], 0, *shape[axis + 1 :])
+    return np.shape(end) if np.ndim(end) else (*shape[:axis], 1, *shape[axis + 1 :])
 
 
 def _slice(axis: int, start: int | None, stop: int | None) -> tuple[slice, ...]:
@@ -146,11 +166,29 @@ def _slice(axis: int, start: int | None, stop: int | None) -> tuple[slice, ...]:
 @array_rule(np.ediff1d, operands="ary to_end to_begin")
 def _(ary, to_end=None, to_begin=None):
     y = np.ediff1d(ary, to_end, to_begin)
-    shape, first, last = np.shape(ary), np.size(to_begin) * (to_begin is not None), np.size(to_end) * (to_end is not None)
+    shape, first, last = (
+        np.shape(ary),
+        np.size(to_begin) * (to_begin is not None),
+        np.size(to_end) * (to_end is not None),
+    )
 
     def ediff1d_back(y_bar):
-        middle = y_bar[first:len(y_bar) - last]
+        middle = y_bar[first : len(y_bar) - last]
         ary_bar = np.reshape(undiff(middle, 0), shape) if np.size(ary) else np.zeros(shape)
-        return (None, ary_bar, None if to_end is None else np.reshape(y_bar[len(y_bar) - last:], np.shape(to_end)),
-                None if to_begin is None else np.reshape(y_bar[:first], np.shape(to_begin)))
+        return (
+            None,
+            ary_bar,
+            None if to_end is None else np.reshape(y_bar[len(y_bar) - last :], np.shape(to_end)),
+            None if to_begin is None else np.reshape(y_bar[:first], np.shape(to_begin)),
+        )
+
     return y, ediff1d_back
+
+
+# ---- counting ------------------------------------------------------------------------------------
+
+
+@array_rule(np.bincount, operands="x weights")
+def _(x, /, weights=None, minlength=0):
+    y = np.bincount(x, weights, minlength)
+    return y, lambda y_bar: (None, None, None if weights is None else y_bar[np.asarray(x)])

@@ -1,4 +1,7 @@
-"""The rule of `np.einsum`: the cotangent of each operand is an einsum of the result's with the other operands."""
+"""The rule of `np.einsum`: the cotangent of each operand is an einsum of the result's with the
+other operands.
+"""
+
 from __future__ import annotations
 
 from typing import Any
@@ -32,11 +35,15 @@ def parse(subscripts: str, ndims: list[int]) -> tuple[list[Labels], Labels]:
     text, arrow, output = subscripts.replace(" ", "").partition("->")
     terms = text.split(",")
     named = [len(term.replace("...", "")) for term in terms]
-    extra = [ndim - n if "..." in term else 0 for term, n, ndim in zip(terms, named, ndims, strict=True)]
+    extra = [
+        ndim - n if "..." in term else 0 for term, n, ndim in zip(terms, named, ndims, strict=True)
+    ]
     width = max(extra, default=0)
     letters = {letter: i for i, letter in enumerate(sorted(set(text) - set(",.")))}
     broad = list(range(len(letters), len(letters) + width))
-    inputs = [_read(term, letters, broad[width - n:]) for term, n in zip(terms, extra, strict=True)]
+    inputs = [
+        _read(term, letters, broad[width - n :]) for term, n in zip(terms, extra, strict=True)
+    ]
     if arrow:
         return inputs, _read(output, letters, broad)
     every = [label for labels in inputs for label in labels]
@@ -44,7 +51,9 @@ def parse(subscripts: str, ndims: list[int]) -> tuple[list[Labels], Labels]:
 
 
 def operands_of(args: tuple[Any, ...]) -> tuple[str, list[Any], list[int]] | None:
-    """Subscripts, operands and where among the arguments these are, for both ways to call `np.einsum`."""
+    """Subscripts, operands and where among the arguments these are, for both ways to call
+    `np.einsum`.
+    """
     if isinstance(args[0], str):
         return args[0], list(args[1:]), list(range(1, len(args)))
     places = list(range(0, len(args) - 1, 2))
@@ -77,13 +86,23 @@ def _(*operands, optimize=False):
     def einsum_back(y_bar):
         bars: list[Any] = [None] * (len(operands) + 1)
         for i, place in enumerate(places):
-            bars[place + 1] = project(_operand_bar(i, values, inputs, output, sizes, y_bar, optimize), operands[place])
+            bars[place + 1] = project(
+                _operand_bar(i, values, inputs, output, sizes, y_bar, optimize), operands[place]
+            )
         return tuple(bars)
+
     return np.einsum(*operands, optimize=optimize), einsum_back
 
 
-def _operand_bar(i: int, values: list[Any], inputs: list[Labels], output: Labels, sizes: dict[int, int], y_bar: Any,
-                 optimize: Any) -> Any:
+def _operand_bar(
+    i: int,
+    values: list[Any],
+    inputs: list[Labels],
+    output: Labels,
+    sizes: dict[int, int],
+    y_bar: Any,
+    optimize: Any,
+) -> Any:
     shape, labels = np.shape(values[i]), inputs[i]
     unique = list(dict.fromkeys(labels))
     own = dict(zip(labels, shape, strict=True))
@@ -95,8 +114,10 @@ def _operand_bar(i: int, values: list[Any], inputs: list[Labels], output: Labels
         if j != i:
             terms += [np.conj(value), other]
     bar = np.einsum(*terms, present, optimize=optimize)
-    # A label of this operand alone was summed over in the forward direction: the cotangent is constant along it.
-    bar = np.reshape(bar, [own[label] if label in present else 1 for label in unique])
+    # A label of this operand alone was summed over in the forward direction: the cotangent is
+    # constant along it.
+    found = dict(zip(present, np.shape(bar), strict=True))
+    bar = np.reshape(bar, [found.get(label, 1) for label in unique])
     bar = np.broadcast_to(bar, [own[label] for label in unique])
     if len(unique) == len(labels):
         return bar

@@ -1,4 +1,5 @@
 """Rules of NumPy's functions that join arrays into one, and that split one into several."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -6,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.rules.numpy.operands import array_rule, cotangent_dtype, like_sequence
+from adjoint.rules.numpy.operands import array_rule, cotangent_dtype, like_sequence, linear_frule
 from adjoint.rules.projection import as_numeric, projector
 from adjoint.rules.registry import rrule
 
-# ---- joining ----------------------------------------------------------------------------------------------------
+# ---- joining -------------------------------------------------------------------------------------
 
 
 def _parts(arrays: Any) -> list[Any] | None:
@@ -21,7 +22,9 @@ def _parts(arrays: Any) -> list[Any] | None:
     return None if any(as_numeric(part) is None for part in parts) else parts
 
 
-def _joined(parts: list[Any], shapes: list[tuple[int, ...]], axis: int, arrays: Any) -> Callable[[Any], Any]:
+def _joined(
+    parts: list[Any], shapes: list[tuple[int, ...]], axis: int, arrays: Any
+) -> Callable[[Any], Any]:
     """The pullback of a concatenation along `axis` of `parts` that were given `shapes` first."""
     to_bars = [projector(part) for part in parts]
     own = [np.shape(part) for part in parts]
@@ -34,6 +37,7 @@ def _joined(parts: list[Any], shapes: list[tuple[int, ...]], axis: int, arrays: 
             bars.append(to_bar(np.reshape(y_bar[(*lead, slice(start, stop))], shape)))
             start = stop
         return None, like_sequence(bars, arrays)
+
     return joined_back
 
 
@@ -41,16 +45,25 @@ def _integral(y: Any, parts: list[Any]) -> bool:
     return y.dtype.kind not in "fc" and any(np.result_type(part).kind in "fc" for part in parts)
 
 
-def _join(name: str, lift: Callable[[list[Any]], tuple[list[tuple[int, ...]], int]], operand: str = "tup") -> None:
-    """Register a function that concatenates after giving the arrays other shapes; `lift` says which, and the axis."""
+def _join(
+    name: str, lift: Callable[[list[Any]], tuple[list[tuple[int, ...]], int]], operand: str = "tup"
+) -> None:
+    """Register a function that concatenates after giving the arrays other shapes; `lift` says
+    which, and the axis.
+    """
     f = getattr(np, name)
 
     def rule(tup, *, dtype=None, casting="same_kind"):
         parts = _parts(tup)
         if not parts:
             return NotImplemented
-        y = f(tup) if dtype is None and casting == "same_kind" else f(tup, dtype=dtype, casting=casting)
+        y = (
+            f(tup)
+            if dtype is None and casting == "same_kind"
+            else f(tup, dtype=dtype, casting=casting)
+        )
         return NotImplemented if _integral(y, parts) else (y, _joined(parts, *lift(parts), tup))
+
     array_rule(f, operands=operand, nested=False)(rule)
 
 
@@ -114,15 +127,22 @@ def _(arrays):
         return NotImplemented
     sizes = [np.size(leaf) for leaf in leaves]
     starts = iter(np.cumsum([0, *sizes]).tolist())
-    positions = np.block(_map_nested(lambda x: next(starts) + np.arange(np.size(x)).reshape(np.shape(x)), arrays))
+    positions = np.block(
+        _map_nested(lambda x: next(starts) + np.arange(np.size(x)).reshape(np.shape(x)), arrays)
+    )
     y = np.block(arrays)
 
     def block_back(y_bar):
         flat = np.empty(sum(sizes), y_bar.dtype)
         flat[positions] = y_bar
-        bars = iter([projector(leaf)(part.reshape(np.shape(leaf))) for leaf, part in
-                     zip(leaves, np.split(flat, np.cumsum(sizes)[:-1]), strict=True)])
+        bars = iter(
+            [
+                projector(leaf)(part.reshape(np.shape(leaf)))
+                for leaf, part in zip(leaves, np.split(flat, np.cumsum(sizes)[:-1]), strict=True)
+            ]
+        )
         return None, _map_nested(lambda _: next(bars), arrays)
+
     return y, block_back
 
 
@@ -131,16 +151,19 @@ def _map_nested(f: Callable[[Any], Any], nested: Any) -> Any:
     return [_map_nested(f, item) for item in nested] if isinstance(nested, list) else f(nested)
 
 
-# ---- splitting: the parts of the cotangent are views of it -------------------------------------------------------
+# ---- splitting: the parts of the cotangent are views of it ---------------------------------------
 
 
-def _fill(split: Callable[[Any], Any], shape: tuple[int, ...], dtype: Any) -> Callable[[Any], tuple[Any, ...]]:
+def _fill(
+    split: Callable[[Any], Any], shape: tuple[int, ...], dtype: Any
+) -> Callable[[Any], tuple[Any, ...]]:
     def split_back(y_bar):
         bar = np.zeros(shape, dtype)
         for part, part_bar in zip(split(bar), y_bar, strict=True):
             if part_bar is not None:
                 part[...] = part_bar
         return None, bar
+
     return split_back
 
 
@@ -148,7 +171,9 @@ def _split(f: Callable[..., Any]) -> None:
     def rule(ary, indices_or_sections, axis=None):
         def split(x: Any) -> Any:
             return f(x, indices_or_sections) if axis is None else f(x, indices_or_sections, axis)
+
         return split(ary), _fill(split, np.shape(ary), cotangent_dtype(ary))
+
     array_rule(f, operands="ary", alias=True)(rule)
 
 
@@ -156,9 +181,12 @@ for _f in (np.split, np.array_split, np.hsplit, np.vsplit, np.dsplit):
     _split(_f)
 
 if hasattr(np, "unstack"):
+
     @array_rule(np.unstack, operands="x", alias=True)
-    def _(x, *, axis=0):
-        return np.unstack(x, axis=axis), _fill(lambda bar: np.unstack(bar, axis=axis), np.shape(x), cotangent_dtype(x))
+    def unstack(x, *, axis=0):
+        return np.unstack(x, axis=axis), _fill(
+            lambda bar: np.unstack(bar, axis=axis), np.shape(x), cotangent_dtype(x)
+        )
 
 
 @rrule.register(np.meshgrid, alias=True)
@@ -173,6 +201,14 @@ def _(*xi, copy=True, sparse=False, indexing="xy"):
         for i, (bar, shape, to_bar) in enumerate(zip(y_bar, shapes, to_bars, strict=True)):
             own = 1 - i if indexing == "xy" and n > 1 and i < 2 else i
             others = tuple(axis for axis in range(n) if axis != own)
-            bars.append(None if bar is None else to_bar(np.reshape(np.sum(bar, axis=others), shape)))
+            bars.append(
+                None if bar is None else to_bar(np.reshape(np.sum(bar, axis=others), shape))
+            )
         return None, *bars
+
     return y, meshgrid_back
+
+
+linear_frule(
+    np.concatenate, np.stack, np.vstack, np.hstack, np.dstack, np.column_stack, np.block,
+)  # fmt: skip

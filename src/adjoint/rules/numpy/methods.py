@@ -1,7 +1,10 @@
-"""Rules of the methods and attributes of arrays and of NumPy's scalars that are not those of a function as they stand.
+"""Rules of the methods and attributes of arrays and of NumPy's scalars that are not those of a
+function as they stand.
 
-An attribute is a function of one argument. The methods that share a function's rule are registered with it.
+An attribute is a function of one argument. The methods that share a function's rule are registered
+with it.
 """
+
 from __future__ import annotations
 
 from typing import Any
@@ -10,9 +13,9 @@ import numpy as np
 
 from adjoint.rules.numpy.operands import array_rule, methods
 from adjoint.rules.projection import project, projector
-from adjoint.rules.registry import frule, non_differentiable, rrule, substitute
+from adjoint.rules.registry import frule, rrule, substitute
 
-# ---- attributes ---------------------------------------------------------------------------------------------------
+# ---- attributes ----------------------------------------------------------------------------------
 
 
 def _attribute(name: str, transpose: Any) -> None:
@@ -46,7 +49,7 @@ def _(val):
     return np.imag(val), lambda y_bar: (None, 1j * y_bar)
 
 
-# ---- out of arrays ------------------------------------------------------------------------------------------------
+# ---- out of arrays -------------------------------------------------------------------------------
 
 
 @rrule.register((np.generic, "item"), (np.generic, "tolist"))
@@ -58,7 +61,9 @@ def _(a):
 
 @substitute((np.ndarray, "item"))
 def _item(a, *index):
-    """An element in the array's own type, then as a Python number: reading it costs the same for every size."""
+    """An element in the array's own type, then as a Python number: reading it costs the same for
+    every size.
+    """
     if len(index) == 1 and isinstance(index[0], tuple):
         index = index[0]
     if not index:
@@ -76,6 +81,7 @@ def _(a):
 
     def tolist_back(y_bar):
         return None, to_bar(np.reshape(np.array(_filled(y_bar, shape)), shape))
+
     return a.tolist(), tolist_back
 
 
@@ -93,7 +99,7 @@ def _(a, type=None):
     return a.view(), lambda y_bar: (None, y_bar)
 
 
-# ---- methods that ufuncs and other functions know -----------------------------------------------------------------
+# ---- methods that ufuncs and other functions know ------------------------------------------------
 
 
 @rrule.register(*methods("conj", "conjugate"), alias=True)
@@ -113,12 +119,3 @@ def _(a, min=None, max=None, out=None):
         return NotImplemented
     applied = rrule(np.clip, a, min, max)
     return NotImplemented if applied is None else applied
-
-
-# ---- what has no derivative ---------------------------------------------------------------------------------------
-
-non_differentiable(*methods(
-    "all", "any", "argmax", "argmin", "argpartition", "argsort", "base", "ctypes", "data", "device", "dtype", "dump",
-    "dumps", "flags", "itemsize", "nbytes", "ndim", "nonzero", "round", "searchsorted", "shape", "size", "strides",
-    "tobytes", "tofile", "__len__", "__bool__", "__contains__", "__array_interface__", "__array_priority__",
-    "is_integer"))

@@ -1,38 +1,57 @@
-"""What the rules of NumPy's array functions share: where their operands stand, and lists in place of arrays.
+"""What the rules of NumPy's array functions share: where operands stand, lists in place of arrays.
 
-NumPy takes every operand by position or by keyword, and a list wherever it takes an array. `array_rule` deals with
-both, so that a rule is written once, for arrays and numbers::
+NumPy takes every operand by position or by keyword, and a list wherever it takes an array.
+`array_rule` deals with both, so that a rule is written once, for arrays and numbers::
 
     @array_rule(np.sum, *methods("sum"), operands="a initial")
     def _(a, axis=None, dtype=None, out=None, keepdims=False, initial=0, where=True):
         ...
-        return y, lambda y_bar: (None, a_bar, initial_bar)     # one per operand; trailing ones may be left out
+        return y, lambda y_bar: (None, a_bar, initial_bar)
+
+`back` returns one cotangent per operand; trailing ones may be left out.
 """
+
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
 
 from adjoint.rules.families import linear
 from adjoint.rules.projection import Projector, as_numeric, projector
-from adjoint.rules.registry import Rule, entry
+from adjoint.rules.registry import Rule, entry, rrule
 
-__all__ = ["array_rule", "cotangent_dtype", "dense", "linear_frule", "like_sequence", "linear_rule", "methods", "scatter", "severed"]
+__all__ = [
+    "array_rule", "cotangent_dtype", "dense", "like_sequence", "linear_frule", "linear_rule",
+    "methods", "reduction_frule", "scatter", "severed",
+]  # fmt: skip
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 def methods(*names: str) -> tuple[tuple[type, str], ...]:
     """The keys of methods or attributes of arrays and of NumPy's scalars."""
-    return tuple((kind, name) for name in names for kind in (np.ndarray, np.generic)
-                 if hasattr(kind, name))
+    return tuple(
+        (kind, name)
+        for name in names
+        for kind in (np.ndarray, np.generic)
+        if hasattr(kind, name) and (kind is np.ndarray or name not in ONLY_OF_ARRAYS)
+    )
 
 
-def array_rule(*keys: Any, operands: str = "a", alias: bool = False, nested: bool = True,
-               exact: bool = False) -> Callable[[F], F]:
+ONLY_OF_ARRAYS = {"swapaxes", "diagonal", "trace"}
+"""Methods that scalars have, but cannot do."""
+
+
+# ---- reverse rules -------------------------------------------------------------------------------
+
+
+def array_rule(
+    *keys: Any, operands: str = "a", alias: bool = False, nested: bool = True, exact: bool = False
+) -> Callable[[F], F]:
     """Register a rule written for arrays and numbers.
 
     Parameters
@@ -44,62 +63,93 @@ def array_rule(*keys: Any, operands: str = "a", alias: bool = False, nested: boo
     alias
         The result may share memory with an operand.
     nested
-        Operands are arrays: lists and tuples are made arrays first, what is not numeric is declined, and the
-        cotangents that the rule returns are projected. Otherwise the rule takes operands as they come.
+        Operands are arrays: lists and tuples are made arrays first, what is not numeric is
+        declined, and the cotangents that the rule returns are projected. Otherwise the rule takes
+        operands as they come.
     exact
         The cotangents of arrays need no projection; the rule is then called directly.
     """
-    names = operands.split()
 
     def add(function: F) -> F:
+        plan = _Plan.of(function, operands.split(), nested)
+        leading = plan.leading if exact and nested else -1
+
+        def placed(*args: Any, **kwargs: Any) -> Any:
+            if len(args) == leading and _are_arrays(args):
+                return function(*args, **kwargs)
+            return _apply(plan, args, kwargs, False)
+
+        def placed_keywords(*args: Any, **kwargs: Any) -> Any:
+            return _apply(plan, args, kwargs, True)
+
+        known = frozenset(plan.order)
+        options = known - set(plan.operands)
+        shape = (plan.positional, plan.required)
+        for key in keys:
+            rules = entry(key).rrules
+            rules.insert(0, Rule(placed_keywords, known, *shape, alias=alias, keyword_bars=True))
+            rules.insert(0, Rule(placed, options, *shape, alias=alias))
+        return function
+
+    return add
+
+
+def _are_arrays(args: tuple[Any, ...]) -> bool:
+    for x in args:  # noqa: SIM110: a generator would cost more than the loop
+        if type(x) is not np.ndarray:
+            return False
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """A rule of arrays, the names of its parameters and of its operands."""
+
+    function: Callable[..., Any]
+    order: list[str]
+    operands: list[str]
+    nested: bool
+    positional: int
+    required: int
+
+    @classmethod
+    def of(cls, function: Callable[..., Any], operands: list[str], nested: bool) -> _Plan:
         parameters = list(inspect.signature(function).parameters.values())
         order = [p.name for p in parameters]
         required = sum(p.default is p.empty for p in parameters)
         positional = sum(p.kind is not p.KEYWORD_ONLY for p in parameters)
-        leading = len(names) if nested and order[:len(names)] == names else int(nested and order[0] == names[0])
+        return cls(function, order, operands, nested, positional, required)
 
-        def placed(*args: Any, **kwargs: Any) -> Any:
-            if exact and len(args) == leading and all([type(x) is np.ndarray for x in args]):
-                return function(*args, **kwargs)  # the usual call: arrays by position, options by keyword
-            return _apply(function, order, names, nested, args, kwargs, False)
-
-        def placed_keywords(*args: Any, **kwargs: Any) -> Any:
-            return _apply(function, order, names, nested, args, kwargs, True)
-
-        for key in keys:
-            rules = entry(key).rrules
-            rules.insert(0, Rule(placed_keywords, frozenset(order), positional, required, alias=alias,
-                                 keyword_bars=True))
-            rules.insert(0, Rule(placed, frozenset(order) - set(names), positional, required, alias=alias))
-        return function
-    return add
+    @property
+    def leading(self) -> int:
+        """How many operands the rule must be given by position."""
+        return sum(name in self.operands for name in self.order[: self.required])
 
 
-def _apply(function: Any, order: list[str], names: list[str], nested: bool, args: tuple[Any, ...],
-           kwargs: dict[str, Any], keyword_bars: bool) -> Any:
+def _apply(plan: _Plan, args: tuple[Any, ...], kwargs: dict[str, Any], keyword_bars: bool) -> Any:
     """Apply a rule to operands wherever they stand, and return their cotangents to these places."""
     values, named = list(args), dict(kwargs)
     places: list[int | str | None] = []
     projectors: list[Projector] = []
-    for name in names:
-        position = order.index(name)
+    for name in plan.operands:
+        position = plan.order.index(name)
         place = position if position < len(args) else name if name in kwargs else None
         original = None if place is None else kwargs[name] if place is name else args[position]
-        if original is None or original is np._NoValue or not nested:
-            to_bar = _as_it_is
-        else:
-            value, to_bar = as_numeric(original), projector(original)
+        to_bar: Projector = _as_it_is
+        if plan.nested and original is not None and original is not np._NoValue:
+            value = as_numeric(original)
             if value is None:
                 return NotImplemented
+            to_bar = projector(original)
             if place is name:
                 named[name] = value
             else:
                 values[position] = value
         places.append(place)
         projectors.append(to_bar)
-    result = function(*values, **named)
+    result = plan.function(*values, **named)
     if result is NotImplemented:
-        return result
+        return NotImplemented
     y, back = result
 
     def placed_back(y_bar: Any) -> tuple[Any, ...]:
@@ -113,6 +163,7 @@ def _apply(function: Any, order: list[str], names: list[str], nested: bool, args
             else:
                 bars[place + 1] = to_bar(bar)
         return (*bars, by_name) if keyword_bars else tuple(bars)
+
     return y, placed_back
 
 
@@ -120,8 +171,14 @@ def _as_it_is(bar: Any) -> Any:
     return bar
 
 
-def linear_rule(f: Any, transpose: Callable[..., Any], *, methods: str = "", operand: str = "a",
-                alias: bool = False) -> None:
+def linear_rule(
+    f: Any,
+    transpose: Callable[..., Any],
+    *,
+    methods: str = "",
+    operand: str = "a",
+    alias: bool = False,
+) -> None:
     """`linear`, and its methods of the same arguments, and the operand by keyword as well.
 
     Parameters
@@ -145,6 +202,7 @@ def linear_rule(f: Any, transpose: Callable[..., Any], *, methods: str = "", ope
             x = keywords.pop(operand)
             y, shape = f(x, **keywords), np.shape(x)
             return y, lambda y_bar: (None, transpose(y_bar, shape, **keywords))
+
         by_keyword.__signature__ = inspect.Signature([first, *others])  # type: ignore[attr-defined]
         array_rule(f, operands=operand, alias=alias)(by_keyword)
     linear(f, transpose, also=_descriptors(methods.split()), alias=alias)
@@ -154,43 +212,87 @@ def _descriptors(names: list[str]) -> list[Any]:
     return [getattr(kind, name) for kind, name in methods(*names)]
 
 
-def linear_frule(*keys: Any) -> None:
-    """Register the forward rule of functions linear in their first argument: the same call with the tangent."""
+# ---- forward rules -------------------------------------------------------------------------------
+
+
+def linear_frule(*keys: Any, operands: int = 1, positional: int = 4) -> None:
+    """Register the forward rule of functions linear in each of their first `operands` arguments.
+
+    The tangent is the sum of the same calls with each tangent in its operand's place. At most
+    `positional` further arguments are taken by position: those that do not enter linearly.
+    """
     for key in keys:
-        _linear_frule(key)
+        _linear_frule(key, operands, positional)
 
 
-def _linear_frule(key: Any) -> None:
+def _linear_frule(key: Any, operands: int, positional: int) -> None:
     f = getattr(*key) if isinstance(key, tuple) else key
 
-    def forward(dots: tuple[Any, ...], x: Any, *args: Any, **kwargs: Any) -> Any:
-        if as_numeric(x) is None or any(dot is not None for dot in dots[1:]):
+    def forward(dots: tuple[Any, ...], *args: Any, **kwargs: Any) -> Any:
+        if any(dot is not None for dot in dots[operands:]):
             return NotImplemented
-        y = f(x, *args, **kwargs)
-        kwargs.pop("initial", None)
-        return y, None if dots[0] is None else f(dense(dots[0], x), *args, **kwargs)
-    keywords = frozenset[str]().union(*(rule.keywords for rule in entry(key).rrules))
-    # No more by position than array, axis, dtype, out, keepdims: what a sum starts from is not linear.
-    entry(key).frules.insert(0, Rule(forward, keywords, 6, 2))
+        y = f(*args, **kwargs)
+        kwargs.pop("initial", None)  # what a sum starts from does not move with its terms
+        terms = [
+            f(*args[:i], dense(dot, args[i]), *args[i + 1 :], **kwargs)
+            for i, dot in enumerate(dots[:operands])
+            if dot is not None
+        ]
+        if not terms or (not isinstance(y, list | tuple) and terms[0].dtype.kind not in "fc"):
+            return y, None  # rounded to integers
+        return y, terms[0] if len(terms) == 1 else sum(terms[1:], terms[0])
+
+    rules = entry(key)
+    keywords = frozenset[str]().union(*(rule.keywords for rule in rules.rrules))
+    rules.frules.insert(0, Rule(forward, keywords, 1 + operands + positional, 1 + operands))
+
+
+def reduction_frule(*keys: Any) -> None:
+    """Register the forward rule of reductions over an axis from their reverse rules.
+
+    Each element goes into one result, so the cotangents of a ``y_bar`` of ones are the slopes.
+    """
+    for key in keys:
+        _reduction_frule(key)
+
+
+def _reduction_frule(key: Any) -> None:
+    def forward(dots: tuple[Any, ...], a: Any, axis: Any = None, **kwargs: Any) -> Any:
+        applied = rrule(key, a, axis=axis, **kwargs)
+        if applied is None:
+            return NotImplemented
+        y, back = applied
+        if dots[0] is None:
+            return y, None
+        ones = np.ones_like(y, cotangent_dtype(y))[()]
+        slopes, a_dot = np.conj(back(ones)[1]), dense(dots[0], a)
+        y_dot = np.sum(slopes * a_dot, axis, keepdims=kwargs.get("keepdims", False))
+        return y, y_dot if np.iscomplexobj(y) else y_dot.real
+
+    rules = entry(key)
+    keywords = frozenset[str]().union(*(rule.keywords for rule in rules.rrules))
+    rules.frules.insert(0, Rule(forward, keywords - {"a", "dtype", "initial", "mean"}, 3, 2))
+
+
+# ---- cotangents ----------------------------------------------------------------------------------
 
 
 def dense(part: Any, whole: Any) -> Any:
-    """A tangent or cotangent of a list or tuple that stands for an array, with zeros where it has ``None``."""
-    if part is None:
-        return np.zeros(np.shape(whole))
-    if isinstance(whole, (list, tuple)):
-        return type(whole)([dense(p, w) for p, w in zip(part, whole, strict=True)])
-    return part
+    """A tangent or cotangent of `whole`, with zeros where it has ``None``."""
+    if isinstance(whole, list | tuple) and part is not None:
+        items = [dense(p, w) for p, w in zip(part, whole, strict=True)]
+        return items if isinstance(whole, list) else tuple(items)
+    return np.zeros(np.shape(whole), cotangent_dtype(whole)) if part is None else part
 
 
 def cotangent_dtype(x: Any) -> np.dtype[Any]:
     """The dtype of the cotangent of an array."""
-    dtype = np.result_type(x)
+    dtype: np.dtype[Any] = np.asarray(x).dtype
     return dtype if dtype.kind in "fc" else np.dtype(np.float64)
 
 
 def like_sequence(bars: list[Any], parts: Any) -> Any:
-    """Cotangents of the elements of a list, a tuple or an array (along its first axis), as one of `parts`."""
+    """Cotangents of the elements of a list, a tuple or an array's first axis, as one of `parts`."""
     if isinstance(parts, np.ndarray):
         return np.stack(bars) if bars else np.zeros(parts.shape)
     return tuple(bars) if isinstance(parts, tuple) else bars
@@ -198,11 +300,13 @@ def like_sequence(bars: list[Any], parts: Any) -> Any:
 
 def severed(y: Any, *operands: Any) -> bool:
     """Whether a result was rounded to integers on the way, so that its derivative is zero."""
-    return np.result_type(y).kind not in "fc" and any(np.result_type(x).kind in "fc" for x in operands)
+    if np.result_type(y).kind in "fc":
+        return False
+    return any(np.result_type(x).kind in "fc" for x in operands)
 
 
 def scatter(positions: Any, y_bar: Any, like: Any, unique: bool = False) -> Any:
-    """The adjoint of ``like.ravel()[positions]``; `unique` says that no position occurs twice."""
+    """The adjoint of ``like.ravel()[positions]``; `unique`: no position occurs twice."""
     bar = np.zeros(np.size(like), np.result_type(y_bar, np.float16))
     if unique:
         bar[positions] = y_bar

@@ -1,14 +1,15 @@
 """Rules of products of arrays: dot, inner, outer, tensordot, kron, cross, convolutions."""
+
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
 
-from adjoint.rules.numpy.operands import array_rule, methods
+from adjoint.rules.numpy.operands import array_rule, linear_frule
 from adjoint.rules.projection import unbroadcast
 
-# ---- contractions -------------------------------------------------------------------------------------------------
+# ---- contractions --------------------------------------------------------------------------------
 
 
 @array_rule(np.dot, (np.ndarray, "dot"), operands="a b")
@@ -25,7 +26,11 @@ def _(a, b, out=None):
         if m == 1 and n == 1:
             return None, y_bar * b_h, y_bar * a_h
         if n == 1:
-            return None, np.multiply.outer(y_bar, b_h), np.tensordot(a_h, y_bar, m - 1 and (range(m - 1),) * 2)
+            return (
+                None,
+                np.multiply.outer(y_bar, b_h),
+                np.tensordot(a_h, y_bar, m - 1 and (range(m - 1),) * 2),
+            )
         if m <= 2 and n == 2:
             a_bar = np.dot(y_bar, b_h.T)
             return None, a_bar, np.outer(a_h, y_bar) if m == 1 else np.dot(a_h.T, y_bar)
@@ -33,6 +38,7 @@ def _(a, b, out=None):
         a_bar = np.tensordot(y_bar, b_h, (range(m - 1, np.ndim(y_bar)), kept))
         b_bar = np.tensordot(a_h, y_bar, (range(m - 1), range(m - 1)))
         return None, a_bar, np.moveaxis(b_bar, 0, -2)
+
     return y, dot_back
 
 
@@ -46,6 +52,7 @@ def _(a, b, /):
             return None, y_bar * b_h, y_bar * a_h
         a_bar = np.tensordot(y_bar, b_h, (range(m - 1, m + n - 2), range(n - 1)))
         return None, a_bar, np.tensordot(y_bar, a_h, (range(m - 1), range(m - 1)))
+
     return np.inner(a, b), inner_back
 
 
@@ -57,6 +64,7 @@ def _(a, b, out=None):
     def outer_back(y_bar):
         a_bar, b_bar = np.dot(y_bar, np.conj(np.ravel(b))), np.dot(np.conj(np.ravel(a)), y_bar)
         return None, np.reshape(a_bar, np.shape(a)), np.reshape(b_bar, np.shape(b))
+
     return np.outer(a, b), outer_back
 
 
@@ -64,8 +72,12 @@ def _(a, b, out=None):
 def _(a, b, /):
     def vdot_back(y_bar):
         """The first operand is conjugated, so its cotangent has the conjugate of ȳ."""
-        return (None, np.reshape(np.conj(y_bar) * np.ravel(b), np.shape(a)),
-                np.reshape(y_bar * np.ravel(a), np.shape(b)))
+        return (
+            None,
+            np.reshape(np.conj(y_bar) * np.ravel(b), np.shape(a)),
+            np.reshape(y_bar * np.ravel(a), np.shape(b)),
+        )
+
     return np.vdot(a, b), vdot_back
 
 
@@ -81,7 +93,9 @@ def _axes(axes: Any, m: int, n: int) -> tuple[list[int], list[int]]:
 def _(a, b, axes=2):
     m, n = np.ndim(a), np.ndim(b)
     over_a, over_b = _axes(axes, m, n)
-    free_a, free_b = ([i for i in range(ndim) if i not in over] for ndim, over in ((m, over_a), (n, over_b)))
+    free_a, free_b = (
+        [i for i in range(ndim) if i not in over] for ndim, over in ((m, over_a), (n, over_b))
+    )
 
     def tensordot_back(y_bar):
         k = len(free_a)
@@ -90,7 +104,12 @@ def _(a, b, axes=2):
         b_bar = np.tensordot(y_bar, np.conj(a), (list(range(k)), free_a))
         order_a = free_a + [over_a[over_b.index(i)] for i in sorted(over_b)]
         order_b = free_b + [over_b[over_a.index(i)] for i in sorted(over_a)]
-        return None, np.transpose(a_bar, np.argsort(order_a)), np.transpose(b_bar, np.argsort(order_b))
+        return (
+            None,
+            np.transpose(a_bar, np.argsort(order_a)),
+            np.transpose(b_bar, np.argsort(order_b)),
+        )
+
     return np.tensordot(a, b, axes), tensordot_back
 
 
@@ -105,6 +124,7 @@ def _(a, b):
         a_bar = np.tensordot(blocks, np.conj(np.reshape(b, shape_b)), n)
         b_bar = np.tensordot(np.conj(np.reshape(a, shape_a)), blocks, n)
         return None, np.reshape(a_bar, np.shape(a)), np.reshape(b_bar, np.shape(b))
+
     return np.kron(a, b), kron_back
 
 
@@ -116,28 +136,42 @@ def _(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
         return NotImplemented
 
     def cross_back(y_bar):
-        u, v, y_bar = np.moveaxis(a, axisa, -1), np.moveaxis(b, axisb, -1), np.moveaxis(y_bar, axisc, -1)
-        u_bar, v_bar = unbroadcast(np.cross(np.conj(v), y_bar), u.shape), unbroadcast(np.cross(y_bar, np.conj(u)), v.shape)
+        u, v, y_bar = (
+            np.moveaxis(a, axisa, -1),
+            np.moveaxis(b, axisb, -1),
+            np.moveaxis(y_bar, axisc, -1),
+        )
+        u_bar, v_bar = (
+            unbroadcast(np.cross(np.conj(v), y_bar), u.shape),
+            unbroadcast(np.cross(y_bar, np.conj(u)), v.shape),
+        )
         return None, np.moveaxis(u_bar, -1, axisa), np.moveaxis(v_bar, -1, axisb)
+
     return np.cross(a, b, axisa, axisb, axisc), cross_back
 
 
-# ---- convolutions -------------------------------------------------------------------------------------------------
+# ---- convolutions --------------------------------------------------------------------------------
 
 
-def _whole(y_bar: Any, n: int, m: int, mode: str) -> Any:
-    """The cotangent of the full convolution of n and m elements, from that of the part which `mode` keeps."""
-    start = {"full": 0, "same": (min(n, m) - 1) // 2, "valid": min(n, m) - 1}[mode]
+def _whole(y_bar: Any, n: int, m: int, mode: str, same: int) -> Any:
+    """The cotangent of the full convolution of n and m elements, from that of the part which
+    `mode` keeps.
+    """
+    start = {"full": 0, "same": same, "valid": min(n, m) - 1}[mode]
     whole = np.zeros(n + m - 1, y_bar.dtype)
-    whole[start:start + len(y_bar)] = y_bar
+    whole[start : start + len(y_bar)] = y_bar
     return whole
 
 
-def _convolve_back(a: Any, v: Any, mode: str) -> Any:
+def _convolve_back(a: Any, v: Any, mode: str, same: int) -> Any:
     def convolve_back(y_bar):
-        whole = _whole(y_bar, np.size(a), np.size(v), mode)
-        return (None, np.reshape(np.correlate(whole, np.ravel(v), "valid"), np.shape(a)),
-                np.reshape(np.correlate(whole, np.ravel(a), "valid"), np.shape(v)))
+        whole = _whole(y_bar, np.size(a), np.size(v), mode, same)
+        return (
+            None,
+            np.reshape(np.correlate(whole, np.ravel(v), "valid"), np.shape(a)),
+            np.reshape(np.correlate(whole, np.ravel(a), "valid"), np.shape(v)),
+        )
+
     return convolve_back
 
 
@@ -145,16 +179,28 @@ def _convolve_back(a: Any, v: Any, mode: str) -> Any:
 def _(a, v, mode="full"):
     if mode not in ("full", "same", "valid"):
         return NotImplemented
-    return np.convolve(a, v, mode), _convolve_back(a, v, mode)
+    return np.convolve(a, v, mode), _convolve_back(
+        a, v, mode, (min(np.size(a), np.size(v)) - 1) // 2
+    )
 
 
 @array_rule(np.correlate, operands="a v")
 def _(a, v, mode="valid"):
     if mode not in ("full", "same", "valid"):
         return NotImplemented
-    back = _convolve_back(a, np.conj(np.ravel(v)[::-1]), mode)
+    # NumPy swaps the operands where the first is shorter, and turns the result around: the middle
+    # is rounded up then.
+    n, m = np.size(a), np.size(v)
+    back = _convolve_back(a, np.conj(np.ravel(v)[::-1]), mode, n // 2 if n < m else (m - 1) // 2)
 
     def correlate_back(y_bar):
         _, a_bar, w_bar = back(y_bar)
         return None, a_bar, np.reshape(np.conj(w_bar[::-1]), np.shape(v))
+
     return np.correlate(a, v, mode), correlate_back
+
+
+linear_frule(
+    np.dot, (np.ndarray, "dot"), np.inner, np.outer, np.vdot, np.tensordot, np.kron, np.cross,
+    np.convolve, np.correlate, operands=2,
+)  # fmt: skip

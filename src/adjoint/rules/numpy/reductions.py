@@ -1,17 +1,29 @@
 """Rules of NumPy's reductions: sums, means, products, extrema, order statistics."""
+
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
 
-from adjoint.rules.numpy.operands import array_rule, cotangent_dtype, linear_frule, methods, severed
+from adjoint.rules.numpy.operands import (
+    array_rule,
+    cotangent_dtype,
+    linear_frule,
+    methods,
+    reduction_frule,
+    severed,
+)
 
 NONE = np._NoValue
+add_reduce: Any = np.add.reduce
+multiply_reduce: Any = np.multiply.reduce
 
 
 def restore(y_bar: Any, axis: Any, keepdims: bool, ndim: int) -> Any:
-    """The cotangent of a reduction with the reduced axes back, of length 1; where all were reduced, as it is."""
+    """The cotangent of a reduction with the reduced axes back, of length 1; where all were
+    reduced, as it is.
+    """
     if keepdims or axis is None or not isinstance(y_bar, np.ndarray):
         return y_bar
     if type(axis) is int:
@@ -40,14 +52,14 @@ def masked(bar: Any, where: Any) -> Any:
     return bar if where is True else np.where(where, bar, 0)
 
 
-# ---- sums and means ---------------------------------------------------------------------------------------------
+# ---- sums and means ------------------------------------------------------------------------------
 
 
 @array_rule(np.sum, *methods("sum"), operands="a initial", exact=True)
 def _(a, axis=None, dtype=None, out=None, keepdims=False, initial=0, where=True):
     if out is not None:
         return NotImplemented
-    y = np.add.reduce(a, axis, dtype, None, keepdims, initial, where)
+    y = add_reduce(a, axis, dtype, None, keepdims, initial, where)
     if y.dtype.kind not in "fc" and severed(y, a):
         return y, nothing
     shape, real = np.shape(a), np.isrealobj(a)
@@ -57,6 +69,7 @@ def _(a, axis=None, dtype=None, out=None, keepdims=False, initial=0, where=True)
         whole = restore(y_bar, axis, keepdims, len(shape))
         a_bar = spread(whole.real if real else whole, shape, exact)
         return None, masked(a_bar, where), np.sum(y_bar)
+
     return y, sum_back
 
 
@@ -77,6 +90,7 @@ def mean_back(a: Any, size: int, axis: Any, keepdims: bool, where: Any) -> Any:
     def back(y_bar):
         whole = restore(y_bar.real if real else y_bar, axis, keepdims, len(shape))
         return None, masked(spread(whole / counted(shape, size, axis, where), shape, exact), where)
+
     return back
 
 
@@ -88,23 +102,52 @@ def counted(shape: tuple[int, ...], size: int, axis: Any, where: Any) -> Any:
 
 
 @array_rule(np.var, *methods("var"), operands="a mean")
-def _(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=NONE, correction=NONE):
+def _(
+    a,
+    axis=None,
+    dtype=None,
+    out=None,
+    ddof=0,
+    keepdims=False,
+    *,
+    where=True,
+    mean=NONE,
+    correction=NONE,
+):
     if out is not None:
         return NotImplemented
-    y = np.var(a, axis, dtype, None, ddof, keepdims, where=where, **given(mean=mean, correction=correction))
-    return y, _var_back(a, y, axis, ddof if correction is NONE else correction, keepdims, where, mean)
+    y = np.var(
+        a, axis, dtype, None, ddof, keepdims, where=where, **given(mean=mean, correction=correction)
+    )
+    return y, _var_back(
+        a, y, axis, ddof if correction is NONE else correction, keepdims, where, mean
+    )
 
 
 @array_rule(np.std, *methods("std"), operands="a mean")
-def _(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=NONE, correction=NONE):
+def _(
+    a,
+    axis=None,
+    dtype=None,
+    out=None,
+    ddof=0,
+    keepdims=False,
+    *,
+    where=True,
+    mean=NONE,
+    correction=NONE,
+):
     if out is not None:
         return NotImplemented
-    y = np.std(a, axis, dtype, None, ddof, keepdims, where=where, **given(mean=mean, correction=correction))
+    y = np.std(
+        a, axis, dtype, None, ddof, keepdims, where=where, **given(mean=mean, correction=correction)
+    )
     back = _var_back(a, y, axis, ddof if correction is NONE else correction, keepdims, where, mean)
 
     def std_back(y_bar):
         """At a deviation of 0 the cotangent is 0."""
         return back(np.where(y == 0, 0, y_bar / (2 * np.where(y == 0, 1, y))))
+
     return y, std_back
 
 
@@ -115,6 +158,7 @@ def _var_back(a: Any, y: Any, axis: Any, ddof: Any, keepdims: bool, where: Any, 
         slope = restore(y_bar, axis, keepdims, np.ndim(a)) * 2 / np.maximum(n, 0)
         a_bar = masked(slope * (a - centre), where)
         return (None, a_bar) if mean is NONE else (None, a_bar, -np.sum(a_bar, axis, keepdims=True))
+
     return var_back
 
 
@@ -140,23 +184,27 @@ def _(a, axis=None, weights=None, returned=False, *, keepdims=False):
         if np.shape(weights) != shape:
             w_bar = np.sum(w_bar, tuple(i for i in range(ndim) if i != axis % ndim))
         return None, y_bar * np.conj(w), w_bar
+
     return y, average_back
 
 
 linear_frule(np.sum, np.mean, *methods("sum", "mean"))
 
-# ---- products -----------------------------------------------------------------------------------------------------
+# ---- products ------------------------------------------------------------------------------------
 
 
 def lanes(a: Any, axis: Any) -> tuple[Any, Any]:
     """The array with the reduced axes as one last axis, and the function that undoes this."""
     ndim = np.ndim(a)
-    axes = tuple(range(ndim)) if axis is None else tuple(
-        i % ndim for i in (axis if isinstance(axis, tuple) else (axis,)))
+    axes = (
+        tuple(range(ndim))
+        if axis is None
+        else tuple(i % ndim for i in (axis if isinstance(axis, tuple) else (axis,)))
+    )
     last = tuple(range(ndim - len(axes), ndim))
     moved = np.moveaxis(a, axes, last)
-    kept = moved.shape[:ndim - len(axes)]
-    rows = np.reshape(moved, (*kept, int(np.prod(moved.shape[len(kept):], dtype=int))))
+    kept = moved.shape[: ndim - len(axes)]
+    rows = np.reshape(moved, (*kept, int(np.prod(moved.shape[len(kept) :], dtype=int))))
     return rows, lambda bar: np.moveaxis(np.reshape(bar, moved.shape), last, axes)
 
 
@@ -172,20 +220,25 @@ def others(rows: Any) -> Any:
 def _(a, axis=None, dtype=None, out=None, keepdims=False, initial=1, where=True):
     if out is not None:
         return NotImplemented
-    y = np.multiply.reduce(a, axis, dtype, None, keepdims, initial, where)
+    y = multiply_reduce(a, axis, dtype, None, keepdims, initial, where)
     if severed(y, a):
         return y, nothing
 
     def prod_back(y_bar):
-        factors = np.asarray(a if where is True else np.where(where, a, 1), np.result_type(y, np.float16))
+        factors = np.asarray(
+            a if where is True else np.where(where, a, 1), np.result_type(y, np.float16)
+        )
         rows, undo = lanes(factors, axis)
         product = np.multiply.reduce(factors, axis, keepdims=keepdims)
-        a_bar = restore(y_bar * np.conj(initial), axis, keepdims, np.ndim(a)) * np.conj(undo(others(rows)))
+        a_bar = restore(y_bar * np.conj(initial), axis, keepdims, np.ndim(a)) * np.conj(
+            undo(others(rows))
+        )
         return None, masked(a_bar, where), np.sum(y_bar * np.conj(product))
+
     return y, prod_back
 
 
-# ---- extrema: ties share equally ----------------------------------------------------------------------------------
+# ---- extrema: ties share equally -----------------------------------------------------------------
 
 
 def _extremum(names: tuple[Any, ...], f: Any, reduce: Any) -> None:
@@ -197,8 +250,11 @@ def _extremum(names: tuple[Any, ...], f: Any, reduce: Any) -> None:
         return y, extremum_back(a, y, axis, keepdims, initial, where)
 
 
-def extremum_back(a: Any, y: Any, axis: Any, keepdims: bool, initial: Any = NONE, where: Any = True) -> Any:
+def extremum_back(
+    a: Any, y: Any, axis: Any, keepdims: bool, initial: Any = NONE, where: Any = True
+) -> Any:
     """The pullback of a maximum or minimum: elements equal to it share the cotangent equally."""
+
     def back(y_bar):
         full = restore(y, axis, keepdims, np.ndim(a))
         hits = (a == full) | (a != a)  # where one is NaN, so is the result
@@ -210,11 +266,12 @@ def extremum_back(a: Any, y: Any, axis: Any, keepdims: bool, initial: Any = NONE
         first = initial == full
         share = restore(y_bar, axis, keepdims, np.ndim(a)) / (count + first)
         return None, hits * share, np.sum(first * share)
+
     return back
 
 
-_extremum((np.max, *methods("max")), np.max, np.maximum.reduce)
-_extremum((np.min, *methods("min")), np.min, np.minimum.reduce)
+_extremum((np.max, np.amax, *methods("max")), np.max, np.maximum.reduce)
+_extremum((np.min, np.amin, *methods("min")), np.min, np.minimum.reduce)
 
 
 @array_rule(np.ptp, *methods("ptp"))
@@ -224,3 +281,9 @@ def _(a, axis=None, out=None, keepdims=False):
     high = extremum_back(a, np.max(a, axis, keepdims=keepdims), axis, keepdims)
     low = extremum_back(a, np.min(a, axis, keepdims=keepdims), axis, keepdims)
     return np.ptp(a, axis, keepdims=keepdims), lambda y_bar: (None, high(y_bar)[1] - low(y_bar)[1])
+
+
+reduction_frule(
+    np.prod, np.max, np.min, np.amax, np.amin, np.ptp, np.var, np.std,
+    *methods("prod", "max", "min", "ptp", "var", "std"),
+)  # fmt: skip

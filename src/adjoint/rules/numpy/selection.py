@@ -1,7 +1,9 @@
 """Rules of NumPy's functions that pick elements out of arrays or put some in.
 
-Where the elements went is found by calling the function on the positions of the elements instead of the elements.
+Where the elements went is found by calling the function on the positions of the elements instead
+of the elements.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -9,7 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.rules.numpy.operands import array_rule, linear_frule, linear_rule, like_sequence, methods, scatter
+from adjoint.rules.numpy.operands import (
+    array_rule,
+    like_sequence,
+    linear_frule,
+    linear_rule,
+    methods,
+    scatter,
+)
 from adjoint.rules.projection import as_numeric, project
 
 
@@ -18,7 +27,7 @@ def positions_of(x: Any, start: int = 0) -> np.ndarray[Any, Any]:
     return np.arange(start, start + np.size(x)).reshape(np.shape(x))
 
 
-# ---- take -------------------------------------------------------------------------------------------------------
+# ---- take ----------------------------------------------------------------------------------------
 
 
 def _take(y_bar, shape, indices, axis=None, out=None, mode="raise"):
@@ -28,7 +37,13 @@ def _take(y_bar, shape, indices, axis=None, out=None, mode="raise"):
     axis, n = axis % len(shape), shape[axis]
     indices = np.asarray(indices, np.intp)
     if indices.size:
-        indices = indices % n if mode == "wrap" else np.clip(indices, 0, n - 1) if mode == "clip" else indices
+        indices = (
+            indices % n
+            if mode == "wrap"
+            else np.clip(indices, 0, n - 1)
+            if mode == "clip"
+            else indices
+        )
     bar = np.zeros(shape, np.result_type(y_bar))
     at = (slice(None),) * axis + (indices,)
     if indices.ndim == 0:
@@ -43,7 +58,10 @@ def _(a, indices, axis=None, out=None, mode="raise"):
     if out is not None:
         return NotImplemented
     shape = np.shape(a)
-    return np.take(a, indices, axis, mode=mode), lambda y_bar: (None, _take(y_bar, shape, indices, axis, None, mode))
+    return np.take(a, indices, axis, mode=mode), lambda y_bar: (
+        None,
+        _take(y_bar, shape, indices, axis, None, mode),
+    )
 
 
 linear_frule(np.take)
@@ -56,7 +74,7 @@ def _take_along_axis(y_bar, shape, indices, axis=-1):
 
 linear_rule(np.take_along_axis, _take_along_axis, operand="arr")
 
-# ---- some of the elements, each at most once ------------------------------------------------------------------------
+# ---- some of the elements, each at most once -----------------------------------------------------
 
 
 @array_rule(np.compress, operands="condition a")
@@ -65,7 +83,10 @@ def _(condition, a, axis=None, out=None):
         return NotImplemented
     condition, whole = np.asarray(condition, bool), np.broadcast_to(0, np.shape(a))
     return np.compress(condition, a, axis), lambda y_bar: (
-        None, None, scatter(np.compress(condition, positions_of(whole), axis), y_bar, whole, unique=True))
+        None,
+        None,
+        scatter(np.compress(condition, positions_of(whole), axis), y_bar, whole, unique=True),
+    )
 
 
 @array_rule(*methods("compress"))
@@ -74,14 +95,19 @@ def _(a, condition, axis=None, out=None):
         return NotImplemented
     whole = np.broadcast_to(0, np.shape(a))
     return a.compress(condition, axis), lambda y_bar: (
-        None, scatter(np.compress(condition, positions_of(whole), axis), y_bar, whole, unique=True))
+        None,
+        scatter(np.compress(condition, positions_of(whole), axis), y_bar, whole, unique=True),
+    )
 
 
 @array_rule(np.extract, operands="condition arr")
 def _(condition, arr):
     whole = np.broadcast_to(0, np.shape(arr))
     return np.extract(condition, arr), lambda y_bar: (
-        None, None, scatter(np.extract(condition, positions_of(whole)), y_bar, whole, unique=True))
+        None,
+        None,
+        scatter(np.extract(condition, positions_of(whole)), y_bar, whole, unique=True),
+    )
 
 
 def _delete(y_bar, shape, obj, axis=None):
@@ -91,7 +117,7 @@ def _delete(y_bar, shape, obj, axis=None):
 
 linear_rule(np.delete, _delete, operand="arr")
 
-# ---- two arrays into one ------------------------------------------------------------------------------------------
+# ---- two arrays into one -------------------------------------------------------------------------
 
 
 def _merged(f: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
@@ -99,8 +125,13 @@ def _merged(f: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
     a, b = np.broadcast_to(0, np.shape(a)), np.broadcast_to(0, np.shape(b))
 
     def merged_back(y_bar):
-        both = scatter(f(positions_of(a), positions_of(b, a.size)), y_bar, np.broadcast_to(0, (a.size + b.size,)))
-        return both[:a.size].reshape(a.shape), both[a.size:].reshape(b.shape)
+        both = scatter(
+            f(positions_of(a), positions_of(b, a.size)),
+            y_bar,
+            np.broadcast_to(0, (a.size + b.size,)),
+        )
+        return both[: a.size].reshape(a.shape), both[a.size :].reshape(b.shape)
+
     return merged_back
 
 
@@ -131,10 +162,11 @@ def _(a, choices, out=None, mode="raise"):
     def choose_back(y_bar):
         bars = [project(np.where(which == i, y_bar, 0), part) for i, part in enumerate(parts)]
         return None, None, like_sequence(bars, choices)
+
     return y, choose_back
 
 
-# ---- pad ----------------------------------------------------------------------------------------------------------
+# ---- pad -----------------------------------------------------------------------------------------
 
 
 def inner(shape: Any, pad_width: Any) -> tuple[slice, ...] | None:
@@ -154,20 +186,28 @@ def _(array, pad_width, mode="constant", *, constant_values=0, reflect_type="eve
     if mode == "constant":
         y = np.pad(array, pad_width, mode, constant_values=constant_values)
         if np.ndim(constant_values) > 0:
-            return (y, lambda y_bar: (None, y_bar[where])) if not np.any(constant_values) else NotImplemented
+            return (
+                (y, lambda y_bar: (None, y_bar[where]))
+                if not np.any(constant_values)
+                else NotImplemented
+            )
         return y, lambda y_bar: (None, y_bar[where], np.sum(y_bar) - np.sum(y_bar[where]))
     if mode not in ("edge", "reflect", "symmetric", "wrap"):
         return NotImplemented
     whole = np.broadcast_to(0, shape)
     return np.pad(array, pad_width, mode), lambda y_bar: (
-        None, scatter(np.pad(positions_of(whole), pad_width, mode), y_bar, whole))
+        None,
+        scatter(np.pad(positions_of(whole), pad_width, mode), y_bar, whole),
+    )
 
 
-# ---- unique -------------------------------------------------------------------------------------------------------
+# ---- unique --------------------------------------------------------------------------------------
 
 
 @array_rule(np.unique, operands="ar")
-def _(ar, return_index=False, return_inverse=False, return_counts=False, axis=None, *, equal_nan=True):
+def _(
+    ar, return_index=False, return_inverse=False, return_counts=False, axis=None, *, equal_nan=True
+):
     if axis is not None:
         return NotImplemented
     y = np.unique(ar, return_index, return_inverse, return_counts, equal_nan=equal_nan)
@@ -177,5 +217,8 @@ def _(ar, return_index=False, return_inverse=False, return_counts=False, axis=No
     def unique_back(y_bar):
         """Equal elements share the cotangent of their value."""
         values_bar = y_bar[0] if isinstance(y, tuple) else y_bar
-        return None, None if values_bar is None else np.reshape((values_bar / counts)[np.ravel(where)], shape)
+        return None, None if values_bar is None else np.reshape(
+            (values_bar / counts)[np.ravel(where)], shape
+        )
+
     return y, unique_back

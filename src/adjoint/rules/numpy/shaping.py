@@ -1,4 +1,7 @@
-"""Rules of NumPy's functions that give an array another shape: linear, each the transpose of another."""
+"""Rules of NumPy's functions that give an array another shape: linear, each the transpose of
+another.
+"""
+
 from __future__ import annotations
 
 from typing import Any
@@ -9,7 +12,7 @@ from adjoint.rules.numpy.operands import array_rule, linear_rule, methods
 from adjoint.rules.projection import projector, unbroadcast
 from adjoint.rules.registry import rrule
 
-# ---- the same elements in the same order ------------------------------------------------------------------------
+# ---- the same elements in the same order ---------------------------------------------------------
 
 
 def resolved(a: Any, order: str) -> str | None:
@@ -24,7 +27,11 @@ def resolved(a: Any, order: str) -> str | None:
 
 @array_rule(np.reshape, alias=True)
 def _(a, shape, order="C", copy=None):
-    y = np.reshape(a, shape, order=order) if copy is None else np.reshape(a, shape, order=order, copy=copy)
+    y = (
+        np.reshape(a, shape, order=order)
+        if copy is None
+        else np.reshape(a, shape, order=order, copy=copy)
+    )
     old, order = np.shape(a), resolved(a, order)
     return y, lambda y_bar: (None, np.reshape(y_bar, old, order=order))
 
@@ -33,7 +40,10 @@ def _(a, shape, order="C", copy=None):
 def _(a, *shape, order="C"):
     y = a.reshape(*shape, order=order)
     old, order, none = a.shape, resolved(a, order), (None,) * len(shape)
-    return y, lambda y_bar: (None, np.reshape(y_bar, old, order=order), *none)
+    if isinstance(a, np.ndarray):
+        return y, lambda y_bar: (None, np.reshape(y_bar, old, order=order), *none)
+    to_bar = projector(a)
+    return y, lambda y_bar: (None, to_bar(np.reshape(y_bar, ())), *none)
 
 
 @array_rule(np.ravel, *methods("ravel", "flatten"), alias=True)
@@ -45,7 +55,12 @@ def _(a, order="C"):
     return np.ravel(a, order), lambda y_bar: (None, np.reshape(y_bar, shape, order=order))
 
 
-linear_rule(np.squeeze, lambda y_bar, shape, axis=None: np.reshape(y_bar, shape), methods="squeeze", alias=True)
+linear_rule(
+    np.squeeze,
+    lambda y_bar, shape, axis=None: np.reshape(y_bar, shape),
+    methods="squeeze",
+    alias=True,
+)
 linear_rule(np.expand_dims, lambda y_bar, shape, axis: np.reshape(y_bar, shape), alias=True)
 
 
@@ -56,16 +71,20 @@ def _atleast(f):
 
         def atleast_back(y_bar):
             parts = [y_bar] if len(arys) == 1 else y_bar
-            return None, *[None if part is None else to_bar(np.reshape(part, shape))
-                           for part, shape, to_bar in zip(parts, shapes, to_bars, strict=True)]
+            return None, *[
+                None if part is None else to_bar(np.reshape(part, shape))
+                for part, shape, to_bar in zip(parts, shapes, to_bars, strict=True)
+            ]
+
         return y, atleast_back
+
     rrule.register(f, alias=True)(rule)
 
 
 for _f in (np.atleast_1d, np.atleast_2d, np.atleast_3d):
     _atleast(_f)
 
-# ---- the same elements in another order -------------------------------------------------------------------------
+# ---- the same elements in another order ----------------------------------------------------------
 
 
 def inverse(axes: Any, ndim: int) -> tuple[int, ...]:
@@ -90,20 +109,39 @@ def _rollaxis(y_bar, shape, axis, start=0):
 
 
 def _roll(y_bar, shape, shift, axis=None):
-    return np.roll(y_bar, tuple(-s for s in shift) if isinstance(shift, (tuple, list)) else -np.asarray(shift), axis)
+    return np.roll(
+        y_bar,
+        tuple(-s for s in shift) if isinstance(shift, (tuple, list)) else -np.asarray(shift),
+        axis,
+    )
 
 
 linear_rule(np.transpose, _transpose, alias=True)
 if hasattr(np, "matrix_transpose"):
-    linear_rule(np.matrix_transpose, lambda y_bar, shape: np.swapaxes(y_bar, -1, -2), operand="", alias=True)
-linear_rule(np.swapaxes, lambda y_bar, shape, axis1, axis2: np.swapaxes(y_bar, axis1, axis2), methods="swapaxes",
-            alias=True)
-linear_rule(np.moveaxis, lambda y_bar, shape, source, destination: np.moveaxis(y_bar, destination, source), alias=True)
+    linear_rule(
+        np.matrix_transpose, lambda y_bar, shape: np.swapaxes(y_bar, -1, -2), operand="", alias=True
+    )
+linear_rule(
+    np.swapaxes,
+    lambda y_bar, shape, axis1, axis2: np.swapaxes(y_bar, axis1, axis2),
+    methods="swapaxes",
+    alias=True,
+)
+linear_rule(
+    np.moveaxis,
+    lambda y_bar, shape, source, destination: np.moveaxis(y_bar, destination, source),
+    alias=True,
+)
 linear_rule(np.rollaxis, _rollaxis, alias=True)
 linear_rule(np.flip, lambda y_bar, shape, axis=None: np.flip(y_bar, axis), operand="m", alias=True)
 linear_rule(np.fliplr, lambda y_bar, shape: np.fliplr(y_bar), operand="m", alias=True)
 linear_rule(np.flipud, lambda y_bar, shape: np.flipud(y_bar), operand="m", alias=True)
-linear_rule(np.rot90, lambda y_bar, shape, k=1, axes=(0, 1): np.rot90(y_bar, -k, axes), operand="m", alias=True)
+linear_rule(
+    np.rot90,
+    lambda y_bar, shape, k=1, axes=(0, 1): np.rot90(y_bar, -k, axes),
+    operand="m",
+    alias=True,
+)
 linear_rule(np.roll, _roll)
 
 
@@ -113,7 +151,7 @@ def _(a, *axes):
     return a.transpose(*axes), lambda y_bar: (None, _transpose_method(y_bar, shape, *axes), *none)
 
 
-# ---- repetition: the transpose is a sum -------------------------------------------------------------------------
+# ---- repetition: the transpose is a sum ----------------------------------------------------------
 
 
 def _tile(y_bar, shape, reps):
@@ -131,7 +169,7 @@ def _repeat(y_bar, shape, repeats, axis=None):
     counts = np.asarray(repeats)
     if counts.size == 1:
         count = int(counts.reshape(()))
-        split = (*shape[:axis], shape[axis], count, *shape[axis + 1:])
+        split = (*shape[:axis], shape[axis], count, *shape[axis + 1 :])
         return np.sum(np.reshape(y_bar, split), axis=axis + 1)
     bar = np.zeros(shape, np.result_type(y_bar))
     np.add.at(bar, (slice(None),) * axis + (np.repeat(np.arange(shape[axis]), counts),), y_bar)
@@ -155,7 +193,10 @@ linear_rule(np.resize, _resize)
 @array_rule(np.broadcast_to, operands="array", alias=True)
 def _(array, shape, subok=False):
     old = np.shape(array)
-    return np.broadcast_to(array, shape, subok=subok), lambda y_bar: (None, unbroadcast(np.asarray(y_bar), old))
+    return np.broadcast_to(array, shape, subok=subok), lambda y_bar: (
+        None,
+        unbroadcast(np.asarray(y_bar), old),
+    )
 
 
 @rrule.register(np.broadcast_arrays, alias=True)
@@ -163,11 +204,14 @@ def _(*args, subok=False):
     to_bars = [projector(a) for a in args]
 
     def broadcast_arrays_back(y_bar):
-        return None, *[None if bar is None else to_bar(bar) for bar, to_bar in zip(y_bar, to_bars, strict=True)]
+        return None, *[
+            None if bar is None else to_bar(bar) for bar, to_bar in zip(y_bar, to_bars, strict=True)
+        ]
+
     return np.broadcast_arrays(*args, subok=subok), broadcast_arrays_back
 
 
-# ---- diagonals and triangles ------------------------------------------------------------------------------------
+# ---- diagonals and triangles ---------------------------------------------------------------------
 
 
 def diagonal_of(shape: tuple[int, ...], offset: int, axis1: int, axis2: int, values: Any) -> Any:
@@ -197,12 +241,15 @@ def _triangle(part):
     def transpose(y_bar, shape, k=0):
         bar = part(y_bar, k)
         return unbroadcast(bar, shape)
+
     return transpose
 
 
 linear_rule(np.diagonal, _diagonal, methods="diagonal", alias=True)
 linear_rule(np.trace, _trace, methods="trace")
 linear_rule(np.diag, _diag, operand="v", alias=True)
-linear_rule(np.diagflat, lambda y_bar, shape, k=0: np.reshape(np.diagonal(y_bar, k), shape), operand="v")
+linear_rule(
+    np.diagflat, lambda y_bar, shape, k=0: np.reshape(np.diagonal(y_bar, k), shape), operand="v"
+)
 linear_rule(np.tril, _triangle(np.tril), operand="m")
 linear_rule(np.triu, _triangle(np.triu), operand="m")

@@ -1,4 +1,5 @@
 """Rules of sorting: the cotangent of a sorted array goes back to where each element came from."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -6,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from adjoint.rules.numpy.operands import array_rule
-from adjoint.rules.registry import non_differentiable
 
 
 def _unsorted(order: Any, y_bar: Any, axis: int) -> Any:
@@ -43,7 +43,5 @@ def _(a, kth, axis=-1, kind="introselect", order=None):
     def partition_back(y_bar):
         ranked = np.take_along_axis(y_bar, after, along)
         return None, np.reshape(_unsorted(before, ranked, along), shape)
+
     return y, partition_back
-
-
-non_differentiable(np.argsort, np.argpartition, np.lexsort, np.searchsorted)

@@ -1,4 +1,5 @@
 """Rules of order statistics, and of the reductions that leave NaN out."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -6,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.rules.numpy.cumulative import undiff
-from adjoint.rules.numpy.operands import array_rule, severed
+from adjoint.rules.numpy.operands import array_rule, reduction_frule, severed
 from adjoint.rules.numpy.reductions import (
     NONE,
     extremum_back,
@@ -21,10 +22,12 @@ from adjoint.rules.numpy.reductions import (
 )
 from adjoint.rules.projection import unbroadcast
 
-# ---- order statistics ---------------------------------------------------------------------------------------------
+# ---- order statistics ----------------------------------------------------------------------------
 
 
-def _quantile_back(a: Any, y: Any, q: Any, scale: float, axis: Any, method: str, keepdims: bool) -> Any:
+def _quantile_back(
+    a: Any, y: Any, q: Any, scale: float, axis: Any, method: str, keepdims: bool
+) -> Any:
     """The pullback of quantiles: each lies between two neighbours in the order of the elements."""
     rows, undo = lanes(np.asarray(a), axis)
     order, n = np.argsort(rows, axis=-1, kind="stable"), rows.shape[-1]
@@ -37,9 +40,13 @@ def _quantile_back(a: Any, y: Any, q: Any, scale: float, axis: Any, method: str,
         for i, (level, part) in enumerate(zip(levels.tolist(), parts, strict=True)):
             low = int(np.clip(np.floor(level), 0, n - 1))
             high = min(low + 1, n - 1)
-            weight = {"linear": level - low, "lower": 0.0, "higher": float(level > low),
-                      "midpoint": 0.5 * (level > low)}[method]
-            below, above = order[..., low:low + 1], order[..., high:high + 1]
+            weight = {
+                "linear": level - low,
+                "lower": 0.0,
+                "higher": float(level > low),
+                "midpoint": 0.5 * (level > low),
+            }[method]
+            below, above = order[..., low : low + 1], order[..., high : high + 1]
             for where, share in ((below, 1 - weight), (above, weight)):
                 held = np.take_along_axis(rows_bar, where, -1)
                 np.put_along_axis(rows_bar, where, held + part * share, -1)
@@ -47,12 +54,23 @@ def _quantile_back(a: Any, y: Any, q: Any, scale: float, axis: Any, method: str,
                 step = np.take_along_axis(rows, above, -1) - np.take_along_axis(rows, below, -1)
                 q_bar[i] = np.sum(part * step) * (n - 1) / scale
         return None, undo(rows_bar), np.reshape(q_bar, np.shape(q))
+
     return quantile_back
 
 
 def _quantile(f: Any, scale: float) -> None:
     @array_rule(f, operands="a q")
-    def _(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):
+    def _(
+        a,
+        q,
+        axis=None,
+        out=None,
+        overwrite_input=False,
+        method="linear",
+        keepdims=False,
+        *,
+        weights=None,
+    ):
         if out is not None or overwrite_input or weights is not None:
             return NotImplemented
         if method not in ("linear", "lower", "higher", "midpoint") or not np.size(a):
@@ -74,7 +92,7 @@ def _(a, axis=None, out=None, overwrite_input=False, keepdims=False):
     return y, lambda y_bar: back(y_bar)[:2]
 
 
-# ---- without NaN --------------------------------------------------------------------------------------------------
+# ---- without NaN ---------------------------------------------------------------------------------
 
 
 def numbers(a: Any, where: Any) -> Any:
@@ -91,7 +109,10 @@ def _(a, axis=None, dtype=None, out=None, keepdims=False, initial=0, where=True)
         return y, nothing
     there, shape = numbers(a, where), np.shape(a)
     return y, lambda y_bar: (
-        None, masked(spread(restore(y_bar, axis, keepdims, len(shape)), shape), there), np.sum(y_bar))
+        None,
+        masked(spread(restore(y_bar, axis, keepdims, len(shape)), shape), there),
+        np.sum(y_bar),
+    )
 
 
 @array_rule(np.nanmean)
@@ -115,8 +136,11 @@ def _(a, axis=None, dtype=None, out=None, keepdims=False, initial=1, where=True)
         factors = np.where(there, a, np.ones((), np.result_type(y, np.float16)))
         rows, undo = lanes(factors, axis)
         product = np.prod(factors, axis, keepdims=keepdims)
-        a_bar = restore(y_bar * np.conj(initial), axis, keepdims, np.ndim(a)) * np.conj(undo(others(rows)))
+        a_bar = restore(y_bar * np.conj(initial), axis, keepdims, np.ndim(a)) * np.conj(
+            undo(others(rows))
+        )
         return None, masked(a_bar, there), np.sum(y_bar * np.conj(product))
+
     return y, nanprod_back
 
 
@@ -133,7 +157,7 @@ _nan_extremum(np.nanmax)
 _nan_extremum(np.nanmin)
 
 
-_trapezoid = np.trapezoid if hasattr(np, "trapezoid") else np.trapz
+_trapezoid = getattr(np, "trapezoid", None) or getattr(np, "trapz")  # noqa: B009
 
 
 @array_rule(_trapezoid, operands="y x dx")
@@ -163,4 +187,8 @@ def _(y, x=None, dx=1.0, axis=-1):
         x_bar = np.reshape(x_bar, -1) if np.ndim(x) == 1 else x_bar
         along = 0 if np.ndim(x) == 1 else axis
         return None, y_bar, undiff(x_bar, along)
+
     return value, trapezoid_back
+
+
+reduction_frule(np.median, np.nansum, np.nanmean, np.nanprod, np.nanmax, np.nanmin)

@@ -1,8 +1,10 @@
 """Rules of the methods of ufuncs: `reduce`, `accumulate`, `outer`, `reduceat`.
 
-``np.add.reduce`` is a sum, ``np.multiply.accumulate`` a running product: they have the rules of these. `outer` is the
+``np.add.reduce`` is a sum, ``np.multiply.accumulate`` a running product: they have the rules of
+these. `outer` is the
 ufunc itself on operands that broadcast, so it has the ufunc's own rule. Others are declined.
 """
+
 from __future__ import annotations
 
 from typing import Any
@@ -39,19 +41,24 @@ def _(self, array, /, axis=0, dtype=None, out=None, keepdims=False, initial=NONE
     def reduce_back(y_bar):
         bars = back(y_bar)
         return None, None, bars[1], bars[len(leading) + 2]
+
     return y, reduce_back
+
+
+_logaddexp_reduce: Any = np.logaddexp.reduce
 
 
 def _logsumexp(array: Any, axis: Any, keepdims: bool) -> Any:
     a = as_numeric(array)
     if a is None:
         return NotImplemented
-    y = np.logaddexp.reduce(a, axis, keepdims=keepdims)
+    y = _logaddexp_reduce(a, axis, keepdims=keepdims)
     to_bar = projector(array)
 
     def logsumexp_back(y_bar):
         shares = np.exp(a - restore(y, axis, keepdims, np.ndim(a)))
         return None, None, to_bar(restore(y_bar, axis, keepdims, np.ndim(a)) * shares)
+
     return y, logsumexp_back
 
 
@@ -73,7 +80,10 @@ def _(self, array, /, axis=0, dtype=None, out=None):
 
 
 def _running_extremum_back(f: np.ufunc, a: Any, y: Any, axis: int, to_bar: Any) -> Any:
-    """Each running maximum or minimum is an element of the array: the first of those that are equal."""
+    """Each running maximum or minimum is an element of the array: the first of those that are
+    equal.
+    """
+
     def running_back(y_bar):
         rows, values = np.moveaxis(a, axis, 0), np.moveaxis(y, axis, 0)
         index = np.arange(len(rows)).reshape(-1, *(1,) * (rows.ndim - 1))
@@ -83,6 +93,7 @@ def _running_extremum_back(f: np.ufunc, a: Any, y: Any, axis: int, to_bar: Any) 
         positions = np.moveaxis(np.arange(a.size).reshape(a.shape), axis, 0)
         where = np.moveaxis(np.take_along_axis(positions, source, 0), 0, axis)
         return None, None, to_bar(scatter(where, y_bar, a))
+
     return running_back
 
 
@@ -100,8 +111,13 @@ def _(self, A, B, /):
 
     def outer_back(y_bar):
         _, a_bar, b_bar = back(y_bar)
-        return (None, None, None if a_bar is None else to_a(np.reshape(a_bar, shape)),
-                None if b_bar is None else to_b(b_bar))
+        return (
+            None,
+            None,
+            None if a_bar is None else to_a(np.reshape(a_bar, shape)),
+            None if b_bar is None else to_b(b_bar),
+        )
+
     return y, outer_back
 
 
@@ -120,6 +136,7 @@ def _(self, array, indices, /, axis=0, dtype=None, out=None):
         bar = np.zeros(np.shape(a), np.result_type(y_bar))
         rows, parts = np.moveaxis(bar, axis, 0), np.moveaxis(y_bar, axis, 0)
         for start, stop, part in zip(starts.tolist(), stops.tolist(), parts, strict=True):
-            rows[start:max(stop, start + 1)] += part
+            rows[start : max(stop, start + 1)] += part
         return None, None, to_bar(bar)
+
     return y, reduceat_back

@@ -1,0 +1,183 @@
+"""Methods and attributes of arrays and NumPy's scalars, and methods of ufuncs."""
+
+import numpy as np
+import pytest
+
+from adjoint.rules.registry import lookup, rrule
+from tests.rules.harness import case, complexes, reals, table
+
+V = reals(6)
+X = reals(3, 4)
+X3 = reals(2, 3, 4, seed=1)
+Z = complexes(3, 4)
+SINGLE = reals(3, 4, dtype=np.float32)
+ARRAYS = [(X,), (X3,), (Z,), (SINGLE,), (np.asfortranarray(X)[::2],)]
+AXES = [*ARRAYS, (X, 0), (X, -1), case(X3, axis=1)]
+KEPT = [case(X, axis=0, keepdims=True), (X3, (0, 2))]
+
+METHODS = {
+    "sum": [*AXES, *KEPT, (X, 0, None, None), case(X, initial=2.0)],
+    "mean": [*AXES, *KEPT],
+    "prod": [*AXES, *KEPT],
+    "max": [(X,), (X, 0), case(X3, axis=1), *KEPT],
+    "min": [(X,), (X, 0), case(X3, axis=1), *KEPT],
+    "ptp": [(X,), (X, 0)],
+    "var": [*AXES, *KEPT, case(X, ddof=1)],
+    "std": [*AXES, *KEPT, case(X, ddof=1)],
+    "cumsum": AXES,
+    "cumprod": AXES,
+    "reshape": [
+        (X, 12),
+        (X, (2, 6)),
+        (X, 2, -1),
+        case(X, 6, 2, order="F"),
+        case(X.T, (-1,), order="A"),
+        (X, -1, 1),
+    ],
+    "transpose": [*ARRAYS, (X3, 2, 0, 1), (X3, (1, 2, 0)), (X3, -1, 0, 1), (X, None)],
+    "swapaxes": [(X, 0, 1), (X3, 0, -1)],
+    "ravel": [*ARRAYS, (X, "F")],
+    "flatten": [*ARRAYS, case(X, order="F")],
+    "squeeze": [(X[:, None],), (X[:, None], 1)],
+    "diagonal": [(X,), (X, 1), (X3, 0, 1, 2)],
+    "trace": [(X,), (X, 1), (X3, 0, 1, 2)],
+    "repeat": [(X, 2), (X, [1, 2, 0], 0), case(X, 2, axis=1)],
+    "take": [(X, [1, 1, 5]), (X, [2, 0], 0), case(X, 1, axis=1)],
+    "compress": [(X, [True, False, True], 0), (V, [False, True])],
+    "choose": [(np.array([0, 1, 1]), [V[:3], X[0, :3]])],
+    "copy": [*ARRAYS, (X, "F")],
+    "astype": [(X, complex), (SINGLE, float), (X, float), case(Z, np.complex128, copy=False)],
+    "view": [(X,), (Z,)],
+    "conj": ARRAYS,
+    "conjugate": ARRAYS,
+    "clip": [(X, -1.0, 1.0), (X, reals(4) - 2, None), case(X, -0.5, 0.5)],
+    "dot": [(X, V[:4]), (V, V + 1), (X, reals(4, 2))],
+    "item": [(np.array(1.5),)],
+    "tolist": [(V,), (X,), (Z,), (np.array(1.5),), (SINGLE,)],
+    "T": ARRAYS,
+    "mT": ARRAYS,
+    "real": ARRAYS,
+    "imag": ARRAYS,
+    "__copy__": ARRAYS,
+}
+FLOAT, COMPLEX, NARROW = np.float64(1.5), np.complex128(1 + 2j), np.float32(0.5)
+ARGUMENTS = {
+    "reshape": (1, 1),
+    "swapaxes": None,
+    "diagonal": None,
+    "trace": None,
+    "compress": ([True],),
+    "repeat": (3,),
+    "take": ([0, 0],),
+    "astype": (complex,),
+    "clip": (-1.0, 1.0),
+    "choose": None,
+    "__copy__": (),
+}
+
+
+def scalars(name):
+    arguments = ARGUMENTS.get(name, ())
+    if name in ("max", "min", "ptp", "clip"):
+        return [(FLOAT, *arguments), (NARROW, *arguments)]
+    return [(x, *arguments) for x in (FLOAT, COMPLEX, NARROW)]
+
+
+CASES = {
+    (np.ndarray, name): cases
+    for name, cases in METHODS.items()
+    if hasattr(np.ndarray, name) and name != "item"
+}
+CASES |= {
+    (np.generic, name): scalars(name)
+    for name in METHODS
+    if hasattr(np.generic, name) and ARGUMENTS.get(name, ()) is not None
+}
+CASES |= {
+    (np.generic, "choose"): [(np.int64(1), [1.5, V[:3]])],
+    np.real: [(X,), (Z,), (1 + 2j,), (1.5,), ([1.0, 2j],)],
+    np.imag: [(X,), (Z,), (1 + 2j,), ([1.0, 2j],)],
+    (np.ufunc, "reduce"): [
+        (np.add, X),
+        case(np.add, X3, axis=(0, 2), keepdims=True),
+        (np.add, X, None),
+        (np.add, [1.0, 2.0]),
+        case(np.add, X, initial=1.5),
+        (np.multiply, X),
+        (np.multiply, X, 1),
+        (np.maximum, X),
+        (np.minimum, X, None),
+        case(np.maximum, X, initial=0.1),
+        (np.logaddexp, X),
+        case(np.logaddexp, X, axis=1, keepdims=True),
+        (np.add, SINGLE),
+        (np.add, Z),
+        case(np.multiply, X, axis=1, initial=2.0),
+        (np.add, X, 0, float),
+    ],
+    (np.ufunc, "accumulate"): [
+        (np.add, X),
+        (np.add, X, 1),
+        (np.multiply, X),
+        (np.multiply, np.array([0.0, 2.0, 0.0])),
+        (np.maximum, V),
+        (np.maximum, X3, 1),
+        (np.minimum, X, -1),
+        (np.add, [1.0, 2.0]),
+        (np.add, SINGLE, 1),
+    ],
+    (np.ufunc, "outer"): [
+        (np.add, V, X),
+        (np.multiply, X, V),
+        (np.subtract, V, 2.0),
+        (np.multiply, [1.0, 2.0], V),
+        (np.maximum, V, X),
+        (np.multiply, Z, V),
+        (np.arctan2, V, V + 1),
+        (np.multiply, 2.0, 3.0),
+    ],
+    (np.ufunc, "reduceat"): [
+        (np.add, V, [0, 2, 3]),
+        (np.add, X, [1, 0, 2], 1),
+        (np.add, Z, [0, 2]),
+        (np.add, V, [3, 1, 1, 4]),
+    ],
+}
+test_rule = table(CASES)
+
+
+def test_part_of_tolist():
+    _, back = rrule((np.ndarray, "tolist"), np.ones((2, 2)))
+    np.testing.assert_array_equal(back([None, [None, 2.0]])[1], [[0, 0], [0, 2]])
+
+
+def test_item_is_read_like_an_element():
+    item = lookup((np.ndarray, "item")).substitute
+    for x, index in [
+        (X, (1, 2)),
+        (X, (7,)),
+        (X, (-2,)),
+        (V, (3,)),
+        (np.array([[2.0]]), ()),
+        (X, ((0, 1),)),
+        (np.array(3.0), ()),
+    ]:
+        value = item(x, *index)
+        assert value == x.item(*index) and type(value) is float
+    for x, index in [(X, (12,)), (X, (-13,)), (V, (6,)), (X, ())]:
+        with pytest.raises((IndexError, ValueError)):
+            item(x, *index)
+
+
+@pytest.mark.parametrize("ufunc", [np.subtract, np.hypot, np.logical_and])
+def test_other_reductions_are_declined(ufunc):
+    assert rrule((np.ufunc, "reduce"), ufunc, np.ones(3)) is None
+
+
+def test_views_of_other_types_are_declined():
+    assert rrule((np.ndarray, "view"), np.ones(2), np.int64) is None
+
+
+def test_ties_of_a_reduction_share():
+    _, _, x_bar = rrule((np.ufunc, "reduce"), np.maximum, np.array([1.0, 2.0, 2.0]))[1](1.0)
+    np.testing.assert_array_equal(x_bar, [0, 0.5, 0.5])
