@@ -1,4 +1,5 @@
 """From a Python function to its IR (design, section 3.1)."""
+
 from adjoint.frontend.lower import lower
 
 __all__ = ["lower"]

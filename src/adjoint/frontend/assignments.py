@@ -1,4 +1,5 @@
 """What binds, changes and deletes: targets of every kind."""
+
 from __future__ import annotations
 
 import ast
@@ -40,7 +41,8 @@ def _kept(b: Builder, value: Operand, hazard: int, node: ast.expr) -> Operand:
 
 
 def _unpack(b: Builder, targets: Sequence[ast.expr], value: Operand, node: ast.expr) -> None:
-    """``a, *b = value``: plain names are bound at once, up to the first target that runs code of its own."""
+    """``a, *b = value``: plain names are bound at once, up to the first target that runs code of
+    its own."""
     starred = next((i for i, target in enumerate(targets) if isinstance(target, ast.Starred)), None)
     variables: list[Var] = []
     rest: list[tuple[ast.expr, Var]] = []
@@ -56,7 +58,7 @@ def _unpack(b: Builder, targets: Sequence[ast.expr], value: Operand, node: ast.e
         store(b, inner, var)
 
 
-# ---- statements --------------------------------------------------------------------------------------------------
+# ---- statements ----------------------------------------------------------------------------------
 
 
 @statement.register(ast.Assign)
@@ -81,20 +83,33 @@ def _assign(b: Builder, node: ast.Assign) -> None:
 def _is_parallel(target: ast.expr, value: ast.expr) -> bool:
     """Whether the statement is ``a, b = c, d``, for which Python makes no tuple either."""
     sequence = ast.Tuple | ast.List
-    return (isinstance(target, sequence) and isinstance(value, sequence) and len(target.elts) == len(value.elts)
-            and not any(isinstance(item, ast.Starred) for item in (*target.elts, *value.elts)))
+    return (
+        isinstance(target, sequence)
+        and isinstance(value, sequence)
+        and len(target.elts) == len(value.elts)
+        and not any(isinstance(item, ast.Starred) for item in (*target.elts, *value.elts))
+    )
 
 
-def _assign_in_parallel(b: Builder, targets: Sequence[ast.expr], values: Sequence[ast.expr]) -> None:
+def _assign_in_parallel(
+    b: Builder, targets: Sequence[ast.expr], values: Sequence[ast.expr]
+) -> None:
     operands = b.operands(values)
     bound: set[str] = set()
     runs_code = False
     for index, (target, value) in enumerate(zip(targets, values, strict=True)):
         operand = operands[index]
-        if (isinstance(value, ast.Name | ast.NamedExpr) and isinstance(operand, Var) and operand.name in bound) or (
-                isinstance(operand, Global) and runs_code and not b.is_stable(operand.name)):
+        if (
+            isinstance(value, ast.Name | ast.NamedExpr)
+            and isinstance(operand, Var)
+            and operand.name in bound
+        ) or (isinstance(operand, Global) and runs_code and not b.is_stable(operand.name)):
             operands[index] = b.copy(operand, value)
-        bound |= {b.mangle(n.id) for n in ast.walk(target) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        bound |= {
+            b.mangle(n.id)
+            for n in ast.walk(target)
+            if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+        }
         runs_code = runs_code or not isinstance(target, ast.Name)
     for target, operand in zip(targets, operands, strict=True):
         store(b, target, operand)
@@ -119,7 +134,9 @@ def _augmented(b: Builder, node: ast.AugAssign) -> None:
     update = IN_PLACE[type(node.op)]
     match node.target:
         case ast.Name(id=name):
-            old, value = b.operands([ast.copy_location(ast.Name(name, ast.Load()), node.target), node.value])
+            old, value = b.operands(
+                [ast.copy_location(ast.Name(name, ast.Load()), node.target), node.value]
+            )
             var = b.is_local(name)
             result = b.call(update, (old, value), node, var)
             if var is None:
@@ -132,8 +149,12 @@ def _augmented(b: Builder, node: ast.AugAssign) -> None:
             b.call(setattr, (owner, Const(name), result), node.target, drop=True)
         case ast.Subscript(value=container, slice=index):
             hazard = b.hazard([node.value]) | CALLS
-            place = [b.keep(operand, part, hazard)
-                     for operand, part in zip(b.operands([container, index]), (container, index), strict=True)]
+            place = [
+                b.keep(operand, part, hazard)
+                for operand, part in zip(
+                    b.operands([container, index]), (container, index), strict=True
+                )
+            ]
             old = b.call(operator.getitem, place, node.target)
             result = b.call(update, (old, b.expression(node.value)), node)
             b.call(operator.setitem, (*place, result), node.target, drop=True)

@@ -1,4 +1,5 @@
 """Collects the operations of one function, and knows where each of its variables lives."""
+
 from __future__ import annotations
 
 import ast
@@ -38,7 +39,8 @@ __all__ = ["NONE", "Builder", "constant", "expression", "statement"]
 NONE = Const(None)
 
 expression: Table[Callable[[Builder, Any, Var | None], Operand]] = Table()
-"""How each class of expression is lowered. The function emits the operations and returns the result; where the last
+"""How each class of expression is lowered. The function emits the operations and returns the
+result; where the last
 operation makes the result, it may write it to the variable that it is given."""
 
 statement: Table[Callable[[Builder, Any], None]] = Table()
@@ -67,7 +69,9 @@ class Builder:
         those that live in cells.
     """
 
-    def __init__(self, function: FunctionType, source: Source, scope: Scope, codes: NestedCodes) -> None:
+    def __init__(
+        self, function: FunctionType, source: Source, scope: Scope, codes: NestedCodes
+    ) -> None:
         code = function.__code__
         self.function, self.source, self.scope, self.codes = function, source, scope, codes
         self.private = source.private
@@ -77,29 +81,45 @@ class Builder:
         self.cells: dict[str, Var] = {}
         self.hidden: dict[str, Operand] = {}
         self._offset = source.offset
-        self._taken = {*code.co_varnames, *code.co_names, *code.co_freevars, *code.co_cellvars, *scope.names}
+        self._taken = {
+            *code.co_varnames,
+            *code.co_names,
+            *code.co_freevars,
+            *code.co_cellvars,
+            *scope.names,
+        }
         self._temporaries = 0
         self._fixed_span: Span | None = None
 
-    # ---- places -------------------------------------------------------------------------------------------------
+    # ---- places ----------------------------------------------------------------------------------
 
     def span(self, node: Any) -> Span:
         """Where `node` is in the user's file."""
         if self._fixed_span is not None:
             return self._fixed_span
-        return Span(node.lineno + self._offset, node.col_offset, node.end_lineno + self._offset, node.end_col_offset)
+        return Span(
+            node.lineno + self._offset,
+            node.col_offset,
+            node.end_lineno + self._offset,
+            node.end_col_offset,
+        )
 
     def at(self, span: Span | None) -> Span | None:
-        """From now on every operation is at this place (``None``: at its own); returns what was set before."""
+        """From now on every operation is at this place (``None``: at its own); returns what was set
+        before."""
         before, self._fixed_span = self._fixed_span, span
         return before
 
     def refuse(self, construct: str, node: Any, hint: str) -> NoReturn:
         """Stop: `construct` is not differentiated."""
-        raise UnsupportedSyntaxError(f"'{construct}' cannot be differentiated", hint=hint, filename=self.filename,
-                                     span=self.span(node))
+        raise UnsupportedSyntaxError(
+            f"'{construct}' cannot be differentiated",
+            hint=hint,
+            filename=self.filename,
+            span=self.span(node),
+        )
 
-    # ---- names --------------------------------------------------------------------------------------------------
+    # ---- names -----------------------------------------------------------------------------------
 
     def temporary(self) -> Var:
         """``_1``, ``_2``, …"""
@@ -139,7 +159,9 @@ class Builder:
         if name == "__debug__":
             return Const(__debug__)
         if name in self.scope.global_names:
-            return self.call(primitives.load_global, (self.namespace(node), Const(name)), node, into)
+            return self.call(
+                primitives.load_global, (self.namespace(node), Const(name)), node, into
+            )
         return Global(name)
 
     def write(self, name: str, value: Operand, node: ast.AST) -> None:
@@ -156,7 +178,9 @@ class Builder:
         elif name in self.cells:
             self.call(primitives.store_cell, (self.cells[name], value), node, drop=True)
         else:
-            self.call(primitives.store_global, (self.namespace(node), Const(name), value), node, drop=True)
+            self.call(
+                primitives.store_global, (self.namespace(node), Const(name), value), node, drop=True
+            )
 
     def delete(self, name: str, node: ast.AST) -> None:
         """``del name``"""
@@ -169,11 +193,19 @@ class Builder:
         elif name in self.cells:
             self.call(primitives.delete_cell, (self.cells[name],), node, drop=True)
         else:
-            self.call(primitives.delete_global, (self.namespace(node), Const(name)), node, drop=True)
+            self.call(
+                primitives.delete_global, (self.namespace(node), Const(name)), node, drop=True
+            )
 
     def comprehension_variable(self, name: str) -> Var:
-        """The variable of a comprehension: its own name, if that has no other meaning in the function."""
-        used = name in self.scope.local or name in self.scope.outside or name in self.locals or name in self.cells
+        """The variable of a comprehension: its own name, if that has no other meaning in the
+        function."""
+        used = (
+            name in self.scope.local
+            or name in self.scope.outside
+            or name in self.locals
+            or name in self.cells
+        )
         return self.variable(name) if used else Var(name)
 
     def namespace(self, node: ast.AST) -> Var:
@@ -187,10 +219,18 @@ class Builder:
         self.locals.pop(name, None)
         self.cells[name] = cell
 
-    # ---- operations ---------------------------------------------------------------------------------------------
+    # ---- operations ------------------------------------------------------------------------------
 
-    def call(self, function: Callable[..., Any] | Const | Var, operands: Sequence[Operand], node: ast.AST,
-             into: Var | None = None, keywords: tuple[tuple[str, Operand], ...] = (), *, drop: bool = False) -> Var:
+    def call(
+        self,
+        function: Callable[..., Any] | Operand,
+        operands: Sequence[Operand],
+        node: ast.AST,
+        into: Var | None = None,
+        keywords: tuple[tuple[str, Operand], ...] = (),
+        *,
+        drop: bool = False,
+    ) -> Var:
         """Emit a call; its result is in the variable returned."""
         target = self.temporary() if into is None and not drop else into
         callee = function if isinstance(function, Const | Var | Global) else constant(function)
@@ -221,16 +261,23 @@ class Builder:
             # A name that is not bound is an error even where its value is not wanted.
             self.copy(result, node)
 
-    def region(self, lower: Callable[..., None], *args: Any) -> Region:
+    def region(self, lower: Callable[..., Any], *args: Any) -> Region:
         """The operations that ``lower(*args)`` emits."""
         outer, self.ops = self.ops, []
         lower(*args)
         ops, self.ops = tuple(self.ops), outer
         return ops
 
-    def branch(self, condition: Operand, then: Callable[[], Operand], otherwise: Callable[[], Operand],
-               node: ast.AST, into: Var | None = None) -> Var:
-        """``target = then() if condition else otherwise()``, where both emit operations of their own."""
+    def branch(
+        self,
+        condition: Operand,
+        then: Callable[[], Operand],
+        otherwise: Callable[[], Operand],
+        node: ast.AST,
+        into: Var | None = None,
+    ) -> Var:
+        """``target = then() if condition else otherwise()``, where both emit operations of their
+        own."""
         target = self.temporary() if into is None else into
 
         def arm(lower: Callable[[], Operand]) -> None:
@@ -238,10 +285,12 @@ class Builder:
             if result is not target:
                 self.assign(target, result, node)
 
-        self.ops.append(If(condition, self.region(arm, then), self.region(arm, otherwise), self.span(node)))
+        self.ops.append(
+            If(condition, self.region(arm, then), self.region(arm, otherwise), self.span(node))
+        )
         return target
 
-    # ---- syntax -------------------------------------------------------------------------------------------------
+    # ---- syntax ----------------------------------------------------------------------------------
 
     def expression(self, node: ast.expr, into: Var | None = None) -> Operand:
         """Lower an expression. The result is `into` itself if the last operation wrote to it."""
@@ -249,14 +298,16 @@ class Builder:
 
     def value_into(self, node: ast.expr, target: Var) -> None:
         """``target = node``"""
-        # A variable object of its own, so that `x = x` is not taken for an expression that wrote to `x`.
+        # A variable object of its own, so that `x = x` is not taken for an expression that wrote to
+        # `x`.
         own = Var(target.name)
         result = self.expression(node, own)
         if result is not own:
             self.assign(own, result, node)
 
     def operands(self, nodes: Sequence[ast.expr]) -> list[Operand]:
-        """Lower expressions from left to right; each keeps the value that it had when its turn came."""
+        """Lower expressions from left to right; each keeps the value that it had when its turn
+        came."""
         flags, later = self.scope.flags, 0
         hazards = [0] * len(nodes)
         for index in range(len(nodes) - 1, 0, -1):
@@ -264,31 +315,51 @@ class Builder:
             hazards[index - 1] = later
         if not later:
             return [self.expression(node) for node in nodes]
-        return [self.keep(self.expression(node), node, hazard)
-                for node, hazard in zip(nodes, hazards, strict=True)]
+        return [
+            self.keep(self.expression(node), node, hazard)
+            for node, hazard in zip(nodes, hazards, strict=True)
+        ]
 
     def keep(self, operand: Operand, node: ast.expr, hazard: int) -> Operand:
-        """The operand as it is now, if what comes before its use (flags `hazard`) may change what it refers to."""
-        if hazard & REBINDS and isinstance(node, ast.Name | ast.NamedExpr) and isinstance(operand, Var):
+        """The operand as it is now, if what comes before its use (flags `hazard`) may change what
+        it refers to."""
+        if (
+            hazard & REBINDS
+            and isinstance(node, ast.Name | ast.NamedExpr)
+            and isinstance(operand, Var)
+        ):
             return self.copy(operand, node)
-        if hazard & (CALLS | REBINDS) and isinstance(operand, Global) and not self.is_stable(operand.name):
+        if (
+            hazard & (CALLS | REBINDS)
+            and isinstance(operand, Global)
+            and not self.is_stable(operand.name)
+        ):
             return self.copy(operand, node)
         return operand
 
     def is_stable(self, name: str) -> bool:
-        """Whether a global is a function, class or module that no ``global`` statement of its file rebinds."""
+        """Whether a global is a function, class or module that no ``global`` statement of its file
+        rebinds."""
         value = self.function.__globals__.get(name, getattr(builtins, name, None))
-        return (isinstance(value, FunctionType | BuiltinFunctionType | ModuleType | type)
-                and name not in _declared_globals(self.filename, self.function.__globals__))
+        return isinstance(
+            value, FunctionType | BuiltinFunctionType | ModuleType | type
+        ) and name not in _declared_globals(self.filename, self.function.__globals__)
 
     def keep_for(self, value: Operand, targets: Iterable[ast.expr]) -> Operand:
         """The value that each of several targets is given, whatever the ones before it do."""
-        if isinstance(value, Global) or (isinstance(value, Var) and value.name in self._names_bound(targets)):
+        if isinstance(value, Global) or (
+            isinstance(value, Var) and value.name in self._names_bound(targets)
+        ):
             return self.copy(value, next(iter(targets)))
         return value
 
     def _names_bound(self, targets: Iterable[ast.expr]) -> set[str]:
-        return {self.mangle(node.id) for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)}
+        return {
+            self.mangle(node.id)
+            for target in targets
+            for node in ast.walk(target)
+            if isinstance(node, ast.Name)
+        }
 
     def hazard(self, nodes: Iterable[ast.AST | None]) -> int:
         """The flags of expressions that are evaluated later."""
@@ -313,8 +384,12 @@ def _declared_globals(filename: str, module_globals: dict[str, Any]) -> frozense
     lines = linecache.getlines(filename, module_globals)
     known = _DECLARED.get(filename)
     if known is None or known[0] is not lines:
-        names = {name.strip() for line in lines if "global " in line
-                 for name in line.partition("global ")[2].partition(";")[0].partition("#")[0].split(",")}
+        names = {
+            name.strip()
+            for line in lines
+            if "global " in line
+            for name in line.partition("global ")[2].partition(";")[0].partition("#")[0].split(",")
+        }
         known = _DECLARED[filename] = (lines, frozenset(names))
     return known[1]
 

@@ -1,4 +1,6 @@
-"""The code objects of the functions inside a function, and which node of the syntax tree each belongs to."""
+"""The code objects of the functions inside a function, and which node of the syntax tree each
+belongs to."""
+
 from __future__ import annotations
 
 import ast
@@ -40,7 +42,8 @@ class NestedCodes:
             self._codes.setdefault((inner.co_name, inner.co_firstlineno), []).append(inner)
 
     def of(self, node: ast.AST) -> CodeType | None:
-        """The code of the function or class body itself; ``None`` in a branch that the compiler knows to be dead."""
+        """The code of the function or class body itself; ``None`` in a branch that the compiler
+        knows to be dead."""
         name, line = _name_and_line(node)
         scope = self.of_type_parameters(node)
         if scope is not None:
@@ -48,7 +51,7 @@ class NestedCodes:
         return self._get(name, line, node)
 
     def of_type_parameters(self, node: Any) -> CodeType | None:
-        """The code of the scope that holds the type parameters of a generic ``def`` or ``class``."""
+        """The code of the scope of the type parameters of a generic ``def`` or ``class``."""
         if not getattr(node, "type_params", None):
             return None
         _, line = _name_and_line(node)
@@ -69,9 +72,11 @@ class NestedCodes:
             if _lies_in(code, node, self._offset):
                 return code
         if found and not any(has_columns(code) for code in found):
-            raise SourceError(f"several functions called {name} on line {line + self._offset} cannot be told apart,"
-                              " because Python runs without column information",
-                              hint="write them on separate lines, or drop '-X no_debug_ranges'")
+            raise SourceError(
+                f"several functions called {name} on line {line + self._offset} cannot be told"
+                " apart, because Python runs without column information",
+                hint="write them on separate lines, or drop '-X no_debug_ranges'",
+            )
         return None
 
 
@@ -99,12 +104,25 @@ def has_columns(code: CodeType) -> bool:
 
 
 def _lies_in(code: CodeType, node: ast.AST, offset: int) -> bool:
-    """Whether instructions of `code` come from the part of `node` that no other function of its level shares."""
-    inside = node.body if isinstance(node, ast.Lambda) else node.elt if isinstance(node, ast.GeneratorExp) else node
+    """Whether instructions of `code` come from the part of `node` that no other function of its
+    level shares."""
+    inside = (
+        node.body
+        if isinstance(node, ast.Lambda)
+        else node.elt
+        if isinstance(node, ast.GeneratorExp)
+        else node
+    )
     start = (inside.lineno + offset, inside.col_offset)  # type: ignore[attr-defined]
     end = (inside.end_lineno + offset, inside.end_col_offset)  # type: ignore[attr-defined]
     for line, end_line, column, end_column in code.co_positions():
-        if line is None or end_line is None or column is None or end_column is None or (column, end_column) == (0, 0):
+        if (
+            line is None
+            or end_line is None
+            or column is None
+            or end_column is None
+            or (column, end_column) == (0, 0)
+        ):
             continue
         if start <= (line, column) and (end_line, end_column) <= end:
             return True

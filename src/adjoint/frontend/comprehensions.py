@@ -1,4 +1,5 @@
 """Comprehensions as loops in place, and generator expressions as the functions that they are."""
+
 from __future__ import annotations
 
 import ast
@@ -34,13 +35,19 @@ def _set(b: Builder, node: ast.SetComp, into: Var | None) -> Operand:
 @expression.register(ast.DictComp)
 def _dict(b: Builder, node: ast.DictComp, into: Var | None) -> Operand:
     def step(result: Var) -> None:
-        b.call(primitives.dict_insert, (result, *b.operands([node.key, node.value])), node.value, drop=True)
+        b.call(
+            primitives.dict_insert,
+            (result, *b.operands([node.key, node.value])),
+            node.value,
+            drop=True,
+        )
 
     return _comprehension(b, node, primitives.build_dict, step)
 
 
-def _comprehension(b: Builder, node: Comprehension, display: Callable[..., object], step: Callable[[Var], None]
-                   ) -> Var:
+def _comprehension(
+    b: Builder, node: Comprehension, display: Callable[..., object], step: Callable[[Var], None]
+) -> Var:
     iterable = b.expression(node.generators[0].iter)
     result = b.call(display, (), node)
     own, captured = b.scope.own[node]
@@ -49,7 +56,8 @@ def _comprehension(b: Builder, node: Comprehension, display: Callable[..., objec
     for name in sorted(own):
         b.cells.pop(name, None)
         if name in captured:
-            # One cell for the whole run, as in a function of its own: lambdas made in it see the last value.
+            # One cell for the whole run, as in a function of its own: lambdas made in it see the
+            # last value.
             b.new_cell(name, node)
         else:
             b.locals[name] = b.comprehension_variable(name)
@@ -58,15 +66,22 @@ def _comprehension(b: Builder, node: Comprehension, display: Callable[..., objec
     return result
 
 
-def _loops(b: Builder, generators: Sequence[ast.comprehension], iterable: Operand | None, step: Callable[[], None]
-           ) -> None:
-    """``for … in … if …`` from the first of `generators` on; `iterable` is what the first one runs over, if known."""
+def _loops(
+    b: Builder,
+    generators: Sequence[ast.comprehension],
+    iterable: Operand | None,
+    step: Callable[[], None],
+) -> None:
+    """``for … in … if …`` from the first of `generators` on; `iterable` is what the first one runs
+    over, if known."""
     if not generators:
         step()
         return
     generator = generators[0]
     if generator.is_async:
-        b.refuse("async for", generator.target, "collect the items before the differentiated function")
+        b.refuse(
+            "async for", generator.target, "collect the items before the differentiated function"
+        )
     if iterable is None:
         iterable = b.expression(generator.iter)
     target = loop_target(b, generator.target)
@@ -100,7 +115,8 @@ def _generator(b: Builder, node: ast.GeneratorExp, into: Var | None) -> Operand:
 
 
 def generator_body(b: Builder, node: ast.GeneratorExp, iterator: Var) -> None:
-    """The body of the function inside a generator expression, whose parameter is the outermost iterator."""
+    """The body of the function inside a generator expression, whose parameter is the outermost
+    iterator."""
 
     def step() -> None:
         value = b.expression(node.elt)

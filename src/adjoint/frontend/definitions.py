@@ -1,6 +1,6 @@
 """Statements and expressions that make functions, classes and type aliases."""
-from __future__ import annotations
 
+from __future__ import annotations
 import __future__
 
 import ast
@@ -20,9 +20,16 @@ _FUTURE_ANNOTATIONS = __future__.annotations.compiler_flag
 """Set in code compiled under ``from __future__ import annotations``."""
 
 
-def make_function(b: Builder, node: Any, defaults: Operand = NONE, keyword_defaults: Operand = NONE,
-                  annotations: Operand = NONE, into: Var | None = None) -> Operand:
-    """The function object of a ``def``, ``lambda``, generator expression or class body, with its real code."""
+def make_function(
+    b: Builder,
+    node: Any,
+    defaults: Operand = NONE,
+    keyword_defaults: Operand = NONE,
+    annotations: Operand = NONE,
+    into: Var | None = None,
+) -> Operand:
+    """The function object of a ``def``, ``lambda``, generator expression or class body, with its
+    real code."""
     code = b.codes.of(node)
     if code is None:
         return _unreachable(b, node)
@@ -30,19 +37,27 @@ def make_function(b: Builder, node: Any, defaults: Operand = NONE, keyword_defau
     return _function_of(b, code, node, (defaults, keyword_defaults, annotations), into)
 
 
-def _function_of(b: Builder, code: CodeType, node: ast.AST, parts: tuple[Operand, Operand, Operand],
-                 into: Var | None = None) -> Var:
+def _function_of(
+    b: Builder,
+    code: CodeType,
+    node: ast.AST,
+    parts: tuple[Operand, Operand, Operand],
+    into: Var | None = None,
+) -> Var:
     cells = tuple(b.cells[name] for name in code.co_freevars)
-    return b.call(primitives.make_function, (Const(code), b.namespace(node), *parts, *cells), node, into)
+    return b.call(
+        primitives.make_function, (Const(code), b.namespace(node), *parts, *cells), node, into
+    )
 
 
 def _unreachable(b: Builder, node: ast.AST) -> Operand:
-    """The compiler left the node out of the code, so this is never run; the IR says so rather than nothing."""
+    """The compiler left the node out of the code, so this is never run; the IR says so rather than
+    nothing."""
     b.ops.append(Raise(Const(AssertionError), None, b.span(node)))
     return NONE
 
 
-# ---- functions ---------------------------------------------------------------------------------------------------
+# ---- functions -----------------------------------------------------------------------------------
 
 
 @expression.register(ast.Lambda)
@@ -55,14 +70,17 @@ def _defaults(b: Builder, args: ast.arguments) -> tuple[Operand, Operand]:
     """The tuple of defaults and the dictionary of those of keyword-only parameters."""
     defaults: Operand = NONE
     keyword_defaults: Operand = NONE
-    named = [(parameter.arg, default) for parameter, default in zip(args.kwonlyargs, args.kw_defaults, strict=True)
-             if default is not None]
+    named = [
+        (parameter.arg, default)
+        for parameter, default in zip(args.kwonlyargs, args.kw_defaults, strict=True)
+        if default is not None
+    ]
     values = b.operands([*args.defaults, *(default for _, default in named)])
     if args.defaults:
-        defaults = b.call(primitives.build_tuple, values[:len(args.defaults)], args.defaults[0])
+        defaults = b.call(primitives.build_tuple, values[: len(args.defaults)], args.defaults[0])
     if named:
         items: list[Operand] = []
-        for (name, _), value in zip(named, values[len(args.defaults):], strict=True):
+        for (name, _), value in zip(named, values[len(args.defaults) :], strict=True):
             items += [Const(b.mangle(name)), value]
         keyword_defaults = b.call(primitives.build_dict, items, named[0][1])
     return defaults, keyword_defaults
@@ -84,15 +102,20 @@ def _decorator(b: Builder, node: ast.expr) -> Operand:
     return operand if isinstance(operand, Const) else b.keep(operand, node, -1)
 
 
-def _bind_decorated(b: Builder, node: ast.FunctionDef | ast.ClassDef, value: Operand, decorators: list[Operand]
-                    ) -> None:
+def _bind_decorated(
+    b: Builder, node: ast.FunctionDef | ast.ClassDef, value: Operand, decorators: list[Operand]
+) -> None:
     for decorator, place in zip(reversed(decorators), reversed(node.decorator_list), strict=True):
-        value = b.call(decorator, (value,), place)  # type: ignore[arg-type]
+        value = b.call(decorator, (value,), place)
     b.write(node.name, value, node)
 
 
 def _annotations(b: Builder, node: ast.FunctionDef) -> Operand:
-    annotated = [(b.mangle(p.arg), p.annotation) for p in _annotation_order(node.args) if p.annotation is not None]
+    annotated = [
+        (b.mangle(p.arg), p.annotation)
+        for p in _annotation_order(node.args)
+        if p.annotation is not None
+    ]
     if node.returns is not None:
         annotated.append(("return", node.returns))
     if not annotated:
@@ -100,8 +123,12 @@ def _annotations(b: Builder, node: ast.FunctionDef) -> Operand:
     if b.function.__code__.co_flags & _FUTURE_ANNOTATIONS:
         values: list[Operand] = [Const(ast.unparse(annotation)) for _, annotation in annotated]
     else:
-        values = [b.call(primitives.list_to_tuple, (b.expression(annotation),), annotation)
-                  if isinstance(annotation, ast.Starred) else b.expression(annotation) for _, annotation in annotated]
+        values = [
+            b.call(primitives.list_to_tuple, (b.expression(annotation),), annotation)
+            if isinstance(annotation, ast.Starred)
+            else b.expression(annotation)
+            for _, annotation in annotated
+        ]
     items: list[Operand] = []
     for (name, _), value in zip(annotated, values, strict=True):
         items += [Const(name), value]
@@ -114,8 +141,11 @@ def _annotation_order(args: ast.arguments) -> list[ast.arg]:
     return [*args.args, *args.posonlyargs, *(p for p in parameters(args) if id(p) not in rest)]
 
 
-def _generic_function(b: Builder, node: ast.FunctionDef, defaults: Operand, keyword_defaults: Operand) -> Operand:
-    """``def f[T](…)``: the scope of the type parameters is a function, which Python calls with the defaults."""
+def _generic_function(
+    b: Builder, node: ast.FunctionDef, defaults: Operand, keyword_defaults: Operand
+) -> Operand:
+    """``def f[T](…)``: the scope of the type parameters is a function, which Python calls with the
+    defaults."""
     code = b.codes.of_type_parameters(node)
     if code is None:
         return _unreachable(b, node)
@@ -132,7 +162,7 @@ def _async_def(b: Builder, node: ast.AsyncFunctionDef) -> None:
     b.refuse("async def", node, "compute what it awaits before the differentiated function")
 
 
-# ---- classes and type aliases ------------------------------------------------------------------------------------
+# ---- classes and type aliases --------------------------------------------------------------------
 
 
 @statement.register(ast.ClassDef)
@@ -140,8 +170,12 @@ def _class(b: Builder, node: ast.ClassDef) -> None:
     decorators = [_decorator(b, decorator) for decorator in node.decorator_list]
     if getattr(node, "type_params", None):
         code = b.codes.of_type_parameters(node)
-        scope = _unreachable(b, node) if code is None else _function_of(b, code, node, (NONE, NONE, NONE))
-        cls = b.call(scope, (), node)  # type: ignore[arg-type]
+        scope = (
+            _unreachable(b, node)
+            if code is None
+            else _function_of(b, code, node, (NONE, NONE, NONE))
+        )
+        cls = b.call(scope, (), node)
     else:
         cls = _plain_class(b, node)
     _bind_decorated(b, node, cls, decorators)
@@ -150,24 +184,35 @@ def _class(b: Builder, node: ast.ClassDef) -> None:
 def _plain_class(b: Builder, node: ast.ClassDef) -> Var:
     body = make_function(b, node)
     name = Const(node.name)
-    if any(isinstance(base, ast.Starred) for base in node.bases) or any(k.arg is None for k in node.keywords):
-        return apply(b, Const(primitives.build_class), node.bases, node.keywords, node,  # type: ignore[return-value]
-                     leading=(body, name))
+    if any(isinstance(base, ast.Starred) for base in node.bases) or any(
+        k.arg is None for k in node.keywords
+    ):
+        return apply(
+            b,
+            Const(primitives.build_class),
+            node.bases,
+            node.keywords,
+            node,  # type: ignore[return-value]
+            leading=(body, name),
+        )
     operands = b.operands([*node.bases, *(keyword.value for keyword in node.keywords)])
-    bases, values = operands[:len(node.bases)], operands[len(node.bases):]
+    bases, values = operands[: len(node.bases)], operands[len(node.bases) :]
     keywords = tuple((str(k.arg), value) for k, value in zip(node.keywords, values, strict=True))
     return b.call(primitives.build_class, (body, name, *bases), node, keywords=keywords)
 
 
 def _type_alias(b: Builder, node: Any) -> None:
-    """``type X = …`` is lazy, so Python itself runs it, in a function compiled for it that sees the same cells."""
+    """``type X = …`` is lazy, so Python itself runs it, in a function compiled for it that sees the
+    same cells."""
     free = sorted({name for code in b.codes.of_alias(node) for name in code.co_freevars})
     name = b.mangle(node.name.id)
     body: list[ast.stmt] = [node, ast.Return(ast.Name(name, ast.Load()))]
     if name in free:
         body.insert(0, ast.Nonlocal([name]))
     nothing = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
-    outer = ast.arguments(posonlyargs=[], args=[ast.arg(n) for n in free], kwonlyargs=[], kw_defaults=[], defaults=[])
+    outer = ast.arguments(
+        posonlyargs=[], args=[ast.arg(n) for n in free], kwonlyargs=[], kw_defaults=[], defaults=[]
+    )
     inner = ast.FunctionDef(name=name, args=nothing, body=body, decorator_list=[])
     wrapper = ast.FunctionDef(name=name, args=outer, body=[inner], decorator_list=[])
     module = ast.fix_missing_locations(ast.Module([wrapper], []))

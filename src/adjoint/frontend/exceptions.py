@@ -1,4 +1,5 @@
 """``try``, ``with`` and ``yield from``: what an exception may leave."""
+
 from __future__ import annotations
 
 import ast
@@ -18,9 +19,15 @@ __all__: list[str] = []
 def _try(b: Builder, node: ast.Try) -> None:
     body = b.region(b.statements, node.body)
     caught = b.temporary() if node.handlers else None
-    handler = b.region(_clauses, b, node.handlers, caught, b.span(node.handlers[-1])) if caught is not None else ()
+    handler = (
+        b.region(_clauses, b, node.handlers, caught, b.span(node.handlers[-1]))
+        if caught is not None
+        else ()
+    )
     orelse = b.region(b.statements, node.orelse)
-    b.ops.append(Try(body, caught, handler, orelse, b.region(b.statements, node.finalbody), b.span(node)))
+    b.ops.append(
+        Try(body, caught, handler, orelse, b.region(b.statements, node.finalbody), b.span(node))
+    )
 
 
 def _clauses(b: Builder, handlers: Sequence[ast.ExceptHandler], caught: Var, span: Span) -> None:
@@ -34,7 +41,9 @@ def _clauses(b: Builder, handlers: Sequence[ast.ExceptHandler], caught: Var, spa
         return
     matches = b.call(primitives.exception_match, (caught, b.expression(clause.type)), clause.type)
     body = b.region(_clause, b, clause, caught)
-    b.ops.append(If(matches, body, b.region(_clauses, b, handlers[1:], caught, span), b.span(clause.type)))
+    b.ops.append(
+        If(matches, body, b.region(_clauses, b, handlers[1:], caught, span), b.span(clause.type))
+    )
 
 
 def _clause(b: Builder, clause: ast.ExceptHandler, caught: Var) -> None:
@@ -48,7 +57,9 @@ def _clause(b: Builder, clause: ast.ExceptHandler, caught: Var) -> None:
         b.delete(name, clause)
 
     b.write(name, caught, clause)
-    b.ops.append(Try(b.region(b.statements, clause.body), None, (), (), b.region(forget), b.span(clause)))
+    b.ops.append(
+        Try(b.region(b.statements, clause.body), None, (), (), b.region(forget), b.span(clause))
+    )
 
 
 @statement.register(ast.TryStar)
@@ -62,7 +73,8 @@ def _with(b: Builder, node: ast.With) -> None:
 
 
 def _with_items(b: Builder, items: Sequence[ast.withitem], inner: Sequence[ast.stmt]) -> None:
-    """``with items: inner`` as PEP 343 spells it out: ``__exit__`` is called once, however the body is left."""
+    """``with items: inner`` as PEP 343 spells it out: ``__exit__`` is called once, however the body
+    is left."""
     if not items:
         b.statements(inner)
         return
@@ -85,16 +97,27 @@ def _with_items(b: Builder, items: Sequence[ast.withitem], inner: Sequence[ast.s
         kind = b.call(type, (error,), place)
         trace = b.call(getattr, (error, Const("__traceback__")), place)
         swallowed = _leave(b, manager, (kind, error, trace), place)
-        b.ops.append(If(b.call(operator.truth, (swallowed,), place), (), (Raise(None, None, b.span(place)),), b.span(place)))
+        b.ops.append(
+            If(
+                b.call(operator.truth, (swallowed,), place),
+                (),
+                (Raise(None, None, b.span(place)),),
+                b.span(place),
+            )
+        )
 
     def final() -> None:
-        b.ops.append(If(failed, (), b.region(_leave, b, manager, (NONE, NONE, NONE), place), b.span(place)))
+        b.ops.append(
+            If(failed, (), b.region(_leave, b, manager, (NONE, NONE, NONE), place), b.span(place))
+        )
 
     span = b.span(place)
     b.ops.append(Try(b.region(body), error, b.region(handler), (), b.region(final), span))
 
 
-def _leave(b: Builder, manager: Operand, details: tuple[Operand, Operand, Operand], place: ast.expr) -> Var:
+def _leave(
+    b: Builder, manager: Operand, details: tuple[Operand, Operand, Operand], place: ast.expr
+) -> Var:
     return b.call(primitives.call_method, (manager, Const("__exit__"), *details), place)
 
 

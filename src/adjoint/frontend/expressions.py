@@ -1,4 +1,5 @@
 """Expressions: operators, attributes, subscripts, displays, calls, strings."""
+
 from __future__ import annotations
 
 import ast
@@ -13,28 +14,55 @@ from adjoint.ir.nodes import Call, Const, Operand, Var, Yield
 __all__ = ["BINARY", "IN_PLACE", "apply", "condition", "tuple_of"]
 
 BINARY: dict[type[ast.operator], Callable[..., Any]] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow, ast.MatMult: operator.matmul,
-    ast.BitAnd: operator.and_, ast.BitOr: operator.or_, ast.BitXor: operator.xor, ast.LShift: operator.lshift,
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Pow: operator.pow,
+    ast.MatMult: operator.matmul,
+    ast.BitAnd: operator.and_,
+    ast.BitOr: operator.or_,
+    ast.BitXor: operator.xor,
+    ast.LShift: operator.lshift,
     ast.RShift: operator.rshift,
 }
 IN_PLACE: dict[type[ast.operator], Callable[..., Any]] = {
-    ast.Add: operator.iadd, ast.Sub: operator.isub, ast.Mult: operator.imul, ast.Div: operator.itruediv,
-    ast.FloorDiv: operator.ifloordiv, ast.Mod: operator.imod, ast.Pow: operator.ipow, ast.MatMult: operator.imatmul,
-    ast.BitAnd: operator.iand, ast.BitOr: operator.ior, ast.BitXor: operator.ixor, ast.LShift: operator.ilshift,
+    ast.Add: operator.iadd,
+    ast.Sub: operator.isub,
+    ast.Mult: operator.imul,
+    ast.Div: operator.itruediv,
+    ast.FloorDiv: operator.ifloordiv,
+    ast.Mod: operator.imod,
+    ast.Pow: operator.ipow,
+    ast.MatMult: operator.imatmul,
+    ast.BitAnd: operator.iand,
+    ast.BitOr: operator.ior,
+    ast.BitXor: operator.ixor,
+    ast.LShift: operator.ilshift,
     ast.RShift: operator.irshift,
 }
 _UNARY: dict[type[ast.unaryop], Callable[..., Any]] = {
-    ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert, ast.Not: operator.not_,
+    ast.USub: operator.neg,
+    ast.UAdd: operator.pos,
+    ast.Invert: operator.invert,
+    ast.Not: operator.not_,
 }
 _COMPARE: dict[type[ast.cmpop], Callable[..., Any]] = {
-    ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge, ast.Eq: operator.eq,
-    ast.NotEq: operator.ne, ast.Is: operator.is_, ast.IsNot: operator.is_not,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Is: operator.is_,
+    ast.IsNot: operator.is_not,
 }
 _GIVES_BOOL = (ast.Is, ast.IsNot, ast.In, ast.NotIn)
 
 
-# ---- names and constants -----------------------------------------------------------------------------------------
+# ---- names and constants -------------------------------------------------------------------------
 
 
 @expression.register(ast.Constant)
@@ -58,7 +86,7 @@ def _named(b: Builder, node: ast.NamedExpr, into: Var | None) -> Operand:
     return value
 
 
-# ---- operators ---------------------------------------------------------------------------------------------------
+# ---- operators -----------------------------------------------------------------------------------
 
 
 @expression.register(ast.BinOp)
@@ -72,7 +100,9 @@ def _binary(b: Builder, node: ast.BinOp, into: Var | None) -> Operand:
     for part in reversed(spine):
         result = b.keep(result, left, b.scope.flags.get(part.right, 0))
         right = b.expression(part.right)
-        result = b.call(BINARY[type(part.op)], (result, right), part, into if part is node else None)
+        result = b.call(
+            BINARY[type(part.op)], (result, right), part, into if part is node else None
+        )
         left = part
     return result
 
@@ -82,7 +112,11 @@ def _unary(b: Builder, node: ast.UnaryOp, into: Var | None) -> Operand:
     if isinstance(node.op, ast.Not):
         return b.call(operator.not_, (b.expression(node.operand),), node, into)
     operand = b.expression(node.operand)
-    if isinstance(operand, Const) and type(operand.value) in (int, float, complex) and isinstance(node.op, ast.USub):
+    if (
+        isinstance(operand, Const)
+        and type(operand.value) in (int, float, complex)
+        and isinstance(node.op, ast.USub)
+    ):
         return Const(-operand.value)  # type: ignore[operator]
     return b.call(_UNARY[type(node.op)], (operand,), node, into)
 
@@ -97,7 +131,7 @@ def _chain(b: Builder, node: ast.BoolOp, index: int, into: Var | None) -> Operan
     if index == len(node.values) - 1:
         return b.expression(value, into)
     first = b.expression(value)
-    first = b.keep(first, value, b.hazard(node.values[index + 1:]))
+    first = b.keep(first, value, b.hazard(node.values[index + 1 :]))
     test = first if _is_bool(value) else b.call(operator.truth, (first,), value)
 
     def rest() -> Operand:
@@ -115,8 +149,13 @@ def _conditional(b: Builder, node: ast.IfExp, into: Var | None) -> Operand:
     if isinstance(test, Const):
         return b.expression(node.body if test.value else node.orelse, into)
     target = b.temporary() if into is None else into
-    return b.branch(test, lambda: b.expression(node.body, target), lambda: b.expression(node.orelse, target), node,
-                    target)
+    return b.branch(
+        test,
+        lambda: b.expression(node.body, target),
+        lambda: b.expression(node.orelse, target),
+        node,
+        target,
+    )
 
 
 @expression.register(ast.Compare)
@@ -125,13 +164,19 @@ def _compare(b: Builder, node: ast.Compare, into: Var | None) -> Operand:
     return _links(b, node, 0, left, right, into)
 
 
-def _links(b: Builder, node: ast.Compare, index: int, left: Operand, right: Operand, into: Var | None) -> Operand:
+def _links(
+    b: Builder, node: ast.Compare, index: int, left: Operand, right: Operand, into: Var | None
+) -> Operand:
     """Comparison number `index` of a chain and those behind it; each operand is evaluated once."""
     if index == len(node.ops) - 1:
         return _link(b, node, index, left, right, into)
-    right = b.keep(right, node.comparators[index], b.hazard(node.comparators[index + 1:]))
+    right = b.keep(right, node.comparators[index], b.hazard(node.comparators[index + 1 :]))
     first = _link(b, node, index, left, right, None)
-    test = first if isinstance(node.ops[index], _GIVES_BOOL) else b.call(operator.truth, (first,), node)
+    test = (
+        first
+        if isinstance(node.ops[index], _GIVES_BOOL)
+        else b.call(operator.truth, (first,), node)
+    )
     target = b.temporary() if into is None else into
 
     def rest() -> Operand:
@@ -141,17 +186,21 @@ def _links(b: Builder, node: ast.Compare, index: int, left: Operand, right: Oper
     return b.branch(test, rest, lambda: first, node, target)
 
 
-def _link(b: Builder, node: ast.Compare, index: int, left: Operand, right: Operand, into: Var | None) -> Operand:
+def _link(
+    b: Builder, node: ast.Compare, index: int, left: Operand, right: Operand, into: Var | None
+) -> Operand:
     match node.ops[index]:
         case ast.In():
             return b.call(operator.contains, (right, left), node, into)
         case ast.NotIn():
-            return b.call(operator.not_, (b.call(operator.contains, (right, left), node),), node, into)
+            return b.call(
+                operator.not_, (b.call(operator.contains, (right, left), node),), node, into
+            )
         case op:
             return b.call(_COMPARE[type(op)], (left, right), node, into)
 
 
-# ---- truth -------------------------------------------------------------------------------------------------------
+# ---- truth ---------------------------------------------------------------------------------------
 
 
 def condition(b: Builder, node: ast.expr) -> Operand:
@@ -161,7 +210,11 @@ def condition(b: Builder, node: ast.expr) -> Operand:
             return Const(bool(value))
         case ast.UnaryOp(op=ast.Not(), operand=inner) if _is_compound(inner):
             operand = condition(b, inner)
-            return Const(not operand.value) if isinstance(operand, Const) else b.call(operator.not_, (operand,), node)
+            return (
+                Const(not operand.value)
+                if isinstance(operand, Const)
+                else b.call(operator.not_, (operand,), node)
+            )
         case ast.BoolOp():
             return _truth_chain(b, node, 0)
         case ast.Compare() if len(node.ops) > 1:
@@ -171,7 +224,9 @@ def condition(b: Builder, node: ast.expr) -> Operand:
             test = condition(b, node.test)
             if isinstance(test, Const):
                 return condition(b, node.body if test.value else node.orelse)
-            return b.branch(test, lambda: condition(b, node.body), lambda: condition(b, node.orelse), node)
+            return b.branch(
+                test, lambda: condition(b, node.body), lambda: condition(b, node.orelse), node
+            )
     operand = b.expression(node)
     if isinstance(operand, Const):
         return Const(bool(operand.value))
@@ -192,10 +247,12 @@ def _truth_chain(b: Builder, node: ast.BoolOp, index: int) -> Operand:
     return b.branch(first, lambda: decided, rest, node)
 
 
-def _truth_links(b: Builder, node: ast.Compare, index: int, left: Operand, right: Operand) -> Operand:
+def _truth_links(
+    b: Builder, node: ast.Compare, index: int, left: Operand, right: Operand
+) -> Operand:
     last = index == len(node.ops) - 1
     if not last:
-        right = b.keep(right, node.comparators[index], b.hazard(node.comparators[index + 1:]))
+        right = b.keep(right, node.comparators[index], b.hazard(node.comparators[index + 1 :]))
     first = _link(b, node, index, left, right, None)
     if not isinstance(node.ops[index], _GIVES_BOOL):
         first = b.call(operator.truth, (first,), node)
@@ -222,7 +279,8 @@ def _is_bool(node: ast.expr) -> bool:
 
 
 def _is_compound(node: ast.expr) -> bool:
-    """Whether Python asks for the truth of the parts, rather than of the whole, when only the truth is wanted."""
+    """Whether Python asks for the truth of the parts, rather than of the whole, when only the truth
+    is wanted."""
     match node:
         case ast.BoolOp() | ast.IfExp() | ast.Constant() | ast.UnaryOp(op=ast.Not()):
             return True
@@ -232,7 +290,7 @@ def _is_compound(node: ast.expr) -> bool:
             return False
 
 
-# ---- attributes and subscripts -----------------------------------------------------------------------------------
+# ---- attributes and subscripts -------------------------------------------------------------------
 
 
 @expression.register(ast.Attribute)
@@ -252,7 +310,7 @@ def _slice(b: Builder, node: ast.Slice, into: Var | None) -> Operand:
     return b.call(primitives.build_slice, parts, node, into)
 
 
-# ---- displays ----------------------------------------------------------------------------------------------------
+# ---- displays ------------------------------------------------------------------------------------
 
 
 @expression.register(ast.Tuple)
@@ -260,7 +318,9 @@ def _tuple(b: Builder, node: ast.Tuple, into: Var | None) -> Operand:
     return tuple_of(b, node.elts, node, into)
 
 
-def tuple_of(b: Builder, items: Sequence[ast.expr], node: ast.AST, into: Var | None = None) -> Operand:
+def tuple_of(
+    b: Builder, items: Sequence[ast.expr], node: ast.AST, into: Var | None = None
+) -> Operand:
     """``(*items,)``"""
     if any(isinstance(item, ast.Starred) for item in items):
         return b.call(primitives.list_to_tuple, (_list_with_stars(b, items, node),), node, into)
@@ -290,7 +350,9 @@ def _list_with_stars(b: Builder, items: Sequence[ast.expr], node: ast.AST) -> Va
 
 @expression.register(ast.Set)
 def _set(b: Builder, node: ast.Set, into: Var | None) -> Operand:
-    first = next((i for i, item in enumerate(node.elts) if isinstance(item, ast.Starred)), len(node.elts))
+    first = next(
+        (i for i, item in enumerate(node.elts) if isinstance(item, ast.Starred)), len(node.elts)
+    )
     if first == len(node.elts):
         return b.call(primitives.build_set, b.operands(node.elts), node, into)
     result = b.call(primitives.build_set, b.operands(node.elts[:first]), node)
@@ -305,10 +367,12 @@ def _set(b: Builder, node: ast.Set, into: Var | None) -> Operand:
 @expression.register(ast.Dict)
 def _dict(b: Builder, node: ast.Dict, into: Var | None) -> Operand:
     first = next((i for i, key in enumerate(node.keys) if key is None), len(node.keys))
-    pairs = [part for pair in zip(node.keys[:first], node.values[:first], strict=True) for part in pair]
+    pairs = [
+        part for pair in zip(node.keys[:first], node.values[:first], strict=True) for part in pair
+    ]
     if first == len(node.keys):
-        return b.call(primitives.build_dict, b.operands(pairs), node, into)  # type: ignore[arg-type]
-    result = b.call(primitives.build_dict, b.operands(pairs), node)  # type: ignore[arg-type]
+        return b.call(primitives.build_dict, b.operands(pairs), node, into)
+    result = b.call(primitives.build_dict, b.operands(pairs), node)
     for key, value in zip(node.keys[first:], node.values[first:], strict=True):
         if key is None:
             b.call(primitives.dict_update, (result, b.expression(value)), value, drop=True)
@@ -317,15 +381,16 @@ def _dict(b: Builder, node: ast.Dict, into: Var | None) -> Operand:
     return result
 
 
-# ---- calls -------------------------------------------------------------------------------------------------------
+# ---- calls ---------------------------------------------------------------------------------------
 
 
 @expression.register(ast.Call)
 def _call(b: Builder, node: ast.Call, into: Var | None) -> Operand:
     if _is_bare_super(b, node):
         return _super(b, node, into)
-    has_stars = (any(isinstance(arg, ast.Starred) for arg in node.args)
-                 or any(keyword.arg is None for keyword in node.keywords))
+    has_stars = any(isinstance(arg, ast.Starred) for arg in node.args) or any(
+        keyword.arg is None for keyword in node.keywords
+    )
     if has_stars:
         return _call_with_stars(b, node.func, node.args, node.keywords, node, into)
     names = [keyword.arg for keyword in node.keywords]
@@ -337,22 +402,35 @@ def _call(b: Builder, node: ast.Call, into: Var | None) -> Operand:
     else:
         callee, *operands = b.operands([node.func, *node.args, *values])
         first = ()
-    positional = (*first, *operands[:len(node.args)])
-    keywords = tuple(zip(names, operands[len(node.args):], strict=True))
+    positional = (*first, *operands[: len(node.args)])
+    keywords = tuple(zip(names, operands[len(node.args) :], strict=True))
     target = b.temporary() if into is None else into
-    b.ops.append(Call(target, callee, positional, keywords, b.span(node)))  # type: ignore[arg-type]
+    b.ops.append(Call(target, callee, positional, keywords, b.span(node)))
     return target
 
 
-def _call_with_stars(b: Builder, func: ast.expr, args: Sequence[ast.expr], keywords: Sequence[ast.keyword],
-                     node: ast.AST, into: Var | None) -> Operand:
+def _call_with_stars(
+    b: Builder,
+    func: ast.expr,
+    args: Sequence[ast.expr],
+    keywords: Sequence[ast.keyword],
+    node: ast.AST,
+    into: Var | None,
+) -> Operand:
     callee = b.expression(func)
     callee = b.keep(callee, func, b.hazard([*args, *(keyword.value for keyword in keywords)]))
     return apply(b, callee, args, keywords, node, into)
 
 
-def apply(b: Builder, callee: Operand, args: Sequence[ast.expr], keywords: Sequence[ast.keyword], node: ast.AST,
-          into: Var | None = None, leading: Sequence[Operand] = ()) -> Operand:
+def apply(
+    b: Builder,
+    callee: Operand,
+    args: Sequence[ast.expr],
+    keywords: Sequence[ast.keyword],
+    node: ast.AST,
+    into: Var | None = None,
+    leading: Sequence[Operand] = (),
+) -> Operand:
     """``callee(*leading, *args, **keywords)`` where some of them have stars."""
     positional = b.call(primitives.build_list, tuple(leading), node) if leading else None
     if positional is None:
@@ -377,19 +455,27 @@ def apply(b: Builder, callee: Operand, args: Sequence[ast.expr], keywords: Seque
 
 
 def _is_bare_super(b: Builder, node: ast.Call) -> bool:
-    return (isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args and not node.keywords
-            and "__class__" in b.cells and b.function.__code__.co_argcount > 0 and not b.hidden)
+    return (
+        isinstance(node.func, ast.Name)
+        and node.func.id == "super"
+        and not node.args
+        and not node.keywords
+        and "__class__" in b.cells
+        and b.function.__code__.co_argcount > 0
+        and not b.hidden
+    )
 
 
 def _super(b: Builder, node: ast.Call, into: Var | None) -> Operand:
-    """``super()`` reads the frame of its caller, so it is written out: the class, and the first parameter."""
+    """``super()`` reads the frame of its caller, so it is written out: the class, and the first
+    parameter."""
     callee = b.expression(node.func)
     cls = b.call(primitives.load_cell, (b.cells["__class__"], Const("__class__")), node)
     first = b.read(b.function.__code__.co_varnames[0], node)
-    return b.call(callee, (cls, first), node, into)  # type: ignore[arg-type]
+    return b.call(callee, (cls, first), node, into)
 
 
-# ---- strings and generators --------------------------------------------------------------------------------------
+# ---- strings and generators ----------------------------------------------------------------------
 
 
 @expression.register(ast.JoinedStr)
@@ -420,4 +506,3 @@ def _yield(b: Builder, node: ast.Yield, into: Var | None) -> Operand:
 @expression.register(ast.Await)
 def _await(b: Builder, node: ast.Await, into: Var | None) -> Operand:
     b.refuse("await", node, "compute what it awaits before the differentiated function")
-

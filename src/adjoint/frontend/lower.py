@@ -1,4 +1,6 @@
-"""A Python function as IR: its source is found, its names are sorted out, its statements are lowered."""
+"""A Python function as IR: its source is found, its names are sorted out, its statements are
+lowered."""
+
 from __future__ import annotations
 
 import ast
@@ -46,7 +48,9 @@ def lower(function: FunctionType) -> ir.Function:
     """
     code = function.__code__
     source = find_source(function)
-    if code.co_flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR | inspect.CO_ITERABLE_COROUTINE):
+    if code.co_flags & (
+        inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR | inspect.CO_ITERABLE_COROUTINE
+    ):
         raise _refuse_coroutine(function, source)
     codes = NestedCodes(code, source.offset)
     scope = analyse(source.node, code, codes, source.private)
@@ -57,25 +61,45 @@ def lower(function: FunctionType) -> ir.Function:
         builder.cells[name] = builder.variable(f"{name}_cell")
         free.append((name, builder.cells[name]))
     body = _body(builder, source.node, own_parameters)
-    return ir.Function(code.co_name, own_parameters, tuple(free), body, bool(code.co_flags & inspect.CO_GENERATOR),
-                       code, code.co_filename, builder.span(source.node))
+    return ir.Function(
+        code.co_name,
+        own_parameters,
+        tuple(free),
+        body,
+        bool(code.co_flags & inspect.CO_GENERATOR),
+        code,
+        code.co_filename,
+        builder.span(source.node),
+    )
 
 
 def _refuse_coroutine(function: FunctionType, source: Source) -> UnsupportedSyntaxError:
     node = source.node
-    span = ir.Span(node.lineno + source.offset, node.col_offset, node.lineno + source.offset, node.col_offset + 9)
+    span = ir.Span(
+        node.lineno + source.offset,
+        node.col_offset,
+        node.lineno + source.offset,
+        node.col_offset + 9,
+    )
     construct = "async def" if isinstance(node, ast.AsyncFunctionDef) else "async for"
-    return UnsupportedSyntaxError(f"'{construct}' cannot be differentiated", filename=function.__code__.co_filename,
-                                  span=span, hint="compute what it awaits before the differentiated function, or"
-                                                  f" register an rrule for '{function.__name__}'")
+    return UnsupportedSyntaxError(
+        f"'{construct}' cannot be differentiated",
+        filename=function.__code__.co_filename,
+        span=span,
+        hint="compute what it awaits before the differentiated function, or"
+        f" register an rrule for '{function.__name__}'",
+    )
 
 
 def _parameters(node: FunctionNode, builder: Builder) -> tuple[ir.Parameter, ...]:
     if isinstance(node, ast.GeneratorExp):
         return (ir.Parameter(builder.variable("_it").name, 0),)
     args = node.args
-    kinds = {id(p): kind for kind, group in ((0, args.posonlyargs), (1, args.args), (3, args.kwonlyargs))
-             for p in group}
+    kinds = {
+        id(p): kind
+        for kind, group in ((0, args.posonlyargs), (1, args.args), (3, args.kwonlyargs))
+        for p in group
+    }
     if args.vararg is not None:
         kinds[id(args.vararg)] = 2
     if args.kwarg is not None:
@@ -83,12 +107,16 @@ def _parameters(node: FunctionNode, builder: Builder) -> tuple[ir.Parameter, ...
     return tuple(ir.Parameter(builder.mangle(p.arg), kinds[id(p)]) for p in parameters(args))
 
 
-def _body(builder: Builder, node: FunctionNode, own_parameters: tuple[ir.Parameter, ...]) -> ir.Region:
+def _body(
+    builder: Builder, node: FunctionNode, own_parameters: tuple[ir.Parameter, ...]
+) -> ir.Region:
     own = {parameter.name for parameter in own_parameters}
     for name in sorted(builder.scope.captured):
         builder.new_cell(name, node)
         if name in own:
-            builder.call(primitives.store_cell, (builder.cells[name], ir.Var(name)), node, drop=True)
+            builder.call(
+                primitives.store_cell, (builder.cells[name], ir.Var(name)), node, drop=True
+            )
     match node:
         case ast.Lambda(body=body):
             builder.ops.append(ir.Return(builder.expression(body), builder.span(body)))

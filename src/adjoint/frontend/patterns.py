@@ -1,8 +1,10 @@
 """The ``match`` statement (PEP 634).
 
-A pattern is lowered to operations and one bool; what it captures stays in temporaries until all of it has matched, as
+A pattern is lowered to operations and one bool; what it captures stays in temporaries until all of
+it has matched, as
 in CPython, and is bound before the guard is asked.
 """
+
 from __future__ import annotations
 
 import ast
@@ -24,7 +26,8 @@ Step = Callable[[], Operand]
 YES, NO = Const(True), Const(False)
 
 pattern: Table[Callable[[Builder, Any, Operand, Captures], Operand]] = Table()
-"""How each class of pattern is lowered: emits the test of a subject, notes what it captures, returns a bool."""
+"""How each class of pattern is lowered: emits the test of a subject, notes what it captures,
+returns a bool."""
 
 
 @statement.register(ast.Match)
@@ -32,7 +35,11 @@ def _match(b: Builder, node: ast.Match) -> None:
     subject = b.expression(node.subject)
     if not isinstance(subject, Const):
         # The body of a case, or a guard, may rebind the name that the subject was read from.
-        subject = b.copy(subject, node.subject) if isinstance(node.subject, ast.Name | ast.NamedExpr) else subject
+        subject = (
+            b.copy(subject, node.subject)
+            if isinstance(node.subject, ast.Name | ast.NamedExpr)
+            else subject
+        )
     _cases(b, node.cases, subject)
 
 
@@ -60,7 +67,9 @@ def _cases(b: Builder, cases: Sequence[ast.match_case], subject: Operand) -> Non
     if guard is not None:
         matched = _both(b, matched, lambda: guarded(guard), case.pattern)
     if not isinstance(matched, Const):
-        b.ops.append(If(matched, b.region(body), b.region(_cases, b, others, subject), b.span(case.pattern)))
+        b.ops.append(
+            If(matched, b.region(body), b.region(_cases, b, others, subject), b.span(case.pattern))
+        )
     elif matched.value:
         body()
     else:
@@ -86,7 +95,7 @@ def _all(b: Builder, steps: Sequence[Step], node: ast.AST) -> Operand:
     return first if len(steps) == 1 else _both(b, first, lambda: _all(b, steps[1:], node), node)
 
 
-# ---- simple patterns ---------------------------------------------------------------------------------------------
+# ---- simple patterns -----------------------------------------------------------------------------
 
 
 @pattern.register(ast.MatchValue)
@@ -96,7 +105,9 @@ def _value(b: Builder, node: ast.MatchValue, subject: Operand, captures: Capture
 
 
 @pattern.register(ast.MatchSingleton)
-def _singleton(b: Builder, node: ast.MatchSingleton, subject: Operand, captures: Captures) -> Operand:
+def _singleton(
+    b: Builder, node: ast.MatchSingleton, subject: Operand, captures: Captures
+) -> Operand:
     return b.call(operator.is_, (subject, Const(node.value)), node)
 
 
@@ -116,8 +127,13 @@ def _or(b: Builder, node: ast.MatchOr, subject: Operand, captures: Captures) -> 
     return result
 
 
-def _alternatives(b: Builder, patterns: Sequence[ast.pattern], subject: Operand, targets: dict[str, Var],
-                  node: ast.AST) -> Operand:
+def _alternatives(
+    b: Builder,
+    patterns: Sequence[ast.pattern],
+    subject: Operand,
+    targets: dict[str, Var],
+    node: ast.AST,
+) -> Operand:
     """The first of `patterns` that matches; every one of them captures the same names."""
     captures: Captures = {}
     matched = test(b, patterns[0], subject, captures)
@@ -137,7 +153,7 @@ def _alternatives(b: Builder, patterns: Sequence[ast.pattern], subject: Operand,
     return rest() if isinstance(matched, Const) else b.branch(matched, captured, rest, node)
 
 
-# ---- sequences ---------------------------------------------------------------------------------------------------
+# ---- sequences -----------------------------------------------------------------------------------
 
 
 @pattern.register(ast.MatchSequence)
@@ -157,10 +173,14 @@ def _sequence(b: Builder, node: ast.MatchSequence, subject: Operand, captures: C
         length = b.call(len, (subject,), node)
         return b.call(operator.ge, (length, Const(len(patterns) - 1)), node)
 
-    return _all(b, [is_sequence, has_length, lambda: _items(b, node, starred, subject, captures)], node)
+    return _all(
+        b, [is_sequence, has_length, lambda: _items(b, node, starred, subject, captures)], node
+    )
 
 
-def _items(b: Builder, node: ast.MatchSequence, starred: int | None, subject: Operand, captures: Captures) -> Operand:
+def _items(
+    b: Builder, node: ast.MatchSequence, starred: int | None, subject: Operand, captures: Captures
+) -> Operand:
     patterns = node.patterns
     if all(_is_wildcard(part) for part in patterns):
         return YES
@@ -168,15 +188,23 @@ def _items(b: Builder, node: ast.MatchSequence, starred: int | None, subject: Op
     if isinstance(star, ast.MatchStar) and star.name is None:
         # Python looks the items up one by one, so that it need not copy what the star leaves out.
         assert starred is not None
-        steps = [_indexed(b, part, index if index < starred else index - len(patterns), subject, captures)
-                 for index, part in enumerate(patterns) if index != starred and not _is_wildcard(part)]
+        steps = [
+            _indexed(
+                b, part, index if index < starred else index - len(patterns), subject, captures
+            )
+            for index, part in enumerate(patterns)
+            if index != starred and not _is_wildcard(part)
+        ]
         return _all(b, steps, node)
     variables = tuple(b.temporary() for _ in patterns)
     b.ops.append(Unpack(variables, subject, starred, b.span(node)))
     if isinstance(star, ast.MatchStar) and star.name is not None and starred is not None:
         captures[star.name] = variables[starred]
-    steps = [_test_of(b, part, variable, captures) for part, variable in zip(patterns, variables, strict=True)
-             if not isinstance(part, ast.MatchStar)]
+    steps = [
+        _test_of(b, part, variable, captures)
+        for part, variable in zip(patterns, variables, strict=True)
+        if not isinstance(part, ast.MatchStar)
+    ]
     return _all(b, steps, node)
 
 
@@ -192,7 +220,9 @@ def _test_of(b: Builder, node: ast.pattern, subject: Operand, captures: Captures
     return lambda: test(b, node, subject, captures)
 
 
-def _indexed(b: Builder, node: ast.pattern, index: int, subject: Operand, captures: Captures) -> Step:
+def _indexed(
+    b: Builder, node: ast.pattern, index: int, subject: Operand, captures: Captures
+) -> Step:
     def step() -> Operand:
         place: Operand = Const(index)
         if index < 0:
@@ -202,7 +232,7 @@ def _indexed(b: Builder, node: ast.pattern, index: int, subject: Operand, captur
     return step
 
 
-# ---- mappings ----------------------------------------------------------------------------------------------------
+# ---- mappings ------------------------------------------------------------------------------------
 
 
 @pattern.register(ast.MatchMapping)
@@ -227,20 +257,35 @@ def _mapping(b: Builder, node: ast.MatchMapping, subject: Operand, captures: Cap
             for key in keys:
                 b.call(operator.delitem, (rest, key), node, drop=True)
             captures[node.rest] = rest
-        steps = [_test_of(b, part, value, captures) for part, value in zip(node.patterns, values, strict=True)]
+        steps = [
+            _test_of(b, part, value, captures)
+            for part, value in zip(node.patterns, values, strict=True)
+        ]
         return _all(b, steps, node)
 
     if not count and node.rest is None:
         return is_mapping()
-    return _all(b, [is_mapping, is_long_enough, has_keys] if count else [is_mapping, has_keys], node)
+    return _all(
+        b, [is_mapping, is_long_enough, has_keys] if count else [is_mapping, has_keys], node
+    )
 
 
-def _look_up(b: Builder, node: ast.MatchMapping, subject: Operand, keys: Sequence[Operand], values: list[Operand]
-             ) -> Operand:
+def _look_up(
+    b: Builder,
+    node: ast.MatchMapping,
+    subject: Operand,
+    keys: Sequence[Operand],
+    values: list[Operand],
+) -> Operand:
     """Whether all keys are there; all are looked up before the first value is looked at."""
+
     def present(key: Operand) -> Step:
         def step() -> Operand:
-            value = b.call(primitives.call_method, (subject, Const("get"), key, Const(primitives.MISSING)), node)
+            value = b.call(
+                primitives.call_method,
+                (subject, Const("get"), key, Const(primitives.MISSING)),
+                node,
+            )
             values.append(value)
             return b.call(operator.is_not, (value, Const(primitives.MISSING)), node)
 
@@ -249,7 +294,7 @@ def _look_up(b: Builder, node: ast.MatchMapping, subject: Operand, keys: Sequenc
     return _all(b, [present(key) for key in keys], node)
 
 
-# ---- classes -----------------------------------------------------------------------------------------------------
+# ---- classes -------------------------------------------------------------------------------------
 
 
 @pattern.register(ast.MatchClass)
@@ -274,7 +319,9 @@ def _class(b: Builder, node: ast.MatchClass, subject: Operand, captures: Capture
         return step
 
     def keyword(name: str) -> Step:
-        return lambda: present(b.call(getattr, (subject, Const(name), Const(primitives.MISSING)), node))
+        return lambda: present(
+            b.call(getattr, (subject, Const(name), Const(primitives.MISSING)), node)
+        )
 
     def present(value: Operand) -> Operand:
         values.append(value)
@@ -282,7 +329,16 @@ def _class(b: Builder, node: ast.MatchClass, subject: Operand, captures: Capture
 
     def inner() -> Operand:
         parts = [*node.patterns, *node.kwd_patterns]
-        return _all(b, [_test_of(b, part, value, captures) for part, value in zip(parts, values, strict=True)], node)
+        return _all(
+            b,
+            [_test_of(b, part, value, captures) for part, value in zip(parts, values, strict=True)],
+            node,
+        )
 
-    steps = [is_instance, *map(positional, range(len(node.patterns))), *map(keyword, node.kwd_attrs), inner]
+    steps = [
+        is_instance,
+        *map(positional, range(len(node.patterns))),
+        *map(keyword, node.kwd_attrs),
+        inner,
+    ]
     return _all(b, steps, node)

@@ -1,4 +1,5 @@
 """Tables from a syntax class to the function that handles it: the place where new syntax is added."""
+
 from __future__ import annotations
 
 import ast
@@ -11,7 +12,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Table(Generic[F]):
-    """An open dispatch on the exact class of a node; syntax nodes have no subclasses, so a dictionary is enough."""
+    """An open dispatch on the exact class of a node; syntax nodes have no subclasses, so a
+    dictionary is enough."""
 
     def __init__(self) -> None:
         self.entries: dict[type[ast.AST], F] = {}

@@ -1,14 +1,15 @@
 """Whether a code object is what a piece of source compiles to.
 
-Libraries ``exec`` functions that carry a real file's line numbers, and files change after they are imported, so the
+Libraries ``exec`` functions that carry a real file's line numbers, and files change after they are
+imported, so the
 source found by position is compiled and compared before it is believed.
 """
+
 from __future__ import annotations
+import __future__
 
 import ast
 import warnings
-import __future__
-
 from collections.abc import Iterator, Sequence
 from threading import Lock
 from types import CodeType
@@ -20,7 +21,8 @@ _FUTURE = 0
 for _name in __future__.all_feature_names:
     _FUTURE |= getattr(__future__, _name).compiler_flag
 _FROM_OUTSIDE = 0x10 | 0x100
-"""Flags set from outside: by the scope of type parameters around a function (``CO_NESTED``), by ``types.coroutine``."""
+"""Flags set from outside: by the scope of type parameters around a function (``CO_NESTED``), by
+``types.coroutine``."""
 
 _quiet = Lock()
 
@@ -42,25 +44,39 @@ def compile_quietly(source: Any, filename: str, flags: int) -> Any:
 
 
 def compiles_to(node: Any, private: str | None, imports: frozenset[str], code: CodeType) -> bool:
-    """Whether `node` compiles to `code` in class `private` of a module that imports the names `imports`."""
+    """Whether `node` compiles to `code` in class `private` of a module that imports the names
+    `imports`."""
     body, name = _bare(node)
     free = [variable for variable in code.co_freevars if variable != "__class__"]
     depth = 0
     if free:
         body, depth = _function("_", free, body, node), depth + 1
     if private is not None or "__class__" in code.co_freevars:
-        body, depth = ast.ClassDef(name=private or "_", bases=[], keywords=[], body=[body], decorator_list=[]), depth + 1
+        body, depth = (
+            ast.ClassDef(
+                name=private or "_", bases=[], keywords=[], body=[body], decorator_list=[]
+            ),
+            depth + 1,
+        )
         _no_type_parameters(body)
         ast.copy_location(body, node)
     for context in _contexts(node, imports, set(_names(code))):
         try:
-            found = compile_quietly(ast.Module([*context, body], []), code.co_filename, future_flags(code))
+            found = compile_quietly(
+                ast.Module([*context, body], []), code.co_filename, future_flags(code)
+            )
         except (SyntaxError, ValueError):
             return False
         for _ in range(depth):
             found = next(constant for constant in found.co_consts if isinstance(constant, CodeType))
-        found = next((constant for constant in found.co_consts
-                      if isinstance(constant, CodeType) and constant.co_name == name), None)
+        found = next(
+            (
+                constant
+                for constant in found.co_consts
+                if isinstance(constant, CodeType) and constant.co_name == name
+            ),
+            None,
+        )
         if found is not None and same_code(found, code):
             return True
     return False
@@ -69,11 +85,14 @@ def compiles_to(node: Any, private: str | None, imports: frozenset[str], code: C
 def _contexts(node: Any, imports: frozenset[str], names: set[str]) -> Iterator[list[ast.stmt]]:
     """What stands in the module around a function, as far as the compiler looks at it (since 3.12).
 
-    It compiles the call of an attribute differently if the module imports the name before the dot, and ``super()`` if
+    It compiles the call of an attribute differently if the module imports the name before the dot,
+    and ``super()`` if
     the module itself mentions ``super``.
     """
     used = sorted(imports & names)
-    context: list[ast.stmt] = [ast.Import([ast.copy_location(ast.alias(name), node) for name in used])] if used else []
+    context: list[ast.stmt] = (
+        [ast.Import([ast.copy_location(ast.alias(name), node) for name in used])] if used else []
+    )
     for statement in context:
         ast.copy_location(statement, node)
     yield context
@@ -92,17 +111,26 @@ def _names(code: CodeType) -> Iterator[str]:
 
 
 def _bare(node: Any) -> tuple[Any, str]:
-    """The function alone: without what the scope around it evaluates (decorators, defaults, the first iterable)."""
+    """The function alone: without what the scope around it evaluates (decorators, defaults, the
+    first iterable)."""
     if isinstance(node, ast.GeneratorExp):
         first = node.generators[0]
-        iterable = ast.copy_location(ast.Constant(()), first.iter)
+        iterable = ast.copy_location(ast.Constant(None), first.iter)
         head = ast.comprehension(first.target, iterable, first.ifs, first.is_async)
-        bare: ast.expr = ast.copy_location(ast.GeneratorExp(node.elt, [head, *node.generators[1:]]), node)
+        bare: ast.expr = ast.copy_location(
+            ast.GeneratorExp(node.elt, [head, *node.generators[1:]]), node
+        )
         return ast.copy_location(ast.Expr(bare), node), "<genexpr>"
     args = node.args
-    plain = ast.arguments(posonlyargs=list(map(_unannotated, args.posonlyargs)), args=list(map(_unannotated, args.args)),
-                          vararg=_unannotated(args.vararg), kwonlyargs=list(map(_unannotated, args.kwonlyargs)),
-                          kw_defaults=[None] * len(args.kwonlyargs), kwarg=_unannotated(args.kwarg), defaults=[])
+    plain = ast.arguments(
+        posonlyargs=list(map(_unannotated, args.posonlyargs)),
+        args=list(map(_unannotated, args.args)),
+        vararg=_unannotated(args.vararg),
+        kwonlyargs=list(map(_unannotated, args.kwonlyargs)),
+        kw_defaults=[None] * len(args.kwonlyargs),
+        kwarg=_unannotated(args.kwarg),
+        defaults=[],
+    )
     if isinstance(node, ast.Lambda):
         bare = ast.copy_location(ast.Lambda(plain, node.body), node)
         return ast.copy_location(ast.Expr(bare), node), "<lambda>"
@@ -116,8 +144,13 @@ def _unannotated(parameter: Any) -> Any:
 
 
 def _function(name: str, parameters: Sequence[str], body: Any, place: ast.AST) -> ast.FunctionDef:
-    args = ast.arguments(posonlyargs=[], args=[ast.copy_location(ast.arg(p), place) for p in parameters],
-                         kwonlyargs=[], kw_defaults=[], defaults=[])
+    args = ast.arguments(
+        posonlyargs=[],
+        args=[ast.copy_location(ast.arg(p), place) for p in parameters],
+        kwonlyargs=[],
+        kw_defaults=[],
+        defaults=[],
+    )
     function = ast.FunctionDef(name=name, args=args, body=[body], decorator_list=[])
     _no_type_parameters(function)
     return ast.copy_location(function, place)
@@ -128,17 +161,26 @@ def _no_type_parameters(node: Any) -> None:
         node.type_params = []
 
 
-# ---- comparison --------------------------------------------------------------------------------------------------
+# ---- comparison ----------------------------------------------------------------------------------
 
 
 def same_code(a: CodeType, b: CodeType) -> bool:
     """Whether two code objects do the same, wherever they stand."""
-    return (a.co_code == b.co_code and a.co_names == b.co_names and a.co_varnames == b.co_varnames
-            and a.co_freevars == b.co_freevars and a.co_cellvars == b.co_cellvars and a.co_name == b.co_name
-            and not (a.co_flags ^ b.co_flags) & ~_FROM_OUTSIDE and a.co_exceptiontable == b.co_exceptiontable
-            and a.co_argcount == b.co_argcount and a.co_posonlyargcount == b.co_posonlyargcount
-            and a.co_kwonlyargcount == b.co_kwonlyargcount and len(a.co_consts) == len(b.co_consts)
-            and all(_same_constant(x, y, a, b) for x, y in zip(a.co_consts, b.co_consts, strict=True)))
+    return (
+        a.co_code == b.co_code
+        and a.co_names == b.co_names
+        and a.co_varnames == b.co_varnames
+        and a.co_freevars == b.co_freevars
+        and a.co_cellvars == b.co_cellvars
+        and a.co_name == b.co_name
+        and not (a.co_flags ^ b.co_flags) & ~_FROM_OUTSIDE
+        and a.co_exceptiontable == b.co_exceptiontable
+        and a.co_argcount == b.co_argcount
+        and a.co_posonlyargcount == b.co_posonlyargcount
+        and a.co_kwonlyargcount == b.co_kwonlyargcount
+        and len(a.co_consts) == len(b.co_consts)
+        and all(_same_constant(x, y, a, b) for x, y in zip(a.co_consts, b.co_consts, strict=True))
+    )
 
 
 def _same_constant(x: Any, y: Any, a: CodeType, b: CodeType) -> bool:
@@ -148,9 +190,12 @@ def _same_constant(x: Any, y: Any, a: CodeType, b: CodeType) -> bool:
         case CodeType():
             return same_code(x, y)
         case tuple():
-            if len(x) == len(y) and all(_same_constant(p, q, a, b) for p, q in zip(x, y, strict=True)):
+            if len(x) == len(y) and all(
+                _same_constant(p, q, a, b) for p, q in zip(x, y, strict=True)
+            ):
                 return True
-            # The attributes that the methods of a class set, which 3.13 keeps in the order of a set.
+            # The attributes that the methods of a class set, which 3.13 keeps in the order of a
+            # set.
             return _is_class_body(a) and set(x) == set(y)
         case frozenset():
             return {(type(p), p) for p in x} == {(type(q), q) for q in y}
@@ -168,44 +213,61 @@ def _is_class_body(code: CodeType) -> bool:
     return not code.co_flags & 0x1  # CO_OPTIMIZED: a function
 
 
-# ---- code that pytest rewrote ------------------------------------------------------------------------------------
+# ---- code that pytest rewrote --------------------------------------------------------------------
 
 
 def is_rewritten(code: CodeType) -> bool:
-    """Whether pytest has put its own code in the place of the assertions of `code` or of a function in it."""
-    return (any(name.startswith(("@py_", "@pytest")) for name in (*code.co_names, *code.co_varnames, *code.co_cellvars))
-            or any(isinstance(inner, CodeType) and is_rewritten(inner) for inner in code.co_consts))
+    """Whether pytest has put its own code in the place of the assertions of `code` or of a function
+    in it."""
+    return any(
+        name.startswith(("@py_", "@pytest"))
+        for name in (*code.co_names, *code.co_varnames, *code.co_cellvars)
+    ) or any(isinstance(inner, CodeType) and is_rewritten(inner) for inner in code.co_consts)
 
 
 def matches_roughly(node: Any, code: CodeType, offset: int) -> bool:
-    """Whether the parts of `node` outside assertions can be what `code` was compiled from: positions and names."""
+    """Whether the parts of `node` outside assertions can be what `code` was compiled from:
+    positions and names."""
     if not isinstance(node, ast.FunctionDef | ast.Lambda | ast.GeneratorExp):
         return False
     if getattr(node, "name", code.co_name) != code.co_name:
         return False
-    asserted = [(n.lineno + offset, (n.end_lineno or n.lineno) + offset) for n in ast.walk(node)
-                if isinstance(n, ast.Assert)]
-    starts = {(n.lineno + offset, n.col_offset) for n in ast.walk(node) if hasattr(n, "lineno")}
-    ends = {((n.end_lineno or 0) + offset, n.end_col_offset) for n in ast.walk(node) if hasattr(n, "lineno")}
+    asserted = [
+        (n.lineno + offset, (n.end_lineno or n.lineno) + offset)
+        for n in ast.walk(node)
+        if isinstance(n, ast.Assert)
+    ]
+    placed: list[Any] = [n for n in ast.walk(node) if hasattr(n, "lineno")]
+    starts = {(n.lineno + offset, n.col_offset) for n in placed}
+    ends = {(n.end_lineno + offset, n.end_col_offset) for n in placed}
     for line, end_line, column, end_column in _positions(code):
         if not any(first <= line <= last for first, last in asserted) and (
-                (line, column) not in starts and (end_line, end_column) not in ends):
+            (line, column) not in starts and (end_line, end_column) not in ends
+        ):
             return False
     words = set(_words(node))
-    return all(_unmangled(name) in words for name in (*code.co_names, *code.co_varnames)
-               if not name.startswith(("@", ".")) and name not in ("AssertionError", "__class__"))
+    return all(
+        _unmangled(name) in words
+        for name in (*code.co_names, *code.co_varnames)
+        if not name.startswith(("@", ".")) and name not in ("AssertionError", "__class__")
+    )
 
 
 def _positions(code: CodeType) -> Iterator[tuple[int, int, int, int]]:
     for line, end_line, column, end_column in code.co_positions():
-        if line is not None and end_line is not None and column is not None and end_column is not None and (
-                (column, end_column) != (0, 0)):
+        if (
+            line is not None
+            and end_line is not None
+            and column is not None
+            and end_column is not None
+            and ((column, end_column) != (0, 0))
+        ):
             yield line, end_line, column, end_column
 
 
 def _unmangled(name: str) -> str:
     if name.startswith("_") and "__" in name[1:] and not name.startswith("__"):
-        return name[name.index("__", 1):]
+        return name[name.index("__", 1) :]
     return name
 
 

@@ -1,8 +1,10 @@
 """What the names of one function mean, read off its syntax tree.
 
-Inner functions are not entered: which variables they capture is known from their code objects (``co_freevars``).
+Inner functions are not entered: which variables they capture is known from their code objects
+(``co_freevars``).
 Comprehensions are entered, since they are lowered inline, whatever the interpreter does with them.
 """
+
 from __future__ import annotations
 
 import ast
@@ -76,7 +78,8 @@ def analyse(node: FunctionNode, code: CodeType, codes: NestedCodes, private: str
         case ast.FunctionDef(body=statements) | ast.AsyncFunctionDef(body=statements):
             scope.local.update(mangle(p.arg, private) for p in parameters(node.args))
             walk.visit_all(statements)
-    # A generator expression may bind a variable of ours by `:=`, which is then nowhere else to be seen.
+    # A generator expression may bind a variable of ours by `:=`, which is then nowhere else to be
+    # seen.
     scope.local |= scope.captured
     scope.local -= scope.global_names
     scope.local.difference_update(code.co_freevars)
@@ -162,7 +165,7 @@ def _child_fields(cls: type[ast.AST]) -> tuple[str, ...]:
     return fields
 
 
-# ---- nodes that mean more than their children --------------------------------------------------------------------
+# ---- nodes that mean more than their children ----------------------------------------------------
 
 
 def _constant(walk: _Walk, node: ast.Constant) -> int:
@@ -208,8 +211,11 @@ def _comprehension(walk: _Walk, node: Comprehension) -> int:
     flags = walk.visit(node.generators[0].iter)
     own: set[str] = set()
     for generator in node.generators:
-        own.update(mangle(n.id, walk.private) for n in ast.walk(generator.target)
-                   if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+        own.update(
+            mangle(n.id, walk.private)
+            for n in ast.walk(generator.target)
+            if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+        )
     walk.comprehensions.append((own, set()))
     for index, generator in enumerate(node.generators):
         if index:
@@ -307,12 +313,29 @@ def _annotated(walk: _Walk, node: ast.AnnAssign) -> int:
 
 
 _HANDLERS: dict[type[ast.AST], Callable[[_Walk, Any], int]] = {
-    ast.Constant: _constant, ast.Name: _name, ast.BinOp: _binary, ast.Call: _call, ast.Yield: _call,
-    ast.YieldFrom: _call, ast.Await: _call, ast.NamedExpr: _walrus, ast.ListComp: _comprehension,
-    ast.SetComp: _comprehension, ast.DictComp: _comprehension, ast.GeneratorExp: _generator, ast.Lambda: _lambda,
-    ast.FunctionDef: _definition, ast.AsyncFunctionDef: _definition, ast.ClassDef: _class, ast.Import: _import,
-    ast.ImportFrom: _import, ast.ExceptHandler: _handler, ast.MatchAs: _capture_pattern,
-    ast.MatchStar: _capture_pattern, ast.MatchMapping: _mapping_pattern, ast.Global: _global,
+    ast.Constant: _constant,
+    ast.Name: _name,
+    ast.BinOp: _binary,
+    ast.Call: _call,
+    ast.Yield: _call,
+    ast.YieldFrom: _call,
+    ast.Await: _call,
+    ast.NamedExpr: _walrus,
+    ast.ListComp: _comprehension,
+    ast.SetComp: _comprehension,
+    ast.DictComp: _comprehension,
+    ast.GeneratorExp: _generator,
+    ast.Lambda: _lambda,
+    ast.FunctionDef: _definition,
+    ast.AsyncFunctionDef: _definition,
+    ast.ClassDef: _class,
+    ast.Import: _import,
+    ast.ImportFrom: _import,
+    ast.ExceptHandler: _handler,
+    ast.MatchAs: _capture_pattern,
+    ast.MatchStar: _capture_pattern,
+    ast.MatchMapping: _mapping_pattern,
+    ast.Global: _global,
     ast.AnnAssign: _annotated,
 }
 if hasattr(ast, "TypeAlias"):

@@ -1,4 +1,5 @@
-"""The syntax tree of a function, found by the position of its code object and verified against it."""
+"""The syntax tree of a function, found by the position of its code, and verified."""
+
 from __future__ import annotations
 
 import ast
@@ -46,7 +47,7 @@ class Source:
         return Source(node, self.offset, self.private)
 
 
-# ---- entry -------------------------------------------------------------------------------------------------------
+# ---- entry ---------------------------------------------------------------------------------------
 
 _KNOWN: OrderedDict[int, tuple[CodeType, Source]] = OrderedDict()
 _MOST_KNOWN = 4096
@@ -88,11 +89,15 @@ def find_source(function: FunctionType) -> Source:
         return source
     name = function.__qualname__
     if not lines:
-        raise SourceError(f"the source of '{name}' cannot be found: there is no text of {filename!r}",
-                          hint=f"define it in a file or a notebook cell, or register an rrule for '{name}'")
-    raise SourceError(f"the source of '{name}' is not at {filename}:{code.co_firstlineno}; the file changed since it was"
-                      " imported, or the function was made by 'exec' under another file's name",
-                      hint=f"reload the module, or register an rrule for '{name}'")
+        raise SourceError(
+            f"the source of '{name}' cannot be found: there is no text of {filename!r}",
+            hint=f"define it in a file or a notebook cell, or register an rrule for '{name}'",
+        )
+    raise SourceError(
+        f"the source of '{name}' is not at {filename}:{code.co_firstlineno}; the file changed since"
+        " it was imported, or the function was made by 'exec' under another file's name",
+        hint=f"reload the module, or register an rrule for '{name}'",
+    )
 
 
 def _search(code: CodeType, lines: list[str]) -> Source | None:
@@ -120,7 +125,9 @@ def _nearby(code: CodeType, lines: list[str]) -> Iterator[Source]:
 
 
 def _is_source_of(source: Source, code: CodeType, imports: frozenset[str]) -> bool:
-    if not isinstance(source.node, ast.FunctionDef | ast.AsyncFunctionDef) and not _covers(source, code):
+    if not isinstance(source.node, ast.FunctionDef | ast.AsyncFunctionDef) and not _covers(
+        source, code
+    ):
         return False
     if compiles_to(source.node, source.private, imports, code):
         return True
@@ -131,31 +138,41 @@ def _private_class(code: CodeType) -> str | None:
     """The innermost class around a function, from its qualified name."""
     parts = code.co_qualname.split(".")
     for index in range(len(parts) - 2, -1, -1):
-        if parts[index] != "<locals>" and parts[index + 1] != "<locals>" and parts[index].isidentifier():
+        if (
+            parts[index] != "<locals>"
+            and parts[index + 1] != "<locals>"
+            and parts[index].isidentifier()
+        ):
             return parts[index]
     return None
 
 
 def _box(code: CodeType) -> tuple[tuple[int, int], tuple[int, int]] | None:
     """From where to where the instructions of `code` come."""
-    places = [(line, column, end_line, end_column) for line, end_line, column, end_column in code.co_positions()
-              if line is not None and end_line is not None and column is not None and end_column is not None
-              and (column, end_column) != (0, 0)]
+    places = [
+        (line, column, end_line, end_column)
+        for line, end_line, column, end_column in code.co_positions()
+        if line is not None
+        and end_line is not None
+        and column is not None
+        and end_column is not None
+        and (column, end_column) != (0, 0)
+    ]
     if not places:
         return None
     return min(place[:2] for place in places), max(place[2:] for place in places)
 
 
 def _covers(source: Source, code: CodeType) -> bool:
-    box, node = _box(code), source.node
+    box = _box(code)
     if box is None:
         return True
-    inside = node.body if isinstance(node, ast.Lambda) else node
-    end = ((inside.end_lineno or 0) + source.offset, inside.end_col_offset or 0)  # type: ignore[union-attr]
-    return (inside.lineno + source.offset, inside.col_offset) <= box[0] and box[1] <= end  # type: ignore[union-attr]
+    node: Any = source.node.body if isinstance(source.node, ast.Lambda) else source.node
+    end = (node.end_lineno + source.offset, node.end_col_offset)
+    return (node.lineno + source.offset, node.col_offset) <= box[0] and box[1] <= end
 
 
-# ---- a def: its own lines ----------------------------------------------------------------------------------------
+# ---- a def: its own lines ------------------------------------------------------------------------
 
 
 def _definition_at(code: CodeType, lines: list[str], private: str | None) -> Iterator[Source]:
@@ -172,7 +189,8 @@ def _definition_at(code: CodeType, lines: list[str], private: str | None) -> Ite
 
 
 def _ends_of_block(lines: list[str], start: int, end: int) -> Iterator[int]:
-    """Where the block at `start` may end: before a line that is indented no deeper, the nearest first.
+    """Where the block at `start` may end: before a line that is indented no deeper, the nearest
+    first.
 
     A bracket or a string may still be open there, so that the next such line has to be tried.
     """
@@ -194,20 +212,27 @@ def _width(line: str) -> int:
     return len(expanded) - len(expanded.lstrip())
 
 
-def _parse_definition(lines: list[str], code: CodeType) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+def _parse_definition(
+    lines: list[str], code: CodeType
+) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
     text = "".join(lines)
     if text[:1].isspace():
-        # As the body of an `if` the text keeps its indentation, and so the columns are those of the file.
+        # As the body of an `if` the text keeps its indentation, and so the columns are those of the
+        # file.
         text = "if 1:\n" + text
     try:
         body = compile_quietly(text, code.co_filename, future_flags(code) | ast.PyCF_ONLY_AST).body
     except (SyntaxError, ValueError):
         return None
     node = body[0].body[0] if isinstance(body[0], ast.If) else body[0]
-    return node if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == code.co_name else None
+    return (
+        node
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == code.co_name
+        else None
+    )
 
 
-# ---- a lambda: the text from the word on -------------------------------------------------------------------------
+# ---- a lambda: the text from the word on ---------------------------------------------------------
 
 
 def _lambdas_on_line(code: CodeType, lines: list[str], private: str | None) -> Iterator[Source]:
@@ -219,7 +244,7 @@ def _lambdas_on_line(code: CodeType, lines: list[str], private: str | None) -> I
         return
     first = lines[start]
     for word in reversed(list(re.finditer(r"\blambda\b", first))):
-        column = len(first[:word.start()].encode())
+        column = len(first[: word.start()].encode())
         if (start + 1, column) >= box[0]:
             continue
         node = _parse_lambda(code, lines, start, word.start(), column, end_line, end_column)
@@ -227,9 +252,17 @@ def _lambdas_on_line(code: CodeType, lines: list[str], private: str | None) -> I
             yield Source(node, start - 1, private)
 
 
-def _parse_lambda(code: CodeType, lines: list[str], start: int, character: int, column: int, end_line: int,
-                  end_column: int) -> ast.Lambda | None:
-    """Parse from the word ``lambda`` to where its last instruction ends, or to one of the brackets behind that."""
+def _parse_lambda(
+    code: CodeType,
+    lines: list[str],
+    start: int,
+    character: int,
+    column: int,
+    end_line: int,
+    end_column: int,
+) -> ast.Lambda | None:
+    """Parse from the word ``lambda`` to where its last instruction ends, or to one of the brackets
+    behind that."""
     last = lines[end_line - 1]
     end = len(last.encode()[:end_column].decode(errors="replace"))
     head = "(\n" + " " * column
@@ -238,29 +271,38 @@ def _parse_lambda(code: CodeType, lines: list[str], start: int, character: int, 
         if end_line == start + 1:
             text = last[character:stop]
         else:
-            text = lines[start][character:] + "".join(lines[start + 1:end_line - 1]) + last[:stop]
+            text = lines[start][character:] + "".join(lines[start + 1 : end_line - 1]) + last[:stop]
         try:
-            body = compile_quietly(f"{head}{text}\n)", code.co_filename, future_flags(code) | ast.PyCF_ONLY_AST).body
+            body = compile_quietly(
+                f"{head}{text}\n)", code.co_filename, future_flags(code) | ast.PyCF_ONLY_AST
+            ).body
         except (SyntaxError, ValueError):
             continue
-        if len(body) == 1 and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Lambda):
+        if (
+            len(body) == 1
+            and isinstance(body[0], ast.Expr)
+            and isinstance(body[0].value, ast.Lambda)
+        ):
             return body[0].value
     return None
 
 
-# ---- whole files -------------------------------------------------------------------------------------------------
+# ---- whole files ---------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
 class _File:
-    """A parsed file: its functions by kind and first line, with the class whose private names they see.
+    """A parsed file: its functions by kind and first line, with the class whose private names they
+    see.
 
     `imports` are the names that the module itself imports.
     """
 
     lines: list[str]
     imports: frozenset[str] = frozenset()
-    index: dict[tuple[type[ast.AST], int], list[tuple[Any, str | None]]] = field(default_factory=dict)
+    index: dict[tuple[type[ast.AST], int], list[tuple[Any, str | None]]] = field(
+        default_factory=dict
+    )
 
     @classmethod
     def of(cls, code: CodeType, lines: list[str]) -> _File:
@@ -269,7 +311,9 @@ class _File:
             return known
         file = cls(lines)
         try:
-            tree = compile_quietly("".join(lines), code.co_filename, future_flags(code) | ast.PyCF_ONLY_AST)
+            tree = compile_quietly(
+                "".join(lines), code.co_filename, future_flags(code) | ast.PyCF_ONLY_AST
+            )
         except (SyntaxError, ValueError):
             tree = ast.Module([], [])
         file._enter(tree)
@@ -286,7 +330,9 @@ class _File:
         imports: set[str] = set()
         while pending:
             node, private, is_module = pending.pop()
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.GeneratorExp):
+            if isinstance(
+                node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.GeneratorExp
+            ):
                 kind = ast.FunctionDef if isinstance(node, ast.AsyncFunctionDef) else type(node)
                 self.index.setdefault((kind, _first_line(node)), []).append((node, private))
                 is_module = False
@@ -298,18 +344,26 @@ class _File:
         self.imports = frozenset(imports)
 
     def functions(self, code: CodeType) -> Iterable[Source]:
-        """What starts on the line of `code`; the smaller first, so that inner ones come before what is around them."""
-        kind = {"<lambda>": ast.Lambda, "<genexpr>": ast.GeneratorExp}.get(code.co_name, ast.FunctionDef)
-        found = [Source(node, 0, private) for node, private in self.index.get((kind, code.co_firstlineno), ())]
+        """What starts on the line of `code`; the smaller first, so that inner ones come before what
+        is around them."""
+        kind = {"<lambda>": ast.Lambda, "<genexpr>": ast.GeneratorExp}.get(
+            code.co_name, ast.FunctionDef
+        )
+        found = [
+            Source(node, 0, private)
+            for node, private in self.index.get((kind, code.co_firstlineno), ())
+        ]
         return sorted(found, key=_extent)
 
 
-_IMPORT = re.compile(r"^(?:import|from\s+[\w.]+\s+import)\b[ \t]*(\([^)]*\)|(?:[^\n\\]|\\\n?)*)", re.MULTILINE)
+_IMPORT = re.compile(
+    r"^(?:import|from\s+[\w.]+\s+import)\b[ \t]*(\([^)]*\)|(?:[^\n\\]|\\\n?)*)", re.MULTILINE
+)
 _MARGINS: dict[str, tuple[list[str], frozenset[str]]] = {}
 
 
 def _imports_at_margin(filename: str, lines: list[str]) -> frozenset[str]:
-    """The names that a module imports in statements that are not indented; a guess that is checked."""
+    """The names that unindented statements of a module import; a guess that is checked."""
     known = _MARGINS.get(filename)
     if known is None or known[0] is not lines:
         names = set()
@@ -318,7 +372,10 @@ def _imports_at_margin(filename: str, lines: list[str]) -> frozenset[str]:
                 words = part.split()
                 if words:
                     names.add(words[-1] if "as" in words else words[0].partition(".")[0])
-        known = _MARGINS[filename] = (lines, frozenset(name for name in names if name.isidentifier()))
+        known = _MARGINS[filename] = (
+            lines,
+            frozenset(name for name in names if name.isidentifier()),
+        )
     return known[1]
 
 
@@ -327,7 +384,9 @@ _MOST_FILES = 8
 
 
 def _first_line(node: Any) -> int:
-    return min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", ()))])
+    lines: list[int] = [node.lineno]
+    lines += [decorator.lineno for decorator in getattr(node, "decorator_list", ())]
+    return min(lines)
 
 
 def _extent(source: Source) -> tuple[int, int]:

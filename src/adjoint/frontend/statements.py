@@ -1,4 +1,5 @@
 """Statements that run in order, choose or repeat."""
+
 from __future__ import annotations
 
 import ast
@@ -34,7 +35,14 @@ def _if(b: Builder, node: ast.If) -> None:
     if isinstance(test, Const):
         b.statements(node.body if test.value else node.orelse)
         return
-    b.ops.append(If(test, b.region(b.statements, node.body), b.region(b.statements, node.orelse), b.span(node)))
+    b.ops.append(
+        If(
+            test,
+            b.region(b.statements, node.body),
+            b.region(b.statements, node.orelse),
+            b.span(node),
+        )
+    )
 
 
 @statement.register(ast.While)
@@ -57,11 +65,14 @@ def _for(b: Builder, node: ast.For) -> None:
         bind_target(b, node.target, target)
         b.statements(node.body)
 
-    b.ops.append(For(target, iterable, b.region(body), b.region(b.statements, node.orelse), b.span(node)))
+    b.ops.append(
+        For(target, iterable, b.region(body), b.region(b.statements, node.orelse), b.span(node))
+    )
 
 
 def loop_target(b: Builder, target: ast.expr) -> Var:
-    """The variable that a loop binds: the user's own, or one from which the body binds the user's target."""
+    """The variable that a loop binds: the user's own, or one from which the body binds the user's
+    target."""
     return (b.is_local(target.id) if isinstance(target, ast.Name) else None) or b.temporary()
 
 
@@ -114,7 +125,9 @@ def _assert(b: Builder, node: ast.Assert) -> None:
 @statement.register(ast.Import)
 def _import(b: Builder, node: ast.Import) -> None:
     for alias in node.names:
-        module = b.call(primitives.import_module, (b.namespace(node), Const(alias.name), NONE, Const(0)), node)
+        module = b.call(
+            primitives.import_module, (b.namespace(node), Const(alias.name), NONE, Const(0)), node
+        )
         top, *inner = alias.name.split(".")
         if alias.asname is None:
             b.write(top, module, node)

@@ -1,8 +1,10 @@
 """Constructs that the language reference defines by other Python, written as that Python.
 
-A template is lowered by the code that lowers the user's statements. Its names are its own: they become hidden
+A template is lowered by the code that lowers the user's statements. Its names are its own: they
+become hidden
 variables, except those that it is given and those of the functions in `_FUNCTIONS`.
 """
+
 from __future__ import annotations
 
 import ast
@@ -52,16 +54,22 @@ YIELD_FROM = """
 """
 """``result = yield from iterable`` (PEP 380, "Formal Semantics")."""
 
-_FUNCTIONS = {function.__name__: Const(function)
-              for function in (iter, next, getattr, StopIteration, GeneratorExit, BaseException)}
+_FUNCTIONS = {
+    function.__name__: Const(function)
+    for function in (iter, next, getattr, StopIteration, GeneratorExit, BaseException)
+}
 
 
 @cache
 def _parsed(template: str) -> tuple[list[ast.stmt], frozenset[str]]:
     body = ast.parse(dedent(template)).body
     names = {node.id for part in body for node in ast.walk(part) if isinstance(node, ast.Name)}
-    names |= {node.name for part in body for node in ast.walk(part)
-              if isinstance(node, ast.ExceptHandler) and node.name is not None}
+    names |= {
+        node.name
+        for part in body
+        for node in ast.walk(part)
+        if isinstance(node, ast.ExceptHandler) and node.name is not None
+    }
     return body, frozenset(names)
 
 
@@ -69,8 +77,10 @@ def expand(b: Builder, template: str, node: ast.AST, given: Mapping[str, Operand
     """Lower a template in place of `node`; the value is that of its variable ``result``."""
     body, names = _parsed(template)
     known = {**_FUNCTIONS, **given}
-    outer_hidden, b.hidden = b.hidden, {
-        name: known[name] if name in known else b.variable(name) for name in sorted(names)}
+    outer_hidden, b.hidden = (
+        b.hidden,
+        {name: known[name] if name in known else b.variable(name) for name in sorted(names)},
+    )
     outer_span = b.at(b.span(node))
     b.statements(body)
     result = b.hidden["result"]

@@ -1,4 +1,6 @@
-"""The IR of a function as text: the user's names, indented like Python, the user's line numbers at the right."""
+"""The IR of a function as text: the user's names, indented like Python, the user's line numbers at
+the right."""
+
 from __future__ import annotations
 
 from types import CodeType
@@ -46,13 +48,16 @@ def format_function(function: Function) -> str:
     Returns
     -------
     str
-        One operation per line. A call is written with the name of what it calls (``add``, ``getitem``, …); methods and
+        One operation per line. A call is written with the name of what it calls (``add``,
+        ``getitem``, …); methods and
         attributes look as in Python. The number at the right is the line of the user's file.
     """
     printer = _Printer()
     cells = "".join(f"    [{name}: {var.name}]" for name, var in function.free)
     keyword = "generator" if function.is_generator else "def"
-    printer.line(f"{keyword} {function.name}({_signature(function.parameters)}):{cells}", function.span)
+    printer.line(
+        f"{keyword} {function.name}({_signature(function.parameters)}):{cells}", function.span
+    )
     printer.block(function.body)
     return "\n".join(printer.lines) + "\n"
 
@@ -86,7 +91,7 @@ def _signature(parameters: tuple[Parameter, ...]) -> str:
         if parameter.kind == 3 and 2 not in kinds and 3 not in kinds[:index]:
             parts.append("*")
         parts.append({2: "*", 4: "**"}.get(parameter.kind, "") + parameter.name)
-        if parameter.kind == 0 and 0 not in kinds[index + 1:]:
+        if parameter.kind == 0 and 0 not in kinds[index + 1 :]:
             parts.append("/")
     return ", ".join(parts)
 
@@ -112,7 +117,9 @@ class _Printer:
             self.line("pass")
         self._depth -= 1
 
-    def headed(self, head: str, region: Region, span: Span | None = None, *, always: bool = False) -> None:
+    def headed(
+        self, head: str, region: Region, span: Span | None = None, *, always: bool = False
+    ) -> None:
         if region or always:
             self.line(head, span)
             self.block(region)
@@ -125,15 +132,23 @@ class _Printer:
             case Assign(target=target, source=source, span=span):
                 self.line(f"{target.name} = {text(source)}", span)
             case Unpack(targets=targets, value=value, starred=starred, span=span):
-                names = [("*" if i == starred else "") + target.name for i, target in enumerate(targets)]
-                self.line(f"{', '.join(names)}{',' if len(names) == 1 else ''} = {text(value)}", span)
+                names = [
+                    ("*" if i == starred else "") + target.name for i, target in enumerate(targets)
+                ]
+                self.line(
+                    f"{', '.join(names)}{',' if len(names) == 1 else ''} = {text(value)}", span
+                )
             case Delete(target=target, span=span):
                 self.line(f"del {target.name}", span)
             case Return(value=value, span=span):
                 self.line(f"return {text(value)}", span)
             case Raise(exception=exception, cause=cause, span=span):
-                self.line("raise" + (f" {text(exception)}" if exception is not None else "")
-                          + (f" from {text(cause)}" if cause is not None else ""), span)
+                self.line(
+                    "raise"
+                    + (f" {text(exception)}" if exception is not None else "")
+                    + (f" from {text(cause)}" if cause is not None else ""),
+                    span,
+                )
             case Yield(target=target, value=value, span=span):
                 self.line(_bound(target, f"yield {text(value)}"), span)
             case Break(span=span):
@@ -162,7 +177,9 @@ class _Printer:
                 else:
                     self.headed(f"while {text(condition)}:", body, span, always=True)
                 self.headed("else:", orelse)
-            case Try(body=body, caught=caught, handler=handler, orelse=orelse, final=final, span=span):
+            case Try(
+                body=body, caught=caught, handler=handler, orelse=orelse, final=final, span=span
+            ):
                 self.headed("try:", body, span, always=True)
                 if caught is not None:
                     self.headed(f"except {caught.name}:", handler, always=True)
@@ -187,4 +204,3 @@ def _call(op: Call) -> str:
         case Const(value=builtin), (_, Const(value=str(name)), _) if builtin is setattr:
             return f"{operands[0]}.{name} = {operands[2]}"
     return f"{format_operand(op.callee)}({', '.join([*operands, *keywords])})"
-

@@ -1,4 +1,5 @@
 """Checks that the IR of a function is well formed; run between passes in tests."""
+
 from __future__ import annotations
 
 import re
@@ -46,8 +47,10 @@ def verify(function: Function) -> None:
     Raises
     ------
     MalformedIR
-        An operand is of a wrong class; a variable is read that is never bound; a temporary is bound twice on one path
-        or read where it may be unbound; ``break`` is outside a loop; an operation has no span; ``yield`` is in what is
+        An operand is of a wrong class; a variable is read that is never bound; a temporary is bound
+        twice on one path
+        or read where it may be unbound; ``break`` is outside a loop; an operation has no span;
+        ``yield`` is in what is
         no generator; an operation stands behind one that is always left.
     """
     _Verifier(function).run()
@@ -61,13 +64,24 @@ class _Verifier:
 
     def run(self) -> None:
         function = self._function
-        names = [parameter.name for parameter in function.parameters] + [var.name for _, var in function.free]
-        self._require(len(set(names)) == len(names), None, "two parameters or cells have the same name")
-        self._require(tuple(name for name, _ in function.free) == function.code.co_freevars, None,
-                      "the free variables are not those of the code")
+        names = [parameter.name for parameter in function.parameters] + [
+            var.name for _, var in function.free
+        ]
+        self._require(
+            len(set(names)) == len(names), None, "two parameters or cells have the same name"
+        )
+        self._require(
+            tuple(name for name, _ in function.free) == function.code.co_freevars,
+            None,
+            "the free variables are not those of the code",
+        )
         for op in walk(function.body):
             for target in targets(op):
-                self._require(isinstance(target, Var) and target.name.isidentifier(), op, "a target is no variable")
+                self._require(
+                    isinstance(target, Var) and target.name.isidentifier(),
+                    op,
+                    "a target is no variable",
+                )
                 self._bound.add(target.name)
         self._region(function.body, in_loop=False)
         code = function.code
@@ -88,7 +102,9 @@ class _Verifier:
             for operand in operands(op):
                 self._operand(operand, op)
             if isinstance(op, Return | Raise | Break | Continue):
-                self._require(index == len(region) - 1, op, "something stands behind it that is never reached")
+                self._require(
+                    index == len(region) - 1, op, "something stands behind it that is never reached"
+                )
             self._op(op, in_loop)
 
     def _operand(self, operand: Operand, op: Op) -> None:
@@ -103,9 +119,13 @@ class _Verifier:
             case Yield():
                 self._require(self._function.is_generator, op, "not in a generator")
             case Call(keywords=keywords):
-                self._require(len({name for name, _ in keywords}) == len(keywords), op, "a keyword twice")
+                self._require(
+                    len({name for name, _ in keywords}) == len(keywords), op, "a keyword twice"
+                )
             case Unpack(targets=variables, starred=starred):
-                self._require(starred is None or 0 <= starred < len(variables), op, "no such target")
+                self._require(
+                    starred is None or 0 <= starred < len(variables), op, "no such target"
+                )
             case If(body=body, orelse=orelse):
                 self._region(body, in_loop=in_loop)
                 self._region(orelse, in_loop=in_loop)
@@ -117,7 +137,9 @@ class _Verifier:
                 self._region(body, in_loop=True)
                 self._region(orelse, in_loop=in_loop)
             case Try(body=body, caught=caught, handler=handler, orelse=orelse, final=final):
-                self._require(caught is not None or not handler, op, "a handler that catches nothing")
+                self._require(
+                    caught is not None or not handler, op, "a handler that catches nothing"
+                )
                 self._region(body, in_loop=in_loop)
                 self._region(handler, in_loop=in_loop)
                 self._region(orelse, in_loop=in_loop)
@@ -131,7 +153,11 @@ class _Verifier:
 class _Temporaries:
     """Each temporary (``_1``, …) is bound once on every path, and before it is read.
 
-    The sets are of the temporaries that are bound at a point; ``None`` stands for a point that is not reached.
+    The sets are of the temporaries that may be bound at a point; ``None`` stands for a point that
+    is
+    not reached. What a pattern captures is read under the bool that says that it matched, so "may"
+    it
+    has to be.
     """
 
     def __init__(self, fail: Callable[[Op, str], None], users: set[str]) -> None:
@@ -147,8 +173,12 @@ class _Temporaries:
                 break
             for operand in operands(op):
                 # The condition of a loop is computed by the loop.
-                if (isinstance(operand, Var) and self._is_temporary(operand.name) and operand.name not in bound
-                        and not isinstance(op, While)):
+                if (
+                    isinstance(operand, Var)
+                    and self._is_temporary(operand.name)
+                    and operand.name not in bound
+                    and not isinstance(op, While)
+                ):
                     self._fail(op, f"'{operand.name}' may be unbound")
             bound = self._behind(op, bound)
         return bound
@@ -164,8 +194,12 @@ class _Temporaries:
                 return self.region(orelse, bound)
             case While(test=test, condition=condition, body=body, orelse=orelse):
                 tested = self.region(test, bound)
-                if (tested is not None and isinstance(condition, Var) and self._is_temporary(condition.name)
-                        and condition.name not in tested):
+                if (
+                    tested is not None
+                    and isinstance(condition, Var)
+                    and self._is_temporary(condition.name)
+                    and condition.name not in tested
+                ):
                     self._fail(op, "the condition may be unbound")
                 self.region(body, tested)
                 self.region(orelse, tested)
@@ -192,7 +226,7 @@ class _Temporaries:
 def _meet(a: frozenset[str] | None, b: frozenset[str] | None) -> frozenset[str] | None:
     if a is None or b is None:
         return b if a is None else a
-    return a & b
+    return a | b
 
 
 def walk(region: Region) -> Iterator[Op]:
