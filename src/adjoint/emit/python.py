@@ -71,9 +71,8 @@ def emit(function: Function, sweeps: Sweeps, entries: Mapping[Any, Callable[...,
     writer.line("")
     backward = Writer(function.filename, indent=1)
     tail = names.fresh("reverse")
-    record = names.fresh("rec")
-    emitter = ReverseEmitter(backward, names, runtime, record)
-    with backward.block(f"def {tail}({record}, seed):"):
+    emitter = ReverseEmitter(backward, names, runtime)
+    with backward.block(f"def {tail}(rec, seed):"):
         emitter.function(sweeps.reverse, parameters)
     backward.line("")
     backward.line(f"return {head}, {tail}")

@@ -25,9 +25,9 @@ class ReverseEmitter:
     path, so that their ``None`` must really be stored.
     """
 
-    def __init__(self, writer: Writer, names: Names, runtime: dict[str, Callable[..., Any]], record: str) -> None:
+    def __init__(self, writer: Writer, names: Names, runtime: dict[str, Callable[..., Any]]) -> None:
         self._writer, self._names, self._runtime = writer, names, runtime
-        self._records = [record]
+        self._records = ["rec"]
         self._loops = 0
         self._live: set[str] = set()
         self._sticky: set[str] = set()
@@ -72,7 +72,7 @@ class ReverseEmitter:
                 before = set(self._live)
                 with self._writer.block(f"if {self._slot(slot)}:", span):
                     sent = "None" if target is None else self._take(target.name)
-                    received = self._names.fresh("received")
+                    received = "received"
                     self._writer.line(f"{received} = yield {sent}", span)
                     if target is not None:
                         self._clear(target.name)
@@ -107,13 +107,13 @@ class ReverseEmitter:
     # ---- operations -----------------------------------------------------------------------------------------------
 
     def _pull(self, op: Pull) -> None:
-        seeds = [self._take(result.name) for result in op.results]
+        seeds = [self._take(result.name) for result in op.results] or ["None"]
         results = {result.name for result in op.results}
         if op.reached is not None:
             # The call may have been left by an exception: then the names still hold what they held before.
             reached = self._slot(op.reached)
             if any(seed != "None" for seed in seeds):
-                taken = [self._names.fresh("taken") if seed != "None" else seed for seed in seeds]
+                taken = [f"taken{i}" if seed != "None" else seed for i, seed in enumerate(seeds, 1)]
                 for result, seed, name in zip(op.results, seeds, taken, strict=True):
                     if seed != "None":
                         self._writer.line(f"{name} = {seed} if {reached} else None", op.span)
@@ -152,11 +152,11 @@ class ReverseEmitter:
         flow = _Flow(set())
         entry = flow.loop(op, before)
         self._loops += 1
-        inner = self._names.fresh(f"rec{self._loops}")
+        inner = f"rec{self._loops}"
         iterations = self._slot(op.loop.slot)
         if op.target is not None and op.loop.items is not None:
             unwind = self._names.of(self._runtime["unwind"], "unwind")
-            step, last = self._names.fresh(f"step{self._loops}"), self._names.fresh(f"finish{self._loops}")
+            step, last = f"step{self._loops}", f"finish{self._loops}"
             items = self._slot(op.loop.items)
             record = self._records[op.loop.items.depth]
             self._writer.line(f"{step}, {last} = {unwind}({record}, {items}, len({iterations}))", op.span)

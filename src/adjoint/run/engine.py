@@ -9,7 +9,7 @@ from typing import Any
 
 from adjoint.errors import NoDerivativeError
 from adjoint.ir import primitives
-from adjoint.rules.registry import primitive
+from adjoint.rules.registry import load, primitive
 from adjoint.run import functions
 from adjoint.run.accumulate import Poison, accumulate
 from adjoint.run.arithmetic import BINARY, UNARY
@@ -165,3 +165,7 @@ def _cached_bars(memory: Memory, args: tuple[Any, ...], kwargs: dict[str, Any]) 
 
 HANDLERS[operator.itemgetter] = _item_getter
 HANDLERS[functools._lru_cache_wrapper] = _cached_call
+
+
+for _package in ("operator", "builtins"):
+    load(_package)

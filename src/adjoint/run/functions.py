@@ -15,6 +15,7 @@ from adjoint.errors import SourceError, UnsupportedSyntaxError
 from adjoint.frontend import lower
 from adjoint.ir.nodes import Function, Span
 from adjoint.ir.sweeps import Blank
+from adjoint.run.generators import Generator
 from adjoint.run.memory import Memory
 from adjoint.transform.activity import Activity
 from adjoint.transform.reverse import reverse
@@ -246,20 +247,43 @@ def call_unit(memory: Memory, record: list[Any], slot: int, unit: Unit, f: Funct
     """Run the forward function; its record is linked into the caller's before it starts."""
     inner = unit.blank.copy()
     inner[0] = memory
+    if unit.function.is_generator:
+        return _call_generator(memory, record, slot, unit, f, inner, args, kwargs)
     backward = unit.reverse
     if len(args) == unit.arity and not kwargs:
         def function_back(y_bar: Any) -> tuple[Any, ...]:
             return backward(inner, y_bar)
         record[slot] = function_back
         return unit.forward(inner, f.__closure__, *args)
+    values, arrange = _bound(memory, unit, f, args, kwargs)
+
+    def bound_back(y_bar: Any) -> tuple[Any, ...]:
+        return arrange(backward(inner, y_bar))
+    record[slot] = bound_back
+    return unit.forward(inner, f.__closure__, *values)
+
+
+def _call_generator(memory: Memory, record: list[Any], slot: int, unit: Unit, f: FunctionType, inner: list[Any],
+                    args: tuple[Any, ...], kwargs: dict[str, Any]) -> Generator:
+    values, arrange = _bound(memory, unit, f, args, kwargs)
+    generator = Generator(memory, unit.forward(inner, f.__closure__, *values), inner, unit.reverse, f.__name__)
+
+    def generator_back(_: Any) -> tuple[Any, ...]:
+        return arrange(generator.parameters_back())
+    record[slot] = generator_back
+    return generator
+
+
+def _bound(memory: Memory, unit: Unit, f: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]
+           ) -> tuple[list[Any], Callable[[tuple[Any, ...]], tuple[Any, ...]]]:
+    """The values of the parameters, and the way from their cotangents to those of the arguments."""
     bound = bind(unit, f, args, kwargs)
     if bound is None:
         f(*args, **kwargs)  # Python's own message
         raise TypeError(f"the arguments do not fit {f.__qualname__}")
     values, places, taken = bound
 
-    def bound_back(y_bar: Any) -> tuple[Any, ...]:
-        bars = backward(inner, y_bar)
+    def arrange(bars: tuple[Any, ...]) -> tuple[Any, ...]:
         out = [bars[0]]
         for index, key in places:
             if key is None:
@@ -277,5 +301,4 @@ def call_unit(memory: Memory, record: list[Any], slot: int, unit: Unit, f: Funct
             else:
                 memory.add_entry(f.__kwdefaults__, key, bars[index + 1])
         return tuple(out)
-    record[slot] = bound_back
-    return unit.forward(inner, f.__closure__, *values)
+    return values, arrange

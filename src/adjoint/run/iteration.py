@@ -14,36 +14,16 @@ import numpy as np
 from adjoint.errors import NoDerivativeError
 from adjoint.run.accumulate import Poison
 from adjoint.run.dispatch import call, call_keywords
+from adjoint.run.iterator import Iterator
 from adjoint.run.memory import Memory
 from adjoint.run.place import current_place
 from adjoint.run.structure import ATOMS, by_value
 from adjoint.run.unknown import poison
 
-__all__ = ["Iterator", "first_elements", "iterate", "iterator_of", "unwind"]
+__all__ = ["first_elements", "iterate", "iterator_of", "unwind"]
 
 ndarray = np.ndarray
 Step = Callable[[Any], Any]
-
-
-class Iterator:
-    """An iterator whose elements carry derivatives.
-
-    Subclasses define ``step(record, slot)``: compute the next element, leave its pullback (of one cotangent, with
-    effects on memory only) in the slot, or raise `StopIteration`.
-    """
-
-    def __init__(self, memory: Memory) -> None:
-        self.memory = memory
-
-    def __iter__(self) -> Iterator:
-        return self
-
-    def __next__(self) -> Any:
-        """Consumption by code that is not differentiated."""
-        return self.step([self.memory, None], 1)
-
-    def step(self, record: list[Any], slot: int) -> Any:
-        raise NotImplementedError
 
 
 class Items(Iterator):

@@ -55,8 +55,8 @@ def seal(memory: Memory, f: Any, rule: Rule, y: Any, back: Back, args: tuple[Any
             return nones
         bars = back(y_bar)
         if not trusted:
-            _check(f, bars, args, n, place)
-        return bars
+            return _checked(f, bars, args, n, place)
+        return bars if len(bars) == n else bars[:n]
     return sealed
 
 
@@ -75,8 +75,7 @@ def _general(memory: Memory, f: Any, rule: Rule, y: Any, back: Back, args: tuple
             return _poisoned(memory, y_bar, args)
         if y_bar is None:
             return nones
-        bars = back(y_bar)
-        _check(f, bars, args, len(args) + 1, place)
+        bars = _checked(f, back(y_bar), args, len(args) + 1, place)
         out = [deposit(memory, f, bars[0])]
         for arg, bar, is_written in zip(args, bars[1:], written, strict=True):
             if is_written:
@@ -112,8 +111,9 @@ def _shares(y: Any, args: tuple[Any, ...]) -> bool:
     return False
 
 
-def _check(f: Any, bars: Any, args: tuple[Any, ...], n: int, place: Any) -> None:
-    if type(bars) is not tuple or len(bars) != n:
+def _checked(f: Any, bars: Any, args: tuple[Any, ...], n: int, place: Any) -> tuple[Any, ...]:
+    """What a rule returned, one cotangent per argument of the call: the rule may have optional ones more."""
+    if type(bars) is not tuple or len(bars) < n or any(bar is not None for bar in bars[n:]):
         found = f"{len(bars)} cotangents" if isinstance(bars, tuple) else f"a {type(bars).__name__}"
         raise _rule_error(place, f"the rule of '{name_of(f)}' returned {found} instead of a tuple of {n}",
                           "return (f_bar, *one cotangent per argument); None for arguments without derivative")
@@ -127,6 +127,7 @@ def _check(f: Any, bars: Any, args: tuple[Any, ...], n: int, place: Any) -> None
             raise _rule_error(
                 place, f"the rule of '{name_of(f)}' returned a cotangent of shape {found} for argument {i},"
                 f" whose shape is {shape}", "sum over the axes along which the argument was broadcast")
+    return bars[:n]
 
 
 def _rule_error(place: Any, problem: str, hint: str) -> RuleError:

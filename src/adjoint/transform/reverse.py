@@ -261,6 +261,9 @@ class _Reverse:
         self.blanks.append([])
         test, test_back = self.region(op.test, guarded)
         body, body_back = self.region(op.body, guarded)
+        # The last iteration may have come no further than the test.
+        entered, body_back = self._marked(body_back, True, op.span)
+        body = [*entered, *body]
         blank = tuple(self.blanks.pop())
         orelse, orelse_back = self._else(op.orelse, guarded, op.span)
         loop = While(tuple(test), op.condition, tuple(body), tuple(orelse), op.span)  # type: ignore[arg-type]

@@ -6,7 +6,8 @@ from types import FunctionType
 from typing import Any
 
 from adjoint.rules.registry import non_differentiable, primitive, substitute
-from adjoint.run.iteration import Count, Items, Iterator, Map, UserIterator, Zip, first_elements, iterator_of
+from adjoint.run.iteration import Count, Items, Map, UserIterator, Zip, first_elements, iterator_of
+from adjoint.run.iterator import Iterator
 
 __all__: list[str] = []
 

@@ -1,0 +1,114 @@
+"""Generators: the reverse of a generator is a generator (design, section 3.4).
+
+Each resumption of the forward generator runs one segment of its body, from one ``yield`` to the next. The pullback of a
+resumption resumes the reverse generator, which runs the same segment backwards: it is sent the cotangent of what was
+yielded and gives that of what was sent.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from adjoint.rules.registry import primitive
+from adjoint.run.iterator import Iterator
+from adjoint.run.memory import Memory
+
+__all__ = ["Generator"]
+
+
+class Generator(Iterator):
+    """What a call of a generator function gives inside differentiated code; it behaves as a generator does."""
+
+    def __init__(self, memory: Memory, forward: Any, record: list[Any], reverse: Callable[..., Any], name: str) -> None:
+        super().__init__(memory)
+        self.__name__ = name
+        self._forward, self._record, self._reverse = forward, record, reverse
+
+    def __repr__(self) -> str:
+        return f"<generator {self.__name__}>"
+
+    @property
+    def gi_running(self) -> bool:
+        """Whether its body is being run."""
+        return bool(self._forward.gi_running)
+
+    def send(self, value: Any) -> Any:
+        """Resume, from code that is not differentiated."""
+        return self.resume([self.memory, None], 1, self._forward.send, value)
+
+    def throw(self, *error: Any) -> Any:
+        """Resume with an exception, from code that is not differentiated."""
+        return self.resume([self.memory, None], 1, self._forward.throw, *error)
+
+    def close(self) -> None:
+        """Finish, from code that is not differentiated."""
+        self._forward.close()
+
+    def step(self, record: list[Any], slot: int) -> Any:
+        return self.resume(record, slot, self._forward.send, None)
+
+    def resume(self, record: list[Any], slot: int, run: Callable[..., Any], *operands: Any) -> Any:
+        """Run one segment; its pullback takes the cotangent of the result and gives that of what was sent."""
+        finished = True
+
+        def segment_back(bar: Any) -> Any:
+            return self._segment_back(bar, finished)
+        record[slot] = segment_back
+        value = run(*operands)
+        finished = False
+        return value
+
+    def _segment_back(self, bar: Any, finished: bool) -> Any:
+        shadows, key = self.memory.shadows, ("reverse", id(self))
+        backward = shadows.get(key)
+        try:
+            if backward is None:
+                # What was returned, if this segment came to an end, else nothing happened after the last yield.
+                backward = shadows[key] = self._reverse(self._record, bar if finished else None)
+                sent_bar = next(backward)
+                if finished:
+                    return sent_bar
+            return backward.send(bar)
+        except StopIteration as stop:
+            shadows["parameters", id(self)] = stop.value
+            return None
+
+    def parameters_back(self) -> tuple[Any, ...]:
+        """The cotangents of the parameters, when all segments were run backwards."""
+        shadows = self.memory.shadows
+        bars = shadows.pop(("parameters", id(self)), None)
+        if bars is None:
+            self._segment_back(None, True)
+            bars = shadows.pop(("parameters", id(self)))
+        shadows.pop(("reverse", id(self)), None)
+        return bars  # type: ignore[no-any-return]
+
+
+@primitive(Generator.send)
+def _(record: list[Any], slot: int, generator: Generator, value: Any) -> Any:
+    inner: list[Any] = [record[0], None]
+
+    def send_back(y_bar: Any) -> tuple[Any, ...]:
+        return None, None, inner[1](y_bar)
+    record[slot] = send_back
+    return generator.resume(inner, 1, generator._forward.send, value)
+
+
+@primitive(Generator.throw)
+def _(record: list[Any], slot: int, generator: Generator, *error: Any) -> Any:
+    return _run(record, slot, generator, len(error), generator._forward.throw, *error)
+
+
+@primitive(Generator.close)
+def _(record: list[Any], slot: int, generator: Generator) -> Any:
+    return _run(record, slot, generator, 0, generator._forward.close)
+
+
+def _run(record: list[Any], slot: int, generator: Generator, n: int, run: Callable[..., Any], *operands: Any) -> Any:
+    inner: list[Any] = [record[0], None]
+
+    def run_back(y_bar: Any) -> tuple[Any, ...]:
+        inner[1](y_bar)
+        return (None,) * (n + 2)
+    record[slot] = run_back
+    return generator.resume(inner, 1, run, *operands)
