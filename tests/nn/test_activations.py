@@ -31,7 +31,8 @@ def test_values(f, reference, dtype):
 def test_numbers_give_numbers(f):
     assert isinstance(f(0.5), float)
     assert f(0.5) == pytest.approx(f(np.array([0.5]))[0])
-    assert isinstance(f(np.float32(0.5)), np.float32)
+    if np.lib.NumpyVersion(np.__version__) >= "2.0.0":  # NumPy 1 widens a lone scalar
+        assert isinstance(f(np.float32(0.5)), np.float32)
 
 
 @pytest.mark.parametrize("f", [nn.relu, nn.sigmoid, nn.tanh, nn.softmax, nn.logsoftmax])

@@ -30,8 +30,8 @@ def format_graph(root: Value, *, max_depth: int = 24) -> str:
     --------
     >>> x = Value(3.0, label="x")
     >>> print(format_graph(x * x))
-    *            data 9.0000  grad 0.0000
-    ├─ x #1      data 3.0000  grad 0.0000
+    *        data 9.0000  grad 0.0000
+    ├─ x #1  data 3.0000  grad 0.0000
     └─ x #1 (above)
     """
     if max_depth < 0:

@@ -1,0 +1,27 @@
+"""The examples in docstrings."""
+
+import doctest
+import importlib
+import pkgutil
+
+import pytest
+
+import adjoint.nn
+import adjoint.value
+
+MODULES = [
+    module.name
+    for package in (adjoint.nn, adjoint.value)
+    for module in pkgutil.iter_modules(package.__path__, package.__name__ + ".")
+]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples(name):
+    assert doctest.testmod(importlib.import_module(name)).failed == 0
+
+
+def test_there_are_examples():
+    finder = doctest.DocTestFinder(exclude_empty=True)
+    tests = [t for name in MODULES for t in finder.find(importlib.import_module(name))]
+    assert sum(bool(t.examples) for t in tests) >= 5
