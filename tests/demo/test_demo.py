@@ -1,5 +1,7 @@
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -92,7 +94,12 @@ def test_without_the_extras(tmp_path):
         "from adjoint.demo.__main__ import main; sys.exit(main([]))"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"PYTHONPATH": str(Path(ad.__file__).parents[1])},
     )
     assert done.returncode == 1
     assert done.stderr == "the demo needs rich: pip install 'adjoint[demo]'\n"
