@@ -16,6 +16,10 @@ CASES = {
     (np.random.Generator, "uniform"): [(np.random.default_rng(0), 0.5, 1.5, 0)],
     (np.random.RandomState, "normal"): [(np.random.RandomState(0), 0.5, 1.5, 0)],
     (np.random.RandomState, "uniform"): [(np.random.RandomState(0), 0.5, 1.5, 0)],
+    (np.random.Generator, "permutation"): [(np.random.default_rng(0), np.zeros(0))],
+    (np.random.RandomState, "permutation"): [(np.random.RandomState(0), np.zeros(0))],
+    (np.random.Generator, "choice"): [(np.random.default_rng(0), np.ones(1), 0)],
+    np.random.permutation: [(np.zeros(0),)],
     np.random.normal: [(0.5, 1.5, 0)],
     np.random.uniform: [(0.5, 1.5, 0)],
 }
@@ -60,7 +64,47 @@ def test_without_spread():
     assert y == 2.0 and back(1.0) == (None, None, 1.0, 0.0)
 
 
-def test_what_moves_elements_is_not_constant():
-    for name in ("permutation", "permuted", "shuffle", "choice"):
+@pytest.mark.parametrize("x", [reals(7), reals(5, 3), reals(1), reals(4, 2, 3)])
+@pytest.mark.parametrize("seed", range(5))
+def test_permutation(x, seed):
+    for source in SOURCES:
+        rng = source(seed)
+        y, back = rrule((type(rng), "permutation"), rng, x)
+        np.testing.assert_array_equal(y, source(seed).permutation(x))
+        # where the elements are all different, the cotangent must go where they came from
+        np.testing.assert_array_equal(back(y)[2], x)
+    y, back = rrule((np.random.Generator, "permutation"), np.random.default_rng(seed), x, axis=-1)
+    np.testing.assert_array_equal(y, np.random.default_rng(seed).permutation(x, axis=-1))
+    np.testing.assert_array_equal(back(y)[2], x)
+
+
+@pytest.mark.parametrize(
+    "x, keywords",
+    [
+        (reals(7), {}),
+        (reals(7), {"size": 5}),
+        (reals(7), {"size": (2, 3), "replace": False}),
+        (reals(4, 3), {"size": 2, "axis": 1}),
+        (reals(4, 3, 2), {"size": (5, 2), "axis": 1}),
+        (reals(3), {"size": 4, "p": [0.2, 0.3, 0.5]}),
+        (reals(6), {"size": 3, "replace": False, "shuffle": False}),
+    ],
+)
+def test_choice(x, keywords):
+    y, back = rrule((np.random.Generator, "choice"), np.random.default_rng(4), x, **keywords)
+    np.testing.assert_array_equal(y, np.random.default_rng(4).choice(x, **keywords))
+    y_bar = np.random.default_rng(1).normal(size=np.shape(y))
+    x_bar = back(y_bar)[2]
+    assert x_bar.shape == x.shape
+    moved = np.random.default_rng(4).choice(x * x, **keywords)
+    np.testing.assert_allclose(np.sum(x_bar * x * x), np.sum(y_bar * moved))
+
+
+def test_choice_of_a_length_is_declined():
+    assert rrule((np.random.Generator, "choice"), np.random.default_rng(0), 5) is None
+
+
+def test_what_writes_in_place_is_not_constant():
+    for name in ("permuted", "shuffle"):
         assert lookup((np.random.Generator, name)) is None
     assert lookup((np.random.Generator, "integers")).inactive

@@ -49,8 +49,8 @@ DISTRIBUTIONS = """
     standard_exponential standard_gamma standard_normal standard_t triangular vonmises wald weibull
     zipf
 """
-"""Draws are constants; `normal` and `uniform` have rules. What moves elements of an array about
-(`permutation`, `choice`, …) is not here."""
+"""Draws are constants, but for those in `adjoint.rules.numpy.sampling`. What shuffles an array in
+place is not here either."""
 
 
 def members(owner: Any, names: str) -> list[Any]:

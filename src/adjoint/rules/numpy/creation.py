@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.rules.numpy.operands import array_rule, linear_frule, methods, severed
-from adjoint.rules.projection import as_numeric, project, projector, unbroadcast
+from adjoint.rules.projection import as_numeric, is_numeric, project, projector, unbroadcast
 from adjoint.rules.registry import rrule, substitute
 
 FLOATS = {float}
@@ -21,21 +21,24 @@ NUMBERS = {float, int}
 
 def array_of(y: Any, source: Any) -> Any:
     """The rule of an array made of nested lists, of an array or of a number."""
+    if y is source:
+        return y, lambda y_bar: (None, y_bar)
+    if isinstance(source, range):
+        return y, lambda y_bar: (None, None)
     if y.dtype.kind not in "fc":
-        # Made of integers, the elements count as reals; rounded to integers, the derivative is
-        # zero.
+        # Made of integers, the elements count as reals; rounded to them, the derivative is zero.
         numeric = as_numeric(source)
         if numeric is None:
             return NotImplemented
         if np.result_type(numeric).kind in "fc":
             return y, lambda y_bar: (None, None)
-    if type(source) is list and y.ndim == 1 and NUMBERS.issuperset(map(type, source)):
-        return y, lambda y_bar: (
-            None,
-            y_bar.tolist() if y_bar.dtype.kind == "f" else y_bar.real.tolist(),
-        )
-    if isinstance(source, (list, tuple)):
-        return y, lambda y_bar: (None, nested_bars(y_bar[(0,) * (y.ndim - _depth(source))], source))
+    if isinstance(source, list | tuple):
+        if type(source) is list and y.ndim == 1 and NUMBERS.issuperset(map(type, source)):
+            return y, lambda y_bar: (None, y_bar.real.tolist())
+        first = (0,) * (y.ndim - _depth(source))
+        return y, lambda y_bar: (None, nested_bars(y_bar[first], source))
+    if not is_numeric(source):
+        return NotImplemented
     shape, to_bar = np.shape(source), projector(source)
     return y, lambda y_bar: (None, to_bar(np.reshape(y_bar, shape)))
 
@@ -78,7 +81,7 @@ def _(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0):
 
 
 def _as(f: Any) -> None:
-    @array_rule(f, nested=False, alias=True)
+    @array_rule(f, nested=False, exact=True, alias=True)
     def _(a, dtype=None, order=None, *, copy=None):
         keywords = {
             name: value for name, value in (("order", order), ("copy", copy)) if value is not None
@@ -96,17 +99,17 @@ for _f in (
     _as(_f)
 
 
-@array_rule(np.require, nested=False, alias=True)
+@array_rule(np.require, nested=False, exact=True, alias=True)
 def _(a, dtype=None, requirements=None):
     return array_of(np.require(a, dtype, requirements), a)
 
 
-@array_rule(np.copy, nested=False)
+@array_rule(np.copy, nested=False, exact=True)
 def _(a, order="K", subok=False):
     return array_of(np.copy(a, order, subok), a)
 
 
-@array_rule(*methods("copy", "__copy__"))
+@array_rule(*methods("copy", "__copy__"), exact=True)
 def _(a, order="C"):
     return a.copy(order), lambda y_bar: (None, y_bar)
 
@@ -121,7 +124,7 @@ def _astype(y: Any, x: Any) -> Any:
     return y, lambda y_bar: (None, to_bar(y_bar))
 
 
-@array_rule(*methods("astype"), alias=True)
+@array_rule(*methods("astype"), alias=True, exact=True)
 def _(a, dtype, order="K", casting="unsafe", subok=True, copy=True):
     return _astype(a.astype(dtype, order, casting, subok, copy), a)
 

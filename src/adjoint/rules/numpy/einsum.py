@@ -4,10 +4,13 @@ other operands.
 
 from __future__ import annotations
 
+import functools
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from adjoint.rules.numpy.operands import conj
 from adjoint.rules.projection import as_numeric, project
 from adjoint.rules.registry import rrule
 
@@ -50,7 +53,7 @@ def parse(subscripts: str, ndims: list[int]) -> tuple[list[Labels], Labels]:
     return inputs, broad + [label for label in range(len(letters)) if every.count(label) == 1]
 
 
-def operands_of(args: tuple[Any, ...]) -> tuple[str, list[Any], list[int]] | None:
+def operands_of(args: tuple[Any, ...]) -> tuple[str, list[Any], list[int]]:
     """Subscripts, operands and where among the arguments these are, for both ways to call
     `np.einsum`.
     """
@@ -70,57 +73,90 @@ def _spell(sublist: Any) -> str:
 
 @rrule.register(np.einsum, alias=True)
 def _(*operands, optimize=False):
-    found = operands_of(operands)
-    if found is None:
-        return NotImplemented
-    subscripts, arrays, places = found
+    subscripts, arrays, places = operands_of(operands)
     values = [as_numeric(array) for array in arrays]
     if any(value is None for value in values):
         return NotImplemented
-    inputs, output = parse(subscripts, [np.ndim(value) for value in values])
-    sizes: dict[int, int] = {}
-    for labels, value in zip(inputs, values, strict=True):
-        for label, size in zip(labels, np.shape(value), strict=True):
-            sizes[label] = max(size, sizes.get(label, 1)) if size else 0
+    bars_of = transposes(subscripts, tuple([np.shape(value) for value in values]))
 
     def einsum_back(y_bar):
+        conjugates = [conj(value) for value in values]
         bars: list[Any] = [None] * (len(operands) + 1)
-        for i, place in enumerate(places):
-            bars[place + 1] = project(
-                _operand_bar(i, values, inputs, output, sizes, y_bar, optimize), operands[place]
-            )
+        for i, (place, bar_of) in enumerate(zip(places, bars_of, strict=True)):
+            others = conjugates[:i] + conjugates[i + 1 :]
+            bars[place + 1] = project(bar_of(y_bar, others, optimize), operands[place])
         return tuple(bars)
 
     return np.einsum(*operands, optimize=optimize), einsum_back
 
 
-def _operand_bar(
+@dataclass(frozen=True, slots=True)
+class _Transpose:
+    """How the cotangent of one operand comes about.
+
+    Attributes
+    ----------
+    subscripts
+        Of the einsum of the result's cotangent with the conjugates of the other operands.
+    expanded, whole
+        Shapes of what that gives, with a 1 for each label that it lacks, and of the operand's
+        distinct labels: a label of this operand alone was summed over in the forward direction, so
+        the cotangent is constant along it.
+    diagonal
+        Where a label occurs twice: the subscripts that read the diagonal, and the full shape.
+    """
+
+    subscripts: str
+    expanded: tuple[int, ...]
+    whole: tuple[int, ...]
+    diagonal: tuple[str, tuple[int, ...]] | None
+
+    def __call__(self, y_bar: Any, others: list[Any], optimize: Any) -> Any:
+        bar = np.einsum(self.subscripts, y_bar, *others, optimize=optimize)
+        if bar.shape != self.whole:
+            bar = np.broadcast_to(np.reshape(bar, self.expanded), self.whole)
+        if self.diagonal is None:
+            return bar
+        read, shape = self.diagonal
+        full = np.zeros(shape, bar.dtype)
+        np.einsum(read, full)[...] = bar  # a view: the diagonal that was read
+        return full
+
+
+@functools.lru_cache(maxsize=1024)
+def transposes(subscripts: str, shapes: tuple[tuple[int, ...], ...]) -> list[_Transpose]:
+    """How the cotangent of each operand comes about."""
+    inputs, output = parse(subscripts, [len(shape) for shape in shapes])
+    sizes: dict[int, int] = {}
+    for labels, shape in zip(inputs, shapes, strict=True):
+        for label, size in zip(labels, shape, strict=True):
+            sizes[label] = size if sizes.get(label, 1) == 1 else sizes[label]
+    return [_transpose(i, inputs, output, shapes, sizes) for i in range(len(inputs))]
+
+
+def _transpose(
     i: int,
-    values: list[Any],
     inputs: list[Labels],
     output: Labels,
+    shapes: tuple[tuple[int, ...], ...],
     sizes: dict[int, int],
-    y_bar: Any,
-    optimize: Any,
-) -> Any:
-    shape, labels = np.shape(values[i]), inputs[i]
+) -> _Transpose:
+    labels, others = inputs[i], inputs[:i] + inputs[i + 1 :]
     unique = list(dict.fromkeys(labels))
-    own = dict(zip(labels, shape, strict=True))
-    elsewhere = {label for j, other in enumerate(inputs) if j != i for label in other} | set(output)
+    own = dict(zip(labels, shapes[i], strict=True))
     # A label of length 1 here and longer elsewhere was broadcast, so it is summed over.
+    elsewhere = {label for other in (*others, output) for label in other}
     present = [label for label in unique if label in elsewhere and own[label] == sizes[label]]
-    terms: list[Any] = [y_bar, output]
-    for j, (value, other) in enumerate(zip(values, inputs, strict=True)):
-        if j != i:
-            terms += [np.conj(value), other]
-    bar = np.einsum(*terms, present, optimize=optimize)
-    # A label of this operand alone was summed over in the forward direction: the cotangent is
-    # constant along it.
-    found = dict(zip(present, np.shape(bar), strict=True))
-    bar = np.reshape(bar, [found.get(label, 1) for label in unique])
-    bar = np.broadcast_to(bar, [own[label] for label in unique])
-    if len(unique) == len(labels):
-        return bar
-    whole = np.zeros(shape, bar.dtype)
-    np.einsum(whole, labels, unique)[...] = bar  # a view: the diagonal that was read
-    return whole
+    # The einsum's lengths: what is 1 in all its operands stays 1 there.
+    found = dict.fromkeys(present, 1)
+    longest = [(output, [sizes[label] for label in output])]
+    longest += [(inputs[j], list(shapes[j])) for j in range(len(inputs)) if j != i]
+    for other, shape in longest:
+        found |= {k: n for k, n in zip(other, shape, strict=True) if found.get(k) == 1}
+    terms = ",".join(_spell(other) for other in (output, *others))
+    return _Transpose(
+        f"{terms}->{_spell(present)}",
+        tuple(found.get(label, 1) for label in unique),
+        tuple(own[label] for label in unique),
+        (f"{_spell(labels)}->{_spell(unique)}", shapes[i]) if len(unique) < len(labels) else None,
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -26,19 +27,34 @@ def _joined(
     parts: list[Any], shapes: list[tuple[int, ...]], axis: int, arrays: Any
 ) -> Callable[[Any], Any]:
     """The pullback of a concatenation along `axis` of `parts` that were given `shapes` first."""
-    to_bars = [projector(part) for part in parts]
-    own = [np.shape(part) for part in parts]
-    lead = (slice(None),) * (axis % len(shapes[0]))
+    fits = [_fit(part) for part in parts]
+    axis %= len(shapes[0])
+    lead = (slice(None),) * axis
+    lengths = [shape[axis] for shape in shapes]
 
     def joined_back(y_bar):
         bars, start = [], 0
-        for to_bar, shape, lifted in zip(to_bars, own, shapes, strict=True):
-            stop = start + lifted[len(lead)]
-            bars.append(to_bar(np.reshape(y_bar[(*lead, slice(start, stop))], shape)))
-            start = stop
+        for fit, length in zip(fits, lengths, strict=True):
+            bars.append(fit(y_bar[(*lead, slice(start, start + length))]))
+            start += length
         return None, like_sequence(bars, arrays)
 
     return joined_back
+
+
+def _fit(part: Any) -> Callable[[Any], Any]:
+    """``bar -> bar`` in the shape and dtype of one part, and nested as it is."""
+    shape, dtype = np.shape(part), cotangent_dtype(part)
+    to_bar = None if type(part) is np.ndarray else projector(part)
+
+    def fit(bar):
+        if bar.shape != shape:
+            bar = bar.reshape(shape)
+        if to_bar is not None or bar.dtype != dtype:
+            return (to_bar or projector(part))(bar)
+        return bar
+
+    return fit
 
 
 def _integral(y: Any, parts: list[Any]) -> bool:
@@ -64,10 +80,10 @@ def _join(
         )
         return NotImplemented if _integral(y, parts) else (y, _joined(parts, *lift(parts), tup))
 
-    array_rule(f, operands=operand, nested=False)(rule)
+    array_rule(f, operands=operand, nested=False, exact=True)(rule)
 
 
-@array_rule(np.concatenate, operands="arrays", nested=False)
+@array_rule(np.concatenate, operands="arrays", nested=False, exact=True)
 def _(arrays, axis=0, out=None, dtype=None, casting="same_kind"):
     parts = _parts(arrays)
     if not parts or out is not None:
@@ -77,11 +93,11 @@ def _(arrays, axis=0, out=None, dtype=None, casting="same_kind"):
         return NotImplemented
     shapes = [np.shape(part) for part in parts]
     if axis is None:
-        axis, shapes = 0, [(int(np.prod(shape, dtype=int)),) for shape in shapes]
+        axis, shapes = 0, [(math.prod(shape),) for shape in shapes]
     return y, _joined(parts, shapes, axis, arrays)
 
 
-@array_rule(np.stack, operands="arrays", nested=False)
+@array_rule(np.stack, operands="arrays", nested=False, exact=True)
 def _(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
     parts = _parts(arrays)
     if not parts or out is not None:
@@ -118,7 +134,7 @@ _join("dstack", _lift_dstack)
 _join("column_stack", _lift_columns)
 
 
-@array_rule(np.block, operands="arrays", nested=False)
+@array_rule(np.block, operands="arrays", nested=False, exact=True)
 def _(arrays):
     """Where the elements went is found by calling it on positions."""
     leaves: list[Any] = []

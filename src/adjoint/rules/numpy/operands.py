@@ -25,8 +25,8 @@ from adjoint.rules.projection import Projector, as_numeric, projector
 from adjoint.rules.registry import Rule, entry, rrule
 
 __all__ = [
-    "array_rule", "cotangent_dtype", "dense", "like_sequence", "linear_frule", "linear_rule",
-    "methods", "reduction_frule", "scatter", "severed",
+    "array_rule", "conj", "cotangent_dtype", "dense", "like_sequence", "linear_frule",
+    "linear_rule", "methods", "reduction_frule", "scatter", "severed",
 ]  # fmt: skip
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -67,17 +67,25 @@ def array_rule(
         declined, and the cotangents that the rule returns are projected. Otherwise the rule takes
         operands as they come.
     exact
-        The cotangents of arrays need no projection; the rule is then called directly.
+        The cotangents that the rule returns need no projection where the operands that come first
+        are arrays (`nested`), or at all; the rule is then called directly, and returns cotangents
+        of just these operands where the others are not given.
     """
 
     def add(function: F) -> F:
         plan = _Plan.of(function, operands.split(), nested)
-        leading = plan.leading if exact and nested else -1
+        leading, limit = plan.direct if exact else (0, -1)
 
         def placed(*args: Any, **kwargs: Any) -> Any:
-            if len(args) == leading and _are_arrays(args):
-                return function(*args, **kwargs)
-            return _apply(plan, args, kwargs, False)
+            n = len(args)
+            if n > limit or not leading or (nested and not _are_arrays(args[:leading])):
+                return _apply(plan, args, kwargs, False)
+            result = function(*args, **kwargs)
+            if n == leading or result is NotImplemented:
+                return result
+            y, back = result
+            none = (None,) * (n - leading)
+            return y, lambda y_bar: (*back(y_bar), *none)
 
         def placed_keywords(*args: Any, **kwargs: Any) -> Any:
             return _apply(plan, args, kwargs, True)
@@ -95,7 +103,7 @@ def array_rule(
 
 
 def _are_arrays(args: tuple[Any, ...]) -> bool:
-    for x in args:  # noqa: SIM110: a generator would cost more than the loop
+    for x in args:  # a generator in `all` would cost more than the loop
         if type(x) is not np.ndarray:
             return False
     return True
@@ -121,9 +129,15 @@ class _Plan:
         return cls(function, order, operands, nested, positional, required)
 
     @property
-    def leading(self) -> int:
-        """How many operands the rule must be given by position."""
-        return sum(name in self.operands for name in self.order[: self.required])
+    def direct(self) -> tuple[int, int]:
+        """How many operands come first, and with how many arguments by position no other does."""
+        leading = 0
+        while leading < self.required and self.order[leading] in self.operands:
+            leading += 1
+        limit = leading
+        while limit < self.positional and self.order[limit] not in self.operands:
+            limit += 1
+        return leading, limit
 
 
 def _apply(plan: _Plan, args: tuple[Any, ...], kwargs: dict[str, Any], keyword_bars: bool) -> Any:
@@ -296,6 +310,11 @@ def like_sequence(bars: list[Any], parts: Any) -> Any:
     if isinstance(parts, np.ndarray):
         return np.stack(bars) if bars else np.zeros(parts.shape)
     return tuple(bars) if isinstance(parts, tuple) else bars
+
+
+def conj(x: Any) -> Any:
+    """The conjugate; a real array itself."""
+    return x.conj() if isinstance(x, np.ndarray) else np.conj(x)
 
 
 def severed(y: Any, *operands: Any) -> bool:

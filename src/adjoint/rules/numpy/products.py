@@ -6,40 +6,38 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.rules.numpy.operands import array_rule, linear_frule
-from adjoint.rules.projection import unbroadcast
+from adjoint.rules.numpy.operands import array_rule, conj, linear_frule
+from adjoint.rules.projection import project, unbroadcast
 
 # ---- contractions --------------------------------------------------------------------------------
 
 
-@array_rule(np.dot, (np.ndarray, "dot"), operands="a b")
+@array_rule(np.dot, (np.ndarray, "dot"), operands="a b", exact=True)
 def _(a, b, out=None):
     if out is not None:
         return NotImplemented
-    y = np.dot(a, b)
-    m, n = np.ndim(a), np.ndim(b)
 
     def dot_back(y_bar):
-        a_h, b_h = np.conj(a), np.conj(b)
-        if m == 0 or n == 0:
-            return None, y_bar * b_h, y_bar * a_h
-        if m == 1 and n == 1:
-            return None, y_bar * b_h, y_bar * a_h
-        if n == 1:
-            return (
-                None,
-                np.multiply.outer(y_bar, b_h),
-                np.tensordot(a_h, y_bar, m - 1 and (range(m - 1),) * 2),
-            )
-        if m <= 2 and n == 2:
-            a_bar = np.dot(y_bar, b_h.T)
-            return None, a_bar, np.outer(a_h, y_bar) if m == 1 else np.dot(a_h.T, y_bar)
-        kept = [axis for axis in range(n) if axis != n - 2]
-        a_bar = np.tensordot(y_bar, b_h, (range(m - 1, np.ndim(y_bar)), kept))
-        b_bar = np.tensordot(a_h, y_bar, (range(m - 1), range(m - 1)))
-        return None, a_bar, np.moveaxis(b_bar, 0, -2)
+        a_bar, b_bar = dot_bars(y_bar, conj(a), conj(b))
+        return None, project(a_bar, a), project(b_bar, b)
 
-    return y, dot_back
+    return np.dot(a, b), dot_back
+
+
+def dot_bars(y_bar: Any, a: Any, b: Any) -> tuple[Any, Any]:
+    """The cotangents of the factors of `np.dot`, from the conjugates of these."""
+    m, n = np.ndim(a), np.ndim(b)
+    if m == 0 or n == 0 or m == n == 1:
+        return y_bar * b, y_bar * a
+    if n == 1:
+        over = list(range(m - 1))
+        return np.multiply.outer(y_bar, b), np.tensordot(a, y_bar, (over, over))
+    if m <= 2 and n == 2:
+        return np.dot(y_bar, b.T), np.outer(a, y_bar) if m == 1 else np.dot(a.T, y_bar)
+    kept = [axis for axis in range(n) if axis != n - 2]
+    a_bar = np.tensordot(y_bar, b, (range(m - 1, np.ndim(y_bar)), kept))
+    b_bar = np.tensordot(a, y_bar, (range(m - 1), range(m - 1)))
+    return a_bar, np.moveaxis(b_bar, 0, -2)
 
 
 @array_rule(np.inner, operands="a b")
@@ -47,7 +45,7 @@ def _(a, b, /):
     m, n = np.ndim(a), np.ndim(b)
 
     def inner_back(y_bar):
-        a_h, b_h = np.conj(a), np.conj(b)
+        a_h, b_h = conj(a), conj(b)
         if m == 0 or n == 0:
             return None, y_bar * b_h, y_bar * a_h
         a_bar = np.tensordot(y_bar, b_h, (range(m - 1, m + n - 2), range(n - 1)))
@@ -62,7 +60,7 @@ def _(a, b, out=None):
         return NotImplemented
 
     def outer_back(y_bar):
-        a_bar, b_bar = np.dot(y_bar, np.conj(np.ravel(b))), np.dot(np.conj(np.ravel(a)), y_bar)
+        a_bar, b_bar = np.dot(y_bar, conj(np.ravel(b))), np.dot(conj(np.ravel(a)), y_bar)
         return None, np.reshape(a_bar, np.shape(a)), np.reshape(b_bar, np.shape(b))
 
     return np.outer(a, b), outer_back
@@ -74,7 +72,7 @@ def _(a, b, /):
         """The first operand is conjugated, so its cotangent has the conjugate of ȳ."""
         return (
             None,
-            np.reshape(np.conj(y_bar) * np.ravel(b), np.shape(a)),
+            np.reshape(conj(y_bar) * np.ravel(b), np.shape(a)),
             np.reshape(y_bar * np.ravel(a), np.shape(b)),
         )
 
@@ -100,8 +98,8 @@ def _(a, b, axes=2):
     def tensordot_back(y_bar):
         k = len(free_a)
         y_bar = np.asarray(y_bar)
-        a_bar = np.tensordot(y_bar, np.conj(b), (list(range(k, y_bar.ndim)), free_b))
-        b_bar = np.tensordot(y_bar, np.conj(a), (list(range(k)), free_a))
+        a_bar = np.tensordot(y_bar, conj(b), (list(range(k, y_bar.ndim)), free_b))
+        b_bar = np.tensordot(y_bar, conj(a), (list(range(k)), free_a))
         order_a = free_a + [over_a[over_b.index(i)] for i in sorted(over_b)]
         order_b = free_b + [over_b[over_a.index(i)] for i in sorted(over_a)]
         return (
@@ -121,8 +119,8 @@ def _(a, b):
     def kron_back(y_bar):
         pairs = [size for pair in zip(shape_a, shape_b, strict=True) for size in pair]
         blocks = np.transpose(np.reshape(y_bar, pairs), [*range(0, 2 * n, 2), *range(1, 2 * n, 2)])
-        a_bar = np.tensordot(blocks, np.conj(np.reshape(b, shape_b)), n)
-        b_bar = np.tensordot(np.conj(np.reshape(a, shape_a)), blocks, n)
+        a_bar = np.tensordot(blocks, conj(np.reshape(b, shape_b)), n)
+        b_bar = np.tensordot(conj(np.reshape(a, shape_a)), blocks, n)
         return None, np.reshape(a_bar, np.shape(a)), np.reshape(b_bar, np.shape(b))
 
     return np.kron(a, b), kron_back
@@ -142,8 +140,8 @@ def _(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
             np.moveaxis(y_bar, axisc, -1),
         )
         u_bar, v_bar = (
-            unbroadcast(np.cross(np.conj(v), y_bar), u.shape),
-            unbroadcast(np.cross(y_bar, np.conj(u)), v.shape),
+            unbroadcast(np.cross(conj(v), y_bar), u.shape),
+            unbroadcast(np.cross(y_bar, conj(u)), v.shape),
         )
         return None, np.moveaxis(u_bar, -1, axisa), np.moveaxis(v_bar, -1, axisb)
 
@@ -191,11 +189,11 @@ def _(a, v, mode="valid"):
     # NumPy swaps the operands where the first is shorter, and turns the result around: the middle
     # is rounded up then.
     n, m = np.size(a), np.size(v)
-    back = _convolve_back(a, np.conj(np.ravel(v)[::-1]), mode, n // 2 if n < m else (m - 1) // 2)
+    back = _convolve_back(a, conj(np.ravel(v)[::-1]), mode, n // 2 if n < m else (m - 1) // 2)
 
     def correlate_back(y_bar):
         _, a_bar, w_bar = back(y_bar)
-        return None, a_bar, np.reshape(np.conj(w_bar[::-1]), np.shape(v))
+        return None, a_bar, np.reshape(conj(w_bar[::-1]), np.shape(v))
 
     return np.correlate(a, v, mode), correlate_back
 

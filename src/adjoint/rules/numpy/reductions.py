@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from adjoint.rules.numpy.operands import (
     array_rule,
+    conj,
     cotangent_dtype,
     linear_frule,
     methods,
     reduction_frule,
     severed,
 )
+from adjoint.rules.projection import project
 
 NONE = np._NoValue
 add_reduce: Any = np.add.reduce
@@ -56,19 +59,19 @@ def masked(bar: Any, where: Any) -> Any:
 
 
 @array_rule(np.sum, *methods("sum"), operands="a initial", exact=True)
-def _(a, axis=None, dtype=None, out=None, keepdims=False, initial=0, where=True):
+def _(a, axis=None, dtype=None, out=None, keepdims=False, initial=NONE, where=True):
     if out is not None:
         return NotImplemented
-    y = add_reduce(a, axis, dtype, None, keepdims, initial, where)
+    y = add_reduce(a, axis, dtype, None, keepdims, 0 if initial is NONE else initial, where)
     if y.dtype.kind not in "fc" and severed(y, a):
         return y, nothing
-    shape, real = np.shape(a), np.isrealobj(a)
-    exact = cotangent_dtype(a)
+    shape, exact = np.shape(a), cotangent_dtype(a)
+    real = exact.kind != "c"
 
     def sum_back(y_bar):
-        whole = restore(y_bar, axis, keepdims, len(shape))
-        a_bar = spread(whole.real if real else whole, shape, exact)
-        return None, masked(a_bar, where), np.sum(y_bar)
+        whole = restore(y_bar.real if real else y_bar, axis, keepdims, len(shape))
+        a_bar = masked(spread(whole, shape, exact), where)
+        return (None, a_bar) if initial is NONE else (None, a_bar, np.sum(y_bar))
 
     return y, sum_back
 
@@ -77,15 +80,20 @@ def _(a, axis=None, dtype=None, out=None, keepdims=False, initial=0, where=True)
 def _(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
     if out is not None:
         return NotImplemented
-    y = np.mean(a, axis, dtype, keepdims=keepdims, where=where)
+    if dtype is None and where is True and type(a) is np.ndarray and a.dtype.char == "d" and a.size:
+        y = add_reduce(a, axis, None, None, keepdims)  # what np.mean does, without its detours
+        y = y / (a.size // y.size)
+    else:
+        y = np.mean(a, axis, dtype, keepdims=keepdims, where=where)
     if y.dtype.kind not in "fc" and severed(y, a):
         return y, nothing
-    return y, mean_back(a, np.size(y), axis, keepdims, where)
+    return y, mean_back(a, y.size, axis, keepdims, where)
 
 
 def mean_back(a: Any, size: int, axis: Any, keepdims: bool, where: Any) -> Any:
     """The pullback of the mean over an axis; `size` is that of the result."""
-    shape, real, exact = np.shape(a), np.isrealobj(a), cotangent_dtype(a)
+    shape, exact = np.shape(a), cotangent_dtype(a)
+    real = exact.kind != "c"
 
     def back(y_bar):
         whole = restore(y_bar.real if real else y_bar, axis, keepdims, len(shape))
@@ -98,7 +106,7 @@ def counted(shape: tuple[int, ...], size: int, axis: Any, where: Any) -> Any:
     """How many elements go into each result."""
     if where is not True:
         return np.sum(np.broadcast_to(where, shape), axis, keepdims=True)
-    return int(np.prod(shape, dtype=int)) // size if size else 1
+    return math.prod(shape) // size if size else 1
 
 
 @array_rule(np.var, *methods("var"), operands="a mean")
@@ -179,11 +187,11 @@ def _(a, axis=None, weights=None, returned=False, *, keepdims=False):
     average = np.reshape(y, np.shape(total))
 
     def average_back(y_bar):
-        y_bar = restore(y_bar, axes, keepdims, ndim) / np.conj(total)
-        w_bar = y_bar * np.conj(a - average)
+        y_bar = restore(y_bar, axes, keepdims, ndim) / conj(total)
+        w_bar = y_bar * conj(a - average)
         if np.shape(weights) != shape:
             w_bar = np.sum(w_bar, tuple(i for i in range(ndim) if i != axis % ndim))
-        return None, y_bar * np.conj(w), w_bar
+        return None, y_bar * conj(w), w_bar
 
     return y, average_back
 
@@ -204,7 +212,7 @@ def lanes(a: Any, axis: Any) -> tuple[Any, Any]:
     last = tuple(range(ndim - len(axes), ndim))
     moved = np.moveaxis(a, axes, last)
     kept = moved.shape[: ndim - len(axes)]
-    rows = np.reshape(moved, (*kept, int(np.prod(moved.shape[len(kept) :], dtype=int))))
+    rows = np.reshape(moved, (*kept, math.prod(moved.shape[len(kept) :])))
     return rows, lambda bar: np.moveaxis(np.reshape(bar, moved.shape), last, axes)
 
 
@@ -230,10 +238,10 @@ def _(a, axis=None, dtype=None, out=None, keepdims=False, initial=1, where=True)
         )
         rows, undo = lanes(factors, axis)
         product = np.multiply.reduce(factors, axis, keepdims=keepdims)
-        a_bar = restore(y_bar * np.conj(initial), axis, keepdims, np.ndim(a)) * np.conj(
+        a_bar = restore(y_bar * conj(initial), axis, keepdims, np.ndim(a)) * conj(
             undo(others(rows))
         )
-        return None, masked(a_bar, where), np.sum(y_bar * np.conj(product))
+        return None, masked(a_bar, where), np.sum(y_bar * conj(product))
 
     return y, prod_back
 
@@ -242,7 +250,7 @@ def _(a, axis=None, dtype=None, out=None, keepdims=False, initial=1, where=True)
 
 
 def _extremum(names: tuple[Any, ...], f: Any, reduce: Any) -> None:
-    @array_rule(*names, operands="a initial")
+    @array_rule(*names, operands="a initial", exact=True)
     def _(a, axis=None, out=None, keepdims=False, initial=NONE, where=True):
         if out is not None:
             return NotImplemented
@@ -257,15 +265,19 @@ def extremum_back(
 
     def back(y_bar):
         full = restore(y, axis, keepdims, np.ndim(a))
-        hits = (a == full) | (a != a)  # where one is NaN, so is the result
+        hits = a == full
+        if axis is None and initial is NONE and where is True and (count := np.count_nonzero(hits)):
+            return None, project(hits * (y_bar / count), a)
+        hits |= a != a  # where one is NaN, so is the result
         if where is not True:
-            hits = hits & where
+            hits &= where
         count = np.sum(hits, axis, keepdims=True)
         if initial is NONE:
-            return None, hits * (restore(y_bar, axis, keepdims, np.ndim(a)) / count)
+            share = restore(y_bar, axis, keepdims, np.ndim(a)) / count
+            return None, project(hits * share, a)
         first = initial == full
         share = restore(y_bar, axis, keepdims, np.ndim(a)) / (count + first)
-        return None, hits * share, np.sum(first * share)
+        return None, project(hits * share, a), np.sum(first * share)
 
     return back
 

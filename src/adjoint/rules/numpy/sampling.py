@@ -57,3 +57,50 @@ def _(low=0.0, high=1.0, size=None):
     y = np.random.uniform(low, high, size)  # noqa: NPY002
     back = uniform_back(y, low, high)
     return y, lambda y_bar: (None, *back(y_bar))
+
+
+# ---- elements of an array: the same draw of positions says which ---------------------------------
+
+
+def picked(draw: Any, x: Any, axis: int = 0) -> Any:
+    """The elements of `x` along `axis` at the positions that ``draw(length)`` gives."""
+    if np.ndim(x) == 0:
+        return NotImplemented  # a length: no elements are moved
+    where, shape = draw(np.shape(x)[axis]), np.shape(x)
+
+    def picked_back(y_bar):
+        x_bar = np.zeros(shape, np.result_type(y_bar, np.float16))
+        rows, parts = np.moveaxis(x_bar, axis, 0), y_bar
+        if np.ndim(where):
+            last = range(np.ndim(where))
+            parts = np.moveaxis(y_bar, [axis + i for i in last], list(last))
+        np.add.at(rows, where, parts)
+        return x_bar
+
+    return np.take(x, where, axis), picked_back
+
+
+@array_rule((np.random.Generator, "permutation"), operands="x")
+def _(self, x, axis=0):
+    result = picked(self.permutation, x, axis % max(np.ndim(x), 1))
+    return result if result is NotImplemented else (result[0], lambda b: (None, result[1](b)))
+
+
+@array_rule((np.random.RandomState, "permutation"), operands="x")
+def _(self, x):
+    result = picked(self.permutation, x)
+    return result if result is NotImplemented else (result[0], lambda b: (None, result[1](b)))
+
+
+@array_rule(np.random.permutation, operands="x")
+def _(x):
+    result = picked(np.random.permutation, x)
+    return result if result is NotImplemented else (result[0], lambda b: (None, result[1](b)))
+
+
+@array_rule((np.random.Generator, "choice"), operands="a")
+def _(self, a, size=None, replace=True, p=None, axis=0, shuffle=True):
+    result = picked(
+        lambda n: self.choice(n, size, replace, p, 0, shuffle), a, axis % max(np.ndim(a), 1)
+    )
+    return result if result is NotImplemented else (result[0], lambda b: (None, result[1](b)))

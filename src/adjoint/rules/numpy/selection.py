@@ -6,6 +6,7 @@ of the elements.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -32,7 +33,7 @@ def positions_of(x: Any, start: int = 0) -> np.ndarray[Any, Any]:
 
 def _take(y_bar, shape, indices, axis=None, out=None, mode="raise"):
     if axis is None:
-        n = int(np.prod(shape, dtype=int))
+        n = math.prod(shape)
         return np.reshape(_take(y_bar, (n,), indices, 0, None, mode), shape)
     axis, n = axis % len(shape), shape[axis]
     indices = np.asarray(indices, np.intp)
@@ -53,7 +54,7 @@ def _take(y_bar, shape, indices, axis=None, out=None, mode="raise"):
     return bar
 
 
-@array_rule(np.take, *methods("take"))
+@array_rule(np.take, *methods("take"), exact=True)
 def _(a, indices, axis=None, out=None, mode="raise"):
     if out is not None:
         return NotImplemented

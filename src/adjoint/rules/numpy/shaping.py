@@ -4,6 +4,7 @@ another.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ def resolved(a: Any, order: str) -> str | None:
     return "C" if flags.c_contiguous else "F" if flags.f_contiguous else None
 
 
-@array_rule(np.reshape, alias=True)
+@array_rule(np.reshape, alias=True, exact=True)
 def _(a, shape, order="C", copy=None):
     y = (
         np.reshape(a, shape, order=order)
@@ -46,7 +47,7 @@ def _(a, *shape, order="C"):
     return y, lambda y_bar: (None, to_bar(np.reshape(y_bar, ())), *none)
 
 
-@array_rule(np.ravel, *methods("ravel", "flatten"), alias=True)
+@array_rule(np.ravel, *methods("ravel", "flatten"), alias=True, exact=True)
 def _(a, order="C"):
     order = resolved(a, order)
     if order is None:
@@ -164,7 +165,7 @@ def _tile(y_bar, shape, reps):
 
 def _repeat(y_bar, shape, repeats, axis=None):
     if axis is None:
-        return np.reshape(_repeat(y_bar, (int(np.prod(shape, dtype=int)),), repeats, 0), shape)
+        return np.reshape(_repeat(y_bar, (math.prod(shape),), repeats, 0), shape)
     axis %= len(shape)
     counts = np.asarray(repeats)
     if counts.size == 1:
@@ -177,7 +178,7 @@ def _repeat(y_bar, shape, repeats, axis=None):
 
 
 def _resize(y_bar, shape, new_shape):
-    size = int(np.prod(shape, dtype=int))
+    size = math.prod(shape)
     if size == 0:
         return np.zeros(shape)
     flat = np.ravel(y_bar)
@@ -190,7 +191,7 @@ linear_rule(np.repeat, _repeat, methods="repeat")
 linear_rule(np.resize, _resize)
 
 
-@array_rule(np.broadcast_to, operands="array", alias=True)
+@array_rule(np.broadcast_to, operands="array", alias=True, exact=True)
 def _(array, shape, subok=False):
     old = np.shape(array)
     return np.broadcast_to(array, shape, subok=subok), lambda y_bar: (

@@ -15,7 +15,7 @@ def _unsorted(order: Any, y_bar: Any, axis: int) -> Any:
     return bar
 
 
-@array_rule(np.sort)
+@array_rule(np.sort, exact=True)
 def _(a, axis=-1, kind=None, order=None, *, stable=None, descending=np._NoValue):
     if order is not None:
         return NotImplemented
