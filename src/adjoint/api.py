@@ -86,7 +86,7 @@ class Pullback:
     def _collect(self, bars: tuple[Any, ...], of_function: bool) -> tuple[Any, ...]:
         memory = self._memory
         memory.rewind(0)
-        bars = _shared(memory, self._args, bars)
+        bars = _shared(memory, self._args, bars[:len(self._args) + 1])  # keyword arguments are constant
         reader = Reader(memory, taking=False)
         owned = _Owned()
         f_bar = owned.own(self._f, _read_function(reader, self._f, bars[0])) if of_function else None
@@ -145,6 +145,8 @@ class _Owned:
 
     def _structure(self, value: Any, bar: Any) -> Any:
         from adjoint.tangent import Tangent
+        if isinstance(value, MethodType | BuiltinMethodType):
+            return self.own(value.__self__, bar)
         if isinstance(bar, Tangent):
             return Tangent(bar._primal, {name: self.own(_field(value, name), part) for name, part in bar.items()})
         if isinstance(bar, dict):
@@ -152,7 +154,7 @@ class _Owned:
         if isinstance(bar, list | tuple):
             parts = [self.own(item, part) for item, part in zip(value, bar, strict=True)]
             return bar._make(parts) if hasattr(bar, "_make") else type(bar)(parts)
-        return self.own(value.__self__, bar) if hasattr(value, "__self__") else bar
+        return bar
 
 
 def _field(value: Any, name: str) -> Any:

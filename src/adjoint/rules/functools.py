@@ -34,6 +34,12 @@ def _(memory: Memory, f: Any, *args: Any, **kwargs: Any) -> Any:
     def partial_back(_: Any) -> tuple[Any, ...]:
         bars = memory.take_items(made.args, len(made.args))
         named = [memory.take_entry(made.keywords, key) for key in kwargs]
+        if isinstance(f, functools.partial):  # a partial of a partial holds the arguments of both
+            for i in range(offset):
+                memory.add_item(f.args, i, bars[i])
+            for key in made.keywords:
+                if key not in kwargs:
+                    memory.add_entry(f.keywords, key, memory.take_entry(made.keywords, key))
         return (None, None, *bars[offset:offset + len(held)], *named)
     return made, partial_back
 

@@ -81,7 +81,7 @@ class Scattered:
                 assert self._dense is not None
                 self._dense += other.finish()
                 return self
-            if len(other._entries) > len(self._entries):
+            if self._dense is None and len(other._entries) > len(self._entries):
                 self, other = other, self
             self._entries += other._entries
             self._size += other._size

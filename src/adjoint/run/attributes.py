@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from adjoint.rules.registry import methods
-from adjoint.run.dispatch import DECLINED, call_keywords, linked, run_rules
-from adjoint.run.memory import ABSENT, Memory, swap_item, swap_slot
+from adjoint.run.dispatch import DECLINED, call_keywords, class_attribute, linked, run_rules
+from adjoint.run.memory import ABSENT, Memory, swap_item, swap_slot, swap_with
 from adjoint.run.structure import ATOMS, by_value, fields_of
 from adjoint.run.unknown import run_unknown
 
@@ -37,7 +37,7 @@ def attribute(record: list[Any], slot: int, obj: Any, name: str, *default: Any) 
         return linked(record, slot, _pair, call_keywords, fetcher, (obj, name), {})
     if kind is super:
         return _of_super(record, slot, obj, name)
-    static = getattr(kind, name, _MISSING)
+    static = class_attribute(kind, name, _MISSING)
     fields = fields_of(obj)
     if fields is not None and name in fields and not hasattr(type(static), "__set__"):
         return read_field(record, slot, fields, name)
@@ -111,16 +111,16 @@ def _of_class(record: list[Any], slot: int, cls: type, name: str, default: tuple
 def _class_value(record: list[Any], slot: int, owner: type, name: str, value: Any) -> Any:
     memory: Memory = record[0]
 
-    def class_back(y_bar: Any) -> tuple[Any, ...]:
+    def class_value_back(y_bar: Any) -> tuple[Any, ...]:
         memory.add_entry(owner, name, y_bar)
         return NONE2
-    record[slot] = class_back
+    record[slot] = class_value_back
     return value
 
 
 def _of_super(record: list[Any], slot: int, obj: Any, name: str) -> Any:
     target, start = obj.__self__, obj.__thisclass__
-    mro = (target if isinstance(target, type) else type(target)).__mro__
+    mro = obj.__self_class__.__mro__
     for base in mro[mro.index(start) + 1:]:
         static = vars(base).get(name)
         if type(static) is property:
@@ -151,7 +151,7 @@ def _by_class(record: list[Any], slot: int, obj: Any, kind: type, name: str, sta
         if static.fget is None:
             return getattr(obj, name)
         return linked(record, slot, _pair, call_keywords, static.fget, (obj,), {})
-    if descriptor is _MEMBER and static.__objclass__.__module__ != "builtins":
+    if descriptor is _MEMBER and (static.__objclass__.__module__ != "builtins" or isinstance(obj, BaseException)):
         value = static.__get__(obj)
         if by_value(value):
             memory: Memory = record[0]
@@ -223,13 +223,16 @@ def set_attribute(record: list[Any], slot: int, obj: Any, name: str, value: Any)
     if kind is ModuleType:
         write_global(record, slot, vars(obj), name, value)
         return
+    if isinstance(obj, type):
+        _write_class(record, slot, obj, name, value)
+        return
     write_attribute(record, slot, obj, name, value)
 
 
 def write_attribute(record: list[Any], slot: int, obj: Any, name: str, value: Any) -> None:
     """``object.__setattr__(obj, name, value)``: descriptors of the class first, then the instance."""
     kind = type(obj)
-    static = getattr(kind, name, None)
+    static = class_attribute(kind, name)
     descriptor = type(static)
     if descriptor is property and static.fset is not None:
         linked(record, slot, lambda bars: (None, None, None, bars[2]), call_keywords, static.fset, (obj, value), {})
@@ -246,7 +249,7 @@ def write_attribute(record: list[Any], slot: int, obj: Any, name: str, value: An
         run_unknown(record[0], record, slot, setattr, (obj, name, value), {})
         return
     old = fields.get(name, ABSENT)
-    setattr(obj, name, value) if kind.__setattr__ is object.__setattr__ else object.__setattr__(obj, name, value)
+    object.__setattr__(obj, name, value)
     _log_field(record, slot, fields, name, old)
 
 
@@ -258,6 +261,19 @@ def _log_field(record: list[Any], slot: int, fields: dict[str, Any], name: str, 
         memory.rewind(position)
         return None, None, None, memory.take_entry(fields, name)
     record[slot] = write_back
+
+
+def _write_class(record: list[Any], slot: int, cls: type, name: str, value: Any) -> None:
+    memory: Memory = record[0]
+    had, old = name in vars(cls), vars(cls).get(name)
+    type.__setattr__(cls, name, value)
+    undo = (lambda: type.__setattr__(cls, name, old)) if had else (lambda: type.__delattr__(cls, name))
+    position = memory.note(swap_with, undo, lambda: type.__setattr__(cls, name, value))
+
+    def class_back(_: Any) -> tuple[Any, ...]:
+        memory.rewind(position)
+        return None, None, None, memory.take_entry(cls, name)
+    record[slot] = class_back
 
 
 def _write_slot(record: list[Any], slot: int, obj: Any, name: str, static: Any, value: Any) -> None:
@@ -288,7 +304,7 @@ def delete_attribute(record: list[Any], slot: int, obj: Any, name: str) -> None:
     """``del obj.name``"""
     kind = type(obj)
     deleter = kind.__delattr__
-    static = getattr(kind, name, None)
+    static = class_attribute(kind, name)
     if deleter is not object.__delattr__ and type(deleter) is FunctionType:
         call_keywords(record, slot, deleter, (obj, name), {})
         return

@@ -32,17 +32,17 @@ def load_cell(record: list[Any], slot: int, cell: CellType, name: str) -> Any:
 
 def store_cell(record: list[Any], slot: int, cell: CellType, value: Any) -> None:
     """A captured variable is assigned."""
-    _change(record, slot, cell)
+    _change(record, slot, cell, 3)
     cell.cell_contents = value
 
 
 def delete_cell(record: list[Any], slot: int, cell: CellType) -> None:
     """``del`` of a captured variable."""
-    _change(record, slot, cell)
+    _change(record, slot, cell, 2)
     del cell.cell_contents
 
 
-def _change(record: list[Any], slot: int, cell: CellType) -> None:
+def _change(record: list[Any], slot: int, cell: CellType, n: int) -> None:
     memory: Memory = record[0]
     try:
         old = cell.cell_contents
@@ -52,7 +52,8 @@ def _change(record: list[Any], slot: int, cell: CellType) -> None:
 
     def change_back(_: Any) -> tuple[Any, ...]:
         memory.rewind(position)
-        return None, None, memory.take_entry(cell, None)
+        value_bar = memory.take_entry(cell, None)
+        return (None, None, value_bar)[:n]
     record[slot] = change_back
 
 

@@ -21,7 +21,7 @@ from adjoint.run.memory import Memory
 from adjoint.run.seal import seal, unruled_keyword
 from adjoint.run.unknown import run_unknown
 
-__all__ = ["DECLINED", "HANDLERS", "call", "call_keywords", "linked", "method", "method_keywords", "method_rules", "run_closure_rules",
+__all__ = ["DECLINED", "HANDLERS", "call", "call_keywords", "class_attribute", "linked", "method", "method_keywords", "method_rules", "run_closure_rules",
            "run_rules"]
 
 DECLINED: Any = object()
@@ -78,12 +78,20 @@ def run_rules(record: list[Any], slot: int, f: Any, rules: Rules, args: tuple[An
         if result is not NotImplemented:
             y, back = result
             if back is not None:
-                record[slot] = back
+                record[slot] = _fitted(back, len(args) + len(kwargs) + 1)
             return y
     y = run_closure_rules(record, slot, f, rules, args, kwargs)
     if y is DECLINED and rules.substitute is not None:
         return call_function(record, slot, rules.substitute, args, kwargs)
     return y
+
+
+def _fitted(back: Callable[..., Any], n: int) -> Callable[..., Any]:
+    """Structural rules return a cotangent for each argument that they know, given or not."""
+    def fitted_back(y_bar: Any) -> tuple[Any, ...]:
+        bars = back(y_bar)
+        return bars if len(bars) == n else (*bars[:n], *(None,) * (n - len(bars)))
+    return fitted_back
 
 
 def run_closure_rules(record: list[Any], slot: int, f: Any, rules: Rules, args: tuple[Any, ...],
@@ -92,7 +100,7 @@ def run_closure_rules(record: list[Any], slot: int, f: Any, rules: Rules, args: 
     memory = record[0]
     for rule in rules.rrules:
         if rule.accepts(args, kwargs):
-            if kwargs:
+            if kwargs or rule.keyword_bars:
                 y = _run_with_keywords(record, slot, f, rule, args, kwargs)
                 if y is not DECLINED:
                     return y
@@ -311,6 +319,15 @@ def method_rules(kind: type, name: str) -> Rules | None:
     return None
 
 
+def class_attribute(kind: type, name: str, default: Any = None) -> Any:
+    """What a class has under a name, without running a descriptor."""
+    for base in kind.__mro__:
+        known = base.__dict__
+        if name in known:
+            return known[name]
+    return default
+
+
 def method(record: list[Any], slot: int, obj: Any, name: str, *args: Any) -> Any:
     """``obj.name(*args)``; the pullback returns ``(None, obj_bar, None, *arg_bars)``."""
     return method_keywords(record, slot, obj, name, args, NO_KEYWORDS)
@@ -322,10 +339,11 @@ def method_keywords(record: list[Any], slot: int, obj: Any, name: str, args: tup
     kind = type(obj)
     if kind is ModuleType:
         return linked(record, slot, lambda bars: (None, None, *bars), call_keywords, getattr(obj, name), args, kwargs)
-    static = getattr(kind, name, None) if not isinstance(obj, type) else None
-    if type(static) is FunctionType and name not in getattr(obj, "__dict__", ()):
-        return linked(record, slot, _as_method, call_keywords, static, (obj, *args), kwargs)
-    if type(static) in _C_METHODS:
+    static = class_attribute(kind, name) if not isinstance(obj, type) else None
+    if type(static) is FunctionType:
+        if name not in getattr(obj, "__dict__", ()):
+            return linked(record, slot, _as_method, call_keywords, static, (obj, *args), kwargs)
+    elif type(static) in _C_METHODS:
         rules = method_rules(kind, name)
         if rules is not None:
             y = linked(record, slot, _as_method, run_rules, static, rules, (obj, *args), kwargs)

@@ -95,6 +95,14 @@ def _by_method(kind: type, name: str) -> Callable[..., Any]:
     return run
 
 
+def _lowered(f: FunctionType) -> Callable[..., Any]:
+    """A primitive that is differentiated by its own source."""
+    def run(record: list[Any], slot: int, *operands: Any) -> Any:
+        return functions.call_unit(record[0], record, slot, functions.unit_of(f), f, operands, {})
+    run.__name__ = f.__name__
+    return run
+
+
 def _plain(f: Callable[..., Any]) -> Callable[..., Any]:
     """A function without derivative and without effect on anything that carries one."""
     def run(record: list[Any], slot: int, *operands: Any, **keywords: Any) -> Any:
@@ -107,6 +115,7 @@ ENTRIES: dict[Any, Callable[..., Any]] = {
     **BINARY, **UNARY, **ATTRIBUTES, **ITEMS, **CELLS,
     primitives.call_method: method, primitives.apply: apply, primitives.list_append: list_append,
     primitives.list_to_tuple: list_to_tuple, primitives.build_class: build_class,
+    primitives.dict_merge: _lowered(primitives.dict_merge),  # type: ignore[arg-type]
     primitives.list_extend: _by_method(list, "extend"), primitives.set_add: _by_method(set, "add"),
     primitives.set_update: _by_method(set, "update"), primitives.dict_update: _by_method(dict, "update"),
     **{f: _plain(f) for f in (

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from adjoint.rules.registry import primitive
+from adjoint.run.accumulate import accumulate
 from adjoint.run.iterator import Iterator
 from adjoint.run.memory import Memory
 
@@ -49,13 +50,20 @@ class Generator(Iterator):
 
     def resume(self, record: list[Any], slot: int, run: Callable[..., Any], *operands: Any) -> Any:
         """Run one segment; its pullback takes the cotangent of the result and gives that of what was sent."""
-        finished = True
+        closing = run == self._forward.close
+        finished, stop = True, None
 
         def segment_back(bar: Any) -> Any:
+            if stop is not None:
+                bar = accumulate(bar, self.memory.take_entry(stop, "value"))
             return self._segment_back(bar, finished)
         record[slot] = segment_back
-        value = run(*operands)
-        finished = False
+        try:
+            value = run(*operands)
+        except StopIteration as end:
+            stop = end  # carries what the generator returned
+            raise
+        finished = closing
         return value
 
     def _segment_back(self, bar: Any, finished: bool) -> Any:
@@ -73,13 +81,20 @@ class Generator(Iterator):
             shadows["parameters", id(self)] = stop.value
             return None
 
+    def poison(self, bar: Any) -> list[Any]:
+        self.memory.shadows["poison", id(self)] = bar
+        return []
+
     def parameters_back(self) -> tuple[Any, ...]:
         """The cotangents of the parameters, when all segments were run backwards."""
-        shadows = self.memory.shadows
-        bars = shadows.pop(("parameters", id(self)), None)
-        if bars is None:
-            self._segment_back(None, True)
-            bars = shadows.pop(("parameters", id(self)))
+        shadows, key = self.memory.shadows, ("parameters", id(self))
+        while key not in shadows:
+            # Segments that nobody recorded: there are none, or code that is not differentiated ran them.
+            self._segment_back(None, ("reverse", id(self)) not in shadows)
+        bars = shadows.pop(key)
+        bad = shadows.get(("poison", id(self)))
+        if bad is not None:
+            bars = (None, *(bad,) * (len(bars) - 1))
         shadows.pop(("reverse", id(self)), None)
         return bars  # type: ignore[no-any-return]
 

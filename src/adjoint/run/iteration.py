@@ -58,6 +58,10 @@ class Rows(Iterator):
         if x.ndim == 0:
             raise TypeError("iteration over a 0-d array")
 
+    def poison(self, bar: Any) -> list[Any]:
+        self.memory.add_entry(self, "x", bar)
+        return []
+
     def step(self, record: list[Any], slot: int) -> Any:
         from adjoint.run.arrays import read_array
         i, x = self.i, self.x

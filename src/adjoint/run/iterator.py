@@ -27,3 +27,7 @@ class Iterator:
 
     def step(self, record: list[Any], slot: int) -> Any:
         raise NotImplementedError
+
+    def poison(self, bar: Any) -> list[Any]:
+        """Poison what the elements are made of; returns the objects of which it holds parts."""
+        return [value for name, value in vars(self).items() if name != "memory"]

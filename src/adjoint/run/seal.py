@@ -55,7 +55,7 @@ def seal(memory: Memory, f: Any, rule: Rule, y: Any, back: Back, args: tuple[Any
             return nones
         bars = back(y_bar)
         if not trusted:
-            return _checked(f, bars, args, n, place)
+            return _checked(f, rule, bars, args, n, place)
         return bars if len(bars) == n else bars[:n]
     return sealed
 
@@ -67,15 +67,12 @@ def _general(memory: Memory, f: Any, rule: Rule, y: Any, back: Back, args: tuple
     place = current_place()
 
     def sealed(y_bar: Any) -> tuple[Any, ...]:
-        if fresh:
-            y_bar = take(memory, y, y_bar)
-        elif type(y_bar) is Scattered:
-            y_bar = y_bar.finish()
+        y_bar = take(memory, y, y_bar, arrays=fresh)
         if type(y_bar) is Poison:
             return _poisoned(memory, y_bar, args)
         if y_bar is None:
             return nones
-        bars = _checked(f, back(y_bar), args, len(args) + 1, place)
+        bars = _checked(f, rule, back(y_bar), args, len(args) + 1, place)
         out = [deposit(memory, f, bars[0])]
         for arg, bar, is_written in zip(args, bars[1:], written, strict=True):
             if is_written:
@@ -111,9 +108,9 @@ def _shares(y: Any, args: tuple[Any, ...]) -> bool:
     return False
 
 
-def _checked(f: Any, bars: Any, args: tuple[Any, ...], n: int, place: Any) -> tuple[Any, ...]:
+def _checked(f: Any, rule: Rule, bars: Any, args: tuple[Any, ...], n: int, place: Any) -> tuple[Any, ...]:
     """What a rule returned, one cotangent per argument of the call: the rule may have optional ones more."""
-    if type(bars) is not tuple or len(bars) < n or any(bar is not None for bar in bars[n:]):
+    if type(bars) is not tuple or not n <= len(bars) <= max(n, rule.positional + 1):
         found = f"{len(bars)} cotangents" if isinstance(bars, tuple) else f"a {type(bars).__name__}"
         raise _rule_error(place, f"the rule of '{name_of(f)}' returned {found} instead of a tuple of {n}",
                           "return (f_bar, *one cotangent per argument); None for arguments without derivative")

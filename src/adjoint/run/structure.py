@@ -139,11 +139,14 @@ class Reader:
     ----------
     taking
         Whether what is read is taken out. Arrays read twice are then read once.
+    arrays
+        Whether the cotangents of written arrays are read too.
     """
 
-    def __init__(self, memory: Memory, *, taking: bool) -> None:
+    def __init__(self, memory: Memory, *, taking: bool, arrays: bool = True) -> None:
         self._memory = memory
         self._taking = taking
+        self._arrays = arrays
         self._open: set[int] = set()
 
     def read(self, value: Any, bar: Any) -> Any:
@@ -151,7 +154,7 @@ class Reader:
         memory = self._memory
         if by_value(value):
             bar = finish(bar)
-            if isinstance(value, np.ndarray) and memory.written and memory.is_written(value):
+            if self._arrays and isinstance(value, np.ndarray) and memory.written and memory.is_written(value):
                 shadow = memory.take_array(value) if self._taking else self._look(value)
                 bar = accumulate(bar, shadow)
             return bar
@@ -237,6 +240,9 @@ class Reader:
         return Tangent(type(value), bars) if any(bar is not None for bar in bars.values()) else None
 
 
-def take(memory: Memory, value: Any, bar: Any) -> Any:
-    """Take the whole cotangent of `value`, a result that is new, out of memory."""
-    return Reader(memory, taking=True).read(value, bar)
+def take(memory: Memory, value: Any, bar: Any, *, arrays: bool = True) -> Any:
+    """Take the whole cotangent of `value`, a result that is new, out of memory.
+
+    `arrays` is false for new containers of arrays that look at somebody else's memory.
+    """
+    return Reader(memory, taking=True, arrays=arrays).read(value, bar)

@@ -9,6 +9,7 @@ import numpy as np
 
 from adjoint.errors import MutationError, NoDerivativeError
 from adjoint.run.accumulate import Poison
+from adjoint.run.iterator import Iterator
 from adjoint.run.memory import Memory
 from adjoint.run.place import current_place
 from adjoint.run.structure import ATOMS, by_value, fields_of, slots_of
@@ -68,6 +69,9 @@ def poison(memory: Memory, value: Any, bar: Poison) -> None:
         if id(owner) in seen:
             continue
         seen.add(id(owner))
+        if isinstance(owner, Iterator):
+            stack += owner.poison(bar)
+            continue
         if isinstance(owner, np.ndarray):
             if memory.is_written(owner):
                 memory.add_array(owner, bar)

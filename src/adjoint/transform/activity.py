@@ -129,7 +129,8 @@ class Activity:
             return all(map(self.is_inactive, call.operands)) and not call.keywords
         return False
 
-    def _result_inactive(self, call: Call) -> bool:
+    def result_inactive(self, call: Call) -> bool:
+        """Whether the result of a call carries no derivative whatever goes in."""
         callee = self.callee(call)
         if callee is None or not _hashable(callee):
             return False
@@ -152,7 +153,7 @@ class Activity:
         for op in walk(function.body):
             match op:
                 case Call(target=target):
-                    define(target, lambda op=op: self._result_inactive(op))  # type: ignore[misc]
+                    define(target, lambda op=op: self.result_inactive(op))  # type: ignore[misc]
                 case Assign(target=target, source=source):
                     define(target, lambda source=source: self.is_inactive(source))  # type: ignore[misc]
                 case Unpack(targets=targets, value=value):

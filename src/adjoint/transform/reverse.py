@@ -154,6 +154,8 @@ class _Reverse:
         keywords = tuple((name, value) for (name, _), value in zip(op.keywords, values, strict=True))
         op = Call(op.target, op.callee, operands, keywords, op.span)
         sources = tuple(map(self._active, (*operands, *values)))
+        if self._activity.result_inactive(op):
+            sources = (None,) * len(sources)  # no cotangent comes in, so none by value goes out
         ahead, back = self._pull(op, () if op.target is None else (op.target,), sources, guarded)
         return [*loads, *more, *ahead], [*back, *back_more, *back_loads]
 

@@ -54,7 +54,15 @@ def _(xs: Any, *, key: Any = None, reverse: Any = False) -> Any:
         values.sort(reverse=reverse)
         return values
     keys = [key(value) for value in values]
-    return [values[i] for i in sorted(range(len(keys)), key=keys.__getitem__, reverse=reverse)]
+    return [values[i] for i in _order(keys, reverse)]
+
+
+def _order(keys: Any, reverse: Any) -> list[int]:
+    """Comparisons carry no derivative."""
+    return sorted(range(len(keys)), key=keys.__getitem__, reverse=reverse)
+
+
+non_differentiable(_order)
 
 
 class _Missing:

@@ -1,0 +1,159 @@
+"""Rules of the builtin functions of numbers, of the types of numbers, and of their methods.
+
+Each is for numbers and arrays. For other objects it is what the object's own method does.
+"""
+
+from __future__ import annotations
+
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from adjoint.rules import operators
+from adjoint.rules.families import elementwise
+from adjoint.rules.projection import is_numeric, project
+from adjoint.rules.registry import frule, non_differentiable, rrule, substitute
+
+
+def _has_own(x: Any, special: str) -> bool:
+    """Whether the class of `x` defines the method in Python."""
+    return type(getattr(type(x), special, None)) is FunctionType
+
+
+# ---- functions -----------------------------------------------------------------------------------
+
+elementwise(pow, operators.base_slope, operators.exponent_slope, singular=True)
+
+
+@rrule.register(pow, trusted=True)
+def _(base: int, exp: int, mod: int, /):
+    return pow(base, exp, mod), lambda y_bar: (None, None, None, None)
+
+
+@substitute(pow)
+def _pow(base, exp, mod=None):
+    """Of objects with ``__pow__``."""
+    return base**exp if mod is None else type(base).__pow__(base, exp, mod)
+
+
+@substitute(abs)
+def _abs(x, /):
+    """Of objects with ``__abs__``."""
+    method = getattr(type(x), "__abs__", None)
+    if method is None:
+        raise TypeError(f"bad operand type for abs(): {type(x).__name__!r}")
+    return method(x)
+
+
+@rrule.register(round, trusted=True)
+def _(number, ndigits=None):
+    """A step function."""
+    if _has_own(number, "__round__"):
+        return NotImplemented
+    return round(number, ndigits), lambda y_bar: (None, None, None)
+
+
+@frule.register(round)
+def _(dots, number, ndigits=None):
+    return NotImplemented if _has_own(number, "__round__") else (round(number, ndigits), None)
+
+
+@substitute(round)
+def _round(number, ndigits=None):
+    """Of objects with ``__round__``."""
+    return number.__round__() if ndigits is None else number.__round__(ndigits)
+
+
+# ---- types ---------------------------------------------------------------------------------------
+
+non_differentiable(int)
+
+
+@rrule.register(float, trusted=True)
+def _(x=0.0, /):
+    if not is_numeric(x):
+        # text; what has a method of its own is run by that
+        return (
+            NotImplemented if _has_own(x, "__float__") else (float(x), lambda y_bar: (None, None))
+        )
+    shape = np.shape(x)
+    if not shape:
+        return float(x), lambda y_bar: (None, project(y_bar, x))
+    return float(x), lambda y_bar: (None, project(np.reshape(y_bar, shape), x))
+
+
+@frule.register(float)
+def _(dots, x=0.0, /):
+    if not is_numeric(x):
+        return NotImplemented if _has_own(x, "__float__") else (float(x), None)
+    return float(x), None if dots[0] is None else float(dots[0])
+
+
+@substitute(float)
+def _float(x, /):
+    """Of objects with ``__float__``."""
+    return x.__float__()
+
+
+@rrule.register(complex, trusted=True)
+def _(real=0, imag=0):
+    if not (is_numeric(real) and is_numeric(imag)):
+        return NotImplemented
+
+    def complex_back(y_bar):
+        real_bar = project(np.reshape(y_bar, np.shape(real)), real)
+        return None, real_bar, project(np.reshape(-1j * y_bar, np.shape(imag)), imag)
+
+    return complex(real, imag), complex_back
+
+
+@frule.register(complex)
+def _(dots, real=0, imag=0):
+    y_dot = 0j
+    for dot, unit in zip(dots, (1, 1j), strict=False):
+        if dot is not None:
+            y_dot = y_dot + unit * dot
+    return complex(real, imag), y_dot
+
+
+# ---- attributes and methods ----------------------------------------------------------------------
+
+
+@rrule.register((float, "real"), (int, "real"), (complex, "real"), trusted=True)
+def _(x, /):
+    return x.real, lambda y_bar: (None, project(y_bar, x))
+
+
+@frule.register((float, "real"), (int, "real"), (complex, "real"))
+def _(dots, x, /):
+    return x.real, None if dots[0] is None else dots[0].real
+
+
+@rrule.register((float, "imag"), (int, "imag"), (complex, "imag"), trusted=True)
+def _(x, /):
+    return x.imag, lambda y_bar: (None, project(1j * y_bar, x))
+
+
+@frule.register((float, "imag"), (int, "imag"), (complex, "imag"))
+def _(dots, x, /):
+    return x.imag, None if dots[0] is None else dots[0].imag
+
+
+@rrule.register((float, "conjugate"), (int, "conjugate"), (complex, "conjugate"), trusted=True)
+def _(x, /):
+    return x.conjugate(), lambda y_bar: (None, project(np.conj(y_bar), x))
+
+
+@frule.register((float, "conjugate"), (int, "conjugate"), (complex, "conjugate"))
+def _(dots, x, /):
+    return x.conjugate(), None if dots[0] is None else dots[0].conjugate()
+
+
+for _kind, _names in (
+    (float, "as_integer_ratio hex is_integer"),
+    (int, "as_integer_ratio bit_count bit_length denominator is_integer numerator to_bytes"),
+):
+    for _name in _names.split():
+        if hasattr(_kind, _name):
+            non_differentiable((_kind, _name))
