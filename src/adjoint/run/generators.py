@@ -50,6 +50,8 @@ class Generator(Iterator):
 
     def resume(self, record: list[Any], slot: int, run: Callable[..., Any], *operands: Any) -> Any:
         """Run one segment; its pullback takes the cotangent of the result and gives that of what was sent."""
+        if self._forward.gi_frame is None:
+            return run(*operands)  # it has finished: nothing of its body runs
         closing = run == self._forward.close
         finished, stop = True, None
 
@@ -104,7 +106,7 @@ def _(record: list[Any], slot: int, generator: Generator, value: Any) -> Any:
     inner: list[Any] = [record[0], None]
 
     def send_back(y_bar: Any) -> tuple[Any, ...]:
-        return None, None, inner[1](y_bar)
+        return None, None, None if inner[1] is None else inner[1](y_bar)
     record[slot] = send_back
     return generator.resume(inner, 1, generator._forward.send, value)
 
@@ -123,7 +125,8 @@ def _run(record: list[Any], slot: int, generator: Generator, n: int, run: Callab
     inner: list[Any] = [record[0], None]
 
     def run_back(y_bar: Any) -> tuple[Any, ...]:
-        inner[1](y_bar)
+        if inner[1] is not None:
+            inner[1](y_bar)
         return (None,) * (n + 2)
     record[slot] = run_back
     return generator.resume(inner, 1, run, *operands)

@@ -199,6 +199,8 @@ class _Reverse:
             load = self._load(op.target, op.source.name, op.span)
             return self._pull(load, (op.target,), (None, None), guarded)
         source = self._active(op.source)
+        if source == op.target:
+            return [op], []
         if source is None:
             return self._rebound(op, op.target, guarded, op.span)
         mark, back = self._marked([Move(op.target, source, op.span)], guarded, op.span)
