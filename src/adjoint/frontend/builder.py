@@ -65,8 +65,8 @@ class Builder:
     ops
         The operations of the region being built.
     locals, cells
-        The variables that can be seen at this point, by their (mangled) names in the source: those that are plain, and
-        those that live in cells.
+        The variables that can be seen at this point, by their (mangled) names in the source: those
+        that are plain, and those that live in cells.
     """
 
     def __init__(

@@ -9,6 +9,7 @@ from types import CodeType
 from typing import Any
 
 from adjoint.errors import SourceError
+from adjoint.frontend.same_code import compiles_to
 
 __all__ = ["NestedCodes", "has_columns", "mangle"]
 
@@ -71,7 +72,12 @@ class NestedCodes:
         for code in found:
             if _lies_in(code, node, self._offset):
                 return code
-        if found and not any(has_columns(code) for code in found):
+        if any(map(has_columns, found)):
+            # What only returns a constant has no position: then any that returns the same one.
+            return next(
+                (code for code in found if compiles_to(node, None, frozenset(), code)), None
+            )
+        if found:
             raise SourceError(
                 f"several functions called {name} on line {line + self._offset} cannot be told"
                 " apart, because Python runs without column information",

@@ -12,7 +12,7 @@ from adjoint.frontend.expressions import apply
 from adjoint.frontend.scope import parameters
 from adjoint.frontend.source import remember
 from adjoint.ir import primitives
-from adjoint.ir.nodes import Const, Operand, Raise, Var
+from adjoint.ir.nodes import Const, Operand, Var
 
 __all__ = ["make_function"]
 
@@ -51,10 +51,8 @@ def _function_of(
 
 
 def _unreachable(b: Builder, node: ast.AST) -> Operand:
-    """The compiler left the node out of the code, so this is never run; the IR says so rather than
-    nothing."""
-    b.ops.append(Raise(Const(AssertionError), None, b.span(node)))
-    return NONE
+    """The compiler left the node out; should that be wrong, it must not go unnoticed."""
+    return b.call(primitives.unreachable, (), node)
 
 
 # ---- functions -----------------------------------------------------------------------------------
@@ -209,12 +207,7 @@ def _type_alias(b: Builder, node: Any) -> None:
     body: list[ast.stmt] = [node, ast.Return(ast.Name(name, ast.Load()))]
     if name in free:
         body.insert(0, ast.Nonlocal([name]))
-    nothing = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
-    outer = ast.arguments(
-        posonlyargs=[], args=[ast.arg(n) for n in free], kwonlyargs=[], kw_defaults=[], defaults=[]
-    )
-    inner = ast.FunctionDef(name=name, args=nothing, body=body, decorator_list=[])
-    wrapper = ast.FunctionDef(name=name, args=outer, body=[inner], decorator_list=[])
+    wrapper = _function_node(f"<type {name}>", free, [_function_node(f"<type {name}>", [], body)])
     module = ast.fix_missing_locations(ast.Module([wrapper], []))
     flags = b.function.__code__.co_flags & _FUTURE_ANNOTATIONS
     code = compile(module, b.filename, "exec", flags, dont_inherit=True)
@@ -222,6 +215,19 @@ def _type_alias(b: Builder, node: Any) -> None:
         code = next(constant for constant in code.co_consts if isinstance(constant, CodeType))
     make = _function_of(b, code, node, (NONE, NONE, NONE))
     b.write(node.name.id, b.call(make, (), node), node)
+
+
+def _function_node(name: str, parameters: list[str], body: list[ast.stmt]) -> ast.FunctionDef:
+    args = ast.arguments(
+        posonlyargs=[],
+        args=list(map(ast.arg, parameters)),
+        kwonlyargs=[],
+        kw_defaults=[],
+        defaults=[],
+    )
+    node: Any = ast.FunctionDef(name=name, args=args, body=body, decorator_list=[])
+    node.type_params = []
+    return node  # type: ignore[no-any-return]
 
 
 if hasattr(ast, "TypeAlias"):

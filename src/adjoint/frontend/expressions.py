@@ -204,7 +204,7 @@ def _link(
 
 
 def condition(b: Builder, node: ast.expr) -> Operand:
-    """Lower an expression of which only the truth is wanted: the operand is a bool, asked for once."""
+    """Lower an expression of which only the truth is wanted: a bool, asked for once."""
     match node:
         case ast.Constant(value=value):
             return Const(bool(value))
@@ -367,7 +367,7 @@ def _set(b: Builder, node: ast.Set, into: Var | None) -> Operand:
 @expression.register(ast.Dict)
 def _dict(b: Builder, node: ast.Dict, into: Var | None) -> Operand:
     first = next((i for i, key in enumerate(node.keys) if key is None), len(node.keys))
-    pairs = [
+    pairs: list[Any] = [
         part for pair in zip(node.keys[:first], node.values[:first], strict=True) for part in pair
     ]
     if first == len(node.keys):
@@ -393,7 +393,7 @@ def _call(b: Builder, node: ast.Call, into: Var | None) -> Operand:
     )
     if has_stars:
         return _call_with_stars(b, node.func, node.args, node.keywords, node, into)
-    names = [keyword.arg for keyword in node.keywords]
+    names = [str(keyword.arg) for keyword in node.keywords]
     values = [keyword.value for keyword in node.keywords]
     if isinstance(node.func, ast.Attribute):
         obj, *operands = b.operands([node.func.value, *node.args, *values])

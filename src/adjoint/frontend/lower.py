@@ -117,6 +117,11 @@ def _body(
             builder.call(
                 primitives.store_cell, (builder.cells[name], ir.Var(name)), node, drop=True
             )
+    never = builder.locals.keys() - builder.scope.bound - own
+    if never:
+        # Nothing binds these, and yet they are local: no global may be read in their place.
+        unbound = [ir.Assign(ir.Var(name), NONE, builder.span(node)) for name in sorted(never)]
+        builder.ops.append(ir.If(ir.Const(False), tuple(unbound), (), builder.span(node)))
     match node:
         case ast.Lambda(body=body):
             builder.ops.append(ir.Return(builder.expression(body), builder.span(body)))

@@ -1,4 +1,4 @@
-"""Tables from a syntax class to the function that handles it: the place where new syntax is added."""
+"""Tables from a syntax class to the function that handles it: where new syntax is added."""
 
 from __future__ import annotations
 

@@ -34,6 +34,9 @@ class Scope:
     ----------
     local
         Names that the function binds, captured ones included.
+    bound
+        Those of them that some statement binds. (``x: int`` alone makes a name local, and so does
+        ``del x``.)
     captured
         Those of them that inner functions use: they live in cells.
     global_names
@@ -49,6 +52,7 @@ class Scope:
     """
 
     local: set[str] = field(default_factory=set)
+    bound: set[str] = field(default_factory=set)
     captured: set[str] = field(default_factory=set)
     global_names: set[str] = field(default_factory=set)
     flags: dict[ast.AST, int] = field(default_factory=dict)
@@ -139,7 +143,9 @@ class _Walk:
 
     def bind(self, name: str) -> None:
         """`name` is bound in the function itself."""
-        self.scope.local.add(mangle(name, self.private))
+        name = mangle(name, self.private)
+        self.scope.local.add(name)
+        self.scope.bound.add(name)
 
     def capture(self, code: CodeType | None) -> None:
         """What an inner function uses is found in the innermost scope that binds it."""
@@ -177,7 +183,9 @@ def _name(walk: _Walk, node: ast.Name) -> int:
     walk.scope.names.add(name)
     if not any(name in own for own, _ in walk.comprehensions):
         walk.scope.outside.add(name)
-        if not isinstance(node.ctx, ast.Load):
+        if isinstance(node.ctx, ast.Store):
+            walk.bind(name)
+        elif isinstance(node.ctx, ast.Del):
             walk.scope.local.add(name)
     return 0
 
@@ -202,7 +210,7 @@ def _call(walk: _Walk, node: ast.AST) -> int:
 def _walrus(walk: _Walk, node: ast.NamedExpr) -> int:
     name = mangle(node.target.id, walk.private)
     walk.scope.names.add(name)
-    walk.scope.local.add(name)
+    walk.bind(name)
     walk.walrus.add(name)
     return walk.visit(node.value) | REBINDS
 
@@ -306,10 +314,12 @@ def _global(walk: _Walk, node: ast.Global) -> int:
 
 def _annotated(walk: _Walk, node: ast.AnnAssign) -> int:
     # The annotation of a local variable is not evaluated, but it makes the name local.
-    walk.visit(node.target)
     if node.value is not None:
-        walk.visit(node.value)
-    return 0
+        return walk.visit(node.target) | walk.visit(node.value)
+    if isinstance(node.target, ast.Name):
+        walk.scope.local.add(mangle(node.target.id, walk.private))
+        return 0
+    return walk.visit(node.target)
 
 
 _HANDLERS: dict[type[ast.AST], Callable[[_Walk, Any], int]] = {

@@ -92,6 +92,8 @@ def dict_update(mapping: dict[Any, Any], other: Any) -> None:
 
 def dict_merge(mapping: dict[str, Any], other: Any) -> None:
     """``**other`` among the arguments of a call: strings only, each at most once."""
+    if not hasattr(other, "keys"):
+        raise TypeError(f"argument after ** must be a mapping, not {type(other).__name__}")
     for key in other.keys():
         if not isinstance(key, str):
             raise TypeError("keywords must be strings")
@@ -202,6 +204,11 @@ def build_class(body: Callable[[Any], Any], name: str, *bases: Any, **keywords: 
     return builtins.__build_class__(body, name, *bases, **keywords)  # type: ignore[attr-defined,no-any-return]
 
 
+def unreachable() -> None:
+    """Stands where the compiler left something out, because it is never run."""
+    raise AssertionError("this was taken for code that is never run")
+
+
 # ---- exceptions, imports, patterns ------------------------------------------------------------------------------
 
 
@@ -246,7 +253,9 @@ def match_class_attribute(cls: type, position: int) -> str:
     """The attribute that the positional sub-pattern number `position` of a class pattern stands for."""
     names = getattr(cls, "__match_args__", ())
     if position >= len(names):
-        raise TypeError(f"{cls.__name__}() accepts {len(names)} positional sub-patterns ({position + 1} given)")
+        count = 1 if match_self(cls) else len(names)
+        plural = "" if count == 1 else "s"
+        raise TypeError(f"{cls.__name__}() accepts {count} positional sub-pattern{plural} ({position + 1} given)")
     return names[position]  # type: ignore[no-any-return]
 
 
