@@ -14,7 +14,17 @@ import numpy as np
 
 from adjoint.rules.projection import is_numeric
 
-__all__ = ["Leaf", "as_type_of", "inner", "leaves", "part_at", "perturbed", "random_like", "slope"]
+__all__ = [
+    "Leaf",
+    "as_type_of",
+    "inner",
+    "leaves",
+    "part_at",
+    "perturbed",
+    "random_like",
+    "slope",
+    "widened",
+]
 
 
 class Leaf(NamedTuple):
@@ -111,14 +121,20 @@ def as_type_of(like: tuple[Any, ...], parts: list[Any]) -> tuple[Any, ...]:
     return made
 
 
+def widened(args: tuple[Any, ...]) -> Any:
+    """A copy of the arguments in double precision."""
+    wider: Any = copy.deepcopy(args)
+    for leaf in leaves(args):
+        if isinstance(leaf.value, np.ndarray | np.inexact) and leaf.value.dtype.kind in "fc":
+            dtype = np.result_type(leaf.value.dtype, np.float64)
+            if dtype != leaf.value.dtype:
+                wider = _with(wider, leaf.path, leaf.value.astype(dtype))
+    return wider
+
+
 def perturbed(args: tuple[Any, ...], leaf: Leaf, index: tuple[int, ...], step: complex) -> Any:
     """A copy of the arguments in double precision, one entry of one leaf moved by `step`."""
-    moved: Any = copy.deepcopy(args)
-    for other in leaves(args):
-        if isinstance(other.value, np.ndarray | np.inexact) and other.value.dtype.kind in "fc":
-            wide = np.result_type(other.value.dtype, np.float64)
-            if wide != other.value.dtype:
-                moved = _with(moved, other.path, other.value.astype(wide))
+    moved = widened(args)
     part = moved
     for kind, key in leaf.path:
         part = part.__dict__[key] if kind == "." else part[key]
@@ -143,18 +159,24 @@ def inner(a: Any, b: Any) -> float:
     return float(np.vdot(np.asarray(a, wide), np.asarray(b, wide)).real)
 
 
-def slope(along: Callable[[float], float], scale: float) -> tuple[float, float]:
-    """The derivative at 0 and an estimate of its error: five-point differences, the step shrunk
-    while that helps."""
+def slope(along: Callable[[float], float], scale: float, resolution: float) -> tuple[float, float]:
+    """The derivative at 0 and an estimate of its error.
+
+    Five-point differences, the step shrunk while that helps; `resolution` is the relative precision
+    of the function's values, which no step must come near.
+    """
+    smallest = resolution ** (1 / 3) if resolution > 1e-12 else 0.0
     best, best_error, last = np.nan, np.inf, np.nan
     for level in range(9):
-        h = 0.02 * scale / 5**level
+        h = max(0.02, 2 * smallest) * scale / 5**level
+        if h < smallest * scale:
+            break
         try:
             estimate = (8 * (along(h) - along(-h)) - (along(2 * h) - along(-2 * h))) / (12 * h)
         except (ValueError, ArithmeticError):  # a step out of the domain: the next one is smaller
             continue
-        error = abs(estimate - last)
-        if error < best_error:
+        error = abs(estimate - last) if level and not np.isnan(last) else np.inf
+        if error < best_error or np.isnan(best):
             best, best_error = estimate, error
         if error <= 1e-11 * max(1.0, abs(estimate)):
             break

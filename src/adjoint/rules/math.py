@@ -112,14 +112,15 @@ if hasattr(math, "fma"):
 def _(x, towards, /, *, steps=None):
     if not (is_numeric(x) and is_numeric(towards)):
         return NotImplemented
-    y = math.nextafter(x, towards) if steps is None else math.nextafter(x, towards, steps=steps)
+    options = {} if steps is None else {"steps": steps}
+    y = math.nextafter(x, towards, **options)
     return y, lambda y_bar: (None, project(y_bar, x), None)
 
 
 @frule.register(math.nextafter)
 def _(dots, x, towards, /, *, steps=None):
-    y = math.nextafter(x, towards) if steps is None else math.nextafter(x, towards, steps=steps)
-    return y, dots[0]
+    options = {} if steps is None else {"steps": steps}
+    return math.nextafter(x, towards, **options), dots[0]
 
 
 # ---- two results ---------------------------------------------------------------------------------
@@ -293,32 +294,34 @@ def _prod(xs, /, *, start=1):
     return y
 
 
-if hasattr(math, "sumprod"):
+sumprod: Any = getattr(math, "sumprod", None)  # new in Python 3.12
 
-    @rrule.register(math.sumprod)
+if sumprod is not None:
+
+    @rrule.register(sumprod)
     def _(p, q, /):
         if not (_is_vector(p) and _is_vector(q)):
             return NotImplemented
-        y = math.sumprod(p, q)
+        y = sumprod(p, q)
         return y, lambda y_bar: (
             None,
             _like([y_bar * b for b in q], p),
             _like([y_bar * a for a in p], q),
         )
 
-    @frule.register(math.sumprod)
+    @frule.register(sumprod)
     def _(dots, p, q, /):
         y_dot = 0.0
         for b, a_dot in _pairs(dots[0], q):
             y_dot = y_dot + b * a_dot
         for a, b_dot in _pairs(dots[1], p):
             y_dot = y_dot + a * b_dot
-        return math.sumprod(p, q), y_dot
+        return sumprod(p, q), y_dot
 
-    @substitute(math.sumprod)
+    @substitute(sumprod)
     def _sumprod(p, q, /):
         """Of iterators."""
-        return math.sumprod(list(p), list(q))
+        return sumprod(list(p), list(q))
 
 
 non_differentiable(

@@ -118,8 +118,9 @@ _ARITHMETIC = ("__add__", "__radd__", "__mul__", "__rmul__", "__pow__", "__trued
 
 def _classify(kind: type) -> str:
     if issubclass(kind, np.generic):
-        numbers = (np.inexact, np.integer, np.bool_)
-        return _YES if issubclass(kind, numbers) and kind is not np.timedelta64 else _NO
+        # a difference of times is a kind of integer to NumPy
+        time = issubclass(kind, np.timedelta64)
+        return _YES if issubclass(kind, np.number | np.bool_) and not time else _NO
     if issubclass(kind, np.ndarray):
         # a subclass with operators of its own (masked arrays, matrix) has a meaning of its own
         own = any(

@@ -15,7 +15,7 @@ from adjoint.rules.projection import FLOAT64, finite, is_numeric
 from adjoint.rules.registry import non_differentiable
 from adjoint.rules.slopes import POLES, Rule, Slopes, Traits, numeric_operands, with_arity
 
-__all__ = ["filled", "forward"]
+__all__ = ["filled", "forward", "like_result"]
 
 
 def forward(f: Callable[..., Any], slopes: Slopes) -> Rule:
@@ -34,7 +34,7 @@ def forward(f: Callable[..., Any], slopes: Slopes) -> Rule:
                 continue
             term = _product(_slope(p, y, values), filled(dot, x), slopes)
             y_dot = term if y_dot is None else y_dot + term
-        return y, y_dot if y_dot is None else _tangent(y_dot, y)
+        return y, y_dot if y_dot is None else like_result(y_dot, y)
 
     return with_arity(rule, len(partials), "dots")
 
@@ -73,7 +73,7 @@ def _product(slope: Any, dot: Any, slopes: Slopes) -> Any:
     return term
 
 
-def _tangent(y_dot: Any, y: Any) -> Any:
+def like_result(y_dot: Any, y: Any) -> Any:
     """`y_dot` in the shape and precision of `y`: an operand without tangent may have widened
     either."""
     if np.shape(y_dot) != np.shape(y):

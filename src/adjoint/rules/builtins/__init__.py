@@ -1,8 +1,8 @@
 """Rules of the builtin types and functions, and of the standard modules that move values about."""
+
 import adjoint.rules.builtins.dicts
 import adjoint.rules.builtins.functions
 import adjoint.rules.builtins.iterators
-import adjoint.rules.builtins.numbers
 import adjoint.rules.builtins.numbers
 import adjoint.rules.builtins.sequences
 import adjoint.rules.builtins.sets  # noqa: F401  each registers its rules

@@ -21,6 +21,10 @@ def _has_own(x: Any, special: str) -> bool:
     return type(getattr(type(x), special, None)) is FunctionType
 
 
+class _ABSENT:
+    """The default of an argument that was not given: it has no cotangent."""
+
+
 # ---- functions -----------------------------------------------------------------------------------
 
 elementwise(pow, operators.base_slope, operators.exponent_slope, singular=True)
@@ -47,10 +51,12 @@ def _abs(x, /):
 
 
 @rrule.register(round, trusted=True)
-def _(number, ndigits=None):
+def _(number, ndigits=_ABSENT):
     """A step function."""
     if _has_own(number, "__round__"):
         return NotImplemented
+    if ndigits is _ABSENT:
+        return round(number), lambda y_bar: (None, None)
     return round(number, ndigits), lambda y_bar: (None, None, None)
 
 
@@ -71,7 +77,10 @@ non_differentiable(int)
 
 
 @rrule.register(float, trusted=True)
-def _(x=0.0, /):
+def _(*args):
+    if not args:
+        return 0.0, lambda y_bar: (None,)
+    (x,) = args
     if not is_numeric(x):
         # text; what has a method of its own is run by that
         return (
@@ -84,10 +93,10 @@ def _(x=0.0, /):
 
 
 @frule.register(float)
-def _(dots, x=0.0, /):
-    if not is_numeric(x):
-        return NotImplemented if _has_own(x, "__float__") else (float(x), None)
-    return float(x), None if dots[0] is None else float(dots[0])
+def _(dots, *args):
+    if not args or dots[0] is None:
+        return float(*args), None
+    return float(*args), float(dots[0])
 
 
 @substitute(float)
@@ -97,15 +106,20 @@ def _float(x, /):
 
 
 @rrule.register(complex, trusted=True)
-def _(real=0, imag=0):
-    if not (is_numeric(real) and is_numeric(imag)):
+def _(real=_ABSENT, imag=_ABSENT):
+    parts = (real,) if imag is _ABSENT else (real, imag)
+    given = () if real is _ABSENT is imag else tuple(0 if x is _ABSENT else x for x in parts)
+    if not all(map(is_numeric, given)):
         return NotImplemented
 
     def complex_back(y_bar):
-        real_bar = project(np.reshape(y_bar, np.shape(real)), real)
-        return None, real_bar, project(np.reshape(-1j * y_bar, np.shape(imag)), imag)
+        units = (1, -1j)  # conjugates: 1 and i are what the parts are multiplied with
+        return None, *(
+            project(np.reshape(unit * y_bar, np.shape(x)), x)
+            for x, unit in zip(given, units, strict=False)
+        )
 
-    return complex(real, imag), complex_back
+    return complex(*given), complex_back
 
 
 @frule.register(complex)

@@ -1,7 +1,9 @@
 """The rules of NumPy by topic; imported on the first call into NumPy."""
 
 from adjoint.rules.numpy import (
+    choosing,
     constants,
+    converter,
     creation,
     cumulative,
     einsum,
@@ -10,6 +12,7 @@ from adjoint.rules.numpy import (
     products,
     reductions,
     sampling,
+    scalars,
     selection,
     shaping,
     sorting,
@@ -19,7 +22,9 @@ from adjoint.rules.numpy import (
 )
 
 __all__ = [
+    "choosing",
     "constants",
+    "converter",
     "creation",
     "cumulative",
     "einsum",
@@ -28,6 +33,7 @@ __all__ = [
     "products",
     "reductions",
     "sampling",
+    "scalars",
     "selection",
     "shaping",
     "sorting",

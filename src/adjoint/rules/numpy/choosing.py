@@ -1,0 +1,323 @@
+"""Rules of NumPy's functions that choose or replace elementwise, and of those with a table
+inside."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from adjoint.rules.families import elementwise
+from adjoint.rules.numpy.operands import array_rule, dense
+from adjoint.rules.projection import as_numeric, project, projector
+from adjoint.rules.registry import frule, rrule
+from adjoint.rules.tangents import like_result
+
+# ---- where, select -------------------------------------------------------------------------------
+
+
+@rrule.register(np.where, trusted=True)
+def _where(condition, x, y, /):
+    if as_numeric(x) is None or as_numeric(y) is None:
+        return NotImplemented
+    result, to_x, to_y = np.where(condition, x, y), projector(x), projector(y)
+
+    def where_back(bar):
+        return None, None, to_x(np.where(condition, bar, 0)), to_y(np.where(condition, 0, bar))
+
+    return result, where_back
+
+
+def _where_only_x(condition, x, y, /):
+    if as_numeric(x) is None or as_numeric(y) is None:
+        return NotImplemented
+    result, to_x = np.where(condition, x, y), projector(x)
+    return result, lambda bar: (None, None, to_x(np.where(condition, bar, 0)), None)
+
+
+def _where_only_y(condition, x, y, /):
+    if as_numeric(x) is None or as_numeric(y) is None:
+        return NotImplemented
+    result, to_y = np.where(condition, x, y), projector(y)
+    return result, lambda bar: (None, None, None, to_y(np.where(condition, 0, bar)))
+
+
+_where.only = (None, _where_only_x, _where_only_y)  # type: ignore[attr-defined]
+
+
+@rrule.register(np.where, trusted=True)
+def _(condition, /):
+    return np.where(condition), lambda positions_bar: (None, None)
+
+
+@frule.register(np.where)
+def _(dots, condition, x, y, /):
+    if dots[1] is None and dots[2] is None:
+        return np.where(condition, x, y), None
+    result, x_dot, y_dot = np.where(condition, x, y), dense(dots[1], x), dense(dots[2], y)
+    return result, like_result(np.where(condition, x_dot, y_dot), result)
+
+
+@rrule.register(np.select)
+def _(condlist, choicelist, default=None):
+    last = () if default is None else (default,)
+    if any(as_numeric(choice) is None for choice in (*choicelist, *last)):
+        return NotImplemented
+    y = np.select(condlist, choicelist, *last)
+    masks, rest = _first_true(condlist)
+
+    def select_back(y_bar):
+        bars = [
+            project(np.where(mask, y_bar, 0), choice)
+            for mask, choice in zip(masks, choicelist, strict=True)
+        ]
+        chosen = tuple(bars) if isinstance(choicelist, tuple) else bars
+        return None, None, chosen, *(project(np.where(rest, y_bar, 0), x) for x in last)
+
+    return y, select_back
+
+
+@frule.register(np.select)
+def _(dots, condlist, choicelist, default=0):
+    choices = [None] * len(choicelist) if dots[1] is None else dots[1]
+    tangents = [dense(dot, choice) for dot, choice in zip(choices, choicelist, strict=True)]
+    last = dense(dots[2] if len(dots) > 2 else None, default)
+    y = np.select(condlist, choicelist, default)
+    shape = np.shape(y)
+    y_dot = np.select(condlist, [np.broadcast_to(dot, shape) for dot in tangents], last)
+    return y, like_result(y_dot, y)
+
+
+def _first_true(condlist: Any) -> tuple[list[Any], Any]:
+    """Where each condition is the first that holds, and where none does."""
+    rest: Any = np.True_
+    masks = []
+    for condition in condlist:
+        masks.append(rest & condition)
+        rest = rest & ~np.asarray(condition)
+    return masks, rest
+
+
+# ---- clip: the minimum of a maximum, whose ties are shared equally -------------------------------
+
+
+def _clip_shares(a: Any, low: Any, high: Any) -> tuple[Any, Any, Any]:
+    """What the operand, the lower and the upper bound contribute to each element."""
+    raised = a if low is None else np.maximum(a, low)
+    below = 1.0 if high is None else np.where(np.equal(raised, high), 0.5, np.less(raised, high))
+    inside = 1.0 if low is None else np.where(np.equal(a, low), 0.5, np.greater(a, low))
+    return below * inside, below * (1.0 - inside), 1.0 - below
+
+
+@array_rule(np.clip, operands="a a_min a_max min max")
+def _(a, a_min=None, a_max=None, out=None, *, min=None, max=None):
+    if out is not None:
+        return NotImplemented
+    low, high = (min if a_min is None else a_min), (max if a_max is None else a_max)
+    y = np.clip(a, low, high)
+
+    def clip_back(y_bar):
+        a_bar, low_bar, high_bar = (share * y_bar for share in _clip_shares(a, low, high))
+        low_bars = (low_bar, None) if a_min is not None else (None, low_bar)
+        high_bars = (high_bar, None) if a_max is not None else (None, high_bar)
+        return None, a_bar, low_bars[0], high_bars[0], low_bars[1], high_bars[1]
+
+    return y, clip_back
+
+
+@frule.register(np.clip)
+def _(dots, a, a_min=None, a_max=None, *, min=None, max=None):
+    low, high = (min if a_min is None else a_min), (max if a_max is None else a_max)
+    y = np.clip(a, low, high)
+    y_dot = np.zeros(np.shape(y))
+    for share, dot, x in zip(_clip_shares(a, low, high), dots, (a, low, high), strict=False):
+        if dot is not None:
+            y_dot = y_dot + share * dense(dot, x)
+    return y, like_result(y_dot, y)
+
+
+# ---- replacement of what is not finite -----------------------------------------------------------
+
+
+def _finite_part(x: Any, x_dot: Any) -> Any:
+    """`x_dot` where `x` is finite; of complex numbers, each part by itself."""
+    if np.iscomplexobj(x):
+        real, imag = np.isfinite(np.real(x)), np.isfinite(np.imag(x))
+        return np.where(real, np.real(x_dot), 0) + 1j * np.where(imag, np.imag(x_dot), 0)
+    return np.where(np.isfinite(x), x_dot, 0)
+
+
+@array_rule(np.nan_to_num, operands="x")
+def _(x, copy=True, nan=0.0, posinf=None, neginf=None):
+    if not copy:
+        return NotImplemented
+    y = np.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
+    return y, lambda y_bar: (None, _finite_part(x, y_bar))
+
+
+@frule.register(np.nan_to_num)
+def _(dots, x, copy=True, nan=0.0, posinf=None, neginf=None):
+    if not copy:
+        return NotImplemented
+    y = np.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
+    return y, None if dots[0] is None else _finite_part(x, dense(dots[0], x))
+
+
+# ---- the angle of a complex number ---------------------------------------------------------------
+
+
+def _angle_gradient(z: Any, deg: bool) -> Any:
+    """i z / |z|², taken for 0 at 0."""
+    square = np.real(z) ** 2 + np.imag(z) ** 2
+    return (180 / math.pi if deg else 1.0) * 1j * z / np.where(np.equal(square, 0), np.inf, square)
+
+
+@array_rule(np.angle, operands="z")
+def _(z, deg=False):
+    y = np.angle(z, deg)
+    if not np.iscomplexobj(z):
+        return y, lambda y_bar: (None, None)
+    return y, lambda y_bar: (None, y_bar * _angle_gradient(z, deg))
+
+
+@frule.register(np.angle)
+def _(dots, z, deg=False):
+    if dots[0] is None or not np.iscomplexobj(z):
+        return np.angle(z, deg), None
+    z_dot = dense(dots[0], z)
+    return np.angle(z, deg), np.real(np.conj(_angle_gradient(np.asarray(z), deg)) * z_dot)
+
+
+# ---- sinc, i0 ------------------------------------------------------------------------------------
+
+
+def _sinc_slope(y: Any, x: Any) -> Any:
+    """(cos πx - sinc x) / x; near 0, where these cancel, its power series."""
+    small = np.less(np.abs(x), 1e-2)
+    far = np.where(small, 1, x)
+    z = math.pi * x
+    z = np.where(small, z * z, 0)
+    series = -(math.pi**2) * x * (1 / 3 - z * (1 / 30 - z * (1 / 840 - z / 45360)))
+    return np.where(small, series, (np.cos(math.pi * far) - y) / far)
+
+
+def bessel_i1(x: Any) -> Any:
+    """I₁, the derivative of I₀: the power series, whose terms have one sign; beyond 30 the
+    asymptotic one.
+
+    References
+    ----------
+    Abramowitz & Stegun, *Handbook of Mathematical Functions*, 9.6.10 and 9.7.1.
+    """
+    large = np.greater(np.abs(x), 30)
+    near = np.where(large, 0, x)
+    term = total = near / 2
+    for k in range(1, 70):
+        term = term * near * near / (4 * k * (k + 1))
+        total = total + term
+    far = np.where(large, np.abs(x), np.inf)
+    term = tail = np.ones(np.shape(x))
+    for k in range(1, 25):
+        term = term * ((2 * k - 1) ** 2 - 4) / (8 * k * far)
+        tail = tail + term
+    # the exponential in two factors: their product overflows later than one would
+    half = np.exp(np.where(large, far, 0) / 2)
+    root = np.sqrt(2 * math.pi * np.where(large, far, 1))
+    return np.where(large, np.sign(x) * (half / root * half) * tail, total)
+
+
+elementwise(np.sinc, _sinc_slope)
+elementwise(np.i0, lambda y, x: bessel_i1(x), singular=True)
+
+
+# ---- interpolation -------------------------------------------------------------------------------
+
+
+@array_rule(np.interp, operands="x xp fp left right period")
+def _(x, xp, fp, left=None, right=None, period=None):
+    y = np.interp(x, xp, fp, left, right, period)
+    knots = _Knots(x, xp, fp, period)
+    first = knots.below if left is None or period is not None else False
+    last = knots.above if right is None or period is not None else False
+
+    def interp_back(y_bar):
+        within = np.where(knots.within, y_bar, 0)
+        x_bar = np.real(np.conj(knots.slope) * within)
+        position_bars = knots.spread(-x_bar)
+        value_bars = knots.spread(within + np.where(first | last, y_bar, 0))
+        return (
+            None,
+            x_bar,
+            knots.collect(position_bars, np.shape(xp)),
+            knots.collect(value_bars, np.shape(fp)),
+            np.sum(np.where(knots.below, y_bar, 0)),
+            np.sum(np.where(knots.above, y_bar, 0)),
+            np.sum(x_bar * knots.x_turns) + np.sum(position_bars * knots.turns),
+        )
+
+    return y, interp_back
+
+
+@frule.register(np.interp)
+def _(dots, x, xp, fp, left=None, right=None, period=None):
+    x_dot, xp_dot, fp_dot, *others = (dots + (None,) * 6)[:6]
+    if xp_dot is not None or any(dot is not None for dot in others):
+        return NotImplemented
+    y = np.interp(x, xp, fp, left, right, period)
+    y_dot = np.zeros(np.shape(y))
+    if x_dot is not None:
+        knots = _Knots(x, xp, fp, period)
+        y_dot = y_dot + np.where(knots.within, knots.slope * dense(x_dot, x), 0)
+    if fp_dot is not None:
+        ends = (None if left is None else 0.0), (None if right is None else 0.0)
+        y_dot = y_dot + np.interp(x, xp, dense(fp_dot, fp), ends[0], ends[1], period)
+    return y, like_result(y_dot, y)
+
+
+class _Knots:
+    """Where the points of an interpolation lie between its knots.
+
+    Attributes
+    ----------
+    below, above, within
+        Which points lie before the first knot, after the last, between two.
+    slope
+        That of the segment in which each point lies.
+    x_turns, turns
+        How many periods were added to each point and to each knot.
+    """
+
+    def __init__(self, x: Any, xp: Any, fp: Any, period: Any) -> None:
+        x, xp, fp = np.asarray(x), np.asarray(xp), np.asarray(fp)
+        self._source = np.arange(xp.size)
+        self.x_turns: Any = 0.0
+        self.turns: Any = 0.0
+        if period is not None:
+            width = np.abs(period)
+            x_turns, turns = -np.floor_divide(x, width), -np.floor_divide(xp, width)
+            order = np.argsort(xp + turns * width)
+            self._source = np.concatenate((order[-1:], order, order[:1]))
+            turns = turns[self._source] + np.r_[-1, np.zeros(order.size), 1]
+            x, xp, fp = x + x_turns * width, xp[self._source] + turns * width, fp[self._source]
+            self.x_turns, self.turns = x_turns * np.sign(period), turns * np.sign(period)
+        self.below, self.above = x < xp[0], x > xp[-1]
+        self.within = ~(self.below | self.above)
+        self._left = np.clip(np.searchsorted(xp, x, "right") - 1, 0, max(xp.size - 2, 0))
+        self._right = np.minimum(self._left + 1, xp.size - 1)
+        width = np.where(self._left == self._right, 1, xp[self._right] - xp[self._left])
+        self.slope = (fp[self._right] - fp[self._left]) / width
+        self._share = np.clip((x - xp[self._left]) / width, 0, 1)
+
+    def spread(self, bar: Any) -> Any:
+        """What each point contributes to the two knots beside it."""
+        bars = np.zeros(self._source.size, np.result_type(bar, np.float64))
+        np.add.at(bars, self._left, (1 - self._share) * bar)
+        np.add.at(bars, self._right, self._share * bar)
+        return bars
+
+    def collect(self, bars: Any, shape: tuple[int, ...]) -> Any:
+        """The same for the knots as they were given, before a period repeated some."""
+        given = np.zeros(shape, bars.dtype)
+        np.add.at(given, self._source, bars)
+        return given

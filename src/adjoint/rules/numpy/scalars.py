@@ -1,0 +1,39 @@
+"""Rules of NumPy's scalar types as functions: ``np.float32(x)`` of a number, an array or a list."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from adjoint.rules.projection import as_numeric, project, projector
+from adjoint.rules.registry import frule, non_differentiable, rrule
+from adjoint.rules.tangents import filled
+
+
+def _conversion(kind: Any) -> None:
+    @rrule.register(kind, trusted=True)
+    def convert(x=0, /):
+        value = as_numeric(x)
+        if value is None:
+            return NotImplemented
+        shape, to_x = np.shape(value), projector(x)
+        # an array of one element may come out as a scalar
+        return kind(x), lambda y_bar: (None, to_x(np.reshape(y_bar, shape)))
+
+    @frule.register(kind)
+    def convert_forward(dots, x=0, /):
+        if as_numeric(x) is None:
+            return NotImplemented
+        y = kind(x)
+        return y, None if dots[0] is None else project(filled(dots[0], x), y)
+
+
+def _concrete(kind: Any) -> list[Any]:
+    kinds = kind.__subclasses__()
+    return [kind] if not kinds else [leaf for sub in kinds for leaf in _concrete(sub)]
+
+
+for _kind in _concrete(np.inexact):
+    _conversion(_kind)
+non_differentiable(np.bool_, *_concrete(np.integer))

@@ -1,0 +1,126 @@
+"""where, select, clip, and functions with a table inside."""
+
+import numpy as np
+import pytest
+from scipy import special
+
+from adjoint.rules.numpy.choosing import bessel_i1
+from adjoint.rules.registry import rrule
+from tests.rules.harness import case, complexes, reals, table
+
+MASK = np.array([True, False, True])
+KNOTS, VALUES = np.array([0.0, 1.0, 3.0, 4.0]), reals(4)
+CASES = {
+    np.where: [
+        (MASK, reals(3), reals(3, seed=1)),
+        (MASK, reals(3), 0.0),
+        (MASK, 1.0, reals(2, 3)),
+        (MASK[:, None], reals(3), [1.0, 2.0, 3.0]),
+        (True, 2.0, 3.0),
+        (MASK.tolist(), reals(3, dtype="f4"), np.float32(0)),
+        (MASK, complexes(3), reals(3)),
+        (np.array([1, 0, 2]), np.arange(3), reals(3)),
+        (MASK,),
+    ],
+    np.select: [
+        ([MASK, ~MASK], [reals(3), reals(3, seed=1)]),
+        ([MASK, np.array([True, True, False])], (reals(3), 2.0), 1.5),
+        ([MASK], [reals(2, 1)], reals(3)),
+        ([MASK, MASK], [reals(3, dtype="f4"), reals(3, dtype="f4")], np.float32(1)),
+        ([True], [[1.0, 2.0]]),
+        ([MASK], [reals(3)], 0.5),
+    ],
+    np.clip: [
+        (reals(5), -0.5, 0.7),
+        (reals(2, 3), None, 0.7),
+        (reals(2, 3), reals(3, low=-1, high=0), None),
+        (reals(3, dtype="f4"), -0.5, 0.5),
+        (reals(3).tolist(), -0.5, [0.1, 0.2, 0.3]),
+        (2.0, 0.0, 1.0),
+        (reals(3), 0.5, -0.5),
+        (np.arange(5), 1.5, 3.5),
+        case(reals(3), a_min=-0.5, a_max=0.5),
+    ],
+    np.nan_to_num: [
+        (reals(3),),
+        (complexes(3),),
+        (reals(2, 2, dtype="f4"),),
+        (1.5,),
+        case(reals(3), nan=1.0),
+    ],
+    np.angle: [
+        (complexes(3),),
+        (1 - 2j,),
+        (complexes(2, 2).astype("c8"),),
+        (reals(3),),
+        (1j, True),
+    ],
+    np.sinc: [
+        (reals(3),),
+        (0.0,),
+        (0.3,),
+        (np.array([-2e-2, -9e-3, 1e-4, 0.0, 1.0]),),
+        (reals(3, dtype="f4"),),
+        ([0.5, 1.5],),
+    ],
+    np.i0: [(reals(3),), (0.0,), (1.5,), (np.array([-31.0, 29.0, 31.0]),), ([0.5, 1.5],)],
+    np.interp: [
+        (reals(5, low=0.1, high=3.9), KNOTS, VALUES),
+        (np.array([-1.0, 0.5, 5.0]), KNOTS, VALUES),
+        (np.array([-1.0, 0.5, 5.0]), KNOTS, VALUES, 2.0, 3.0),
+        (2.2, KNOTS, VALUES),
+        (np.array([[0.5], [3.3]]), KNOTS.tolist(), tuple(VALUES)),
+        (1.5, KNOTS, complexes(4)),
+        (np.array([-1.3, 0.5, 7.3]), np.array([3.1, 0.4, 1.9]), reals(3), None, None, 4.0),
+        (np.array([-1.3, 0.5, 9.3]), np.array([3.1, 0.4, 1.9]), reals(3), 7.0, 8.0, -4.0),
+        case(np.array([-1.3, 0.5]), np.array([3.1, 0.4, 1.9]), reals(3), period=4.0),
+        (np.float32(0.5), KNOTS.astype("f4"), VALUES.astype("f4")),
+        (0.5, [1.0], [2.0]),
+    ],
+}
+test_rule = table(CASES)
+
+
+def bars(f, *args, y_bar, **kwargs):
+    with np.errstate(all="ignore"):
+        return rrule(f, *args, **kwargs)[1](np.asarray(y_bar))[1:]
+
+
+def test_what_was_not_selected_contributes_nothing():
+    x_bar, y_bar = bars(np.where, MASK, reals(3), reals(3), y_bar=[np.inf, np.nan, 1.0])[1:]
+    assert x_bar.tolist() == [np.inf, 0.0, 1.0]
+    np.testing.assert_array_equal(y_bar, [0.0, np.nan, 0.0])
+
+
+def test_ties_of_clip_are_shared():
+    a_bar, low_bar, high_bar = bars(np.clip, np.array([0.0, 0.5, 1.0]), 0.0, 1.0, y_bar=np.ones(3))
+    assert a_bar.tolist() == [0.5, 1.0, 0.5] and low_bar == high_bar == 0.5
+
+
+@pytest.mark.skipif(
+    np.lib.NumpyVersion(np.__version__) < "2.1.0", reason="min= came with NumPy 2.1"
+)
+def test_clip_with_the_names_of_the_array_api():
+    *arg_bars, by_name = bars(np.clip, reals(3), min=5.0, y_bar=np.ones(3))
+    assert by_name == {"min": 3.0} and arg_bars[0].tolist() == [0.0, 0.0, 0.0]
+
+
+def test_replaced_values_contribute_nothing():
+    x = np.array([np.nan, np.inf, 1.0])
+    assert bars(np.nan_to_num, x, y_bar=np.ones(3))[0].tolist() == [0.0, 0.0, 1.0]
+
+
+def test_angle_at_zero():
+    assert bars(np.angle, np.zeros(1, complex), y_bar=np.ones(1))[0].tolist() == [0.0]
+
+
+def test_bessel_i1():
+    x = np.array([-700.0, -40.0, -30.0, -1.0, 0.0, 1e-8, 0.5, 3.0, 12.0, 29.9, 30.1, 300.0])
+    np.testing.assert_allclose(bessel_i1(x), special.i1(x), rtol=2e-14)
+    assert bessel_i1(2.0) == pytest.approx(special.i1(2.0), rel=1e-14)
+
+
+def test_conditions_of_where_that_decline():
+    assert rrule(np.where, MASK, ["a", "b", "c"], 0.0) is None
+    assert rrule(np.clip, reals(3), 0.0, 1.0, out=np.empty(3)) is None
+    assert rrule(np.nan_to_num, reals(3), copy=False) is None
