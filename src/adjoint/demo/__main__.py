@@ -42,7 +42,8 @@ def main(arguments: list[str] | None = None) -> int:
     for path in figures.write(options.output, polynomial, network):
         print(f"  {path}")
 
-    report.heading("The code that was generated for the loss of the cubic")
+    report.heading("The code that was generated for the polynomial, and for its loss")
+    print(ad.code(cubic.Polynomial.__call__))
     print(ad.code(cubic.polynomial_loss))
     return 0
 
