@@ -82,7 +82,8 @@ def test_the_whole_demo(tmp_path, capsys):
         "overview.png",
     ):
         assert expected in text
-    assert text.rindex("polynomial_loss") > text.index("overview.png")
+    code = text[text.index("overview.png") :]
+    assert code.count("def reverse(") == 2 and "evalpoly" in code and "mse" in code
 
 
 def test_without_the_extras(tmp_path):

@@ -26,8 +26,11 @@ class Polynomial:
     def __call__(self, x: Any) -> Any:
         if isinstance(x, float):
             return ad.evalpoly(x, self.weights)
-        values = map(lambda v: ad.evalpoly(v, self.weights), x)  # noqa: C417 - `map` is the point
-        return np.array(list(values))
+
+        def at(v: Any) -> Any:
+            return ad.evalpoly(v, self.weights)
+
+        return np.array(list(map(at, x)))
 
 
 @dataclass(frozen=True)
