@@ -83,6 +83,9 @@ def scalars(name):
     return [(x, *arguments) for x in (FLOAT, COMPLEX, NARROW)]
 
 
+if np.__version__ >= "2":
+    del METHODS["ptp"]
+
 CASES = {
     (np.ndarray, name): cases
     for name, cases in METHODS.items()

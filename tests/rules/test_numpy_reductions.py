@@ -53,9 +53,12 @@ SPREAD = [
     case(X, axis=0, where=reals(3, 4, seed=5) > -1),
     (SINGLE,),
     ([1.0, 3.0, 2.5],),
-    case(X, axis=1, mean=np.mean(X, axis=1, keepdims=True)),
-    case(X, axis=0, correction=1),
 ]
+if np.__version__ >= "2":
+    SPREAD += [
+        case(X, axis=1, mean=np.mean(X, axis=1, keepdims=True)),
+        case(X, axis=0, correction=1),
+    ]
 QUANTILES = [
     (X, 0.3),
     (X, [0.1, 0.45, 0.8], 1),

@@ -19,6 +19,7 @@ from adjoint.rules.numpy import (
     statistics,
     ufunc_methods,
     ufuncs,
+    writing,
 )
 
 __all__ = [
@@ -40,4 +41,5 @@ __all__ = [
     "statistics",
     "ufunc_methods",
     "ufuncs",
+    "writing",
 ]

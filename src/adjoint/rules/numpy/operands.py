@@ -326,7 +326,7 @@ def severed(y: Any, *operands: Any) -> bool:
 
 def scatter(positions: Any, y_bar: Any, like: Any, unique: bool = False) -> Any:
     """The adjoint of ``like.ravel()[positions]``; `unique`: no position occurs twice."""
-    bar = np.zeros(np.size(like), np.result_type(y_bar, np.float16))
+    bar = np.zeros(np.size(like), cotangent_dtype(y_bar))
     if unique:
         bar[positions] = y_bar
     else:

@@ -233,9 +233,7 @@ def _(a, axis=None, dtype=None, out=None, keepdims=False, initial=1, where=True)
         return y, nothing
 
     def prod_back(y_bar):
-        factors = np.asarray(
-            a if where is True else np.where(where, a, 1), np.result_type(y, np.float16)
-        )
+        factors = np.asarray(a if where is True else np.where(where, a, 1), cotangent_dtype(y))
         rows, undo = lanes(factors, axis)
         product = np.multiply.reduce(factors, axis, keepdims=keepdims)
         a_bar = restore(y_bar * conj(initial), axis, keepdims, np.ndim(a)) * conj(
@@ -286,7 +284,11 @@ _extremum((np.max, np.amax, *methods("max")), np.max, np.maximum.reduce)
 _extremum((np.min, np.amin, *methods("min")), np.min, np.minimum.reduce)
 
 
-@array_rule(np.ptp, *methods("ptp"))
+# Newer arrays still have the attribute, to say that it is gone.
+ptp_methods = methods("ptp") if np.__version__ < "2" else ()
+
+
+@array_rule(np.ptp, *ptp_methods)
 def _(a, axis=None, out=None, keepdims=False):
     if out is not None:
         return NotImplemented
@@ -297,5 +299,5 @@ def _(a, axis=None, out=None, keepdims=False):
 
 reduction_frule(
     np.prod, np.max, np.min, np.amax, np.amin, np.ptp, np.var, np.std,
-    *methods("prod", "max", "min", "ptp", "var", "std"),
+    *methods("prod", "max", "min", "var", "std"), *ptp_methods,
 )  # fmt: skip

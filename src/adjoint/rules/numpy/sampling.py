@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.rules.numpy.operands import array_rule
+from adjoint.rules.numpy.operands import array_rule, cotangent_dtype
 
 SOURCES = (np.random.Generator, np.random.RandomState)
 
@@ -69,7 +69,7 @@ def picked(draw: Any, x: Any, axis: int = 0) -> Any:
     where, shape = draw(np.shape(x)[axis]), np.shape(x)
 
     def picked_back(y_bar):
-        x_bar = np.zeros(shape, np.result_type(y_bar, np.float16))
+        x_bar = np.zeros(shape, cotangent_dtype(y_bar))
         rows, parts = np.moveaxis(x_bar, axis, 0), y_bar
         if np.ndim(where):
             last = range(np.ndim(where))

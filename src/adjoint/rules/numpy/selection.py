@@ -14,6 +14,7 @@ import numpy as np
 
 from adjoint.rules.numpy.operands import (
     array_rule,
+    cotangent_dtype,
     like_sequence,
     linear_frule,
     linear_rule,
@@ -45,7 +46,7 @@ def _take(y_bar, shape, indices, axis=None, out=None, mode="raise"):
             if mode == "clip"
             else indices
         )
-    bar = np.zeros(shape, np.result_type(y_bar))
+    bar = np.zeros(shape, cotangent_dtype(y_bar))
     at = (slice(None),) * axis + (indices,)
     if indices.ndim == 0:
         bar[at] = y_bar

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.rules.numpy.operands import array_rule, linear_rule, methods
+from adjoint.rules.numpy.operands import array_rule, cotangent_dtype, linear_rule, methods
 from adjoint.rules.projection import projector, unbroadcast
 from adjoint.rules.registry import rrule
 
@@ -172,7 +172,7 @@ def _repeat(y_bar, shape, repeats, axis=None):
         count = int(counts.reshape(()))
         split = (*shape[:axis], shape[axis], count, *shape[axis + 1 :])
         return np.sum(np.reshape(y_bar, split), axis=axis + 1)
-    bar = np.zeros(shape, np.result_type(y_bar))
+    bar = np.zeros(shape, cotangent_dtype(y_bar))
     np.add.at(bar, (slice(None),) * axis + (np.repeat(np.arange(shape[axis]), counts),), y_bar)
     return bar
 
@@ -217,7 +217,7 @@ def _(*args, subok=False):
 
 def diagonal_of(shape: tuple[int, ...], offset: int, axis1: int, axis2: int, values: Any) -> Any:
     """Zeros of a shape with `values` on a diagonal, which is the last axis of `values`."""
-    bar = np.zeros(shape, np.result_type(values))
+    bar = np.zeros(shape, cotangent_dtype(values))
     matrices = np.moveaxis(bar, (axis1, axis2), (-2, -1))
     rows, columns = matrices.shape[-2:]
     n = max(0, min(rows + min(offset, 0), columns - max(offset, 0)))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.rules.numpy.cumulative import undiff
-from adjoint.rules.numpy.operands import array_rule, reduction_frule, severed
+from adjoint.rules.numpy.operands import array_rule, cotangent_dtype, reduction_frule, severed
 from adjoint.rules.numpy.reductions import (
     NONE,
     extremum_back,
@@ -34,7 +34,7 @@ def _quantile_back(
     levels = np.ravel(q) / scale * (n - 1)
 
     def quantile_back(y_bar):
-        rows_bar = np.zeros(rows.shape, np.result_type(y_bar, np.float16))
+        rows_bar = np.zeros(rows.shape, cotangent_dtype(y_bar))
         parts = np.reshape(y_bar, (levels.size, *rows.shape[:-1], 1))
         q_bar = np.zeros(levels.size)
         for i, (level, part) in enumerate(zip(levels.tolist(), parts, strict=True)):
@@ -133,7 +133,7 @@ def _(a, axis=None, dtype=None, out=None, keepdims=False, initial=1, where=True)
     there = numbers(a, where)
 
     def nanprod_back(y_bar):
-        factors = np.where(there, a, np.ones((), np.result_type(y, np.float16)))
+        factors = np.where(there, a, np.ones((), cotangent_dtype(y)))
         rows, undo = lanes(factors, axis)
         product = np.prod(factors, axis, keepdims=keepdims)
         a_bar = restore(y_bar * np.conj(initial), axis, keepdims, np.ndim(a)) * np.conj(

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.rules.numpy.operands import array_rule, scatter
+from adjoint.rules.numpy.operands import array_rule, cotangent_dtype, scatter
 from adjoint.rules.numpy.reductions import NONE, restore
 from adjoint.rules.projection import as_numeric, projector
 from adjoint.rules.registry import rrule
@@ -133,7 +133,7 @@ def _(self, array, indices, /, axis=0, dtype=None, out=None):
 
     def reduceat_back(y_bar):
         """A segment that would end before it begins is its first element alone."""
-        bar = np.zeros(np.shape(a), np.result_type(y_bar))
+        bar = np.zeros(np.shape(a), cotangent_dtype(y_bar))
         rows, parts = np.moveaxis(bar, axis, 0), np.moveaxis(y_bar, axis, 0)
         for start, stop, part in zip(starts.tolist(), stops.tolist(), parts, strict=True):
             rows[start : max(stop, start + 1)] += part

@@ -1,0 +1,55 @@
+"""A stand-in for the C object through which NumPy's own Python code takes its operands.
+
+NumPy's functions under a dispatcher are differentiated from their source where they have no rule.
+Some begin with ``_array_converter(x)``, whose elements are the operands as arrays; this one is the
+same in Python, so that the derivative goes through it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from adjoint.rules.registry import substitute
+
+_core: Any = getattr(np, "_core", None)  # NumPy 1 has none, and needs none
+_array_converter = getattr(getattr(_core, "_multiarray_umath", None), "_array_converter", None)
+
+
+class Converter:
+    """The operands as arrays, and how to hand back results."""
+
+    def __init__(self, *operands):
+        self.arrays = [np.asanyarray(operand) for operand in operands]
+        self.scalar_input = tuple([np.isscalar(operand) for operand in operands])
+
+    def __len__(self):
+        return len(self.arrays)
+
+    def __getitem__(self, index):
+        return self.arrays[index]
+
+    def as_arrays(self, /, subok=True, pyscalars="convert_if_no_array"):
+        return tuple([array if subok else np.asarray(array) for array in self.arrays])
+
+    def result_type(self, /, extra_dtype=None, ensure_inexact=False):
+        dtypes = [array.dtype for array in self.arrays]
+        if extra_dtype is not None:
+            dtypes.append(extra_dtype)
+        if ensure_inexact:
+            dtypes.append(np.float64 if np.result_type(*dtypes).kind in "biu" else np.float16)
+        return np.result_type(*dtypes)
+
+    def wrap(self, arr, /, to_scalar=None):
+        if to_scalar is None:
+            to_scalar = all(self.scalar_input)
+        return arr[()] if to_scalar and arr.ndim == 0 else arr
+
+
+if _array_converter is not None:
+
+    @substitute(_array_converter)
+    def convert(*operands: Any) -> Any:
+        """The Python stand-in of the same operands."""
+        return Converter(*operands)

@@ -1,0 +1,88 @@
+"""NumPy's functions and methods that write into an array, as the assignments that they stand for.
+
+Each substitute is differentiated in place of its function: what an assignment overwrites, and
+where the cotangents of what it writes go, is known for subscripts.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from adjoint.rules.registry import substitute
+
+__all__: list[str] = []
+
+
+@substitute(np.copyto)
+def _copyto(dst, src, casting="same_kind", where=True):
+    if not np.can_cast(src if isinstance(src, np.ndarray) else np.asarray(src), dst.dtype, casting):
+        raise TypeError(
+            f"Cannot cast array data from {np.asarray(src).dtype!r} to {dst.dtype!r} according to "
+            f"the rule {casting!r}"
+        )
+    if where is True:
+        dst[...] = src
+    else:
+        chosen = np.broadcast_to(where, dst.shape)
+        dst[chosen] = np.broadcast_to(src, dst.shape)[chosen]
+
+
+@substitute((np.ndarray, "fill"))
+def _fill(a, value):
+    a[...] = value
+
+
+@substitute((np.ndarray, "sort"))
+def _sort(a, axis=-1, kind=None, order=None, *, stable=None):
+    if stable is None:
+        a[...] = np.sort(a, axis, kind, order)
+    else:
+        a[...] = np.sort(a, axis, kind, order, stable=stable)
+
+
+@substitute((np.ndarray, "partition"))
+def _partition(a, kth, axis=-1, kind="introselect", order=None):
+    a[...] = np.partition(a, kth, axis, kind, order)
+
+
+@substitute((np.ndarray, "put"))
+def _put(a, indices, values, /, mode="raise"):
+    where = np.asarray(indices).reshape(-1)
+    if mode == "wrap":
+        where = where % a.size
+    elif mode == "clip":
+        where = np.clip(where, 0, a.size - 1)
+    elif where.size and (where.min() < -a.size or where.max() >= a.size):
+        raise IndexError(f"an index is out of bounds for an array of size {a.size}")
+    if where.size and np.size(values):
+        a[np.unravel_index(where % a.size, a.shape)] = np.resize(values, where.size)
+
+
+@substitute(np.putmask)
+def _putmask(a, /, mask, values):
+    """Values that are too few are repeated, counted over all elements."""
+    if np.size(values):
+        chosen = np.asarray(mask, bool)
+        a[chosen] = np.resize(values, a.shape)[chosen]
+
+
+@substitute(np.place)
+def _place(arr, mask, vals):
+    """Values that are too few are repeated, counted over the elements that are chosen."""
+    chosen = np.reshape(np.asarray(mask, bool), arr.shape)
+    count = np.count_nonzero(chosen)
+    if count:
+        if not np.size(vals):
+            raise ValueError("Cannot insert from an empty array!")
+        arr[chosen] = np.resize(vals, count)
+
+
+@substitute((np.ndarray, "clip"))
+def _clip(a, min=None, max=None, out=None):
+    """What the rule does not take: the result goes into `out`."""
+    y = a if min is None else np.maximum(a, min)
+    y = y if max is None else np.minimum(y, max)
+    if out is None:
+        return y
+    out[...] = y
+    return out
