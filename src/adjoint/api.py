@@ -86,37 +86,26 @@ class Pullback:
     def _collect(self, bars: tuple[Any, ...], of_function: bool) -> tuple[Any, ...]:
         memory = self._memory
         memory.rewind(0)
-        bars = _shared(memory, self._args, bars[:len(self._args) + 1])  # keyword arguments are constant
         reader = Reader(memory, taking=False)
+        values = (self._f, *self._args) if of_function else self._args
+        bars = bars[:len(self._args) + 1] if of_function else bars[1:len(self._args) + 1]
+        if not _distinct(values):
+            # An array that occurs twice shows its whole cotangent at both places, as other objects do by themselves.
+            reader.totals, reader.counting = {}, True
+            for value, bar in zip(values, bars, strict=True):
+                reader.read(value, bar)
+            reader.counting = False
         owned = _Owned()
-        f_bar = owned.own(self._f, _read_function(reader, self._f, bars[0])) if of_function else None
-        return f_bar, *(owned.own(arg, reader.read(arg, bar))
-                        for arg, bar in zip(self._args, bars[1:], strict=True))
+        found = tuple(owned.own(value, reader.read(value, bar)) for value, bar in zip(values, bars, strict=True))
+        return found if of_function else (None, *found)
 
 
-def _read_function(reader: Reader, f: Any, bar: Any) -> Any:
-    """The cotangent of the function: captured variables, fields, the object that a method is bound to."""
-    if isinstance(f, FunctionType) and not f.__closure__ or isinstance(f, type):
-        return None
-    if isinstance(f, MethodType | BuiltinMethodType) and isinstance(f.__self__, ModuleType | type):
-        return None
-    if isinstance(f, np.ufunc) or type(f) is type(np.mean):
-        return None
-    return reader.read(f, bar)
-
-
-def _shared(memory: Memory, args: tuple[Any, ...], bars: tuple[Any, ...]) -> tuple[Any, ...]:
-    """An array that is given twice shows its whole cotangent at both places, as other objects do by themselves."""
-    from adjoint.run.accumulate import accumulate
-    arrays = [id(arg) for arg in args if isinstance(arg, np.ndarray)]
-    if len(set(arrays)) == len(arrays):
-        return bars
-    totals: dict[int, Any] = {}
-    for arg, bar in zip(args, bars[1:], strict=True):
-        if isinstance(arg, np.ndarray):
-            totals[id(arg)] = accumulate(totals.get(id(arg)), finish(bar))
-    return bars[0], *(totals[id(arg)] if isinstance(arg, np.ndarray) else bar
-                      for arg, bar in zip(args, bars[1:], strict=True))
+def _distinct(values: tuple[Any, ...]) -> bool:
+    """Whether no array can occur twice: plain functions, numbers, and each array once."""
+    arrays = [id(value) for value in values if isinstance(value, np.ndarray)]
+    return len(set(arrays)) == len(arrays) and all(
+        by_value(value) or type(value) is str or (isinstance(value, FunctionType) and not value.__closure__)
+        for value in values)
 
 
 class _Owned:

@@ -9,7 +9,7 @@ from typing import Any
 from adjoint.emit.forward import ForwardEmitter
 from adjoint.emit.reverse import ReverseEmitter
 from adjoint.emit.writer import Names, Writer
-from adjoint.ir.nodes import Assign, Call, Function, Global, Op, Span, Unpack, Var, Yield
+from adjoint.ir.nodes import Assign, Call, Function, Global, Op, Path, Span, Unpack, Var, Yield
 from adjoint.ir.nodes import For, If, Raise, Return, Try, While
 from adjoint.ir.sweeps import Blank, Sweeps
 from adjoint.transform.activity import walk
@@ -87,6 +87,7 @@ def _names(function: Function) -> set[str]:
     names |= set(dir(builtins)) & {"bool", "slice", "len", "reversed", "BaseException"}
     for op in walk(function.body):
         names |= {operand.name for operand in _operands(op) if isinstance(operand, Var | Global)}
+        names |= {operand.names[0] for operand in _operands(op) if isinstance(operand, Path)}
     return names
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from adjoint.ir.nodes import Const, Global, Operand, Span, Var
+from adjoint.ir.nodes import Const, Global, Operand, Path, Span, Var
 
 __all__ = ["Names", "Writer"]
 
@@ -87,6 +87,8 @@ class Names:
         match operand:
             case Var(name=name) | Global(name=name):
                 return name
+            case Path(names=names):
+                return ".".join(names)
             case Const(value=value):
                 return _literal(value) or self.of(value, _constant_name(value))
 

@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 __all__ = [
     "Assign", "Break", "Call", "Const", "Continue", "Delete", "For", "Function", "Global", "If", "Op", "Operand",
-    "Parameter", "Raise", "Region", "Return", "Span", "Try", "Unpack", "Var", "While", "Yield",
+    "Parameter", "Path", "Raise", "Region", "Return", "Span", "Try", "Unpack", "Var", "While", "Yield",
 ]
 
 
@@ -54,7 +54,14 @@ class Global:
     name: str
 
 
-Operand: TypeAlias = Var | Const | Global
+@dataclass(frozen=True, slots=True)
+class Path:
+    """Something read from a module by name when the operation runs, ``np.linalg.norm``: made by `transform.paths`."""
+
+    names: tuple[str, ...]
+
+
+Operand: TypeAlias = Var | Const | Global | Path
 
 
 # ---- operations -------------------------------------------------------------------------------------------------

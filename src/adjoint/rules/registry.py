@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any, TypeVar
 
-__all__ = ["Key", "Rule", "Rules", "frule", "key_of", "library", "non_differentiable", "primitive", "rrule", "structural",
+__all__ = ["Key", "Rule", "Rules", "direct", "direct_rule", "frule", "key_of", "library", "non_differentiable", "primitive", "rrule", "structural",
            "substitute", "table"]
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -160,6 +160,9 @@ table: dict[Key, Rules] = {}
 methods: dict[type, dict[str, Rules]] = {}
 """The same entries of ``(type, name)`` keys, by type and then by name: what a method call asks."""
 
+direct: dict[Any, tuple[Callable[..., Any], int, int] | None] = {}
+"""The fast lane of positional calls: by function, a trusted rule and how many arguments it takes (see `direct_rule`)."""
+
 _libraries = {
     "numpy": "adjoint.rules.numpy", "math": "adjoint.rules.math", "operator": "adjoint.rules.operators",
     "_operator": "adjoint.rules.operators", "builtins": "adjoint.rules.builtins",
@@ -188,6 +191,7 @@ def load(package: str) -> bool:
 def entry(key: Key) -> Rules:
     """The entry of `key`, made if need be."""
     key = key_of(key)
+    direct.pop(key, None)
     rules = table.get(key)
     if rules is None:
         rules = table[key] = Rules()
@@ -309,6 +313,24 @@ def lookup(f: Any) -> Rules | None:
         if isinstance(module, str) and load(module.partition(".")[0]):
             rules = table.get(key)
     return rules
+
+
+def direct_rule(f: Any) -> tuple[Callable[..., Any], int, int] | None:
+    """The rule that a positional call of `f` tries first, if it is trusted and takes arguments of any type.
+
+    Returns
+    -------
+    tuple or None
+        The rule, the fewest and the most arguments that it takes.
+    """
+    rules = lookup(f)
+    found = None
+    if rules is not None and rules.rrules and not rules.inactive and rules.structural is None:
+        rule = rules.rrules[0]
+        if rule.trusted and not rule.types and not rule.alias and not rule.keyword_bars:
+            found = rule.function, rule.required, rule.positional if rule.positional >= 0 else 1 << 30
+    direct[f] = found
+    return found
 
 
 def non_differentiable(*keys: Any) -> None:

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from adjoint.errors import SourceError
-from adjoint.rules.registry import Rules, lookup, methods, table
+from adjoint.rules.registry import Rules, direct, direct_rule, lookup, methods, table
 from adjoint.run.accumulate import Poison
 from adjoint.run.functions import call_unit, known_unit, unit_of
 from adjoint.run.memory import Memory
-from adjoint.run.seal import seal, unruled_keyword
+from adjoint.run.seal import seal, seal_direct, unruled_keyword
 from adjoint.run.unknown import run_unknown
 
 __all__ = ["DECLINED", "HANDLERS", "call", "call_keywords", "class_attribute", "linked", "method", "method_keywords", "method_rules", "run_closure_rules",
@@ -47,6 +47,16 @@ def call(record: list[Any], slot: int, f: Any, *args: Any) -> Any:
             return call_function(record, slot, f, args, NO_KEYWORDS)
         y = run_rules(record, slot, f, rules, args, NO_KEYWORDS)
         return call_function(record, slot, f, args, NO_KEYWORDS) if y is DECLINED else y
+    if kind in _NAMED:
+        known = direct[f] if f in direct else direct_rule(f)
+        if known is not None and known[1] <= len(args) <= known[2]:
+            result = known[0](*args)
+            if result is not NotImplemented:
+                y, back = result
+                sealed = seal_direct(record[0], y, back, args)
+                if sealed is not None:
+                    record[slot] = sealed
+                    return y
     return HANDLERS.get(kind, call_object)(record, slot, f, args, NO_KEYWORDS)
 
 
@@ -58,6 +68,10 @@ def call_keywords(record: list[Any], slot: int, f: Any, args: tuple[Any, ...], k
         if y is not DECLINED:
             return y
     return HANDLERS.get(type(f), call_object)(record, slot, f, args, kwargs)
+
+
+_NAMED = frozenset({BuiltinFunctionType, np.ufunc, type(np.mean)})
+"""Types of callables of C that a rule is registered for by themselves."""
 
 
 # ---- rules ------------------------------------------------------------------------------------------------------
@@ -329,7 +343,10 @@ def class_attribute(kind: type, name: str, default: Any = None) -> Any:
 
 
 def method(record: list[Any], slot: int, obj: Any, name: str, *args: Any) -> Any:
-    """``obj.name(*args)``; the pullback returns ``(None, obj_bar, None, *arg_bars)``."""
+    """``obj.name(*args)``; the pullback returns ``(None, obj_bar, *arg_bars)``."""
+    static = class_attribute(type(obj), name)
+    if type(static) is FunctionType and not isinstance(obj, type) and name not in getattr(obj, "__dict__", ()):
+        return call(record, slot, static, obj, *args)
     return method_keywords(record, slot, obj, name, args, NO_KEYWORDS)
 
 
@@ -338,15 +355,15 @@ def method_keywords(record: list[Any], slot: int, obj: Any, name: str, args: tup
     """``obj.name(*args, **kwargs)``."""
     kind = type(obj)
     if kind is ModuleType:
-        return linked(record, slot, lambda bars: (None, None, *bars), call_keywords, getattr(obj, name), args, kwargs)
+        return linked(record, slot, lambda bars: (None, *bars), call_keywords, getattr(obj, name), args, kwargs)
     static = class_attribute(kind, name) if not isinstance(obj, type) else None
     if type(static) is FunctionType:
         if name not in getattr(obj, "__dict__", ()):
-            return linked(record, slot, _as_method, call_keywords, static, (obj, *args), kwargs)
+            return call_keywords(record, slot, static, (obj, *args), kwargs)
     elif type(static) in _C_METHODS:
         rules = method_rules(kind, name)
         if rules is not None:
-            y = linked(record, slot, _as_method, run_rules, static, rules, (obj, *args), kwargs)
+            y = run_rules(record, slot, static, rules, (obj, *args), kwargs)
             if y is not DECLINED:
                 return y
     from adjoint.run.attributes import attribute
@@ -356,13 +373,8 @@ def method_keywords(record: list[Any], slot: int, obj: Any, name: str, args: tup
     def combine(bars: tuple[Any, ...]) -> tuple[Any, ...]:
         # A function is an object: its cotangent is in memory, unless it is bound to a number or an array.
         obj_bar = read[1](None)[1] if read[1] is not None else None
-        return (None, obj_bar, None, *bars[1:])
+        return (None, obj_bar, *bars[1:])
     return linked(record, slot, combine, call_keywords, f, args, kwargs)
-
-
-def _as_method(bars: tuple[Any, ...]) -> tuple[Any, ...]:
-    """From the cotangents of ``f(obj, *args)`` to those of ``call_method(obj, name, *args)``."""
-    return (None, bars[1], None, *bars[2:])
 
 
 def linked(record: list[Any], slot: int, arrange: Callable[[tuple[Any, ...]], tuple[Any, ...]],

@@ -90,7 +90,7 @@ def list_to_tuple(record: list[Any], slot: int, xs: list[Any]) -> tuple[Any, ...
 
 def _by_method(kind: type, name: str) -> Callable[..., Any]:
     def run(record: list[Any], slot: int, obj: Any, *operands: Any) -> Any:
-        return linked(record, slot, lambda bars: (None, bars[1], *bars[3:]), method, obj, name, *operands)
+        return method(record, slot, obj, name, *operands)
     run.__name__ = name
     return run
 

@@ -18,6 +18,7 @@ from adjoint.ir.sweeps import Blank
 from adjoint.run.generators import Generator
 from adjoint.run.memory import Memory
 from adjoint.transform.activity import Activity
+from adjoint.transform.paths import join_paths
 from adjoint.transform.reverse import reverse
 
 __all__ = ["Unit", "bind", "blank_of", "call_unit", "generated", "known_unit", "nothing", "place_of", "provide", "unit_of"]
@@ -106,9 +107,10 @@ def unit_of(f: FunctionType) -> Unit:
 
 def _compile(f: FunctionType) -> Unit:
     function = lower(f)
-    activity = Activity(function, f.__globals__)
-    sweeps = reverse(function, activity)
-    source = emit(function, sweeps, _entries, _runtime, blank_of, f.__globals__)
+    joined, modules = join_paths(function, f.__globals__)
+    activity = Activity(joined, f.__globals__)
+    sweeps = reverse(joined, activity)
+    source = emit(joined, sweeps, _entries, _runtime, blank_of, f.__globals__)
     filename = _filename(function)
     scope: dict[str, Any] = {}
     exec(compile(source.text, filename, "exec", dont_inherit=True), f.__globals__, scope)
@@ -116,7 +118,7 @@ def _compile(f: FunctionType) -> Unit:
     lines = source.text.splitlines(keepends=True)
     linecache.cache[filename] = (len(source.text), None, lines, filename)
     simple = all(parameter.kind <= 1 for parameter in function.parameters)
-    unit = Unit(function, source, filename, f.__globals__, tuple(activity.guards.items()),
+    unit = Unit(function, source, filename, f.__globals__, tuple({**modules, **activity.guards}.items()),
                 [None, *blank_of(sweeps.blank)], forward, backward,
                 len(function.parameters) if simple else -1)
     generated[forward.__code__] = generated[backward.__code__] = unit

@@ -18,45 +18,64 @@ from adjoint.run.place import current_place
 from adjoint.run.structure import NUMBERS, by_value, deposit, take
 from adjoint.run.unknown import name_of, poison
 
-__all__ = ["seal"]
+__all__ = ["seal", "seal_direct", "unruled_keyword"]
 
 ndarray = np.ndarray
 Back = Callable[[Any], tuple[Any, ...]]
 
 
+_DIRECT = frozenset({float, ndarray, np.float64})
+_PLAIN = frozenset({float, int, bool, complex, ndarray, np.float64, np.float32, type(None)})
+
+
+def seal_direct(memory: Memory, y: Any, back: Back, args: tuple[Any, ...]) -> Back | None:
+    """The same for a trusted rule of numbers and arrays whose result is new; ``None`` if the arguments are others."""
+    for arg in args:
+        if type(arg) not in _PLAIN:
+            return None
+    if memory.written and any(type(arg) is ndarray and memory.is_written(arg) for arg in args):
+        return None
+    n = len(args) + 1
+
+    def direct_back(y_bar: Any) -> tuple[Any, ...]:
+        if type(y_bar) in _DIRECT and not memory.buffers:
+            bars = back(y_bar)
+            return bars if len(bars) == n else bars[:n]
+        y_bar = _prepared(memory, y, y_bar)
+        if y_bar is None:
+            return (None,) * n
+        return _poisoned(memory, y_bar, args) if type(y_bar) is Poison else back(y_bar)[:n]
+    return direct_back
+
+
+def _prepared(memory: Memory, y: Any, y_bar: Any) -> Any:
+    """The finished cotangent of a new result by value, with what memory holds of it."""
+    if type(y_bar) is Scattered:
+        y_bar = y_bar.finish()
+    if memory.buffers and type(y) is ndarray and type(y_bar) is not Poison:
+        y_bar = take(memory, y, y_bar)
+    return y_bar
+
+
 def seal(memory: Memory, f: Any, rule: Rule, y: Any, back: Back, args: tuple[Any, ...]) -> Back:
     """Wrap a rule's pullback for the call ``y = f(*args)``."""
-    nones = (None,) * (len(args) + 1)
-    plain = True
-    for arg in args:
-        kind = type(arg)
-        if kind is not float and kind is not ndarray and kind not in NUMBERS:
-            if kind is list or kind is tuple or kind is dict or not isinstance(arg, np.generic | str | type(None)):
-                plain = False
-                break
-    if plain and memory.written and any(isinstance(arg, ndarray) and memory.is_written(arg) for arg in args):
-        plain = False
     fresh = not rule.alias or not _shares(y, args)
-    if not plain or not by_value(y):
+    if not by_value(y) or not all(type(arg) in _PLAIN or isinstance(arg, np.generic | str) for arg in args) or (
+            memory.written and any(isinstance(arg, ndarray) and memory.is_written(arg) for arg in args)):
         return _general(memory, f, rule, y, back, args, fresh)
-    trusted = rule.trusted
     n = len(args) + 1
-    place = None if trusted else current_place()
 
     def sealed(y_bar: Any) -> tuple[Any, ...]:
-        kind = type(y_bar)
-        if kind is Scattered:
+        if fresh:
+            y_bar = _prepared(memory, y, y_bar)
+        elif type(y_bar) is Scattered:
             y_bar = y_bar.finish()
-        elif kind is Poison:
-            return _poisoned(memory, y_bar, args)
-        if fresh and memory.buffers and type(y) is ndarray:
-            y_bar = take(memory, y, y_bar)
         if y_bar is None:
-            return nones
+            return (None,) * n
+        if type(y_bar) is Poison:
+            return _poisoned(memory, y_bar, args)
         bars = back(y_bar)
-        if not trusted:
-            return _checked(f, rule, bars, args, n, place)
-        return bars if len(bars) == n else bars[:n]
+        return bars[:n] if rule.trusted else _checked(f, rule, bars, args, n)
     return sealed
 
 
@@ -64,7 +83,6 @@ def _general(memory: Memory, f: Any, rule: Rule, y: Any, back: Back, args: tuple
     """Containers and objects among the arguments or in the result, or arguments in written memory."""
     nones = (None,) * (len(args) + 1)
     written = tuple(isinstance(arg, ndarray) and bool(memory.written) and memory.is_written(arg) for arg in args)
-    place = current_place()
 
     def sealed(y_bar: Any) -> tuple[Any, ...]:
         y_bar = take(memory, y, y_bar, arrays=fresh)
@@ -72,7 +90,7 @@ def _general(memory: Memory, f: Any, rule: Rule, y: Any, back: Back, args: tuple
             return _poisoned(memory, y_bar, args)
         if y_bar is None:
             return nones
-        bars = _checked(f, rule, back(y_bar), args, len(args) + 1, place)
+        bars = _checked(f, rule, back(y_bar), args, len(args) + 1)
         out = [deposit(memory, f, bars[0])]
         for arg, bar, is_written in zip(args, bars[1:], written, strict=True):
             if is_written:
@@ -108,11 +126,11 @@ def _shares(y: Any, args: tuple[Any, ...]) -> bool:
     return False
 
 
-def _checked(f: Any, rule: Rule, bars: Any, args: tuple[Any, ...], n: int, place: Any) -> tuple[Any, ...]:
+def _checked(f: Any, rule: Rule, bars: Any, args: tuple[Any, ...], n: int) -> tuple[Any, ...]:
     """What a rule returned, one cotangent per argument of the call: the rule may have optional ones more."""
     if type(bars) is not tuple or not n <= len(bars) <= max(n, rule.positional + 1):
         found = f"{len(bars)} cotangents" if isinstance(bars, tuple) else f"a {type(bars).__name__}"
-        raise _rule_error(place, f"the rule of '{name_of(f)}' returned {found} instead of a tuple of {n}",
+        raise _rule_error(f"the rule of '{name_of(f)}' returned {found} instead of a tuple of {n}",
                           "return (f_bar, *one cotangent per argument); None for arguments without derivative")
     for i in range(1, n):
         bar, arg = bars[i], args[i - 1]
@@ -122,13 +140,13 @@ def _checked(f: Any, rule: Rule, bars: Any, args: tuple[Any, ...], n: int, place
             arg, np.generic) else None
         if shape is not None and (found := np.shape(bar)) != shape:
             raise _rule_error(
-                place, f"the rule of '{name_of(f)}' returned a cotangent of shape {found} for argument {i},"
+                f"the rule of '{name_of(f)}' returned a cotangent of shape {found} for argument {i},"
                 f" whose shape is {shape}", "sum over the axes along which the argument was broadcast")
     return bars[:n]
 
 
-def _rule_error(place: Any, problem: str, hint: str) -> RuleError:
-    function, span = place or (None, None)
+def _rule_error(problem: str, hint: str) -> RuleError:
+    function, span = current_place()
     return RuleError(problem, hint=hint, filename=None if function is None else function.filename, span=span)
 
 

@@ -141,12 +141,20 @@ class Reader:
         Whether what is read is taken out. Arrays read twice are then read once.
     arrays
         Whether the cotangents of written arrays are read too.
+
+    Attributes
+    ----------
+    totals
+        If it is not ``None``: the sum of what was found for each array, by identity. While `counting` they are summed,
+        afterwards an array that occurs at several places shows its total at each.
     """
 
     def __init__(self, memory: Memory, *, taking: bool, arrays: bool = True) -> None:
         self._memory = memory
         self._taking = taking
         self._arrays = arrays
+        self.totals: dict[int, Any] | None = None
+        self.counting = False
         self._open: set[int] = set()
 
     def read(self, value: Any, bar: Any) -> Any:
@@ -156,7 +164,11 @@ class Reader:
             bar = finish(bar)
             if self._arrays and isinstance(value, np.ndarray) and memory.written and memory.is_written(value):
                 shadow = memory.take_array(value) if self._taking else self._look(value)
-                bar = accumulate(bar, shadow)
+                return accumulate(bar, shadow)
+            if self.totals is not None and isinstance(value, np.ndarray):
+                if not self.counting:
+                    return self.totals.get(id(value))
+                self.totals[id(value)] = accumulate(self.totals.get(id(value)), bar)
             return bar
         if type(bar) is Poison:
             return bar
@@ -197,7 +209,7 @@ class Reader:
             owner = value.__self__
             bar = (self._shadow(value) or {}).get("__self__")
             return None if isinstance(owner, ModuleType | type) else self.read(owner, bar)
-        return self._fields(value)
+        return None if isinstance(value, np.ufunc | type) else self._fields(value)
 
     def _items(self, value: Any) -> list[Any] | None:
         shadow = self._shadow(value)

@@ -33,12 +33,12 @@ def run_unknown(memory: Memory, record: list[Any], slot: int, f: Any, args: tupl
     _check_unchanged(f, inputs, before)
     if type(y) in ATOMS and type(y) is not FunctionType:
         return y
-    function, span = current_place()
     given = any(y is value for value in inputs)
 
     def unknown_back(y_bar: Any) -> tuple[Any, ...]:
         if y_bar is None and (given or not _arrived(memory, y)):
             return (None,) * (len(inputs) + 1)
+        function, span = current_place()
         bar = y_bar if type(y_bar) is Poison else Poison(NoDerivativeError(
             f"a derivative of '{name_of(f)}' is needed, which {why}",
             hint=f"write a rule: @ad.rrule.register({name_of(f)}), or ad.non_differentiable({name_of(f)}) if its"

@@ -17,12 +17,14 @@ from adjoint.ir.nodes import (
     Assign,
     Call,
     Const,
+    Delete,
     For,
     Function,
     Global,
     If,
     Op,
     Operand,
+    Path,
     Region,
     Try,
     Unpack,
@@ -31,7 +33,7 @@ from adjoint.ir.nodes import (
     Yield,
 )
 
-__all__ = ["Activity", "walk"]
+__all__ = ["Activity", "fixed", "targets", "walk"]
 
 PURE: frozenset[Any] = frozenset({
     operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod, operator.pow,
@@ -75,6 +77,27 @@ def walk(region: Region) -> Iterator[Op]:
                     yield from walk(part)
 
 
+def fixed(namespace: dict[str, Any], name: str) -> Any:
+    """The function, class or module that a global name stands for; ``None`` if it is anything else."""
+    value = namespace.get(name, getattr(builtins, name, None))
+    return value if isinstance(value, FunctionType | BuiltinFunctionType | ModuleType | type) else None
+
+
+def targets(op: Op) -> tuple[Var, ...]:
+    """The variables that an operation binds."""
+    match op:
+        case Call(target=target) | Yield(target=target):
+            return () if target is None else (target,)
+        case Assign(target=target) | For(target=target) | Delete(target=target):
+            return (target,)
+        case Unpack(targets=many):
+            return many
+        case Try(caught=caught):
+            return () if caught is None else (caught,)
+        case _:
+            return ()
+
+
 class Activity:
     """The inactive variables of one function.
 
@@ -93,10 +116,7 @@ class Activity:
 
     def fixed(self, name: str) -> Any:
         """The function, class or module that a global name stands for; ``None`` if it is anything else."""
-        value = self.namespace.get(name, getattr(builtins, name, None))
-        if isinstance(value, FunctionType | BuiltinFunctionType | ModuleType | type):
-            return value
-        return None
+        return fixed(self.namespace, name)
 
     def callee(self, call: Call) -> Any:
         """What is called, as far as the text says."""
@@ -113,7 +133,7 @@ class Activity:
     def is_inactive(self, operand: Operand) -> bool:
         """Whether the operand can carry no derivative and holds nothing that can."""
         match operand:
-            case Const():
+            case Const() | Path():
                 return True
             case Var(name=name):
                 return name in self._inactive

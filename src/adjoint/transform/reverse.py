@@ -59,7 +59,7 @@ from adjoint.ir.sweeps import (
     Unwind,
     When,
 )
-from adjoint.transform.activity import Activity, walk
+from adjoint.transform.activity import Activity, targets, walk
 
 __all__ = ["reverse"]
 
@@ -83,7 +83,7 @@ class _Reverse:
         self._temporaries = 0
         self._definitions: Counter[str] = Counter(p.name for p in function.parameters)
         for op in walk(function.body):
-            for target in _targets(op):
+            for target in targets(op):
                 self._definitions[target.name] += 1
 
     # ---- slots --------------------------------------------------------------------------------------------------
@@ -153,6 +153,8 @@ class _Reverse:
         more, back_more, values = self._local(tuple(value for _, value in op.keywords), op.span)
         keywords = tuple((name, value) for (name, _), value in zip(op.keywords, values, strict=True))
         op = Call(op.target, op.callee, operands, keywords, op.span)
+        if op.callee == Const(primitives.call_method):
+            operands = (operands[0], *operands[2:])  # the name of the method is no operand
         sources = tuple(map(self._active, (*operands, *values)))
         if self._activity.result_inactive(op):
             sources = (None,) * len(sources)  # no cotangent comes in, so none by value goes out
@@ -293,20 +295,6 @@ class _Reverse:
             handler = [*mark, *handler]
         statement = Try(tuple(body), op.caught, tuple(handler), tuple(orelse), tuple(final), op.span)  # type: ignore[arg-type]
         return [statement], [*final_back, *orelse_back, *handler_back, *body_back]
-
-
-def _targets(op: Op) -> tuple[Var, ...]:
-    match op:
-        case Call(target=target) | Yield(target=target):
-            return () if target is None else (target,)
-        case Assign(target=target) | For(target=target) | Delete(target=target):
-            return (target,)
-        case Unpack(targets=targets):
-            return targets
-        case Try(caught=caught):
-            return () if caught is None else (caught,)
-        case _:
-            return ()
 
 
 def _leaves_iteration(op: Op) -> bool:

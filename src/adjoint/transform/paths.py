@@ -1,0 +1,100 @@
+"""A pass: what is read from a module by name becomes one operand.
+
+Before, after::
+
+    _1 = getattr(np, 'linalg')
+    _2 = call_method(_1, 'norm', x)          _2 = np.linalg.norm(x)
+
+The names are still read when the function runs. That `np` is the module that it was when the function was lowered is a
+guard; what the module holds may change, as long as it is a function, a class or a module.
+"""
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from types import ModuleType
+from typing import Any
+
+from adjoint.ir import primitives
+from adjoint.ir.nodes import Assign, Call, Const, For, Function, Global, If, Op, Operand, Path, Region, Try, Var, While
+from adjoint.transform.activity import fixed, targets, walk
+
+__all__ = ["join_paths"]
+
+
+def join_paths(function: Function, namespace: dict[str, Any]) -> tuple[Function, dict[str, Any]]:
+    """Join the paths of `function`; also returns the modules that it relies on, by global name."""
+    joiner = _Joiner(function, namespace)
+    return replace(function, body=joiner.region(function.body)), joiner.guards
+
+
+class _Joiner:
+    def __init__(self, function: Function, namespace: dict[str, Any]) -> None:
+        self._namespace = namespace
+        self._paths: dict[str, tuple[Path, Any]] = {}
+        self.guards: dict[str, Any] = {}
+        counts = Counter(target.name for op in walk(function.body) for target in targets(op))
+        self._single = {name for name, n in counts.items() if n == 1}
+
+    def region(self, region: Region) -> Region:
+        """The region with its paths joined; reads that nothing else needs are left out."""
+        return tuple(op for old in region for op in self._op(old))
+
+    def _op(self, op: Op) -> tuple[Op, ...]:
+        match op:
+            case Call(callee=Const(value=value)) if value is getattr and len(op.operands) == 2:
+                return self._read(op)
+            case Call(callee=Const(value=value)) if value is primitives.call_method:
+                owner, name = op.operands[:2]
+                found = self._member(owner, name)
+                if found is not None:
+                    return (Call(op.target, found[0], op.operands[2:], op.keywords, op.span),)
+                return (op,)
+            case If():
+                return (replace(op, body=self.region(op.body), orelse=self.region(op.orelse)),)
+            case For():
+                return (replace(op, body=self.region(op.body), orelse=self.region(op.orelse)),)
+            case While():
+                return (replace(op, test=self.region(op.test), body=self.region(op.body),
+                                orelse=self.region(op.orelse)),)
+            case Try():
+                return (replace(op, body=self.region(op.body), handler=self.region(op.handler),
+                                orelse=self.region(op.orelse), final=self.region(op.final)),)
+            case _:
+                return (op,)
+
+    def _read(self, op: Call) -> tuple[Op, ...]:
+        found = self._member(*op.operands)
+        if found is None or op.target is None:
+            return (op,)
+        path, value = found
+        if isinstance(value, ModuleType) and op.target.name in self._single and op.target.name.startswith("_"):
+            self._paths[op.target.name] = found
+        return (Assign(op.target, path, op.span),)
+
+    def _member(self, owner: Operand, name: Operand) -> tuple[Path, Any] | None:
+        """``owner.name`` where owner is a module and the member something that carries no derivative."""
+        match owner:
+            case Global(name=start):
+                module = fixed(self._namespace, start)
+                names: tuple[str, ...] = (start,)
+            case Var(name=variable) if variable in self._paths:
+                path, module = self._paths[variable]
+                names = path.names
+            case _:
+                return None
+        if not isinstance(module, ModuleType) or not isinstance(name, Const):
+            return None
+        value = vars(module).get(name.value)
+        if not (isinstance(value, ModuleType | type) or callable(value) or _is_constant(module, value)):
+            return None
+        self.guards[names[0]] = fixed(self._namespace, names[0])
+        return Path((*names, name.value)), value
+
+
+CONSTANTS = frozenset({"math", "cmath", "numpy", "scipy"})
+"""Libraries whose numbers (``math.pi``) nobody assigns."""
+
+
+def _is_constant(module: ModuleType, value: Any) -> bool:
+    return module.__name__.partition(".")[0] in CONSTANTS and isinstance(value, int | float | complex | None)
