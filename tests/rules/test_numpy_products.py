@@ -205,5 +205,22 @@ def test_labels():
     assert parse("ba", [2]) == ([[1, 0]], [0, 1])
 
 
-def test_vectors_in_the_plane_are_left_to_the_source():
-    assert rrule(np.cross, np.array([1.0, 2.0]), np.array([3.0, 4.0, 1.0])) is None
+@pytest.mark.parametrize(
+    "f, args",
+    [
+        (np.cross, (np.ones(3), np.ones(3), 4)),
+        (np.einsum, ("ij,jk", np.ones(2), np.ones((2, 2)))),
+        (np.tensordot, (np.ones((2, 3)), np.ones((2, 3)), ([0, 5], [0, 1]))),
+        (np.dot, (np.ones(2), np.ones(3))),
+        (np.kron, (np.ones(2), None)),
+    ],
+)
+def test_errors_are_numpys_own(f, args):
+    with pytest.raises(Exception) as expected:
+        f(*args)
+    try:
+        applied = rrule(f, *args)
+    except Exception as found:
+        assert type(found) is expected.type and str(found) == str(expected.value)
+    else:
+        assert applied is None

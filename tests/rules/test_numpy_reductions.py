@@ -166,3 +166,11 @@ def test_single_precision_stays():
     for f in (np.sum, np.mean, np.prod, np.max, np.std, np.var, np.median):
         y, back = rrule(f, SINGLE)
         assert back(np.float32(1.0))[1].dtype == np.float32
+
+
+@pytest.mark.parametrize("f", [np.sum, np.mean, np.max, np.std, np.cumsum, np.sort])
+@pytest.mark.parametrize(
+    "x", [np.array([1, 2.0], object), np.ma.masked_array([1.0, 2.0], [False, True])]
+)
+def test_objects_and_masks_are_declined(f, x):
+    assert rrule(f, x) is None

@@ -170,6 +170,7 @@ def test_constant_of_pad_has_a_cotangent():
 @pytest.mark.parametrize("mode", ["mean", "linear_ramp", "maximum", "empty"])
 def test_other_modes_of_pad_are_declined(mode):
     assert rrule(np.pad, np.ones(3), 1, mode) is None
+    assert rrule(np.pad, np.ones(3), 1, constant_values=(1.0, 2.0)) is None
 
 
 def test_operands_by_keyword():

@@ -77,6 +77,7 @@ def _(*operands, optimize=False):
     values = [as_numeric(array) for array in arrays]
     if any(value is None for value in values):
         return NotImplemented
+    y = np.einsum(*operands, optimize=optimize)
     bars_of = transposes(subscripts, tuple([np.shape(value) for value in values]))
 
     def einsum_back(y_bar):
@@ -87,7 +88,7 @@ def _(*operands, optimize=False):
             bars[place + 1] = project(bar_of(y_bar, others, optimize), operands[place])
         return tuple(bars)
 
-    return np.einsum(*operands, optimize=optimize), einsum_back
+    return y, einsum_back
 
 
 @dataclass(frozen=True, slots=True)

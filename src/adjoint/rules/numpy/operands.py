@@ -104,7 +104,7 @@ def array_rule(
 
 def _are_arrays(args: tuple[Any, ...]) -> bool:
     for x in args:  # a generator in `all` would cost more than the loop
-        if type(x) is not np.ndarray:
+        if type(x) is not np.ndarray or x.dtype.kind not in "fciub":
             return False
     return True
 

@@ -89,6 +89,7 @@ def _axes(axes: Any, m: int, n: int) -> tuple[list[int], list[int]]:
 
 @array_rule(np.tensordot, operands="a b")
 def _(a, b, axes=2):
+    y = np.tensordot(a, b, axes)
     m, n = np.ndim(a), np.ndim(b)
     over_a, over_b = _axes(axes, m, n)
     free_a, free_b = (
@@ -108,7 +109,7 @@ def _(a, b, axes=2):
             np.transpose(b_bar, np.argsort(order_b)),
         )
 
-    return np.tensordot(a, b, axes), tensordot_back
+    return y, tensordot_back
 
 
 @array_rule(np.kron, operands="a b")
@@ -130,22 +131,18 @@ def _(a, b):
 def _(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
     if axis is not None:
         axisa = axisb = axisc = axis
+    y = np.cross(a, b, axisa, axisb, axisc)
     if np.shape(a)[axisa] != 3 or np.shape(b)[axisb] != 3:
         return NotImplemented
 
     def cross_back(y_bar):
-        u, v, y_bar = (
-            np.moveaxis(a, axisa, -1),
-            np.moveaxis(b, axisb, -1),
-            np.moveaxis(y_bar, axisc, -1),
-        )
-        u_bar, v_bar = (
-            unbroadcast(np.cross(conj(v), y_bar), u.shape),
-            unbroadcast(np.cross(y_bar, conj(u)), v.shape),
-        )
+        u, v = np.moveaxis(a, axisa, -1), np.moveaxis(b, axisb, -1)
+        w_bar = np.moveaxis(y_bar, axisc, -1)
+        u_bar = unbroadcast(np.cross(conj(v), w_bar), u.shape)
+        v_bar = unbroadcast(np.cross(w_bar, conj(u)), v.shape)
         return None, np.moveaxis(u_bar, -1, axisa), np.moveaxis(v_bar, -1, axisb)
 
-    return np.cross(a, b, axisa, axisb, axisc), cross_back
+    return y, cross_back
 
 
 # ---- convolutions --------------------------------------------------------------------------------

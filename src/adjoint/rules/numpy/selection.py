@@ -171,28 +171,20 @@ def _(a, choices, out=None, mode="raise"):
 # ---- pad -----------------------------------------------------------------------------------------
 
 
-def inner(shape: Any, pad_width: Any) -> tuple[slice, ...] | None:
+def inner(shape: Any, pad_width: Any) -> tuple[slice, ...]:
     """Where the array is in the padded one."""
-    if isinstance(pad_width, dict):
-        return None
     widths = np.broadcast_to(np.asarray(pad_width).round().astype(int), (len(shape), 2))
     return tuple(slice(low, low + n) for (low, _), n in zip(widths.tolist(), shape, strict=True))
 
 
 @array_rule(np.pad, operands="array constant_values")
 def _(array, pad_width, mode="constant", *, constant_values=0, reflect_type="even"):
-    shape = np.shape(array)
-    where = inner(shape, pad_width)
-    if where is None or reflect_type != "even":
+    if isinstance(pad_width, dict) or reflect_type != "even" or np.ndim(constant_values) > 0:
         return NotImplemented
+    shape = np.shape(array)
     if mode == "constant":
         y = np.pad(array, pad_width, mode, constant_values=constant_values)
-        if np.ndim(constant_values) > 0:
-            return (
-                (y, lambda y_bar: (None, y_bar[where]))
-                if not np.any(constant_values)
-                else NotImplemented
-            )
+        where = inner(shape, pad_width)
         return y, lambda y_bar: (None, y_bar[where], np.sum(y_bar) - np.sum(y_bar[where]))
     if mode not in ("edge", "reflect", "symmetric", "wrap"):
         return NotImplemented

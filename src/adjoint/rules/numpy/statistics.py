@@ -162,6 +162,7 @@ _trapezoid = getattr(np, "trapezoid", None) or getattr(np, "trapz")  # noqa: B00
 
 @array_rule(_trapezoid, operands="y x dx")
 def _(y, x=None, dx=1.0, axis=-1):
+    value = _trapezoid(y, x, dx, axis)
     ndim, axis = np.ndim(y), axis % np.ndim(y)
     lead = (slice(None),) * axis
     left, right = (*lead, slice(None, -1)), (*lead, slice(1, None))
@@ -172,7 +173,6 @@ def _(y, x=None, dx=1.0, axis=-1):
         steps = np.reshape(np.diff(x), (-1,) + (1,) * (ndim - 1 - axis))
     else:
         steps = np.diff(x, axis=axis)
-    value = _trapezoid(y, x, dx, axis)
 
     def trapezoid_back(value_bar):
         half = np.expand_dims(value_bar, axis) / 2
