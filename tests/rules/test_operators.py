@@ -220,3 +220,11 @@ def test_the_rule_for_one_operand_alone():
             alone = rule.only[i](a, b)[1](np.ones_like(y) * 1.0)
             np.testing.assert_array_equal(alone[i + 1], both[i + 1])
             assert alone[2 - i] is None
+
+
+def test_the_rule_for_one_operand_alone_at_a_pole():
+    rule = next(iter(rrule.find(operator.truediv, (1.0, 2.0), {}))).function
+    y_bar = np.array([0.0, 1.0])
+    with np.errstate(all="ignore"):
+        assert rule.only[0](np.ones(2), 0.0)[1](y_bar)[1].tolist() == [0.0, np.inf]
+        assert rule.only[1](1.0, np.zeros(2))[1](y_bar)[2].tolist() == [0.0, -np.inf]

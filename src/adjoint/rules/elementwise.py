@@ -16,9 +16,11 @@ import numpy as np
 from numpy import float64, ndarray, vdot, where
 
 from adjoint.rules.projection import FLOAT64, REALS, finite, projector, unbroadcast
-from adjoint.rules.slopes import POLES, Partial, Rule, Slopes, Traits, numeric_operands, with_arity
+from adjoint.rules.slopes import POLES, Rule, Slopes, Traits, numeric_operands, with_arity
 
 __all__ = ["reverse"]
+
+PYTHON_REALS = frozenset({float, int})
 
 
 def reverse(f: Callable[..., Any], slopes: Slopes) -> Rule:
@@ -62,6 +64,16 @@ def _function(p: Callable[..., Any] | float) -> Callable[..., Any]:
     return p if callable(p) else lambda *_: p
 
 
+def _dot(a: Any, b: Any) -> Any:
+    """The sum of products of two arrays of one shape, by the way that costs least."""
+    return a.dot(b) if a.ndim == 1 else vdot(a, b)
+
+
+def _ieee(x: Any) -> Any:
+    """A Python number as one that has infinities instead of exceptions."""
+    return float64(x) if type(x) in REALS else x
+
+
 # ---- one operand ---------------------------------------------------------------------------------
 
 
@@ -77,7 +89,7 @@ def _unary(f: Callable[..., Any], traits: Traits, slopes: Slopes, p: Callable[..
 
             def array_back(y_bar: Any) -> Any:
                 x_bar = y_bar * p(kept_y, kept_x)
-                if singular and not isfinite(vdot(x_bar, x_bar)):
+                if singular and not isfinite(_dot(x_bar, x_bar)):
                     x_bar = where(y_bar == 0, 0.0, x_bar)
                 return None, x_bar
 
@@ -126,6 +138,7 @@ def _binary(
 ) -> Rule:
     (keep_y, keep_a, keep_b), singular = slopes.keeps, slopes.singular
     of_numpy, array_lane = traits.of_numpy, not traits.floats_only
+    broadcast = _broadcasting(f, traits, slopes)
 
     def rule(a: Any, b: Any, /) -> Any:
         kind_a, kind_b = type(a), type(b)
@@ -148,14 +161,14 @@ def _binary(
             def array_back(y_bar: Any) -> Any:
                 a_bar, b_bar = y_bar * p(kept_y, kept_a, kept_b), y_bar * q(kept_y, kept_a, kept_b)
                 # one pass for both: the sum of products is finite only if every entry of both is
-                if singular and not isfinite(vdot(a_bar, b_bar)):
+                if singular and not isfinite(_dot(a_bar, b_bar)):
                     zero = y_bar == 0
                     a_bar, b_bar = where(zero, 0.0, a_bar), where(zero, 0.0, b_bar)
                 return None, a_bar, b_bar
 
             return y, array_back
         if kind_a not in REALS or kind_b not in REALS:
-            return _broadcast(f, traits, slopes, a, b)
+            return broadcast(a, b)
         y = f(a, b)
         if of_numpy:
             a, b = float64(a), float64(b)
@@ -179,12 +192,35 @@ def _binary(
 
 def _one_sided(f: Callable[..., Any], traits: Traits, slopes: Slopes) -> Rule:
     """Only one of two operands has a derivative."""
+    (keep_y, keep_a, keep_b), singular = slopes.keeps, slopes.singular
     left = slopes.partials[0] is not None
     p: Any = slopes.partials[0 if left else 1]
+    broadcast = _broadcasting(f, traits, slopes)
 
     def rule(a: Any, b: Any, /) -> Any:
+        active, other = (a, b) if left else (b, a)
+        if type(active) is ndarray and active.dtype is FLOAT64 and active.ndim:
+            if type(other) not in REALS or traits.floats_only:
+                return broadcast(a, b)
+            y = f(a, b)
+            kept_y, kept_a, kept_b = (
+                y if keep_y else None,
+                a if keep_a else None,
+                b if keep_b else None,
+            )
+
+            def array_back(y_bar: Any) -> Any:
+                try:
+                    bar = y_bar * p(kept_y, kept_a, kept_b)
+                except POLES:
+                    bar = y_bar * p(kept_y, *map(_ieee, (kept_a, kept_b)))
+                if singular and not isfinite(_dot(bar, bar)):
+                    bar = where(y_bar == 0, 0.0, bar)
+                return (None, bar, None) if left else (None, None, bar)
+
+            return y, array_back
         if type(a) not in REALS or type(b) not in REALS or traits.of_numpy:
-            return _broadcast(f, traits, slopes, a, b)
+            return broadcast(a, b)
         y = f(a, b)
         if type(y) is complex:
             return _general(f, traits, slopes, (a, b))
@@ -204,7 +240,7 @@ def _one_sided(f: Callable[..., Any], traits: Traits, slopes: Slopes) -> Rule:
 def _weighted_sum(
     f: Callable[..., Any], traits: Traits, slopes: Slopes, p: float | None, q: float | None
 ) -> Rule:
-    of_numpy = traits.of_numpy
+    of_numpy, broadcast = traits.of_numpy, _broadcasting(f, traits, slopes)
 
     def direct_back(y_bar: Any) -> Any:
         a_bar = y_bar if p == 1 else None if p is None else p * y_bar
@@ -221,54 +257,76 @@ def _weighted_sum(
             and a.ndim
         ) or (kind_a in REALS and kind_b in REALS and not of_numpy):
             return f(a, b), direct_back
-        return _broadcast(f, traits, slopes, a, b)
+        return broadcast(a, b)
 
     return rule
 
 
-def _broadcast(f: Callable[..., Any], traits: Traits, slopes: Slopes, a: Any, b: Any) -> Any:
+def _broadcasting(f: Callable[..., Any], traits: Traits, slopes: Slopes) -> Rule:
     """Double-precision arrays of different shapes, or an array and a real scalar; else
     `_general`."""
-    arrays = type(a) is ndarray or type(b) is ndarray
-    if not (arrays and traits.in_lanes(a) and traits.in_lanes(b)):
-        return _general(f, traits, slopes, (a, b))
-    y = f(a, b)
-    if type(y) is not ndarray or y.dtype is not FLOAT64:
-        return _general(f, traits, slopes, (a, b))
     (p, q), (keep_y, keep_a, keep_b), singular = slopes.partials, slopes.keeps, slopes.singular
-    shape_a, shape_b = (x.shape if type(x) is ndarray else None for x in (a, b))
-    kept = (
-        y if keep_y else None,
-        None if not keep_a else a if shape_a else float64(a),
-        None if not keep_b else b if shape_b else float64(b),
-    )
 
-    def broadcast_back(y_bar: Any) -> Any:
-        return (
-            None,
-            _fitted(p, y_bar, kept, singular, shape_a),
-            _fitted(q, y_bar, kept, singular, shape_b),
+    def rule(a: Any, b: Any, /) -> Any:
+        kind_a, kind_b = type(a), type(b)
+        dtype = a.dtype if kind_a is ndarray else b.dtype if kind_b is ndarray else None
+        # a Python number takes the precision of the array that it stands with, a double does not
+        weak = REALS if dtype is FLOAT64 else PYTHON_REALS
+        if (
+            dtype is None
+            or dtype.kind != "f"
+            or not (a.dtype is dtype if kind_a is ndarray else kind_a in weak)
+            or not (b.dtype is dtype if kind_b is ndarray else kind_b in weak)
+            or traits.floats_only
+        ):
+            return _general(f, traits, slopes, (a, b))
+        y = f(a, b)
+        if type(y) is not ndarray or y.dtype is not dtype:
+            return _general(f, traits, slopes, (a, b))
+        shape_a = a.shape if kind_a is ndarray else None
+        shape_b = b.shape if kind_b is ndarray else None
+        kept = (
+            y if keep_y else None,
+            None if not keep_a else dtype.type(a) if shape_a is None else a,
+            None if not keep_b else dtype.type(b) if shape_b is None else b,
         )
 
-    return y, broadcast_back
+        def broadcast_back(y_bar: Any) -> Any:
+            a_bar = None if p is None else _fitted(p, y_bar, kept, singular, shape_a)
+            b_bar = None if q is None else _fitted(q, y_bar, kept, singular, shape_b)
+            return None, a_bar, b_bar
+
+        return y, broadcast_back
+
+    return rule
 
 
 def _fitted(
-    p: Partial, y_bar: Any, kept: tuple[Any, ...], singular: bool, shape: tuple[int, ...] | None
+    p: Callable[..., Any] | float,
+    y_bar: Any,
+    kept: tuple[Any, ...],
+    singular: bool,
+    shape: tuple[int, ...] | None,
 ) -> Any:
-    """One cotangent of doubles, summed over what its primal was broadcast along; no shape means a
-    scalar."""
-    if p is None:
-        return None
-    if callable(p):
-        bar = y_bar * p(*kept)
-        if singular and not isfinite(vdot(bar, bar)):
-            bar = where(y_bar == 0, 0.0, bar)
-    else:
+    """One cotangent, summed over what its primal was broadcast along; no shape means a Python
+    number."""
+    if not callable(p):
         bar = y_bar if p == 1 else p * y_bar
+    else:
+        slope = p(*kept)
+        if shape is None and type(slope) is ndarray and slope.shape == y_bar.shape:
+            # to a scalar: the sum of products in one pass, and finite only if every one is
+            total = float(vdot(y_bar, slope))
+            if isfinite(total) or not singular:
+                return total
+        bar = y_bar * slope
+        if singular and not isfinite(vdot(bar, bar) if np.ndim(slope) else slope):
+            bar = where(y_bar == 0, 0, bar)
     if shape is None:
         return float(bar.sum())
-    return bar if bar.shape == shape else unbroadcast(bar, shape)
+    if bar.shape != shape:
+        bar = unbroadcast(bar, shape)
+    return bar if bar.dtype is y_bar.dtype else bar.astype(y_bar.dtype)
 
 
 # ---- any operands --------------------------------------------------------------------------------

@@ -39,7 +39,7 @@ elementwise(
 
 def base_slope(y: Any, a: Any, b: Any) -> Any:
     """∂(aᵇ)/∂a = b aᵇ⁻¹, which is 0 for b = 0, also at a = 0."""
-    if type(b) is float or np.ndim(b) == 0:
+    if type(b) is float or type(b) is int or np.ndim(b) == 0:
         if b == 0:
             return 0.0
         return 2 * a if b == 2 else b * a ** (b - 1)

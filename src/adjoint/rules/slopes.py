@@ -6,12 +6,12 @@ from __future__ import annotations
 import dis
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from adjoint.rules.projection import FLOAT64, REALS, as_numeric, is_numeric
+from adjoint.rules.projection import as_numeric, is_numeric
 
 __all__ = ["POLES", "Partial", "Rule", "Slopes", "Traits", "numeric_operands", "with_arity"]
 
@@ -38,12 +38,18 @@ class Slopes:
     real_valued
         The result is real also for complex operands; the partials are gradients: what a unit
         cotangent gives.
+    keeps
+        Whether some partial reads ``y``, the first operand, …: what the reverse sweep needs.
     """
 
     partials: tuple[Partial, ...]
     reads: tuple[tuple[bool, ...], ...]
     singular: bool
     real_valued: bool = False
+    keeps: tuple[bool, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "keeps", tuple(map(any, zip(*self.reads, strict=True))))
 
     @classmethod
     def of(cls, partials: tuple[Partial, ...], singular: bool, real_valued: bool = False) -> Slopes:
@@ -55,11 +61,6 @@ class Slopes:
             singular,
             real_valued,
         )
-
-    @property
-    def keeps(self) -> tuple[bool, ...]:
-        """Whether some partial reads ``y``, the first operand, …: what the reverse sweep needs."""
-        return tuple(map(any, zip(*self.reads, strict=True)))
 
     def only(self, position: int) -> Slopes:
         """The same with no derivative but in the operand at `position`."""
@@ -115,13 +116,6 @@ class Traits:
     def of(cls, f: Callable[..., Any]) -> Traits:
         module = "numpy" if isinstance(f, np.ufunc) else getattr(f, "__module__", None) or ""
         return cls(module.partition(".")[0] == "numpy", module == "math")
-
-    def in_lanes(self, x: Any) -> bool:
-        """Whether `x` is a real double or an array of such, so that its cotangent is one without
-        any conversion."""
-        if type(x) is np.ndarray:
-            return x.dtype is FLOAT64 and x.ndim > 0 and not self.floats_only
-        return type(x) in REALS
 
 
 def numeric_operands(traits: Traits, operands: tuple[Any, ...]) -> tuple[Any, ...] | None:
