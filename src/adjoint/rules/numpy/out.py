@@ -1,0 +1,157 @@
+"""``out=`` of NumPy's functions: the plain call, and a write of its result.
+
+One mechanism serves them all: a call that names an output goes, as Python, through `ufunc_into`,
+which the engine differentiates like anybody's code. Calls without one are not touched.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+
+from adjoint.rules.registry import non_differentiable, primitive
+from adjoint.run.dispatch import call_function
+
+__all__ = ["ufunc_into"]
+
+
+def ufunc_into(f, out, where, args, kwargs):
+    """``f(*args, out=out, where=where, **kwargs)`` as an assignment.
+
+    Parameters
+    ----------
+    f : callable
+        A ufunc, or another function of NumPy whose result goes into `out`.
+    out : ndarray
+        Written, and returned.
+    where : bool or array of bool
+        Which elements are computed and written; the others keep what `out` held.
+    args, kwargs
+        The other arguments.
+    """
+    if out is Ellipsis:  # NumPy 2.3: the result as an array, never as a scalar
+        return np.asarray(f(*args, **kwargs))
+    if where is True:
+        y = f(*args, **kwargs)
+        _demand_fit(f, out, where, args, kwargs, y)
+        out[...] = y
+        return out
+    # Only what is selected is computed: the others may have no value, or no derivative.
+    _demand_shape(f, out, where, args, kwargs)
+    chosen = _mask(where, out)
+    y = f(*[_part(arg, chosen) for arg in args], **kwargs)
+    _demand_fit(f, out, where, args, kwargs, y)
+    out[chosen] = y
+    return out
+
+
+def _part(arg, chosen):
+    return np.broadcast_to(arg, chosen.shape)[chosen]
+
+
+def _mask(where: Any, out: Any) -> Any:
+    return np.array(np.broadcast_to(np.asarray(where, bool), out.shape))
+
+
+def _demand_shape(f: Any, out: Any, where: Any, args: Any, kwargs: Any) -> None:
+    shapes = [np.shape(arg) for arg in args]
+    if np.broadcast_shapes(*shapes, np.shape(where)) != np.shape(out):
+        _try(f, out, where, args, kwargs)
+
+
+def _demand_fit(f: Any, out: Any, where: Any, args: Any, kwargs: Any, y: Any) -> None:
+    """Let NumPy itself say what it has against the output."""
+    fits = type(out) is np.ndarray and np.result_type(y) == out.dtype
+    if not fits or (where is True and np.shape(y) != out.shape):
+        _try(f, out, where, args, kwargs)
+
+
+def _try(f: Any, out: Any, where: Any, args: Any, kwargs: Any) -> None:
+    """The call as it stands, into a copy."""
+    masked = {} if where is True else {"where": where}
+    copy = np.array(out) if isinstance(out, np.ndarray) else out
+    with np.errstate(all="ignore"):
+        f(*args, **kwargs, out=copy, **masked)
+
+
+non_differentiable(_mask, _demand_shape, _demand_fit)
+
+
+# ---- every function that takes an output ---------------------------------------------------------
+
+FUNCTIONS = """
+    amax amin around choose clip compress concatenate cumprod cumsum cumulative_prod cumulative_sum
+    dot einsum fix max mean median min nancumprod nancumsum nanmax nanmean nanmedian nanmin
+    nanpercentile nanprod nanquantile nanstd nansum nanvar outer percentile prod ptp quantile round
+    stack std sum take trace var all any argmax argmin nanargmax nanargmin isneginf isposinf
+"""
+BY_POSITION = {"choose": 2, "compress": 3, "concatenate": 2, "dot": 2, "einsum": 1 << 30}
+"""Where older versions of NumPy, which do not say, take it."""
+
+METHODS = {
+    "max": 2, "min": 2, "all": 2, "any": 2, "argmax": 2, "argmin": 2, "choose": 2, "dot": 2,
+    "round": 2, "ptp": 2, "sum": 3, "mean": 3, "prod": 3, "std": 3, "var": 3, "cumsum": 3,
+    "cumprod": 3, "clip": 3, "compress": 3, "take": 3, "trace": 5,
+}  # fmt: skip
+UFUNC_METHODS = {"reduce": 4, "accumulate": 4, "reduceat": 5, "outer": 1 << 30}
+DRAWS = {
+    "random": (3, 1), "standard_normal": (3, 1), "standard_exponential": (4, 1),
+    "standard_gamma": (4, 2),
+}  # fmt: skip
+"""Where methods take it, and a size, the object itself included."""
+
+
+def _position(f: Any, name: str) -> int:
+    try:
+        parameter = inspect.signature(f).parameters["out"]
+    except (KeyError, ValueError):
+        return BY_POSITION[name]
+    if parameter.kind is parameter.KEYWORD_ONLY:
+        return 1 << 30
+    return list(inspect.signature(f).parameters).index("out")
+
+
+def _take_output(f: Any, key: Any, position: int, size: int = 0) -> None:
+    """Send calls of `f` with an output to `ufunc_into`; what is drawn takes its size from it, and
+    `size` is where else that stands.
+    """
+
+    def into(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
+        out = args[position] if position < len(args) else kwargs.get("out")
+        if isinstance(out, tuple):
+            out = out[0] if len(out) == 1 else None
+        if out is None:
+            return NotImplemented
+        memory, inner = record[0], [record[0], None]
+        given = (*args[:position], *((None,) if position < len(args) else ()), *args[position + 1 :])
+        named = {name: value for name, value in kwargs.items() if name != "out"}
+        if len(args) <= size and named.get("size") is None:
+            named["size"] = np.shape(out)
+
+        def into_back(y_bar: Any) -> tuple[Any, ...]:
+            back: Any = inner[1]
+            if back is not None:
+                back(y_bar)
+            bars = memory.take_items(given, len(given))
+            return (None, *bars, *(memory.take_entry(named, name) for name in kwargs))
+
+        record[slot] = into_back
+        return call_function(inner, 1, ufunc_into, (f, out, True, given, named), {})
+
+    primitive(key)(into)
+
+
+for _name in FUNCTIONS.split():
+    if hasattr(np, _name):
+        _f = getattr(np, _name)
+        _take_output(_f, _f, _position(_f, _name))
+_take_output(np.linalg.multi_dot, np.linalg.multi_dot, 1 << 30)
+for _kind, _methods in ((np.ndarray, METHODS), (np.ufunc, UFUNC_METHODS)):
+    for _name, _place in _methods.items():
+        if hasattr(_kind, _name):
+            _take_output(getattr(_kind, _name), (_kind, _name), _place)
+for _name, (_place, _size) in DRAWS.items():
+    _f = getattr(np.random.Generator, _name)
+    _take_output(_f, (np.random.Generator, _name), _place, _size)
