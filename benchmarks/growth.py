@@ -1,0 +1,47 @@
+"""How the time per element of loops over n elements grows with n: it should not."""
+
+from __future__ import annotations
+
+import inspect
+import statistics
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+import adjoint as ad
+from benchmarks.harness import Line, measure, ratio, show
+from benchmarks.programs import growing
+
+__all__ = ["point", "programs", "run"]
+
+FEW, MANY = 500, 8000
+
+
+def run() -> Iterator[Line]:
+    """All lines of this module."""
+    title = f"time per element of gradients of loops: n = {MANY} over n = {FEW}"
+    yield from show(title, (_line(name, f) for name, f in programs()))
+
+
+def programs() -> Iterator[tuple[str, Callable[[Any], Any]]]:
+    """The loops, by name."""
+    for name, f in inspect.getmembers(growing, inspect.isfunction):
+        if not name.startswith("_"):
+            yield name, f
+
+
+def point(f: Callable[[Any], Any], n: int) -> Any:
+    """`n` numbers as `f` takes them."""
+    array = np.random.default_rng(n).random(n)
+    return array if "array" in inspect.signature(f).parameters else array.tolist()
+
+
+def _line(name: str, f: Callable[[Any], Any]) -> Line:
+    few, many = point(f, FEW), point(f, MANY)
+    small, large = measure(lambda: ad.gradient(f, few), lambda: ad.gradient(f, many), rounds=5)
+    per_small, per_large = ([t / n for t in s] for s, n in ((small, FEW), (large, MANY)))
+    detail = (
+        f"{statistics.median(per_small) * 1e6:.3g} us -> {statistics.median(per_large) * 1e6:.3g} us"
+    )
+    return Line(name.replace("_", " "), ratio(per_large, per_small), "x", 1.5, False, detail)

@@ -1,0 +1,127 @@
+"""How things are measured and shown."""
+
+from __future__ import annotations
+
+import gc
+import statistics
+import time
+import tracemalloc
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+__all__ = ["CLOCK", "Line", "measure", "peak", "ratio", "show"]
+
+SAMPLE = 0.004
+"""Seconds that one sample takes at least: long beside the clock, short beside other work on the machine."""
+
+ROUNDS = 11
+
+_clocks = {name: time.get_clock_info(name) for name in ("process_time", "perf_counter")}
+CLOCK = time.process_time if _clocks["process_time"].resolution < 1e-6 else time.perf_counter
+"""Time of this process, in which waiting for others does not count, where it is counted finely."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One measured thing.
+
+    Attributes
+    ----------
+    value
+        In `unit`.
+    bar
+        What `value` has to keep below, or above if `at_least`; ``None``: only reported.
+    detail
+        What the value was computed from.
+    """
+
+    name: str
+    value: float
+    unit: str
+    bar: float | None = None
+    at_least: bool = False
+    detail: str = ""
+
+    @property
+    def met(self) -> bool | None:
+        """Whether the bar is met; ``None`` if there is none."""
+        if self.bar is None:
+            return None
+        return self.value >= self.bar if self.at_least else self.value <= self.bar
+
+
+def measure(*calls: Callable[[], object], rounds: int = ROUNDS) -> tuple[list[float], ...]:
+    """Seconds per call, one sample of each per round.
+
+    The samples of the calls alternate, so that what else happens on the machine meets all of them
+    alike. The garbage collector runs between samples, and is off during them, for all.
+    """
+    counts = [_count(call) for call in calls]
+    samples: tuple[list[float], ...] = tuple([] for _ in calls)
+    for _ in range(rounds):
+        for call, count, sample in zip(calls, counts, samples, strict=True):
+            sample.append(_sample(call, count) / count)
+    return samples
+
+
+def _count(call: Callable[[], object]) -> int:
+    """How many calls fill a sample; warms up on the way."""
+    call()
+    count = 1
+    while (seconds := _sample(call, count)) < SAMPLE:
+        count = max(count + 1, min(10 * count, int(1.2 * count * SAMPLE / max(seconds, 1e-7))))
+    return count
+
+
+def _sample(call: Callable[[], object], count: int) -> float:
+    gc.collect()
+    gc.disable()
+    try:
+        start = CLOCK()
+        for _ in range(count):
+            call()
+        return CLOCK() - start
+    finally:
+        gc.enable()
+
+
+def ratio(over: list[float], under: list[float]) -> float:
+    """The median of the ratios of samples that were taken side by side."""
+    return statistics.median(a / b for a, b in zip(over, under, strict=True))
+
+
+def peak(call: Callable[[], object]) -> int:
+    """Bytes that a call needs on top of what is there before it, at the worst moment."""
+    call()
+    gc.collect()
+    tracemalloc.start()
+    try:
+        call()
+        gc.collect()
+        tracemalloc.reset_peak()
+        before, _ = tracemalloc.get_traced_memory()
+        call()
+        return tracemalloc.get_traced_memory()[1] - before
+    finally:
+        tracemalloc.stop()
+
+
+# ---- the table -----------------------------------------------------------------------------------
+
+
+def show(title: str, lines: Iterable[Line]) -> Iterator[Line]:
+    """Print lines as they come, and hand them on."""
+    print(f"\n{title}\n{'-' * len(title)}")
+    for line in lines:
+        print(_text(line), flush=True)
+        yield line
+
+
+def _text(line: Line) -> str:
+    bar = ""
+    if line.bar is not None:
+        bar = f"{'>=' if line.at_least else '<='} {line.bar:g}"
+    verdict = {True: "met", False: "MISSED", None: ""}[line.met]
+    value = f"{line.value:.3g}" if line.value < 1000 else f"{line.value:.0f}"
+    text = f"  {line.name:<44} {value:>8} {line.unit:<9} {bar:<7} {verdict:<7} {line.detail}"
+    return text.rstrip()

@@ -1,0 +1,48 @@
+"""Scalar operations one by one, and scalar loops beside autograd."""
+
+from __future__ import annotations
+
+import inspect
+import statistics
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+import adjoint as ad
+from benchmarks.harness import Line, measure, show
+from benchmarks.peers import beside_autograd
+from benchmarks.programs import scalar_operations, scalar_steps
+
+__all__ = ["operations", "run"]
+
+POINT = 0.9
+LOOPS = [
+    ("lotka_volterra", 1.1),
+    ("newton_roots", 1.3),
+    ("horner", 0.7),
+    ("logistic_map", 3.2),
+    ("pendulum", 1.4),
+    ("collatz_like", 1.2),
+    ("moving_average", 1.1),
+]
+
+
+def run() -> Iterator[Line]:
+    """All lines of this module."""
+    title = "scalar operations: forward + reverse of one, over the plain loop"
+    yield from show(title, operations(scalar_operations, POINT, 1.0))
+    yield from show("between scalar operations", operations(scalar_steps, POINT, None))
+    yield from show("scalar loops: gradient", beside_autograd("scalar_loops", LOOPS, 10))
+
+
+def operations(module: ModuleType, point: Any, bar: float | None) -> Iterator[Line]:
+    """Microseconds of one active operation, for each loop of `module`."""
+    count = module.ROUNDS * module.PER_ROUND
+    for name, f in inspect.getmembers(module, inspect.isfunction):
+        if name == "identity":
+            continue
+        grad = ad.grad(f)
+        plain, active = measure(lambda f=f: f(point), lambda grad=grad: grad(point))
+        over = statistics.median(a - b for a, b in zip(active, plain, strict=True)) / count
+        detail = f"plain {statistics.median(plain) / count * 1e9:.0f} ns"
+        yield Line(name.replace("_", " "), over * 1e6, "us", bar, False, detail)
