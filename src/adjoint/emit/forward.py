@@ -51,8 +51,8 @@ class ForwardEmitter:
     """Writes forward regions."""
 
     def __init__(self, writer: Writer, names: Names, entries: Entries, runtime: Runtime, blanks: Callable[..., Any],
-                 memory: str, namespace: dict[str, Any]) -> None:
-        self._namespace = namespace
+                 memory: str, namespace: dict[str, Any], is_active: Callable[[Operand], bool]) -> None:
+        self._namespace, self._is_active = namespace, is_active
         self._writer, self._names, self._entries, self._runtime = writer, names, entries, runtime
         self._blanks, self._memory = blanks, memory
         self._records = [names.fresh("rec")]
@@ -206,7 +206,7 @@ class ForwardEmitter:
     def _recorded_call(self, call: Call, slot: Slot) -> str:
         place = f"{self._records[slot.depth]}, {slot.index}"
         operands = [self._names.operand(operand) for operand in call.operands]
-        known = self._entry(call.callee)
+        known = self._entry(call)
         if call.keywords:
             pairs = ", ".join(f"{key!r}: {self._names.operand(value)}" for key, value in call.keywords)
             if isinstance(call.callee, Const) and call.callee.value is primitives.call_method:
@@ -219,10 +219,19 @@ class ForwardEmitter:
             return f"{known}({', '.join([place, *operands])})"
         return f"{self._runtime_name('call')}({', '.join([place, self._callee(call.callee), *operands])})"
 
-    def _entry(self, callee: Operand) -> str | None:
+    def _entry(self, call: Call) -> str | None:
         """The runtime's own function for a callee that the text names, if there is one."""
-        if isinstance(callee, Const) and callee.value in self._entries:
-            entry = self._entries[callee.value]
+        if not isinstance(call.callee, Const):
+            return None
+        callee = call.callee.value
+        if len(call.operands) == 2 and (callee, 0) in self._entries:
+            left, right = map(self._is_active, call.operands)
+            if left != right:
+                entry = self._entries.get((callee, 0 if left else 1))
+                if entry is not None:
+                    return self._names.of(entry, entry.__name__)
+        if callee in self._entries:
+            entry = self._entries[callee]
             return self._names.of(entry, entry.__name__)
         return None
 

@@ -9,7 +9,7 @@ from typing import Any
 from adjoint.emit.forward import ForwardEmitter
 from adjoint.emit.reverse import ReverseEmitter
 from adjoint.emit.writer import Names, Writer
-from adjoint.ir.nodes import Assign, Call, Function, Global, Op, Path, Span, Unpack, Var, Yield
+from adjoint.ir.nodes import Assign, Call, Function, Global, Op, Operand, Path, Span, Unpack, Var, Yield
 from adjoint.ir.nodes import For, If, Raise, Return, Try, While
 from adjoint.ir.sweeps import Blank, Sweeps
 from adjoint.transform.activity import walk
@@ -40,7 +40,7 @@ class Source:
 
 def emit(function: Function, sweeps: Sweeps, entries: Mapping[Any, Callable[..., Any]],
          runtime: dict[str, Callable[..., Any]], blanks: Callable[[tuple[Blank, ...]], Any],
-         namespace: dict[str, Any]) -> Source:
+         namespace: dict[str, Any], is_active: Callable[[Operand], bool]) -> Source:
     """Write both sweeps.
 
     Parameters
@@ -53,11 +53,14 @@ def emit(function: Function, sweeps: Sweeps, entries: Mapping[Any, Callable[...,
         Makes the first contents of the record of a loop's iteration.
     namespace
         The globals of the function.
+    is_active
+        Whether an operand may carry a derivative.
     """
     names = Names(_names(function))
     writer = Writer(function.filename, indent=1)
     memory = names.fresh("mem")
-    forward = ForwardEmitter(writer, names, entries, runtime, blanks, memory, namespace)
+    forward = ForwardEmitter(writer, names, entries, runtime, blanks, memory, namespace,
+                             is_active)
     cells = names.fresh("cells")
     parameters = [parameter.name for parameter in function.parameters]
     head = names.fresh("forward")

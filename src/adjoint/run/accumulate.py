@@ -5,6 +5,7 @@ A slot for a cotangent holds ``None`` (zero), a number or an array, a `Scattered
 """
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,10 @@ class Poison:
     __pow__ = __rpow__ = __neg__ = __pos__ = _absorb
 
 
+_FEW = 4096
+"""Entries that are not worth an array."""
+
+
 class Scattered:
     """A sum of cotangents of parts ``x[index]`` of one array: what reading elements in a loop adds up to.
 
@@ -66,10 +71,10 @@ class Scattered:
 
     __slots__ = ("_dense", "_entries", "_size", "dtype", "shape")
 
-    def __init__(self, shape: tuple[int, ...], dtype: np.dtype[Any], index: Any, part: Any) -> None:
+    def __init__(self, shape: tuple[int, ...], dtype: np.dtype[Any], index: Any, part: Any, size: int) -> None:
         self.shape, self.dtype = shape, dtype
         self._entries = [(index, part)]
-        self._size = np.size(part)
+        self._size = size
         self._dense: np.ndarray[Any, Any] | None = None
 
     def add(self, other: Any) -> Any:
@@ -85,7 +90,7 @@ class Scattered:
                 self, other = other, self
             self._entries += other._entries
             self._size += other._size
-            if self._size > 4096 + np.prod(self.shape, dtype=int):
+            if self._size > _FEW and self._size > _FEW + math.prod(self.shape):
                 self._flush()
             return self
         if self._dense is None:

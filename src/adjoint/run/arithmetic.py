@@ -8,19 +8,25 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.rules.registry import lookup
+from adjoint.rules.registry import direct, direct_rule, lookup
 from adjoint.run.arrays import update_in_place
 from adjoint.run.dispatch import DECLINED, call_keywords, method_rules, run_closure_rules, run_rules
+from adjoint.run.seal import PLAIN, seal_direct
 from adjoint.run.structure import NUMBERS
 from adjoint.run.unknown import run_unknown
 
-__all__ = ["BINARY", "UNARY", "add", "mul", "sub", "truediv"]
+__all__ = ["BINARY", "ONE_SIDED", "UNARY", "add", "mul", "sub", "truediv"]
 
 ndarray = np.ndarray
 NONE2 = (None, None, None)
+REALS = frozenset({float, int})
+SCALARS = frozenset({float, int, np.float64})
 
 
 # ---- floats -----------------------------------------------------------------------------------------------------
+#
+# Each operator at once for two floats, then by `_binary`. The forms ``mul_left`` and ``mul_right`` are for calls in which
+# only the operand on that side can be active.
 
 
 def add(record: list[Any], slot: int, a: Any, b: Any) -> Any:
@@ -53,6 +59,26 @@ def mul(record: list[Any], slot: int, a: Any, b: Any) -> Any:
     return _binary(record, slot, operator.mul, a, b)
 
 
+def mul_left(record: list[Any], slot: int, a: Any, b: Any) -> Any:
+    """``a * b`` where `b` is a constant."""
+    if type(a) is float and type(b) in REALS:
+        def mul_back(y_bar: Any) -> tuple[Any, ...]:
+            return (None, y_bar * b, None) if y_bar is not None else NONE2
+        record[slot] = mul_back
+        return a * b
+    return _binary(record, slot, operator.mul, a, b, 0)
+
+
+def mul_right(record: list[Any], slot: int, a: Any, b: Any) -> Any:
+    """``a * b`` where `a` is a constant."""
+    if type(b) is float and type(a) in REALS:
+        def mul_back(y_bar: Any) -> tuple[Any, ...]:
+            return (None, None, y_bar * a) if y_bar is not None else NONE2
+        record[slot] = mul_back
+        return a * b
+    return _binary(record, slot, operator.mul, a, b, 1)
+
+
 def truediv(record: list[Any], slot: int, a: Any, b: Any) -> Any:
     """``a / b``"""
     if type(a) is float and type(b) is float:
@@ -68,16 +94,37 @@ def truediv(record: list[Any], slot: int, a: Any, b: Any) -> Any:
     return _binary(record, slot, operator.truediv, a, b)
 
 
+def truediv_left(record: list[Any], slot: int, a: Any, b: Any) -> Any:
+    """``a / b`` where `b` is a constant."""
+    if type(a) is float and type(b) in REALS:
+        def truediv_back(y_bar: Any) -> tuple[Any, ...]:
+            return (None, y_bar / b, None) if y_bar is not None else NONE2
+        record[slot] = truediv_back
+        return a / b
+    return _binary(record, slot, operator.truediv, a, b, 0)
+
+
 # ---- everything else --------------------------------------------------------------------------------------------
 
-_REFLECTED = {
-    "add": "radd", "sub": "rsub", "mul": "rmul", "truediv": "rtruediv", "floordiv": "rfloordiv", "mod": "rmod",
-    "pow": "rpow", "matmul": "rmatmul", "and": "rand", "or": "ror", "xor": "rxor", "lshift": "rlshift",
-    "rshift": "rrshift", "lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "eq": "eq", "ne": "ne",
-}
 
-
-def _binary(record: list[Any], slot: int, op: Any, a: Any, b: Any) -> Any:
+def _binary(record: list[Any], slot: int, op: Any, a: Any, b: Any, only: int | None = None) -> Any:
+    if type(a) in SCALARS and type(b) in SCALARS and op in _SCALAR_BACKS:
+        y = op(a, b)
+        record[slot] = _SCALAR_BACKS[op](a, b)
+        return y
+    if type(a) in PLAIN and type(b) in PLAIN:
+        known = direct[op] if op in direct else direct_rule(op)
+        if known is not None:
+            rule = known[0]
+            if only is not None:
+                rule = rule.only[only] or rule  # type: ignore[attr-defined]
+            result = rule(a, b)
+            if result is not NotImplemented:
+                y, back = result
+                sealed = seal_direct(record[0], y, back, (a, b))
+                if sealed is not None:
+                    record[slot] = sealed
+                    return y
     if _is_number(a) and _is_number(b):
         rules = lookup(op)
         if rules is not None:
@@ -89,9 +136,40 @@ def _binary(record: list[Any], slot: int, op: Any, a: Any, b: Any) -> Any:
     return _protocol(record, slot, op, name, a, b)
 
 
+def _sum_back(a: Any, b: Any) -> Callable[..., Any]:
+    def add_back(y_bar: Any) -> tuple[Any, ...]:
+        return None, y_bar, y_bar
+    return add_back
+
+
+def _difference_back(a: Any, b: Any) -> Callable[..., Any]:
+    def sub_back(y_bar: Any) -> tuple[Any, ...]:
+        return (None, y_bar, -y_bar) if y_bar is not None else NONE2
+    return sub_back
+
+
+def _product_back(a: Any, b: Any) -> Callable[..., Any]:
+    def mul_back(y_bar: Any) -> tuple[Any, ...]:
+        return (None, y_bar * b, y_bar * a) if y_bar is not None else NONE2
+    return mul_back
+
+
+_SCALAR_BACKS: dict[Any, Callable[[Any, Any], Callable[..., Any]]] = {
+    operator.add: _sum_back, operator.sub: _difference_back, operator.mul: _product_back,
+}
+"""Pullbacks for Python's and NumPy's double-precision scalars and integers in any mixture."""
+
+
 def _is_number(value: Any) -> bool:
     kind = type(value)
     return kind is ndarray or kind in NUMBERS or isinstance(value, np.generic | ndarray)
+
+
+_REFLECTED = {
+    "add": "radd", "sub": "rsub", "mul": "rmul", "truediv": "rtruediv", "floordiv": "rfloordiv", "mod": "rmod",
+    "pow": "rpow", "matmul": "rmatmul", "and": "rand", "or": "ror", "xor": "rxor", "lshift": "rlshift",
+    "rshift": "rrshift", "lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "eq": "eq", "ne": "ne",
+}
 
 
 def _protocol(record: list[Any], slot: int, op: Any, name: str, a: Any, b: Any) -> Any:
@@ -148,9 +226,28 @@ def _special(inner: list[Any], kind: type, special: str, operands: tuple[Any, ..
     return f(*operands)
 
 
-def _plain_operator(op: Any, name: str) -> Callable[..., Any]:
+def _plain_operator(op: Any, name: str, only: int | None = None) -> Callable[..., Any]:
     def run(record: list[Any], slot: int, a: Any, b: Any) -> Any:
-        return _binary(record, slot, op, a, b)
+        return _binary(record, slot, op, a, b, only)
+    run.__name__ = name
+    return run
+
+
+def _sum_of_one(op: Any, name: str, only: int, scale: int) -> Callable[..., Any]:
+    """``a + b`` or ``a - b`` where the operand other than `only` is a constant."""
+    def left_back(y_bar: Any) -> tuple[Any, ...]:
+        return None, y_bar, None
+
+    def right_back(y_bar: Any) -> tuple[Any, ...]:
+        return None, None, y_bar if scale == 1 or y_bar is None else -y_bar
+    back = right_back if only else left_back
+
+    def run(record: list[Any], slot: int, a: Any, b: Any) -> Any:
+        active, constant = (b, a) if only else (a, b)
+        if type(active) is float and type(constant) in REALS:
+            record[slot] = back
+            return op(a, b)
+        return _binary(record, slot, op, a, b, only)
     run.__name__ = name
     return run
 
@@ -252,6 +349,16 @@ for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"
               "rshift"):
     _op = getattr(operator, "i" + _name.rstrip("_") if not _name.endswith("_") else "i" + _name[:-1])
     BINARY[_op] = _in_place(_op, BINARY[getattr(operator, _name)], f"__i{_name.rstrip('_')}__", "i" + _name)
+ONE_SIDED: dict[tuple[Any, int], Callable[..., Any]] = {
+    (operator.mul, 0): mul_left, (operator.mul, 1): mul_right, (operator.truediv, 0): truediv_left,
+    **{(op, i): _sum_of_one(op, f"{op.__name__}_{side}", i, scale)
+       for op, scales in ((operator.add, (1, 1)), (operator.sub, (1, -1)))
+       for i, side, scale in ((0, "left", scales[0]), (1, "right", scales[1]))},
+    (operator.truediv, 1): _plain_operator(operator.truediv, "truediv_right", 1),
+    (operator.pow, 0): _plain_operator(operator.pow, "pow_left", 0),
+    (operator.pow, 1): _plain_operator(operator.pow, "pow_right", 1),
+}
+"""By operator and the one operand that can be active: 0 or 1."""
 UNARY: dict[Any, Callable[..., Any]] = {
     **{op: _unary(op, op.__name__) for op in (operator.neg, operator.pos, operator.invert)},
     operator.truth: truth, operator.not_: not_, operator.contains: contains,

@@ -16,6 +16,7 @@ __all__ = ["read_array", "update_in_place", "write_array"]
 
 ndarray = np.ndarray
 NONE3 = (None, None, None, None)
+_FLOAT64 = np.dtype(float)
 
 
 def _carries(array: np.ndarray[Any, Any]) -> bool:
@@ -35,10 +36,21 @@ def refuse_objects(array: np.ndarray[Any, Any]) -> None:
 def read_array(record: list[Any], slot: int, x: np.ndarray[Any, Any], index: Any) -> Any:
     """``x[index]``"""
     y = x[index]
+    memory: Memory = record[0]
+    if type(index) is int and type(y) is np.float64 and not memory.written:
+        shape = x.shape
+        if index < 0:
+            index += shape[0]
+
+        def element_back(y_bar: Any) -> tuple[Any, ...]:
+            if y_bar is None or type(y_bar) is Poison:
+                return None, y_bar, None
+            return None, Scattered(shape, _FLOAT64, index, y_bar, 1), None
+        record[slot] = element_back
+        return y
     if not _carries(x):
         refuse_objects(x)
         return y
-    memory: Memory = record[0]
     fresh = not isinstance(y, ndarray) or root_of(y) is not root_of(x)
     index = _own(index)
     if memory.written and memory.is_written(x):
@@ -58,7 +70,7 @@ def read_array(record: list[Any], slot: int, x: np.ndarray[Any, Any], index: Any
             y_bar = _incoming(memory, y, y_bar, fresh)
             if y_bar is None or type(y_bar) is Poison:
                 return None, y_bar, None
-            return None, Scattered(shape, dtype, index, y_bar), None
+            return None, Scattered(shape, dtype, index, y_bar, np.size(y_bar)), None
     record[slot] = read_back
     return y
 

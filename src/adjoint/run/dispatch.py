@@ -28,6 +28,7 @@ DECLINED: Any = object()
 """No rule was written for such arguments."""
 
 NO_KEYWORDS: dict[str, Any] = {}
+NONE1 = (None, None)
 INERT = frozenset({"inspect", "typing", "logging", "warnings", "re", "enum", "abc", "importlib", "threading", "ast",
                    "tokenize", "linecache", "traceback", "contextvars", "weakref", "unittest", "pytest", "_pytest",
                    "hypothesis"})
@@ -53,6 +54,11 @@ def call(record: list[Any], slot: int, f: Any, *args: Any) -> Any:
             result = known[0](*args)
             if result is not NotImplemented:
                 y, back = result
+                if type(y) is float and len(args) == 1 and type(args[0]) is float:
+                    def scalar_back(y_bar: Any) -> Any:
+                        return back(y_bar) if y_bar is not None else NONE1
+                    record[slot] = scalar_back
+                    return y
                 sealed = seal_direct(record[0], y, back, args)
                 if sealed is not None:
                     record[slot] = sealed
@@ -80,13 +86,13 @@ _NAMED = frozenset({BuiltinFunctionType, np.ufunc, type(np.mean)})
 def run_rules(record: list[Any], slot: int, f: Any, rules: Rules, args: tuple[Any, ...], kwargs: dict[str, Any]
               ) -> Any:
     """Apply the first rule that takes such a call; `DECLINED` if there is none."""
-    if rules.inactive:
-        return f(*args, **kwargs)
     memory = record[0]
     if rules.primitive is not None:
         y = rules.primitive(record, slot, *args, **kwargs)
         if y is not NotImplemented:
             return y
+    if rules.inactive:
+        return f(*args, **kwargs)
     if rules.structural is not None:
         result = rules.structural(memory, *args, **kwargs)
         if result is not NotImplemented:
@@ -249,16 +255,23 @@ def _ufunc(record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: 
         return _named(record, slot, f, args, kwargs)
     from adjoint.rules.numpy.out import ufunc_into
     out = kwargs.get("out")
+    given = args
     if len(args) > f.nin:
         out, args = args[f.nin:] if f.nout > 1 else args[f.nin], args[: f.nin]
     if isinstance(out, tuple) and len(out) == 1:
         out = out[0]
     where = kwargs.get("where", True)
     rest = {key: value for key, value in kwargs.items() if key not in ("out", "where")}
-    if f.nout > 1 or (out is None and where is not True):
-        return run_unknown(record[0], record, slot, f, args, kwargs, "has no rule for these keywords")
+    if (f.nout > 1 and out is not None) or (out is None and where is not True):
+        return run_unknown(record[0], record, slot, f, given, kwargs, "has no rule for these keywords")
+    n = len(given) - len(args)
     if out is None:
-        return _named(record, slot, f, args, rest)
+        dropped = [key for key in kwargs if key not in rest]
+
+        def padded(bars: tuple[Any, ...]) -> tuple[Any, ...]:
+            named = dict(zip(rest, bars[len(args) + 1:], strict=True))
+            return (*bars[:len(args) + 1], *(None,) * n, *(None if key in dropped else named[key] for key in kwargs))
+        return linked(record, slot, padded, call_keywords if rest else _named, f, args, rest)
     inner = [record[0], None]
     names = [key for key in kwargs if key in rest]
     y = call_function(inner, 1, ufunc_into, (f, out, where, args, rest), NO_KEYWORDS)
@@ -269,7 +282,7 @@ def _ufunc(record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: 
         back(y_bar)
         bars = memory.take_items(args, len(args))
         named = {name: memory.take_entry(rest, name) for name in names}
-        extra = [None] if "out" not in keys else []
+        extra = [None] * n
         return (None, *bars, *extra, *(named.get(key) for key in keys))
     record[slot] = out_back
     return y
@@ -305,7 +318,7 @@ def _partial(record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs
 
 def call_object(record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Any other callable: an object of a class with ``__call__``, or something of C."""
-    rules = lookup(f)
+    rules = method_rules(type(args[0]), f.__name__) if args and _is_cython(f) else lookup(f)
     if rules is not None:
         y = run_rules(record, slot, f, rules, args, kwargs)
         if y is not DECLINED:
@@ -360,7 +373,7 @@ def method_keywords(record: list[Any], slot: int, obj: Any, name: str, args: tup
     if type(static) is FunctionType:
         if name not in getattr(obj, "__dict__", ()):
             return call_keywords(record, slot, static, (obj, *args), kwargs)
-    elif type(static) in _C_METHODS:
+    elif type(static) in _C_METHODS or _is_cython(static):
         rules = method_rules(kind, name)
         if rules is not None:
             y = run_rules(record, slot, static, rules, (obj, *args), kwargs)
@@ -391,6 +404,11 @@ def linked(record: list[Any], slot: int, arrange: Callable[[tuple[Any, ...]], tu
     if inner[1] is None:
         record[slot] = blank
     return y
+
+
+def _is_cython(f: Any) -> bool:
+    """Functions that Cython makes have a type of their own in each module."""
+    return type(f).__name__ == "cython_function_or_method"
 
 
 _C_METHODS = frozenset({types.MethodDescriptorType, types.WrapperDescriptorType, types.ClassMethodDescriptorType})

@@ -12,7 +12,7 @@ from adjoint.ir import primitives
 from adjoint.rules.registry import load, primitive
 from adjoint.run import functions
 from adjoint.run.accumulate import Poison, accumulate
-from adjoint.run.arithmetic import BINARY, UNARY
+from adjoint.run.arithmetic import BINARY, ONE_SIDED, UNARY
 from adjoint.run.attributes import ATTRIBUTES, write_attribute
 from adjoint.run.cells import CELLS
 from adjoint.run.construct import construct
@@ -112,7 +112,7 @@ def _plain(f: Callable[..., Any]) -> Callable[..., Any]:
 
 
 ENTRIES: dict[Any, Callable[..., Any]] = {
-    **BINARY, **UNARY, **ATTRIBUTES, **ITEMS, **CELLS,
+    **BINARY, **ONE_SIDED, **UNARY, **ATTRIBUTES, **ITEMS, **CELLS,
     primitives.call_method: method, primitives.apply: apply, primitives.list_append: list_append,
     primitives.list_to_tuple: list_to_tuple, primitives.build_class: build_class,
     primitives.dict_merge: _lowered(primitives.dict_merge),  # type: ignore[arg-type]

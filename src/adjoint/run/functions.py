@@ -110,7 +110,8 @@ def _compile(f: FunctionType) -> Unit:
     joined, modules = join_paths(function, f.__globals__)
     activity = Activity(joined, f.__globals__)
     sweeps = reverse(joined, activity)
-    source = emit(joined, sweeps, _entries, _runtime, blank_of, f.__globals__)
+    source = emit(joined, sweeps, _entries, _runtime, blank_of, f.__globals__,
+                  lambda operand: not activity.is_inactive(operand))
     filename = _filename(function)
     scope: dict[str, Any] = {}
     exec(compile(source.text, filename, "exec", dont_inherit=True), f.__globals__, scope)

@@ -18,20 +18,21 @@ from adjoint.run.place import current_place
 from adjoint.run.structure import NUMBERS, by_value, deposit, take
 from adjoint.run.unknown import name_of, poison
 
-__all__ = ["seal", "seal_direct", "unruled_keyword"]
+__all__ = ["PLAIN", "seal", "seal_direct", "unruled_keyword"]
 
 ndarray = np.ndarray
 Back = Callable[[Any], tuple[Any, ...]]
 
 
 _DIRECT = frozenset({float, ndarray, np.float64})
-_PLAIN = frozenset({float, int, bool, complex, ndarray, np.float64, np.float32, type(None)})
+PLAIN = frozenset({float, int, bool, complex, ndarray, np.float64, np.float32, type(None)})
+"""Types of arguments that are numbers, arrays, or nothing."""
 
 
 def seal_direct(memory: Memory, y: Any, back: Back, args: tuple[Any, ...]) -> Back | None:
     """The same for a trusted rule of numbers and arrays whose result is new; ``None`` if the arguments are others."""
     for arg in args:
-        if type(arg) not in _PLAIN:
+        if type(arg) not in PLAIN:
             return None
     if memory.written and any(type(arg) is ndarray and memory.is_written(arg) for arg in args):
         return None
@@ -60,7 +61,7 @@ def _prepared(memory: Memory, y: Any, y_bar: Any) -> Any:
 def seal(memory: Memory, f: Any, rule: Rule, y: Any, back: Back, args: tuple[Any, ...]) -> Back:
     """Wrap a rule's pullback for the call ``y = f(*args)``."""
     fresh = not rule.alias or not _shares(y, args)
-    if not by_value(y) or not all(type(arg) in _PLAIN or isinstance(arg, np.generic | str) for arg in args) or (
+    if not by_value(y) or not all(type(arg) in PLAIN or isinstance(arg, np.generic | str) for arg in args) or (
             memory.written and any(isinstance(arg, ndarray) and memory.is_written(arg) for arg in args)):
         return _general(memory, f, rule, y, back, args, fresh)
     n = len(args) + 1
