@@ -32,6 +32,8 @@ CASES = {
         ([np.arange(3), W],),
         ([np.arange(3), np.arange(2)],),
         ([X],),
+        (([0, -1], [3]),),
+        ([np.arange(2), [1, 2]],),
     ],
     np.stack: [
         ([V, V + 1],),
@@ -114,3 +116,7 @@ def test_out_is_declined(f):
 
 def test_generators_are_declined():
     assert rrule(np.stack, iter([np.ones(2)])) is None
+
+
+def test_rounded_to_integers_it_is_declined():
+    assert rrule(np.concatenate, [W, [1.5]], dtype=int, casting="unsafe") is None

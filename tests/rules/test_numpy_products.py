@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from adjoint.rules.numpy.einsum import parse
+from adjoint.rules.numpy.products import core
 from adjoint.rules.registry import rrule
 from tests.rules.harness import case, complexes, reals, table
 
@@ -190,6 +191,11 @@ CASES = {
         ("bij,bjk->bik", A3, B3),
     ],
 }
+CASES[core.multiarray.correlate] = [
+    case(x, y, mode)
+    for mode in (0, 1, 2, "full")
+    for x, y in [(V, reals(3)), (V, reals(2)), (complexes(5), complexes(3, seed=4)), (V, V + 1)]
+]
 test_rule = table(CASES)
 
 

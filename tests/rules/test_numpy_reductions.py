@@ -97,12 +97,17 @@ CASES = {
         (X3, (0, 2), reals(2, 3, 4, low=0.5, seed=2)),
         (Z, 0, complexes(3, 4, seed=4) + 3),
         case([1.0, 2.0], weights=[3.0, 1.0]),
+        (X, 1, reals(4, low=0.5, seed=2), True),
+        (X, None, None, True),
+        (X, None, reals(3, 4, low=0.5, seed=2), True),
     ],
     np.median: [*AXES, (reals(4),), case(X3, axis=(0, 2), keepdims=True)],
     np.quantile: QUANTILES,
     np.percentile: [(X, 30.0), (X, [10.0, 45.0, 80.0], 1), ([3.0, 1.0, 2.0], 60.0)],
     np.nansum: [(HOLES,), case(HOLES, axis=0, keepdims=True), (Z,), case(HOLES, where=X < 1)],
     np.nanmean: [(HOLES,), case(HOLES, axis=1), case(HOLES, axis=0, keepdims=True)],
+    np.nanvar: [(HOLES,), case(HOLES, axis=1), case(X, axis=0, ddof=1, keepdims=True), (Z,)],
+    np.nanstd: [(HOLES,), case(HOLES, axis=1), case(X, axis=0, ddof=1, keepdims=True), (Z,)],
     np.nanprod: [(HOLES,), case(HOLES, axis=1), case(HOLES, axis=0, keepdims=True)],
     np.nanmax: [(HOLES,), case(HOLES, axis=1), case(HOLES, axis=0, keepdims=True)],
     np.nanmin: [(HOLES,), case(HOLES, axis=1), case(HOLES, axis=0, keepdims=True)],
@@ -174,3 +179,15 @@ def test_single_precision_stays():
 )
 def test_objects_and_masks_are_declined(f, x):
     assert rrule(f, x) is None
+
+
+def test_what_numpy_hands_on_although_nobody_gave_it():
+    nothing = np._NoValue
+    y, back = rrule(np.sum, X, axis=0, keepdims=nothing, initial=nothing, where=nothing)
+    np.testing.assert_array_equal(y, X.sum(axis=0))
+    np.testing.assert_array_equal(back(np.ones(4))[1], np.ones((3, 4)))
+
+
+def test_total_of_the_weights_alone():
+    _, back = rrule(np.average, np.ones(3), None, np.array([1.0, 2.0, 3.0]), True)
+    np.testing.assert_array_equal(back((None, 2.0))[3], [2, 2, 2])

@@ -8,7 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.rules.numpy.operands import array_rule, cotangent_dtype, like_sequence, linear_frule
+from adjoint.rules.numpy.operands import (
+    array_rule,
+    cotangent_dtype,
+    like_sequence,
+    linear_frule,
+    severed,
+)
 from adjoint.rules.projection import as_numeric, projector
 from adjoint.rules.registry import rrule
 
@@ -57,10 +63,6 @@ def _fit(part: Any) -> Callable[[Any], Any]:
     return fit
 
 
-def _integral(y: Any, parts: list[Any]) -> bool:
-    return y.dtype.kind not in "fc" and any(np.result_type(part).kind in "fc" for part in parts)
-
-
 def _join(
     name: str, lift: Callable[[list[Any]], tuple[list[tuple[int, ...]], int]], operand: str = "tup"
 ) -> None:
@@ -78,7 +80,7 @@ def _join(
             if dtype is None and casting == "same_kind"
             else f(tup, dtype=dtype, casting=casting)
         )
-        return NotImplemented if _integral(y, parts) else (y, _joined(parts, *lift(parts), tup))
+        return NotImplemented if severed(y, *parts) else (y, _joined(parts, *lift(parts), tup))
 
     array_rule(f, operands=operand, nested=False, exact=True)(rule)
 
@@ -89,7 +91,7 @@ def _(arrays, axis=0, out=None, dtype=None, casting="same_kind"):
     if not parts or out is not None:
         return NotImplemented
     y = np.concatenate(arrays, axis, dtype=dtype, casting=casting)
-    if _integral(y, parts):
+    if severed(y, *parts):
         return NotImplemented
     shapes = [np.shape(part) for part in parts]
     if axis is None:
@@ -103,7 +105,7 @@ def _(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
     if not parts or out is not None:
         return NotImplemented
     y = np.stack(arrays, axis, dtype=dtype, casting=casting)
-    if _integral(y, parts):
+    if severed(y, *parts):
         return NotImplemented
     axis %= y.ndim
     shape = np.shape(parts[0])

@@ -77,6 +77,8 @@ def array_rule(
         leading, limit = plan.direct if exact else (0, -1)
 
         def placed(*args: Any, **kwargs: Any) -> Any:
+            if kwargs:
+                kwargs = _given(kwargs)
             n = len(args)
             if n > limit or not leading or (nested and not _are_arrays(args[:leading])):
                 return _apply(plan, args, kwargs, False)
@@ -88,7 +90,7 @@ def array_rule(
             return y, lambda y_bar: (*back(y_bar), *none)
 
         def placed_keywords(*args: Any, **kwargs: Any) -> Any:
-            return _apply(plan, args, kwargs, True)
+            return _apply(plan, args, _given(kwargs), True)
 
         known = frozenset(plan.order)
         options = known - set(plan.operands)
@@ -100,6 +102,11 @@ def array_rule(
         return function
 
     return add
+
+
+def _given(kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Without those that NumPy's own code hands on although nobody gave them."""
+    return {name: value for name, value in kwargs.items() if value is not np._NoValue}
 
 
 def _are_arrays(args: tuple[Any, ...]) -> bool:
@@ -319,9 +326,9 @@ def conj(x: Any) -> Any:
 
 def severed(y: Any, *operands: Any) -> bool:
     """Whether a result was rounded to integers on the way, so that its derivative is zero."""
-    if np.result_type(y).kind in "fc":
+    if np.asarray(y).dtype.kind in "fc":
         return False
-    return any(np.result_type(x).kind in "fc" for x in operands)
+    return any(np.asarray(x).dtype.kind in "fc" for x in operands)
 
 
 def scatter(positions: Any, y_bar: Any, like: Any, unique: bool = False) -> Any:

@@ -195,6 +195,25 @@ def _(a, v, mode="valid"):
     return np.correlate(a, v, mode), correlate_back
 
 
+core: Any = getattr(np, "_core", None) or np.core
+
+
+@array_rule(core.multiarray.correlate, operands="a v")
+def _(a, v, mode=0):
+    """What `np.convolve` and the products of polynomials stand on; nothing is conjugated."""
+    names = {0: "valid", 1: "same", 2: "full"}
+    mode = names.get(mode, mode)
+    if mode not in names.values() or np.size(a) < np.size(v):
+        return NotImplemented
+    back = _convolve_back(a, np.ravel(v)[::-1], mode, (np.size(v) - 1) // 2)
+
+    def correlate_back(y_bar):
+        _, a_bar, w_bar = back(y_bar)
+        return None, a_bar, np.reshape(np.ravel(w_bar)[::-1], np.shape(v))
+
+    return core.multiarray.correlate(a, v, mode), correlate_back
+
+
 linear_frule(
     np.dot, (np.ndarray, "dot"), np.inner, np.outer, np.vdot, np.tensordot, np.kron, np.cross,
     np.convolve, np.correlate, operands=2,

@@ -127,7 +127,7 @@ def _(
     y = np.var(
         a, axis, dtype, None, ddof, keepdims, where=where, **given(mean=mean, correction=correction)
     )
-    return y, _var_back(
+    return y, var_back(
         a, y, axis, ddof if correction is NONE else correction, keepdims, where, mean
     )
 
@@ -150,16 +150,16 @@ def _(
     y = np.std(
         a, axis, dtype, None, ddof, keepdims, where=where, **given(mean=mean, correction=correction)
     )
-    back = _var_back(a, y, axis, ddof if correction is NONE else correction, keepdims, where, mean)
-
-    def std_back(y_bar):
-        """At a deviation of 0 the cotangent is 0."""
-        return back(np.where(y == 0, 0, y_bar / (2 * np.where(y == 0, 1, y))))
-
-    return y, std_back
+    back = var_back(a, y, axis, ddof if correction is NONE else correction, keepdims, where, mean)
+    return y, std_back(back, y)
 
 
-def _var_back(a: Any, y: Any, axis: Any, ddof: Any, keepdims: bool, where: Any, mean: Any) -> Any:
+def std_back(back: Any, y: Any) -> Any:
+    """From the pullback of the variance to that of its root; at a deviation of 0 it gives 0."""
+    return lambda y_bar: back(np.where(y == 0, 0, y_bar / (2 * np.where(y == 0, 1, y))))
+
+
+def var_back(a: Any, y: Any, axis: Any, ddof: Any, keepdims: bool, where: Any, mean: Any) -> Any:
     def var_back(y_bar):
         centre = np.mean(a, axis, keepdims=True, where=where) if mean is NONE else mean
         n = counted(np.shape(a), np.size(y), axis, where) - ddof
@@ -172,26 +172,31 @@ def _var_back(a: Any, y: Any, axis: Any, ddof: Any, keepdims: bool, where: Any, 
 
 @array_rule(np.average, operands="a weights")
 def _(a, axis=None, weights=None, returned=False, *, keepdims=False):
-    if returned:
-        return NotImplemented
-    y = np.average(a, axis, weights, keepdims=keepdims)
-    shape, ndim = np.shape(a), np.ndim(a)
+    y = np.average(a, axis, weights, returned, keepdims=keepdims)
+    average, shape, ndim = y[0] if returned else y, np.shape(a), np.ndim(a)
     if weights is None:
-        return y, mean_back(a, np.size(y), axis, keepdims, True)
-    w, axes = np.asarray(weights), axis
+        back = mean_back(a, np.size(average), axis, keepdims, True)
+        if not returned:
+            return y, back
+        return y, lambda y_bar: (None, None) if y_bar[0] is None else back(y_bar[0])
+    w = np.asarray(weights)
     if w.shape != shape:
         if type(axis) is not int or w.ndim != 1:
             return NotImplemented
         w = np.reshape(w, (-1,) + (1,) * (ndim - 1 - axis % ndim))
     total = np.sum(np.broadcast_to(w, shape), axis, keepdims=True)
-    average = np.reshape(y, np.shape(total))
+    centre = np.reshape(average, np.shape(total))
 
     def average_back(y_bar):
-        y_bar = restore(y_bar, axes, keepdims, ndim) / conj(total)
-        w_bar = y_bar * conj(a - average)
+        bar, total_bar = y_bar if returned else (y_bar, None)
+        share = restore(np.zeros(np.shape(average)) if bar is None else bar, axis, keepdims, ndim)
+        share = share / conj(total)
+        w_bar = share * conj(a - centre)
+        if total_bar is not None:
+            w_bar = w_bar + restore(total_bar, axis, keepdims, ndim)
         if np.shape(weights) != shape:
             w_bar = np.sum(w_bar, tuple(i for i in range(ndim) if i != axis % ndim))
-        return None, y_bar * conj(w), w_bar
+        return None, share * conj(w), w_bar
 
     return y, average_back
 

@@ -19,6 +19,8 @@ from adjoint.rules.numpy.reductions import (
     others,
     restore,
     spread,
+    std_back,
+    var_back,
 )
 from adjoint.rules.projection import unbroadcast
 
@@ -144,6 +146,33 @@ def _(a, axis=None, dtype=None, out=None, keepdims=False, initial=1, where=True)
     return y, nanprod_back
 
 
+def _nan_spread(f: Any, root: bool) -> None:
+    @array_rule(f, operands="a mean")
+    def _(
+        a,
+        axis=None,
+        dtype=None,
+        out=None,
+        ddof=0,
+        keepdims=False,
+        *,
+        where=True,
+        mean=NONE,
+        correction=NONE,
+    ):
+        if out is not None:
+            return NotImplemented
+        options = given(mean=mean, correction=correction)
+        y = f(a, axis, dtype, None, ddof, keepdims, where=where, **options)
+        ddof = ddof if correction is NONE else correction
+        back = var_back(a, y, axis, ddof, keepdims, numbers(a, where), mean)
+        return y, std_back(back, y) if root else back
+
+
+_nan_spread(np.nanvar, False)
+_nan_spread(np.nanstd, True)
+
+
 def _nan_extremum(f: Any) -> None:
     @array_rule(f, operands="a initial")
     def _(a, axis=None, out=None, keepdims=False, initial=NONE, where=True):
@@ -191,4 +220,6 @@ def _(y, x=None, dx=1.0, axis=-1):
     return value, trapezoid_back
 
 
-reduction_frule(np.median, np.nansum, np.nanmean, np.nanprod, np.nanmax, np.nanmin)
+reduction_frule(
+    np.median, np.nansum, np.nanmean, np.nanprod, np.nanmax, np.nanmin, np.nanvar, np.nanstd
+)
