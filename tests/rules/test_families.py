@@ -1,0 +1,121 @@
+"""What the families own: broadcasting, dtype, realness, and what is kept for the reverse sweep."""
+
+import weakref
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import mutually_broadcastable_shapes
+
+from adjoint.errors import RuleError
+from adjoint.rules.families import elementwise, linear, project
+from adjoint.rules.registry import rrule
+from adjoint.testing import check_rule
+
+
+class Array(np.ndarray):
+    """An array that can be watched, with no meaning of its own."""
+
+
+def watched(*values):
+    return np.array(values).view(Array)
+
+
+@pytest.mark.parametrize(
+    "f, keeps_x, keeps_y",
+    [
+        (np.negative, False, False),
+        (np.exp, False, True),
+        (np.sin, True, False),
+        (np.tanh, False, True),
+    ],
+)
+def test_only_what_the_partials_read_is_kept(f, keeps_x, keeps_y):
+    x = watched(1.0, 2.0)
+    y, back = rrule(f, x)
+    x_alive, y_alive = weakref.ref(x), weakref.ref(y)
+    del x, y
+    assert (x_alive() is not None) == keeps_x and (y_alive() is not None) == keeps_y
+    assert back(np.ones(2))[1].shape == (2,)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    mutually_broadcastable_shapes(num_shapes=2, max_dims=3, max_side=3, min_side=0),
+    st.sampled_from(["f4", "f8", "c16", "i4"]),
+    st.sampled_from(["f4", "f8", "c16"]),
+)
+def test_any_shapes_that_broadcast_and_any_dtypes(shapes, left, right):
+    rng = np.random.default_rng(0)
+    (a, b) = (rng.uniform(1, 2, shape) for shape in shapes.input_shapes)
+    check_rule(np.multiply, a.astype(left), b.astype(right))
+    check_rule(np.true_divide, a.astype(left), b.astype(right))
+
+
+def test_partials_may_leave_out_y():
+    def cube(x):
+        return x * x * x
+
+    elementwise(cube, lambda x: 3 * x * x)
+    check_rule(cube, np.array([1.0, 2.0]))
+    check_rule(cube, 1 + 2j)
+    with pytest.raises(TypeError, match="a partial takes the 1 operands"):
+        elementwise(cube, lambda a, b: a)
+
+
+def test_linear_takes_the_keywords_of_its_transpose():
+    def shifted(x, by=1, *, scale=1.0):
+        return np.roll(x, by) * scale
+
+    linear(shifted, lambda y_bar, shape, by=1, *, scale=1.0: np.roll(y_bar, -by) * scale)
+    check_rule(shifted, np.arange(4.0))
+    check_rule(shifted, np.arange(4.0, dtype="f4"), 2, scale=3.0)
+    check_rule(shifted, [1.0, 2.0, 3.0])
+    assert rrule(shifted, np.arange(4.0), other=1) is None
+    assert rrule(shifted, ["a"]) is None
+
+
+def test_a_transpose_of_the_wrong_shape_is_refused():
+    def total(x):
+        return np.sum(x)
+
+    linear(total, lambda y_bar, shape: y_bar)
+    with pytest.raises(RuleError, match=r"cotangent of shape \(\) for an argument of shape \(3,\)"):
+        rrule(total, np.ones(3))[1](1.0)
+
+
+@pytest.mark.parametrize(
+    "bar, primal, expected",
+    [
+        (np.ones((2, 3)), np.zeros(3), np.full(3, 2.0)),
+        (np.ones((2, 3)), np.zeros((2, 1)), np.full((2, 1), 3.0)),
+        (np.ones((2, 3)), 1.0, 6.0),
+        (np.float64(1), 1, 1.0),
+        (1 + 2j, 1.0, 1.0),
+        (1.0, 1j, 1 + 0j),
+        (np.ones(2), np.zeros(2, np.float32), np.ones(2, np.float32)),
+        (np.ones(2), np.float32(0), np.float32(2)),
+        (np.ones(2), np.zeros(2, bool), np.ones(2)),
+        (np.ones(2), [0, 1.0], [1.0, 1.0]),
+        (np.ones((2, 2)), ([0.0, 1.0], (2.0, 3.0)), ([1.0, 1.0], (1.0, 1.0))),
+        (2.0, np.array(1.0), np.array(2.0)),
+    ],
+)
+def test_project(bar, primal, expected):
+    got = project(bar, primal)
+    assert type(got) is type(expected)
+    if isinstance(expected, np.ndarray):
+        assert got.dtype == expected.dtype and got.shape == expected.shape
+    np.testing.assert_equal(got, expected)
+
+
+@pytest.mark.parametrize("shape", [(2,), (3, 2), (2, 3, 1)])
+def test_project_does_not_broadcast_in_silence(shape):
+    with pytest.raises(RuleError, match="does not fit"):
+        project(np.ones((2, 3)), np.ones(shape))
+
+
+def test_project_gives_back_what_fits():
+    bar = np.ones(3)
+    assert project(bar, np.zeros(3)) is bar and project(None, 1.0) is None
