@@ -143,7 +143,10 @@ class Builder:
 
     def is_local(self, name: str) -> Var | None:
         """The plain variable that the name stands for, if it does."""
-        return None if self.hidden else self.locals.get(self.mangle(name))
+        hidden = self.hidden.get(name)
+        if hidden is not None:
+            return hidden if isinstance(hidden, Var) else None
+        return self.locals.get(self.mangle(name))
 
     def read(self, name: str, node: ast.AST, into: Var | None = None) -> Operand:
         """The value of a name."""
@@ -181,6 +184,14 @@ class Builder:
             self.call(
                 primitives.store_global, (self.namespace(node), Const(name), value), node, drop=True
             )
+
+    def bind(self, name: str, result: Operand, node: ast.AST) -> None:
+        """``name = result``, where `result` is used nowhere else: its call may bind the name."""
+        var, last = self.is_local(name), self.ops[-1] if self.ops else None
+        if var is not None and isinstance(last, Call) and last.target is result:
+            self.ops[-1] = Call(var, last.callee, last.operands, last.keywords, last.span)
+        else:
+            self.write(name, result, node)
 
     def delete(self, name: str, node: ast.AST) -> None:
         """``del name``"""
@@ -233,7 +244,7 @@ class Builder:
     ) -> Var:
         """Emit a call; its result is in the variable returned."""
         target = self.temporary() if into is None and not drop else into
-        callee = function if isinstance(function, Const | Var | Global) else constant(function)
+        callee = function if isinstance(function, Operand) else constant(function)
         self.ops.append(Call(target, callee, tuple(operands), keywords, self.span(node)))
         return target  # type: ignore[return-value]
 

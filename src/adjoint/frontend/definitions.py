@@ -8,7 +8,7 @@ from types import CodeType
 from typing import Any
 
 from adjoint.frontend.builder import NONE, Builder, expression, statement
-from adjoint.frontend.expressions import apply
+from adjoint.frontend.calls import apply
 from adjoint.frontend.scope import parameters
 from adjoint.frontend.source import remember
 from adjoint.ir import primitives
@@ -105,7 +105,7 @@ def _bind_decorated(
 ) -> None:
     for decorator, place in zip(reversed(decorators), reversed(node.decorator_list), strict=True):
         value = b.call(decorator, (value,), place)
-    b.write(node.name, value, node)
+    b.bind(node.name, value, node)
 
 
 def _annotations(b: Builder, node: ast.FunctionDef) -> Operand:
@@ -214,7 +214,7 @@ def _type_alias(b: Builder, node: Any) -> None:
     for _ in range(2):
         code = next(constant for constant in code.co_consts if isinstance(constant, CodeType))
     make = _function_of(b, code, node, (NONE, NONE, NONE))
-    b.write(node.name.id, b.call(make, (), node), node)
+    b.bind(node.name.id, b.call(make, (), node), node)
 
 
 def _function_node(name: str, parameters: list[str], body: list[ast.stmt]) -> ast.FunctionDef:

@@ -39,11 +39,14 @@ def _clauses(b: Builder, handlers: Sequence[ast.ExceptHandler], caught: Var, spa
     if clause.type is None:
         b.statements(clause.body)
         return
-    matches = b.call(primitives.exception_match, (caught, b.expression(clause.type)), clause.type)
+    kind = b.expression(clause.type)
+    if kind == Const(BaseException):
+        _clause(b, clause, caught)
+        return
+    matches = b.call(primitives.exception_match, (caught, kind), clause.type)
     body = b.region(_clause, b, clause, caught)
-    b.ops.append(
-        If(matches, body, b.region(_clauses, b, handlers[1:], caught, span), b.span(clause.type))
-    )
+    rest = b.region(_clauses, b, handlers[1:], caught, span)
+    b.ops.append(If(matches, body, rest, b.span(clause.type)))
 
 
 def _clause(b: Builder, clause: ast.ExceptHandler, caught: Var) -> None:

@@ -1,17 +1,17 @@
-"""Expressions: operators, attributes, subscripts, displays, calls, strings."""
+"""Expressions: names, operators, truth, attributes, subscripts, strings."""
 
 from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
-from adjoint.frontend.builder import NONE, Builder, constant, expression
+from adjoint.frontend.builder import NONE, Builder, expression
 from adjoint.ir import primitives
-from adjoint.ir.nodes import Call, Const, Operand, Var, Yield
+from adjoint.ir.nodes import Const, Operand, Var, Yield
 
-__all__ = ["BINARY", "IN_PLACE", "apply", "condition", "tuple_of"]
+__all__ = ["BINARY", "IN_PLACE", "condition"]
 
 BINARY: dict[type[ast.operator], Callable[..., Any]] = {
     ast.Add: operator.add,
@@ -203,7 +203,7 @@ def _link(
 # ---- truth ---------------------------------------------------------------------------------------
 
 
-def condition(b: Builder, node: ast.expr) -> Operand:
+def condition(b: Builder, node: ast.expr, into: Var | None = None) -> Operand:
     """Lower an expression of which only the truth is wanted: a bool, asked for once."""
     match node:
         case ast.Constant(value=value):
@@ -213,56 +213,71 @@ def condition(b: Builder, node: ast.expr) -> Operand:
             return (
                 Const(not operand.value)
                 if isinstance(operand, Const)
-                else b.call(operator.not_, (operand,), node)
+                else b.call(operator.not_, (operand,), node, into)
             )
         case ast.BoolOp():
-            return _truth_chain(b, node, 0)
+            return _truth_chain(b, node, 0, into)
         case ast.Compare() if len(node.ops) > 1:
             left, right = b.operands([node.left, node.comparators[0]])
-            return _truth_links(b, node, 0, left, right)
+            return _truth_links(b, node, 0, left, right, into)
         case ast.IfExp():
             test = condition(b, node.test)
             if isinstance(test, Const):
-                return condition(b, node.body if test.value else node.orelse)
+                return condition(b, node.body if test.value else node.orelse, into)
+            target = b.temporary() if into is None else into
             return b.branch(
-                test, lambda: condition(b, node.body), lambda: condition(b, node.orelse), node
+                test,
+                lambda: condition(b, node.body, target),
+                lambda: condition(b, node.orelse, target),
+                node,
+                target,
             )
+    if _is_bool(node):
+        return b.expression(node, into)
     operand = b.expression(node)
     if isinstance(operand, Const):
         return Const(bool(operand.value))
-    return operand if _is_bool(node) else b.call(operator.truth, (operand,), node)
+    return b.call(operator.truth, (operand,), node, into)
 
 
-def _truth_chain(b: Builder, node: ast.BoolOp, index: int) -> Operand:
-    first = condition(b, node.values[index])
+def _truth_chain(b: Builder, node: ast.BoolOp, index: int, into: Var | None) -> Operand:
+    value = node.values[index]
     if index == len(node.values) - 1:
-        return first
+        return condition(b, value, into)
+    first = condition(b, value)
     conjunction = isinstance(node.op, ast.And)
     if isinstance(first, Const):
-        return _truth_chain(b, node, index + 1) if first.value is conjunction else first
+        if first.value is not conjunction:
+            return first
+        return _truth_chain(b, node, index + 1, into)
+    target = b.temporary() if into is None else into
     decided = Const(not conjunction)
-    rest: Callable[[], Operand] = lambda: _truth_chain(b, node, index + 1)
+    rest: Callable[[], Operand] = lambda: _truth_chain(b, node, index + 1, target)
     if conjunction:
-        return b.branch(first, rest, lambda: decided, node)
-    return b.branch(first, lambda: decided, rest, node)
+        return b.branch(first, rest, lambda: decided, node, target)
+    return b.branch(first, lambda: decided, rest, node, target)
 
 
 def _truth_links(
-    b: Builder, node: ast.Compare, index: int, left: Operand, right: Operand
+    b: Builder, node: ast.Compare, index: int, left: Operand, right: Operand, into: Var | None
 ) -> Operand:
     last = index == len(node.ops) - 1
     if not last:
         right = b.keep(right, node.comparators[index], b.hazard(node.comparators[index + 1 :]))
-    first = _link(b, node, index, left, right, None)
-    if not isinstance(node.ops[index], _GIVES_BOOL):
-        first = b.call(operator.truth, (first,), node)
+    result = into if last else None
+    if isinstance(node.ops[index], _GIVES_BOOL):
+        first = _link(b, node, index, left, right, result)
+    else:
+        first = b.call(operator.truth, (_link(b, node, index, left, right, None),), node, result)
     if last:
         return first
+    target = b.temporary() if into is None else into
 
     def rest() -> Operand:
-        return _truth_links(b, node, index + 1, right, b.expression(node.comparators[index + 1]))
+        following = b.expression(node.comparators[index + 1])
+        return _truth_links(b, node, index + 1, right, following, target)
 
-    return b.branch(first, rest, lambda: Const(False), node)
+    return b.branch(first, rest, lambda: Const(False), node, target)
 
 
 def _is_bool(node: ast.expr) -> bool:
@@ -310,171 +325,6 @@ def _slice(b: Builder, node: ast.Slice, into: Var | None) -> Operand:
     return b.call(primitives.build_slice, parts, node, into)
 
 
-# ---- displays ------------------------------------------------------------------------------------
-
-
-@expression.register(ast.Tuple)
-def _tuple(b: Builder, node: ast.Tuple, into: Var | None) -> Operand:
-    return tuple_of(b, node.elts, node, into)
-
-
-def tuple_of(
-    b: Builder, items: Sequence[ast.expr], node: ast.AST, into: Var | None = None
-) -> Operand:
-    """``(*items,)``"""
-    if any(isinstance(item, ast.Starred) for item in items):
-        return b.call(primitives.list_to_tuple, (_list_with_stars(b, items, node),), node, into)
-    operands = b.operands(items)
-    if all(isinstance(operand, Const) for operand in operands):
-        return Const(tuple(operand.value for operand in operands))  # type: ignore[union-attr]
-    return b.call(primitives.build_tuple, operands, node, into)
-
-
-@expression.register(ast.List)
-def _list(b: Builder, node: ast.List, into: Var | None) -> Operand:
-    if any(isinstance(item, ast.Starred) for item in node.elts):
-        return _list_with_stars(b, node.elts, node)
-    return b.call(primitives.build_list, b.operands(node.elts), node, into)
-
-
-def _list_with_stars(b: Builder, items: Sequence[ast.expr], node: ast.AST) -> Var:
-    first = next(index for index, item in enumerate(items) if isinstance(item, ast.Starred))
-    result = b.call(primitives.build_list, b.operands(items[:first]), node)
-    for item in items[first:]:
-        if isinstance(item, ast.Starred):
-            b.call(primitives.list_extend, (result, b.expression(item.value)), item, drop=True)
-        else:
-            b.call(primitives.list_append, (result, b.expression(item)), item, drop=True)
-    return result
-
-
-@expression.register(ast.Set)
-def _set(b: Builder, node: ast.Set, into: Var | None) -> Operand:
-    first = next(
-        (i for i, item in enumerate(node.elts) if isinstance(item, ast.Starred)), len(node.elts)
-    )
-    if first == len(node.elts):
-        return b.call(primitives.build_set, b.operands(node.elts), node, into)
-    result = b.call(primitives.build_set, b.operands(node.elts[:first]), node)
-    for item in node.elts[first:]:
-        if isinstance(item, ast.Starred):
-            b.call(primitives.set_update, (result, b.expression(item.value)), item, drop=True)
-        else:
-            b.call(primitives.set_add, (result, b.expression(item)), item, drop=True)
-    return result
-
-
-@expression.register(ast.Dict)
-def _dict(b: Builder, node: ast.Dict, into: Var | None) -> Operand:
-    first = next((i for i, key in enumerate(node.keys) if key is None), len(node.keys))
-    pairs: list[Any] = [
-        part for pair in zip(node.keys[:first], node.values[:first], strict=True) for part in pair
-    ]
-    if first == len(node.keys):
-        return b.call(primitives.build_dict, b.operands(pairs), node, into)
-    result = b.call(primitives.build_dict, b.operands(pairs), node)
-    for key, value in zip(node.keys[first:], node.values[first:], strict=True):
-        if key is None:
-            b.call(primitives.dict_update, (result, b.expression(value)), value, drop=True)
-        else:
-            b.call(primitives.dict_insert, (result, *b.operands([key, value])), value, drop=True)
-    return result
-
-
-# ---- calls ---------------------------------------------------------------------------------------
-
-
-@expression.register(ast.Call)
-def _call(b: Builder, node: ast.Call, into: Var | None) -> Operand:
-    if _is_bare_super(b, node):
-        return _super(b, node, into)
-    has_stars = any(isinstance(arg, ast.Starred) for arg in node.args) or any(
-        keyword.arg is None for keyword in node.keywords
-    )
-    if has_stars:
-        return _call_with_stars(b, node.func, node.args, node.keywords, node, into)
-    names = [str(keyword.arg) for keyword in node.keywords]
-    values = [keyword.value for keyword in node.keywords]
-    if isinstance(node.func, ast.Attribute):
-        obj, *operands = b.operands([node.func.value, *node.args, *values])
-        callee: Operand = constant(primitives.call_method)
-        first: tuple[Operand, ...] = (obj, Const(b.mangle(node.func.attr)))
-    else:
-        callee, *operands = b.operands([node.func, *node.args, *values])
-        first = ()
-    positional = (*first, *operands[: len(node.args)])
-    keywords = tuple(zip(names, operands[len(node.args) :], strict=True))
-    target = b.temporary() if into is None else into
-    b.ops.append(Call(target, callee, positional, keywords, b.span(node)))
-    return target
-
-
-def _call_with_stars(
-    b: Builder,
-    func: ast.expr,
-    args: Sequence[ast.expr],
-    keywords: Sequence[ast.keyword],
-    node: ast.AST,
-    into: Var | None,
-) -> Operand:
-    callee = b.expression(func)
-    callee = b.keep(callee, func, b.hazard([*args, *(keyword.value for keyword in keywords)]))
-    return apply(b, callee, args, keywords, node, into)
-
-
-def apply(
-    b: Builder,
-    callee: Operand,
-    args: Sequence[ast.expr],
-    keywords: Sequence[ast.keyword],
-    node: ast.AST,
-    into: Var | None = None,
-    leading: Sequence[Operand] = (),
-) -> Operand:
-    """``callee(*leading, *args, **keywords)`` where some of them have stars."""
-    positional = b.call(primitives.build_list, tuple(leading), node) if leading else None
-    if positional is None:
-        first = next((i for i, arg in enumerate(args) if isinstance(arg, ast.Starred)), len(args))
-        positional = b.call(primitives.build_list, b.operands(args[:first]), node)
-        args = args[first:]
-    for arg in args:
-        if isinstance(arg, ast.Starred):
-            b.call(primitives.list_extend, (positional, b.expression(arg.value)), arg, drop=True)
-        else:
-            b.call(primitives.list_append, (positional, b.expression(arg)), arg, drop=True)
-    positional = b.call(primitives.list_to_tuple, (positional,), node)
-    named = b.call(primitives.build_dict, (), node)
-    for keyword in keywords:
-        value = b.expression(keyword.value)
-        if keyword.arg is None:
-            b.call(primitives.dict_merge, (named, value), keyword, drop=True)
-        else:
-            pair = b.call(primitives.build_dict, (Const(keyword.arg), value), keyword)
-            b.call(primitives.dict_merge, (named, pair), keyword, drop=True)
-    return b.call(primitives.apply, (callee, positional, named), node, into)
-
-
-def _is_bare_super(b: Builder, node: ast.Call) -> bool:
-    return (
-        isinstance(node.func, ast.Name)
-        and node.func.id == "super"
-        and not node.args
-        and not node.keywords
-        and "__class__" in b.cells
-        and b.function.__code__.co_argcount > 0
-        and not b.hidden
-    )
-
-
-def _super(b: Builder, node: ast.Call, into: Var | None) -> Operand:
-    """``super()`` reads the frame of its caller, so it is written out: the class, and the first
-    parameter."""
-    callee = b.expression(node.func)
-    cls = b.call(primitives.load_cell, (b.cells["__class__"], Const("__class__")), node)
-    first = b.read(b.function.__code__.co_varnames[0], node)
-    return b.call(callee, (cls, first), node, into)
-
-
 # ---- strings and generators ----------------------------------------------------------------------
 
 
@@ -484,8 +334,13 @@ def _joined(b: Builder, node: ast.JoinedStr, into: Var | None) -> Operand:
         return Const("")
     if len(node.values) == 1:
         return b.expression(node.values[0], into)
-    parts = [b.expression(value) for value in node.values]
+    # Some versions of the parser leave an empty text behind a part.
+    parts = b.operands([value for value in node.values if not _is_empty_text(value)])
     return b.call(primitives.build_string, parts, node, into)
+
+
+def _is_empty_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value == ""
 
 
 @expression.register(ast.FormattedValue)

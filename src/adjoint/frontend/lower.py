@@ -8,8 +8,10 @@ import inspect
 from types import FunctionType
 
 import adjoint.frontend.assignments
+import adjoint.frontend.calls
 import adjoint.frontend.comprehensions
 import adjoint.frontend.definitions
+import adjoint.frontend.displays
 import adjoint.frontend.exceptions
 import adjoint.frontend.expressions
 import adjoint.frontend.patterns

@@ -87,12 +87,17 @@ def _both(b: Builder, first: Operand, second: Step, node: ast.AST) -> Operand:
     return b.branch(first, second, lambda: NO, node)
 
 
-def _all(b: Builder, steps: Sequence[Step], node: ast.AST) -> Operand:
+def _all(b: Builder, steps: Sequence[Step], node: ast.AST, into: Var | None = None) -> Operand:
     """Whether all steps give true; none is taken behind one that does not."""
     if not steps:
         return YES
-    first = steps[0]()
-    return first if len(steps) == 1 else _both(b, first, lambda: _all(b, steps[1:], node), node)
+    first, rest = steps[0](), steps[1:]
+    if not rest:
+        return first
+    if isinstance(first, Const):
+        return _all(b, rest, node, into) if first.value else NO
+    target = b.temporary() if into is None else into
+    return b.branch(first, lambda: _all(b, rest, node, target), lambda: NO, node, target)
 
 
 # ---- simple patterns -----------------------------------------------------------------------------

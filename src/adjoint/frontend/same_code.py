@@ -105,6 +105,7 @@ def _names(code: CodeType) -> Iterator[str]:
     yield from code.co_names
     yield from code.co_varnames
     yield from code.co_cellvars
+    yield from code.co_freevars
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             yield from _names(constant)
@@ -226,60 +227,54 @@ def is_rewritten(code: CodeType) -> bool:
 
 
 def matches_roughly(node: Any, code: CodeType, offset: int) -> bool:
-    """Whether the parts of `node` outside assertions can be what `code` was compiled from:
-    positions and names."""
-    if not isinstance(node, ast.FunctionDef | ast.Lambda | ast.GeneratorExp):
-        return False
+    """Whether the parts of `node` outside assertions can be what `code` was compiled from."""
     if getattr(node, "name", code.co_name) != code.co_name:
         return False
-    asserted = [
-        (n.lineno + offset, (n.end_lineno or n.lineno) + offset)
-        for n in ast.walk(node)
-        if isinstance(n, ast.Assert)
-    ]
-    placed: list[Any] = [n for n in ast.walk(node) if hasattr(n, "lineno")]
+    parts, asserted = _outside_assertions(node)
+    lines = [range(n.lineno + offset, n.end_lineno + offset + 1) for n in asserted]
+    placed = [n for n in parts if hasattr(n, "lineno")]
     starts = {(n.lineno + offset, n.col_offset) for n in placed}
     ends = {(n.end_lineno + offset, n.end_col_offset) for n in placed}
     for line, end_line, column, end_column in _positions(code):
-        if not any(first <= line <= last for first, last in asserted) and (
-            (line, column) not in starts and (end_line, end_column) not in ends
+        if not any(line in span for span in lines) and not (
+            (line, column) in starts or (end_line, end_column) in ends
         ):
             return False
-    words = set(_words(node))
-    return all(
-        _unmangled(name) in words
-        for name in (*code.co_names, *code.co_varnames)
-        if not name.startswith(("@", ".")) and name not in ("AssertionError", "__class__")
-    )
+    names = set(_names(code))
+    words = {
+        word for n in parts for word in (getattr(n, "id", None), getattr(n, "attr", None)) if word
+    }
+    return all(word in names or any(name.endswith(word) for name in names) for word in words)
+
+
+def _outside_assertions(node: ast.AST) -> tuple[list[Any], list[Any]]:
+    """The nodes that run outside assertions, and the assertions."""
+    parts: list[Any] = []
+    asserted: list[Any] = []
+    pending = [node]
+    while pending:
+        inner = pending.pop()
+        if isinstance(inner, ast.Assert):
+            asserted.append(inner)
+            continue
+        parts.append(inner)
+        # Annotations and decorators are run by the scope around a function, or by nobody.
+        unseen = {"decorator_list", "annotation", "returns"} | (
+            {"args"} if inner is node else set()
+        )
+        pending += [
+            child
+            for name, value in ast.iter_fields(inner)
+            if name not in unseen
+            for child in (value if isinstance(value, list) else [value])
+            if isinstance(child, ast.AST)
+        ]
+    return parts, asserted
 
 
 def _positions(code: CodeType) -> Iterator[tuple[int, int, int, int]]:
     for line, end_line, column, end_column in code.co_positions():
-        if (
-            line is not None
-            and end_line is not None
-            and column is not None
-            and end_column is not None
-            and ((column, end_column) != (0, 0))
-        ):
+        if line is None or end_line is None or column is None or end_column is None:
+            continue
+        if (column, end_column) != (0, 0):
             yield line, end_line, column, end_column
-
-
-def _unmangled(name: str) -> str:
-    if name.startswith("_") and "__" in name[1:] and not name.startswith("__"):
-        return name[name.index("__", 1) :]
-    return name
-
-
-def _words(node: ast.AST) -> Iterator[str]:
-    """Every identifier in the text of `node`."""
-    for inner in ast.walk(node):
-        for field in ("id", "arg", "attr", "name", "asname", "module", "rest"):
-            word = getattr(inner, field, None)
-            if isinstance(word, str):
-                yield word
-                yield from word.split(".")
-                yield _unmangled(word)
-        for word in (*getattr(inner, "names", ()), *getattr(inner, "kwd_attrs", ())):
-            if isinstance(word, str):
-                yield word

@@ -130,11 +130,11 @@ def _import(b: Builder, node: ast.Import) -> None:
         )
         top, *inner = alias.name.split(".")
         if alias.asname is None:
-            b.write(top, module, node)
+            b.bind(top, module, node)
             continue
         for name in inner:
             module = b.call(primitives.import_from, (module, Const(name)), node)
-        b.write(alias.asname, module, node)
+        b.bind(alias.asname, module, node)
 
 
 @statement.register(ast.ImportFrom)
@@ -144,7 +144,7 @@ def _import_from(b: Builder, node: ast.ImportFrom) -> None:
     module = b.call(primitives.import_module, operands, node)
     for alias in node.names:
         value = b.call(primitives.import_from, (module, Const(alias.name)), node)
-        b.write(alias.asname or alias.name, value, node)
+        b.bind(alias.asname or alias.name, value, node)
 
 
 @statement.register(ast.AsyncFor)

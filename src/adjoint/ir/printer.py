@@ -21,6 +21,7 @@ from adjoint.ir.nodes import (
     Op,
     Operand,
     Parameter,
+    Path,
     Raise,
     Region,
     Return,
@@ -67,6 +68,8 @@ def format_operand(operand: Operand) -> str:
     match operand:
         case Var(name=name) | Global(name=name):
             return name
+        case Path(names=names):
+            return ".".join(names)
         case Const(value=value):
             return _constant(value)
         case _:
@@ -164,8 +167,11 @@ class _Printer:
         text = format_operand
         match op:
             case If(condition=condition, body=body, orelse=orelse, span=span):
-                self.headed(f"if {text(condition)}:", body, span, always=True)
-                self.headed("else:", orelse)
+                if orelse and not body:
+                    self.headed(f"if not {text(condition)}:", orelse, span)
+                else:
+                    self.headed(f"if {text(condition)}:", body, span, always=True)
+                    self.headed("else:", orelse)
             case For(target=target, iterable=iterable, body=body, orelse=orelse, span=span):
                 self.headed(f"for {target.name} in {text(iterable)}:", body, span, always=True)
                 self.headed("else:", orelse)

@@ -10,12 +10,10 @@ from adjoint.ir.nodes import (
     Assign,
     Break,
     Call,
-    Const,
     Continue,
     Delete,
     For,
     Function,
-    Global,
     If,
     Op,
     Operand,
@@ -108,7 +106,7 @@ class _Verifier:
             self._op(op, in_loop)
 
     def _operand(self, operand: Operand, op: Op) -> None:
-        self._require(isinstance(operand, Var | Const | Global), op, "an operand of a wrong class")
+        self._require(isinstance(operand, Operand), op, "an operand of a wrong class")
         if isinstance(operand, Var):
             self._require(operand.name in self._bound, op, f"'{operand.name}' is never bound")
 
