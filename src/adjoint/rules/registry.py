@@ -328,7 +328,10 @@ def direct_rule(f: Any) -> tuple[Callable[..., Any], int, int] | None:
     if rules is not None and rules.rrules and not rules.inactive and rules.structural is None:
         rule = rules.rrules[0]
         if rule.trusted and not rule.types and not rule.alias and not rule.keyword_bars:
-            found = rule.function, rule.required, rule.positional if rule.positional >= 0 else 1 << 30
+            most = rule.positional if rule.positional >= 0 else 1 << 30
+            if rules.primitive is not None:
+                most = min(most, 2)  # an ``out`` given by position comes third at the earliest
+            found = rule.function, rule.required, most
     direct[f] = found
     return found
 

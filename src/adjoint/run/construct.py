@@ -7,22 +7,25 @@ from types import FunctionType
 from typing import Any
 
 from adjoint.rules.registry import lookup
-from adjoint.run.dispatch import DECLINED, call_keywords, linked, run_rules
+from adjoint.run.dispatch import DECLINED, INERT, call_keywords, linked, run_rules
 from adjoint.run.memory import Memory
 from adjoint.run.unknown import run_unknown
 
 __all__ = ["construct"]
 
 
-def construct(record: list[Any], slot: int, cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """``cls(*args, **kwargs)``"""
+def construct(record: list[Any], slot: int, cls: type, args: tuple[Any, ...], kwargs: dict[str, Any], *,
+              by_metaclass: bool = True) -> Any:
+    """``cls(*args, **kwargs)``; `by_metaclass`: first the metaclass's own ``__call__``, if it has one."""
     rules = lookup(cls)
     if rules is not None:
         y = run_rules(record, slot, cls, rules, args, kwargs)
         if y is not DECLINED:
             return y
     meta_call = type(cls).__call__
-    if type(meta_call) is FunctionType and not issubclass(cls, enum.Enum):
+    if cls.__module__.partition(".")[0] in INERT:
+        return cls(*args, **kwargs)
+    if by_metaclass and type(meta_call) is FunctionType and not issubclass(cls, enum.Enum):
         return linked(record, slot, _without_self, call_keywords, meta_call, (cls, *args), kwargs)
     if issubclass(cls, enum.Enum):
         return cls(*args, **kwargs)

@@ -194,7 +194,8 @@ def _first_call(record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwa
             return y
     module = f.__module__ or ""
     if module.partition(".")[0] in INERT or module.startswith(OWN):
-        return run_unknown(record[0], record, slot, f, args, kwargs, f"belongs to '{module}', which is left alone")
+        return run_unknown(record[0], record, slot, f, args, kwargs, f"belongs to '{module}', which is left alone",
+                           trusted=True)
     try:
         unit = unit_of(f)
     except SourceError as error:
@@ -221,6 +222,9 @@ def _builtin(record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs
     if owner is None or type(owner) is ModuleType:
         rules = table.get(f) or lookup(f)
         return _ruled_or_unknown(record, slot, f, rules, args, kwargs)
+    if isinstance(owner, type) and f.__name__ == "__call__":
+        from adjoint.run.construct import construct
+        return construct(record, slot, owner, args, kwargs, by_metaclass=False)
     if isinstance(owner, type):  # dict.fromkeys, object.__new__
         return _ruled_or_unknown(record, slot, f, lookup((owner, f.__name__)), args, kwargs)
     rules = method_rules(type(owner), f.__name__)

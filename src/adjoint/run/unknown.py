@@ -1,8 +1,12 @@
 """Functions with neither rule nor source: they run, and their results are poisoned (design, section 3.4)."""
 from __future__ import annotations
 
+import array
+import gc
+import operator
+import sys
 from collections.abc import Iterator
-from types import BuiltinMethodType, CellType, FunctionType, MethodType
+from types import BuiltinMethodType, CellType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -12,7 +16,7 @@ from adjoint.run.accumulate import Poison
 from adjoint.run.iterator import Iterator
 from adjoint.run.memory import Memory
 from adjoint.run.place import current_place
-from adjoint.run.structure import ATOMS, by_value, fields_of, slots_of
+from adjoint.run.structure import ATOMS, by_value, fields_of, is_record, slots_of
 
 __all__ = ["name_of", "poison", "run_unknown"]
 
@@ -25,18 +29,27 @@ def name_of(f: Any) -> str:
 
 
 def run_unknown(memory: Memory, record: list[Any], slot: int, f: Any, args: tuple[Any, ...],
-                kwargs: dict[str, Any], why: str = "has neither a rule nor Python source") -> Any:
-    """Run `f` as it is; a cotangent that arrives at its result becomes poison of what went in."""
+                kwargs: dict[str, Any], why: str = "has neither a rule nor Python source", *,
+                trusted: bool = False) -> Any:
+    """Run `f` as it is; a cotangent that arrives at its result becomes poison of what went in.
+
+    `trusted` is for code that is known to keep its hands off values that carry derivatives.
+    """
     inputs = (*args, *kwargs.values())
-    before = [_snapshot(value) for value in inputs]
+    owner = getattr(f, "__self__", None)
+    owner = None if isinstance(owner, type | ModuleType) else owner
+    watched = () if trusted else (*inputs, owner)
+    before = [_snapshot(value) for value in watched]
+    counts = [sys.getrefcount(watched[i]) for i in range(len(watched))]
     y = f(*args, **kwargs)
-    _check_unchanged(f, inputs, before)
+    _check_unchanged(f, watched, before)
+    _check_not_stored(f, watched, counts, y)
     if type(y) in ATOMS and type(y) is not FunctionType:
         return y
     given = any(y is value for value in inputs)
 
     def unknown_back(y_bar: Any) -> tuple[Any, ...]:
-        if y_bar is None and (given or not _arrived(memory, y)):
+        if y_bar is None and (given or not _arrived(memory, y, (f, *inputs))):
             return (None,) * (len(inputs) + 1)
         function, span = current_place()
         bar = y_bar if type(y_bar) is Poison else Poison(NoDerivativeError(
@@ -44,7 +57,6 @@ def run_unknown(memory: Memory, record: list[Any], slot: int, f: Any, args: tupl
             hint=f"write a rule: @ad.rrule.register({name_of(f)}), or ad.non_differentiable({name_of(f)}) if its"
                  " derivative is zero",
             filename=None if function is None else function.filename, span=span))
-        owner = getattr(f, "__self__", None)
         if owner is not None:
             poison(memory, owner, bar)
         poison(memory, f, bar)
@@ -54,10 +66,40 @@ def run_unknown(memory: Memory, record: list[Any], slot: int, f: Any, args: tupl
     return y
 
 
-def _arrived(memory: Memory, y: Any) -> bool:
-    """Whether memory holds a cotangent of `y`, taken out here."""
-    from adjoint.run.structure import take
-    return not by_value(y) and take(memory, y, None) is not None
+def _arrived(memory: Memory, y: Any, inputs: tuple[Any, ...]) -> bool:
+    """Whether memory holds a cotangent of what `f` made, taken out here: of what `y` reaches and the inputs do not."""
+    if by_value(y):
+        return False
+    old = {id(owner) for owner in _reached(inputs)}
+    arrived = False
+    for owner in _reached((y,)):
+        if id(owner) in old:
+            continue
+        if isinstance(owner, np.ndarray):
+            arrived = arrived or (memory.is_written(owner) and memory.take_array(owner) is not None)
+            continue
+        shadow = memory.shadows.pop(id(owner), None)
+        parts = shadow.values() if isinstance(shadow, dict) else shadow or ()
+        arrived = arrived or any(part is not None for part in parts)
+    return arrived
+
+
+def _reached(values: tuple[Any, ...]) -> Iterator[Any]:
+    """Everything that may carry a cotangent by identity and that `values` hold, themselves included."""
+    seen: set[int] = set()
+    stack = list(values)
+    while stack:
+        owner = stack.pop()
+        if id(owner) in seen or (type(owner) in ATOMS and type(owner) is not FunctionType):
+            continue
+        seen.add(id(owner))
+        yield owner
+        if not by_value(owner):
+            for _, item, shadow_owner in _parts(owner):
+                if shadow_owner is not owner and id(shadow_owner) not in seen:
+                    seen.add(id(shadow_owner))
+                    yield shadow_owner
+                stack.append(item)
 
 
 def poison(memory: Memory, value: Any, bar: Poison) -> None:
@@ -111,10 +153,14 @@ def _parts(owner: Any) -> Iterator[tuple[Any, Any, Any]]:
             return
     elif isinstance(owner, MethodType | BuiltinMethodType):
         yield "__self__", owner.__self__, owner
-    elif not isinstance(owner, type):
+    elif not isinstance(owner, type | ModuleType | Memory):
         fields = fields_of(owner)
         for name, item in (fields or {}).items():
             yield name, item, fields
+        if not is_record(owner):  # something of C: what the collector sees in it
+            for item in gc.get_referents(owner):
+                if item is not fields and not isinstance(item, type | ModuleType | str):
+                    yield "*", item, owner
         for name, descriptor in slots_of(type(owner)).items():
             try:
                 yield name, descriptor.__get__(owner), owner
@@ -129,6 +175,8 @@ def _snapshot(value: Any) -> Any:
     kind = type(value)
     if kind is np.ndarray:
         return value.copy() if value.dtype.kind in "fc" else None
+    if kind is array.array:
+        return array.array(value.typecode, value)
     if isinstance(value, list | dict | set):
         return value.copy() if kind in (list, dict, set) else type(value).copy(value)
     fields = fields_of(value) if not isinstance(value, type | FunctionType) else None
@@ -147,12 +195,27 @@ def _check_unchanged(f: Any, inputs: tuple[Any, ...], before: list[Any]) -> None
             filename=None if function is None else function.filename, span=span)
 
 
+def _check_not_stored(f: Any, watched: tuple[Any, ...], counts: list[int], y: Any) -> None:
+    """A number or an array that is held once more than before, and not by the result, was put somewhere unseen."""
+    now = [sys.getrefcount(watched[i]) for i in range(len(watched))]  # counted as before: no name of its own
+    for value, more in zip(watched, map(operator.sub, now, counts), strict=True):
+        if not (type(value) is float or isinstance(value, np.ndarray)) or y is value:
+            continue
+        if more > 0 and not any(item is value for owner in _reached((y,)) for item in gc.get_referents(owner)):
+            function, span = current_place()
+            raise MutationError(
+                f"'{name_of(f)}', which has neither a rule nor Python source, stored the {type(value).__name__} that it"
+                " was given",
+                hint="store it in a list, a dict or an attribute, or store a copy: ad.stop_gradient(x)",
+                filename=None if function is None else function.filename, span=span)
+
+
 def _changed(value: Any, saved: Any) -> bool:
     if isinstance(value, np.ndarray):
         return value.shape != saved.shape or not np.array_equal(value, saved, equal_nan=True)
     if isinstance(value, list):
         return len(value) != len(saved) or any(a is not b for a, b in zip(value, saved, strict=True))
-    if isinstance(value, set):
+    if isinstance(value, set | array.array):
         return bool(value != saved)
     current = value if isinstance(value, dict) else value.__dict__
     return len(current) != len(saved) or any(current.get(key, saved) is not item for key, item in saved.items())
