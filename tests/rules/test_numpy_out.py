@@ -100,7 +100,7 @@ def out_is_none(x):
 @pytest.mark.parametrize(
     "f",
     [
-        masked, where_that_is_rewritten, out_is_operand, out_of_argument, 
+        masked, where_that_is_rewritten, out_is_operand, out_of_argument,
         out_of_integers, out_complex, out_as_tuple, out_is_none, masked_with_poles,
     ],
 )  # fmt: skip

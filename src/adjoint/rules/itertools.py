@@ -30,8 +30,7 @@ def from_iterable(iterables: Any, /) -> Any:
 
 def _chained(iterables: Any) -> Any:
     for iterable in iterables:
-        for value in iterable:
-            yield value  # noqa: UP028
+        yield from iterable
 
 
 @substitute(itertools.cycle)

@@ -20,6 +20,8 @@ from adjoint.rules.numpy import (
     statistics,
     ufunc_methods,
     ufuncs,
+    updating,
+    vectorizing,
     writing,
 )
 
@@ -43,5 +45,7 @@ __all__ = [
     "statistics",
     "ufunc_methods",
     "ufuncs",
+    "updating",
+    "vectorizing",
     "writing",
 ]

@@ -125,7 +125,11 @@ def _take_output(f: Any, key: Any, position: int, size: int = 0) -> None:
         if out is None:
             return NotImplemented
         memory, inner = record[0], [record[0], None]
-        given = (*args[:position], *((None,) if position < len(args) else ()), *args[position + 1 :])
+        given = (
+            *args[:position],
+            *((None,) if position < len(args) else ()),
+            *args[position + 1 :],
+        )
         named = {name: value for name, value in kwargs.items() if name != "out"}
         if len(args) <= size and named.get("size") is None:
             named["size"] = np.shape(out)

@@ -1,0 +1,179 @@
+"""What changes an array where it stands by more than an assignment: ``ufunc.at``, shuffles; and
+what is refused because it gives the array other memory.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+
+from adjoint.errors import MutationError
+from adjoint.rules.projection import project
+from adjoint.rules.registry import non_differentiable, structural, substitute
+from adjoint.run.memory import Memory, root_of, swap_array
+from adjoint.run.place import current_place
+from adjoint.run.structure import deposit
+
+__all__: list[str] = []
+
+# ---- ufunc.at ------------------------------------------------------------------------------------
+
+SIGNS = {np.add: 1, np.subtract: -1}
+
+
+@structural((np.ufunc, "at"))
+def _(memory: Memory, self: Any, a: Any, indices: Any, *operand: Any) -> Any:
+    """Sums: what was there before keeps its cotangent, each summand has that of its place."""
+    if self not in SIGNS or not operand or not isinstance(a, np.ndarray) or a.dtype.kind == "O":
+        return NotImplemented
+    b, sign, index = operand[0], SIGNS[self], _held(indices)
+    saved = np.array(a[index])
+    carries = memory.mark_written(a)
+    written = isinstance(b, np.ndarray) and memory.is_written(b)
+    self.at(a, index, b)
+    position = memory.note(swap_array, a, index, saved)
+
+    def at_back(_: Any) -> tuple[Any, ...]:
+        memory.rewind(position)
+        if not carries:
+            return (None,) * 5
+        bar = memory.shadows.get(("poison", id(root_of(a))))
+        if bar is None:
+            part = np.array(sign * memory.array_shadow(a)[index])
+            if np.ndim(b) > part.ndim:
+                part = part.reshape((1,) * (np.ndim(b) - part.ndim) + part.shape)
+            bar = project(part, b)
+        if written:
+            memory.add_array(b, bar)
+            return (None,) * 5
+        return None, None, None, None, deposit(memory, b, bar)
+
+    return None, at_back
+
+
+def _held(index: Any) -> Any:
+    """An index that nobody else can change."""
+    if isinstance(index, tuple):
+        return tuple(map(_held, index))
+    if isinstance(index, list):
+        return np.array(index) if index else np.zeros(0, int)
+    return index.copy() if isinstance(index, np.ndarray) else index
+
+
+@substitute((np.ufunc, "at"))
+def at(self, a, indices, *operand):
+    """Any ufunc, in rounds in which no element occurs twice."""
+    places, rounds, shape = _rounds(a, indices)
+    values = [np.ravel(np.broadcast_to(b, shape)) for b in operand]
+    for chosen in rounds:
+        place = tuple([axis[chosen] for axis in places])
+        y = self(a[place], *[value[chosen] for value in values])
+        if not np.can_cast(y.dtype, a.dtype, "same_kind"):
+            _refuse(self, a, indices, operand)
+        a[place] = y
+
+
+def _rounds(a: Any, indices: Any) -> tuple[Any, list[Any], tuple[int, ...]]:
+    """The subscripts of the elements that are named, and which of them are done in each round: the
+    k-th mention of an element is in round k.
+    """
+    positions = np.asarray(np.arange(a.size).reshape(a.shape)[indices])
+    flat = positions.ravel()
+    order = np.argsort(flat, kind="stable")
+    ranked = flat[order]
+    first = np.searchsorted(ranked, ranked)
+    mention = np.empty(flat.size, int)
+    mention[order] = np.arange(flat.size) - first
+    by_round = np.argsort(mention, kind="stable")
+    sizes = np.bincount(mention)
+    rounds = np.split(by_round, np.cumsum(sizes)[:-1]) if flat.size else []
+    return np.unravel_index(flat, a.shape), rounds, positions.shape
+
+
+def _refuse(self: Any, a: Any, indices: Any, operand: Any) -> None:
+    """NumPy's own message."""
+    self.at(np.array(a), indices, *operand)
+
+
+# ---- shuffles: the same draws of positions -------------------------------------------------------
+
+
+@substitute((np.random.Generator, "shuffle"))
+def _(self, x, axis=0):
+    order = _shuffled(self, np.shape(x)[axis])
+    if isinstance(x, np.ndarray):
+        x[...] = np.take(x, order, axis)
+    else:
+        x[:] = [x[i] for i in order.tolist()]
+
+
+@substitute((np.random.RandomState, "shuffle"))
+def _(self, x):
+    order = _shuffled(self, len(x))
+    if isinstance(x, np.ndarray):
+        x[...] = x[order]
+    else:
+        x[:] = [x[i] for i in order.tolist()]
+
+
+@substitute(np.random.shuffle)
+def _(x):
+    np.random.mtrand._rand.shuffle(x)
+
+
+@substitute((np.random.Generator, "permuted"))
+def _(self, x, *, axis=None, out=None):
+    y = np.ravel(x)[_permuted(self, np.shape(x), axis)]
+    if out is None:
+        return y
+    out[...] = y
+    return out
+
+
+@substitute((random.Random, "shuffle"))
+def _(self, x):
+    x[:] = [x[i] for i in _shuffled_list(self, len(x))]
+
+
+def _shuffled(source: Any, n: int) -> Any:
+    order = np.arange(n)
+    source.shuffle(order)
+    return order
+
+
+def _permuted(source: Any, shape: tuple[int, ...], axis: Any) -> Any:
+    return source.permuted(np.arange(np.prod(shape, dtype=int)).reshape(shape), axis=axis)
+
+
+def _shuffled_list(source: random.Random, n: int) -> list[int]:
+    order = list(range(n))
+    source.shuffle(order)
+    return order
+
+
+non_differentiable(_rounds, _refuse, _shuffled, _permuted, _shuffled_list)
+
+
+# ---- refused -------------------------------------------------------------------------------------
+
+
+def _refused(name: str, hint: str) -> None:
+    @structural((np.ndarray, name))
+    def _(memory: Memory, a: Any, *args: Any, **kwargs: Any) -> Any:
+        if name == "byteswap" and not (kwargs.get("inplace") or any(args)):
+            return NotImplemented
+        function, span = current_place()
+        raise MutationError(
+            f"'ndarray.{name}' cannot be differentiated: it changes what the array's memory means",
+            hint=hint,
+            filename=None if function is None else function.filename,
+            span=span,
+        )
+
+
+_refused("resize", "np.resize(a, shape) and np.pad return a new array")
+_refused("setfield", "assign to a[...]")
+_refused("byteswap", "a.byteswap() returns a new array")
+non_differentiable((np.ndarray, "setflags"))

@@ -1,0 +1,59 @@
+"""`np.vectorize`, whose loop over the elements is in C: the same loop in Python."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from adjoint.rules.registry import non_differentiable, substitute
+
+__all__: list[str] = []
+
+_vectorize_call: Any = np.vectorize._vectorize_call  # type: ignore[attr-defined]
+
+
+@substitute(_vectorize_call)
+def vectorize_call(self, func, args):
+    """Like NumPy's own, it calls `func` on the first elements once more to learn what it returns,
+    and gives it Python's numbers.
+    """
+    if self.signature is not None:
+        return self._vectorize_call_with_signature(func, args)
+    if not args:
+        return func()
+    arrays = [np.asanyarray(arg) for arg in args]
+    otypes, kept = self.otypes, []
+    if otypes is None:
+        if any(array.size == 0 for array in arrays):
+            raise ValueError("cannot call `vectorize` on size 0 inputs unless `otypes` is set")
+        first = func(*[array[(0,) * array.ndim] for array in arrays])
+        otypes = _types(first)
+        if self.cache:
+            kept.append(first)
+    shape = np.broadcast_shapes(*[array.shape for array in arrays])
+    arrays = [np.broadcast_to(array, shape) for array in arrays]
+    results = []
+    for index in np.ndindex(*shape):
+        results.append(kept.pop() if kept else func(*[_element(a, index) for a in arrays]))
+    if len(otypes) == 1:
+        return np.reshape(np.array(results, otypes[0]), shape)
+    return tuple(
+        [
+            np.reshape(np.array([result[k] for result in results], otype), shape)
+            for k, otype in enumerate(otypes)
+        ]
+    )
+
+
+def _element(array, index):
+    value = array[index]
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _types(first: Any) -> str:
+    results = first if isinstance(first, tuple) else (first,)
+    return "".join([np.asarray(result).dtype.char for result in results])
+
+
+non_differentiable(_types)

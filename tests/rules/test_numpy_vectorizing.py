@@ -1,0 +1,113 @@
+"""`np.vectorize` and its kin."""
+
+import math
+
+import numpy as np
+import pytest
+
+import adjoint as ad
+from tests.support import Sample, check_sample
+
+X = np.array([0.3, 0.8, 1.4, -0.6])
+M = np.array([[0.3, -0.8, 1.4], [0.9, 0.2, -0.5], [0.6, 0.1, 0.4]])
+
+
+def branchy(v):
+    return math.sin(v) if v > 0.5 else v * v
+
+
+def branches(m):
+    return np.vectorize(branchy)(m).sum()
+
+
+def broadcast(m):
+    f = np.vectorize(lambda a, b, c=1.0: a * b + c)
+    return np.sum(f(m, m[0]) * f(m[:, :1], 2.0, c=m))
+
+
+def two_results(m):
+    s, c = np.vectorize(lambda v: (v * v, v + 1))(m)
+    return np.sum(s * c)
+
+
+def typed(m):
+    f = np.vectorize(branchy, otypes=[float], cache=True)
+    return np.sum(f(m)) + f(m[:0]).sum()
+
+
+def excluded(m):
+    f = np.vectorize(lambda v, coefficients: sum(c * v for c in coefficients), excluded={1})
+    return f(m[0], list(m[1])).sum()
+
+
+def with_signature(m):
+    f = np.vectorize(lambda row, v: row * v + row[0], signature="(n),()->(n)")
+    return np.sum(f(m, m[0]) ** 2)
+
+
+def of_scalar(m):
+    return np.vectorize(branchy)(m[0, 1]) * 2.0
+
+
+def decorated(m):
+    @np.vectorize
+    def f(v):
+        return v * m[0, 0]
+
+    return np.sum(f(m))
+
+
+def rounds_to_integers(m):
+    """The first result decides on the type."""
+    return np.sum(np.vectorize(lambda v: 1 if v == m[0, 0] else v)(m) * m)
+
+
+def along_axis(m):
+    return np.sum(np.apply_along_axis(lambda row, k: np.outer(row, row) * k, 1, m, 2.0))
+
+
+def over_axes(m):
+    return np.sum(np.apply_over_axes(np.sum, m * m, [0, 1]))
+
+
+def piecewise(m):
+    y = np.piecewise(m, [m < 0, m > 0.5], [lambda v: v * v, 3.0, np.sin])
+    return np.sum(y * m)
+
+
+def from_iterator(m):
+    return np.sum(np.fromiter((v * v for v in m[0]), float) ** 2)
+
+
+def from_function(m):
+    return np.sum(np.fromfunction(lambda i, j: m * i + j, (3, 3)))
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        branches, broadcast, two_results, typed, excluded, with_signature, of_scalar, decorated,
+        rounds_to_integers, along_axis, over_axes, piecewise, from_iterator, from_function,
+    ],
+)  # fmt: skip
+def test_as_numpy_does(f):
+    check_sample(Sample(f, (M,)))
+
+
+def test_calls_as_often_as_numpy():
+    def calls(differentiate, **options):
+        seen = []
+
+        def f(x):
+            return np.vectorize(lambda v: (seen.append(type(v)), v * v)[1], **options)(x).sum()
+
+        ad.pullback(f, X) if differentiate else f(X)
+        return seen
+
+    for options in ({}, {"cache": True}, {"otypes": "d"}):
+        assert calls(True, **options) == calls(False, **options)
+
+
+def test_frompyfunc_is_refused():
+    with pytest.raises(ad.AdjointError):
+        ad.gradient(lambda x: np.frompyfunc(math.sin, 1, 1)(x).sum(), X)
