@@ -7,5 +7,6 @@ from adjoint.rules.registry import library
 
 library("_operator", "adjoint.rules.operators")
 library("builtins", "adjoint.rules.builtins")
+library("cmath", "adjoint.rules.cmath")
 library("math", "adjoint.rules.math")
 library("numpy", "adjoint.rules.numpy")

@@ -97,6 +97,8 @@ def _unary(f: Callable[..., Any], traits: Traits, slopes: Slopes, p: Callable[..
         if kind not in REALS:
             return _general(f, traits, slopes, (x,))
         y = f(x)
+        if type(y) is complex:
+            return _general(f, traits, slopes, (x,))
         if of_numpy:
             return y, lambda y_bar: (None, float(y_bar and y_bar * p(y, float64(x))))
 

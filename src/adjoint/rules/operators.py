@@ -75,7 +75,7 @@ elementwise(operator.floordiv, None, None, also=(np.floor_divide,))
 def _divmod(f: Any) -> None:
     traits = Traits.of(f)
 
-    @rrule.register(f, trusted=True)
+    @rrule.register(f)
     def divmod_rule(a, b, /):
         if numeric_operands(traits, (a, b)) is None:
             return NotImplemented
@@ -89,7 +89,7 @@ def _divmod(f: Any) -> None:
 
         return (quotient, remainder), divmod_back
 
-    @frule.register(f, trusted=True)
+    @frule.register(f)
     def divmod_forward(dots, a, b, /):
         if numeric_operands(traits, (a, b)) is None:
             return NotImplemented

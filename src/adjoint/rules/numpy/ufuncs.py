@@ -177,7 +177,7 @@ def _(dots, x, /):
 # ---- two results ---------------------------------------------------------------------------------
 
 
-@rrule.register(np.modf, trusted=True)
+@rrule.register(np.modf)
 def _(x, /):
     if as_numeric(x) is None:
         return NotImplemented
@@ -185,13 +185,13 @@ def _(x, /):
     return np.modf(x), lambda y_bar: (None, None if y_bar[0] is None else to_x(y_bar[0]))
 
 
-@frule.register(np.modf, trusted=True)
+@frule.register(np.modf)
 def _(dots, x, /):
     y = np.modf(x)
     return y, None if dots[0] is None else (filled(dots[0], x), np.zeros(np.shape(y[1])))
 
 
-@rrule.register(np.frexp, trusted=True)
+@rrule.register(np.frexp)
 def _(x, /):
     if as_numeric(x) is None:
         return NotImplemented
@@ -204,7 +204,7 @@ def _(x, /):
     return (mantissa, exponent), frexp_back
 
 
-@frule.register(np.frexp, trusted=True)
+@frule.register(np.frexp)
 def _(dots, x, /):
     mantissa, exponent = np.frexp(x)
     if dots[0] is None:
