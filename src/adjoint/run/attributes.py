@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.rules.registry import methods
+from adjoint.rules.registry import load, methods
 from adjoint.run.dispatch import DECLINED, call_keywords, class_attribute, linked, run_rules
 from adjoint.run.memory import ABSENT, Memory, swap_item, swap_slot, swap_with
 from adjoint.run.structure import ATOMS, by_value, fields_of
@@ -69,6 +69,8 @@ def read_global(record: list[Any], slot: int, namespace: dict[str, Any], name: s
 
 def _of_number(record: list[Any], slot: int, obj: Any, name: str, default: tuple[Any, ...]) -> Any:
     """Attributes of numbers and arrays: by rule, else they are methods and facts such as the shape."""
+    if isinstance(obj, ndarray | np.generic):
+        load("numpy")
     for base in type(obj).__mro__:
         known = methods.get(base)
         rules = known.get(name) if known is not None else None

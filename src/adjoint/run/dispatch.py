@@ -275,7 +275,7 @@ def _ufunc(record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: 
         def padded(bars: tuple[Any, ...]) -> tuple[Any, ...]:
             named = dict(zip(rest, bars[len(args) + 1:], strict=True))
             return (*bars[:len(args) + 1], *(None,) * n, *(None if key in dropped else named[key] for key in kwargs))
-        return linked(record, slot, padded, call_keywords if rest else _named, f, args, rest)
+        return linked(record, slot, padded, _named, f, args, rest)
     inner = [record[0], None]
     names = [key for key in kwargs if key in rest]
     y = call_function(inner, 1, ufunc_into, (f, out, where, args, rest), NO_KEYWORDS)

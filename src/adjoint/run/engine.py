@@ -7,6 +7,8 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
+from numpy import ndarray
+
 from adjoint.errors import NoDerivativeError
 from adjoint.ir import primitives
 from adjoint.rules.registry import load, primitive
@@ -145,6 +147,11 @@ for _f in (getattr, setattr, delattr, operator.getitem, operator.setitem, operat
     primitive(_f)(_as_primitive(ENTRIES[_f]))
 for _f in BINARY:
     primitive(_f)(_as_primitive(BINARY[_f]))
+for _f in BINARY:
+    # The same called by the name of the method: x.__iadd__(y).
+    primitive((ndarray, f"__{_f.__name__.rstrip('_')}__"))(_as_primitive(BINARY[_f]))
+primitive((ndarray, "__getitem__"))(_as_primitive(ITEMS[operator.getitem]))
+primitive((ndarray, "__setitem__"))(_as_primitive(ITEMS[operator.setitem]))
 primitive(object.__setattr__)(write_attribute)
 
 

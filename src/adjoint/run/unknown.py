@@ -14,7 +14,7 @@ import numpy as np
 from adjoint.errors import MutationError, NoDerivativeError
 from adjoint.run.accumulate import Poison
 from adjoint.run.iterator import Iterator
-from adjoint.run.memory import Memory
+from adjoint.run.memory import Memory, root_of
 from adjoint.run.place import current_place
 from adjoint.run.structure import ATOMS, by_value, fields_of, is_record, slots_of
 
@@ -118,6 +118,8 @@ def poison(memory: Memory, value: Any, bar: Poison) -> None:
             if memory.is_written(owner):
                 memory.add_array(owner, bar)
             continue
+        if _is_opaque(owner):
+            memory.dict_shadow(owner)["*"] = bar
         for key, item, shadow_owner in _parts(owner):
             if by_value(item):
                 if type(item) is bool or type(item) is int:
@@ -130,6 +132,13 @@ def poison(memory: Memory, value: Any, bar: Poison) -> None:
                     memory.add_entry(shadow_owner, key, bar)
             elif type(item) not in ATOMS or type(item) is FunctionType:
                 stack.append(item)
+
+
+def _is_opaque(owner: Any) -> bool:
+    """An object of a C type, of whose contents only a part may be seen."""
+    return not is_record(owner) and not isinstance(
+        owner, list | tuple | dict | set | frozenset | type | ModuleType | FunctionType | CellType | MethodType
+        | BuiltinMethodType | np.ufunc | Memory | np.generic)
 
 
 def _parts(owner: Any) -> Iterator[tuple[Any, Any, Any]]:
@@ -173,8 +182,8 @@ def _parts(owner: Any) -> Iterator[tuple[Any, Any, Any]]:
 
 def _snapshot(value: Any) -> Any:
     kind = type(value)
-    if kind is np.ndarray:
-        return value.copy() if value.dtype.kind in "fc" else None
+    if isinstance(value, np.ndarray):
+        return np.array(value) if value.dtype.kind in "fc" else None
     if kind is array.array:
         return array.array(value.typecode, value)
     if isinstance(value, list | dict | set):
@@ -201,13 +210,19 @@ def _check_not_stored(f: Any, watched: tuple[Any, ...], counts: list[int], y: An
     for value, more in zip(watched, map(operator.sub, now, counts), strict=True):
         if not (type(value) is float or isinstance(value, np.ndarray)) or y is value:
             continue
-        if more > 0 and not any(item is value for owner in _reached((y,)) for item in gc.get_referents(owner)):
+        if more > 0 and not any(_holds(owner, value) for owner in _reached((y,))):
             function, span = current_place()
             raise MutationError(
                 f"'{name_of(f)}', which has neither a rule nor Python source, stored the {type(value).__name__} that it"
                 " was given",
                 hint="store it in a list, a dict or an attribute, or store a copy: ad.stop_gradient(x)",
                 filename=None if function is None else function.filename, span=span)
+
+
+def _holds(owner: Any, value: Any) -> bool:
+    if isinstance(owner, np.ndarray) and isinstance(value, np.ndarray) and root_of(owner) is root_of(value):
+        return True  # a view
+    return any(item is value for item in gc.get_referents(owner))
 
 
 def _changed(value: Any, saved: Any) -> bool:
