@@ -9,7 +9,7 @@ import sys
 
 import numpy as np
 
-from benchmarks.harness import Line, measure
+from benchmarks.harness import Line, keep_memory, measure
 
 MODULES = ("scalar", "small_arrays", "large", "growth", "lowering")
 
@@ -20,6 +20,7 @@ def main(names: list[str]) -> int:
     if unknown:
         print(f"no module {', '.join(unknown)}; there are {', '.join(MODULES)}", file=sys.stderr)
         return 2
+    keep_memory()
     print(f"CPython {platform.python_version()}, NumPy {np.__version__}; {_plain_cost()}")
     lines: list[Line] = []
     for name in names or MODULES:
@@ -39,9 +40,11 @@ def _plain_cost() -> str:
 
     x = np.ones(3)
     (python,), (array,) = (
-        [statistics.median(samples)] for samples in measure(loop, lambda: [x * x for _ in range(1000)])
+        [statistics.median(samples)]
+        for samples in measure(loop, lambda: [x * x for _ in range(1000)])
     )
-    return f"y * 0.5 + 1.0 in a loop takes {python / 1e4 * 1e9:.0f} ns, x * x of 3 {array * 1e6:.0f} ns"
+    operation, product = python / 1e4 * 1e9, array * 1e6
+    return f"y * 0.5 + 1.0 in a loop takes {operation:.0f} ns, x * x of 3 {product:.0f} ns"
 
 
 def _summary(lines: list[Line]) -> None:

@@ -41,7 +41,6 @@ def _line(name: str, f: Callable[[Any], Any]) -> Line:
     few, many = point(f, FEW), point(f, MANY)
     small, large = measure(lambda: ad.gradient(f, few), lambda: ad.gradient(f, many), rounds=5)
     per_small, per_large = ([t / n for t in s] for s, n in ((small, FEW), (large, MANY)))
-    detail = (
-        f"{statistics.median(per_small) * 1e6:.3g} us -> {statistics.median(per_large) * 1e6:.3g} us"
-    )
+    before, after = (statistics.median(s) * 1e6 for s in (per_small, per_large))
+    detail = f"{before:.3g} us -> {after:.3g} us"
     return Line(name.replace("_", " "), ratio(per_large, per_small), "x", 1.5, False, detail)

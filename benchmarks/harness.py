@@ -9,10 +9,10 @@ import tracemalloc
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-__all__ = ["CLOCK", "Line", "measure", "peak", "ratio", "show"]
+__all__ = ["CLOCK", "Line", "keep_memory", "measure", "peak", "ratio", "show"]
 
 SAMPLE = 0.004
-"""Seconds that one sample takes at least: long beside the clock, short beside other work on the machine."""
+"""Seconds that one sample takes at least."""
 
 ROUNDS = 11
 
@@ -48,6 +48,16 @@ class Line:
         if self.bar is None:
             return None
         return self.value >= self.bar if self.at_least else self.value <= self.bar
+
+
+def keep_memory() -> None:
+    """Let the C library keep what arrays free, as it does in a process that has run for a while.
+
+    Otherwise it hands the top of its heap back after some programs and not after others, and the
+    pages that have to be got again cost more than the arithmetic on them.
+    """
+    for size in (4, 16, 31):
+        bytearray(size << 20)
 
 
 def measure(*calls: Callable[[], object], rounds: int = ROUNDS) -> tuple[list[float], ...]:

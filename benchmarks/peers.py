@@ -1,4 +1,4 @@
-"""The same programs for two libraries: one text, loaded once with NumPy and once with autograd's."""
+"""The same programs for two libraries: one text, loaded with NumPy and with autograd's."""
 
 from __future__ import annotations
 

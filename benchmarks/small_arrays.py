@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 import numpy as np
@@ -37,6 +38,6 @@ def _programs() -> Iterator[tuple[str, object]]:
         "moons_mlp",
         [
             (0.5 * rng.normal(size=(m, n)), 0.1 * rng.normal(size=n))
-            for m, n in zip(sizes, sizes[1:], strict=False)
+            for m, n in itertools.pairwise(sizes)
         ],
     )

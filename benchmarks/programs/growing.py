@@ -3,6 +3,8 @@
 A program takes a list of n floats, `xs`, or an array of them, as the name of its parameter says.
 """
 
+# ruff: noqa: B905, C416, C417, RUF007 (how else it could be written is not the question)
+
 import numpy as np
 
 SCALE = 1.0001

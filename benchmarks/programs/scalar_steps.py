@@ -1,4 +1,4 @@
-"""What stands between scalar operations: calls, attributes, elements, branches; eight in a round."""
+"""What stands between scalar operations: calls, attributes, elements; eight in a round."""
 
 ROUNDS = 250
 PER_ROUND = 8
@@ -139,5 +139,5 @@ def swaps_by_tuple(x):
 def empty_rounds(x):
     y = x
     for _ in range(8 * ROUNDS):
-        y = y  # noqa: PLW0127 (the round is what is measured)
+        y = y
     return y

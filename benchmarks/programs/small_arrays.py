@@ -42,7 +42,9 @@ def precession(field):
 def softmax_regression(weights):
     scores = np.dot(POINTS, weights)
     scores = scores - np.max(scores, axis=1, keepdims=True)
-    return -np.mean(np.sum(ONE_HOT * (scores - np.log(np.sum(np.exp(scores), axis=1, keepdims=True))), axis=1))
+    return -np.mean(
+        np.sum(ONE_HOT * (scores - np.log(np.sum(np.exp(scores), axis=1, keepdims=True))), axis=1)
+    )
 
 
 def recurrent_network(weights):

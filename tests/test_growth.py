@@ -1,0 +1,129 @@
+"""Costs that grow as the function's own: instructions and memory per element do not depend on n.
+
+What is counted is every bytecode instruction of a gradient, in generated code, in the library and
+in NumPy's Python parts, so the machine's speed does not matter. What C functions do is not seen:
+their work shows in the memory, and in the times of ``make bench``.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+import tracemalloc
+from collections.abc import Callable
+from types import CodeType, FrameType
+from typing import Any
+
+import numpy as np
+import pytest
+from benchmarks.growth import point, programs
+
+import adjoint as ad
+
+PROGRAMS = dict(programs())
+TOLERANCE = 1.1
+"""Work that is done once makes the cost of an element fall as n grows; it has no reason to rise."""
+
+
+def instructions(call: Callable[[], Any]) -> int:
+    """The number of bytecode instructions that a call runs."""
+    return _monitored(call) if sys.version_info >= (3, 12) else _traced(call)
+
+
+def _monitored(call: Callable[[], Any]) -> int:
+    count, monitoring = 0, sys.monitoring
+    tool, event = monitoring.PROFILER_ID, monitoring.events.INSTRUCTION
+
+    def step(code: CodeType, offset: int) -> None:
+        nonlocal count
+        count += 1
+
+    monitoring.use_tool_id(tool, "growth")
+    monitoring.register_callback(tool, event, step)
+    monitoring.set_events(tool, event)
+    try:
+        call()
+    finally:
+        monitoring.set_events(tool, 0)
+        monitoring.register_callback(tool, event, None)
+        monitoring.free_tool_id(tool)
+    return count
+
+
+def _traced(call: Callable[[], Any]) -> int:
+    count = 0
+
+    def trace(frame: FrameType, event: str, arg: Any) -> Any:
+        nonlocal count
+        if event == "opcode":
+            count += 1
+        elif event == "call":
+            frame.f_trace_opcodes, frame.f_trace_lines = True, False
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        call()
+    finally:
+        sys.settrace(before)
+    return count
+
+
+def peak(call: Callable[[], Any]) -> int:
+    """The bytes that a call needs at its worst moment."""
+    gc.collect()
+    tracemalloc.start()
+    try:
+        call()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def rise(
+    cost: Callable[[Callable[[], Any]], int],
+    f: Callable[[Any], Any],
+    sizes: tuple[int, int] = (100, 400),
+) -> float:
+    """How many times as much an element costs in many as in few."""
+    few, many = (point(f, n) for n in sizes)
+    ad.gradient(f, few)  # the first call lowers
+    per_element = [cost(lambda: ad.gradient(f, x)) / len(x) for x in (few, many)]
+    return per_element[1] / per_element[0]
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_instructions_of_a_gradient_grow_linearly(name: str) -> None:
+    assert rise(instructions, PROGRAMS[name]) < TOLERANCE
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_memory_of_a_gradient_grows_linearly(name: str) -> None:
+    assert rise(peak, PROGRAMS[name]) < TOLERANCE
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_gradients_of_growing_loops_are_right(name: str) -> None:
+    ad.testing.check_gradient(PROGRAMS[name], point(PROGRAMS[name], 8))
+
+
+def _quadratic(xs):
+    total = 0.0
+    for _ in xs:
+        for x in xs:
+            total = total + x
+    return total
+
+
+def _hoarding(array):
+    total, kept = 0.0, []
+    for x in array:
+        kept.append(array * x)
+        total = total + x
+    return total + np.sum(kept[-1])
+
+
+def test_quadratic_programs_are_seen() -> None:
+    assert rise(instructions, _quadratic, (20, 80)) > 3
+    assert rise(peak, _hoarding) > 1.5
