@@ -125,12 +125,14 @@ def _binary(record: list[Any], slot: int, op: Any, a: Any, b: Any, only: int | N
                 if sealed is not None:
                     record[slot] = sealed
                     return y
-    if _is_number(a) and _is_number(b):
+    numbers = _is_number(a) and _is_number(b)
+    if numbers or isinstance(a, ndarray) or isinstance(b, ndarray):  # an array takes a list for an array
         rules = lookup(op)
         if rules is not None:
             y = run_closure_rules(record, slot, op, rules, (a, b), {})
             if y is not DECLINED:
                 return y
+    if numbers:
         return run_unknown(record[0], record, slot, op, (a, b), {})
     name = op.__name__.rstrip("_")
     return _protocol(record, slot, op, name, a, b)

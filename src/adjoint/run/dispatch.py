@@ -257,6 +257,7 @@ def _ufunc(record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: 
     """A ufunc; with ``out`` or ``where`` it is a write of the result of the plain call."""
     if not kwargs and len(args) <= f.nin:
         return _named(record, slot, f, args, kwargs)
+    from adjoint.rules.numpy.keywords import ufunc_as
     from adjoint.rules.numpy.out import ufunc_into
     out = kwargs.get("out")
     given = args
@@ -269,6 +270,10 @@ def _ufunc(record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: 
     if (f.nout > 1 and out is not None) or (out is None and where is not True):
         return run_unknown(record[0], record, slot, f, given, kwargs, "has no rule for these keywords")
     n = len(given) - len(args)
+    if out is None and "dtype" in rest and set(rest) <= {"dtype", "casting", "order", "subok"}:
+        def as_given(_: tuple[Any, ...]) -> tuple[Any, ...]:
+            return (None, *record[0].take_items(args, len(args)), *(None,) * (n + len(kwargs)))
+        return linked(record, slot, as_given, call_function, ufunc_as, (f, rest["dtype"], args), NO_KEYWORDS)
     if out is None:
         dropped = [key for key in kwargs if key not in rest]
 

@@ -173,10 +173,10 @@ class Memory:
         root = root_of(array)
         buffer = self.buffers.get(id(root))
         if buffer is None:
-            low, high = np.lib.array_utils.byte_bounds(root)
+            low, high = _bounds(root)
             size = -(-(high - low) // root.itemsize)
             buffer = self.buffers[id(root)] = np.zeros(size, root.dtype)
-        address = _address(array) - (_address(root) if root.flags.forc else np.lib.array_utils.byte_bounds(root)[0])
+        address = _address(array) - (_address(root) if root.flags.forc else _bounds(root)[0])
         return np.ndarray(array.shape, array.dtype, buffer, address, array.strides)
 
     def add_array(self, array: np.ndarray[Any, Any], bar: Any) -> None:
@@ -203,6 +203,15 @@ class Memory:
 
 def _address(array: np.ndarray[Any, Any]) -> int:
     return array.__array_interface__["data"][0]  # type: ignore[no-any-return]
+
+
+def _bounds(array: np.ndarray[Any, Any]) -> tuple[int, int]:
+    """The lowest address of the memory that an array looks at, and the one behind the highest."""
+    low = high = _address(array)
+    for n, stride in zip(array.shape, array.strides, strict=True):
+        step = (n - 1) * stride
+        low, high = (low + step, high) if step < 0 else (low, high + step)
+    return low, high + array.itemsize
 
 
 # ---- swap functions of the log: each exchanges what is there with what was overwritten ---------------------------
