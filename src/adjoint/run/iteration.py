@@ -13,7 +13,7 @@ import numpy as np
 
 from adjoint.errors import NoDerivativeError
 from adjoint.run.accumulate import Poison
-from adjoint.run.dispatch import call, call_keywords
+from adjoint.run.dispatch import call, call_keywords, method_rules, run_rules
 from adjoint.run.iterator import Iterator
 from adjoint.run.memory import Memory
 from adjoint.run.place import current_place
@@ -282,6 +282,9 @@ def iterator_of(memory: Memory, record: list[Any], slot: int, xs: Any) -> Iterat
     f = getattr(kind, "__iter__", None)
     if type(f) is FunctionType:
         return _user_iterator(memory, record, slot, f, xs)
+    rules = method_rules(kind, "__iter__")
+    if rules is not None:
+        return _by_rule(memory, record, slot, f, rules, xs)
     known = _from_builtin(memory, xs)
     if known is not None:
         return known
@@ -292,6 +295,18 @@ def iterator_of(memory: Memory, record: list[Any], slot: int, xs: Any) -> Iterat
     if isinstance(xs, dict):
         return Entries(memory, xs, xs, "keys")
     return Native(memory, xs)
+
+
+def _by_rule(memory: Memory, record: list[Any], slot: int, f: Any, rules: Any, xs: Any) -> Iterator:
+    inner: list[Any] = [memory, None, None]
+
+    def iter_back(bar: Any) -> tuple[Any, ...]:
+        for back in (inner[2], inner[1]):
+            if back is not None:
+                back(None)
+        return None, None
+    record[slot] = iter_back
+    return iterator_of(memory, inner, 2, run_rules(inner, 1, f, rules, (xs,), {}))
 
 
 def _user_iterator(memory: Memory, record: list[Any], slot: int, f: FunctionType, xs: Any) -> Iterator:

@@ -208,7 +208,8 @@ def _check_not_stored(f: Any, watched: tuple[Any, ...], counts: list[int], y: An
     """A number or an array that is held once more than before, and not by the result, was put somewhere unseen."""
     now = [sys.getrefcount(watched[i]) for i in range(len(watched))]  # counted as before: no name of its own
     for value, more in zip(watched, map(operator.sub, now, counts), strict=True):
-        if not (type(value) is float or isinstance(value, np.ndarray)) or y is value:
+        carries = type(value) is float or (isinstance(value, np.ndarray) and value.dtype.kind in "fc")
+        if not carries or y is value:
             continue
         if more > 0 and not any(_holds(owner, value) for owner in _reached((y,))):
             function, span = current_place()
