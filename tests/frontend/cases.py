@@ -2067,3 +2067,31 @@ def returns_from_nested_with_and_try(n):
         return "end"
 
     return [f(k) for k in range(n)], log
+
+
+@case(3)
+def functions_that_look_at_frames(x, *rest, k=5):
+    y = x + 1
+    f = lambda: y
+    before = sorted(locals()), sorted(vars().items(), key=str)[0][0], dir()
+    if x < 0:
+        z = 1
+    comprehended = [sorted(set(locals()) - {"f", "before"}) for q in range(1)][0][:2]
+    return (
+        before,
+        f(),
+        eval("x + y + k"),
+        eval("x", {"x": 7}),
+        exec("y = 5"),
+        globals()["COUNTER"],
+        globals() is first_step.__globals__,
+        vars(Point(1)),
+        "x" in dir(Point(1)),
+        len(comprehended),
+    )
+
+
+@case()
+def shadowed_locals():
+    locals = lambda: "mine"
+    return locals()

@@ -1,4 +1,4 @@
-"""Calls: of functions and methods, with stars, and of ``super``."""
+"""Calls: of functions and methods, with and without stars."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from adjoint.frontend.builder import Builder, constant, expression
+from adjoint.frontend.frames import call_on_frame
 from adjoint.ir import primitives
 from adjoint.ir.nodes import Call, Const, Operand, Var
 
@@ -14,8 +15,9 @@ __all__ = ["apply"]
 
 @expression.register(ast.Call)
 def _call(b: Builder, node: ast.Call, into: Var | None) -> Operand:
-    if _is_bare_super(b, node):
-        return _super(b, node, into)
+    special = call_on_frame(b, node, into)
+    if special is not None:
+        return special
     has_stars = any(isinstance(arg, ast.Starred) for arg in node.args) or any(
         keyword.arg is None for keyword in node.keywords
     )
@@ -80,24 +82,3 @@ def apply(
             pair = b.call(primitives.build_dict, (Const(keyword.arg), value), keyword)
             b.call(primitives.dict_merge, (named, pair), keyword, drop=True)
     return b.call(primitives.apply, (callee, positional, named), node, into)
-
-
-def _is_bare_super(b: Builder, node: ast.Call) -> bool:
-    return (
-        isinstance(node.func, ast.Name)
-        and node.func.id == "super"
-        and not node.args
-        and not node.keywords
-        and "__class__" in b.cells
-        and b.function.__code__.co_argcount > 0
-        and not b.hidden
-    )
-
-
-def _super(b: Builder, node: ast.Call, into: Var | None) -> Operand:
-    """``super()`` reads the frame of its caller, so it is written out: the class, and the first
-    parameter."""
-    callee = b.expression(node.func)
-    cls = b.call(primitives.load_cell, (b.cells["__class__"], Const("__class__")), node)
-    first = b.read(b.function.__code__.co_varnames[0], node)
-    return b.call(callee, (cls, first), node, into)

@@ -35,7 +35,11 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Var:
-    """A local variable: the user's own name, or a temporary (``_1``, ``_2``, …, assigned at one place)."""
+    """A local variable: the user's own name, a temporary, or a hidden variable of the frontend.
+
+    A temporary (``_1``, ``_2``, …) is assigned once on every path (in both arms of an `If`, where it merges them). A
+    hidden variable has a plain name that the user does not use (``x_cell``, ``failed``, ``i_2``) and is assigned at will.
+    """
 
     name: str
 

@@ -51,7 +51,8 @@ def build_string(*parts: Any) -> str:
 def format_value(value: Any, conversion: str | None, spec: str) -> str:
     """One ``{value!r:spec}`` of an f-string; `conversion` is ``'s'``, ``'r'``, ``'a'`` or ``None``."""
     if conversion is not None:
-        value = {"s": str, "r": repr, "a": ascii}[conversion](value)
+        convert: dict[str, Callable[[Any], str]] = {"s": str, "r": repr, "a": ascii}
+        value = convert[conversion](value)
     return format(value, spec)
 
 
@@ -201,7 +202,8 @@ def apply(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str,
 
 def build_class(body: Callable[[Any], Any], name: str, *bases: Any, **keywords: Any) -> type:
     """A ``class`` statement; `body` fills the namespace that it is given."""
-    return builtins.__build_class__(body, name, *bases, **keywords)  # type: ignore[attr-defined,no-any-return]
+    make: Callable[..., type] = builtins.__build_class__
+    return make(body, name, *bases, **keywords)
 
 
 def unreachable() -> None:

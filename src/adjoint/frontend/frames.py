@@ -1,0 +1,100 @@
+"""Builtins that look into the frame of their caller.
+
+Lowered code runs in frames of other functions, so what such a call would have seen is written out:
+the class and first parameter for ``super()``, the globals, the local variables.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Callable
+
+from adjoint.frontend.builder import Builder
+from adjoint.ir import primitives
+from adjoint.ir.nodes import Const, If, Operand, Raise, Try, Var
+
+__all__ = ["call_on_frame"]
+
+
+def call_on_frame(b: Builder, node: ast.Call, into: Var | None) -> Operand | None:
+    """Lower the call if it is one of those; otherwise emit nothing."""
+    if not isinstance(node.func, ast.Name) or node.keywords or node.func.id not in _LOWER:
+        return None
+    if any(isinstance(arg, ast.Starred) for arg in node.args) or not _is_builtin(b, node.func.id):
+        return None
+    return _LOWER[node.func.id](b, node, into)
+
+
+def _is_builtin(b: Builder, name: str) -> bool:
+    """Whether the name means the builtin function, as far as the module says now."""
+    if name in b.hidden or name in b.locals or name in b.cells or name in b.scope.global_names:
+        return False
+    builtin = vars(builtins)[name]
+    return b.function.__globals__.get(name, builtin) is builtin
+
+
+def _super(b: Builder, node: ast.Call, into: Var | None) -> Operand | None:
+    code = b.function.__code__
+    if node.args or "__class__" not in b.cells or not code.co_argcount:
+        return None
+    callee = b.expression(node.func)
+    cls = b.call(primitives.load_cell, (b.cells["__class__"], Const("__class__")), node)
+    return b.call(callee, (cls, b.read(code.co_varnames[0], node)), node, into)
+
+
+def _globals(b: Builder, node: ast.Call, into: Var | None) -> Operand | None:
+    return None if node.args else b.call(primitives.current_globals, (), node, into)
+
+
+def _locals(b: Builder, node: ast.Call, into: Var | None) -> Operand | None:
+    return None if node.args else _local_variables(b, node)
+
+
+def _dir(b: Builder, node: ast.Call, into: Var | None) -> Operand | None:
+    return None if node.args else b.call(sorted, (_local_variables(b, node),), node, into)
+
+
+def _evaluate(b: Builder, node: ast.Call, into: Var | None) -> Operand | None:
+    """``eval(text)`` and ``exec(text)``"""
+    if len(node.args) != 1:
+        return None
+    callee = b.expression(node.func)
+    text = b.keep(b.expression(node.args[0]), node.args[0], -1)
+    operands = (text, b.namespace(node), _local_variables(b, node))
+    return b.call(callee, operands, node, into)
+
+
+_LOWER: dict[str, Callable[[Builder, ast.Call, Var | None], Operand | None]] = {
+    "super": _super,
+    "globals": _globals,
+    "locals": _locals,
+    "vars": _locals,
+    "dir": _dir,
+    "eval": _evaluate,
+    "exec": _evaluate,
+}
+
+
+def _local_variables(b: Builder, node: ast.AST) -> Var:
+    """The dictionary of the variables that are bound at this point."""
+    result = b.call(primitives.build_dict, (), node)
+    for name in sorted({*b.locals, *b.cells} - {"__class__"}):
+        _insert_if_bound(b, result, name, node)
+    return result
+
+
+def _insert_if_bound(b: Builder, result: Var, name: str, node: ast.AST) -> None:
+    caught = b.temporary()
+
+    def insert() -> None:
+        value: Operand | None = b.locals.get(name)
+        if value is None:
+            value = b.call(primitives.load_cell, (b.cells[name], Const(name)), node)
+        b.call(primitives.dict_insert, (result, Const(name), value), node, drop=True)
+
+    def skip() -> None:
+        unbound = b.call(primitives.exception_match, (caught, Const(NameError)), node)
+        b.ops.append(If(unbound, (), (Raise(None, None, b.span(node)),), b.span(node)))
+
+    b.ops.append(Try(b.region(insert), caught, b.region(skip), (), (), b.span(node)))
