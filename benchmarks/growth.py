@@ -39,7 +39,7 @@ def point(f: Callable[[Any], Any], n: int) -> Any:
 
 def _line(name: str, f: Callable[[Any], Any]) -> Line:
     few, many = point(f, FEW), point(f, MANY)
-    small, large = measure(lambda: ad.gradient(f, few), lambda: ad.gradient(f, many), rounds=5)
+    small, large = measure(lambda: ad.gradient(f, few), lambda: ad.gradient(f, many), rounds=7)
     per_small, per_large = ([t / n for t in s] for s, n in ((small, FEW), (large, MANY)))
     before, after = (statistics.median(s) * 1e6 for s in (per_small, per_large))
     detail = f"{before:.3g} us -> {after:.3g} us"
