@@ -1,4 +1,6 @@
-"""The errors that the library raises (design, section 4): problem, place in the user's file, what to do."""
+"""The errors that the library raises (design, section 4): problem, place in the user's file, what
+to do."""
+
 from __future__ import annotations
 
 import linecache
@@ -6,8 +8,15 @@ import linecache
 from adjoint.ir.nodes import Span
 
 __all__ = [
-    "AdjointError", "ArgumentError", "CotangentError", "MutationError", "NoDerivativeError", "NotScalarError",
-    "RuleError", "SourceError", "UnsupportedSyntaxError",
+    "AdjointError",
+    "ArgumentError",
+    "CotangentError",
+    "MutationError",
+    "NoDerivativeError",
+    "NotScalarError",
+    "RuleError",
+    "SourceError",
+    "UnsupportedSyntaxError",
 ]
 
 
@@ -24,8 +33,14 @@ class AdjointError(Exception):
         The place in the user's file; its source line is shown with carets.
     """
 
-    def __init__(self, problem: str, *, hint: str | None = None, filename: str | None = None,
-                 span: Span | None = None) -> None:
+    def __init__(
+        self,
+        problem: str,
+        *,
+        hint: str | None = None,
+        filename: str | None = None,
+        span: Span | None = None,
+    ) -> None:
         self.problem, self.hint, self.filename, self.span = problem, hint, filename, span
         super().__init__(problem)
 
@@ -46,7 +61,11 @@ def _excerpt(filename: str, span: Span) -> list[str]:
         return []
     # ast counts columns in bytes, a terminal in characters
     start = len(line.encode()[: span.column].decode(errors="replace"))
-    end = len(line.encode()[: span.end_column].decode(errors="replace")) if span.end_line == span.line else len(line)
+    end = (
+        len(line.encode()[: span.end_column].decode(errors="replace"))
+        if span.end_line == span.line
+        else len(line)
+    )
     indent = len(line) - len(text)
     return ["    " + text, "    " + " " * max(start - indent, 0) + "^" * max(end - start, 1)]
 
@@ -56,7 +75,8 @@ class UnsupportedSyntaxError(AdjointError):
 
 
 class SourceError(AdjointError):
-    """The source of a function cannot be read, or is not the source that the function was made from."""
+    """The source of a function cannot be read, or is not the source that the function was made
+    from."""
 
 
 class NotScalarError(AdjointError, TypeError):

@@ -1,4 +1,5 @@
 """Functions that a differentiated function calls to steer its own derivative."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -29,8 +30,8 @@ def hook(on_cotangent: Callable[[Any], Any], x: Any) -> Any:
     Parameters
     ----------
     on_cotangent : callable
-        Called with the cotangent of this use of `x`; what it returns flows on. ``None`` stands for a cotangent that is
-        not there.
+        Called with the cotangent of this use of `x`; what it returns flows on. ``None`` stands for
+        a cotangent that is not there.
 
     Examples
     --------
@@ -44,20 +45,24 @@ def hook(on_cotangent: Callable[[Any], Any], x: Any) -> Any:
 @structural(stop_gradient)
 def _(memory: Memory, x: Any) -> Any:
     from adjoint.run.detach import detached
+
     return detached(x), None
 
 
 @structural(hook)
 def _(memory: Memory, on_cotangent: Any, x: Any) -> Any:
     if not by_value(x):
-        # The uses of a container after this point are told apart from earlier ones by taking its shadow.
+        # The uses of a container after this point are told apart from earlier ones by taking its
+        # shadow.
         def structure_back(_: Any) -> tuple[None, ...]:
             deposit(memory, x, on_cotangent(take(memory, x, None)))
             return None, None, None
+
         return x, structure_back
     from adjoint.run.accumulate import finish
 
     def hook_back(y_bar: Any) -> tuple[Any, ...]:
         y_bar = finish(y_bar)
         return None, None, None if y_bar is None else on_cotangent(y_bar)
+
     return x, hook_back

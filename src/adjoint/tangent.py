@@ -1,4 +1,5 @@
 """The structural cotangent of an object."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping

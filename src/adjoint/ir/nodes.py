@@ -1,13 +1,15 @@
 """The named, structured IR of one function (design, section 3.2).
 
-Variables keep the user's names, control flow keeps its structure, and *everything that happens is a call*: operators
-are calls of ``operator.*``, attribute access of ``getattr``, displays of the constructors in `adjoint.ir.primitives`.
-Evaluation order is explicit: each operand is a name, a constant or a global, so an operation never hides another one.
+Variables keep the user's names, control flow keeps its structure, and *everything that happens is a
+call*: operators are calls of ``operator.*``, attribute access of ``getattr``, displays of the
+constructors in `adjoint.ir.primitives`. Evaluation order is explicit: each operand is a name, a
+constant or a global, so an operation never hides another one.
 
 >>> # r = x * y + 1 on line 3 becomes
 >>> # _1 = mul(x, y)        # 3
 >>> # r  = add(_1, 1)       # 3
 """
+
 from __future__ import annotations
 
 from dataclasses import dataclass, field
@@ -15,8 +17,29 @@ from types import CodeType
 from typing import TypeAlias
 
 __all__ = [
-    "Assign", "Break", "Call", "Const", "Continue", "Delete", "For", "Function", "Global", "If", "Op", "Operand",
-    "Parameter", "Path", "Raise", "Region", "Return", "Span", "Try", "Unpack", "Var", "While", "Yield",
+    "Assign",
+    "Break",
+    "Call",
+    "Const",
+    "Continue",
+    "Delete",
+    "For",
+    "Function",
+    "Global",
+    "If",
+    "Op",
+    "Operand",
+    "Parameter",
+    "Path",
+    "Raise",
+    "Region",
+    "Return",
+    "Span",
+    "Try",
+    "Unpack",
+    "Var",
+    "While",
+    "Yield",
 ]
 
 
@@ -30,15 +53,16 @@ class Span:
     end_column: int
 
 
-# ---- operands ---------------------------------------------------------------------------------------------------
+# ---- operands ------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Var:
     """A local variable: the user's own name, a temporary, or a hidden variable of the frontend.
 
-    A temporary (``_1``, ``_2``, …) is assigned once on every path (in both arms of an `If`, where it merges them). A
-    hidden variable has a plain name that the user does not use (``x_cell``, ``failed``, ``i_2``) and is assigned at will.
+    A temporary (``_1``, ``_2``, …) is assigned once on every path (in both arms of an `If`, where
+    it merges them). A hidden variable has a plain name that the user does not use (``x_cell``,
+    ``failed``, ``i_2``) and is assigned at will.
     """
 
     name: str
@@ -60,7 +84,8 @@ class Global:
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """Something read from a module by name when the operation runs, ``np.linalg.norm``: made by `transform.paths`."""
+    """Something read from a module by name when the operation runs, ``np.linalg.norm``: made by
+    `transform.paths`."""
 
     names: tuple[str, ...]
 
@@ -68,7 +93,7 @@ class Path:
 Operand: TypeAlias = Var | Const | Global | Path
 
 
-# ---- operations -------------------------------------------------------------------------------------------------
+# ---- operations ----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,8 +193,9 @@ class Raise:
 class Try:
     """``try: body; except BaseException as caught: handler; else: orelse; finally: final``.
 
-    There is one handler, which catches everything: the frontend writes the user's ``except`` clauses as a chain of `If`
-    on ``exception_match(caught, type)`` that ends in ``Raise(None)``. ``caught is None``: there is no handler.
+    There is one handler, which catches everything: the frontend writes the user's ``except``
+    clauses as a chain of `If` on ``exception_match(caught, type)`` that ends in ``Raise(None)``.
+    ``caught is None``: there is no handler.
     """
 
     body: Region
@@ -190,12 +216,24 @@ class Yield:
 
 
 Op: TypeAlias = (
-    Call | Assign | Unpack | Delete | If | For | While | Break | Continue | Return | Raise | Try | Yield
+    Call
+    | Assign
+    | Unpack
+    | Delete
+    | If
+    | For
+    | While
+    | Break
+    | Continue
+    | Return
+    | Raise
+    | Try
+    | Yield
 )
 Region: TypeAlias = tuple[Op, ...]
 
 
-# ---- functions --------------------------------------------------------------------------------------------------
+# ---- functions -----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,11 +253,12 @@ class Function:
     parameters
         In the order of the signature. Defaults are read from the function object when it is called.
     free
-        ``(name, variable)``: the captured variables, in the order of ``code.co_freevars``, and the local variables in
-        which the body expects their *cells*.
+        ``(name, variable)``: the captured variables, in the order of ``code.co_freevars``, and the
+        local variables in which the body expects their *cells*.
     body
-        The operations. A variable that an inner function captures lives in a cell that the body makes itself
-        (``new_cell``), reads (``load_cell``) and writes (``store_cell``), parameters included.
+        The operations. A variable that an inner function captures lives in a cell that the body
+        makes itself (``new_cell``), reads (``load_cell``) and writes (``store_cell``), parameters
+        included.
     """
 
     name: str

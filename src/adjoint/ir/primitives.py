@@ -1,8 +1,9 @@
 """The functions that lowered code calls beyond Python's own `operator`, `getattr` and `setattr`.
 
-Each is an ordinary function with the meaning that Python gives the construct, so the IR can be run as it stands; the
-engine (`adjoint.run`) knows how each is differentiated.
+Each is an ordinary function with the meaning that Python gives the construct, so the IR can be run
+as it stands; the engine (`adjoint.run`) knows how each is differentiated.
 """
+
 from __future__ import annotations
 
 import builtins
@@ -15,7 +16,7 @@ MISSING: Any = object()
 """Stands where Python would have nothing: an absent default, an unset class name."""
 
 
-# ---- displays ---------------------------------------------------------------------------------------------------
+# ---- displays ------------------------------------------------------------------------------------
 
 
 def build_tuple(*items: Any) -> tuple[Any, ...]:
@@ -103,7 +104,7 @@ def dict_merge(mapping: dict[str, Any], other: Any) -> None:
         mapping[key] = other[key]
 
 
-# ---- names ------------------------------------------------------------------------------------------------------
+# ---- names ---------------------------------------------------------------------------------------
 
 
 def new_cell() -> CellType:
@@ -116,8 +117,11 @@ def load_cell(cell: CellType, name: str) -> Any:
     try:
         return cell.cell_contents
     except ValueError:
-        raise NameError(f"cannot access free variable {name!r} where it is not associated with a value"
-                        " in enclosing scope", name=name) from None
+        raise NameError(
+            f"cannot access free variable {name!r} where it is not associated with a value"
+            " in enclosing scope",
+            name=name,
+        ) from None
 
 
 def store_cell(cell: CellType, value: Any) -> None:
@@ -168,7 +172,7 @@ def load_class_name(namespace: Any, name: str, fallback: Callable[[], Any]) -> A
         return fallback()
 
 
-# ---- functions, calls, classes ----------------------------------------------------------------------------------
+# ---- functions, calls, classes -------------------------------------------------------------------
 
 
 def make_function(
@@ -179,7 +183,8 @@ def make_function(
     annotations: dict[str, Any] | None,
     *cells: CellType,
 ) -> FunctionType:
-    """A nested ``def`` or ``lambda``: the real function object, with the real cells of what it captures."""
+    """A nested ``def`` or ``lambda``: the real function object, with the real cells of what it
+    captures."""
     function = FunctionType(code, namespace, code.co_name, defaults, cells or None)
     function.__kwdefaults__ = keyword_defaults
     function.__qualname__ = code.co_qualname
@@ -211,7 +216,7 @@ def unreachable() -> None:
     raise AssertionError("this was taken for code that is never run")
 
 
-# ---- exceptions, imports, patterns ------------------------------------------------------------------------------
+# ---- exceptions, imports, patterns ---------------------------------------------------------------
 
 
 def exception_match(caught: BaseException, kinds: Any) -> bool:
@@ -219,12 +224,17 @@ def exception_match(caught: BaseException, kinds: Any) -> bool:
     members = kinds if isinstance(kinds, tuple) else (kinds,)
     for kind in members:
         if not (isinstance(kind, type) and issubclass(kind, BaseException)):
-            raise TypeError("catching classes that do not inherit from BaseException is not allowed")
+            raise TypeError(
+                "catching classes that do not inherit from BaseException is not allowed"
+            )
     return isinstance(caught, kinds)
 
 
-def import_module(namespace: dict[str, Any], name: str, names: tuple[str, ...] | None, level: int) -> Any:
-    """``import name`` (`names` is ``None``: the top package) or ``from name import names``: the module."""
+def import_module(
+    namespace: dict[str, Any], name: str, names: tuple[str, ...] | None, level: int
+) -> Any:
+    """``import name`` (`names` is ``None``: the top package) or ``from name import names``: the
+    module."""
     return builtins.__import__(name, namespace, None, names or (), level)
 
 
@@ -237,8 +247,10 @@ def import_from(module: Any, name: str) -> Any:
     try:
         return importlib.import_module(f"{module.__name__}.{name}")
     except ImportError:
-        raise ImportError(f"cannot import name {name!r} from {module.__name__!r}"
-                          f" ({getattr(module, '__file__', 'unknown location')})") from None
+        raise ImportError(
+            f"cannot import name {name!r} from {module.__name__!r}"
+            f" ({getattr(module, '__file__', 'unknown location')})"
+        ) from None
 
 
 def match_sequence(subject: Any) -> bool:
@@ -252,15 +264,21 @@ def match_mapping(subject: Any) -> bool:
 
 
 def match_class_attribute(cls: type, position: int) -> str:
-    """The attribute that the positional sub-pattern number `position` of a class pattern stands for."""
+    """The attribute that the positional sub-pattern number `position` of a class pattern stands
+    for."""
     names = getattr(cls, "__match_args__", ())
     if position >= len(names):
         count = 1 if match_self(cls) else len(names)
         plural = "" if count == 1 else "s"
-        raise TypeError(f"{cls.__name__}() accepts {count} positional sub-pattern{plural} ({position + 1} given)")
+        raise TypeError(
+            f"{cls.__name__}() accepts {count} positional sub-pattern{plural} ({position + 1} given)"
+        )
     return names[position]  # type: ignore[no-any-return]
 
 
 def match_self(cls: type) -> bool:
-    """Whether the one positional sub-pattern of ``cls(...)`` matches the subject itself (``int(n)``)."""
-    return bool(cls.__flags__ & (1 << 22)) and not hasattr(cls, "__match_args__")  # _Py_TPFLAGS_MATCH_SELF
+    """Whether the one positional sub-pattern of ``cls(...)`` matches the subject itself
+    (``int(n)``)."""
+    return bool(cls.__flags__ & (1 << 22)) and not hasattr(
+        cls, "__match_args__"
+    )  # _Py_TPFLAGS_MATCH_SELF

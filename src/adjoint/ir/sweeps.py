@@ -1,10 +1,11 @@
 """The IR of the two generated functions: what `adjoint.ir.nodes` says, plus records and cotangents.
 
-A *record* is the list that one activation of a region (a call, one iteration of a loop) fills, one slot per call
-site; a slot that was not reached keeps its *blank*: the pullback of nothing, a loop without iterations, no mark. The
-forward function is the user's own control flow with `Recorded` calls; the reverse function walks the regions in
-reverse textual order.
+A *record* is the list that one activation of a region (a call, one iteration of a loop) fills, one
+slot per call site; a slot that was not reached keeps its *blank*: the pullback of nothing, a loop
+without iterations, no mark. The forward function is the user's own control flow with `Recorded`
+calls; the reverse function walks the regions in reverse textual order.
 """
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -13,13 +14,28 @@ from typing import TypeAlias
 from adjoint.ir.nodes import Call, For, Op, Span, Unpack, Var, While
 
 __all__ = [
-    "BackRegion", "Blank", "Clear", "ForwardOp", "Mark", "Move", "Pull", "Recorded", "Resume", "ReverseOp", "Seed", "Slot",
-    "Sweeps", "Traced", "Unwind", "When",
+    "BackRegion",
+    "Blank",
+    "Clear",
+    "ForwardOp",
+    "Mark",
+    "Move",
+    "Pull",
+    "Recorded",
+    "Resume",
+    "ReverseOp",
+    "Seed",
+    "Slot",
+    "Sweeps",
+    "Traced",
+    "Unwind",
+    "When",
 ]
 
 
 Blank: TypeAlias = "int | tuple[()] | None"
-"""What a slot holds before it is reached: the pullback of a call of n operands, no iterations, no mark."""
+"""What a slot holds before it is reached: the pullback of a call of n operands, no iterations, no
+mark."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +46,7 @@ class Slot:
     index: int
 
 
-# ---- forward ----------------------------------------------------------------------------------------------------
+# ---- forward -------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +68,8 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Traced:
-    """A loop that makes one record (slot 0 and `blank`) per iteration and keeps them in a list in `slot`.
+    """A loop that makes one record (slot 0 and `blank`) per iteration and keeps them in a list in
+    `slot`.
 
     `items` is the slot of what a ``for`` iterates over; ``None``: its elements carry no derivative.
     """
@@ -66,15 +83,16 @@ class Traced:
 ForwardOp: TypeAlias = Op | Recorded | Mark | Traced
 
 
-# ---- reverse ----------------------------------------------------------------------------------------------------
+# ---- reverse -------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Pull:
     """Run the pullback in the slot: takes the cotangents of `results`, adds to those of `operands`.
 
-    `reached` is a mark that tells whether the results were bound, where the slot alone does not: a call may have been
-    left by an exception, or have had an inactive result. Operands that cannot be active are ``None``.
+    `reached` is a mark that tells whether the results were bound, where the slot alone does not: a
+    call may have been left by an exception, or have had an inactive result. Operands that cannot be
+    active are ``None``.
     """
 
     slot: Slot
@@ -102,7 +120,8 @@ class Clear:
 
 @dataclass(frozen=True, slots=True)
 class Seed:
-    """The reverse of ``return value``: the cotangent of the result goes to `value` (``None``: a constant)."""
+    """The reverse of ``return value``: the cotangent of the result goes to `value` (``None``: a
+    constant)."""
 
     value: Var | None
     span: Span | None = None
@@ -130,7 +149,8 @@ class Unwind:
 
 @dataclass(frozen=True, slots=True)
 class Resume:
-    """The reverse of ``target = yield value``: gives the cotangent of `target`, receives that of `value`."""
+    """The reverse of ``target = yield value``: gives the cotangent of `target`, receives that of
+    `value`."""
 
     target: Var | None
     value: Var | None
@@ -146,7 +166,8 @@ BackRegion: TypeAlias = tuple[ReverseOp, ...]
 class Sweeps:
     """The pair that `adjoint.transform.reverse` makes of a function.
 
-    `blank` is what the slots of the function's own record hold at first (slot 0, the memory, left out).
+    `blank` is what the slots of the function's own record hold at first (slot 0, the memory, left
+    out).
     """
 
     forward: tuple[ForwardOp, ...]

@@ -1,4 +1,5 @@
 """The ``__init__`` that `dataclasses` writes, as source that can be read."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -11,16 +12,22 @@ def initialise(self: Any, /, *args: Any, **kwargs: Any) -> None:
     fields = _init_fields(type(self))
     positional = [field for field in fields if not field.kw_only]
     if len(args) > len(positional):
-        raise TypeError(f"{type(self).__name__}.__init__() takes {len(positional) + 1} positional arguments but"
-                        f" {len(args) + 1} were given")
+        raise TypeError(
+            f"{type(self).__name__}.__init__() takes {len(positional) + 1} positional arguments but"
+            f" {len(args) + 1} were given"
+        )
     values = {}
     for field, value in zip(positional, args):
         values[field.name] = value
     for name, value in kwargs.items():
         if name in values:
-            raise TypeError(f"{type(self).__name__}.__init__() got multiple values for argument {name!r}")
+            raise TypeError(
+                f"{type(self).__name__}.__init__() got multiple values for argument {name!r}"
+            )
         if not any([field.name == name for field in fields]):
-            raise TypeError(f"{type(self).__name__}.__init__() got an unexpected keyword argument {name!r}")
+            raise TypeError(
+                f"{type(self).__name__}.__init__() got an unexpected keyword argument {name!r}"
+            )
         values[name] = value
     late = []
     for field, kind, is_init in _all_fields(type(self)):
@@ -31,8 +38,10 @@ def initialise(self: Any, /, *args: Any, **kwargs: Any) -> None:
         elif field.default_factory is not dataclasses.MISSING:
             value = field.default_factory()
         elif is_init:
-            raise TypeError(f"{type(self).__name__}.__init__() missing 1 required positional argument:"
-                            f" {field.name!r}")
+            raise TypeError(
+                f"{type(self).__name__}.__init__() missing 1 required positional argument:"
+                f" {field.name!r}"
+            )
         else:
             continue
         if kind == "initvar":
@@ -52,7 +61,8 @@ def _init_fields(cls: Any) -> Any:
 
 
 def _all_fields(cls: Any) -> Any:
-    """The fields in the order of the signature, with whether they are passed on only and whether they are given."""
+    """The fields in the order of the signature, with whether they are passed on only and whether
+    they are given."""
     found = []
     for field in cls.__dataclass_fields__.values():
         kind = field._field_type.name

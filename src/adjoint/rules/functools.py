@@ -1,4 +1,5 @@
 """`functools`: written in C there, as source here."""
+
 from __future__ import annotations
 
 import functools
@@ -28,7 +29,7 @@ _NOTHING = object()
 @structural(functools.partial)
 def _(memory: Memory, f: Any, *args: Any, **kwargs: Any) -> Any:
     made = functools.partial(f, *args, **kwargs)
-    held = made.args[len(made.args) - len(args):]
+    held = made.args[len(made.args) - len(args) :]
     offset = len(made.args) - len(args)
 
     def partial_back(_: Any) -> tuple[Any, ...]:
@@ -40,15 +41,16 @@ def _(memory: Memory, f: Any, *args: Any, **kwargs: Any) -> Any:
             for key in made.keywords:
                 if key not in kwargs:
                     memory.add_entry(f.keywords, key, memory.take_entry(made.keywords, key))
-        return (None, None, *bars[offset:offset + len(held)], *named)
+        return (None, None, *bars[offset : offset + len(held)], *named)
+
     return made, partial_back
 
 
 def remembered(f: Any, cache: Any, args: Any, kwargs: Any) -> Any:
     """What ``lru_cache`` does, for one differentiated call.
 
-    A result is used again only for arguments that carry no derivative by value: two equal floats may depend on
-    different inputs.
+    A result is used again only for arguments that carry no derivative by value: two equal floats
+    may depend on different inputs.
     """
     key = _key(args, kwargs)
     if key is None:
@@ -66,7 +68,11 @@ def _key(args: Any, kwargs: Any) -> Any:
 def _is_discrete(value: Any) -> bool:
     if isinstance(value, tuple):
         return all(map(_is_discrete, value))
-    return value is None or isinstance(value, int | str | bytes | type) or type(value).__hash__ is object.__hash__
+    return (
+        value is None
+        or isinstance(value, int | str | bytes | type)
+        or type(value).__hash__ is object.__hash__
+    )
 
 
 non_differentiable(_key)

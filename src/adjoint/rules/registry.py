@@ -1,6 +1,7 @@
 """The table of rules: what the engine asks, and what rule files and users fill.
 
-A *rule* (``rrule``) of ``f`` is a function with ``f``'s own arguments that returns the value and a pullback::
+A *rule* (``rrule``) of ``f`` is a function with ``f``'s own arguments that returns the value and a
+pullback::
 
     @rrule.register(np.linalg.inv)
     def _(a):
@@ -10,11 +11,13 @@ A *rule* (``rrule``) of ``f`` is a function with ``f``'s own arguments that retu
             return None, -y.T @ y_bar @ y.T      # (f_bar, *one cotangent per positional argument)
         return y, inv_back
 
-Keyword arguments are those that the rule names in its signature; a call with any other keyword is one that the rule
-was not written for. ``back`` returns one cotangent per *positional* argument of the call, then, if the rule says
-``keyword_bars=True``, a dict of cotangents of keyword arguments. A rule declines a call by returning `NotImplemented`:
-the next rule, or the function's own source, is taken.
+Keyword arguments are those that the rule names in its signature; a call with any other keyword is
+one that the rule was not written for. ``back`` returns one cotangent per *positional* argument of
+the call, then, if the rule says ``keyword_bars=True``, a dict of cotangents of keyword arguments. A
+rule declines a call by returning `NotImplemented`: the next rule, or the function's own source, is
+taken.
 """
+
 from __future__ import annotations
 
 import importlib
@@ -24,8 +27,22 @@ from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any, TypeVar
 
-__all__ = ["Key", "Rule", "Rules", "direct", "direct_rule", "frule", "key_of", "library", "non_differentiable", "primitive", "rrule", "structural",
-           "substitute", "table"]
+__all__ = [
+    "Key",
+    "Rule",
+    "Rules",
+    "direct",
+    "direct_rule",
+    "frule",
+    "key_of",
+    "library",
+    "non_differentiable",
+    "primitive",
+    "rrule",
+    "structural",
+    "substitute",
+    "table",
+]
 
 F = TypeVar("F", bound=Callable[..., Any])
 Key = Hashable
@@ -49,11 +66,14 @@ class Rule:
     names, defaults
         The parameters that may be given by position, and the defaults of the last of them.
     types
-        ``(position, type)`` from the annotations of its parameters: the rule is for such arguments only.
+        ``(position, type)`` from the annotations of its parameters: the rule is for such arguments
+        only.
     alias
-        The result may share memory with an argument (a view, or the argument itself). Otherwise it is fresh.
+        The result may share memory with an argument (a view, or the argument itself). Otherwise it
+        is fresh.
     trusted
-        Its cotangents are projected by the family that made it, so the engine need not check them again.
+        Its cotangents are projected by the family that made it, so the engine need not check them
+        again.
     keyword_bars
         ``back`` returns one entry more: a dict of cotangents of keyword arguments.
     """
@@ -70,8 +90,14 @@ class Rule:
     keyword_bars: bool = False
 
     @classmethod
-    def of(cls, function: Callable[..., Any], *, alias: bool = False, trusted: bool = False,
-           keyword_bars: bool = False) -> Rule:
+    def of(
+        cls,
+        function: Callable[..., Any],
+        *,
+        alias: bool = False,
+        trusted: bool = False,
+        keyword_bars: bool = False,
+    ) -> Rule:
         """Read what the rule takes from its signature."""
         positional, required, keywords = 0, 0, set()
         names: list[str] = []
@@ -79,12 +105,17 @@ class Rule:
         types: list[tuple[int, type]] = []
         for parameter in inspect.signature(function, eval_str=True).parameters.values():
             if parameter.kind is parameter.VAR_KEYWORD:
-                raise TypeError("a rule must name the keyword arguments that it knows; '**' would swallow the others")
+                raise TypeError(
+                    "a rule must name the keyword arguments that it knows; '**' would swallow the others"
+                )
             if parameter.kind is parameter.VAR_POSITIONAL:
                 positional = -1
                 continue
             if parameter.kind is not parameter.KEYWORD_ONLY:
-                if isinstance(parameter.annotation, type) and parameter.annotation not in (parameter.empty, Any):
+                if isinstance(parameter.annotation, type) and parameter.annotation not in (
+                    parameter.empty,
+                    Any,
+                ):
                     types.append((positional, parameter.annotation))
                 positional += 1
                 names.append(parameter.name)
@@ -96,10 +127,22 @@ class Rule:
                 keywords.add(parameter.name)
         if positional < 0:
             names, defaults = [], []
-        return cls(function, frozenset(keywords), positional, required, tuple(names), tuple(defaults), tuple(types),
-                   alias, trusted, keyword_bars)
+        return cls(
+            function,
+            frozenset(keywords),
+            positional,
+            required,
+            tuple(names),
+            tuple(defaults),
+            tuple(types),
+            alias,
+            trusted,
+            keyword_bars,
+        )
 
-    def arrange(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    def arrange(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Move keyword arguments that the rule takes by position there: only those get cotangents."""
         named = [i for i, name in enumerate(self.names) if name in kwargs]
         if not named:
@@ -139,11 +182,13 @@ class Rules:
     substitute
         Python source that computes the same; differentiated in its place.
     structural
-        A rule of the engine's own form, for functions that move values about: ``function(memory, *args, **kwargs)``
-        returns ``(y, back)`` and keeps the cotangents of containers in ``memory`` (see `adjoint.run.memory`).
+        A rule of the engine's own form, for functions that move values about: ``function(memory,
+        *args, **kwargs)`` returns ``(y, back)`` and keeps the cotangents of containers in
+        ``memory`` (see `adjoint.run.memory`).
     primitive
-        The same for functions that run the user's code, which may raise: ``function(record, slot, *args, **kwargs)``
-        returns ``y`` and links its pullback into the record before anything runs.
+        The same for functions that run the user's code, which may raise: ``function(record, slot,
+        *args, **kwargs)`` returns ``y`` and links its pullback into the record before anything
+        runs.
     """
 
     rrules: list[Rule] = field(default_factory=list)
@@ -161,13 +206,20 @@ methods: dict[type, dict[str, Rules]] = {}
 """The same entries of ``(type, name)`` keys, by type and then by name: what a method call asks."""
 
 direct: dict[Any, tuple[Callable[..., Any], int, int] | None] = {}
-"""The fast lane of positional calls: by function, a trusted rule and how many arguments it takes (see `direct_rule`)."""
+"""The fast lane of positional calls: by function, a trusted rule and how many arguments it takes
+(see `direct_rule`)."""
 
 _libraries = {
-    "numpy": "adjoint.rules.numpy", "math": "adjoint.rules.math", "operator": "adjoint.rules.operators",
-    "_operator": "adjoint.rules.operators", "builtins": "adjoint.rules.builtins",
-    "functools": "adjoint.rules.functools", "_functools": "adjoint.rules.functools",
-    "collections": "adjoint.rules.builtins", "itertools": "adjoint.rules.itertools", "copy": "adjoint.rules.copy",
+    "numpy": "adjoint.rules.numpy",
+    "math": "adjoint.rules.math",
+    "operator": "adjoint.rules.operators",
+    "_operator": "adjoint.rules.operators",
+    "builtins": "adjoint.rules.builtins",
+    "functools": "adjoint.rules.functools",
+    "_functools": "adjoint.rules.functools",
+    "collections": "adjoint.rules.builtins",
+    "itertools": "adjoint.rules.itertools",
+    "copy": "adjoint.rules.copy",
 }
 """Rule files that are loaded on the first call into a library: top package name → module."""
 
@@ -175,7 +227,8 @@ _loaded: set[str] = set()
 
 
 def library(package: str, rules: str) -> None:
-    """Say that the module `rules` holds the rules of `package`; it is imported on the first call into it."""
+    """Say that the module `rules` holds the rules of `package`; it is imported on the first call
+    into it."""
     _libraries[package] = rules
 
 
@@ -220,8 +273,9 @@ class _Registry:
     def __init__(self, which: str) -> None:
         self._which = which
 
-    def register(self, *keys: Any, alias: bool = False, trusted: bool = False,
-                 keyword_bars: bool = False) -> Callable[[F], F]:
+    def register(
+        self, *keys: Any, alias: bool = False, trusted: bool = False, keyword_bars: bool = False
+    ) -> Callable[[F], F]:
         """Register the decorated function as the rule of each of `keys`.
 
         Parameters
@@ -233,11 +287,13 @@ class _Registry:
         keyword_bars
             ``back`` returns one entry more, a dict of cotangents of keyword arguments.
         """
+
         def add(function: F) -> F:
             rule = Rule.of(function, alias=alias, trusted=trusted, keyword_bars=keyword_bars)
             for key in keys:
                 getattr(entry(key), self._which).insert(0, rule)
             return function
+
         return add
 
     def find(self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[Rule]:
@@ -250,14 +306,16 @@ class _Registry:
 
 
 class _Reverse(_Registry):
-    def __call__(self, f: Any, *args: Any, **kwargs: Any) -> tuple[Any, Callable[[Any], tuple[Any, ...]]] | None:
+    def __call__(
+        self, f: Any, *args: Any, **kwargs: Any
+    ) -> tuple[Any, Callable[[Any], tuple[Any, ...]]] | None:
         """Apply the reverse rule of `f`.
 
         Returns
         -------
         tuple or None
-            ``(y, back)`` with ``back(y_bar) -> (f_bar, *arg_bars)``; ``None`` where no rule is registered for `f`
-            with such arguments.
+            ``(y, back)`` with ``back(y_bar) -> (f_bar, *arg_bars)``; ``None`` where no rule is
+            registered for `f` with such arguments.
         """
         rules = lookup(f)
         if rules is not None and rules.inactive:
@@ -270,7 +328,9 @@ class _Reverse(_Registry):
 
 
 class _Forward(_Registry):
-    def __call__(self, f: Any, dots: tuple[Any, ...], *args: Any, **kwargs: Any) -> tuple[Any, Any] | None:
+    def __call__(
+        self, f: Any, dots: tuple[Any, ...], *args: Any, **kwargs: Any
+    ) -> tuple[Any, Any] | None:
         """Apply the forward rule of `f`.
 
         Parameters
@@ -316,7 +376,8 @@ def lookup(f: Any) -> Rules | None:
 
 
 def direct_rule(f: Any) -> tuple[Callable[..., Any], int, int] | None:
-    """The rule that a positional call of `f` tries first, if it is trusted and takes arguments of any type.
+    """The rule that a positional call of `f` tries first, if it is trusted and takes arguments of
+    any type.
 
     Returns
     -------
@@ -346,27 +407,36 @@ def non_differentiable(*keys: Any) -> None:
 
 
 def substitute(*keys: Any) -> Callable[[F], F]:
-    """The decorated Python function computes the same as `keys` and is differentiated in their place."""
+    """The decorated Python function computes the same as `keys` and is differentiated in their
+    place."""
+
     def add(function: F) -> F:
         for key in keys:
             entry(key).substitute = function  # type: ignore[assignment]
         return function
+
     return add
 
 
 def structural(*keys: Any) -> Callable[[F], F]:
-    """The decorated function is the engine-form rule of `keys`: ``function(memory, *args, **kwargs)``."""
+    """The decorated function is the engine-form rule of `keys`: ``function(memory, *args,
+    **kwargs)``."""
+
     def add(function: F) -> F:
         for key in keys:
             entry(key).structural = function
         return function
+
     return add
 
 
 def primitive(*keys: Any) -> Callable[[F], F]:
-    """The decorated function runs `keys`: ``function(record, slot, *args, **kwargs)``; `NotImplemented`: not these."""
+    """The decorated function runs `keys`: ``function(record, slot, *args, **kwargs)``;
+    `NotImplemented`: not these."""
+
     def add(function: F) -> F:
         for key in keys:
             entry(key).primitive = function
         return function
+
     return add

@@ -1,4 +1,5 @@
 """Attributes: reading, writing and deleting fields of objects, with properties and descriptors."""
+
 from __future__ import annotations
 
 import functools
@@ -27,7 +28,11 @@ def attribute(record: list[Any], slot: int, obj: Any, name: str, *default: Any) 
     """``obj.name``; the pullback returns ``(None, obj_bar, None)``."""
     kind = type(obj)
     if kind is ModuleType:
-        return read_global(record, slot, vars(obj), name) if name in vars(obj) else getattr(obj, name, *default)
+        return (
+            read_global(record, slot, vars(obj), name)
+            if name in vars(obj)
+            else getattr(obj, name, *default)
+        )
     if kind is ndarray or isinstance(obj, ndarray | np.generic) or by_value(obj):
         return _of_number(record, slot, obj, name, default)
     if isinstance(obj, type):
@@ -55,6 +60,7 @@ def read_field(record: list[Any], slot: int, fields: dict[Any, Any], name: str) 
         def field_back(y_bar: Any) -> tuple[Any, ...]:
             memory.add_entry(fields, name, y_bar)
             return NONE2
+
         record[slot] = field_back
     return value
 
@@ -87,6 +93,7 @@ def _of_number(record: list[Any], slot: int, obj: Any, name: str, default: tuple
 
         def method_back(_: Any) -> tuple[Any, ...]:
             return None, memory.take_entry(value, "__self__"), None
+
         record[slot] = method_back
         return value
     if by_value(value) and not isinstance(value, int | np.integer | np.bool_):
@@ -98,6 +105,7 @@ def _of_number(record: list[Any], slot: int, obj: Any, name: str, default: tuple
 def _getter(name: str) -> Callable[[Any], Any]:
     def get(obj: Any) -> Any:
         return getattr(obj, name)
+
     get.__name__ = get.__qualname__ = name
     return get
 
@@ -106,7 +114,11 @@ def _of_class(record: list[Any], slot: int, cls: type, name: str, default: tuple
     for base in cls.__mro__:
         if name in vars(base):
             value = vars(base)[name]
-            return _class_value(record, slot, base, name, value) if by_value(value) else getattr(cls, name)
+            return (
+                _class_value(record, slot, base, name, value)
+                if by_value(value)
+                else getattr(cls, name)
+            )
     return getattr(cls, name, *default)
 
 
@@ -116,6 +128,7 @@ def _class_value(record: list[Any], slot: int, owner: type, name: str, value: An
     def class_value_back(y_bar: Any) -> tuple[Any, ...]:
         memory.add_entry(owner, name, y_bar)
         return NONE2
+
     record[slot] = class_value_back
     return value
 
@@ -123,7 +136,7 @@ def _class_value(record: list[Any], slot: int, owner: type, name: str, value: An
 def _of_super(record: list[Any], slot: int, obj: Any, name: str) -> Any:
     target, start = obj.__self__, obj.__thisclass__
     mro = obj.__self_class__.__mro__
-    for base in mro[mro.index(start) + 1:]:
+    for base in mro[mro.index(start) + 1 :]:
         static = vars(base).get(name)
         if type(static) is property:
             return linked(record, slot, _pair, call_keywords, static.fget, (target,), {})
@@ -145,7 +158,8 @@ def _missing(record: list[Any], slot: int, obj: Any, name: str, default: tuple[A
 
 
 def _by_class(record: list[Any], slot: int, obj: Any, kind: type, name: str, static: Any) -> Any:
-    """What the class has under the name: a method, a property, a slot, a descriptor, or a plain value."""
+    """What the class has under the name: a method, a property, a slot, a descriptor, or a plain
+    value."""
     descriptor = type(static)
     if descriptor is FunctionType:
         return MethodType(static, obj)
@@ -153,7 +167,9 @@ def _by_class(record: list[Any], slot: int, obj: Any, kind: type, name: str, sta
         if static.fget is None:
             return getattr(obj, name)
         return linked(record, slot, _pair, call_keywords, static.fget, (obj,), {})
-    if descriptor is _MEMBER and (static.__objclass__.__module__ != "builtins" or isinstance(obj, BaseException)):
+    if descriptor is _MEMBER and (
+        static.__objclass__.__module__ != "builtins" or isinstance(obj, BaseException)
+    ):
         value = static.__get__(obj)
         if by_value(value):
             memory: Memory = record[0]
@@ -161,6 +177,7 @@ def _by_class(record: list[Any], slot: int, obj: Any, kind: type, name: str, sta
             def slot_back(y_bar: Any) -> tuple[Any, ...]:
                 memory.add_entry(obj, name, y_bar)
                 return NONE2
+
             record[slot] = slot_back
         return value
     if descriptor is functools.cached_property:
@@ -169,20 +186,29 @@ def _by_class(record: list[Any], slot: int, obj: Any, kind: type, name: str, sta
         return _named_item(record, slot, obj, name)
     getter = getattr(descriptor, "__get__", None)
     if type(getter) is FunctionType:
-        return linked(record, slot, lambda bars: NONE2, call_keywords, getter, (static, obj, kind), {})
+        return linked(
+            record, slot, lambda bars: NONE2, call_keywords, getter, (static, obj, kind), {}
+        )
     for base in kind.__mro__:
         if name in vars(base):
             if by_value(vars(base)[name]):
                 return _class_value(record, slot, base, name, static)
             break
     value = getattr(obj, name)
-    if descriptor is _GETSET and (type(value) in ATOMS or name in ("__dict__", "__weakref__", "args")):
+    if descriptor is _GETSET and (
+        type(value) in ATOMS or name in ("__dict__", "__weakref__", "args")
+    ):
         return value
-    return value if not by_value(value) else run_unknown(record[0], record, slot, getattr, (obj, name), {})
+    return (
+        value
+        if not by_value(value)
+        else run_unknown(record[0], record, slot, getattr, (obj, name), {})
+    )
 
 
 def _named_item(record: list[Any], slot: int, obj: Any, name: str) -> Any:
     from adjoint.run.items import item
+
     return linked(record, slot, lambda bars: NONE2, item, obj, obj._fields.index(name))
 
 
@@ -193,10 +219,12 @@ def _fill_cached_property(record: list[Any], slot: int, obj: Any, name: str, sta
     def cached_back(y_bar: Any) -> tuple[Any, ...]:
         if inner[2] is not None:
             from adjoint.run.accumulate import accumulate
+
             y_bar = accumulate(y_bar, inner[2](None)[-1])
         if inner[1] is not None:
             inner[1](y_bar)
         return NONE2
+
     record[slot] = cached_back
     value = call_keywords(inner, 1, static.func, (obj,), {})
     set_attribute(inner, 2, obj, name, value)
@@ -212,7 +240,7 @@ def _pair(bars: tuple[Any, ...]) -> tuple[Any, ...]:
     return None, bars[1], None
 
 
-# ---- writing ----------------------------------------------------------------------------------------------------
+# ---- writing -------------------------------------------------------------------------------------
 
 
 def set_attribute(record: list[Any], slot: int, obj: Any, name: str, value: Any) -> None:
@@ -237,14 +265,30 @@ def write_attribute(record: list[Any], slot: int, obj: Any, name: str, value: An
     static = class_attribute(kind, name)
     descriptor = type(static)
     if descriptor is property and static.fset is not None:
-        linked(record, slot, lambda bars: (None, None, None, bars[2]), call_keywords, static.fset, (obj, value), {})
+        linked(
+            record,
+            slot,
+            lambda bars: (None, None, None, bars[2]),
+            call_keywords,
+            static.fset,
+            (obj, value),
+            {},
+        )
         return
     if descriptor is _MEMBER:
         _write_slot(record, slot, obj, name, static, value)
         return
     writer = getattr(descriptor, "__set__", None)
     if type(writer) is FunctionType:
-        linked(record, slot, lambda bars: (None, None, None, bars[3]), call_keywords, writer, (static, obj, value), {})
+        linked(
+            record,
+            slot,
+            lambda bars: (None, None, None, bars[3]),
+            call_keywords,
+            writer,
+            (static, obj, value),
+            {},
+        )
         return
     fields = fields_of(obj) if not isinstance(obj, type) else None
     if fields is None or writer is not None:
@@ -262,6 +306,7 @@ def _log_field(record: list[Any], slot: int, fields: dict[str, Any], name: str, 
     def write_back(_: Any) -> tuple[Any, ...]:
         memory.rewind(position)
         return None, None, None, memory.take_entry(fields, name)
+
     record[slot] = write_back
 
 
@@ -269,12 +314,15 @@ def _write_class(record: list[Any], slot: int, cls: type, name: str, value: Any)
     memory: Memory = record[0]
     had, old = name in vars(cls), vars(cls).get(name)
     type.__setattr__(cls, name, value)
-    undo = (lambda: type.__setattr__(cls, name, old)) if had else (lambda: type.__delattr__(cls, name))
+    undo = (
+        (lambda: type.__setattr__(cls, name, old)) if had else (lambda: type.__delattr__(cls, name))
+    )
     position = memory.note(swap_with, undo, lambda: type.__setattr__(cls, name, value))
 
     def class_back(_: Any) -> tuple[Any, ...]:
         memory.rewind(position)
         return None, None, None, memory.take_entry(cls, name)
+
     record[slot] = class_back
 
 
@@ -290,10 +338,13 @@ def _write_slot(record: list[Any], slot: int, obj: Any, name: str, static: Any, 
     def slot_back(_: Any) -> tuple[Any, ...]:
         memory.rewind(position)
         return None, None, None, memory.take_entry(obj, name)
+
     record[slot] = slot_back
 
 
-def write_global(record: list[Any], slot: int, namespace: dict[str, Any], name: str, value: Any) -> None:
+def write_global(
+    record: list[Any], slot: int, namespace: dict[str, Any], name: str, value: Any
+) -> None:
     """A global variable is assigned."""
     memory: Memory = record[0]
     memory.globals_written[id(namespace), name] = namespace
@@ -329,6 +380,7 @@ def delete_attribute(record: list[Any], slot: int, obj: Any, name: str) -> None:
     def delete_back(_: Any) -> tuple[Any, ...]:
         memory.rewind(position)
         return NONE2
+
     record[slot] = delete_back
 
 
@@ -344,16 +396,21 @@ def get_attribute(record: list[Any], slot: int, obj: Any, name: Any, *default: A
 
         def default_back(y_bar: Any) -> tuple[Any, ...]:
             return None, None, None, y_bar
+
         record[slot] = default_back
         return default[0]
     back = record[slot]
     if back is not blank:
+
         def found_back(y_bar: Any) -> tuple[Any, ...]:
             return *back(y_bar), None
+
         record[slot] = found_back
     return y
 
 
 ATTRIBUTES: dict[Any, Callable[..., Any]] = {
-    getattr: get_attribute, setattr: set_attribute, delattr: delete_attribute,
+    getattr: get_attribute,
+    setattr: set_attribute,
+    delattr: delete_attribute,
 }

@@ -1,4 +1,5 @@
 """Captured and global variables, and the functions that are made inside functions."""
+
 from __future__ import annotations
 
 from types import CellType, FunctionType
@@ -26,6 +27,7 @@ def load_cell(record: list[Any], slot: int, cell: CellType, name: str) -> Any:
         def load_back(y_bar: Any) -> tuple[Any, ...]:
             memory.add_entry(cell, None, y_bar)
             return NONE2
+
         record[slot] = load_back
     return value
 
@@ -54,6 +56,7 @@ def _change(record: list[Any], slot: int, cell: CellType, n: int) -> None:
         memory.rewind(position)
         value_bar = memory.take_entry(cell, None)
         return (None, None, value_bar)[:n]
+
     record[slot] = change_back
 
 
@@ -84,16 +87,23 @@ def delete_global(record: list[Any], slot: int, namespace: Any, name: str) -> No
     def delete_back(_: Any) -> tuple[Any, ...]:
         memory.rewind(position)
         return NONE2
+
     record[slot] = delete_back
 
 
 def make_function(record: list[Any], slot: int, *operands: Any) -> FunctionType:
-    """A nested function: its cotangent is that of the cells, which are memory; defaults by value are kept aside."""
+    """A nested function: its cotangent is that of the cells, which are memory; defaults by value
+    are kept aside."""
     return primitives.make_function(*operands)
 
 
 CELLS: dict[Any, Any] = {
-    primitives.load_cell: load_cell, primitives.store_cell: store_cell, primitives.delete_cell: delete_cell,
-    primitives.new_cell: new_cell, primitives.load_global: load_global, primitives.store_global: store_global,
-    primitives.delete_global: delete_global, primitives.make_function: make_function,
+    primitives.load_cell: load_cell,
+    primitives.store_cell: store_cell,
+    primitives.delete_cell: delete_cell,
+    primitives.new_cell: new_cell,
+    primitives.load_global: load_global,
+    primitives.store_global: store_global,
+    primitives.delete_global: delete_global,
+    primitives.make_function: make_function,
 }

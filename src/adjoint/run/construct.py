@@ -1,4 +1,5 @@
 """Calls of classes: ``__new__`` and ``__init__``, each as the code that it is."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -14,9 +15,17 @@ from adjoint.run.unknown import run_unknown
 __all__ = ["construct"]
 
 
-def construct(record: list[Any], slot: int, cls: type, args: tuple[Any, ...], kwargs: dict[str, Any], *,
-              by_metaclass: bool = True) -> Any:
-    """``cls(*args, **kwargs)``; `by_metaclass`: first the metaclass's own ``__call__``, if it has one."""
+def construct(
+    record: list[Any],
+    slot: int,
+    cls: type,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    *,
+    by_metaclass: bool = True,
+) -> Any:
+    """``cls(*args, **kwargs)``; `by_metaclass`: first the metaclass's own ``__call__``, if it has
+    one."""
     rules = lookup(cls)
     if rules is not None:
         y = run_rules(record, slot, cls, rules, args, kwargs)
@@ -49,10 +58,13 @@ def _without_self(bars: tuple[Any, ...]) -> tuple[Any, ...]:
     return (None, *bars[2:])
 
 
-def _init(record: list[Any], slot: int, obj: Any, cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _init(
+    record: list[Any], slot: int, obj: Any, cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
     init: Any = cls.__init__
     if dataclasses.is_dataclass(cls) and _is_generated(init):
         from adjoint.rules.dataclasses import initialise
+
         init = initialise
     linked(record, slot, _without_self, call_keywords, init, (obj, *args), kwargs)
     return obj
@@ -63,16 +75,20 @@ def _is_generated(init: Any) -> bool:
     return bool(init.__code__.co_filename == "<string>")
 
 
-def _by_new(record: list[Any], slot: int, cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _by_new(
+    record: list[Any], slot: int, cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
     memory: Memory = record[0]
     inner: list[Any] = [memory, None, None]
     n = len(args) + len(kwargs) + 1
 
     def new_back(y_bar: Any) -> tuple[Any, ...]:
         from adjoint.run.accumulate import accumulate
+
         first = inner[2](None) if inner[2] is not None else (None,) * n
         second = _without_self(inner[1](y_bar)) if inner[1] is not None else (None,) * n
         return tuple(map(accumulate, first, second))
+
     record[slot] = new_back
     obj = call_keywords(inner, 1, cls.__new__, (cls, *args), kwargs)
     if isinstance(obj, cls) and type(type(obj).__init__) is FunctionType:
@@ -80,7 +96,9 @@ def _by_new(record: list[Any], slot: int, cls: type, args: tuple[Any, ...], kwar
     return obj
 
 
-def _named_tuple(record: list[Any], slot: int, cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _named_tuple(
+    record: list[Any], slot: int, cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
     memory: Memory = record[0]
     y = cls(*args, **kwargs)
     places = [*range(len(args)), *(cls._fields.index(name) for name in kwargs)]
@@ -88,11 +106,14 @@ def _named_tuple(record: list[Any], slot: int, cls: Any, args: tuple[Any, ...], 
     def named_back(_: Any) -> tuple[Any, ...]:
         bars = memory.take_items(y, len(y))
         return (None, *(bars[place] for place in places))
+
     record[slot] = named_back
     return y
 
 
-def _of_builtin_base(record: list[Any], slot: int, cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _of_builtin_base(
+    record: list[Any], slot: int, cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
     """Classes whose instances a builtin type makes: exceptions, and subclasses of containers."""
     memory: Memory = record[0]
     if issubclass(cls, BaseException):
@@ -101,19 +122,30 @@ def _of_builtin_base(record: list[Any], slot: int, cls: Any, args: tuple[Any, ..
         return _init(record, slot, cls.__new__(cls), cls, args, kwargs)
     for base, filler in ((list, list.extend), (dict, dict.update), (set, set.update)):
         if issubclass(cls, base) and args and cls is not base and not kwargs:
-            factory, rest = ((args[0],), args[1:]) if hasattr(cls, "default_factory") else ((), args)
+            factory, rest = (
+                ((args[0],), args[1:]) if hasattr(cls, "default_factory") else ((), args)
+            )
             obj = cls(*factory)
             n = len(factory)
             if rest:
-                linked(record, slot, lambda bars: (None, *(None,) * n, *bars[2:]), call_keywords, filler,
-                       (obj, *rest), {})
+                linked(
+                    record,
+                    slot,
+                    lambda bars: (None, *(None,) * n, *bars[2:]),
+                    call_keywords,
+                    filler,
+                    (obj, *rest),
+                    {},
+                )
             return obj
     if not args and not kwargs:
         return cls()
     return run_unknown(memory, record, slot, cls, args, kwargs)
 
 
-def _exception(record: list[Any], slot: int, cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _exception(
+    record: list[Any], slot: int, cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
     memory: Memory = record[0]
     if type(cls.__init__) is FunctionType:
         return _init(record, slot, cls.__new__(cls, *args, **kwargs), cls, args, kwargs)
@@ -123,5 +155,6 @@ def _exception(record: list[Any], slot: int, cls: Any, args: tuple[Any, ...], kw
     def exception_back(_: Any) -> tuple[Any, ...]:
         bars = memory.take_items(held, len(held)) if len(held) == len(args) else [None] * len(args)
         return (None, *bars, *(None,) * len(kwargs))
+
     record[slot] = exception_back
     return y

@@ -1,4 +1,5 @@
 """Constants made of active values."""
+
 from __future__ import annotations
 
 import copy
@@ -10,10 +11,11 @@ __all__ = ["detached"]
 
 
 def detached(x: Any) -> Any:
-    """`x` with an identity of its own, so that nothing that is added to its cotangent reaches that of `x`.
+    """`x` with an identity of its own, so that nothing that is added to its cotangent reaches that
+    of `x`.
 
-    Numbers and arrays that are not written are detached by the missing pullback; a written array and a container carry
-    their cotangent by identity, so they are copied.
+    Numbers and arrays that are not written are detached by the missing pullback; a written array
+    and a container carry their cotangent by identity, so they are copied.
     """
     if by_value(x):
         return x.copy() if hasattr(x, "base") and hasattr(x, "strides") and x.ndim else x

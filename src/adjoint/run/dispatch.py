@@ -1,8 +1,11 @@
-"""What a call does: a rule if there is one, else the callee's own source, else it runs with a poisoned result.
+"""What a call does: a rule if there is one, else the callee's own source, else it runs with a
+poisoned result.
 
-Every function here has the form ``(record, slot, …) -> value``: it runs the operation and leaves its pullback in
-``record[slot]``; ``record[0]`` is the memory. A slot that is left alone says that the result carries no derivative.
+Every function here has the form ``(record, slot, …) -> value``: it runs the operation and leaves
+its pullback in ``record[slot]``; ``record[0]`` is the memory. A slot that is left alone says that
+the result carries no derivative.
 """
+
 from __future__ import annotations
 
 import functools
@@ -21,21 +24,64 @@ from adjoint.run.memory import Memory
 from adjoint.run.seal import seal, seal_direct, unruled_keyword
 from adjoint.run.unknown import run_unknown
 
-__all__ = ["DECLINED", "HANDLERS", "call", "call_keywords", "class_attribute", "linked", "method", "method_keywords", "method_rules", "run_closure_rules",
-           "run_rules"]
+__all__ = [
+    "DECLINED",
+    "HANDLERS",
+    "call",
+    "call_keywords",
+    "class_attribute",
+    "linked",
+    "method",
+    "method_keywords",
+    "method_rules",
+    "run_closure_rules",
+    "run_rules",
+]
 
 DECLINED: Any = object()
 """No rule was written for such arguments."""
 
 NO_KEYWORDS: dict[str, Any] = {}
 NONE1 = (None, None)
-INERT = frozenset({"inspect", "typing", "logging", "warnings", "re", "enum", "abc", "importlib", "threading", "ast",
-                   "tokenize", "linecache", "traceback", "contextvars", "weakref", "unittest", "pytest", "_pytest",
-                   "hypothesis"})
+INERT = frozenset(
+    {
+        "inspect",
+        "typing",
+        "logging",
+        "warnings",
+        "re",
+        "enum",
+        "abc",
+        "importlib",
+        "threading",
+        "ast",
+        "tokenize",
+        "linecache",
+        "traceback",
+        "contextvars",
+        "weakref",
+        "unittest",
+        "pytest",
+        "_pytest",
+        "hypothesis",
+    }
+)
 """Packages of which nothing is lowered: they return no reals."""
 
-OWN = tuple(f"adjoint.{part}" for part in ("api", "run", "transform", "frontend", "emit", "ir", "testing", "tangent",
-                                           "rules.registry"))
+OWN = tuple(
+    f"adjoint.{part}"
+    for part in (
+        "api",
+        "run",
+        "transform",
+        "frontend",
+        "emit",
+        "ir",
+        "testing",
+        "tangent",
+        "rules.registry",
+    )
+)
 """The library itself, which is not differentiated."""
 
 
@@ -55,8 +101,10 @@ def call(record: list[Any], slot: int, f: Any, *args: Any) -> Any:
             if result is not NotImplemented:
                 y, back = result
                 if type(y) is float and len(args) == 1 and type(args[0]) is float:
+
                     def scalar_back(y_bar: Any) -> Any:
                         return back(y_bar) if y_bar is not None else NONE1
+
                     record[slot] = scalar_back
                     return y
                 sealed = seal_direct(record[0], y, back, args)
@@ -66,8 +114,11 @@ def call(record: list[Any], slot: int, f: Any, *args: Any) -> Any:
     return HANDLERS.get(kind, call_object)(record, slot, f, args, NO_KEYWORDS)
 
 
-def call_keywords(record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """``f(*args, **kwargs)``; the pullback returns the cotangents of the keyword arguments after the others."""
+def call_keywords(
+    record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """``f(*args, **kwargs)``; the pullback returns the cotangents of the keyword arguments after
+    the others."""
     rules = table.get(f) if type(f) is FunctionType else None
     if rules is not None:
         y = run_rules(record, slot, f, rules, args, kwargs)
@@ -80,11 +131,17 @@ _NAMED = frozenset({BuiltinFunctionType, np.ufunc, type(np.mean)})
 """Types of callables of C that a rule is registered for by themselves."""
 
 
-# ---- rules ------------------------------------------------------------------------------------------------------
+# ---- rules ---------------------------------------------------------------------------------------
 
 
-def run_rules(record: list[Any], slot: int, f: Any, rules: Rules, args: tuple[Any, ...], kwargs: dict[str, Any]
-              ) -> Any:
+def run_rules(
+    record: list[Any],
+    slot: int,
+    f: Any,
+    rules: Rules,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Any:
     """Apply the first rule that takes such a call; `DECLINED` if there is none."""
     memory = record[0]
     if rules.primitive is not None:
@@ -108,14 +165,22 @@ def run_rules(record: list[Any], slot: int, f: Any, rules: Rules, args: tuple[An
 
 def _fitted(back: Callable[..., Any], n: int) -> Callable[..., Any]:
     """Structural rules return a cotangent for each argument that they know, given or not."""
+
     def fitted_back(y_bar: Any) -> tuple[Any, ...]:
         bars = back(y_bar)
         return bars if len(bars) == n else (*bars[:n], *(None,) * (n - len(bars)))
+
     return fitted_back
 
 
-def run_closure_rules(record: list[Any], slot: int, f: Any, rules: Rules, args: tuple[Any, ...],
-                      kwargs: dict[str, Any]) -> Any:
+def run_closure_rules(
+    record: list[Any],
+    slot: int,
+    f: Any,
+    rules: Rules,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Any:
     """Apply the first rule in closure form that takes such a call; `DECLINED` if there is none."""
     memory = record[0]
     for rule in rules.rrules:
@@ -133,8 +198,9 @@ def run_closure_rules(record: list[Any], slot: int, f: Any, rules: Rules, args: 
     return DECLINED
 
 
-def _run_with_keywords(record: list[Any], slot: int, f: Any, rule: Any, args: tuple[Any, ...],
-                       kwargs: dict[str, Any]) -> Any:
+def _run_with_keywords(
+    record: list[Any], slot: int, f: Any, rule: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
     arranged, rest = rule.arrange(args, kwargs)
     result = rule.function(*arranged, **rest)
     if result is NotImplemented:
@@ -149,14 +215,22 @@ def _run_with_keywords(record: list[Any], slot: int, f: Any, rule: Any, args: tu
             keyword_bars.clear()
             keyword_bars.update(named)
             return tuple(bars)
+
     sealed = seal(memory, f, rule, y, back, arranged)
     index = {name: i for i, name in enumerate(rule.names)}
     n = len(args)
-    # What the rule says nothing about must not be lost in silence, should a derivative be asked for.
-    poisons = {} if rule.keyword_bars else {
-        name: Poison(unruled_keyword(f, name)) for name, value in rest.items()
-        if isinstance(value, float | complex | np.inexact)
-        or (isinstance(value, np.ndarray) and value.dtype.kind in "fc")}
+    # What the rule says nothing about must not be lost in silence, should a derivative be asked
+    # for.
+    poisons = (
+        {}
+        if rule.keyword_bars
+        else {
+            name: Poison(unruled_keyword(f, name))
+            for name, value in rest.items()
+            if isinstance(value, float | complex | np.inexact)
+            or (isinstance(value, np.ndarray) and value.dtype.kind in "fc")
+        }
+    )
 
     def keywords_back(y_bar: Any) -> tuple[Any, ...]:
         bars = sealed(y_bar)
@@ -169,14 +243,17 @@ def _run_with_keywords(record: list[Any], slot: int, f: Any, rule: Any, args: tu
             else:
                 out.append(poisons.get(name) if y_bar is not None else None)
         return tuple(out)
+
     record[slot] = keywords_back
     return y
 
 
-# ---- Python functions -------------------------------------------------------------------------------------------
+# ---- Python functions ----------------------------------------------------------------------------
 
 
-def call_function(record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def call_function(
+    record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
     """A Python function, by its own source."""
     unit = known_unit(f)
     if unit is None:
@@ -184,8 +261,11 @@ def call_function(record: list[Any], slot: int, f: Any, args: tuple[Any, ...], k
     return call_unit(record[0], record, slot, unit, f, args, kwargs)
 
 
-def _first_call(record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """A Python function that was not compiled yet: the rules of its library may not be loaded either."""
+def _first_call(
+    record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """A Python function that was not compiled yet: the rules of its library may not be loaded
+    either."""
     known = f in table
     rules = lookup(f)
     if rules is not None and not known:
@@ -194,29 +274,53 @@ def _first_call(record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwa
             return y
     module = f.__module__ or ""
     if module.partition(".")[0] in INERT or module.startswith(OWN):
-        return run_unknown(record[0], record, slot, f, args, kwargs, f"belongs to '{module}', which is left alone",
-                           trusted=True)
+        return run_unknown(
+            record[0],
+            record,
+            slot,
+            f,
+            args,
+            kwargs,
+            f"belongs to '{module}', which is left alone",
+            trusted=True,
+        )
     try:
         unit = unit_of(f)
     except SourceError as error:
-        return run_unknown(record[0], record, slot, f, args, kwargs, f"cannot be read ({error.problem})")
+        return run_unknown(
+            record[0], record, slot, f, args, kwargs, f"cannot be read ({error.problem})"
+        )
     return call_unit(record[0], record, slot, unit, f, args, kwargs)
 
 
-def _method_object(record: list[Any], slot: int, f: MethodType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _method_object(
+    record: list[Any], slot: int, f: MethodType, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
     """A bound method that was read as a value before it is called."""
-    return linked(record, slot, _owned_by(record[0], f), call_keywords, f.__func__, (f.__self__, *args), kwargs)
+    return linked(
+        record,
+        slot,
+        _owned_by(record[0], f),
+        call_keywords,
+        f.__func__,
+        (f.__self__, *args),
+        kwargs,
+    )
 
 
 def _owned_by(memory: Memory, f: Any) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
     """The cotangent of the object that a method is bound to belongs to the bound method."""
+
     def arrange(bars: tuple[Any, ...]) -> tuple[Any, ...]:
         memory.add_entry(f, "__self__", bars[1])
         return (None, *bars[2:])
+
     return arrange
 
 
-def _builtin(record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _builtin(
+    record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
     """A function of a C module, or a method of a builtin type bound to an object."""
     owner = f.__self__
     if owner is None or type(owner) is ModuleType:
@@ -224,62 +328,95 @@ def _builtin(record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs
         return _ruled_or_unknown(record, slot, f, rules, args, kwargs)
     if isinstance(owner, type) and f.__name__ == "__call__":
         from adjoint.run.construct import construct
+
         return construct(record, slot, owner, args, kwargs, by_metaclass=False)
     if isinstance(owner, type):  # dict.fromkeys, object.__new__
         return _ruled_or_unknown(record, slot, f, lookup((owner, f.__name__)), args, kwargs)
     rules = method_rules(type(owner), f.__name__)
     if rules is None:
         return run_unknown(record[0], record, slot, f, args, kwargs)
-    y = linked(record, slot, _owned_by(record[0], f), run_rules, getattr(type(owner), f.__name__), rules,
-                (owner, *args), kwargs)
+    y = linked(
+        record,
+        slot,
+        _owned_by(record[0], f),
+        run_rules,
+        getattr(type(owner), f.__name__),
+        rules,
+        (owner, *args),
+        kwargs,
+    )
     return run_unknown(record[0], record, slot, f, args, kwargs) if y is DECLINED else y
 
 
-def _ruled_or_unknown(record: list[Any], slot: int, f: Any, rules: Rules | None, args: tuple[Any, ...],
-                      kwargs: dict[str, Any]) -> Any:
+def _ruled_or_unknown(
+    record: list[Any],
+    slot: int,
+    f: Any,
+    rules: Rules | None,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Any:
     if rules is not None:
         y = run_rules(record, slot, f, rules, args, kwargs)
         if y is not DECLINED:
             return y
     wrapped = getattr(f, "__wrapped__", None)
-    if type(wrapped) is FunctionType:  # NumPy's functions written in Python stand under a C dispatcher
+    if (
+        type(wrapped) is FunctionType
+    ):  # NumPy's functions written in Python stand under a C dispatcher
         return call_function(record, slot, wrapped, args, kwargs)
     return run_unknown(record[0], record, slot, f, args, kwargs)
 
 
-def _named(record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _named(
+    record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
     """A callable of a C type that rules know by itself: ufuncs, dispatchers, unbound methods."""
     rules = table.get(f)
     return _ruled_or_unknown(record, slot, f, lookup(f) if rules is None else rules, args, kwargs)
 
 
-def _ufunc(record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _ufunc(
+    record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
     """A ufunc; with ``out`` or ``where`` it is a write of the result of the plain call."""
     if not kwargs and len(args) <= f.nin:
         return _named(record, slot, f, args, kwargs)
     from adjoint.rules.numpy.keywords import ufunc_as
     from adjoint.rules.numpy.out import ufunc_into
+
     out = kwargs.get("out")
     given = args
     if len(args) > f.nin:
-        out, args = args[f.nin:] if f.nout > 1 else args[f.nin], args[: f.nin]
+        out, args = args[f.nin :] if f.nout > 1 else args[f.nin], args[: f.nin]
     if isinstance(out, tuple) and len(out) == 1:
         out = out[0]
     where = kwargs.get("where", True)
     rest = {key: value for key, value in kwargs.items() if key not in ("out", "where")}
     if (f.nout > 1 and out is not None) or (out is None and where is not True):
-        return run_unknown(record[0], record, slot, f, given, kwargs, "has no rule for these keywords")
+        return run_unknown(
+            record[0], record, slot, f, given, kwargs, "has no rule for these keywords"
+        )
     n = len(given) - len(args)
     if out is None and "dtype" in rest and set(rest) <= {"dtype", "casting", "order", "subok"}:
+
         def as_given(_: tuple[Any, ...]) -> tuple[Any, ...]:
             return (None, *record[0].take_items(args, len(args)), *(None,) * (n + len(kwargs)))
-        return linked(record, slot, as_given, call_function, ufunc_as, (f, rest["dtype"], args), NO_KEYWORDS)
+
+        return linked(
+            record, slot, as_given, call_function, ufunc_as, (f, rest["dtype"], args), NO_KEYWORDS
+        )
     if out is None:
         dropped = [key for key in kwargs if key not in rest]
 
         def padded(bars: tuple[Any, ...]) -> tuple[Any, ...]:
-            named = dict(zip(rest, bars[len(args) + 1:], strict=True))
-            return (*bars[:len(args) + 1], *(None,) * n, *(None if key in dropped else named[key] for key in kwargs))
+            named = dict(zip(rest, bars[len(args) + 1 :], strict=True))
+            return (
+                *bars[: len(args) + 1],
+                *(None,) * n,
+                *(None if key in dropped else named[key] for key in kwargs),
+            )
+
         return linked(record, slot, padded, _named, f, args, rest)
     inner = [record[0], None]
     names = [key for key in kwargs if key in rest]
@@ -293,11 +430,14 @@ def _ufunc(record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: 
         named = {name: memory.take_entry(rest, name) for name in names}
         extra = [None] * n
         return (None, *bars, *extra, *(named.get(key) for key in keys))
+
     record[slot] = out_back
     return y
 
 
-def _method_descriptor(record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _method_descriptor(
+    record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
     """``list.append`` and its like, called on the class."""
     if args and isinstance(args[0], f.__objclass__):
         rules = method_rules(f.__objclass__, f.__name__)
@@ -308,8 +448,11 @@ def _method_descriptor(record: list[Any], slot: int, f: Any, args: tuple[Any, ..
     return run_unknown(record[0], record, slot, f, args, kwargs)
 
 
-def _partial(record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """``functools.partial``: what it holds gets its cotangents in its shadow, by position and by name."""
+def _partial(
+    record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """``functools.partial``: what it holds gets its cotangents in its shadow, by position and by
+    name."""
     memory, n = record[0], len(f.args)
     merged = {**f.keywords, **kwargs}
 
@@ -317,15 +460,18 @@ def _partial(record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs
         _, *given = bars
         for i in range(n):
             memory.add_item(f.args, i, given[i])
-        named = dict(zip(merged, given[n + len(args):], strict=True))
+        named = dict(zip(merged, given[n + len(args) :], strict=True))
         for name in f.keywords:
             if name not in kwargs:
                 memory.add_entry(f.keywords, name, named[name])
-        return (None, *given[n:n + len(args)], *(named[name] for name in kwargs))
+        return (None, *given[n : n + len(args)], *(named[name] for name in kwargs))
+
     return linked(record, slot, arrange, call_keywords, f.func, (*f.args, *args), merged)
 
 
-def call_object(record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def call_object(
+    record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
     """Any other callable: an object of a class with ``__call__``, or something of C."""
     rules = method_rules(type(args[0]), f.__name__) if args and _is_cython(f) else lookup(f)
     if rules is not None:
@@ -334,18 +480,22 @@ def call_object(record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwa
             return y
     caller = getattr(type(f), "__call__", None)
     if type(caller) is FunctionType:
-        return linked(record, slot, lambda bars: (None, *bars[2:]), call_keywords, caller, (f, *args), kwargs)
+        return linked(
+            record, slot, lambda bars: (None, *bars[2:]), call_keywords, caller, (f, *args), kwargs
+        )
     if isinstance(f, type):
         from adjoint.run.construct import construct
+
         return construct(record, slot, f, args, kwargs)
     return _ruled_or_unknown(record, slot, f, None, args, kwargs)
 
 
-# ---- methods ----------------------------------------------------------------------------------------------------
+# ---- methods -------------------------------------------------------------------------------------
 
 
 def method_rules(kind: type, name: str) -> Rules | None:
-    """The entry of a method of a builtin type, or of a type derived from it that does not override it."""
+    """The entry of a method of a builtin type, or of a type derived from it that does not override
+    it."""
     known = methods.get(kind)
     if known is not None and (rules := known.get(name)) is not None:
         return rules
@@ -367,17 +517,30 @@ def class_attribute(kind: type, name: str, default: Any = None) -> Any:
 def method(record: list[Any], slot: int, obj: Any, name: str, *args: Any) -> Any:
     """``obj.name(*args)``; the pullback returns ``(None, obj_bar, *arg_bars)``."""
     static = class_attribute(type(obj), name)
-    if type(static) is FunctionType and not isinstance(obj, type) and name not in getattr(obj, "__dict__", ()):
+    if (
+        type(static) is FunctionType
+        and not isinstance(obj, type)
+        and name not in getattr(obj, "__dict__", ())
+    ):
         return call(record, slot, static, obj, *args)
     return method_keywords(record, slot, obj, name, args, NO_KEYWORDS)
 
 
-def method_keywords(record: list[Any], slot: int, obj: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
-                    ) -> Any:
+def method_keywords(
+    record: list[Any], slot: int, obj: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
     """``obj.name(*args, **kwargs)``."""
     kind = type(obj)
     if kind is ModuleType:
-        return linked(record, slot, lambda bars: (None, *bars), call_keywords, getattr(obj, name), args, kwargs)
+        return linked(
+            record,
+            slot,
+            lambda bars: (None, *bars),
+            call_keywords,
+            getattr(obj, name),
+            args,
+            kwargs,
+        )
     static = class_attribute(kind, name) if not isinstance(obj, type) else None
     if type(static) is FunctionType:
         if name not in getattr(obj, "__dict__", ()):
@@ -389,25 +552,35 @@ def method_keywords(record: list[Any], slot: int, obj: Any, name: str, args: tup
             if y is not DECLINED:
                 return y
     from adjoint.run.attributes import attribute
+
     read: list[Any] = [record[0], None]
     f = attribute(read, 1, obj, name)
 
     def combine(bars: tuple[Any, ...]) -> tuple[Any, ...]:
-        # A function is an object: its cotangent is in memory, unless it is bound to a number or an array.
+        # A function is an object: its cotangent is in memory, unless it is bound to a number or an
+        # array.
         obj_bar = read[1](None)[1] if read[1] is not None else None
         return (None, obj_bar, *bars[1:])
+
     return linked(record, slot, combine, call_keywords, f, args, kwargs)
 
 
-def linked(record: list[Any], slot: int, arrange: Callable[[tuple[Any, ...]], tuple[Any, ...]],
-            run: Callable[..., Any], *operands: Any) -> Any:
-    """Run as an inner call whose cotangents are re-arranged; linked beforehand, for an exception may leave it."""
+def linked(
+    record: list[Any],
+    slot: int,
+    arrange: Callable[[tuple[Any, ...]], tuple[Any, ...]],
+    run: Callable[..., Any],
+    *operands: Any,
+) -> Any:
+    """Run as an inner call whose cotangents are re-arranged; linked beforehand, for an exception
+    may leave it."""
     inner: list[Any] = [record[0], None]
     blank = record[slot]
 
     def linked_back(y_bar: Any) -> tuple[Any, ...]:
         back = inner[1]
         return blank(y_bar) if back is None else arrange(back(y_bar))  # type: ignore[no-any-return]
+
     record[slot] = linked_back
     y = run(inner, 1, *operands)
     if inner[1] is None:
@@ -420,7 +593,9 @@ def _is_cython(f: Any) -> bool:
     return type(f).__name__ == "cython_function_or_method"
 
 
-_C_METHODS = frozenset({types.MethodDescriptorType, types.WrapperDescriptorType, types.ClassMethodDescriptorType})
+_C_METHODS = frozenset(
+    {types.MethodDescriptorType, types.WrapperDescriptorType, types.ClassMethodDescriptorType}
+)
 
 HANDLERS: dict[type, Callable[..., Any]] = {
     FunctionType: call_function,

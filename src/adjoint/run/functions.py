@@ -1,4 +1,5 @@
 """Python functions: compiled once, then called with a record."""
+
 from __future__ import annotations
 
 import itertools
@@ -21,7 +22,18 @@ from adjoint.transform.activity import Activity
 from adjoint.transform.paths import join_paths
 from adjoint.transform.reverse import reverse
 
-__all__ = ["Unit", "bind", "blank_of", "call_unit", "generated", "known_unit", "nothing", "place_of", "provide", "unit_of"]
+__all__ = [
+    "Unit",
+    "bind",
+    "blank_of",
+    "call_unit",
+    "generated",
+    "known_unit",
+    "nothing",
+    "place_of",
+    "provide",
+    "unit_of",
+]
 
 
 @dataclass(slots=True)
@@ -31,7 +43,8 @@ class Unit:
     Attributes
     ----------
     arity
-        The number of positional arguments of the plainest call, which needs no binding; -1 if there is none.
+        The number of positional arguments of the plainest call, which needs no binding; -1 if there
+        is none.
     """
 
     function: Function
@@ -71,7 +84,11 @@ def provide(entries: dict[Any, Callable[..., Any]], runtime: dict[str, Callable[
 def known_unit(f: FunctionType) -> Unit | None:
     """The unit of a function that was called before and whose globals have not changed since."""
     unit = _fast.get(id(f.__code__))
-    if unit is not None and unit.namespace is f.__globals__ and (not unit.guards or unit.is_current()):
+    if (
+        unit is not None
+        and unit.namespace is f.__globals__
+        and (not unit.guards or unit.is_current())
+    ):
         return unit
     return None
 
@@ -110,8 +127,15 @@ def _compile(f: FunctionType) -> Unit:
     joined, modules = join_paths(function, f.__globals__)
     activity = Activity(joined, f.__globals__)
     sweeps = reverse(joined, activity)
-    source = emit(joined, sweeps, _entries, _runtime, blank_of, f.__globals__,
-                  lambda operand: not activity.is_inactive(operand))
+    source = emit(
+        joined,
+        sweeps,
+        _entries,
+        _runtime,
+        blank_of,
+        f.__globals__,
+        lambda operand: not activity.is_inactive(operand),
+    )
     filename = _filename(function)
     scope: dict[str, Any] = {}
     exec(compile(source.text, filename, "exec", dont_inherit=True), f.__globals__, scope)
@@ -119,9 +143,17 @@ def _compile(f: FunctionType) -> Unit:
     lines = source.text.splitlines(keepends=True)
     linecache.cache[filename] = (len(source.text), None, lines, filename)
     simple = all(parameter.kind <= 1 for parameter in function.parameters)
-    unit = Unit(function, source, filename, f.__globals__, tuple({**modules, **activity.guards}.items()),
-                [None, *blank_of(sweeps.blank)], forward, backward,
-                len(function.parameters) if simple else -1)
+    unit = Unit(
+        function,
+        source,
+        filename,
+        f.__globals__,
+        tuple({**modules, **activity.guards}.items()),
+        [None, *blank_of(sweeps.blank)],
+        forward,
+        backward,
+        len(function.parameters) if simple else -1,
+    )
     generated[forward.__code__] = generated[backward.__code__] = unit
     return unit
 
@@ -145,7 +177,7 @@ def place_of(code: CodeType, line: int) -> tuple[Unit, Span] | None:
     return None
 
 
-# ---- blanks -----------------------------------------------------------------------------------------------------
+# ---- blanks --------------------------------------------------------------------------------------
 
 _nothings: dict[int, Callable[..., Any]] = {}
 
@@ -158,6 +190,7 @@ def nothing(n: int) -> Callable[..., Any]:
 
         def nothing_back(*_: Any) -> tuple[None, ...]:
             return bars
+
         known = _nothings[n] = nothing_back
     return known
 
@@ -167,21 +200,23 @@ def blank_of(blanks: tuple[Blank, ...]) -> tuple[Any, ...]:
     return tuple(nothing(blank) if isinstance(blank, int) else blank for blank in blanks)
 
 
-# ---- binding ----------------------------------------------------------------------------------------------------
+# ---- binding -------------------------------------------------------------------------------------
 
 Place = tuple[int, Any]
-"""Where an argument went: (parameter, ``None``), or (parameter, index or key) inside ``*args`` or ``**kwargs``."""
+"""Where an argument went: (parameter, ``None``), or (parameter, index or key) inside ``*args`` or
+``**kwargs``."""
 
 
-def bind(unit: Unit, f: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]
-         ) -> tuple[list[Any], list[Place], list[Default]] | None:
+def bind(
+    unit: Unit, f: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[list[Any], list[Place], list[Default]] | None:
     """Bind a call's arguments to the parameters of `f`.
 
     Returns
     -------
     tuple or None
-        The values in the order of the parameters, the place of each argument, the positional ones first, and the
-        defaults that were taken; ``None`` if the arguments do not fit.
+        The values in the order of the parameters, the place of each argument, the positional ones
+        first, and the defaults that were taken; ``None`` if the arguments do not fit.
     """
     parameters = unit.function.parameters
     values: list[Any] = [_ABSENT] * len(parameters)
@@ -199,10 +234,12 @@ def bind(unit: Unit, f: FunctionType, args: tuple[Any, ...], kwargs: dict[str, A
         else:
             return None
     if extra is not None:
-        values[extra] = tuple(args[len(positional):])
+        values[extra] = tuple(args[len(positional) :])
     if keywords is not None:
         rest = values[keywords] = {}
-    by_name = {parameter.name: i for i, parameter in enumerate(parameters) if parameter.kind in (1, 3)}
+    by_name = {
+        parameter.name: i for i, parameter in enumerate(parameters) if parameter.kind in (1, 3)
+    }
     for key, value in kwargs.items():
         index = by_name.get(key)
         if index is not None:
@@ -226,8 +263,9 @@ Default = tuple[int, Any]
 """A default that was taken: the parameter, and the index or the name of the default."""
 
 
-def _defaults(f: FunctionType, parameters: tuple[Any, ...], positional: list[int], values: list[Any]
-              ) -> list[Default] | None:
+def _defaults(
+    f: FunctionType, parameters: tuple[Any, ...], positional: list[int], values: list[Any]
+) -> list[Default] | None:
     """Fill in the defaults; ``None`` if something is missing."""
     defaults = f.__defaults__ or ()
     taken: list[Default] = []
@@ -245,8 +283,15 @@ def _defaults(f: FunctionType, parameters: tuple[Any, ...], positional: list[int
     return taken
 
 
-def call_unit(memory: Memory, record: list[Any], slot: int, unit: Unit, f: FunctionType, args: tuple[Any, ...],
-              kwargs: dict[str, Any]) -> Any:
+def call_unit(
+    memory: Memory,
+    record: list[Any],
+    slot: int,
+    unit: Unit,
+    f: FunctionType,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Any:
     """Run the forward function; its record is linked into the caller's before it starts."""
     inner = unit.blank.copy()
     inner[0] = memory
@@ -254,31 +299,46 @@ def call_unit(memory: Memory, record: list[Any], slot: int, unit: Unit, f: Funct
         return _call_generator(memory, record, slot, unit, f, inner, args, kwargs)
     backward = unit.reverse
     if len(args) == unit.arity and not kwargs:
+
         def function_back(y_bar: Any) -> tuple[Any, ...]:
             return backward(inner, y_bar)
+
         record[slot] = function_back
         return unit.forward(inner, f.__closure__, *args)
     values, arrange = _bound(memory, unit, f, args, kwargs)
 
     def bound_back(y_bar: Any) -> tuple[Any, ...]:
         return arrange(backward(inner, y_bar))
+
     record[slot] = bound_back
     return unit.forward(inner, f.__closure__, *values)
 
 
-def _call_generator(memory: Memory, record: list[Any], slot: int, unit: Unit, f: FunctionType, inner: list[Any],
-                    args: tuple[Any, ...], kwargs: dict[str, Any]) -> Generator:
+def _call_generator(
+    memory: Memory,
+    record: list[Any],
+    slot: int,
+    unit: Unit,
+    f: FunctionType,
+    inner: list[Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Generator:
     values, arrange = _bound(memory, unit, f, args, kwargs)
-    generator = Generator(memory, unit.forward(inner, f.__closure__, *values), inner, unit.reverse, f.__name__)
+    generator = Generator(
+        memory, unit.forward(inner, f.__closure__, *values), inner, unit.reverse, f.__name__
+    )
 
     def generator_back(_: Any) -> tuple[Any, ...]:
         return arrange(generator.parameters_back())
+
     record[slot] = generator_back
     return generator
 
 
-def _bound(memory: Memory, unit: Unit, f: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]
-           ) -> tuple[list[Any], Callable[[tuple[Any, ...]], tuple[Any, ...]]]:
+def _bound(
+    memory: Memory, unit: Unit, f: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[list[Any], Callable[[tuple[Any, ...]], tuple[Any, ...]]]:
     """The values of the parameters, and the way from their cotangents to those of the arguments."""
     bound = bind(unit, f, args, kwargs)
     if bound is None:
@@ -304,4 +364,5 @@ def _bound(memory: Memory, unit: Unit, f: FunctionType, args: tuple[Any, ...], k
             else:
                 memory.add_entry(f.__kwdefaults__, key, bars[index + 1])
         return tuple(out)
+
     return values, arrange

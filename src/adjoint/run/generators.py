@@ -1,9 +1,10 @@
 """Generators: the reverse of a generator is a generator (design, section 3.4).
 
-Each resumption of the forward generator runs one segment of its body, from one ``yield`` to the next. The pullback of a
-resumption resumes the reverse generator, which runs the same segment backwards: it is sent the cotangent of what was
-yielded and gives that of what was sent.
+Each resumption of the forward generator runs one segment of its body, from one ``yield`` to the
+next. The pullback of a resumption resumes the reverse generator, which runs the same segment
+backwards: it is sent the cotangent of what was yielded and gives that of what was sent.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -18,9 +19,17 @@ __all__ = ["Generator"]
 
 
 class Generator(Iterator):
-    """What a call of a generator function gives inside differentiated code; it behaves as a generator does."""
+    """What a call of a generator function gives inside differentiated code; it behaves as a
+    generator does."""
 
-    def __init__(self, memory: Memory, forward: Any, record: list[Any], reverse: Callable[..., Any], name: str) -> None:
+    def __init__(
+        self,
+        memory: Memory,
+        forward: Any,
+        record: list[Any],
+        reverse: Callable[..., Any],
+        name: str,
+    ) -> None:
         super().__init__(memory)
         self.__name__ = name
         self._forward, self._record, self._reverse = forward, record, reverse
@@ -49,7 +58,8 @@ class Generator(Iterator):
         return self.resume(record, slot, self._forward.send, None)
 
     def resume(self, record: list[Any], slot: int, run: Callable[..., Any], *operands: Any) -> Any:
-        """Run one segment; its pullback takes the cotangent of the result and gives that of what was sent."""
+        """Run one segment; its pullback takes the cotangent of the result and gives that of what
+        was sent."""
         if self._forward.gi_frame is None:
             return run(*operands)  # it has finished: nothing of its body runs
         closing = run == self._forward.close
@@ -59,6 +69,7 @@ class Generator(Iterator):
             if stop is not None:
                 bar = accumulate(bar, self.memory.take_entry(stop, "value"))
             return self._segment_back(bar, finished)
+
         record[slot] = segment_back
         try:
             value = run(*operands)
@@ -73,7 +84,8 @@ class Generator(Iterator):
         backward = shadows.get(key)
         try:
             if backward is None:
-                # What was returned, if this segment came to an end, else nothing happened after the last yield.
+                # What was returned, if this segment came to an end, else nothing happened after the
+                # last yield.
                 backward = shadows[key] = self._reverse(self._record, bar if finished else None)
                 sent_bar = next(backward)
                 if finished:
@@ -91,7 +103,8 @@ class Generator(Iterator):
         """The cotangents of the parameters, when all segments were run backwards."""
         shadows, key = self.memory.shadows, ("parameters", id(self))
         while key not in shadows:
-            # Segments that nobody recorded: there are none, or code that is not differentiated ran them.
+            # Segments that nobody recorded: there are none, or code that is not differentiated ran
+            # them.
             self._segment_back(None, ("reverse", id(self)) not in shadows)
         bars = shadows.pop(key)
         bad = shadows.get(("poison", id(self)))
@@ -107,6 +120,7 @@ def _(record: list[Any], slot: int, generator: Generator, value: Any) -> Any:
 
     def send_back(y_bar: Any) -> tuple[Any, ...]:
         return None, None, None if inner[1] is None else inner[1](y_bar)
+
     record[slot] = send_back
     return generator.resume(inner, 1, generator._forward.send, value)
 
@@ -121,12 +135,20 @@ def _(record: list[Any], slot: int, generator: Generator) -> Any:
     return _run(record, slot, generator, 0, generator._forward.close)
 
 
-def _run(record: list[Any], slot: int, generator: Generator, n: int, run: Callable[..., Any], *operands: Any) -> Any:
+def _run(
+    record: list[Any],
+    slot: int,
+    generator: Generator,
+    n: int,
+    run: Callable[..., Any],
+    *operands: Any,
+) -> Any:
     inner: list[Any] = [record[0], None]
 
     def run_back(y_bar: Any) -> tuple[Any, ...]:
         if inner[1] is not None:
             inner[1](y_bar)
         return (None,) * (n + 2)
+
     record[slot] = run_back
     return generator.resume(inner, 1, run, *operands)

@@ -1,4 +1,5 @@
 """Subscripts, displays and unpacking."""
+
 from __future__ import annotations
 
 import operator
@@ -20,7 +21,7 @@ ndarray = np.ndarray
 NONE2 = (None, None, None)
 
 
-# ---- subscripts -------------------------------------------------------------------------------------------------
+# ---- subscripts ----------------------------------------------------------------------------------
 
 
 def item(record: list[Any], slot: int, xs: Any, i: Any) -> Any:
@@ -40,6 +41,7 @@ def item(record: list[Any], slot: int, xs: Any, i: Any) -> Any:
                 if y_bar is not None:
                     memory.add_item(xs, place, y_bar)
                 return NONE2
+
             record[slot] = item_back
             return value
     elif kind is dict:
@@ -49,6 +51,7 @@ def item(record: list[Any], slot: int, xs: Any, i: Any) -> Any:
             def entry_back(y_bar: Any) -> tuple[Any, ...]:
                 memory.add_entry(xs, i, y_bar)
                 return NONE2
+
             record[slot] = entry_back
             return value
     elif kind is str or kind is bytes or kind is range:
@@ -94,6 +97,7 @@ def set_item(record: list[Any], slot: int, xs: Any, i: Any, value: Any) -> None:
                 return None, None, None, None
             bar, shadow[place] = shadow[place], None
             return None, None, None, bar
+
         record[slot] = set_item_back
     elif kind is dict:
         set_entry(record, slot, xs, i, value)
@@ -111,6 +115,7 @@ def set_entry(record: list[Any], slot: int, xs: dict[Any, Any], key: Any, value:
     def set_entry_back(_: Any) -> tuple[Any, ...]:
         memory.rewind(position)
         return None, None, None, memory.take_entry(xs, key)
+
     record[slot] = set_entry_back
 
 
@@ -119,7 +124,9 @@ def delete_item(record: list[Any], slot: int, xs: Any, i: Any) -> None:
     _special_write(record, slot, "__delitem__", operator.delitem, xs, i)
 
 
-def _special_write(record: list[Any], slot: int, special: str, op: Any, xs: Any, *operands: Any) -> None:
+def _special_write(
+    record: list[Any], slot: int, special: str, op: Any, xs: Any, *operands: Any
+) -> None:
     kind = type(xs)
     f = getattr(kind, special, None)
     if type(f) is FunctionType:
@@ -133,7 +140,7 @@ def _special_write(record: list[Any], slot: int, special: str, op: Any, xs: Any,
         run_unknown(record[0], record, slot, op, (xs, *operands), {})
 
 
-# ---- displays ---------------------------------------------------------------------------------------------------
+# ---- displays ------------------------------------------------------------------------------------
 
 
 def _display(make: Any, name: str) -> Any:
@@ -144,9 +151,11 @@ def _display(make: Any, name: str) -> Any:
         def display_back(_: Any) -> tuple[Any, ...]:
             shadow = memory.shadows.pop(id(xs), None)
             return (None, *shadow) if shadow is not None else (None,) * (n + 1)
+
         if n:
             record[slot] = display_back
         return xs
+
     build.__name__ = name
     return build
 
@@ -159,6 +168,7 @@ def build_set(record: list[Any], slot: int, *items: Any) -> Any:
     def set_back(_: Any) -> tuple[Any, ...]:
         shadow = memory.shadows.pop(id(xs), None) or {}
         return (None, *(shadow.pop(value, None) for value in items))
+
     record[slot] = set_back
     return xs
 
@@ -175,11 +185,12 @@ def build_dict(record: list[Any], slot: int, *pairs: Any) -> Any:
         for key in reversed(keys):
             bars += [shadow.pop(key, None), None]
         return (None, *reversed(bars))
+
     record[slot] = dict_back
     return xs
 
 
-# ---- unpacking --------------------------------------------------------------------------------------------------
+# ---- unpacking -----------------------------------------------------------------------------------
 
 
 def unpack(record: list[Any], slot: int, xs: Any, n: int) -> Any:
@@ -187,12 +198,14 @@ def unpack(record: list[Any], slot: int, xs: Any, n: int) -> Any:
     kind = type(xs)
     memory: Memory = record[0]
     if kind is tuple or kind is list:
+
         def unpack_back(*bars: Any) -> tuple[None, None]:
             if len(bars) == len(xs):
                 for i, bar in enumerate(bars):
                     if bar is not None:
                         memory.add_item(xs, i, bar)
             return None, None
+
         record[slot] = unpack_back
         return tuple(xs)
     values, back = first_elements(memory, record, slot, xs, n)
@@ -201,7 +214,9 @@ def unpack(record: list[Any], slot: int, xs: Any, n: int) -> Any:
     return values
 
 
-def unpack_starred(record: list[Any], slot: int, xs: Any, before: int, after: int) -> tuple[Any, ...]:
+def unpack_starred(
+    record: list[Any], slot: int, xs: Any, before: int, after: int
+) -> tuple[Any, ...]:
     """``a, *b, c = xs``: the elements before the star, the list, the elements after it."""
     memory: Memory = record[0]
     inner: list[Any] = [memory, None]
@@ -210,24 +225,32 @@ def unpack_starred(record: list[Any], slot: int, xs: Any, before: int, after: in
         values, back = first_elements(memory, inner, 1, xs, -1)
         inner[1] = inner[1] if back is None else back
     if len(values) < before + after:
-        raise ValueError(f"not enough values to unpack (expected at least {before + after}, got {len(values)})")
+        raise ValueError(
+            f"not enough values to unpack (expected at least {before + after}, got {len(values)})"
+        )
     stop = len(values) - after
     middle = list(values[before:stop])
 
     def starred_back(*bars: Any) -> tuple[Any, ...]:
         middle_bars = memory.take_items(middle, len(middle))
-        flat = (*bars[:before], *middle_bars, *bars[before + 1:])
+        flat = (*bars[:before], *middle_bars, *bars[before + 1 :])
         if values is not xs:
             return inner[1](*flat) if inner[1] is not None else (None, None)
         for i, bar in enumerate(flat):
             memory.add_item(xs, i, bar)
         return None, None
+
     record[slot] = starred_back
     return (*values[:before], middle, *values[stop:])
 
 
 ITEMS: dict[Any, Any] = {
-    operator.getitem: item, operator.setitem: set_item, operator.delitem: delete_item,
-    primitives.build_tuple: _display(tuple, "build_tuple"), primitives.build_list: _display(list, "build_list"),
-    primitives.build_set: build_set, primitives.build_dict: build_dict, primitives.dict_insert: set_entry,
+    operator.getitem: item,
+    operator.setitem: set_item,
+    operator.delitem: delete_item,
+    primitives.build_tuple: _display(tuple, "build_tuple"),
+    primitives.build_list: _display(list, "build_list"),
+    primitives.build_set: build_set,
+    primitives.build_dict: build_dict,
+    primitives.dict_insert: set_entry,
 }

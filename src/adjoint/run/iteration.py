@@ -1,8 +1,10 @@
 """Iteration: ``for`` loops, ``iter`` and ``next``, and the iterators that builtin functions make.
 
-An `Iterator` stands where Python would have a builtin one (``zip``, ``map``, ``enumerate``, a list's iterator): each step
-leaves a pullback, so it can be consumed from several places, in any order of the program.
+An `Iterator` stands where Python would have a builtin one (``zip``, ``map``, ``enumerate``, a
+list's iterator): each step leaves a pullback, so it can be consumed from several places, in any
+order of the program.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
@@ -42,6 +44,7 @@ class Items(Iterator):
 
         def step_back(bar: Any) -> None:
             memory.add_item(xs, i, bar)
+
         record[slot] = step_back
         return xs[i]
 
@@ -49,7 +52,8 @@ class Items(Iterator):
 class Rows(Iterator):
     """The elements of an array along its first axis.
 
-    Their cotangents are collected in the shadow of the iterator, and given to the array by the pullback of ``iter``.
+    Their cotangents are collected in the shadow of the iterator, and given to the array by the
+    pullback of ``iter``.
     """
 
     def __init__(self, memory: Memory, x: np.ndarray[Any, Any]) -> None:
@@ -64,6 +68,7 @@ class Rows(Iterator):
 
     def step(self, record: list[Any], slot: int) -> Any:
         from adjoint.run.arrays import read_array
+
         i, x = self.i, self.x
         if i >= len(x):
             raise StopIteration
@@ -73,16 +78,19 @@ class Rows(Iterator):
         y = read_array(inner, 1, x, i)
         back = inner[1]
         if back is not None:
+
             def step_back(bar: Any) -> None:
                 x_bar = back(bar)[1]
                 if x_bar is not None:
                     memory.add_entry(self, "x", x_bar)
+
             record[slot] = step_back
         return y
 
 
 class Entries(Iterator):
-    """The keys, values or items of a dict, or the elements of a set: `keys` as they were when it began."""
+    """The keys, values or items of a dict, or the elements of a set: `keys` as they were when it
+    began."""
 
     def __init__(self, memory: Memory, owner: Any, view: Iterable[Any], which: str) -> None:
         super().__init__(memory)
@@ -96,12 +104,14 @@ class Entries(Iterator):
 
             def items_back(_: Any) -> None:
                 memory.add_entry(owner, key, memory.take_items(element, 2)[1])
+
             record[slot] = items_back
         elif which != "keys":
             key = element if which == "set" else element[0]
 
             def value_back(bar: Any) -> None:
                 memory.add_entry(owner, key, bar)
+
             record[slot] = value_back
             return element if which == "set" else element[1]
         return element
@@ -123,6 +133,7 @@ class Zip(Iterator):
             for back, bar in zip(reversed(inner[1:]), reversed(bars), strict=True):
                 if back is not None:
                     back(bar)
+
         element: Any = (None,) * len(self.parts)
         record[slot] = zip_back
         if not self.parts:
@@ -140,13 +151,17 @@ class Zip(Iterator):
 
     def _check_strict(self, i: int, inner: list[Any]) -> None:
         if i:
-            raise ValueError(f"zip() argument {i + 1} is shorter than argument{'s 1-' if i > 1 else ' '}{i}")
+            raise ValueError(
+                f"zip() argument {i + 1} is shorter than argument{'s 1-' if i > 1 else ' '}{i}"
+            )
         for j, part in enumerate(self.parts[1:], 1):
             try:
                 part.step(inner, j + 1)
             except StopIteration:
                 continue
-            raise ValueError(f"zip() argument {j + 1} is longer than argument{'s 1-' if j > 1 else ' '}{j}")
+            raise ValueError(
+                f"zip() argument {j + 1} is longer than argument{'s 1-' if j > 1 else ' '}{j}"
+            )
 
 
 class Count(Iterator):
@@ -180,6 +195,7 @@ class Map(Iterator):
             for i in range(n, 0, -1):
                 if inner[i] is not None:
                     inner[i](bars[i - 1])
+
         record[slot] = map_back
         values = [part.step(inner, i + 1) for i, part in enumerate(self.parts)]
         return call(inner, n + 1, self.f, *values)
@@ -204,15 +220,21 @@ class Native(Iterator):
 
         def native_back(bar: Any) -> None:
             from adjoint.run.structure import take
+
             if bar is None and (by_value(value) or take(memory, value, None) is None):
                 return
-            bad = Poison(NoDerivativeError(
-                f"a derivative of the elements of a '{type(source).__name__}' is needed, which was made by code that is"
-                " not differentiated",
-                hint="make the iterator inside the differentiated function, or give a list",
-                filename=None if function is None else function.filename, span=span))
+            bad = Poison(
+                NoDerivativeError(
+                    f"a derivative of the elements of a '{type(source).__name__}' is needed, which was made by code that is"
+                    " not differentiated",
+                    hint="make the iterator inside the differentiated function, or give a list",
+                    filename=None if function is None else function.filename,
+                    span=span,
+                )
+            )
             poison(memory, source, bad)
             memory.add_entry(source, "*", bad)
+
         record[slot] = native_back
         return value
 
@@ -233,6 +255,7 @@ class UserIterator(Iterator):
         def step_back(bar: Any) -> None:
             if inner[1] is not None:
                 inner[1](bar)
+
         record[slot] = step_back
         return call_keywords(inner, 1, type(self.iterator).__next__, (self.iterator,), {})
 
@@ -250,6 +273,7 @@ class BySubscript(Iterator):
         def step_back(bar: Any) -> None:
             if inner[1] is not None:
                 inner[1](bar)
+
         record[slot] = step_back
         i, self.i = self.i, self.i + 1
         try:
@@ -258,11 +282,12 @@ class BySubscript(Iterator):
             raise StopIteration from None
 
 
-# ---- iter, for, unpacking ---------------------------------------------------------------------------------------
+# ---- iter, for, unpacking ------------------------------------------------------------------------
 
 
 def iterator_of(memory: Memory, record: list[Any], slot: int, xs: Any) -> Iterator:
-    """``iter(xs)`` as an `Iterator`; the pullback in the slot takes no cotangent and gives that of `xs` by value."""
+    """``iter(xs)`` as an `Iterator`; the pullback in the slot takes no cotangent and gives that of
+    `xs` by value."""
     kind = type(xs)
     if isinstance(xs, Iterator):
         return xs
@@ -273,6 +298,7 @@ def iterator_of(memory: Memory, record: list[Any], slot: int, xs: Any) -> Iterat
 
         def rows_back(_: Any) -> tuple[Any, ...]:
             return None, memory.take_entry(rows, "x")
+
         record[slot] = rows_back
         return rows
     if kind is dict:
@@ -305,11 +331,14 @@ def _by_rule(memory: Memory, record: list[Any], slot: int, f: Any, rules: Any, x
             if back is not None:
                 back(None)
         return None, None
+
     record[slot] = iter_back
     return iterator_of(memory, inner, 2, run_rules(inner, 1, f, rules, (xs,), {}))
 
 
-def _user_iterator(memory: Memory, record: list[Any], slot: int, f: FunctionType, xs: Any) -> Iterator:
+def _user_iterator(
+    memory: Memory, record: list[Any], slot: int, f: FunctionType, xs: Any
+) -> Iterator:
     inner: list[Any] = [memory, None, None]
 
     def iter_back(bar: Any) -> tuple[Any, ...]:
@@ -317,9 +346,12 @@ def _user_iterator(memory: Memory, record: list[Any], slot: int, f: FunctionType
             if back is not None:
                 back(None)
         return None, None
+
     record[slot] = iter_back
     made = call_keywords(inner, 1, f, (xs,), {})
-    if type(getattr(type(made), "__next__", None)) is FunctionType and not isinstance(made, Iterator):
+    if type(getattr(type(made), "__next__", None)) is FunctionType and not isinstance(
+        made, Iterator
+    ):
         return UserIterator(memory, made)
     if made is xs:
         raise TypeError(f"iter() returned non-iterator of type {type(made).__name__!r}")
@@ -340,14 +372,17 @@ def _from_builtin(memory: Memory, xs: Any) -> Iterator | None:
 
 
 def _mapping_of(view: Any) -> dict[Any, Any] | None:
-    """The dict behind a view: ``view.mapping`` is a proxy, which only its own ``|`` and the collector look through."""
+    """The dict behind a view: ``view.mapping`` is a proxy, which only its own ``|`` and the
+    collector look through."""
     import gc
+
     owners = [owner for owner in gc.get_referents(view) if isinstance(owner, dict)]
     return owners[0] if owners else None
 
 
 def iterate(record: list[Any], slot: int, xs: Any) -> Iterable[Any]:
-    """What a ``for`` loop runs over; the slot gets the source of the elements' pullbacks (see `unwind`)."""
+    """What a ``for`` loop runs over; the slot gets the source of the elements' pullbacks (see
+    `unwind`)."""
     kind = type(xs)
     if kind is list or kind is tuple:
         record[slot] = ("items", xs)
@@ -373,7 +408,9 @@ def _steps(record: list[Any], slot: int, xs: Any) -> Iterable[Any]:
         yield value
 
 
-def unwind(record: list[Any], source: Any, n: int) -> tuple[Callable[[Any], None], Callable[[], Any]]:
+def unwind(
+    record: list[Any], source: Any, n: int
+) -> tuple[Callable[[Any], None], Callable[[], Any]]:
     """The reverse of the elements of a loop of `n` iterations.
 
     Returns
@@ -395,6 +432,7 @@ def unwind(record: list[Any], source: Any, n: int) -> tuple[Callable[[Any], None
             i -= 1
             if bar is not None:
                 memory.add_item(xs, i, bar)
+
         return item_step, _nothing
     _, made, steps = source
     position = len(steps)
@@ -413,6 +451,7 @@ def unwind(record: list[Any], source: Any, n: int) -> tuple[Callable[[Any], None
 
     def finish() -> Any:
         return made[1](None)[1] if made[1] is not None else None
+
     return step, finish
 
 
@@ -424,18 +463,21 @@ def _nothing() -> None:
     return None
 
 
-def first_elements(memory: Memory, record: list[Any], slot: int, xs: Any, n: int
-                   ) -> tuple[tuple[Any, ...], Callable[..., Any] | None]:
-    """The first `n` elements of `xs` and one more if there is one (all for -1), and the pullback of taking them."""
+def first_elements(
+    memory: Memory, record: list[Any], slot: int, xs: Any, n: int
+) -> tuple[tuple[Any, ...], Callable[..., Any] | None]:
+    """The first `n` elements of `xs` and one more if there is one (all for -1), and the pullback of
+    taking them."""
     made: list[Any] = [memory, None]
     steps: list[list[Any]] = []
 
     def elements_back(*bars: Any) -> tuple[Any, Any]:
         padded = [*bars, *[None] * (len(steps) - len(bars))]
-        for step, bar in zip(reversed(steps), reversed(padded[:len(steps)]), strict=True):
+        for step, bar in zip(reversed(steps), reversed(padded[: len(steps)]), strict=True):
             if step[1] is not None:
                 step[1](bar)
         return None, made[1](None)[1] if made[1] is not None else None
+
     record[slot] = elements_back
     if not hasattr(type(xs), "__iter__") and not hasattr(type(xs), "__getitem__"):
         raise TypeError(f"cannot unpack non-iterable {type(xs).__name__} object")
@@ -449,5 +491,3 @@ def first_elements(memory: Memory, record: list[Any], slot: int, xs: Any, n: int
         except StopIteration:
             break
     return tuple(values), elements_back
-
-

@@ -1,4 +1,5 @@
 """What iterators are to the engine."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -11,8 +12,8 @@ __all__ = ["Iterator"]
 class Iterator:
     """An iterator whose elements carry derivatives.
 
-    Subclasses define ``step(record, slot)``: compute the next element, leave its pullback (of one cotangent, with
-    effects on memory only) in the slot, or raise `StopIteration`.
+    Subclasses define ``step(record, slot)``: compute the next element, leave its pullback (of one
+    cotangent, with effects on memory only) in the slot, or raise `StopIteration`.
     """
 
     def __init__(self, memory: Memory) -> None:

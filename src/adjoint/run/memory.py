@@ -1,12 +1,15 @@
-"""Memory during differentiation: shadows of what can be mutated, and the log of writes (design, section 3.5).
+"""Memory during differentiation: shadows of what can be mutated, and the log of writes (design,
+section 3.5).
 
-A cotangent of something that can be mutated belongs to the memory, not to the name. One `Memory` accompanies one
-top-level `pullback`: it knows which arrays have been written, keeps the log of what every write overwrote, and during a
-reverse sweep holds the shadows.
+A cotangent of something that can be mutated belongs to the memory, not to the name. One `Memory`
+accompanies one top-level `pullback`: it knows which arrays have been written, keeps the log of what
+every write overwrote, and during a reverse sweep holds the shadows.
 
-The shadow of a list is a list of the same length, of a dict a dict, of an object a dict by field, of a cell its own
-entry: each is changed by the reverse of whatever changed the original, so both stay in step.
+The shadow of a list is a list of the same length, of a dict a dict, of an object a dict by field,
+of a cell its own entry: each is changed by the reverse of whatever changed the original, so both
+stay in step.
 """
+
 from __future__ import annotations
 
 import threading
@@ -38,16 +41,27 @@ class Memory:
     Attributes
     ----------
     shadows
-        During a sweep: cotangents by identity of their owner (lists, dicts, objects, cells, iterators …).
+        During a sweep: cotangents by identity of their owner (lists, dicts, objects, cells,
+        iterators …).
     buffers
         During a sweep: cotangents of written arrays, by identity of the array that owns the memory.
     written
-        The arrays, as owners of memory, that have been written since the beginning; they are kept alive here.
+        The arrays, as owners of memory, that have been written since the beginning; they are kept
+        alive here.
     globals_written
         ``(id(namespace), name)`` of global variables assigned by differentiated code.
     """
 
-    __slots__ = ("_cursor", "_log", "buffers", "caches", "globals_written", "lock", "shadows", "written")
+    __slots__ = (
+        "_cursor",
+        "_log",
+        "buffers",
+        "caches",
+        "globals_written",
+        "lock",
+        "shadows",
+        "written",
+    )
 
     def __init__(self) -> None:
         self.shadows: dict[Any, Any] = {}
@@ -59,7 +73,7 @@ class Memory:
         self._log: list[list[Any]] = []
         self._cursor = 0
 
-    # ---- the log ------------------------------------------------------------------------------------------------
+    # ---- the log ---------------------------------------------------------------------------------
 
     def note(self, *entry: Any) -> int:
         """Log a write: a swap function and what it needs. Returns the position to rewind to."""
@@ -69,7 +83,8 @@ class Memory:
         return position
 
     def rewind(self, position: int) -> None:
-        """Undo the logged writes from the last one down to `position`: memory is as it was just before that write."""
+        """Undo the logged writes from the last one down to `position`: memory is as it was just
+        before that write."""
         log = self._log
         while self._cursor > position:
             self._cursor -= 1
@@ -89,7 +104,7 @@ class Memory:
             self._cursor += 1
         self.shadows, self.buffers = {}, {}
 
-    # ---- shadows by identity --------------------------------------------------------------------------------------
+    # ---- shadows by identity ---------------------------------------------------------------------
 
     def list_shadow(self, xs: Any) -> list[Any]:
         """The shadow of a list, tuple or deque: one cotangent per element."""
@@ -127,15 +142,17 @@ class Memory:
         shadow = self.shadows.pop(id(xs), None)
         return [None] * n if shadow is None else shadow
 
-    # ---- written arrays ---------------------------------------------------------------------------------------------
+    # ---- written arrays --------------------------------------------------------------------------
 
     def mark_written(self, array: np.ndarray[Any, Any]) -> bool:
-        """Note that the memory of `array` is about to be written; whether that memory can carry derivatives.
+        """Note that the memory of `array` is about to be written; whether that memory can carry
+        derivatives.
 
         Raises
         ------
         MutationError
-            The memory does not belong to an array: a foreign buffer, `as_strided`, or it holds objects or records.
+            The memory does not belong to an array: a foreign buffer, `as_strided`, or it holds
+            objects or records.
         """
         kind = array.dtype.kind
         if kind not in "fcOV":
@@ -144,20 +161,25 @@ class Memory:
             if root.dtype.kind in "fc" and root is not array:
                 raise MutationError(
                     f"a view of type {array.dtype} writes into an array of type {root.dtype}",
-                    hint="write through a view of the array's own type, or into a copy")
+                    hint="write through a view of the array's own type, or into a copy",
+                )
             return False
         if kind in "OV":
-            raise MutationError(f"an array of type {array.dtype} is written inside differentiated code",
-                                hint="use an array of floats, or a list")
+            raise MutationError(
+                f"an array of type {array.dtype} is written inside differentiated code",
+                hint="use an array of floats, or a list",
+            )
         root = root_of(array)
         if root.base is not None:
             raise MutationError(
                 f"a write goes through memory that belongs to {type(root.base).__name__!r}, not to an array",
-                hint="write into a copy: np.array(x) owns its memory")
+                hint="write into a copy: np.array(x) owns its memory",
+            )
         if root.dtype.kind not in "fc":
             raise MutationError(
                 f"a view of type {array.dtype} writes into an array of type {root.dtype}",
-                hint="write through a view of the array's own type, or into a copy")
+                hint="write through a view of the array's own type, or into a copy",
+            )
         self.written[id(root)] = root
         return True
 
@@ -191,7 +213,8 @@ class Memory:
         shadow += bar
 
     def take_array(self, array: np.ndarray[Any, Any]) -> Any:
-        """Take the cotangent of a written array out of its memory; ``None`` where nothing was added."""
+        """Take the cotangent of a written array out of its memory; ``None`` where nothing was
+        added."""
         root = root_of(array)
         if id(root) not in self.buffers:
             return self.shadows.get(("poison", id(root)))
@@ -214,7 +237,7 @@ def _bounds(array: np.ndarray[Any, Any]) -> tuple[int, int]:
     return low, high + array.itemsize
 
 
-# ---- swap functions of the log: each exchanges what is there with what was overwritten ---------------------------
+# ---- swap functions of the log: each exchanges what is there with what was overwritten -----------
 
 
 def swap_slice(entry: list[Any]) -> None:

@@ -1,4 +1,6 @@
-"""Where in the user's code generated code is, and tracebacks that show the user's code instead of it."""
+"""Where in the user's code generated code is, and tracebacks that show the user's code instead of
+it."""
+
 from __future__ import annotations
 
 import os
@@ -11,7 +13,11 @@ from adjoint.run.functions import place_of
 __all__ = ["current_place", "user_traceback"]
 
 _LIBRARY = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-_USER_PARTS = (os.path.join(_LIBRARY, "nn"), os.path.join(_LIBRARY, "value"), os.path.join(_LIBRARY, "demo"))
+_USER_PARTS = (
+    os.path.join(_LIBRARY, "nn"),
+    os.path.join(_LIBRARY, "value"),
+    os.path.join(_LIBRARY, "demo"),
+)
 
 
 def current_place() -> tuple[Function, Span] | tuple[None, None]:
@@ -26,7 +32,8 @@ def current_place() -> tuple[Function, Span] | tuple[None, None]:
 
 
 def user_traceback(trace: TracebackType | None) -> TracebackType | None:
-    """`trace` with the frames of the library left out and those of generated code replaced by the user's."""
+    """`trace` with the frames of the library left out and those of generated code replaced by the
+    user's."""
     entries: list[TracebackType] = []
     while trace is not None:
         entries.append(trace)
@@ -51,10 +58,13 @@ def _is_ours(filename: str) -> bool:
 def _stand_in(code: CodeType, namespace: dict[str, object]) -> FrameType:
     """A frame that carries the name and the file of the user's function.
 
-    A traceback takes both from the frame's code, and a frame can only be had by running something in it.
+    A traceback takes both from the frame's code, and a frame can only be had by running something
+    in it.
     """
     stub = compile("raise RuntimeError", code.co_filename, "exec")
-    stub = stub.replace(co_name=code.co_name, co_qualname=code.co_qualname, co_firstlineno=code.co_firstlineno)
+    stub = stub.replace(
+        co_name=code.co_name, co_qualname=code.co_qualname, co_firstlineno=code.co_firstlineno
+    )
     try:
         exec(stub, {"__name__": namespace.get("__name__"), "__file__": code.co_filename})
     except RuntimeError as error:

@@ -1,8 +1,11 @@
-"""Cotangents as plain structures (what users and rules see) and as entries of shadows (what memory holds).
+"""Cotangents as plain structures (what users and rules see) and as entries of shadows (what memory
+holds).
 
-`deposit` puts a plain cotangent of a value into the shadows of what the value holds, `take` is its inverse, and
-`Reader` reads without taking. Numbers and arrays carry their cotangent by value: for them `deposit` gives it back.
+`deposit` puts a plain cotangent of a value into the shadows of what the value holds, `take` is its
+inverse, and `Reader` reads without taking. Numbers and arrays carry their cotangent by value: for
+them `deposit` gives it back.
 """
+
 from __future__ import annotations
 
 from collections import deque
@@ -20,15 +23,34 @@ from adjoint.tangent import Tangent
 __all__ = ["NUMBERS", "Reader", "by_value", "deposit", "fields_of", "is_record", "take"]
 
 NUMBERS: frozenset[type] = frozenset({float, int, complex, bool})
-ATOMS: frozenset[type] = frozenset({type(None), bool, int, str, bytes, range, slice, type, FunctionType, ModuleType,
-                                    type(Ellipsis), type(NotImplemented)})
+ATOMS: frozenset[type] = frozenset(
+    {
+        type(None),
+        bool,
+        int,
+        str,
+        bytes,
+        range,
+        slice,
+        type,
+        FunctionType,
+        ModuleType,
+        type(Ellipsis),
+        type(NotImplemented),
+    }
+)
 """Types whose values hold nothing that carries a derivative by itself."""
 
 
 def by_value(value: Any) -> bool:
     """Whether the cotangent of `value` travels with the name: numbers and arrays."""
     kind = type(value)
-    return kind is float or kind is np.ndarray or kind in NUMBERS or isinstance(value, np.ndarray | np.generic)
+    return (
+        kind is float
+        or kind is np.ndarray
+        or kind in NUMBERS
+        or isinstance(value, np.ndarray | np.generic)
+    )
 
 
 def fields_of(obj: Any) -> dict[str, Any] | None:
@@ -56,11 +78,12 @@ def is_record(value: Any) -> bool:
     return bool(kind.__flags__ & (1 << 9)) and not isinstance(value, type)  # Py_TPFLAGS_HEAPTYPE
 
 
-# ---- from a plain cotangent into memory -------------------------------------------------------------------------
+# ---- from a plain cotangent into memory ----------------------------------------------------------
 
 
 def deposit(memory: Memory, value: Any, bar: Any) -> Any:
-    """Add a plain cotangent of `value` to the shadows of what it holds; the part that is by value is returned."""
+    """Add a plain cotangent of `value` to the shadows of what it holds; the part that is by value
+    is returned."""
     if bar is None:
         return None
     if by_value(value):
@@ -70,6 +93,7 @@ def deposit(memory: Memory, value: Any, bar: Any) -> Any:
         return bar
     if type(bar) is Poison:
         from adjoint.run.unknown import poison
+
         poison(memory, value, bar)
     elif isinstance(value, list | tuple | deque):
         _deposit_items(memory, value, bar)
@@ -82,8 +106,10 @@ def deposit(memory: Memory, value: Any, bar: Any) -> Any:
     elif isinstance(bar, Mapping):
         _deposit_fields(memory, value, bar)
     elif type(value) not in ATOMS:
-        raise CotangentError(f"a cotangent of type {type(bar).__name__!r} does not fit a {type(value).__name__!r}",
-                             hint="give a Tangent or a dict by field name")
+        raise CotangentError(
+            f"a cotangent of type {type(bar).__name__!r} does not fit a {type(value).__name__!r}",
+            hint="give a Tangent or a dict by field name",
+        )
     return None
 
 
@@ -94,18 +120,24 @@ def _deposit_items(memory: Memory, value: Any, bar: Any) -> None:
         bar = list(bar)
     if not isinstance(bar, list | tuple | deque) or len(bar) != len(value):
         found = f"of {len(bar)}" if hasattr(bar, "__len__") else type(bar).__name__
-        raise CotangentError(f"the cotangent of a {type(value).__name__} of {len(value)} elements has to be one too,"
-                             f" not {found}")
+        raise CotangentError(
+            f"the cotangent of a {type(value).__name__} of {len(value)} elements has to be one too,"
+            f" not {found}"
+        )
     for i, (item, item_bar) in enumerate(zip(value, bar, strict=True)):
         memory.add_item(value, i, deposit(memory, item, item_bar))
 
 
 def _deposit_entries(memory: Memory, value: dict[Any, Any], bar: Any) -> None:
     if not isinstance(bar, Mapping):
-        raise CotangentError(f"the cotangent of a dict has to be a dict, not {type(bar).__name__!r}")
+        raise CotangentError(
+            f"the cotangent of a dict has to be a dict, not {type(bar).__name__!r}"
+        )
     unknown = [key for key in bar if key not in value]
     if unknown:
-        raise CotangentError(f"the cotangent of a dict has a key that the dict has not: {unknown[0]!r}")
+        raise CotangentError(
+            f"the cotangent of a dict has a key that the dict has not: {unknown[0]!r}"
+        )
     for key, part in bar.items():
         memory.add_entry(value, key, deposit(memory, value[key], part))
 
@@ -126,10 +158,12 @@ def _deposit_fields(memory: Memory, value: Any, bar: Mapping[str, Any]) -> None:
         elif name in slots:
             memory.add_entry(value, name, deposit(memory, slots[name].__get__(value), part))
         else:
-            raise CotangentError(f"the cotangent of a {type(value).__name__} has a field that it has not: {name!r}")
+            raise CotangentError(
+                f"the cotangent of a {type(value).__name__} has a field that it has not: {name!r}"
+            )
 
 
-# ---- out of memory into a plain cotangent -----------------------------------------------------------------------
+# ---- out of memory into a plain cotangent --------------------------------------------------------
 
 
 class Reader:
@@ -145,8 +179,9 @@ class Reader:
     Attributes
     ----------
     totals
-        If it is not ``None``: the sum of what was found for each array, by identity. While `counting` they are summed,
-        afterwards an array that occurs at several places shows its total at each.
+        If it is not ``None``: the sum of what was found for each array, by identity. While
+        `counting` they are summed, afterwards an array that occurs at several places shows its
+        total at each.
     """
 
     def __init__(self, memory: Memory, *, taking: bool, arrays: bool = True) -> None:
@@ -158,11 +193,17 @@ class Reader:
         self._open: set[int] = set()
 
     def read(self, value: Any, bar: Any) -> Any:
-        """The cotangent of `value`: `bar`, its part by value, and what memory holds; ``None`` for none."""
+        """The cotangent of `value`: `bar`, its part by value, and what memory holds; ``None`` for
+        none."""
         memory = self._memory
         if by_value(value):
             bar = finish(bar)
-            if self._arrays and isinstance(value, np.ndarray) and memory.written and memory.is_written(value):
+            if (
+                self._arrays
+                and isinstance(value, np.ndarray)
+                and memory.written
+                and memory.is_written(value)
+            ):
                 shadow = memory.take_array(value) if self._taking else self._look(value)
                 return accumulate(bar, shadow)
             if self.totals is not None and isinstance(value, np.ndarray):
@@ -172,7 +213,7 @@ class Reader:
             return bar
         if type(bar) is Poison:
             return bar
-        if type(value) in ATOMS and type(value) is not FunctionType or id(value) in self._open:
+        if (type(value) in ATOMS and type(value) is not FunctionType) or id(value) in self._open:
             return None
         self._open.add(id(value))
         try:
@@ -182,6 +223,7 @@ class Reader:
 
     def _look(self, array: np.ndarray[Any, Any]) -> Any:
         from adjoint.run.memory import root_of
+
         memory, root = self._memory, root_of(array)
         bar = memory.shadows.get(("poison", id(root)))
         if bar is None and id(root) in memory.buffers:
@@ -215,7 +257,9 @@ class Reader:
         shadow = self._shadow(value)
         if shadow is not None and type(shadow) is not list:
             return shadow.get("*")  # type: ignore[no-any-return]
-        bars = [self.read(item, None if shadow is None else shadow[i]) for i, item in enumerate(value)]
+        bars = [
+            self.read(item, None if shadow is None else shadow[i]) for i, item in enumerate(value)
+        ]
         return bars if any(bar is not None for bar in bars) else None
 
     def _entries(self, value: dict[Any, Any]) -> dict[Any, Any] | None:
@@ -227,7 +271,9 @@ class Reader:
         bars: dict[str, Any] = {}
         for name, cell in zip(value.__code__.co_freevars, value.__closure__ or (), strict=True):
             bars[name] = self.cell(cell)
-        return Tangent(value.__name__, bars) if any(bar is not None for bar in bars.values()) else None
+        return (
+            Tangent(value.__name__, bars) if any(bar is not None for bar in bars.values()) else None
+        )
 
     def cell(self, cell: CellType) -> Any:
         """The cotangent of what a cell holds."""

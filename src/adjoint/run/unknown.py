@@ -1,4 +1,6 @@
-"""Functions with neither rule nor source: they run, and their results are poisoned (design, section 3.4)."""
+"""Functions with neither rule nor source: they run, and their results are poisoned (design, section
+3.4)."""
+
 from __future__ import annotations
 
 import array
@@ -28,9 +30,17 @@ def name_of(f: Any) -> str:
     return f"{module}.{name}" if module and module not in ("builtins", "__main__") else str(name)
 
 
-def run_unknown(memory: Memory, record: list[Any], slot: int, f: Any, args: tuple[Any, ...],
-                kwargs: dict[str, Any], why: str = "has neither a rule nor Python source", *,
-                trusted: bool = False) -> Any:
+def run_unknown(
+    memory: Memory,
+    record: list[Any],
+    slot: int,
+    f: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    why: str = "has neither a rule nor Python source",
+    *,
+    trusted: bool = False,
+) -> Any:
     """Run `f` as it is; a cotangent that arrives at its result becomes poison of what went in.
 
     `trusted` is for code that is known to keep its hands off values that carry derivatives.
@@ -52,22 +62,39 @@ def run_unknown(memory: Memory, record: list[Any], slot: int, f: Any, args: tupl
         if y_bar is None and (given or not _arrived(memory, y, (f, *inputs))):
             return (None,) * (len(inputs) + 1)
         function, span = current_place()
-        bar = y_bar if type(y_bar) is Poison else Poison(NoDerivativeError(
-            f"a derivative of '{name_of(f)}' is needed, which {why}",
-            hint=f"write a rule: @ad.rrule.register({name_of(f)}), or ad.non_differentiable({name_of(f)}) if its"
-                 " derivative is zero",
-            filename=None if function is None else function.filename, span=span))
+        bar = (
+            y_bar
+            if type(y_bar) is Poison
+            else Poison(
+                NoDerivativeError(
+                    f"a derivative of '{name_of(f)}' is needed, which {why}",
+                    hint=f"write a rule: @ad.rrule.register({name_of(f)}), or ad.non_differentiable({name_of(f)}) if its"
+                    " derivative is zero",
+                    filename=None if function is None else function.filename,
+                    span=span,
+                )
+            )
+        )
         if owner is not None:
             poison(memory, owner, bar)
         poison(memory, f, bar)
-        return (None, *(bar if by_value(value) and type(value) not in (bool, int) else
-                        poison(memory, value, bar) for value in inputs))
+        return (
+            None,
+            *(
+                bar
+                if by_value(value) and type(value) not in (bool, int)
+                else poison(memory, value, bar)
+                for value in inputs
+            ),
+        )
+
     record[slot] = unknown_back
     return y
 
 
 def _arrived(memory: Memory, y: Any, inputs: tuple[Any, ...]) -> bool:
-    """Whether memory holds a cotangent of what `f` made, taken out here: of what `y` reaches and the inputs do not."""
+    """Whether memory holds a cotangent of what `f` made, taken out here: of what `y` reaches and
+    the inputs do not."""
     if by_value(y):
         return False
     old = {id(owner) for owner in _reached(inputs)}
@@ -85,7 +112,8 @@ def _arrived(memory: Memory, y: Any, inputs: tuple[Any, ...]) -> bool:
 
 
 def _reached(values: tuple[Any, ...]) -> Iterator[Any]:
-    """Everything that may carry a cotangent by identity and that `values` hold, themselves included."""
+    """Everything that may carry a cotangent by identity and that `values` hold, themselves
+    included."""
     seen: set[int] = set()
     stack = list(values)
     while stack:
@@ -103,7 +131,8 @@ def _reached(values: tuple[Any, ...]) -> Iterator[Any]:
 
 
 def poison(memory: Memory, value: Any, bar: Poison) -> None:
-    """Poison everything that carries a derivative in `value`, through containers, objects and closures."""
+    """Poison everything that carries a derivative in `value`, through containers, objects and
+    closures."""
     seen: set[int] = set()
     stack = [value]
     while stack:
@@ -137,8 +166,22 @@ def poison(memory: Memory, value: Any, bar: Poison) -> None:
 def _is_opaque(owner: Any) -> bool:
     """An object of a C type, of whose contents only a part may be seen."""
     return not is_record(owner) and not isinstance(
-        owner, list | tuple | dict | set | frozenset | type | ModuleType | FunctionType | CellType | MethodType
-        | BuiltinMethodType | np.ufunc | Memory | np.generic)
+        owner,
+        list
+        | tuple
+        | dict
+        | set
+        | frozenset
+        | type
+        | ModuleType
+        | FunctionType
+        | CellType
+        | MethodType
+        | BuiltinMethodType
+        | np.ufunc
+        | Memory
+        | np.generic,
+    )
 
 
 def _parts(owner: Any) -> Iterator[tuple[Any, Any, Any]]:
@@ -177,7 +220,7 @@ def _parts(owner: Any) -> Iterator[tuple[Any, Any, Any]]:
                 continue
 
 
-# ---- changes that would go unseen -------------------------------------------------------------------------------
+# ---- changes that would go unseen ----------------------------------------------------------------
 
 
 def _snapshot(value: Any) -> Any:
@@ -201,14 +244,21 @@ def _check_unchanged(f: Any, inputs: tuple[Any, ...], before: list[Any]) -> None
             f"'{name_of(f)}', which has neither a rule nor Python source, changed the {type(value).__name__} that it"
             " was given",
             hint="give it a copy, or do the change in Python",
-            filename=None if function is None else function.filename, span=span)
+            filename=None if function is None else function.filename,
+            span=span,
+        )
 
 
 def _check_not_stored(f: Any, watched: tuple[Any, ...], counts: list[int], y: Any) -> None:
-    """A number or an array that is held once more than before, and not by the result, was put somewhere unseen."""
-    now = [sys.getrefcount(watched[i]) for i in range(len(watched))]  # counted as before: no name of its own
+    """A number or an array that is held once more than before, and not by the result, was put
+    somewhere unseen."""
+    now = [
+        sys.getrefcount(watched[i]) for i in range(len(watched))
+    ]  # counted as before: no name of its own
     for value, more in zip(watched, map(operator.sub, now, counts), strict=True):
-        carries = type(value) is float or (isinstance(value, np.ndarray) and value.dtype.kind in "fc")
+        carries = type(value) is float or (
+            isinstance(value, np.ndarray) and value.dtype.kind in "fc"
+        )
         if not carries or y is value:
             continue
         if more > 0 and not any(_holds(owner, value) for owner in _reached((y,))):
@@ -217,11 +267,17 @@ def _check_not_stored(f: Any, watched: tuple[Any, ...], counts: list[int], y: An
                 f"'{name_of(f)}', which has neither a rule nor Python source, stored the {type(value).__name__} that it"
                 " was given",
                 hint="store it in a list, a dict or an attribute, or store a copy: ad.stop_gradient(x)",
-                filename=None if function is None else function.filename, span=span)
+                filename=None if function is None else function.filename,
+                span=span,
+            )
 
 
 def _holds(owner: Any, value: Any) -> bool:
-    if isinstance(owner, np.ndarray) and isinstance(value, np.ndarray) and root_of(owner) is root_of(value):
+    if (
+        isinstance(owner, np.ndarray)
+        and isinstance(value, np.ndarray)
+        and root_of(owner) is root_of(value)
+    ):
         return True  # a view
     return any(item is value for item in gc.get_referents(owner))
 
@@ -230,8 +286,12 @@ def _changed(value: Any, saved: Any) -> bool:
     if isinstance(value, np.ndarray):
         return value.shape != saved.shape or not np.array_equal(value, saved, equal_nan=True)
     if isinstance(value, list):
-        return len(value) != len(saved) or any(a is not b for a, b in zip(value, saved, strict=True))
+        return len(value) != len(saved) or any(
+            a is not b for a, b in zip(value, saved, strict=True)
+        )
     if isinstance(value, set | array.array):
         return bool(value != saved)
     current = value if isinstance(value, dict) else value.__dict__
-    return len(current) != len(saved) or any(current.get(key, saved) is not item for key, item in saved.items())
+    return len(current) != len(saved) or any(
+        current.get(key, saved) is not item for key, item in saved.items()
+    )

@@ -1,4 +1,5 @@
 """Dicts: the shadow of a dict is a dict with the same keys."""
+
 from __future__ import annotations
 
 from collections import Counter, OrderedDict, defaultdict
@@ -7,9 +8,19 @@ from typing import Any
 from adjoint.rules.registry import non_differentiable, structural, substitute
 from adjoint.run.memory import ABSENT, Memory, swap_item
 
-non_differentiable((dict, "keys"), (dict, "values"), (dict, "items"), (dict, "__contains__"), (dict, "__len__"),
-                   (dict, "__eq__"), (dict, "__ne__"), (dict, "__repr__"), (OrderedDict, "keys"),
-                   (OrderedDict, "values"), (OrderedDict, "items"))
+non_differentiable(
+    (dict, "keys"),
+    (dict, "values"),
+    (dict, "items"),
+    (dict, "__contains__"),
+    (dict, "__len__"),
+    (dict, "__eq__"),
+    (dict, "__ne__"),
+    (dict, "__repr__"),
+    (OrderedDict, "keys"),
+    (OrderedDict, "values"),
+    (OrderedDict, "items"),
+)
 
 
 def remove(memory: Memory, d: dict[Any, Any], key: Any) -> Any:
@@ -22,13 +33,14 @@ def remove(memory: Memory, d: dict[Any, Any], key: Any) -> Any:
 @structural((dict, "__getitem__"))
 def _(memory: Memory, d: Any, key: Any) -> Any:
     if not dict.__contains__(d, key):
-        if isinstance(d, defaultdict) and d.default_factory is not None or isinstance(d, Counter):
+        if (isinstance(d, defaultdict) and d.default_factory is not None) or isinstance(d, Counter):
             return NotImplemented
         return d[key], None
 
     def entry_back(y_bar: Any) -> tuple[None, ...]:
         memory.add_entry(d, key, y_bar)
         return None, None, None
+
     return dict.__getitem__(d, key), entry_back
 
 
@@ -49,6 +61,7 @@ def _(memory: Memory, d: Any, key: Any, value: Any) -> Any:
     def set_back(_: Any) -> tuple[Any, ...]:
         memory.rewind(position)
         return None, None, None, memory.take_entry(d, key)
+
     return None, set_back
 
 
@@ -59,15 +72,18 @@ def _(memory: Memory, d: Any, key: Any) -> Any:
     def delete_back(_: Any) -> tuple[None, ...]:
         undo()
         return None, None, None
+
     return None, delete_back
 
 
 @structural((dict, "get"))
 def _(memory: Memory, d: Any, key: Any, default: Any = None) -> Any:
     if key in d:
+
         def get_back(y_bar: Any) -> tuple[Any, ...]:
             memory.add_entry(d, key, y_bar)
             return None, None, None, None
+
         return d[key], get_back
     return default, lambda y_bar: (None, None, None, y_bar)
 
@@ -85,6 +101,7 @@ def _(memory: Memory, d: Any, key: Any, *default: Any) -> Any:
         undo()
         memory.add_entry(d, key, y_bar)
         return (None,) * n
+
     return value, pop_back
 
 
@@ -138,4 +155,4 @@ def _(a: Any, b: Any) -> Any:
 
 @substitute((dict, "fromkeys"))
 def fromkeys(cls: Any, keys: Any, value: Any = None) -> Any:
-    return {key: value for key in keys}
+    return dict.fromkeys(keys, value)

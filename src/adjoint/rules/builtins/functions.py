@@ -1,4 +1,5 @@
 """Builtin functions: those that return no reals, and those that are a loop over their argument."""
+
 from __future__ import annotations
 
 import builtins
@@ -9,18 +10,69 @@ from typing import Any
 from adjoint.rules.registry import non_differentiable, structural, substitute
 from adjoint.run.memory import Memory
 
-for _name in ("len", "isinstance", "issubclass", "callable", "hasattr", "id", "hash", "ord", "chr", "str", "repr",
-              "ascii", "bool", "bin", "hex", "oct", "type", "print", "range", "slice", "format", "dir", "input", "open",
-              "bytes", "bytearray", "memoryview", "globals", "locals", "object", "super", "property", "staticmethod",
-              "classmethod", "vars", "__import__", "exec", "eval", "compile"):
+for _name in (
+    "len",
+    "isinstance",
+    "issubclass",
+    "callable",
+    "hasattr",
+    "id",
+    "hash",
+    "ord",
+    "chr",
+    "str",
+    "repr",
+    "ascii",
+    "bool",
+    "bin",
+    "hex",
+    "oct",
+    "type",
+    "print",
+    "range",
+    "slice",
+    "format",
+    "dir",
+    "input",
+    "open",
+    "bytes",
+    "bytearray",
+    "memoryview",
+    "globals",
+    "locals",
+    "object",
+    "super",
+    "property",
+    "staticmethod",
+    "classmethod",
+    "vars",
+    "__import__",
+    "exec",
+    "eval",
+    "compile",
+):
     non_differentiable(getattr(builtins, _name))
 for _kind in (str, bytes, bytearray):
     for _name in dir(_kind):
-        if callable(getattr(_kind, _name)) and _name not in ("__class__", "__new__", "__init_subclass__",
-                                                             "__subclasshook__", "__getattribute__", "__init__"):
+        if callable(getattr(_kind, _name)) and _name not in (
+            "__class__",
+            "__new__",
+            "__init_subclass__",
+            "__subclasshook__",
+            "__getattribute__",
+            "__init__",
+        ):
             non_differentiable((_kind, _name))
-non_differentiable(operator.index, operator.length_hint, operator.countOf, operator.indexOf,
-                   functools.wraps, functools.update_wrapper, functools.lru_cache, functools.total_ordering)
+non_differentiable(
+    operator.index,
+    operator.length_hint,
+    operator.countOf,
+    operator.indexOf,
+    functools.wraps,
+    functools.update_wrapper,
+    functools.lru_cache,
+    functools.total_ordering,
+)
 
 
 @substitute(sum)
@@ -70,10 +122,16 @@ class _Missing:
 
 
 def _best(name: str, best: Any, better: Any) -> None:
-    """``min`` and ``max``: equal numbers share the derivative (design, section 5); with a key the first one has it."""
+    """``min`` and ``max``: equal numbers share the derivative (design, section 5); with a key the
+    first one has it."""
+
     def of_numbers(memory: Memory, *args: Any, **options: Any) -> Any:
         xs = args[0] if len(args) == 1 else args
-        if options or type(xs) not in (list, tuple) or not all(isinstance(x, float | int) for x in xs):
+        if (
+            options
+            or type(xs) not in (list, tuple)
+            or not all(isinstance(x, float | int) for x in xs)
+        ):
             return NotImplemented
         y = best(xs)
         ties = [i for i, x in enumerate(xs) if x == y or x is y]
@@ -88,6 +146,7 @@ def _best(name: str, best: Any, better: Any) -> None:
                     else:
                         memory.add_item(xs, i, share)
             return tuple(bars)
+
         return y, best_back
 
     def of_any(*values: Any, key: Any = None, default: Any = _Missing) -> Any:
@@ -105,6 +164,7 @@ def _best(name: str, best: Any, better: Any) -> None:
             if better(keys[i], keys[place]):
                 place = i
         return values[place]
+
     structural(best)(of_numbers)
     substitute(best)(of_any)
 
@@ -113,7 +173,7 @@ _best("min", min, operator.lt)
 _best("max", max, operator.gt)
 
 
-# ---- operator ---------------------------------------------------------------------------------------------------
+# ---- operator ------------------------------------------------------------------------------------
 
 
 @substitute(operator.getitem)

@@ -1,4 +1,5 @@
 """``iter``, ``next``, ``zip``, ``map`` and their kin: driven natively, one pullback per element."""
+
 from __future__ import annotations
 
 from collections import deque
@@ -13,13 +14,15 @@ __all__: list[str] = []
 
 
 def _parts(record: list[Any], slot: int, iterables: tuple[Any, ...], before: int) -> list[Iterator]:
-    """The iterators of some operands; their cotangents by value come out of the slot after `before` others."""
+    """The iterators of some operands; their cotangents by value come out of the slot after `before`
+    others."""
     memory = record[0]
     inner: list[Any] = [memory, *[None] * len(iterables)]
 
     def parts_back(_: Any) -> tuple[Any, ...]:
         bars = [back(None)[1] if back is not None else None for back in reversed(inner[1:])]
         return (*(None,) * (1 + before), *reversed(bars))
+
     record[slot] = parts_back
     return [iterator_of(memory, inner, i + 1, xs) for i, xs in enumerate(iterables)]
 
@@ -54,6 +57,7 @@ def _(record: list[Any], slot: int, iterator: Any, *default: Any) -> Any:
             step[1](None if ended else y_bar)
         bars = (None, made[1](None)[1] if made[1] is not None else None)
         return (*bars, y_bar if ended else None) if default else bars
+
     record[slot] = next_back
     source = _advancing(record, made, iterator)
     try:
@@ -85,6 +89,7 @@ def _pad(record: list[Any], slot: int, n: int) -> None:
 
         def padded_back(y_bar: Any) -> tuple[Any, ...]:
             return (*back(y_bar), *(None,) * n)
+
         record[slot] = padded_back
 
 
@@ -126,6 +131,7 @@ class Backwards(Items):
 
         def step_back(bar: Any) -> None:
             memory.add_item(xs, i, bar)
+
         record[slot] = step_back
         return xs[i]
 
@@ -151,7 +157,7 @@ def _(f: Any, xs: Any) -> Any:
             yield value
 
 
-# ---- containers filled from an iterable -------------------------------------------------------------------------
+# ---- containers filled from an iterable ----------------------------------------------------------
 
 
 def _filled(kind: Any) -> Any:
@@ -167,11 +173,13 @@ def _filled(kind: Any) -> Any:
         def filled_back(_: Any) -> tuple[Any, ...]:
             bars = memory.take_items(y, len(y)) if y is not None else []
             return inner[1](*bars) if inner[1] is not None else (None, None)
+
         record[slot] = filled_back
         values, _ = first_elements(memory, inner, 1, args[0], -1)
         # A tuple of its own, even where Python would give back the one it was given.
         y = kind([*values])
         return y
+
     return fill
 
 
@@ -200,7 +208,7 @@ def _(xs: Any = (), maxlen: Any = None) -> Any:
 
 
 def _new_deque(maxlen: Any) -> Any:
-    return deque([], maxlen)
+    return deque(maxlen=maxlen)
 
 
 non_differentiable(_new_deque)

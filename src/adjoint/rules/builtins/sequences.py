@@ -1,8 +1,9 @@
 """Lists, tuples and deques: where each element came from, and where it went.
 
-Structural rules: the cotangent of a container is its shadow, a list of the same length in ``memory``. The reverse of an
-operation that changes a list changes the shadow the other way round.
+Structural rules: the cotangent of a container is its shadow, a list of the same length in
+``memory``. The reverse of an operation that changes a list changes the shadow the other way round.
 """
+
 from __future__ import annotations
 
 import operator
@@ -16,20 +17,46 @@ from adjoint.run.memory import ABSENT, Memory, swap_end, swap_slice
 Result = tuple[Any, Any]
 
 non_differentiable(
-    (list, "index"), (list, "count"), (list, "__contains__"), (list, "__len__"), (list, "__eq__"), (list, "__ne__"),
-    (list, "__lt__"), (list, "__le__"), (list, "__gt__"), (list, "__ge__"), (tuple, "index"), (tuple, "count"),
-    (tuple, "__contains__"), (tuple, "__len__"), (tuple, "__eq__"), (tuple, "__ne__"), (tuple, "__lt__"),
-    (tuple, "__le__"), (tuple, "__gt__"), (tuple, "__ge__"), (deque, "index"), (deque, "count"),
-    (deque, "__contains__"), (deque, "__len__"), (range, "index"), (range, "count"), (range, "__len__"),
-    (list, "__repr__"), (tuple, "__repr__"), (tuple, "__hash__"),
+    (list, "index"),
+    (list, "count"),
+    (list, "__contains__"),
+    (list, "__len__"),
+    (list, "__eq__"),
+    (list, "__ne__"),
+    (list, "__lt__"),
+    (list, "__le__"),
+    (list, "__gt__"),
+    (list, "__ge__"),
+    (tuple, "index"),
+    (tuple, "count"),
+    (tuple, "__contains__"),
+    (tuple, "__len__"),
+    (tuple, "__eq__"),
+    (tuple, "__ne__"),
+    (tuple, "__lt__"),
+    (tuple, "__le__"),
+    (tuple, "__gt__"),
+    (tuple, "__ge__"),
+    (deque, "index"),
+    (deque, "count"),
+    (deque, "__contains__"),
+    (deque, "__len__"),
+    (range, "index"),
+    (range, "count"),
+    (range, "__len__"),
+    (list, "__repr__"),
+    (tuple, "__repr__"),
+    (tuple, "__hash__"),
 )
 
 
-# ---- new containers made of the elements of others ----------------------------------------------------------------
+# ---- new containers made of the elements of others -----------------------------------------------
 
 
 def moved(memory: Memory, y: Any, origins: Sequence[tuple[Any, int] | None], n: int) -> Result:
-    """A new container `y` whose element i is element ``origins[i][1]`` of ``origins[i][0]``; `n` operands."""
+    """A new container `y` whose element i is element ``origins[i][1]`` of ``origins[i][0]``; `n`
+    operands."""
+
     def moved_back(_: Any) -> tuple[None, ...]:
         shadow = memory.shadows.pop(id(y), None)
         if shadow is not None:
@@ -37,6 +64,7 @@ def moved(memory: Memory, y: Any, origins: Sequence[tuple[Any, int] | None], n: 
                 if bar is not None and origin is not None:
                     memory.add_item(*origin, bar)
         return (None,) * (n + 1)
+
     return y, moved_back
 
 
@@ -61,6 +89,7 @@ def _(memory: Memory, a: Any, index: Any) -> Any:
     def item_back(y_bar: Any) -> tuple[None, ...]:
         memory.add_item(a, place, y_bar)
         return None, None, None
+
     return a[index], item_back
 
 
@@ -69,7 +98,7 @@ def _(memory: Memory, a: Any) -> Any:
     return moved(memory, a.copy(), [(a, i) for i in range(len(a))], 1)
 
 
-# ---- lists changed in place ---------------------------------------------------------------------------------------
+# ---- lists changed in place ----------------------------------------------------------------------
 
 
 @structural((list, "append"))
@@ -82,11 +111,13 @@ def _(memory: Memory, xs: Any, value: Any) -> Any:
         memory.rewind(position)
         shadow = memory.shadows.get(id(xs))
         return None, None, None if shadow is None else shadow.pop()
+
     return None, append_back
 
 
 def replace(memory: Memory, xs: Any, start: int, stop: int, values: Sequence[Any]) -> Any:
-    """``xs[start:stop] = values``; returns what takes the cotangents of `values` and puts back room for the old."""
+    """``xs[start:stop] = values``; returns what takes the cotangents of `values` and puts back room
+    for the old."""
     old = xs[start:stop]
     list.__setitem__(xs, slice(start, stop), values)
     position = memory.note(swap_slice, xs, start, start + len(values), old)
@@ -96,9 +127,10 @@ def replace(memory: Memory, xs: Any, start: int, stop: int, values: Sequence[Any
         shadow = memory.shadows.get(id(xs))
         if shadow is None:
             return [None] * len(values)
-        taken: list[Any] = shadow[start:start + len(values)]
-        shadow[start:start + len(values)] = [None] * len(old)
+        taken: list[Any] = shadow[start : start + len(values)]
+        shadow[start : start + len(values)] = [None] * len(old)
         return taken
+
     return undo
 
 
@@ -114,6 +146,7 @@ def _(memory: Memory, xs: Any, values: Any) -> Any:
         for i, bar in enumerate(undo()[:n]):
             memory.add_item(values, i, bar)
         return None, None, None
+
     return xs, extend_back
 
 
@@ -149,6 +182,7 @@ def _(memory: Memory, xs: Any, i: Any = -1) -> Any:
         undo()
         memory.add_item(xs, place, y_bar)
         return None, None, None
+
     return value, pop_back
 
 
@@ -160,6 +194,7 @@ def _(memory: Memory, xs: Any, value: Any) -> Any:
     def remove_back(_: Any) -> tuple[None, ...]:
         undo()
         return None, None, None
+
     return None, remove_back
 
 
@@ -179,6 +214,7 @@ def _rearranged(memory: Memory, xs: Any, order: list[int], n: int) -> Any:
         for i, bar in zip(order, undo(), strict=True):
             memory.add_item(xs, i, bar)
         return (None,) * (n + 1)
+
     return rearranged_back
 
 
@@ -229,6 +265,7 @@ def _(memory: Memory, xs: Any, index: Any, values: Any) -> Any:
             for i, bar in enumerate(undo()[:n]):
                 memory.add_item(values, i, bar)
             return None, None, None, None
+
         return None, slice_back
     places = list(range(len(xs))[index])
     if len(places) != n:
@@ -245,6 +282,7 @@ def _(memory: Memory, xs: Any, index: Any, values: Any) -> Any:
         for i, bar in enumerate(bars):
             memory.add_item(xs, i, bar)
         return None, None, None, None
+
     return None, stepped_back
 
 
@@ -253,7 +291,7 @@ def _(xs: Any, index: Any, values: Any) -> None:
     xs[index] = list(values)
 
 
-# ---- deques ---------------------------------------------------------------------------------------------------------
+# ---- deques --------------------------------------------------------------------------------------
 #
 # Both ends cost O(1): the shadow of a deque is a deque, changed at the same end.
 
@@ -279,6 +317,7 @@ def _push(memory: Memory, xs: Any, value: Any, left: bool) -> Any:
         if dropped is not None:
             dropped(None)
         return None, None, bar
+
     return None, push_back
 
 
@@ -295,6 +334,7 @@ def _pull(memory: Memory, xs: Any, left: bool) -> Any:
         if shadow is not None:
             (shadow.appendleft if left else shadow.append)(y_bar)
         return None, None
+
     return value, pull_back
 
 

@@ -1,4 +1,5 @@
 """Sets: the shadow of a set is a dict by element. What is only compared carries no derivative."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -7,9 +8,21 @@ from adjoint.rules.registry import non_differentiable, structural, substitute
 from adjoint.run.memory import Memory, swap_whole
 
 non_differentiable(
-    (set, "__contains__"), (set, "__len__"), (set, "isdisjoint"), (set, "issubset"), (set, "issuperset"),
-    (set, "__eq__"), (set, "__ne__"), (set, "__le__"), (set, "__lt__"), (set, "__ge__"), (set, "__gt__"),
-    (frozenset, "__contains__"), (frozenset, "__len__"), (frozenset, "__eq__"), (frozenset, "__hash__"),
+    (set, "__contains__"),
+    (set, "__len__"),
+    (set, "isdisjoint"),
+    (set, "issubset"),
+    (set, "issuperset"),
+    (set, "__eq__"),
+    (set, "__ne__"),
+    (set, "__le__"),
+    (set, "__lt__"),
+    (set, "__ge__"),
+    (set, "__gt__"),
+    (frozenset, "__contains__"),
+    (frozenset, "__len__"),
+    (frozenset, "__eq__"),
+    (frozenset, "__hash__"),
 )
 
 
@@ -23,6 +36,7 @@ def _(memory: Memory, xs: Any, value: Any) -> Any:
     def add_back(_: Any) -> tuple[Any, ...]:
         memory.rewind(position)
         return None, None, memory.take_entry(xs, value)
+
     return None, add_back
 
 
@@ -36,6 +50,7 @@ def _(memory: Memory, xs: Any, value: Any) -> Any:
     def discard_back(_: Any) -> tuple[Any, ...]:
         memory.rewind(position)
         return None, None, None
+
     return None, discard_back
 
 
@@ -48,6 +63,7 @@ def _(memory: Memory, xs: Any) -> Any:
         memory.rewind(position)
         memory.add_entry(xs, value, y_bar)
         return None, None
+
     return value, pop_back
 
 
