@@ -71,7 +71,8 @@ def _excerpt(filename: str, span: Span) -> list[str]:
 
 
 class UnsupportedSyntaxError(AdjointError):
-    """A statement or expression that is not differentiated; raised before any of its function runs."""
+    """A statement or expression that is not differentiated; raised before any of its function
+    runs."""
 
 
 class SourceError(AdjointError):

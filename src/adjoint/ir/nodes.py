@@ -70,7 +70,8 @@ class Var:
 
 @dataclass(frozen=True, slots=True)
 class Const:
-    """A value known when the function is lowered: a literal, or the function that a `Call` calls."""
+    """A value known when the function is lowered: a literal, or the function that a `Call`
+    calls."""
 
     value: object
 

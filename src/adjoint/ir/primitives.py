@@ -50,7 +50,8 @@ def build_string(*parts: Any) -> str:
 
 
 def format_value(value: Any, conversion: str | None, spec: str) -> str:
-    """One ``{value!r:spec}`` of an f-string; `conversion` is ``'s'``, ``'r'``, ``'a'`` or ``None``."""
+    """One ``{value!r:spec}`` of an f-string; `conversion` is ``'s'``, ``'r'``, ``'a'`` or
+    ``None``."""
     if conversion is not None:
         convert: dict[str, Callable[[Any], str]] = {"s": str, "r": repr, "a": ascii}
         value = convert[conversion](value)
@@ -196,12 +197,14 @@ def make_function(
 
 
 def call_method(obj: Any, name: str, *args: Any, **kwargs: Any) -> Any:
-    """``obj.name(*args, **kwargs)`` as one operation, so that methods of builtin types have rules."""
+    """``obj.name(*args, **kwargs)`` as one operation, so that methods of builtin types have
+    rules."""
     return getattr(obj, name)(*args, **kwargs)
 
 
 def apply(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """``function(*args, **kwargs)``: a call with stars; both containers are new and nobody else's."""
+    """``function(*args, **kwargs)``: a call with stars; both containers are new and nobody
+    else's."""
     return function(*args, **kwargs)
 
 
@@ -271,7 +274,8 @@ def match_class_attribute(cls: type, position: int) -> str:
         count = 1 if match_self(cls) else len(names)
         plural = "" if count == 1 else "s"
         raise TypeError(
-            f"{cls.__name__}() accepts {count} positional sub-pattern{plural} ({position + 1} given)"
+            f"{cls.__name__}() accepts {count} positional sub-pattern{plural}"
+            f" ({position + 1} given)"
         )
     return names[position]  # type: ignore[no-any-return]
 

@@ -17,7 +17,7 @@ def initialise(self: Any, /, *args: Any, **kwargs: Any) -> None:
             f" {len(args) + 1} were given"
         )
     values = {}
-    for field, value in zip(positional, args):
+    for field, value in zip(positional, args, strict=False):
         values[field.name] = value
     for name, value in kwargs.items():
         if name in values:

@@ -106,7 +106,8 @@ class Rule:
         for parameter in inspect.signature(function, eval_str=True).parameters.values():
             if parameter.kind is parameter.VAR_KEYWORD:
                 raise TypeError(
-                    "a rule must name the keyword arguments that it knows; '**' would swallow the others"
+                    "a rule must name the keyword arguments that it knows;"
+                    " '**' would swallow the others"
                 )
             if parameter.kind is parameter.VAR_POSITIONAL:
                 positional = -1
@@ -143,7 +144,8 @@ class Rule:
     def arrange(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Move keyword arguments that the rule takes by position there: only those get cotangents."""
+        """Move keyword arguments that the rule takes by position there: only those get
+        cotangents."""
         named = [i for i, name in enumerate(self.names) if name in kwargs]
         if not named:
             return args, kwargs

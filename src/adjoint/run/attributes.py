@@ -66,7 +66,8 @@ def read_field(record: list[Any], slot: int, fields: dict[Any, Any], name: str) 
 
 
 def read_global(record: list[Any], slot: int, namespace: dict[str, Any], name: str) -> Any:
-    """A variable of a module: its cotangent matters only where differentiated code has assigned it."""
+    """A variable of a module: its cotangent matters only where differentiated code has assigned
+    it."""
     memory: Memory = record[0]
     if memory.globals_written and (id(namespace), name) in memory.globals_written:
         return read_field(record, slot, namespace, name)
@@ -74,7 +75,8 @@ def read_global(record: list[Any], slot: int, namespace: dict[str, Any], name: s
 
 
 def _of_number(record: list[Any], slot: int, obj: Any, name: str, default: tuple[Any, ...]) -> Any:
-    """Attributes of numbers and arrays: by rule, else they are methods and facts such as the shape."""
+    """Attributes of numbers and arrays: by rule, else they are methods and facts such as the
+    shape."""
     if isinstance(obj, ndarray | np.generic):
         load("numpy")
     for base in type(obj).__mro__:
@@ -260,7 +262,8 @@ def set_attribute(record: list[Any], slot: int, obj: Any, name: str, value: Any)
 
 
 def write_attribute(record: list[Any], slot: int, obj: Any, name: str, value: Any) -> None:
-    """``object.__setattr__(obj, name, value)``: descriptors of the class first, then the instance."""
+    """``object.__setattr__(obj, name, value)``: descriptors of the class first, then the
+    instance."""
     kind = type(obj)
     static = class_attribute(kind, name)
     descriptor = type(static)

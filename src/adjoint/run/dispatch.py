@@ -478,7 +478,7 @@ def call_object(
         y = run_rules(record, slot, f, rules, args, kwargs)
         if y is not DECLINED:
             return y
-    caller = getattr(type(f), "__call__", None)
+    caller = class_attribute(type(f), "__call__")
     if type(caller) is FunctionType:
         return linked(
             record, slot, lambda bars: (None, *bars[2:]), call_keywords, caller, (f, *args), kwargs

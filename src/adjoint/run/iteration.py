@@ -225,8 +225,8 @@ class Native(Iterator):
                 return
             bad = Poison(
                 NoDerivativeError(
-                    f"a derivative of the elements of a '{type(source).__name__}' is needed, which was made by code that is"
-                    " not differentiated",
+                    f"a derivative of the elements of a '{type(source).__name__}' is needed,"
+                    " which was made by code that is not differentiated",
                     hint="make the iterator inside the differentiated function, or give a list",
                     filename=None if function is None else function.filename,
                     span=span,

@@ -172,7 +172,8 @@ class Memory:
         root = root_of(array)
         if root.base is not None:
             raise MutationError(
-                f"a write goes through memory that belongs to {type(root.base).__name__!r}, not to an array",
+                f"a write goes through memory that belongs to {type(root.base).__name__!r},"
+                " not to an array",
                 hint="write into a copy: np.array(x) owns its memory",
             )
         if root.dtype.kind not in "fc":

@@ -15,7 +15,7 @@ import numpy as np
 
 from adjoint.errors import MutationError, NoDerivativeError
 from adjoint.run.accumulate import Poison
-from adjoint.run.iterator import Iterator
+from adjoint.run.iterator import Iterator as ActiveIterator
 from adjoint.run.memory import Memory, root_of
 from adjoint.run.place import current_place
 from adjoint.run.structure import ATOMS, by_value, fields_of, is_record, slots_of
@@ -68,8 +68,8 @@ def run_unknown(
             else Poison(
                 NoDerivativeError(
                     f"a derivative of '{name_of(f)}' is needed, which {why}",
-                    hint=f"write a rule: @ad.rrule.register({name_of(f)}), or ad.non_differentiable({name_of(f)}) if its"
-                    " derivative is zero",
+                    hint=f"write a rule: @ad.rrule.register({name_of(f)}),"
+                    f" or ad.non_differentiable({name_of(f)}) if its derivative is zero",
                     filename=None if function is None else function.filename,
                     span=span,
                 )
@@ -140,7 +140,7 @@ def poison(memory: Memory, value: Any, bar: Poison) -> None:
         if id(owner) in seen:
             continue
         seen.add(id(owner))
-        if isinstance(owner, Iterator):
+        if isinstance(owner, ActiveIterator):
             stack += owner.poison(bar)
             continue
         if isinstance(owner, np.ndarray):
@@ -241,8 +241,8 @@ def _check_unchanged(f: Any, inputs: tuple[Any, ...], before: list[Any]) -> None
             continue
         function, span = current_place()
         raise MutationError(
-            f"'{name_of(f)}', which has neither a rule nor Python source, changed the {type(value).__name__} that it"
-            " was given",
+            f"'{name_of(f)}', which has neither a rule nor Python source,"
+            f" changed the {type(value).__name__} that it was given",
             hint="give it a copy, or do the change in Python",
             filename=None if function is None else function.filename,
             span=span,
@@ -264,9 +264,9 @@ def _check_not_stored(f: Any, watched: tuple[Any, ...], counts: list[int], y: An
         if more > 0 and not any(_holds(owner, value) for owner in _reached((y,))):
             function, span = current_place()
             raise MutationError(
-                f"'{name_of(f)}', which has neither a rule nor Python source, stored the {type(value).__name__} that it"
-                " was given",
-                hint="store it in a list, a dict or an attribute, or store a copy: ad.stop_gradient(x)",
+                f"'{name_of(f)}', which has neither a rule nor Python source,"
+                f" stored the {type(value).__name__} that it was given",
+                hint="store it in a list, a dict or an attribute, or store ad.stop_gradient(x)",
                 filename=None if function is None else function.filename,
                 span=span,
             )
