@@ -1,0 +1,155 @@
+"""Statements that are not differentiated: refused by name, before their function runs."""
+
+import math
+
+import numpy as np
+import pytest
+
+import adjoint as ad
+from adjoint.errors import UnsupportedSyntaxError
+from tests.errors.places import assert_tells, raised
+
+seen = []
+
+
+async def coroutine(x):
+    seen.append("ran")
+    return x
+
+
+def awaiting(x):
+    seen.append("ran")
+
+    async def inner():
+        await coroutine(x)
+
+    return x * x
+
+
+def async_for(x):
+    seen.append("ran")
+
+    async def inner():
+        async for y in x:
+            pass
+
+    return x * x
+
+
+def async_with(x):
+    seen.append("ran")
+
+    async def inner():
+        async with x:
+            pass
+
+    return x * x
+
+
+def async_comprehension(x):
+    seen.append("ran")
+
+    async def inner():
+        return [y async for y in x]
+
+    return x * x
+
+
+def exception_group(x):
+    seen.append("ran")
+    try:
+        x = x * x
+    except* ValueError:
+        x = 2 * x
+    return x
+
+
+def late(x):
+    seen.append("ran")
+    if x > 100:
+        try:
+            x = 2 * x
+        except* ValueError:
+            pass
+    return x
+
+
+REFUSED = [
+    (coroutine, "async def", "async def coroutine(x):"),
+    (awaiting, "async def", "async def inner():"),
+    (async_for, "async", "async def inner():"),
+    (async_with, "async", "async def inner():"),
+    (async_comprehension, "async", "async def inner():"),
+    (exception_group, "except*", "try:"),
+    (late, "except*", "try:"),
+]
+
+
+@pytest.mark.parametrize("f, name, text", REFUSED, ids=lambda f: getattr(f, "__name__", None))
+def test_refused_before_it_runs(f, name, text):
+    seen.clear()
+    for _ in range(2):
+        error = raised(UnsupportedSyntaxError, ad.gradient, f, 3.0)
+        assert name in error.problem
+        assert_tells(error, f, text)
+        assert not seen
+
+
+@pytest.mark.parametrize("f, name, text", REFUSED, ids=lambda f: getattr(f, "__name__", None))
+def test_a_callee_is_refused_before_it_runs(f, name, text):
+    def caller(x):
+        seen.append("caller")
+        return f(x) * x
+
+    seen.clear()
+    error = raised(UnsupportedSyntaxError, ad.gradient, caller, 3.0)
+    assert_tells(error, f, text)
+    assert seen == ["caller"]
+
+
+def test_a_callee_that_is_not_called_is_no_matter():
+    def caller(x):
+        return x * x if x > 0 else exception_group(x)
+
+    assert ad.gradient(caller, 3.0) == (6.0,)
+
+
+def test_a_rule_stands_in_for_what_is_refused():
+    def refused(x):
+        try:
+            y = math.exp(x)
+        except* ValueError:
+            y = 0.0
+        return y
+
+    raised(UnsupportedSyntaxError, ad.gradient, refused, 1.0)
+
+    @ad.rrule.register(refused)
+    def _(x):
+        y = math.exp(x)
+
+        def refused_back(y_bar):
+            return None, y_bar * y
+
+        return y, refused_back
+
+    assert ad.gradient(refused, 1.0) == (math.exp(1.0),)
+
+
+def test_the_code_of_what_is_refused():
+    for look in (ad.ir, ad.code):
+        error = raised(UnsupportedSyntaxError, look, exception_group)
+        assert_tells(error, exception_group, "try:")
+
+
+def test_what_cannot_be_written_to_is_said():
+    """Memory that is not an array's own."""
+
+    def f(x):
+        y = np.lib.stride_tricks.as_strided(np.zeros(4), (3, 2), (8, 8))
+        y[1, 0] = x
+        return y.sum() * x
+
+    with pytest.raises(ad.AdjointError) as info:
+        ad.gradient(f, 3.0)
+    assert_tells(info.value, f, "y[1, 0] = x")

@@ -1,0 +1,184 @@
+"""Rules that are wrong: the number of cotangents, their shapes, their keywords."""
+
+import operator
+
+import numpy as np
+import pytest
+
+import adjoint as ad
+from adjoint.errors import NoDerivativeError, RuleError
+from tests.errors.places import assert_tells, raised
+
+
+def plain(x, y):
+    return np.sum(x) * np.sum(y)
+
+
+def with_rule(bars):
+    """A function of two arguments whose rule returns `bars`."""
+
+    def ruled(x, y):
+        return plain(x, y)
+
+    @ad.rrule.register(ruled)
+    def _(x, y):
+        return plain(x, y), lambda y_bar: bars
+
+    return ruled
+
+
+ones = np.ones(3)
+
+
+@pytest.mark.parametrize(
+    "bars, said",
+    [
+        ((ones, ones), "2 cotangents"),
+        ((None, ones), "2 cotangents"),
+        ((None,), "1 cotangents"),
+        ((), "0 cotangents"),
+        ((None, ones, ones, ones), "4 cotangents"),
+        ([None, ones, ones], "list"),
+        (None, "NoneType"),
+        (ones, "ndarray"),
+        (1.0, "float"),
+        ((None, np.ones(2), ones), "(2,)"),
+        ((None, ones, np.ones((3, 1))), "(3, 1)"),
+        ((None, ones, np.ones((1, 3))), "(1, 3)"),
+        ((None, ones, 1.0), "()"),
+        ((None, 1.0, ones), "()"),
+        ((None, [1.0, 1.0, 1.0], np.ones((1, 3))), "(1, 3)"),
+    ],
+)
+def test_what_a_wrong_rule_returns(bars, said):
+    ruled = with_rule(bars)
+
+    def f(x, y):
+        return 2 * ruled(x, y)
+
+    _, back = ad.pullback(f, ones, ones)
+    error = raised(RuleError, back, 1.0)
+    assert said in str(error) and "ruled" in str(error)
+    assert_tells(error, f, "ruled(x, y)")
+
+
+@pytest.mark.parametrize("bars", [(None, ones), (None, np.ones(2), ones)])
+def test_a_wrong_rule_of_the_function_itself(bars):
+    error = raised(RuleError, ad.gradient, with_rule(bars), ones, ones)
+    assert "ruled" in str(error) and error.hint
+
+
+def test_a_cotangent_of_a_number_must_be_one():
+    ruled = with_rule((None, np.ones(1), 1.0))
+    raised(RuleError, ad.gradient, ruled, 2.0, 3.0)
+
+
+def test_the_cotangents_of_containers_are_checked():
+    for bars in (
+        (None, [1.0], 1.0),
+        (None, [1.0, 1.0, 1.0], 1.0),
+        (None, 1.0, 1.0),
+        (None, [1.0, np.ones(2)], 1.0),
+    ):
+        ruled = with_rule(bars)
+        raised(RuleError, ad.gradient, ruled, [2.0, 3.0], 3.0)
+
+
+def test_a_wrong_rule_that_is_not_asked_is_no_matter():
+    ruled = with_rule((None,))
+    y, back = ad.pullback(lambda x: (ruled(x, x), x)[1].sum(), ones)
+    np.testing.assert_array_equal(back(1.0)[1], ones)
+
+
+def test_a_right_rule_may_leave_out_arguments():
+    ruled = with_rule((None, None, ones))
+    x_bar, y_bar = ad.gradient(ruled, ones, np.ones(3))
+    assert x_bar is None
+    np.testing.assert_array_equal(y_bar, ones)
+
+
+def test_rules_that_swallow_keywords_are_refused():
+    with pytest.raises(TypeError, match="keyword"):
+
+        @ad.rrule.register(plain)
+        def _(x, y, **anything):
+            return plain(x, y), None
+
+
+def test_a_rule_that_returns_no_pair():
+    def ruled(x):
+        return x
+
+    @ad.rrule.register(ruled)
+    def _(x):
+        return 3.0
+
+    with pytest.raises((ad.AdjointError, TypeError)):
+        ad.gradient(lambda x: ruled(x), 2.0)
+
+
+# ---- keywords ------------------------------------------------------------------------------------
+
+
+def scaled(x, *, scale=1.0, name=""):
+    return x * scale
+
+
+@ad.rrule.register(scaled)
+def _(x, *, scale=1.0):
+    spoken.append(scale)
+
+    def scaled_back(y_bar):
+        return None, y_bar * scale
+
+    return x * scale, scaled_back
+
+
+spoken = []
+
+
+def test_rules_are_called_with_keywords():
+    spoken.clear()
+    y, back = ad.rrule(scaled, 2.0, scale=3.0)
+    assert y == 6.0 and back(1.0) == (None, 3.0)
+    assert ad.gradient(scaled, 2.0, scale=3.0) == (3.0,)
+    assert ad.gradient(lambda x: scaled(x, scale=4.0), 2.0) == (4.0,)
+    assert spoken == [3.0, 3.0, 4.0]
+
+
+def test_an_unknown_keyword_is_not_for_the_rule():
+    spoken.clear()
+    assert ad.rrule(scaled, 2.0, scale=3.0, name="a") is None
+    assert ad.gradient(scaled, 2.0, scale=3.0, name="a") == (3.0,), "by its own source"
+    assert not spoken
+
+
+def test_a_needed_derivative_of_a_keyword_that_the_rule_does_not_give():
+    def f(x):
+        return scaled(2.0, scale=x)
+
+    error = raised(NoDerivativeError, ad.gradient, f, 3.0)
+    assert "'scale'" in str(error) and "keyword_bars" in error.hint
+    assert_tells(error, f, "scaled(2.0, scale=x)")
+
+
+def test_keyword_cotangents_of_a_rule():
+    def powered(x, *, n=1.0):
+        return x**n
+
+    @ad.rrule.register(powered, keyword_bars=True)
+    def _(x, *, n=1.0):
+        y = x**n
+
+        def powered_back(y_bar):
+            return None, y_bar * n * x ** (n - 1), {"n": y_bar * np.log(x) * y}
+
+        return y, powered_back
+
+    ad.testing.check_gradient(lambda x, n: powered(x, n=n), 2.0, 3.0)
+
+
+def test_nonsense_asked_of_a_rule_gives_the_functions_own_message():
+    expected = raised(TypeError, operator.add, 1.0)
+    error = raised(TypeError, ad.gradient, operator.add, 1.0)
+    assert str(error) == str(expected)

@@ -1,0 +1,446 @@
+"""Functions with neither rule nor source: harmless, needed, or writing where nobody sees it."""
+
+import array
+import bisect
+import collections
+import concurrent.futures
+import contextvars
+import copy
+import ctypes
+import decimal
+import functools
+import hashlib
+import io
+import json
+import logging
+import os
+import queue
+import random
+import struct
+import sys
+import threading
+import time
+import types
+import uuid
+import warnings
+import weakref
+
+import numpy as np
+import pytest
+
+import adjoint as ad
+from adjoint.errors import AdjointError, MutationError, NoDerivativeError
+from tests.errors.places import assert_tells, raised
+
+log = logging.getLogger(__name__)
+hundred = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double)(lambda x: 100 * x)
+spoken = []
+
+
+class Plain:
+    pass
+
+
+# ---- no derivative is asked for ------------------------------------------------------------------
+
+
+def printing(x):
+    print("x is", x, f"{x:.2f}", repr(x), end="\n")
+    return x * x
+
+
+def printing_to_a_file(x):
+    file = io.StringIO()
+    print(x, file=file)
+    file.write(f"{x}\n")
+    return x * x + len(file.getvalue()) * 0
+
+
+def logging_it(x):
+    log.info("x is %s", x)
+    logging.getLogger("other").debug("x is %r", x, extra={"x": x})
+    log.warning("x is %s", x)
+    return x * x
+
+
+def hashing(x):
+    seen = {hash(x): "seen", hash((x, 1)): "too"}
+    digest = hashlib.sha256(str(x).encode()).hexdigest()
+    return x * x if seen and digest else x
+
+
+def hashing_bytes(x):
+    return x * x * (hashlib.md5(np.array([1.0, 2.0]).tobytes()).digest_size == 16)
+
+
+def random_numbers(x):
+    random.seed(1)
+    noise = random.random() + random.gauss(0, 1) + random.uniform(1, 2) + random.randint(1, 3)
+    return x * x + 0 * noise
+
+
+def random_arrays(x):
+    rng = np.random.default_rng(0)
+    noise = rng.normal(size=3).sum() + rng.random() + rng.integers(3)
+    return x * x + 0 * noise
+
+
+def legacy_random(x):
+    np.random.seed(0)  # noqa: NPY002
+    noise = np.random.rand(2).sum() + np.random.randn()  # noqa: NPY002
+    return x * x + 0 * noise
+
+
+def choosing(x):
+    return x * random.Random(3).choice([x, x, x])
+
+
+def timing(x):
+    start = time.perf_counter()
+    return x * x + 0 * (time.perf_counter() - start) + 0 * time.time()
+
+
+def looking_around(x):
+    return (
+        x * x
+        if os.getcwd() and sys.getrefcount(x) and os.environ.get("HOME", "") is not None
+        else x
+    )
+
+
+def writing_json(x):
+    return x * x if json.dumps({"x": x}) else 0.0
+
+
+def packing(x):
+    return x * x if struct.pack("d", x) else 0.0
+
+
+def identifying(x):
+    return x * x if id(x) and uuid.uuid4() and type(x) and sys.getsizeof(x) else 0.0
+
+
+def warning(x):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        warnings.warn(f"x is {x}", stacklevel=1)
+    return x * x
+
+
+def speaking(x):
+    spoken.append(str(x))
+    return x * x
+
+
+def unused_result(x):
+    hundred(x)
+    y = hundred(x)
+    del y
+    return x * x
+
+
+def compared_result(x):
+    return x * x if hundred(x) > 5.0 else x
+
+
+def used_in_a_branch_that_is_not_taken(x):
+    y = hundred(x)
+    return x * x if x > 0 else y
+
+
+HARMLESS = [
+    printing,
+    printing_to_a_file,
+    logging_it,
+    hashing,
+    hashing_bytes,
+    random_numbers,
+    random_arrays,
+    legacy_random,
+    choosing,
+    timing,
+    looking_around,
+    writing_json,
+    packing,
+    identifying,
+    warning,
+    speaking,
+    unused_result,
+    compared_result,
+    used_in_a_branch_that_is_not_taken,
+]
+
+
+@pytest.mark.parametrize("f", HARMLESS, ids=lambda f: f.__name__)
+def test_no_derivative_is_asked_for(f, capsys):
+    plain = f(3.0)
+    out = capsys.readouterr().out
+    assert ad.withgradient(f, 3.0) == (plain, (6.0,))
+    assert capsys.readouterr().out == out, "what is printed is printed once"
+
+
+def test_arrays_are_printed_logged_and_hashed(caplog):
+    def f(x):
+        print(x, x.shape, x.dtype)
+        log.warning("x is %s", x)
+        hashlib.sha256(x.tobytes()).hexdigest()
+        hash(x.shape)
+        return (x * x).sum()
+
+    np.testing.assert_array_equal(ad.gradient(f, np.array([1.0, 2.0]))[0], [2.0, 4.0])
+    assert "x is [1. 2.]" in caplog.text
+
+
+# ---- a derivative is needed ----------------------------------------------------------------------
+
+
+def needed(x):
+    y = x * 2
+    return hundred(y) + x
+
+
+def needed_later(x):
+    y = hundred(x)
+    z = [y, x]
+    return z[0] * z[1]
+
+
+def needed_inside(x):
+    return needed(x) * 2
+
+
+def needed_through_a_container(x):
+    return struct.unpack("dd", b"0" * 16)[0] * x + hundred(x)
+
+
+def needed_through_an_object(x):
+    return float(decimal.Decimal(x) * 2)
+
+
+@pytest.mark.parametrize(
+    "f, where, text",
+    [
+        (needed, needed, "return hundred(y) + x"),
+        (needed_later, needed_later, "y = hundred(x)"),
+        (needed_inside, needed, "return hundred(y) + x"),
+        (needed_through_a_container, needed_through_a_container, "hundred(x)"),
+        (needed_through_an_object, needed_through_an_object, "decimal.Decimal(x)"),
+    ],
+    ids=lambda f: getattr(f, "__name__", ""),
+)
+def test_a_derivative_is_needed(f, where, text):
+    y, back = ad.pullback(f, 3.0)
+    assert y == f(3.0), "no derivative is needed of the value"
+    assert back(None) == (None, None)
+    error = raised(NoDerivativeError, back, 1.0)
+    assert_tells(error, where, text)
+    assert "rrule.register" in error.hint and "non_differentiable" in error.hint
+    raised(NoDerivativeError, back, 1.0)
+    raised(NoDerivativeError, ad.gradient, f, 3.0)
+
+
+def test_the_name_of_the_function_is_said():
+    def f(x):
+        return decimal.Decimal(x)
+
+    def g(xs):
+        return functools.reduce(hundred_of_two, xs)
+
+    hundred_of_two = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double, ctypes.c_double)(
+        lambda x, y: x
+    )
+    error = raised(NoDerivativeError, ad.gradient, lambda x: float(f(x)), 3.0)
+    assert "decimal.Decimal" in str(error)
+    raised(NoDerivativeError, ad.gradient, g, [1.0, 2.0])
+
+
+def test_other_arguments_still_have_theirs():
+    def f(x, y):
+        return hundred(y) + x * x
+
+    y, back = ad.pullback(f, 3.0, 4.0)
+    raised(NoDerivativeError, back, 1.0)
+    assert ad.gradient(lambda x: f(x, 4.0), 3.0) == (6.0,)
+    assert ad.gradient(f, 3.0, y=4.0) == (6.0,)
+
+
+def by_queue(x):
+    q = queue.SimpleQueue()
+    q.put(x)
+    return q.get() * x
+
+
+def by_context(x):
+    var = contextvars.ContextVar("var")
+    var.set(x)
+    return var.get() * x
+
+
+def by_array(x):
+    return array.array("d", [x])[0] * x
+
+
+def by_array_append(x):
+    a = array.array("d")
+    a.append(x)
+    return a[0] * x
+
+
+def by_decimal(x):
+    return float(decimal.Decimal(x)) * x
+
+
+def by_partial_of_c(x):
+    return functools.partial(hundred, x)() * x
+
+
+def by_bytes(x):
+    return np.frombuffer(np.array([x, x]).tobytes())[0] * x
+
+
+def by_pointer(x):
+    return ctypes.c_double(x).value * x
+
+
+def by_weak_reference(x):
+    obj = Plain()
+    obj.value = x
+    return weakref.ref(obj)().value * x
+
+
+def by_mapping_proxy(x):
+    return types.MappingProxyType({"a": x})["a"] * x
+
+
+def by_namespace(x):
+    return types.SimpleNamespace(a=x).a * x
+
+
+def by_memoryview(x):
+    return memoryview(np.array([x, x]))[0] * x
+
+
+def by_thread_local(x):
+    local = threading.local()
+    local.x = x
+    return local.x * x
+
+
+def by_thread_pool(x):
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        return pool.submit(hundred, x).result() * x
+
+
+def by_deepcopy(x):
+    return copy.deepcopy({"a": [x]})["a"][0] * x
+
+
+HIDING = [f for name, f in list(globals().items()) if name.startswith("by_")]
+
+
+@pytest.mark.parametrize("f", HIDING, ids=lambda f: f.__name__)
+def test_what_goes_through_objects_of_c_is_not_lost_in_silence(f):
+    expected = (f(3.0 + 1e-6) - f(3.0 - 1e-6)) / 2e-6
+    try:
+        (bar,) = ad.gradient(f, 3.0)
+    except AdjointError as error:
+        assert error.hint
+    else:
+        assert bar == pytest.approx(expected, rel=1e-6)
+
+
+def test_deques_carry_derivatives_or_refuse():
+    def f(x):
+        d = collections.deque([x])
+        d.append(x * x)
+        return d[0] * d.pop()
+
+    try:
+        assert ad.gradient(f, 3.0)[0] == pytest.approx(27.0)
+    except AdjointError as error:
+        assert error.hint
+
+
+# ---- unknown functions that write ----------------------------------------------------------------
+
+
+def writes_array(x):
+    buffer = np.zeros(2)
+    io.BytesIO(x.tobytes()).readinto(buffer)
+    return (buffer * x).sum()
+
+
+def writes_argument(x):
+    ctypes.memmove(x.ctypes.data, np.ones(2).ctypes.data, 16)
+    struct.pack_into("d", x, 0, 7.0)
+    return (x * x).sum()
+
+
+def writes_list(x):
+    xs = [0.0, 100.0]
+    insert_sorted(xs, x[0])
+    return xs[1] * x[1]
+
+
+def reorders_list(x):
+    xs = [x[1] * 5, x[0]]
+    reverse(xs)
+    return xs[0] * x[1]
+
+
+def pops_list(x):
+    xs = [x[0], x[1]]
+    return pop_last(xs) * x[1]
+
+
+def writes_dict(x):
+    d = {}
+    set_key(d, x[0])
+    return d["key"] * x[1]
+
+
+def writes_object(x):
+    obj = Plain()
+    set_value(obj, x[0])
+    return obj.value * x[1]
+
+
+one = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object)
+reverse = one(lambda xs: xs.reverse())
+pop_last = one(lambda xs: xs.pop())
+store = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.py_object)
+insert_sorted = store(lambda xs, value: bisect.insort(xs, value) or 0)
+set_key = store(lambda d, value: d.__setitem__("key", value) or 0)
+set_value = store(lambda obj, value: setattr(obj, "value", value) or 0)
+
+
+@pytest.mark.parametrize(
+    "f, text, said",
+    [
+        (writes_array, "readinto(buffer)", "ndarray"),
+        (writes_argument, 'struct.pack_into("d", x, 0, 7.0)', "ndarray"),
+        (writes_list, "insert_sorted(xs, x[0])", "list"),
+        (reorders_list, "reverse(xs)", "list"),
+        (pops_list, "pop_last(xs)", "list"),
+        (writes_dict, "set_key(d, x[0])", "dict"),
+        (writes_object, "set_value(obj, x[0])", "Plain"),
+    ],
+    ids=lambda f: getattr(f, "__name__", ""),
+)
+def test_unknown_functions_that_write_are_refused_at_once(f, text, said):
+    error = raised(MutationError, ad.pullback, f, np.array([1.0, 2.0]))
+    if f is not writes_argument:  # the address of an array may be written by anybody
+        assert_tells(error, f, text)
+    assert said in str(error) and "copy" in error.hint
+
+
+def test_the_array_of_a_written_view():
+    def f(x):
+        y = np.zeros(4)
+        io.BytesIO(np.ones(2).tobytes()).readinto(y[1:3])
+        return (y * x).sum()
+
+    try:
+        np.testing.assert_array_equal(ad.gradient(f, np.ones(4))[0], [0, 1, 1, 0])
+    except MutationError:
+        pass

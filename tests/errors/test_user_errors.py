@@ -1,0 +1,158 @@
+"""Errors that the user's own code raises look as they do without us."""
+
+import math
+import sys
+import traceback
+import warnings
+
+import numpy as np
+import pytest
+
+import adjoint as ad
+from tests.errors.failing import FAILING, OwnError, by_linear_algebra, fail, through_callees
+from tests.errors.failing import __file__ as FILE
+from tests.errors.places import LIBRARY, ours, raised, shown, users
+
+
+@pytest.mark.parametrize("f", FAILING, ids=lambda f: f.__name__)
+def test_same_type_and_message(f):
+    plain = raised(BaseException, f, 3.0)
+    for operator_ in (ad.pullback, ad.gradient, ad.grad(f)):
+        args = (3.0,) if operator_ is not ad.pullback and operator_ is not ad.gradient else (f, 3.0)
+        error = raised(BaseException, operator_, *args)
+        assert type(error) is type(plain)
+        assert str(error) == str(plain) and error.args == plain.args
+        if isinstance(error, OwnError):
+            assert (error.x, error.code) == (plain.x, plain.code)
+
+
+@pytest.mark.parametrize("f", FAILING, ids=lambda f: f.__name__)
+def test_the_traceback_shows_the_users_lines(f):
+    plain = raised(BaseException, f, 3.0)
+    error = raised(BaseException, ad.pullback, f, 3.0)
+    own = [place for place in users(error) if place[0] == FILE]
+    assert own == [place for place in shown(plain) if place[0] == FILE]
+    assert len(ours(error)) <= 1, ours(error)
+
+
+@pytest.mark.parametrize("f", FAILING, ids=lambda f: f.__name__)
+def test_no_generated_code_in_causes_and_contexts(f):
+    error = raised(BaseException, ad.pullback, f, 3.0)
+    plain = raised(BaseException, f, 3.0)
+    inner, plain_inner = error.__cause__ or error.__context__, plain.__cause__ or plain.__context__
+    assert type(inner) is type(plain_inner)
+    assert (type(error.__cause__), type(error.__context__)) == (
+        type(plain.__cause__),
+        type(plain.__context__),
+    )
+    assert error.__suppress_context__ == plain.__suppress_context__
+    if inner is not None:
+        assert str(inner) == str(plain_inner)
+        assert not ours(inner)
+        own = [place for place in users(inner) if place[0] == FILE]
+        assert own == [place for place in shown(plain_inner) if place[0] == FILE]
+
+
+def test_at_most_one_public_function_of_ours_is_shown():
+    for call in (ad.gradient, ad.withgradient, lambda f, x: ad.grad(f)(x)):
+        error = raised(OwnError, call, through_callees, 3.0)
+        assert len(ours(error)) <= 1, ours(error)
+
+
+def test_what_is_printed():
+    error = raised(OwnError, ad.gradient, through_callees, 3.0)
+    text = "".join(traceback.format_exception(error))
+    assert "return inner(x + 1)" in text and "raise OwnError(x, code=7)" in text
+    assert "<adjoint" not in text and "adjoint/run" not in text
+
+
+def test_the_traceback_within_the_users_handler():
+    found = []
+
+    def f(x):
+        try:
+            return fail(x)
+        except OwnError as error:
+            found.append(traceback.format_exc())
+            found.append(error.__traceback__ is not None)
+            return x * x
+
+    assert ad.gradient(f, 3.0) == (6.0,)
+    assert "raise OwnError(x, code=7)" in found[0] and found[1]
+
+
+def test_the_user_sees_the_exception_being_handled():
+    def f(x):
+        try:
+            fail(x)
+        except OwnError:
+            return x * sys.exc_info()[1].code
+        return x
+
+    assert f(3.0) == 21.0
+    assert ad.gradient(f, 3.0) == (7.0,)
+
+
+def test_notes_are_kept():
+    def f(x):
+        try:
+            fail(x)
+        except OwnError as error:
+            error.add_note("while testing")
+            raise
+
+    assert raised(OwnError, ad.gradient, f, 3.0).__notes__ == ["while testing"]
+
+
+def test_values_that_an_exception_carries_keep_their_derivative():
+    def f(x):
+        try:
+            fail(x * x)
+        except OwnError as error:
+            return error.x * x
+
+    assert ad.gradient(f, 3.0) == (27.0,)
+
+
+def test_a_second_call_after_an_error():
+    def f(x):
+        return math.sqrt(x - 2.0)
+
+    raised(ValueError, ad.gradient, f, 1.0)
+    assert ad.gradient(f, 3.0) == (0.5,)
+    raised(ValueError, ad.gradient, f, 1.0)
+
+
+def test_errors_of_a_library_show_its_own_lines():
+    error = raised(np.linalg.LinAlgError, ad.gradient, by_linear_algebra, 3.0)
+    plain = raised(np.linalg.LinAlgError, by_linear_algebra, 3.0)
+    assert [p[2] for p in users(error)] == [p[2] for p in shown(plain)]
+
+
+def test_errors_in_a_rule_show_the_rules_file():
+    def ruled(x):
+        return x
+
+    @ad.rrule.register(ruled)
+    def _(x):
+        return fail(x), None
+
+    error = raised(OwnError, ad.pullback, lambda x: ruled(x) * 2, 3.0)
+    assert users(error)[-1][2] == "fail"
+    assert not any(place[0].startswith(LIBRARY) for place in shown(error)[1:])
+
+
+def test_warnings_are_the_same():
+    def f(x):
+        warnings.warn("careful", UserWarning, stacklevel=1)
+        return (np.array([0.0, 1.0]) / (x * np.array([0.0, 1.0]))).sum()
+
+    with warnings.catch_warnings(record=True) as plain:
+        warnings.simplefilter("always")
+        f(3.0)
+    with warnings.catch_warnings(record=True) as got:
+        warnings.simplefilter("always")
+        ad.pullback(f, 3.0)
+    assert [(w.category, str(w.message)) for w in got] == [
+        (w.category, str(w.message)) for w in plain
+    ]
