@@ -13,7 +13,7 @@ from adjoint.rules.registry import load, methods
 from adjoint.run.dispatch import DECLINED, call_keywords, class_attribute, linked, run_rules
 from adjoint.run.memory import ABSENT, Memory, swap_item, swap_slot, swap_with
 from adjoint.run.structure import ATOMS, by_value, fields_of
-from adjoint.run.unknown import run_unknown
+from adjoint.run.unknown import is_opaque, run_unknown
 
 __all__ = ["ATTRIBUTES", "attribute", "set_attribute"]
 
@@ -21,7 +21,6 @@ ndarray = np.ndarray
 NONE2 = (None, None, None)
 _MISSING: Any = object()
 _MEMBER = type(property.fget)
-_GETSET = type(FunctionType.__code__)
 
 
 def attribute(record: list[Any], slot: int, obj: Any, name: str, *default: Any) -> Any:
@@ -197,15 +196,10 @@ def _by_class(record: list[Any], slot: int, obj: Any, kind: type, name: str, sta
                 return _class_value(record, slot, base, name, static)
             break
     value = getattr(obj, name)
-    if descriptor is _GETSET and (
-        type(value) in ATOMS or name in ("__dict__", "__weakref__", "args")
-    ):
-        return value
-    return (
-        value
-        if not by_value(value)
-        else run_unknown(record[0], record, slot, getattr, (obj, name), {})
-    )
+    opaque = is_opaque(obj) and type(value) not in ATOMS and not callable(value)
+    if opaque or by_value(value):
+        return run_unknown(record[0], record, slot, getattr, (obj, name), {})
+    return value
 
 
 def _named_item(record: list[Any], slot: int, obj: Any, name: str) -> Any:
@@ -298,7 +292,10 @@ def write_attribute(record: list[Any], slot: int, obj: Any, name: str, value: An
         run_unknown(record[0], record, slot, setattr, (obj, name, value), {})
         return
     old = fields.get(name, ABSENT)
-    object.__setattr__(obj, name, value)
+    setter = kind.__setattr__
+    if type(setter) is FunctionType:  # the caller has been through it
+        setter = object.__setattr__
+    setter(obj, name, value)
     _log_field(record, slot, fields, name, old)
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.errors import CotangentError
-from adjoint.run.accumulate import Poison, accumulate, finish
+from adjoint.run.accumulate import Poison, Scattered, accumulate, finish
 from adjoint.run.memory import Memory
 from adjoint.tangent import Tangent
 
@@ -75,7 +75,10 @@ def slots_of(kind: type) -> dict[str, Any]:
 def is_record(value: Any) -> bool:
     """Whether `value` is an ordinary object of a Python class, whose fields are its structure."""
     kind = type(value)
-    return bool(kind.__flags__ & (1 << 9)) and not isinstance(value, type)  # Py_TPFLAGS_HEAPTYPE
+    if not kind.__flags__ & (1 << 9) or isinstance(value, type):  # Py_TPFLAGS_HEAPTYPE
+        return False
+    # Types made by C are often heap types too, but their instances show neither fields nor slots.
+    return fields_of(value) is not None or any("__slots__" in vars(base) for base in kind.__mro__)
 
 
 # ---- from a plain cotangent into memory ----------------------------------------------------------
@@ -90,6 +93,13 @@ def deposit(memory: Memory, value: Any, bar: Any) -> Any:
         if isinstance(value, np.ndarray) and memory.written and memory.is_written(value):
             memory.add_array(value, finish(bar))
             return None
+        if type(bar) is not float and type(bar) is not Poison and np.shape(value) != (
+            found := bar.shape if type(bar) is Scattered else np.shape(bar)
+        ):
+            raise CotangentError(
+                f"a cotangent has shape {found}, what it belongs to has shape {np.shape(value)}",
+                hint="give a cotangent of the structure and the shapes of the result",
+            )
         return bar
     if type(bar) is Poison:
         from adjoint.run.unknown import poison

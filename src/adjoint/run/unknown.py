@@ -20,7 +20,7 @@ from adjoint.run.memory import Memory, root_of
 from adjoint.run.place import current_place
 from adjoint.run.structure import ATOMS, by_value, fields_of, is_record, slots_of
 
-__all__ = ["name_of", "poison", "run_unknown"]
+__all__ = ["is_opaque", "name_of", "poison", "run_unknown"]
 
 
 def name_of(f: Any) -> str:
@@ -103,9 +103,9 @@ def _arrived(memory: Memory, y: Any, inputs: tuple[Any, ...]) -> bool:
         if id(owner) in old:
             continue
         if isinstance(owner, np.ndarray):
-            arrived = arrived or (memory.is_written(owner) and memory.take_array(owner) is not None)
+            arrived = arrived or (memory.is_written(owner) and id(root_of(owner)) in memory.buffers)
             continue
-        shadow = memory.shadows.pop(id(owner), None)
+        shadow = memory.shadows.get(id(owner))
         parts = shadow.values() if isinstance(shadow, dict) else shadow or ()
         arrived = arrived or any(part is not None for part in parts)
     return arrived
@@ -147,7 +147,7 @@ def poison(memory: Memory, value: Any, bar: Poison) -> None:
             if memory.is_written(owner):
                 memory.add_array(owner, bar)
             continue
-        if _is_opaque(owner):
+        if is_opaque(owner):
             memory.dict_shadow(owner)["*"] = bar
         for key, item, shadow_owner in _parts(owner):
             if by_value(item):
@@ -163,7 +163,7 @@ def poison(memory: Memory, value: Any, bar: Poison) -> None:
                 stack.append(item)
 
 
-def _is_opaque(owner: Any) -> bool:
+def is_opaque(owner: Any) -> bool:
     """An object of a C type, of whose contents only a part may be seen."""
     return not is_record(owner) and not isinstance(
         owner,
@@ -256,12 +256,12 @@ def _check_not_stored(f: Any, watched: tuple[Any, ...], counts: list[int], y: An
         sys.getrefcount(watched[i]) for i in range(len(watched))
     ]  # counted as before: no name of its own
     for value, more in zip(watched, map(operator.sub, now, counts), strict=True):
-        carries = type(value) is float or (
+        carries = type(value) is float or type(value) in (list, dict, set) or is_record(value) or (
             isinstance(value, np.ndarray) and value.dtype.kind in "fc"
         )
         if not carries or y is value:
             continue
-        if more > 0 and not any(_holds(owner, value) for owner in _reached((y,))):
+        if more > 0 and not _holds(y, value, 2):
             function, span = current_place()
             raise MutationError(
                 f"'{name_of(f)}', which has neither a rule nor Python source,"
@@ -272,14 +272,16 @@ def _check_not_stored(f: Any, watched: tuple[Any, ...], counts: list[int], y: An
             )
 
 
-def _holds(owner: Any, value: Any) -> bool:
-    if (
-        isinstance(owner, np.ndarray)
-        and isinstance(value, np.ndarray)
-        and root_of(owner) is root_of(value)
-    ):
-        return True  # a view
-    return any(item is value for item in gc.get_referents(owner))
+def _holds(owner: Any, value: Any, depth: int) -> bool:
+    """Whether a result holds `value`, or looks at its memory."""
+    if isinstance(owner, np.ndarray) and isinstance(value, np.ndarray):
+        return root_of(owner) is root_of(value)
+    if type(owner) in ATOMS and type(owner) is not FunctionType:
+        return False
+    parts = gc.get_referents(owner)
+    return any(item is value for item in parts) or (
+        depth > 0 and any(_holds(item, value, depth - 1) for item in parts)
+    )
 
 
 def _changed(value: Any, saved: Any) -> bool:

@@ -37,7 +37,6 @@ for _name in (
     "open",
     "bytes",
     "bytearray",
-    "memoryview",
     "globals",
     "locals",
     "object",

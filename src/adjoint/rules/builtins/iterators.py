@@ -43,7 +43,7 @@ def _(f: Any, sentinel: Any) -> Any:
         yield value
 
 
-@primitive(next)
+@primitive(next, Iterator.__next__)
 def _(record: list[Any], slot: int, iterator: Any, *default: Any) -> Any:
     memory = record[0]
     if not isinstance(iterator, Iterator) and not hasattr(type(iterator), "__next__"):

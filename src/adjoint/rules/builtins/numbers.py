@@ -165,7 +165,7 @@ def _(dots, x, /):
 
 
 for _kind, _names in (
-    (float, "as_integer_ratio hex is_integer"),
+    (float, "hex is_integer"),  # not as_integer_ratio: what is computed from it is lost
     (int, "as_integer_ratio bit_count bit_length denominator is_integer numerator to_bytes"),
 ):
     for _name in _names.split():
