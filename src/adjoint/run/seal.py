@@ -1,18 +1,21 @@
 """The border between the engine and a rule in closure form.
 
-Rules see plain, finished cotangents; the engine keeps those of containers, objects and written arrays in memory. What a
-rule returns is checked here, once, for all rules: the number of cotangents, and each one's shape.
+Rules see plain, finished cotangents; the engine keeps those of containers, objects and written
+arrays in memory. What a rule returns is checked here, once, for all rules: the number of
+cotangents, and each one's shape.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from weakref import ref as weakref
 
 import numpy as np
 
-from adjoint.errors import NoDerivativeError, RuleError
+from adjoint.errors import CotangentError, NoDerivativeError, RuleError
 from adjoint.rules.registry import Rule
-from adjoint.run.accumulate import Poison, Scattered
+from adjoint.run.accumulate import Poison, Scattered, accumulate
 from adjoint.run.memory import Memory, root_of
 from adjoint.run.place import current_place
 from adjoint.run.structure import NUMBERS, by_value, deposit, take
@@ -30,60 +33,94 @@ PLAIN = frozenset({float, int, bool, complex, ndarray, np.float64, np.float32, t
 
 
 def seal_direct(memory: Memory, y: Any, back: Back, args: tuple[Any, ...]) -> Back | None:
-    """The same for a trusted rule of numbers and arrays whose result is new; ``None`` if the arguments are others."""
+    """The same for a trusted rule of numbers and arrays whose result is new; ``None`` if the
+    arguments are others."""
     for arg in args:
         if type(arg) not in PLAIN:
             return None
-    if memory.written and any(type(arg) is ndarray and memory.is_written(arg) for arg in args):
-        return None
+    if memory.written:
+        for arg in args:
+            if type(arg) is ndarray and memory.is_written(arg):
+                return None
     n = len(args) + 1
+    result = result_of(y)
 
     def direct_back(y_bar: Any) -> tuple[Any, ...]:
-        if type(y_bar) in _DIRECT and not memory.buffers:
-            bars = back(y_bar)
-            return bars if len(bars) == n else bars[:n]
-        y_bar = _prepared(memory, y, y_bar)
-        if y_bar is None:
-            return (None,) * n
-        return _poisoned(memory, y_bar, args) if type(y_bar) is Poison else back(y_bar)[:n]
+        if type(y_bar) not in _DIRECT or memory.buffers:
+            y_bar = arrived(memory, result, y_bar)
+            if type(y_bar) is Poison or y_bar is None:
+                return (None, *(y_bar,) * (n - 1))
+        bars = back(y_bar)
+        return bars if len(bars) == n else bars[:n]
+
     return direct_back
 
 
-def _prepared(memory: Memory, y: Any, y_bar: Any) -> Any:
-    """The finished cotangent of a new result by value, with what memory holds of it."""
+def result_of(y: Any) -> Callable[[], Any]:
+    """A way to a new result that does not keep it alive.
+
+    It is needed only if the result was written later, and then memory keeps it alive.
+    """
+    if type(y) is not ndarray:
+        return _by_value_only
+    # A view may go while what it looks at is written through another one.
+    return weakref(y) if y.base is None else lambda: y
+
+
+def _by_value_only() -> None:
+    """Numbers are never written."""
+
+
+def arrived(memory: Memory, result: Callable[[], Any], y_bar: Any) -> Any:
+    """The finished cotangent of a new result: what came by value, and what memory holds of it."""
     if type(y_bar) is Scattered:
         y_bar = y_bar.finish()
-    if memory.buffers and type(y) is ndarray and type(y_bar) is not Poison:
-        y_bar = take(memory, y, y_bar)
+    if memory.buffers and type(y_bar) is not Poison:
+        y = result()
+        if y is not None and memory.is_written(y):
+            y_bar = accumulate(y_bar, memory.take_array(y))
     return y_bar
 
 
 def seal(memory: Memory, f: Any, rule: Rule, y: Any, back: Back, args: tuple[Any, ...]) -> Back:
     """Wrap a rule's pullback for the call ``y = f(*args)``."""
     fresh = not rule.alias or not _shares(y, args)
-    if not by_value(y) or not all(type(arg) in PLAIN or isinstance(arg, np.generic | str) for arg in args) or (
-            memory.written and any(isinstance(arg, ndarray) and memory.is_written(arg) for arg in args)):
+    if (
+        not by_value(y)
+        or not all(type(arg) in PLAIN or isinstance(arg, np.generic | str) for arg in args)
+        or (
+            memory.written
+            and any(isinstance(arg, ndarray) and memory.is_written(arg) for arg in args)
+        )
+    ):
         return _general(memory, f, rule, y, back, args, fresh)
     n = len(args) + 1
+    result = result_of(y) if fresh else _by_value_only
+    carriers = tuple([type(arg) not in (bool, int, str, type(None)) for arg in args])
+    checked: Any = None if rule.trusted else tuple(map(_shape_of, args))
 
     def sealed(y_bar: Any) -> tuple[Any, ...]:
-        if fresh:
-            y_bar = _prepared(memory, y, y_bar)
-        elif type(y_bar) is Scattered:
-            y_bar = y_bar.finish()
-        if y_bar is None:
-            return (None,) * n
-        if type(y_bar) is Poison:
-            return _poisoned(memory, y_bar, args)
+        if type(y_bar) not in _DIRECT or memory.buffers:
+            y_bar = arrived(memory, result, y_bar)
+            if y_bar is None:
+                return (None,) * n
+            if type(y_bar) is Poison:
+                return (None, *(y_bar if carrier else None for carrier in carriers))
         bars = back(y_bar)
-        return bars[:n] if rule.trusted else _checked(f, rule, bars, args, n)
+        return bars[:n] if checked is None else _checked(f, rule, bars, checked, n)
+
     return sealed
 
 
-def _general(memory: Memory, f: Any, rule: Rule, y: Any, back: Back, args: tuple[Any, ...], fresh: bool) -> Back:
-    """Containers and objects among the arguments or in the result, or arguments in written memory."""
+def _general(
+    memory: Memory, f: Any, rule: Rule, y: Any, back: Back, args: tuple[Any, ...], fresh: bool
+) -> Back:
+    """Containers and objects among the arguments or in the result, or written arguments."""
     nones = (None,) * (len(args) + 1)
-    written = tuple(isinstance(arg, ndarray) and bool(memory.written) and memory.is_written(arg) for arg in args)
+    shapes = tuple(map(_shape_of, args))
+    written = tuple(
+        isinstance(arg, ndarray) and bool(memory.written) and memory.is_written(arg) for arg in args
+    )
 
     def sealed(y_bar: Any) -> tuple[Any, ...]:
         y_bar = take(memory, y, y_bar, arrays=fresh)
@@ -91,16 +128,27 @@ def _general(memory: Memory, f: Any, rule: Rule, y: Any, back: Back, args: tuple
             return _poisoned(memory, y_bar, args)
         if y_bar is None:
             return nones
-        bars = _checked(f, rule, back(y_bar), args, len(args) + 1)
+        bars = _checked(f, rule, back(y_bar), shapes, len(args) + 1)
         out = [deposit(memory, f, bars[0])]
         for arg, bar, is_written in zip(args, bars[1:], written, strict=True):
             if is_written:
                 memory.add_array(arg, bar)
                 out.append(None)
             else:
-                out.append(bar if by_value(arg) else deposit(memory, arg, bar))
+                out.append(bar if by_value(arg) else _deposit(memory, f, arg, bar))
         return tuple(out)
+
     return sealed
+
+
+def _deposit(memory: Memory, f: Any, arg: Any, bar: Any) -> Any:
+    try:
+        return deposit(memory, arg, bar)
+    except CotangentError as error:
+        raise _rule_error(
+            f"the rule of '{name_of(f)}' returned a cotangent that does not fit: {error.problem}",
+            "return a cotangent with the structure and the shapes of the argument",
+        ) from None
 
 
 def _poisoned(memory: Memory, bar: Poison, args: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -127,34 +175,51 @@ def _shares(y: Any, args: tuple[Any, ...]) -> bool:
     return False
 
 
-def _checked(f: Any, rule: Rule, bars: Any, args: tuple[Any, ...], n: int) -> tuple[Any, ...]:
-    """What a rule returned, one cotangent per argument of the call: the rule may have optional ones more."""
+def _shape_of(arg: Any) -> tuple[int, ...] | None:
+    """The shape of a number or an array."""
+    if isinstance(arg, ndarray):
+        return arg.shape
+    return () if type(arg) in NUMBERS or isinstance(arg, np.generic) else None
+
+
+def _checked(
+    f: Any, rule: Rule, bars: Any, shapes: tuple[tuple[int, ...] | None, ...], n: int
+) -> tuple[Any, ...]:
+    """What a rule returned, one cotangent per argument of the call: the rule may have optional ones
+    more."""
     if type(bars) is not tuple or not n <= len(bars) <= max(n, rule.positional + 1):
         found = f"{len(bars)} cotangents" if isinstance(bars, tuple) else f"a {type(bars).__name__}"
-        raise _rule_error(f"the rule of '{name_of(f)}' returned {found} instead of a tuple of {n}",
-                          "return (f_bar, *one cotangent per argument); None for arguments without derivative")
+        raise _rule_error(
+            f"the rule of '{name_of(f)}' returned {found} instead of a tuple of {n}",
+            "return (f_bar, *one cotangent per argument); None for arguments without derivative",
+        )
     for i in range(1, n):
-        bar, arg = bars[i], args[i - 1]
-        if bar is None or type(bar) is Scattered or type(bar) is Poison:
+        bar, shape = bars[i], shapes[i - 1]
+        if bar is None or shape is None or type(bar) is Scattered or type(bar) is Poison:
             continue
-        shape = arg.shape if isinstance(arg, ndarray) else () if type(arg) in NUMBERS or isinstance(
-            arg, np.generic) else None
-        if shape is not None and (found := np.shape(bar)) != shape:
+        if (found := np.shape(bar)) != shape:
             raise _rule_error(
-                f"the rule of '{name_of(f)}' returned a cotangent of shape {found} for argument {i},"
-                f" whose shape is {shape}", "sum over the axes along which the argument was broadcast")
+                f"the rule of '{name_of(f)}' returned a cotangent of shape {found} for argument"
+                f" {i}, whose shape is {shape}",
+                "sum over the axes along which the argument was broadcast",
+            )
     return bars[:n]
 
 
 def _rule_error(problem: str, hint: str) -> RuleError:
     function, span = current_place()
-    return RuleError(problem, hint=hint, filename=None if function is None else function.filename, span=span)
+    return RuleError(
+        problem, hint=hint, filename=None if function is None else function.filename, span=span
+    )
 
 
 def unruled_keyword(f: Any, name: str) -> NoDerivativeError:
-    """The error of a derivative with respect to a keyword argument that the rule says nothing about."""
+    """The error of a derivative in a keyword argument that the rule says nothing about."""
     function, span = current_place()
     return NoDerivativeError(
-        f"a derivative of '{name_of(f)}' in its keyword argument {name!r} is needed, which its rule does not give",
+        f"a derivative of '{name_of(f)}' in its keyword argument {name!r} is needed, which its"
+        " rule does not give",
         hint=f"write a rule for it: @ad.rrule.register({name_of(f)}, keyword_bars=True)",
-        filename=None if function is None else function.filename, span=span)
+        filename=None if function is None else function.filename,
+        span=span,
+    )
