@@ -1,9 +1,11 @@
 """The public operators (design, section 2)."""
 from __future__ import annotations
 
+import functools
+
 from collections.abc import Callable
 from types import BuiltinMethodType, FunctionType, MethodType, ModuleType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -15,10 +17,12 @@ from adjoint.run.accumulate import Poison, finish
 from adjoint.run.dispatch import call_keywords
 from adjoint.run.functions import unit_of
 from adjoint.run.memory import Memory
-from adjoint.run.place import user_traceback
+from adjoint.run.place import as_user_error
 from adjoint.run.session import session
 from adjoint.run.structure import Reader, by_value, deposit
 from adjoint.rules.projection import project
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 __all__ = ["Pullback", "ValueAndGradient", "code", "grad", "gradient", "ir", "pullback", "value_and_grad",
            "withgradient"]
@@ -172,9 +176,26 @@ def _checked_cotangent(y: Any, y_bar: Any) -> Any:
     return project(y_bar if not isinstance(y_bar, list) else array, y)
 
 
+def public(f: F) -> F:
+    """What the user's code raises inside `f` looks as if only `f` had been called between."""
+
+    @functools.wraps(f)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return f(*args, **kwargs)
+        except AdjointError:
+            raise
+        except BaseException as error:
+            raise as_user_error(error)  # noqa: B904  it is the same error
+
+    call.__code__ = call.__code__.replace(co_name=f.__name__)
+    return call  # type: ignore[return-value]
+
+
 # ---- operators --------------------------------------------------------------------------------------------------
 
 
+@public
 def pullback(f: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any, Pullback]:
     """Value of a function, and its pullback at that point.
 
@@ -209,18 +230,9 @@ def pullback(f: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any, Pul
     _refuse_objects(args)
     memory = Memory()
     record: list[Any] = [memory, None]
-    error: BaseException
-    try:
-        with session:
-            y = call_keywords(record, 1, f, args, kwargs)
-    except AdjointError:
-        raise
-    except BaseException as caught:
-        error = caught
-    else:
-        return y, Pullback(f, args, y, memory, record)
-    # What the user's code raised looks as if nobody else had been there.
-    raise error.with_traceback(user_traceback(error.__traceback__))
+    with session:
+        y = call_keywords(record, 1, f, args, kwargs)
+    return y, Pullback(f, args, y, memory, record)
 
 
 def _refuse_objects(args: tuple[Any, ...]) -> None:
@@ -230,12 +242,14 @@ def _refuse_objects(args: tuple[Any, ...]) -> None:
                                 hint="give an array of floats, or a list")
 
 
+@public
 def withgradient(f: Callable[..., Any], *args: Any, **kwargs: Any) -> ValueAndGradient:
     """Value and gradient of a real-scalar-valued function; see `gradient`."""
     y, back = pullback(f, *args, **kwargs)
     return ValueAndGradient(y, back._sweep(_one(f, y), of_function=False)[1:])
 
 
+@public
 def gradient(f: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any, ...]:
     """Gradient of a real-scalar-valued function at one point.
 
@@ -300,6 +314,7 @@ def value_and_grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0) ->
     ArgumentError
         When called: there is no such positional argument.
     """
+    @public
     def value_and_gradient(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
         wanted = argnums if isinstance(argnums, tuple) else (argnums,)
         for i in wanted:
@@ -317,6 +332,7 @@ def grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0) -> Callable[
     """Function that returns the gradient of `f` with respect to some positional arguments; see `value_and_grad`."""
     both = value_and_grad(f, argnums)
 
+    @public
     def gradient_of(*args: Any, **kwargs: Any) -> Any:
         return both(*args, **kwargs)[1]
     gradient_of.__name__ = f"grad_{getattr(f, '__name__', type(f).__name__)}"

@@ -128,6 +128,8 @@ class ForwardEmitter:
                     self.region(body)
                 if caught is not None:
                     with write.block(f"except BaseException as {caught.name}:"):
+                        as_user_error = self._runtime_name("as_user_error")
+                        write.line(f"{as_user_error}({caught.name})")
                         self.region(handler)
                 if orelse:
                     with write.block("else:"):

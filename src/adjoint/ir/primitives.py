@@ -137,14 +137,11 @@ def delete_cell(cell: CellType) -> None:
 
 def load_global(namespace: dict[str, Any], name: str) -> Any:
     """A global name, or a builtin one."""
-    try:
+    if name in namespace:
         return namespace[name]
-    except KeyError:
-        pass
-    try:
+    if hasattr(builtins, name):
         return getattr(builtins, name)
-    except AttributeError:
-        raise NameError(f"name {name!r} is not defined", name=name) from None
+    raise NameError(f"name {name!r} is not defined", name=name)
 
 
 def store_global(namespace: dict[str, Any], name: str, value: Any) -> None:

@@ -1,6 +1,7 @@
 """Reading and writing parts of arrays."""
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,7 @@ from adjoint.rules.projection import project
 from adjoint.run.accumulate import Poison, Scattered, accumulate, finish
 from adjoint.run.memory import Memory, root_of, swap_array
 from adjoint.run.place import current_place
+from adjoint.run.unknown import run_unknown
 
 __all__ = ["read_array", "update_in_place", "write_array"]
 
@@ -49,7 +51,8 @@ def read_array(record: list[Any], slot: int, x: np.ndarray[Any, Any], index: Any
         record[slot] = element_back
         return y
     if not _carries(x):
-        refuse_objects(x)
+        if x.dtype.kind == "O":
+            return run_unknown(memory, record, slot, operator.getitem, (x, index), {}, "reads an array of objects")
         return y
     fresh = not isinstance(y, ndarray) or root_of(y) is not root_of(x)
     index = _own(index)

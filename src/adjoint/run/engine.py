@@ -22,7 +22,7 @@ from adjoint.run.dispatch import HANDLERS, call, call_keywords, linked, method, 
 from adjoint.run.items import ITEMS, item, unpack, unpack_starred
 from adjoint.run.iteration import iterate, unwind
 from adjoint.run.memory import Memory
-from adjoint.run.place import current_place
+from adjoint.run.place import as_user_error, current_place
 from adjoint.run.structure import take
 from adjoint.run.unknown import poison, run_unknown
 
@@ -128,6 +128,7 @@ ENTRIES: dict[Any, Callable[..., Any]] = {
 RUNTIME: dict[str, Callable[..., Any]] = {
     "call": call, "call_keywords": call_keywords, "method_keywords": method_keywords, "iterate": iterate,
     "unwind": unwind, "unpack": unpack, "unpack_starred": unpack_starred, "accumulate": accumulate,
+    "as_user_error": as_user_error,
 }
 functions.provide(ENTRIES, RUNTIME)
 HANDLERS[type] = construct

@@ -68,8 +68,9 @@ _fast: dict[int, Unit] = {}
 _kept: list[Any] = []
 _lock = threading.Lock()
 _counter = itertools.count(1)
-generated: dict[CodeType, Unit] = {}
-"""The unit that a generated code object belongs to: for tracebacks and for the place of a call."""
+generated: dict[int, Unit] = {}
+"""The unit of a generated code object, by identity (code objects compare by value): for tracebacks and
+for the place of a call."""
 
 _entries: dict[Any, Callable[..., Any]] = {}
 _runtime: dict[str, Callable[..., Any]] = {}
@@ -154,7 +155,7 @@ def _compile(f: FunctionType) -> Unit:
         backward,
         len(function.parameters) if simple else -1,
     )
-    generated[forward.__code__] = generated[backward.__code__] = unit
+    generated[id(forward.__code__)] = generated[id(backward.__code__)] = unit
     return unit
 
 
@@ -166,7 +167,7 @@ def _filename(function: Function) -> str:
 
 def place_of(code: CodeType, line: int) -> tuple[Unit, Span] | None:
     """The user's place that a line of generated code stands for."""
-    unit = generated.get(code)
+    unit = generated.get(id(code))
     if unit is None:
         return None
     spans = unit.source.spans

@@ -159,25 +159,25 @@ class Memory:
             # An integer or boolean view may still look at memory that holds floats.
             root = root_of(array)
             if root.dtype.kind in "fc" and root is not array:
-                raise MutationError(
+                raise _refused(
                     f"a view of type {array.dtype} writes into an array of type {root.dtype}",
                     hint="write through a view of the array's own type, or into a copy",
                 )
             return False
         if kind in "OV":
-            raise MutationError(
+            raise _refused(
                 f"an array of type {array.dtype} is written inside differentiated code",
                 hint="use an array of floats, or a list",
             )
         root = root_of(array)
         if root.base is not None:
-            raise MutationError(
+            raise _refused(
                 f"a write goes through memory that belongs to {type(root.base).__name__!r},"
                 " not to an array",
                 hint="write into a copy: np.array(x) owns its memory",
             )
         if root.dtype.kind not in "fc":
-            raise MutationError(
+            raise _refused(
                 f"a view of type {array.dtype} writes into an array of type {root.dtype}",
                 hint="write through a view of the array's own type, or into a copy",
             )
@@ -227,6 +227,14 @@ class Memory:
 
 def _address(array: np.ndarray[Any, Any]) -> int:
     return array.__array_interface__["data"][0]  # type: ignore[no-any-return]
+
+
+def _refused(problem: str, hint: str) -> MutationError:
+    from adjoint.run.place import current_place  # it needs the compiled functions, which need this
+
+    function, span = current_place()
+    filename = None if function is None else function.filename
+    return MutationError(problem, hint=hint, filename=filename, span=span)
 
 
 def _bounds(array: np.ndarray[Any, Any]) -> tuple[int, int]:

@@ -10,7 +10,7 @@ from types import CodeType, FrameType, TracebackType
 from adjoint.ir.nodes import Function, Span
 from adjoint.run.functions import place_of
 
-__all__ = ["current_place", "user_traceback"]
+__all__ = ["as_user_error", "current_place", "user_traceback"]
 
 _LIBRARY = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _USER_PARTS = (
@@ -44,15 +44,32 @@ def user_traceback(trace: TracebackType | None) -> TracebackType | None:
         found = place_of(code, entry.tb_lineno)
         if found is not None:
             unit, span = found
-            frame = _stand_in(unit.function.code, unit.namespace)
-            result = TracebackType(result, frame, -1, span.line)
+            if not _is_ours(unit.function.filename):
+                frame = _stand_in(unit.function.code, unit.namespace)
+                result = TracebackType(result, frame, -1, span.line)
         elif not _is_ours(code.co_filename):
             result = TracebackType(result, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
     return result
 
 
+def as_user_error(error: BaseException) -> BaseException:
+    """An error of the user's code, with the errors that it was raised from or during, as it looks without us."""
+    seen: set[int] = set()
+    stack: list[BaseException | None] = [error]
+    while stack:
+        current = stack.pop()
+        if current is not None and id(current) not in seen:
+            seen.add(id(current))
+            current.__traceback__ = user_traceback(current.__traceback__)
+            stack += [current.__cause__, current.__context__]
+    return error
+
+
 def _is_ours(filename: str) -> bool:
     return filename.startswith(_LIBRARY) and not filename.startswith(_USER_PARTS)
+
+
+_stand_ins: dict[int, FrameType] = {}
 
 
 def _stand_in(code: CodeType, namespace: dict[str, object]) -> FrameType:
@@ -61,6 +78,9 @@ def _stand_in(code: CodeType, namespace: dict[str, object]) -> FrameType:
     A traceback takes both from the frame's code, and a frame can only be had by running something
     in it.
     """
+    known = _stand_ins.get(id(code))  # code that was lowered is kept alive by its unit
+    if known is not None:
+        return known
     stub = compile("raise RuntimeError", code.co_filename, "exec")
     stub = stub.replace(
         co_name=code.co_name, co_qualname=code.co_qualname, co_firstlineno=code.co_firstlineno
@@ -70,5 +90,6 @@ def _stand_in(code: CodeType, namespace: dict[str, object]) -> FrameType:
     except RuntimeError as error:
         trace = error.__traceback__
         assert trace is not None and trace.tb_next is not None
-        return trace.tb_next.tb_frame
+        frame = _stand_ins[id(code)] = trace.tb_next.tb_frame
+        return frame
     raise AssertionError("unreachable")

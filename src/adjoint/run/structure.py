@@ -29,7 +29,6 @@ ATOMS: frozenset[type] = frozenset(
         bool,
         int,
         str,
-        bytes,
         range,
         slice,
         type,

@@ -147,7 +147,7 @@ def poison(memory: Memory, value: Any, bar: Poison) -> None:
             if memory.is_written(owner):
                 memory.add_array(owner, bar)
             continue
-        if is_opaque(owner):
+        if is_opaque(owner) or (owner is value and is_record(owner)):
             memory.dict_shadow(owner)["*"] = bar
         for key, item, shadow_owner in _parts(owner):
             if by_value(item):

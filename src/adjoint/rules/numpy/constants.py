@@ -38,7 +38,7 @@ FUNCTIONS = {
 }
 METHODS = """
     all any argmax argmin argpartition argsort base ctypes data device dtype dump dumps flags
-    itemsize nbytes ndim nonzero round searchsorted shape size strides tobytes tofile __len__
+    itemsize nbytes ndim nonzero round searchsorted shape size strides tofile __len__
     __bool__ __contains__ __array_interface__ is_integer
 """
 DISTRIBUTIONS = """
