@@ -5,8 +5,17 @@ The rules of a library are imported on the first call into it.
 
 from adjoint.rules.registry import library
 
+library("_bisect", "adjoint.rules.bisect")
+library("_collections", "adjoint.rules.builtins")
+library("_heapq", "adjoint.rules.heapq")
 library("_operator", "adjoint.rules.operators")
+library("bisect", "adjoint.rules.bisect")
 library("builtins", "adjoint.rules.builtins")
 library("cmath", "adjoint.rules.cmath")
+library("copy", "adjoint.rules.copy")
+library("functools", "adjoint.rules.functools")
+library("heapq", "adjoint.rules.heapq")
+library("itertools", "adjoint.rules.itertools")
 library("math", "adjoint.rules.math")
 library("numpy", "adjoint.rules.numpy")
+library("statistics", "adjoint.rules.statistics")

@@ -76,3 +76,36 @@ def _is_discrete(value: Any) -> bool:
 
 
 non_differentiable(_key)
+
+
+# ---- cmp_to_key ---------------------------------------------------------------------------------------------------
+
+
+class _Compared:
+    """A key that is compared by a function of two values; `sorted` asks it as it asks anything."""
+
+    __slots__ = ("compare", "obj")
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, compare: Any, obj: Any) -> None:
+        self.compare, self.obj = compare, obj
+
+    def __lt__(self, other: Any) -> Any:
+        return self.compare(self.obj, other.obj) < 0
+
+    def __gt__(self, other: Any) -> Any:
+        return self.compare(self.obj, other.obj) > 0
+
+    def __eq__(self, other: Any) -> Any:
+        return self.compare(self.obj, other.obj) == 0
+
+    def __le__(self, other: Any) -> Any:
+        return self.compare(self.obj, other.obj) <= 0
+
+    def __ge__(self, other: Any) -> Any:
+        return self.compare(self.obj, other.obj) >= 0
+
+
+@substitute(functools.cmp_to_key)
+def _(mycmp: Any) -> Any:
+    return lambda obj: _Compared(mycmp, obj)

@@ -4,5 +4,6 @@ import adjoint.rules.builtins.dicts
 import adjoint.rules.builtins.functions
 import adjoint.rules.builtins.iterators
 import adjoint.rules.builtins.numbers
+import adjoint.rules.builtins.ordered
 import adjoint.rules.builtins.sequences
 import adjoint.rules.builtins.sets  # noqa: F401  each registers its rules

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict, defaultdict
+from collections import defaultdict
 from typing import Any
 
 from adjoint.rules.registry import non_differentiable, structural, substitute
@@ -17,10 +17,9 @@ non_differentiable(
     (dict, "__eq__"),
     (dict, "__ne__"),
     (dict, "__repr__"),
-    (OrderedDict, "keys"),
-    (OrderedDict, "values"),
-    (OrderedDict, "items"),
 )
+
+_count_elements: Any = collections._count_elements  # type: ignore[attr-defined]
 
 
 def remove(memory: Memory, d: dict[Any, Any], key: Any) -> Any:
@@ -33,7 +32,7 @@ def remove(memory: Memory, d: dict[Any, Any], key: Any) -> Any:
 @structural((dict, "__getitem__"))
 def _(memory: Memory, d: Any, key: Any) -> Any:
     if not dict.__contains__(d, key):
-        if (isinstance(d, defaultdict) and d.default_factory is not None) or isinstance(d, Counter):
+        if hasattr(type(d), "__missing__"):
             return NotImplemented
         return d[key], None
 
@@ -46,8 +45,13 @@ def _(memory: Memory, d: Any, key: Any) -> Any:
 
 @substitute((dict, "__getitem__"))
 def _(d: Any, key: Any) -> Any:
-    if not hasattr(d, "default_factory"):
-        return 0  # a Counter
+    return d.__missing__(key)
+
+
+@substitute((defaultdict, "__missing__"))
+def _(d: Any, key: Any) -> Any:
+    if d.default_factory is None:
+        raise KeyError(key)
     value = d.default_factory()
     d[key] = value
     return value
@@ -107,44 +111,65 @@ def _(memory: Memory, d: Any, key: Any, *default: Any) -> Any:
 
 @substitute((dict, "setdefault"))
 def setdefault(d: Any, key: Any, default: Any = None) -> Any:
-    if key not in d:
-        d[key] = default
-    return d[key]
+    if not dict.__contains__(d, key):
+        dict.__setitem__(d, key, default)
+    return dict.__getitem__(d, key)
 
 
-@substitute((dict, "update"))
+@substitute((dict, "update"), (dict, "__init__"))
 def update(d: Any, other: Any = (), /, **named: Any) -> None:
-    if hasattr(other, "keys"):
-        for key in other.keys():
+    """A subclass's own methods are not asked, as in C."""
+    if type(d) is dict and type(other) is dict:
+        for key in other:
             d[key] = other[key]
+    elif hasattr(other, "keys"):
+        for key in other.keys():
+            dict.__setitem__(d, key, other[key])
     else:
         for key, value in other:
-            d[key] = value
+            dict.__setitem__(d, key, value)
     for key, value in named.items():
-        d[key] = value
+        dict.__setitem__(d, key, value)
 
 
-@substitute((dict, "popitem"))
-def popitem(d: Any) -> Any:
-    for key in reversed(list(d.keys())):
-        return key, d.pop(key)
-    raise KeyError("popitem(): dictionary is empty")
+@structural((dict, "popitem"))
+def _(memory: Memory, d: Any) -> Any:
+    if not d:
+        d.popitem()  # Python's own message
+    key = next(dict.__reversed__(d))
+    item = key, dict.__getitem__(d, key)
+    undo = remove(memory, d, key)
+
+    def popitem_back(_: Any) -> tuple[None, ...]:
+        undo()
+        memory.add_entry(d, key, memory.take_items(item, 2)[1])
+        return None, None
+    return item, popitem_back
 
 
 @substitute((dict, "clear"))
 def clear(d: Any) -> None:
     for key in list(d.keys()):
-        del d[key]
+        dict.__delitem__(d, key)
 
 
 @substitute((dict, "copy"), (dict, "__copy__"))
 def copy(d: Any) -> Any:
-    return {key: d[key] for key in d.keys()}
+    return {key: dict.__getitem__(d, key) for key in dict.keys(d)}
 
 
 @substitute((dict, "__or__"))
 def _(a: Any, b: Any) -> Any:
+    if not isinstance(b, dict):
+        return NotImplemented
     return {**a, **b}
+
+
+@substitute((dict, "__ror__"))
+def _(a: Any, b: Any) -> Any:
+    if not isinstance(b, dict):
+        return NotImplemented
+    return {**b, **a}
 
 
 @substitute((dict, "__ior__"))
@@ -155,4 +180,52 @@ def _(a: Any, b: Any) -> Any:
 
 @substitute((dict, "fromkeys"))
 def fromkeys(cls: Any, keys: Any, value: Any = None) -> Any:
-    return dict.fromkeys(keys, value)
+    made = cls()
+    for key in keys:
+        made[key] = value
+    return made
+
+
+# ---- defaultdict ----------------------------------------------------------------------------------------------------
+
+
+@substitute(defaultdict)
+def _(default_factory: Any = None, /, *args: Any, **named: Any) -> Any:
+    made = _empty(default_factory)
+    if args or named:
+        dict.update(made, *args, **named)
+    return made
+
+
+def _empty(factory: Any) -> Any:
+    return defaultdict(factory)
+
+
+@substitute((defaultdict, "__init__"))
+def _(d: Any, default_factory: Any = None, /, *args: Any, **named: Any) -> None:
+    d.default_factory = default_factory
+    dict.update(d, *args, **named)
+
+
+@substitute((defaultdict, "copy"), (defaultdict, "__copy__"))
+def _(d: Any) -> Any:
+    return type(d)(d.default_factory, d)
+
+
+@substitute((defaultdict, "__or__"))
+def _(a: Any, b: Any) -> Any:
+    made = a.copy()
+    made.update(b)
+    return made
+
+
+# ---- Counter ----------------------------------------------------------------------------------------------------------
+
+
+@substitute(_count_elements)
+def _(counts: Any, elements: Any) -> None:
+    for element in elements:
+        counts[element] = counts.get(element, 0) + 1
+
+
+non_differentiable(_empty)

@@ -187,7 +187,49 @@ primitive(list)(_filled(list))
 primitive(tuple)(_filled(tuple))
 
 
-@substitute(set, frozenset)
+@primitive((tuple, "__new__"))
+def _(record: list[Any], slot: int, cls: Any, *values: Any) -> Any:
+    """``tuple.__new__(cls, values)``, by which classes derived from tuples make their instances."""
+    inner: list[Any] = [record[0], None]
+
+    def new_back(y_bar: Any) -> tuple[Any, ...]:
+        _, *bars = inner[1](y_bar) if inner[1] is not None else (None,) * (1 + len(values))
+        return (None, None, *bars)
+    record[slot] = new_back
+    return _filled(lambda *parts: tuple.__new__(cls, *parts))(inner, 1, *values)
+
+
+# ---- deques -----------------------------------------------------------------------------------------------------
+
+
+class Ends(Items):
+    """The elements of a deque; Python's own iterator watches for changes."""
+
+    def __init__(self, memory: Any, xs: Any) -> None:
+        super().__init__(memory, xs)
+        self.values = deque.__iter__(xs)
+
+    def step(self, record: list[Any], slot: int) -> Any:
+        value, i, memory, xs = next(self.values), self.i, self.memory, self.xs
+        self.i += 1
+
+        def step_back(bar: Any) -> None:
+            memory.add_item(xs, i, bar)
+        record[slot] = step_back
+        return value
+
+
+@primitive((deque, "__iter__"))
+def _(record: list[Any], slot: int, xs: Any) -> Any:
+    return Ends(record[0], xs)
+
+
+@substitute((deque, "__reversed__"))
+def _(xs: Any) -> Any:
+    return iter(list(xs)[::-1])
+
+
+@substitute(set)
 def _(xs: Any = ()) -> Any:
     return {value for value in xs}
 

@@ -93,9 +93,9 @@ def _(memory: Memory, a: Any, index: Any) -> Any:
     return a[index], item_back
 
 
-@structural((list, "copy"), (deque, "copy"), (list, "__copy__"))
+@structural((list, "copy"), (deque, "copy"), (list, "__copy__"), (deque, "__copy__"))
 def _(memory: Memory, a: Any) -> Any:
-    return moved(memory, a.copy(), [(a, i) for i in range(len(a))], 1)
+    return moved(memory, list.copy(a) if isinstance(a, list) else a.copy(), [(a, i) for i in range(len(a))], 1)
 
 
 # ---- lists changed in place ----------------------------------------------------------------------
@@ -150,16 +150,21 @@ def _(memory: Memory, xs: Any, values: Any) -> Any:
     return xs, extend_back
 
 
-@substitute((list, "extend"), (deque, "extend"))
+@substitute((list, "extend"))
 def extend(xs: Any, values: Any) -> None:
     for value in values:
-        xs.append(value)
+        list.append(xs, value)
+
+
+@substitute((list, "__init__"))
+def _(xs: Any, values: Any = (), /) -> None:
+    list.__setitem__(xs, slice(None), [*values])
 
 
 @substitute((list, "__iadd__"))
 def _(xs: Any, values: Any) -> Any:
     for value in values:
-        xs.append(value)
+        list.append(xs, value)
     return xs
 
 
@@ -238,7 +243,7 @@ def _(memory: Memory, xs: Any, **options: Any) -> Any:
 
 @substitute((list, "sort"))
 def sort(xs: Any, *, key: Any = None, reverse: Any = False) -> None:
-    xs[:] = sorted(xs, key=key, reverse=reverse)
+    list.__setitem__(xs, slice(None), sorted(xs, key=key, reverse=reverse))
 
 
 @structural((list, "__imul__"))
@@ -288,7 +293,7 @@ def _(memory: Memory, xs: Any, index: Any, values: Any) -> Any:
 
 @substitute((list, "__setitem__"))
 def _(xs: Any, index: Any, values: Any) -> None:
-    xs[index] = list(values)
+    list.__setitem__(xs, index, list(values))
 
 
 # ---- deques --------------------------------------------------------------------------------------
@@ -360,15 +365,29 @@ def _(memory: Memory, xs: Any) -> Any:
 
 @substitute((deque, "rotate"))
 def rotate(xs: Any, n: Any = 1) -> None:
-    for _ in range(n):
-        xs.appendleft(xs.pop())
-    for _ in range(-n):
-        xs.append(xs.popleft())
+    size = len(xs)
+    if not size:
+        return
+    steps = n % size
+    if 2 * steps <= size:
+        for _ in range(steps):
+            xs.appendleft(xs.pop())
+    else:
+        for _ in range(size - steps):
+            xs.append(xs.popleft())
+
+
+@substitute((deque, "extend"), (deque, "__iadd__"))
+def extend_deque(xs: Any, values: Any) -> Any:
+    """Its own elements may be what it is extended with."""
+    for value in list(values) if values is xs else values:
+        xs.append(value)
+    return xs
 
 
 @substitute((deque, "extendleft"))
 def extendleft(xs: Any, values: Any) -> None:
-    for value in values:
+    for value in list(values) if values is xs else values:
         xs.appendleft(value)
 
 
@@ -378,10 +397,81 @@ def clear(xs: Any) -> None:
         xs.pop()
 
 
+@substitute((deque, "__init__"))
+def _(xs: Any, values: Any = (), maxlen: Any = None) -> None:
+    """The greatest length of a subclass's instance is set by its ``__new__``, which has no rule."""
+    for value in values:
+        xs.append(value)
+
+
 @substitute((deque, "__setitem__"))
 def _(xs: Any, i: Any, value: Any) -> None:
-    place = i % len(xs)
+    place = _place(xs, i, "deque index out of range")
     xs.rotate(-place)
     xs.popleft()
     xs.appendleft(value)
     xs.rotate(place)
+
+
+@substitute((deque, "__delitem__"))
+def _(xs: Any, i: Any) -> None:
+    place = _place(xs, i, "deque index out of range")
+    xs.rotate(-place)
+    xs.popleft()
+    xs.rotate(place)
+
+
+@substitute((deque, "insert"))
+def insert(xs: Any, i: Any, value: Any) -> None:
+    if xs.maxlen is not None and len(xs) >= xs.maxlen:
+        raise IndexError("deque already at its maximum size")
+    place = min(max(i + len(xs) if i < 0 else i, 0), len(xs))
+    xs.rotate(-place)
+    xs.appendleft(value)
+    xs.rotate(place)
+
+
+@substitute((deque, "remove"))
+def remove(xs: Any, value: Any) -> None:
+    del xs[xs.index(value)]
+
+
+@substitute((deque, "reverse"))
+def reverse(xs: Any) -> None:
+    for value in [xs.pop() for _ in range(len(xs))]:
+        xs.append(value)
+
+
+@substitute((deque, "__add__"))
+def _(xs: Any, other: Any) -> Any:
+    made = xs.copy()
+    made.extend(other)
+    return made
+
+
+@substitute((deque, "__mul__"), (deque, "__rmul__"))
+def _(xs: Any, k: Any) -> Any:
+    made = xs.copy()
+    made.clear()
+    for _ in range(k):
+        made.extend(xs)
+    return made
+
+
+@substitute((deque, "__imul__"))
+def _(xs: Any, k: Any) -> Any:
+    values = list(xs)
+    xs.clear()
+    for _ in range(k):
+        xs.extend(values)
+    return xs
+
+
+def _place(xs: Any, i: Any, message: str) -> int:
+    i = operator.index(i)
+    if not -len(xs) <= i < len(xs):
+        raise IndexError(message)
+    return i % len(xs)
+
+
+non_differentiable(_place)
