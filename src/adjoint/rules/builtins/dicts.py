@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 from collections import defaultdict
 from typing import Any
 
