@@ -1,0 +1,150 @@
+"""`gradient`, `withgradient`, `grad`, `value_and_grad`."""
+
+from collections import namedtuple
+
+import numpy as np
+import pytest
+
+import adjoint as ad
+
+Pair = namedtuple("Pair", "a b")
+
+
+def product(x, y, z=1.0):
+    return x * y * z
+
+
+def test_one_entry_per_positional_argument():
+    assert ad.gradient(product, 2.0, 3.0) == (3.0, 2.0)
+    assert ad.gradient(product, 2.0, 3.0, 4.0) == (12.0, 8.0, 6.0)
+    assert ad.gradient(product, 2.0, 3.0, z=4.0) == (12.0, 8.0)
+    assert ad.gradient(lambda: 1.0) == ()
+    assert ad.gradient(lambda *xs: xs[0] * xs[2], 2.0, 3.0, 4.0) == (4.0, None, 2.0)
+
+
+def test_no_path_is_none():
+    assert ad.gradient(lambda x, y: x * x, 3.0, 4.0) == (6.0, None)
+    assert ad.gradient(lambda x: 1.0, 3.0) == (None,)
+    assert ad.gradient(lambda x: 1.0, np.ones(2)) == (None,)
+    assert ad.gradient(lambda xs: xs[0] * 2, [1.0, 2.0]) == ([2.0, None],)
+    assert ad.gradient(lambda xs: 1.0, [1.0, 2.0]) == (None,)
+    assert ad.gradient(lambda x: round(x) * 1.0, 2.7) == (None,)
+
+
+def test_a_path_of_zero_slope_is_zero():
+    assert ad.gradient(lambda x: x * 0.0, 3.0) == (0.0,)
+    assert ad.gradient(lambda x: (x - 3.0) ** 2, 3.0) == (0.0,)
+
+
+def test_withgradient():
+    result = ad.withgradient(product, 2.0, 3.0)
+    value, gradient = result
+    assert value == result.value == 6.0 and gradient == result.gradient == (3.0, 2.0)
+    assert result._fields == ("value", "gradient")
+
+
+# ---- the function form ---------------------------------------------------------------------------
+
+
+def test_grad_of_one_argument():
+    assert ad.grad(product)(2.0, 3.0) == 3.0
+    assert ad.grad(product, 1)(2.0, 3.0) == 2.0
+    assert ad.grad(product, -1)(2.0, 3.0, 4.0) == 6.0
+    assert ad.grad(product, argnums=0)(2.0, 3.0, z=4.0) == 12.0
+
+
+def test_grad_of_several_arguments():
+    assert ad.grad(product, (0, 1))(2.0, 3.0) == (3.0, 2.0)
+    assert ad.grad(product, (1, 0))(2.0, 3.0) == (2.0, 3.0)
+    assert ad.grad(product, (1,))(2.0, 3.0) == (2.0,)
+    assert ad.grad(product, (0, -1))(2.0, 3.0, 4.0) == (12.0, 6.0)
+    assert ad.grad(product, ())(2.0, 3.0) == ()
+
+
+def test_value_and_grad():
+    assert ad.value_and_grad(product)(2.0, 3.0) == (6.0, 3.0)
+    assert ad.value_and_grad(product, (0, 1))(2.0, 3.0, z=2.0) == (12.0, (6.0, 4.0))
+
+
+def test_no_path_gives_zeros():
+    assert ad.grad(lambda x: 1.0)(3.0) == 0.0
+    assert ad.grad(lambda x, y: x, (0, 1))(3.0, 4.0) == (1.0, 0.0)
+    for x, dtype in [
+        (np.ones((2, 3)), np.float64),
+        (np.ones(3, np.float32), np.float32),
+        (np.ones(3, complex), np.complex128),
+        (np.ones(3, int), np.float64),
+        (np.array([True, False]), np.float64),
+    ]:
+        bar = ad.grad(lambda x: 1.0)(x)
+        np.testing.assert_array_equal(bar, np.zeros(x.shape), strict=False)
+        assert bar.dtype == dtype
+    bar = ad.grad(lambda x: 1.0)(np.float32(3.0))
+    assert bar == 0 and type(bar) is np.float32
+    assert type(ad.grad(lambda x: 1.0)(3)) is float
+    assert ad.grad(lambda x: 1.0)(1j) == 0j
+
+
+def test_no_path_gives_zeros_inside_structures():
+    assert ad.grad(lambda xs: xs[0])([1.0, 2.0]) == [1.0, 0.0]
+    assert ad.grad(lambda xs: 1.0)([1.0, (2.0, {"a": 3.0})]) == [0.0, (0.0, {"a": 0.0})]
+    assert ad.grad(lambda d: d["a"])({"a": 1.0, "b": [2.0]}) == {"a": 1.0, "b": [0.0]}
+    bar = ad.grad(lambda p: p.a)(Pair(1.0, np.ones(2)))
+    assert type(bar) is Pair and bar.a == 1.0
+    np.testing.assert_array_equal(bar.b, [0.0, 0.0])
+
+
+class Model:
+    def __init__(self):
+        self.w, self.name = 2.0, "model"
+
+
+def test_zeros_of_objects():
+    bar = ad.grad(lambda m: 1.0)(Model())
+    assert bar.w == 0.0 and bar.name is None
+    bar = ad.grad(lambda m: m.w * 3)(Model())
+    assert bar.w == 3.0
+
+
+def test_zeros_of_what_has_no_derivative():
+    assert ad.grad(lambda s: 1.0)("text") is None
+    assert ad.grad(lambda x, s: x * len(s), 0)(2.0, "text") == 4.0
+
+
+def test_names():
+    assert "product" in ad.grad(product).__name__
+    assert "product" in ad.value_and_grad(product).__name__
+
+
+def test_used_as_a_decorator():
+    @ad.grad
+    def slope(x):
+        return x**3
+
+    assert slope(2.0) == 12.0
+
+
+def test_methods():
+    class Fit:
+        def __init__(self, w):
+            self.w = w
+
+        def loss(self, x):
+            return self.w * x * x
+
+    assert ad.grad(Fit(3.0).loss)(2.0) == 12.0
+    assert ad.grad(Fit.loss, 1)(Fit(3.0), 2.0) == 12.0
+    assert ad.grad(Fit.loss)(Fit(3.0), 2.0).w == 4.0
+
+
+@pytest.mark.parametrize(
+    "result", [1, True, np.int64(3), np.array(2), np.float32(1.5), np.array(1.5)]
+)
+def test_results_that_count_as_a_real_number(result):
+    assert ad.gradient(lambda x: result, 2.0) == (None,)
+
+
+def test_float32_results():
+    (bar,) = ad.gradient(lambda x: (x * x).sum(), np.array([1.0, 2.0], np.float32))
+    assert bar.dtype == np.float32
+    np.testing.assert_array_equal(bar, [2.0, 4.0])
