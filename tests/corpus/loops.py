@@ -209,3 +209,45 @@ def del_in_loop(x):
         total += y * y
         del y
     return total
+
+
+@case(0.7)
+def bound_only_before_a_break(x):
+    for i in range(5):
+        if i == 3:
+            break
+        y = x * i
+    return y
+
+
+@case(0.7)
+def bound_in_some_rounds(x):
+    i = 0
+    while i < 5:
+        i = i + 1
+        if i == 3:
+            continue
+        y = x * i
+        if i == 4:
+            break
+        z = y * x
+    return y + z
+
+
+@case(0.7)
+def kept_from_the_round_before(x):
+    total = 0.0
+    for i in range(3):
+        try:
+            y = _not_in_the_middle(x, i)
+        except ValueError:
+            pass
+        total = total + y * (i + 1)
+    return total
+
+
+def _not_in_the_middle(x, i):
+    y = x * (i + 1.0)
+    if i == 1:
+        raise ValueError
+    return y * x

@@ -12,6 +12,7 @@ account of how the regions were left. Only what has no slot of its own (a copy o
 something inactive) needs a `Mark` where the text before it may have been left while its variables live on: after a
 ``break`` or ``continue`` in a loop body, and anywhere in ``try``.
 """
+
 from __future__ import annotations
 
 from collections import Counter
@@ -59,7 +60,7 @@ from adjoint.ir.sweeps import (
     Unwind,
     When,
 )
-from adjoint.transform.activity import Activity, targets, walk
+from adjoint.transform.activity import Activity, targets
 
 __all__ = ["reverse"]
 
@@ -82,9 +83,21 @@ class _Reverse:
         self.blanks: list[list[Blank]] = [[]]
         self._temporaries = 0
         self._definitions: Counter[str] = Counter(p.name for p in function.parameters)
-        for op in walk(function.body):
+        self._own = frozenset(function.code.co_varnames)
+        self._count(function.body, 1)
+
+    def _count(self, region: Region, times: int) -> None:
+        """How often each variable is bound; in a loop, again and again. Temporaries do not outlive
+        their statement."""
+        for op in region:
             for target in targets(op):
-                self._definitions[target.name] += 1
+                self._definitions[target.name] += 1 if self._is_temporary(target) else times
+            again = 2 if isinstance(op, For | While) else times
+            for part in _inner(op):
+                self._count(part, again)
+
+    def _is_temporary(self, var: Var) -> bool:
+        return var.name[:1] == "_" and var.name[1:].isdigit() and var.name not in self._own
 
     # ---- slots --------------------------------------------------------------------------------------------------
 
@@ -101,7 +114,11 @@ class _Reverse:
         return [Mark(slot, True, span)], [When(slot, True, tuple(ops))]
 
     def _active(self, operand: Operand) -> Var | None:
-        return operand if isinstance(operand, Var) and not self._activity.is_inactive(operand) else None
+        return (
+            operand
+            if isinstance(operand, Var) and not self._activity.is_inactive(operand)
+            else None
+        )
 
     # ---- regions ------------------------------------------------------------------------------------------------
 
@@ -151,7 +168,9 @@ class _Reverse:
             return self._rebound(op, op.target, guarded, op.span)
         loads, back_loads, operands = self._local(op.operands, op.span)
         more, back_more, values = self._local(tuple(value for _, value in op.keywords), op.span)
-        keywords = tuple((name, value) for (name, _), value in zip(op.keywords, values, strict=True))
+        keywords = tuple(
+            (name, value) for (name, _), value in zip(op.keywords, values, strict=True)
+        )
         op = Call(op.target, op.callee, operands, keywords, op.span)
         if op.callee == Const(primitives.call_method):
             operands = (operands[0], *operands[2:])  # the name of the method is no operand
@@ -167,17 +186,25 @@ class _Reverse:
         ahead, back = self._pull(op, op.targets, (self._active(value),), guarded)
         return [*loads, *ahead], [*back, *back_loads]
 
-    def _pull(self, op: Call | Unpack, results: tuple[Var, ...], sources: tuple[Var | None, ...], guarded: bool
-              ) -> Both:
+    def _pull(
+        self,
+        op: Call | Unpack,
+        results: tuple[Var, ...],
+        sources: tuple[Var | None, ...],
+        guarded: bool,
+    ) -> Both:
         slot = self._slot(len(sources))
         if guarded and any(self._definitions[result.name] > 1 for result in results):
             reached = self._slot(None)
-            return ([Recorded(op, slot), Mark(reached, True, op.span)],
-                    [Pull(slot, results, sources, reached, op.span)])
+            return (
+                [Recorded(op, slot), Mark(reached, True, op.span)],
+                [Pull(slot, results, sources, reached, op.span)],
+            )
         return [Recorded(op, slot)], [Pull(slot, results, sources, None, op.span)]
 
-    def _local(self, operands: tuple[Operand, ...], span: Span | None
-               ) -> tuple[list[ForwardOp], list[ReverseOp], tuple[Operand, ...]]:
+    def _local(
+        self, operands: tuple[Operand, ...], span: Span | None
+    ) -> tuple[list[ForwardOp], list[ReverseOp], tuple[Operand, ...]]:
         """Global variables that are not plainly functions, classes or modules are read by a call of their own."""
         loads: list[ForwardOp] = []
         backs: list[ReverseOp] = []
@@ -194,7 +221,13 @@ class _Reverse:
         return loads, backs, tuple(local)
 
     def _load(self, target: Var, name: str, span: Span | None) -> Call:
-        return Call(target, Const(primitives.load_global), (Const(self._activity.namespace), Const(name)), (), span)
+        return Call(
+            target,
+            Const(primitives.load_global),
+            (Const(self._activity.namespace), Const(name)),
+            (),
+            span,
+        )
 
     def _assign(self, op: Assign, guarded: bool) -> Both:
         if isinstance(op.source, Global) and self._activity.fixed(op.source.name) is None:
@@ -219,14 +252,18 @@ class _Reverse:
         loads, backs, (value,) = self._local((op.value,), op.span)
         slot = self._slot(None)
         seed = Seed(self._active(value), op.span)
-        return ([*loads, Mark(slot, True, op.span), Return(value, op.span)],
-                [When(slot, True, (seed,)), *backs])
+        return (
+            [*loads, Mark(slot, True, op.span), Return(value, op.span)],
+            [When(slot, True, (seed,)), *backs],
+        )
 
     def _yield(self, op: Yield) -> Both:
         loads, backs, (value,) = self._local((op.value,), op.span)
         slot = self._slot(None)
-        return ([*loads, Mark(slot, True, op.span), Yield(op.target, value, op.span)],
-                [Resume(op.target, self._active(value), slot, op.span), *backs])
+        return (
+            [*loads, Mark(slot, True, op.span), Yield(op.target, value, op.span)],
+            [Resume(op.target, self._active(value), slot, op.span), *backs],
+        )
 
     # ---- control flow -------------------------------------------------------------------------------------------
 
@@ -276,7 +313,10 @@ class _Reverse:
         if not blank and not body_back and not test_back:
             return [loop], orelse_back
         traced = Traced(loop, slot, blank)
-        return [traced], [*orelse_back, Unwind(traced, None, None, (*body_back, *test_back), op.span)]
+        return [traced], [
+            *orelse_back,
+            Unwind(traced, None, None, (*body_back, *test_back), op.span),
+        ]
 
     def _else(self, region: Region, guarded: bool, span: Span | None) -> Both:
         if not region:
@@ -293,8 +333,22 @@ class _Reverse:
         if op.caught is not None:
             mark, handler_back = self._marked([*handler_back, Clear(op.caught)], True, op.span)
             handler = [*mark, *handler]
-        statement = Try(tuple(body), op.caught, tuple(handler), tuple(orelse), tuple(final), op.span)  # type: ignore[arg-type]
+        statement = Try(
+            tuple(body), op.caught, tuple(handler), tuple(orelse), tuple(final), op.span
+        )  # type: ignore[arg-type]
         return [statement], [*final_back, *orelse_back, *handler_back, *body_back]
+
+
+def _inner(op: Op) -> tuple[Region, ...]:
+    match op:
+        case If(body=body, orelse=orelse) | For(body=body, orelse=orelse):
+            return body, orelse
+        case While(test=test, body=body, orelse=orelse):
+            return test, body, orelse
+        case Try(body=body, handler=handler, orelse=orelse, final=final):
+            return body, handler, orelse, final
+        case _:
+            return ()
 
 
 def _leaves_iteration(op: Op) -> bool:
@@ -310,4 +364,3 @@ def _leaves_iteration(op: Op) -> bool:
             return any(any(map(_leaves_iteration, part)) for part in (body, handler, orelse, final))
         case _:
             return False
-
