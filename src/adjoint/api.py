@@ -3,8 +3,8 @@ from __future__ import annotations
 
 import functools
 
-from collections.abc import Callable
-from types import BuiltinMethodType, FunctionType, MethodType, ModuleType
+from collections.abc import Callable, Iterator, Mapping
+from types import BuiltinMethodType, FunctionType, MethodType, MethodWrapperType
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -19,8 +19,9 @@ from adjoint.run.functions import unit_of
 from adjoint.run.memory import Memory
 from adjoint.run.place import as_user_error
 from adjoint.run.session import session
-from adjoint.run.structure import Reader, by_value, deposit
+from adjoint.run.structure import Reader, by_value, deposit, fields_of, is_record
 from adjoint.rules.projection import project
+from adjoint.tangent import Tangent
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -74,6 +75,7 @@ class Pullback:
     def _sweep(self, y_bar: Any, *, of_function: bool) -> tuple[Any, ...]:
         if y_bar is None:
             return (None,) * (len(self._args) + 1)
+        given = y_bar
         y_bar = _checked_cotangent(self._y, y_bar)
         memory = self._memory
         with memory.lock, session, np.errstate(all="ignore"):
@@ -83,11 +85,11 @@ class Pullback:
                 back = self._record[1]
                 bars = (None,) * (len(self._args) + 1) if back is None else back(value_bar)
                 # Every write was undone: memory is as the function found it, and so are the arguments' shadows.
-                return self._collect(bars, of_function)
+                return self._collect(bars, given, of_function)
             finally:
                 memory.end_sweep()
 
-    def _collect(self, bars: tuple[Any, ...], of_function: bool) -> tuple[Any, ...]:
+    def _collect(self, bars: tuple[Any, ...], y_bar: Any, of_function: bool) -> tuple[Any, ...]:
         memory = self._memory
         memory.rewind(0)
         reader = Reader(memory, taking=False)
@@ -99,7 +101,7 @@ class Pullback:
             for value, bar in zip(values, bars, strict=True):
                 reader.read(value, bar)
             reader.counting = False
-        owned = _Owned()
+        owned = _Owned((y_bar, values))
         found = tuple(owned.own(value, reader.read(value, bar)) for value, bar in zip(values, bars, strict=True))
         return found if of_function else (None, *found)
 
@@ -115,8 +117,8 @@ def _distinct(values: tuple[Any, ...]) -> bool:
 class _Owned:
     """Makes the result the caller's own: plain, writable, no array of it twice, none that a rule still holds."""
 
-    def __init__(self) -> None:
-        self._seen: dict[int, Any] = {}
+    def __init__(self, elsewhere: Any) -> None:
+        self._seen = {id(array) for array in _arrays(elsewhere)}
 
     def own(self, value: Any, bar: Any) -> Any:
         if bar is None:
@@ -133,12 +135,11 @@ class _Owned:
             return bar
         if bar.base is not None or not bar.flags.writeable or id(bar) in self._seen:
             bar = bar.copy()
-        self._seen[id(bar)] = bar
+        self._seen.add(id(bar))
         return bar
 
     def _structure(self, value: Any, bar: Any) -> Any:
-        from adjoint.tangent import Tangent
-        if isinstance(value, MethodType | BuiltinMethodType):
+        if isinstance(value, MethodType | BuiltinMethodType | MethodWrapperType):
             return self.own(value.__self__, bar)
         if isinstance(bar, Tangent):
             return Tangent(bar._primal, {name: self.own(_field(value, name), part) for name, part in bar.items()})
@@ -148,6 +149,18 @@ class _Owned:
             parts = [self.own(item, part) for item, part in zip(value, bar, strict=True)]
             return bar._make(parts) if hasattr(bar, "_make") else type(bar)(parts)
         return bar
+
+
+def _arrays(value: Any) -> Iterator[np.ndarray[Any, Any]]:
+    """The arrays of a cotangent or of arguments, in containers too."""
+    if isinstance(value, np.ndarray):
+        yield value
+    elif isinstance(value, Mapping):
+        for part in value.values():
+            yield from _arrays(part)
+    elif isinstance(value, list | tuple):
+        for part in value:
+            yield from _arrays(part)
 
 
 def _field(value: Any, name: str) -> Any:
@@ -348,15 +361,21 @@ def zeros_like(value: Any) -> Any:
     return _filled(value, None)
 
 
-def _filled(value: Any, bar: Any) -> Any:
+def _filled(value: Any, bar: Any, within: tuple[int, ...] = ()) -> Any:
     """A cotangent in which zeros stand where there is no path, in containers too."""
     if by_value(value):
         return zeros_like(value) if bar is None else bar
     if isinstance(value, list | tuple):
-        parts = [_filled(item, None if bar is None else bar[i]) for i, item in enumerate(value)]
+        parts = [_filled(item, None if bar is None else bar[i], within) for i, item in enumerate(value)]
         return value._make(parts) if hasattr(value, "_make") else type(value)(parts)
     if isinstance(value, dict):
-        return {key: _filled(item, None if bar is None else bar.get(key)) for key, item in value.items()}
+        return {key: _filled(item, None if bar is None else bar.get(key), within) for key, item in value.items()}
+    fields = fields_of(value) if is_record(value) else None
+    if fields is not None and id(value) not in within:
+        parts = {name: _filled(item, None if bar is None else bar.get(name), (*within, id(value)))
+                 for name, item in fields.items()}
+        if any(part is not None for part in parts.values()):
+            return Tangent(type(value), parts)
     return bar
 
 

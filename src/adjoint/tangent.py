@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import numpy as np
+
 __all__ = ["Tangent"]
 
 
@@ -54,7 +56,7 @@ class Tangent(Mapping[str, Any]):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Tangent):
             return NotImplemented
-        return self._primal is other._primal and self._fields == other._fields
+        return self._primal is other._primal and _equal(self._fields, other._fields)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -64,3 +66,14 @@ class Tangent(Mapping[str, Any]):
     def __repr__(self) -> str:
         name = self._primal if isinstance(self._primal, str) else self._primal.__name__
         return f"Tangent[{name}]({', '.join(f'{k}={v!r}' for k, v in self._fields.items())})"
+
+
+def _equal(a: Any, b: Any) -> bool:
+    """Equality of structures; arrays are equal if they have the same shape and elements."""
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        return type(a) is type(b) and np.array_equal(a, b)
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(_equal(a[key], b[key]) for key in a)
+    if isinstance(a, list | tuple) and type(a) is type(b):
+        return len(a) == len(b) and all(map(_equal, a, b))
+    return bool(a == b)

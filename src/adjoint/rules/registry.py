@@ -24,7 +24,14 @@ import importlib
 import inspect
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
-from types import FunctionType
+from types import (
+    FunctionType,
+    GetSetDescriptorType,
+    MemberDescriptorType,
+    MethodDescriptorType,
+    UnionType,
+    WrapperDescriptorType,
+)
 from typing import Any, TypeVar
 
 __all__ = [
@@ -113,7 +120,7 @@ class Rule:
                 positional = -1
                 continue
             if parameter.kind is not parameter.KEYWORD_ONLY:
-                if isinstance(parameter.annotation, type) and parameter.annotation not in (
+                if isinstance(parameter.annotation, type | UnionType) and parameter.annotation not in (
                     parameter.empty,
                     Any,
                 ):
@@ -201,6 +208,18 @@ class Rules:
     primitive: Callable[..., Any] | None = None
 
 
+_DESCRIPTORS = frozenset(
+    {
+        MethodDescriptorType,
+        WrapperDescriptorType,
+        GetSetDescriptorType,
+        MemberDescriptorType,
+    }
+)
+"""Types of what a class of C holds under the names of its methods and attributes."""
+
+_unhashable: dict[int, Any] = {}
+
 table: dict[Key, Rules] = {}
 """By function, or by ``(type, name)``."""
 
@@ -263,10 +282,17 @@ def key_of(f: Any) -> Key:
             if name in vars(base):
                 return (base, name) if base is not object or kind is object else (kind, name)
         return f
-    owner, name = getattr(f, "__objclass__", None), getattr(f, "__name__", None)
-    if owner is not None and name is not None and not isinstance(f, type):
-        return (owner, name)  # list.append, ndarray.sum, float.__add__
+    if type(f) in _DESCRIPTORS:
+        return (f.__objclass__, f.__name__)  # list.append, ndarray.sum, float.__add__
+    if type(f).__hash__ is None:
+        _unhashable[id(f)] = f  # kept, so that nothing else gets its identity
+        return ("unhashable", id(f))
     return f  # type: ignore[no-any-return]
+
+
+def _function(key: Any) -> Any:
+    """What a key stands for: the unbound method for ``(type, name)``."""
+    return getattr(*key) if isinstance(key, tuple) else key
 
 
 class _Registry:
@@ -321,7 +347,7 @@ class _Reverse(_Registry):
         """
         rules = lookup(f)
         if rules is not None and rules.inactive:
-            return f(*args, **kwargs), lambda y_bar: (None,) * (len(args) + 1)
+            return _function(f)(*args, **kwargs), lambda y_bar: (None,) * (len(args) + 1)
         for rule in self.find(f, args, kwargs):
             result = rule.function(*args, **kwargs)
             if result is not NotImplemented:
@@ -347,7 +373,7 @@ class _Forward(_Registry):
         """
         rules = lookup(f)
         if rules is not None and rules.inactive:
-            return f(*args, **kwargs), None
+            return _function(f)(*args, **kwargs), None
         if rules is not None:
             for rule in rules.frules:
                 if rule.accepts((dots, *args), kwargs):

@@ -220,6 +220,8 @@ def _special(inner: list[Any], kind: type, special: str, operands: tuple[Any, ..
         return call_keywords(inner, 1, f, operands, {})
     if f is None:
         return NotImplemented
+    if _is_number(operands[0]):
+        return run_unknown(inner[0], inner, 1, f, operands, {})
     rules = method_rules(kind, special)
     if rules is not None:
         y = run_rules(inner, 1, f, rules, operands, {})

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import copy
+from types import CellType, FunctionType, MethodType
 from typing import Any
 
-from adjoint.run.structure import by_value
+from adjoint.run.structure import by_value, fields_of, is_record
 
 __all__ = ["detached"]
 
@@ -26,7 +27,14 @@ def detached(x: Any) -> Any:
         return x._make(parts) if hasattr(x, "_make") else tuple(parts)
     if isinstance(x, dict):
         return {key: detached(item) for key, item in x.items()}
-    if hasattr(x, "__dict__") and not callable(x) and not isinstance(x, type):
+    if type(x) is FunctionType and x.__closure__:
+        cells = tuple(CellType(detached(cell.cell_contents)) for cell in x.__closure__)
+        twin = FunctionType(x.__code__, x.__globals__, x.__name__, x.__defaults__, cells)
+        twin.__kwdefaults__ = x.__kwdefaults__
+        return twin
+    if isinstance(x, MethodType):
+        return MethodType(x.__func__, detached(x.__self__))
+    if is_record(x) and fields_of(x) is not None:
         twin = copy.copy(x)
         twin.__dict__ = {key: detached(item) for key, item in vars(x).items()}
         return twin

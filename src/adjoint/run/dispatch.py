@@ -22,6 +22,7 @@ from adjoint.run.accumulate import Poison
 from adjoint.run.functions import call_unit, known_unit, unit_of
 from adjoint.run.memory import Memory
 from adjoint.run.seal import seal, seal_direct, unruled_keyword
+from adjoint.run.structure import is_record
 from adjoint.run.unknown import run_unknown
 
 __all__ = [
@@ -473,7 +474,11 @@ def call_object(
     record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     """Any other callable: an object of a class with ``__call__``, or something of C."""
-    rules = method_rules(type(args[0]), f.__name__) if args and _is_cython(f) else lookup(f)
+    if args and _is_cython(f):
+        rules = method_rules(type(args[0]), f.__name__)
+    else:
+        # An object with a hash of its own is compared with others by the user's code, so it is not looked up.
+        rules = lookup(f) if type(f).__hash__ in (object.__hash__, type.__hash__, None) or not is_record(f) else None
     if rules is not None:
         y = run_rules(record, slot, f, rules, args, kwargs)
         if y is not DECLINED:

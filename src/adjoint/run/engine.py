@@ -150,7 +150,10 @@ for _f in BINARY:
     primitive(_f)(_as_primitive(BINARY[_f]))
 for _f in BINARY:
     # The same called by the name of the method: x.__iadd__(y).
-    primitive((ndarray, f"__{_f.__name__.rstrip('_')}__"))(_as_primitive(BINARY[_f]))
+    _special = f"__{_f.__name__.rstrip('_')}__"
+    for _kind in (ndarray, float, int, complex):
+        if _special in vars(_kind):
+            primitive((_kind, _special))(_as_primitive(BINARY[_f]))
 primitive((ndarray, "__getitem__"))(_as_primitive(ITEMS[operator.getitem]))
 primitive((ndarray, "__setitem__"))(_as_primitive(ITEMS[operator.setitem]))
 primitive(object.__setattr__)(write_attribute)

@@ -10,7 +10,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
-from types import BuiltinMethodType, CellType, FunctionType, MethodType, ModuleType
+from types import (
+    BuiltinMethodType,
+    CellType,
+    FunctionType,
+    MethodType,
+    MethodWrapperType,
+    ModuleType,
+)
 from typing import Any
 
 import numpy as np
@@ -108,7 +115,7 @@ def deposit(memory: Memory, value: Any, bar: Any) -> Any:
         _deposit_items(memory, value, bar)
     elif isinstance(value, Mapping) and isinstance(value, dict):
         _deposit_entries(memory, value, bar)
-    elif isinstance(value, MethodType | BuiltinMethodType) and value.__self__ is not None:
+    elif isinstance(value, MethodType | BuiltinMethodType | MethodWrapperType) and value.__self__ is not None:
         return deposit(memory, value.__self__, bar)
     elif type(value) is FunctionType:
         _deposit_cells(memory, value, bar)
@@ -256,7 +263,7 @@ class Reader:
             return self._entries(value)
         if isinstance(value, FunctionType):
             return self._cells(value)
-        if isinstance(value, MethodType | BuiltinMethodType):
+        if isinstance(value, MethodType | BuiltinMethodType | MethodWrapperType):
             owner = value.__self__
             bar = (self._shadow(value) or {}).get("__self__")
             return None if isinstance(owner, ModuleType | type) else self.read(owner, bar)

@@ -8,7 +8,14 @@ import gc
 import operator
 import sys
 from collections.abc import Iterator
-from types import BuiltinMethodType, CellType, FunctionType, MethodType, ModuleType
+from types import (
+    BuiltinMethodType,
+    CellType,
+    FunctionType,
+    MethodType,
+    MethodWrapperType,
+    ModuleType,
+)
 from typing import Any
 
 import numpy as np
@@ -178,6 +185,7 @@ def is_opaque(owner: Any) -> bool:
         | CellType
         | MethodType
         | BuiltinMethodType
+        | MethodWrapperType
         | np.ufunc
         | Memory
         | np.generic,
@@ -203,7 +211,7 @@ def _parts(owner: Any) -> Iterator[tuple[Any, Any, Any]]:
             yield None, owner.cell_contents, owner
         except ValueError:
             return
-    elif isinstance(owner, MethodType | BuiltinMethodType):
+    elif isinstance(owner, MethodType | BuiltinMethodType | MethodWrapperType):
         yield "__self__", owner.__self__, owner
     elif not isinstance(owner, type | ModuleType | Memory):
         fields = fields_of(owner)

@@ -82,10 +82,10 @@ def _(*args):
         return 0.0, lambda y_bar: (None,)
     (x,) = args
     if not is_numeric(x):
-        # text; what has a method of its own is run by that
-        return (
-            NotImplemented if _has_own(x, "__float__") else (float(x), lambda y_bar: (None, None))
-        )
+        # Text is a constant; what has a method of its own is run by that.
+        if not isinstance(x, str | bytes):
+            return NotImplemented
+        return float(x), lambda y_bar: (None, None)
     shape = np.shape(x)
     if not shape:
         return float(x), lambda y_bar: (None, project(y_bar, x))
