@@ -1,0 +1,65 @@
+"""``import adjoint`` is light."""
+
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = [
+    "scipy",
+    "matplotlib",
+    "rich",
+    "torch",
+    "jax",
+    "autograd",
+    "pandas",
+    "hypothesis",
+    "pytest",
+]
+
+
+def run(code):
+    """What a fresh interpreter prints."""
+    command = [sys.executable, "-c", code]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "pass",
+        "ad.gradient(np.tanh, 1.0); ad.gradient(statistics.fmean, [1.0, 2.0])",
+        "ad.nn.Chain(ad.nn.Dense(2, 2)); ad.value.Value(1.0); ad.testing.check_rule(np.tanh, 1.0)",
+    ],
+)
+def test_nothing_heavy_is_imported(use):
+    loaded = run(f"import sys, statistics, numpy as np, adjoint as ad; {use}; print(*sys.modules)")
+    found = {name.partition(".")[0] for name in loaded.split()}
+    assert not found & set(HEAVY)
+
+
+def test_only_numpy_and_the_standard_library():
+    before = set(run("import sys, numpy; print(*sys.modules)").split())
+    after = set(run("import sys, adjoint; print(*sys.modules)").split())
+    others = {name.partition(".")[0] for name in after - before}
+    assert others <= {"adjoint", "numpy", *sys.stdlib_module_names, *sys.builtin_module_names}
+
+
+def test_import_time():
+    """At most as long as NumPy's own import and 0.2 s; the best of several, for other work runs."""
+    code = (
+        "import time; a = time.perf_counter(); import numpy; b = time.perf_counter();"
+        "import adjoint; print(b - a, time.perf_counter() - b)"
+    )
+    numpy_time, own_time = min(
+        (tuple(map(float, run(code).split())) for _ in range(5)), key=lambda times: times[1]
+    )
+    assert own_time < numpy_time + 0.2
+
+
+def test_every_public_name_is_there_and_documented():
+    import adjoint as ad
+
+    for name in ad.__all__:
+        assert getattr(ad, name).__doc__, name
+    assert set(ad.__all__) <= set(dir(ad))

@@ -1,0 +1,153 @@
+"""Differentiating from 8 threads at once gives the right numbers."""
+
+import functools
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import adjoint as ad
+
+THREADS = 8
+
+
+@pytest.fixture(autouse=True)
+def frequent_switches():
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    yield
+    sys.setswitchinterval(interval)
+
+
+def at_once(work):
+    """What `work` returns for each thread; all start together."""
+    barrier = threading.Barrier(THREADS)
+
+    def run(number):
+        barrier.wait(timeout=30)
+        return work(number)
+
+    with ThreadPoolExecutor(THREADS) as pool:
+        return list(pool.map(run, range(THREADS)))
+
+
+class Model:
+    def __init__(self, w):
+        self.w, self.calls = w, 0
+
+    def __call__(self, x):
+        self.calls = self.calls + 1
+        return [self.w * v for v in x]
+
+
+def loss(model, x):
+    total = 0.0
+    out = np.zeros(3)
+    try:
+        for i, v in enumerate(model(list(x))):
+            out[i] = v
+            total = total + out[: i + 1].sum() * v
+    finally:
+        out *= 2
+    return total + sum(v * v for v in out)
+
+
+def slopes(w, x):
+    """∂loss/∂w, ∂loss/∂x of ``w² (Σ_{j≤i} xᵢxⱼ + 4 Σ xᵢ²)``."""
+    pairs = sum(x[i] * x[j] for i in range(3) for j in range(i + 1)) + 4 * sum(x * x)
+    return 2 * w * pairs, w * w * (x.sum() + x + 8 * x)
+
+
+def test_each_thread_its_own_data():
+    def work(number):
+        w, x = 1.0 + number, np.array([1.0, 2.0, 3.0]) + number
+        found = [ad.gradient(loss, Model(w), x) for _ in range(20)]
+        return [(model_bar.w, x_bar, slopes(w, x)) for model_bar, x_bar in found]
+
+    for results in at_once(work):
+        for w_bar, x_bar, (w_expected, x_expected) in results:
+            assert w_bar == pytest.approx(w_expected)
+            np.testing.assert_allclose(x_bar, x_expected)
+
+
+def test_first_calls_of_new_functions():
+    """Functions that no thread has called before are lowered by all of them together."""
+
+    def fresh(k):
+        def inner(x):
+            return k * x * x
+
+        def f(x):
+            y = inner(x)
+            return inner(y) if k > 0 else y
+
+        return f
+
+    functions = [fresh(float(k + 1)) for k in range(30)]
+
+    def work(number):
+        return [ad.gradient(f, 2.0)[0] for f in functions]
+
+    expected = [(k + 1.0) ** 3 * 4 * 8.0 for k in range(30)]
+    for found in at_once(work):
+        np.testing.assert_allclose(found, expected)
+
+
+def test_one_pullback_from_many_threads():
+    x = np.array([1.0, 2.0, 3.0])
+    model = Model(2.0)
+    _, back = ad.pullback(loss, model, x)
+    w_expected, x_expected = slopes(2.0, x)
+
+    def work(number):
+        return [back(1.0 + number) for _ in range(20)]
+
+    for number, results in enumerate(at_once(work)):
+        for _, model_bar, x_bar in results:
+            assert model_bar.w == pytest.approx((1 + number) * w_expected)
+            np.testing.assert_allclose(x_bar, (1 + number) * x_expected)
+    assert model.calls == 1
+
+
+def test_one_shared_constant_model():
+    model = Model(3.0)
+    x = np.array([1.0, 2.0, 3.0])
+
+    def work(number):
+        return [ad.gradient(lambda v: sum(model(list(v))) * number, x)[0] for _ in range(20)]
+
+    for number, results in enumerate(at_once(work)):
+        for bar in results:
+            np.testing.assert_allclose(
+                np.zeros(3) if bar is None else bar, 3.0 * number * np.ones(3)
+            )
+
+
+def test_errors_and_recursion_in_some_threads():
+    def deep(x, n):
+        return x if n == 0 else deep(x, n - 1) * 1.0
+
+    def fail(x):
+        raise ValueError(f"thread {x}")
+
+    def work(number):
+        if number % 2:
+            return ad.gradient(deep, 2.0, 300)[0]
+        with pytest.raises(ValueError, match=f"thread {number}"):
+            ad.gradient(fail, number)
+        return None
+
+    limit = sys.getrecursionlimit()
+    for _ in range(3):
+        assert at_once(work) == [None, 1.0] * (THREADS // 2)
+    assert sys.getrecursionlimit() == limit
+
+
+def test_threads_made_by_partial_gradients():
+    """Threads that live on between calls keep nothing of an earlier one."""
+    grad = functools.partial(ad.gradient, lambda xs: xs[0] * xs[1])
+    with ThreadPoolExecutor(THREADS) as pool:
+        points = [[float(i), float(i + 1)] for i in range(200)]
+        assert list(pool.map(grad, points)) == [([b, a],) for a, b in points]
