@@ -25,6 +25,7 @@ import inspect
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
 from types import (
+    BuiltinFunctionType,
     FunctionType,
     GetSetDescriptorType,
     MemberDescriptorType,
@@ -220,6 +221,15 @@ _DESCRIPTORS = frozenset(
 
 _unhashable: dict[int, Any] = {}
 
+
+def _hashable(f: Any) -> bool:
+    try:
+        hash(f)
+    except TypeError:
+        return False
+    return True
+
+
 table: dict[Key, Rules] = {}
 """By function, or by ``(type, name)``."""
 
@@ -284,7 +294,7 @@ def key_of(f: Any) -> Key:
         return f
     if type(f) in _DESCRIPTORS:
         return (f.__objclass__, f.__name__)  # list.append, ndarray.sum, float.__add__
-    if type(f).__hash__ is None:
+    if not isinstance(f, FunctionType | BuiltinFunctionType | type) and not _hashable(f):
         _unhashable[id(f)] = f  # kept, so that nothing else gets its identity
         return ("unhashable", id(f))
     return f  # type: ignore[no-any-return]

@@ -22,7 +22,6 @@ from adjoint.run.accumulate import Poison
 from adjoint.run.functions import call_unit, known_unit, unit_of
 from adjoint.run.memory import Memory
 from adjoint.run.seal import seal, seal_direct, unruled_keyword
-from adjoint.run.structure import is_record
 from adjoint.run.unknown import run_unknown
 
 __all__ = [
@@ -477,8 +476,9 @@ def call_object(
     if args and _is_cython(f):
         rules = method_rules(type(args[0]), f.__name__)
     else:
-        # An object with a hash of its own is compared with others by the user's code, so it is not looked up.
-        rules = lookup(f) if type(f).__hash__ in (object.__hash__, type.__hash__, None) or not is_record(f) else None
+        # An object with a hash or an equality of its own is not looked up: that would run the user's code.
+        own = FunctionType in (type(type(f).__hash__), type(type(f).__eq__))
+        rules = None if own else lookup(f)
     if rules is not None:
         y = run_rules(record, slot, f, rules, args, kwargs)
         if y is not DECLINED:

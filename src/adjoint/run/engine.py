@@ -4,6 +4,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable
+from inspect import CO_VARARGS
 from types import FunctionType
 from typing import Any
 
@@ -137,25 +138,31 @@ HANDLERS[type] = construct
 # ---- the same, where user code or a rule calls them by name ---------------------------------------------------------
 
 
-def _as_primitive(entry: Callable[..., Any]) -> Callable[..., Any]:
+def _as_primitive(f: Any, entry: Callable[..., Any]) -> Callable[..., Any]:
+    code = entry.__code__
+    most = 1 << 30 if code.co_flags & CO_VARARGS else code.co_argcount - 2
+    fewest = code.co_argcount - 2 - len(entry.__defaults__ or ())
+
     def run(record: list[Any], slot: int, *args: Any) -> Any:
+        if not fewest <= len(args) <= most:
+            return f(*args)  # Python's own message
         return entry(record, slot, *args)
     return run
 
 
 for _f in (getattr, setattr, delattr, operator.getitem, operator.setitem, operator.delitem, operator.contains,
            operator.truth, operator.not_):
-    primitive(_f)(_as_primitive(ENTRIES[_f]))
+    primitive(_f)(_as_primitive(_f, ENTRIES[_f]))
 for _f in BINARY:
-    primitive(_f)(_as_primitive(BINARY[_f]))
+    primitive(_f)(_as_primitive(_f, BINARY[_f]))
 for _f in BINARY:
     # The same called by the name of the method: x.__iadd__(y).
     _special = f"__{_f.__name__.rstrip('_')}__"
     for _kind in (ndarray, float, int, complex):
         if _special in vars(_kind):
-            primitive((_kind, _special))(_as_primitive(BINARY[_f]))
-primitive((ndarray, "__getitem__"))(_as_primitive(ITEMS[operator.getitem]))
-primitive((ndarray, "__setitem__"))(_as_primitive(ITEMS[operator.setitem]))
+            primitive((_kind, _special))(_as_primitive(getattr(_kind, _special), BINARY[_f]))
+primitive((ndarray, "__getitem__"))(_as_primitive(ndarray.__getitem__, ITEMS[operator.getitem]))
+primitive((ndarray, "__setitem__"))(_as_primitive(ndarray.__setitem__, ITEMS[operator.setitem]))
 primitive(object.__setattr__)(write_attribute)
 
 

@@ -282,8 +282,9 @@ def _check_not_stored(f: Any, watched: tuple[Any, ...], counts: list[int], y: An
 
 def _holds(owner: Any, value: Any, depth: int) -> bool:
     """Whether a result holds `value`, or looks at its memory."""
-    if isinstance(owner, np.ndarray) and isinstance(value, np.ndarray):
-        return root_of(owner) is root_of(value)
+    if isinstance(owner, np.ndarray):
+        root = root_of(owner)
+        return root.base is value or (isinstance(value, np.ndarray) and root is root_of(value))
     if type(owner) in ATOMS and type(owner) is not FunctionType:
         return False
     parts = gc.get_referents(owner)
