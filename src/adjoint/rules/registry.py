@@ -344,6 +344,8 @@ class _Registry:
 
 
 class _Reverse(_Registry):
+    """``ad.rrule(f, *args)`` applies the reverse rule of `f`; ``@ad.rrule.register(f)`` adds one."""
+
     def __call__(
         self, f: Any, *args: Any, **kwargs: Any
     ) -> tuple[Any, Callable[[Any], tuple[Any, ...]]] | None:
@@ -366,6 +368,8 @@ class _Reverse(_Registry):
 
 
 class _Forward(_Registry):
+    """``ad.frule(f, dots, *args)`` applies the forward rule of `f`; ``@ad.frule.register(f)`` adds one."""
+
     def __call__(
         self, f: Any, dots: tuple[Any, ...], *args: Any, **kwargs: Any
     ) -> tuple[Any, Any] | None:

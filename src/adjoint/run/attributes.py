@@ -10,7 +10,14 @@ from typing import Any
 import numpy as np
 
 from adjoint.rules.registry import load, methods
-from adjoint.run.dispatch import DECLINED, call_keywords, class_attribute, linked, run_rules
+from adjoint.run.dispatch import (
+    DECLINED,
+    call_keywords,
+    class_attribute,
+    linked,
+    method_rules,
+    run_rules,
+)
 from adjoint.run.memory import ABSENT, Memory, swap_item, swap_slot, swap_with
 from adjoint.run.structure import ATOMS, by_value, fields_of
 from adjoint.run.unknown import is_opaque, run_unknown
@@ -246,6 +253,10 @@ def set_attribute(record: list[Any], slot: int, obj: Any, name: str, value: Any)
     if setter is not object.__setattr__ and type(setter) is FunctionType:
         call_keywords(record, slot, setter, (obj, name, value), {})
         return
+    if isinstance(obj, ndarray):
+        rules = method_rules(ndarray, "__setattr__")
+        if rules is not None and run_rules(record, slot, setattr, rules, (obj, name, value), {}) is not DECLINED:
+            return
     if kind is ModuleType:
         write_global(record, slot, vars(obj), name, value)
         return

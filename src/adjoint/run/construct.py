@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+from collections import deque
 from types import FunctionType
 from typing import Any
 
 from adjoint.rules.registry import lookup
-from adjoint.run.dispatch import DECLINED, INERT, call_keywords, linked, run_rules
+from adjoint.run.dispatch import DECLINED, INERT, call_keywords, linked, method_rules, run_rules
 from adjoint.run.memory import Memory
 from adjoint.run.unknown import run_unknown
 
@@ -118,25 +119,16 @@ def _of_builtin_base(
     memory: Memory = record[0]
     if issubclass(cls, BaseException):
         return _exception(record, slot, cls, args, kwargs)
-    if type(cls.__init__) is FunctionType and issubclass(cls, list | dict | set):
+    if type(cls.__init__) is FunctionType and issubclass(cls, list | dict | set | deque):
         return _init(record, slot, cls.__new__(cls), cls, args, kwargs)
-    for base, filler in ((list, list.extend), (dict, dict.update), (set, set.update)):
-        if issubclass(cls, base) and args and cls is not base and not kwargs:
-            factory, rest = (
-                ((args[0],), args[1:]) if hasattr(cls, "default_factory") else ((), args)
-            )
-            obj = cls(*factory)
-            n = len(factory)
-            if rest:
-                linked(
-                    record,
-                    slot,
-                    lambda bars: (None, *(None,) * n, *bars[2:]),
-                    call_keywords,
-                    filler,
-                    (obj, *rest),
-                    {},
-                )
+    rules = method_rules(cls, "__init__")
+    if rules is not None and issubclass(cls, list | dict | set | deque):
+        obj = cls.__new__(cls)
+        init: Any = cls.__init__
+        y = linked(
+            record, slot, _without_self, run_rules, init, rules, (obj, *args), kwargs
+        )
+        if y is not DECLINED:
             return obj
     if not args and not kwargs:
         return cls()

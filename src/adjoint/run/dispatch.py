@@ -332,7 +332,7 @@ def _builtin(
         return construct(record, slot, owner, args, kwargs, by_metaclass=False)
     if isinstance(owner, type):  # dict.fromkeys, object.__new__
         return _ruled_or_unknown(record, slot, f, lookup((owner, f.__name__)), args, kwargs)
-    rules = method_rules(type(owner), f.__name__)
+    rules = method_rules(_class_of_method(f, owner), f.__name__)
     if rules is None:
         return run_unknown(record[0], record, slot, f, args, kwargs)
     y = linked(
@@ -346,6 +346,17 @@ def _builtin(
         kwargs,
     )
     return run_unknown(record[0], record, slot, f, args, kwargs) if y is DECLINED else y
+
+
+def _class_of_method(f: Any, owner: Any) -> type:
+    """The class whose method is bound: not that of the object where ``super()`` bound it."""
+    if type(f) is types.MethodWrapperType:
+        return f.__objclass__  # type: ignore[no-any-return]
+    for base in type(owner).__mro__:
+        static = vars(base).get(f.__name__)
+        if static is not None and getattr(static, "__qualname__", None) == f.__qualname__:
+            return base
+    return type(owner)
 
 
 def _ruled_or_unknown(
@@ -492,7 +503,17 @@ def call_object(
         from adjoint.run.construct import construct
 
         return construct(record, slot, f, args, kwargs)
+    rules = method_rules(type(f), "__call__")
+    if rules is not None:
+        y = linked(record, slot, _without_first, run_rules, caller, rules, (f, *args), kwargs)
+        if y is not DECLINED:
+            return y
     return _ruled_or_unknown(record, slot, f, None, args, kwargs)
+
+
+def _without_first(bars: tuple[Any, ...]) -> tuple[Any, ...]:
+    """From the cotangents of ``__call__(f, *args)`` to those of ``f(*args)``."""
+    return (None, *bars[2:])
 
 
 # ---- methods -------------------------------------------------------------------------------------

@@ -63,6 +63,7 @@ class Rows(Iterator):
             raise TypeError("iteration over a 0-d array")
 
     def poison(self, bar: Any) -> list[Any]:
+        super().poison(bar)
         self.memory.add_entry(self, "x", bar)
         return []
 

@@ -18,17 +18,29 @@ class Iterator:
 
     def __init__(self, memory: Memory) -> None:
         self.memory = memory
+        self._unseen: list[tuple[list[Any], Any]] = []
 
     def __iter__(self) -> Iterator:
         return self
 
     def __next__(self) -> Any:
-        """Consumption by code that is not differentiated."""
-        return self.step([self.memory, None], 1)
+        """Consumption by code that is not differentiated: the pullbacks are kept for `poison`."""
+        step: list[Any] = [self.memory, None]
+        value = self.step(step, 1)
+        self._unseen.append((step, value))
+        return value
 
     def step(self, record: list[Any], slot: int) -> Any:
         raise NotImplementedError
 
     def poison(self, bar: Any) -> list[Any]:
         """Poison what the elements are made of; returns the objects of which it holds parts."""
-        return [value for name, value in vars(self).items() if name != "memory"]
+        from adjoint.run.structure import by_value
+        from adjoint.run.unknown import poison
+
+        for step, value in reversed(self._unseen):
+            if not by_value(value):
+                poison(self.memory, value, bar)
+            if step[1] is not None:
+                step[1](bar)
+        return [value for name, value in vars(self).items() if name not in ("memory", "_unseen")]

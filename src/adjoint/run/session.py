@@ -8,7 +8,7 @@ from types import TracebackType
 
 __all__ = ["session"]
 
-FRAMES_PER_CALL = 4
+FRAMES_PER_CALL = 10
 """How many frames of ours stand for one call of the user's, so that recursion may go as deep as it does without us."""
 
 

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.errors import MutationError, NoDerivativeError
-from adjoint.run.accumulate import Poison
+from adjoint.run.accumulate import Poison, accumulate, finish
 from adjoint.run.iterator import Iterator as ActiveIterator
 from adjoint.run.memory import Memory, root_of
 from adjoint.run.place import current_place
@@ -66,6 +66,11 @@ def run_unknown(
     given = any(y is value for value in inputs)
 
     def unknown_back(y_bar: Any) -> tuple[Any, ...]:
+        y_bar = finish(y_bar)
+        if isinstance(y, np.ndarray) and memory.is_written(y) and not given:
+            y_bar = accumulate(y_bar, memory.take_array(y))
+        if isinstance(y_bar, np.ndarray) and not y_bar.any():
+            y_bar = None  # nothing needs a derivative
         if y_bar is None and (given or not _arrived(memory, y, (f, *inputs))):
             return (None,) * (len(inputs) + 1)
         function, span = current_place()
@@ -110,7 +115,9 @@ def _arrived(memory: Memory, y: Any, inputs: tuple[Any, ...]) -> bool:
         if id(owner) in old:
             continue
         if isinstance(owner, np.ndarray):
-            arrived = arrived or (memory.is_written(owner) and id(root_of(owner)) in memory.buffers)
+            arrived = arrived or (memory.is_written(owner)
+                and id(root_of(owner)) in memory.buffers
+                and bool(memory.array_shadow(owner).any()))
             continue
         shadow = memory.shadows.get(id(owner))
         parts = shadow.values() if isinstance(shadow, dict) else shadow or ()
