@@ -97,7 +97,6 @@ CASES |= {
     if hasattr(np.generic, name) and ARGUMENTS.get(name, ()) is not None
 }
 CASES |= {
-    (np.ndarray, "flat"): [(X,), (V,), (Z,)],
     (np.generic, "choose"): [(np.int64(1), [1.5, V[:3]])],
     np.real: [(X,), (Z,), (1 + 2j,), (1.5,), ([1.0, 2j],)],
     np.imag: [(X,), (Z,), (1 + 2j,), ([1.0, 2j],)],
@@ -148,14 +147,6 @@ CASES |= {
     ],
 }
 test_rule = table(CASES)
-
-
-def test_flat_is_a_view():
-    y, back = rrule((np.ndarray, "flat"), X)
-    assert np.shares_memory(y, X)
-    np.testing.assert_array_equal(y, list(X.flat))
-    np.testing.assert_array_equal(back(y)[1], X)
-    assert rrule((np.ndarray, "flat"), X.T) is None
 
 
 def test_part_of_tolist():

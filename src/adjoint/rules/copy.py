@@ -116,7 +116,9 @@ def _rebuilt(x: Any, memo: Any) -> Any:
 
 def _of_python_class(x: Any, memo: Any) -> Any:
     """The parts that ``object.__reduce_ex__`` would give."""
-    cls, args, named = type(x), (), {}
+    cls: Any = type(x)
+    args: Any = ()
+    named: Any = {}
     if _in_python(cls, "__getnewargs_ex__"):
         args, named = x.__getnewargs_ex__()
     elif isinstance(x, tuple) and hasattr(cls, "_fields"):
@@ -126,7 +128,7 @@ def _of_python_class(x: Any, memo: Any) -> Any:
     else:
         for base in (tuple, int, float, complex, str, bytes):
             if isinstance(x, base):
-                args = (base(x),)
+                args = (_plain(base, x),)
     args = [_part(arg, memo) for arg in args]
     y = cls.__new__(cls, *args, **{name: _part(arg, memo) for name, arg in named.items()})
     if memo is not None:
@@ -144,6 +146,10 @@ def _of_python_class(x: Any, memo: Any) -> Any:
         for key, item in x.items():
             y[_part(key, memo)] = _part(item, memo)
     return y
+
+
+def _plain(base: Any, x: Any) -> Any:
+    return base(x)
 
 
 def _part_of_named_tuple(x: Any, memo: Any) -> Any:
@@ -170,7 +176,7 @@ def _default_state(x: Any) -> Any:
 def _fields(x: Any) -> Any:
     if not hasattr(x, "__dict__") or not x.__dict__:
         return None
-    return {name: value for name, value in x.__dict__.items()}
+    return dict(x.__dict__)
 
 
 def _set_state(y: Any, state: Any) -> None:
@@ -221,7 +227,9 @@ def _in_python(cls: type, name: str) -> bool:
 
 
 def _is_python_class(cls: type) -> bool:
-    return bool(cls.__flags__ & (1 << 9)) and any("__module__" in vars(base) for base in cls.__mro__)
+    return bool(cls.__flags__ & (1 << 9)) and any(
+        "__module__" in vars(base) for base in cls.__mro__
+    )
 
 
 def _slots(cls: type) -> list[str]:

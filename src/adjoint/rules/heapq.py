@@ -83,15 +83,14 @@ def _register(largest: bool, *names: str) -> None:
     def heapify(heap: Any, /) -> None:
         _heapify(heap, largest)
 
-    for name, function in zip(names, (push, pop, replace, push_pop, heapify), strict=True):
+    functions: tuple[Any, ...] = (push, pop, replace, push_pop, heapify)
+    for name, function in zip(names, functions, strict=True):
         if hasattr(heapq, name):
             substitute(getattr(heapq, name))(function)
 
 
 _register(False, "heappush", "heappop", "heapreplace", "heappushpop", "heapify")
-_register(
-    True, "heappush_max", "heappop_max", "heapreplace_max", "heappushpop_max", "heapify_max"
-)
+_register(True, "heappush_max", "heappop_max", "heapreplace_max", "heappushpop_max", "heapify_max")
 _register(
     True, "_heappush_max", "_heappop_max", "_heapreplace_max", "_heappushpop_max", "_heapify_max"
 )

@@ -2,6 +2,7 @@
 
 import adjoint.rules.builtins.dicts
 import adjoint.rules.builtins.functions
+import adjoint.rules.builtins.getters
 import adjoint.rules.builtins.iterators
 import adjoint.rules.builtins.numbers
 import adjoint.rules.builtins.ordered

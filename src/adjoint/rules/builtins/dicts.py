@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import types
 from collections import defaultdict
 from typing import Any
 
@@ -145,6 +146,7 @@ def _(memory: Memory, d: Any) -> Any:
         undo()
         memory.add_entry(d, key, memory.take_items(item, 2)[1])
         return None, None
+
     return item, popitem_back
 
 
@@ -187,7 +189,7 @@ def fromkeys(cls: Any, keys: Any, value: Any = None) -> Any:
     return made
 
 
-# ---- defaultdict ----------------------------------------------------------------------------------------------------
+# ---- defaultdict ---------------------------------------------------------------------------------
 
 
 @substitute(defaultdict)
@@ -220,7 +222,7 @@ def _(a: Any, b: Any) -> Any:
     return made
 
 
-# ---- Counter ----------------------------------------------------------------------------------------------------------
+# ---- Counter -------------------------------------------------------------------------------------
 
 
 @substitute(_count_elements)
@@ -229,4 +231,19 @@ def _(counts: Any, elements: Any) -> None:
         counts[element] = counts.get(element, 0) + 1
 
 
-non_differentiable(_empty)
+# ---- SimpleNamespace -----------------------------------------------------------------------------
+
+
+@substitute(types.SimpleNamespace)
+def _(*args: Any, **named: Any) -> Any:
+    made = _namespace()
+    for key, value in dict(*args, **named).items():
+        made.__dict__[key] = value
+    return made
+
+
+def _namespace() -> Any:
+    return types.SimpleNamespace()
+
+
+non_differentiable(_empty, _namespace)

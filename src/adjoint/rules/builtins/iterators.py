@@ -195,11 +195,12 @@ def _(record: list[Any], slot: int, cls: Any, *values: Any) -> Any:
     def new_back(y_bar: Any) -> tuple[Any, ...]:
         _, *bars = inner[1](y_bar) if inner[1] is not None else (None,) * (1 + len(values))
         return (None, None, *bars)
+
     record[slot] = new_back
     return _filled(lambda *parts: tuple.__new__(cls, *parts))(inner, 1, *values)
 
 
-# ---- deques -----------------------------------------------------------------------------------------------------
+# ---- deques --------------------------------------------------------------------------------------
 
 
 class Ends(Items):
@@ -215,6 +216,7 @@ class Ends(Items):
 
         def step_back(bar: Any) -> None:
             memory.add_item(xs, i, bar)
+
         record[slot] = step_back
         return value
 

@@ -1,8 +1,9 @@
 """`collections.OrderedDict`: a dict whose order can be changed, kept in a list of its own.
 
-Undoing a write puts a key back at the end. That is enough: rewound memory is read by key only, and the writes that follow
-are made again before anyone sees the order.
+Undoing a write puts a key back at the end. That is enough: rewound memory is read by key only, and
+the writes that follow are made again before anyone sees the order.
 """
+
 from __future__ import annotations
 
 import gc
@@ -13,8 +14,14 @@ from adjoint.rules.registry import non_differentiable, primitive, structural, su
 from adjoint.run.iteration import Entries
 from adjoint.run.memory import ABSENT, Memory
 
-non_differentiable((OrderedDict, "keys"), (OrderedDict, "values"), (OrderedDict, "items"), (OrderedDict, "__eq__"),
-                   (OrderedDict, "__ne__"), (OrderedDict, "__repr__"))
+non_differentiable(
+    (OrderedDict, "keys"),
+    (OrderedDict, "values"),
+    (OrderedDict, "items"),
+    (OrderedDict, "__eq__"),
+    (OrderedDict, "__ne__"),
+    (OrderedDict, "__repr__"),
+)
 
 
 def swap_ordered(entry: list[Any]) -> None:
@@ -35,6 +42,7 @@ def _(memory: Memory, d: Any, key: Any, value: Any) -> Any:
     def set_back(_: Any) -> tuple[Any, ...]:
         memory.rewind(position)
         return None, None, None, memory.take_entry(d, key)
+
     return None, set_back
 
 
@@ -54,6 +62,7 @@ def _(memory: Memory, d: Any, key: Any) -> Any:
     def delete_back(_: Any) -> tuple[None, ...]:
         undo()
         return None, None, None
+
     return None, delete_back
 
 
@@ -70,6 +79,7 @@ def _(memory: Memory, d: Any, key: Any, *default: Any) -> Any:
         undo()
         memory.add_entry(d, key, y_bar)
         return (None,) * n
+
     return value, pop_back
 
 
@@ -169,7 +179,7 @@ def _empty() -> Any:
 non_differentiable(_empty)
 
 
-# ---- iteration ----------------------------------------------------------------------------------------------------------
+# ---- iteration -----------------------------------------------------------------------------------
 
 
 def _elements(which: str) -> Any:
@@ -177,11 +187,15 @@ def _elements(which: str) -> Any:
         owner = next(item for item in gc.get_referents(view) if isinstance(item, OrderedDict))
         # a values view's elements are told by key
         return Entries(record[0], owner, owner.items() if which == "values" else view, which)
+
     return elements
 
 
-_views: dict[str, Any] = {"keys": type(OrderedDict().keys()), "values": type(OrderedDict().values()),
-                          "items": type(OrderedDict().items())}
+_views: dict[str, Any] = {
+    "keys": type(OrderedDict().keys()),
+    "values": type(OrderedDict().values()),
+    "items": type(OrderedDict().items()),
+}
 for _which, _view in _views.items():
     primitive((_view, "__iter__"))(_elements(_which))
 
@@ -196,3 +210,10 @@ def _keys_from_the_end(d: Any) -> Any:
 
 
 non_differentiable(_keys_from_the_end)
+
+
+for _view in _views.values():
+
+    @substitute((_view, "__reversed__"))
+    def _(view: Any) -> Any:
+        return iter([item for item in view][::-1])

@@ -95,7 +95,12 @@ def _(memory: Memory, a: Any, index: Any) -> Any:
 
 @structural((list, "copy"), (deque, "copy"), (list, "__copy__"), (deque, "__copy__"))
 def _(memory: Memory, a: Any) -> Any:
-    return moved(memory, list.copy(a) if isinstance(a, list) else a.copy(), [(a, i) for i in range(len(a))], 1)
+    return moved(
+        memory,
+        list.copy(a) if isinstance(a, list) else a.copy(),
+        [(a, i) for i in range(len(a))],
+        1,
+    )
 
 
 # ---- lists changed in place ----------------------------------------------------------------------
@@ -468,10 +473,10 @@ def _(xs: Any, k: Any) -> Any:
 
 
 def _place(xs: Any, i: Any, message: str) -> int:
-    i = operator.index(i)
-    if not -len(xs) <= i < len(xs):
+    place = operator.index(i)
+    if not -len(xs) <= place < len(xs):
         raise IndexError(message)
-    return i % len(xs)
+    return place % len(xs)
 
 
 non_differentiable(_place)

@@ -1,4 +1,5 @@
 """Sets: the shadow of a set is a dict by element. What is only compared carries no derivative."""
+
 from __future__ import annotations
 
 from functools import partial
@@ -8,11 +9,30 @@ from adjoint.rules.registry import non_differentiable, structural, substitute
 from adjoint.run.memory import Memory, swap_with
 
 non_differentiable(
-    (set, "__contains__"), (set, "__len__"), (set, "isdisjoint"), (set, "issubset"), (set, "issuperset"),
-    (set, "__eq__"), (set, "__ne__"), (set, "__le__"), (set, "__lt__"), (set, "__ge__"), (set, "__gt__"),
-    (set, "__repr__"), (frozenset, "__contains__"), (frozenset, "__len__"), (frozenset, "__eq__"),
-    (frozenset, "__ne__"), (frozenset, "__le__"), (frozenset, "__lt__"), (frozenset, "__ge__"), (frozenset, "__gt__"),
-    (frozenset, "__hash__"), (frozenset, "__repr__"), (frozenset, "isdisjoint"), (frozenset, "issubset"),
+    (set, "__contains__"),
+    (set, "__len__"),
+    (set, "isdisjoint"),
+    (set, "issubset"),
+    (set, "issuperset"),
+    (set, "__eq__"),
+    (set, "__ne__"),
+    (set, "__le__"),
+    (set, "__lt__"),
+    (set, "__ge__"),
+    (set, "__gt__"),
+    (set, "__repr__"),
+    (frozenset, "__contains__"),
+    (frozenset, "__len__"),
+    (frozenset, "__eq__"),
+    (frozenset, "__ne__"),
+    (frozenset, "__le__"),
+    (frozenset, "__lt__"),
+    (frozenset, "__ge__"),
+    (frozenset, "__gt__"),
+    (frozenset, "__hash__"),
+    (frozenset, "__repr__"),
+    (frozenset, "isdisjoint"),
+    (frozenset, "issubset"),
     (frozenset, "issuperset"),
 )
 
@@ -27,6 +47,7 @@ def _(memory: Memory, xs: Any, value: Any) -> Any:
     def add_back(_: Any) -> tuple[Any, ...]:
         memory.rewind(position)
         return None, None, memory.take_entry(xs, value)
+
     return None, add_back
 
 
@@ -44,6 +65,7 @@ def _(memory: Memory, xs: Any, value: Any) -> Any:
     def discard_back(_: Any) -> tuple[Any, ...]:
         memory.rewind(position)
         return None, None, None
+
     return None, discard_back
 
 
@@ -58,6 +80,7 @@ def _(memory: Memory, xs: Any) -> Any:
         memory.rewind(position)
         memory.add_entry(xs, value, y_bar)
         return None, None
+
     return value, pop_back
 
 
@@ -71,7 +94,7 @@ def remove(xs: Any, value: Any) -> None:
     raise KeyError(value)
 
 
-# ---- in place -----------------------------------------------------------------------------------------------------
+# ---- in place ------------------------------------------------------------------------------------
 
 
 @substitute((set, "update"), (set, "__init__"))
@@ -144,7 +167,7 @@ def clear(xs: Any) -> None:
         xs.remove(value)
 
 
-# ---- new sets -------------------------------------------------------------------------------------------------------
+# ---- new sets ------------------------------------------------------------------------------------
 
 
 @substitute(frozenset)
@@ -164,6 +187,7 @@ def _(memory: Memory, xs: Any) -> Any:
         for value in y:
             memory.add_entry(xs, value, memory.take_entry(y, value))
         return None, None
+
     return y, frozen_back
 
 
@@ -200,7 +224,9 @@ def intersection(xs: Any, *others: Any) -> Any:
 @substitute((set, "difference"), (frozenset, "difference"))
 def difference(xs: Any, *others: Any) -> Any:
     dropped = [set(other) for other in others]
-    return _of_the_kind(xs, {value for value in xs if not any([value in other for other in dropped])})
+    return _of_the_kind(
+        xs, {value for value in xs if not any([value in other for other in dropped])}
+    )
 
 
 @substitute((set, "symmetric_difference"), (frozenset, "symmetric_difference"))

@@ -39,15 +39,6 @@ if hasattr(np.ndarray, "mT"):
     _attribute("mT", lambda y_bar, shape: np.swapaxes(y_bar, -1, -2))
 
 
-@rrule.register((np.ndarray, "flat"), alias=True)
-def _(a):
-    """A flat view stands for the iterator: it is read, sliced and written in the same way."""
-    if not a.flags.c_contiguous:
-        return NotImplemented
-    shape = a.shape
-    return a.reshape(-1), lambda y_bar: (None, np.reshape(y_bar, shape))
-
-
 @array_rule(np.real, operands="val", alias=True)
 def _(val):
     return np.real(val), lambda y_bar: (None, y_bar)

@@ -57,3 +57,8 @@ def _types(first: Any) -> str:
 
 
 non_differentiable(_types)
+
+_with_signature: Any = np.vectorize._vectorize_call_with_signature  # type: ignore[attr-defined]
+_shapes: Any = _with_signature.__globals__.get("_parse_input_dimensions")
+if _shapes is not None:  # it looks at shapes only
+    non_differentiable(_shapes)

@@ -1,0 +1,135 @@
+"""``x.flat``: the elements of an array in order, read, written and iterated, whatever its layout.
+
+What is read of an array that has not been written goes through the shadow of the flat iterator.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from adjoint.rules.registry import non_differentiable, primitive, structural, substitute
+from adjoint.run.arrays import read_array
+from adjoint.run.iterator import Iterator
+from adjoint.run.memory import Memory
+
+__all__: list[str] = []
+
+
+@structural((np.ndarray, "flat"))
+def _(memory: Memory, a: Any) -> Any:
+    y = a.flat
+
+    def flat_back(_: Any) -> tuple[Any, ...]:
+        bar, poison = memory.take_entry(y, "array"), memory.take_entry(y, "*")
+        if poison is not None and memory.is_written(a):
+            memory.add_array(a, poison)
+            return None, bar
+        return None, bar if poison is None else poison
+
+    return y, flat_back
+
+
+def _read(memory: Memory, flat: Any, places: Any) -> tuple[Any, Any]:
+    """Elements, and what takes their cotangents."""
+    inner: list[Any] = [memory, None]
+    y = read_array(inner, 1, flat.base, places)
+    back = inner[1]
+
+    def read_back(y_bar: Any) -> None:
+        if back is not None:
+            memory.add_entry(flat, "array", back(y_bar)[1])
+
+    return y, read_back
+
+
+def _places(flat: Any, index: Any) -> Any:
+    """The subscript of the array that names the same elements; Python says if there are none."""
+    a = flat.base
+    if isinstance(index, slice):
+        return np.unravel_index(np.arange(*index.indices(a.size)), a.shape)
+    if isinstance(index, tuple) and len(index) == 1:
+        index = index[0]
+    if index is Ellipsis or (isinstance(index, tuple) and not index):
+        return np.unravel_index(np.arange(a.size), a.shape)
+    if isinstance(index, list | np.ndarray) and np.ndim(index):
+        return np.unravel_index(np.arange(a.size)[index], a.shape)
+    place = operator.index(index)
+    if not -a.size <= place < a.size:
+        raise IndexError(f"index {place} is out of bounds for size {a.size}")
+    return tuple(int(i) for i in np.unravel_index(place % a.size, a.shape))
+
+
+@structural((np.flatiter, "__getitem__"))
+def _(memory: Memory, flat: Any, index: Any) -> Any:
+    if not flat.base.ndim:
+        return NotImplemented
+    y, read_back = _read(memory, flat, _places(flat, index))
+
+    def item_back(y_bar: Any) -> tuple[None, ...]:
+        read_back(y_bar)
+        return None, None, None
+
+    return y, item_back
+
+
+@substitute((np.flatiter, "__setitem__"))
+def _(flat, index, value):
+    """Values that are too few are repeated."""
+    a, places = _owner(flat), _places(flat, index)
+    n = _count(places)
+    if n is None:
+        a[places] = value
+    elif n:
+        a[places] = np.ravel(value)[np.arange(n) % np.size(value)]
+
+
+@substitute((np.flatiter, "copy"))
+def _(flat):
+    return flat[:]
+
+
+def _owner(flat: Any) -> Any:
+    return flat.base
+
+
+def _count(places: Any) -> int | None:
+    return np.size(places[0]) if places and np.ndim(places[0]) else None
+
+
+non_differentiable(_owner, _places, _count, (np.flatiter, "__len__"))
+
+
+class Elements(Iterator):
+    """What remains of a flat iterator, which knows how far it is."""
+
+    def __init__(self, memory: Memory, flat: Any) -> None:
+        super().__init__(memory)
+        self.flat = flat
+
+    def step(self, record: list[Any], slot: int) -> Any:
+        flat = self.flat
+        place = flat.index
+        np.flatiter.__next__(flat)
+        y, record[slot] = _read(self.memory, flat, _places(flat, place))
+        return y
+
+
+@primitive((np.flatiter, "__iter__"))
+def _(record: list[Any], slot: int, flat: Any) -> Any:
+    return Elements(record[0], flat)
+
+
+@substitute((np.ndarray, "__setattr__"))
+def _(a, name, value, /):
+    """Attributes of arrays that are assigned: writes of its elements."""
+    if name == "flat":
+        a.flat[...] = value
+    elif name == "real":
+        a.real[...] = value
+    elif name == "imag":
+        a.imag[...] = value
+    else:
+        raise AttributeError(f"'{name}' of an array cannot be assigned in differentiated code")

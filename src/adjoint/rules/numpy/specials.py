@@ -1,0 +1,60 @@
+"""The special methods of arrays, where they are called by name: what their syntax stands for."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from adjoint.rules.registry import substitute
+
+__all__: list[str] = []
+
+
+@substitute((np.ndarray, "__getitem__"))
+def _(a, index, /):
+    return a[index]
+
+
+@substitute((np.ndarray, "__setitem__"))
+def _(a, index, value, /):
+    a[index] = value
+
+
+@substitute((np.ndarray, "__deepcopy__"))
+def _(a, memo, /):
+    return a.copy()
+
+
+@substitute((np.generic, "__copy__"))
+def _(a, /):
+    return a
+
+
+@substitute((np.generic, "__deepcopy__"))
+def _(a, memo, /):
+    return a
+
+
+def _in_place(name: str, operation: Any) -> None:
+    @substitute((np.ndarray, name))
+    def _(a, b, /):
+        return operation(a, b)
+
+
+for _name in (
+    "add",
+    "sub",
+    "mul",
+    "truediv",
+    "floordiv",
+    "mod",
+    "pow",
+    "matmul",
+    "and",
+    "or",
+    "xor",
+):
+    if hasattr(np.ndarray, f"__i{_name}__"):
+        _in_place(f"__i{_name}__", getattr(operator, f"i{_name}"))
