@@ -1904,6 +1904,16 @@ def inner_class_sees_locals(n):
     return A().f(), A.m, A.B.q
 
 
+@case(3)
+def annotations_as_text(n):
+    class A:
+        x: list[Unknown | "int"] = n
+        (y): Unknown = 2
+        __z: {"a": (1, -n)}
+
+    return list(A.__annotations__.items())
+
+
 @case()
 def property_and_slots():
     class A:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.frontend import cases
+from tests.frontend import cases, class_cases  # noqa: F401  (enters its functions there)
 from tests.ir.interpreter import interpreted
 
 if sys.version_info >= (3, 12):

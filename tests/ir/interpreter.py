@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import types
 
 from adjoint.frontend import lower
 from adjoint.ir import primitives
@@ -44,11 +45,12 @@ class Returned:
 
 
 def interpreted(function, *, deep=False):
-    """A function that does what `function` does, by its IR; `deep`: so do the functions made inside
-    it."""
+    """A function that does what `function` does, by its IR; `deep`: so do the functions and class
+    bodies made inside it."""
     lowered = lower(function)
     verify(lowered)
-    signature = inspect.signature(function, follow_wrapped=False)
+    is_class_body = not function.__code__.co_flags & inspect.CO_OPTIMIZED
+    signature = inspect.signature(fill if is_class_body else function, follow_wrapped=False)
 
     def bind(args, kwargs):
         bound = signature.bind(*args, **kwargs)
@@ -82,6 +84,10 @@ def interpreted(function, *, deep=False):
             raise AssertionError("a function that is no generator has yielded")
 
     return run
+
+
+def fill(namespace, /):
+    """Stands for a class body, of which Python does not say that it has a parameter."""
 
 
 def generate(activation, body):
@@ -166,6 +172,11 @@ class Activation:
         keywords = {name: self.read(operand) for name, operand in op.keywords}
         if callee is primitives.current_globals:
             return self.function.__globals__
+        if callee is primitives.apply:
+            callee, operands, keywords = operands
+        if callee is primitives.build_class and self.deep:
+            body, name, *bases = operands
+            return types.new_class(name, tuple(bases), keywords, body)
         try:
             result = callee(*operands, **keywords)
         except StopIteration as stop:
@@ -250,10 +261,9 @@ def unpacked(value, count):
 
 
 def is_body(function):
-    """Whether it is a function that a user wrote, not the body of a class or the like."""
+    """Whether it is what a user wrote, not the scope of type parameters or the like."""
     code = function.__code__
-    is_written = not code.co_name.startswith("<") or code.co_name in ("<lambda>", "<genexpr>")
-    return is_written and code.co_flags & inspect.CO_OPTIMIZED
+    return not code.co_name.startswith("<") or code.co_name in ("<lambda>", "<genexpr>")
 
 
 __all__ = ["interpreted"]

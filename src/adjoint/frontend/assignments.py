@@ -117,7 +117,9 @@ def _assign_in_parallel(
 
 @statement.register(ast.AnnAssign)
 def _annotated(b: Builder, node: ast.AnnAssign) -> None:
-    if node.value is None:
+    if node.value is not None:
+        _assign(b, ast.copy_location(ast.Assign([node.target], node.value), node))
+    else:
         # Python still evaluates what the target is made of.
         match node.target:
             case ast.Attribute(value=obj):
@@ -125,8 +127,7 @@ def _annotated(b: Builder, node: ast.AnnAssign) -> None:
             case ast.Subscript(value=container, slice=index):
                 b.evaluate(container)
                 b.evaluate(index)
-        return
-    _assign(b, ast.copy_location(ast.Assign([node.target], node.value), node))
+    b.annotate(node)
 
 
 @statement.register(ast.AugAssign)

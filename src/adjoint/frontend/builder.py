@@ -208,6 +208,9 @@ class Builder:
                 primitives.delete_global, (self.namespace(node), Const(name)), node, drop=True
             )
 
+    def annotate(self, node: ast.AnnAssign) -> None:
+        """The annotation of a variable: a function does not evaluate it."""
+
     def comprehension_variable(self, name: str) -> Var:
         """The variable of a comprehension: its own name, if that has no other meaning in the
         function."""

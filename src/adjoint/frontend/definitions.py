@@ -1,7 +1,6 @@
 """Statements and expressions that make functions, classes and type aliases."""
 
 from __future__ import annotations
-import __future__
 
 import ast
 from types import CodeType
@@ -9,15 +8,13 @@ from typing import Any
 
 from adjoint.frontend.builder import NONE, Builder, expression, statement
 from adjoint.frontend.calls import apply
-from adjoint.frontend.scope import parameters
+from adjoint.frontend.class_bodies import ClassBuilder
+from adjoint.frontend.scope import FUTURE_ANNOTATIONS, parameters
 from adjoint.frontend.source import remember
 from adjoint.ir import primitives
 from adjoint.ir.nodes import Const, Operand, Var
 
 __all__ = ["make_function"]
-
-_FUTURE_ANNOTATIONS = __future__.annotations.compiler_flag
-"""Set in code compiled under ``from __future__ import annotations``."""
 
 
 def make_function(
@@ -118,7 +115,7 @@ def _annotations(b: Builder, node: ast.FunctionDef) -> Operand:
         annotated.append(("return", node.returns))
     if not annotated:
         return NONE
-    if b.function.__code__.co_flags & _FUTURE_ANNOTATIONS:
+    if b.function.__code__.co_flags & FUTURE_ANNOTATIONS:
         values: list[Operand] = [Const(ast.unparse(annotation)) for _, annotation in annotated]
     else:
         values = [
@@ -202,6 +199,8 @@ def _plain_class(b: Builder, node: ast.ClassDef) -> Var:
 def _type_alias(b: Builder, node: Any) -> None:
     """``type X = …`` is lazy, so Python itself runs it, in a function compiled for it that sees the
     same cells."""
+    if isinstance(b, ClassBuilder):
+        b.refuse("type", node, "write the type alias outside the class")
     free = sorted({name for code in b.codes.of_alias(node) for name in code.co_freevars})
     name = b.mangle(node.name.id)
     body: list[ast.stmt] = [node, ast.Return(ast.Name(name, ast.Load()))]
@@ -209,7 +208,7 @@ def _type_alias(b: Builder, node: Any) -> None:
         body.insert(0, ast.Nonlocal([name]))
     wrapper = _function_node(f"<type {name}>", free, [_function_node(f"<type {name}>", [], body)])
     module = ast.fix_missing_locations(ast.Module([wrapper], []))
-    flags = b.function.__code__.co_flags & _FUTURE_ANNOTATIONS
+    flags = b.function.__code__.co_flags & FUTURE_ANNOTATIONS
     code = compile(module, b.filename, "exec", flags, dont_inherit=True)
     for _ in range(2):
         code = next(constant for constant in code.co_consts if isinstance(constant, CodeType))

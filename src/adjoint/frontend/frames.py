@@ -11,6 +11,7 @@ import builtins
 from collections.abc import Callable
 
 from adjoint.frontend.builder import Builder
+from adjoint.frontend.class_bodies import ClassBuilder
 from adjoint.ir import primitives
 from adjoint.ir.nodes import Const, If, Operand, Raise, Try, Var
 
@@ -28,7 +29,8 @@ def call_on_frame(b: Builder, node: ast.Call, into: Var | None) -> Operand | Non
 
 def _is_builtin(b: Builder, name: str) -> bool:
     """Whether the name means the builtin function, as far as the module says now."""
-    if name in b.hidden or name in b.locals or name in b.cells or name in b.scope.global_names:
+    own = (b.hidden, b.locals, b.cells, b.scope.local, b.scope.global_names)
+    if any(name in names for names in own):
         return False
     builtin = vars(builtins)[name]
     return b.function.__globals__.get(name, builtin) is builtin
@@ -59,6 +61,8 @@ def _evaluate(b: Builder, node: ast.Call, into: Var | None) -> Operand | None:
     """``eval(text)`` and ``exec(text)``"""
     if len(node.args) != 1:
         return None
+    if isinstance(b, ClassBuilder) and b.is_in_body() and ast.unparse(node.func) == "exec":
+        b.refuse("exec in a class body", node, "set the attributes after the class statement")
     callee = b.expression(node.func)
     text = b.keep(b.expression(node.args[0]), node.args[0], -1)
     operands = (text, b.namespace(node), _local_variables(b, node))
@@ -78,6 +82,8 @@ _LOWER: dict[str, Callable[[Builder, ast.Call, Var | None], Operand | None]] = {
 
 def _local_variables(b: Builder, node: ast.AST) -> Var:
     """The dictionary of the variables that are bound at this point."""
+    if isinstance(b, ClassBuilder) and b.is_in_body():
+        return b.own_namespace
     result = b.call(primitives.build_dict, (), node)
     for name in sorted({*b.locals, *b.cells} - {"__class__"}):
         _insert_if_bound(b, result, name, node)

@@ -18,6 +18,7 @@ import adjoint.frontend.patterns
 import adjoint.frontend.statements  # noqa: F401  (each enters its syntax in the tables)
 from adjoint.errors import UnsupportedSyntaxError
 from adjoint.frontend.builder import NONE, Builder, terminates
+from adjoint.frontend.class_bodies import ClassBuilder, lower_class_body
 from adjoint.frontend.codes import NestedCodes
 from adjoint.frontend.comprehensions import generator_body
 from adjoint.frontend.scope import FunctionNode, analyse, parameters
@@ -34,7 +35,8 @@ def lower(function: FunctionType) -> ir.Function:
     Parameters
     ----------
     function : types.FunctionType
-        A ``def``, a ``lambda``, or the function inside a generator expression.
+        A ``def``, a ``lambda``, the function inside a generator expression, or the body of a
+        ``class`` statement made a function, which then takes the namespace to fill.
 
     Returns
     -------
@@ -56,7 +58,8 @@ def lower(function: FunctionType) -> ir.Function:
         raise _refuse_coroutine(function, source)
     codes = NestedCodes(code, source.offset)
     scope = analyse(source.node, code, codes, source.private)
-    builder = Builder(function, source, scope, codes)
+    make = ClassBuilder if isinstance(source.node, ast.ClassDef) else Builder
+    builder = make(function, source, scope, codes)
     own_parameters = _parameters(source.node, builder)
     free = []
     for name in code.co_freevars:
@@ -96,6 +99,9 @@ def _refuse_coroutine(function: FunctionType, source: Source) -> UnsupportedSynt
 def _parameters(node: FunctionNode, builder: Builder) -> tuple[ir.Parameter, ...]:
     if isinstance(node, ast.GeneratorExp):
         return (ir.Parameter(builder.variable("_it").name, 0),)
+    if isinstance(builder, ClassBuilder):
+        return (ir.Parameter(builder.own_namespace.name, 0),)
+    assert not isinstance(node, ast.ClassDef)
     args = node.args
     kinds = {
         id(p): kind
@@ -112,6 +118,10 @@ def _parameters(node: FunctionNode, builder: Builder) -> tuple[ir.Parameter, ...
 def _body(
     builder: Builder, node: FunctionNode, own_parameters: tuple[ir.Parameter, ...]
 ) -> ir.Region:
+    if isinstance(builder, ClassBuilder):
+        assert isinstance(node, ast.ClassDef)
+        lower_class_body(builder, node)
+        return tuple(builder.ops)
     own = {parameter.name for parameter in own_parameters}
     for name in sorted(builder.scope.captured):
         builder.new_cell(name, node)

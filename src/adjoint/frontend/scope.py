@@ -6,6 +6,7 @@ Comprehensions are entered, since they are lowered inline, whatever the interpre
 """
 
 from __future__ import annotations
+import __future__
 
 import ast
 from collections.abc import Callable, Iterable, Iterator
@@ -15,14 +16,26 @@ from typing import Any
 
 from adjoint.frontend.codes import NestedCodes, mangle
 
-__all__ = ["CALLS", "REBINDS", "Comprehension", "FunctionNode", "Scope", "analyse"]
+__all__ = [
+    "CALLS",
+    "FUTURE_ANNOTATIONS",
+    "REBINDS",
+    "Comprehension",
+    "FunctionNode",
+    "Scope",
+    "analyse",
+]
+
+FUTURE_ANNOTATIONS = __future__.annotations.compiler_flag
+"""Set in code compiled under ``from __future__ import annotations``."""
 
 CALLS = 1
 """Flag of an expression: while it is evaluated, code runs that may rebind a global name."""
 REBINDS = 2
 """Flag of an expression: it contains ``:=``."""
 
-FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.GeneratorExp
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.GeneratorExp | ast.ClassDef
+"""What has a code object of its own that is lowered; of a class it is that of its body."""
 Comprehension = ast.ListComp | ast.SetComp | ast.DictComp
 
 
@@ -39,8 +52,8 @@ class Scope:
         ``del x``.)
     captured
         Those of them that inner functions use: they live in cells.
-    global_names
-        Names under a ``global`` statement.
+    global_names, nonlocal_names
+        Names under a ``global`` or ``nonlocal`` statement.
     flags
         `CALLS` and `REBINDS` of each expression that has any.
     own
@@ -55,6 +68,7 @@ class Scope:
     bound: set[str] = field(default_factory=set)
     captured: set[str] = field(default_factory=set)
     global_names: set[str] = field(default_factory=set)
+    nonlocal_names: set[str] = field(default_factory=set)
     flags: dict[ast.AST, int] = field(default_factory=dict)
     own: dict[ast.AST, tuple[set[str], set[str]]] = field(default_factory=dict)
     names: set[str] = field(default_factory=set)
@@ -82,6 +96,14 @@ def analyse(node: FunctionNode, code: CodeType, codes: NestedCodes, private: str
         case ast.FunctionDef(body=statements) | ast.AsyncFunctionDef(body=statements):
             scope.local.update(mangle(p.arg, private) for p in parameters(node.args))
             walk.visit_all(statements)
+        case ast.ClassDef(body=statements):
+            walk.keeps_annotations = not code.co_flags & FUTURE_ANNOTATIONS
+            walk.visit_all(statements)
+            # What the functions inside capture are the variables around the class.
+            scope.captured.clear()
+            scope.local -= scope.global_names | scope.nonlocal_names
+            scope.names |= scope.local
+            return scope
     # A generator expression may bind a variable of ours by `:=`, which is then nowhere else to be
     # seen.
     scope.local |= scope.captured
@@ -110,6 +132,7 @@ class _Walk:
         self.codes, self.private = codes, private
         self.scope = Scope()
         self.walrus: set[str] = set()
+        self.keeps_annotations = False
         self.comprehensions: list[tuple[set[str], set[str]]] = []
 
     def visit(self, node: ast.AST) -> int:
@@ -312,7 +335,14 @@ def _global(walk: _Walk, node: ast.Global) -> int:
     return 0
 
 
+def _nonlocal(walk: _Walk, node: ast.Nonlocal) -> int:
+    walk.scope.nonlocal_names.update(mangle(name, walk.private) for name in node.names)
+    return 0
+
+
 def _annotated(walk: _Walk, node: ast.AnnAssign) -> int:
+    if walk.keeps_annotations:
+        walk.visit(node.annotation)
     # The annotation of a local variable is not evaluated, but it makes the name local.
     if node.value is not None:
         return walk.visit(node.target) | walk.visit(node.value)
@@ -346,6 +376,7 @@ _HANDLERS: dict[type[ast.AST], Callable[[_Walk, Any], int]] = {
     ast.MatchStar: _capture_pattern,
     ast.MatchMapping: _mapping_pattern,
     ast.Global: _global,
+    ast.Nonlocal: _nonlocal,
     ast.AnnAssign: _annotated,
 }
 if hasattr(ast, "TypeAlias"):

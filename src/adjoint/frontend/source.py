@@ -43,8 +43,9 @@ class Source:
     private: str | None
 
     def of_inner(self, node: Any) -> Source:
-        """The source of a function inside this one."""
-        return Source(node, self.offset, self.private)
+        """The source of a function or class body inside this one."""
+        private = node.name if isinstance(node, ast.ClassDef) else self.private
+        return Source(node, self.offset, private)
 
 
 # ---- entry ---------------------------------------------------------------------------------------

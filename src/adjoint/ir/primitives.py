@@ -162,12 +162,24 @@ def current_globals() -> dict[str, Any]:
     raise NotImplementedError
 
 
-def load_class_name(namespace: Any, name: str, fallback: Callable[[], Any]) -> Any:
-    """A name read in a class body: the class's own namespace first, then `fallback`."""
+def load_class_name(namespace: Any, name: str, outside: CellType | dict[str, Any]) -> Any:
+    """A name read in a class body: in the class's own namespace, then `outside`, which is the cell
+    of a captured variable or the globals."""
     try:
         return namespace[name]
     except KeyError:
-        return fallback()
+        pass
+    if isinstance(outside, CellType):
+        return load_cell(outside, name)
+    return load_global(outside, name)
+
+
+def delete_class_name(namespace: Any, name: str) -> None:
+    """``del name`` in a class body."""
+    try:
+        del namespace[name]
+    except KeyError:
+        raise NameError(f"name {name!r} is not defined", name=name) from None
 
 
 # ---- functions, calls, classes -------------------------------------------------------------------
