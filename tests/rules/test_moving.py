@@ -4,11 +4,13 @@ import bisect
 import collections
 import contextlib
 import copy
+import dataclasses
 import functools
 import heapq
 import io
 import math
 import operator
+import random
 import statistics
 import types
 from typing import NamedTuple
@@ -663,6 +665,138 @@ def exceptions_in_managers(xs):
         state.append(xs[1] * 3)
         raise ValueError(state[0] * state[1])
     return weighted(state)
+
+
+# ---- sets, dicts, iterators ----------------------------------------------------------------------
+
+
+@group("builtins")
+def set_operations(xs):
+    a, b = {xs[0], xs[1]}, {xs[1], xs[2]}
+    union, both, first, one = a | b, a & b, a - b, a ^ b
+    a |= {xs[3]}
+    a -= {xs[0]}
+    b &= {xs[1], 5.0}
+    b ^= {xs[3]}
+    frozen = frozenset(xs[:2]) | {xs[2]}
+    assert type(frozen) is frozenset and {frozen: 1}[frozen] == 1
+    return sum(union) * sum(both) + sum(first) * sum(one) + sum(a) * sum(b) + sum(frozen)
+
+
+@group("builtins")
+def set_emptied_and_filled(xs):
+    seen = set()
+    for k, x in enumerate(xs + xs):
+        if x in seen:
+            seen.discard(x)
+        else:
+            seen.add(x)
+        if k == 2:
+            seen.clear()
+    seen.update(xs[:1], [xs[1] * 2])
+    seen.remove(xs[0])
+    return sum(seen) * xs[0] + seen.pop() * 0.0
+
+
+@group("builtins")
+def dict_from_keys(xs):
+    d = dict.fromkeys("abc", xs[0])
+    o = collections.OrderedDict.fromkeys("ab", xs[1])
+    d["a"] *= 2
+    return sum(d.values()) * sum(o.values())
+
+
+@group("builtins")
+def dict_popped_to_the_end(xs):
+    d, total = dict(zip("abcd", xs, strict=True)), 0.0
+    while d:
+        _, value = d.popitem()
+        total = total * 0.7 + value * len(d)
+    return total
+
+
+@group("builtins")
+def dict_views(xs):
+    d = dict(zip("abcd", xs, strict=True))
+    total = sum(reversed(d.values())) * d["a"]
+    for (key, v), (_, w) in zip(d.items(), reversed(d.items()), strict=True):
+        total += v * w * ord(key)
+    return total + max(d.values()) + sorted(d.values())[0] + d[max(d, key=d.get)]
+
+
+@group("builtins")
+def dict_merged(xs):
+    a, b = {"a": xs[0]}, {"a": xs[1], "b": xs[2]}
+    c = a | b
+    a |= b
+    a.update(b, c=xs[3])
+    a.update([("z", xs[0])])
+    return c["a"] * a["a"] * c["b"] + a["c"] * a["z"]
+
+
+@group("builtins")
+def missing_keys(xs):
+    class Lengths(dict):
+        def __missing__(self, key):
+            self[key] = value = xs[0] * len(key)
+            return value
+
+    d = Lengths()
+    return d["ab"] * d["ab"] + d["c"] + d.get("zz", xs[1]) + d.setdefault("q", xs[2])
+
+
+@group("builtins")
+def explicit_next(xs):
+    it = iter(xs)
+    first, step = it.__next__(), it.__next__
+    squares = (x * x for x in xs)
+    return first * step() * squares.__next__()
+
+
+@group("heapq")
+def shortest_path(xs):
+    edges = {(0, 1): abs(xs[0]), (1, 2): abs(xs[1]), (0, 2): 2.0 + xs[2], (2, 3): xs[3]}
+    distance, heap = {0: 0.0}, [(0.0, 0)]
+    while heap:
+        d, node = heapq.heappop(heap)
+        for (a, b), length in edges.items():
+            if a == node and d + length < distance.get(b, math.inf):
+                distance[b] = d + length
+                heapq.heappush(heap, (d + length, b))
+    return distance[3]
+
+
+@group("copy")
+def of_dataclasses(xs):
+    @dataclasses.dataclass
+    class Model:
+        a: float
+        b: list = dataclasses.field(default_factory=list)
+
+    @dataclasses.dataclass(frozen=True)
+    class Frozen:
+        a: float
+        b: np.ndarray
+
+    p, q = Model(xs[0], [xs[1]]), Frozen(xs[2], np.array(xs))
+    twin, other = copy.deepcopy(p), copy.deepcopy(q)
+    changed, fields = dataclasses.replace(twin, a=xs[2]), dataclasses.asdict(p)
+    other.b[0] = 3.0
+    p.b[0] = 100.0
+    total = twin.a * twin.b[0] * changed.a * changed.b[0] + fields["a"] * fields["b"][0]
+    return total + other.a * other.b.sum() * q.b[0]
+
+
+@group("random")
+def drawn(xs):
+    source, values = random.Random(3), list(xs)
+    source.shuffle(values)
+    return (
+        values[0] * source.uniform(xs[0], xs[1])
+        + source.choice(xs) * source.gauss(xs[0], xs[1])
+        + sum(source.sample(xs, 2))
+        + sum(source.choices(xs, k=2))
+    )
 
 
 CASES_BY_NAME = {f"{name}/{f.__name__}": f for name, fs in GROUPS.items() for f in fs}

@@ -182,11 +182,15 @@ def _(a: Any, b: Any) -> Any:
 
 
 @substitute((dict, "fromkeys"))
-def fromkeys(cls: Any, keys: Any, value: Any = None) -> Any:
-    made = cls()
-    for key in keys:
-        made[key] = value
-    return made
+def fromkeys(keys: Any, value: Any = None, /) -> Any:
+    return {key: value for key in keys}
+
+
+for _view in ({}.keys(), {}.values(), {}.items()):
+
+    @substitute((type(_view), "__reversed__"))
+    def _(view: Any) -> Any:
+        return iter([item for item in view][::-1])
 
 
 # ---- defaultdict ---------------------------------------------------------------------------------

@@ -158,11 +158,8 @@ def _(a: Any, b: Any) -> Any:
 
 
 @substitute((OrderedDict, "fromkeys"))
-def fromkeys(cls: Any, keys: Any, value: Any = None) -> Any:
-    made = cls()
-    for key in keys:
-        made[key] = value
-    return made
+def fromkeys(keys: Any, value: Any = None, /) -> Any:
+    return OrderedDict((key, value) for key in keys)
 
 
 @substitute(OrderedDict)
