@@ -1,4 +1,5 @@
 """The forward function as Python source: the user's control flow, with a slot of the record for each active call."""
+
 from __future__ import annotations
 
 import operator
@@ -34,15 +35,39 @@ Runtime = Mapping[str, Callable[..., Any]]
 Entries = Mapping[Any, Callable[..., Any]]
 
 TEMPLATES: dict[Any, str] = {
-    operator.add: "{} + {}", operator.sub: "{} - {}", operator.mul: "{} * {}", operator.truediv: "{} / {}",
-    operator.floordiv: "{} // {}", operator.mod: "{} % {}", operator.pow: "{} ** {}", operator.and_: "{} & {}",
-    operator.or_: "{} | {}", operator.xor: "{} ^ {}", operator.lshift: "{} << {}", operator.rshift: "{} >> {}",
-    operator.lt: "{} < {}", operator.le: "{} <= {}", operator.gt: "{} > {}", operator.ge: "{} >= {}",
-    operator.eq: "{} == {}", operator.ne: "{} != {}", operator.is_: "{} is {}", operator.is_not: "{} is not {}",
-    operator.neg: "-{}", operator.pos: "+{}", operator.invert: "~{}", operator.not_: "not {}",
-    operator.iadd: "{} + {}", operator.isub: "{} - {}", operator.imul: "{} * {}", operator.itruediv: "{} / {}",
-    operator.ifloordiv: "{} // {}", operator.imod: "{} % {}", operator.ipow: "{} ** {}",
-    operator.truth: "bool({})", primitives.build_slice: "slice({}, {}, {})",
+    operator.add: "{} + {}",
+    operator.sub: "{} - {}",
+    operator.mul: "{} * {}",
+    operator.truediv: "{} / {}",
+    operator.floordiv: "{} // {}",
+    operator.mod: "{} % {}",
+    operator.pow: "{} ** {}",
+    operator.and_: "{} & {}",
+    operator.or_: "{} | {}",
+    operator.xor: "{} ^ {}",
+    operator.lshift: "{} << {}",
+    operator.rshift: "{} >> {}",
+    operator.lt: "{} < {}",
+    operator.le: "{} <= {}",
+    operator.gt: "{} > {}",
+    operator.ge: "{} >= {}",
+    operator.eq: "{} == {}",
+    operator.ne: "{} != {}",
+    operator.is_: "{} is {}",
+    operator.is_not: "{} is not {}",
+    operator.neg: "-{}",
+    operator.pos: "+{}",
+    operator.invert: "~{}",
+    operator.not_: "not {}",
+    operator.iadd: "{} + {}",
+    operator.isub: "{} - {}",
+    operator.imul: "{} * {}",
+    operator.itruediv: "{} / {}",
+    operator.ifloordiv: "{} // {}",
+    operator.imod: "{} % {}",
+    operator.ipow: "{} ** {}",
+    operator.truth: "bool({})",
+    primitives.build_slice: "slice({}, {}, {})",
 }
 """Inactive operations as plain Python. In-place operators too: what is inactive is immutable."""
 
@@ -50,8 +75,17 @@ TEMPLATES: dict[Any, str] = {
 class ForwardEmitter:
     """Writes forward regions."""
 
-    def __init__(self, writer: Writer, names: Names, entries: Entries, runtime: Runtime, blanks: Callable[..., Any],
-                 memory: str, namespace: dict[str, Any], is_active: Callable[[Operand], bool]) -> None:
+    def __init__(
+        self,
+        writer: Writer,
+        names: Names,
+        entries: Entries,
+        runtime: Runtime,
+        blanks: Callable[..., Any],
+        memory: str,
+        namespace: dict[str, Any],
+        is_active: Callable[[Operand], bool],
+    ) -> None:
         self._namespace, self._is_active = namespace, is_active
         self._writer, self._names, self._entries, self._runtime = writer, names, entries, runtime
         self._blanks, self._memory = blanks, memory
@@ -81,7 +115,9 @@ class ForwardEmitter:
         match op:
             case Recorded(op=Call() as call, slot=slot):
                 text = self._recorded_call(call, slot)
-                write.line(text if call.target is None else f"{call.target.name} = {text}", call.span)
+                write.line(
+                    text if call.target is None else f"{call.target.name} = {text}", call.span
+                )
             case Recorded(op=Unpack() as unpack, slot=slot):
                 write.line(self._unpack(unpack, slot), unpack.span)
             case Mark(slot=slot, value=value, span=span):
@@ -123,7 +159,9 @@ class ForwardEmitter:
                 if orelse:
                     with write.block("else:"):
                         self.region(orelse)
-            case Try(body=body, caught=caught, handler=handler, orelse=orelse, final=final, span=span):
+            case Try(
+                body=body, caught=caught, handler=handler, orelse=orelse, final=final, span=span
+            ):
                 with write.block("try:", span):
                     self.region(body)
                 if caught is not None:
@@ -169,7 +207,9 @@ class ForwardEmitter:
             iterable = self._names.operand(loop.iterable)
             if op.items is not None:
                 iterate = self._names.of(self._runtime["iterate"], "iterate")
-                iterable = f"{iterate}({self._records[op.items.depth]}, {op.items.index}, {iterable})"
+                iterable = (
+                    f"{iterate}({self._records[op.items.depth]}, {op.items.index}, {iterable})"
+                )
             with self._writer.block(f"for {loop.target.name} in {iterable}:", loop.span):
                 for line in preamble:
                     self._writer.line(line)
@@ -195,7 +235,10 @@ class ForwardEmitter:
             self.region(loop.body)
         if done is not None:
             # Outside the loop: a break in the else clause leaves the loop around it.
-            records, self._records = self._records, self._records[:-1] if preamble else self._records
+            records, self._records = (
+                self._records,
+                self._records[:-1] if preamble else self._records,
+            )
             with write.block(f"if {done}:"):
                 self.region(loop.orelse)
             self._records = records
@@ -210,13 +253,19 @@ class ForwardEmitter:
         operands = [self._names.operand(operand) for operand in call.operands]
         known = self._entry(call)
         if call.keywords:
-            pairs = ", ".join(f"{key!r}: {self._names.operand(value)}" for key, value in call.keywords)
+            pairs = ", ".join(
+                f"{key!r}: {self._names.operand(value)}" for key, value in call.keywords
+            )
             if isinstance(call.callee, Const) and call.callee.value is primitives.call_method:
                 owner, method, *operands = operands
-                return (f"{self._runtime_name('method_keywords')}({place}, {owner}, {method}, ({_listed(operands)}),"
-                        f" {{{pairs}}})")
-            return (f"{self._runtime_name('call_keywords')}({place}, {self._callee(call.callee)},"
-                    f" ({_listed(operands)}), {{{pairs}}})")
+                return (
+                    f"{self._runtime_name('method_keywords')}({place}, {owner}, {method}, ({_listed(operands)}),"
+                    f" {{{pairs}}})"
+                )
+            return (
+                f"{self._runtime_name('call_keywords')}({place}, {self._callee(call.callee)},"
+                f" ({_listed(operands)}), {{{pairs}}})"
+            )
         if known is not None:
             return f"{known}({', '.join([place, *operands])})"
         return f"{self._runtime_name('call')}({', '.join([place, self._callee(call.callee), *operands])})"

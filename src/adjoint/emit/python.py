@@ -1,7 +1,7 @@
 """A whole generated pair of functions as Python source."""
+
 from __future__ import annotations
 
-import builtins
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +9,19 @@ from typing import Any
 from adjoint.emit.forward import ForwardEmitter
 from adjoint.emit.reverse import ReverseEmitter
 from adjoint.emit.writer import Names, Writer
-from adjoint.ir.nodes import Assign, Call, Function, Global, Op, Operand, Path, Span, Unpack, Var, Yield
+from adjoint.ir.nodes import (
+    Assign,
+    Call,
+    Function,
+    Global,
+    Op,
+    Operand,
+    Path,
+    Span,
+    Unpack,
+    Var,
+    Yield,
+)
 from adjoint.ir.nodes import For, If, Raise, Return, Try, While
 from adjoint.ir.sweeps import Blank, Sweeps
 from adjoint.transform.activity import walk
@@ -38,9 +50,15 @@ class Source:
     bound: Mapping[str, Any]
 
 
-def emit(function: Function, sweeps: Sweeps, entries: Mapping[Any, Callable[..., Any]],
-         runtime: dict[str, Callable[..., Any]], blanks: Callable[[tuple[Blank, ...]], Any],
-         namespace: dict[str, Any], is_active: Callable[[Operand], bool]) -> Source:
+def emit(
+    function: Function,
+    sweeps: Sweeps,
+    entries: Mapping[Any, Callable[..., Any]],
+    runtime: dict[str, Callable[..., Any]],
+    blanks: Callable[[tuple[Blank, ...]], Any],
+    namespace: dict[str, Any],
+    is_active: Callable[[Operand], bool],
+) -> Source:
     """Write both sweeps.
 
     Parameters
@@ -59,8 +77,13 @@ def emit(function: Function, sweeps: Sweeps, entries: Mapping[Any, Callable[...,
     names = Names(_names(function))
     writer = Writer(function.filename, indent=1)
     memory = names.fresh("mem")
-    forward = ForwardEmitter(writer, names, entries, runtime, blanks, memory, namespace,
-                             is_active)
+
+    def can_be_active(operand: Operand) -> bool:
+        return is_active(operand) and not _is_loaded(operand, sweeps.loaded)
+
+    forward = ForwardEmitter(
+        writer, names, entries, runtime, blanks, memory, namespace, can_be_active
+    )
     cells = names.fresh("cells")
     parameters = [parameter.name for parameter in function.parameters]
     head = names.fresh("forward")
@@ -75,8 +98,7 @@ def emit(function: Function, sweeps: Sweeps, entries: Mapping[Any, Callable[...,
     backward = Writer(function.filename, indent=1)
     tail = names.fresh("reverse")
     emitter = ReverseEmitter(backward, names, runtime)
-    with backward.block(f"def {tail}(rec, seed):"):
-        emitter.function(sweeps.reverse, parameters)
+    emitter.function(tail, sweeps.reverse, parameters)
     backward.line("")
     backward.line(f"return {head}, {tail}")
     build = f"def build({', '.join(names.bound)}):"
@@ -84,13 +106,27 @@ def emit(function: Function, sweeps: Sweeps, entries: Mapping[Any, Callable[...,
     return Source(text, (None, *writer.spans, *backward.spans), dict(names.bound))
 
 
+def _is_loaded(operand: Operand, loaded: frozenset[str]) -> bool:
+    return isinstance(operand, Var) and operand.name in loaded
+
+
+_BUILTINS = {"bool", "slice", "len", "reversed", "BaseException"}
+"""Those that generated code calls by name."""
+
+
 def _names(function: Function) -> set[str]:
     """Every name that the function's own code uses."""
-    names = {parameter.name for parameter in function.parameters} | {var.name for _, var in function.free}
-    names |= set(dir(builtins)) & {"bool", "slice", "len", "reversed", "BaseException"}
+    names = {parameter.name for parameter in function.parameters} | {
+        var.name for _, var in function.free
+    }
+    names |= _BUILTINS
     for op in walk(function.body):
-        names |= {operand.name for operand in _operands(op) if isinstance(operand, Var | Global)}
-        names |= {operand.names[0] for operand in _operands(op) if isinstance(operand, Path)}
+        for operand in _operands(op):
+            kind = type(operand)
+            if kind is Var or kind is Global:
+                names.add(operand.name)
+            elif kind is Path:
+                names.add(operand.names[0])
     return names
 
 
@@ -116,5 +152,3 @@ def _operands(op: Op) -> tuple[Any, ...]:
             return (target, value)
         case _:
             return ()
-
-

@@ -3,6 +3,7 @@
 Each variable ``x`` has a cotangent ``x_bar``. Whether it may be more than ``None`` at a place is followed through the
 text, so that the first contribution is an assignment and only further ones are sums.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
@@ -25,22 +26,29 @@ class ReverseEmitter:
     path, so that their ``None`` must really be stored.
     """
 
-    def __init__(self, writer: Writer, names: Names, runtime: dict[str, Callable[..., Any]]) -> None:
+    def __init__(
+        self, writer: Writer, names: Names, runtime: dict[str, Callable[..., Any]]
+    ) -> None:
         self._writer, self._names, self._runtime = writer, names, runtime
         self._records = ["rec"]
         self._loops = 0
         self._live: set[str] = set()
         self._sticky: set[str] = set()
 
-    def function(self, region: BackRegion, parameters: Iterable[str]) -> None:
-        """The whole body; the result is the cotangent of the function itself, then those of the parameters."""
-        _Flow(self._sticky).region(region, {SEED})
-        for name in sorted(self._sticky - {SEED}):
-            self._writer.line(f"{_bar(name)} = None")
-        self._live = {SEED}
-        self.region(region)
-        results = ["None", *map(self._take, parameters)]
-        self._writer.line(f"return {', '.join(results)}{',' if len(results) == 1 else ''}")
+    def function(self, head: str, region: BackRegion, parameters: Iterable[str]) -> None:
+        """The whole function `head`; the result is the cotangent of the function itself, then those of the parameters."""
+        seed, live = SEED, {SEED}
+        match region:
+            case (Seed(value=Var(name=name)), *rest):
+                seed, live, region = _bar(name), {name}, tuple(rest)
+        with self._writer.block(f"def {head}(rec, {seed}):"):
+            _Flow(self._sticky).region(region, set(live))
+            for name in sorted(self._sticky - live - {SEED}):
+                self._writer.line(f"{_bar(name)} = None")
+            self._live = live
+            self.region(region)
+            results = ["None", *map(self._take, parameters)]
+            self._writer.line(f"return {', '.join(results)}{',' if len(results) == 1 else ''}")
 
     def region(self, region: BackRegion) -> None:
         for op in region:
@@ -114,11 +122,10 @@ class ReverseEmitter:
             reached = self._slot(op.reached)
             if any(seed != "None" for seed in seeds):
                 taken = [f"taken{i}" if seed != "None" else seed for i, seed in enumerate(seeds, 1)]
-                for result, seed, name in zip(op.results, seeds, taken, strict=True):
+                for seed, name in zip(seeds, taken, strict=True):
                     if seed != "None":
-                        self._writer.line(f"{name} = {seed} if {reached} else None", op.span)
-                        with self._writer.block(f"if {reached}:"):
-                            self._writer.line(f"{_bar(result.name)} = None")
+                        text = f"{name}, {seed} = ({seed}, None) if {reached} else (None, {seed})"
+                        self._writer.line(text, op.span)
                 seeds = taken
             results = set()
         call = f"{self._slot(op.slot)}({', '.join(seeds)})"
@@ -137,7 +144,9 @@ class ReverseEmitter:
                 assigned.add(operand.name)
                 targets.append(_bar(operand.name))
         if assigned or sums:
-            self._writer.line(f"_, {', '.join(targets)} = {call}", op.span)
+            # The function's own cotangent, None, clears what was taken: large arrays go at once.
+            first = seeds[0] if len(results) == 1 and seeds[0] not in ("None", *targets) else "_"
+            self._writer.line(f"{first}, {', '.join(targets)} = {call}", op.span)
         else:
             self._writer.line(call, op.span)
         self._live = live | assigned
@@ -159,7 +168,9 @@ class ReverseEmitter:
             step, last = f"step{self._loops}", f"finish{self._loops}"
             items = self._slot(op.loop.items)
             record = self._records[op.loop.items.depth]
-            self._writer.line(f"{step}, {last} = {unwind}({record}, {items}, len({iterations}))", op.span)
+            self._writer.line(
+                f"{step}, {last} = {unwind}({record}, {items}, len({iterations}))", op.span
+            )
         self._live = entry
         with self._writer.block(f"for {inner} in reversed({iterations}):", op.span):
             self._records.append(inner)
@@ -200,7 +211,9 @@ class _Flow:
                 if reached is not None:
                     self._sticky |= taken & live
                     taken = set()
-                return (live - taken) | {operand.name for operand in operands if operand is not None}
+                return (live - taken) | {
+                    operand.name for operand in operands if operand is not None
+                }
             case Move(target=target, source=source):
                 if target.name not in live:
                     return live
@@ -241,4 +254,3 @@ class _Flow:
 
 def _bar(name: str) -> str:
     return f"{name}_bar" if name != SEED else SEED
-

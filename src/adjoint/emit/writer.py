@@ -1,4 +1,5 @@
 """Lines of generated Python, each with the place in the user's file that it stands for."""
+
 from __future__ import annotations
 
 import linecache
@@ -98,7 +99,11 @@ def _literal(value: Any) -> str | None:
     if value is None or kind is bool or kind is str or kind is bytes:
         return repr(value)
     if kind is int:
-        return str(value) if 0 <= value < 1 << 64 else (f"({value})" if -(1 << 64) < value < 0 else None)
+        return (
+            str(value)
+            if 0 <= value < 1 << 64
+            else (f"({value})" if -(1 << 64) < value < 0 else None)
+        )
     if kind is float and math.isfinite(value):
         return repr(value) if math.copysign(1.0, value) > 0 else f"({value!r})"
     if kind is tuple and value:

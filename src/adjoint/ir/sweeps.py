@@ -167,9 +167,11 @@ class Sweeps:
     """The pair that `adjoint.transform.reverse` makes of a function.
 
     `blank` is what the slots of the function's own record hold at first (slot 0, the memory, left
-    out).
+    out). `loaded` are the temporaries that hold global variables, which rarely carry a derivative.
+    A function whose only ``return`` ends it has its `Seed` at the head of `reverse`.
     """
 
     forward: tuple[ForwardOp, ...]
     reverse: BackRegion
     blank: tuple[Blank, ...]
+    loaded: frozenset[str] = frozenset()

@@ -1,81 +1,146 @@
 """Operators: floats at once, numbers and arrays by rule, all else by Python's binary protocol."""
+
 from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from math import isfinite
 from types import FunctionType
 from typing import Any
+from weakref import ref as weakref
 
 import numpy as np
+from numpy import float64, ndarray, vdot, where
 
+from adjoint.rules.projection import FLOAT64
 from adjoint.rules.registry import direct, direct_rule, lookup
 from adjoint.run.arrays import update_in_place
 from adjoint.run.dispatch import DECLINED, call_keywords, method_rules, run_closure_rules, run_rules
-from adjoint.run.seal import PLAIN, seal_direct
+from adjoint.run.memory import Memory
+from adjoint.run.seal import PLAIN, arrived, seal_direct
 from adjoint.run.structure import NUMBERS
 from adjoint.run.unknown import run_unknown
 
 __all__ = ["BINARY", "ONE_SIDED", "UNARY", "add", "mul", "sub", "truediv"]
 
-ndarray = np.ndarray
 NONE2 = (None, None, None)
-REALS = frozenset({float, int})
-SCALARS = frozenset({float, int, np.float64})
+REALS = frozenset({float, int, float64})
+POLES = (ZeroDivisionError, OverflowError)
+"""What Python raises where NumPy's numbers are infinite."""
+HUGE = 1e300
 
 
-# ---- floats -----------------------------------------------------------------------------------------------------
+# ---- floats and arrays of floats -----------------------------------------------------------------
 #
-# Each operator at once for two floats, then by `_binary`. The forms ``mul_left`` and ``mul_right`` are for calls in which
-# only the operand on that side can be active.
+# Each operator at once for two numbers or two arrays of one shape, then by `_binary`. The forms
+# ``mul_left`` and ``mul_right`` are for calls in which only the operand on that side can be active:
+# the other is a constant, or a global variable that differentiated code has not assigned. A zero
+# cotangent stays zero, whatever it is multiplied by.
 
 
 def add(record: list[Any], slot: int, a: Any, b: Any) -> Any:
     """``a + b``"""
     if type(a) is float and type(b) is float:
-        def add_back(y_bar: Any) -> tuple[Any, ...]:
-            return None, y_bar, y_bar
-        record[slot] = add_back
+        record[slot] = _add_back
         return a + b
+    if type(a) is ndarray and type(b) is ndarray and _alike(record[0], a, b):
+        memory, y = record[0], a + b
+        result = weakref(y)
+
+        def add_back(y_bar: Any) -> tuple[Any, ...]:
+            if type(y_bar) is not ndarray or memory.buffers:
+                y_bar = arrived(memory, result, y_bar)
+            return None, y_bar, y_bar
+
+        record[slot] = add_back
+        return y
     return _binary(record, slot, operator.add, a, b)
 
 
 def sub(record: list[Any], slot: int, a: Any, b: Any) -> Any:
     """``a - b``"""
     if type(a) is float and type(b) is float:
-        def sub_back(y_bar: Any) -> tuple[Any, ...]:
-            return (None, y_bar, -y_bar) if y_bar is not None else NONE2
-        record[slot] = sub_back
+        record[slot] = _sub_back
         return a - b
+    if type(a) is ndarray and type(b) is ndarray and _alike(record[0], a, b):
+        memory, y = record[0], a - b
+        result = weakref(y)
+
+        def sub_back(y_bar: Any) -> tuple[Any, ...]:
+            if type(y_bar) is not ndarray or memory.buffers:
+                y_bar = arrived(memory, result, y_bar)
+                if y_bar is None:
+                    return NONE2
+            return None, y_bar, -y_bar
+
+        record[slot] = sub_back
+        return y
     return _binary(record, slot, operator.sub, a, b)
 
 
 def mul(record: list[Any], slot: int, a: Any, b: Any) -> Any:
     """``a * b``"""
     if type(a) is float and type(b) is float:
+
         def mul_back(y_bar: Any) -> tuple[Any, ...]:
-            return (None, y_bar * b, y_bar * a) if y_bar is not None else NONE2
+            return (None, y_bar * b, y_bar * a) if y_bar else (None, y_bar, y_bar)
+
         record[slot] = mul_back
         return a * b
+    if type(a) is ndarray and type(b) is ndarray and _alike(record[0], a, b):
+        memory, y = record[0], a * b
+        result = weakref(y)
+
+        def product_back(y_bar: Any) -> tuple[Any, ...]:
+            if type(y_bar) is not ndarray or memory.buffers:
+                y_bar = arrived(memory, result, y_bar)
+                if type(y_bar) is not ndarray:
+                    return None, y_bar, y_bar
+            a_bar = y_bar * b
+            b_bar = a_bar if a is b else y_bar * a
+            if not isfinite(_dot(a_bar, b_bar)):
+                zero = y_bar == 0
+                a_bar, b_bar = where(zero, 0.0, a_bar), where(zero, 0.0, b_bar)
+            return None, a_bar, b_bar
+
+        record[slot] = product_back
+        return y
     return _binary(record, slot, operator.mul, a, b)
 
 
 def mul_left(record: list[Any], slot: int, a: Any, b: Any) -> Any:
-    """``a * b`` where `b` is a constant."""
+    """``a * b`` where `b` has no derivative."""
+    if record[0].globals_written:
+        return mul(record, slot, a, b)
     if type(a) is float and type(b) in REALS:
+
         def mul_back(y_bar: Any) -> tuple[Any, ...]:
-            return (None, y_bar * b, None) if y_bar is not None else NONE2
+            return (None, y_bar * b, None) if y_bar else (None, y_bar, None)
+
         record[slot] = mul_back
         return a * b
+    if type(a) is ndarray:
+        y = _times(record, slot, a, b, _left)
+        if y is not None:
+            return y
     return _binary(record, slot, operator.mul, a, b, 0)
 
 
 def mul_right(record: list[Any], slot: int, a: Any, b: Any) -> Any:
-    """``a * b`` where `a` is a constant."""
+    """``a * b`` where `a` has no derivative."""
+    if record[0].globals_written:
+        return mul(record, slot, a, b)
     if type(b) is float and type(a) in REALS:
+
         def mul_back(y_bar: Any) -> tuple[Any, ...]:
-            return (None, None, y_bar * a) if y_bar is not None else NONE2
+            return (None, None, y_bar * a) if y_bar else (None, None, y_bar)
+
         record[slot] = mul_back
         return a * b
+    if type(b) is ndarray:
+        y = _times(record, slot, b, a, _right)
+        if y is not None:
+            return y
     return _binary(record, slot, operator.mul, a, b, 1)
 
 
@@ -85,33 +150,197 @@ def truediv(record: list[Any], slot: int, a: Any, b: Any) -> Any:
         y = a / b
 
         def truediv_back(y_bar: Any) -> tuple[Any, ...]:
-            if y_bar is None:
-                return NONE2
+            if not y_bar:
+                return None, y_bar, y_bar
             a_bar = y_bar / b
             return None, a_bar, -a_bar * y
+
         record[slot] = truediv_back
+        return y
+    if type(a) is ndarray and type(b) is ndarray and _alike(record[0], a, b):
+        memory, y = record[0], a / b
+        result = weakref(y)
+
+        def quotient_back(y_bar: Any) -> tuple[Any, ...]:
+            if type(y_bar) is not ndarray or memory.buffers:
+                y_bar = arrived(memory, result, y_bar)
+                if type(y_bar) is not ndarray:
+                    return None, y_bar, y_bar
+            a_bar = y_bar / b
+            b_bar = a_bar * y
+            np.negative(b_bar, b_bar)
+            if not isfinite(_dot(a_bar, b_bar)):
+                zero = y_bar == 0
+                a_bar = where(zero, 0.0, y_bar * (1 / b))
+                b_bar = where(zero, 0.0, y_bar * (-y / b))
+            return None, a_bar, b_bar
+
+        record[slot] = quotient_back
         return y
     return _binary(record, slot, operator.truediv, a, b)
 
 
 def truediv_left(record: list[Any], slot: int, a: Any, b: Any) -> Any:
-    """``a / b`` where `b` is a constant."""
+    """``a / b`` where `b` has no derivative."""
+    if record[0].globals_written:
+        return truediv(record, slot, a, b)
     if type(a) is float and type(b) in REALS:
+        y = a / b
+
         def truediv_back(y_bar: Any) -> tuple[Any, ...]:
-            return (None, y_bar / b, None) if y_bar is not None else NONE2
+            return (None, y_bar / b, None) if y_bar else (None, y_bar, None)
+
         record[slot] = truediv_back
-        return a / b
+        return y
+    if type(a) is ndarray and type(b) in REALS and 1 / HUGE < abs(b) < HUGE:
+        if _is_plain(record[0], a):
+            y = a / b
+            record[slot] = _scaled_back(record[0], y, 1 / b, _left)
+            return y
     return _binary(record, slot, operator.truediv, a, b, 0)
 
 
-# ---- everything else --------------------------------------------------------------------------------------------
+def pow_left(record: list[Any], slot: int, a: Any, b: Any) -> Any:
+    """``a ** b`` where `b` has no derivative."""
+    if type(a) is float and type(b) in REALS and not record[0].globals_written:
+        y = a**b
+        if type(y) is float:
+
+            def pow_back(y_bar: Any) -> tuple[Any, ...]:
+                if not y_bar:
+                    return None, y_bar, None
+                try:
+                    return None, y_bar * _power_slope(a, b), None
+                except POLES:
+                    return None, y_bar * _power_slope(float64(a), float64(b)), None
+
+            record[slot] = pow_back
+            return y
+    return _binary(record, slot, operator.pow, a, b, 0)
+
+
+def neg(record: list[Any], slot: int, a: Any) -> Any:
+    """``-a``"""
+    if type(a) is float or type(a) is float64:
+        record[slot] = _neg_back
+        return -a
+    if type(a) is ndarray and _is_plain(record[0], a):
+        y = -a
+        record[slot] = _scaled_back(record[0], y, -1.0, _only)
+        return y
+    return _neg_of_any(record, slot, a)
+
+
+def _power_slope(a: Any, b: Any) -> Any:
+    """b aᵇ⁻¹, which is 0 for b = 0, also at a = 0."""
+    return 2.0 * a if b == 2 else b * a ** (b - 1) if b else 0.0
+
+
+def _add_back(y_bar: Any) -> tuple[Any, ...]:
+    return None, y_bar, y_bar
+
+
+def _sub_back(y_bar: Any) -> tuple[Any, ...]:
+    return (None, y_bar, -y_bar) if y_bar is not None else NONE2
+
+
+def _neg_back(y_bar: Any) -> tuple[Any, ...]:
+    return None, -y_bar if y_bar is not None else None
+
+
+def _alike(memory: Memory, a: Any, b: Any) -> bool:
+    """Whether two arrays have doubles and one shape, and carry their cotangents by value."""
+    return (
+        a.dtype is FLOAT64
+        and b.dtype is FLOAT64
+        and a.shape == b.shape
+        and a.ndim
+        and not (memory.written and (memory.is_written(a) or memory.is_written(b)))
+    )
+
+
+def _is_plain(memory: Memory, a: Any) -> bool:
+    """Whether an array has doubles and carries its cotangent by value."""
+    return a.dtype is FLOAT64 and a.ndim and not (memory.written and memory.is_written(a))
+
+
+def _dot(a: Any, b: Any) -> Any:
+    """The sum of products of two arrays of one shape, by the way that costs least."""
+    return a.dot(b) if a.ndim == 1 else vdot(a, b)
+
+
+# What a pullback returns for one active operand: the only one, or that on one side.
+
+
+def _only(bar: Any) -> tuple[Any, ...]:
+    return None, bar
+
+
+def _left(bar: Any) -> tuple[Any, ...]:
+    return None, bar, None
+
+
+def _right(bar: Any) -> tuple[Any, ...]:
+    return None, None, bar
+
+
+def _scaled_back(
+    memory: Memory, y: Any, factor: Any, placed: Callable[[Any], tuple[Any, ...]]
+) -> Callable[[Any], tuple[Any, ...]]:
+    """The pullback of an array times a finite number."""
+    result = weakref(y)
+
+    def scaled_back(y_bar: Any) -> tuple[Any, ...]:
+        if type(y_bar) is not ndarray or memory.buffers:
+            y_bar = arrived(memory, result, y_bar)
+            if type(y_bar) is not ndarray:
+                return placed(y_bar)
+        return placed(y_bar * factor)
+
+    return scaled_back
+
+
+def _times(
+    record: list[Any], slot: int, a: Any, b: Any, placed: Callable[[Any], tuple[Any, ...]]
+) -> Any:
+    """An active array times a number, or an array that does not broadcast it; ``None`` if it is not
+    that."""
+    memory: Memory = record[0]
+    if type(b) in REALS:
+        if not -HUGE < b < HUGE or not _is_plain(memory, a):
+            return None
+        y = a * b
+        record[slot] = _scaled_back(memory, y, b, placed)
+        return y
+    if type(b) is not ndarray or not _is_plain(memory, a) or not _is_plain(memory, b):
+        return None
+    y = a * b
+    if y.shape != a.shape:
+        return None
+    result = weakref(y)
+
+    def times_back(y_bar: Any) -> tuple[Any, ...]:
+        if type(y_bar) is not ndarray or memory.buffers:
+            y_bar = arrived(memory, result, y_bar)
+            if type(y_bar) is not ndarray:
+                return placed(y_bar)
+        bar = y_bar * b
+        return placed(bar if isfinite(_dot(bar, bar)) else where(y_bar == 0, 0.0, bar))
+
+    record[slot] = times_back
+    return y
+
+
+# ---- everything else -----------------------------------------------------------------------------
 
 
 def _binary(record: list[Any], slot: int, op: Any, a: Any, b: Any, only: int | None = None) -> Any:
-    if type(a) in SCALARS and type(b) in SCALARS and op in _SCALAR_BACKS:
+    if type(a) in REALS and type(b) in REALS and op in _SCALAR_BACKS:
         y = op(a, b)
         record[slot] = _SCALAR_BACKS[op](a, b)
         return y
+    if only is not None and record[0].globals_written:
+        only = None  # what seemed constant may be a global variable with a derivative
     if type(a) in PLAIN and type(b) in PLAIN:
         known = direct[op] if op in direct else direct_rule(op)
         if known is not None:
@@ -126,7 +355,9 @@ def _binary(record: list[Any], slot: int, op: Any, a: Any, b: Any, only: int | N
                     record[slot] = sealed
                     return y
     numbers = _is_number(a) and _is_number(b)
-    if numbers or isinstance(a, ndarray) or isinstance(b, ndarray):  # an array takes a list for an array
+    if (
+        numbers or isinstance(a, ndarray) or isinstance(b, ndarray)
+    ):  # an array takes a list for an array
         rules = lookup(op)
         if rules is not None:
             y = run_closure_rules(record, slot, op, rules, (a, b), {})
@@ -139,25 +370,36 @@ def _binary(record: list[Any], slot: int, op: Any, a: Any, b: Any, only: int | N
 
 
 def _sum_back(a: Any, b: Any) -> Callable[..., Any]:
-    def add_back(y_bar: Any) -> tuple[Any, ...]:
-        return None, y_bar, y_bar
-    return add_back
+    return _add_back
 
 
 def _difference_back(a: Any, b: Any) -> Callable[..., Any]:
-    def sub_back(y_bar: Any) -> tuple[Any, ...]:
-        return (None, y_bar, -y_bar) if y_bar is not None else NONE2
-    return sub_back
+    return _sub_back
 
 
 def _product_back(a: Any, b: Any) -> Callable[..., Any]:
     def mul_back(y_bar: Any) -> tuple[Any, ...]:
-        return (None, y_bar * b, y_bar * a) if y_bar is not None else NONE2
+        return (None, y_bar * b, y_bar * a) if y_bar else (None, y_bar, y_bar)
+
     return mul_back
 
 
+def _quotient_back(a: Any, b: Any) -> Callable[..., Any]:
+    b = b or float64(b)  # a Python zero raises where NumPy's divides
+
+    def truediv_back(y_bar: Any) -> tuple[Any, ...]:
+        if not y_bar:
+            return None, y_bar, y_bar
+        a_bar = y_bar / b
+        return None, a_bar, a_bar * -(a / b)
+
+    return truediv_back
+
+
 _SCALAR_BACKS: dict[Any, Callable[[Any, Any], Callable[..., Any]]] = {
-    operator.add: _sum_back, operator.sub: _difference_back, operator.mul: _product_back,
+    operator.add: _sum_back,
+    operator.sub: _difference_back,
+    operator.mul: _product_back,
 }
 """Pullbacks for Python's and NumPy's double-precision scalars and integers in any mixture."""
 
@@ -168,22 +410,47 @@ def _is_number(value: Any) -> bool:
 
 
 _REFLECTED = {
-    "add": "radd", "sub": "rsub", "mul": "rmul", "truediv": "rtruediv", "floordiv": "rfloordiv", "mod": "rmod",
-    "pow": "rpow", "matmul": "rmatmul", "and": "rand", "or": "ror", "xor": "rxor", "lshift": "rlshift",
-    "rshift": "rrshift", "lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "eq": "eq", "ne": "ne",
+    "add": "radd",
+    "sub": "rsub",
+    "mul": "rmul",
+    "truediv": "rtruediv",
+    "floordiv": "rfloordiv",
+    "mod": "rmod",
+    "pow": "rpow",
+    "matmul": "rmatmul",
+    "and": "rand",
+    "or": "ror",
+    "xor": "rxor",
+    "lshift": "rlshift",
+    "rshift": "rrshift",
+    "lt": "gt",
+    "gt": "lt",
+    "le": "ge",
+    "ge": "le",
+    "eq": "eq",
+    "ne": "ne",
+    "divmod": "rdivmod",
 }
 
 
 def _protocol(record: list[Any], slot: int, op: Any, name: str, a: Any, b: Any) -> Any:
-    """Python's own order: the left operand's method, the right one's reflected, a subclass on the right first."""
+    """Python's own order: the left operand's method, the right one's reflected, a subclass on the
+    right first."""
     ahead, reflected = f"__{name}__", f"__{_REFLECTED[name]}__"
     left, right = type(a), type(b)
     candidates = [(left, ahead, (a, b), False), (right, reflected, (b, a), True)]
     if left is right:
-        candidates = candidates[:1] if name not in ("lt", "le", "gt", "ge", "eq", "ne") else candidates
-    elif issubclass(right, left) and getattr(right, reflected, None) is not getattr(left, reflected, None):
+        candidates = (
+            candidates[:1] if name not in ("lt", "le", "gt", "ge", "eq", "ne") else candidates
+        )
+    elif issubclass(right, left) and getattr(right, reflected, None) is not getattr(
+        left, reflected, None
+    ):
         candidates.reverse()
-    if not any(_python_method(kind, special) or method_rules(kind, special) for kind, special, _, _ in candidates):
+    if not any(
+        _python_method(kind, special) or method_rules(kind, special)
+        for kind, special, _, _ in candidates
+    ):
         return run_unknown(record[0], record, slot, op, (a, b), {})
     memory = record[0]
     tried: list[tuple[list[Any], bool]] = []
@@ -200,6 +467,7 @@ def _protocol(record: list[Any], slot: int, op: Any, name: str, a: Any, b: Any) 
             if first is not None or second is not None:
                 return None, first, second
         return NONE2
+
     for kind, special, operands, swapped in candidates:
         inner: list[Any] = [memory, None]
         tried.append((inner, swapped))
@@ -233,31 +501,51 @@ def _special(inner: list[Any], kind: type, special: str, operands: tuple[Any, ..
 def _plain_operator(op: Any, name: str, only: int | None = None) -> Callable[..., Any]:
     def run(record: list[Any], slot: int, a: Any, b: Any) -> Any:
         return _binary(record, slot, op, a, b, only)
+
     run.__name__ = name
     return run
 
 
 def _sum_of_one(op: Any, name: str, only: int, scale: int) -> Callable[..., Any]:
-    """``a + b`` or ``a - b`` where the operand other than `only` is a constant."""
-    def left_back(y_bar: Any) -> tuple[Any, ...]:
-        return None, y_bar, None
+    """``a + b`` or ``a - b`` where the operand other than `only` has no derivative."""
+    two_sided = add if op is operator.add else sub
 
-    def right_back(y_bar: Any) -> tuple[Any, ...]:
-        return None, None, y_bar if scale == 1 or y_bar is None else -y_bar
-    back = right_back if only else left_back
+    def sum_back(y_bar: Any) -> tuple[Any, ...]:
+        if scale != 1 and y_bar is not None:
+            y_bar = -y_bar
+        return (None, None, y_bar) if only else (None, y_bar, None)
 
     def run(record: list[Any], slot: int, a: Any, b: Any) -> Any:
+        memory: Memory = record[0]
+        if memory.globals_written:
+            return two_sided(record, slot, a, b)
         active, constant = (b, a) if only else (a, b)
         if type(active) is float and type(constant) in REALS:
-            record[slot] = back
+            record[slot] = sum_back
             return op(a, b)
+        if type(active) is ndarray and _is_plain(memory, active):
+            kind = type(constant)
+            if kind in REALS or (kind is ndarray and _is_plain(memory, constant)):
+                y = op(a, b)
+                if type(y) is ndarray and y.dtype is FLOAT64 and y.shape == active.shape:
+                    result = weakref(y)
+
+                    def array_back(y_bar: Any) -> tuple[Any, ...]:
+                        if type(y_bar) is not ndarray or memory.buffers:
+                            y_bar = arrived(memory, result, y_bar)
+                        return sum_back(y_bar)
+
+                    record[slot] = array_back
+                    return y
         return _binary(record, slot, op, a, b, only)
+
     run.__name__ = name
     return run
 
 
 def _comparison(op: Any, name: str) -> Callable[..., Any]:
     """Comparisons have no derivative; those of user classes are code like any other."""
+
     def run(record: list[Any], slot: int, a: Any, b: Any) -> Any:
         kind = type(a)
         if kind in NUMBERS or kind is ndarray or kind is str:
@@ -267,6 +555,7 @@ def _comparison(op: Any, name: str) -> Callable[..., Any]:
         if _python_method(kind, left) or _python_method(type(b), right):
             return _protocol(record, slot, op, name, a, b)
         return op(a, b)
+
     run.__name__ = name
     return run
 
@@ -284,12 +573,14 @@ def _in_place(op: Any, plain: Callable[..., Any], special: str, name: str) -> Ca
 
             def in_place_back(y_bar: Any) -> tuple[Any, ...]:
                 return inner[1](y_bar) if inner[1] is not None else NONE2
+
             blank, record[slot] = record[slot], in_place_back
             y = _special(inner, kind, special, (a, b))
             if y is not NotImplemented:
                 return y
             record[slot] = blank
         return plain(record, slot, a, b)
+
     run.__name__ = name
     return run
 
@@ -308,8 +599,19 @@ def _unary(op: Any, name: str) -> Callable[..., Any]:
         if type(f) is FunctionType:
             return call_keywords(record, slot, f, (a,), {})
         return run_unknown(record[0], record, slot, op, (a,), {})
+
     run.__name__ = name
     return run
+
+
+_neg_of_any = _unary(operator.neg, "neg")
+
+
+def run_divmod(record: list[Any], slot: int, a: Any, b: Any) -> Any:
+    """``divmod(a, b)`` of objects; of numbers it has a rule."""
+    if _is_number(a) and _is_number(b):
+        return NotImplemented
+    return _protocol(record, slot, divmod, "divmod", a, b)
 
 
 def truth(record: list[Any], slot: int, value: Any) -> bool:
@@ -342,28 +644,68 @@ def contains(record: list[Any], slot: int, container: Any, value: Any) -> bool:
 
 
 BINARY: dict[Any, Callable[..., Any]] = {
-    operator.add: add, operator.sub: sub, operator.mul: mul, operator.truediv: truediv,
-    **{op: _plain_operator(op, op.__name__) for op in (
-        operator.floordiv, operator.mod, operator.pow, operator.matmul, operator.and_, operator.or_, operator.xor,
-        operator.lshift, operator.rshift)},
-    **{op: _comparison(op, op.__name__) for op in (
-        operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne)},
+    operator.add: add,
+    operator.sub: sub,
+    operator.mul: mul,
+    operator.truediv: truediv,
+    **{
+        op: _plain_operator(op, op.__name__)
+        for op in (
+            operator.floordiv,
+            operator.mod,
+            operator.pow,
+            operator.matmul,
+            operator.and_,
+            operator.or_,
+            operator.xor,
+            operator.lshift,
+            operator.rshift,
+        )
+    },
+    **{
+        op: _comparison(op, op.__name__)
+        for op in (operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne)
+    },
 }
-for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and_", "or_", "xor", "lshift",
-              "rshift"):
-    _op = getattr(operator, "i" + _name.rstrip("_") if not _name.endswith("_") else "i" + _name[:-1])
-    BINARY[_op] = _in_place(_op, BINARY[getattr(operator, _name)], f"__i{_name.rstrip('_')}__", "i" + _name)
+for _name in (
+    "add",
+    "sub",
+    "mul",
+    "truediv",
+    "floordiv",
+    "mod",
+    "pow",
+    "matmul",
+    "and_",
+    "or_",
+    "xor",
+    "lshift",
+    "rshift",
+):
+    _op = getattr(
+        operator, "i" + _name.rstrip("_") if not _name.endswith("_") else "i" + _name[:-1]
+    )
+    BINARY[_op] = _in_place(
+        _op, BINARY[getattr(operator, _name)], f"__i{_name.rstrip('_')}__", "i" + _name
+    )
 ONE_SIDED: dict[tuple[Any, int], Callable[..., Any]] = {
-    (operator.mul, 0): mul_left, (operator.mul, 1): mul_right, (operator.truediv, 0): truediv_left,
-    **{(op, i): _sum_of_one(op, f"{op.__name__}_{side}", i, scale)
-       for op, scales in ((operator.add, (1, 1)), (operator.sub, (1, -1)))
-       for i, side, scale in ((0, "left", scales[0]), (1, "right", scales[1]))},
+    (operator.mul, 0): mul_left,
+    (operator.mul, 1): mul_right,
+    (operator.truediv, 0): truediv_left,
+    **{
+        (op, i): _sum_of_one(op, f"{op.__name__}_{side}", i, scale)
+        for op, scales in ((operator.add, (1, 1)), (operator.sub, (1, -1)))
+        for i, side, scale in ((0, "left", scales[0]), (1, "right", scales[1]))
+    },
     (operator.truediv, 1): _plain_operator(operator.truediv, "truediv_right", 1),
-    (operator.pow, 0): _plain_operator(operator.pow, "pow_left", 0),
+    (operator.pow, 0): pow_left,
     (operator.pow, 1): _plain_operator(operator.pow, "pow_right", 1),
 }
 """By operator and the one operand that can be active: 0 or 1."""
 UNARY: dict[Any, Callable[..., Any]] = {
-    **{op: _unary(op, op.__name__) for op in (operator.neg, operator.pos, operator.invert)},
-    operator.truth: truth, operator.not_: not_, operator.contains: contains,
+    operator.neg: neg,
+    **{op: _unary(op, op.__name__) for op in (operator.pos, operator.invert)},
+    operator.truth: truth,
+    operator.not_: not_,
+    operator.contains: contains,
 }

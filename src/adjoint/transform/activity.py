@@ -4,6 +4,7 @@ A flow-insensitive analysis over the named IR: a variable is inactive if everyth
 assumes nothing about types, so it proves little: constants, counters over ``range``, the arithmetic of such. What it
 proves is left as plain Python in the forward function; all else is decided when it runs.
 """
+
 from __future__ import annotations
 
 import builtins
@@ -35,29 +36,90 @@ from adjoint.ir.nodes import (
 
 __all__ = ["Activity", "fixed", "targets", "walk"]
 
-PURE: frozenset[Any] = frozenset({
-    operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod, operator.pow,
-    operator.neg, operator.pos, operator.invert, operator.not_, operator.truth, operator.and_, operator.or_,
-    operator.xor, operator.lshift, operator.rshift, operator.lt, operator.le, operator.gt, operator.ge, operator.eq,
-    operator.ne, operator.iadd, operator.isub, operator.imul, operator.itruediv, operator.ifloordiv, operator.imod,
-    operator.ipow, operator.is_, operator.is_not, primitives.build_slice, primitives.format_value,
-    primitives.build_string, primitives.current_globals,
-})
+PURE: frozenset[Any] = frozenset(
+    {
+        operator.add,
+        operator.sub,
+        operator.mul,
+        operator.truediv,
+        operator.floordiv,
+        operator.mod,
+        operator.pow,
+        operator.neg,
+        operator.pos,
+        operator.invert,
+        operator.not_,
+        operator.truth,
+        operator.and_,
+        operator.or_,
+        operator.xor,
+        operator.lshift,
+        operator.rshift,
+        operator.lt,
+        operator.le,
+        operator.gt,
+        operator.ge,
+        operator.eq,
+        operator.ne,
+        operator.iadd,
+        operator.isub,
+        operator.imul,
+        operator.itruediv,
+        operator.ifloordiv,
+        operator.imod,
+        operator.ipow,
+        operator.is_,
+        operator.is_not,
+        primitives.build_slice,
+        primitives.format_value,
+        primitives.build_string,
+        primitives.current_globals,
+    }
+)
 """Without effect and without derivative on operands that are inactive (immutable, since containers are active)."""
 
-FLAT: frozenset[Any] = frozenset({operator.is_, operator.is_not, primitives.current_globals, primitives.build_string})
+FLAT: frozenset[Any] = frozenset(
+    {operator.is_, operator.is_not, primitives.current_globals, primitives.build_string}
+)
 """Without derivative and without effect whatever the operands are."""
 
-RESULT_INACTIVE: frozenset[Any] = frozenset({
-    operator.not_, operator.truth, operator.contains, primitives.format_value, primitives.exception_match,
-    primitives.import_module, primitives.import_from, primitives.match_sequence, primitives.match_mapping,
-})
+RESULT_INACTIVE: frozenset[Any] = frozenset(
+    {
+        operator.not_,
+        operator.truth,
+        operator.contains,
+        primitives.format_value,
+        primitives.exception_match,
+        primitives.import_module,
+        primitives.import_from,
+        primitives.match_sequence,
+        primitives.match_mapping,
+    }
+)
 """The result is a bool, a string or a module; computing it may still call the user's code."""
 
 COUNTERS: frozenset[Any] = frozenset({range})
-RESULT_INACTIVE_BUILTINS: frozenset[Any] = frozenset({
-    len, isinstance, issubclass, callable, hasattr, id, hash, ord, chr, str, repr, ascii, bool, bin, hex, oct, type,
-})
+RESULT_INACTIVE_BUILTINS: frozenset[Any] = frozenset(
+    {
+        len,
+        isinstance,
+        issubclass,
+        callable,
+        hasattr,
+        id,
+        hash,
+        ord,
+        chr,
+        str,
+        repr,
+        ascii,
+        bool,
+        bin,
+        hex,
+        oct,
+        type,
+    }
+)
 
 
 def walk(region: Region) -> Iterator[Op]:
@@ -80,7 +142,9 @@ def walk(region: Region) -> Iterator[Op]:
 def fixed(namespace: dict[str, Any], name: str) -> Any:
     """The function, class or module that a global name stands for; ``None`` if it is anything else."""
     value = namespace.get(name, getattr(builtins, name, None))
-    return value if isinstance(value, FunctionType | BuiltinFunctionType | ModuleType | type) else None
+    return (
+        value if isinstance(value, FunctionType | BuiltinFunctionType | ModuleType | type) else None
+    )
 
 
 def targets(op: Op) -> tuple[Var, ...]:

@@ -8,6 +8,7 @@ Before, after::
 The names are still read when the function runs. That `np` is the module that it was when the function was lowered is a
 guard; what the module holds may change, as long as it is a function, a class or a module.
 """
+
 from __future__ import annotations
 
 from collections import Counter
@@ -16,7 +17,22 @@ from types import ModuleType
 from typing import Any
 
 from adjoint.ir import primitives
-from adjoint.ir.nodes import Assign, Call, Const, For, Function, Global, If, Op, Operand, Path, Region, Try, Var, While
+from adjoint.ir.nodes import (
+    Assign,
+    Call,
+    Const,
+    For,
+    Function,
+    Global,
+    If,
+    Op,
+    Operand,
+    Path,
+    Region,
+    Try,
+    Var,
+    While,
+)
 from adjoint.transform.activity import fixed, targets, walk
 
 __all__ = ["join_paths"]
@@ -55,11 +71,24 @@ class _Joiner:
             case For():
                 return (replace(op, body=self.region(op.body), orelse=self.region(op.orelse)),)
             case While():
-                return (replace(op, test=self.region(op.test), body=self.region(op.body),
-                                orelse=self.region(op.orelse)),)
+                return (
+                    replace(
+                        op,
+                        test=self.region(op.test),
+                        body=self.region(op.body),
+                        orelse=self.region(op.orelse),
+                    ),
+                )
             case Try():
-                return (replace(op, body=self.region(op.body), handler=self.region(op.handler),
-                                orelse=self.region(op.orelse), final=self.region(op.final)),)
+                return (
+                    replace(
+                        op,
+                        body=self.region(op.body),
+                        handler=self.region(op.handler),
+                        orelse=self.region(op.orelse),
+                        final=self.region(op.final),
+                    ),
+                )
             case _:
                 return (op,)
 
@@ -68,7 +97,11 @@ class _Joiner:
         if found is None or op.target is None:
             return (op,)
         path, value = found
-        if isinstance(value, ModuleType) and op.target.name in self._single and op.target.name.startswith("_"):
+        if (
+            isinstance(value, ModuleType)
+            and op.target.name in self._single
+            and op.target.name.startswith("_")
+        ):
             self._paths[op.target.name] = found
         return (Assign(op.target, path, op.span),)
 
@@ -86,7 +119,9 @@ class _Joiner:
         if not isinstance(module, ModuleType) or not isinstance(name, Const):
             return None
         value = vars(module).get(name.value)
-        if not (isinstance(value, ModuleType | type) or callable(value) or _is_constant(module, value)):
+        if not (
+            isinstance(value, ModuleType | type) or callable(value) or _is_constant(module, value)
+        ):
             return None
         self.guards[names[0]] = fixed(self._namespace, names[0])
         return Path((*names, name.value)), value
@@ -97,4 +132,6 @@ CONSTANTS = frozenset({"math", "cmath", "numpy", "scipy"})
 
 
 def _is_constant(module: ModuleType, value: Any) -> bool:
-    return module.__name__.partition(".")[0] in CONSTANTS and isinstance(value, int | float | complex | None)
+    return module.__name__.partition(".")[0] in CONSTANTS and isinstance(
+        value, int | float | complex | None
+    )

@@ -69,7 +69,8 @@ def reverse(function: Function, activity: Activity) -> Sweeps:
     """Both sweeps of `function`."""
     transform = _Reverse(function, activity)
     forward, backward = transform.region(function.body, guarded=False)
-    return Sweeps(tuple(forward), tuple(backward), tuple(transform.blanks[0]))
+    blanks = tuple(transform.blanks[0])
+    return Sweeps(tuple(forward), tuple(backward), blanks, frozenset(transform.loaded))
 
 
 Both: TypeAlias = tuple[list[ForwardOp], list[ReverseOp]]
@@ -82,9 +83,15 @@ class _Reverse:
         self._activity = activity
         self.blanks: list[list[Blank]] = [[]]
         self._temporaries = 0
+        self.loaded: set[str] = set()
         self._definitions: Counter[str] = Counter(p.name for p in function.parameters)
-        self._own = frozenset(function.code.co_varnames)
+        code = function.code
+        self._own = frozenset((*code.co_varnames, *code.co_cellvars, *code.co_freevars))
+        self._used = self._own.union(code.co_names)
+        self._returns = 0
         self._count(function.body, 1)
+        last = function.body[-1] if function.body else None
+        self._only_return = last if self._returns == 1 and not function.is_generator else None
 
     def _count(self, region: Region, times: int) -> None:
         """How often each variable is bound; in a loop, again and again. Temporaries do not outlive
@@ -92,6 +99,8 @@ class _Reverse:
         for op in region:
             for target in targets(op):
                 self._definitions[target.name] += 1 if self._is_temporary(target) else times
+            if isinstance(op, Return):
+                self._returns += 1
             again = 2 if isinstance(op, For | While) else times
             for part in _inner(op):
                 self._count(part, again)
@@ -153,7 +162,7 @@ class _Reverse:
             case Try():
                 return self._try(op, guarded)
             case Return():
-                return self._return(op)
+                return self._return(op, guarded)
             case Raise() | Break() | Continue():
                 return [op], []
             case Yield():
@@ -211,14 +220,21 @@ class _Reverse:
         local: list[Operand] = []
         for operand in operands:
             if isinstance(operand, Global) and self._activity.fixed(operand.name) is None:
-                self._temporaries += 1
-                target, slot = Var(f"_g{self._temporaries}"), self._slot(2)
+                target, slot = self._global_temporary(), self._slot(2)
                 load = self._load(target, operand.name, span)
                 loads.append(Recorded(load, slot))
                 backs.insert(0, Pull(slot, (target,), (None, None), None, span))
                 operand = target
             local.append(operand)
         return loads, backs, tuple(local)
+
+    def _global_temporary(self) -> Var:
+        name = ""
+        while not name or name in self._used:
+            self._temporaries += 1
+            name = f"_g{self._temporaries}"
+        self.loaded.add(name)
+        return Var(name)
 
     def _load(self, target: Var, name: str, span: Span | None) -> Call:
         return Call(
@@ -248,10 +264,12 @@ class _Reverse:
         mark, back = self._marked([Clear(target)], guarded, span)
         return [op, *mark], back
 
-    def _return(self, op: Return) -> Both:
+    def _return(self, op: Return, guarded: bool) -> Both:
         loads, backs, (value,) = self._local((op.value,), op.span)
-        slot = self._slot(None)
         seed = Seed(self._active(value), op.span)
+        if op is self._only_return and not guarded:
+            return [*loads, Return(value, op.span)], [seed, *backs]
+        slot = self._slot(None)
         return (
             [*loads, Mark(slot, True, op.span), Return(value, op.span)],
             [When(slot, True, (seed,)), *backs],
