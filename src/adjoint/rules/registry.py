@@ -249,6 +249,11 @@ _libraries = {
     "functools": "adjoint.rules.functools",
     "_functools": "adjoint.rules.functools",
     "collections": "adjoint.rules.builtins",
+    "threading": "adjoint.rules.opaque",
+    "_thread": "adjoint.rules.opaque",
+    "_contextvars": "adjoint.rules.opaque",
+    "contextvars": "adjoint.rules.opaque",
+    "fractions": "adjoint.rules.opaque",
     "itertools": "adjoint.rules.itertools",
     "copy": "adjoint.rules.copy",
 }

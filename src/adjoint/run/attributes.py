@@ -46,6 +46,12 @@ def attribute(record: list[Any], slot: int, obj: Any, name: str, *default: Any) 
     fetcher = kind.__getattribute__
     if fetcher is not object.__getattribute__ and type(fetcher) is FunctionType:
         return linked(record, slot, _pair, call_keywords, fetcher, (obj, name), {})
+    return plain_attribute(record, slot, obj, name, *default)
+
+
+def plain_attribute(record: list[Any], slot: int, obj: Any, name: str, *default: Any) -> Any:
+    """``object.__getattribute__(obj, name)``, then ``__getattr__``."""
+    kind = type(obj)
     if kind is super:
         return _of_super(record, slot, obj, name)
     static = class_attribute(kind, name, _MISSING)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import types
 from collections import deque
 from types import FunctionType
 from typing import Any
 
 from adjoint.rules.registry import lookup
+from adjoint.run.accumulate import accumulate
 from adjoint.run.dispatch import DECLINED, INERT, call_keywords, linked, method_rules, run_rules
 from adjoint.run.memory import Memory
 from adjoint.run.unknown import run_unknown
@@ -43,7 +45,7 @@ def construct(
         return _named_tuple(record, slot, cls, args, kwargs)
     if cls.__flags__ & (1 << 20):  # Py_TPFLAGS_IS_ABSTRACT
         return cls(*args, **kwargs)
-    if type(cls.__new__) is FunctionType:
+    if type(cls.__new__) is FunctionType or issubclass(cls, type):
         return _by_new(record, slot, cls, args, kwargs)
     if cls.__new__ is object.__new__ and type(cls.__init__) is FunctionType:
         return _init(record, slot, object.__new__(cls), cls, args, kwargs)
@@ -84,7 +86,6 @@ def _by_new(
     n = len(args) + len(kwargs) + 1
 
     def new_back(y_bar: Any) -> tuple[Any, ...]:
-        from adjoint.run.accumulate import accumulate
 
         first = inner[2](None) if inner[2] is not None else (None,) * n
         second = _without_self(inner[1](y_bar)) if inner[1] is not None else (None,) * n
@@ -117,6 +118,8 @@ def _of_builtin_base(
 ) -> Any:
     """Classes whose instances a builtin type makes: exceptions, and subclasses of containers."""
     memory: Memory = record[0]
+    if cls is types.SimpleNamespace:
+        return _simple_namespace(record, slot, args, kwargs)
     if issubclass(cls, BaseException):
         return _exception(record, slot, cls, args, kwargs)
     if type(cls.__init__) is FunctionType and issubclass(cls, list | dict | set | deque):
@@ -146,7 +149,31 @@ def _exception(
 
     def exception_back(_: Any) -> tuple[Any, ...]:
         bars = memory.take_items(held, len(held)) if len(held) == len(args) else [None] * len(args)
+        for name, bar in (memory.shadows.pop(id(y), None) or {}).items():
+            # Fields of C, such as StopIteration.value, show what was given.
+            for i, arg in enumerate(args):
+                if getattr(y, name, None) is arg:
+                    bars[i] = accumulate(bars[i], bar)
+                    break
         return (None, *bars, *(None,) * len(kwargs))
 
     record[slot] = exception_back
     return y
+
+
+def _simple_namespace(
+    record: list[Any], slot: int, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    memory: Memory = record[0]
+    obj = types.SimpleNamespace(*args, **kwargs)
+    fields = obj.__dict__
+
+    def namespace_back(_: Any) -> tuple[Any, ...]:
+        for source in args:  # a mapping (from Python 3.13 on)
+            for name in source if isinstance(source, dict) else ():
+                if name not in kwargs:
+                    memory.add_entry(source, name, memory.take_entry(fields, name))
+        return (None, *(None,) * len(args), *(memory.take_entry(fields, name) for name in kwargs))
+
+    record[slot] = namespace_back
+    return obj

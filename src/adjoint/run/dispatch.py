@@ -391,6 +391,15 @@ def _ufunc(
     record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     """A ufunc; with ``out`` or ``where`` it is a write of the result of the plain call."""
+    for arg in args:
+        override = class_attribute(type(arg), "__array_ufunc__")
+        if type(override) is FunctionType:
+
+            def as_given(bars: tuple[Any, ...]) -> tuple[Any, ...]:
+                return (None, *bars[4:])
+
+            operands = (arg, f, "__call__", *args)
+            return linked(record, slot, as_given, call_keywords, override, operands, kwargs)
     if not kwargs and len(args) <= f.nin:
         return _named(record, slot, f, args, kwargs)
     from adjoint.rules.numpy.keywords import ufunc_as

@@ -10,22 +10,21 @@ from typing import Any
 
 from numpy import ndarray
 
-from adjoint.errors import NoDerivativeError
 from adjoint.ir import primitives
 from adjoint.rules.registry import load, primitive
 from adjoint.run import functions
-from adjoint.run.accumulate import Poison, accumulate
-from adjoint.run.arithmetic import BINARY, ONE_SIDED, UNARY
-from adjoint.run.attributes import ATTRIBUTES, write_attribute
+from adjoint.run.accumulate import accumulate
+from adjoint.run.arithmetic import BINARY, ONE_SIDED, UNARY, run_divmod
+from adjoint.run.attributes import ATTRIBUTES, plain_attribute, write_attribute
 from adjoint.run.cells import CELLS
+from adjoint.run.classes import CLASSES
 from adjoint.run.construct import construct
 from adjoint.run.dispatch import HANDLERS, call, call_keywords, linked, method, method_keywords
 from adjoint.run.items import ITEMS, item, unpack, unpack_starred
 from adjoint.run.iteration import iterate, unwind
 from adjoint.run.memory import Memory
-from adjoint.run.place import as_user_error, current_place
-from adjoint.run.structure import take
-from adjoint.run.unknown import poison, run_unknown
+from adjoint.run.place import as_user_error
+from adjoint.run.unknown import run_unknown
 
 __all__ = ["ENTRIES", "RUNTIME"]
 
@@ -56,26 +55,6 @@ def list_append(record: list[Any], slot: int, xs: list[Any], value: Any) -> None
             bar = shadow.pop()
         return None, None, bar
     record[slot] = append_back
-
-
-def build_class(record: list[Any], slot: int, body: FunctionType, name: str, *bases: Any, **keywords: Any) -> Any:
-    """A ``class`` statement: its body runs as it is; what it computes itself from active values is poisoned."""
-    memory: Memory = record[0]
-    made = primitives.build_class(body, name, *bases, **keywords)
-    function, span = current_place()
-
-    def class_back(_: Any) -> tuple[None, ...]:
-        values = [value for key, value in vars(made).items() if not key.startswith("__")]
-        arrived = memory.shadows.pop(id(made), None) is not None
-        if arrived or any(take(memory, value, None) is not None for value in values
-                          if isinstance(value, list | tuple | dict | set)):
-            poison(memory, body, Poison(NoDerivativeError(
-                f"a derivative of what the body of class {name!r} computes is needed",
-                hint="compute the value before the class statement, or set the attribute after it",
-                filename=None if function is None else function.filename, span=span)))
-        return (None,) * (3 + len(bases) + len(keywords))
-    record[slot] = class_back
-    return made
 
 
 def list_to_tuple(record: list[Any], slot: int, xs: list[Any]) -> tuple[Any, ...]:
@@ -117,7 +96,7 @@ def _plain(f: Callable[..., Any]) -> Callable[..., Any]:
 ENTRIES: dict[Any, Callable[..., Any]] = {
     **BINARY, **ONE_SIDED, **UNARY, **ATTRIBUTES, **ITEMS, **CELLS,
     primitives.call_method: method, primitives.apply: apply, primitives.list_append: list_append,
-    primitives.list_to_tuple: list_to_tuple, primitives.build_class: build_class,
+    primitives.list_to_tuple: list_to_tuple, **CLASSES,
     primitives.dict_merge: _lowered(primitives.dict_merge),  # type: ignore[arg-type]
     primitives.list_extend: _by_method(list, "extend"), primitives.set_add: _by_method(set, "add"),
     primitives.set_update: _by_method(set, "update"), primitives.dict_update: _by_method(dict, "update"),
@@ -155,6 +134,7 @@ for _f in (getattr, setattr, delattr, operator.getitem, operator.setitem, operat
     primitive(_f)(_as_primitive(_f, ENTRIES[_f]))
 for _f in BINARY:
     primitive(_f)(_as_primitive(_f, BINARY[_f]))
+primitive(divmod)(_as_primitive(divmod, run_divmod))
 for _f in BINARY:
     # The same called by the name of the method: x.__iadd__(y).
     _special = f"__{_f.__name__.rstrip('_')}__"
@@ -163,6 +143,7 @@ for _f in BINARY:
             primitive((_kind, _special))(_as_primitive(getattr(_kind, _special), BINARY[_f]))
 primitive((ndarray, "__getitem__"))(_as_primitive(ndarray.__getitem__, ITEMS[operator.getitem]))
 primitive((ndarray, "__setitem__"))(_as_primitive(ndarray.__setitem__, ITEMS[operator.setitem]))
+primitive(object.__getattribute__)(_as_primitive(object.__getattribute__, plain_attribute))
 primitive(object.__setattr__)(write_attribute)
 
 

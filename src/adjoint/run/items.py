@@ -12,8 +12,8 @@ from adjoint.ir import primitives
 from adjoint.run.arrays import read_array, write_array
 from adjoint.run.dispatch import DECLINED, call_keywords, lookup, method_rules, run_rules
 from adjoint.run.iteration import first_elements
-from adjoint.run.memory import ABSENT, Memory, swap_item, swap_slice
-from adjoint.run.unknown import run_unknown
+from adjoint.run.memory import ABSENT, Memory, refused, swap_item, swap_slice
+from adjoint.run.unknown import is_opaque, run_unknown
 
 __all__ = ["ITEMS", "unpack", "unpack_starred"]
 
@@ -108,6 +108,8 @@ def set_item(record: list[Any], slot: int, xs: Any, i: Any, value: Any) -> None:
 def set_entry(record: list[Any], slot: int, xs: dict[Any, Any], key: Any, value: Any) -> None:
     """``xs[key] = value`` of a dict."""
     memory: Memory = record[0]
+    if "__builtins__" in xs:  # the globals of a module: reading the name has to look
+        memory.globals_written[id(xs), key] = xs
     old = xs.get(key, ABSENT)
     xs[key] = value
     position = memory.note(swap_item, xs, key, old)
@@ -137,6 +139,12 @@ def _special_write(
         return
     rules = method_rules(kind, special)
     if rules is None or run_rules(record, slot, f, rules, (xs, *operands), {}) is DECLINED:
+        if f is not None and is_opaque(xs):
+            raise refused(
+                f"an element of a '{kind.__name__}' is written inside differentiated code,"
+                " whose memory may belong to others",
+                "write into an array or a list",
+            )
         run_unknown(record[0], record, slot, op, (xs, *operands), {})
 
 

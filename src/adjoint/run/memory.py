@@ -21,7 +21,7 @@ import numpy as np
 from adjoint.errors import MutationError
 from adjoint.run.accumulate import Poison, accumulate
 
-__all__ = ["ABSENT", "Memory", "root_of"]
+__all__ = ["ABSENT", "Memory", "refused", "root_of"]
 
 ABSENT: Any = object()
 """What a write overwrote where there was nothing."""
@@ -159,25 +159,25 @@ class Memory:
             # An integer or boolean view may still look at memory that holds floats.
             root = root_of(array)
             if root.dtype.kind in "fc" and root is not array:
-                raise _refused(
+                raise refused(
                     f"a view of type {array.dtype} writes into an array of type {root.dtype}",
                     hint="write through a view of the array's own type, or into a copy",
                 )
             return False
         if kind in "OV":
-            raise _refused(
+            raise refused(
                 f"an array of type {array.dtype} is written inside differentiated code",
                 hint="use an array of floats, or a list",
             )
         root = root_of(array)
         if root.base is not None:
-            raise _refused(
+            raise refused(
                 f"a write goes through memory that belongs to {type(root.base).__name__!r},"
                 " not to an array",
                 hint="write into a copy: np.array(x) owns its memory",
             )
         if root.dtype.kind not in "fc":
-            raise _refused(
+            raise refused(
                 f"a view of type {array.dtype} writes into an array of type {root.dtype}",
                 hint="write through a view of the array's own type, or into a copy",
             )
@@ -229,7 +229,8 @@ def _address(array: np.ndarray[Any, Any]) -> int:
     return array.__array_interface__["data"][0]  # type: ignore[no-any-return]
 
 
-def _refused(problem: str, hint: str) -> MutationError:
+def refused(problem: str, hint: str) -> MutationError:
+    """The error of a write, or of its like, at the place where the user's code runs now."""
     from adjoint.run.place import current_place  # it needs the compiled functions, which need this
 
     function, span = current_place()

@@ -50,19 +50,22 @@ ATOMS: frozenset[type] = frozenset(
 
 def by_value(value: Any) -> bool:
     """Whether the cotangent of `value` travels with the name: numbers and arrays."""
-    kind = type(value)
+    kind = type(value)  # isinstance would ask a user's __getattribute__ for __class__
     return (
         kind is float
         or kind is np.ndarray
         or kind in NUMBERS
-        or isinstance(value, np.ndarray | np.generic)
+        or issubclass(kind, np.ndarray | np.generic)
     )
 
 
 def fields_of(obj: Any) -> dict[str, Any] | None:
     """The instance dictionary, which is what the shadow of an object's fields is keyed by."""
     try:
-        fields = obj.__dict__
+        if type(type(obj).__getattribute__) is FunctionType:
+            fields = object.__getattribute__(obj, "__dict__")
+        else:
+            fields = obj.__dict__
     except AttributeError:
         return None
     return fields if type(fields) is dict else None

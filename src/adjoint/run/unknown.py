@@ -154,6 +154,8 @@ def poison(memory: Memory, value: Any, bar: Poison) -> None:
         if id(owner) in seen:
             continue
         seen.add(id(owner))
+        if type(owner) is dict and "__builtins__" in owner:
+            continue  # the globals of a module are constants
         if isinstance(owner, ActiveIterator):
             stack += owner.poison(bar)
             continue
@@ -276,7 +278,7 @@ def _check_not_stored(f: Any, watched: tuple[Any, ...], counts: list[int], y: An
         )
         if not carries or y is value:
             continue
-        if more > 0 and not _holds(y, value, 2):
+        if more > 0 and not _holds(y, value, 2) and not _hides(y):
             function, span = current_place()
             raise MutationError(
                 f"'{name_of(f)}', which has neither a rule nor Python source,"
@@ -285,6 +287,11 @@ def _check_not_stored(f: Any, watched: tuple[Any, ...], counts: list[int], y: An
                 filename=None if function is None else function.filename,
                 span=span,
             )
+
+
+def _hides(y: Any) -> bool:
+    """Whether a result may hold what nobody sees: then its own poison stands for it."""
+    return not by_value(y) and type(y) not in ATOMS and is_opaque(y)
 
 
 def _holds(owner: Any, value: Any, depth: int) -> bool:

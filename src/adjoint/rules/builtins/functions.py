@@ -46,9 +46,6 @@ for _name in (
     "classmethod",
     "vars",
     "__import__",
-    "exec",
-    "eval",
-    "compile",
 ):
     non_differentiable(getattr(builtins, _name))
 for _kind in (str, bytes, bytearray):
@@ -74,12 +71,47 @@ non_differentiable(
 )
 
 
+for _name in ("add_note", "with_traceback", "__str__", "__repr__"):
+    non_differentiable((BaseException, _name))
+
+
+@structural(sum)
+def _(memory: Memory, xs: Any, start: Any = 0) -> Any:
+    """Of numbers: as Python adds them, which from 3.12 on is not one addition after the other."""
+    if type(xs) not in (list, tuple) or type(start) not in NUMBERS:
+        return NotImplemented
+    for x in xs:
+        if type(x) not in NUMBERS:
+            return NotImplemented
+
+    def sum_back(y_bar: Any) -> tuple[Any, ...]:
+        if y_bar is not None:
+            for i in range(len(xs)):
+                memory.add_item(xs, i, y_bar)
+        return None, None, y_bar
+
+    return sum(xs, start), sum_back
+
+
 @substitute(sum)
 def _(xs: Any, start: Any = 0) -> Any:
+    if not isinstance(xs, (list, tuple)):
+        values = list(xs)
+        if all_numbers(values, start):
+            return sum(values, start)
+        xs = values
     total = start
     for value in xs:
         total = total + value
     return total
+
+
+def all_numbers(values: Any, start: Any) -> bool:
+    return type(start) in NUMBERS and all(type(value) in NUMBERS for value in values)
+
+
+non_differentiable(all_numbers)
+NUMBERS = frozenset({float, int})
 
 
 @substitute(any)
