@@ -37,13 +37,13 @@ class ReverseEmitter:
 
     def function(self, head: str, region: BackRegion, parameters: Iterable[str]) -> None:
         """The whole function `head`; the result is the cotangent of the function itself, then those of the parameters."""
-        seed, live = SEED, {SEED}
+        seed, live = SEED, set[str]()
         match region:
             case (Seed(value=Var(name=name)), *rest):
                 seed, live, region = _bar(name), {name}, tuple(rest)
         with self._writer.block(f"def {head}(rec, {seed}):"):
             _Flow(self._sticky).region(region, set(live))
-            for name in sorted(self._sticky - live - {SEED}):
+            for name in sorted(self._sticky - live):
                 self._writer.line(f"{_bar(name)} = None")
             self._live = live
             self.region(region)
@@ -253,4 +253,4 @@ class _Flow:
 
 
 def _bar(name: str) -> str:
-    return f"{name}_bar" if name != SEED else SEED
+    return f"{name}_bar"
