@@ -240,23 +240,7 @@ direct: dict[Any, tuple[Callable[..., Any], int, int] | None] = {}
 """The fast lane of positional calls: by function, a trusted rule and how many arguments it takes
 (see `direct_rule`)."""
 
-_libraries = {
-    "numpy": "adjoint.rules.numpy",
-    "math": "adjoint.rules.math",
-    "operator": "adjoint.rules.operators",
-    "_operator": "adjoint.rules.operators",
-    "builtins": "adjoint.rules.builtins",
-    "functools": "adjoint.rules.functools",
-    "_functools": "adjoint.rules.functools",
-    "collections": "adjoint.rules.builtins",
-    "threading": "adjoint.rules.opaque",
-    "_thread": "adjoint.rules.opaque",
-    "_contextvars": "adjoint.rules.opaque",
-    "contextvars": "adjoint.rules.opaque",
-    "fractions": "adjoint.rules.opaque",
-    "itertools": "adjoint.rules.itertools",
-    "copy": "adjoint.rules.copy",
-}
+_libraries: dict[str, str] = {}
 """Rule files that are loaded on the first call into a library: top package name → module."""
 
 _loaded: set[str] = set()

@@ -15,7 +15,15 @@ from numpy import float64, ndarray, vdot, where
 from adjoint.rules.projection import FLOAT64
 from adjoint.rules.registry import direct, direct_rule, lookup
 from adjoint.run.arrays import update_in_place
-from adjoint.run.dispatch import DECLINED, call_keywords, method_rules, run_closure_rules, run_rules
+from adjoint.run.dispatch import (
+    DECLINED,
+    call_keywords,
+    class_attribute,
+    linked,
+    method_rules,
+    run_closure_rules,
+    run_rules,
+)
 from adjoint.run.memory import Memory
 from adjoint.run.seal import PLAIN, arrived, seal_direct
 from adjoint.run.structure import NUMBERS
@@ -363,6 +371,15 @@ def _binary(record: list[Any], slot: int, op: Any, a: Any, b: Any, only: int | N
             y = run_closure_rules(record, slot, op, rules, (a, b), {})
             if y is not DECLINED:
                 return y
+    found = _array_override(a, b)
+    if found is not None and op in _UFUNCS:
+        obj, override = found
+
+        def as_given(bars: tuple[Any, ...]) -> tuple[Any, ...]:
+            return (None, *bars[4:])
+
+        operands = (obj, _UFUNCS[op], "__call__", a, b)
+        return linked(record, slot, as_given, call_keywords, override, operands, {})
     if numbers:
         return run_unknown(record[0], record, slot, op, (a, b), {})
     name = op.__name__.rstrip("_")
@@ -402,6 +419,28 @@ _SCALAR_BACKS: dict[Any, Callable[[Any, Any], Callable[..., Any]]] = {
     operator.mul: _product_back,
 }
 """Pullbacks for Python's and NumPy's double-precision scalars and integers in any mixture."""
+
+
+def _array_override(a: Any, b: Any) -> tuple[Any, Any] | None:
+    """The operand whose class says itself what ufuncs do with it, beside an array."""
+    for obj, other in ((a, b), (b, a)):
+        if isinstance(other, ndarray | np.generic):
+            override = class_attribute(type(obj), "__array_ufunc__")
+            if type(override) is FunctionType:
+                return obj, override
+    return None
+
+
+_UFUNCS: dict[Any, Any] = {
+    operator.add: np.add,
+    operator.sub: np.subtract,
+    operator.mul: np.multiply,
+    operator.truediv: np.true_divide,
+    operator.floordiv: np.floor_divide,
+    operator.mod: np.remainder,
+    operator.pow: np.power,
+    operator.matmul: np.matmul,
+}
 
 
 def _is_number(value: Any) -> bool:

@@ -259,7 +259,7 @@ def set_attribute(record: list[Any], slot: int, obj: Any, name: str, value: Any)
     if setter is not object.__setattr__ and type(setter) is FunctionType:
         call_keywords(record, slot, setter, (obj, name, value), {})
         return
-    if isinstance(obj, ndarray):
+    if isinstance(obj, ndarray) and name in vars(ndarray):
         rules = method_rules(ndarray, "__setattr__")
         if rules is not None and run_rules(record, slot, setattr, rules, (obj, name, value), {}) is not DECLINED:
             return

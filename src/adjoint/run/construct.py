@@ -35,8 +35,10 @@ def construct(
         if y is not DECLINED:
             return y
     meta_call = type(cls).__call__
-    if cls.__module__.partition(".")[0] in INERT:
-        return cls(*args, **kwargs)
+    package = cls.__module__.partition(".")[0]
+    if package in INERT and not issubclass(cls, type):
+        why = f"belongs to '{package}', which is left alone"
+        return run_unknown(record[0], record, slot, cls, args, kwargs, why, trusted=True)
     if by_metaclass and type(meta_call) is FunctionType and not issubclass(cls, enum.Enum):
         return linked(record, slot, _without_self, call_keywords, meta_call, (cls, *args), kwargs)
     if issubclass(cls, enum.Enum):

@@ -60,6 +60,8 @@ INERT = frozenset(
         "traceback",
         "contextvars",
         "weakref",
+        "fractions",
+        "numbers",
         "unittest",
         "pytest",
         "_pytest",
@@ -353,8 +355,7 @@ def _class_of_method(f: Any, owner: Any) -> type:
     if type(f) is types.MethodWrapperType:
         return f.__objclass__  # type: ignore[no-any-return]
     for base in type(owner).__mro__:
-        static = vars(base).get(f.__name__)
-        if static is not None and getattr(static, "__qualname__", None) == f.__qualname__:
+        if type(vars(base).get(f.__name__)) in _C_METHODS:
             return base
     return type(owner)
 
@@ -576,7 +577,7 @@ def method_keywords(
             args,
             kwargs,
         )
-    static = class_attribute(kind, name) if not isinstance(obj, type) else None
+    static = class_attribute(kind, name) if not isinstance(obj, type) and kind is not super else None
     if type(static) is FunctionType:
         if name not in getattr(obj, "__dict__", ()):
             return call_keywords(record, slot, static, (obj, *args), kwargs)

@@ -7,4 +7,5 @@ import adjoint.rules.builtins.iterators
 import adjoint.rules.builtins.numbers
 import adjoint.rules.builtins.ordered
 import adjoint.rules.builtins.sequences
-import adjoint.rules.builtins.sets  # noqa: F401  each registers its rules
+import adjoint.rules.builtins.sets
+import adjoint.rules.classes  # noqa: F401  each registers its rules

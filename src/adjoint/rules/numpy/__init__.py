@@ -24,6 +24,7 @@ from adjoint.rules.numpy import (
     ufuncs,
     updating,
     vectorizing,
+    windows,
     writing,
 )
 
