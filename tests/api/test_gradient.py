@@ -148,3 +148,39 @@ def test_float32_results():
     (bar,) = ad.gradient(lambda x: (x * x).sum(), np.array([1.0, 2.0], np.float32))
     assert bar.dtype == np.float32
     np.testing.assert_array_equal(bar, [2.0, 4.0])
+
+
+# ---- derivatives of derivatives ------------------------------------------------------------------
+
+
+cubic_slope = ad.grad(lambda y: y**3)
+
+
+def by_pullback(x):
+    y, back = ad.pullback(lambda v: v * v, x)
+    return y + back(x)[1]
+
+
+@pytest.mark.parametrize(
+    "f, expected",
+    [
+        (lambda x: ad.gradient(lambda y: y**3, x)[0], 12.0),
+        (lambda x: ad.grad(lambda y: y**3)(x), 12.0),
+        (lambda x: cubic_slope(x), 12.0),
+        (lambda x: ad.value_and_grad(lambda y: y**3)(x)[1], 12.0),
+        (lambda x: x * ad.gradient(lambda y: x * y, 1.0)[0], 4.0),
+        (by_pullback, 12.0),
+    ],
+)
+def test_a_derivative_of_a_derivative_is_right_or_refused(f, expected):
+    try:
+        (bar,) = ad.gradient(f, 2.0)
+    except ad.AdjointError as error:
+        assert error.hint
+    else:
+        assert bar == pytest.approx(expected)
+
+
+def test_a_derivative_as_a_constant():
+    f = lambda x: x * ad.stop_gradient(ad.gradient(lambda y: y**3, x)[0])
+    assert ad.gradient(f, 2.0) == (12.0,)

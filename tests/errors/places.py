@@ -42,12 +42,14 @@ def raised(kind: type[BaseException], call: Callable[..., Any], *args: Any, **kw
 Place = tuple[str, int, str]
 
 
+SKIPPED = {"raised", "__call__", "<listcomp>", "<setcomp>", "<dictcomp>"}
+"""Callers, and frames of comprehensions, which Python 3.11 still has and later versions have not."""
+
+
 def shown(error: BaseException) -> list[Place]:
-    """File, line and function of the traceback, the part above the caller left out."""
+    """File, line and function of the traceback, without what is `SKIPPED`."""
     frames = traceback.extract_tb(error.__traceback__)
-    return [
-        (f.filename, f.lineno or 0, f.name) for f in frames if f.name not in ("raised", "__call__")
-    ]
+    return [(f.filename, f.lineno or 0, f.name) for f in frames if f.name not in SKIPPED]
 
 
 def users(error: BaseException) -> list[Place]:

@@ -153,3 +153,32 @@ def test_what_cannot_be_written_to_is_said():
     with pytest.raises(ad.AdjointError) as info:
         ad.gradient(f, 3.0)
     assert_tells(info.value, f, "y[1, 0] = x")
+
+
+def reshaped(x):
+    y = x * 1
+    y.shape = (3, 1)
+    return y.sum()
+
+
+def retyped(x):
+    y = x * 1
+    y.dtype = np.int64
+    return y.sum()
+
+
+def resized(x):
+    y = x * 1
+    y.resize(5)
+    return y.sum()
+
+
+@pytest.mark.parametrize(
+    "f, text",
+    [(reshaped, "y.shape = (3, 1)"), (retyped, "y.dtype = np.int64"), (resized, "y.resize(5)")],
+)
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_what_changes_the_meaning_of_memory(f, text):
+    with pytest.raises(ad.AdjointError) as info:
+        ad.gradient(f, np.ones(3))
+    assert_tells(info.value, f, text)
