@@ -1,9 +1,11 @@
 """Differentiating from 8 threads at once gives the right numbers."""
 
 import functools
+import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -70,6 +72,29 @@ def test_each_thread_its_own_data():
         for w_bar, x_bar, (w_expected, x_expected) in results:
             assert w_bar == pytest.approx(w_expected)
             np.testing.assert_allclose(x_bar, x_expected)
+
+
+def check_own_data():
+    """Each thread differentiates at its own point."""
+    expected = [slopes(1.0 + i, np.array([1.0, 2.0, 3.0]) + i) for i in range(THREADS)]
+
+    def work(number):
+        return ad.gradient(loss, Model(1.0 + number), np.array([1.0, 2.0, 3.0]) + number)
+
+    for (model_bar, x_bar), (w_expected, x_expected) in zip(at_once(work), expected, strict=True):
+        assert model_bar.w == pytest.approx(w_expected)
+        np.testing.assert_allclose(x_bar, x_expected)
+
+
+def test_the_very_first_calls():
+    """Rules are loaded on the first call into a library: all threads need them at once."""
+    code = "import sys; sys.setswitchinterval(1e-5); from tests.test_threads import *;"
+    command = [sys.executable, "-c", code + "check_own_data()"]
+    for _ in range(3):
+        found = subprocess.run(
+            command, cwd=Path(__file__).parents[1], capture_output=True, text=True
+        )
+        assert found.returncode == 0, found.stderr[-2000:]
 
 
 def test_first_calls_of_new_functions():

@@ -43,7 +43,7 @@ Place = tuple[str, int, str]
 
 
 SKIPPED = {"raised", "__call__", "<listcomp>", "<setcomp>", "<dictcomp>"}
-"""Callers, and frames of comprehensions, which Python 3.11 still has and later versions have not."""
+"""Callers, and frames of comprehensions, which Python 3.11 has and later versions have not."""
 
 
 def shown(error: BaseException) -> list[Place]:
