@@ -18,6 +18,7 @@ from adjoint.ir.nodes import (
     For,
     If,
     Operand,
+    Path,
     Raise,
     Return,
     Try,
@@ -268,7 +269,16 @@ class ForwardEmitter:
             )
         if known is not None:
             return f"{known}({', '.join([place, *operands])})"
-        return f"{self._runtime_name('call')}({', '.join([place, self._callee(call.callee), *operands])})"
+        run = self._runtime_name(self._call_of(call))
+        return f"{run}({', '.join([place, self._callee(call.callee), *operands])})"
+
+    def _call_of(self, call: Call) -> str:
+        """Functions of modules may have a shorter rule where only one of two operands counts."""
+        if isinstance(call.callee, Path) and len(call.operands) == 2:
+            left, right = map(self._is_active, call.operands)
+            if left != right:
+                return "call_left" if left else "call_right"
+        return "call"
 
     def _entry(self, call: Call) -> str | None:
         """The runtime's own function for a callee that the text names, if there is one."""

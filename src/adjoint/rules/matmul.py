@@ -105,38 +105,63 @@ def right_bar(y_bar: Any, a: Any, b: Any) -> Any:
     return np.swapaxes(a, -1, -2) @ y_bar
 
 
-def _plain_matrices(f: Any) -> None:
-    """The usual case ahead of the general rule: two matrices of doubles need no projection."""
+def plain_products(f: Any) -> None:
+    """The usual cases ahead of the general rule: matrices and vectors of doubles need no
+    projection."""
 
     @rrule.register(f, trusted=True)
-    def matrices(a, b, /):
-        if not _two_matrices(a, b):
+    def both(a, b, /):
+        if not _are_plain(a, b):
             return NotImplemented
-        return f(a, b), lambda y_bar: (None, y_bar @ b.T, a.T @ y_bar)
+        to_left, to_right = _left_bars[b.ndim], _right_bars[a.ndim]
+
+        def product_back(y_bar):
+            return None, to_left(y_bar, b, a.ndim), to_right(y_bar, a, b.ndim)
+
+        return f(a, b), product_back
 
     def only_left(a, b, /):
-        if not _two_matrices(a, b):
+        if not _are_plain(a, b):
             return NotImplemented
-        return f(a, b), lambda y_bar: (None, y_bar @ b.T, None)
+        to_left, rank = _left_bars[b.ndim], a.ndim
+        return f(a, b), lambda y_bar: (None, to_left(y_bar, b, rank), None)
 
     def only_right(a, b, /):
-        if not _two_matrices(a, b):
+        if not _are_plain(a, b):
             return NotImplemented
-        return f(a, b), lambda y_bar: (None, None, a.T @ y_bar)
+        to_right, rank = _right_bars[a.ndim], b.ndim
+        return f(a, b), lambda y_bar: (None, None, to_right(y_bar, a, rank))
 
-    matrices.only = (only_left, only_right)  # type: ignore[attr-defined]
+    both.only = (only_left, only_right)  # type: ignore[attr-defined]
 
 
-def _two_matrices(a: Any, b: Any) -> bool:
+def _are_plain(a: Any, b: Any) -> bool:
     return (
         type(a) is np.ndarray
         and type(b) is np.ndarray
         and a.dtype is FLOAT64
         and b.dtype is FLOAT64
-        and a.ndim == b.ndim == 2
+        and a.ndim in (1, 2)
+        and b.ndim in (1, 2)
     )
+
+
+def _outer(a: Any, b: Any) -> Any:
+    return a.reshape(-1, 1).dot(b.reshape(1, -1))
+
+
+_left_bars = {
+    1: lambda y_bar, b, rank: y_bar * b if rank == 1 else _outer(y_bar, b),
+    2: lambda y_bar, b, rank: b.dot(y_bar) if rank == 1 else y_bar.dot(b.T),
+}
+"""ā for a `b` of one or two axes; `rank` is that of `a`."""
+_right_bars = {
+    1: lambda y_bar, a, rank: y_bar * a if rank == 1 else _outer(a, y_bar),
+    2: lambda y_bar, a, rank: y_bar.dot(a) if rank == 1 else a.T.dot(y_bar),
+}
+"""b̄ for an `a` of one or two axes; `rank` is that of `b`."""
 
 
 for _f in (operator.matmul, np.matmul):
     bilinear(_f, left_bar, right_bar)
-    _plain_matrices(_f)
+    plain_products(_f)

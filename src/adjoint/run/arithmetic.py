@@ -113,6 +113,12 @@ def mul(record: list[Any], slot: int, a: Any, b: Any) -> Any:
 
         record[slot] = product_back
         return y
+    if type(b) is ndarray and (type(a) is float64 or type(a) is float):
+        if _is_plain(record[0], b):
+            return _number_times_array(record, slot, a, b, False)
+    elif type(a) is ndarray and (type(b) is float64 or type(b) is float):
+        if _is_plain(record[0], a):
+            return _number_times_array(record, slot, b, a, True)
     return _binary(record, slot, operator.mul, a, b)
 
 
@@ -185,6 +191,9 @@ def truediv(record: list[Any], slot: int, a: Any, b: Any) -> Any:
 
         record[slot] = quotient_back
         return y
+    if type(a) is ndarray and (type(b) is float64 or type(b) is float):
+        if _is_plain(record[0], a):
+            return _array_over_number(record, slot, a, b)
     return _binary(record, slot, operator.truediv, a, b)
 
 
@@ -275,6 +284,48 @@ def _is_plain(memory: Memory, a: Any) -> bool:
 def _dot(a: Any, b: Any) -> Any:
     """The sum of products of two arrays of one shape, by the way that costs least."""
     return a.dot(b) if a.ndim == 1 else vdot(a, b)
+
+
+def _number_times_array(record: list[Any], slot: int, a: Any, x: Any, swapped: bool) -> Any:
+    """``a * x`` of a number and an array; `swapped` if the array came first."""
+    memory, y = record[0], a * x
+    result = weakref(y)
+
+    def number_times_back(y_bar: Any) -> tuple[Any, ...]:
+        if type(y_bar) is not ndarray or memory.buffers:
+            y_bar = arrived(memory, result, y_bar)
+            if type(y_bar) is not ndarray:
+                return None, y_bar, y_bar
+        a_bar, x_bar = float(_dot(y_bar, x)), y_bar * a
+        if not (isfinite(a_bar) and isfinite(a)):
+            zero = y_bar == 0
+            a_bar, x_bar = float(where(zero, 0.0, y_bar * x).sum()), where(zero, 0.0, x_bar)
+        return (None, x_bar, a_bar) if swapped else (None, a_bar, x_bar)
+
+    record[slot] = number_times_back
+    return y
+
+
+def _array_over_number(record: list[Any], slot: int, x: Any, a: Any) -> Any:
+    """``x / a`` of an array and a number."""
+    memory, y = record[0], x / a
+    result = weakref(y)
+
+    def over_number_back(y_bar: Any) -> tuple[Any, ...]:
+        if type(y_bar) is not ndarray or memory.buffers:
+            y_bar = arrived(memory, result, y_bar)
+            if type(y_bar) is not ndarray:
+                return None, y_bar, y_bar
+        x_bar = y_bar / a
+        a_bar = -float(_dot(x_bar, y))
+        if not isfinite(a_bar):
+            zero, inverse = y_bar == 0, 1 / float64(a)
+            x_bar = where(zero, 0.0, y_bar * inverse)
+            a_bar = float(where(zero, 0.0, y_bar * (-y * inverse)).sum())
+        return None, x_bar, a_bar
+
+    record[slot] = over_number_back
+    return y
 
 
 # What a pullback returns for one active operand: the only one, or that on one side.

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.errors import SourceError
+from adjoint.rules.projection import REALS
 from adjoint.rules.registry import Rules, direct, direct_rule, lookup, methods, table
 from adjoint.run.accumulate import Poison
 from adjoint.run.functions import call_unit, known_unit, unit_of
@@ -29,6 +30,8 @@ __all__ = [
     "HANDLERS",
     "call",
     "call_keywords",
+    "call_left",
+    "call_right",
     "class_attribute",
     "linked",
     "method",
@@ -42,7 +45,6 @@ DECLINED: Any = object()
 """No rule was written for such arguments."""
 
 NO_KEYWORDS: dict[str, Any] = {}
-NONE1 = (None, None)
 INERT = frozenset(
     {
         "inspect",
@@ -102,10 +104,18 @@ def call(record: list[Any], slot: int, f: Any, *args: Any) -> Any:
             result = known[0](*args)
             if result is not NotImplemented:
                 y, back = result
-                if type(y) is float and len(args) == 1 and type(args[0]) is float:
+                n = len(args)
+                if (
+                    type(y) in REALS
+                    and n < 3
+                    and type(args[0]) in REALS
+                    and type(args[-1]) in REALS
+                ):
 
                     def scalar_back(y_bar: Any) -> Any:
-                        return back(y_bar) if y_bar is not None else NONE1
+                        if y_bar is None or type(y_bar) is Poison:
+                            return (None, *(y_bar,) * n)
+                        return back(y_bar)
 
                     record[slot] = scalar_back
                     return y
@@ -114,6 +124,32 @@ def call(record: list[Any], slot: int, f: Any, *args: Any) -> Any:
                     record[slot] = sealed
                     return y
     return HANDLERS.get(kind, call_object)(record, slot, f, args, NO_KEYWORDS)
+
+
+def call_left(record: list[Any], slot: int, f: Any, a: Any, b: Any) -> Any:
+    """``f(a, b)`` where `b` has no derivative."""
+    return _call_one_sided(record, slot, f, a, b, 0)
+
+
+def call_right(record: list[Any], slot: int, f: Any, a: Any, b: Any) -> Any:
+    """``f(a, b)`` where `a` has no derivative."""
+    return _call_one_sided(record, slot, f, a, b, 1)
+
+
+def _call_one_sided(record: list[Any], slot: int, f: Any, a: Any, b: Any, side: int) -> Any:
+    memory: Memory = record[0]
+    if type(f) in _NAMED and not memory.globals_written:
+        known = direct[f] if f in direct else direct_rule(f)
+        sides = None if known is None else getattr(known[0], "only", None)
+        if sides is not None and sides[side] is not None:
+            result = sides[side](a, b)
+            if result is not NotImplemented:
+                y, back = result
+                sealed = seal_direct(memory, y, back, (a, b))
+                if sealed is not None:
+                    record[slot] = sealed
+                    return y
+    return call(record, slot, f, a, b)
 
 
 def call_keywords(

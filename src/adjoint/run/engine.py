@@ -19,7 +19,7 @@ from adjoint.run.attributes import ATTRIBUTES, plain_attribute, write_attribute
 from adjoint.run.cells import CELLS
 from adjoint.run.classes import CLASSES
 from adjoint.run.construct import construct
-from adjoint.run.dispatch import HANDLERS, call, call_keywords, linked, method, method_keywords
+from adjoint.run.dispatch import HANDLERS, call, call_keywords, call_left, call_right, linked, method, method_keywords
 from adjoint.run.items import ITEMS, item, unpack, unpack_starred
 from adjoint.run.iteration import iterate, unwind
 from adjoint.run.memory import Memory
@@ -106,7 +106,7 @@ ENTRIES: dict[Any, Callable[..., Any]] = {
         primitives.match_class_attribute, primitives.match_self, operator.is_, operator.is_not)},
 }
 RUNTIME: dict[str, Callable[..., Any]] = {
-    "call": call, "call_keywords": call_keywords, "method_keywords": method_keywords, "iterate": iterate,
+    "call": call, "call_left": call_left, "call_right": call_right, "call_keywords": call_keywords, "method_keywords": method_keywords, "iterate": iterate,
     "unwind": unwind, "unpack": unpack, "unpack_starred": unpack_starred, "accumulate": accumulate,
     "as_user_error": as_user_error,
 }

@@ -7,7 +7,8 @@ import functools
 import operator
 from typing import Any
 
-from adjoint.rules.registry import non_differentiable, structural, substitute
+from adjoint.rules.projection import REALS
+from adjoint.rules.registry import direct, non_differentiable, structural, substitute
 from adjoint.run.memory import Memory
 
 for _name in (
@@ -196,8 +197,21 @@ def _best(name: str, best: Any, better: Any) -> None:
                 place = i
         return values[place]
 
+    def of_two(a: Any, b: Any) -> Any:
+        if type(a) not in REALS or type(b) not in REALS:
+            return NotImplemented
+        y = best(a, b)
+
+        def best_back(y_bar: Any) -> tuple[Any, ...]:
+            if a == b:
+                return None, y_bar / 2, y_bar / 2
+            return (None, y_bar, None) if y is a else (None, None, y_bar)
+
+        return y, best_back
+
     structural(best)(of_numbers)
     substitute(best)(of_any)
+    direct[best] = of_two, 2, 2
 
 
 _best("min", min, operator.lt)

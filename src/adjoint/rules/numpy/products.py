@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.rules.matmul import plain_products
 from adjoint.rules.numpy.operands import array_rule, conj, linear_frule
 from adjoint.rules.projection import project, unbroadcast
 
@@ -22,6 +23,9 @@ def _(a, b, out=None):
         return None, project(a_bar, a), project(b_bar, b)
 
     return np.dot(a, b), dot_back
+
+
+plain_products(np.dot)
 
 
 def dot_bars(y_bar: Any, a: Any, b: Any) -> tuple[Any, Any]:

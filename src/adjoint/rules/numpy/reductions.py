@@ -35,10 +35,18 @@ def restore(y_bar: Any, axis: Any, keepdims: bool, ndim: int) -> Any:
 
 
 def spread(y_bar: Any, shape: tuple[int, ...], dtype: Any = None) -> Any:
-    """A cotangent as an array of its own, of a shape that it broadcasts to."""
-    bar = np.empty(shape, getattr(y_bar, "dtype", type(y_bar)) if dtype is None else dtype)
+    """A cotangent as an array of a shape that it broadcasts to."""
+    dtype = getattr(y_bar, "dtype", type(y_bar)) if dtype is None else dtype
+    if np.ndim(y_bar) == 0 and math.prod(shape) > MANY:
+        # one number, seen at every place
+        return np.ndarray(shape, dtype, np.array(y_bar, dtype), 0, (0,) * len(shape))
+    bar = np.empty(shape, dtype)
     bar[...] = y_bar
     return bar
+
+
+MANY = 1000
+"""From how many elements on an array of one number is worth a special layout."""
 
 
 def given(**keywords: Any) -> dict[str, Any]:
