@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 from collections.abc import Callable
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.rules.registry import load, methods
+from adjoint.run.accumulate import accumulate
 from adjoint.run.dispatch import (
     DECLINED,
     call_keywords,
@@ -18,7 +20,7 @@ from adjoint.run.dispatch import (
     method_rules,
     run_rules,
 )
-from adjoint.run.memory import ABSENT, Memory, swap_item, swap_slot, swap_with
+from adjoint.run.memory import ABSENT, Memory, refused, swap_item, swap_slot, swap_with
 from adjoint.run.structure import ATOMS, by_value, fields_of
 from adjoint.run.unknown import is_opaque, run_unknown
 
@@ -110,9 +112,9 @@ def _of_number(record: list[Any], slot: int, obj: Any, name: str, default: tuple
 
         record[slot] = method_back
         return value
-    if by_value(value) and not isinstance(value, int | np.integer | np.bool_):
-        return run_unknown(record[0], record, slot, getattr, (obj, name), {})
-    return value
+    if type(value) in ATOMS or isinstance(value, np.integer | np.bool_ | np.dtype):
+        return value
+    return run_unknown(record[0], record, slot, getattr, (obj, name), {})
 
 
 @functools.cache
@@ -125,6 +127,10 @@ def _getter(name: str) -> Callable[[Any], Any]:
 
 
 def _of_class(record: list[Any], slot: int, cls: type, name: str, default: tuple[Any, ...]) -> Any:
+    kind = type(cls)
+    static = class_attribute(kind, name, _MISSING) if kind is not type else _MISSING
+    if type(static) is property:
+        return _by_class(record, slot, cls, kind, name, static)
     for base in cls.__mro__:
         if name in vars(base):
             value = vars(base)[name]
@@ -133,7 +139,20 @@ def _of_class(record: list[Any], slot: int, cls: type, name: str, default: tuple
                 if by_value(value)
                 else getattr(cls, name)
             )
+    if static is not _MISSING:
+        return _by_class(record, slot, cls, kind, name, static)
     return getattr(cls, name, *default)
+
+
+def class_dict(cls: type) -> dict[str, Any]:
+    """The dictionary behind ``vars(cls)``: what is read through that has its cotangent there."""
+    return gc.get_referents(vars(cls))[0]  # type: ignore[no-any-return]
+
+
+def take_class_entry(memory: Memory, cls: type, name: str) -> Any:
+    """Take the cotangent of an attribute of a class, however it was read."""
+    bar = memory.take_entry(cls, name)
+    return accumulate(bar, memory.take_entry(class_dict(cls), name))
 
 
 def _class_value(record: list[Any], slot: int, owner: type, name: str, value: Any) -> Any:
@@ -155,6 +174,8 @@ def _of_super(record: list[Any], slot: int, obj: Any, name: str) -> Any:
         if type(static) is property:
             return linked(record, slot, _pair, call_keywords, static.fget, (target,), {})
         if static is not None:
+            if by_value(static):
+                return _class_value(record, slot, base, name, static)
             break
     return getattr(obj, name)
 
@@ -227,8 +248,6 @@ def _fill_cached_property(record: list[Any], slot: int, obj: Any, name: str, sta
 
     def cached_back(y_bar: Any) -> tuple[Any, ...]:
         if inner[2] is not None:
-            from adjoint.run.accumulate import accumulate
-
             y_bar = accumulate(y_bar, inner[2](None)[-1])
         if inner[1] is not None:
             inner[1](y_bar)
@@ -259,9 +278,17 @@ def set_attribute(record: list[Any], slot: int, obj: Any, name: str, value: Any)
     if setter is not object.__setattr__ and type(setter) is FunctionType:
         call_keywords(record, slot, setter, (obj, name, value), {})
         return
+    if isinstance(obj, ndarray) and name in ("shape", "strides", "dtype", "data"):
+        raise refused(
+            f"'{name}' of an array is assigned inside differentiated code",
+            "make a new array: x.reshape(...), x.view(...) or x.astype(...)",
+        )
     if isinstance(obj, ndarray) and name in vars(ndarray):
         rules = method_rules(ndarray, "__setattr__")
-        if rules is not None and run_rules(record, slot, setattr, rules, (obj, name, value), {}) is not DECLINED:
+        if (
+            rules is not None
+            and run_rules(record, slot, setattr, rules, (obj, name, value), {}) is not DECLINED
+        ):
             return
     if kind is ModuleType:
         write_global(record, slot, vars(obj), name, value)
@@ -338,7 +365,7 @@ def _write_class(record: list[Any], slot: int, cls: type, name: str, value: Any)
 
     def class_back(_: Any) -> tuple[Any, ...]:
         memory.rewind(position)
-        return None, None, None, memory.take_entry(cls, name)
+        return None, None, None, take_class_entry(memory, cls, name)
 
     record[slot] = class_back
 
@@ -383,7 +410,12 @@ def delete_attribute(record: list[Any], slot: int, obj: Any, name: str) -> None:
         return
     memory: Memory = record[0]
     fields = fields_of(obj)
-    if type(static) is _MEMBER:
+    if isinstance(obj, type):
+        old = vars(obj).get(name)
+        delattr(obj, name)
+        undo = functools.partial(type.__setattr__, obj, name, old)
+        position = memory.note(swap_with, undo, functools.partial(type.__delattr__, obj, name))
+    elif type(static) is _MEMBER:
         old = static.__get__(obj)
         static.__delete__(obj)
         position = memory.note(swap_slot, static, obj, old)

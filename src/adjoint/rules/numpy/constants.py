@@ -37,7 +37,7 @@ FUNCTIONS = {
     "roundings, which are steps": "around round fix",
 }
 METHODS = """
-    all any argmax argmin argpartition argsort base ctypes data device dtype dump dumps flags
+    all any argmax argmin argpartition argsort device dtype dump dumps flags
     itemsize nbytes ndim nonzero round searchsorted shape size strides tofile __len__
     __bool__ __contains__ __array_interface__ is_integer
 """
