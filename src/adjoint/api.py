@@ -186,6 +186,8 @@ def _checked_cotangent(y: Any, y_bar: Any) -> Any:
     array = np.asarray(y_bar)
     if array.dtype.kind not in "fciub":
         raise CotangentError(f"the cotangent of a number or an array has to be numeric, not {array.dtype}")
+    if array.dtype.kind == "c" and not np.iscomplexobj(y):
+        raise CotangentError("the cotangent of a real result cannot be complex", hint="give its real part")
     return project(y_bar if not isinstance(y_bar, list) else array, y)
 
 
@@ -209,7 +211,7 @@ def public(f: F) -> F:
 
 
 @public
-def pullback(f: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any, Pullback]:
+def pullback(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, Pullback]:
     """Value of a function, and its pullback at that point.
 
     Parameters
@@ -250,20 +252,23 @@ def pullback(f: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any, Pul
 
 def _refuse_objects(args: tuple[Any, ...]) -> None:
     for i, arg in enumerate(args):
-        if isinstance(arg, np.ndarray) and arg.dtype.kind == "O":
-            raise ArgumentError(f"argument {i} is an array of dtype object, which cannot be differentiated",
-                                hint="give an array of floats, or a list")
+        if isinstance(arg, np.ndarray) and arg.dtype.kind in "OV":
+            what = "object" if arg.dtype.kind == "O" else f"{arg.dtype}"
+            raise ArgumentError(
+                f"argument {i} is an array of dtype {what}, which cannot be differentiated",
+                hint="give an array of floats, or a list",
+            )
 
 
 @public
-def withgradient(f: Callable[..., Any], *args: Any, **kwargs: Any) -> ValueAndGradient:
+def withgradient(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> ValueAndGradient:
     """Value and gradient of a real-scalar-valued function; see `gradient`."""
     y, back = pullback(f, *args, **kwargs)
     return ValueAndGradient(y, back._sweep(_one(f, y), of_function=False)[1:])
 
 
 @public
-def gradient(f: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+def gradient(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
     """Gradient of a real-scalar-valued function at one point.
 
     Parameters
@@ -331,7 +336,7 @@ def value_and_grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0) ->
     def value_and_gradient(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
         wanted = argnums if isinstance(argnums, tuple) else (argnums,)
         for i in wanted:
-            if not isinstance(i, int) or not -len(args) <= i < len(args):
+            if isinstance(i, bool) or not isinstance(i, int) or not -len(args) <= i < len(args):
                 raise ArgumentError(f"argnums is {i!r}, but there are {len(args)} positional arguments",
                                     hint="argnums counts positional arguments from 0; keyword arguments are constant")
         value, bars = withgradient(f, *args, **kwargs)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import operator
-from types import FunctionType
+from types import FunctionType, MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -61,13 +62,15 @@ def item(record: list[Any], slot: int, xs: Any, i: Any) -> Any:
 
 def _special_item(record: list[Any], slot: int, xs: Any, i: Any) -> Any:
     kind = type(xs)
-    if isinstance(xs, type):
+    if isinstance(xs, type) and type(getattr(kind, "__getitem__", None)) is not FunctionType:
         return xs[i]  # list[int]
     f = getattr(kind, "__getitem__", None)
     if type(f) is FunctionType:
         return call_keywords(record, slot, f, (xs, i), {})
     if isinstance(xs, ndarray):
         return read_array(record, slot, xs, i)
+    if kind is MappingProxyType:
+        return item(record, slot, gc.get_referents(xs)[0], i)
     rules = method_rules(kind, "__getitem__") or lookup((kind, "__getitem__"))
     if rules is not None:
         y = run_rules(record, slot, f, rules, (xs, i), {})

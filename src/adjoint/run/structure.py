@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.errors import CotangentError
+from adjoint.errors import ArgumentError, CotangentError
 from adjoint.run.accumulate import Poison, Scattered, accumulate, finish
 from adjoint.run.memory import Memory
 from adjoint.tangent import Tangent
@@ -210,6 +210,7 @@ class Reader:
         self.totals: dict[int, Any] | None = None
         self.counting = False
         self._open: set[int] = set()
+        self._counted: set[int] = set()
 
     def read(self, value: Any, bar: Any) -> Any:
         """The cotangent of `value`: `bar`, its part by value, and what memory holds; ``None`` for
@@ -234,6 +235,10 @@ class Reader:
             return bar
         if (type(value) in ATOMS and type(value) is not FunctionType) or id(value) in self._open:
             return None
+        if self.counting:
+            if id(value) in self._counted:
+                return None  # given twice, but what it holds is there once
+            self._counted.add(id(value))
         self._open.add(id(value))
         try:
             return self._structure(value)
@@ -264,6 +269,8 @@ class Reader:
             return items
         if isinstance(value, dict):
             return self._entries(value)
+        if isinstance(value, set | frozenset):
+            return self._elements(value)
         if isinstance(value, FunctionType):
             return self._cells(value)
         if isinstance(value, MethodType | BuiltinMethodType | MethodWrapperType):
@@ -285,6 +292,16 @@ class Reader:
         shadow = self._shadow(value) or {}
         bars = {key: self.read(item, shadow.get(key)) for key, item in value.items()}
         return bars if any(bar is not None for bar in bars.values()) else None
+
+    def _elements(self, value: Any) -> Poison | None:
+        """Elements of a set have no place at which a cotangent could stand."""
+        shadow = self._shadow(value) or {}
+        if all(bar is None for bar in shadow.values()):
+            return None
+        kind = type(value).__name__
+        return Poison(
+            ArgumentError(f"a {kind} of numbers cannot be differentiated", hint="give a list")
+        )
 
     def _cells(self, value: FunctionType) -> Tangent | None:
         bars: dict[str, Any] = {}
