@@ -16,6 +16,7 @@ from adjoint.errors import NoDerivativeError, SourceError, UnsupportedSyntaxErro
 from adjoint.ir import primitives
 from adjoint.rules.registry import primitive
 from adjoint.run.accumulate import Poison, accumulate
+from adjoint.run.attributes import class_dict
 from adjoint.run.cells import load_cell, load_global
 from adjoint.run.dispatch import INERT, call_keywords, linked
 from adjoint.run.functions import Unit, call_unit, unit_of
@@ -132,13 +133,20 @@ def _hand_over(memory: Memory, made: type, namespace: Any) -> bool:
     attributes = vars(made)
     held = dict(namespace) if isinstance(namespace, dict) else {}
     lost = False
-    for key, bar in (memory.shadows.pop(id(made), None) or {}).items():
-        if bar is None:
-            continue
-        if key in held and attributes.get(key, ABSENT) is held[key]:
-            memory.add_entry(namespace, key, bar)
-        else:
-            lost = True
+    # A named tuple keeps the defaults of its fields in a dictionary of its own.
+    defaults = attributes.get("_field_defaults", {})
+    for owner, values in (
+        (made, attributes),
+        (class_dict(made), attributes),
+        (defaults, defaults),
+    ):
+        for key, bar in (memory.shadows.pop(id(owner), None) or {}).items():
+            if bar is None:
+                continue
+            if key in held and values.get(key, ABSENT) is held[key]:
+                memory.add_entry(namespace, key, bar)
+            else:
+                lost = True
     known = {id(value) for value in held.values()}
     for key, value in attributes.items():
         if (

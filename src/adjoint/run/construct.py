@@ -106,9 +106,12 @@ def _named_tuple(
     memory: Memory = record[0]
     y = cls(*args, **kwargs)
     places = [*range(len(args)), *(cls._fields.index(name) for name in kwargs)]
+    defaults = [i for i in range(len(y)) if i not in places]
 
     def named_back(_: Any) -> tuple[Any, ...]:
         bars = memory.take_items(y, len(y))
+        for place in defaults:
+            memory.add_entry(cls._field_defaults, cls._fields[place], bars[place])
         return (None, *(bars[place] for place in places))
 
     record[slot] = named_back
@@ -130,9 +133,7 @@ def _of_builtin_base(
     if rules is not None and issubclass(cls, list | dict | set | deque):
         obj = cls.__new__(cls)
         init: Any = cls.__init__
-        y = linked(
-            record, slot, _without_self, run_rules, init, rules, (obj, *args), kwargs
-        )
+        y = linked(record, slot, _without_self, run_rules, init, rules, (obj, *args), kwargs)
         if y is not DECLINED:
             return obj
     if not args and not kwargs:
