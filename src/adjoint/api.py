@@ -1,8 +1,8 @@
 """The public operators (design, section 2)."""
+
 from __future__ import annotations
 
 import functools
-
 from collections.abc import Callable, Iterator, Mapping
 from types import BuiltinMethodType, FunctionType, MethodType, MethodWrapperType
 from typing import Any, NamedTuple, TypeVar
@@ -11,22 +11,31 @@ import numpy as np
 
 import adjoint.run.engine  # noqa: F401  gives generated code what it calls
 from adjoint.errors import AdjointError, ArgumentError, CotangentError, NotScalarError, SourceError
-from adjoint.ir.printer import format_function
 from adjoint.frontend import lower
-from adjoint.run.accumulate import Poison, finish
+from adjoint.ir.printer import format_function
+from adjoint.rules.projection import project
+from adjoint.run.accumulate import Poison
 from adjoint.run.dispatch import call_keywords
 from adjoint.run.functions import unit_of
 from adjoint.run.memory import Memory
 from adjoint.run.place import as_user_error
 from adjoint.run.session import session
 from adjoint.run.structure import Reader, by_value, deposit, fields_of, is_record
-from adjoint.rules.projection import project
 from adjoint.tangent import Tangent
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-__all__ = ["Pullback", "ValueAndGradient", "code", "grad", "gradient", "ir", "pullback", "value_and_grad",
-           "withgradient"]
+__all__ = [
+    "Pullback",
+    "ValueAndGradient",
+    "code",
+    "grad",
+    "gradient",
+    "ir",
+    "pullback",
+    "value_and_grad",
+    "withgradient",
+]
 
 
 class ValueAndGradient(NamedTuple):
@@ -44,7 +53,9 @@ class Pullback:
 
     __slots__ = ("_args", "_f", "_memory", "_record", "_y")
 
-    def __init__(self, f: Any, args: tuple[Any, ...], y: Any, memory: Memory, record: list[Any]) -> None:
+    def __init__(
+        self, f: Any, args: tuple[Any, ...], y: Any, memory: Memory, record: list[Any]
+    ) -> None:
         self._f, self._args, self._y, self._memory, self._record = f, args, y, memory, record
 
     def __repr__(self) -> str:
@@ -75,26 +86,34 @@ class Pullback:
     def _sweep(self, y_bar: Any, *, of_function: bool) -> tuple[Any, ...]:
         if y_bar is None:
             return (None,) * (len(self._args) + 1)
-        given = y_bar
-        y_bar = _checked_cotangent(self._y, y_bar)
+        value_bar = _checked_cotangent(self._y, y_bar)
+        with self._memory.lock, session:
+            return self._swept(value_bar, y_bar, of_function)
+
+    def _swept(self, value_bar: Any, given: Any, of_function: bool) -> tuple[Any, ...]:
+        """`_sweep` of a cotangent that fits, inside a session."""
         memory = self._memory
-        with memory.lock, session, np.errstate(all="ignore"):
+        with np.errstate(all="ignore"):
             memory.begin_sweep()
             try:
-                value_bar = deposit(memory, self._y, y_bar)
+                value_bar = deposit(memory, self._y, value_bar)
                 back = self._record[1]
                 bars = (None,) * (len(self._args) + 1) if back is None else back(value_bar)
-                # Every write was undone: memory is as the function found it, and so are the arguments' shadows.
+                # Every write was undone: memory is as the function found it, and so are the
+                # arguments' shadows.
+                memory.rewind(0)
+                if not of_function and not memory.written:
+                    found = _plain_cotangents(self._args, bars, given)
+                    if found is not None:
+                        return found
                 return self._collect(bars, given, of_function)
             finally:
                 memory.end_sweep()
 
     def _collect(self, bars: tuple[Any, ...], y_bar: Any, of_function: bool) -> tuple[Any, ...]:
-        memory = self._memory
-        memory.rewind(0)
-        reader = Reader(memory, taking=False)
+        reader = Reader(self._memory, taking=False)
         values = (self._f, *self._args) if of_function else self._args
-        bars = bars[:len(self._args) + 1] if of_function else bars[1:len(self._args) + 1]
+        bars = bars[: len(self._args) + 1] if of_function else bars[1 : len(self._args) + 1]
         if not _distinct(values):
             # An array that occurs twice shows its whole cotangent at both places, as other objects do by themselves.
             reader.totals, reader.counting = {}, True
@@ -102,16 +121,46 @@ class Pullback:
                 reader.read(value, bar)
             reader.counting = False
         owned = _Owned((y_bar, values))
-        found = tuple(owned.own(value, reader.read(value, bar)) for value, bar in zip(values, bars, strict=True))
+        found = tuple(
+            owned.own(value, reader.read(value, bar))
+            for value, bar in zip(values, bars, strict=True)
+        )
         return found if of_function else (None, *found)
+
+
+def _plain_cotangents(
+    args: tuple[Any, ...], bars: tuple[Any, ...], y_bar: Any
+) -> tuple[Any, ...] | None:
+    """What `_collect` makes where all arguments are floats or arrays of doubles; else ``None``."""
+    if len(args) > 1 and not _distinct(args):
+        return None
+    found: list[Any] = [None]
+    arrays = [y_bar, *args]
+    for value, bar in zip(args, bars[1 : len(args) + 1], strict=True):
+        kind = type(bar)
+        if type(value) is float:
+            if kind is not float:
+                return None
+        elif type(value) is not np.ndarray:
+            return None
+        elif kind is not np.ndarray or bar.dtype is not value.dtype or bar.shape != value.shape:
+            return None
+        elif bar.base is not None or not bar.flags.writeable or any(bar is x for x in arrays):
+            bar = bar.copy()
+        arrays.append(bar)
+        found.append(bar)
+    return tuple(found)
 
 
 def _distinct(values: tuple[Any, ...]) -> bool:
     """Whether no array can occur twice: plain functions, numbers, and each array once."""
     arrays = [id(value) for value in values if isinstance(value, np.ndarray)]
     return len(set(arrays)) == len(arrays) and all(
-        by_value(value) or type(value) is str or (isinstance(value, FunctionType) and not value.__closure__)
-        for value in values)
+        by_value(value)
+        or type(value) is str
+        or (isinstance(value, FunctionType) and not value.__closure__)
+        for value in values
+    )
 
 
 class _Owned:
@@ -142,7 +191,10 @@ class _Owned:
         if isinstance(value, MethodType | BuiltinMethodType | MethodWrapperType):
             return self.own(value.__self__, bar)
         if isinstance(bar, Tangent):
-            return Tangent(bar._primal, {name: self.own(_field(value, name), part) for name, part in bar.items()})
+            return Tangent(
+                bar._primal,
+                {name: self.own(_field(value, name), part) for name, part in bar.items()},
+            )
         if isinstance(bar, dict):
             return {key: self.own(value[key], part) for key, part in bar.items()}
         if isinstance(bar, list | tuple):
@@ -175,19 +227,31 @@ def _checked_cotangent(y: Any, y_bar: Any) -> Any:
     """`y_bar` as the engine takes it: an array of the result's shape and dtype, or a structure (checked later)."""
     if not by_value(y):
         if y is None or isinstance(y, str | bytes | type):
-            raise CotangentError(f"the result is a {type(y).__name__}, which has no cotangent", hint="give None")
+            raise CotangentError(
+                f"the result is a {type(y).__name__}, which has no cotangent", hint="give None"
+            )
         return y_bar
-    if isinstance(y_bar, list | tuple | dict | str) and not (isinstance(y, np.ndarray) and isinstance(y_bar, list)):
-        raise CotangentError(f"the cotangent of a {type(y).__name__} cannot be a {type(y_bar).__name__}")
+    if isinstance(y_bar, list | tuple | dict | str) and not (
+        isinstance(y, np.ndarray) and isinstance(y_bar, list)
+    ):
+        raise CotangentError(
+            f"the cotangent of a {type(y).__name__} cannot be a {type(y_bar).__name__}"
+        )
     found = np.shape(y_bar)
     if found != np.shape(y):
-        raise CotangentError(f"the cotangent has shape {found}, the result has shape {np.shape(y)}",
-                             hint="give a cotangent of the shape of the result")
+        raise CotangentError(
+            f"the cotangent has shape {found}, the result has shape {np.shape(y)}",
+            hint="give a cotangent of the shape of the result",
+        )
     array = np.asarray(y_bar)
     if array.dtype.kind not in "fciub":
-        raise CotangentError(f"the cotangent of a number or an array has to be numeric, not {array.dtype}")
+        raise CotangentError(
+            f"the cotangent of a number or an array has to be numeric, not {array.dtype}"
+        )
     if array.dtype.kind == "c" and not np.iscomplexobj(y):
-        raise CotangentError("the cotangent of a real result cannot be complex", hint="give its real part")
+        raise CotangentError(
+            "the cotangent of a real result cannot be complex", hint="give its real part"
+        )
     return project(y_bar if not isinstance(y_bar, list) else array, y)
 
 
@@ -242,11 +306,17 @@ def pullback(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, 
     >>> y, back(1.0)
     (9.0, (None, 6.0))
     """
+    with session:
+        return _forward(f, args, kwargs)
+
+
+def _forward(
+    f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, Pullback]:
     _refuse_objects(args)
     memory = Memory()
     record: list[Any] = [memory, None]
-    with session:
-        y = call_keywords(record, 1, f, args, kwargs)
+    y = call_keywords(record, 1, f, args, kwargs)
     return y, Pullback(f, args, y, memory, record)
 
 
@@ -263,8 +333,16 @@ def _refuse_objects(args: tuple[Any, ...]) -> None:
 @public
 def withgradient(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> ValueAndGradient:
     """Value and gradient of a real-scalar-valued function; see `gradient`."""
-    y, back = pullback(f, *args, **kwargs)
-    return ValueAndGradient(y, back._sweep(_one(f, y), of_function=False)[1:])
+    return ValueAndGradient(*_both(f, args, kwargs))
+
+
+def _both(
+    f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, tuple[Any, ...]]:
+    """The value and the gradient, in one session."""
+    with session:
+        y, back = _forward(f, args, kwargs)
+        return y, back._swept(_one(f, y), None, of_function=False)[1:]
 
 
 @public
@@ -296,23 +374,33 @@ def gradient(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, 
     >>> gradient(lambda x, y: x * y, 3.0, 4.0)
     (4.0, 3.0)
     """
-    return withgradient(f, *args, **kwargs).gradient
+    return _both(f, args, kwargs)[1]
 
 
 def _one(f: Any, y: Any) -> Any:
     """The cotangent 1 of a real scalar."""
+    if type(y) is float or type(y) is np.float64:
+        return 1.0
     name = getattr(f, "__name__", type(f).__name__)
-    if isinstance(y, complex | np.complexfloating) or (isinstance(y, np.ndarray) and y.dtype.kind == "c"):
-        raise NotScalarError(f"'{name}' returned a complex number; a gradient needs a real one",
-                             hint="take its real part or its modulus, or use pullback")
+    if isinstance(y, complex | np.complexfloating) or (
+        isinstance(y, np.ndarray) and y.dtype.kind == "c"
+    ):
+        raise NotScalarError(
+            f"'{name}' returned a complex number; a gradient needs a real one",
+            hint="take its real part or its modulus, or use pullback",
+        )
     if not by_value(y) or np.shape(y) != ():
         what = f"an array of shape {np.shape(y)}" if by_value(y) else f"a {type(y).__name__}"
-        raise NotScalarError(f"'{name}' returned {what}; a gradient needs one real number",
-                             hint="use jacobian, or pullback with a cotangent of the result's shape")
+        raise NotScalarError(
+            f"'{name}' returned {what}; a gradient needs one real number",
+            hint="use jacobian, or pullback with a cotangent of the result's shape",
+        )
     return project(1.0, y)
 
 
-def value_and_grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0) -> Callable[..., tuple[Any, Any]]:
+def value_and_grad(
+    f: Callable[..., Any], argnums: int | tuple[int, ...] = 0
+) -> Callable[..., tuple[Any, Any]]:
     """Function that returns the value of `f` and its gradient with respect to some positional arguments.
 
     Parameters
@@ -332,29 +420,43 @@ def value_and_grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0) ->
     ArgumentError
         When called: there is no such positional argument.
     """
+
     @public
     def value_and_gradient(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
-        wanted = argnums if isinstance(argnums, tuple) else (argnums,)
-        for i in wanted:
-            if isinstance(i, bool) or not isinstance(i, int) or not -len(args) <= i < len(args):
-                raise ArgumentError(f"argnums is {i!r}, but there are {len(args)} positional arguments",
-                                    hint="argnums counts positional arguments from 0; keyword arguments are constant")
-        value, bars = withgradient(f, *args, **kwargs)
-        found = tuple(zeros_like(args[i]) if bars[i] is None else _filled(args[i], bars[i]) for i in wanted)
-        return value, found if isinstance(argnums, tuple) else found[0]
+        return _chosen(f, argnums, args, kwargs)
+
     value_and_gradient.__name__ = f"value_and_grad_{getattr(f, '__name__', type(f).__name__)}"
     return value_and_gradient
 
 
 def grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0) -> Callable[..., Any]:
     """Function that returns the gradient of `f` with respect to some positional arguments; see `value_and_grad`."""
-    both = value_and_grad(f, argnums)
 
     @public
     def gradient_of(*args: Any, **kwargs: Any) -> Any:
-        return both(*args, **kwargs)[1]
+        return _chosen(f, argnums, args, kwargs)[1]
+
     gradient_of.__name__ = f"grad_{getattr(f, '__name__', type(f).__name__)}"
     return gradient_of
+
+
+def _chosen(
+    f: Callable[..., Any],
+    argnums: int | tuple[int, ...],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> tuple[Any, Any]:
+    """The value, and the gradient with respect to the arguments `argnums`."""
+    wanted = argnums if isinstance(argnums, tuple) else (argnums,)
+    for i in wanted:
+        if isinstance(i, bool) or not isinstance(i, int) or not -len(args) <= i < len(args):
+            raise ArgumentError(
+                f"argnums is {i!r}, but there are {len(args)} positional arguments",
+                hint="argnums counts positional arguments from 0; keyword arguments are constant",
+            )
+    value, bars = _both(f, args, kwargs)
+    found = [zeros_like(args[i]) if bars[i] is None else _filled(args[i], bars[i]) for i in wanted]
+    return value, tuple(found) if isinstance(argnums, tuple) else found[0]
 
 
 def zeros_like(value: Any) -> Any:
@@ -371,14 +473,21 @@ def _filled(value: Any, bar: Any, within: tuple[int, ...] = ()) -> Any:
     if by_value(value):
         return zeros_like(value) if bar is None else bar
     if isinstance(value, list | tuple):
-        parts = [_filled(item, None if bar is None else bar[i], within) for i, item in enumerate(value)]
+        parts = [
+            _filled(item, None if bar is None else bar[i], within) for i, item in enumerate(value)
+        ]
         return value._make(parts) if hasattr(value, "_make") else type(value)(parts)
     if isinstance(value, dict):
-        return {key: _filled(item, None if bar is None else bar.get(key), within) for key, item in value.items()}
+        return {
+            key: _filled(item, None if bar is None else bar.get(key), within)
+            for key, item in value.items()
+        }
     fields = fields_of(value) if is_record(value) else None
     if fields is not None and id(value) not in within:
-        parts = {name: _filled(item, None if bar is None else bar.get(name), (*within, id(value)))
-                 for name, item in fields.items()}
+        parts = {
+            name: _filled(item, None if bar is None else bar.get(name), (*within, id(value)))
+            for name, item in fields.items()
+        }
         if any(part is not None for part in parts.values()):
             return Tangent(type(value), parts)
     return bar
@@ -400,7 +509,9 @@ def _python_function(f: Any) -> FunctionType:
         elif isinstance(getattr(type(f), "__call__", None), FunctionType):
             f = type(f).__call__
         else:
-            raise SourceError(f"{f!r} has no Python source", hint="it may have a rule: see ad.rrule")
+            raise SourceError(
+                f"{f!r} has no Python source", hint="it may have a rule: see ad.rrule"
+            )
     return f
 
 

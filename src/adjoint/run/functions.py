@@ -60,7 +60,10 @@ class Unit:
     def is_current(self) -> bool:
         """Whether the global names that the generated code relies on still stand for the same."""
         namespace = self.namespace
-        return all(namespace.get(name, value) is value for name, value in self.guards)
+        for name, value in self.guards:  # a generator would cost more than the loop
+            if namespace.get(name, value) is not value:
+                return False
+        return True
 
 
 _units: dict[tuple[int, int], Unit | SourceError | UnsupportedSyntaxError] = {}
