@@ -151,9 +151,29 @@ class ForwardEmitter:
             case _:
                 assert_never(op)
 
+    def _chain(self, op: If) -> None:
+        """A long ``if … elif … elif``, whose branches nested in ``else`` Python would not indent."""
+        undecided = self._names.fresh("undecided")
+        self._writer.line(f"{undecided} = True", op.span)
+        while True:
+            condition = self._names.operand(op.condition)
+            with self._writer.block(f"if {undecided} and {condition}:", op.span):
+                self._writer.line(f"{undecided} = False")
+                self.region(op.body)
+            last = op.orelse[-1] if op.orelse else None
+            rest = op.orelse[:-1] if isinstance(last, If) else op.orelse
+            if rest:
+                with self._writer.block(f"if {undecided}:"):
+                    self.region(rest)
+            if not isinstance(last, If):
+                return
+            op = last
+
     def _control(self, op: If | Try | For | While) -> None:
         write, name = self._writer, self._names.operand
         match op:
+            case If() if _length(op) > LONG:
+                self._chain(op)
             case If(condition=condition, body=body, orelse=orelse, span=span):
                 with write.block(f"if {name(condition)}:", span):
                     self.region(body)
@@ -320,3 +340,15 @@ class ForwardEmitter:
 
 def _listed(items: list[str]) -> str:
     return f"{items[0]}," if len(items) == 1 else ", ".join(items)
+
+
+LONG = 20
+"""Branches of an ``if`` that are still written as nested ``else``."""
+
+
+def _length(op: If) -> int:
+    """The number of branches of ``if … elif … else``."""
+    n = 1
+    while op.orelse and isinstance(op.orelse[-1], If):
+        n, op = n + 1, op.orelse[-1]
+    return n

@@ -291,10 +291,10 @@ class _Reverse:
         orelse, orelse_back = self.region(op.orelse, guarded)
         back: list[ReverseOp] = []
         if orelse_back:
-            back.append(When(slot, False, tuple(orelse_back)))
+            back += _when(slot, False, orelse_back)
             orelse = [Mark(slot, False, op.span), *orelse]
         if body_back:
-            back.append(When(slot, True, tuple(body_back)))
+            back += _when(slot, True, body_back)
             body = [Mark(slot, True, op.span), *body]
         return [If(op.condition, tuple(body), tuple(orelse), op.span)], back  # type: ignore[arg-type]
 
@@ -367,6 +367,34 @@ def _inner(op: Op) -> tuple[Region, ...]:
             return body, handler, orelse, final
         case _:
             return ()
+
+
+DEEP = 20
+"""Conditions within conditions: Python indents no deeper than 100."""
+
+
+def _when(slot: Slot, value: bool, ops: list[ReverseOp]) -> list[ReverseOp]:
+    """`ops` under a condition; conditions nested deep within are put side by side.
+
+    A branch that was not reached has left no mark of its own, so that its `When` needs no other.
+    """
+    if _depth(ops) < DEEP:
+        return [When(slot, value, tuple(ops))]
+    flat: list[ReverseOp] = []
+    group: list[ReverseOp] = []
+    for op in ops:
+        if isinstance(op, When):
+            if group:
+                flat.append(When(slot, value, tuple(group)))
+                group = []
+            flat.append(op)
+        else:
+            group.append(op)
+    return [*flat, When(slot, value, tuple(group))] if group else flat
+
+
+def _depth(ops: Sequence[ReverseOp]) -> int:
+    return max((1 + _depth(op.body) for op in ops if isinstance(op, When)), default=0)
 
 
 def _leaves_iteration(op: Op) -> bool:
