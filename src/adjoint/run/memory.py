@@ -13,6 +13,7 @@ stay in step.
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -21,7 +22,7 @@ import numpy as np
 from adjoint.errors import MutationError
 from adjoint.run.accumulate import Poison, accumulate
 
-__all__ = ["ABSENT", "Memory", "refused", "root_of"]
+__all__ = ["ABSENT", "Memory", "refused", "root_of", "size_of"]
 
 ABSENT: Any = object()
 """What a write overwrote where there was nothing."""
@@ -33,6 +34,14 @@ def root_of(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     while isinstance(base, np.ndarray):
         array, base = base, base.base
     return array
+
+
+def size_of(xs: Any) -> int:
+    """How many elements a list, tuple or deque holds, whatever ``__len__`` a subclass has."""
+    for kind in (list, tuple, deque):
+        if isinstance(xs, kind):
+            return kind.__len__(xs)
+    return len(xs)
 
 
 class Memory:
@@ -110,7 +119,7 @@ class Memory:
         """The shadow of a list, tuple or deque: one cotangent per element."""
         shadow = self.shadows.get(id(xs))
         if shadow is None:
-            shadow = self.shadows[id(xs)] = [None] * len(xs)
+            shadow = self.shadows[id(xs)] = [None] * size_of(xs)
         return shadow  # type: ignore[no-any-return]
 
     def dict_shadow(self, owner: Any) -> dict[Any, Any]:
@@ -253,7 +262,7 @@ def _bounds(array: np.ndarray[Any, Any]) -> tuple[int, int]:
 def swap_slice(entry: list[Any]) -> None:
     """``[swap, xs, start, stop, saved]``: ``xs[start:stop]`` of a list."""
     _, xs, start, stop, saved = entry
-    entry[4] = xs[start:stop]
+    entry[4] = list.__getitem__(xs, slice(start, stop))
     list.__setitem__(xs, slice(start, stop), saved)
     entry[3] = start + len(saved)
 
@@ -266,17 +275,6 @@ def swap_item(entry: list[Any]) -> None:
         dict.__delitem__(mapping, key)
     else:
         dict.__setitem__(mapping, key, saved)
-
-
-def swap_whole(entry: list[Any]) -> None:
-    """``[swap, container, saved]``: all of a set, dict or deque."""
-    _, container, saved = entry
-    entry[2] = container.copy()
-    container.clear()
-    if hasattr(container, "update"):
-        container.update(saved)
-    else:
-        container.extend(saved)
 
 
 def swap_end(entry: list[Any]) -> None:

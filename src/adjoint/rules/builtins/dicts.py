@@ -26,7 +26,7 @@ _count_elements: Any = collections._count_elements  # type: ignore[attr-defined]
 
 def remove(memory: Memory, d: dict[Any, Any], key: Any) -> Any:
     """Delete one key; returns the undoing function."""
-    position = memory.note(swap_item, d, key, d[key])
+    position = memory.note(swap_item, d, key, dict.__getitem__(d, key))
     dict.__delitem__(d, key)
     return lambda: memory.rewind(position)
 
@@ -36,7 +36,7 @@ def _(memory: Memory, d: Any, key: Any) -> Any:
     if not dict.__contains__(d, key):
         if hasattr(type(d), "__missing__"):
             return NotImplemented
-        return d[key], None
+        return dict.__getitem__(d, key), None  # Python's own message
 
     def entry_back(y_bar: Any) -> tuple[None, ...]:
         memory.add_entry(d, key, y_bar)
@@ -55,7 +55,7 @@ def _(d: Any, key: Any) -> Any:
     if d.default_factory is None:
         raise KeyError(key)
     value = d.default_factory()
-    d[key] = value
+    d[key] = value  # C asks the subclass too
     return value
 
 
@@ -73,6 +73,8 @@ def _(memory: Memory, d: Any, key: Any, value: Any) -> Any:
 
 @structural((dict, "__delitem__"))
 def _(memory: Memory, d: Any, key: Any) -> Any:
+    if not dict.__contains__(d, key):
+        dict.__delitem__(d, key)  # Python's own message
     undo = remove(memory, d, key)
 
     def delete_back(_: Any) -> tuple[None, ...]:
@@ -84,23 +86,23 @@ def _(memory: Memory, d: Any, key: Any) -> Any:
 
 @structural((dict, "get"))
 def _(memory: Memory, d: Any, key: Any, default: Any = None) -> Any:
-    if key in d:
+    if dict.__contains__(d, key):
 
         def get_back(y_bar: Any) -> tuple[Any, ...]:
             memory.add_entry(d, key, y_bar)
             return None, None, None, None
 
-        return d[key], get_back
+        return dict.__getitem__(d, key), get_back
     return default, lambda y_bar: (None, None, None, y_bar)
 
 
 @structural((dict, "pop"))
 def _(memory: Memory, d: Any, key: Any, *default: Any) -> Any:
     n = 3 + len(default)
-    if key not in d:
-        value = d.pop(key, *default)
+    if not dict.__contains__(d, key):
+        value = dict.pop(d, key, *default)
         return value, lambda y_bar: (None, None, None, y_bar)
-    value = d[key]
+    value = dict.__getitem__(d, key)
     undo = remove(memory, d, key)
 
     def pop_back(y_bar: Any) -> tuple[Any, ...]:
@@ -136,8 +138,8 @@ def update(d: Any, other: Any = (), /, **named: Any) -> None:
 
 @structural((dict, "popitem"))
 def _(memory: Memory, d: Any) -> Any:
-    if not d:
-        d.popitem()  # Python's own message
+    if not dict.__len__(d):
+        dict.popitem(d)  # Python's own message
     key = next(dict.__reversed__(d))
     item = key, dict.__getitem__(d, key)
     undo = remove(memory, d, key)
@@ -152,7 +154,7 @@ def _(memory: Memory, d: Any) -> Any:
 
 @substitute((dict, "clear"))
 def clear(d: Any) -> None:
-    for key in list(d.keys()):
+    for key in list(dict.keys(d)):
         dict.__delitem__(d, key)
 
 

@@ -2,6 +2,9 @@
 
 Structural rules: the cotangent of a container is its shadow, a list of the same length in
 ``memory``. The reverse of an operation that changes a list changes the shadow the other way round.
+
+A rule of a base class's method reaches the elements by the base class's own methods, as C does: an
+override in a subclass, which may be what has called it, is not run a second time.
 """
 
 from __future__ import annotations
@@ -9,10 +12,11 @@ from __future__ import annotations
 import operator
 from collections import deque
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from adjoint.rules.registry import non_differentiable, structural, substitute
-from adjoint.run.memory import ABSENT, Memory, swap_end, swap_slice
+from adjoint.run.memory import ABSENT, Memory, size_of, swap_end, swap_slice
 
 Result = tuple[Any, Any]
 
@@ -50,6 +54,11 @@ non_differentiable(
 )
 
 
+def _base(xs: Any) -> Any:
+    """The builtin type that the rules below were written for."""
+    return list if isinstance(xs, list) else tuple if isinstance(xs, tuple) else deque
+
+
 # ---- new containers made of the elements of others -----------------------------------------------
 
 
@@ -70,37 +79,41 @@ def moved(memory: Memory, y: Any, origins: Sequence[tuple[Any, int] | None], n: 
 
 @structural((list, "__add__"), (tuple, "__add__"))
 def _(memory: Memory, a: Any, b: Any) -> Any:
-    y = a + b
-    return moved(memory, y, [*((a, i) for i in range(len(a))), *((b, i) for i in range(len(b)))], 2)
+    kind = _base(a)
+    if not isinstance(b, kind):
+        return NotImplemented, None  # the other's own method is asked, or Python's message given
+    y = kind.__add__(a, b)
+    origins = [(xs, i) for xs in (a, b) for i in range(size_of(xs))]
+    return moved(memory, y, origins, 2)
 
 
 @structural((list, "__mul__"), (tuple, "__mul__"), (list, "__rmul__"), (tuple, "__rmul__"))
 def _(memory: Memory, a: Any, k: Any) -> Any:
-    y = a * k
-    return moved(memory, y, [(a, i) for i in range(len(a))] * max(operator.index(k), 0), 2)
+    if not hasattr(type(k), "__index__"):
+        return NotImplemented, None
+    y = _base(a).__mul__(a, k)
+    return moved(memory, y, [(a, i) for i in range(size_of(a))] * max(operator.index(k), 0), 2)
 
 
 @structural((list, "__getitem__"), (tuple, "__getitem__"), (deque, "__getitem__"))
 def _(memory: Memory, a: Any, index: Any) -> Any:
+    y = _base(a).__getitem__(a, index)
+    places = range(size_of(a))[index]
     if isinstance(index, slice):
-        return moved(memory, a[index], [(a, i) for i in range(len(a))[index]], 2)
-    place = range(len(a))[index]
+        return moved(memory, y, [(a, i) for i in places], 2)
 
     def item_back(y_bar: Any) -> tuple[None, ...]:
-        memory.add_item(a, place, y_bar)
+        memory.add_item(a, places, y_bar)
         return None, None, None
 
-    return a[index], item_back
+    return y, item_back
 
 
 @structural((list, "copy"), (deque, "copy"), (list, "__copy__"), (deque, "__copy__"))
 def _(memory: Memory, a: Any) -> Any:
-    return moved(
-        memory,
-        list.copy(a) if isinstance(a, list) else a.copy(),
-        [(a, i) for i in range(len(a))],
-        1,
-    )
+    if isinstance(a, deque) and type(a) is not deque:
+        return NotImplemented
+    return moved(memory, _base(a).copy(a), [(a, i) for i in range(size_of(a))], 1)
 
 
 # ---- lists changed in place ----------------------------------------------------------------------
@@ -108,8 +121,8 @@ def _(memory: Memory, a: Any) -> Any:
 
 @structural((list, "append"))
 def _(memory: Memory, xs: Any, value: Any) -> Any:
-    n = len(xs)
-    xs.append(value)
+    n = list.__len__(xs)
+    list.append(xs, value)
     position = memory.note(swap_slice, xs, n, n + 1, [])
 
     def append_back(_: Any) -> tuple[Any, ...]:
@@ -123,17 +136,18 @@ def _(memory: Memory, xs: Any, value: Any) -> Any:
 def replace(memory: Memory, xs: Any, start: int, stop: int, values: Sequence[Any]) -> Any:
     """``xs[start:stop] = values``; returns what takes the cotangents of `values` and puts back room
     for the old."""
-    old = xs[start:stop]
+    old = list.__getitem__(xs, slice(start, stop))
+    n = len(values)
     list.__setitem__(xs, slice(start, stop), values)
-    position = memory.note(swap_slice, xs, start, start + len(values), old)
+    position = memory.note(swap_slice, xs, start, start + n, old)
 
     def undo() -> list[Any]:
         memory.rewind(position)
         shadow = memory.shadows.get(id(xs))
         if shadow is None:
-            return [None] * len(values)
-        taken: list[Any] = shadow[start : start + len(values)]
-        shadow[start : start + len(values)] = [None] * len(old)
+            return [None] * n
+        taken: list[Any] = shadow[start : start + n]
+        shadow[start : start + n] = [None] * len(old)
         return taken
 
     return undo
@@ -143,9 +157,9 @@ def replace(memory: Memory, xs: Any, start: int, stop: int, values: Sequence[Any
 def _(memory: Memory, xs: Any, values: Any) -> Any:
     if type(values) not in (list, tuple):
         return NotImplemented
-    values = list(values) if values is xs else values
     n = len(values)
-    undo = replace(memory, xs, len(xs), len(xs), values)
+    size = list.__len__(xs)
+    undo = replace(memory, xs, size, size, values)
 
     def extend_back(_: Any) -> tuple[None, ...]:
         for i, bar in enumerate(undo()[:n]):
@@ -175,17 +189,18 @@ def _(xs: Any, values: Any) -> Any:
 
 @structural((list, "insert"))
 def _(memory: Memory, xs: Any, i: Any, value: Any) -> Any:
-    place = slice(i, None).indices(len(xs))[0]
+    place = slice(i, None).indices(list.__len__(xs))[0]
     undo = replace(memory, xs, place, place, [value])
     return None, lambda _: (None, None, None, undo()[0])
 
 
 @structural((list, "pop"))
 def _(memory: Memory, xs: Any, i: Any = -1) -> Any:
-    if not xs or not -len(xs) <= i < len(xs):
-        xs.pop(i)  # Python's own message
-    place = range(len(xs))[i]
-    value = xs[place]
+    size, i = list.__len__(xs), operator.index(i)
+    if not -size <= i < size:
+        list.pop(xs, i)  # Python's own message
+    place = range(size)[i]
+    value = list.__getitem__(xs, place)
     undo = replace(memory, xs, place, place + 1, ())
 
     def pop_back(y_bar: Any) -> tuple[None, ...]:
@@ -198,7 +213,7 @@ def _(memory: Memory, xs: Any, i: Any = -1) -> Any:
 
 @structural((list, "remove"))
 def _(memory: Memory, xs: Any, value: Any) -> Any:
-    place = xs.index(value)
+    place = list.index(xs, value)
     undo = replace(memory, xs, place, place + 1, ())
 
     def remove_back(_: Any) -> tuple[None, ...]:
@@ -210,15 +225,15 @@ def _(memory: Memory, xs: Any, value: Any) -> Any:
 
 @structural((list, "__delitem__"))
 def _(memory: Memory, xs: Any, index: Any) -> Any:
-    keep = list(range(len(xs)))
+    keep = list(range(list.__len__(xs)))
     del keep[index]
     return None, _rearranged(memory, xs, keep, 2)
 
 
 def _rearranged(memory: Memory, xs: Any, order: list[int], n: int) -> Any:
     """``xs[:] = [xs[i] for i in order]``."""
-    size = len(xs)
-    undo = replace(memory, xs, 0, size, [xs[i] for i in order])
+    size = list.__len__(xs)
+    undo = replace(memory, xs, 0, size, [list.__getitem__(xs, i) for i in order])
 
     def rearranged_back(_: Any) -> tuple[None, ...]:
         for i, bar in zip(order, undo(), strict=True):
@@ -235,38 +250,44 @@ def _(memory: Memory, xs: Any) -> Any:
 
 @structural((list, "reverse"))
 def _(memory: Memory, xs: Any) -> Any:
-    return None, _rearranged(memory, xs, list(range(len(xs)))[::-1], 1)
+    return None, _rearranged(memory, xs, list(range(list.__len__(xs)))[::-1], 1)
 
 
 @structural((list, "sort"))
 def _(memory: Memory, xs: Any, **options: Any) -> Any:
     if options.get("key") is not None:
         return NotImplemented
-    order = sorted(range(len(xs)), key=xs.__getitem__, reverse=options.get("reverse", False))
+    values = [*list.__iter__(xs)]
+    backwards = options.get("reverse", False)
+    order = sorted(range(len(values)), key=values.__getitem__, reverse=backwards)
     return None, _rearranged(memory, xs, order, 1 + len(options))
 
 
 @substitute((list, "sort"))
 def sort(xs: Any, *, key: Any = None, reverse: Any = False) -> None:
-    list.__setitem__(xs, slice(None), sorted(xs, key=key, reverse=reverse))
+    values = sorted(list.copy(xs), key=key, reverse=reverse)
+    list.__setitem__(xs, slice(None), values)
 
 
 @structural((list, "__imul__"))
 def _(memory: Memory, xs: Any, k: Any) -> Any:
-    back = _rearranged(memory, xs, list(range(len(xs))) * max(operator.index(k), 0), 2)
+    back = _rearranged(memory, xs, list(range(list.__len__(xs))) * max(operator.index(k), 0), 2)
     return xs, back
 
 
 @structural((list, "__setitem__"))
 def _(memory: Memory, xs: Any, index: Any, values: Any) -> Any:
     if not isinstance(index, slice):
-        place = range(len(xs))[index]
+        size = list.__len__(xs)
+        if not hasattr(type(index), "__index__") or not -size <= operator.index(index) < size:
+            list.__setitem__(xs, index, values)  # Python's own message
+        place = operator.index(index) % size
         undo = replace(memory, xs, place, place + 1, [values])
         return None, lambda _: (None, None, None, undo()[0])
     if type(values) not in (list, tuple):
         return NotImplemented
-    values = list(values) if values is xs else values
-    start, stop, step = index.indices(len(xs))
+    size = list.__len__(xs)
+    start, stop, step = index.indices(size)
     n = len(values)
     if step == 1:
         undo = replace(memory, xs, start, max(start, stop), values)
@@ -277,12 +298,12 @@ def _(memory: Memory, xs: Any, index: Any, values: Any) -> Any:
             return None, None, None, None
 
         return None, slice_back
-    places = list(range(len(xs))[index])
+    places = list(range(size)[index])
     if len(places) != n:
-        xs[index] = values  # Python's own message
-    new = list(xs)
+        list.__setitem__(xs, index, values)  # Python's own message
+    new = list.copy(xs)
     new[index] = values
-    undo = replace(memory, xs, 0, len(xs), new)
+    undo = replace(memory, xs, 0, size, new)
 
     def stepped_back(_: Any) -> tuple[None, ...]:
         bars = undo()
@@ -313,11 +334,26 @@ def _shadow(memory: Memory, xs: Any) -> Any:
     return shadow
 
 
+def _ends(xs: Any, left: bool) -> tuple[Any, Any]:
+    """What pushes and what pops at one end."""
+    if left:
+        return partial(deque.appendleft, xs), partial(deque.popleft, xs)
+    return partial(deque.append, xs), partial(deque.pop, xs)
+
+
+def _maxlen(xs: Any) -> Any:
+    """The greatest length, whatever a subclass calls by that name."""
+    return _MAXLEN.__get__(xs)
+
+
+_MAXLEN: Any = vars(deque)["maxlen"]
+
+
 def _push(memory: Memory, xs: Any, value: Any, left: bool) -> Any:
-    full = xs.maxlen is not None and len(xs) == xs.maxlen
-    dropped = _pull(memory, xs, not left)[1] if full and xs else None
-    (xs.appendleft if left else xs.append)(value)
-    push, pop = (xs.appendleft, xs.popleft) if left else (xs.append, xs.pop)
+    size, most = deque.__len__(xs), _maxlen(xs)
+    dropped = _pull(memory, xs, not left)[1] if size and size == most else None
+    push, pop = _ends(xs, left)
+    push(value)
     position = memory.note(swap_end, push, pop, ABSENT)
 
     def push_back(_: Any) -> tuple[Any, ...]:
@@ -332,14 +368,14 @@ def _push(memory: Memory, xs: Any, value: Any, left: bool) -> Any:
 
 
 def _pull(memory: Memory, xs: Any, left: bool) -> Any:
-    value = xs.popleft() if left else xs.pop()
-    push, pop = (xs.appendleft, xs.popleft) if left else (xs.append, xs.pop)
+    push, pop = _ends(xs, left)
+    value = pop()
     position = memory.note(swap_end, push, pop, value)
 
     def pull_back(y_bar: Any) -> tuple[Any, ...]:
         shadow = _shadow(memory, xs)
         if shadow is None and y_bar is not None:
-            shadow = memory.shadows[id(xs)] = deque([None] * len(xs))
+            shadow = memory.shadows[id(xs)] = deque([None] * deque.__len__(xs))
         memory.rewind(position)
         if shadow is not None:
             (shadow.appendleft if left else shadow.append)(y_bar)
@@ -370,113 +406,126 @@ def _(memory: Memory, xs: Any) -> Any:
 
 @substitute((deque, "rotate"))
 def rotate(xs: Any, n: Any = 1) -> None:
-    size = len(xs)
+    size = deque.__len__(xs)
     if not size:
         return
     steps = n % size
     if 2 * steps <= size:
         for _ in range(steps):
-            xs.appendleft(xs.pop())
+            deque.appendleft(xs, deque.pop(xs))
     else:
         for _ in range(size - steps):
-            xs.append(xs.popleft())
+            deque.append(xs, deque.popleft(xs))
 
 
 @substitute((deque, "extend"), (deque, "__iadd__"))
 def extend_deque(xs: Any, values: Any) -> Any:
     """Its own elements may be what it is extended with."""
     for value in list(values) if values is xs else values:
-        xs.append(value)
+        deque.append(xs, value)
     return xs
 
 
 @substitute((deque, "extendleft"))
 def extendleft(xs: Any, values: Any) -> None:
     for value in list(values) if values is xs else values:
-        xs.appendleft(value)
+        deque.appendleft(xs, value)
 
 
 @substitute((deque, "clear"))
 def clear(xs: Any) -> None:
-    while xs:
-        xs.pop()
+    while deque.__len__(xs):
+        deque.pop(xs)
 
 
 @substitute((deque, "__init__"))
 def _(xs: Any, values: Any = (), maxlen: Any = None) -> None:
-    """The greatest length of a subclass's instance is set by its ``__new__``, which has no rule."""
+    deque.clear(xs)
+    _limit(xs, maxlen)
     for value in values:
-        xs.append(value)
+        deque.append(xs, value)
+
+
+def _limit(xs: Any, maxlen: Any) -> None:
+    """Set the greatest length of an empty deque."""
+    deque.__init__(xs, (), maxlen)
+
+
+@substitute((deque, "copy"), (deque, "__copy__"))
+def _(xs: Any) -> Any:
+    """Of a subclass: made by its own class, as in C."""
+    maxlen = _maxlen(xs)
+    return type(xs)(xs) if maxlen is None else type(xs)(xs, maxlen)
 
 
 @substitute((deque, "__setitem__"))
 def _(xs: Any, i: Any, value: Any) -> None:
     place = _place(xs, i, "deque index out of range")
-    xs.rotate(-place)
-    xs.popleft()
-    xs.appendleft(value)
-    xs.rotate(place)
+    deque.rotate(xs, -place)
+    deque.popleft(xs)
+    deque.appendleft(xs, value)
+    deque.rotate(xs, place)
 
 
 @substitute((deque, "__delitem__"))
 def _(xs: Any, i: Any) -> None:
     place = _place(xs, i, "deque index out of range")
-    xs.rotate(-place)
-    xs.popleft()
-    xs.rotate(place)
+    deque.rotate(xs, -place)
+    deque.popleft(xs)
+    deque.rotate(xs, place)
 
 
 @substitute((deque, "insert"))
 def insert(xs: Any, i: Any, value: Any) -> None:
-    if xs.maxlen is not None and len(xs) >= xs.maxlen:
+    size, most = deque.__len__(xs), _maxlen(xs)
+    if most is not None and size >= most:
         raise IndexError("deque already at its maximum size")
-    place = min(max(i + len(xs) if i < 0 else i, 0), len(xs))
-    xs.rotate(-place)
-    xs.appendleft(value)
-    xs.rotate(place)
+    place = min(max(i + size if i < 0 else i, 0), size)
+    deque.rotate(xs, -place)
+    deque.appendleft(xs, value)
+    deque.rotate(xs, place)
 
 
 @substitute((deque, "remove"))
 def remove(xs: Any, value: Any) -> None:
-    del xs[xs.index(value)]
+    deque.__delitem__(xs, deque.index(xs, value))
 
 
 @substitute((deque, "reverse"))
 def reverse(xs: Any) -> None:
-    for value in [xs.pop() for _ in range(len(xs))]:
-        xs.append(value)
+    for value in [deque.pop(xs) for _ in range(deque.__len__(xs))]:
+        deque.append(xs, value)
 
 
 @substitute((deque, "__add__"))
 def _(xs: Any, other: Any) -> Any:
-    made = xs.copy()
-    made.extend(other)
+    if not isinstance(other, deque):
+        return NotImplemented
+    made = deque.copy(xs)
+    deque.extend(made, other)
     return made
 
 
 @substitute((deque, "__mul__"), (deque, "__rmul__"))
 def _(xs: Any, k: Any) -> Any:
-    made = xs.copy()
-    made.clear()
-    for _ in range(k):
-        made.extend(xs)
-    return made
+    return deque.__imul__(deque.copy(xs), k)
 
 
 @substitute((deque, "__imul__"))
 def _(xs: Any, k: Any) -> Any:
     values = list(xs)
-    xs.clear()
-    for _ in range(k):
-        xs.extend(values)
+    if k <= 0:
+        deque.clear(xs)
+    for _ in range(k - 1):
+        deque.extend(xs, values)
     return xs
 
 
 def _place(xs: Any, i: Any, message: str) -> int:
-    place = operator.index(i)
-    if not -len(xs) <= place < len(xs):
+    place, size = operator.index(i), deque.__len__(xs)
+    if not -size <= place < size:
         raise IndexError(message)
-    return place % len(xs)
+    return place % size
 
 
-non_differentiable(_place)
+non_differentiable(_place, _maxlen, _limit)
