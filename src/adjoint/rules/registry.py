@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import threading
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
 from types import (
@@ -244,6 +245,8 @@ _libraries: dict[str, str] = {}
 """Rule files that are loaded on the first call into a library: top package name → module."""
 
 _loaded: set[str] = set()
+_loading: set[str] = set()
+_lock = threading.RLock()
 
 
 def library(package: str, rules: str) -> None:
@@ -252,13 +255,19 @@ def library(package: str, rules: str) -> None:
     _libraries[package] = rules
 
 
-def load(package: str) -> bool:
-    """Import the rule file of `package` if there is one; whether anything new was loaded."""
+def load(package: str) -> None:
+    """Import the rule file of `package` if there is one; other threads wait until it is whole."""
     if package in _loaded or package not in _libraries:
-        return False
-    _loaded.add(package)
-    importlib.import_module(_libraries[package])
-    return True
+        return
+    with _lock:
+        if package in _loaded or package in _loading:
+            return  # the latter: a rule file asks for rules of its own library
+        _loading.add(package)
+        try:
+            importlib.import_module(_libraries[package])
+        finally:
+            _loading.discard(package)
+        _loaded.add(package)
 
 
 def entry(key: Key) -> Rules:
@@ -397,11 +406,12 @@ def lookup(f: Any) -> Rules | None:
         rules = table.get(key)
     except TypeError:  # unhashable
         return None
-    if rules is None:
+    if len(_loaded) < len(_libraries):
         module = getattr(f, "__module__", None) or getattr(type(f), "__module__", None)
         if isinstance(f, tuple):
             module = f[0].__module__
-        if isinstance(module, str) and load(module.partition(".")[0]):
+        if isinstance(module, str):
+            load(module.partition(".")[0])
             rules = table.get(key)
     return rules
 
