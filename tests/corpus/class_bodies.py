@@ -358,6 +358,24 @@ def metaclass_with_attributes(x):
 
 
 @case(0.7)
+def subscripts_of_classes(x):
+    class Meta(type):
+        def __getitem__(cls, k):
+            return cls.rates[k] * x
+
+    class ByMeta(metaclass=Meta):
+        rates = {"a": x * 2}
+
+    class ByClass:
+        rates = [x, x * x]
+
+        def __class_getitem__(cls, k):
+            return cls.rates[k] * 3
+
+    return ByMeta["a"] * ByClass[1] + ByClass[0] * len(dict[str, int].__args__)
+
+
+@case(0.7)
 def class_made_by_type(x):
     Made = type("Made", (), {"a": x * 2, "get": lambda self: self.a * x})
     Derived = type("Derived", (Made,), dict(b=Made.a * 3))

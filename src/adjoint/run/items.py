@@ -11,7 +11,15 @@ import numpy as np
 
 from adjoint.ir import primitives
 from adjoint.run.arrays import read_array, write_array
-from adjoint.run.dispatch import DECLINED, call_keywords, lookup, method_rules, run_rules
+from adjoint.run.dispatch import (
+    DECLINED,
+    INERT,
+    call_keywords,
+    class_attribute,
+    lookup,
+    method_rules,
+    run_rules,
+)
 from adjoint.run.iteration import first_elements
 from adjoint.run.memory import ABSENT, Memory, refused, swap_item, swap_slice
 from adjoint.run.unknown import is_opaque, run_unknown
@@ -62,8 +70,8 @@ def item(record: list[Any], slot: int, xs: Any, i: Any) -> Any:
 
 def _special_item(record: list[Any], slot: int, xs: Any, i: Any) -> Any:
     kind = type(xs)
-    if isinstance(xs, type) and type(getattr(kind, "__getitem__", None)) is not FunctionType:
-        return xs[i]  # list[int]
+    if isinstance(xs, type) and class_attribute(kind, "__getitem__") is None:
+        return _class_item(record, slot, xs, i)
     f = getattr(kind, "__getitem__", None)
     if type(f) is FunctionType:
         return call_keywords(record, slot, f, (xs, i), {})
@@ -77,6 +85,14 @@ def _special_item(record: list[Any], slot: int, xs: Any, i: Any) -> Any:
         if y is not DECLINED:
             return y
     return run_unknown(record[0], record, slot, operator.getitem, (xs, i), {})
+
+
+def _class_item(record: list[Any], slot: int, cls: Any, i: Any) -> Any:
+    """``list[int]``, or what a class makes of a subscript by ``__class_getitem__``."""
+    f = getattr(class_attribute(cls, "__class_getitem__"), "__func__", None)
+    if type(f) is FunctionType and f.__module__.partition(".")[0] not in INERT:
+        return call_keywords(record, slot, f, (cls, i), {})
+    return cls[i]
 
 
 def set_item(record: list[Any], slot: int, xs: Any, i: Any, value: Any) -> None:
