@@ -1,4 +1,4 @@
-"""What Python itself computes while it creates a class is refused where its derivative is needed."""
+"""What Python computes while it creates a class is refused where its derivative is needed."""
 
 import enum
 
