@@ -228,8 +228,9 @@ class ForwardEmitter:
             iterable = self._names.operand(loop.iterable)
             if op.items is not None:
                 iterate = self._names.of(self._runtime["iterate"], "iterate")
+                made = "" if op.made is None else f", {op.made.index}"
                 iterable = (
-                    f"{iterate}({self._records[op.items.depth]}, {op.items.index}, {iterable})"
+                    f"{iterate}({self._records[op.items.depth]}, {op.items.index}, {iterable}{made})"
                 )
             with self._writer.block(f"for {loop.target.name} in {iterable}:", loop.span):
                 for line in preamble:

@@ -72,12 +72,15 @@ class Traced:
     `slot`.
 
     `items` is the slot of what a ``for`` iterates over; ``None``: its elements carry no derivative.
+    `made` is the slot of the call whose result is iterated over and has no name: nobody else holds
+    a generator that this call made, so it is closed when the loop is left.
     """
 
     loop: For | While
     slot: Slot
     blank: tuple[Blank, ...]
     items: Slot | None = None
+    made: Slot | None = None
 
 
 ForwardOp: TypeAlias = Op | Recorded | Mark | Traced

@@ -336,6 +336,7 @@ def _call_generator(
     def generator_back(_: Any) -> tuple[Any, ...]:
         return arrange(generator.parameters_back())
 
+    generator_back.made = generator  # type: ignore[attr-defined]
     record[slot] = generator_back
     return generator
 

@@ -57,6 +57,10 @@ class Generator(Iterator):
     def step(self, record: list[Any], slot: int) -> Any:
         return self.resume(record, slot, self._forward.send, None)
 
+    def finish(self, record: list[Any], slot: int) -> None:
+        """Close it, as one more segment."""
+        self.resume(record, slot, self._forward.close)
+
     def resume(self, record: list[Any], slot: int, run: Callable[..., Any], *operands: Any) -> Any:
         """Run one segment; its pullback takes the cotangent of the result and gives that of what
         was sent."""

@@ -17,7 +17,7 @@ from adjoint.errors import NoDerivativeError
 from adjoint.run.accumulate import Poison
 from adjoint.run.dispatch import call, call_keywords, method_rules, run_rules
 from adjoint.run.iterator import Iterator
-from adjoint.run.memory import Memory
+from adjoint.run.memory import Memory, entries_of, size_of
 from adjoint.run.place import current_place
 from adjoint.run.structure import ATOMS, by_value
 from adjoint.run.unknown import poison
@@ -34,10 +34,11 @@ class Items(Iterator):
     def __init__(self, memory: Memory, xs: Any) -> None:
         super().__init__(memory)
         self.xs, self.i = xs, 0
+        self.base: Any = list if isinstance(xs, list) else tuple
 
     def step(self, record: list[Any], slot: int) -> Any:
         xs, i, memory = self.xs, self.i, self.memory
-        if i >= len(xs):
+        if i >= size_of(xs):
             self.xs = ()
             raise StopIteration
         self.i += 1
@@ -46,7 +47,7 @@ class Items(Iterator):
             memory.add_item(xs, i, bar)
 
         record[slot] = step_back
-        return xs[i]
+        return self.base.__getitem__(xs, i)
 
 
 class Rows(Iterator):
@@ -317,10 +318,6 @@ def iterator_of(memory: Memory, record: list[Any], slot: int, xs: Any) -> Iterat
         return known
     if f is None and type(getattr(kind, "__getitem__", None)) is FunctionType:
         return BySubscript(memory, xs)
-    if isinstance(xs, list | tuple):
-        return Items(memory, xs)
-    if isinstance(xs, dict):
-        return Entries(memory, xs, xs, "keys")
     return Native(memory, xs)
 
 
@@ -367,7 +364,7 @@ def _from_builtin(memory: Memory, xs: Any) -> Iterator | None:
             return Entries(memory, None, xs, "keys")
         owner = _mapping_of(xs)
         if owner is not None:
-            view = owner.items()
+            view = entries_of(owner)
             return Entries(memory, owner, view, "values" if name == "dict_values" else "items")
     return None
 
@@ -381,32 +378,43 @@ def _mapping_of(view: Any) -> dict[Any, Any] | None:
     return owners[0] if owners else None
 
 
-def iterate(record: list[Any], slot: int, xs: Any) -> Iterable[Any]:
+def iterate(record: list[Any], slot: int, xs: Any, made: int = 0) -> Iterable[Any]:
     """What a ``for`` loop runs over; the slot gets the source of the elements' pullbacks (see
-    `unwind`)."""
+    `unwind`).
+
+    `made` is the slot of the call that `xs` is the nameless result of: a generator which that call
+    made is closed when the loop is left, as Python does when nobody holds it any more.
+    """
     kind = type(xs)
     if kind is list or kind is tuple:
         record[slot] = ("items", xs)
         return xs  # type: ignore[no-any-return]
     if kind is range or kind is str:
         return xs  # type: ignore[no-any-return]
-    return _steps(record, slot, xs)
+    return _steps(record, slot, xs, made and getattr(record[made], "made", None) is xs)
 
 
-def _steps(record: list[Any], slot: int, xs: Any) -> Iterable[Any]:
+def _steps(record: list[Any], slot: int, xs: Any, owned: bool) -> Iterable[Any]:
     memory: Memory = record[0]
     made: list[Any] = [memory, None]
     steps: list[list[Any]] = []
     record[slot] = ("steps", made, steps)
     iterator = iterator_of(memory, made, 1, xs)
-    while True:
-        step: list[Any] = [memory, None]
-        steps.append(step)
-        try:
-            value = iterator.step(step, 1)
-        except StopIteration:
-            return
-        yield value
+    try:
+        while True:
+            step: list[Any] = [memory, None]
+            steps.append(step)
+            try:
+                value = iterator.step(step, 1)
+            except StopIteration:
+                return
+            yield value
+    except GeneratorExit:
+        if owned:
+            step = [memory, None]
+            steps.append(step)
+            xs.finish(step, 1)
+        raise
 
 
 def unwind(

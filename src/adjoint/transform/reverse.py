@@ -83,6 +83,7 @@ class _Reverse:
         self._activity = activity
         self.blanks: list[list[Blank]] = [[]]
         self._temporaries = 0
+        self._made: dict[str, Slot] = {}  # the calls that temporaries come from
         self.loaded: set[str] = set()
         self._definitions: Counter[str] = Counter(p.name for p in function.parameters)
         code = function.code
@@ -203,6 +204,8 @@ class _Reverse:
         guarded: bool,
     ) -> Both:
         slot = self._slot(len(sources))
+        if isinstance(op, Call) and op.target is not None and op.target.name.startswith("_"):
+            self._made[op.target.name] = slot
         if guarded and any(self._definitions[result.name] > 1 for result in results):
             reached = self._slot(None)
             return (
@@ -304,6 +307,9 @@ class _Reverse:
         active = isinstance(iterable, Global) or source is not None
         items = self._slot(None) if active else None
         slot = self._slot(())
+        made = self._made.get(source.name) if source is not None else None
+        if items is None or made is None or made.depth != items.depth:
+            made = None
         self.blanks.append([])
         body, body_back = self.region(op.body, guarded)
         blank = tuple(self.blanks.pop())
@@ -313,7 +319,7 @@ class _Reverse:
             return [loop], orelse_back
         if not active and not self._activity.is_inactive(op.target):
             body_back.append(Clear(op.target))
-        traced = Traced(loop, slot, blank, items)
+        traced = Traced(loop, slot, blank, items, made)
         unwind = Unwind(traced, op.target if active else None, source, tuple(body_back), op.span)
         return [*loads, traced], [*orelse_back, unwind, *backs]
 
