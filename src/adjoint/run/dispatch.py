@@ -370,7 +370,8 @@ def _builtin(
         return construct(record, slot, owner, args, kwargs, by_metaclass=False)
     if isinstance(owner, type):  # dict.fromkeys, object.__new__
         return _ruled_or_unknown(record, slot, f, lookup((owner, f.__name__)), args, kwargs)
-    rules = method_rules(_class_of_method(f, owner), f.__name__)
+    kind = _class_of_method(f, owner)
+    rules = method_rules(kind, f.__name__)
     if rules is None:
         return run_unknown(record[0], record, slot, f, args, kwargs)
     y = linked(
@@ -378,7 +379,7 @@ def _builtin(
         slot,
         _owned_by(record[0], f),
         run_rules,
-        getattr(type(owner), f.__name__),
+        getattr(kind, f.__name__),  # not an override of it, where ``super()`` bound it
         rules,
         (owner, *args),
         kwargs,

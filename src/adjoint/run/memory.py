@@ -13,8 +13,8 @@ stay in step.
 from __future__ import annotations
 
 import threading
-from collections import deque
-from collections.abc import Callable
+from collections import OrderedDict, deque
+from collections.abc import Callable, ItemsView, Iterator
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ import numpy as np
 from adjoint.errors import MutationError
 from adjoint.run.accumulate import Poison, accumulate
 
-__all__ = ["ABSENT", "Memory", "refused", "root_of", "size_of"]
+__all__ = ["ABSENT", "Memory", "elements_of", "entries_of", "refused", "root_of", "size_of"]
 
 ABSENT: Any = object()
 """What a write overwrote where there was nothing."""
@@ -42,6 +42,19 @@ def size_of(xs: Any) -> int:
         if isinstance(xs, kind):
             return kind.__len__(xs)
     return len(xs)
+
+
+def elements_of(xs: Any) -> Iterator[Any]:
+    """The elements of a list, tuple or deque, whatever ``__iter__`` a subclass has."""
+    for kind in (list, tuple, deque):
+        if isinstance(xs, kind):
+            return kind.__iter__(xs)
+    return iter(xs)
+
+
+def entries_of(d: Any) -> ItemsView[Any, Any]:
+    """The keys and values of a dict, whatever ``items`` a subclass has."""
+    return OrderedDict.items(d) if isinstance(d, OrderedDict) else dict.items(d)
 
 
 class Memory:

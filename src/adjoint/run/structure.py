@@ -24,7 +24,7 @@ import numpy as np
 
 from adjoint.errors import ArgumentError, CotangentError
 from adjoint.run.accumulate import Poison, Scattered, accumulate, finish
-from adjoint.run.memory import Memory
+from adjoint.run.memory import Memory, elements_of, entries_of, size_of
 from adjoint.tangent import Tangent
 
 __all__ = ["NUMBERS", "Reader", "by_value", "deposit", "fields_of", "is_record", "take"]
@@ -137,13 +137,13 @@ def _deposit_items(memory: Memory, value: Any, bar: Any) -> None:
         bar = [bar[name] for name in value._fields]
     if isinstance(bar, np.ndarray) and bar.ndim:
         bar = list(bar)
-    if not isinstance(bar, list | tuple | deque) or len(bar) != len(value):
+    if not isinstance(bar, list | tuple | deque) or len(bar) != size_of(value):
         found = f"of {len(bar)}" if hasattr(bar, "__len__") else type(bar).__name__
         raise CotangentError(
-            f"the cotangent of a {type(value).__name__} of {len(value)} elements has to be one too,"
+            f"the cotangent of a {type(value).__name__} of {size_of(value)} elements has to be one too,"
             f" not {found}"
         )
-    for i, (item, item_bar) in enumerate(zip(value, bar, strict=True)):
+    for i, (item, item_bar) in enumerate(zip(elements_of(value), bar, strict=True)):
         memory.add_item(value, i, deposit(memory, item, item_bar))
 
 
@@ -152,13 +152,13 @@ def _deposit_entries(memory: Memory, value: dict[Any, Any], bar: Any) -> None:
         raise CotangentError(
             f"the cotangent of a dict has to be a dict, not {type(bar).__name__!r}"
         )
-    unknown = [key for key in bar if key not in value]
+    unknown = [key for key in bar if not dict.__contains__(value, key)]
     if unknown:
         raise CotangentError(
             f"the cotangent of a dict has a key that the dict has not: {unknown[0]!r}"
         )
     for key, part in bar.items():
-        memory.add_entry(value, key, deposit(memory, value[key], part))
+        memory.add_entry(value, key, deposit(memory, dict.__getitem__(value, key), part))
 
 
 def _deposit_cells(memory: Memory, value: FunctionType, bar: Any) -> None:
@@ -284,13 +284,14 @@ class Reader:
         if shadow is not None and type(shadow) is not list:
             return shadow.get("*")  # type: ignore[no-any-return]
         bars = [
-            self.read(item, None if shadow is None else shadow[i]) for i, item in enumerate(value)
+            self.read(item, None if shadow is None else shadow[i])
+            for i, item in enumerate(elements_of(value))
         ]
         return bars if any(bar is not None for bar in bars) else None
 
     def _entries(self, value: dict[Any, Any]) -> dict[Any, Any] | None:
         shadow = self._shadow(value) or {}
-        bars = {key: self.read(item, shadow.get(key)) for key, item in value.items()}
+        bars = {key: self.read(item, shadow.get(key)) for key, item in entries_of(value)}
         return bars if any(bar is not None for bar in bars.values()) else None
 
     def _elements(self, value: Any) -> Poison | None:

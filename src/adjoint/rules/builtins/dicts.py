@@ -120,12 +120,17 @@ def setdefault(d: Any, key: Any, default: Any = None) -> Any:
     return dict.__getitem__(d, key)
 
 
+def _is_plain(other: Any) -> bool:
+    """Whether C reads a mapping without asking its methods: a dict that is iterated as dicts are."""
+    return isinstance(other, dict) and type(other).__iter__ is dict.__iter__
+
+
 @substitute((dict, "update"), (dict, "__init__"))
 def update(d: Any, other: Any = (), /, **named: Any) -> None:
     """A subclass's own methods are not asked, as in C."""
-    if type(d) is dict and type(other) is dict:
-        for key in other:
-            d[key] = other[key]
+    if _is_plain(other):
+        for key in dict.keys(other):
+            dict.__setitem__(d, key, dict.__getitem__(other, key))
     elif hasattr(other, "keys"):
         for key in other.keys():
             dict.__setitem__(d, key, other[key])
@@ -160,26 +165,34 @@ def clear(d: Any) -> None:
 
 @substitute((dict, "copy"), (dict, "__copy__"))
 def copy(d: Any) -> Any:
-    return {key: dict.__getitem__(d, key) for key in dict.keys(d)}
+    made: dict[Any, Any] = {}
+    dict.update(made, d)
+    return made
 
 
 @substitute((dict, "__or__"))
 def _(a: Any, b: Any) -> Any:
     if not isinstance(b, dict):
         return NotImplemented
-    return {**a, **b}
+    made: dict[Any, Any] = {}
+    dict.update(made, a)
+    dict.update(made, b)
+    return made
 
 
 @substitute((dict, "__ror__"))
 def _(a: Any, b: Any) -> Any:
     if not isinstance(b, dict):
         return NotImplemented
-    return {**b, **a}
+    made: dict[Any, Any] = {}
+    dict.update(made, b)
+    dict.update(made, a)
+    return made
 
 
 @substitute((dict, "__ior__"))
 def _(a: Any, b: Any) -> Any:
-    a.update(b)
+    dict.update(a, b)
     return a
 
 
@@ -223,8 +236,20 @@ def _(d: Any) -> Any:
 
 @substitute((defaultdict, "__or__"))
 def _(a: Any, b: Any) -> Any:
-    made = a.copy()
-    made.update(b)
+    if not isinstance(b, dict):
+        return NotImplemented
+    made = defaultdict.copy(a)
+    dict.update(made, b)
+    return made
+
+
+@substitute((defaultdict, "__ror__"))
+def _(a: Any, b: Any) -> Any:
+    if not isinstance(b, dict):
+        return NotImplemented
+    made = type(a)(a.default_factory)
+    dict.update(made, b)
+    dict.update(made, a)
     return made
 
 
@@ -252,4 +277,4 @@ def _namespace() -> Any:
     return types.SimpleNamespace()
 
 
-non_differentiable(_empty, _namespace)
+non_differentiable(_empty, _namespace, _is_plain)

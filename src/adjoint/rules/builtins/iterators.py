@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import OrderedDict, deque
 from types import FunctionType
 from typing import Any
 
 from adjoint.rules.registry import non_differentiable, primitive, substitute
-from adjoint.run.iteration import Count, Items, Map, UserIterator, Zip, first_elements, iterator_of
+from adjoint.run.iteration import (
+    Count,
+    Entries,
+    Items,
+    Map,
+    UserIterator,
+    Zip,
+    first_elements,
+    iterator_of,
+)
 from adjoint.run.iterator import Iterator
+from adjoint.run.memory import size_of
 
 __all__: list[str] = []
 
@@ -121,11 +131,11 @@ class Backwards(Items):
 
     def __init__(self, memory: Any, xs: Any) -> None:
         super().__init__(memory, xs)
-        self.i = len(xs) - 1
+        self.i = size_of(xs) - 1
 
     def step(self, record: list[Any], slot: int) -> Any:
         xs, i, memory = self.xs, self.i, self.memory
-        if not 0 <= i < len(xs):
+        if not 0 <= i < size_of(xs):
             raise StopIteration
         self.i -= 1
 
@@ -133,7 +143,33 @@ class Backwards(Items):
             memory.add_item(xs, i, bar)
 
         record[slot] = step_back
-        return xs[i]
+        return self.base.__getitem__(xs, i)
+
+
+@primitive((list, "__reversed__"))
+def _(record: list[Any], slot: int, xs: Any) -> Any:
+    return Backwards(record[0], xs)
+
+
+@primitive((list, "__iter__"), (tuple, "__iter__"))
+def _(record: list[Any], slot: int, xs: Any) -> Any:
+    return Items(record[0], xs)
+
+
+@primitive((dict, "__iter__"))
+def _(record: list[Any], slot: int, xs: Any) -> Any:
+    return Entries(record[0], xs, dict.__iter__(xs), "keys")
+
+
+@primitive((OrderedDict, "__iter__"))
+def _(record: list[Any], slot: int, xs: Any) -> Any:
+    return Entries(record[0], xs, OrderedDict.__iter__(xs), "keys")
+
+
+@primitive((set, "__iter__"), (frozenset, "__iter__"))
+def _(record: list[Any], slot: int, xs: Any) -> Any:
+    elements = set.__iter__(xs) if isinstance(xs, set) else frozenset.__iter__(xs)
+    return Entries(record[0], xs, elements, "set")
 
 
 @substitute(reversed)
@@ -228,7 +264,7 @@ def _(record: list[Any], slot: int, xs: Any) -> Any:
 
 @substitute((deque, "__reversed__"))
 def _(xs: Any) -> Any:
-    return iter(list(xs)[::-1])
+    return iter([*deque.__iter__(xs)][::-1])
 
 
 @substitute(set)
@@ -239,7 +275,7 @@ def _(xs: Any = ()) -> Any:
 @substitute(dict)
 def _(source: Any = (), /, **named: Any) -> Any:
     made: dict[Any, Any] = {}
-    made.update(source, **named)
+    dict.update(made, source, **named)
     return made
 
 

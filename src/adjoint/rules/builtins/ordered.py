@@ -56,7 +56,7 @@ def remove(memory: Memory, d: Any, key: Any) -> Any:
 @structural((OrderedDict, "__delitem__"))
 def _(memory: Memory, d: Any, key: Any) -> Any:
     if not dict.__contains__(d, key):
-        del d[key]  # Python's own message
+        OrderedDict.__delitem__(d, key)  # Python's own message
     undo = remove(memory, d, key)
 
     def delete_back(_: Any) -> tuple[None, ...]:
@@ -70,7 +70,7 @@ def _(memory: Memory, d: Any, key: Any) -> Any:
 def _(memory: Memory, d: Any, key: Any, *default: Any) -> Any:
     n = 3 + len(default)
     if not dict.__contains__(d, key):
-        value = d.pop(key, *default)
+        value = OrderedDict.pop(d, key, *default)
         return value, lambda y_bar: (None, None, None, y_bar)
     value = dict.__getitem__(d, key)
     undo = remove(memory, d, key)
@@ -85,7 +85,7 @@ def _(memory: Memory, d: Any, key: Any, *default: Any) -> Any:
 
 @structural((OrderedDict, "move_to_end"))
 def _(memory: Memory, d: Any, key: Any, *args: Any, **named: Any) -> Any:
-    d.move_to_end(key, *args, **named)
+    OrderedDict.move_to_end(d, key, *args, **named)
     memory.note(_Order(d, key, args, named))
     return None, lambda _: (None,) * (3 + len(args) + len(named))
 
@@ -105,14 +105,19 @@ class _Order:
 
 @substitute((OrderedDict, "popitem"))
 def _(d: Any, last: Any = True) -> Any:
-    if not d:
+    if not dict.__len__(d):
         raise KeyError("dictionary is empty")
-    key = next(reversed(d.keys())) if last else next(iter(d.keys()))
-    return key, d.pop(key)
+    key = _end(d, last)
+    return key, OrderedDict.pop(d, key)
+
+
+def _end(d: Any, last: Any) -> Any:
+    return next(OrderedDict.__reversed__(d) if last else OrderedDict.__iter__(d))
 
 
 @substitute((OrderedDict, "update"), (OrderedDict, "__init__"))
 def update(d: Any, other: Any = (), /, **named: Any) -> None:
+    """By the methods of a subclass, as in C; so are the operations below that ask ``d[key]``."""
     if hasattr(other, "keys"):
         for key in other.keys():
             d[key] = other[key]
@@ -132,28 +137,43 @@ def setdefault(d: Any, key: Any, default: Any = None) -> Any:
 
 @substitute((OrderedDict, "clear"))
 def clear(d: Any) -> None:
-    for key in list(d.keys()):
-        del d[key]
+    for key in _keys(d):
+        OrderedDict.__delitem__(d, key)
+
+
+def _keys(d: Any) -> list[Any]:
+    return [*OrderedDict.__iter__(d)]
 
 
 @substitute((OrderedDict, "copy"))
 def copy(d: Any) -> Any:
     made = type(d)()
-    for key in d.keys():
+    for key in _keys(d):
         made[key] = d[key]
     return made
 
 
 @substitute((OrderedDict, "__or__"))
 def _(a: Any, b: Any) -> Any:
+    if not isinstance(b, dict):
+        return NotImplemented
     made = type(a)(a)
-    made.update(b)
+    OrderedDict.update(made, b)
+    return made
+
+
+@substitute((OrderedDict, "__ror__"))
+def _(a: Any, b: Any) -> Any:
+    if not isinstance(b, dict):
+        return NotImplemented
+    made = type(a)(b)
+    OrderedDict.update(made, a)
     return made
 
 
 @substitute((OrderedDict, "__ior__"))
 def _(a: Any, b: Any) -> Any:
-    a.update(b)
+    OrderedDict.update(a, b)
     return a
 
 
@@ -173,7 +193,7 @@ def _empty() -> Any:
     return OrderedDict()
 
 
-non_differentiable(_empty)
+non_differentiable(_empty, _end, _keys)
 
 
 # ---- iteration -----------------------------------------------------------------------------------
@@ -183,7 +203,7 @@ def _elements(which: str) -> Any:
     def elements(record: list[Any], slot: int, view: Any) -> Any:
         owner = next(item for item in gc.get_referents(view) if isinstance(item, OrderedDict))
         # a values view's elements are told by key
-        return Entries(record[0], owner, owner.items() if which == "values" else view, which)
+        return Entries(record[0], owner, OrderedDict.items(owner) if which == "values" else view, which)
 
     return elements
 

@@ -39,9 +39,9 @@ non_differentiable(
 
 @structural((set, "add"))
 def _(memory: Memory, xs: Any, value: Any) -> Any:
-    if value in xs:
+    if set.__contains__(xs, value):
         return None, None
-    xs.add(value)
+    set.add(xs, value)
     position = memory.note(swap_with, partial(set.discard, xs, value), partial(set.add, xs, value))
 
     def add_back(_: Any) -> tuple[Any, ...]:
@@ -52,13 +52,13 @@ def _(memory: Memory, xs: Any, value: Any) -> Any:
 
 
 def _removed(memory: Memory, xs: Any, value: Any) -> int:
-    xs.discard(value)
+    set.discard(xs, value)
     return memory.note(swap_with, partial(set.add, xs, value), partial(set.discard, xs, value))
 
 
 @structural((set, "discard"), (set, "remove"))
 def _(memory: Memory, xs: Any, value: Any) -> Any:
-    if value not in xs:
+    if not set.__contains__(xs, value):
         return NotImplemented
     position = _removed(memory, xs, value)
 
@@ -71,9 +71,9 @@ def _(memory: Memory, xs: Any, value: Any) -> Any:
 
 @structural((set, "pop"))
 def _(memory: Memory, xs: Any) -> Any:
-    if not xs:
-        xs.pop()  # Python's own message
-    value = next(iter(xs))
+    if not set.__len__(xs):
+        set.pop(xs)  # Python's own message
+    value = next(set.__iter__(xs))
     position = _removed(memory, xs, value)
 
     def pop_back(y_bar: Any) -> tuple[Any, ...]:
@@ -97,43 +97,61 @@ def remove(xs: Any, value: Any) -> None:
 # ---- in place ------------------------------------------------------------------------------------
 
 
-@substitute((set, "update"), (set, "__init__"))
+def _values(other: Any) -> Any:
+    """The elements of an operand: C does not ask the ``__iter__`` of a set or a dict."""
+    if isinstance(other, set):
+        return [*set.__iter__(other)]
+    if isinstance(other, frozenset):
+        return [*frozenset.__iter__(other)]
+    if isinstance(other, dict):
+        return [*dict.keys(other)]
+    return other
+
+
+@substitute((set, "update"))
 def update(xs: Any, *others: Any) -> None:
     for other in others:
-        for value in list(other) if other is xs else other:
+        for value in _values(other):
             set.add(xs, value)
+
+
+@substitute((set, "__init__"))
+def _(xs: Any, other: Any = (), /) -> None:
+    values = {value for value in _values(other)}
+    set.clear(xs)
+    set.update(xs, values)
 
 
 @substitute((set, "difference_update"))
 def difference_update(xs: Any, *others: Any) -> None:
     for other in others:
-        for value in list(other):
-            xs.discard(value)
+        for value in list(_values(other)):
+            set.discard(xs, value)
 
 
 @substitute((set, "intersection_update"))
 def intersection_update(xs: Any, *others: Any) -> None:
     for other in others:
-        kept = set(other)
-        for value in list(xs):
+        kept = set(_values(other))
+        for value in _values(xs):
             if value not in kept:
-                xs.discard(value)
+                set.discard(xs, value)
 
 
 @substitute((set, "symmetric_difference_update"))
 def symmetric_difference_update(xs: Any, other: Any) -> None:
-    for value in set(other):
-        if value in xs:
-            xs.discard(value)
+    for value in set(_values(other)):
+        if set.__contains__(xs, value):
+            set.discard(xs, value)
         else:
-            xs.add(value)
+            set.add(xs, value)
 
 
 @substitute((set, "__ior__"))
 def _(xs: Any, other: Any) -> Any:
     if not isinstance(other, set | frozenset):
         return NotImplemented
-    xs.update(other)
+    set.update(xs, other)
     return xs
 
 
@@ -141,7 +159,7 @@ def _(xs: Any, other: Any) -> Any:
 def _(xs: Any, other: Any) -> Any:
     if not isinstance(other, set | frozenset):
         return NotImplemented
-    xs.difference_update(other)
+    set.difference_update(xs, other)
     return xs
 
 
@@ -149,7 +167,7 @@ def _(xs: Any, other: Any) -> Any:
 def _(xs: Any, other: Any) -> Any:
     if not isinstance(other, set | frozenset):
         return NotImplemented
-    xs.intersection_update(other)
+    set.intersection_update(xs, other)
     return xs
 
 
@@ -157,14 +175,14 @@ def _(xs: Any, other: Any) -> Any:
 def _(xs: Any, other: Any) -> Any:
     if not isinstance(other, set | frozenset):
         return NotImplemented
-    xs.symmetric_difference_update(other)
+    set.symmetric_difference_update(xs, other)
     return xs
 
 
 @substitute((set, "clear"))
 def clear(xs: Any) -> None:
-    for value in list(xs):
-        xs.remove(value)
+    for value in _values(xs):
+        set.discard(xs, value)
 
 
 # ---- new sets ------------------------------------------------------------------------------------
@@ -198,40 +216,42 @@ def _of_the_kind(xs: Any, values: Any) -> Any:
 
 @substitute((set, "copy"), (set, "__copy__"))
 def copy(xs: Any) -> Any:
-    return {value for value in xs}
+    return {value for value in _values(xs)}
 
 
 @substitute((frozenset, "copy"), (frozenset, "__copy__"))
 def _(xs: Any) -> Any:
-    return xs
+    return xs if type(xs) is frozenset else _frozen({value for value in _values(xs)})
 
 
 @substitute((set, "union"), (frozenset, "union"))
 def union(xs: Any, *others: Any) -> Any:
-    out = {value for value in xs}
+    out = {value for value in _values(xs)}
     for other in others:
-        for value in other:
+        for value in _values(other):
             out.add(value)
     return _of_the_kind(xs, out)
 
 
 @substitute((set, "intersection"), (frozenset, "intersection"))
 def intersection(xs: Any, *others: Any) -> Any:
-    kept = [set(other) for other in others]
-    return _of_the_kind(xs, {value for value in xs if all([value in other for other in kept])})
+    kept = [set(_values(other)) for other in others]
+    return _of_the_kind(
+        xs, {value for value in _values(xs) if all([value in other for other in kept])}
+    )
 
 
 @substitute((set, "difference"), (frozenset, "difference"))
 def difference(xs: Any, *others: Any) -> Any:
-    dropped = [set(other) for other in others]
+    dropped = [set(_values(other)) for other in others]
     return _of_the_kind(
-        xs, {value for value in xs if not any([value in other for other in dropped])}
+        xs, {value for value in _values(xs) if not any([value in other for other in dropped])}
     )
 
 
 @substitute((set, "symmetric_difference"), (frozenset, "symmetric_difference"))
 def symmetric_difference(xs: Any, other: Any) -> Any:
-    out = {value for value in xs}
+    out = {value for value in _values(xs)}
     out.symmetric_difference_update(other)
     return _of_the_kind(xs, out)
 
