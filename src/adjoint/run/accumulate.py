@@ -3,6 +3,7 @@
 A slot for a cotangent holds ``None`` (zero), a number or an array, a `Scattered` sum of parts of one array, or a
 `Poison`. Nothing that somebody else may hold is changed in place: only a `Scattered`, which one slot owns, is.
 """
+
 from __future__ import annotations
 
 import math
@@ -54,12 +55,16 @@ class Poison:
     def _absorb(self, *_: Any) -> Poison:
         return self
 
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _absorb
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = (
+        _absorb
+    )
     __pow__ = __rpow__ = __neg__ = __pos__ = _absorb
 
 
 _FEW = 4096
 """Entries that are not worth an array."""
+_MANY = 16
+"""Entries of single elements that are not worth a call of `np.add.at`."""
 
 
 class Scattered:
@@ -71,7 +76,9 @@ class Scattered:
 
     __slots__ = ("_dense", "_entries", "_size", "dtype", "shape")
 
-    def __init__(self, shape: tuple[int, ...], dtype: np.dtype[Any], index: Any, part: Any, size: int) -> None:
+    def __init__(
+        self, shape: tuple[int, ...], dtype: np.dtype[Any], index: Any, part: Any, size: int
+    ) -> None:
         self.shape, self.dtype = shape, dtype
         self._entries = [(index, part)]
         self._size = size
@@ -97,25 +104,38 @@ class Scattered:
             self._flush()
         assert self._dense is not None
         if type(other) is np.ndarray and other.dtype != self.dtype:
-            other = other.astype(self.dtype) if self.dtype.kind == "c" or other.dtype.kind != "c" else other.real
+            other = (
+                other.astype(self.dtype)
+                if self.dtype.kind == "c" or other.dtype.kind != "c"
+                else other.real
+            )
         self._dense += other
         return self
 
     def _flush(self) -> None:
+        first = self._dense is None
         if self._dense is None:
             self._dense = np.zeros(self.shape, self.dtype)
-        dense, plain, parts = self._dense, [], []
-        for index, part in self._entries:
-            if type(index) is int and len(self.shape) == 1:
+        dense, entries = self._dense, self._entries
+        self._entries, self._size = [], 0
+        if first and len(entries) == 1 and not _repeats(entries[0][0]):
+            index, part = entries[0]
+            dense[index] = part
+            return
+        many = len(entries) > _MANY and len(self.shape) == 1
+        plain, parts = [], []
+        for index, part in entries:
+            if many and type(index) is int:
                 plain.append(index)
                 parts.append(part)
-            elif _repeats(index):
-                np.add.at(dense, index, part)
-            else:
+            elif not _repeats(index):
                 dense[index] += part
+            elif type(index) is np.ndarray and _is_countable(index, part, dense):
+                dense += np.bincount(index, part, dense.size)
+            else:
+                np.add.at(dense, index, part)
         if plain:
             np.add.at(dense, np.array(plain), np.array(parts, self.dtype))
-        self._entries, self._size = [], 0
 
     def finish(self) -> np.ndarray[Any, Any]:
         """The dense sum. The accumulator must not be added to afterwards."""
@@ -123,6 +143,18 @@ class Scattered:
             self._flush()
         assert self._dense is not None
         return self._dense
+
+
+def _is_countable(index: Any, part: Any, dense: Any) -> bool:
+    """Whether `np.bincount` can add up the parts, as it does faster than `np.add.at`."""
+    return (
+        type(part) is np.ndarray
+        and dense.ndim == index.ndim == part.ndim == 1
+        and dense.dtype.char == part.dtype.char == "d"
+        and index.dtype.kind == "i"
+        and 2 * index.size > dense.size
+        and bool(index.min() >= 0)
+    )
 
 
 def _repeats(index: Any) -> bool:

@@ -1,4 +1,5 @@
 """Reading and writing parts of arrays."""
+
 from __future__ import annotations
 
 import operator
@@ -8,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from adjoint.errors import ArgumentError
-from adjoint.rules.projection import project
+from adjoint.rules.projection import REALS, project, projector
 from adjoint.run.accumulate import Poison, Scattered, accumulate, finish
 from adjoint.run.memory import Memory, root_of, swap_array
 from adjoint.run.place import current_place
+from adjoint.run.seal import arrived, result_of
 from adjoint.run.unknown import run_unknown
 
 __all__ = ["read_array", "update_in_place", "write_array"]
@@ -30,9 +32,12 @@ def refuse_objects(array: np.ndarray[Any, Any]) -> None:
     """Object arrays hide what they hold."""
     if array.dtype.kind == "O":
         function, span = current_place()
-        raise ArgumentError("an array of dtype object cannot be differentiated",
-                            hint="use an array of floats, or a list",
-                            filename=None if function is None else function.filename, span=span)
+        raise ArgumentError(
+            "an array of dtype object cannot be differentiated",
+            hint="use an array of floats, or a list",
+            filename=None if function is None else function.filename,
+            span=span,
+        )
 
 
 def read_array(record: list[Any], slot: int, x: np.ndarray[Any, Any], index: Any) -> Any:
@@ -48,34 +53,56 @@ def read_array(record: list[Any], slot: int, x: np.ndarray[Any, Any], index: Any
             if y_bar is None or type(y_bar) is Poison:
                 return None, y_bar, None
             return None, Scattered(shape, _FLOAT64, index, y_bar, 1), None
+
         record[slot] = element_back
+        return y
+    if type(index) is slice and x.dtype is _FLOAT64 and not memory.written:
+        whole = x.shape
+
+        def slice_back(y_bar: Any) -> tuple[Any, ...]:
+            y_bar = finish(y_bar)
+            if type(y_bar) is not ndarray:
+                return None, y_bar, None
+            return None, Scattered(whole, _FLOAT64, index, y_bar, y_bar.size), None
+
+        record[slot] = slice_back
         return y
     if not _carries(x):
         if x.dtype.kind == "O":
-            return run_unknown(memory, record, slot, operator.getitem, (x, index), {}, "reads an array of objects")
+            return run_unknown(
+                memory, record, slot, operator.getitem, (x, index), {}, "reads an array of objects"
+            )
         return y
-    fresh = not isinstance(y, ndarray) or root_of(y) is not root_of(x)
+    # A part that was copied is an array of its own; a view is memory of `x`.
+    fresh = isinstance(y, ndarray) and root_of(y) is not root_of(x)
+    result = result_of(y) if fresh else _of_another
     index = _own(index)
     if memory.written and memory.is_written(x):
+        to_part = projector(y)
+
         def read_back(y_bar: Any) -> tuple[Any, ...]:
-            y_bar = _incoming(memory, y, y_bar, fresh)
+            y_bar = arrived(memory, result, y_bar)
             if type(y_bar) is Poison:
                 memory.add_array(x, y_bar)
             elif y_bar is not None:
-                shadow = memory.array_shadow(x)
-                _add_at(shadow, index, project(y_bar, y))
+                _add_at(memory.array_shadow(x), index, to_part(y_bar))
             return None, None, None
     else:
         shape = x.shape
-        dtype = x.dtype if x.dtype.kind in "fc" else np.dtype(float)
+        dtype = x.dtype if x.dtype.kind in "fc" else _FLOAT64
 
         def read_back(y_bar: Any) -> tuple[Any, ...]:
-            y_bar = _incoming(memory, y, y_bar, fresh)
+            y_bar = arrived(memory, result, y_bar)
             if y_bar is None or type(y_bar) is Poison:
                 return None, y_bar, None
             return None, Scattered(shape, dtype, index, y_bar, np.size(y_bar)), None
+
     record[slot] = read_back
     return y
+
+
+def _of_another() -> None:
+    """Where the result is memory of the operand, memory holds nothing for the result alone."""
 
 
 def _own(index: Any) -> Any:
@@ -91,14 +118,6 @@ def _own(index: Any) -> Any:
     return index
 
 
-def _incoming(memory: Memory, y: Any, y_bar: Any, fresh: bool) -> Any:
-    """The finished cotangent of a result, with what memory holds of it if it is new."""
-    y_bar = finish(y_bar)
-    if fresh and memory.buffers and isinstance(y, ndarray) and memory.is_written(y):
-        y_bar = accumulate(y_bar, memory.take_array(y))
-    return y_bar
-
-
 def _add_at(shadow: np.ndarray[Any, Any], index: Any, bar: Any) -> None:
     if _is_fancy(index):
         np.add.at(shadow, index, bar)
@@ -112,9 +131,14 @@ def _is_fancy(index: Any) -> bool:
     return isinstance(index, ndarray) and index.ndim > 0 and index.dtype != bool
 
 
-def write_array(record: list[Any], slot: int, x: np.ndarray[Any, Any], index: Any, value: Any) -> None:
+def write_array(
+    record: list[Any], slot: int, x: np.ndarray[Any, Any], index: Any, value: Any
+) -> None:
     """``x[index] = value``: logged with what it overwrote; its reverse takes the cotangent of the part and clears it."""
     memory: Memory = record[0]
+    if type(index) is int and x.dtype is _FLOAT64 and x.ndim == 1 and type(value) in REALS:
+        _write_element(memory, record, slot, x, index, value)
+        return
     refuse_objects(x)
     carries = memory.mark_written(x)
     index = _own(index)
@@ -140,8 +164,35 @@ def write_array(record: list[Any], slot: int, x: np.ndarray[Any, Any], index: An
             return NONE3
         if structured:
             from adjoint.run.structure import deposit
+
             return None, None, None, deposit(memory, value, value_bar)
         return None, None, None, value_bar
+
+    record[slot] = write_back
+
+
+def _write_element(
+    memory: Memory, record: list[Any], slot: int, x: np.ndarray[Any, Any], index: int, value: Any
+) -> None:
+    """One number into an array of one axis."""
+    memory.mark_written(x)
+    saved = x[index]
+    x[index] = value
+    position = memory.note(swap_array, x, index, saved)
+    root = root_of(x)
+
+    def write_back(_: Any) -> tuple[Any, ...]:
+        memory.rewind(position)
+        if id(root) not in memory.buffers:
+            return NONE3
+        poison = memory.shadows.get(("poison", id(root)))
+        if poison is not None:
+            return None, None, None, poison
+        shadow = memory.array_shadow(x)
+        value_bar = shadow.item(index)
+        shadow[index] = 0.0
+        return None, None, None, value_bar
+
     record[slot] = write_back
 
 
@@ -176,8 +227,14 @@ def _unbroadcast(bar: np.ndarray[Any, Any], value: Any, structured: bool) -> Any
     return project(bar, value)
 
 
-def update_in_place(record: list[Any], slot: int, op: Any, plain: Callable[..., Any], x: np.ndarray[Any, Any],
-                    value: Any) -> Any:
+def update_in_place(
+    record: list[Any],
+    slot: int,
+    op: Any,
+    plain: Callable[..., Any],
+    x: np.ndarray[Any, Any],
+    value: Any,
+) -> Any:
     """``x += value`` and its like: the plain operation on what `x` held, then a write of the whole of `x`."""
     memory: Memory = record[0]
     refuse_objects(x)
@@ -188,15 +245,19 @@ def update_in_place(record: list[Any], slot: int, op: Any, plain: Callable[..., 
         def inactive_back(_: Any) -> tuple[Any, ...]:
             memory.rewind(position)
             return None, None, None
+
         record[slot] = inactive_back
         return y
     old = x.copy()
+    if (op is operator.iadd or op is operator.isub) and _is_apart(memory, x, value):
+        return _add_in_place(memory, record, slot, op, x, value, old)
     # The old contents are an array of their own to the plain operation; a value that is, or looks at, x is not.
     inner: list[Any] = [memory, None]
-    operand = value.copy() if isinstance(value, ndarray) and np.may_share_memory(x, value) else value
+    operand = (
+        value.copy() if isinstance(value, ndarray) and np.may_share_memory(x, value) else value
+    )
     y = plain(inner, 1, old, operand)
-    y_dtype = np.result_type(y)
-    if y.shape != x.shape or not np.can_cast(y_dtype, x.dtype, "same_kind"):
+    if np.shape(y) != x.shape or not np.can_cast(np.result_type(y), x.dtype, "same_kind"):
         return op(x, value)  # NumPy's own message
     x[...] = y
     position = memory.note(swap_array, x, ..., old)
@@ -208,11 +269,59 @@ def update_in_place(record: list[Any], slot: int, op: Any, plain: Callable[..., 
         if x_bar is None:
             return None, None, None
         _, old_bar, value_bar = inner[1](x_bar if type(x_bar) is Poison else project(x_bar, y))
-        memory.add_array(x, finish(old_bar) if type(old_bar) is Poison or old_bar is None else
-                         project(finish(old_bar), x))
+        memory.add_array(
+            x,
+            finish(old_bar)
+            if type(old_bar) is Poison or old_bar is None
+            else project(finish(old_bar), x),
+        )
         if written:
             memory.add_array(value, finish(value_bar))
             value_bar = None
         return None, None, value_bar
+
     record[slot] = update_back
+    return x
+
+
+def _is_apart(memory: Memory, x: np.ndarray[Any, Any], value: Any) -> bool:
+    """Whether `value` is a double or an array of doubles of the shape of `x`, in other memory that
+    was not written."""
+    if x.dtype is not _FLOAT64:
+        return False
+    if type(value) in REALS:
+        return True
+    if type(value) is not ndarray or value.dtype is not _FLOAT64 or value.shape != x.shape:
+        return False
+    root = root_of(value)
+    return root.base is None and root is not root_of(x) and id(root) not in memory.written
+
+
+def _add_in_place(
+    memory: Memory,
+    record: list[Any],
+    slot: int,
+    op: Any,
+    x: np.ndarray[Any, Any],
+    value: Any,
+    old: np.ndarray[Any, Any],
+) -> Any:
+    """``x += value`` or ``x -= value``: the cotangent of `x` stays where it is."""
+    op(x, value)
+    position = memory.note(swap_array, x, ..., old)
+    root, is_number = root_of(x), type(value) is not ndarray
+    sign = 1.0 if op is operator.iadd else -1.0
+
+    def add_back(x_bar: Any) -> tuple[Any, ...]:
+        memory.rewind(position)
+        memory.add_array(x, finish(x_bar))
+        if id(root) not in memory.buffers:
+            return None, None, None
+        poison = memory.shadows.get(("poison", id(root)))
+        if poison is not None:
+            return None, None, poison
+        shadow = memory.array_shadow(x)
+        return None, None, sign * float(shadow.sum()) if is_number else sign * shadow
+
+    record[slot] = add_back
     return x

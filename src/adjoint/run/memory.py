@@ -77,6 +77,7 @@ class Memory:
     __slots__ = (
         "_cursor",
         "_log",
+        "_lowest",
         "buffers",
         "caches",
         "globals_written",
@@ -88,6 +89,7 @@ class Memory:
     def __init__(self) -> None:
         self.shadows: dict[Any, Any] = {}
         self.buffers: dict[int, np.ndarray[Any, Any]] = {}
+        self._lowest: dict[int, int] = {}
         self.written: dict[int, np.ndarray[Any, Any]] = {}
         self.globals_written: dict[tuple[int, str], Any] = {}
         self.caches: dict[Any, Any] = {}
@@ -115,7 +117,7 @@ class Memory:
 
     def begin_sweep(self) -> None:
         """Empty shadows for a new reverse sweep."""
-        self.shadows, self.buffers = {}, {}
+        self.shadows, self.buffers, self._lowest = {}, {}, {}
 
     def end_sweep(self) -> None:
         """Redo every write, so that the user's objects are as the forward sweep left them."""
@@ -124,7 +126,7 @@ class Memory:
             entry = log[self._cursor]
             entry[0](entry)
             self._cursor += 1
-        self.shadows, self.buffers = {}, {}
+        self.shadows, self.buffers, self._lowest = {}, {}, {}
 
     # ---- shadows by identity ---------------------------------------------------------------------
 
@@ -176,6 +178,8 @@ class Memory:
             The memory does not belong to an array: a foreign buffer, `as_strided`, or it holds
             objects or records.
         """
+        if id(array) in self.written:
+            return True
         kind = array.dtype.kind
         if kind not in "fcOV":
             # An integer or boolean view may still look at memory that holds floats.
@@ -216,13 +220,18 @@ class Memory:
         It mirrors the array's own view of its owner: same offset, shape and strides.
         """
         root = root_of(array)
-        buffer = self.buffers.get(id(root))
-        if buffer is None:
+        shadow = self.buffers.get(id(root))
+        if shadow is None:
             low, high = _bounds(root)
-            size = -(-(high - low) // root.itemsize)
-            buffer = self.buffers[id(root)] = np.zeros(size, root.dtype)
-        address = _address(array) - (_address(root) if root.flags.forc else _bounds(root)[0])
-        return np.ndarray(array.shape, array.dtype, buffer, address, array.strides)
+            flat = np.zeros(-(-(high - low) // root.itemsize), root.dtype)
+            offset = _address(root) - low
+            shadow = np.ndarray(root.shape, root.dtype, flat, offset, root.strides)
+            self.buffers[id(root)] = shadow
+            self._lowest[id(root)] = low
+        if array is root:
+            return shadow
+        offset = _address(array) - self._lowest[id(root)]
+        return np.ndarray(array.shape, array.dtype, shadow.base, offset, array.strides)
 
     def add_array(self, array: np.ndarray[Any, Any], bar: Any) -> None:
         """Add a cotangent of a written array to its memory."""
@@ -231,6 +240,7 @@ class Memory:
         root = root_of(array)
         if type(bar) is Poison:
             self.shadows[("poison", id(root))] = bar
+            self.array_shadow(root)  # that there is one says that something arrived
             return
         shadow = self.array_shadow(array)
         shadow += bar

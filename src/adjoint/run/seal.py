@@ -21,7 +21,7 @@ from adjoint.run.place import current_place
 from adjoint.run.structure import NUMBERS, by_value, deposit, take
 from adjoint.run.unknown import name_of, poison
 
-__all__ = ["PLAIN", "seal", "seal_direct", "unruled_keyword"]
+__all__ = ["PLAIN", "arrived", "result_of", "seal", "seal_direct", "unruled_keyword"]
 
 ndarray = np.ndarray
 Back = Callable[[Any], tuple[Any, ...]]
@@ -63,8 +63,30 @@ def result_of(y: Any) -> Callable[[], Any]:
     """
     if type(y) is not ndarray:
         return _by_value_only
+    base = y.base
+    if base is None:
+        return weakref(y)
     # A view may go while what it looks at is written through another one.
-    return weakref(y) if y.base is None else lambda: y
+    if not (_is_whole(base, y) and base.dtype is y.dtype):
+        return lambda: y
+    owner, shape = weakref(base), y.shape
+
+    def reshaped() -> Any:
+        array = owner()
+        return None if array is None else array.reshape(shape)
+
+    return reshaped
+
+
+def _is_whole(base: Any, y: Any) -> bool:
+    """Whether an array is another one in a different shape."""
+    return (
+        type(base) is ndarray
+        and base.base is None
+        and base.size == y.size
+        and base.flags.c_contiguous
+        and y.flags.c_contiguous
+    )
 
 
 def _by_value_only() -> None:
