@@ -28,5 +28,16 @@ def test_make_targets_and_folders_exist():
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     for target in re.findall(r"^make ([a-z-]+)", TEXT, re.MULTILINE):
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
-    for folder in re.findall(r"^\| `([a-z]+)/", TEXT, re.MULTILINE):
-        assert (ROOT / "src" / "adjoint" / folder).is_dir(), folder
+
+
+def test_folders_and_files_exist():
+    package = ROOT / "src" / "adjoint"
+    rows = "\n".join(re.findall(r"^\| (`.*?) \|", TEXT, re.MULTILINE))
+    folders = re.findall(r"`([\w/]+)/`", rows)
+    assert {"frontend", "ir", "transform", "emit", "run", "rules", "tests/corpus"} <= set(folders)
+    for folder in folders:
+        assert (ROOT / folder if folder.startswith("tests/") else package / folder).is_dir(), folder
+    for file in re.findall(r"`(\w+\.py)`", TEXT):
+        assert (package / file).is_file(), file
+    listed = {folder.split("/")[0] for folder in folders} | {"explain"}
+    assert {path.name for path in package.iterdir() if (path / "__init__.py").is_file()} <= listed
