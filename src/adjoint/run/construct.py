@@ -129,6 +129,8 @@ def _of_builtin_base(
         return _exception(record, slot, cls, args, kwargs)
     if type(cls.__init__) is FunctionType and issubclass(cls, list | dict | set | deque):
         return _init(record, slot, cls.__new__(cls), cls, args, kwargs)
+    if cls.__new__ in _MADE_BY_NEW:
+        return _immutable(record, slot, cls, args, kwargs)
     rules = method_rules(cls, "__init__")
     if rules is not None and issubclass(cls, list | dict | set | deque):
         obj = cls.__new__(cls)
@@ -139,6 +141,29 @@ def _of_builtin_base(
     if not args and not kwargs:
         return cls()
     return run_unknown(memory, record, slot, cls, args, kwargs)
+
+
+_MADE_BY_NEW = (tuple.__new__, frozenset.__new__)
+
+
+def _immutable(
+    record: list[Any], slot: int, cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """A subclass of a container that ``__new__`` fills; its ``__init__`` is run as well."""
+    memory: Memory = record[0]
+    inner: list[Any] = [memory, None, None]
+    n = len(args) + len(kwargs) + 1
+
+    def immutable_back(y_bar: Any) -> tuple[Any, ...]:
+        first = _without_self(inner[2](None)) if inner[2] is not None else (None,) * n
+        second = _without_self(inner[1](y_bar)) if inner[1] is not None else (None,) * n
+        return tuple(map(accumulate, first, second))
+
+    record[slot] = immutable_back
+    obj = call_keywords(inner, 1, cls.__new__, (cls, *args), kwargs)
+    if type(cls.__init__) is FunctionType:
+        call_keywords(inner, 2, cls.__init__, (obj, *args), kwargs)
+    return obj
 
 
 def _exception(

@@ -368,6 +368,11 @@ def _builtin(
         from adjoint.run.construct import construct
 
         return construct(record, slot, owner, args, kwargs, by_metaclass=False)
+    if isinstance(owner, type) and f.__name__ == "fromkeys" and "fromkeys" not in vars(owner):
+        from adjoint.rules.builtins.dicts import fromkeys_of
+
+        operands = (owner, *args)
+        return linked(record, slot, _without_first, call_keywords, fromkeys_of, operands, kwargs)
     if isinstance(owner, type):  # dict.fromkeys, object.__new__
         return _ruled_or_unknown(record, slot, f, lookup((owner, f.__name__)), args, kwargs)
     kind = _class_of_method(f, owner)

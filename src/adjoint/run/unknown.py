@@ -23,7 +23,7 @@ import numpy as np
 from adjoint.errors import MutationError, NoDerivativeError
 from adjoint.run.accumulate import Poison, accumulate, finish
 from adjoint.run.iterator import Iterator as ActiveIterator
-from adjoint.run.memory import Memory, root_of
+from adjoint.run.memory import Memory, elements_of, entries_of, root_of
 from adjoint.run.place import current_place
 from adjoint.run.structure import ATOMS, by_value, fields_of, is_record, slots_of
 
@@ -204,10 +204,10 @@ def is_opaque(owner: Any) -> bool:
 def _parts(owner: Any) -> Iterator[tuple[Any, Any, Any]]:
     """What `owner` holds: key, value, and the object that the shadow is keyed by."""
     if isinstance(owner, list | tuple):
-        for i, item in enumerate(owner):
+        for i, item in enumerate(elements_of(owner)):
             yield i, item, owner
     elif isinstance(owner, dict):
-        for key, item in owner.items():
+        for key, item in entries_of(owner):
             yield key, item, owner
     elif isinstance(owner, set | frozenset):
         for item in owner:

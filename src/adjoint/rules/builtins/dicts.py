@@ -121,7 +121,7 @@ def setdefault(d: Any, key: Any, default: Any = None) -> Any:
 
 
 def _is_plain(other: Any) -> bool:
-    """Whether C reads a mapping without asking its methods: a dict that is iterated as dicts are."""
+    """Whether C reads a mapping without asking its methods: a dict iterated as dicts are."""
     return isinstance(other, dict) and type(other).__iter__ is dict.__iter__
 
 
@@ -199,6 +199,14 @@ def _(a: Any, b: Any) -> Any:
 @substitute((dict, "fromkeys"))
 def fromkeys(keys: Any, value: Any = None, /) -> Any:
     return {key: value for key in keys}
+
+
+def fromkeys_of(kind: Any, keys: Any, value: Any = None, /) -> Any:
+    """``fromkeys`` of a subclass, by its own methods as in C."""
+    made = kind()
+    for key in keys:
+        made[key] = value
+    return made
 
 
 for _view in ({}.keys(), {}.values(), {}.items()):

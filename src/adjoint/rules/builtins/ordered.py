@@ -130,9 +130,10 @@ def update(d: Any, other: Any = (), /, **named: Any) -> None:
 
 @substitute((OrderedDict, "setdefault"))
 def setdefault(d: Any, key: Any, default: Any = None) -> Any:
-    if key not in d:
-        d[key] = default
-    return d[key]
+    if key in d:
+        return d[key]
+    d[key] = default
+    return default
 
 
 @substitute((OrderedDict, "clear"))
@@ -202,8 +203,9 @@ non_differentiable(_empty, _end, _keys)
 def _elements(which: str) -> Any:
     def elements(record: list[Any], slot: int, view: Any) -> Any:
         owner = next(item for item in gc.get_referents(view) if isinstance(item, OrderedDict))
-        # a values view's elements are told by key
-        return Entries(record[0], owner, OrderedDict.items(owner) if which == "values" else view, which)
+        if which == "values":  # its elements are told by key
+            view = OrderedDict.items(owner)
+        return Entries(record[0], owner, view, which)
 
     return elements
 

@@ -193,18 +193,23 @@ def _(xs: Any = ()) -> Any:
     return _frozen({value for value in xs})
 
 
-def _frozen(xs: Any) -> Any:
-    return frozenset(xs)
+@substitute((frozenset, "__new__"))
+def _(kind: Any, xs: Any = (), /) -> Any:
+    return _frozen({value for value in xs}, kind)
+
+
+def _frozen(xs: Any, kind: Any = frozenset) -> Any:
+    return frozenset.__new__(kind, xs)
 
 
 @structural(_frozen)
-def _(memory: Memory, xs: Any) -> Any:
-    y = frozenset(xs)
+def _(memory: Memory, xs: Any, kind: Any = frozenset) -> Any:
+    y = frozenset.__new__(kind, xs)
 
-    def frozen_back(_: Any) -> tuple[None, None]:
-        for value in y:
+    def frozen_back(_: Any) -> tuple[None, None, None]:
+        for value in frozenset.__iter__(y):
             memory.add_entry(xs, value, memory.take_entry(y, value))
-        return None, None
+        return None, None, None
 
     return y, frozen_back
 
