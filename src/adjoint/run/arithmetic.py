@@ -413,6 +413,8 @@ def _binary(record: list[Any], slot: int, op: Any, a: Any, b: Any, only: int | N
                 if sealed is not None:
                     record[slot] = sealed
                     return y
+    if _overrides(op, a, b):
+        return _protocol(record, slot, op, op.__name__.rstrip("_"), a, b)
     numbers = _is_number(a) and _is_number(b)
     if (
         numbers or isinstance(a, ndarray) or isinstance(b, ndarray)
@@ -496,7 +498,33 @@ _UFUNCS: dict[Any, Any] = {
 
 def _is_number(value: Any) -> bool:
     kind = type(value)
-    return kind is ndarray or kind in NUMBERS or isinstance(value, np.generic | ndarray)
+    return kind is ndarray or kind in NUMBERS or issubclass(kind, _NUMERIC)
+
+
+_NUMERIC = (np.generic, ndarray, float, int, complex)
+
+
+def base_operator(op: Any) -> Callable[..., Any]:
+    """``float.__add__(a, b)`` and its like: what a subclass does itself is passed by."""
+
+    def run(record: list[Any], slot: int, a: Any, b: Any) -> Any:
+        rules = lookup(op)
+        if rules is not None:
+            y = run_closure_rules(record, slot, op, rules, (a, b), {})
+            if y is not DECLINED:
+                return y
+        return NotImplemented
+
+    return run
+
+
+def _overrides(op: Any, a: Any, b: Any) -> bool:
+    """Whether the class of a number or an array says itself what the operator does."""
+    name = op.__name__.rstrip("_")
+    left, right = type(a), type(b)
+    return (left not in PLAIN and _python_method(left, f"__{name}__")) or (
+        right not in PLAIN and _python_method(right, f"__{_REFLECTED[name]}__")
+    )
 
 
 _REFLECTED = {
@@ -569,11 +597,11 @@ def _protocol(record: list[Any], slot: int, op: Any, name: str, a: Any, b: Any) 
 
 
 def _python_method(kind: type, special: str) -> bool:
-    return type(getattr(kind, special, None)) is FunctionType
+    return type(class_attribute(kind, special)) is FunctionType
 
 
 def _special(inner: list[Any], kind: type, special: str, operands: tuple[Any, ...]) -> Any:
-    f = getattr(kind, special, None)
+    f = class_attribute(kind, special)
     if type(f) is FunctionType:
         return call_keywords(inner, 1, f, operands, {})
     if f is None:
@@ -657,7 +685,7 @@ def _in_place(op: Any, plain: Callable[..., Any], special: str, name: str) -> Ca
             return plain(record, slot, a, b)
         if isinstance(a, ndarray):
             return update_in_place(record, slot, op, plain, a, b)
-        f = getattr(kind, special, None)
+        f = class_attribute(kind, special)
         if f is not None:
             inner: list[Any] = [record[0], None]
 
@@ -712,7 +740,7 @@ def truth(record: list[Any], slot: int, value: Any) -> bool:
     if kind in NUMBERS or kind is ndarray:
         return bool(value)
     for special in ("__bool__", "__len__"):
-        f = getattr(kind, special, None)
+        f = class_attribute(kind, special)
         if type(f) is FunctionType:
             return bool(call_keywords(record, slot, f, (value,), {}))
         if f is not None:

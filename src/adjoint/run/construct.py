@@ -13,6 +13,7 @@ from adjoint.rules.registry import lookup
 from adjoint.run.accumulate import accumulate
 from adjoint.run.dispatch import DECLINED, INERT, call_keywords, linked, method_rules, run_rules
 from adjoint.run.memory import Memory
+from adjoint.run.structure import by_value
 from adjoint.run.unknown import run_unknown
 
 __all__ = ["construct"]
@@ -125,6 +126,9 @@ def _of_builtin_base(
     memory: Memory = record[0]
     if cls is types.SimpleNamespace:
         return _simple_namespace(record, slot, args, kwargs)
+    if issubclass(cls, float) and len(args) == 1 and not kwargs and by_value(args[0]):
+        record[slot] = lambda y_bar: (None, y_bar)
+        return cls(*args) if type(cls.__init__) is not FunctionType else _number(record, slot, cls, args)
     if issubclass(cls, BaseException):
         return _exception(record, slot, cls, args, kwargs)
     if type(cls.__init__) is FunctionType and issubclass(cls, list | dict | set | deque):
@@ -164,6 +168,19 @@ def _immutable(
     if type(cls.__init__) is FunctionType:
         call_keywords(inner, 2, cls.__init__, (obj, *args), kwargs)
     return obj
+
+
+def _number(record: list[Any], slot: int, cls: Any, args: tuple[Any, ...]) -> Any:
+    """A number whose class has an ``__init__`` of its own."""
+    memory: Memory = record[0]
+    inner: list[Any] = [memory, None]
+
+    def number_back(y_bar: Any) -> tuple[Any, ...]:
+        bars = inner[1](None) if inner[1] is not None else (None, None)
+        return None, accumulate(y_bar, bars[1])
+
+    record[slot] = number_back
+    return _init(inner, 1, cls.__new__(cls, *args), cls, args, {})
 
 
 def _exception(

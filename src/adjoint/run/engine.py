@@ -14,7 +14,8 @@ from adjoint.ir import primitives
 from adjoint.rules.registry import load, primitive
 from adjoint.run import functions
 from adjoint.run.accumulate import accumulate
-from adjoint.run.arithmetic import BINARY, ONE_SIDED, UNARY, run_divmod
+from adjoint.run.arithmetic import BINARY, ONE_SIDED, UNARY, base_operator, run_divmod
+from adjoint.run.arrays import read_array, write_array
 from adjoint.run.attributes import ATTRIBUTES, plain_attribute, write_attribute
 from adjoint.run.cells import CELLS
 from adjoint.run.classes import CLASSES
@@ -77,6 +78,22 @@ def _by_method(kind: type, name: str) -> Callable[..., Any]:
     return run
 
 
+def format_value(record: list[Any], slot: int, value: Any, conversion: Any, spec: Any) -> str:
+    """One ``{value!r:spec}`` of an f-string; the special methods of classes are code like any other."""
+    inner: list[Any] = [record[0], None, None]
+
+    def format_back(_: Any) -> tuple[None, ...]:
+        for back in (inner[2], inner[1]):
+            if back is not None:
+                back(None)
+        return None, None, None, None
+
+    record[slot] = format_back
+    if conversion is not None:
+        value = call(inner, 1, {"s": str, "r": repr, "a": ascii}[conversion], value)
+    return call(inner, 2, format, value, spec)  # type: ignore[no-any-return]
+
+
 def _lowered(f: FunctionType) -> Callable[..., Any]:
     """A primitive that is differentiated by its own source."""
     def run(record: list[Any], slot: int, *operands: Any) -> Any:
@@ -96,12 +113,12 @@ def _plain(f: Callable[..., Any]) -> Callable[..., Any]:
 ENTRIES: dict[Any, Callable[..., Any]] = {
     **BINARY, **ONE_SIDED, **UNARY, **ATTRIBUTES, **ITEMS, **CELLS,
     primitives.call_method: method, primitives.apply: apply, primitives.list_append: list_append,
-    primitives.list_to_tuple: list_to_tuple, **CLASSES,
+    primitives.format_value: format_value, primitives.list_to_tuple: list_to_tuple, **CLASSES,
     primitives.dict_merge: _lowered(primitives.dict_merge),  # type: ignore[arg-type]
     primitives.list_extend: _by_method(list, "extend"), primitives.set_add: _by_method(set, "add"),
     primitives.set_update: _by_method(set, "update"), primitives.dict_update: _by_method(dict, "update"),
     **{f: _plain(f) for f in (
-        primitives.build_slice, primitives.build_string, primitives.format_value, primitives.import_module,
+        primitives.build_slice, primitives.build_string, primitives.import_module,
         primitives.import_from, primitives.exception_match, primitives.match_sequence, primitives.match_mapping,
         primitives.match_class_attribute, primitives.match_self, operator.is_, operator.is_not)},
 }
@@ -140,9 +157,10 @@ for _f in BINARY:
     _special = f"__{_f.__name__.rstrip('_')}__"
     for _kind in (ndarray, float, int, complex):
         if _special in vars(_kind):
-            primitive((_kind, _special))(_as_primitive(getattr(_kind, _special), BINARY[_f]))
-primitive((ndarray, "__getitem__"))(_as_primitive(ndarray.__getitem__, ITEMS[operator.getitem]))
-primitive((ndarray, "__setitem__"))(_as_primitive(ndarray.__setitem__, ITEMS[operator.setitem]))
+            _in_place = _f.__name__.startswith("i") and _f not in (operator.invert,)
+            primitive((_kind, _special))(BINARY[_f] if _in_place else base_operator(_f))
+primitive((ndarray, "__getitem__"))(_as_primitive(ndarray.__getitem__, read_array))
+primitive((ndarray, "__setitem__"))(_as_primitive(ndarray.__setitem__, write_array))
 primitive(object.__getattribute__)(_as_primitive(object.__getattribute__, plain_attribute))
 primitive(object.__setattr__)(write_attribute)
 

@@ -135,7 +135,9 @@ def set_entry(record: list[Any], slot: int, xs: dict[Any, Any], key: Any, value:
 
     def set_entry_back(_: Any) -> tuple[Any, ...]:
         memory.rewind(position)
-        return None, None, None, memory.take_entry(xs, key)
+        # Of an equal key that was there before, the dict has kept the old one.
+        key_bar = memory.take_key(xs, key) if old is ABSENT else None
+        return None, None, key_bar, memory.take_entry(xs, key)
 
     record[slot] = set_entry_back
 
@@ -209,8 +211,10 @@ def build_dict(record: list[Any], slot: int, *pairs: Any) -> Any:
     def dict_back(_: Any) -> tuple[Any, ...]:
         shadow = memory.shadows.pop(id(xs), None) or {}
         bars: list[Any] = []
-        for key in reversed(keys):
-            bars += [shadow.pop(key, None), None]
+        seen: set[Any] = set()
+        first = [key in seen or seen.add(key) for key in keys]  # whose key the dict has kept
+        for key, again in zip(reversed(keys), reversed(first), strict=True):
+            bars += [shadow.pop(key, None), None if again else memory.take_key(xs, key)]
         return (None, *reversed(bars))
 
     record[slot] = dict_back

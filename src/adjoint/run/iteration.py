@@ -105,7 +105,9 @@ class Entries(Iterator):
             key = element[0]
 
             def items_back(_: Any) -> None:
-                memory.add_entry(owner, key, memory.take_items(element, 2)[1])
+                key_bar, value_bar = memory.take_items(element, 2)
+                memory.add_key(owner, key, key_bar)
+                memory.add_entry(owner, key, value_bar)
 
             record[slot] = items_back
         elif which != "keys":
@@ -116,6 +118,12 @@ class Entries(Iterator):
 
             record[slot] = value_back
             return element if which == "set" else element[1]
+        elif by_value(element):
+
+            def key_back(bar: Any) -> None:
+                memory.add_key(owner, element, bar)
+
+            record[slot] = key_back
         return element
 
 
@@ -360,9 +368,9 @@ def _from_builtin(memory: Memory, xs: Any) -> Iterator | None:
     """Builtin views and iterators, made outside or read as values, whose source is known."""
     name = type(xs).__name__
     if name in ("dict_values", "dict_items", "dict_keys") and hasattr(xs, "mapping"):
-        if name == "dict_keys":
-            return Entries(memory, None, xs, "keys")
         owner = _mapping_of(xs)
+        if name == "dict_keys":
+            return Entries(memory, owner, xs, "keys")
         if owner is not None:
             view = entries_of(owner)
             return Entries(memory, owner, view, "values" if name == "dict_values" else "items")

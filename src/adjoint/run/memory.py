@@ -156,6 +156,17 @@ class Memory:
             shadow = self.dict_shadow(owner)
             shadow[key] = accumulate(shadow.get(key), bar)
 
+    def add_key(self, owner: Any, key: Any, bar: Any) -> None:
+        """Add a cotangent of a number that is a key of a dict."""
+        if bar is not None:
+            shadow = self.shadows.setdefault(("keys", id(owner)), {})
+            shadow[key] = accumulate(shadow.get(key), bar)
+
+    def take_key(self, owner: Any, key: Any) -> Any:
+        """Take the cotangent of a key that is inserted; ``None`` for most."""
+        shadow = self.shadows.get(("keys", id(owner)))
+        return None if shadow is None else shadow.pop(key, None)
+
     def take_entry(self, owner: Any, key: Any) -> Any:
         """Take the cotangent of one value of a dict or field of an object out of the shadow."""
         shadow = self.shadows.get(id(owner))

@@ -55,7 +55,7 @@ def by_value(value: Any) -> bool:
         kind is float
         or kind is np.ndarray
         or kind in NUMBERS
-        or issubclass(kind, np.ndarray | np.generic)
+        or issubclass(kind, (np.ndarray, np.generic, float, int, complex))
     )
 
 

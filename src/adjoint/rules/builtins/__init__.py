@@ -8,4 +8,5 @@ import adjoint.rules.builtins.numbers
 import adjoint.rules.builtins.ordered
 import adjoint.rules.builtins.sequences
 import adjoint.rules.builtins.sets
+import adjoint.rules.builtins.specials
 import adjoint.rules.classes  # noqa: F401  each registers its rules
