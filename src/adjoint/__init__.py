@@ -5,6 +5,7 @@
 >>> ad.gradient(lambda x: math.sin(x) * x, 0.0)
 (0.0,)
 """
+
 from adjoint import errors, nn, testing, value
 from adjoint.api import code, grad, gradient, ir, pullback, value_and_grad, withgradient
 from adjoint.errors import AdjointError
@@ -14,7 +15,24 @@ from adjoint.rules.registry import frule, non_differentiable, rrule
 from adjoint.tangent import Tangent
 
 __all__ = [
-    "AdjointError", "Tangent", "code", "errors", "evalpoly", "frule", "grad", "gradient", "hook", "ir", "nn",
-    "non_differentiable", "pullback", "rrule", "stop_gradient", "testing", "value", "value_and_grad", "withgradient",
+    "AdjointError",
+    "Tangent",
+    "code",
+    "errors",
+    "evalpoly",
+    "frule",
+    "grad",
+    "gradient",
+    "hook",
+    "ir",
+    "nn",
+    "non_differentiable",
+    "pullback",
+    "rrule",
+    "stop_gradient",
+    "testing",
+    "value",
+    "value_and_grad",
+    "withgradient",
 ]
 __version__ = "0.1.0"

@@ -48,7 +48,8 @@ class ValueAndGradient(NamedTuple):
 class Pullback:
     """``y_bar ↦ (f_bar, *arg_bars)`` of one call, as `pullback` returns it.
 
-    It may be called any number of times; between two calls the caller must not change the arrays that the function saw.
+    It may be called any number of times; between two calls the caller must not change the arrays
+    that the function saw.
     """
 
     __slots__ = ("_args", "_f", "_memory", "_record", "_y")
@@ -72,7 +73,8 @@ class Pullback:
         Returns
         -------
         tuple
-            The cotangent of the function itself, then one per positional argument; ``None`` where there is no path.
+            The cotangent of the function itself, then one per positional argument; ``None`` where
+            there is no path.
 
         Raises
         ------
@@ -115,7 +117,8 @@ class Pullback:
         values = (self._f, *self._args) if of_function else self._args
         bars = bars[: len(self._args) + 1] if of_function else bars[1 : len(self._args) + 1]
         if not _distinct(values):
-            # An array that occurs twice shows its whole cotangent at both places, as other objects do by themselves.
+            # An array that occurs twice shows its whole cotangent at both places, as other objects
+            # do by themselves.
             reader.totals, reader.counting = {}, True
             for value, bar in zip(values, bars, strict=True):
                 reader.read(value, bar)
@@ -164,7 +167,8 @@ def _distinct(values: tuple[Any, ...]) -> bool:
 
 
 class _Owned:
-    """Makes the result the caller's own: plain, writable, no array of it twice, none that a rule still holds."""
+    """Makes the result the caller's own: plain, writable, no array of it twice, none that a rule
+    still holds."""
 
     def __init__(self, elsewhere: Any) -> None:
         self._seen = {id(array) for array in _arrays(elsewhere)}
@@ -224,7 +228,8 @@ def _field(value: Any, name: str) -> Any:
 
 
 def _checked_cotangent(y: Any, y_bar: Any) -> Any:
-    """`y_bar` as the engine takes it: an array of the result's shape and dtype, or a structure (checked later)."""
+    """`y_bar` as the engine takes it: an array of the result's shape and dtype, or a structure
+    (checked later)."""
     if not by_value(y):
         if y is None or isinstance(y, str | bytes | type):
             raise CotangentError(
@@ -271,7 +276,7 @@ def public(f: F) -> F:
     return call  # type: ignore[return-value]
 
 
-# ---- operators --------------------------------------------------------------------------------------------------
+# ---- operators -----------------------------------------------------------------------------------
 
 
 @public
@@ -292,8 +297,9 @@ def pullback(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, 
     y
         ``f(*args, **kwargs)``.
     back : Pullback
-        ``back(y_bar)`` gives ``(f_bar, *arg_bars)``: the cotangent of what `f` captured, then one per positional
-        argument, each with the structure, the shape and the floating dtype of what it belongs to.
+        ``back(y_bar)`` gives ``(f_bar, *arg_bars)``: the cotangent of what `f` captured, then one
+        per positional argument, each with the structure, the shape and the floating dtype of what
+        it belongs to.
 
     Raises
     ------
@@ -361,8 +367,8 @@ def gradient(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, 
     Returns
     -------
     tuple
-        One entry per positional argument, shaped like it, in units of (result) / (argument); ``None`` where no path
-        leads from the argument to the result.
+        One entry per positional argument, shaped like it, in units of (result) / (argument);
+        ``None`` where no path leads from the argument to the result.
 
     Raises
     ------
@@ -401,7 +407,8 @@ def _one(f: Any, y: Any) -> Any:
 def value_and_grad(
     f: Callable[..., Any], argnums: int | tuple[int, ...] = 0
 ) -> Callable[..., tuple[Any, Any]]:
-    """Function that returns the value of `f` and its gradient with respect to some positional arguments.
+    """Function that returns the value of `f` and its gradient with respect to some positional
+    arguments.
 
     Parameters
     ----------
@@ -413,7 +420,8 @@ def value_and_grad(
     Returns
     -------
     callable
-        With the arguments of `f`. Where no path leads from an argument to the result, the gradient is zero.
+        With the arguments of `f`. Where no path leads from an argument to the result, the gradient
+        is zero.
 
     Raises
     ------
@@ -430,7 +438,8 @@ def value_and_grad(
 
 
 def grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0) -> Callable[..., Any]:
-    """Function that returns the gradient of `f` with respect to some positional arguments; see `value_and_grad`."""
+    """Function that returns the gradient of `f` with respect to some positional arguments; see
+    `value_and_grad`."""
 
     @public
     def gradient_of(*args: Any, **kwargs: Any) -> Any:
@@ -493,7 +502,7 @@ def _filled(value: Any, bar: Any, within: tuple[int, ...] = ()) -> Any:
     return bar
 
 
-# ---- looking inside ---------------------------------------------------------------------------------------------
+# ---- looking inside ------------------------------------------------------------------------------
 
 
 def _python_function(f: Any) -> FunctionType:

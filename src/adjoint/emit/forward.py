@@ -1,4 +1,5 @@
-"""The forward function as Python source: the user's control flow, with a slot of the record for each active call."""
+"""The forward function as Python source: the user's control flow, with a slot of the record for
+each active call."""
 
 from __future__ import annotations
 
@@ -31,7 +32,8 @@ from adjoint.ir.sweeps import ForwardOp, Mark, Recorded, Slot, Traced
 __all__ = ["ForwardEmitter", "Runtime"]
 
 Runtime = Mapping[str, Callable[..., Any]]
-"""The functions of the runtime that generated code calls, by name; those of `Entries` by the callee they stand for."""
+"""The functions of the runtime that generated code calls, by name; those of `Entries` by the callee
+they stand for."""
 
 Entries = Mapping[Any, Callable[..., Any]]
 
@@ -210,7 +212,7 @@ class ForwardEmitter:
             with self._writer.block("else:"):
                 self.region(region)
 
-    # ---- loops --------------------------------------------------------------------------------------------------
+    # ---- loops -----------------------------------------------------------------------------------
 
     def _traced(self, op: Traced) -> None:
         self._loops += 1
@@ -229,9 +231,7 @@ class ForwardEmitter:
             if op.items is not None:
                 iterate = self._names.of(self._runtime["iterate"], "iterate")
                 made = "" if op.made is None else f", {op.made.index}"
-                iterable = (
-                    f"{iterate}({self._records[op.items.depth]}, {op.items.index}, {iterable}{made})"
-                )
+                iterable = f"{iterate}({self._records[op.items.depth]}, {op.items.index}, {iterable}{made})"
             with self._writer.block(f"for {loop.target.name} in {iterable}:", loop.span):
                 for line in preamble:
                     self._writer.line(line)
@@ -265,7 +265,7 @@ class ForwardEmitter:
                 self.region(loop.orelse)
             self._records = records
 
-    # ---- calls --------------------------------------------------------------------------------------------------
+    # ---- calls -----------------------------------------------------------------------------------
 
     def _runtime_name(self, name: str) -> str:
         return self._names.of(self._runtime[name], name)

@@ -12,17 +12,22 @@ from adjoint.emit.writer import Names, Writer
 from adjoint.ir.nodes import (
     Assign,
     Call,
+    For,
     Function,
     Global,
+    If,
     Op,
     Operand,
     Path,
+    Raise,
+    Return,
     Span,
+    Try,
     Unpack,
     Var,
+    While,
     Yield,
 )
-from adjoint.ir.nodes import For, If, Raise, Return, Try, While
 from adjoint.ir.sweeps import Blank, Sweeps
 from adjoint.transform.activity import walk
 
@@ -64,7 +69,8 @@ def emit(
     Parameters
     ----------
     entries
-        The function of the runtime for each callee that the frontend names: ``operator.add`` → ``add``.
+        The function of the runtime for each callee that the frontend names: ``operator.add`` →
+        ``add``.
     runtime
         The other functions of the runtime, by name.
     blanks

@@ -1,7 +1,8 @@
 """The reverse function as Python source.
 
-Each variable ``x`` has a cotangent ``x_bar``. Whether it may be more than ``None`` at a place is followed through the
-text, so that the first contribution is an assignment and only further ones are sums.
+Each variable ``x`` has a cotangent ``x_bar``. Whether it may be more than ``None`` at a place is
+followed through the text, so that the first contribution is an assignment and only further ones are
+sums.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ SEED = "seed"
 class ReverseEmitter:
     """Writes reverse regions.
 
-    `_live` are the variables whose cotangent may be more than ``None``; `_sticky` those for which that depends on the
-    path, so that their ``None`` must really be stored.
+    `_live` are the variables whose cotangent may be more than ``None``; `_sticky` those for which
+    that depends on the path, so that their ``None`` must really be stored.
     """
 
     def __init__(
@@ -36,7 +37,8 @@ class ReverseEmitter:
         self._sticky: set[str] = set()
 
     def function(self, head: str, region: BackRegion, parameters: Iterable[str]) -> None:
-        """The whole function `head`; the result is the cotangent of the function itself, then those of the parameters."""
+        """The whole function `head`; the result is the cotangent of the function itself, then those
+        of the parameters."""
         seed, live = SEED, set[str]()
         match region:
             case (Seed(value=Var(name=name)), *rest):
@@ -90,7 +92,7 @@ class ReverseEmitter:
             case _:
                 assert_never(op)
 
-    # ---- cotangents of variables ----------------------------------------------------------------------------------
+    # ---- cotangents of variables -----------------------------------------------------------------
 
     def _slot(self, slot: Slot) -> str:
         return f"{self._records[slot.depth]}[{slot.index}]"
@@ -112,13 +114,14 @@ class ReverseEmitter:
             self._writer.line(f"{_bar(name)} = {value}", span)
         self._live.add(name)
 
-    # ---- operations -----------------------------------------------------------------------------------------------
+    # ---- operations ------------------------------------------------------------------------------
 
     def _pull(self, op: Pull) -> None:
         seeds = [self._take(result.name) for result in op.results] or ["None"]
         results = {result.name for result in op.results}
         if op.reached is not None:
-            # The call may have been left by an exception: then the names still hold what they held before.
+            # The call may have been left by an exception: then the names still hold what they held
+            # before.
             reached = self._slot(op.reached)
             if any(seed != "None" for seed in seeds):
                 taken = [f"taken{i}" if seed != "None" else seed for i, seed in enumerate(seeds, 1)]

@@ -55,7 +55,8 @@ class Writer:
 
 
 class Names:
-    """The names of one generated pair of functions: what it calls gets one that the user's code does not use.
+    """The names of one generated pair of functions: what it calls gets one that the user's code
+    does not use.
 
     Attributes
     ----------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import linecache
 import re
+import sys
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -76,7 +77,7 @@ def find_source(function: FunctionType) -> Source:
     known = _KNOWN.get(id(code))
     if known is not None and known[0] is code:
         return known[1]
-    filename = code.co_filename
+    filename = _file_of(code)
     lines = linecache.getlines(filename, function.__globals__)
     source = _search(code, lines) if lines else None
     if source is None:
@@ -99,6 +100,15 @@ def find_source(function: FunctionType) -> Source:
         " it was imported, or the function was made by 'exec' under another file's name",
         hint=f"reload the module, or register an rrule for '{name}'",
     )
+
+
+def _file_of(code: CodeType) -> str:
+    """The file of a code object; that of a frozen module of the standard library is on disk too."""
+    name = code.co_filename
+    if name.startswith("<frozen ") and name.endswith(">"):
+        module = sys.modules.get(name[8:-1])
+        return getattr(module, "__file__", None) or name
+    return name
 
 
 def _search(code: CodeType, lines: list[str]) -> Source | None:

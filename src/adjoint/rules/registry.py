@@ -122,7 +122,9 @@ class Rule:
                 positional = -1
                 continue
             if parameter.kind is not parameter.KEYWORD_ONLY:
-                if isinstance(parameter.annotation, type | UnionType) and parameter.annotation not in (
+                if isinstance(
+                    parameter.annotation, type | UnionType
+                ) and parameter.annotation not in (
                     parameter.empty,
                     Any,
                 ):
@@ -366,7 +368,8 @@ class _Reverse(_Registry):
 
 
 class _Forward(_Registry):
-    """``ad.frule(f, dots, *args)`` applies the forward rule of `f`; ``@ad.frule.register(f)`` adds one."""
+    """``ad.frule(f, dots, *args)`` applies the forward rule of `f`; ``@ad.frule.register(f)`` adds
+    one."""
 
     def __call__(
         self, f: Any, dots: tuple[Any, ...], *args: Any, **kwargs: Any

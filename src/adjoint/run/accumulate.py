@@ -1,7 +1,8 @@
 """Sums of cotangents.
 
-A slot for a cotangent holds ``None`` (zero), a number or an array, a `Scattered` sum of parts of one array, or a
-`Poison`. Nothing that somebody else may hold is changed in place: only a `Scattered`, which one slot owns, is.
+A slot for a cotangent holds ``None`` (zero), a number or an array, a `Scattered` sum of parts of
+one array, or a `Poison`. Nothing that somebody else may hold is changed in place: only a
+`Scattered`, which one slot owns, is.
 """
 
 from __future__ import annotations
@@ -40,7 +41,8 @@ def finish(bar: Any) -> Any:
 
 
 class Poison:
-    """The cotangent that an unknown function would have to give: an error once it reaches a differentiated input.
+    """The cotangent that an unknown function would have to give: an error once it reaches a
+    differentiated input.
 
     Arithmetic with it gives it back, so that rules of scalars need not look for it.
     """
@@ -68,10 +70,11 @@ _MANY = 16
 
 
 class Scattered:
-    """A sum of cotangents of parts ``x[index]`` of one array: what reading elements in a loop adds up to.
+    """A sum of cotangents of parts ``x[index]`` of one array: what reading elements in a loop adds
+    up to.
 
-    Entries are kept until they outnumber the elements, then written into a dense array, so that reading every element
-    of an array of n costs O(n) in all.
+    Entries are kept until they outnumber the elements, then written into a dense array, so that
+    reading every element of an array of n costs O(n) in all.
     """
 
     __slots__ = ("_dense", "_entries", "_size", "dtype", "shape")

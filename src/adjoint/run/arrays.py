@@ -24,7 +24,8 @@ _FLOAT64 = np.dtype(float)
 
 
 def _carries(array: np.ndarray[Any, Any]) -> bool:
-    """Whether an array can have a cotangent: floats and complex numbers; integers given by the user are reals."""
+    """Whether an array can have a cotangent: floats and complex numbers; integers given by the user
+    are reals."""
     return array.dtype.kind in "fciub"
 
 
@@ -134,7 +135,8 @@ def _is_fancy(index: Any) -> bool:
 def write_array(
     record: list[Any], slot: int, x: np.ndarray[Any, Any], index: Any, value: Any
 ) -> None:
-    """``x[index] = value``: logged with what it overwrote; its reverse takes the cotangent of the part and clears it."""
+    """``x[index] = value``: logged with what it overwrote; its reverse takes the cotangent of the
+    part and clears it."""
     memory: Memory = record[0]
     if type(index) is int and x.dtype is _FLOAT64 and x.ndim == 1 and type(value) in REALS:
         _write_element(memory, record, slot, x, index, value)
@@ -144,7 +146,8 @@ def write_array(
     index = _own(index)
     part = x[index]
     saved = part.copy() if isinstance(part, ndarray) else part
-    # A value that looks at the same memory is read before the write, and so is its cotangent's destination.
+    # A value that looks at the same memory is read before the write, and so is its cotangent's
+    # destination.
     given = value.copy() if isinstance(value, ndarray) and np.may_share_memory(x, value) else value
     structured = isinstance(value, list | tuple)
     x[index] = given
@@ -197,7 +200,8 @@ def _write_element(
 
 
 def _take_part(memory: Memory, x: np.ndarray[Any, Any], index: Any) -> Any:
-    """Take the cotangent of ``x[index]``; of an element named twice by `index`, the last value written counts."""
+    """Take the cotangent of ``x[index]``; of an element named twice by `index`, the last value
+    written counts."""
     root = root_of(x)
     poison = memory.shadows.get(("poison", id(root)))
     if poison is not None:
@@ -235,7 +239,8 @@ def update_in_place(
     x: np.ndarray[Any, Any],
     value: Any,
 ) -> Any:
-    """``x += value`` and its like: the plain operation on what `x` held, then a write of the whole of `x`."""
+    """``x += value`` and its like: the plain operation on what `x` held, then a write of the whole
+    of `x`."""
     memory: Memory = record[0]
     refuse_objects(x)
     if not memory.mark_written(x):
@@ -251,7 +256,8 @@ def update_in_place(
     old = x.copy()
     if (op is operator.iadd or op is operator.isub) and _is_apart(memory, x, value):
         return _add_in_place(memory, record, slot, op, x, value, old)
-    # The old contents are an array of their own to the plain operation; a value that is, or looks at, x is not.
+    # The old contents are an array of their own to the plain operation; a value that is, or looks
+    # at, x is not.
     inner: list[Any] = [memory, None]
     operand = (
         value.copy() if isinstance(value, ndarray) and np.may_share_memory(x, value) else value

@@ -128,7 +128,11 @@ def _of_builtin_base(
         return _simple_namespace(record, slot, args, kwargs)
     if issubclass(cls, float) and len(args) == 1 and not kwargs and by_value(args[0]):
         record[slot] = lambda y_bar: (None, y_bar)
-        return cls(*args) if type(cls.__init__) is not FunctionType else _number(record, slot, cls, args)
+        return (
+            cls(*args)
+            if type(cls.__init__) is not FunctionType
+            else _number(record, slot, cls, args)
+        )
     if issubclass(cls, BaseException):
         return _exception(record, slot, cls, args, kwargs)
     if type(cls.__init__) is FunctionType and issubclass(cls, list | dict | set | deque):

@@ -539,7 +539,8 @@ def call_object(
     if args and _is_cython(f):
         rules = method_rules(type(args[0]), f.__name__)
     else:
-        # An object with a hash or an equality of its own is not looked up: that would run the user's code.
+        # An object with a hash or an equality of its own is not looked up: that would run the
+        # user's code.
         own = FunctionType in (type(type(f).__hash__), type(type(f).__eq__))
         rules = None if own else lookup(f)
     if rules is not None:
@@ -619,7 +620,9 @@ def method_keywords(
             args,
             kwargs,
         )
-    static = class_attribute(kind, name) if not isinstance(obj, type) and kind is not super else None
+    static = (
+        class_attribute(kind, name) if not isinstance(obj, type) and kind is not super else None
+    )
     if type(static) is FunctionType:
         if name not in getattr(obj, "__dict__", ()):
             return call_keywords(record, slot, static, (obj, *args), kwargs)

@@ -1,4 +1,6 @@
-"""Everything that generated code calls, put together: the frontend's callees and the functions that run them."""
+"""Everything that generated code calls, put together: the frontend's callees and the functions that
+run them."""
+
 from __future__ import annotations
 
 import functools
@@ -20,7 +22,16 @@ from adjoint.run.attributes import ATTRIBUTES, plain_attribute, write_attribute
 from adjoint.run.cells import CELLS
 from adjoint.run.classes import CLASSES
 from adjoint.run.construct import construct
-from adjoint.run.dispatch import HANDLERS, call, call_keywords, call_left, call_right, linked, method, method_keywords
+from adjoint.run.dispatch import (
+    HANDLERS,
+    call,
+    call_keywords,
+    call_left,
+    call_right,
+    linked,
+    method,
+    method_keywords,
+)
 from adjoint.run.items import ITEMS, item, unpack, unpack_starred
 from adjoint.run.iteration import iterate, unwind
 from adjoint.run.memory import Memory
@@ -31,16 +42,18 @@ __all__ = ["ENTRIES", "RUNTIME"]
 
 
 def apply(record: list[Any], slot: int, f: Any, args: Any, kwargs: Any) -> Any:
-    """``f(*args, **kwargs)``: the containers were made for this call; their shadows take the cotangents."""
+    """``f(*args, **kwargs)``: the containers were made for this call; their shadows take the
+    cotangents."""
     memory: Memory = record[0]
     args = args if type(args) is tuple else tuple(args)
 
     def arrange(bars: tuple[Any, ...]) -> tuple[Any, ...]:
-        for i, bar in enumerate(bars[1:len(args) + 1]):
+        for i, bar in enumerate(bars[1 : len(args) + 1]):
             memory.add_item(args, i, bar)
-        for key, bar in zip(kwargs, bars[len(args) + 1:], strict=True):
+        for key, bar in zip(kwargs, bars[len(args) + 1 :], strict=True):
             memory.add_entry(kwargs, key, bar)
         return None, None, None, None
+
     return linked(record, slot, arrange, call_keywords, f, args, kwargs or {})
 
 
@@ -55,6 +68,7 @@ def list_append(record: list[Any], slot: int, xs: list[Any], value: Any) -> None
         if shadow is not None:
             bar = shadow.pop()
         return None, None, bar
+
     record[slot] = append_back
 
 
@@ -63,10 +77,12 @@ def list_to_tuple(record: list[Any], slot: int, xs: list[Any]) -> tuple[Any, ...
     memory: Memory = record[0]
     y = (*xs,)
     if y:
+
         def tuple_back(_: Any) -> tuple[None, None]:
             for i, bar in enumerate(memory.take_items(y, len(y))):
                 memory.add_item(xs, i, bar)
             return None, None
+
         record[slot] = tuple_back
     return y
 
@@ -74,12 +90,14 @@ def list_to_tuple(record: list[Any], slot: int, xs: list[Any]) -> tuple[Any, ...
 def _by_method(kind: type, name: str) -> Callable[..., Any]:
     def run(record: list[Any], slot: int, obj: Any, *operands: Any) -> Any:
         return method(record, slot, obj, name, *operands)
+
     run.__name__ = name
     return run
 
 
 def format_value(record: list[Any], slot: int, value: Any, conversion: Any, spec: Any) -> str:
-    """One ``{value!r:spec}`` of an f-string; the special methods of classes are code like any other."""
+    """One ``{value!r:spec}`` of an f-string; the special methods of classes are code like any
+    other."""
     inner: list[Any] = [record[0], None, None]
 
     def format_back(_: Any) -> tuple[None, ...]:
@@ -96,42 +114,77 @@ def format_value(record: list[Any], slot: int, value: Any, conversion: Any, spec
 
 def _lowered(f: FunctionType) -> Callable[..., Any]:
     """A primitive that is differentiated by its own source."""
+
     def run(record: list[Any], slot: int, *operands: Any) -> Any:
         return functions.call_unit(record[0], record, slot, functions.unit_of(f), f, operands, {})
+
     run.__name__ = f.__name__
     return run
 
 
 def _plain(f: Callable[..., Any]) -> Callable[..., Any]:
     """A function without derivative and without effect on anything that carries one."""
+
     def run(record: list[Any], slot: int, *operands: Any, **keywords: Any) -> Any:
         return f(*operands, **keywords)
+
     run.__name__ = f.__name__
     return run
 
 
 ENTRIES: dict[Any, Callable[..., Any]] = {
-    **BINARY, **ONE_SIDED, **UNARY, **ATTRIBUTES, **ITEMS, **CELLS,
-    primitives.call_method: method, primitives.apply: apply, primitives.list_append: list_append,
-    primitives.format_value: format_value, primitives.list_to_tuple: list_to_tuple, **CLASSES,
+    **BINARY,
+    **ONE_SIDED,
+    **UNARY,
+    **ATTRIBUTES,
+    **ITEMS,
+    **CELLS,
+    primitives.call_method: method,
+    primitives.apply: apply,
+    primitives.list_append: list_append,
+    primitives.format_value: format_value,
+    primitives.list_to_tuple: list_to_tuple,
+    **CLASSES,
     primitives.dict_merge: _lowered(primitives.dict_merge),  # type: ignore[arg-type]
-    primitives.list_extend: _by_method(list, "extend"), primitives.set_add: _by_method(set, "add"),
-    primitives.set_update: _by_method(set, "update"), primitives.dict_update: _by_method(dict, "update"),
-    **{f: _plain(f) for f in (
-        primitives.build_slice, primitives.build_string, primitives.import_module,
-        primitives.import_from, primitives.exception_match, primitives.match_sequence, primitives.match_mapping,
-        primitives.match_class_attribute, primitives.match_self, operator.is_, operator.is_not)},
+    primitives.list_extend: _by_method(list, "extend"),
+    primitives.set_add: _by_method(set, "add"),
+    primitives.set_update: _by_method(set, "update"),
+    primitives.dict_update: _by_method(dict, "update"),
+    **{
+        f: _plain(f)
+        for f in (
+            primitives.build_slice,
+            primitives.build_string,
+            primitives.import_module,
+            primitives.import_from,
+            primitives.exception_match,
+            primitives.match_sequence,
+            primitives.match_mapping,
+            primitives.match_class_attribute,
+            primitives.match_self,
+            operator.is_,
+            operator.is_not,
+        )
+    },
 }
 RUNTIME: dict[str, Callable[..., Any]] = {
-    "call": call, "call_left": call_left, "call_right": call_right, "call_keywords": call_keywords, "method_keywords": method_keywords, "iterate": iterate,
-    "unwind": unwind, "unpack": unpack, "unpack_starred": unpack_starred, "accumulate": accumulate,
+    "call": call,
+    "call_left": call_left,
+    "call_right": call_right,
+    "call_keywords": call_keywords,
+    "method_keywords": method_keywords,
+    "iterate": iterate,
+    "unwind": unwind,
+    "unpack": unpack,
+    "unpack_starred": unpack_starred,
+    "accumulate": accumulate,
     "as_user_error": as_user_error,
 }
 functions.provide(ENTRIES, RUNTIME)
 HANDLERS[type] = construct
 
 
-# ---- the same, where user code or a rule calls them by name ---------------------------------------------------------
+# ---- the same, where user code or a rule calls them by name --------------------------------------
 
 
 def _as_primitive(f: Any, entry: Callable[..., Any]) -> Callable[..., Any]:
@@ -143,11 +196,21 @@ def _as_primitive(f: Any, entry: Callable[..., Any]) -> Callable[..., Any]:
         if not fewest <= len(args) <= most:
             return f(*args)  # Python's own message
         return entry(record, slot, *args)
+
     return run
 
 
-for _f in (getattr, setattr, delattr, operator.getitem, operator.setitem, operator.delitem, operator.contains,
-           operator.truth, operator.not_):
+for _f in (
+    getattr,
+    setattr,
+    delattr,
+    operator.getitem,
+    operator.setitem,
+    operator.delitem,
+    operator.contains,
+    operator.truth,
+    operator.not_,
+):
     primitive(_f)(_as_primitive(_f, ENTRIES[_f]))
 for _f in BINARY:
     primitive(_f)(_as_primitive(_f, BINARY[_f]))
@@ -165,27 +228,43 @@ primitive(object.__getattribute__)(_as_primitive(object.__getattribute__, plain_
 primitive(object.__setattr__)(write_attribute)
 
 
-def _item_getter(record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _item_getter(
+    record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
     keys = f.__reduce__()[1]
     if len(keys) != 1 or len(args) != 1:
         return run_unknown(record[0], record, slot, f, args, kwargs)
     return linked(record, slot, lambda bars: bars[:2], item, args[0], keys[0])
 
 
-def _cached_call(record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """``functools.lru_cache``: within one differentiated call, remembered by arguments that carry no derivative."""
+def _cached_call(
+    record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """``functools.lru_cache``: within one differentiated call, remembered by arguments that carry
+    no derivative."""
     from adjoint.rules.functools import remembered
+
     memory: Memory = record[0]
     cache = memory.caches.setdefault(id(f), {})
     memory.caches.setdefault("alive", []).append(f)
-    return linked(record, slot, _cached_bars(memory, args, kwargs), call_keywords, remembered,
-                  (f.__wrapped__, cache, args, kwargs), {})
+    return linked(
+        record,
+        slot,
+        _cached_bars(memory, args, kwargs),
+        call_keywords,
+        remembered,
+        (f.__wrapped__, cache, args, kwargs),
+        {},
+    )
 
 
-def _cached_bars(memory: Memory, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[..., Any]:
+def _cached_bars(
+    memory: Memory, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Callable[..., Any]:
     def arrange(_: tuple[Any, ...]) -> tuple[Any, ...]:
         bars = memory.take_items(args, len(args))
         return (None, *bars, *(memory.take_entry(kwargs, key) for key in kwargs))
+
     return arrange
 
 

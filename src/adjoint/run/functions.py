@@ -72,8 +72,8 @@ _kept: list[Any] = []
 _lock = threading.Lock()
 _counter = itertools.count(1)
 generated: dict[int, Unit] = {}
-"""The unit of a generated code object, by identity (code objects compare by value): for tracebacks and
-for the place of a call."""
+"""The unit of a generated code object, by identity (code objects compare by value): for tracebacks
+and for the place of a call."""
 
 _entries: dict[Any, Callable[..., Any]] = {}
 _runtime: dict[str, Callable[..., Any]] = {}

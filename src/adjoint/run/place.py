@@ -53,7 +53,8 @@ def user_traceback(trace: TracebackType | None) -> TracebackType | None:
 
 
 def as_user_error(error: BaseException) -> BaseException:
-    """An error of the user's code, with the errors that it was raised from or during, as it looks without us."""
+    """An error of the user's code, with the errors that it was raised from or during, as it looks
+    without us."""
     seen: set[int] = set()
     stack: list[BaseException | None] = [error]
     while stack:

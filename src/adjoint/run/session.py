@@ -1,4 +1,5 @@
 """What a differentiated call changes in the interpreter while it runs, and puts back afterwards."""
+
 from __future__ import annotations
 
 import gc
@@ -9,13 +10,16 @@ from types import TracebackType
 __all__ = ["session"]
 
 FRAMES_PER_CALL = 10
-"""How many frames of ours stand for one call of the user's, so that recursion may go as deep as it does without us."""
+"""How many frames of ours stand for one call of the user's, so that recursion may go as deep as it
+does without us."""
 
 
 class _Session:
-    """Pauses the garbage collector (records are large, alive and acyclic) and widens the recursion limit.
+    """Pauses the garbage collector (records are large, alive and acyclic) and widens the recursion
+    limit.
 
-    Both are settings of the whole process: the first of several threads changes them, the last puts them back.
+    Both are settings of the whole process: the first of several threads changes them, the last puts
+    them back.
     """
 
     def __init__(self) -> None:
@@ -33,8 +37,12 @@ class _Session:
                 self._limit = sys.getrecursionlimit()
                 sys.setrecursionlimit(self._limit * FRAMES_PER_CALL + 200)
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-                 ) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         with self._lock:
             self._depth -= 1
             if self._depth == 0:

@@ -102,8 +102,10 @@ def deposit(memory: Memory, value: Any, bar: Any) -> Any:
         if isinstance(value, np.ndarray) and memory.written and memory.is_written(value):
             memory.add_array(value, finish(bar))
             return None
-        if type(bar) is not float and type(bar) is not Poison and np.shape(value) != (
-            found := bar.shape if type(bar) is Scattered else np.shape(bar)
+        if (
+            type(bar) is not float
+            and type(bar) is not Poison
+            and np.shape(value) != (found := bar.shape if type(bar) is Scattered else np.shape(bar))
         ):
             raise CotangentError(
                 f"a cotangent has shape {found}, what it belongs to has shape {np.shape(value)}",
@@ -118,7 +120,10 @@ def deposit(memory: Memory, value: Any, bar: Any) -> Any:
         _deposit_items(memory, value, bar)
     elif isinstance(value, Mapping) and isinstance(value, dict):
         _deposit_entries(memory, value, bar)
-    elif isinstance(value, MethodType | BuiltinMethodType | MethodWrapperType) and value.__self__ is not None:
+    elif (
+        isinstance(value, MethodType | BuiltinMethodType | MethodWrapperType)
+        and value.__self__ is not None
+    ):
         return deposit(memory, value.__self__, bar)
     elif type(value) is FunctionType:
         _deposit_cells(memory, value, bar)

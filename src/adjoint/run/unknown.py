@@ -115,9 +115,11 @@ def _arrived(memory: Memory, y: Any, inputs: tuple[Any, ...]) -> bool:
         if id(owner) in old:
             continue
         if isinstance(owner, np.ndarray):
-            arrived = arrived or (memory.is_written(owner)
+            arrived = arrived or (
+                memory.is_written(owner)
                 and id(root_of(owner)) in memory.buffers
-                and bool(memory.array_shadow(owner).any()))
+                and bool(memory.array_shadow(owner).any())
+            )
             continue
         shadow = memory.shadows.get(id(owner))
         parts = shadow.values() if isinstance(shadow, dict) else shadow or ()
@@ -273,8 +275,11 @@ def _check_not_stored(f: Any, watched: tuple[Any, ...], counts: list[int], y: An
         sys.getrefcount(watched[i]) for i in range(len(watched))
     ]  # counted as before: no name of its own
     for value, more in zip(watched, map(operator.sub, now, counts), strict=True):
-        carries = type(value) is float or type(value) in (list, dict, set) or is_record(value) or (
-            isinstance(value, np.ndarray) and value.dtype.kind in "fc"
+        carries = (
+            type(value) is float
+            or type(value) in (list, dict, set)
+            or is_record(value)
+            or (isinstance(value, np.ndarray) and value.dtype.kind in "fc")
         )
         if not carries or y is value:
             continue

@@ -1,8 +1,9 @@
 """Which variables cannot carry a derivative, whatever the arguments are.
 
-A flow-insensitive analysis over the named IR: a variable is inactive if everything that is ever assigned to it is. It
-assumes nothing about types, so it proves little: constants, counters over ``range``, the arithmetic of such. What it
-proves is left as plain Python in the forward function; all else is decided when it runs.
+A flow-insensitive analysis over the named IR: a variable is inactive if everything that is ever
+assigned to it is. It assumes nothing about types, so it proves little: constants, counters over
+``range``, the arithmetic of such. What it proves is left as plain Python in the forward function;
+all else is decided when it runs.
 """
 
 from __future__ import annotations
@@ -76,7 +77,8 @@ PURE: frozenset[Any] = frozenset(
         primitives.current_globals,
     }
 )
-"""Without effect and without derivative on operands that are inactive (immutable, since containers are active)."""
+"""Without effect and without derivative on operands that are inactive (immutable, since containers
+are active)."""
 
 FLAT: frozenset[Any] = frozenset(
     {operator.is_, operator.is_not, primitives.current_globals, primitives.build_string}
@@ -170,7 +172,8 @@ class Activity:
     namespace
         The globals of the function.
     guards
-        The globals that the result relies on, by name: the function is lowered anew where one was rebound.
+        The globals that the result relies on, by name: the function is lowered anew where one was
+        rebound.
     """
 
     def __init__(self, function: Function, namespace: dict[str, Any]) -> None:
@@ -179,7 +182,8 @@ class Activity:
         self._inactive = self._solve(function)
 
     def fixed(self, name: str) -> Any:
-        """The function, class or module that a global name stands for; ``None`` if it is anything else."""
+        """The function, class or module that a global name stands for; ``None`` if it is anything
+        else."""
         return fixed(self.namespace, name)
 
     def callee(self, call: Call) -> Any:
@@ -225,7 +229,8 @@ class Activity:
         return callee in PURE and all(map(self.is_inactive, call.operands)) and not call.keywords
 
     def _solve(self, function: Function) -> set[str]:
-        """Start from "all inactive" and take out what some assignment makes active, until nothing changes."""
+        """Start from "all inactive" and take out what some assignment makes active, until nothing
+        changes."""
         definitions: list[tuple[str, Callable[[], bool]]] = []
         names = set()
 

@@ -5,8 +5,9 @@ Before, after::
     _1 = getattr(np, 'linalg')
     _2 = call_method(_1, 'norm', x)          _2 = np.linalg.norm(x)
 
-The names are still read when the function runs. That `np` is the module that it was when the function was lowered is a
-guard; what the module holds may change, as long as it is a function, a class or a module.
+The names are still read when the function runs. That `np` is the module that it was when the
+function was lowered is a guard; what the module holds may change, as long as it is a function, a
+class or a module.
 """
 
 from __future__ import annotations
@@ -106,7 +107,8 @@ class _Joiner:
         return (Assign(op.target, path, op.span),)
 
     def _member(self, owner: Operand, name: Operand) -> tuple[Path, Any] | None:
-        """``owner.name`` where owner is a module and the member something that carries no derivative."""
+        """``owner.name`` where owner is a module and the member something that carries no
+        derivative."""
         match owner:
             case Global(name=start):
                 module = fixed(self._namespace, start)

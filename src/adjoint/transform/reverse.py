@@ -1,4 +1,5 @@
-"""The reverse transform: named IR → the forward and the reverse sweep of one function (design, section 3.4).
+"""The reverse transform: named IR → the forward and the reverse sweep of one function (design,
+section 3.4).
 
 Before, after::
 
@@ -6,11 +7,12 @@ Before, after::
         r = mul(r, x)       while n > 0:                         for rec1 in reversed(rec[1]):
                                 r = mul(r, x)      → rec1[1]         r̄, x̄ += rec1[1](r̄)
 
-The forward sweep is the function itself, with a slot of a record for each call that may carry a derivative. The reverse
-sweep goes through the same regions in reverse textual order; since a slot that is left ``None`` did not run, it needs no
-account of how the regions were left. Only what has no slot of its own (a copy of a name, the rebinding of a name to
-something inactive) needs a `Mark` where the text before it may have been left while its variables live on: after a
-``break`` or ``continue`` in a loop body, and anywhere in ``try``.
+The forward sweep is the function itself, with a slot of a record for each call that may carry a
+derivative. The reverse sweep goes through the same regions in reverse textual order; since a slot
+that is left ``None`` did not run, it needs no account of how the regions were left. Only what has
+no slot of its own (a copy of a name, the rebinding of a name to something inactive) needs a `Mark`
+where the text before it may have been left while its variables live on: after a ``break`` or
+``continue`` in a loop body, and anywhere in ``try``.
 """
 
 from __future__ import annotations
@@ -77,7 +79,8 @@ Both: TypeAlias = tuple[list[ForwardOp], list[ReverseOp]]
 
 
 class _Reverse:
-    """The walk. Each method returns the forward operations and the reverse ones, in the order in which they run."""
+    """The walk. Each method returns the forward operations and the reverse ones, in the order in
+    which they run."""
 
     def __init__(self, function: Function, activity: Activity) -> None:
         self._activity = activity
@@ -109,7 +112,7 @@ class _Reverse:
     def _is_temporary(self, var: Var) -> bool:
         return var.name[:1] == "_" and var.name[1:].isdigit() and var.name not in self._own
 
-    # ---- slots --------------------------------------------------------------------------------------------------
+    # ---- slots -----------------------------------------------------------------------------------
 
     def _slot(self, blank: Blank) -> Slot:
         """A new slot of the innermost record; slot 0 is the memory."""
@@ -130,7 +133,7 @@ class _Reverse:
             else None
         )
 
-    # ---- regions ------------------------------------------------------------------------------------------------
+    # ---- regions ---------------------------------------------------------------------------------
 
     def region(self, region: Region, guarded: bool) -> Both:
         """`guarded`: an operation here may have been skipped although the variables live on."""
@@ -171,7 +174,7 @@ class _Reverse:
             case _:
                 assert_never(op)
 
-    # ---- straight-line operations -------------------------------------------------------------------------------
+    # ---- straight-line operations ----------------------------------------------------------------
 
     def _call(self, op: Call, guarded: bool) -> Both:
         if self._activity.is_plain(op):
@@ -217,7 +220,8 @@ class _Reverse:
     def _local(
         self, operands: tuple[Operand, ...], span: Span | None
     ) -> tuple[list[ForwardOp], list[ReverseOp], tuple[Operand, ...]]:
-        """Global variables that are not plainly functions, classes or modules are read by a call of their own."""
+        """Global variables that are not plainly functions, classes or modules are read by a call of
+        their own."""
         loads: list[ForwardOp] = []
         backs: list[ReverseOp] = []
         local: list[Operand] = []
@@ -286,7 +290,7 @@ class _Reverse:
             [Resume(op.target, self._active(value), slot, op.span), *backs],
         )
 
-    # ---- control flow -------------------------------------------------------------------------------------------
+    # ---- control flow ----------------------------------------------------------------------------
 
     def _if(self, op: If, guarded: bool) -> Both:
         slot = self._slot(None)
