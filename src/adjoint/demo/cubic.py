@@ -69,7 +69,7 @@ def run(*, max_iters: int = 5000, progress: bool = True) -> CubicResult:
     rng = np.random.default_rng(0)
     xs, ys = noisy_cubic(100, rng)
     powers = np.vander(xs, len(TARGET), increasing=True)
-    exact = Polynomial(np.linalg.lstsq(powers, ys, rcond=None)[0])
+    exact = Polynomial(np.asarray(np.linalg.lstsq(powers, ys, rcond=None)[0], float))
     model = Polynomial(rng.random(len(TARGET)))
     history = ad.nn.gradient_descent(
         model,
