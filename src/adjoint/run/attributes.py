@@ -13,6 +13,7 @@ import numpy as np
 from adjoint.rules.registry import load, methods
 from adjoint.run.accumulate import accumulate
 from adjoint.run.dispatch import (
+    C_METHODS,
     DECLINED,
     call_keywords,
     class_attribute,
@@ -21,7 +22,7 @@ from adjoint.run.dispatch import (
     run_rules,
 )
 from adjoint.run.memory import ABSENT, Memory, refused, swap_item, swap_slot, swap_with
-from adjoint.run.structure import ATOMS, by_value, fields_of
+from adjoint.run.structure import ATOMS, by_value, fields_of, has_field
 from adjoint.run.unknown import is_opaque, run_unknown
 
 __all__ = ["ATTRIBUTES", "attribute", "set_attribute"]
@@ -42,6 +43,8 @@ def attribute(record: list[Any], slot: int, obj: Any, name: str, *default: Any) 
             else getattr(obj, name, *default)
         )
     if kind is ndarray or isinstance(obj, ndarray | np.generic) or by_value(obj):
+        if has_field(obj, name):
+            return plain_attribute(record, slot, obj, name, *default)
         return _of_number(record, slot, obj, name, default)
     if isinstance(obj, type):
         return _of_class(record, slot, obj, name, default)
@@ -181,8 +184,8 @@ def _of_super(record: list[Any], slot: int, obj: Any, name: str) -> Any:
 
 
 def _missing(record: list[Any], slot: int, obj: Any, name: str, default: tuple[Any, ...]) -> Any:
-    fallback = getattr(type(obj), "__getattr__", None)
-    if type(fallback) is FunctionType:
+    fallback = class_attribute(type(obj), "__getattr__")
+    if type(fallback) is FunctionType or type(fallback) in C_METHODS:
         if not default:
             return linked(record, slot, _pair, call_keywords, fallback, (obj, name), {})
         try:
@@ -276,6 +279,9 @@ def set_attribute(record: list[Any], slot: int, obj: Any, name: str, value: Any)
     kind = type(obj)
     setter = kind.__setattr__
     if setter is not object.__setattr__ and type(setter) is FunctionType:
+        call_keywords(record, slot, setter, (obj, name, value), {})
+        return
+    if type(setter) in C_METHODS and setter.__name__ != "__setattr__":  # = dict.__setitem__
         call_keywords(record, slot, setter, (obj, name, value), {})
         return
     if isinstance(obj, ndarray) and name in ("shape", "strides", "dtype", "data"):

@@ -44,7 +44,7 @@ def construct(
         return linked(record, slot, _without_self, call_keywords, meta_call, (cls, *args), kwargs)
     if issubclass(cls, enum.Enum):
         return cls(*args, **kwargs)
-    if issubclass(cls, tuple) and hasattr(cls, "_fields") and not _own(cls, "__init__"):
+    if issubclass(cls, tuple) and _is_generated_tuple(cls) and not _own(cls, "__init__"):
         return _named_tuple(record, slot, cls, args, kwargs)
     if cls.__flags__ & (1 << 20):  # Py_TPFLAGS_IS_ABSTRACT
         return cls(*args, **kwargs)
@@ -101,11 +101,39 @@ def _by_new(
     return obj
 
 
+def _is_generated_tuple(cls: type) -> bool:
+    """Whether the ``__new__`` that is called is the one that `namedtuple` wrote."""
+    owner = next((base for base in cls.__mro__ if "__new__" in vars(base)), object)
+    return "_field_defaults" in vars(owner)
+
+
+def new_named_tuple(
+    record: list[Any], slot: int, new: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """The generated ``__new__(cls, *fields)``, called by a subclass."""
+    cls, *fields = args
+    return linked(
+        record,
+        slot,
+        lambda bars: (None, *bars),
+        _named_tuple,
+        cls,
+        tuple(fields),
+        kwargs,
+        new,
+    )
+
+
 def _named_tuple(
-    record: list[Any], slot: int, cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    record: list[Any],
+    slot: int,
+    cls: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    new: Any = None,
 ) -> Any:
     memory: Memory = record[0]
-    y = cls(*args, **kwargs)
+    y = cls(*args, **kwargs) if new is None else new(cls, *args, **kwargs)
     places = [*range(len(args)), *(cls._fields.index(name) for name in kwargs)]
     defaults = [i for i in range(len(y)) if i not in places]
 

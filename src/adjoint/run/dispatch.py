@@ -72,6 +72,9 @@ INERT = frozenset(
 )
 """Packages of which nothing is lowered: they return no reals."""
 
+COMPILED = ("numpy.fft", "scipy.fft")
+"""Python that only prepares what gufuncs and C write into: of no use without rules of its own."""
+
 OWN = tuple(
     f"adjoint.{part}"
     for part in (
@@ -311,7 +314,7 @@ def _first_call(
         if y is not DECLINED:
             return y
     module = f.__module__ or ""
-    if module.partition(".")[0] in INERT or module.startswith(OWN):
+    if module.partition(".")[0] in INERT or module.startswith((*OWN, *COMPILED)):
         return run_unknown(
             record[0],
             record,
@@ -325,6 +328,10 @@ def _first_call(
     try:
         unit = unit_of(f)
     except SourceError as error:
+        if f.__name__ == "__new__" and args and hasattr(args[0], "_field_defaults"):
+            from adjoint.run.construct import new_named_tuple
+
+            return new_named_tuple(record, slot, f, args, kwargs)
         return run_unknown(
             record[0], record, slot, f, args, kwargs, f"cannot be read ({error.problem})"
         )
@@ -397,7 +404,7 @@ def _class_of_method(f: Any, owner: Any) -> type:
     if type(f) is types.MethodWrapperType:
         return f.__objclass__  # type: ignore[no-any-return]
     for base in type(owner).__mro__:
-        if type(vars(base).get(f.__name__)) in _C_METHODS:
+        if type(vars(base).get(f.__name__)) in C_METHODS:
             return base
     return type(owner)
 
@@ -626,7 +633,7 @@ def method_keywords(
     if type(static) is FunctionType:
         if name not in getattr(obj, "__dict__", ()):
             return call_keywords(record, slot, static, (obj, *args), kwargs)
-    elif type(static) in _C_METHODS or _is_cython(static):
+    elif type(static) in C_METHODS or _is_cython(static):
         rules = method_rules(kind, name)
         if rules is not None:
             y = run_rules(record, slot, static, rules, (obj, *args), kwargs)
@@ -674,7 +681,7 @@ def _is_cython(f: Any) -> bool:
     return type(f).__name__ == "cython_function_or_method"
 
 
-_C_METHODS = frozenset(
+C_METHODS = frozenset(
     {types.MethodDescriptorType, types.WrapperDescriptorType, types.ClassMethodDescriptorType}
 )
 
