@@ -755,3 +755,27 @@ def heap_of_subclass(x):
     heapq.heappush(h, x * 2)
     heapq.heappush(h, x)
     return heapq.heappop(h) * h[0]
+
+
+@case(1.5)
+def number_with_attribute(x):
+    class Weighted(float):
+        def __new__(cls, value, weight):
+            made = super().__new__(cls, value)
+            made.weight = weight
+            return made
+
+        def scaled(self):
+            return self * self.weight
+
+    return Weighted(2.0, x).scaled() * x
+
+
+@case(1.5)
+def integer_with_attribute(x):
+    class Index(int):
+        pass
+
+    i = Index(3)
+    i.weight = x
+    return i.weight * i + x**i

@@ -81,6 +81,14 @@ def slots_of(kind: type) -> dict[str, Any]:
     return found
 
 
+def has_field(obj: Any, name: str) -> bool:
+    """Whether a number or an array of a class of the user's holds an attribute of its own."""
+    kind = type(obj)
+    if not kind.__flags__ & (1 << 9):  # Py_TPFLAGS_HEAPTYPE
+        return False
+    return name in (fields_of(obj) or ()) or name in slots_of(kind)
+
+
 def is_record(value: Any) -> bool:
     """Whether `value` is an ordinary object of a Python class, whose fields are its structure."""
     kind = type(value)
@@ -145,8 +153,8 @@ def _deposit_items(memory: Memory, value: Any, bar: Any) -> None:
     if not isinstance(bar, list | tuple | deque) or len(bar) != size_of(value):
         found = f"of {len(bar)}" if hasattr(bar, "__len__") else type(bar).__name__
         raise CotangentError(
-            f"the cotangent of a {type(value).__name__} of {size_of(value)} elements has to be one too,"
-            f" not {found}"
+            f"the cotangent of a {type(value).__name__} of {size_of(value)} elements has to be"
+            f" one too, not {found}"
         )
     for i, (item, item_bar) in enumerate(zip(elements_of(value), bar, strict=True)):
         memory.add_item(value, i, deposit(memory, item, item_bar))
@@ -190,6 +198,10 @@ def _deposit_fields(memory: Memory, value: Any, bar: Mapping[str, Any]) -> None:
 # ---- out of memory into a plain cotangent --------------------------------------------------------
 
 
+_WITHOUT_FIELDS = (list, tuple, dict, deque, int, float, complex, np.ndarray)
+"""Types whose cotangents have no room for the attributes that a subclass adds."""
+
+
 class Reader:
     """Reads cotangents out of memory as plain structures.
 
@@ -222,6 +234,7 @@ class Reader:
         none."""
         memory = self._memory
         if by_value(value):
+            self._refuse_attributes(value)
             bar = finish(bar)
             if (
                 self._arrays
@@ -246,9 +259,29 @@ class Reader:
             self._counted.add(id(value))
         self._open.add(id(value))
         try:
+            self._refuse_attributes(value)
             return self._structure(value)
         finally:
             self._open.discard(id(value))
+
+    def _refuse_attributes(self, value: Any) -> None:
+        """A list shows the cotangents of elements, a number its own: their attributes have no
+        place there."""
+        kind = type(value)
+        if not kind.__flags__ & (1 << 9) or not issubclass(kind, _WITHOUT_FIELDS):
+            return
+        fields = fields_of(value)
+        if not fields:
+            return
+        shadow = self._shadow(fields) or {}
+        for name, item in fields.items():
+            if self.read(item, shadow.get(name)) is not None:
+                base = next(base for base in _WITHOUT_FIELDS if issubclass(kind, base))
+                raise CotangentError(
+                    f"the attribute {name!r} of a {kind.__name__}, which is a kind of"
+                    f" {base.__name__}, has a derivative that cannot be shown beside it",
+                    hint="keep both in an object or a dict, or give the attribute as an argument",
+                )
 
     def _look(self, array: np.ndarray[Any, Any]) -> Any:
         from adjoint.run.memory import root_of
