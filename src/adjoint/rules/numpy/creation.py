@@ -241,7 +241,8 @@ def _(start_or_stop, stop=None, step=1, *, dtype=None):
         return y, lambda y_bar: (None,)
 
     def arange_back(y_bar):
-        step_bar = project(np.sum(y_bar * np.arange(y_bar.size)), step)
+        steps = np.sum(y_bar * np.arange(y_bar.size))
+        step_bar = None if step is None else project(steps, step)
         return None, None if stop is None else project(np.sum(y_bar), start_or_stop), None, step_bar
 
     return y, arange_back
