@@ -89,7 +89,9 @@ def _unary(f: Callable[..., Any], traits: Traits, slopes: Slopes, p: Callable[..
 
             def array_back(y_bar: Any) -> Any:
                 x_bar = y_bar * p(kept_y, kept_x)
-                if singular and not isfinite(_dot(x_bar, x_bar)):
+                if singular and not isfinite(
+                    x_bar.dot(x_bar) if x_bar.ndim == 1 else vdot(x_bar, x_bar)
+                ):
                     x_bar = where(y_bar == 0, 0.0, x_bar)
                 return None, x_bar
 

@@ -34,7 +34,7 @@ from types import (
     UnionType,
     WrapperDescriptorType,
 )
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 __all__ = [
     "Key",
@@ -53,6 +53,7 @@ __all__ = [
     "table",
 ]
 
+Direct: TypeAlias = tuple[Callable[..., Any], int, int, frozenset[str]]
 F = TypeVar("F", bound=Callable[..., Any])
 Key = Hashable
 """A function object, or ``(type, name)`` for a method of a builtin type."""
@@ -239,7 +240,7 @@ table: dict[Key, Rules] = {}
 methods: dict[type, dict[str, Rules]] = {}
 """The same entries of ``(type, name)`` keys, by type and then by name: what a method call asks."""
 
-direct: dict[Any, tuple[Callable[..., Any], int, int] | None] = {}
+direct: dict[Any, Direct | None] = {}
 """The fast lane of positional calls: by function, a trusted rule and how many arguments it takes
 (see `direct_rule`)."""
 
@@ -419,14 +420,14 @@ def lookup(f: Any) -> Rules | None:
     return rules
 
 
-def direct_rule(f: Any) -> tuple[Callable[..., Any], int, int] | None:
+def direct_rule(f: Any) -> Direct | None:
     """The rule that a positional call of `f` tries first, if it is trusted and takes arguments of
     any type.
 
     Returns
     -------
     tuple or None
-        The rule, the fewest and the most arguments that it takes.
+        The rule, the fewest and the most arguments that it takes, and the keywords.
     """
     rules = lookup(f)
     found = None
@@ -436,7 +437,7 @@ def direct_rule(f: Any) -> tuple[Callable[..., Any], int, int] | None:
             most = rule.positional if rule.positional >= 0 else 1 << 30
             if rules.primitive is not None:
                 most = min(most, 2)  # an ``out`` given by position comes third at the earliest
-            found = rule.function, rule.required, most
+            found = rule.function, rule.required, most, rule.keywords
     direct[f] = found
     return found
 

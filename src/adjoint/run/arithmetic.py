@@ -233,7 +233,27 @@ def pow_left(record: list[Any], slot: int, a: Any, b: Any) -> Any:
 
             record[slot] = pow_back
             return y
+    if type(a) is ndarray and type(b) is int and b == 2 and not record[0].globals_written:
+        if _is_plain(record[0], a):
+            return _square(record, slot, a)
     return _binary(record, slot, operator.pow, a, b, 0)
+
+
+def _square(record: list[Any], slot: int, a: Any) -> Any:
+    memory, y = record[0], a**2
+    result = weakref(y)
+
+    def square_back(y_bar: Any) -> tuple[Any, ...]:
+        if type(y_bar) is not ndarray or memory.buffers:
+            y_bar = arrived(memory, result, y_bar)
+            if type(y_bar) is not ndarray:
+                return None, y_bar, None
+        bar = y_bar * a
+        bar += bar
+        return None, bar if isfinite(_dot(bar, bar)) else where(y_bar == 0, 0.0, bar), None
+
+    record[slot] = square_back
+    return y
 
 
 def neg(record: list[Any], slot: int, a: Any) -> Any:
@@ -818,6 +838,8 @@ ONE_SIDED: dict[tuple[Any, int], Callable[..., Any]] = {
     (operator.truediv, 1): _plain_operator(operator.truediv, "truediv_right", 1),
     (operator.pow, 0): pow_left,
     (operator.pow, 1): _plain_operator(operator.pow, "pow_right", 1),
+    (operator.matmul, 0): _plain_operator(operator.matmul, "matmul_left", 0),
+    (operator.matmul, 1): _plain_operator(operator.matmul, "matmul_right", 1),
 }
 """By operator and the one operand that can be active: 0 or 1."""
 UNARY: dict[Any, Callable[..., Any]] = {

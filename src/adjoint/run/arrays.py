@@ -11,7 +11,7 @@ import numpy as np
 from adjoint.errors import ArgumentError
 from adjoint.rules.projection import REALS, project, projector
 from adjoint.run.accumulate import Poison, Scattered, accumulate, finish
-from adjoint.run.memory import Memory, root_of, swap_array
+from adjoint.run.memory import Memory, root_of, swap_array, swap_contents
 from adjoint.run.place import current_place
 from adjoint.run.seal import arrived, result_of
 from adjoint.run.unknown import run_unknown
@@ -314,9 +314,8 @@ def _add_in_place(
 ) -> Any:
     """``x += value`` or ``x -= value``: the cotangent of `x` stays where it is."""
     op(x, value)
-    position = memory.note(swap_array, x, ..., old)
+    position = memory.note(swap_contents, x, old)
     root, is_number = root_of(x), type(value) is not ndarray
-    sign = 1.0 if op is operator.iadd else -1.0
 
     def add_back(x_bar: Any) -> tuple[Any, ...]:
         memory.rewind(position)
@@ -327,7 +326,8 @@ def _add_in_place(
         if poison is not None:
             return None, None, poison
         shadow = memory.array_shadow(x)
-        return None, None, sign * float(shadow.sum()) if is_number else sign * shadow
+        bar = float(shadow.sum()) if is_number else shadow
+        return None, None, -bar if op is operator.isub else bar if is_number else bar.copy()
 
     record[slot] = add_back
     return x

@@ -21,7 +21,7 @@ from adjoint.rules.projection import REALS
 from adjoint.rules.registry import Rules, direct, direct_rule, lookup, methods, table
 from adjoint.run.accumulate import Poison
 from adjoint.run.functions import call_unit, known_unit, unit_of
-from adjoint.run.memory import Memory
+from adjoint.run.memory import ABSENT, Memory, swap_end
 from adjoint.run.seal import seal, seal_direct, unruled_keyword
 from adjoint.run.unknown import run_unknown
 
@@ -103,7 +103,8 @@ def call(record: list[Any], slot: int, f: Any, *args: Any) -> Any:
         return call_function(record, slot, f, args, NO_KEYWORDS) if y is DECLINED else y
     if kind in _NAMED:
         known = direct[f] if f in direct else direct_rule(f)
-        if known is not None and known[1] <= len(args) <= known[2]:
+        n = len(args)
+        if known is not None and known[1] <= n <= known[2]:
             result = known[0](*args)
             if result is not NotImplemented:
                 y, back = result
@@ -160,12 +161,42 @@ def call_keywords(
 ) -> Any:
     """``f(*args, **kwargs)``; the pullback returns the cotangents of the keyword arguments after
     the others."""
+    if kwargs and type(f) in _NAMED:
+        y = _direct_keywords(record, slot, f, args, kwargs)
+        if y is not DECLINED:
+            return y
     rules = table.get(f) if type(f) is FunctionType else None
     if rules is not None:
         y = run_rules(record, slot, f, rules, args, kwargs)
         if y is not DECLINED:
             return y
     return HANDLERS.get(type(f), call_object)(record, slot, f, args, kwargs)
+
+
+def _direct_keywords(
+    record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """The fast lane of `call`, for keyword arguments that carry no derivative."""
+    known = direct[f] if f in direct else direct_rule(f)
+    if known is None or not known[1] <= len(args) <= known[2] or not known[3].issuperset(kwargs):
+        return DECLINED
+    for value in kwargs.values():
+        if type(value) not in _SETTINGS:
+            return DECLINED
+    result = known[0](*args, **kwargs)
+    if result is NotImplemented:
+        return DECLINED
+    y, back = result
+    sealed = seal_direct(record[0], y, back, args)
+    if sealed is None:
+        return DECLINED
+    none = (None,) * len(kwargs)
+    record[slot] = lambda y_bar: (*sealed(y_bar), *none)
+    return y
+
+
+_SETTINGS = frozenset({int, bool, str, tuple, type(None)})
+"""Types of axes, flags and modes."""
 
 
 _NAMED = frozenset({BuiltinFunctionType, np.ufunc, type(np.mean)})
@@ -600,8 +631,24 @@ def class_attribute(kind: type, name: str, default: Any = None) -> Any:
     return default
 
 
+def _append(record: list[Any], slot: int, xs: list[Any], value: Any) -> None:
+    """The rule of ``list.append``, for the loops that do little else."""
+    memory: Memory = record[0]
+    xs.append(value)
+    position = memory.note(swap_end, xs.append, xs.pop, ABSENT)
+
+    def append_back(_: Any) -> tuple[Any, ...]:
+        memory.rewind(position)
+        shadow = memory.shadows.get(id(xs))
+        return None, None, None if shadow is None else shadow.pop()
+
+    record[slot] = append_back
+
+
 def method(record: list[Any], slot: int, obj: Any, name: str, *args: Any) -> Any:
     """``obj.name(*args)``; the pullback returns ``(None, obj_bar, *arg_bars)``."""
+    if name == "append" and type(obj) is list and len(args) == 1:
+        return _append(record, slot, obj, args[0])
     static = class_attribute(type(obj), name)
     if (
         type(static) is FunctionType

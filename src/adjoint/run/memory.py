@@ -36,22 +36,19 @@ def root_of(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return array
 
 
-_SEQUENCES: tuple[Any, ...] = (list, tuple, deque)
-
-
 def size_of(xs: Any) -> int:
     """How many elements a list, tuple or deque holds, whatever ``__len__`` a subclass has."""
-    for kind in _SEQUENCES:
+    for kind in (list, tuple, deque):
         if isinstance(xs, kind):
-            return kind.__len__(xs)  # type: ignore[no-any-return]
+            return kind.__len__(xs)
     return len(xs)
 
 
 def elements_of(xs: Any) -> Iterator[Any]:
     """The elements of a list, tuple or deque, whatever ``__iter__`` a subclass has."""
-    for kind in _SEQUENCES:
+    for kind in (list, tuple, deque):
         if isinstance(xs, kind):
-            return kind.__iter__(xs)  # type: ignore[no-any-return]
+            return kind.__iter__(xs)
     return iter(xs)
 
 
@@ -138,14 +135,14 @@ class Memory:
         shadow = self.shadows.get(id(xs))
         if shadow is None:
             shadow = self.shadows[id(xs)] = [None] * size_of(xs)
-        return shadow
+        return shadow  # type: ignore[no-any-return]
 
     def dict_shadow(self, owner: Any) -> dict[Any, Any]:
         """The shadow of a dict (by key), a set (by element) or an object (by field)."""
         shadow = self.shadows.get(id(owner))
         if shadow is None:
             shadow = self.shadows[id(owner)] = {}
-        return shadow
+        return shadow  # type: ignore[no-any-return]
 
     def add_item(self, xs: Any, i: int, bar: Any) -> None:
         """Add a cotangent of ``xs[i]`` of a list, tuple or deque; `i` is not negative."""
@@ -356,6 +353,13 @@ def swap_array(entry: list[Any]) -> None:
     current = array[index]
     entry[3] = current.copy() if isinstance(current, np.ndarray) else current
     array[index] = saved
+
+
+def swap_contents(entry: list[Any]) -> None:
+    """``[swap, array, saved]``: all of an array."""
+    _, array, saved = entry
+    entry[2] = array.copy()
+    array[...] = saved
 
 
 def swap_with(entry: list[Any]) -> None:

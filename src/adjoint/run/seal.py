@@ -46,7 +46,7 @@ def seal_direct(memory: Memory, y: Any, back: Back, args: tuple[Any, ...]) -> Ba
     result = result_of(y)
 
     def direct_back(y_bar: Any) -> tuple[Any, ...]:
-        if type(y_bar) not in _DIRECT or memory.buffers:
+        if (type(y_bar) is not ndarray and type(y_bar) not in _DIRECT) or memory.buffers:
             y_bar = arrived(memory, result, y_bar)
             if type(y_bar) is Poison or y_bar is None:
                 return (None, *(y_bar,) * (n - 1))

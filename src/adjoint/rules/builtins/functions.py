@@ -211,7 +211,7 @@ def _best(name: str, best: Any, better: Any) -> None:
 
     structural(best)(of_numbers)
     substitute(best)(of_any)
-    direct[best] = of_two, 2, 2
+    direct[best] = of_two, 2, 2, frozenset()
 
 
 _best("min", min, operator.lt)

@@ -98,7 +98,7 @@ def array_rule(
         for key in keys:
             rules = entry(key).rrules
             rules.insert(0, Rule(placed_keywords, known, *shape, alias=alias, keyword_bars=True))
-            rules.insert(0, Rule(placed, options, *shape, alias=alias))
+            rules.insert(0, Rule(placed, options, *shape, alias=alias, trusted=exact))
         return function
 
     return add
