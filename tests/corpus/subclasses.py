@@ -779,3 +779,20 @@ def integer_with_attribute(x):
     i = Index(3)
     i.weight = x
     return i.weight * i + x**i
+
+
+@case(1.5)
+def containers_with_slots(x):
+    class Named(dict):
+        __slots__ = ("a",)
+
+    class Scaled(list):
+        __slots__ = ("scale",)
+
+    d = Named()
+    d["a"] = x * x
+    d.a = x**4
+    xs = Scaled([x])
+    xs.scale = x * 3
+    xs.append(x * x)
+    return d["a"] * d.a + xs[0] * xs.scale * xs[1]

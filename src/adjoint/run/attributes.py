@@ -22,7 +22,7 @@ from adjoint.run.dispatch import (
     run_rules,
 )
 from adjoint.run.memory import ABSENT, Memory, refused, swap_item, swap_slot, swap_with
-from adjoint.run.structure import ATOMS, by_value, fields_of, has_field
+from adjoint.run.structure import ATOMS, by_value, fields_of, has_field, slot_owner
 from adjoint.run.unknown import is_opaque, run_unknown
 
 __all__ = ["ATTRIBUTES", "attribute", "set_attribute"]
@@ -213,7 +213,7 @@ def _by_class(record: list[Any], slot: int, obj: Any, kind: type, name: str, sta
             memory: Memory = record[0]
 
             def slot_back(y_bar: Any) -> tuple[Any, ...]:
-                memory.add_entry(obj, name, y_bar)
+                memory.add_entry(slot_owner(memory, obj), name, y_bar)
                 return NONE2
 
             record[slot] = slot_back
@@ -387,7 +387,7 @@ def _write_slot(record: list[Any], slot: int, obj: Any, name: str, static: Any, 
 
     def slot_back(_: Any) -> tuple[Any, ...]:
         memory.rewind(position)
-        return None, None, None, memory.take_entry(obj, name)
+        return None, None, None, memory.take_entry(slot_owner(memory, obj), name)
 
     record[slot] = slot_back
 

@@ -36,19 +36,22 @@ def root_of(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return array
 
 
+_SEQUENCES: tuple[Any, ...] = (list, tuple, deque)
+
+
 def size_of(xs: Any) -> int:
     """How many elements a list, tuple or deque holds, whatever ``__len__`` a subclass has."""
-    for kind in (list, tuple, deque):
+    for kind in _SEQUENCES:
         if isinstance(xs, kind):
-            return kind.__len__(xs)
+            return kind.__len__(xs)  # type: ignore[no-any-return]
     return len(xs)
 
 
 def elements_of(xs: Any) -> Iterator[Any]:
     """The elements of a list, tuple or deque, whatever ``__iter__`` a subclass has."""
-    for kind in (list, tuple, deque):
+    for kind in _SEQUENCES:
         if isinstance(xs, kind):
-            return kind.__iter__(xs)
+            return kind.__iter__(xs)  # type: ignore[no-any-return]
     return iter(xs)
 
 
@@ -135,14 +138,14 @@ class Memory:
         shadow = self.shadows.get(id(xs))
         if shadow is None:
             shadow = self.shadows[id(xs)] = [None] * size_of(xs)
-        return shadow  # type: ignore[no-any-return]
+        return shadow
 
     def dict_shadow(self, owner: Any) -> dict[Any, Any]:
         """The shadow of a dict (by key), a set (by element) or an object (by field)."""
         shadow = self.shadows.get(id(owner))
         if shadow is None:
             shadow = self.shadows[id(owner)] = {}
-        return shadow  # type: ignore[no-any-return]
+        return shadow
 
     def add_item(self, xs: Any, i: int, bar: Any) -> None:
         """Add a cotangent of ``xs[i]`` of a list, tuple or deque; `i` is not negative."""

@@ -81,6 +81,20 @@ def slots_of(kind: type) -> dict[str, Any]:
     return found
 
 
+class _Slots:
+    """Stands for the slots of a container, whose own shadow holds its elements."""
+
+    def __init__(self, owner: Any) -> None:
+        self.owner = owner  # kept alive, so that nothing else gets its identity
+
+
+def slot_owner(memory: Memory, obj: Any) -> Any:
+    """What the shadow of an object's slots is keyed by."""
+    if not isinstance(obj, list | dict | set | frozenset | deque):
+        return obj
+    return memory.caches.setdefault(("slots", id(obj)), _Slots(obj))
+
+
 def has_field(obj: Any, name: str) -> bool:
     """Whether a number or an array of a class of the user's holds an attribute of its own."""
     kind = type(obj)
@@ -270,12 +284,13 @@ class Reader:
         kind = type(value)
         if not kind.__flags__ & (1 << 9) or not issubclass(kind, _WITHOUT_FIELDS):
             return
-        fields = fields_of(value)
-        if not fields:
-            return
-        shadow = self._shadow(fields) or {}
-        for name, item in fields.items():
-            if self.read(item, shadow.get(name)) is not None:
+        fields = fields_of(value) or {}
+        shadow = (self._shadow(fields) or {}) if fields else {}
+        parts = [(name, item, shadow.get(name)) for name, item in fields.items()]
+        own = self._shadow(slot_owner(self._memory, value)) if slots_of(kind) else None
+        parts += [(name, None, bar) for name, bar in own.items()] if type(own) is dict else []
+        for name, item, bar in parts:
+            if (bar if item is None else self.read(item, bar)) is not None:
                 base = next(base for base in _WITHOUT_FIELDS if issubclass(kind, base))
                 raise CotangentError(
                     f"the attribute {name!r} of a {kind.__name__}, which is a kind of"
