@@ -442,13 +442,18 @@ def direct_rule(f: Any) -> Direct | None:
     return found
 
 
-def non_differentiable(*keys: Any) -> None:
+def non_differentiable(*keys: Any) -> Any:
     """Say that functions have derivative zero, or return no reals: they run as they are.
 
     They must not store or change anything that carries a derivative.
+
+    Returns
+    -------
+    The function, if it is one, so that this can be used as a decorator.
     """
     for key in keys:
         entry(key).inactive = True
+    return keys[0] if len(keys) == 1 else None
 
 
 def substitute(*keys: Any) -> Callable[[F], F]:

@@ -10,6 +10,7 @@ from adjoint.rules.numpy import (
     flat,
     joining,
     methods,
+    norms,
     out,
     products,
     reductions,
@@ -38,6 +39,7 @@ __all__ = [
     "flat",
     "joining",
     "methods",
+    "norms",
     "out",
     "products",
     "reductions",
@@ -52,5 +54,6 @@ __all__ = [
     "ufuncs",
     "updating",
     "vectorizing",
+    "windows",
     "writing",
 ]
