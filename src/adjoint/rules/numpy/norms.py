@@ -11,7 +11,7 @@ from adjoint.rules.numpy.operands import array_rule
 
 @array_rule(np.linalg.norm, operands="x")
 def _(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Any:
-    """Of vectors and, with ``ord=None`` or ``'fro'``, of matrices; at 0 its gradient is taken for 0.
+    """Of vectors and, with ``ord=None`` or ``"fro"``, of matrices; its gradient at 0 is 0.
 
     Other orders are differentiated by NumPy's own source.
     """

@@ -1,4 +1,4 @@
-"""Windows that slide along axes: NumPy looks at the same memory, differentiated code takes copies."""
+"""Windows that slide along axes: NumPy looks at the same memory, we take copies."""
 
 from __future__ import annotations
 
