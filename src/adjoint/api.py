@@ -14,7 +14,7 @@ from adjoint.errors import AdjointError, ArgumentError, CotangentError, NotScala
 from adjoint.frontend import lower
 from adjoint.ir.printer import format_function
 from adjoint.rules.projection import project
-from adjoint.run.accumulate import Poison
+from adjoint.run.accumulate import Poison, finish
 from adjoint.run.dispatch import call_keywords
 from adjoint.run.functions import unit_of
 from adjoint.run.memory import Memory
@@ -140,6 +140,7 @@ def _plain_cotangents(
     found: list[Any] = [None]
     arrays = [y_bar, *args]
     for value, bar in zip(args, bars[1 : len(args) + 1], strict=True):
+        bar = finish(bar)
         kind = type(bar)
         if type(value) is float:
             if kind is not float:

@@ -121,10 +121,14 @@ class Scattered:
             self._dense = np.zeros(self.shape, self.dtype)
         dense, entries = self._dense, self._entries
         self._entries, self._size = [], 0
-        if first and len(entries) == 1 and not _repeats(entries[0][0]):
+        if first and len(entries) == 1:
             index, part = entries[0]
-            dense[index] = part
-            return
+            if type(index) is np.ndarray and _is_countable(index, part, dense):
+                self._dense = np.bincount(index, part, dense.size)
+                return
+            if not _repeats(index):
+                dense[index] = part
+                return
         many = len(entries) > _MANY and len(self.shape) == 1
         plain, parts = [], []
         for index, part in entries:

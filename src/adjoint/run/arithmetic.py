@@ -180,7 +180,7 @@ def truediv(record: list[Any], slot: int, a: Any, b: Any) -> Any:
                 y_bar = arrived(memory, result, y_bar)
                 if type(y_bar) is not ndarray:
                     return None, y_bar, y_bar
-            a_bar = y_bar / b
+            a_bar: Any = y_bar / b
             b_bar = a_bar * y
             np.negative(b_bar, b_bar)
             if not isfinite(_dot(a_bar, b_bar)):
@@ -755,7 +755,7 @@ def run_divmod(record: list[Any], slot: int, a: Any, b: Any) -> Any:
 def truth(record: list[Any], slot: int, value: Any) -> bool:
     """``bool(value)``; a user's ``__bool__`` or ``__len__`` is code like any other."""
     if value is True or value is False:
-        return value  # type: ignore[no-any-return]
+        return value
     kind = type(value)
     if kind in NUMBERS or kind is ndarray:
         return bool(value)

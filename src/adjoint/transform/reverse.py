@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TypeAlias, assert_never
 
 from adjoint.ir import primitives
@@ -110,7 +111,8 @@ class _Reverse:
                 self._count(part, again)
 
     def _is_temporary(self, var: Var) -> bool:
-        return var.name[:1] == "_" and var.name[1:].isdigit() and var.name not in self._own
+        name = var.name
+        return name[0] == "_" and name[1:].isdigit() and name not in self._own
 
     # ---- slots -----------------------------------------------------------------------------------
 
@@ -180,18 +182,22 @@ class _Reverse:
         if self._activity.is_plain(op):
             return self._rebound(op, op.target, guarded, op.span)
         loads, back_loads, operands = self._local(op.operands, op.span)
-        more, back_more, values = self._local(tuple(value for _, value in op.keywords), op.span)
-        keywords = tuple(
-            (name, value) for (name, _), value in zip(op.keywords, values, strict=True)
-        )
-        op = Call(op.target, op.callee, operands, keywords, op.span)
-        if op.callee == Const(primitives.call_method):
+        values: tuple[Operand, ...] = ()
+        if op.keywords:
+            names = [name for name, _ in op.keywords]
+            given = tuple(value for _, value in op.keywords)
+            more, back_more, values = self._local(given, op.span)
+            loads, back_loads = [*loads, *more], [*back_more, *back_loads]
+            op = replace(op, keywords=tuple(zip(names, values, strict=True)))
+        if operands is not op.operands:
+            op = replace(op, operands=operands)
+        if isinstance(op.callee, Const) and op.callee.value is primitives.call_method:
             operands = (operands[0], *operands[2:])  # the name of the method is no operand
         sources = tuple(map(self._active, (*operands, *values)))
         if self._activity.result_inactive(op):
             sources = (None,) * len(sources)  # no cotangent comes in, so none by value goes out
         ahead, back = self._pull(op, () if op.target is None else (op.target,), sources, guarded)
-        return [*loads, *more, *ahead], [*back, *back_more, *back_loads]
+        return [*loads, *ahead], [*back, *back_loads]
 
     def _unpack(self, op: Unpack, guarded: bool) -> Both:
         loads, back_loads, (value,) = self._local((op.value,), op.span)
@@ -224,6 +230,11 @@ class _Reverse:
         their own."""
         loads: list[ForwardOp] = []
         backs: list[ReverseOp] = []
+        for operand in operands:
+            if isinstance(operand, Global):
+                break
+        else:
+            return loads, backs, operands
         local: list[Operand] = []
         for operand in operands:
             if isinstance(operand, Global) and self._activity.fixed(operand.name) is None:

@@ -1,0 +1,184 @@
+"""The short ways of arithmetic and of arrays: zeros that stay zeros, written memory, poison."""
+
+import weakref
+
+import numpy as np
+import pytest
+
+import adjoint as ad
+from adjoint.testing import check_gradient
+
+A = np.array([0.9, -0.8, 0.7])
+B = np.array([1.1, 0.4, -0.3])
+SCALE, TABLE, COUNTER = 2.0, np.array([1.5, 0.5, -2.0]), 0.5
+
+
+def selected(part):
+    """A cotangent of zero for the elements in which something is infinite."""
+    return lambda *args: np.sum(np.where(np.array([True, False, True]), part(*args), 0.0))
+
+
+INFINITE = [
+    (lambda a, b: a * b, A, np.array([1.0, np.inf, 2.0])),
+    (lambda a, b: b * a, A, np.array([1.0, np.nan, 2.0])),
+    (lambda a, b: a / b, A, np.array([1.0, 0.0, 2.0])),
+    (lambda a, b: b / a, np.array([1.0, 0.0, 2.0]), B),
+    (lambda a, b: b * a**2, np.array([1.0, np.inf, 2.0]), B),
+    (lambda a, b: a[0] * b, A, np.array([1.0, np.inf, 2.0])),
+    (lambda a, b: b / a[0], A, np.array([1.0, np.inf, 2.0])),
+    (lambda a, b: a * b * 2.0, A, np.array([1.0, np.inf, 2.0])),
+    (lambda a, b: a * INFINITE_TABLE + b, A, B),
+]
+INFINITE_TABLE = np.array([1.0, np.inf, 2.0])
+
+
+@pytest.mark.parametrize("case", INFINITE)
+def test_zeros_stay_zeros(case):
+    f, a, b = case
+    with np.errstate(all="ignore"):
+        bars = ad.gradient(selected(f), a, b)
+    for bar in bars:
+        assert np.all(np.isfinite(bar)) and bar[1] == 0
+
+
+def test_zero_of_a_number_stays_zero():
+    assert ad.gradient(lambda x, y: (x * y) * 0.0 + x, 3.0, np.inf) == (1.0, 0.0)
+    assert ad.gradient(lambda x: 0.0 * (x**0.5) + x, 0.0) == (1.0,)
+    back = ad.pullback(lambda x, y: x / y, np.float64(1.0), np.float64(0.5))[1]
+    assert back(0.0)[1:] == (0.0, 0.0)
+
+
+OPERATIONS = [
+    lambda a, b: a + b,
+    lambda a, b: a - b,
+    lambda a, b: a * b,
+    lambda a, b: a / b,
+    lambda a, b: -a + 2 * b - 3.0,
+    lambda a, b: (a - 1) * 0.5 / 2 + (1.0 - b) / 4.0,
+    lambda a, b: a * a * b**2,
+    lambda a, b: a[1] * b + b * a[2] - b / a[0],
+    lambda a, b: TABLE * a - b * TABLE + (TABLE - a) / TABLE,
+    lambda a, b: SCALE * a + b / SCALE,
+    lambda a, b: np.maximum(a, b) + np.minimum(a, TABLE) + np.maximum(TABLE, b),
+    lambda a, b: np.dot(a, b) * np.dot(a, TABLE) + (a @ TABLE) * a,
+    lambda a, b: np.array([a[0], b[1], a[2] * b[0]]),
+    lambda a, b: a[:2].sum(keepdims=True) + b[1:] * a[:-1],
+    lambda a, b: np.sum(np.stack([a, b]), axis=0) * np.mean(b, keepdims=True),
+]
+
+
+@pytest.mark.parametrize("f", OPERATIONS)
+def test_by_differences(f):
+    check_gradient(lambda a, b: np.sum(f(a, b) * np.array([1.0, -2.0, 0.5])[: f(a, b).size]), A, B)
+
+
+@pytest.mark.parametrize("f", OPERATIONS)
+def test_after_writes_of_what_was_used(f):
+    """What is written later, or before, keeps its cotangent in memory."""
+
+    def g(a, b):
+        a, b = a * 1.0, b * 1.0
+        y = f(a, b)
+        a[1] = b[0] * 2.0
+        b += a
+        y = y + f(a, b) if y.shape == (3,) else y * np.sum(f(a, b))
+        b[1:] -= 0.5 * a[:-1]
+        y *= 0.5
+        return np.sum(y * f(a, b)[: y.size])
+
+    check_gradient(g, A, B)
+
+
+@pytest.mark.parametrize("f", OPERATIONS)
+def test_results_that_are_written(f):
+    def g(a, b):
+        y = f(a, b)
+        z = y * 2.0
+        y[0] = a[0] * b[0]
+        y[1:] += z[1:]
+        y -= 0.25
+        return np.sum(y * z)
+
+    check_gradient(g, A, B)
+
+
+def test_numbers_in_every_mixture():
+    def f(x, y, z):
+        u = -(x**2) + y**3 - z**-1 + x / y - 2 / x + y / 4 + abs(z) - (-y)
+        return u * max(x, y) - min(x, 0.5) * max(x, x) + SCALE * x - x * SCALE + SCALE / x
+
+    check_gradient(f, 1.3, 0.7, -0.4)
+    check_gradient(f, np.float64(1.3), 0.7, np.float64(-0.4))
+    check_gradient(f, 1.3, np.float64(0.7), -0.4)
+    check_gradient(lambda n, x: n * x + x / n - n**2, 3, 0.7)
+
+
+def assigns(x):
+    global COUNTER
+    COUNTER = COUNTER * x
+    return COUNTER * x + x * COUNTER - COUNTER + x / COUNTER + x**COUNTER + np.maximum(COUNTER, x)
+
+
+def test_a_global_that_is_assigned_has_a_derivative():
+    def value(x):
+        c = 0.5 * x
+        return c * x + x * c - c + x / c + x**c + np.maximum(c, x)
+
+    global COUNTER
+    expected = ad.gradient(value, 1.7)[0]
+    COUNTER = 0.5
+    assert ad.gradient(assigns, 1.7)[0] == pytest.approx(expected, rel=1e-12)
+    COUNTER = 0.5
+
+
+BUFFER = np.zeros(3)
+
+
+def writes(x):
+    BUFFER[:] = x * 2.0
+    return np.sum(x * BUFFER + BUFFER * x + np.dot(BUFFER, x) + BUFFER @ x)
+
+
+def test_a_global_array_that_is_written_has_a_derivative():
+    check_gradient(writes, A)
+
+
+def test_poison_passes():
+    special = pytest.importorskip("scipy.special")
+    for f in (
+        lambda a: special.i0(a * 3.0 - a / 2 + a[0] * a)[1],
+        lambda a: special.i0(-a + a * a * TABLE)[1],
+        lambda a: special.i0(np.array([a[0], a[1]]))[1],
+        lambda a: special.i0(float(a[0]) ** 2 + abs(a[1])),
+    ):
+        with pytest.raises(ad.AdjointError, match="i0"):
+            ad.gradient(f, A)
+
+    def written(a):
+        y = a * 2.0
+        y[0] = 1.0
+        y += a
+        return special.i0(y * 3.0)[1]
+
+    with pytest.raises(ad.AdjointError, match="i0"):
+        ad.gradient(written, A)
+
+
+def test_intermediate_arrays_are_not_kept():
+    kept = []
+
+    def look(y):
+        kept.append(weakref.ref(y))
+
+    ad.non_differentiable(look)
+
+    def f(x):
+        for _ in range(5):
+            y = x * 0.5 + 1.0
+            look(y)
+            x = np.roll(y, 1) - 0.25 * y
+        return np.sum(x)
+
+    y, back = ad.pullback(f, np.ones(1000))
+    assert sum(ref() is not None for ref in kept) == 0
+    np.testing.assert_allclose(back(1.0)[1], 0.375**5 * np.ones(1000))
