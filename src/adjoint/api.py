@@ -15,7 +15,7 @@ from adjoint.frontend import lower
 from adjoint.ir.printer import format_function
 from adjoint.rules.projection import project
 from adjoint.run.accumulate import Poison, finish
-from adjoint.run.dispatch import call_keywords
+from adjoint.run.dispatch import call_keywords, class_attribute
 from adjoint.run.functions import unit_of
 from adjoint.run.memory import Memory
 from adjoint.run.place import as_user_error
@@ -273,8 +273,9 @@ def public(f: F) -> F:
         except BaseException as error:
             raise as_user_error(error)  # noqa: B904  it is the same error
 
-    call.__code__ = call.__code__.replace(co_name=f.__name__)
-    return call  # type: ignore[return-value]
+    shown: Any = call
+    shown.__code__ = shown.__code__.replace(co_name=f.__name__)
+    return shown  # type: ignore[no-any-return]
 
 
 # ---- operators -----------------------------------------------------------------------------------
@@ -494,12 +495,12 @@ def _filled(value: Any, bar: Any, within: tuple[int, ...] = ()) -> Any:
         }
     fields = fields_of(value) if is_record(value) else None
     if fields is not None and id(value) not in within:
-        parts = {
+        named = {
             name: _filled(item, None if bar is None else bar.get(name), (*within, id(value)))
             for name, item in fields.items()
         }
-        if any(part is not None for part in parts.values()):
-            return Tangent(type(value), parts)
+        if any(part is not None for part in named.values()):
+            return Tangent(type(value), named)
     return bar
 
 
@@ -514,10 +515,10 @@ def _python_function(f: Any) -> FunctionType:
             f = f.func
         elif isinstance(getattr(f, "__wrapped__", None), FunctionType):
             f = f.__wrapped__
-        elif isinstance(f, type) and isinstance(f.__init__, FunctionType):
-            f = f.__init__
-        elif isinstance(getattr(type(f), "__call__", None), FunctionType):
-            f = type(f).__call__
+        elif isinstance(f, type) and isinstance(class_attribute(f, "__init__"), FunctionType):
+            f = class_attribute(f, "__init__")
+        elif isinstance(class_attribute(type(f), "__call__"), FunctionType):
+            f = class_attribute(type(f), "__call__")
         else:
             raise SourceError(
                 f"{f!r} has no Python source", hint="it may have a rule: see ad.rrule"

@@ -121,7 +121,8 @@ class ForwardEmitter:
                 write.line(
                     text if call.target is None else f"{call.target.name} = {text}", call.span
                 )
-            case Recorded(op=Unpack() as unpack, slot=slot):
+            case Recorded(op=unpack, slot=slot):
+                assert isinstance(unpack, Unpack)
                 write.line(self._unpack(unpack, slot), unpack.span)
             case Mark(slot=slot, value=value, span=span):
                 write.line(f"{self.slot(slot)} = {value}", span)
@@ -154,7 +155,7 @@ class ForwardEmitter:
                 assert_never(op)
 
     def _chain(self, op: If) -> None:
-        """A long ``if … elif … elif``, whose branches nested in ``else`` Python would not indent."""
+        """A long ``if … elif … elif``, which Python would not indent as nested ``else``."""
         undecided = self._names.fresh("undecided")
         self._writer.line(f"{undecided} = True", op.span)
         while True:

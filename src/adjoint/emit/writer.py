@@ -120,5 +120,5 @@ def _constant_name(value: Any) -> str:
         return name
     if type(value) is dict:
         return "namespace"  # the only mutable constant: the globals of the function
-    name = getattr(value, "co_name", type(value).__name__)
-    return "code_" + "".join(c for c in name if c.isalnum() or c == "_")
+    of = str(getattr(value, "co_name", type(value).__name__))
+    return "code_" + "".join(c for c in of if c.isalnum() or c == "_")

@@ -71,7 +71,7 @@ def _is_discrete(value: Any) -> bool:
     return (
         value is None
         or isinstance(value, int | str | bytes | type)
-        or type(value).__hash__ is object.__hash__
+        or vars(object)["__hash__"] is type(value).__hash__
     )
 
 

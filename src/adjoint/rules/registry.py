@@ -94,7 +94,7 @@ class Rule:
     required: int
     names: tuple[str, ...] = ()
     defaults: tuple[Any, ...] = ()
-    types: tuple[tuple[int, type], ...] = ()
+    types: tuple[tuple[int, Any], ...] = ()
     alias: bool = False
     trusted: bool = False
     keyword_bars: bool = False
@@ -112,7 +112,7 @@ class Rule:
         positional, required, keywords = 0, 0, set()
         names: list[str] = []
         defaults: list[Any] = []
-        types: list[tuple[int, type]] = []
+        types: list[tuple[int, Any]] = []
         for parameter in inspect.signature(function, eval_str=True).parameters.values():
             if parameter.kind is parameter.VAR_KEYWORD:
                 raise TypeError(

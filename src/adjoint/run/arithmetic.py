@@ -172,7 +172,8 @@ def truediv(record: list[Any], slot: int, a: Any, b: Any) -> Any:
         record[slot] = truediv_back
         return y
     if type(a) is ndarray and type(b) is ndarray and _alike(record[0], a, b):
-        memory, y = record[0], a / b
+        memory = record[0]
+        y: Any = a / b
         result = weakref(y)
 
         def quotient_back(y_bar: Any) -> tuple[Any, ...]:

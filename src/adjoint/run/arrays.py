@@ -326,7 +326,7 @@ def _add_in_place(
         if poison is not None:
             return None, None, poison
         shadow = memory.array_shadow(x)
-        bar = float(shadow.sum()) if is_number else shadow
+        bar: Any = float(shadow.sum()) if is_number else shadow
         return None, None, -bar if op is operator.isub else bar if is_number else bar.copy()
 
     record[slot] = add_back

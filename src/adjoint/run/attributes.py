@@ -30,7 +30,7 @@ __all__ = ["ATTRIBUTES", "attribute", "set_attribute"]
 ndarray = np.ndarray
 NONE2 = (None, None, None)
 _MISSING: Any = object()
-_MEMBER = type(property.fget)
+_MEMBER: Any = type(property.fget)
 
 
 def attribute(record: list[Any], slot: int, obj: Any, name: str, *default: Any) -> Any:
@@ -48,8 +48,8 @@ def attribute(record: list[Any], slot: int, obj: Any, name: str, *default: Any) 
         return _of_number(record, slot, obj, name, default)
     if isinstance(obj, type):
         return _of_class(record, slot, obj, name, default)
-    fetcher = kind.__getattribute__
-    if fetcher is not object.__getattribute__ and type(fetcher) is FunctionType:
+    fetcher: Any = kind.__getattribute__
+    if type(fetcher) is FunctionType:
         return linked(record, slot, _pair, call_keywords, fetcher, (obj, name), {})
     return plain_attribute(record, slot, obj, name, *default)
 
@@ -277,8 +277,8 @@ def _pair(bars: tuple[Any, ...]) -> tuple[Any, ...]:
 def set_attribute(record: list[Any], slot: int, obj: Any, name: str, value: Any) -> None:
     """``obj.name = value``; the pullback returns ``(None, None, None, value_bar)``."""
     kind = type(obj)
-    setter = kind.__setattr__
-    if setter is not object.__setattr__ and type(setter) is FunctionType:
+    setter: Any = kind.__setattr__
+    if type(setter) is FunctionType:
         call_keywords(record, slot, setter, (obj, name, value), {})
         return
     if type(setter) in C_METHODS and setter.__name__ != "__setattr__":  # = dict.__setitem__
@@ -342,7 +342,7 @@ def write_attribute(record: list[Any], slot: int, obj: Any, name: str, value: An
         run_unknown(record[0], record, slot, setattr, (obj, name, value), {})
         return
     old = fields.get(name, ABSENT)
-    setter = kind.__setattr__
+    setter: Any = kind.__setattr__
     if type(setter) is FunctionType:  # the caller has been through it
         setter = object.__setattr__
     setter(obj, name, value)
@@ -406,9 +406,9 @@ def write_global(
 def delete_attribute(record: list[Any], slot: int, obj: Any, name: str) -> None:
     """``del obj.name``"""
     kind = type(obj)
-    deleter = kind.__delattr__
+    deleter: Any = kind.__delattr__
     static = class_attribute(kind, name)
-    if deleter is not object.__delattr__ and type(deleter) is FunctionType:
+    if type(deleter) is FunctionType:
         call_keywords(record, slot, deleter, (obj, name), {})
         return
     if type(static) is property and static.fdel is not None:

@@ -67,7 +67,7 @@ def _without_self(bars: tuple[Any, ...]) -> tuple[Any, ...]:
 def _init(
     record: list[Any], slot: int, obj: Any, cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    init: Any = cls.__init__
+    init: Any = getattr(cls, "__init__")  # noqa: B009  mypy takes cls.__init__ for an instance's
     if dataclasses.is_dataclass(cls) and _is_generated(init):
         from adjoint.rules.dataclasses import initialise
 

@@ -279,8 +279,9 @@ def _run_with_keywords(
         return DECLINED
     memory = record[0]
     y, back = result
+    keyword_bars: dict[str, Any] = {}
     if rule.keyword_bars:
-        given, keyword_bars = back, {}
+        given = back
 
         def back(y_bar: Any) -> tuple[Any, ...]:
             *bars, named = given(y_bar)
@@ -433,7 +434,7 @@ def _builtin(
 def _class_of_method(f: Any, owner: Any) -> type:
     """The class whose method is bound: not that of the object where ``super()`` bound it."""
     if type(f) is types.MethodWrapperType:
-        return f.__objclass__  # type: ignore[no-any-return]
+        return f.__objclass__
     for base in type(owner).__mro__:
         if type(vars(base).get(f.__name__)) in C_METHODS:
             return base
@@ -501,11 +502,11 @@ def _ufunc(
     n = len(given) - len(args)
     if out is None and "dtype" in rest and set(rest) <= {"dtype", "casting", "order", "subok"}:
 
-        def as_given(_: tuple[Any, ...]) -> tuple[Any, ...]:
+        def as_cast(_: tuple[Any, ...]) -> tuple[Any, ...]:
             return (None, *record[0].take_items(args, len(args)), *(None,) * (n + len(kwargs)))
 
         return linked(
-            record, slot, as_given, call_function, ufunc_as, (f, rest["dtype"], args), NO_KEYWORDS
+            record, slot, as_cast, call_function, ufunc_as, (f, rest["dtype"], args), NO_KEYWORDS
         )
     if out is None:
         dropped = [key for key in kwargs if key not in rest]
@@ -714,7 +715,7 @@ def linked(
 
     def linked_back(y_bar: Any) -> tuple[Any, ...]:
         back = inner[1]
-        return blank(y_bar) if back is None else arrange(back(y_bar))  # type: ignore[no-any-return]
+        return blank(y_bar) if back is None else arrange(back(y_bar))
 
     record[slot] = linked_back
     y = run(inner, 1, *operands)
@@ -732,7 +733,7 @@ C_METHODS = frozenset(
     {types.MethodDescriptorType, types.WrapperDescriptorType, types.ClassMethodDescriptorType}
 )
 
-HANDLERS: dict[type, Callable[..., Any]] = {
+HANDLERS: dict[type, Any] = {
     FunctionType: call_function,
     MethodType: _method_object,
     BuiltinFunctionType: _builtin,

@@ -67,7 +67,8 @@ class Generator(Iterator):
         if self._forward.gi_frame is None:
             return run(*operands)  # it has finished: nothing of its body runs
         closing = run == self._forward.close
-        finished, stop = True, None
+        finished = True
+        stop: StopIteration | None = None
 
         def segment_back(bar: Any) -> Any:
             if stop is not None:

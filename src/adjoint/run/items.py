@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from adjoint.ir import primitives
+from adjoint.rules.registry import lookup
 from adjoint.run.arrays import read_array, write_array
 from adjoint.run.dispatch import (
     DECLINED,
     INERT,
     call_keywords,
     class_attribute,
-    lookup,
     method_rules,
     run_rules,
 )
@@ -211,10 +211,10 @@ def build_dict(record: list[Any], slot: int, *pairs: Any) -> Any:
     def dict_back(_: Any) -> tuple[Any, ...]:
         shadow = memory.shadows.pop(id(xs), None) or {}
         bars: list[Any] = []
-        seen: set[Any] = set()
-        first = [key in seen or seen.add(key) for key in keys]  # whose key the dict has kept
-        for key, again in zip(reversed(keys), reversed(first), strict=True):
-            bars += [shadow.pop(key, None), None if again else memory.take_key(xs, key)]
+        kept = {id(key) for key in xs}  # of equal keys the dict has kept the first
+        for key in reversed(keys):
+            key_bar = memory.take_key(xs, key) if id(key) in kept else None
+            bars += [shadow.pop(key, None), key_bar]
         return (None, *reversed(bars))
 
     record[slot] = dict_back

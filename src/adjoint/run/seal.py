@@ -200,7 +200,8 @@ def _shares(y: Any, args: tuple[Any, ...]) -> bool:
 def _shape_of(arg: Any) -> tuple[int, ...] | None:
     """The shape of a number or an array."""
     if isinstance(arg, ndarray):
-        return arg.shape
+        shape: tuple[int, ...] = arg.shape
+        return shape
     return () if type(arg) in NUMBERS or isinstance(arg, np.generic) else None
 
 
@@ -219,9 +220,9 @@ def _checked(
         bar, shape = bars[i], shapes[i - 1]
         if bar is None or shape is None or type(bar) is Scattered or type(bar) is Poison:
             continue
-        if (found := np.shape(bar)) != shape:
+        if (given := np.shape(bar)) != shape:
             raise _rule_error(
-                f"the rule of '{name_of(f)}' returned a cotangent of shape {found} for argument"
+                f"the rule of '{name_of(f)}' returned a cotangent of shape {given} for argument"
                 f" {i}, whose shape is {shape}",
                 "sum over the axes along which the argument was broadcast",
             )

@@ -90,15 +90,13 @@ def run_unknown(
         if owner is not None:
             poison(memory, owner, bar)
         poison(memory, f, bar)
-        return (
-            None,
-            *(
-                bar
-                if by_value(value) and type(value) not in (bool, int)
-                else poison(memory, value, bar)
-                for value in inputs
-            ),
-        )
+        bars: list[Any] = [None]
+        for value in inputs:
+            carries = by_value(value) and type(value) not in (bool, int)
+            bars.append(bar if carries else None)
+            if not carries:
+                poison(memory, value, bar)
+        return tuple(bars)
 
     record[slot] = unknown_back
     return y
@@ -249,7 +247,8 @@ def _snapshot(value: Any) -> Any:
     if kind is array.array:
         return array.array(value.typecode, value)
     if isinstance(value, list | dict | set):
-        return value.copy() if kind in (list, dict, set) else type(value).copy(value)
+        base: Any = next(base for base in (list, dict, set) if isinstance(value, base))
+        return base.copy(value)  # not what a subclass makes of it
     fields = fields_of(value) if not isinstance(value, type | FunctionType) else None
     return None if fields is None else dict(fields)
 

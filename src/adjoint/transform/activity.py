@@ -245,7 +245,7 @@ class Activity:
                     define(target, lambda op=op: self.result_inactive(op))  # type: ignore[misc]
                 case Assign(target=target, source=source):
                     define(target, lambda source=source: self.is_inactive(source))  # type: ignore[misc]
-                case Unpack(targets=targets, value=value):
+                case Unpack(targets=targets):
                     for target in targets:
                         define(target, lambda: False)
                 case For(target=target, iterable=iterable):

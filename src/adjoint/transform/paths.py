@@ -120,13 +120,14 @@ class _Joiner:
                 return None
         if not isinstance(module, ModuleType) or not isinstance(name, Const):
             return None
-        value = vars(module).get(name.value)
+        member = str(name.value)
+        value = vars(module).get(member)
         if not (
             isinstance(value, ModuleType | type) or callable(value) or _is_constant(module, value)
         ):
             return None
         self.guards[names[0]] = fixed(self._namespace, names[0])
-        return Path((*names, name.value)), value
+        return Path((*names, member)), value
 
 
 CONSTANTS = frozenset({"math", "cmath", "numpy", "scipy"})

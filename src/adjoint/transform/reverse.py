@@ -373,8 +373,13 @@ class _Reverse:
             mark, handler_back = self._marked([*handler_back, Clear(op.caught)], True, op.span)
             handler = [*mark, *handler]
         statement = Try(
-            tuple(body), op.caught, tuple(handler), tuple(orelse), tuple(final), op.span
-        )  # type: ignore[arg-type]
+            tuple(body),  # type: ignore[arg-type]
+            op.caught,
+            tuple(handler),  # type: ignore[arg-type]
+            tuple(orelse),  # type: ignore[arg-type]
+            tuple(final),  # type: ignore[arg-type]
+            op.span,
+        )
         return [statement], [*final_back, *orelse_back, *handler_back, *body_back]
 
 

@@ -209,7 +209,8 @@ def fromkeys_of(kind: Any, keys: Any, value: Any = None, /) -> Any:
     return made
 
 
-for _view in ({}.keys(), {}.values(), {}.items()):
+_empty: dict[Any, Any] = {}
+for _view in (_empty.keys(), _empty.values(), _empty.items()):
 
     @substitute((type(_view), "__reversed__"))
     def _(view: Any) -> Any:

@@ -181,7 +181,8 @@ def _best(name: str, best: Any, better: Any) -> None:
 
         return y, best_back
 
-    def of_any(*values: Any, key: Any = None, default: Any = _Missing) -> Any:
+    def of_any(*args: Any, key: Any = None, default: Any = _Missing) -> Any:
+        values: Any = args
         if len(values) == 1:
             values = list(values[0])
             if key is None and values:
