@@ -232,7 +232,8 @@ class ForwardEmitter:
             if op.items is not None:
                 iterate = self._names.of(self._runtime["iterate"], "iterate")
                 made = "" if op.made is None else f", {op.made.index}"
-                iterable = f"{iterate}({self._records[op.items.depth]}, {op.items.index}, {iterable}{made})"
+                place = f"{self._records[op.items.depth]}, {op.items.index}"
+                iterable = f"{iterate}({place}, {iterable}{made})"
             with self._writer.block(f"for {loop.target.name} in {iterable}:", loop.span):
                 for line in preamble:
                     self._writer.line(line)
@@ -282,7 +283,8 @@ class ForwardEmitter:
             if isinstance(call.callee, Const) and call.callee.value is primitives.call_method:
                 owner, method, *operands = operands
                 return (
-                    f"{self._runtime_name('method_keywords')}({place}, {owner}, {method}, ({_listed(operands)}),"
+                    f"{self._runtime_name('method_keywords')}({place}, {owner}, {method},"
+                    f" ({_listed(operands)}),"
                     f" {{{pairs}}})"
                 )
             return (
@@ -329,7 +331,8 @@ class ForwardEmitter:
         if op.starred is None:
             return f"{targets} = {self._runtime_name('unpack')}({place}, {value}, {n})"
         after = n - op.starred - 1
-        return f"{targets} = {self._runtime_name('unpack_starred')}({place}, {value}, {op.starred}, {after})"
+        call = self._runtime_name("unpack_starred")
+        return f"{targets} = {call}({place}, {value}, {op.starred}, {after})"
 
     def _plain_call(self, call: Call) -> str:
         operands = [self._names.operand(operand) for operand in call.operands]

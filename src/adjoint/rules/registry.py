@@ -345,7 +345,7 @@ class _Registry:
 
 
 class _Reverse(_Registry):
-    """``ad.rrule(f, *args)`` applies the reverse rule of `f`; ``@ad.rrule.register(f)`` adds one."""
+    """``ad.rrule(f, *args)`` applies the reverse rule of `f`; `register` adds one."""
 
     def __call__(
         self, f: Any, *args: Any, **kwargs: Any

@@ -173,8 +173,8 @@ def truediv(record: list[Any], slot: int, a: Any, b: Any) -> Any:
         return y
     if type(a) is ndarray and type(b) is ndarray and _alike(record[0], a, b):
         memory = record[0]
-        y: Any = a / b
-        result = weakref(y)
+        quotient: Any = a / b
+        result = weakref(quotient)
 
         def quotient_back(y_bar: Any) -> tuple[Any, ...]:
             if type(y_bar) is not ndarray or memory.buffers:
@@ -182,16 +182,16 @@ def truediv(record: list[Any], slot: int, a: Any, b: Any) -> Any:
                 if type(y_bar) is not ndarray:
                     return None, y_bar, y_bar
             a_bar: Any = y_bar / b
-            b_bar = a_bar * y
+            b_bar = a_bar * quotient
             np.negative(b_bar, b_bar)
             if not isfinite(_dot(a_bar, b_bar)):
                 zero = y_bar == 0
                 a_bar = where(zero, 0.0, y_bar * (1 / b))
-                b_bar = where(zero, 0.0, y_bar * (-y / b))
+                b_bar = where(zero, 0.0, y_bar * (-quotient / b))
             return None, a_bar, b_bar
 
         record[slot] = quotient_back
-        return y
+        return quotient
     if type(a) is ndarray and (type(b) is float64 or type(b) is float):
         if _is_plain(record[0], a):
             return _array_over_number(record, slot, a, b)

@@ -142,7 +142,7 @@ def walk(region: Region) -> Iterator[Op]:
 
 
 def fixed(namespace: dict[str, Any], name: str) -> Any:
-    """The function, class or module that a global name stands for; ``None`` if it is anything else."""
+    """The function, class or module that a global name stands for, else ``None``."""
     value = namespace.get(name, getattr(builtins, name, None))
     return (
         value if isinstance(value, FunctionType | BuiltinFunctionType | ModuleType | type) else None
@@ -209,7 +209,7 @@ class Activity:
                 return False
 
     def is_plain(self, call: Call) -> bool:
-        """Whether the call can be left as it is: nothing active goes in, nothing active comes out."""
+        """Whether the call can be left as it is: nothing active goes in or comes out."""
         callee = self.callee(call)
         if callee in FLAT:
             return True

@@ -209,8 +209,8 @@ def fromkeys_of(kind: Any, keys: Any, value: Any = None, /) -> Any:
     return made
 
 
-_empty: dict[Any, Any] = {}
-for _view in (_empty.keys(), _empty.values(), _empty.items()):
+_nothing: dict[Any, Any] = {}
+for _view in (_nothing.keys(), _nothing.values(), _nothing.items()):
 
     @substitute((type(_view), "__reversed__"))
     def _(view: Any) -> Any:
