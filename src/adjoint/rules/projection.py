@@ -28,6 +28,9 @@ REALS = frozenset({float, int, np.float64})
 floats."""
 
 
+_sum: Any = np.add.reduce
+
+
 def project(bar: Any, primal: Any) -> Any:
     """The cotangent `bar` in the shape, realness and dtype of `primal`.
 
@@ -75,7 +78,7 @@ def unbroadcast(bar: Any, shape: tuple[int, ...]) -> Any:
     if extra > 0 and bar.shape[extra:] == shape:
         return bar.sum(axis=0 if extra == 1 else tuple(range(extra)))
     if extra >= 0 and math.prod(shape) == 1:
-        return np.add.reduce(bar, axis=None).reshape(shape)  # type: ignore[call-overload]
+        return _sum(bar, axis=None).reshape(shape)
     inner = bar.shape[extra:] if extra >= 0 else ()
     if extra < 0 or any(m not in (1, n) for m, n in zip(shape, inner, strict=True)):
         raise RuleError(

@@ -106,6 +106,11 @@ def _of_number(record: list[Any], slot: int, obj: Any, name: str, default: tuple
                 return y
         if type(static) is property:
             return linked(record, slot, _pair, call_keywords, static.fget, (obj,), {})
+    if name == "ctypes":
+        raise refused(
+            "the memory of an ndarray is handed out to ctypes inside differentiated code",
+            "hand out that of a copy, outside the differentiated function",
+        )
     value = getattr(obj, name, *default)
     if callable(value) and getattr(value, "__self__", None) is obj:
         memory: Memory = record[0]
@@ -285,6 +290,8 @@ def set_attribute(record: list[Any], slot: int, obj: Any, name: str, value: Any)
         call_keywords(record, slot, setter, (obj, name, value), {})
         return
     if isinstance(obj, ndarray) and name in ("shape", "strides", "dtype", "data"):
+        if name != "data" and value == getattr(obj, name):
+            return  # nothing changes
         raise refused(
             f"'{name}' of an array is assigned inside differentiated code",
             "make a new array: x.reshape(...), x.view(...) or x.astype(...)",
