@@ -188,7 +188,7 @@ def _write_element(
         memory.rewind(position)
         if id(root) not in memory.buffers:
             return NONE3
-        poison = memory.shadows.get(("poison", id(root)))
+        poison = memory.shadows.get(("poison", id(root))) if memory.shadows else None
         if poison is not None:
             return None, None, None, poison
         shadow = memory.array_shadow(x)
@@ -299,6 +299,8 @@ def _is_apart(memory: Memory, x: np.ndarray[Any, Any], value: Any) -> bool:
         return True
     if type(value) is not ndarray or value.dtype is not _FLOAT64 or value.shape != x.shape:
         return False
+    if value.base is None and x.base is None and value is not x:
+        return id(value) not in memory.written
     root = root_of(value)
     return root.base is None and root is not root_of(x) and id(root) not in memory.written
 
@@ -319,15 +321,16 @@ def _add_in_place(
 
     def add_back(x_bar: Any) -> tuple[Any, ...]:
         memory.rewind(position)
-        memory.add_array(x, finish(x_bar))
+        if x_bar is not None:
+            memory.add_array(x, finish(x_bar))
         if id(root) not in memory.buffers:
             return None, None, None
-        poison = memory.shadows.get(("poison", id(root)))
+        poison = memory.shadows.get(("poison", id(root))) if memory.shadows else None
         if poison is not None:
             return None, None, poison
         shadow = memory.array_shadow(x)
-        bar: Any = float(shadow.sum()) if is_number else shadow
-        return None, None, -bar if op is operator.isub else bar if is_number else bar.copy()
+        value_bar: Any = float(shadow.sum()) if is_number else shadow.copy()
+        return None, None, value_bar if op is operator.iadd else -value_bar
 
     record[slot] = add_back
     return x

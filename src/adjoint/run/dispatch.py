@@ -102,7 +102,10 @@ def call(record: list[Any], slot: int, f: Any, *args: Any) -> Any:
         y = run_rules(record, slot, f, rules, args, NO_KEYWORDS)
         return call_function(record, slot, f, args, NO_KEYWORDS) if y is DECLINED else y
     if kind in _NAMED:
-        known = direct[f] if f in direct else direct_rule(f)
+        try:
+            known = direct[f]
+        except KeyError:
+            known = direct_rule(f)
         n = len(args)
         if known is not None and known[1] <= n <= known[2]:
             result = known[0](*args)

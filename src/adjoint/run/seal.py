@@ -35,13 +35,13 @@ PLAIN = frozenset({float, int, bool, complex, ndarray, np.float64, np.float32, t
 def seal_direct(memory: Memory, y: Any, back: Back, args: tuple[Any, ...]) -> Back | None:
     """The same for a trusted rule of numbers and arrays whose result is new; ``None`` if the
     arguments are others."""
+    written = memory.written
     for arg in args:
-        if type(arg) not in PLAIN:
-            return None
-    if memory.written:
-        for arg in args:
-            if type(arg) is ndarray and memory.is_written(arg):
+        if type(arg) is ndarray:
+            if written and memory.is_written(arg):
                 return None
+        elif type(arg) not in PLAIN:
+            return None
     n = len(args) + 1
     result = result_of(y)
 
