@@ -184,3 +184,15 @@ def test_a_derivative_of_a_derivative_is_right_or_refused(f, expected):
 def test_a_derivative_as_a_constant():
     f = lambda x: x * ad.stop_gradient(ad.gradient(lambda y: y**3, x)[0])
     assert ad.gradient(f, 2.0) == (12.0,)
+
+
+def test_of_equal_keys_the_dict_keeps_the_first():
+    def f(x, y):
+        total = 0.0
+        for key in {x: 1.0, y: 2.0}:
+            total = total + key
+        return total
+
+    same = 2.0
+    assert ad.gradient(f, same, same) == (1.0, None)
+    assert ad.gradient(f, 2.0, 3.0) == (1.0, 1.0)

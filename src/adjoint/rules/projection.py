@@ -78,7 +78,7 @@ def unbroadcast(bar: Any, shape: tuple[int, ...]) -> Any:
     if extra > 0 and bar.shape[extra:] == shape:
         return bar.sum(axis=0 if extra == 1 else tuple(range(extra)))
     if extra >= 0 and math.prod(shape) == 1:
-        return _sum(bar, axis=None).reshape(shape)
+        return _sum(bar, None).reshape(shape)
     inner = bar.shape[extra:] if extra >= 0 else ()
     if extra < 0 or any(m not in (1, n) for m, n in zip(shape, inner, strict=True)):
         raise RuleError(

@@ -210,12 +210,11 @@ def build_dict(record: list[Any], slot: int, *pairs: Any) -> Any:
 
     def dict_back(_: Any) -> tuple[Any, ...]:
         shadow = memory.shadows.pop(id(xs), None) or {}
-        bars: list[Any] = []
-        kept = {id(key) for key in xs}  # of equal keys the dict has kept the first
-        for key in reversed(keys):
-            key_bar = memory.take_key(xs, key) if id(key) in kept else None
-            bars += [shadow.pop(key, None), key_bar]
-        return (None, *reversed(bars))
+        bars: list[Any] = [None] * len(pairs)
+        # Of equal keys the dict has kept the first, and the last one's value.
+        bars[::2] = [memory.take_key(xs, key) for key in keys]
+        bars[:0:-2] = [shadow.pop(key, None) for key in reversed(keys)]
+        return (None, *bars)
 
     record[slot] = dict_back
     return xs
