@@ -258,6 +258,13 @@ def _cached_call(
     )
 
 
+@primitive((functools._lru_cache_wrapper, "cache_clear"))
+def _(record: list[Any], slot: int, f: Any) -> None:
+    """What this differentiated call remembers is forgotten, and the user's own cache is cleared."""
+    record[0].caches.pop(id(f), None)
+    f.cache_clear()
+
+
 def _cached_bars(
     memory: Memory, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Callable[..., Any]:

@@ -334,8 +334,8 @@ class Reader:
 
     def _items(self, value: Any) -> list[Any] | None:
         shadow = self._shadow(value)
-        if shadow is not None and type(shadow) is not list:
-            return shadow.get("*")  # type: ignore[no-any-return]
+        if isinstance(shadow, dict):
+            return shadow.get("*")
         bars = [
             self.read(item, None if shadow is None else shadow[i])
             for i, item in enumerate(elements_of(value))
