@@ -8,10 +8,9 @@ the result carries no derivative.
 
 from __future__ import annotations
 
-import functools
 import types
 from collections.abc import Callable
-from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -21,21 +20,24 @@ from adjoint.rules.projection import REALS
 from adjoint.rules.registry import Rules, direct, direct_rule, lookup, methods, table
 from adjoint.run.accumulate import Poison
 from adjoint.run.functions import call_unit, known_unit, unit_of
-from adjoint.run.memory import ABSENT, Memory, swap_end
+from adjoint.run.memory import Memory
 from adjoint.run.seal import seal, seal_direct, unruled_keyword
 from adjoint.run.unknown import run_unknown
 
 __all__ = [
+    "C_METHODS",
     "DECLINED",
     "HANDLERS",
+    "INERT",
+    "NO_KEYWORDS",
     "call",
+    "call_function",
     "call_keywords",
     "call_left",
     "call_right",
     "class_attribute",
+    "is_cython",
     "linked",
-    "method",
-    "method_keywords",
     "method_rules",
     "run_closure_rules",
     "run_rules",
@@ -45,6 +47,9 @@ DECLINED: Any = object()
 """No rule was written for such arguments."""
 
 NO_KEYWORDS: dict[str, Any] = {}
+
+HANDLERS: dict[type, Any] = {}
+"""By the type of the callee; `object` stands for all others. `callables` and `engine` fill it."""
 INERT = frozenset(
     {
         "inspect",
@@ -130,7 +135,7 @@ def call(record: list[Any], slot: int, f: Any, *args: Any) -> Any:
                 if sealed is not None:
                     record[slot] = sealed
                     return y
-    return HANDLERS.get(kind, call_object)(record, slot, f, args, NO_KEYWORDS)
+    return (HANDLERS.get(kind) or HANDLERS[object])(record, slot, f, args, NO_KEYWORDS)
 
 
 def call_left(record: list[Any], slot: int, f: Any, a: Any, b: Any) -> Any:
@@ -173,7 +178,7 @@ def call_keywords(
         y = run_rules(record, slot, f, rules, args, kwargs)
         if y is not DECLINED:
             return y
-    return HANDLERS.get(type(f), call_object)(record, slot, f, args, kwargs)
+    return (HANDLERS.get(type(f)) or HANDLERS[object])(record, slot, f, args, kwargs)
 
 
 def _direct_keywords(
@@ -373,244 +378,6 @@ def _first_call(
     return call_unit(record[0], record, slot, unit, f, args, kwargs)
 
 
-def _method_object(
-    record: list[Any], slot: int, f: MethodType, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Any:
-    """A bound method that was read as a value before it is called."""
-    return linked(
-        record,
-        slot,
-        _owned_by(record[0], f),
-        call_keywords,
-        f.__func__,
-        (f.__self__, *args),
-        kwargs,
-    )
-
-
-def _owned_by(memory: Memory, f: Any) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
-    """The cotangent of the object that a method is bound to belongs to the bound method."""
-
-    def arrange(bars: tuple[Any, ...]) -> tuple[Any, ...]:
-        memory.add_entry(f, "__self__", bars[1])
-        return (None, *bars[2:])
-
-    return arrange
-
-
-def _builtin(
-    record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Any:
-    """A function of a C module, or a method of a builtin type bound to an object."""
-    owner = f.__self__
-    if owner is None or type(owner) is ModuleType:
-        rules = table.get(f) or lookup(f)
-        return _ruled_or_unknown(record, slot, f, rules, args, kwargs)
-    if isinstance(owner, type) and f.__name__ == "__call__":
-        from adjoint.run.construct import construct
-
-        return construct(record, slot, owner, args, kwargs, by_metaclass=False)
-    if isinstance(owner, type) and f.__name__ == "fromkeys" and "fromkeys" not in vars(owner):
-        from adjoint.rules.builtins.dicts import fromkeys_of
-
-        operands = (owner, *args)
-        return linked(record, slot, _without_first, call_keywords, fromkeys_of, operands, kwargs)
-    if isinstance(owner, type):  # dict.fromkeys, object.__new__
-        return _ruled_or_unknown(record, slot, f, lookup((owner, f.__name__)), args, kwargs)
-    kind = _class_of_method(f, owner)
-    rules = method_rules(kind, f.__name__)
-    if rules is None:
-        return run_unknown(record[0], record, slot, f, args, kwargs)
-    y = linked(
-        record,
-        slot,
-        _owned_by(record[0], f),
-        run_rules,
-        getattr(kind, f.__name__),  # not an override of it, where ``super()`` bound it
-        rules,
-        (owner, *args),
-        kwargs,
-    )
-    return run_unknown(record[0], record, slot, f, args, kwargs) if y is DECLINED else y
-
-
-def _class_of_method(f: Any, owner: Any) -> type:
-    """The class whose method is bound: not that of the object where ``super()`` bound it."""
-    if type(f) is types.MethodWrapperType:
-        return f.__objclass__
-    for base in type(owner).__mro__:
-        if type(vars(base).get(f.__name__)) in C_METHODS:
-            return base
-    return type(owner)
-
-
-def _ruled_or_unknown(
-    record: list[Any],
-    slot: int,
-    f: Any,
-    rules: Rules | None,
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-) -> Any:
-    if rules is not None:
-        y = run_rules(record, slot, f, rules, args, kwargs)
-        if y is not DECLINED:
-            return y
-    wrapped = getattr(f, "__wrapped__", None)
-    if (
-        type(wrapped) is FunctionType
-    ):  # NumPy's functions written in Python stand under a C dispatcher
-        return call_function(record, slot, wrapped, args, kwargs)
-    return run_unknown(record[0], record, slot, f, args, kwargs)
-
-
-def _named(
-    record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Any:
-    """A callable of a C type that rules know by itself: ufuncs, dispatchers, unbound methods."""
-    rules = table.get(f)
-    return _ruled_or_unknown(record, slot, f, lookup(f) if rules is None else rules, args, kwargs)
-
-
-def _ufunc(
-    record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Any:
-    """A ufunc; with ``out`` or ``where`` it is a write of the result of the plain call."""
-    for arg in args:
-        override = class_attribute(type(arg), "__array_ufunc__")
-        if type(override) is FunctionType:
-
-            def as_given(bars: tuple[Any, ...]) -> tuple[Any, ...]:
-                return (None, *bars[4:])
-
-            operands = (arg, f, "__call__", *args)
-            return linked(record, slot, as_given, call_keywords, override, operands, kwargs)
-    if not kwargs and len(args) <= f.nin:
-        return _named(record, slot, f, args, kwargs)
-    from adjoint.rules.numpy.keywords import ufunc_as
-    from adjoint.rules.numpy.out import ufunc_into
-
-    out = kwargs.get("out")
-    given = args
-    if len(args) > f.nin:
-        out, args = args[f.nin :] if f.nout > 1 else args[f.nin], args[: f.nin]
-    if isinstance(out, tuple) and len(out) == 1:
-        out = out[0]
-    where = kwargs.get("where", True)
-    rest = {key: value for key, value in kwargs.items() if key not in ("out", "where")}
-    if (f.nout > 1 and out is not None) or (out is None and where is not True):
-        return run_unknown(
-            record[0], record, slot, f, given, kwargs, "has no rule for these keywords"
-        )
-    n = len(given) - len(args)
-    if out is None and "dtype" in rest and set(rest) <= {"dtype", "casting", "order", "subok"}:
-
-        def as_cast(_: tuple[Any, ...]) -> tuple[Any, ...]:
-            return (None, *record[0].take_items(args, len(args)), *(None,) * (n + len(kwargs)))
-
-        return linked(
-            record, slot, as_cast, call_function, ufunc_as, (f, rest["dtype"], args), NO_KEYWORDS
-        )
-    if out is None:
-        dropped = [key for key in kwargs if key not in rest]
-
-        def padded(bars: tuple[Any, ...]) -> tuple[Any, ...]:
-            named = dict(zip(rest, bars[len(args) + 1 :], strict=True))
-            return (
-                *bars[: len(args) + 1],
-                *(None,) * n,
-                *(None if key in dropped else named[key] for key in kwargs),
-            )
-
-        return linked(record, slot, padded, _named, f, args, rest)
-    inner = [record[0], None]
-    names = [key for key in kwargs if key in rest]
-    y = call_function(inner, 1, ufunc_into, (f, out, where, args, rest), NO_KEYWORDS)
-    back, memory = inner[1], record[0]
-    keys = list(kwargs)
-
-    def out_back(y_bar: Any) -> tuple[Any, ...]:
-        back(y_bar)
-        bars = memory.take_items(args, len(args))
-        named = {name: memory.take_entry(rest, name) for name in names}
-        extra = [None] * n
-        return (None, *bars, *extra, *(named.get(key) for key in keys))
-
-    record[slot] = out_back
-    return y
-
-
-def _method_descriptor(
-    record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Any:
-    """``list.append`` and its like, called on the class."""
-    if args and isinstance(args[0], f.__objclass__):
-        rules = method_rules(f.__objclass__, f.__name__)
-        if rules is not None:
-            y = run_rules(record, slot, f, rules, args, kwargs)
-            if y is not DECLINED:
-                return y
-    return run_unknown(record[0], record, slot, f, args, kwargs)
-
-
-def _partial(
-    record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Any:
-    """``functools.partial``: what it holds gets its cotangents in its shadow, by position and by
-    name."""
-    memory, n = record[0], len(f.args)
-    merged = {**f.keywords, **kwargs}
-
-    def arrange(bars: tuple[Any, ...]) -> tuple[Any, ...]:
-        _, *given = bars
-        for i in range(n):
-            memory.add_item(f.args, i, given[i])
-        named = dict(zip(merged, given[n + len(args) :], strict=True))
-        for name in f.keywords:
-            if name not in kwargs:
-                memory.add_entry(f.keywords, name, named[name])
-        return (None, *given[n : n + len(args)], *(named[name] for name in kwargs))
-
-    return linked(record, slot, arrange, call_keywords, f.func, (*f.args, *args), merged)
-
-
-def call_object(
-    record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Any:
-    """Any other callable: an object of a class with ``__call__``, or something of C."""
-    if args and _is_cython(f):
-        rules = method_rules(type(args[0]), f.__name__)
-    else:
-        # An object with a hash or an equality of its own is not looked up: that would run the
-        # user's code.
-        own = FunctionType in (type(type(f).__hash__), type(type(f).__eq__))
-        rules = None if own else lookup(f)
-    if rules is not None:
-        y = run_rules(record, slot, f, rules, args, kwargs)
-        if y is not DECLINED:
-            return y
-    caller = class_attribute(type(f), "__call__")
-    if type(caller) is FunctionType:
-        return linked(
-            record, slot, lambda bars: (None, *bars[2:]), call_keywords, caller, (f, *args), kwargs
-        )
-    if isinstance(f, type):
-        from adjoint.run.construct import construct
-
-        return construct(record, slot, f, args, kwargs)
-    rules = method_rules(type(f), "__call__")
-    if rules is not None:
-        y = linked(record, slot, _without_first, run_rules, caller, rules, (f, *args), kwargs)
-        if y is not DECLINED:
-            return y
-    return _ruled_or_unknown(record, slot, f, None, args, kwargs)
-
-
-def _without_first(bars: tuple[Any, ...]) -> tuple[Any, ...]:
-    """From the cotangents of ``__call__(f, *args)`` to those of ``f(*args)``."""
-    return (None, *bars[2:])
-
-
 # ---- methods -------------------------------------------------------------------------------------
 
 
@@ -633,75 +400,6 @@ def class_attribute(kind: type, name: str, default: Any = None) -> Any:
         if name in known:
             return known[name]
     return default
-
-
-def _append(record: list[Any], slot: int, xs: list[Any], value: Any) -> None:
-    """The rule of ``list.append``, for the loops that do little else."""
-    memory: Memory = record[0]
-    xs.append(value)
-    position = memory.note(swap_end, xs.append, xs.pop, ABSENT)
-
-    def append_back(_: Any) -> tuple[Any, ...]:
-        memory.rewind(position)
-        shadow = memory.shadows.get(id(xs))
-        return None, None, None if shadow is None else shadow.pop()
-
-    record[slot] = append_back
-
-
-def method(record: list[Any], slot: int, obj: Any, name: str, *args: Any) -> Any:
-    """``obj.name(*args)``; the pullback returns ``(None, obj_bar, *arg_bars)``."""
-    if name == "append" and type(obj) is list and len(args) == 1:
-        return _append(record, slot, obj, args[0])
-    static = class_attribute(type(obj), name)
-    if (
-        type(static) is FunctionType
-        and not isinstance(obj, type)
-        and name not in getattr(obj, "__dict__", ())
-    ):
-        return call(record, slot, static, obj, *args)
-    return method_keywords(record, slot, obj, name, args, NO_KEYWORDS)
-
-
-def method_keywords(
-    record: list[Any], slot: int, obj: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Any:
-    """``obj.name(*args, **kwargs)``."""
-    kind = type(obj)
-    if kind is ModuleType:
-        return linked(
-            record,
-            slot,
-            lambda bars: (None, *bars),
-            call_keywords,
-            getattr(obj, name),
-            args,
-            kwargs,
-        )
-    static = (
-        class_attribute(kind, name) if not isinstance(obj, type) and kind is not super else None
-    )
-    if type(static) is FunctionType:
-        if name not in getattr(obj, "__dict__", ()):
-            return call_keywords(record, slot, static, (obj, *args), kwargs)
-    elif type(static) in C_METHODS or _is_cython(static):
-        rules = method_rules(kind, name)
-        if rules is not None:
-            y = run_rules(record, slot, static, rules, (obj, *args), kwargs)
-            if y is not DECLINED:
-                return y
-    from adjoint.run.attributes import attribute
-
-    read: list[Any] = [record[0], None]
-    f = attribute(read, 1, obj, name)
-
-    def combine(bars: tuple[Any, ...]) -> tuple[Any, ...]:
-        # A function is an object: its cotangent is in memory, unless it is bound to a number or an
-        # array.
-        obj_bar = read[1](None)[1] if read[1] is not None else None
-        return (None, obj_bar, *bars[1:])
-
-    return linked(record, slot, combine, call_keywords, f, args, kwargs)
 
 
 def linked(
@@ -727,7 +425,7 @@ def linked(
     return y
 
 
-def _is_cython(f: Any) -> bool:
+def is_cython(f: Any) -> bool:
     """Functions that Cython makes have a type of their own in each module."""
     return type(f).__name__ == "cython_function_or_method"
 
@@ -735,15 +433,3 @@ def _is_cython(f: Any) -> bool:
 C_METHODS = frozenset(
     {types.MethodDescriptorType, types.WrapperDescriptorType, types.ClassMethodDescriptorType}
 )
-
-HANDLERS: dict[type, Any] = {
-    FunctionType: call_function,
-    MethodType: _method_object,
-    BuiltinFunctionType: _builtin,
-    types.MethodWrapperType: _builtin,
-    types.MethodDescriptorType: _method_descriptor,
-    types.WrapperDescriptorType: _method_descriptor,
-    np.ufunc: _ufunc,
-    type(np.mean): _named,
-    functools.partial: _partial,
-}

@@ -19,6 +19,7 @@ from adjoint.run.accumulate import accumulate
 from adjoint.run.arithmetic import BINARY, ONE_SIDED, UNARY, base_operator, run_divmod
 from adjoint.run.arrays import read_array, write_array
 from adjoint.run.attributes import ATTRIBUTES, plain_attribute, write_attribute
+from adjoint.run.callables import call_object
 from adjoint.run.cells import CELLS
 from adjoint.run.classes import CLASSES
 from adjoint.run.construct import construct
@@ -29,12 +30,11 @@ from adjoint.run.dispatch import (
     call_left,
     call_right,
     linked,
-    method,
-    method_keywords,
 )
 from adjoint.run.items import ITEMS, item, unpack, unpack_starred
 from adjoint.run.iteration import iterate, unwind
 from adjoint.run.memory import Memory
+from adjoint.run.methods import method, method_keywords
 from adjoint.run.place import as_user_error
 from adjoint.run.unknown import run_unknown
 
@@ -181,6 +181,7 @@ RUNTIME: dict[str, Callable[..., Any]] = {
     "as_user_error": as_user_error,
 }
 functions.provide(ENTRIES, RUNTIME)
+HANDLERS[object] = call_object
 HANDLERS[type] = construct
 
 

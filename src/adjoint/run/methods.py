@@ -1,0 +1,90 @@
+"""Calls of methods by name: one operation, so that methods of builtin types have rules."""
+
+from __future__ import annotations
+
+from types import FunctionType, ModuleType
+from typing import Any
+
+from adjoint.run.attributes import attribute
+from adjoint.run.dispatch import (
+    C_METHODS,
+    DECLINED,
+    NO_KEYWORDS,
+    call,
+    call_keywords,
+    class_attribute,
+    is_cython,
+    linked,
+    method_rules,
+    run_rules,
+)
+from adjoint.run.memory import ABSENT, Memory, swap_end
+
+__all__ = ["method", "method_keywords"]
+
+
+def _append(record: list[Any], slot: int, xs: list[Any], value: Any) -> None:
+    """The rule of ``list.append``, for the loops that do little else."""
+    memory: Memory = record[0]
+    xs.append(value)
+    position = memory.note(swap_end, xs.append, xs.pop, ABSENT)
+
+    def append_back(_: Any) -> tuple[Any, ...]:
+        memory.rewind(position)
+        shadow = memory.shadows.get(id(xs))
+        return None, None, None if shadow is None else shadow.pop()
+
+    record[slot] = append_back
+
+
+def method(record: list[Any], slot: int, obj: Any, name: str, *args: Any) -> Any:
+    """``obj.name(*args)``; the pullback returns ``(None, obj_bar, *arg_bars)``."""
+    if name == "append" and type(obj) is list and len(args) == 1:
+        return _append(record, slot, obj, args[0])
+    static = class_attribute(type(obj), name)
+    if (
+        type(static) is FunctionType
+        and not isinstance(obj, type)
+        and name not in getattr(obj, "__dict__", ())
+    ):
+        return call(record, slot, static, obj, *args)
+    return method_keywords(record, slot, obj, name, args, NO_KEYWORDS)
+
+
+def method_keywords(
+    record: list[Any], slot: int, obj: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """``obj.name(*args, **kwargs)``."""
+    kind = type(obj)
+    if kind is ModuleType:
+        return linked(
+            record,
+            slot,
+            lambda bars: (None, *bars),
+            call_keywords,
+            getattr(obj, name),
+            args,
+            kwargs,
+        )
+    static = (
+        class_attribute(kind, name) if not isinstance(obj, type) and kind is not super else None
+    )
+    if type(static) is FunctionType:
+        if name not in getattr(obj, "__dict__", ()):
+            return call_keywords(record, slot, static, (obj, *args), kwargs)
+    elif type(static) in C_METHODS or is_cython(static):
+        rules = method_rules(kind, name)
+        if rules is not None:
+            y = run_rules(record, slot, static, rules, (obj, *args), kwargs)
+            if y is not DECLINED:
+                return y
+    read: list[Any] = [record[0], None]
+    f = attribute(read, 1, obj, name)
+
+    def combine(bars: tuple[Any, ...]) -> tuple[Any, ...]:
+        # A function is an object: its cotangent is in memory, unless it is bound to a number or an
+        # array.
+        obj_bar = read[1](None)[1] if read[1] is not None else None
+        return (None, obj_bar, *bars[1:])
+
+    return linked(record, slot, combine, call_keywords, f, args, kwargs)
