@@ -16,7 +16,6 @@ from adjoint.ir import primitives
 from adjoint.rules.registry import load, primitive
 from adjoint.run import functions
 from adjoint.run.accumulate import accumulate
-from adjoint.run.arithmetic import BINARY, ONE_SIDED, UNARY, base_operator, run_divmod
 from adjoint.run.arrays import read_array, write_array
 from adjoint.run.attributes import ATTRIBUTES, plain_attribute, write_attribute
 from adjoint.run.callables import call_object
@@ -35,7 +34,9 @@ from adjoint.run.items import ITEMS, item, unpack, unpack_starred
 from adjoint.run.iteration import iterate, unwind
 from adjoint.run.memory import Memory
 from adjoint.run.methods import method, method_keywords
+from adjoint.run.operators import BINARY, ONE_SIDED, UNARY, run_divmod
 from adjoint.run.place import as_user_error
+from adjoint.run.protocol import base_operator
 from adjoint.run.unknown import run_unknown
 
 __all__ = ["ENTRIES", "RUNTIME"]

@@ -1,0 +1,298 @@
+"""Operators in general: numbers and arrays by rule, all else by Python's binary protocol."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+from numpy import float64, ndarray
+
+from adjoint.rules.registry import direct, direct_rule, lookup
+from adjoint.run.dispatch import (
+    DECLINED,
+    call_keywords,
+    class_attribute,
+    linked,
+    method_rules,
+    run_closure_rules,
+    run_rules,
+)
+from adjoint.run.seal import PLAIN, seal_direct
+from adjoint.run.structure import NUMBERS
+from adjoint.run.unknown import run_unknown
+
+__all__ = [
+    "HUGE",
+    "NONE2",
+    "POLES",
+    "REALS",
+    "REFLECTED",
+    "both_sides",
+    "base_operator",
+    "binary",
+    "is_number",
+    "protocol",
+    "python_method",
+    "special_method",
+    "unary",
+    "both_sides_negated",
+]
+
+NONE2 = (None, None, None)
+REALS = frozenset({float, int, float64})
+POLES = (ZeroDivisionError, OverflowError)
+"""What Python raises where NumPy's numbers are infinite."""
+HUGE = 1e300
+
+
+def both_sides(y_bar: Any) -> tuple[Any, ...]:
+    return None, y_bar, y_bar
+
+
+def both_sides_negated(y_bar: Any) -> tuple[Any, ...]:
+    return (None, y_bar, -y_bar) if y_bar is not None else NONE2
+
+
+def binary(record: list[Any], slot: int, op: Any, a: Any, b: Any, only: int | None = None) -> Any:
+    if type(a) in REALS and type(b) in REALS and op in _SCALAR_BACKS:
+        y = op(a, b)
+        record[slot] = _SCALAR_BACKS[op](a, b)
+        return y
+    if only is not None and record[0].globals_written:
+        only = None  # what seemed constant may be a global variable with a derivative
+    if type(a) in PLAIN and type(b) in PLAIN:
+        known = direct[op] if op in direct else direct_rule(op)
+        if known is not None:
+            rule = known[0]
+            if only is not None:
+                rule = rule.only[only] or rule  # type: ignore[attr-defined]
+            result = rule(a, b)
+            if result is not NotImplemented:
+                y, back = result
+                sealed = seal_direct(record[0], y, back, (a, b))
+                if sealed is not None:
+                    record[slot] = sealed
+                    return y
+    if _overrides(op, a, b):
+        return protocol(record, slot, op, op.__name__.rstrip("_"), a, b)
+    numbers = is_number(a) and is_number(b)
+    if (
+        numbers or isinstance(a, ndarray) or isinstance(b, ndarray)
+    ):  # an array takes a list for an array
+        rules = lookup(op)
+        if rules is not None:
+            y = run_closure_rules(record, slot, op, rules, (a, b), {})
+            if y is not DECLINED:
+                return y
+    found = _array_override(a, b)
+    if found is not None and op in _UFUNCS:
+        obj, override = found
+
+        def as_given(bars: tuple[Any, ...]) -> tuple[Any, ...]:
+            return (None, *bars[4:])
+
+        operands = (obj, _UFUNCS[op], "__call__", a, b)
+        return linked(record, slot, as_given, call_keywords, override, operands, {})
+    if numbers:
+        return run_unknown(record[0], record, slot, op, (a, b), {})
+    name = op.__name__.rstrip("_")
+    return protocol(record, slot, op, name, a, b)
+
+
+def _sum_back(a: Any, b: Any) -> Callable[..., Any]:
+    return both_sides
+
+
+def _difference_back(a: Any, b: Any) -> Callable[..., Any]:
+    return both_sides_negated
+
+
+def _product_back(a: Any, b: Any) -> Callable[..., Any]:
+    def mul_back(y_bar: Any) -> tuple[Any, ...]:
+        return (None, y_bar * b, y_bar * a) if y_bar else (None, y_bar, y_bar)
+
+    return mul_back
+
+
+def _quotient_back(a: Any, b: Any) -> Callable[..., Any]:
+    b = b or float64(b)  # a Python zero raises where NumPy's divides
+
+    def truediv_back(y_bar: Any) -> tuple[Any, ...]:
+        if not y_bar:
+            return None, y_bar, y_bar
+        a_bar = y_bar / b
+        return None, a_bar, a_bar * -(a / b)
+
+    return truediv_back
+
+
+_SCALAR_BACKS: dict[Any, Callable[[Any, Any], Callable[..., Any]]] = {
+    operator.add: _sum_back,
+    operator.sub: _difference_back,
+    operator.mul: _product_back,
+}
+"""Pullbacks for Python's and NumPy's double-precision scalars and integers in any mixture."""
+
+
+def _array_override(a: Any, b: Any) -> tuple[Any, Any] | None:
+    """The operand whose class says itself what ufuncs do with it, beside an array."""
+    for obj, other in ((a, b), (b, a)):
+        if isinstance(other, ndarray | np.generic):
+            override = class_attribute(type(obj), "__array_ufunc__")
+            if type(override) is FunctionType:
+                return obj, override
+    return None
+
+
+_UFUNCS: dict[Any, Any] = {
+    operator.add: np.add,
+    operator.sub: np.subtract,
+    operator.mul: np.multiply,
+    operator.truediv: np.true_divide,
+    operator.floordiv: np.floor_divide,
+    operator.mod: np.remainder,
+    operator.pow: np.power,
+    operator.matmul: np.matmul,
+}
+
+
+def is_number(value: Any) -> bool:
+    kind = type(value)
+    return kind is ndarray or kind in NUMBERS or issubclass(kind, _NUMERIC)
+
+
+_NUMERIC = (np.generic, ndarray, float, int, complex)
+
+
+def base_operator(op: Any) -> Callable[..., Any]:
+    """``float.__add__(a, b)`` and its like: what a subclass does itself is passed by."""
+
+    def run(record: list[Any], slot: int, a: Any, b: Any) -> Any:
+        rules = lookup(op)
+        if rules is not None:
+            y = run_closure_rules(record, slot, op, rules, (a, b), {})
+            if y is not DECLINED:
+                return y
+        return NotImplemented
+
+    return run
+
+
+def _overrides(op: Any, a: Any, b: Any) -> bool:
+    """Whether the class of a number or an array says itself what the operator does."""
+    name = op.__name__.rstrip("_")
+    left, right = type(a), type(b)
+    return (left not in PLAIN and python_method(left, f"__{name}__")) or (
+        right not in PLAIN and python_method(right, f"__{REFLECTED[name]}__")
+    )
+
+
+REFLECTED = {
+    "add": "radd",
+    "sub": "rsub",
+    "mul": "rmul",
+    "truediv": "rtruediv",
+    "floordiv": "rfloordiv",
+    "mod": "rmod",
+    "pow": "rpow",
+    "matmul": "rmatmul",
+    "and": "rand",
+    "or": "ror",
+    "xor": "rxor",
+    "lshift": "rlshift",
+    "rshift": "rrshift",
+    "lt": "gt",
+    "gt": "lt",
+    "le": "ge",
+    "ge": "le",
+    "eq": "eq",
+    "ne": "ne",
+    "divmod": "rdivmod",
+}
+
+
+def protocol(record: list[Any], slot: int, op: Any, name: str, a: Any, b: Any) -> Any:
+    """Python's own order: the left operand's method, the right one's reflected, a subclass on the
+    right first."""
+    ahead, reflected = f"__{name}__", f"__{REFLECTED[name]}__"
+    left, right = type(a), type(b)
+    candidates = [(left, ahead, (a, b), False), (right, reflected, (b, a), True)]
+    if left is right:
+        candidates = (
+            candidates[:1] if name not in ("lt", "le", "gt", "ge", "eq", "ne") else candidates
+        )
+    elif issubclass(right, left) and getattr(right, reflected, None) is not getattr(
+        left, reflected, None
+    ):
+        candidates.reverse()
+    if not any(
+        python_method(kind, special) or method_rules(kind, special)
+        for kind, special, _, _ in candidates
+    ):
+        return run_unknown(record[0], record, slot, op, (a, b), {})
+    memory = record[0]
+    tried: list[tuple[list[Any], bool]] = []
+
+    def protocol_back(y_bar: Any) -> tuple[Any, ...]:
+        bars: list[tuple[Any, Any]] = []
+        for inner, swapped in reversed(tried):
+            back = inner[1]
+            if back is not None:
+                _, first, second = back(y_bar)
+                bars.append((second, first) if swapped else (first, second))
+                y_bar = None  # only the method that answered made the result
+        for first, second in bars:
+            if first is not None or second is not None:
+                return None, first, second
+        return NONE2
+
+    for kind, special, operands, swapped in candidates:
+        inner: list[Any] = [memory, None]
+        tried.append((inner, swapped))
+        record[slot] = protocol_back
+        y = special_method(inner, kind, special, operands)
+        if y is not NotImplemented:
+            return y
+    return op(a, b)  # Python's own message, or its default
+
+
+def python_method(kind: type, special: str) -> bool:
+    return type(class_attribute(kind, special)) is FunctionType
+
+
+def special_method(inner: list[Any], kind: type, special: str, operands: tuple[Any, ...]) -> Any:
+    f = class_attribute(kind, special)
+    if type(f) is FunctionType:
+        return call_keywords(inner, 1, f, operands, {})
+    if f is None:
+        return NotImplemented
+    if is_number(operands[0]):
+        return run_unknown(inner[0], inner, 1, f, operands, {})
+    rules = method_rules(kind, special)
+    if rules is not None:
+        y = run_rules(inner, 1, f, rules, operands, {})
+        if y is not DECLINED:
+            return y
+    return f(*operands)
+
+
+def unary(op: Any, name: str) -> Callable[..., Any]:
+    special = f"__{op.__name__.rstrip('_')}__"
+
+    def run(record: list[Any], slot: int, a: Any) -> Any:
+        if is_number(a):
+            rules = lookup(op)
+            if rules is not None:
+                y = run_closure_rules(record, slot, op, rules, (a,), {})
+                if y is not DECLINED:
+                    return y
+        f = getattr(type(a), special, None)
+        if type(f) is FunctionType:
+            return call_keywords(record, slot, f, (a,), {})
+        return run_unknown(record[0], record, slot, op, (a,), {})
+
+    run.__name__ = name
+    return run
