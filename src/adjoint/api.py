@@ -9,13 +9,13 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-import adjoint.run.engine  # noqa: F401  gives generated code what it calls
 from adjoint.errors import AdjointError, ArgumentError, CotangentError, NotScalarError, SourceError
 from adjoint.frontend import lower
 from adjoint.ir.printer import format_function
 from adjoint.rules.projection import project
 from adjoint.run.accumulate import Poison, finish
 from adjoint.run.dispatch import call_keywords, class_attribute
+from adjoint.run.engine import basics
 from adjoint.run.functions import unit_of
 from adjoint.run.memory import Memory
 from adjoint.run.place import as_user_error
@@ -322,6 +322,8 @@ def _forward(
     f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Any, Pullback]:
     _refuse_objects(args)
+    if not basics.ready:
+        basics.load()
     memory = Memory()
     record: list[Any] = [memory, None]
     y = call_keywords(record, 1, f, args, kwargs)

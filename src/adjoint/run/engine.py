@@ -39,7 +39,7 @@ from adjoint.run.place import as_user_error
 from adjoint.run.protocol import base_operator
 from adjoint.run.unknown import run_unknown
 
-__all__ = ["ENTRIES", "RUNTIME"]
+__all__ = ["ENTRIES", "RUNTIME", "basics"]
 
 
 def apply(record: list[Any], slot: int, f: Any, args: Any, kwargs: Any) -> Any:
@@ -281,5 +281,15 @@ HANDLERS[operator.itemgetter] = _item_getter
 HANDLERS[functools._lru_cache_wrapper] = _cached_call
 
 
-for _package in ("operator", "builtins"):
-    load(_package)
+class _Basics:
+    """The rules that every differentiated call needs; the first one loads them."""
+
+    ready = False
+
+    def load(self) -> None:
+        load("operator")
+        load("builtins")
+        self.ready = True
+
+
+basics = _Basics()
