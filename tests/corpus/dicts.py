@@ -144,3 +144,34 @@ def ordered_dict(x):
     for k, value in enumerate(d.values()):
         total += value * (k + 1)
     return total
+
+
+class Key:
+    """Compared by a field, which a sweep may have rewound."""
+
+    def __init__(self, k):
+        self.k = k
+
+    def __hash__(self):
+        return hash(self.k)
+
+    def __eq__(self, other):
+        return self.k == other.k
+
+
+@case(1.5)
+def keys_of_a_class(x):
+    d = {Key(1): x}
+    d[Key(2)] = x * x
+    d[Key(3), 1] = x * 0.5
+    total = d.pop(Key(2)) * d[Key(1)] + d.get(Key(7), x) + d[Key(3), 1]
+    for value in d.values():
+        total += value * value
+    return total
+
+
+@case(1.5)
+def numbers_as_keys(x):
+    d = {x: 2.0}
+    d[x * x] = 3.0
+    return sum(key * value for key, value in d.items()) + list(d)[0] * d.popitem()[0]

@@ -56,9 +56,10 @@ def item(record: list[Any], slot: int, xs: Any, i: Any) -> Any:
     elif kind is dict:
         if i in xs:
             value = xs[i]
+            key = i if type(i) is str else memory.place(xs, i)
 
             def entry_back(y_bar: Any) -> tuple[Any, ...]:
-                memory.add_entry(xs, i, y_bar)
+                memory.add_entry(xs, key, y_bar)
                 return NONE2
 
             record[slot] = entry_back
@@ -132,12 +133,13 @@ def set_entry(record: list[Any], slot: int, xs: dict[Any, Any], key: Any, value:
     old = xs.get(key, ABSENT)
     xs[key] = value
     position = memory.note(swap_item, xs, key, old)
+    where = key if type(key) is str else memory.place(xs, key)
 
     def set_entry_back(_: Any) -> tuple[Any, ...]:
         memory.rewind(position)
         # Of an equal key that was there before, the dict has kept the old one.
         key_bar = memory.take_key(xs, key) if old is ABSENT else None
-        return None, None, key_bar, memory.take_entry(xs, key)
+        return None, None, key_bar, memory.take_entry(xs, where)
 
     record[slot] = set_entry_back
 
@@ -207,13 +209,14 @@ def build_dict(record: list[Any], slot: int, *pairs: Any) -> Any:
     xs = dict(zip(pairs[::2], pairs[1::2], strict=True))
     memory: Memory = record[0]
     keys = pairs[::2]
+    places = [memory.place(xs, key) for key in keys]
 
     def dict_back(_: Any) -> tuple[Any, ...]:
         shadow = memory.shadows.pop(id(xs), None) or {}
         bars: list[Any] = [None] * len(pairs)
         # Of equal keys the dict has kept the first, and the last one's value.
         bars[::2] = [memory.take_key(xs, key) for key in keys]
-        bars[:0:-2] = [shadow.pop(key, None) for key in reversed(keys)]
+        bars[:0:-2] = [shadow.pop(place, None) for place in reversed(places)]
         return (None, *bars)
 
     record[slot] = dict_back

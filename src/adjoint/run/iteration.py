@@ -103,18 +103,19 @@ class Entries(Iterator):
         element = next(self.view)
         if which == "items":
             key = element[0]
+            place = memory.place(owner, key)
 
             def items_back(_: Any) -> None:
                 key_bar, value_bar = memory.take_items(element, 2)
                 memory.add_key(owner, key, key_bar)
-                memory.add_entry(owner, key, value_bar)
+                memory.add_entry(owner, place, value_bar)
 
             record[slot] = items_back
         elif which != "keys":
-            key = element if which == "set" else element[0]
+            place = element if which == "set" else memory.place(owner, element[0])
 
             def value_back(bar: Any) -> None:
-                memory.add_entry(owner, key, bar)
+                memory.add_entry(owner, place, bar)
 
             record[slot] = value_back
             return element if which == "set" else element[1]

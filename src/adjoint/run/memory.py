@@ -15,6 +15,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict, deque
 from collections.abc import Callable, ItemsView, Iterator
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,16 @@ import numpy as np
 from adjoint.errors import MutationError
 from adjoint.run.accumulate import Poison, accumulate
 
-__all__ = ["ABSENT", "Memory", "elements_of", "entries_of", "refused", "root_of", "size_of"]
+__all__ = [
+    "ABSENT",
+    "Memory",
+    "elements_of",
+    "entries_of",
+    "place_of_held",
+    "refused",
+    "root_of",
+    "size_of",
+]
 
 ABSENT: Any = object()
 """What a write overwrote where there was nothing."""
@@ -58,6 +68,26 @@ def elements_of(xs: Any) -> Iterator[Any]:
 def entries_of(d: Any) -> ItemsView[Any, Any]:
     """The keys and values of a dict, whatever ``items`` a subclass has."""
     return OrderedDict.items(d) if isinstance(d, OrderedDict) else dict.items(d)
+
+
+_PLAIN_KEYS = frozenset({str, int, float, bool, bytes, type(None), type})
+"""Types of keys that are compared by nobody's code."""
+
+
+def _asks_user(key: Any) -> bool:
+    """Whether comparing `key` may run code of the user's."""
+    kind = type(key)
+    return kind not in _PLAIN_KEYS and (
+        kind is tuple
+        or kind is frozenset
+        or type(kind.__hash__) is FunctionType
+        or type(kind.__eq__) is FunctionType
+    )
+
+
+def place_of_held(key: Any) -> Any:
+    """`Memory.place` of a key that the dict itself holds."""
+    return ("held", id(key)) if _asks_user(key) else key
 
 
 class Memory:
@@ -158,6 +188,24 @@ class Memory:
         if bar is not None:
             shadow = self.dict_shadow(owner)
             shadow[key] = accumulate(shadow.get(key), bar)
+
+    def place(self, owner: Any, key: Any) -> Any:
+        """What the shadow of a dict is keyed by: `key`, or the identity of the key that it holds.
+
+        The hash and the equality of a user's class are the user's code, and may look at fields that
+        a sweep has rewound, so such keys are looked up only when an operation is recorded.
+        """
+        if not _asks_user(key):
+            return key
+        places = self.caches.get(("places", id(owner)))
+        if places is None:
+            places = self.caches["places", id(owner)] = {
+                held: place_of_held(held) for held in dict.__iter__(owner)
+            }
+        known = places.get(key)
+        if known is None:  # it has just been inserted
+            known = places[key] = place_of_held(key)
+        return known
 
     def add_key(self, owner: Any, key: Any, bar: Any) -> None:
         """Add a cotangent of a number that is a key of a dict."""

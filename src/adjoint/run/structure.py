@@ -24,7 +24,7 @@ import numpy as np
 
 from adjoint.errors import ArgumentError, CotangentError
 from adjoint.run.accumulate import Poison, Scattered, accumulate, finish
-from adjoint.run.memory import Memory, elements_of, entries_of, size_of
+from adjoint.run.memory import Memory, elements_of, entries_of, place_of_held, size_of
 from adjoint.tangent import Tangent
 
 __all__ = ["NUMBERS", "Reader", "by_value", "deposit", "fields_of", "is_record", "take"]
@@ -185,7 +185,8 @@ def _deposit_entries(memory: Memory, value: dict[Any, Any], bar: Any) -> None:
             f"the cotangent of a dict has a key that the dict has not: {unknown[0]!r}"
         )
     for key, part in bar.items():
-        memory.add_entry(value, key, deposit(memory, dict.__getitem__(value, key), part))
+        bar_of = deposit(memory, dict.__getitem__(value, key), part)
+        memory.add_entry(value, memory.place(value, key), bar_of)
 
 
 def _deposit_cells(memory: Memory, value: FunctionType, bar: Any) -> None:
@@ -344,7 +345,9 @@ class Reader:
 
     def _entries(self, value: dict[Any, Any]) -> dict[Any, Any] | None:
         shadow = self._shadow(value) or {}
-        bars = {key: self.read(item, shadow.get(key)) for key, item in entries_of(value)}
+        bars = {
+            key: self.read(item, shadow.get(place_of_held(key))) for key, item in entries_of(value)
+        }
         return bars if any(bar is not None for bar in bars.values()) else None
 
     def _elements(self, value: Any) -> Poison | None:

@@ -26,6 +26,9 @@ _count_elements: Any = collections._count_elements  # type: ignore[attr-defined]
 
 def remove(memory: Memory, d: dict[Any, Any], key: Any) -> Any:
     """Delete one key; returns the undoing function."""
+    if memory.place(d, key) is not key:
+        # An equal key was given: the dict's own is put back.
+        key = next(held for held in dict.__iter__(d) if held == key)
     position = memory.note(swap_item, d, key, dict.__getitem__(d, key))
     dict.__delitem__(d, key)
     return lambda: memory.rewind(position)
@@ -37,9 +40,10 @@ def _(memory: Memory, d: Any, key: Any) -> Any:
         if hasattr(type(d), "__missing__"):
             return NotImplemented
         return dict.__getitem__(d, key), None  # Python's own message
+    place = memory.place(d, key)
 
     def entry_back(y_bar: Any) -> tuple[None, ...]:
-        memory.add_entry(d, key, y_bar)
+        memory.add_entry(d, place, y_bar)
         return None, None, None
 
     return dict.__getitem__(d, key), entry_back
@@ -63,10 +67,11 @@ def _(d: Any, key: Any) -> Any:
 def _(memory: Memory, d: Any, key: Any, value: Any) -> Any:
     position = memory.note(swap_item, d, key, dict.get(d, key, ABSENT))
     dict.__setitem__(d, key, value)
+    place = memory.place(d, key)
 
     def set_back(_: Any) -> tuple[Any, ...]:
         memory.rewind(position)
-        return None, None, None, memory.take_entry(d, key)
+        return None, None, None, memory.take_entry(d, place)
 
     return None, set_back
 
@@ -87,9 +92,10 @@ def _(memory: Memory, d: Any, key: Any) -> Any:
 @structural((dict, "get"))
 def _(memory: Memory, d: Any, key: Any, default: Any = None) -> Any:
     if dict.__contains__(d, key):
+        place = memory.place(d, key)
 
         def get_back(y_bar: Any) -> tuple[Any, ...]:
-            memory.add_entry(d, key, y_bar)
+            memory.add_entry(d, place, y_bar)
             return None, None, None, None
 
         return dict.__getitem__(d, key), get_back
@@ -104,10 +110,11 @@ def _(memory: Memory, d: Any, key: Any, *default: Any) -> Any:
         return value, lambda y_bar: (None, None, None, y_bar)
     value = dict.__getitem__(d, key)
     undo = remove(memory, d, key)
+    place = memory.place(d, key)
 
     def pop_back(y_bar: Any) -> tuple[Any, ...]:
         undo()
-        memory.add_entry(d, key, y_bar)
+        memory.add_entry(d, place, y_bar)
         return (None,) * n
 
     return value, pop_back
@@ -148,10 +155,13 @@ def _(memory: Memory, d: Any) -> Any:
     key = next(dict.__reversed__(d))
     item = key, dict.__getitem__(d, key)
     undo = remove(memory, d, key)
+    place = memory.place(d, key)
 
     def popitem_back(_: Any) -> tuple[None, ...]:
         undo()
-        memory.add_entry(d, key, memory.take_items(item, 2)[1])
+        key_bar, value_bar = memory.take_items(item, 2)
+        memory.add_key(d, key, key_bar)
+        memory.add_entry(d, place, value_bar)
         return None, None
 
     return item, popitem_back
