@@ -403,7 +403,8 @@ def _one(f: Any, y: Any) -> Any:
         what = f"an array of shape {np.shape(y)}" if by_value(y) else f"a {type(y).__name__}"
         raise NotScalarError(
             f"'{name}' returned {what}; a gradient needs one real number",
-            hint="use jacobian, or pullback with a cotangent of the result's shape",
+            hint="use pullback with a cotangent of the result's shape; a jacobian is one for each"
+            " entry of the result",
         )
     return project(1.0, y)
 

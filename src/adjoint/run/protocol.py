@@ -117,18 +117,6 @@ def _product_back(a: Any, b: Any) -> Callable[..., Any]:
     return mul_back
 
 
-def _quotient_back(a: Any, b: Any) -> Callable[..., Any]:
-    b = b or float64(b)  # a Python zero raises where NumPy's divides
-
-    def truediv_back(y_bar: Any) -> tuple[Any, ...]:
-        if not y_bar:
-            return None, y_bar, y_bar
-        a_bar = y_bar / b
-        return None, a_bar, a_bar * -(a / b)
-
-    return truediv_back
-
-
 _SCALAR_BACKS: dict[Any, Callable[[Any, Any], Callable[..., Any]]] = {
     operator.add: _sum_back,
     operator.sub: _difference_back,
