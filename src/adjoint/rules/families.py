@@ -21,16 +21,17 @@ import numpy as np
 from adjoint.errors import RuleError
 from adjoint.rules.elementwise import reverse
 from adjoint.rules.projection import as_numeric, project, projector
+from adjoint.rules.refusal import NoDerivative, refusing_forward, refusing_reverse
 from adjoint.rules.registry import frule, rrule
 from adjoint.rules.slopes import Partial, Slopes
 from adjoint.rules.tangents import filled, forward
 
-__all__ = ["elementwise", "linear", "project"]
+__all__ = ["NoDerivative", "elementwise", "linear", "project"]
 
 
 def elementwise(
     f: Callable[..., Any],
-    *partials: Partial,
+    *partials: Partial | NoDerivative,
     also: Iterable[Callable[..., Any]] = (),
     singular: bool = False,
     real_valued: bool = False,
@@ -46,7 +47,8 @@ def elementwise(
     *partials
         One per operand, in order. A function of the operands, or of ``y`` (by that name) and the
         operands, that gives the derivative; a number where it is constant; ``None`` where it is
-        zero. Only what the partials read is kept for the reverse sweep. For complex operands it is
+        zero; a `NoDerivative` where it is none of these, so that needing it must be an error. Only
+        what the partials read is kept for the reverse sweep. For complex operands it is
         the derivative of a holomorphic function; one that is not holomorphic (``abs``, ``real``,
         ``conj``, …) has a rule of its own.
     singular
@@ -57,10 +59,16 @@ def elementwise(
         The result is real also for complex operands, so that there is no complex derivative: the
         partials are gradients, ∂y/∂Re x + i ∂y/∂Im x.
     """
-    slopes = Slopes.of(partials, singular, real_valued)
+    refused = {i: p for i, p in enumerate(partials) if isinstance(p, NoDerivative)}
+    given = tuple(None if isinstance(p, NoDerivative) else p for p in partials)
+    slopes = Slopes.of(given, singular, real_valued)
     for g in (f, *also):
-        rrule.register(g, trusted=True)(reverse(g, slopes))
-        frule.register(g, trusted=True)(forward(g, slopes))
+        back_rule, forward_rule = reverse(g, slopes), forward(g, slopes)
+        if refused:
+            back_rule = refusing_reverse(g, back_rule, refused)
+            forward_rule = refusing_forward(g, forward_rule, refused, len(partials))
+        rrule.register(g, trusted=True)(back_rule)
+        frule.register(g, trusted=True)(forward_rule)
 
 
 def linear(

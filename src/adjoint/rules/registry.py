@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import sys
 import threading
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
@@ -245,7 +246,7 @@ direct: dict[Any, Direct | None] = {}
 (see `direct_rule`)."""
 
 _libraries: dict[str, str] = {}
-"""Rule files that are loaded on the first call into a library: top package name → module."""
+"""Rule files that are loaded on the first call into a library: package name → module."""
 
 _loaded: set[str] = set()
 _loading: set[str] = set()
@@ -253,8 +254,8 @@ _lock = threading.RLock()
 
 
 def library(package: str, rules: str) -> None:
-    """Say that the module `rules` holds the rules of `package`; it is imported on the first call
-    into it."""
+    """Say that the module `rules` holds the rules of `package`, which is a library or a part of one
+    (``"scipy.special"``); it is imported on the first call into it."""
     _libraries[package] = rules
 
 
@@ -415,9 +416,21 @@ def lookup(f: Any) -> Rules | None:
         if isinstance(f, tuple):
             module = f[0].__module__
         if isinstance(module, str):
-            load(module.partition(".")[0])
+            package, _, rest = module.partition(".")
+            load(package)
+            if rest:
+                load(f"{package}.{rest.partition('.')[0]}")
+            if key not in table and type(f).__name__ == "ufunc":
+                _load_makers_of_ufuncs()
             rules = table.get(key)
     return rules
+
+
+def _load_makers_of_ufuncs() -> None:
+    """Ufuncs of other libraries than NumPy do not say whose they are: any that was imported."""
+    for package in _libraries:
+        if package.startswith("scipy.") and package in sys.modules:
+            load(package)
 
 
 def direct_rule(f: Any) -> Direct | None:

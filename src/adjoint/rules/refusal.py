@@ -1,0 +1,107 @@
+"""Arguments in which a derivative exists but has no formula: needing it is an error, never zero.
+
+In the reverse sweep the argument gets poison, which is an error once it reaches a differentiated
+input; an order that is held constant costs nothing. In forward mode the tangent itself is the
+question, so it is answered at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from adjoint.errors import NoDerivativeError
+from adjoint.rules.slopes import Rule, with_arity
+from adjoint.run.accumulate import Poison
+from adjoint.run.place import current_place
+
+__all__ = [
+    "NoDerivative", "moves", "refusal", "refused_bar", "refusing_forward", "refusing_reverse",
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class NoDerivative:
+    """Stands where the partial in one argument would.
+
+    Attributes
+    ----------
+    what
+        What the argument is called: ``"the order"``.
+    why
+        Completes "a derivative in the order is needed, which …".
+    """
+
+    what: str
+    why: str = "has no closed form"
+
+
+def refusal(f: Any, missing: NoDerivative) -> NoDerivativeError:
+    """The error that says so, with the place in the user's code that is running."""
+    function, span = current_place()
+    name = getattr(f, "__name__", repr(f))
+    return NoDerivativeError(
+        f"a derivative of '{name}' in {missing.what} is needed, which {missing.why}",
+        hint=f"hold {missing.what} constant, with ad.stop_gradient for example, or write a rule:"
+        f" @ad.rrule.register({name})",
+        filename=None if function is None else function.filename,
+        span=span,
+    )
+
+
+def refused_bar(f: Any, missing: NoDerivative, y_bar: Any) -> Poison | None:
+    """The cotangent of such an argument: none where nothing is asked for."""
+    asked = any(moves(part) for part in y_bar) if isinstance(y_bar, list | tuple) else moves(y_bar)
+    return Poison(refusal(f, missing)) if asked else None
+
+
+def moves(bar: Any) -> bool:
+    """Whether a cotangent or tangent is anything but zero."""
+    if isinstance(bar, list | tuple):
+        return any(map(moves, bar))
+    return bar is not None and bool(np.any(bar))
+
+
+def refusing_reverse(
+    f: Callable[..., Any], rule: Rule, refused: Mapping[int, NoDerivative]
+) -> Rule:
+    """The reverse rule of `f` with the operands at these positions refused; `rule` knows nothing of
+    them.
+    """
+
+    def guarded(*operands: Any) -> Any:
+        result = rule(*operands)
+        if result is NotImplemented:
+            return NotImplemented
+        y, back = result
+
+        def guarded_back(y_bar: Any) -> tuple[Any, ...]:
+            bars = list(back(y_bar))
+            for position, missing in refused.items():
+                bars[position + 1] = refused_bar(f, missing, y_bar)
+            return tuple(bars)
+
+        return y, guarded_back
+
+    only = rule.only  # type: ignore[attr-defined]
+    guarded.only = tuple(  # type: ignore[attr-defined]
+        None if i in refused else alone for i, alone in enumerate(only)
+    )
+    return with_arity(guarded, len(only))
+
+
+def refusing_forward(
+    f: Callable[..., Any], rule: Rule, refused: Mapping[int, NoDerivative], n: int
+) -> Rule:
+    """The forward rule of `f`, of `n` operands, with those at these positions refused."""
+
+    def guarded(dots: tuple[Any, ...], /, *operands: Any) -> Any:
+        for position, missing in refused.items():
+            if moves(dots[position]):
+                raise refusal(f, missing)
+        return rule(dots, *operands)
+
+    return with_arity(guarded, n, "dots")

@@ -1,0 +1,192 @@
+"""The family of pointwise functions that `elementwise` is too narrow for.
+
+Several results (``airy``), real operands of complex functions (``hankel1``), options beside the
+operands, by position or by keyword (``spherical_jn(n, z, derivative=True)``):
+
+>>> pointwise(sp.fresnel, "z", z=lambda z: (sp.sindg(90 * z * z), sp.cosdg(90 * z * z)))
+>>> pointwise(sp.jvp, v=ORDER, z=lambda v, z, n: sp.jvp(v, z, n + 1))
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from adjoint.rules.projection import as_numeric, finite, projector
+from adjoint.rules.refusal import NoDerivative, moves, refusal, refused_bar
+from adjoint.rules.registry import frule, rrule
+from adjoint.rules.tangents import filled, like_result
+
+__all__ = ["pointwise"]
+
+Slope: TypeAlias = Callable[..., Any] | NoDerivative
+
+
+def pointwise(f: Callable[..., Any], operands: str | None = None, /, **partials: Slope) -> None:
+    """Register both rules of a function that acts on each element by itself.
+
+    Parameters
+    ----------
+    f
+        Takes numbers, arrays that broadcast and lists that stand for arrays; returns one result or
+        a tuple of them.
+    operands
+        The names of the parameters, where `f` has no signature (a ufunc); all are positional.
+    **partials
+        By parameter: a function that gives the derivative of the result, or a tuple with that of
+        each result (``None``: zero). It names what it reads: ``y``, and any parameters of `f`.
+        Holomorphic in complex operands; those of real operands may be complex. A `NoDerivative`
+        refuses. Parameters that are left out are options, without derivative.
+    """
+    plan = _Plan.of(f, operands, partials)
+    reverse: Callable[..., Any] = lambda *args, **kwargs: _reverse(plan, args, kwargs)
+    forward: Callable[..., Any] = lambda dots, *args, **kwargs: _forward(plan, dots, args, kwargs)
+    dots = inspect.Parameter("dots", inspect.Parameter.POSITIONAL_ONLY)
+    reverse.__signature__ = inspect.Signature(plan.parameters)  # type: ignore[attr-defined]
+    forward.__signature__ = inspect.Signature([dots, *plan.parameters])  # type: ignore[attr-defined]
+    rrule.register(f, trusted=True)(reverse)
+    frule.register(f, trusted=True)(forward)
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    f: Callable[..., Any]
+    parameters: list[inspect.Parameter]
+    partials: dict[str, Slope]
+    reads: dict[str, tuple[str, ...]]
+
+    @classmethod
+    def of(cls, f: Callable[..., Any], operands: str | None, partials: dict[str, Slope]) -> _Plan:
+        if operands is None:
+            parameters = [
+                p.replace(annotation=p.empty) for p in inspect.signature(f).parameters.values()
+            ]
+        else:
+            kind = inspect.Parameter.POSITIONAL_ONLY
+            parameters = [inspect.Parameter(name, kind) for name in operands.split()]
+        names = [p.name for p in parameters]
+        reads = {
+            k: tuple(inspect.signature(p).parameters) for k, p in partials.items() if callable(p)
+        }
+        unknown = {*partials, *(name for read in reads.values() for name in read)} - {"y", *names}
+        if unknown:
+            raise TypeError(f"{f} has no parameters {sorted(unknown)}")
+        return cls(f, parameters, partials, reads)
+
+    def bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+        """Every argument by name."""
+        named = {p.name: p.default for p in self.parameters}
+        for p, arg in zip(self.parameters, args, strict=False):
+            named[p.name] = arg
+        named.update(kwargs)
+        return named
+
+    def computing(self, named: dict[str, Any]) -> dict[str, Any] | None:
+        """The same with operands as partials want them: no lists, no integers, and no Python
+        numbers, which raise at a pole; ``None`` where one is no number.
+        """
+        out = dict(named)
+        for name in self.partials:
+            value = named[name]
+            if value is None:
+                continue
+            number = as_numeric(value)
+            if number is None:
+                return None
+            if name in self.reads:
+                number = floating(number)
+            out[name] = number
+        return out
+
+    def slopes(self, name: str, y: Any, named: dict[str, Any]) -> tuple[Any, ...]:
+        """The derivative of each result in one operand."""
+        partial: Any = self.partials[name]
+        found = partial(*[y if read == "y" else named[read] for read in self.reads[name]])
+        return found if isinstance(found, tuple) else (found,)
+
+
+def floating(x: Any) -> Any:
+    """A number or array of numbers as one with infinities and fractions."""
+    if hasattr(x, "dtype"):
+        return x if x.dtype.kind in "fc" else x.astype(np.float64)
+    return np.complex128(x) if isinstance(x, complex) else np.float64(x)
+
+
+def _reverse(plan: _Plan, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    given = plan.bound(args, kwargs)
+    named = plan.computing(given)
+    if named is None:
+        return NotImplemented
+    y = plan.f(*args, **kwargs)
+    places = [p.name if p.name in plan.partials else None for p in plan.parameters[: len(args)]]
+    projectors = {name: projector(given[name]) for name in places if name is not None}
+
+    def pointwise_back(y_bar: Any) -> tuple[Any, ...]:
+        bars: list[Any] = [None]
+        for name in places:
+            if name is None or given[name] is None:
+                bars.append(None)
+                continue
+            partial = plan.partials[name]
+            if isinstance(partial, NoDerivative):
+                bars.append(refused_bar(plan.f, partial, y_bar))
+            else:
+                bar = _pulled(plan.slopes(name, y, named), y_bar)
+                bars.append(None if bar is None else projectors[name](bar))
+        return tuple(bars)
+
+    return y, pointwise_back
+
+
+def _pulled(slopes: tuple[Any, ...], y_bar: Any) -> Any:
+    total = None
+    for slope, bar in zip(slopes, y_bar if isinstance(y_bar, tuple) else (y_bar,), strict=True):
+        if slope is None or bar is None:
+            continue
+        term = bar * np.conj(slope)
+        if not finite(term):
+            term = np.where(np.equal(bar, 0), 0, term)
+        total = term if total is None else total + term
+    return total
+
+
+def _forward(
+    plan: _Plan, dots: tuple[Any, ...], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    given = plan.bound(args, kwargs)
+    named = plan.computing(given)
+    if named is None:
+        return NotImplemented
+    y = plan.f(*args, **kwargs)
+    results = y if isinstance(y, tuple) else (y,)
+    totals: list[Any] = [None] * len(results)
+    for p, dot in zip(plan.parameters, dots, strict=False):
+        if dot is None or p.name not in plan.partials:
+            continue
+        partial = plan.partials[p.name]
+        if isinstance(partial, NoDerivative):
+            if moves(dot):
+                raise refusal(plan.f, partial)
+            continue
+        dot = filled(dot, given[p.name])
+        for i, slope in enumerate(plan.slopes(p.name, y, named)):
+            if slope is not None:
+                term = _pushed(slope, dot)
+                totals[i] = term if totals[i] is None else totals[i] + term
+    tangents = tuple(
+        [None if t is None else like_result(t, r) for t, r in zip(totals, results, strict=True)]
+    )
+    if all(t is None for t in tangents):
+        return y, None
+    return y, tangents if isinstance(y, tuple) else tangents[0]
+
+
+def _pushed(slope: Any, dot: Any) -> Any:
+    term = slope * dot
+    if not finite(term):
+        term = np.where(np.equal(dot, 0) & ~np.isfinite(term), 0, term)[()]
+    return term

@@ -1,0 +1,62 @@
+"""Arguments in which a function has no derivative in closed form: needing it is an error."""
+
+import numpy as np
+import pytest
+
+import adjoint as ad
+from adjoint.errors import NoDerivativeError
+from adjoint.rules.families import NoDerivative, elementwise
+from adjoint.rules.registry import frule, rrule
+from adjoint.testing import check_rule
+
+
+def bump(v, x):
+    """Stands for a function of an order and an argument."""
+    return x**v
+
+
+elementwise(bump, NoDerivative("the order"), lambda y, v, x: v * x ** (v - 1), singular=True)
+
+MESSAGE = "a derivative of 'bump' in the order is needed, which has no closed form"
+
+
+def test_the_other_arguments_have_their_derivative():
+    check_rule(bump, 3.0, np.array([1.0, 2.0]))
+    check_rule(bump, np.array([[1.0], [2.0]]), [1.0, 2.0])
+    assert ad.gradient(lambda x: bump(3, x), 2.0) == (12.0,)
+
+
+def test_an_order_that_is_only_used_costs_nothing():
+    def total(x, orders):
+        result = 0.0
+        for n in range(3):
+            result = result + bump(n, x)
+        for n in orders:
+            result = result + bump(ad.stop_gradient(n), x)
+        return result
+
+    assert ad.gradient(lambda x: total(x, [1.0, 2]), 2.0) == (10.0,)
+    assert ad.gradient(total, 2.0, [1.0, 2])[0] == 10.0
+
+
+@pytest.mark.parametrize(
+    "order", [2.0, 2, np.float64(2), np.array([1.0, 2.0]), np.array([1, 2]), [1.0, 2.0], (1, 2.0)]
+)
+def test_needing_it_is_refused_at_the_users_line(order):
+    point = 1.5 if not isinstance(order, list | tuple) else np.array([1.5, 1.0])
+    with pytest.raises(NoDerivativeError, match=MESSAGE) as caught:
+        ad.gradient(lambda v: np.sum(bump(v * 1 if np.ndim(v) == 0 else v, point)), order)
+    assert "bump(v" in str(caught.value) and "ad.stop_gradient" in str(caught.value)
+
+
+def test_a_zero_cotangent_asks_for_nothing():
+    value = ad.gradient(lambda v: np.where([True, False], bump(v, 2.0) * 0.0, v).sum(), np.ones(2))
+    np.testing.assert_array_equal(value[0], [0.0, 1.0])
+    assert rrule(bump, 2.0, 3.0)[1](0.0)[1] is None
+
+
+def test_forward():
+    assert frule(bump, (None, 1.0), 2.0, 3.0) == (9.0, 6.0)
+    assert frule(bump, (0.0, 1.0), 2.0, 3.0) == (9.0, 6.0)
+    with pytest.raises(NoDerivativeError, match=MESSAGE):
+        frule(bump, (1.0, None), 2.0, 3.0)
