@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
+from adjoint.rules.registry import lane
 from adjoint.testing import check_gradient
 
 A = np.array([0.9, -0.8, 0.7])
@@ -28,7 +29,18 @@ INFINITE = [
     (lambda a, b: b / a[0], A, np.array([1.0, np.inf, 2.0])),
     (lambda a, b: a * b * 2.0, A, np.array([1.0, np.inf, 2.0])),
     (lambda a, b: a * INFINITE_TABLE + b, A, B),
+    (lambda a, b: multiplied(a, b), A, np.array([1.0, np.inf, 2.0])),
+    (lambda a, b: a[:1] * b, A, np.array([1.0, np.inf, 2.0])),
+    (lambda a, b: np.log(b) + a, A, np.array([1.0, 0.0, 2.0])),
 ]
+
+
+def multiplied(a, b):
+    y = a * 1.0
+    y *= b
+    return y
+
+
 INFINITE_TABLE = np.array([1.0, np.inf, 2.0])
 
 
@@ -64,7 +76,31 @@ OPERATIONS = [
     lambda a, b: np.array([a[0], b[1], a[2] * b[0]]),
     lambda a, b: a[:2].sum(keepdims=True) + b[1:] * a[:-1],
     lambda a, b: np.sum(np.stack([a, b]), axis=0) * np.mean(b, keepdims=True),
+    lambda a, b: np.sum(a * b) * a - a.sum() * b / a.dot(b),
+    lambda a, b: (a[:1] + b) * (a - b[1:2]) - a[2:] * b[:1] * a,
+    lambda a, b: np.sum(a[:, None] - b[None, :] * a[:, None] + (a[:, None] + b), axis=1),
+    lambda a, b: np.exp(a) + np.expm1(b) + np.log(a + 3) + np.log1p(b + 2) + np.sqrt(a + 2),
+    lambda a, b: np.sin(a) + np.cos(b) + np.tan(a * b) + np.arctan(a) + np.square(b),
+    lambda a, b: np.sinh(a) * np.cosh(b) - np.tanh(a + b),
+    lambda a, b: np.minimum(a, b) * np.maximum(a, a) + np.maximum(a, 0) - np.minimum(0.5, b),
+    lambda a, b: in_place(a * 1.0, b),
 ]
+
+
+def in_place(y, b):
+    """Every in-place operator, on an owner and on views, with an array, a view and a number."""
+    y += b
+    y -= b[::-1] * 0.5
+    y *= b
+    y[1:] *= b[:-1]
+    y[:2] -= b[1:]
+    y *= b[0]
+    y /= b[1] + 2.0
+    y *= 1.5
+    y[1:] = b[:2]
+    y[:2] *= y[0]
+    y[2:] = b[0] * 3.0
+    return y
 
 
 @pytest.mark.parametrize("f", OPERATIONS)
@@ -162,6 +198,23 @@ def test_poison_passes():
 
     with pytest.raises(ad.AdjointError, match="i0"):
         ad.gradient(written, A)
+
+
+def test_a_rule_registered_later_replaces_the_lane():
+    def cube(x, /):
+        return x**3
+
+    ufunc = np.frompyfunc(cube, 1, 1)
+
+    @lane(ufunc, 1)
+    def short(record, slot, x):
+        raise AssertionError("the lane of the rule before")
+
+    @ad.rrule.register(ufunc)
+    def _(x, /):
+        return cube(x), lambda y_bar: (None, 3 * x**2 * y_bar)
+
+    np.testing.assert_allclose(ad.gradient(lambda a: np.sum(ufunc(a)), A)[0], 3 * A**2)
 
 
 def test_intermediate_arrays_are_not_kept():

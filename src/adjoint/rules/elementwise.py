@@ -18,7 +18,7 @@ from numpy import float64, ndarray, vdot, where
 from adjoint.rules.projection import FLOAT64, REALS, finite, projector, unbroadcast
 from adjoint.rules.slopes import POLES, Rule, Slopes, Traits, numeric_operands, with_arity
 
-__all__ = ["reverse"]
+__all__ = ["dot", "reverse"]
 
 PYTHON_REALS = frozenset({float, int})
 
@@ -27,9 +27,9 @@ def reverse(f: Callable[..., Any], slopes: Slopes) -> Rule:
     """The reverse rule of `f`, specialised on the number of operands and on what kind of function
     it is.
 
-    Its attribute ``only`` holds one rule per operand that gives the cotangent of that operand
-    alone, for calls in which the others carry no derivative; ``None`` where it would be the same
-    rule.
+    Its attribute ``slopes`` holds the partials. Its attribute ``only`` holds one rule per operand
+    that gives the cotangent of that operand alone, for calls in which the others carry no
+    derivative; ``None`` where it would be the same rule.
     """
     rule = _specialised(f, slopes)
     n = len(slopes.partials)
@@ -37,7 +37,7 @@ def reverse(f: Callable[..., Any], slopes: Slopes) -> Rule:
         _specialised(f, slopes.only(i)) if n > 1 and slopes.partials[i] is not None else None
         for i in range(n)
     ]
-    rule.only = tuple(only)  # type: ignore[attr-defined]
+    rule.only, rule.slopes = tuple(only), slopes  # type: ignore[attr-defined]
     return rule
 
 
@@ -64,7 +64,7 @@ def _function(p: Callable[..., Any] | float) -> Callable[..., Any]:
     return p if callable(p) else lambda *_: p
 
 
-def _dot(a: Any, b: Any) -> Any:
+def dot(a: Any, b: Any) -> Any:
     """The sum of products of two arrays of one shape, by the way that costs least."""
     return a.dot(b) if a.ndim == 1 else vdot(a, b)
 
@@ -165,7 +165,7 @@ def _binary(
             def array_back(y_bar: Any) -> Any:
                 a_bar, b_bar = y_bar * p(kept_y, kept_a, kept_b), y_bar * q(kept_y, kept_a, kept_b)
                 # one pass for both: the sum of products is finite only if every entry of both is
-                if singular and not isfinite(_dot(a_bar, b_bar)):
+                if singular and not isfinite(dot(a_bar, b_bar)):
                     zero = y_bar == 0
                     a_bar, b_bar = where(zero, 0.0, a_bar), where(zero, 0.0, b_bar)
                 return None, a_bar, b_bar
@@ -218,7 +218,7 @@ def _one_sided(f: Callable[..., Any], traits: Traits, slopes: Slopes) -> Rule:
                     bar = y_bar * p(kept_y, kept_a, kept_b)
                 except POLES:
                     bar = y_bar * p(kept_y, *map(_ieee, (kept_a, kept_b)))
-                if singular and not isfinite(_dot(bar, bar)):
+                if singular and not isfinite(dot(bar, bar)):
                     bar = where(y_bar == 0, 0.0, bar)
                 return (None, bar, None) if left else (None, None, bar)
 

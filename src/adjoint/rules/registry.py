@@ -38,6 +38,7 @@ from types import (
 from typing import Any, TypeAlias, TypeVar
 
 __all__ = [
+    "Direct",
     "Key",
     "Rule",
     "Rules",
@@ -45,6 +46,7 @@ __all__ = [
     "direct_rule",
     "frule",
     "key_of",
+    "lane",
     "library",
     "non_differentiable",
     "primitive",
@@ -54,7 +56,9 @@ __all__ = [
     "table",
 ]
 
-Direct: TypeAlias = tuple[Callable[..., Any], int, int, frozenset[str]]
+Direct: TypeAlias = tuple[
+    Callable[..., Any], int, int, frozenset[str], int, Callable[..., Any] | None
+]
 F = TypeVar("F", bound=Callable[..., Any])
 Key = Hashable
 """A function object, or ``(type, name)`` for a method of a builtin type."""
@@ -204,6 +208,9 @@ class Rules:
         The same for functions that run the user's code, which may raise: ``function(record, slot,
         *args, **kwargs)`` returns ``y`` and links its pullback into the record before anything
         runs.
+    lane
+        The number of operands, and a primitive that does for the usual ones what the newest rule
+        does for any; registering another rule removes it.
     """
 
     rrules: list[Rule] = field(default_factory=list)
@@ -212,6 +219,7 @@ class Rules:
     substitute: FunctionType | None = None
     structural: Callable[..., Any] | None = None
     primitive: Callable[..., Any] | None = None
+    lane: tuple[int, Callable[..., Any] | None] = (-1, None)
 
 
 _DESCRIPTORS = frozenset(
@@ -331,7 +339,10 @@ class _Registry:
         def add(function: F) -> F:
             rule = Rule.of(function, alias=alias, trusted=trusted, keyword_bars=keyword_bars)
             for key in keys:
-                getattr(entry(key), self._which).insert(0, rule)
+                rules = entry(key)
+                getattr(rules, self._which).insert(0, rule)
+                if self._which == "rrules":
+                    rules.lane = (-1, None)
             return function
 
         return add
@@ -440,7 +451,8 @@ def direct_rule(f: Any) -> Direct | None:
     Returns
     -------
     tuple or None
-        The rule, the fewest and the most arguments that it takes, and the keywords.
+        The rule, the fewest and the most arguments that it takes, the keywords; the number of
+        operands of its lane, and that (see `lane`).
     """
     rules = lookup(f)
     found = None
@@ -450,7 +462,7 @@ def direct_rule(f: Any) -> Direct | None:
             most = rule.positional if rule.positional >= 0 else 1 << 30
             if rules.primitive is not None:
                 most = min(most, 2)  # an ``out`` given by position comes third at the earliest
-            found = rule.function, rule.required, most, rule.keywords
+            found = rule.function, rule.required, most, rule.keywords, *rules.lane
     direct[f] = found
     return found
 
@@ -500,6 +512,21 @@ def primitive(*keys: Any) -> Callable[[F], F]:
     def add(function: F) -> F:
         for key in keys:
             entry(key).primitive = function
+        return function
+
+    return add
+
+
+def lane(key: Any, operands: int) -> Callable[[F], F]:
+    """The decorated function is a short way for calls of `key` with that many positional arguments,
+    of the usual types: ``function(record, slot, *args)``; `NotImplemented`: not these.
+
+    It does what the rule registered last does, in one step of the engine. Registering another rule
+    removes it.
+    """
+
+    def add(function: F) -> F:
+        entry(key).lane = (operands, function)
         return function
 
     return add

@@ -9,9 +9,10 @@ from typing import Any
 from weakref import ref as weakref
 
 import numpy as np
-from numpy import float64, ndarray, vdot, where
+from numpy import array, float64, ndarray, where
 
-from adjoint.rules.projection import FLOAT64
+from adjoint.rules.elementwise import dot
+from adjoint.rules.projection import FLOAT64, unbroadcast
 from adjoint.run.memory import Memory
 from adjoint.run.protocol import (
     HUGE,
@@ -27,6 +28,7 @@ from adjoint.run.seal import arrived
 
 __all__ = [
     "add",
+    "alike",
     "is_plain",
     "mul",
     "mul_left",
@@ -52,7 +54,7 @@ def add(record: list[Any], slot: int, a: Any, b: Any) -> Any:
     if type(a) is float and type(b) is float:
         record[slot] = both_sides
         return a + b
-    if type(a) is ndarray and type(b) is ndarray and _alike(record[0], a, b):
+    if type(a) is ndarray and type(b) is ndarray and alike(record[0], a, b):
         memory, y = record[0], a + b
         result = weakref(y)
 
@@ -63,6 +65,8 @@ def add(record: list[Any], slot: int, a: Any, b: Any) -> Any:
 
         record[slot] = add_back
         return y
+    if type(a) is ndarray and type(b) is ndarray and _are_plain(record[0], a, b):
+        return _sum_of_shapes(record, slot, a, b, 1)
     return binary(record, slot, operator.add, a, b)
 
 
@@ -71,7 +75,7 @@ def sub(record: list[Any], slot: int, a: Any, b: Any) -> Any:
     if type(a) is float and type(b) is float:
         record[slot] = both_sides_negated
         return a - b
-    if type(a) is ndarray and type(b) is ndarray and _alike(record[0], a, b):
+    if type(a) is ndarray and type(b) is ndarray and alike(record[0], a, b):
         memory, y = record[0], a - b
         result = weakref(y)
 
@@ -84,6 +88,8 @@ def sub(record: list[Any], slot: int, a: Any, b: Any) -> Any:
 
         record[slot] = sub_back
         return y
+    if type(a) is ndarray and type(b) is ndarray and _are_plain(record[0], a, b):
+        return _sum_of_shapes(record, slot, a, b, -1)
     return binary(record, slot, operator.sub, a, b)
 
 
@@ -96,7 +102,7 @@ def mul(record: list[Any], slot: int, a: Any, b: Any) -> Any:
 
         record[slot] = mul_back
         return a * b
-    if type(a) is ndarray and type(b) is ndarray and _alike(record[0], a, b):
+    if type(a) is ndarray and type(b) is ndarray and alike(record[0], a, b):
         memory, y = record[0], a * b
         result = weakref(y)
 
@@ -107,13 +113,15 @@ def mul(record: list[Any], slot: int, a: Any, b: Any) -> Any:
                     return None, y_bar, y_bar
             a_bar = y_bar * b
             b_bar = a_bar if a is b else y_bar * a
-            if not isfinite(_dot(a_bar, b_bar)):
+            if not isfinite(dot(a_bar, b_bar)):
                 zero = y_bar == 0
                 a_bar, b_bar = where(zero, 0.0, a_bar), where(zero, 0.0, b_bar)
             return None, a_bar, b_bar
 
         record[slot] = product_back
         return y
+    if type(a) is ndarray and type(b) is ndarray and _are_plain(record[0], a, b):
+        return _product_of_shapes(record, slot, a, b)
     if type(b) is ndarray and (type(a) is float64 or type(a) is float):
         if is_plain(record[0], b):
             return _number_times_array(record, slot, a, b, False)
@@ -172,7 +180,7 @@ def truediv(record: list[Any], slot: int, a: Any, b: Any) -> Any:
 
         record[slot] = truediv_back
         return y
-    if type(a) is ndarray and type(b) is ndarray and _alike(record[0], a, b):
+    if type(a) is ndarray and type(b) is ndarray and alike(record[0], a, b):
         memory = record[0]
         quotient: Any = a / b
         result = weakref(quotient)
@@ -185,7 +193,7 @@ def truediv(record: list[Any], slot: int, a: Any, b: Any) -> Any:
             a_bar: Any = y_bar / b
             b_bar = a_bar * quotient
             np.negative(b_bar, b_bar)
-            if not isfinite(_dot(a_bar, b_bar)):
+            if not isfinite(dot(a_bar, b_bar)):
                 zero = y_bar == 0
                 a_bar = where(zero, 0.0, y_bar * (1 / b))
                 b_bar = where(zero, 0.0, y_bar * (-quotient / b))
@@ -252,7 +260,7 @@ def _square(record: list[Any], slot: int, a: Any) -> Any:
                 return None, y_bar, None
         bar = y_bar * a
         bar += bar
-        return None, bar if isfinite(_dot(bar, bar)) else where(y_bar == 0, 0.0, bar), None
+        return None, bar if isfinite(dot(bar, bar)) else where(y_bar == 0, 0.0, bar), None
 
     record[slot] = square_back
     return y
@@ -282,7 +290,7 @@ def _neg_back(y_bar: Any) -> tuple[Any, ...]:
     return None, -y_bar if y_bar is not None else None
 
 
-def _alike(memory: Memory, a: Any, b: Any) -> bool:
+def alike(memory: Memory, a: Any, b: Any) -> bool:
     """Whether two arrays have doubles and one shape, and carry their cotangents by value."""
     return (
         a.dtype is FLOAT64
@@ -293,14 +301,57 @@ def _alike(memory: Memory, a: Any, b: Any) -> bool:
     )
 
 
+def _are_plain(memory: Memory, a: Any, b: Any) -> bool:
+    """`is_plain` of both."""
+    return is_plain(memory, a) and is_plain(memory, b)
+
+
 def is_plain(memory: Memory, a: Any) -> bool:
     """Whether an array has doubles and carries its cotangent by value."""
     return a.dtype is FLOAT64 and a.ndim and not (memory.written and memory.is_written(a))
 
 
-def _dot(a: Any, b: Any) -> Any:
-    """The sum of products of two arrays of one shape, by the way that costs least."""
-    return a.dot(b) if a.ndim == 1 else vdot(a, b)
+def _sum_of_shapes(record: list[Any], slot: int, a: Any, b: Any, sign: int) -> Any:
+    """``a + b`` or ``a - b`` of arrays that broadcast."""
+    memory, y = record[0], a + b if sign == 1 else a - b
+    result, shape_a, shape_b = weakref(y), a.shape, b.shape
+
+    def sum_back(y_bar: Any) -> tuple[Any, ...]:
+        if type(y_bar) is not ndarray or memory.buffers:
+            y_bar = arrived(memory, result, y_bar)
+            if type(y_bar) is not ndarray:
+                return None, y_bar, y_bar
+        b_bar = y_bar if y_bar.shape == shape_b else unbroadcast(y_bar, shape_b)
+        if sign == -1:
+            b_bar = -b_bar
+        return None, y_bar if y_bar.shape == shape_a else unbroadcast(y_bar, shape_a), b_bar
+
+    record[slot] = sum_back
+    return y
+
+
+def _product_of_shapes(record: list[Any], slot: int, a: Any, b: Any) -> Any:
+    """``a * b`` of arrays that broadcast."""
+    memory, y = record[0], a * b
+    result = weakref(y)
+
+    def product_back(y_bar: Any) -> tuple[Any, ...]:
+        if type(y_bar) is not ndarray or memory.buffers:
+            y_bar = arrived(memory, result, y_bar)
+            if type(y_bar) is not ndarray:
+                return None, y_bar, y_bar
+        a_bar, b_bar = y_bar * b, y_bar * a
+        if not isfinite(dot(a_bar, b_bar)):
+            zero = y_bar == 0
+            a_bar, b_bar = where(zero, 0.0, a_bar), where(zero, 0.0, b_bar)
+        return (
+            None,
+            a_bar if a_bar.shape == a.shape else unbroadcast(a_bar, a.shape),
+            b_bar if b_bar.shape == b.shape else unbroadcast(b_bar, b.shape),
+        )
+
+    record[slot] = product_back
+    return y
 
 
 def _number_times_array(record: list[Any], slot: int, a: Any, x: Any, swapped: bool) -> Any:
@@ -313,7 +364,7 @@ def _number_times_array(record: list[Any], slot: int, a: Any, x: Any, swapped: b
             y_bar = arrived(memory, result, y_bar)
             if type(y_bar) is not ndarray:
                 return None, y_bar, y_bar
-        a_bar, x_bar = float(_dot(y_bar, x)), y_bar * a
+        a_bar, x_bar = float(dot(y_bar, x)), y_bar * array(a)
         if not (isfinite(a_bar) and isfinite(a)):
             zero = y_bar == 0
             a_bar, x_bar = float(where(zero, 0.0, y_bar * x).sum()), where(zero, 0.0, x_bar)
@@ -334,7 +385,7 @@ def _array_over_number(record: list[Any], slot: int, x: Any, a: Any) -> Any:
             if type(y_bar) is not ndarray:
                 return None, y_bar, y_bar
         x_bar = y_bar / a
-        a_bar = -float(_dot(x_bar, y))
+        a_bar = -float(dot(x_bar, y))
         if not isfinite(a_bar):
             zero, inverse = y_bar == 0, 1 / float64(a)
             x_bar = where(zero, 0.0, y_bar * inverse)
@@ -365,6 +416,7 @@ def _scaled_back(
 ) -> Callable[[Any], tuple[Any, ...]]:
     """The pullback of an array times a finite number."""
     result = weakref(y)
+    factor = array(factor, float)  # NumPy takes half as long as for a number
 
     def scaled_back(y_bar: Any) -> tuple[Any, ...]:
         if type(y_bar) is not ndarray or memory.buffers:
@@ -401,7 +453,7 @@ def _times(
             if type(y_bar) is not ndarray:
                 return placed(y_bar)
         bar = y_bar * b
-        return placed(bar if isfinite(_dot(bar, bar)) else where(y_bar == 0, 0.0, bar))
+        return placed(bar if isfinite(dot(bar, bar)) else where(y_bar == 0, 0.0, bar))
 
     record[slot] = times_back
     return y

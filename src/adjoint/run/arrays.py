@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from adjoint.errors import ArgumentError
 from adjoint.rules.projection import REALS, project, projector
-from adjoint.run.accumulate import Poison, Scattered, accumulate, finish
+from adjoint.run.accumulate import Poison, Scattered, finish
 from adjoint.run.memory import Memory, root_of, swap_array, swap_contents
 from adjoint.run.place import current_place
 from adjoint.run.seal import arrived, result_of
 from adjoint.run.unknown import run_unknown
 
-__all__ = ["read_array", "update_in_place", "write_array"]
+__all__ = ["read_array", "refuse_objects", "write_array"]
 
 ndarray = np.ndarray
 NONE3 = (None, None, None, None)
 _FLOAT64 = np.dtype(float)
+FEW = 16
+"""Up to how many elements a whole array costs no more than the place of one part."""
 
 
 def _carries(array: np.ndarray[Any, Any]) -> bool:
@@ -58,12 +59,17 @@ def read_array(record: list[Any], slot: int, x: np.ndarray[Any, Any], index: Any
         record[slot] = element_back
         return y
     if type(index) is slice and x.dtype is _FLOAT64 and not memory.written:
-        whole = x.shape
+        whole, few = x.shape, x.size <= FEW
 
         def slice_back(y_bar: Any) -> tuple[Any, ...]:
-            y_bar = finish(y_bar)
             if type(y_bar) is not ndarray:
-                return None, y_bar, None
+                y_bar = finish(y_bar)
+                if type(y_bar) is not ndarray:
+                    return None, y_bar, None
+            if few:
+                x_bar = np.zeros(whole)
+                x_bar[index] = y_bar
+                return None, x_bar, None
             return None, Scattered(whole, _FLOAT64, index, y_bar, y_bar.size), None
 
         record[slot] = slice_back
@@ -141,6 +147,11 @@ def write_array(
     if type(index) is int and x.dtype is _FLOAT64 and x.ndim == 1 and type(value) in REALS:
         _write_element(memory, record, slot, x, index, value)
         return
+    if x.dtype is _FLOAT64 and type(x) is ndarray:
+        part = x[index]
+        if type(part) is ndarray and part.base is x and _is_apart(memory, x, part, value):
+            _write_part(memory, record, slot, x, index, part, value)
+            return
     refuse_objects(x)
     carries = memory.mark_written(x)
     index = _own(index)
@@ -199,6 +210,43 @@ def _write_element(
     record[slot] = write_back
 
 
+def _is_apart(memory: Memory, x: Any, part: Any, value: Any) -> bool:
+    """Whether `value` is a real number, or an array of doubles of the shape of `part` in other
+    memory than that of `x`, and not written."""
+    if type(value) in REALS:
+        return True
+    if type(value) is not ndarray or value.dtype is not _FLOAT64 or value.shape != part.shape:
+        return False
+    root = root_of(value)
+    return root.base is None and root is not x and id(root) not in memory.written
+
+
+def _write_part(
+    memory: Memory, record: list[Any], slot: int, x: Any, index: Any, part: Any, value: Any
+) -> None:
+    """A number or an array into a view of an array that owns its memory."""
+    memory.written[id(x)] = x
+    saved = part.copy()
+    x[index] = value
+    position = memory.log([swap_contents, part, saved])
+    is_number = type(value) is not ndarray
+
+    def write_back(_: Any) -> tuple[Any, ...]:
+        memory.rewind(position)
+        whole = memory.buffers.get(id(x))
+        if whole is None:
+            return NONE3
+        poison = memory.shadows.get(("poison", id(x))) if memory.shadows else None
+        if poison is not None:
+            return None, None, None, poison
+        shadow = whole[index]
+        value_bar: Any = float(shadow.sum()) if is_number else shadow.copy()
+        shadow.fill(0.0)
+        return None, None, None, value_bar
+
+    record[slot] = write_back
+
+
 def _take_part(memory: Memory, x: np.ndarray[Any, Any], index: Any) -> Any:
     """Take the cotangent of ``x[index]``; of an element named twice by `index`, the last value
     written counts."""
@@ -229,108 +277,3 @@ def _unbroadcast(bar: np.ndarray[Any, Any], value: Any, structured: bool) -> Any
     if type(value) in (str, bytes, type(None)):
         return None
     return project(bar, value)
-
-
-def update_in_place(
-    record: list[Any],
-    slot: int,
-    op: Any,
-    plain: Callable[..., Any],
-    x: np.ndarray[Any, Any],
-    value: Any,
-) -> Any:
-    """``x += value`` and its like: the plain operation on what `x` held, then a write of the whole
-    of `x`."""
-    memory: Memory = record[0]
-    refuse_objects(x)
-    if not memory.mark_written(x):
-        position = memory.note(swap_array, x, ..., x.copy())
-        y = op(x, value)
-
-        def inactive_back(_: Any) -> tuple[Any, ...]:
-            memory.rewind(position)
-            return None, None, None
-
-        record[slot] = inactive_back
-        return y
-    old = x.copy()
-    if (op is operator.iadd or op is operator.isub) and _is_apart(memory, x, value):
-        return _add_in_place(memory, record, slot, op, x, value, old)
-    # The old contents are an array of their own to the plain operation; a value that is, or looks
-    # at, x is not.
-    inner: list[Any] = [memory, None]
-    operand = (
-        value.copy() if isinstance(value, ndarray) and np.may_share_memory(x, value) else value
-    )
-    y = plain(inner, 1, old, operand)
-    if np.shape(y) != x.shape or not np.can_cast(np.result_type(y), x.dtype, "same_kind"):
-        return op(x, value)  # NumPy's own message
-    x[...] = y
-    position = memory.note(swap_array, x, ..., old)
-    written = operand is not value and memory.is_written(value)
-
-    def update_back(x_bar: Any) -> tuple[Any, ...]:
-        memory.rewind(position)
-        x_bar = accumulate(finish(x_bar), memory.take_array(x))
-        if x_bar is None:
-            return None, None, None
-        _, old_bar, value_bar = inner[1](x_bar if type(x_bar) is Poison else project(x_bar, y))
-        memory.add_array(
-            x,
-            finish(old_bar)
-            if type(old_bar) is Poison or old_bar is None
-            else project(finish(old_bar), x),
-        )
-        if written:
-            memory.add_array(value, finish(value_bar))
-            value_bar = None
-        return None, None, value_bar
-
-    record[slot] = update_back
-    return x
-
-
-def _is_apart(memory: Memory, x: np.ndarray[Any, Any], value: Any) -> bool:
-    """Whether `value` is a double or an array of doubles of the shape of `x`, in other memory that
-    was not written."""
-    if x.dtype is not _FLOAT64:
-        return False
-    if type(value) in REALS:
-        return True
-    if type(value) is not ndarray or value.dtype is not _FLOAT64 or value.shape != x.shape:
-        return False
-    if value.base is None and x.base is None and value is not x:
-        return id(value) not in memory.written
-    root = root_of(value)
-    return root.base is None and root is not root_of(x) and id(root) not in memory.written
-
-
-def _add_in_place(
-    memory: Memory,
-    record: list[Any],
-    slot: int,
-    op: Any,
-    x: np.ndarray[Any, Any],
-    value: Any,
-    old: np.ndarray[Any, Any],
-) -> Any:
-    """``x += value`` or ``x -= value``: the cotangent of `x` stays where it is."""
-    op(x, value)
-    position = memory.note(swap_contents, x, old)
-    root, is_number = root_of(x), type(value) is not ndarray
-
-    def add_back(x_bar: Any) -> tuple[Any, ...]:
-        memory.rewind(position)
-        if x_bar is not None:
-            memory.add_array(x, finish(x_bar))
-        if id(root) not in memory.buffers:
-            return None, None, None
-        poison = memory.shadows.get(("poison", id(root))) if memory.shadows else None
-        if poison is not None:
-            return None, None, poison
-        shadow = memory.array_shadow(x)
-        value_bar: Any = float(shadow.sum()) if is_number else shadow.copy()
-        return None, None, value_bar if op is operator.iadd else -value_bar
-
-    record[slot] = add_back
-    return x

@@ -17,7 +17,7 @@ import numpy as np
 
 from adjoint.errors import SourceError
 from adjoint.rules.projection import REALS
-from adjoint.rules.registry import Rules, direct, direct_rule, lookup, methods, table
+from adjoint.rules.registry import Direct, Rules, direct, direct_rule, lookup, methods, table
 from adjoint.run.accumulate import Poison
 from adjoint.run.functions import call_unit, known_unit, unit_of
 from adjoint.run.memory import Memory
@@ -31,6 +31,7 @@ __all__ = [
     "INERT",
     "NO_KEYWORDS",
     "call",
+    "call_direct",
     "call_function",
     "call_keywords",
     "call_left",
@@ -111,31 +112,47 @@ def call(record: list[Any], slot: int, f: Any, *args: Any) -> Any:
             known = direct[f]
         except KeyError:
             known = direct_rule(f)
-        n = len(args)
-        if known is not None and known[1] <= n <= known[2]:
-            result = known[0](*args)
-            if result is not NotImplemented:
-                y, back = result
-                n = len(args)
-                if (
-                    type(y) in REALS
-                    and n < 3
-                    and type(args[0]) in REALS
-                    and type(args[-1]) in REALS
-                ):
-
-                    def scalar_back(y_bar: Any) -> Any:
-                        if y_bar is None or type(y_bar) is Poison:
-                            return (None, *(y_bar,) * n)
-                        return back(y_bar)
-
-                    record[slot] = scalar_back
-                    return y
-                sealed = seal_direct(record[0], y, back, args)
-                if sealed is not None:
-                    record[slot] = sealed
-                    return y
+        if known is not None:
+            y = _run_direct(record, slot, known, args)
+            if y is not DECLINED:
+                return y
     return (HANDLERS.get(kind) or HANDLERS[object])(record, slot, f, args, NO_KEYWORDS)
+
+
+def call_direct(record: list[Any], slot: int, key: Any, args: tuple[Any, ...]) -> Any:
+    """The fast lane of what `key` stands for; `DECLINED` if it has none for such arguments."""
+    known = direct[key] if key in direct else direct_rule(key)
+    return DECLINED if known is None else _run_direct(record, slot, known, args)
+
+
+def _run_direct(record: list[Any], slot: int, known: Direct, args: tuple[Any, ...]) -> Any:
+    """Apply a trusted rule to numbers and arrays."""
+    rule, fewest, most, _, operands, lane = known
+    n = len(args)
+    if n == operands:
+        y = lane(record, slot, *args)  # type: ignore[misc]
+        if y is not NotImplemented:
+            return y
+    elif not fewest <= n <= most:
+        return DECLINED
+    result = rule(*args)
+    if result is NotImplemented:
+        return DECLINED
+    y, back = result
+    if type(y) in REALS and n < 3 and type(args[0]) in REALS and type(args[-1]) in REALS:
+
+        def scalar_back(y_bar: Any) -> Any:
+            if y_bar is None or type(y_bar) is Poison:
+                return (None, *(y_bar,) * n)
+            return back(y_bar)
+
+        record[slot] = scalar_back
+        return y
+    sealed = seal_direct(record[0], y, back, args)
+    if sealed is None:
+        return DECLINED
+    record[slot] = sealed
+    return y
 
 
 def call_left(record: list[Any], slot: int, f: Any, a: Any, b: Any) -> Any:

@@ -134,18 +134,24 @@ class Memory:
 
     def note(self, *entry: Any) -> int:
         """Log a write: a swap function and what it needs. Returns the position to rewind to."""
-        position = len(self._log)
-        self._log.append(list(entry))
+        return self.log(list(entry))
+
+    def log(self, entry: list[Any]) -> int:
+        """`note` of an entry that is made already."""
+        log = self._log
+        position = len(log)
+        log.append(entry)
         self._cursor = position + 1
         return position
 
     def rewind(self, position: int) -> None:
         """Undo the logged writes from the last one down to `position`: memory is as it was just
         before that write."""
-        log = self._log
-        while self._cursor > position:
-            self._cursor -= 1
-            entry = log[self._cursor]
+        log, cursor = self._log, self._cursor
+        while cursor > position:
+            cursor -= 1
+            self._cursor = cursor
+            entry = log[cursor]
             entry[0](entry)
 
     def begin_sweep(self) -> None:
@@ -155,10 +161,10 @@ class Memory:
     def end_sweep(self) -> None:
         """Redo every write, so that the user's objects are as the forward sweep left them."""
         log = self._log
-        while self._cursor < len(log):
-            entry = log[self._cursor]
+        for cursor in range(self._cursor, len(log)):
+            entry = log[cursor]
             entry[0](entry)
-            self._cursor += 1
+            self._cursor = cursor + 1
         self.shadows, self.buffers, self._lowest = {}, {}, {}
 
     # ---- shadows by identity ---------------------------------------------------------------------
@@ -409,8 +415,7 @@ def swap_array(entry: list[Any]) -> None:
 def swap_contents(entry: list[Any]) -> None:
     """``[swap, array, saved]``: all of an array."""
     _, array, saved = entry
-    entry[2] = array.copy()
-    array[...] = saved
+    entry[2], array[...] = array.copy(), saved
 
 
 def swap_with(entry: list[Any]) -> None:

@@ -5,12 +5,15 @@ from __future__ import annotations
 from types import FunctionType, ModuleType
 from typing import Any
 
+from numpy import ndarray
+
 from adjoint.run.attributes import attribute
 from adjoint.run.dispatch import (
     C_METHODS,
     DECLINED,
     NO_KEYWORDS,
     call,
+    call_direct,
     call_keywords,
     class_attribute,
     is_cython,
@@ -41,6 +44,10 @@ def method(record: list[Any], slot: int, obj: Any, name: str, *args: Any) -> Any
     """``obj.name(*args)``; the pullback returns ``(None, obj_bar, *arg_bars)``."""
     if name == "append" and type(obj) is list and len(args) == 1:
         return _append(record, slot, obj, args[0])
+    if type(obj) is ndarray:
+        y = call_direct(record, slot, (ndarray, name), (obj, *args))
+        if y is not DECLINED:
+            return y
     static = class_attribute(type(obj), name)
     if (
         type(static) is FunctionType

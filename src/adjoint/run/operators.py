@@ -23,11 +23,11 @@ from adjoint.run.arithmetic import (
     truediv,
     truediv_left,
 )
-from adjoint.run.arrays import update_in_place
 from adjoint.run.dispatch import (
     call_keywords,
     class_attribute,
 )
+from adjoint.run.in_place import updater
 from adjoint.run.memory import Memory
 from adjoint.run.protocol import (
     NONE2,
@@ -113,8 +113,6 @@ def _in_place(op: Any, plain: Callable[..., Any], special: str, name: str) -> Ca
         kind = type(a)
         if kind in NUMBERS:
             return plain(record, slot, a, b)
-        if isinstance(a, ndarray):
-            return update_in_place(record, slot, op, plain, a, b)
         f = class_attribute(kind, special)
         if f is not None:
             inner: list[Any] = [record[0], None]
@@ -130,7 +128,7 @@ def _in_place(op: Any, plain: Callable[..., Any], special: str, name: str) -> Ca
         return plain(record, slot, a, b)
 
     run.__name__ = name
-    return run
+    return updater(op, plain, run)
 
 
 def run_divmod(record: list[Any], slot: int, a: Any, b: Any) -> Any:

@@ -212,7 +212,7 @@ def _best(name: str, best: Any, better: Any) -> None:
 
     structural(best)(of_numbers)
     substitute(best)(of_any)
-    direct[best] = of_two, 2, 2, frozenset()
+    direct[best] = of_two, 2, 2, frozenset(), -1, None
 
 
 _best("min", min, operator.lt)

@@ -14,8 +14,8 @@ import numpy as np
 from adjoint.rules import operators as operators  # registers those of the operators
 from adjoint.rules.families import elementwise
 from adjoint.rules.matmul import bilinear
-from adjoint.rules.projection import FLOAT64, as_numeric, projector
-from adjoint.rules.registry import entry, frule, non_differentiable, rrule
+from adjoint.rules.projection import as_numeric, projector
+from adjoint.rules.registry import frule, non_differentiable, rrule
 from adjoint.rules.tangents import filled
 
 LN2, LN10 = math.log(2.0), math.log(10.0)
@@ -91,7 +91,8 @@ elementwise(
 
 
 def _share_of_greater(a: Any, b: Any) -> Any:
-    return np.where(np.equal(a, b), 0.5, np.greater(a, b))
+    ties, greater = np.equal(a, b), np.greater(a, b)
+    return np.where(ties, 0.5, greater) if np.count_nonzero(ties) else greater
 
 
 def _share_of_number(a: Any, b: Any) -> Any:
@@ -109,44 +110,6 @@ elementwise(
     lambda y, a, b: _share_of_greater(b, a),
     lambda y, a, b: _share_of_greater(a, b),
 )
-
-
-def _extremum(f: Any, wins: Any) -> None:
-    """The usual case ahead of the family: both shares at once, for arrays of one shape."""
-    general = entry(f).rrules[0].function
-
-    def extremum(a, b, /):
-        if not (
-            type(a) is np.ndarray
-            and type(b) is np.ndarray
-            and a.dtype is FLOAT64
-            and b.dtype is FLOAT64
-            and a.shape == b.shape
-            and a.ndim
-        ):
-            return general(a, b)
-
-        def extremum_back(y_bar):
-            ties = a == b
-            count = np.count_nonzero(ties)
-            if count == ties.size:
-                half = 0.5 * y_bar
-                return None, half, half
-            a_bar, b_bar = y_bar * wins(a, b), y_bar * wins(b, a)
-            if count:
-                half = 0.5 * y_bar * ties
-                a_bar += half
-                b_bar += half
-            return None, a_bar, b_bar
-
-        return f(a, b), extremum_back
-
-    extremum.only = general.only  # type: ignore[attr-defined]
-    rrule.register(f, trusted=True)(extremum)
-
-
-_extremum(np.maximum, np.greater)
-_extremum(np.minimum, np.less)
 elementwise(
     np.fmax,
     lambda y, a, b: _share_of_number(a, b),

@@ -1,0 +1,171 @@
+"""Short ways through the engine for the commonest functions of NumPy on arrays of doubles.
+
+Each does in one step what the rule of its function does for any operand: on small arrays, most of
+the time of a call goes into finding out what it is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import isfinite
+from typing import Any
+from weakref import ref as weakref
+
+import numpy as np
+from numpy import ndarray, where
+
+from adjoint.rules.elementwise import dot
+from adjoint.rules.numpy import products as products  # a lane comes after the rule
+from adjoint.rules.numpy import ufuncs as ufuncs
+from adjoint.rules.numpy.reductions import add_reduce, spread
+from adjoint.rules.projection import FLOAT64, REALS
+from adjoint.rules.registry import entry, lane
+from adjoint.rules.slopes import Slopes
+from adjoint.run.accumulate import Poison, finish
+from adjoint.run.arithmetic import alike, is_plain
+from adjoint.run.memory import Memory
+from adjoint.run.seal import arrived
+
+HALF = np.array(0.5)  # NumPy takes half as long as for a number
+FEW = 1000
+"""Up to how many elements an array of one number is simply filled."""
+
+
+# ---- functions of each element -------------------------------------------------------------------
+
+
+def _unary(f: Callable[..., Any]) -> None:
+    slopes: Slopes = entry(f).rrules[0].function.slopes  # type: ignore[attr-defined]
+    (p,), (keep_y, keep_x), singular = slopes.partials, slopes.keeps, slopes.singular
+    assert callable(p)
+
+    @lane(f, 1)
+    def unary(record: list[Any], slot: int, x: Any) -> Any:
+        memory: Memory = record[0]
+        if type(x) is not ndarray or not is_plain(memory, x):
+            return NotImplemented
+        y = f(x)
+        result = weakref(y)
+        kept_y, kept_x = y if keep_y else None, x if keep_x else None
+
+        def unary_back(y_bar: Any) -> tuple[Any, ...]:
+            if type(y_bar) is not ndarray or memory.buffers:
+                y_bar = arrived(memory, result, y_bar)
+                if type(y_bar) is not ndarray:
+                    return None, y_bar
+            x_bar = y_bar * p(kept_y, kept_x)
+            if singular and not isfinite(dot(x_bar, x_bar)):
+                x_bar = where(y_bar == 0, 0.0, x_bar)
+            return None, x_bar
+
+        record[slot] = unary_back
+        return y
+
+
+for _f in (
+    np.exp,
+    np.expm1,
+    np.log,
+    np.log1p,
+    np.sqrt,
+    np.square,
+    np.sin,
+    np.cos,
+    np.tan,
+    np.arctan,
+    np.sinh,
+    np.cosh,
+    np.tanh,
+):
+    _unary(_f)
+
+
+def _extremum(f: Callable[..., Any], wins: Callable[..., Any]) -> None:
+    """The greater or lesser of two arrays of one shape; a tie is shared equally."""
+
+    @lane(f, 2)
+    def extremum(record: list[Any], slot: int, a: Any, b: Any) -> Any:
+        memory: Memory = record[0]
+        if type(a) is not ndarray or type(b) is not ndarray or not alike(memory, a, b):
+            return NotImplemented
+        y = f(a, b)
+        result = weakref(y)
+
+        def extremum_back(y_bar: Any) -> tuple[Any, ...]:
+            if type(y_bar) is not ndarray or memory.buffers:
+                y_bar = arrived(memory, result, y_bar)
+                if type(y_bar) is not ndarray:
+                    return None, y_bar, y_bar
+            return _shared(y_bar, a, b, wins)
+
+        record[slot] = extremum_back
+        return y
+
+
+def _shared(y_bar: Any, a: Any, b: Any, wins: Callable[..., Any]) -> tuple[Any, ...]:
+    ties = a == b
+    count = np.count_nonzero(ties)
+    if count == ties.size:
+        half = y_bar * HALF
+        return None, half, half
+    a_bar, b_bar = y_bar * wins(a, b), y_bar * wins(b, a)
+    if count:
+        half = y_bar * HALF * ties
+        a_bar += half
+        b_bar += half
+    return None, a_bar, b_bar
+
+
+_extremum(np.maximum, np.greater)
+_extremum(np.minimum, np.less)
+
+
+# ---- sums ----------------------------------------------------------------------------------------
+
+
+def _sum(record: list[Any], slot: int, x: Any) -> Any:
+    """The sum of all elements."""
+    if type(x) is not ndarray or not is_plain(record[0], x):
+        return NotImplemented
+    shape, few = x.shape, x.size <= FEW
+
+    def sum_back(y_bar: Any) -> tuple[Any, ...]:
+        y_bar = finish(y_bar)
+        if y_bar is None or type(y_bar) is Poison:
+            return None, y_bar
+        if few:
+            x_bar: Any = np.empty(shape)
+            x_bar.fill(y_bar)
+            return None, x_bar
+        return None, spread(y_bar, shape, FLOAT64)
+
+    record[slot] = sum_back
+    return add_reduce(x, None)
+
+
+for _key in (np.sum, (ndarray, "sum")):
+    lane(_key, 1)(_sum)
+
+
+def _inner(record: list[Any], slot: int, a: Any, b: Any) -> Any:
+    """The product of two vectors."""
+    memory: Memory = record[0]
+    if type(a) is not ndarray or type(b) is not ndarray or not alike(memory, a, b) or a.ndim != 1:
+        return NotImplemented
+    y = a.dot(b)
+
+    def inner_back(y_bar: Any) -> tuple[Any, ...]:
+        if type(y_bar) not in REALS:
+            y_bar = finish(y_bar)
+            if y_bar is None or type(y_bar) is Poison:
+                return None, y_bar, y_bar
+        factor = np.array(y_bar, float)
+        a_bar = b * factor
+        return None, a_bar, a_bar if a is b else a * factor
+
+    record[slot] = inner_back
+    return y
+
+
+for _key in (np.dot, (ndarray, "dot")):
+    lane(_key, 2)(_inner)

@@ -1,0 +1,223 @@
+"""In-place operators of arrays: ``x += value`` and its like."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from math import isfinite
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from adjoint.rules.elementwise import dot
+from adjoint.rules.projection import FLOAT64, REALS, project
+from adjoint.run.accumulate import Poison, accumulate, finish
+from adjoint.run.arrays import refuse_objects
+from adjoint.run.memory import Memory, root_of, swap_array, swap_contents
+
+__all__ = ["updater"]
+
+NONE2 = (None, None, None)
+
+
+def updater(
+    op: Any, plain: Callable[..., Any], otherwise: Callable[..., Any]
+) -> Callable[..., Any]:
+    """The runtime's function for the in-place operator `op`; `plain` is that of the operator
+    itself, `otherwise` the one for what is not an array.
+
+    In general that is the plain operation on what `x` held, then a write of the whole of `x`.
+    """
+    to_value = _SHORT.get(op)
+    if to_value is None:
+
+        def update(record: list[Any], slot: int, x: Any, value: Any) -> Any:
+            if isinstance(x, ndarray):
+                return _update_in_place(record, slot, op, plain, x, value)
+            return otherwise(record, slot, x, value)
+    else:
+        update = _short_updater(op, plain, otherwise, to_value)
+    update.__name__ = otherwise.__name__
+    return update
+
+
+def _short_updater(
+    op: Any,
+    plain: Callable[..., Any],
+    otherwise: Callable[..., Any],
+    to_value: Callable[[Any, Any, Any], Any],
+) -> Callable[..., Any]:
+    """`updater` of an operator that leaves the cotangent of `x` where it is: that of an array that
+    owns its memory, with another one, is worth a way of its own."""
+
+    def update(record: list[Any], slot: int, x: Any, value: Any) -> Any:
+        if type(x) is not ndarray or x.dtype is not FLOAT64:
+            if isinstance(x, ndarray):
+                return _update_in_place(record, slot, op, plain, x, value)
+            return otherwise(record, slot, x, value)
+        memory: Memory = record[0]
+        if (
+            type(value) is not ndarray
+            or value.dtype is not FLOAT64
+            or x.base is not None
+            or value.base is not None
+            or value is x
+            or id(value) in memory.written
+            or value.shape != x.shape
+        ):
+            if _is_apart(memory, x, value):
+                return _update_view(record, slot, op, to_value, x, value)
+            return _update_in_place(record, slot, op, plain, x, value)
+        memory.written[id(x)] = x
+        old = x.copy()
+        op(x, value)
+        position = memory.log([swap_contents, x, old])
+
+        def update_back(x_bar: Any) -> tuple[Any, ...]:
+            memory.rewind(position)
+            if x_bar is not None:
+                memory.add_array(x, finish(x_bar))
+            shadow = memory.buffers.get(id(x))
+            if shadow is None:
+                return NONE2
+            if memory.shadows:
+                poison = memory.shadows.get(("poison", id(x)))
+                if poison is not None:
+                    return None, None, poison
+            return None, None, to_value(shadow, x, value)
+
+        record[slot] = update_back
+        return x
+
+    return update
+
+
+def _update_in_place(
+    record: list[Any],
+    slot: int,
+    op: Any,
+    plain: Callable[..., Any],
+    x: np.ndarray[Any, Any],
+    value: Any,
+) -> Any:
+    memory: Memory = record[0]
+    refuse_objects(x)
+    if not memory.mark_written(x):
+        position = memory.note(swap_array, x, ..., x.copy())
+        y = op(x, value)
+
+        def inactive_back(_: Any) -> tuple[Any, ...]:
+            memory.rewind(position)
+            return NONE2
+
+        record[slot] = inactive_back
+        return y
+    # The old contents are an array of their own to the plain operation; a value that is, or looks
+    # at, x is not.
+    old = x.copy()
+    inner: list[Any] = [memory, None]
+    operand = (
+        value.copy() if isinstance(value, ndarray) and np.may_share_memory(x, value) else value
+    )
+    y = plain(inner, 1, old, operand)
+    if np.shape(y) != x.shape or not np.can_cast(np.result_type(y), x.dtype, "same_kind"):
+        return op(x, value)  # NumPy's own message
+    x[...] = y
+    position = memory.note(swap_array, x, ..., old)
+    written = operand is not value and memory.is_written(value)
+
+    def update_back(x_bar: Any) -> tuple[Any, ...]:
+        memory.rewind(position)
+        x_bar = accumulate(finish(x_bar), memory.take_array(x))
+        if x_bar is None:
+            return NONE2
+        _, old_bar, value_bar = inner[1](x_bar if type(x_bar) is Poison else project(x_bar, y))
+        memory.add_array(
+            x,
+            finish(old_bar)
+            if type(old_bar) is Poison or old_bar is None
+            else project(finish(old_bar), x),
+        )
+        if written:
+            memory.add_array(value, finish(value_bar))
+            value_bar = None
+        return None, None, value_bar
+
+    record[slot] = update_back
+    return x
+
+
+def _is_apart(memory: Memory, x: np.ndarray[Any, Any], value: Any) -> bool:
+    """Whether `value` is a real number or an array of doubles of the shape of `x`, in other memory
+    that was not written."""
+    if type(value) is not ndarray:
+        return type(value) in REALS
+    if value.dtype is not FLOAT64 or value.shape != x.shape:
+        return False
+    root = root_of(value)
+    return root.base is None and root is not root_of(x) and id(root) not in memory.written
+
+
+# ---- sums and products with something else: the cotangent of `x` stays where it is ---------------
+
+
+def _update_view(
+    record: list[Any],
+    slot: int,
+    op: Any,
+    to_value: Callable[[Any, Any, Any], Any],
+    x: np.ndarray[Any, Any],
+    value: Any,
+) -> Any:
+    """Any array, and a number or a view."""
+    memory: Memory = record[0]
+    memory.mark_written(x)
+    root = root_of(x)
+    old = x.copy()
+    op(x, value)
+    position = memory.log([swap_contents, x, old])
+
+    def update_back(x_bar: Any) -> tuple[Any, ...]:
+        memory.rewind(position)
+        memory.add_array(x, finish(x_bar))
+        if id(root) not in memory.buffers:
+            return NONE2
+        poison = memory.shadows.get(("poison", id(root)))
+        if poison is not None:
+            return None, None, poison
+        return None, None, to_value(memory.array_shadow(x), x, value)
+
+    record[slot] = update_back
+    return x
+
+
+def _of_term(shadow: Any, x: Any, value: Any) -> Any:
+    return shadow.copy() if type(value) is ndarray else float(shadow.sum())
+
+
+def _of_subtrahend(shadow: Any, x: Any, value: Any) -> Any:
+    return -shadow if type(value) is ndarray else -float(shadow.sum())
+
+
+def _of_factor(shadow: Any, x: Any, value: Any) -> Any:
+    """x̄ of the old contents is ȳ times the factor, and that of the factor ȳ times those; what is
+    zero stays zero."""
+    value_bar = shadow * x
+    if not (
+        isfinite(dot(x, x)) and isfinite(dot(value, value) if type(value) is ndarray else value)
+    ):
+        zero = shadow == 0
+        value_bar[zero] = 0.0
+        shadow *= np.where(zero, 0.0, value)
+    else:
+        shadow *= value
+    return value_bar if type(value) is ndarray else float(value_bar.sum())
+
+
+_SHORT: dict[Any, Callable[[Any, Any, Any], Any]] = {
+    operator.iadd: _of_term,
+    operator.isub: _of_subtrahend,
+    operator.imul: _of_factor,
+}
+"""By operator: takes the cotangent of the other operand, and leaves that of the old contents."""
