@@ -1,0 +1,199 @@
+"""Rules of the gamma and the beta function, their logarithms, and what counts with them.
+
+Sources are equations of the DLMF: ψ = Γ′/Γ (5.2.2), its derivatives (5.15), B (5.12.1).
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from typing import Any
+
+import numpy as np
+from scipy import special as sp
+
+from adjoint.rules.families import NoDerivative, elementwise
+from adjoint.rules.registry import non_differentiable
+from adjoint.rules.scipy.pointwise import pointwise
+
+# ---- ψ and the reciprocal of Γ, also at the poles ------------------------------------------------
+
+
+def _is_pole(z: Any) -> Any:
+    """Whether Γ has a pole: at 0, −1, −2, …"""
+    return np.equal(z, np.floor(np.real(z))) & (np.real(z) <= 0)
+
+
+def _rgamma_slope(y: Any, z: Any) -> Any:
+    """−ψ/Γ; at a pole −n of Γ the slope of the simple zero, (−1)ⁿ n! (5.2.3 with 5.4.1)."""
+    pole = _is_pole(z)
+    n = np.where(pole, -np.real(z), 0)
+    at_pole = (1 - 2 * np.mod(n, 2)) * sp.gamma(n + 1)
+    return np.where(pole, at_pole, -sp.psi(np.where(pole, 1, z)) * y)[()]
+
+
+def psi_difference(a: Any, b: Any) -> Any:
+    """ψ(a) − ψ(b); where both have a pole, as on a line of integer a − b (5.5.4)."""
+    both = _is_pole(a) & _is_pole(b)
+    return sp.psi(np.where(both, 1 - a, a)) - sp.psi(np.where(both, 1 - b, b))
+
+
+def trigamma(z: Any) -> Any:
+    """ψ′, by ζ(2, x) for real numbers (25.11.12)."""
+    return _complex_trigamma(z) if np.iscomplexobj(z) else sp.zeta(2, z)
+
+
+STIRLING = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510)
+"""The Bernoulli numbers B₂, B₄, …"""
+
+
+def _complex_trigamma(z: Any) -> Any:
+    """By reflection (5.15.6), recurrence (5.15.5) to Re z ≥ 16, and Stirling's series (5.15.8)."""
+    left = np.real(z) < 0.5
+    w = np.where(left, 1 - z, z)
+    total = 0.0
+    for k in range(16):
+        total = total + 1 / (w + k) ** 2
+    w = w + 16
+    t = 1 / (w * w)
+    series = 0.0
+    for b in reversed(STIRLING):
+        series = (b + series) * t
+    right = total + (1 + 0.5 / w + series) / w
+    return np.where(left, (math.pi / np.sin(math.pi * z)) ** 2 - right, right)[()]
+
+
+# ---- Γ, ψ, B -------------------------------------------------------------------------------------
+
+elementwise(sp.gamma, lambda y, z: y * sp.psi(z), singular=True)
+elementwise(sp.gammaln, lambda y, x: sp.psi(x), singular=True)
+elementwise(sp.loggamma, lambda y, z: sp.psi(z), singular=True)
+elementwise(sp.rgamma, lambda y, z: _rgamma_slope(y, z), singular=True)
+elementwise(sp.psi, lambda y, z: trigamma(z), singular=True)
+non_differentiable(sp.gammasgn)
+pointwise(sp.polygamma, x=lambda n, x: sp.polygamma(np.add(n, 1), x))
+elementwise(
+    sp.beta,
+    lambda y, a, b: y * psi_difference(a, a + b),
+    lambda y, a, b: y * psi_difference(b, a + b),
+    singular=True,
+)
+elementwise(
+    sp.betaln,
+    lambda y, a, b: psi_difference(a, a + b),
+    lambda y, a, b: psi_difference(b, a + b),
+    singular=True,
+)
+
+
+def _multigammaln_slope(a: Any, d: Any) -> Any:
+    """Of d(d−1)/4 log π + Σ log Γ(a + (1−j)/2)."""
+    return sum((sp.psi(a - 0.5 * j) for j in range(1, int(d))), sp.psi(a))
+
+
+pointwise(sp.multigammaln, a=lambda a, d: _multigammaln_slope(a, d))
+
+
+# ---- Pochhammer's symbol and binomial coefficients (5.2.5, 1.2.6) --------------------------------
+
+
+def _poch_slope(y: Any, z: Any, m: Any) -> Any:
+    """∂/∂z of Γ(z + m) / Γ(z), where Γ(z) may have the pole alone."""
+    zero = _is_pole(z) & ~_is_pole(z + m)
+    at_zero = sp.gamma(z + m) * _rgamma_slope(0, np.where(zero, z, 0))
+    return np.where(
+        zero, at_zero, y * psi_difference(np.where(zero, 1, z) + m, np.where(zero, 1, z))
+    )[()]
+
+
+elementwise(
+    sp.poch,
+    lambda y, z, m: _poch_slope(y, z, m),
+    lambda y, z, m: np.where(np.equal(y, 0), 0, y * sp.psi(z + m))[()],
+    singular=True,
+)
+
+
+def _binom_slopes(y: Any, n: Any, k: Any) -> tuple[Any, Any]:
+    """Of Γ(n+1) / (Γ(k+1) Γ(n−k+1)), which is 0 where one of the latter has a pole."""
+    rest = n - k + 1
+    zero = _is_pole(rest) | _is_pole(k + 1)
+    a, b = np.where(zero, 1, rest), np.where(zero, 1, k + 1)
+    gamma = sp.gamma(np.where(zero, n + 1, 1))
+    left, right = sp.rgamma(k + 1), sp.rgamma(rest)
+    by_left, by_right = _rgamma_slope(left, k + 1), _rgamma_slope(right, rest)
+    at_zero_n = gamma * left * by_right
+    at_zero_k = gamma * (by_left * right - left * by_right)
+    return (
+        np.where(zero, at_zero_n, y * (sp.psi(n + 1) - sp.psi(a)))[()],
+        np.where(zero, at_zero_k, y * (sp.psi(a) - sp.psi(b)))[()],
+    )
+
+
+elementwise(
+    sp.binom,
+    lambda y, n, k: _binom_slopes(y, n, k)[0],
+    lambda y, n, k: _binom_slopes(y, n, k)[1],
+    singular=True,
+)
+
+
+# ---- factorials and counts: interpolated by Γ unless they are exact ------------------------------
+
+
+def _comb_slopes(y: Any, N: Any, k: Any, exact: Any, repetition: Any) -> tuple[Any, Any]:
+    """Outside 0 ≤ k ≤ N the result is 0 by definition."""
+    if exact:
+        return None, None
+    n = N + k - 1 if repetition else N
+    by_n, by_k = _binom_slopes(y, n, k)
+    inside = True if repetition else (k <= N) & (N >= 0) & (k >= 0)
+    by_n, by_k = np.where(inside, by_n, 0), np.where(inside, by_k, 0)
+    return by_n, by_n + by_k if repetition else by_k
+
+
+pointwise(
+    sp.comb,
+    N=lambda y, N, k, exact, repetition: _comb_slopes(y, N, k, exact, repetition)[0],
+    k=lambda y, N, k, exact, repetition: _comb_slopes(y, N, k, exact, repetition)[1],
+)
+pointwise(
+    sp.perm,
+    N=lambda y, N, k, exact: None if exact else y * (sp.psi(N + 1) - sp.psi(abs(N - k) + 1)),
+    k=lambda y, N, k, exact: None if exact else y * sp.psi(abs(N - k) + 1),
+)
+non_differentiable(sp.bernoulli, sp.euler)
+if hasattr(sp, "stirling2"):
+    non_differentiable(sp.stirling2)
+
+
+def _is_extended(extend: Any) -> bool:
+    return bool(extend == "complex")
+
+
+def _factorial_slope(y: Any, n: Any, exact: Any, extend: Any = "zero") -> Any:
+    """Of Γ(n + 1), which is replaced by 0 for n < 0 unless it is extended."""
+    if exact:
+        return None
+    inside = _is_extended(extend) | (np.real(n) >= 0)
+    return np.where(inside, y * sp.psi(np.where(inside, n, 0) + 1), 0)
+
+
+if "extend" in inspect.signature(sp.factorial).parameters:
+    pointwise(sp.factorial, n=lambda y, n, exact, extend: _factorial_slope(y, n, exact, extend))
+    pointwise(  # 2^(n/2) Γ(n/2 + 1) √(2/π), where it is not of integers
+        sp.factorial2,
+        n=lambda y, n, extend: (
+            0.5 * y * (math.log(2) + sp.psi(0.5 * n + 1)) if _is_extended(extend) else None
+        ),
+    )
+    pointwise(  # k^((n−1)/k) Γ(n/k + 1) / Γ(1/k + 1), where it is not of integers
+        sp.factorialk,
+        n=lambda y, n, k, extend: (
+            y * (np.log(k) + sp.psi(n / k + 1)) / k if _is_extended(extend) else None
+        ),
+        k=NoDerivative("the step k", "is a count"),
+    )
+else:
+    pointwise(sp.factorial, n=lambda y, n, exact: _factorial_slope(y, n, exact))
+    non_differentiable(sp.factorial2, sp.factorialk)
