@@ -109,7 +109,8 @@ def _poch_slope(y: Any, z: Any, m: Any) -> Any:
 elementwise(
     sp.poch,
     lambda y, z, m: _poch_slope(y, z, m),
-    lambda y, z, m: np.where(np.equal(y, 0), 0, y * sp.psi(z + m))[()],
+    # 0 at a pole of Γ(z): as a function of m it is 0 there but for jumps at integers
+    lambda y, z, m: np.where(np.equal(y, 0) | _is_pole(z), 0, y * sp.psi(z + m))[()],
     singular=True,
 )
 
