@@ -23,6 +23,7 @@ import numpy as np
 from adjoint.rules.families import linear
 from adjoint.rules.projection import Projector, as_numeric, projector
 from adjoint.rules.registry import Rule, entry, rrule
+from adjoint.run.accumulate import Poison
 
 __all__ = [
     "array_rule", "conj", "cotangent_dtype", "dense", "like_sequence", "linear_frule",
@@ -179,10 +180,11 @@ def _apply(plan: _Plan, args: tuple[Any, ...], kwargs: dict[str, Any], keyword_b
         for place, to_bar, bar in zip(places, projectors, back(y_bar)[1:], strict=False):
             if bar is None or place is None:
                 continue
+            fitted = bar if type(bar) is Poison else to_bar(bar)
             if isinstance(place, str):
-                by_name[place] = to_bar(bar)
+                by_name[place] = fitted
             else:
-                bars[place + 1] = to_bar(bar)
+                bars[place + 1] = fitted
         return (*bars, by_name) if keyword_bars else tuple(bars)
 
     return y, placed_back
