@@ -1,0 +1,212 @@
+"""Rules of eigenvalues and eigenvectors.
+
+Formulas: Giles (2008), section 3.1, for general matrices; Boeddeker et al., *On the computation of
+complex-valued gradients with application to statistically optimum beamforming* (2017), section
+4.2, and Seeger et al., *Auto-differentiating linear algebra* (2017), for Hermitian ones. Phases,
+and vectors of equal eigenvalues: see `gauges`. Of a Hermitian matrix NumPy reads one triangle only,
+so the cotangent of the other one is zero.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from adjoint.rules.numpy.linalg.forward import forward_rule
+from adjoint.rules.numpy.linalg.gauges import (
+    differences,
+    equal_pairs,
+    in_phase,
+    known_or_nan,
+    over,
+    phased,
+    refuse_shared,
+    row,
+)
+from adjoint.rules.numpy.linalg.matrices import (
+    dagger,
+    diagonal,
+    diagonal_matrix,
+    from_triangle,
+    poisoned,
+    skew,
+    to_triangle,
+    undetermined,
+)
+from adjoint.rules.numpy.operands import array_rule
+from adjoint.rules.registry import non_differentiable
+
+# ---- Hermitian matrices --------------------------------------------------------------------------
+
+
+def eigh_bar(f: Any, w: Any, v: Any, w_bar: Any, v_bar: Any, pivot: Any) -> Any:
+    """ā = V (diag(w̄) + skew(Vᴴ V̄) / (w_j − w_i)) Vᴴ, Hermitian; the eigenvalues in any order."""
+    if v_bar is None:
+        return (v * w_bar[..., None, :]) @ dagger(v)
+    equal = equal_pairs(w, np.max(np.abs(w), -1, initial=0), v)
+    refuse_shared(f, equal, w_bar, v_bar)
+    turn = np.imag(np.sum(np.conj(v) * v_bar, -2))
+    v_bar = in_phase(f, v_bar, turn, v, row(v, pivot))
+    inner = over(skew(dagger(v) @ v_bar), differences(w), equal)
+    if w_bar is not None:
+        inner = inner + diagonal_matrix(w_bar)
+    return v @ inner @ dagger(v)
+
+
+def eigh_dot(w: Any, v: Any, a_dot: Any, pivot: Any) -> tuple[Any, Any]:
+    """ẇ and V̇ for a Hermitian tangent."""
+    inner = dagger(v) @ a_dot @ v
+    equal = equal_pairs(w, np.max(np.abs(w), -1, initial=0), v)
+    turned = over(inner, differences(w), equal) + known_or_nan(inner, equal)
+    v_dot = v @ turned
+    return np.real(diagonal(inner)), v_dot + phased(v_dot, v, row(v, pivot)) * v
+
+
+def _upper(uplo: str) -> bool:
+    return uplo.upper() == "U"
+
+
+def _pivot(upper: bool) -> int:
+    return -1 if upper else 0
+
+
+@array_rule(np.linalg.eigh)
+def _(a, UPLO="L"):
+    y, upper = np.linalg.eigh(a, UPLO), _upper(UPLO)
+    w, v = y
+
+    def eigh_back(y_bar):
+        w_bar, v_bar = y_bar
+        a_bar = eigh_bar(np.linalg.eigh, w, v, w_bar, v_bar, _pivot(upper))
+        return None, to_triangle(a_bar, upper)
+
+    return y, poisoned(eigh_back)
+
+
+@forward_rule(np.linalg.eigh)
+def _(dots, a, UPLO="L"):
+    y, upper = np.linalg.eigh(a, UPLO), _upper(UPLO)
+    return y, eigh_dot(y[0], y[1], from_triangle(dots[0], upper), _pivot(upper))
+
+
+@array_rule(np.linalg.eigvalsh)
+def _(a, UPLO="L"):
+    upper = _upper(UPLO)
+
+    def eigvalsh_back(w_bar):
+        w, v = np.linalg.eigh(a, UPLO)
+        return None, to_triangle(eigh_bar(np.linalg.eigvalsh, w, v, w_bar, None, 0), upper)
+
+    return np.linalg.eigvalsh(a, UPLO), eigvalsh_back
+
+
+@forward_rule(np.linalg.eigvalsh)
+def _(dots, a, UPLO="L"):
+    _, v = np.linalg.eigh(a, UPLO)
+    inner = dagger(v) @ from_triangle(dots[0], _upper(UPLO)) @ v
+    return np.linalg.eigvalsh(a, UPLO), np.real(diagonal(inner))
+
+
+# ---- general matrices ----------------------------------------------------------------------------
+
+
+def inverse_of_vectors(f: Any, v: Any) -> Any:
+    """V⁻¹, unless the eigenvectors are dependent: eigenvalues then move infinitely fast."""
+    _demand_independent(f, v)
+    return np.linalg.inv(v)
+
+
+def _demand_independent(f: Any, v: Any) -> None:
+    if v.size and np.linalg.cond(v, 1).max() > 1e-3 / np.finfo(v.dtype).eps:
+        raise undetermined(
+            f,
+            "the matrix is defective, its eigenvectors are linearly dependent",
+            "at such a matrix eigenvalues have no finite derivative; perturb it",
+        )
+
+
+def _largest(v: Any) -> Any:
+    """The mask of the component of each vector that LAPACK makes real: the largest one."""
+    if not v.size:
+        return np.zeros(v.shape, bool)
+    size = np.where(v.imag == 0, np.abs(v), -1)
+    return np.arange(v.shape[-2])[:, None] == np.argmax(size, -2)[..., None, :]
+
+
+def _equal(a: Any, w: Any, v: Any) -> Any:
+    return equal_pairs(w, np.sqrt(np.sum(np.abs(a) ** 2, (-2, -1))), v)
+
+
+def eig_bar(f: Any, a: Any, w: Any, v: Any, w_bar: Any, v_bar: Any) -> Any:
+    """ā = V⁻ᴴ (diag(w̄) + Vᴴ V̄ / (w_j − w_i)*) Vᴴ, with V̄ orthogonal to what keeps the length."""
+    inner = 0 if w_bar is None else diagonal_matrix(w_bar)
+    inverse = inverse_of_vectors(f, v)
+    if v_bar is not None:
+        equal = _equal(a, w, v)
+        refuse_shared(f, equal, w_bar, v_bar, orthogonal=False)
+        along = np.sum(np.conj(v) * v_bar, -2)
+        v_bar = in_phase(f, v_bar, np.imag(along), v, _largest(v))
+        v_bar = v_bar - v * np.real(along)[..., None, :]
+        inner = inner + over(dagger(v) @ v_bar, np.conj(differences(w)), equal)
+    return dagger(inverse) @ inner @ dagger(v)
+
+
+@array_rule(np.linalg.eig)
+def _(a):
+    y = np.linalg.eig(a)
+    w, v = y
+
+    def eig_back(y_bar):
+        w_bar, v_bar = y_bar
+        return None, eig_bar(np.linalg.eig, a, w, v, w_bar, v_bar)
+
+    return y, poisoned(eig_back)
+
+
+@forward_rule(np.linalg.eig)
+def _(dots, a):
+    y = np.linalg.eig(a)
+    w, v = y
+    inner = inverse_of_vectors(np.linalg.eig, v) @ dots[0] @ v
+    equal = _equal(a, w, v)
+    v_dot = v @ (over(inner, differences(w), equal) + known_or_nan(inner, equal))
+    v_dot = v_dot - v * np.real(np.sum(np.conj(v) * v_dot, -2))[..., None, :]
+    return y, (diagonal(inner), v_dot + phased(v_dot, v, _largest(v)) * v)
+
+
+def _vectors_of(a: Any, w: Any) -> Any:
+    """The eigenvectors in the order of eigenvalues that were computed without them."""
+    found, v = np.linalg.eig(a)
+    return np.take_along_axis(v, _matched(w, found)[..., None, :], -1)
+
+
+def _matched(w: Any, found: Any) -> Any:
+    """For each of `w` the place of the nearest value in `found`, each place once."""
+    distance = np.abs(w[..., :, None] - found[..., None, :])
+    order = np.empty(w.shape, np.intp)
+    for i in range(w.shape[-1]):
+        nearest = np.argmin(distance[..., i, :], -1)[..., None]
+        order[..., i] = nearest[..., 0]
+        np.put_along_axis(distance, nearest[..., None], np.inf, -1)
+    return order
+
+
+@array_rule(np.linalg.eigvals)
+def _(a):
+    w = np.linalg.eigvals(a)
+
+    def eigvals_back(w_bar):
+        return None, eig_bar(np.linalg.eigvals, a, w, _vectors_of(a, w), w_bar, None)
+
+    return w, poisoned(eigvals_back)
+
+
+@forward_rule(np.linalg.eigvals)
+def _(dots, a):
+    w = np.linalg.eigvals(a)
+    v = _vectors_of(a, w)
+    return w, diagonal(inverse_of_vectors(np.linalg.eigvals, v) @ dots[0] @ v)
+
+
+non_differentiable(_demand_independent, _largest, _equal, _matched)

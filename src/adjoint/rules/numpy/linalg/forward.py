@@ -1,0 +1,58 @@
+"""How the forward rules of linear algebra and of the Fourier transforms are registered.
+
+They are ordinary Python made of differentiable functions, so derivatives of higher order are taken
+of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from adjoint.rules.projection import as_numeric
+from adjoint.rules.registry import Rule, entry
+from adjoint.rules.tangents import filled, like_result
+
+__all__ = ["forward_rule"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def forward_rule(f: Any, operands: int = 1) -> Callable[[F], F]:
+    """Register the decorated ``rule(dots, *args, **keywords) -> (y, y_dot)`` of `f`.
+
+    The rule sees the first `operands` arguments and their tangents as numbers and arrays, never as
+    lists; some tangent is given, the others are ``None``. What it returns is brought to the dtype
+    of the result; a tuple has a tuple of its own type.
+    """
+
+    def add(function: F) -> F:
+        def forward(dots: tuple[Any, ...], /, *args: Any, **keywords: Any) -> Any:
+            if all(dot is None for dot in dots[:operands]):
+                return f(*args, **keywords), None
+            values, tangents = list(args), list(dots)
+            for i in range(operands):
+                value = as_numeric(args[i])
+                if value is None:
+                    return NotImplemented
+                values[i] = value
+                tangents[i] = None if dots[i] is None else filled(dots[i], args[i])
+            y, y_dot = function(tuple(tangents[:operands]), *values, **keywords)
+            return y, fitted(y_dot, y)
+
+        rule = replace(Rule.of(function), function=forward)
+        entry(f).frules.insert(0, rule)
+        return function
+
+    return add
+
+
+def fitted(y_dot: Any, y: Any) -> Any:
+    """A tangent in the shape and dtype of the result; ``None`` is zero."""
+    if y_dot is None:
+        return None
+    if isinstance(y, tuple):
+        parts = [fitted(part_dot, part) for part_dot, part in zip(y_dot, y, strict=True)]
+        return type(y)(*parts) if hasattr(y, "_fields") else tuple(parts)
+    return like_result(y_dot, y)

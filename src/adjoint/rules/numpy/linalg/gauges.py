@@ -1,0 +1,144 @@
+"""What eigenvectors and singular vectors leave open: phases, and bases of equal values.
+
+*Phases.* A vector times a unit complex number is as good. LAPACK makes one component of each vector
+real, and the derivative is that of the vectors so chosen: it is right also for functions in which
+the phase shows. Of Hermitian matrices it is the first component (the last, where the upper triangle
+is read), since the tridiagonal form is real and its basis leaves that axis alone; of singular
+vectors the first one of V, or of U where the matrix is wide; of general matrices the largest one,
+as LAPACK's documentation of ``geev`` says. A function in which a phase shows that is not determined
+so is refused.
+
+*Equal values.* Vectors of equal values are any basis of their space. What depends on them has in
+general no derivative, or one that they do not tell (``v @ diag(f(w)) @ v.T`` has one, with f'), so
+reverse mode refuses it, and in forward mode such vectors have NaN for a tangent. Vectors of other
+values, and the values themselves, are not concerned.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from adjoint.rules.numpy.linalg.matrices import noise, rounding, undetermined
+from adjoint.rules.registry import non_differentiable
+
+__all__ = [
+    "differences", "equal_pairs", "in_phase", "known_or_nan", "over", "phased", "refuse_shared",
+    "row",
+]  # fmt: skip
+
+
+# ---- equal values --------------------------------------------------------------------------------
+
+
+def differences(w: Any) -> Any:
+    """w_j − w_i at row i and column j."""
+    return w[..., None, :] - w[..., :, None]
+
+
+def equal_pairs(w: Any, size: Any, vectors: Any) -> Any:
+    """Which pairs of values are equal but for rounding; `size` is that of the matrix."""
+    return np.abs(differences(w)) <= rounding(vectors) * np.asarray(size)[..., None, None]
+
+
+def over(m: Any, gaps: Any, equal: Any) -> Any:
+    """``m / gaps``; 0 where there is no gap."""
+    return np.where(equal, 0, m / np.where(equal, 1, gaps))
+
+
+def known_or_nan(m: Any, equal: Any) -> Any:
+    """What `over` puts between vectors of equal values in forward mode: 0 where they stay apart by
+    themselves, NaN where the derivative would turn them into one another.
+    """
+    off_diagonal = ~np.eye(m.shape[-1], dtype=bool)
+    return np.where(equal & off_diagonal & (np.abs(m) > noise(m)), np.nan, 0)
+
+
+def refuse_shared(
+    f: Any, equal: Any, w_bar: Any, *vector_bars: Any, orthogonal: bool = True
+) -> None:
+    """Refuse the cotangent of vectors that belong to equal values.
+
+    Vectors are not used if their cotangent is exactly zero. But the cotangents that come by the
+    vectors and by their inverse, in ``v @ diag(f(w)) @ inv(v)``, cancel where the values are equal
+    although the derivative does not; so where values are used as well, some vector has to be, and
+    of vectors that are not orthogonal, whose inverse is to be expected, none may be equal.
+    """
+    n = equal.shape[-1]
+    pairs = equal & ~np.eye(n, dtype=bool)
+    if not pairs.any():
+        return
+    used = np.zeros(pairs.shape[:-1], bool)
+    for bar in vector_bars:
+        if bar is not None:
+            used |= np.any(bar != 0, -2)
+    if w_bar is not None:
+        valued = np.any(w_bar != 0, -1)
+        used |= (valued & ~used.any(-1))[..., None]
+        if not orthogonal:
+            used |= (valued | used.any(-1))[..., None]
+    if np.any(pairs & (used[..., :, None] | used[..., None, :])):
+        raise undetermined(
+            f,
+            "vectors of equal values are used, and these may be any basis of their space",
+            "use the values alone, or a function of the whole matrix"
+            " (solve, inv, matrix_power, pinv), or add a small perturbation that tells them apart",
+        )
+
+
+# ---- phases --------------------------------------------------------------------------------------
+
+
+def row(vectors: Any, index: int) -> Any:
+    """The mask of one component of each vector."""
+    m = vectors.shape[-2]
+    return np.arange(m)[:, None] == (index % m if m else 0)
+
+
+def in_phase(f: Any, bar: Any, turn: Any, vectors: Any, mask: Any) -> Any:
+    """The cotangent of vectors whose phases are fixed by a real component.
+
+    Parameters
+    ----------
+    bar
+        The cotangent of the vectors as they come, in columns.
+    turn
+        How fast the result changes as the phase of each vector turns.
+    vectors, mask
+        The vectors, and which component of each is real.
+    """
+    if not np.iscomplexobj(vectors):
+        return bar
+    shows = np.abs(turn) > rounding(vectors) * np.sqrt(np.sum(np.abs(bar) ** 2, -2))
+    if not shows.any():
+        return bar
+    pivot = np.sum(np.where(mask, vectors, 0), -2)
+    if np.any(shows & ~_is_clear(pivot, vectors)):
+        raise undetermined(
+            f,
+            "the phase of a vector shows in the result, and nothing determines it",
+            "use what does not depend on it, such as abs(v), or v * conj(v[k])",
+        )
+    rate = np.where(shows, turn, 0) / np.where(shows, pivot.real, 1)
+    return bar - 1j * np.where(mask, rate[..., None, :], 0)
+
+
+def phased(dot: Any, vectors: Any, mask: Any) -> Any:
+    """How the phases turn along with the tangents of vectors, for their pivots to stay real: what
+    the vectors, and those that turn with them, are to be multiplied by.
+    """
+    if not np.iscomplexobj(vectors):
+        return 0.0
+    pivot = np.sum(np.where(mask, vectors, 0), -2)
+    clear = _is_clear(pivot, vectors)
+    rate = -np.imag(np.sum(np.where(mask, dot, 0), -2)) / np.where(clear, np.real(pivot), 1)
+    return 1j * np.where(clear, rate, 0)[..., None, :]
+
+
+def _is_clear(pivot: Any, vectors: Any) -> Any:
+    limit = rounding(vectors)
+    return (np.abs(pivot) > limit) & (np.abs(pivot.imag) <= limit)
+
+
+non_differentiable(equal_pairs, known_or_nan, refuse_shared, row, _is_clear)

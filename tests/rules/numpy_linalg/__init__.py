@@ -1,0 +1,1 @@
+"""Rules of `numpy.linalg`, by the files that they are in."""

@@ -1,0 +1,54 @@
+"""Matrices in general position, and the check that a forward rule can itself be differentiated."""
+
+import numpy as np
+
+from adjoint.differences import random_like
+from adjoint.rules import registry
+from adjoint.testing import check_gradient
+from tests.rules.harness import complexes, reals
+
+
+def square(*shape, seed=0):
+    """Well-conditioned matrices with different eigenvalues."""
+    n = shape[-1]
+    return reals(*shape, seed=seed, low=-0.5, high=0.5) + np.diag(np.arange(1.0, n + 1))
+
+
+def complex_square(*shape, seed=0):
+    return square(*shape, seed=seed) + 0.5j * reals(*shape, seed=seed + 50)
+
+
+def positive(*shape, seed=0):
+    """Symmetric positive definite matrices with different eigenvalues."""
+    a = square(*shape, seed=seed)
+    return a @ np.swapaxes(a, -1, -2)
+
+
+def complex_positive(*shape, seed=0):
+    a = complex_square(*shape, seed=seed)
+    return a @ np.conj(np.swapaxes(a, -1, -2))
+
+
+def tall(*shape, seed=0):
+    """Matrices whose singular values differ."""
+    m, n = shape[-2:]
+    return reals(*shape, seed=seed, low=-0.4, high=0.4) + np.eye(m, n) * np.arange(1.0, n + 1)
+
+
+def complex_tall(*shape, seed=0):
+    return tall(*shape, seed=seed) + 0.5j * reals(*shape, seed=seed + 50)
+
+
+def check_second(f, *args, rtol=1e-6, **keywords):
+    """The forward rule of `f` is ordinary Python: its own gradient is right as well."""
+    registry.lookup(f)
+    (rule, *_) = registry.table[registry.key_of(f)].frules
+    rng = np.random.default_rng(7)
+    dots = tuple(random_like(x, rng) for x in args)
+    check_gradient(lambda *xs: rule.function(dots, *xs, **keywords)[1], *args, rtol=rtol)
+
+
+__all__ = [
+    "check_second", "complex_positive", "complex_square", "complex_tall", "complexes", "positive",
+    "reals", "square", "tall",
+]  # fmt: skip
