@@ -21,7 +21,7 @@ from adjoint.rules.refusal import NoDerivative, moves, refusal, refused_bar
 from adjoint.rules.registry import frule, rrule
 from adjoint.rules.tangents import filled, like_result
 
-__all__ = ["pointwise"]
+__all__ = ["RealLinear", "pointwise"]
 
 Slope: TypeAlias = Callable[..., Any] | NoDerivative
 
@@ -39,8 +39,8 @@ def pointwise(f: Callable[..., Any], operands: str | None = None, /, **partials:
     **partials
         By parameter: a function that gives the derivative of the result, or a tuple with that of
         each result (``None``: zero). It names what it reads: ``y``, and any parameters of `f`.
-        Holomorphic in complex operands; those of real operands may be complex. A `NoDerivative`
-        refuses. Parameters that are left out are options, without derivative.
+        Holomorphic in complex operands, or a `RealLinear`; those of real operands may be complex. A
+        `NoDerivative` refuses. Parameters that are left out are options, without derivative.
     """
     plan = _Plan.of(f, operands, partials)
     reverse: Callable[..., Any] = lambda *args, **kwargs: _reverse(plan, args, kwargs)
@@ -50,6 +50,18 @@ def pointwise(f: Callable[..., Any], operands: str | None = None, /, **partials:
     forward.__signature__ = inspect.Signature([dots, *plan.parameters])  # type: ignore[attr-defined]
     rrule.register(f, trusted=True)(reverse)
     frule.register(f, trusted=True)(forward)
+
+
+@dataclass(frozen=True, slots=True)
+class RealLinear:
+    """``slope dz + factor Re(conj(along) dz)``: the derivative of what is not holomorphic.
+
+    Functions that are scaled by exp(−|Im z|), for example, have ``along = i sign(Im z)``.
+    """
+
+    slope: Any
+    factor: Any
+    along: Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,11 +159,18 @@ def _pulled(slopes: tuple[Any, ...], y_bar: Any) -> Any:
     for slope, bar in zip(slopes, y_bar if isinstance(y_bar, tuple) else (y_bar,), strict=True):
         if slope is None or bar is None:
             continue
-        term = bar * np.conj(slope)
+        term = _product(bar, slope)
         if not finite(term):
             term = np.where(np.equal(bar, 0), 0, term)
         total = term if total is None else total + term
     return total
+
+
+def _product(bar: Any, slope: Any) -> Any:
+    if isinstance(slope, RealLinear):
+        turned = slope.along * np.real(bar * np.conj(slope.factor))
+        return bar * np.conj(slope.slope) + turned
+    return bar * np.conj(slope)
 
 
 def _forward(
@@ -186,7 +205,11 @@ def _forward(
 
 
 def _pushed(slope: Any, dot: Any) -> Any:
-    term = slope * dot
+    if isinstance(slope, RealLinear):
+        along = np.real(np.conj(slope.along) * dot)
+        term = slope.slope * dot + slope.factor * along
+    else:
+        term = slope * dot
     if not finite(term):
         term = np.where(np.equal(dot, 0) & ~np.isfinite(term), 0, term)[()]
     return term

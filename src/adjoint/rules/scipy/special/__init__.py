@@ -1,5 +1,12 @@
 """The rules of `scipy.special` by topic."""
 
-from adjoint.rules.scipy.special import error_functions, gamma, incomplete
+from adjoint.rules.scipy.special import (
+    bessel,
+    bessel_integrals,
+    error_functions,
+    gamma,
+    incomplete,
+    spherical,
+)
 
-__all__ = ["error_functions", "gamma", "incomplete"]
+__all__ = ["bessel", "bessel_integrals", "error_functions", "gamma", "incomplete", "spherical"]
