@@ -15,7 +15,7 @@ from adjoint.rules.scipy.special.bessel import ORDER
 # ---- Kelvin's functions: w = ber + i bei and ker + i kei obey w″ = i w − w′/x (10.61.3) ----------
 
 
-def _over(a: Any, x: Any, at_zero: float) -> Any:
+def _over(a: Any, x: Any, at_zero: complex) -> Any:
     """a/x, with its limit at 0."""
     zero = np.equal(x, 0)
     return np.where(zero, at_zero, a / np.where(zero, 1, x))[()]
@@ -70,7 +70,7 @@ def _less_one_over(f: Any, x: Any, sign: int) -> Any:
     near = np.abs(x) < 1
     t = np.where(near, x, 0)
     q = sign * 0.25 * t * t
-    series = 0.0
+    series: Any = 0.0
     for k in range(10, 0, -1):
         series = (1 + series) * q / (k * k)
     ratio = _over(series, t, 0.0)
