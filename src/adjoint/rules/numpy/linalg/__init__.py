@@ -1,5 +1,5 @@
 """The rules of `numpy.linalg` by topic; imported on the first call into it."""
 
-from adjoint.rules.numpy.linalg import determinants, eigen, solving
+from adjoint.rules.numpy.linalg import determinants, eigen, factors, singular, solving
 
-__all__ = ["determinants", "eigen", "solving"]
+__all__ = ["determinants", "eigen", "factors", "singular", "solving"]

@@ -1,0 +1,187 @@
+"""Rules of triangular factorisations.
+
+Formulas: Murray, *Differentiation of the Cholesky decomposition* (2016), section 3; Walter &
+Lehmann, *Algorithmic differentiation of linear algebra functions with application in optimum
+experimental design* (2010), for tall QR, with Roberts & Roberts, *QR and LQ decomposition matrix
+backpropagation algorithms for square, wide and deep matrices* (2020), for wide ones. LAPACK makes
+the diagonal of R real, which fixes the phases; the vectors that the mode "complete" adds are any
+basis of the rest of the space, as those of a full `svd`. Of the matrix given to `cholesky` NumPy
+reads one triangle only, so the cotangent of the other one is zero.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from adjoint.rules.numpy.linalg.forward import forward_rule
+from adjoint.rules.numpy.linalg.matrices import (
+    dagger,
+    diagonal,
+    diagonal_matrix,
+    from_triangle,
+    hermitian,
+    poisoned,
+    to_triangle,
+    undetermined,
+)
+from adjoint.rules.numpy.linalg.singular import rest_of
+from adjoint.rules.numpy.operands import array_rule
+
+# ---- cholesky ------------------------------------------------------------------------------------
+
+KNOWS_UPPER = np.lib.NumpyVersion(np.__version__) >= "2.0.0"
+
+
+def _halved(a: Any) -> Any:
+    """The lower triangle, with half the diagonal, which is real."""
+    return np.tril(a, -1) + diagonal_matrix(np.real(diagonal(a)) / 2)
+
+
+def _cholesky(a: Any, upper: bool) -> Any:
+    return np.linalg.cholesky(a, upper=upper) if KNOWS_UPPER else np.linalg.cholesky(a)
+
+
+def _cholesky_back(y: Any, upper: bool) -> Any:
+    def cholesky_back(y_bar):
+        """Ā = L⁻ᴴ herm(Φ(Lᴴ L̄)) L⁻¹, with Φ as in `_halved`."""
+        factor, bar = (dagger(y), dagger(y_bar)) if upper else (y, y_bar)
+        inner = hermitian(_halved(dagger(factor) @ bar))
+        left = np.linalg.solve(dagger(factor), inner)
+        return None, to_triangle(np.linalg.solve(dagger(factor), dagger(left)), upper)
+
+    return cholesky_back
+
+
+def _cholesky_dot(y: Any, a_dot: Any, upper: bool) -> Any:
+    """L̇ = L Φ(L⁻¹ Ȧ L⁻ᴴ)."""
+    factor = dagger(y) if upper else y
+    left = np.linalg.solve(factor, from_triangle(a_dot, upper))
+    dot = factor @ _halved(np.linalg.solve(factor, dagger(left)))
+    return dagger(dot) if upper else dot
+
+
+if KNOWS_UPPER:
+
+    @array_rule(np.linalg.cholesky)
+    def _(a, /, *, upper=False):
+        y = np.linalg.cholesky(a, upper=upper)
+        return y, _cholesky_back(y, upper)
+
+    @forward_rule(np.linalg.cholesky)
+    def _(dots, a, /, *, upper=False):
+        y = np.linalg.cholesky(a, upper=upper)
+        return y, _cholesky_dot(y, dots[0], upper)
+
+else:
+
+    @array_rule(np.linalg.cholesky)
+    def _(a):
+        y = np.linalg.cholesky(a)
+        return y, _cholesky_back(y, False)
+
+    @forward_rule(np.linalg.cholesky)
+    def _(dots, a):
+        y = np.linalg.cholesky(a)
+        return y, _cholesky_dot(y, dots[0], False)
+
+
+# ---- qr ------------------------------------------------------------------------------------------
+
+
+def _upper_hermitian(a: Any) -> Any:
+    """The Hermitian matrix with the upper triangle and the real parts of the diagonal of `a`."""
+    half = np.triu(a, 1)
+    return half + dagger(half) + diagonal_matrix(np.real(diagonal(a)))
+
+
+def _qr_bar(a: Any, q: Any, r: Any, q_bar: Any, r_bar: Any) -> Any:
+    """ā of a matrix that is not wide, with q̄ and r̄ zero or arrays."""
+    inner = r_bar @ dagger(r) - dagger(q) @ q_bar
+    bar = q_bar + q @ _upper_hermitian(inner)
+    try:
+        return dagger(np.linalg.solve(r, dagger(bar)))
+    except np.linalg.LinAlgError:
+        raise undetermined(
+            np.linalg.qr,
+            "the columns of the matrix are linearly dependent",
+            "use another factorisation: np.linalg.svd, or np.linalg.eigh of a.T @ a",
+        ) from None
+
+
+def _factors_bar(a: Any, q: Any, r: Any, q_bar: Any, r_bar: Any) -> Any:
+    """ā from the cotangents of q and r, of which one may be ``None``; any mode but raw."""
+    m, n = a.shape[-2:]
+    q_bar = np.zeros_like(q) if q_bar is None else q_bar
+    r_bar = np.zeros_like(r) if r_bar is None else r_bar
+    if m >= n:
+        q_bar = rest_of(np.linalg.qr, q_bar, q, n)
+        return _qr_bar(a, q[..., :n], r[..., :n, :], q_bar, r_bar[..., :n, :])
+    right_bar = r_bar[..., m:]
+    q_bar = q_bar + a[..., m:] @ dagger(right_bar)
+    left = _qr_bar(a[..., :m], q, r[..., :m], q_bar, r_bar[..., :m])
+    return np.concatenate([left, q @ right_bar], -1)
+
+
+def _qr_dot(q: Any, r: Any, a_dot: Any) -> tuple[Any, Any]:
+    """q̇ and ṙ of a matrix that is not wide, in the reduced mode."""
+    moved = dagger(np.linalg.solve(dagger(r), dagger(a_dot)))
+    inner = dagger(q) @ moved
+    inner = (
+        np.triu(inner, 1) + dagger(np.tril(inner, -1)) + diagonal_matrix(np.real(diagonal(inner)))
+    )
+    return moved - q @ inner, inner @ r
+
+
+def _factors_dot(a: Any, q: Any, r: Any, a_dot: Any) -> tuple[Any, Any]:
+    m, n = np.shape(a)[-2:]
+    if m < n:
+        q_dot, left = _qr_dot(q, r[..., :m], a_dot[..., :m])
+        right = dagger(q) @ a_dot[..., m:] + dagger(q_dot) @ a[..., m:]
+        return q_dot, np.concatenate([left, right], -1)
+    first, others = q[..., :n], q[..., n:]
+    q_dot, r_dot = _qr_dot(first, r[..., :n, :], a_dot)
+    if others.shape[-1] == 0:
+        return q_dot, r_dot
+    q_dot = np.concatenate([q_dot, -first @ (dagger(q_dot) @ others)], -1)
+    return q_dot, np.concatenate([r_dot, np.zeros_like(r[..., n:, :])], -2)
+
+
+@array_rule(np.linalg.qr)
+def _(a, mode="reduced"):
+    y = np.linalg.qr(a, mode)
+    if mode not in ("reduced", "complete", "r"):
+        return y, poisoned(_refused_mode(mode))
+    q, r = np.linalg.qr(a) if mode == "r" else y
+
+    def qr_back(y_bar):
+        q_bar, r_bar = (None, y_bar) if mode == "r" else y_bar
+        return None, _factors_bar(a, q, r, q_bar, r_bar)
+
+    return y, poisoned(qr_back)
+
+
+def _refused_mode(mode: str) -> Any:
+    def refused(y_bar):
+        raise _without_rule(mode)
+
+    return refused
+
+
+def _without_rule(mode: str) -> Exception:
+    return undetermined(
+        np.linalg.qr,
+        f"the mode {mode!r} returns the reflectors that LAPACK computes with",
+        'use the mode "reduced", "complete" or "r"',
+    )
+
+
+@forward_rule(np.linalg.qr)
+def _(dots, a, mode="reduced"):
+    if mode not in ("reduced", "complete", "r"):
+        raise _without_rule(mode)
+    y = np.linalg.qr(a, mode)
+    q, r = np.linalg.qr(a) if mode == "r" else y
+    q_dot, r_dot = _factors_dot(a, q, r, dots[0])
+    return y, r_dot if mode == "r" else (q_dot, r_dot)

@@ -1,0 +1,264 @@
+"""Rules of singular values and singular vectors.
+
+Formulas: Townsend, *Differentiating the singular value decomposition* (2016), and Wan & Zhang,
+*Automatic differentiation for complex valued SVD* (2019), written with the sum and the difference
+of the rotations of U and V: one has the differences of singular values below it, the other their
+sums. Phases, and vectors of equal values: see `gauges`. The vectors that ``full_matrices`` adds are
+any basis of the rest of the space, so only what does not depend on its choice has a derivative;
+forward mode turns them no more than they must.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from adjoint.rules.numpy.linalg.eigen import eigh_bar, eigh_dot
+from adjoint.rules.numpy.linalg.forward import forward_rule
+from adjoint.rules.numpy.linalg.gauges import (
+    differences,
+    equal_pairs,
+    in_phase,
+    known_or_nan,
+    over,
+    phased,
+    refuse_shared,
+    row,
+)
+from adjoint.rules.numpy.linalg.matrices import (
+    dagger,
+    diagonal,
+    diagonal_matrix,
+    from_triangle,
+    hermitian,
+    noise,
+    poisoned,
+    rounding,
+    skew,
+    to_triangle,
+    undetermined,
+)
+from adjoint.rules.numpy.operands import array_rule
+from adjoint.rules.registry import non_differentiable
+
+__all__ = ["rest_of", "singular_bar"]
+
+
+# ---- reverse -------------------------------------------------------------------------------------
+
+
+def singular_bar(f: Any, parts: tuple[Any, ...], bars: tuple[Any, ...]) -> Any:
+    """ā from those of u, s and vᴴ, of which some may be ``None``."""
+    (u, s, vh), (u_bar, s_bar, vh_bar) = parts, bars
+    k = s.shape[-1]
+    v = dagger(vh)
+    if u_bar is not None:
+        u_bar = rest_of(f, u_bar, u, k)
+    v_bar = None if vh_bar is None else rest_of(f, dagger(vh_bar), v, k)
+    u, v = u[..., :k], v[..., :k]
+    if u_bar is None and v_bar is None:
+        return (u * s_bar[..., None, :]) @ dagger(v)
+    u_bar = np.zeros_like(u) if u_bar is None else u_bar
+    v_bar = np.zeros_like(v) if v_bar is None else v_bar
+    return _vectors_bar(f, (u, s, v), (u_bar, s_bar, v_bar))
+
+
+def _vectors_bar(f: Any, parts: tuple[Any, ...], bars: tuple[Any, ...]) -> Any:
+    (u, s, v), (u_bar, s_bar, v_bar) = parts, bars
+    equal, zero = _coincident(u, s, v)
+    refuse_shared(f, equal, s_bar, u_bar, v_bar)
+    _refuse_null(f, zero, u, v, u_bar, v_bar)
+    turn = np.imag(np.sum(np.conj(u) * u_bar, -2) + np.sum(np.conj(v) * v_bar, -2))
+    if _turns_v(u, v):
+        v_bar = in_phase(f, v_bar, turn, v, row(v, 0))
+    else:
+        u_bar = in_phase(f, u_bar, turn, u, row(u, 0))
+    of_u, of_v = dagger(u) @ u_bar, dagger(v) @ v_bar
+    inner = over(skew(of_u) + skew(of_v), differences(s), equal)
+    inner = inner + over(skew(of_u) - skew(of_v), *_sums(s))
+    if s_bar is not None:
+        inner = inner + diagonal_matrix(s_bar)
+    weight = np.where(zero, 0, 1 / np.where(zero, 1, s))[..., None, :]
+    bar = u @ inner @ dagger(v)
+    if u.shape[-2] > s.shape[-1]:
+        bar = bar + ((u_bar - u @ of_u) * weight) @ dagger(v)
+    if v.shape[-2] > s.shape[-1]:
+        bar = bar + u @ dagger((v_bar - v @ of_v) * weight)
+    return bar
+
+
+def rest_of(f: Any, bar: Any, vectors: Any, k: int) -> Any:
+    """The cotangent of the first `k` vectors, with what moves the others along with them."""
+    if bar.shape[-1] == k:
+        return bar
+    first, others, others_bar = vectors[..., :k], vectors[..., k:], bar[..., k:]
+    if np.any(np.abs(skew(dagger(others) @ others_bar)) > noise(others_bar)):
+        raise undetermined(
+            f,
+            "the vectors that complete the basis are used, and these may be any basis of the rest",
+            "use what does not depend on it, such as q @ q.T of these, or only the first vectors",
+        )
+    return bar[..., :k] - others @ (dagger(others_bar) @ first)
+
+
+def _refuse_null(f: Any, zero: Any, u: Any, v: Any, *bars: Any) -> None:
+    """Vectors of the value 0 are not determined by the other ones, but for real square matrices."""
+    if not zero.any() or (u.shape[-2] == v.shape[-2] and not np.iscomplexobj(u)):
+        return
+    if any(np.any(zero & np.any(bar != 0, -2)) for bar in bars):
+        raise undetermined(
+            f,
+            "vectors of a singular value that is zero are used, and these are not determined",
+            "use the vectors of the other values only",
+        )
+
+
+def _coincident(u: Any, s: Any, v: Any) -> tuple[Any, Any]:
+    """Which pairs of values are equal, and which values are zero, but for rounding."""
+    longest = u if u.shape[-2] > v.shape[-2] else v
+    largest = np.max(s, -1, initial=0)
+    return equal_pairs(s, largest, longest), s <= rounding(longest) * largest[..., None]
+
+
+def _sums(s: Any) -> tuple[Any, Any]:
+    sums = s[..., None, :] + s[..., :, None]
+    return sums, sums == 0
+
+
+def _turns_v(u: Any, v: Any) -> bool:
+    """Whether LAPACK makes the first components of V real, and not those of U."""
+    return bool(u.shape[-2] >= v.shape[-2])
+
+
+# ---- forward -------------------------------------------------------------------------------------
+
+
+def singular_dot(parts: tuple[Any, ...], a_dot: Any) -> tuple[Any, Any, Any]:
+    """The tangents of u, s and vᴴ."""
+    u_all, s, v_all = parts[0], parts[1], dagger(parts[2])
+    k = s.shape[-1]
+    u, v = u_all[..., :k], v_all[..., :k]
+    inner = dagger(u) @ a_dot @ v
+    equal, _ = _coincident(u, s, v)
+    sums, none = _sums(s)
+    apart = over(hermitian(inner), differences(s), equal) + known_or_nan(hermitian(inner), equal)
+    together = over(skew(inner), sums, none)
+    u_dot, v_dot = u @ (apart + together), v @ (apart - together)
+    if u.shape[-2] > k:
+        u_dot = u_dot + (a_dot @ v - u @ inner) / s[..., None, :]
+    if v.shape[-2] > k:
+        v_dot = v_dot + (dagger(a_dot) @ u - v @ dagger(inner)) / s[..., None, :]
+    turn = phased(v_dot, v, row(v, 0)) if _turns_v(u, v) else phased(u_dot, u, row(u, 0))
+    u_dot, v_dot = u_dot + turn * u, v_dot + turn * v
+    return (
+        _completed(u_dot, u, u_all[..., k:]),
+        np.real(diagonal(inner)),
+        dagger(_completed(v_dot, v, v_all[..., k:])),
+    )
+
+
+def _completed(dot: Any, first: Any, others: Any) -> Any:
+    """With the tangents of vectors that stay orthogonal to the first ones."""
+    if others.shape[-1] == 0:
+        return dot
+    return np.concatenate([dot, -first @ (dagger(dot) @ others)], -1)
+
+
+# ---- the rules -----------------------------------------------------------------------------------
+
+
+@array_rule(np.linalg.svd)
+def _(a, full_matrices=True, compute_uv=True, hermitian=False):
+    y = np.linalg.svd(a, full_matrices, compute_uv, hermitian)
+    if hermitian:
+        return y, _hermitian_back(a, y, compute_uv)
+
+    def svd_back(y_bar):
+        if compute_uv:
+            u_bar, s_bar, vh_bar = y_bar
+            return None, singular_bar(np.linalg.svd, tuple(y), (u_bar, s_bar, vh_bar))
+        return None, values_bar(a, y_bar)
+
+    return y, poisoned(svd_back)
+
+
+@forward_rule(np.linalg.svd)
+def _(dots, a, full_matrices=True, compute_uv=True, hermitian=False):
+    y = np.linalg.svd(a, full_matrices, compute_uv, hermitian)
+    if hermitian:
+        return y, _hermitian_dot(a, y, dots[0], compute_uv)
+    if compute_uv:
+        return y, singular_dot(y, dots[0])
+    return y, values_dot(a, dots[0])
+
+
+def values_bar(a: Any, s_bar: Any) -> Any:
+    u, _, vh = np.linalg.svd(a, full_matrices=False)
+    return (u * s_bar[..., None, :]) @ vh
+
+
+def values_dot(a: Any, a_dot: Any) -> Any:
+    u, _, vh = np.linalg.svd(a, full_matrices=False)
+    return np.real(np.sum(np.conj(u) * (a_dot @ dagger(vh)), -2))
+
+
+if hasattr(np.linalg, "svdvals"):
+
+    @array_rule(np.linalg.svdvals, operands="x")
+    def _(x, /):
+        return np.linalg.svdvals(x), lambda s_bar: (None, values_bar(x, s_bar))
+
+    @forward_rule(np.linalg.svdvals)
+    def _(dots, x, /):
+        return np.linalg.svdvals(x), values_dot(x, dots[0])
+
+
+# ---- Hermitian matrices --------------------------------------------------------------------------
+
+
+def _signs(u: Any, vh: Any) -> Any:
+    """The signs of the eigenvalues whose sizes are the singular values: V is U but for them."""
+    return np.sign(np.real(np.sum(np.conj(u) * dagger(vh), -2)))
+
+
+def _by_size(a: Any) -> tuple[Any, Any]:
+    """Eigenvalues and eigenvectors, the largest in size first."""
+    w, v = np.linalg.eigh(a)
+    order = np.argsort(np.abs(w))[..., ::-1]
+    return np.take_along_axis(w, order, -1), np.take_along_axis(v, order[..., None, :], -1)
+
+
+def _hermitian_back(a: Any, y: Any, compute_uv: bool) -> Any:
+    def values_back(s_bar):
+        w, v = _by_size(a)
+        bar = eigh_bar(np.linalg.svd, w, v, s_bar * np.sign(w), None, 0)
+        return None, to_triangle(bar, False)
+
+    if not compute_uv:
+        return values_back
+
+    def vectors_back(y_bar):
+        (u, s, vh), (u_bar, s_bar, vh_bar) = y, y_bar
+        sign = _signs(u, vh)
+        if vh_bar is not None:
+            mirrored = dagger(vh_bar) * sign[..., None, :]
+            u_bar = mirrored if u_bar is None else u_bar + mirrored
+        w_bar = None if s_bar is None else s_bar * sign
+        return None, to_triangle(eigh_bar(np.linalg.svd, s * sign, u, w_bar, u_bar, 0), False)
+
+    return poisoned(vectors_back)
+
+
+def _hermitian_dot(a: Any, y: Any, a_dot: Any, compute_uv: bool) -> Any:
+    a_dot = from_triangle(a_dot, False)
+    if not compute_uv:
+        w, v = _by_size(a)
+        return np.sign(w) * np.real(diagonal(dagger(v) @ a_dot @ v))
+    u, s, vh = y
+    sign = _signs(u, vh)
+    w_dot, u_dot = eigh_dot(s * sign, u, a_dot, 0)
+    return u_dot, w_dot * sign, dagger(u_dot * sign[..., None, :])
+
+
+non_differentiable(_coincident, _signs)
