@@ -208,6 +208,8 @@ class Rules:
         The same for functions that run the user's code, which may raise: ``function(record, slot,
         *args, **kwargs)`` returns ``y`` and links its pullback into the record before anything
         runs.
+    overridden
+        A reverse rule was registered from outside this library: it comes before the structural one.
     lane
         The number of operands, and a primitive that does for the usual ones what the newest rule
         does for any; registering another rule removes it.
@@ -219,6 +221,7 @@ class Rules:
     substitute: FunctionType | None = None
     structural: Callable[..., Any] | None = None
     primitive: Callable[..., Any] | None = None
+    overridden: bool = False
     lane: tuple[int, Callable[..., Any] | None] = (-1, None)
 
 
@@ -343,6 +346,7 @@ class _Registry:
                 getattr(rules, self._which).insert(0, rule)
                 if self._which == "rrules":
                     rules.lane = (-1, None)
+                    rules.overridden |= not function.__module__.startswith("adjoint.")
             return function
 
         return add

@@ -20,9 +20,9 @@ from adjoint.rules.projection import REALS
 from adjoint.rules.registry import Direct, Rules, direct, direct_rule, lookup, methods, table
 from adjoint.run.accumulate import Poison
 from adjoint.run.functions import call_unit, known_unit, unit_of
-from adjoint.run.memory import Memory
+from adjoint.run.memory import Memory, refused
 from adjoint.run.seal import seal, seal_direct, unruled_keyword
-from adjoint.run.unknown import run_unknown
+from adjoint.run.unknown import changed, name_of, run_unknown, snapshot
 
 __all__ = [
     "C_METHODS",
@@ -247,6 +247,10 @@ def run_rules(
             return y
     if rules.inactive:
         return f(*args, **kwargs)
+    if rules.overridden:
+        y = _run_overriding(record, slot, f, rules, args, kwargs)
+        if y is not DECLINED:
+            return y
     if rules.structural is not None:
         result = rules.structural(memory, *args, **kwargs)
         if result is not NotImplemented:
@@ -268,6 +272,29 @@ def _fitted(back: Callable[..., Any], n: int) -> Callable[..., Any]:
         return bars if len(bars) == n else (*bars[:n], *(None,) * (n - len(bars)))
 
     return fitted_back
+
+
+def _run_overriding(
+    record: list[Any],
+    slot: int,
+    f: Any,
+    rules: Rules,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Any:
+    """Rules from outside this library: what they wrote into a container would not be undone."""
+    if rules.structural is None:
+        return run_closure_rules(record, slot, f, rules, args, kwargs)
+    before = [snapshot(arg) for arg in args]
+    y = run_closure_rules(record, slot, f, rules, args, kwargs)
+    for arg, saved in zip(args, before, strict=True):
+        if saved is not None and changed(arg, saved):
+            raise refused(
+                f"the rule of '{name_of(f)}' changed the {type(arg).__name__} that it was given",
+                "a rule leaves its arguments as they are: decline (return NotImplemented),"
+                " and the write is run as without the rule",
+            )
+    return y
 
 
 def run_closure_rules(

@@ -26,6 +26,7 @@ from adjoint.run.accumulate import Poison, accumulate
 __all__ = [
     "ABSENT",
     "Memory",
+    "base_of",
     "elements_of",
     "entries_of",
     "place_of_held",
@@ -65,9 +66,14 @@ def elements_of(xs: Any) -> Iterator[Any]:
     return iter(xs)
 
 
+def base_of(d: Any) -> Any:
+    """The builtin type whose methods reach the keys of a dict, whatever methods a subclass has."""
+    return OrderedDict if isinstance(d, OrderedDict) else dict
+
+
 def entries_of(d: Any) -> ItemsView[Any, Any]:
     """The keys and values of a dict, whatever ``items`` a subclass has."""
-    return OrderedDict.items(d) if isinstance(d, OrderedDict) else dict.items(d)
+    return base_of(d).items(d)  # type: ignore[no-any-return]
 
 
 _PLAIN_KEYS = frozenset({str, int, float, bool, bytes, type(None), type})
@@ -144,6 +150,11 @@ class Memory:
         self._cursor = position + 1
         return position
 
+    @property
+    def position(self) -> int:
+        """The position of the next write: rewinding to it undoes all that comes from now on."""
+        return self._cursor
+
     def rewind(self, position: int) -> None:
         """Undo the logged writes from the last one down to `position`: memory is as it was just
         before that write."""
@@ -160,12 +171,16 @@ class Memory:
 
     def end_sweep(self) -> None:
         """Redo every write, so that the user's objects are as the forward sweep left them."""
+        self.redo(len(self._log))
+        self.shadows, self.buffers, self._lowest = {}, {}, {}
+
+    def redo(self, position: int) -> None:
+        """Make the undone writes again up to `position`."""
         log = self._log
-        for cursor in range(self._cursor, len(log)):
+        for cursor in range(self._cursor, position):
             entry = log[cursor]
             entry[0](entry)
             self._cursor = cursor + 1
-        self.shadows, self.buffers, self._lowest = {}, {}, {}
 
     # ---- shadows by identity ---------------------------------------------------------------------
 
@@ -201,17 +216,16 @@ class Memory:
         The hash and the equality of a user's class are the user's code, and may look at fields that
         a sweep has rewound, so such keys are looked up only when an operation is recorded.
         """
+        return ("held", id(self.held(owner, key))) if _asks_user(key) else key
+
+    def held(self, owner: Any, key: Any) -> Any:
+        """The key of a dict that is equal to `key`; numbers and text stand for each other."""
         if not _asks_user(key):
             return key
-        places = self.caches.get(("places", id(owner)))
-        if places is None:
-            places = self.caches["places", id(owner)] = {
-                held: place_of_held(held) for held in dict.__iter__(owner)
-            }
-        known = places.get(key)
-        if known is None:  # it has just been inserted
-            known = places[key] = place_of_held(key)
-        return known
+        keys = self.caches.get(("keys", id(owner)))
+        if keys is None:
+            keys = self.caches["keys", id(owner)] = {held: held for held in dict.__iter__(owner)}
+        return keys.setdefault(key, key)  # it may have just been inserted
 
     def add_key(self, owner: Any, key: Any, bar: Any) -> None:
         """Add a cotangent of a number that is a key of a dict."""
@@ -359,13 +373,18 @@ def swap_slice(entry: list[Any]) -> None:
 
 
 def swap_item(entry: list[Any]) -> None:
-    """``[swap, mapping, key, saved]``: one key of a dict; `ABSENT` for a key that is not there."""
+    """``[swap, mapping, key, saved]``: one key of a dict; `ABSENT` for a key that is not there.
+
+    A key that comes back is the last one. Rewound memory is read by key only, and the writes that
+    follow are made again before anyone sees the order.
+    """
     _, mapping, key, saved = entry
+    base = dict if type(mapping) is dict else base_of(mapping)
     entry[3] = dict.get(mapping, key, ABSENT)
     if saved is ABSENT:
-        dict.__delitem__(mapping, key)
+        base.__delitem__(mapping, key)
     else:
-        dict.__setitem__(mapping, key, saved)
+        base.__setitem__(mapping, key, saved)
 
 
 def swap_end(entry: list[Any]) -> None:

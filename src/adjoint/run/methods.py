@@ -7,6 +7,7 @@ from typing import Any
 
 from numpy import ndarray
 
+from adjoint.rules.registry import entry
 from adjoint.run.attributes import attribute
 from adjoint.run.dispatch import (
     C_METHODS,
@@ -26,6 +27,9 @@ from adjoint.run.memory import ABSENT, Memory, swap_end
 __all__ = ["method", "method_keywords"]
 
 
+_APPEND = entry((list, "append"))
+
+
 def _append(record: list[Any], slot: int, xs: list[Any], value: Any) -> None:
     """The rule of ``list.append``, for the loops that do little else."""
     memory: Memory = record[0]
@@ -43,7 +47,8 @@ def _append(record: list[Any], slot: int, xs: list[Any], value: Any) -> None:
 def method(record: list[Any], slot: int, obj: Any, name: str, *args: Any) -> Any:
     """``obj.name(*args)``; the pullback returns ``(None, obj_bar, *arg_bars)``."""
     if name == "append" and type(obj) is list and len(args) == 1:
-        return _append(record, slot, obj, args[0])
+        if not _APPEND.overridden and not _APPEND.inactive:
+            return _append(record, slot, obj, args[0])
     if type(obj) is ndarray:
         y = call_direct(record, slot, (ndarray, name), (obj, *args))
         if y is not DECLINED:

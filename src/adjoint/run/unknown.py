@@ -27,7 +27,7 @@ from adjoint.run.memory import Memory, elements_of, entries_of, root_of
 from adjoint.run.place import current_place
 from adjoint.run.structure import ATOMS, by_value, fields_of, is_record, slots_of
 
-__all__ = ["is_opaque", "name_of", "poison", "run_unknown"]
+__all__ = ["changed", "is_opaque", "name_of", "poison", "run_unknown", "snapshot"]
 
 
 def name_of(f: Any) -> str:
@@ -56,7 +56,7 @@ def run_unknown(
     owner = getattr(f, "__self__", None)
     owner = None if isinstance(owner, type | ModuleType) else owner
     watched = () if trusted else (*inputs, owner)
-    before = [_snapshot(value) for value in watched]
+    before = [snapshot(value) for value in watched]
     counts = [sys.getrefcount(watched[i]) for i in range(len(watched))]
     y = f(*args, **kwargs)
     _check_unchanged(f, watched, before)
@@ -240,7 +240,8 @@ def _parts(owner: Any) -> Iterator[tuple[Any, Any, Any]]:
 # ---- changes that would go unseen ----------------------------------------------------------------
 
 
-def _snapshot(value: Any) -> Any:
+def snapshot(value: Any) -> Any:
+    """What `changed` compares a mutable value with; ``None`` for others."""
     kind = type(value)
     if isinstance(value, np.ndarray):
         return np.array(value) if value.dtype.kind in "fc" else None
@@ -255,7 +256,7 @@ def _snapshot(value: Any) -> Any:
 
 def _check_unchanged(f: Any, inputs: tuple[Any, ...], before: list[Any]) -> None:
     for value, saved in zip(inputs, before, strict=True):
-        if saved is None or not _changed(value, saved):
+        if saved is None or not changed(value, saved):
             continue
         function, span = current_place()
         raise MutationError(
@@ -311,7 +312,8 @@ def _holds(owner: Any, value: Any, depth: int) -> bool:
     )
 
 
-def _changed(value: Any, saved: Any) -> bool:
+def changed(value: Any, saved: Any) -> bool:
+    """Whether a value is no longer what its `snapshot` says."""
     if isinstance(value, np.ndarray):
         return value.shape != saved.shape or not np.array_equal(value, saved, equal_nan=True)
     if isinstance(value, list):

@@ -1,9 +1,11 @@
 """Rules of the builtin types and functions, and of the standard modules that move values about."""
 
+import adjoint.rules.builtins.deques
 import adjoint.rules.builtins.dicts
 import adjoint.rules.builtins.functions
 import adjoint.rules.builtins.getters
 import adjoint.rules.builtins.iterators
+import adjoint.rules.builtins.lists
 import adjoint.rules.builtins.numbers
 import adjoint.rules.builtins.ordered
 import adjoint.rules.builtins.sequences

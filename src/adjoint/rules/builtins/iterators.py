@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from types import FunctionType
 from typing import Any
 
-from adjoint.rules.registry import non_differentiable, primitive, substitute
+from adjoint.rules.registry import primitive, substitute
 from adjoint.run.iteration import (
     Count,
     Entries,
@@ -236,37 +236,6 @@ def _(record: list[Any], slot: int, cls: Any, *values: Any) -> Any:
     return _filled(lambda *parts: tuple.__new__(cls, *parts))(inner, 1, *values)
 
 
-# ---- deques --------------------------------------------------------------------------------------
-
-
-class Ends(Items):
-    """The elements of a deque; Python's own iterator watches for changes."""
-
-    def __init__(self, memory: Any, xs: Any) -> None:
-        super().__init__(memory, xs)
-        self.values = deque.__iter__(xs)
-
-    def step(self, record: list[Any], slot: int) -> Any:
-        value, i, memory, xs = next(self.values), self.i, self.memory, self.xs
-        self.i += 1
-
-        def step_back(bar: Any) -> None:
-            memory.add_item(xs, i, bar)
-
-        record[slot] = step_back
-        return value
-
-
-@primitive((deque, "__iter__"))
-def _(record: list[Any], slot: int, xs: Any) -> Any:
-    return Ends(record[0], xs)
-
-
-@substitute((deque, "__reversed__"))
-def _(xs: Any) -> Any:
-    return iter([*deque.__iter__(xs)][::-1])
-
-
 @substitute(set)
 def _(xs: Any = ()) -> Any:
     return {value for value in xs}
@@ -277,18 +246,3 @@ def _(source: Any = (), /, **named: Any) -> Any:
     made: dict[Any, Any] = {}
     dict.update(made, source, **named)
     return made
-
-
-@substitute(deque)
-def _(xs: Any = (), maxlen: Any = None) -> Any:
-    made = _new_deque(maxlen)
-    for value in xs:
-        made.append(value)
-    return made
-
-
-def _new_deque(maxlen: Any) -> Any:
-    return deque(maxlen=maxlen)
-
-
-non_differentiable(_new_deque)
