@@ -3,10 +3,23 @@
 from adjoint.rules.scipy.special import (
     bessel,
     bessel_integrals,
+    carlson,
+    elliptic,
     error_functions,
     gamma,
+    hypergeometric,
     incomplete,
     spherical,
 )
 
-__all__ = ["bessel", "bessel_integrals", "error_functions", "gamma", "incomplete", "spherical"]
+__all__ = [
+    "bessel",
+    "bessel_integrals",
+    "carlson",
+    "elliptic",
+    "error_functions",
+    "gamma",
+    "hypergeometric",
+    "incomplete",
+    "spherical",
+]
