@@ -180,23 +180,23 @@ def test_a_global_array_that_is_written_has_a_derivative():
 
 
 def test_poison_passes():
-    special = pytest.importorskip("scipy.special")
+    without_rule = pytest.importorskip("scipy.special._ufuncs")._cospi  # of nobody's interest
     for f in (
-        lambda a: special.i0(a * 3.0 - a / 2 + a[0] * a)[1],
-        lambda a: special.i0(-a + a * a * TABLE)[1],
-        lambda a: special.i0(np.array([a[0], a[1]]))[1],
-        lambda a: special.i0(float(a[0]) ** 2 + abs(a[1])),
+        lambda a: without_rule(a * 3.0 - a / 2 + a[0] * a)[1],
+        lambda a: without_rule(-a + a * a * TABLE)[1],
+        lambda a: without_rule(np.array([a[0], a[1]]))[1],
+        lambda a: without_rule(float(a[0]) ** 2 + abs(a[1])),
     ):
-        with pytest.raises(ad.AdjointError, match="i0"):
+        with pytest.raises(ad.AdjointError, match="_cospi"):
             ad.gradient(f, A)
 
     def written(a):
         y = a * 2.0
         y[0] = 1.0
         y += a
-        return special.i0(y * 3.0)[1]
+        return without_rule(y * 3.0)[1]
 
-    with pytest.raises(ad.AdjointError, match="i0"):
+    with pytest.raises(ad.AdjointError, match="_cospi"):
         ad.gradient(written, A)
 
 

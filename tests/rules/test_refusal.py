@@ -60,3 +60,26 @@ def test_forward():
     assert frule(bump, (0.0, 1.0), 2.0, 3.0) == (9.0, 6.0)
     with pytest.raises(NoDerivativeError, match=MESSAGE):
         frule(bump, (1.0, None), 2.0, 3.0)
+
+
+class Power:
+    """Holds an order."""
+
+    def __init__(self, order):
+        self.order = order
+
+    def __call__(self, x):
+        return bump(self.order, x)
+
+
+def test_integers_that_something_holds_are_counts():
+    """Only an argument itself is taken for a real number: its derivative was asked for."""
+    order = 3
+    assert ad.pullback(lambda x: bump(order, x), 2.0)[1](1.0)[1] == 12.0
+    assert ad.pullback(Power(3), 2.0)[1](1.0) == (None, 12.0)
+    assert ad.gradient(lambda power, x: power(x), Power(3), 2.0) == (None, 12.0)
+    assert ad.gradient(lambda orders, x: bump(orders[0], x), [3], 2.0) == (None, 12.0)
+    order = 3.0
+    with pytest.raises(NoDerivativeError, match=MESSAGE):
+        ad.pullback(lambda x: bump(order, x), 2.0)[1](1.0)
+    assert ad.gradient(lambda x: bump(order, x), 2.0) == (12.0,)  # nothing is asked of `order`
