@@ -19,26 +19,29 @@ __all__ = ["forward_rule"]
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def forward_rule(f: Any, operands: int = 1) -> Callable[[F], F]:
+def forward_rule(f: Any, operands: int = 1, settings: int = 0) -> Callable[[F], F]:
     """Register the decorated ``rule(dots, *args, **keywords) -> (y, y_dot)`` of `f`.
 
     The rule sees the first `operands` arguments and their tangents as numbers and arrays, never as
-    lists; some tangent is given, the others are ``None``. What it returns is brought to the dtype
-    of the result; a tuple has a tuple of its own type.
+    lists. The tangents of the next arguments, as many as `settings`, come as they are. Some of
+    these tangents is given, the others are ``None``; those of further arguments change nothing.
+    What the rule returns is brought to the dtype of the result; a tuple has a tuple of its own
+    type.
     """
 
     def add(function: F) -> F:
         def forward(dots: tuple[Any, ...], /, *args: Any, **keywords: Any) -> Any:
-            if all(dot is None for dot in dots[:operands]):
+            tangents = [*dots, *(None,) * settings][: operands + settings]
+            if all(dot is None for dot in tangents):
                 return f(*args, **keywords), None
-            values, tangents = list(args), list(dots)
+            values = list(args)
             for i in range(operands):
                 value = as_numeric(args[i])
                 if value is None:
                     return NotImplemented
                 values[i] = value
                 tangents[i] = None if dots[i] is None else filled(dots[i], args[i])
-            y, y_dot = function(tuple(tangents[:operands]), *values, **keywords)
+            y, y_dot = function(tuple(tangents), *values, **keywords)
             return y, fitted(y_dot, y)
 
         rule = replace(Rule.of(function), function=forward)
