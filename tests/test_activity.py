@@ -6,7 +6,8 @@ import numpy as np
 
 from adjoint.frontend import lower
 from adjoint.ir.nodes import Call, Const, Path, Var
-from adjoint.transform.activity import Activity, walk
+from adjoint.ir.walk import walk
+from adjoint.transform.activity import Activity
 from adjoint.transform.paths import join_paths
 
 

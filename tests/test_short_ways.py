@@ -1,5 +1,6 @@
 """The short ways of arithmetic and of arrays: zeros that stay zeros, written memory, poison."""
 
+import ctypes
 import weakref
 
 import numpy as np
@@ -177,6 +178,10 @@ def writes(x):
 
 def test_a_global_array_that_is_written_has_a_derivative():
     check_gradient(writes, A)
+
+
+opaque = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double)(abs)
+"""A function of C that nobody knows."""
 
 
 def test_poison_passes():

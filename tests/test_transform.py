@@ -3,7 +3,8 @@
 from adjoint.frontend import lower
 from adjoint.ir.nodes import Var
 from adjoint.ir.sweeps import Clear, Mark, Move, Pull, Recorded, Seed, Traced, Unwind, When
-from adjoint.transform.activity import Activity, walk
+from adjoint.ir.walk import walk
+from adjoint.transform.activity import Activity
 from adjoint.transform.paths import join_paths
 from adjoint.transform.reverse import reverse
 

@@ -21,7 +21,8 @@ from adjoint.ir.nodes import (
     While,
     Yield,
 )
-from adjoint.ir.verify import MalformedIR, operands, regions, targets, verify, walk
+from adjoint.ir.verify import MalformedIR, verify
+from adjoint.ir.walk import operands, regions, targets, walk
 
 AT = Span(1, 0, 1, 1)
 X, T = Var("x"), Var("_1")

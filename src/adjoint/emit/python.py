@@ -10,26 +10,15 @@ from adjoint.emit.forward import ForwardEmitter
 from adjoint.emit.reverse import ReverseEmitter
 from adjoint.emit.writer import Names, Writer
 from adjoint.ir.nodes import (
-    Assign,
-    Call,
-    For,
     Function,
     Global,
-    If,
-    Op,
     Operand,
     Path,
-    Raise,
-    Return,
     Span,
-    Try,
-    Unpack,
     Var,
-    While,
-    Yield,
 )
 from adjoint.ir.sweeps import Blank, Sweeps
-from adjoint.transform.activity import walk
+from adjoint.ir.walk import operands, targets, walk
 
 __all__ = ["Source", "emit"]
 
@@ -127,34 +116,10 @@ def _names(function: Function) -> set[str]:
     }
     names |= _BUILTINS
     for op in walk(function.body):
-        for operand in _operands(op):
-            kind = type(operand)
-            if kind is Var or kind is Global:
-                names.add(operand.name)
-            elif kind is Path:
-                names.add(operand.names[0])
+        for operand in (*targets(op), *operands(op)):
+            match operand:
+                case Var(name=name) | Global(name=name):
+                    names.add(name)
+                case Path(names=path):
+                    names.add(path[0])
     return names
-
-
-def _operands(op: Op) -> tuple[Any, ...]:
-    match op:
-        case Call(target=target, callee=callee, operands=operands, keywords=keywords):
-            return (target, callee, *operands, *(value for _, value in keywords))
-        case Assign(target=target, source=source):
-            return (target, source)
-        case Unpack(targets=targets, value=value):
-            return (*targets, value)
-        case For(target=target, iterable=iterable):
-            return (target, iterable)
-        case If(condition=condition) | While(condition=condition):
-            return (condition,)
-        case Return(value=value):
-            return (value,)
-        case Raise(exception=exception, cause=cause):
-            return (exception, cause)
-        case Try(caught=caught):
-            return (caught,)
-        case Yield(target=target, value=value):
-            return (target, value)
-        case _:
-            return ()

@@ -68,6 +68,7 @@ class Names:
         self._taken = taken
         self._names: dict[int, str] = {}
         self.bound: dict[str, Any] = {}
+        self._indices = 0
 
     def fresh(self, name: str) -> str:
         """A name like `name` that nothing else has."""
@@ -92,7 +93,14 @@ class Names:
             case Path(names=names):
                 return ".".join(names)
             case Const(value=value):
-                return _literal(value) or self.of(value, _constant_name(value))
+                return _literal(value) or self._constant(value)
+
+    def _constant(self, value: Any) -> str:
+        if type(value) is slice or type(value) is tuple:
+            if id(value) not in self._names:
+                self._indices += 1
+            return self.of(value, f"index{self._indices}")
+        return self.of(value, _constant_name(value))
 
 
 def _literal(value: Any) -> str | None:

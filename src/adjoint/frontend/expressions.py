@@ -322,6 +322,9 @@ def _subscript(b: Builder, node: ast.Subscript, into: Var | None) -> Operand:
 def _slice(b: Builder, node: ast.Slice, into: Var | None) -> Operand:
     none = ast.Constant(None)
     parts = b.operands([node.lower or none, node.upper or none, node.step or none])
+    constants = [part.value for part in parts if isinstance(part, Const)]
+    if len(constants) == 3:
+        return Const(slice(*constants))
     return b.call(primitives.build_slice, parts, node, into)
 
 

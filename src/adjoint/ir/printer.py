@@ -83,6 +83,11 @@ def _constant(value: Any) -> str:
         return "MISSING"
     if isinstance(value, type) or (callable(value) and hasattr(value, "__name__")):
         return str(value.__name__)
+    if type(value) is slice:
+        ends = [value.start, value.stop] + ([] if value.step is None else [value.step])
+        return ":".join("" if end is None else _constant(end) for end in ends)
+    if type(value) is tuple:
+        return f"({', '.join(map(_constant, value))}{',' if len(value) == 1 else ''})"
     text = repr(value)
     return text if len(text) <= _LONGEST_CONSTANT else text[: _LONGEST_CONSTANT - 1] + "…"
 

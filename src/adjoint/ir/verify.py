@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import assert_never
 
 from adjoint.ir.nodes import (
@@ -27,8 +27,9 @@ from adjoint.ir.nodes import (
     While,
     Yield,
 )
+from adjoint.ir.walk import operands, targets, walk
 
-__all__ = ["MalformedIR", "verify"]
+__all__ = ["MalformedIR", "operands", "targets", "verify", "walk"]
 
 
 class MalformedIR(AssertionError):
@@ -185,6 +186,8 @@ class _Temporaries:
         match op:
             case Return() | Raise() | Break() | Continue():
                 return None
+            case Delete():
+                return bound
             case If(body=body, orelse=orelse):
                 return _meet(self.region(body, bound), self.region(orelse, bound))
             case For(target=target, body=body, orelse=orelse):
@@ -225,56 +228,3 @@ def _meet(a: frozenset[str] | None, b: frozenset[str] | None) -> frozenset[str] 
     if a is None or b is None:
         return b if a is None else a
     return a | b
-
-
-def walk(region: Region) -> Iterator[Op]:
-    """Every operation, inner regions included."""
-    for op in region:
-        yield op
-        for inner in regions(op):
-            yield from walk(inner)
-
-
-def regions(op: Op) -> tuple[Region, ...]:
-    """The regions inside an operation."""
-    match op:
-        case If(body=body, orelse=orelse) | For(body=body, orelse=orelse):
-            return body, orelse
-        case While(test=test, body=body, orelse=orelse):
-            return test, body, orelse
-        case Try(body=body, handler=handler, orelse=orelse, final=final):
-            return body, handler, orelse, final
-        case _:
-            return ()
-
-
-def targets(op: Op) -> tuple[Var, ...]:
-    """The variables that an operation binds itself."""
-    match op:
-        case Call(target=target) | Yield(target=target):
-            return () if target is None else (target,)
-        case Assign(target=target) | For(target=target):
-            return (target,)
-        case Unpack(targets=variables):
-            return variables
-        case Try(caught=caught):
-            return () if caught is None else (caught,)
-        case _:
-            return ()
-
-
-def operands(op: Op) -> tuple[Operand, ...]:
-    """What an operation reads itself."""
-    match op:
-        case Call(callee=callee, operands=values, keywords=keywords):
-            return (callee, *values, *(value for _, value in keywords))
-        case Assign(source=value) | Unpack(value=value) | Return(value=value) | Yield(value=value):
-            return (value,)
-        case Delete(target=target):
-            return (target,)
-        case If(condition=value) | While(condition=value) | For(iterable=value):
-            return (value,)
-        case Raise(exception=exception, cause=cause):
-            return tuple(value for value in (exception, cause) if value is not None)
-        case _:
-            return ()

@@ -116,33 +116,47 @@ class Scattered:
         return self
 
     def _flush(self) -> None:
-        first = self._dense is None
-        if self._dense is None:
-            self._dense = np.zeros(self.shape, self.dtype)
-        dense, entries = self._dense, self._entries
+        entries = self._entries
         self._entries, self._size = [], 0
-        if first and len(entries) == 1:
-            index, part = entries[0]
-            if type(index) is np.ndarray and _is_countable(index, part, dense):
-                self._dense = np.bincount(index, part, dense.size)
-                return
-            if not _repeats(index):
-                dense[index] = part
-                return
+        if self._dense is None:
+            index, part = entries[0] if entries else (None, None)
+            if type(index) is np.ndarray and self._is_countable(index, part):
+                self._dense = np.bincount(index, part, self.shape[0])
+                del entries[0]
+            else:
+                self._dense = np.zeros(self.shape, self.dtype)
+                if entries and not _repeats(index):
+                    self._dense[index] = part
+                    del entries[0]
+            del part
+        dense = self._dense
         many = len(entries) > _MANY and len(self.shape) == 1
         plain, parts = [], []
-        for index, part in entries:
+        entries.reverse()
+        while entries:  # what has been added is let go
+            index, part = entries.pop()
             if many and type(index) is int:
                 plain.append(index)
                 parts.append(part)
             elif not _repeats(index):
                 dense[index] += part
-            elif type(index) is np.ndarray and _is_countable(index, part, dense):
-                dense += np.bincount(index, part, dense.size)
+            elif type(index) is np.ndarray and self._is_countable(index, part):
+                dense += np.bincount(index, part, self.shape[0])
             else:
                 np.add.at(dense, index, part)
         if plain:
             np.add.at(dense, np.array(plain), np.array(parts, self.dtype))
+
+    def _is_countable(self, index: np.ndarray[Any, Any], part: Any) -> bool:
+        """Whether `np.bincount` can add up the parts, as it does faster than `np.add.at`."""
+        return (
+            type(part) is np.ndarray
+            and len(self.shape) == index.ndim == part.ndim == 1
+            and self.dtype.char == part.dtype.char == "d"
+            and index.dtype.kind == "i"
+            and 2 * index.size > self.shape[0]
+            and bool(index.min() >= 0)
+        )
 
     def finish(self) -> np.ndarray[Any, Any]:
         """The dense sum. The accumulator must not be added to afterwards."""
@@ -150,18 +164,6 @@ class Scattered:
             self._flush()
         assert self._dense is not None
         return self._dense
-
-
-def _is_countable(index: Any, part: Any, dense: Any) -> bool:
-    """Whether `np.bincount` can add up the parts, as it does faster than `np.add.at`."""
-    return (
-        type(part) is np.ndarray
-        and dense.ndim == index.ndim == part.ndim == 1
-        and dense.dtype.char == part.dtype.char == "d"
-        and index.dtype.kind == "i"
-        and 2 * index.size > dense.size
-        and bool(index.min() >= 0)
-    )
 
 
 def _repeats(index: Any) -> bool:

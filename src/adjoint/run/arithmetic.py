@@ -340,18 +340,17 @@ def _product_of_shapes(record: list[Any], slot: int, a: Any, b: Any) -> Any:
             y_bar = arrived(memory, result, y_bar)
             if type(y_bar) is not ndarray:
                 return None, y_bar, y_bar
-        a_bar, b_bar = y_bar * b, y_bar * a
-        if not isfinite(dot(a_bar, b_bar)):
-            zero = y_bar == 0
-            a_bar, b_bar = where(zero, 0.0, a_bar), where(zero, 0.0, b_bar)
-        return (
-            None,
-            a_bar if a_bar.shape == a.shape else unbroadcast(a_bar, a.shape),
-            b_bar if b_bar.shape == b.shape else unbroadcast(b_bar, b.shape),
-        )
+        return None, _factor_bar(y_bar, b, a.shape), _factor_bar(y_bar, a, b.shape)
 
     record[slot] = product_back
     return y
+
+
+def _factor_bar(y_bar: Any, other: Any, shape: tuple[int, ...]) -> Any:
+    bar = y_bar * other
+    if not isfinite(dot(bar, bar)):
+        bar = where(y_bar == 0, 0.0, bar)
+    return bar if bar.shape == shape else unbroadcast(bar, shape)
 
 
 def _number_times_array(record: list[Any], slot: int, a: Any, x: Any, swapped: bool) -> Any:

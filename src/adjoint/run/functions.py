@@ -21,6 +21,7 @@ from adjoint.run.memory import Memory
 from adjoint.transform.activity import Activity
 from adjoint.transform.paths import join_paths
 from adjoint.transform.reverse import reverse
+from adjoint.transform.temporaries import share_temporaries
 
 __all__ = [
     "Unit",
@@ -130,6 +131,7 @@ def _compile(f: FunctionType) -> Unit:
     function = lower(f)
     joined, modules = join_paths(function, f.__globals__)
     activity = Activity(joined, f.__globals__)
+    joined = share_temporaries(joined, lambda operand: not activity.is_inactive(operand))
     sweeps = reverse(joined, activity)
     source = emit(
         joined,

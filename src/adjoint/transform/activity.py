@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import builtins
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
@@ -19,23 +19,19 @@ from adjoint.ir.nodes import (
     Assign,
     Call,
     Const,
-    Delete,
     For,
     Function,
     Global,
-    If,
-    Op,
     Operand,
     Path,
-    Region,
     Try,
     Unpack,
     Var,
-    While,
     Yield,
 )
+from adjoint.ir.walk import walk
 
-__all__ = ["Activity", "fixed", "targets", "walk"]
+__all__ = ["Activity", "fixed"]
 
 PURE: frozenset[Any] = frozenset(
     {
@@ -124,44 +120,12 @@ RESULT_INACTIVE_BUILTINS: frozenset[Any] = frozenset(
 )
 
 
-def walk(region: Region) -> Iterator[Op]:
-    """Every operation of a region, inner regions included."""
-    for op in region:
-        yield op
-        match op:
-            case If(body=body, orelse=orelse) | For(body=body, orelse=orelse):
-                yield from walk(body)
-                yield from walk(orelse)
-            case While(test=test, body=body, orelse=orelse):
-                yield from walk(test)
-                yield from walk(body)
-                yield from walk(orelse)
-            case Try(body=body, handler=handler, orelse=orelse, final=final):
-                for part in (body, handler, orelse, final):
-                    yield from walk(part)
-
-
 def fixed(namespace: dict[str, Any], name: str) -> Any:
     """The function, class or module that a global name stands for, else ``None``."""
     value = namespace.get(name, getattr(builtins, name, None))
     return (
         value if isinstance(value, FunctionType | BuiltinFunctionType | ModuleType | type) else None
     )
-
-
-def targets(op: Op) -> tuple[Var, ...]:
-    """The variables that an operation binds."""
-    match op:
-        case Call(target=target) | Yield(target=target):
-            return () if target is None else (target,)
-        case Assign(target=target) | For(target=target) | Delete(target=target):
-            return (target,)
-        case Unpack(targets=many):
-            return many
-        case Try(caught=caught):
-            return () if caught is None else (caught,)
-        case _:
-            return ()
 
 
 class Activity:

@@ -34,7 +34,8 @@ from adjoint.ir.nodes import (
     Var,
     While,
 )
-from adjoint.transform.activity import fixed, targets, walk
+from adjoint.ir.walk import targets, walk
+from adjoint.transform.activity import fixed
 
 __all__ = ["join_paths"]
 

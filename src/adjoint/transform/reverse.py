@@ -63,9 +63,10 @@ from adjoint.ir.sweeps import (
     Unwind,
     When,
 )
-from adjoint.transform.activity import Activity, targets
+from adjoint.ir.walk import regions, targets
+from adjoint.transform.activity import Activity
 
-__all__ = ["reverse"]
+__all__ = ["leaves_iteration", "reverse"]
 
 
 def reverse(function: Function, activity: Activity) -> Sweeps:
@@ -107,7 +108,7 @@ class _Reverse:
             if isinstance(op, Return):
                 self._returns += 1
             again = 2 if isinstance(op, For | While) else times
-            for part in _inner(op):
+            for part in regions(op):
                 self._count(part, again)
 
     def _is_temporary(self, var: Var) -> bool:
@@ -145,7 +146,7 @@ class _Reverse:
             ahead, back = self._op(op, guarded)
             forward += ahead
             parts.append(back)
-            guarded = guarded or _leaves_iteration(op)
+            guarded = guarded or leaves_iteration(op)
         return forward, [op for part in reversed(parts) for op in part]
 
     def _op(self, op: Op, guarded: bool) -> Both:
@@ -383,18 +384,6 @@ class _Reverse:
         return [statement], [*final_back, *orelse_back, *handler_back, *body_back]
 
 
-def _inner(op: Op) -> tuple[Region, ...]:
-    match op:
-        case If(body=body, orelse=orelse) | For(body=body, orelse=orelse):
-            return body, orelse
-        case While(test=test, body=body, orelse=orelse):
-            return test, body, orelse
-        case Try(body=body, handler=handler, orelse=orelse, final=final):
-            return body, handler, orelse, final
-        case _:
-            return ()
-
-
 DEEP = 20
 """Conditions within conditions: Python indents no deeper than 100."""
 
@@ -423,16 +412,16 @@ def _depth(ops: Sequence[ReverseOp]) -> int:
     return max((1 + _depth(op.body) for op in ops if isinstance(op, When)), default=0)
 
 
-def _leaves_iteration(op: Op) -> bool:
+def leaves_iteration(op: Op) -> bool:
     """Whether the rest of a loop body after `op` may be skipped while the function goes on."""
     match op:
         case Break() | Continue():
             return True
         case If(body=body, orelse=orelse):
-            return any(map(_leaves_iteration, body)) or any(map(_leaves_iteration, orelse))
+            return any(map(leaves_iteration, body)) or any(map(leaves_iteration, orelse))
         case For(orelse=orelse) | While(orelse=orelse):
-            return any(map(_leaves_iteration, orelse))
+            return any(map(leaves_iteration, orelse))
         case Try(body=body, handler=handler, orelse=orelse, final=final):
-            return any(any(map(_leaves_iteration, part)) for part in (body, handler, orelse, final))
+            return any(any(map(leaves_iteration, part)) for part in (body, handler, orelse, final))
         case _:
             return False

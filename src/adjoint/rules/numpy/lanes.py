@@ -143,8 +143,8 @@ def _sum(record: list[Any], slot: int, x: Any) -> Any:
     return add_reduce(x, None)
 
 
-for _key in (np.sum, (ndarray, "sum")):
-    lane(_key, 1)(_sum)
+lane(np.sum, 1)(_sum)
+lane((ndarray, "sum"), 1)(_sum)
 
 
 def _inner(record: list[Any], slot: int, a: Any, b: Any) -> Any:
@@ -167,5 +167,5 @@ def _inner(record: list[Any], slot: int, a: Any, b: Any) -> Any:
     return y
 
 
-for _key in (np.dot, (ndarray, "dot")):
-    lane(_key, 2)(_inner)
+lane(np.dot, 2)(_inner)
+lane((ndarray, "dot"), 2)(_inner)

@@ -1,0 +1,85 @@
+"""What an operation binds and reads, and the regions inside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from adjoint.ir.nodes import (
+    Assign,
+    Call,
+    Delete,
+    For,
+    If,
+    Op,
+    Operand,
+    Raise,
+    Region,
+    Return,
+    Try,
+    Unpack,
+    Var,
+    While,
+    Yield,
+)
+
+__all__ = ["operands", "regions", "targets", "walk"]
+
+
+def walk(region: Region) -> Iterator[Op]:
+    """Every operation, inner regions included."""
+    stack = [iter(region)]
+    while stack:
+        for op in stack[-1]:
+            yield op
+            if isinstance(op, If | For | While | Try):
+                stack.extend(iter(inner) for inner in reversed(regions(op)))
+                break
+        else:
+            stack.pop()
+
+
+def regions(op: Op) -> tuple[Region, ...]:
+    """The regions inside an operation."""
+    match op:
+        case If(body=body, orelse=orelse) | For(body=body, orelse=orelse):
+            return body, orelse
+        case While(test=test, body=body, orelse=orelse):
+            return test, body, orelse
+        case Try(body=body, handler=handler, orelse=orelse, final=final):
+            return body, handler, orelse, final
+        case _:
+            return ()
+
+
+def targets(op: Op) -> tuple[Var, ...]:
+    """The variables that an operation binds, or unbinds, itself."""
+    match op:
+        case Call(target=target) | Yield(target=target):
+            return () if target is None else (target,)
+        case Assign(target=target) | For(target=target) | Delete(target=target):
+            return (target,)
+        case Unpack(targets=variables):
+            return variables
+        case Try(caught=caught):
+            return () if caught is None else (caught,)
+        case _:
+            return ()
+
+
+def operands(op: Op) -> tuple[Operand, ...]:
+    """What an operation reads itself; a deleted variable is read."""
+    match op:
+        case Call(callee=callee, operands=values, keywords=keywords):
+            if keywords:
+                return (callee, *values, *(value for _, value in keywords))
+            return (callee, *values)
+        case Assign(source=value) | Unpack(value=value) | Return(value=value) | Yield(value=value):
+            return (value,)
+        case Delete(target=target):
+            return (target,)
+        case If(condition=value) | While(condition=value) | For(iterable=value):
+            return (value,)
+        case Raise(exception=exception, cause=cause):
+            return tuple(value for value in (exception, cause) if value is not None)
+        case _:
+            return ()
