@@ -17,7 +17,7 @@ from adjoint.errors import NoDerivativeError
 from adjoint.run.accumulate import Poison
 from adjoint.run.dispatch import call, call_keywords, method_rules, run_rules
 from adjoint.run.iterator import Iterator
-from adjoint.run.memory import Memory, entries_of, size_of
+from adjoint.run.memory import Memory, size_of
 from adjoint.run.place import current_place
 from adjoint.run.structure import ATOMS, by_value
 from adjoint.run.unknown import poison
@@ -322,9 +322,6 @@ def iterator_of(memory: Memory, record: list[Any], slot: int, xs: Any) -> Iterat
     rules = method_rules(kind, "__iter__")
     if rules is not None:
         return _by_rule(memory, record, slot, f, rules, xs)
-    known = _from_builtin(memory, xs)
-    if known is not None:
-        return known
     if f is None and type(getattr(kind, "__getitem__", None)) is FunctionType:
         return BySubscript(memory, xs)
     return Native(memory, xs)
@@ -363,28 +360,6 @@ def _user_iterator(
     if made is xs:
         raise TypeError(f"iter() returned non-iterator of type {type(made).__name__!r}")
     return iterator_of(memory, inner, 2, made)
-
-
-def _from_builtin(memory: Memory, xs: Any) -> Iterator | None:
-    """Builtin views and iterators, made outside or read as values, whose source is known."""
-    name = type(xs).__name__
-    if name in ("dict_values", "dict_items", "dict_keys") and hasattr(xs, "mapping"):
-        owner = _mapping_of(xs)
-        if name == "dict_keys":
-            return Entries(memory, owner, xs, "keys")
-        if owner is not None:
-            view = entries_of(owner)
-            return Entries(memory, owner, view, "values" if name == "dict_values" else "items")
-    return None
-
-
-def _mapping_of(view: Any) -> dict[Any, Any] | None:
-    """The dict behind a view: ``view.mapping`` is a proxy, which only its own ``|`` and the
-    collector look through."""
-    import gc
-
-    owners = [owner for owner in gc.get_referents(view) if isinstance(owner, dict)]
-    return owners[0] if owners else None
 
 
 def iterate(record: list[Any], slot: int, xs: Any, made: int = 0) -> Iterable[Any]:

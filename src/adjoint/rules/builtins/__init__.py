@@ -1,5 +1,6 @@
 """Rules of the builtin types and functions, and of the standard modules that move values about."""
 
+import adjoint.rules.builtins.counted
 import adjoint.rules.builtins.deques
 import adjoint.rules.builtins.dicts
 import adjoint.rules.builtins.functions
@@ -11,4 +12,5 @@ import adjoint.rules.builtins.ordered
 import adjoint.rules.builtins.sequences
 import adjoint.rules.builtins.sets
 import adjoint.rules.builtins.specials
+import adjoint.rules.builtins.views
 import adjoint.rules.classes  # noqa: F401  each registers its rules

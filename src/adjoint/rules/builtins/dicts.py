@@ -1,37 +1,55 @@
-"""Dicts: the shadow of a dict is a dict with the same keys."""
+"""Dicts and ordered dicts: the shadow of a dict is a dict with the same keys.
+
+Numbers that are keys have their cotangents in a second shadow: an operation that inserts a key
+takes its cotangent, one that hands keys out adds to it. Of equal keys a dict keeps the first.
+
+A rule reaches the entries by the methods of the builtin type, as C does, whatever a subclass has.
+"""
 
 from __future__ import annotations
 
-import collections
-import types
-from collections import defaultdict
+from collections import OrderedDict
+from collections.abc import Callable
 from typing import Any
 
 from adjoint.rules.registry import non_differentiable, structural, substitute
-from adjoint.run.memory import ABSENT, Memory, swap_item
+from adjoint.run.memory import ABSENT, Memory, base_of, entries_of, swap_item
 
-non_differentiable(
-    (dict, "keys"),
-    (dict, "values"),
-    (dict, "items"),
-    (dict, "__contains__"),
-    (dict, "__len__"),
-    (dict, "__eq__"),
-    (dict, "__ne__"),
-    (dict, "__repr__"),
-)
+for _name in ("keys", "values", "items", "__contains__", "__len__", "__eq__", "__ne__", "__repr__"):
+    for _kind in (dict, OrderedDict):
+        non_differentiable((_kind, _name))
 
-_count_elements: Any = collections._count_elements  # type: ignore[attr-defined]
+# ---- one entry -----------------------------------------------------------------------------------
 
 
-def remove(memory: Memory, d: dict[Any, Any], key: Any) -> Any:
-    """Delete one key; returns the undoing function."""
-    if memory.place(d, key) is not key:
-        # An equal key was given: the dict's own is put back.
-        key = next(held for held in dict.__iter__(d) if held == key)
+def _insert(memory: Memory, d: Any, key: Any, value: Any) -> Callable[[], tuple[Any, Any]]:
+    """``d[key] = value``; returns what undoes it and gives the cotangents of key and value."""
+    old = dict.get(d, key, ABSENT)
+    base_of(d).__setitem__(d, key, value)
+    position = memory.note(swap_item, d, key, old)
+    place = memory.place(d, key)
+
+    def undo() -> tuple[Any, Any]:
+        memory.rewind(position)
+        key_bar = memory.take_key(d, key) if old is ABSENT else None
+        return key_bar, memory.take_entry(d, place)
+
+    return undo
+
+
+def _remove(memory: Memory, d: Any, key: Any) -> Callable[[Any, Any], None]:
+    """``del d[key]``; returns what undoes it and adds cotangents of key and value."""
+    key = memory.held(d, key)  # an equal one may have been given
+    place = memory.place(d, key)
     position = memory.note(swap_item, d, key, dict.__getitem__(d, key))
-    dict.__delitem__(d, key)
-    return lambda: memory.rewind(position)
+    base_of(d).__delitem__(d, key)
+
+    def undo(key_bar: Any, value_bar: Any) -> None:
+        memory.rewind(position)
+        memory.add_key(d, key, key_bar)
+        memory.add_entry(d, place, value_bar)
+
+    return undo
 
 
 @structural((dict, "__getitem__"))
@@ -40,11 +58,16 @@ def _(memory: Memory, d: Any, key: Any) -> Any:
         if hasattr(type(d), "__missing__"):
             return NotImplemented
         return dict.__getitem__(d, key), None  # Python's own message
+    return _read(memory, d, key, 2)
+
+
+def _read(memory: Memory, d: Any, key: Any, n: int) -> Any:
+    """The value of a key by a method of `n` operands."""
     place = memory.place(d, key)
 
     def entry_back(y_bar: Any) -> tuple[None, ...]:
         memory.add_entry(d, place, y_bar)
-        return None, None, None
+        return (None,) * (n + 1)
 
     return dict.__getitem__(d, key), entry_back
 
@@ -54,77 +77,88 @@ def _(d: Any, key: Any) -> Any:
     return d.__missing__(key)
 
 
-@substitute((defaultdict, "__missing__"))
-def _(d: Any, key: Any) -> Any:
-    if d.default_factory is None:
-        raise KeyError(key)
-    value = d.default_factory()
-    d[key] = value  # C asks the subclass too
-    return value
+@structural((dict, "get"))
+def _(memory: Memory, d: Any, key: Any, default: Any = None) -> Any:
+    if dict.__contains__(d, key):
+        return _read(memory, d, key, 3)
+    return default, lambda y_bar: (None, None, None, y_bar)
 
 
-@structural((dict, "__setitem__"))
+@structural((dict, "__setitem__"), (OrderedDict, "__setitem__"))
 def _(memory: Memory, d: Any, key: Any, value: Any) -> Any:
-    position = memory.note(swap_item, d, key, dict.get(d, key, ABSENT))
-    dict.__setitem__(d, key, value)
-    place = memory.place(d, key)
-
-    def set_back(_: Any) -> tuple[Any, ...]:
-        memory.rewind(position)
-        return None, None, None, memory.take_entry(d, place)
-
-    return None, set_back
+    undo = _insert(memory, d, key, value)
+    return None, lambda _: (None, None, *undo())
 
 
-@structural((dict, "__delitem__"))
+@structural((dict, "__delitem__"), (OrderedDict, "__delitem__"))
 def _(memory: Memory, d: Any, key: Any) -> Any:
     if not dict.__contains__(d, key):
-        dict.__delitem__(d, key)  # Python's own message
-    undo = remove(memory, d, key)
+        base_of(d).__delitem__(d, key)  # Python's own message
+    undo = _remove(memory, d, key)
 
     def delete_back(_: Any) -> tuple[None, ...]:
-        undo()
+        undo(None, None)
         return None, None, None
 
     return None, delete_back
 
 
-@structural((dict, "get"))
-def _(memory: Memory, d: Any, key: Any, default: Any = None) -> Any:
-    if dict.__contains__(d, key):
-        place = memory.place(d, key)
-
-        def get_back(y_bar: Any) -> tuple[Any, ...]:
-            memory.add_entry(d, place, y_bar)
-            return None, None, None, None
-
-        return dict.__getitem__(d, key), get_back
-    return default, lambda y_bar: (None, None, None, y_bar)
-
-
-@structural((dict, "pop"))
-def _(memory: Memory, d: Any, key: Any, *default: Any) -> Any:
-    n = 3 + len(default)
+@structural((dict, "pop"), (OrderedDict, "pop"))
+def _(memory: Memory, d: Any, key: Any, default: Any = ABSENT) -> Any:
     if not dict.__contains__(d, key):
-        value = dict.pop(d, key, *default)
-        return value, lambda y_bar: (None, None, None, y_bar)
+        if default is ABSENT:
+            base_of(d).pop(d, key)  # Python's own message
+        return default, lambda y_bar: (None, None, None, y_bar)
     value = dict.__getitem__(d, key)
-    undo = remove(memory, d, key)
-    place = memory.place(d, key)
+    undo = _remove(memory, d, key)
 
-    def pop_back(y_bar: Any) -> tuple[Any, ...]:
-        undo()
-        memory.add_entry(d, place, y_bar)
-        return (None,) * n
+    def pop_back(y_bar: Any) -> tuple[None, ...]:
+        undo(None, y_bar)
+        return None, None, None, None
 
     return value, pop_back
 
 
+@structural((dict, "popitem"), (OrderedDict, "popitem"))
+def _(memory: Memory, d: Any, last: Any = True) -> Any:
+    base = base_of(d)
+    if not dict.__len__(d):
+        base.popitem(d)  # Python's own message
+    key = next(base.__reversed__(d) if last else base.__iter__(d))
+    item = key, dict.__getitem__(d, key)
+    undo = _remove(memory, d, key)
+
+    def popitem_back(_: Any) -> tuple[None, ...]:
+        undo(*memory.take_items(item, 2))
+        return None, None, None
+
+    return item, popitem_back
+
+
 @substitute((dict, "setdefault"))
-def setdefault(d: Any, key: Any, default: Any = None) -> Any:
+def _(d: Any, key: Any, default: Any = None) -> Any:
     if not dict.__contains__(d, key):
         dict.__setitem__(d, key, default)
     return dict.__getitem__(d, key)
+
+
+# ---- many entries --------------------------------------------------------------------------------
+
+
+def _merge(memory: Memory, d: Any, other: Any) -> Callable[[], None]:
+    """Insert the entries of another dict; returns what undoes it."""
+    inserted = [
+        (key, memory.place(other, key), _insert(memory, d, key, value))
+        for key, value in [*entries_of(other)]
+    ]
+
+    def undo() -> None:
+        for key, place, undo_one in reversed(inserted):
+            key_bar, value_bar = undo_one()
+            memory.add_key(other, key, key_bar)
+            memory.add_entry(other, place, value_bar)
+
+    return undo
 
 
 def _is_plain(other: Any) -> bool:
@@ -132,72 +166,74 @@ def _is_plain(other: Any) -> bool:
     return isinstance(other, dict) and type(other).__iter__ is dict.__iter__
 
 
+@structural((dict, "update"), (dict, "__init__"))
+def _(memory: Memory, d: Any, /, *others: Any, **named: Any) -> Any:
+    if len(others) > 1 or not all(map(_is_plain, others)):
+        return NotImplemented
+    merged = [_merge(memory, d, other) for other in (*others, named)]
+
+    def update_back(_: Any) -> tuple[Any, ...]:
+        for undo in reversed(merged):
+            undo()
+        bars = [memory.take_entry(named, name) for name in named]
+        return (*(None,) * (2 + len(others)), *bars)
+
+    return None, update_back
+
+
 @substitute((dict, "update"), (dict, "__init__"))
-def update(d: Any, other: Any = (), /, **named: Any) -> None:
-    """A subclass's own methods are not asked, as in C."""
-    if _is_plain(other):
-        for key in dict.keys(other):
-            dict.__setitem__(d, key, dict.__getitem__(other, key))
-    elif hasattr(other, "keys"):
+def _(d: Any, other: Any = (), /, **named: Any) -> None:
+    if hasattr(other, "keys"):
         for key in other.keys():
             dict.__setitem__(d, key, other[key])
     else:
         for key, value in other:
             dict.__setitem__(d, key, value)
-    for key, value in named.items():
-        dict.__setitem__(d, key, value)
+    dict.update(d, named)
 
 
-@structural((dict, "popitem"))
+@structural((dict, "clear"), (OrderedDict, "clear"))
 def _(memory: Memory, d: Any) -> Any:
-    if not dict.__len__(d):
-        dict.popitem(d)  # Python's own message
-    key = next(dict.__reversed__(d))
-    item = key, dict.__getitem__(d, key)
-    undo = remove(memory, d, key)
-    place = memory.place(d, key)
+    undoing = [_remove(memory, d, key) for key in [*base_of(d).__reversed__(d)]]
 
-    def popitem_back(_: Any) -> tuple[None, ...]:
-        undo()
-        key_bar, value_bar = memory.take_items(item, 2)
-        memory.add_key(d, key, key_bar)
-        memory.add_entry(d, place, value_bar)
+    def clear_back(_: Any) -> tuple[None, ...]:
+        for undo in reversed(undoing):
+            undo(None, None)
         return None, None
 
-    return item, popitem_back
+    return None, clear_back
 
 
-@substitute((dict, "clear"))
-def clear(d: Any) -> None:
-    for key in list(dict.keys(d)):
-        dict.__delitem__(d, key)
+# ---- new dicts -----------------------------------------------------------------------------------
 
 
-@substitute((dict, "copy"), (dict, "__copy__"))
-def copy(d: Any) -> Any:
+@substitute(dict)
+def _(source: Any = (), /, **named: Any) -> Any:
     made: dict[Any, Any] = {}
-    dict.update(made, d)
+    dict.update(made, source, **named)
+    return made
+
+
+@substitute((dict, "copy"))
+def _(d: Any) -> Any:
+    return _united(d, {})
+
+
+def _united(a: Any, b: Any) -> Any:
+    made: dict[Any, Any] = {}
+    dict.update(made, a)
+    dict.update(made, b)
     return made
 
 
 @substitute((dict, "__or__"))
 def _(a: Any, b: Any) -> Any:
-    if not isinstance(b, dict):
-        return NotImplemented
-    made: dict[Any, Any] = {}
-    dict.update(made, a)
-    dict.update(made, b)
-    return made
+    return _united(a, b) if isinstance(b, dict) else NotImplemented
 
 
 @substitute((dict, "__ror__"))
 def _(a: Any, b: Any) -> Any:
-    if not isinstance(b, dict):
-        return NotImplemented
-    made: dict[Any, Any] = {}
-    dict.update(made, b)
-    dict.update(made, a)
-    return made
+    return _united(b, a) if isinstance(b, dict) else NotImplemented
 
 
 @substitute((dict, "__ior__"))
@@ -207,7 +243,7 @@ def _(a: Any, b: Any) -> Any:
 
 
 @substitute((dict, "fromkeys"))
-def fromkeys(keys: Any, value: Any = None, /) -> Any:
+def _(keys: Any, value: Any = None, /) -> Any:
     return {key: value for key in keys}
 
 
@@ -219,81 +255,4 @@ def fromkeys_of(kind: Any, keys: Any, value: Any = None, /) -> Any:
     return made
 
 
-_nothing: dict[Any, Any] = {}
-for _view in (_nothing.keys(), _nothing.values(), _nothing.items()):
-
-    @substitute((type(_view), "__reversed__"))
-    def _(view: Any) -> Any:
-        return iter([item for item in view][::-1])
-
-
-# ---- defaultdict ---------------------------------------------------------------------------------
-
-
-@substitute(defaultdict)
-def _(default_factory: Any = None, /, *args: Any, **named: Any) -> Any:
-    made = _empty(default_factory)
-    if args or named:
-        dict.update(made, *args, **named)
-    return made
-
-
-def _empty(factory: Any) -> Any:
-    return defaultdict(factory)
-
-
-@substitute((defaultdict, "__init__"))
-def _(d: Any, default_factory: Any = None, /, *args: Any, **named: Any) -> None:
-    d.default_factory = default_factory
-    dict.update(d, *args, **named)
-
-
-@substitute((defaultdict, "copy"), (defaultdict, "__copy__"))
-def _(d: Any) -> Any:
-    return type(d)(d.default_factory, d)
-
-
-@substitute((defaultdict, "__or__"))
-def _(a: Any, b: Any) -> Any:
-    if not isinstance(b, dict):
-        return NotImplemented
-    made = defaultdict.copy(a)
-    dict.update(made, b)
-    return made
-
-
-@substitute((defaultdict, "__ror__"))
-def _(a: Any, b: Any) -> Any:
-    if not isinstance(b, dict):
-        return NotImplemented
-    made = type(a)(a.default_factory)
-    dict.update(made, b)
-    dict.update(made, a)
-    return made
-
-
-# ---- Counter -------------------------------------------------------------------------------------
-
-
-@substitute(_count_elements)
-def _(counts: Any, elements: Any) -> None:
-    for element in elements:
-        counts[element] = counts.get(element, 0) + 1
-
-
-# ---- SimpleNamespace -----------------------------------------------------------------------------
-
-
-@substitute(types.SimpleNamespace)
-def _(*args: Any, **named: Any) -> Any:
-    made = _namespace()
-    for key, value in dict(*args, **named).items():
-        made.__dict__[key] = value
-    return made
-
-
-def _namespace() -> Any:
-    return types.SimpleNamespace()
-
-
-non_differentiable(_empty, _namespace, _is_plain)
+non_differentiable(_is_plain)

@@ -234,15 +234,3 @@ def _(record: list[Any], slot: int, cls: Any, *values: Any) -> Any:
 
     record[slot] = new_back
     return _filled(lambda *parts: tuple.__new__(cls, *parts))(inner, 1, *values)
-
-
-@substitute(set)
-def _(xs: Any = ()) -> Any:
-    return {value for value in xs}
-
-
-@substitute(dict)
-def _(source: Any = (), /, **named: Any) -> Any:
-    made: dict[Any, Any] = {}
-    dict.update(made, source, **named)
-    return made

@@ -1,40 +1,170 @@
-"""Sets: the shadow of a set is a dict by element. What is only compared carries no derivative."""
+"""Sets: the shadow of a set is a dict by element. What is only compared carries no derivative.
+
+Only numbers have their cotangent there: every other element keeps its own by its identity. C makes
+each result, for it decides on the order of the elements, and which of equal ones is kept.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
 from adjoint.rules.registry import non_differentiable, structural, substitute
 from adjoint.run.memory import Memory, swap_with
+from adjoint.run.structure import by_value
 
-non_differentiable(
-    (set, "__contains__"),
-    (set, "__len__"),
-    (set, "isdisjoint"),
-    (set, "issubset"),
-    (set, "issuperset"),
-    (set, "__eq__"),
-    (set, "__ne__"),
-    (set, "__le__"),
-    (set, "__lt__"),
-    (set, "__ge__"),
-    (set, "__gt__"),
-    (set, "__repr__"),
-    (frozenset, "__contains__"),
-    (frozenset, "__len__"),
-    (frozenset, "__eq__"),
-    (frozenset, "__ne__"),
-    (frozenset, "__le__"),
-    (frozenset, "__lt__"),
-    (frozenset, "__ge__"),
-    (frozenset, "__gt__"),
-    (frozenset, "__hash__"),
-    (frozenset, "__repr__"),
-    (frozenset, "isdisjoint"),
-    (frozenset, "issubset"),
-    (frozenset, "issuperset"),
-)
+for _kind in (set, frozenset):
+    for _name in (
+        "__contains__ __len__ __repr__ __eq__ __ne__ __le__ __lt__ __ge__ __gt__"
+        " isdisjoint issubset issuperset"
+    ).split():
+        non_differentiable((_kind, _name))
+non_differentiable((frozenset, "__hash__"))
+
+
+def _base(xs: Any) -> Any:
+    return set if isinstance(xs, set) else frozenset
+
+
+def _is_set(xs: Any) -> bool:
+    return isinstance(xs, set | frozenset)
+
+
+def _is_plain(operand: Any) -> bool:
+    """Whether C takes the elements of an operand without asking its methods."""
+    return _is_set(operand) or type(operand) in (list, tuple, dict)
+
+
+non_differentiable(_is_plain)
+
+# ---- where elements come from --------------------------------------------------------------------
+
+
+def _source(memory: Memory, xs: Any) -> tuple[Callable[..., bool], Callable[..., None]]:
+    """What tells whether an operand holds a number, and what adds to its cotangent there."""
+    if isinstance(xs, dict):
+        return partial(dict.__contains__, xs), partial(memory.add_key, xs)
+    if _is_set(xs):
+        return partial(_base(xs).__contains__, xs), partial(memory.add_entry, xs)
+    places: dict[Any, int] = {}
+    for i, value in enumerate(xs):
+        if by_value(value):
+            places.setdefault(value, i)
+    return places.__contains__, lambda value, bar: memory.add_item(xs, places[value], bar)
+
+
+def _give(memory: Memory, operands: Iterable[Any], bars: Any) -> None:
+    """Add the cotangents of elements to the first operands that hold them."""
+    bars = [(value, bar) for value, bar in (bars or {}).items() if bar is not None]
+    sources = [_source(memory, xs) for xs in operands] if bars else []
+    for value, bar in bars:
+        next(add for holds, add in sources if holds(value))(value, bar)
+
+
+# ---- new sets ------------------------------------------------------------------------------------
+
+
+def _made(memory: Memory, y: Any, operands: Iterable[Any], n: int) -> Any:
+    """A new set `y` of elements of the operands, by a function of `n` arguments."""
+    if any(y is xs for xs in operands):
+        return y, None  # a frozen set is its own copy
+
+    def made_back(_: Any) -> tuple[None, ...]:
+        _give(memory, operands, memory.shadows.pop(id(y), None))
+        return (None,) * (n + 1)
+
+    return y, made_back
+
+
+def _union(xs: Any, *others: Any) -> Any:
+    return _base(xs).union(xs, *others), (xs, *others)
+
+
+def _intersection(xs: Any, *others: Any) -> Any:
+    """C looks the elements of the smaller set up in the larger one, and those of other operands."""
+    base, made, source = _base(xs), xs, xs
+    for other in others:
+        if not _is_set(other) or _base(other).__len__(other) <= base.__len__(made):
+            source = other
+        made = base.intersection(made, other)
+    return (made if others else base.copy(xs)), (source,)
+
+
+def _difference(xs: Any, *others: Any) -> Any:
+    return _base(xs).difference(xs, *others), (xs,)
+
+
+def _symmetric_difference(xs: Any, *others: Any) -> Any:
+    return _base(xs).symmetric_difference(xs, *others), (xs, *others)
+
+
+def _operation(name: str, operator: str, make: Any) -> None:
+    @structural((set, name), (frozenset, name))
+    def _(memory: Memory, xs: Any, *others: Any) -> Any:
+        if not all(map(_is_plain, others)):
+            return NotImplemented
+        y, operands = make(xs, *others)
+        return _made(memory, y, operands, 1 + len(others))
+
+    @structural((set, operator), (frozenset, operator))
+    def _(memory: Memory, xs: Any, other: Any) -> Any:
+        if not _is_set(other):
+            return NotImplemented, None  # the other's own method is asked
+        y, operands = make(xs, other)
+        return _made(memory, y, operands, 2)
+
+
+_operation("union", "__or__", _union)
+_operation("intersection", "__and__", _intersection)
+_operation("difference", "__sub__", _difference)
+_operation("symmetric_difference", "__xor__", _symmetric_difference)
+
+
+@structural((set, "copy"), (frozenset, "copy"))
+def _(memory: Memory, xs: Any) -> Any:
+    return _made(memory, _base(xs).copy(xs), (xs,), 1)
+
+
+@structural((frozenset, "__new__"))
+def _(memory: Memory, kind: Any, *operands: Any) -> Any:
+    if not all(map(_is_plain, operands)):
+        return NotImplemented
+    return _made(memory, frozenset.__new__(kind, *operands), operands, 1 + len(operands))
+
+
+@substitute((frozenset, "__new__"))
+def _(kind: Any, operand: Any) -> Any:
+    return frozenset.__new__(kind, [value for value in operand])
+
+
+def _constructor(kind: Any) -> None:
+    @structural(kind)
+    def _(memory: Memory, *operands: Any) -> Any:
+        if not all(map(_is_plain, operands)):
+            return NotImplemented
+        return _made(memory, kind(*operands), operands, len(operands))
+
+    @substitute(kind)
+    def _(operand: Any) -> Any:
+        return kind([value for value in operand])
+
+
+_constructor(set)
+_constructor(frozenset)
+
+# ---- one element more or less --------------------------------------------------------------------
+
+
+def _exchange(xs: Any, gone: Iterable[Any], added: Iterable[Any]) -> None:
+    set.difference_update(xs, gone)
+    set.update(xs, added)
+
+
+def _note(memory: Memory, xs: Any, gone: Iterable[Any], added: Iterable[Any]) -> int:
+    """Log which elements went and came."""
+    undo, redo = partial(_exchange, xs, added, gone), partial(_exchange, xs, gone, added)
+    return memory.note(swap_with, undo, redo)
 
 
 @structural((set, "add"))
@@ -42,7 +172,7 @@ def _(memory: Memory, xs: Any, value: Any) -> Any:
     if set.__contains__(xs, value):
         return None, None
     set.add(xs, value)
-    position = memory.note(swap_with, partial(set.discard, xs, value), partial(set.add, xs, value))
+    position = _note(memory, xs, (), (value,))
 
     def add_back(_: Any) -> tuple[Any, ...]:
         memory.rewind(position)
@@ -51,30 +181,40 @@ def _(memory: Memory, xs: Any, value: Any) -> Any:
     return None, add_back
 
 
-def _removed(memory: Memory, xs: Any, value: Any) -> int:
-    set.discard(xs, value)
-    return memory.note(swap_with, partial(set.add, xs, value), partial(set.discard, xs, value))
+def _removal(memory: Memory, xs: Any, gone: Iterable[Any], n: int) -> Any:
+    """The pullback of the removal of some elements by a method of `n` operands."""
+    position = _note(memory, xs, gone, ())
+
+    def removal_back(_: Any) -> tuple[None, ...]:
+        memory.rewind(position)
+        return (None,) * (n + 1)
+
+    return removal_back
 
 
-@structural((set, "discard"), (set, "remove"))
+@structural((set, "remove"), (set, "discard"))
 def _(memory: Memory, xs: Any, value: Any) -> Any:
     if not set.__contains__(xs, value):
         return NotImplemented
-    position = _removed(memory, xs, value)
+    set.discard(xs, value)
+    value = frozenset(value) if isinstance(value, set) else value
+    return None, _removal(memory, xs, (value,), 2)
 
-    def discard_back(_: Any) -> tuple[Any, ...]:
-        memory.rewind(position)
-        return None, None, None
 
-    return None, discard_back
+@substitute((set, "remove"))
+def _(xs: Any, value: Any) -> None:
+    raise KeyError(value)
+
+
+@substitute((set, "discard"))
+def _(xs: Any, value: Any) -> None:
+    return None
 
 
 @structural((set, "pop"))
 def _(memory: Memory, xs: Any) -> Any:
-    if not set.__len__(xs):
-        set.pop(xs)  # Python's own message
-    value = next(set.__iter__(xs))
-    position = _removed(memory, xs, value)
+    value = set.pop(xs)
+    position = _note(memory, xs, (value,), ())
 
     def pop_back(y_bar: Any) -> tuple[Any, ...]:
         memory.rewind(position)
@@ -84,192 +224,111 @@ def _(memory: Memory, xs: Any) -> Any:
     return value, pop_back
 
 
-@substitute((set, "discard"))
-def discard(xs: Any, value: Any) -> None:
-    return None
+# ---- many elements more or less ------------------------------------------------------------------
 
 
-@substitute((set, "remove"))
-def remove(xs: Any, value: Any) -> None:
-    raise KeyError(value)
-
-
-# ---- in place ------------------------------------------------------------------------------------
-
-
-def _values(other: Any) -> Any:
-    """The elements of an operand: C does not ask the ``__iter__`` of a set or a dict."""
-    if isinstance(other, set):
-        return [*set.__iter__(other)]
-    if isinstance(other, frozenset):
-        return [*frozenset.__iter__(other)]
-    if isinstance(other, dict):
-        return [*dict.keys(other)]
-    return other
-
-
-@substitute((set, "update"))
-def update(xs: Any, *others: Any) -> None:
-    for other in others:
-        for value in _values(other):
-            set.add(xs, value)
+@structural((set, "clear"))
+def _(memory: Memory, xs: Any) -> Any:
+    gone = set.copy(xs)
+    set.clear(xs)
+    return None, _removal(memory, xs, gone, 1)
 
 
 @substitute((set, "__init__"))
-def _(xs: Any, other: Any = (), /) -> None:
-    values = {value for value in _values(other)}
+def _(xs: Any, operand: Any = (), /) -> None:
     set.clear(xs)
-    set.update(xs, values)
+    set.update(xs, operand)
 
 
-@substitute((set, "difference_update"))
-def difference_update(xs: Any, *others: Any) -> None:
-    for other in others:
-        for value in list(_values(other)):
-            set.discard(xs, value)
+def _update(memory: Memory, xs: Any, *others: Any) -> Any:
+    added = set().union(*others).difference(xs)
+    set.update(xs, *others)
+    return _arrival(memory, xs, (), added, others)
 
 
-@substitute((set, "intersection_update"))
-def intersection_update(xs: Any, *others: Any) -> None:
-    for other in others:
-        kept = set(_values(other))
-        for value in _values(xs):
-            if value not in kept:
-                set.discard(xs, value)
-
-
-@substitute((set, "symmetric_difference_update"))
-def symmetric_difference_update(xs: Any, other: Any) -> None:
-    for value in set(_values(other)):
-        if set.__contains__(xs, value):
-            set.discard(xs, value)
-        else:
-            set.add(xs, value)
-
-
-@substitute((set, "__ior__"))
-def _(xs: Any, other: Any) -> Any:
-    if not isinstance(other, set | frozenset):
-        return NotImplemented
-    set.update(xs, other)
-    return xs
-
-
-@substitute((set, "__isub__"))
-def _(xs: Any, other: Any) -> Any:
-    if not isinstance(other, set | frozenset):
-        return NotImplemented
-    set.difference_update(xs, other)
-    return xs
-
-
-@substitute((set, "__iand__"))
-def _(xs: Any, other: Any) -> Any:
-    if not isinstance(other, set | frozenset):
-        return NotImplemented
-    set.intersection_update(xs, other)
-    return xs
-
-
-@substitute((set, "__ixor__"))
-def _(xs: Any, other: Any) -> Any:
-    if not isinstance(other, set | frozenset):
-        return NotImplemented
+def _symmetric_difference_update(memory: Memory, xs: Any, other: Any) -> Any:
+    added, gone = set(other).difference(xs), set.intersection(xs, other)
     set.symmetric_difference_update(xs, other)
-    return xs
+    return _arrival(memory, xs, gone, added, (other,))
 
 
-@substitute((set, "clear"))
-def clear(xs: Any) -> None:
-    for value in _values(xs):
-        set.discard(xs, value)
+def _arrival(memory: Memory, xs: Any, gone: Any, added: set[Any], others: Any) -> Any:
+    """The pullback of an update by `others`, from where some elements were added."""
+    position = _note(memory, xs, gone, added)
+
+    def arrival_back(_: Any) -> tuple[None, ...]:
+        memory.rewind(position)
+        _give(memory, others, {value: memory.take_entry(xs, value) for value in added})
+        return (None,) * (2 + len(others))
+
+    return arrival_back
 
 
-# ---- new sets ------------------------------------------------------------------------------------
+def _difference_update(memory: Memory, xs: Any, *others: Any) -> Any:
+    gone = set().union(*[set.intersection(xs, other) for other in others])
+    set.difference_update(xs, *others)
+    return _removal(memory, xs, gone, 1 + len(others))
 
 
-@substitute(frozenset)
-def _(xs: Any = ()) -> Any:
-    return _frozen({value for value in xs})
+def _intersection_update(memory: Memory, xs: Any, *others: Any) -> Any:
+    kept, operands = _intersection(xs, *others)
+    gone = set.difference(xs, kept)
+    set.intersection_update(xs, *others)
+    position = _note(memory, xs, gone, ())
+
+    def intersection_back(_: Any) -> tuple[None, ...]:
+        bars = memory.shadows.pop(id(xs), None)
+        memory.rewind(position)
+        _give(memory, operands, bars)
+        return (None,) * (2 + len(others))
+
+    return intersection_back
 
 
-@substitute((frozenset, "__new__"))
-def _(kind: Any, xs: Any = (), /) -> Any:
-    return _frozen({value for value in xs}, kind)
-
-
-def _frozen(xs: Any, kind: Any = frozenset) -> Any:
-    return frozenset.__new__(kind, xs)
-
-
-@structural(_frozen)
-def _(memory: Memory, xs: Any, kind: Any = frozenset) -> Any:
-    y = frozenset.__new__(kind, xs)
-
-    def frozen_back(_: Any) -> tuple[None, None, None]:
-        for value in frozenset.__iter__(y):
-            memory.add_entry(xs, value, memory.take_entry(y, value))
-        return None, None, None
-
-    return y, frozen_back
-
-
-def _of_the_kind(xs: Any, values: Any) -> Any:
-    """Operations of frozen sets give frozen sets."""
-    return _frozen(values) if isinstance(xs, frozenset) else values
-
-
-@substitute((set, "copy"), (set, "__copy__"))
-def copy(xs: Any) -> Any:
-    return {value for value in _values(xs)}
-
-
-@substitute((frozenset, "copy"), (frozenset, "__copy__"))
-def _(xs: Any) -> Any:
-    return xs if type(xs) is frozenset else _frozen({value for value in _values(xs)})
-
-
-@substitute((set, "union"), (frozenset, "union"))
-def union(xs: Any, *others: Any) -> Any:
-    out = {value for value in _values(xs)}
-    for other in others:
-        for value in _values(other):
-            out.add(value)
-    return _of_the_kind(xs, out)
-
-
-@substitute((set, "intersection"), (frozenset, "intersection"))
-def intersection(xs: Any, *others: Any) -> Any:
-    kept = [set(_values(other)) for other in others]
-    return _of_the_kind(
-        xs, {value for value in _values(xs) if all([value in other for other in kept])}
-    )
-
-
-@substitute((set, "difference"), (frozenset, "difference"))
-def difference(xs: Any, *others: Any) -> Any:
-    dropped = [set(_values(other)) for other in others]
-    return _of_the_kind(
-        xs, {value for value in _values(xs) if not any([value in other for other in dropped])}
-    )
-
-
-@substitute((set, "symmetric_difference"), (frozenset, "symmetric_difference"))
-def symmetric_difference(xs: Any, other: Any) -> Any:
-    out = {value for value in _values(xs)}
-    out.symmetric_difference_update(other)
-    return _of_the_kind(xs, out)
-
-
-def _operator(name: str, method: Any) -> None:
-    @substitute((set, name), (frozenset, name))
-    def _(xs: Any, other: Any) -> Any:
-        if not isinstance(xs, set | frozenset) or not isinstance(other, set | frozenset):
+def _in_place(name: str, operator: str, write: Any) -> None:
+    @structural((set, name))
+    def _(memory: Memory, xs: Any, *others: Any) -> Any:
+        if not all(map(_is_plain, others)):
             return NotImplemented
-        return method(xs, other)
+        return None, write(memory, xs, *others)
+
+    @structural((set, operator))
+    def _(memory: Memory, xs: Any, other: Any) -> Any:
+        if not _is_set(other):
+            return NotImplemented, None
+        return xs, write(memory, xs, other)
 
 
-_operator("__or__", union)
-_operator("__and__", intersection)
-_operator("__sub__", difference)
-_operator("__xor__", symmetric_difference)
+_in_place("update", "__ior__", _update)
+_in_place("difference_update", "__isub__", _difference_update)
+_in_place("intersection_update", "__iand__", _intersection_update)
+_in_place("symmetric_difference_update", "__ixor__", _symmetric_difference_update)
+
+
+# ---- other operands: their elements are taken by their own methods -------------------------------
+
+
+@substitute((set, "update"))
+def _(xs: Any, *others: Any) -> None:
+    for other in others:
+        if _is_plain(other):
+            set.update(xs, other)
+        else:
+            for value in other:
+                set.add(xs, value)
+
+
+def _with_lists(kind: Any, name: str) -> None:
+    method = getattr(kind, name)
+
+    @substitute((kind, name))
+    def _(xs: Any, *others: Any) -> Any:
+        lists = [other if _is_plain(other) else [value for value in other] for other in others]
+        return method(xs, *lists)
+
+
+for _name in ("union", "intersection", "difference", "symmetric_difference"):
+    _with_lists(set, _name)
+    _with_lists(frozenset, _name)
+for _name in ("intersection_update", "difference_update", "symmetric_difference_update"):
+    _with_lists(set, _name)
