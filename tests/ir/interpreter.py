@@ -44,9 +44,9 @@ class Returned:
         self.value = value
 
 
-def interpreted(function, *, deep=False):
+def interpreted(function, *, deep=False, lower=lower):
     """A function that does what `function` does, by its IR; `deep`: so do the functions and class
-    bodies made inside it."""
+    bodies made inside it. `lower` is the frontend."""
     lowered = lower(function)
     verify(lowered)
     is_class_body = not function.__code__.co_flags & inspect.CO_OPTIMIZED
@@ -61,7 +61,7 @@ def interpreted(function, *, deep=False):
         }
         cells = function.__closure__ or ()
         values.update({var.name: cell for (_, var), cell in zip(lowered.free, cells)})
-        return Activation(function, values, deep)
+        return Activation(function, values, deep and lower)
 
     if lowered.is_generator:
 
@@ -182,7 +182,7 @@ class Activation:
         except StopIteration as stop:
             raise Stopped(stop) from None
         if self.deep and callee is primitives.make_function and is_body(result):
-            return interpreted(result, deep=True)
+            return interpreted(result, deep=True, lower=self.deep)
         return result
 
     def unpack(self, op):

@@ -34,7 +34,7 @@ from adjoint.ir.nodes import (
     Yield,
 )
 
-__all__ = ["NONE", "Builder", "constant", "expression", "statement"]
+__all__ = ["NONE", "Builder", "constant", "declared_globals", "expression", "statement"]
 
 NONE = Const(None)
 
@@ -357,7 +357,7 @@ class Builder:
         value = self.function.__globals__.get(name, getattr(builtins, name, None))
         return isinstance(
             value, FunctionType | BuiltinFunctionType | ModuleType | type
-        ) and name not in _declared_globals(self.filename, self.function.__globals__)
+        ) and name not in declared_globals(self.filename, self.function.__globals__)
 
     def keep_for(self, value: Operand, targets: Iterable[ast.expr]) -> Operand:
         """The value that each of several targets is given, whatever the ones before it do."""
@@ -393,7 +393,7 @@ class Builder:
 _DECLARED: dict[str, tuple[list[str], frozenset[str]]] = {}
 
 
-def _declared_globals(filename: str, module_globals: dict[str, Any]) -> frozenset[str]:
+def declared_globals(filename: str, module_globals: dict[str, Any]) -> frozenset[str]:
     """The names under ``global`` anywhere in a file."""
     lines = linecache.getlines(filename, module_globals)
     known = _DECLARED.get(filename)

@@ -1,0 +1,107 @@
+"""Functions and classes made inside a function, and what ends a function."""
+
+from __future__ import annotations
+
+from types import CodeType
+
+from adjoint.frontend.bytecode.instructions import Instruction
+from adjoint.frontend.bytecode.machine import Machine
+from adjoint.frontend.bytecode.registry import opcode
+from adjoint.ir import primitives
+from adjoint.ir.nodes import Call, Const, Operand, Raise, Return, Yield
+
+__all__: list[str] = []
+
+_DEFAULTS, _KEYWORD_DEFAULTS, _ANNOTATIONS, _CLOSURE = 1, 2, 4, 8
+
+
+@opcode.register("MAKE_FUNCTION")
+def _make_function(m: Machine, step: Instruction) -> None:
+    """From 3.13 on the flags are 0, and the parts follow by `SET_FUNCTION_ATTRIBUTE`."""
+    code = m.pop()
+    if not (isinstance(code, Const) and isinstance(code.value, CodeType)):
+        m.refuse()
+    parts = [
+        (flag, m.pop())
+        for flag in (_CLOSURE, _ANNOTATIONS, _KEYWORD_DEFAULTS, _DEFAULTS)
+        if step.arg & flag
+    ]
+    none = Const(None)
+    m.push(m.call(primitives.make_function, (code, m.globals(), none, none, none)))
+    for flag, value in parts:
+        _set_part(m, flag, value)
+
+
+@opcode.register("SET_FUNCTION_ATTRIBUTE")
+def _set_attribute(m: Machine, step: Instruction) -> None:
+    function = m.pop()
+    value = m.pop()
+    m.push(function)
+    _set_part(m, step.arg, value)
+
+
+def _set_part(m: Machine, flag: int, value: Operand) -> None:
+    """Give a part to the function that was made last, by the call that made it."""
+    made, function = m.items[-1], m.top()
+    if not (isinstance(made, Call) and made.target == function):
+        m.refuse()
+    code, namespace, defaults, named, annotations, *cells = made.operands
+    if flag == _DEFAULTS:
+        defaults = value
+    elif flag == _KEYWORD_DEFAULTS:
+        named = value
+    elif flag == _ANNOTATIONS:
+        items = _taken_apart(m, value)
+        annotations = m.call(primitives.build_dict, items)
+    elif flag == _CLOSURE:
+        cells = [*_taken_apart(m, value)]
+    m.take_back(made)
+    operands = (code, namespace, defaults, named, annotations, *cells)
+    m.items.append(Call(made.target, made.callee, operands, (), made.span))
+
+
+def _taken_apart(m: Machine, value: Operand) -> tuple[Operand, ...]:
+    """The items of a tuple that was only built to be taken apart."""
+    if isinstance(value, Const) and isinstance(value.value, tuple):
+        return tuple(map(Const, value.value))
+    if not m.is_made_by(value, (primitives.build_tuple,)):
+        m.refuse()
+    built = next(item for item in m.items if isinstance(item, Call) and item.target == value)
+    m.take_back(built)
+    return built.operands
+
+
+@opcode.register("LOAD_BUILD_CLASS")
+def _build_class(m: Machine, step: Instruction) -> None:
+    m.push(Const(primitives.build_class))
+
+
+# ---- what ends a function, or lets it wait -------------------------------------------------------
+
+
+@opcode.register("RETURN_VALUE")
+def _return(m: Machine, step: Instruction) -> None:
+    m.items.append(Return(m.pop(), step.span))
+
+
+@opcode.register("RETURN_CONST")
+def _return_constant(m: Machine, step: Instruction) -> None:
+    m.items.append(Return(Const(step.value), step.span))
+
+
+@opcode.register("RAISE_VARARGS")
+def _raise(m: Machine, step: Instruction) -> None:
+    parts: tuple[Operand | None, ...] = (*m.pop_many(step.arg), None, None)
+    m.items.append(Raise(parts[0], parts[1], step.span))
+
+
+@opcode.register("RETURN_GENERATOR")
+def _generator(m: Machine, step: Instruction) -> None:
+    m.push(Const(None))
+
+
+@opcode.register("YIELD_VALUE")
+def _yield(m: Machine, step: Instruction) -> None:
+    value, target = m.pop(), m.temporary()
+    m.emit(Yield(target, value, step.span))
+    m.push(target)

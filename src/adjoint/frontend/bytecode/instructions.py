@@ -1,0 +1,158 @@
+"""The instructions of a code object in one form for CPython 3.11, 3.12 and 3.13."""
+
+from __future__ import annotations
+
+import dis
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import CodeType
+from typing import Any
+
+from adjoint.errors import UnsupportedSyntaxError
+from adjoint.ir.nodes import Span
+
+__all__ = ["Instruction", "decode", "refused"]
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """One instruction.
+
+    Attributes
+    ----------
+    name, arg
+        The opcode and its number, 0 if it has none.
+    value
+        What the number stands for: a name, a constant.
+    text
+        How `dis` shows it, which is the same in all versions where the number is not.
+    target
+        For a jump, the index of the instruction that it goes to.
+    """
+
+    name: str
+    arg: int
+    value: Any
+    text: str
+    target: int | None
+    span: Span
+
+
+_WITHOUT_EFFECT = frozenset({"CACHE", "COPY_FREE_VARS", "EXTENDED_ARG", "NOP", "PRECALL", "RESUME"})
+_PAIRS = {
+    "LOAD_FAST_LOAD_FAST": ("LOAD_FAST", "LOAD_FAST"),
+    "STORE_FAST_LOAD_FAST": ("STORE_FAST", "LOAD_FAST"),
+    "STORE_FAST_STORE_FAST": ("STORE_FAST", "STORE_FAST"),
+}
+"""Instructions of 3.13 that are two."""
+
+
+def decode(code: CodeType) -> list[Instruction]:
+    """The instructions that do something; each jump says where it goes.
+
+    Raises
+    ------
+    UnsupportedSyntaxError
+        Exceptions are handled in the code.
+    """
+    found = list(dis.get_instructions(code))
+    index_at: dict[int, int] = {}
+    size = 0
+    for raw in found:
+        index_at[raw.offset] = size
+        size += 0 if raw.opname in _WITHOUT_EFFECT else len(_PAIRS.get(raw.opname, (None,)))
+    jumps = {*dis.hasjrel, *dis.hasjabs}
+    result: list[Instruction] = []
+    span = Span(code.co_firstlineno, 0, code.co_firstlineno, 0)
+    for raw in found:
+        span = _span(raw.positions, span)
+        if raw.opname in _WITHOUT_EFFECT:
+            continue
+        arg = raw.arg or 0
+        target = index_at[raw.argval] if raw.opcode in jumps else None
+        if raw.opname in _PAIRS:
+            parts = (arg >> 4, arg & 15)
+            for name, part, value in zip(_PAIRS[raw.opname], parts, raw.argval, strict=True):
+                result.append(Instruction(name, part, value, value, None, span))
+            continue
+        result.append(Instruction(raw.opname, arg, raw.argval, raw.argrepr, target, span))
+    for start, handler in _handlers(code.co_exceptiontable):
+        _check_handler(code, result, index_at[start], index_at[handler])
+    return result
+
+
+def _span(positions: Any, before: Span) -> Span:
+    """The place of an instruction; the compiler's own additions have none and count as part of what
+    is before them."""
+    if positions is None or positions.lineno is None:
+        return before
+    line, end_line = positions.lineno, positions.end_lineno or positions.lineno
+    return Span(line, positions.col_offset or 0, end_line, positions.end_col_offset or 0)
+
+
+# ---- refusals ------------------------------------------------------------------------------------
+
+CONSTRUCTS = {
+    "BEFORE_WITH": "with",
+    "SEND": "yield from",
+    "GET_YIELD_FROM_ITER": "yield from",
+    "GET_AWAITABLE": "await",
+    "GET_AITER": "async for",
+    "BEFORE_ASYNC_WITH": "async with",
+    "MATCH_CLASS": "match",
+    "MATCH_KEYS": "match",
+}
+
+
+def refused(code: CodeType, opcode: str, span: Span, construct: str = "") -> UnsupportedSyntaxError:
+    """The error that says which instruction of which function is not lowered."""
+    construct = construct or CONSTRUCTS.get(opcode, "")
+    words = f"'{construct}' ({opcode})" if construct else f"'{opcode}'"
+    return UnsupportedSyntaxError(
+        f"{words} in the bytecode of '{code.co_qualname}' cannot be differentiated",
+        hint=f"define it in a file, or register an rrule for '{code.co_qualname}'",
+        filename=code.co_filename,
+        span=span,
+    )
+
+
+# ---- handlers of exceptions ----------------------------------------------------------------------
+
+
+def _check_handler(
+    code: CodeType, instructions: list[Instruction], start: int, target: int
+) -> None:
+    """Refuse a handler that does more than clear up behind a comprehension.
+
+    What a comprehension leaves in the variables of a frame that an exception ends is seen by
+    nobody, so such handlers may be left out; so may the one that every generator has.
+    """
+    for number, step in enumerate(instructions[target:]):
+        if step.name == "PUSH_EXC_INFO" and number == 0:
+            is_with = instructions[target + 1].name == "WITH_EXCEPT_START"
+            raise refused(code, step.name, instructions[start].span, "with" if is_with else "try")
+        if step.name == "RERAISE":
+            return
+        if step.name not in _CLEARS_UP:
+            raise refused(code, step.name, step.span)
+
+
+_CLEARS_UP = frozenset({"SWAP", "POP_TOP", "STORE_FAST", "COPY", "CALL_INTRINSIC_1"})
+
+
+def _handlers(table: bytes) -> Iterator[tuple[int, int]]:
+    """Where each entry of an exception table begins, and where its handler is, in bytes (see
+    ``Objects/exception_handling_notes.txt`` of CPython)."""
+    numbers = _numbers(table)
+    for start in numbers:
+        _length, target, _depth = next(numbers), next(numbers), next(numbers)
+        yield 2 * start, 2 * target
+
+
+def _numbers(table: bytes) -> Iterator[int]:
+    value = 0
+    for byte in table:
+        value = value << 6 | byte & 63
+        if not byte & 64:
+            yield value
+            value = 0

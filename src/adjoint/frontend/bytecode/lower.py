@@ -1,0 +1,124 @@
+"""The bytecode of a function as IR: for functions that have no source."""
+
+from __future__ import annotations
+
+import inspect
+from types import FunctionType
+
+from adjoint.frontend.bytecode.graph import Graph, IrreducibleError
+from adjoint.frontend.bytecode.instructions import Instruction, decode, refused
+from adjoint.frontend.bytecode.machine import Machine
+from adjoint.frontend.bytecode.regions import region_of
+from adjoint.frontend.bytecode.structure import structured
+from adjoint.ir import nodes as ir
+from adjoint.ir.verify import operands, targets, walk
+
+__all__ = ["lower"]
+
+_ASYNCHRONOUS = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR | inspect.CO_ITERABLE_COROUTINE
+
+
+def lower(function: FunctionType) -> ir.Function:
+    """Lower the function's bytecode.
+
+    Parameters
+    ----------
+    function : types.FunctionType
+        Any, or the body of a ``class`` statement made a function, which then takes the namespace to
+        fill.
+
+    Returns
+    -------
+    Function
+        What `adjoint.frontend.lower` gives for the source, but for the names of temporaries and the
+        shape of conditions and loops.
+
+    Raises
+    ------
+    UnsupportedSyntaxError
+        It has an instruction that is not lowered, which the message names: exceptions are handled,
+        say.
+    """
+    code = function.__code__
+    start = ir.Span(code.co_firstlineno, 0, code.co_firstlineno, 0)
+    if code.co_flags & _ASYNCHRONOUS:
+        raise refused(code, "RETURN_GENERATOR", start, "async def")
+    if code.co_name == "<module>":
+        raise refused(code, "STORE_NAME", start, "module")
+    instructions = decode(code)
+    try:
+        graph = Graph(instructions)
+        machine, body = _attempt(function, graph, instructions, frozenset())
+        own = _own_names(machine, instructions, body)
+        if own:
+            machine, body = _attempt(function, graph, instructions, own)
+    except IrreducibleError:
+        raise refused(code, "JUMP_BACKWARD", start) from None
+    except RecursionError:
+        raise refused(code, "JUMP_FORWARD", start, "deep nesting") from None
+    free = tuple(zip(code.co_freevars, machine.free, strict=True))
+    return ir.Function(
+        code.co_name,
+        _parameters(machine),
+        free,
+        (*_unbound(machine, body, start), *body),
+        bool(code.co_flags & inspect.CO_GENERATOR),
+        code,
+        code.co_filename,
+        start,
+    )
+
+
+def _attempt(
+    function: FunctionType, graph: Graph, instructions: list[Instruction], own: frozenset[str]
+) -> tuple[Machine, ir.Region]:
+    machine = Machine(function, instructions, own)
+    items = structured(graph, machine)
+    return machine, region_of(items, machine.variable, machine.temporary)
+
+
+def _own_names(
+    machine: Machine, instructions: list[Instruction], body: ir.Region
+) -> frozenset[str]:
+    """The names that only comprehensions use: their variables need not be called otherwise."""
+    names = {step.value for step in instructions if step.name == "LOAD_FAST_AND_CLEAR"}
+    if not names:
+        return frozenset()
+    used = {parameter.name for parameter in machine.parameters}
+    for op in walk(body):
+        used |= {var.name for var in (*operands(op), *targets(op)) if isinstance(var, ir.Var)}
+    return frozenset(names - used)
+
+
+def _parameters(machine: Machine) -> tuple[ir.Parameter, ...]:
+    """In the order of the signature: ``*args`` before those that are given by keyword only."""
+    if machine.namespace is not None:
+        return (ir.Parameter(machine.namespace.name, 0),)
+    code = machine.code
+    variables = [var.name for var in machine.parameters]
+    n, named = code.co_argcount, code.co_kwonlyargcount
+    parameters = [
+        ir.Parameter(name, 0 if i < code.co_posonlyargcount else 1)
+        for i, name in enumerate(variables[:n])
+    ]
+    rest = variables[n + named :]
+    if code.co_flags & inspect.CO_VARARGS:
+        parameters.append(ir.Parameter(rest.pop(0), 2))
+    parameters += [ir.Parameter(name, 3) for name in variables[n : n + named]]
+    parameters += [ir.Parameter(name, 4) for name in rest]
+    return tuple(parameters)
+
+
+def _unbound(machine: Machine, body: ir.Region, span: ir.Span) -> ir.Region:
+    """Local variables that nothing binds: no global may be read in their place."""
+    bound = {parameter.name for parameter in _parameters(machine)}
+    bound |= {var.name for var in machine.free}
+    read: set[str] = set()
+    for op in walk(body):
+        bound |= {var.name for var in targets(op)}
+        read |= {var.name for var in operands(op) if isinstance(var, ir.Var)}
+    never = sorted(read - bound)
+    if not never:
+        return ()
+    assigned = tuple(ir.Assign(ir.Var(name), ir.Const(None), span) for name in never)
+    return (ir.If(ir.Const(False), assigned, (), span),)

@@ -1,0 +1,212 @@
+"""From structured code with jumps to regions of the IR.
+
+Most jumps lead to what stands next anyway, to the next iteration, or out of a loop. Where several
+lead out of the same code to different places, each notes in a variable whether it goes to the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from adjoint.frontend.bytecode.graph import Block
+from adjoint.frontend.bytecode.tree import Branch, Cycle, Goto, Item, Labelled
+from adjoint.ir.nodes import (
+    Assign,
+    Break,
+    Const,
+    Continue,
+    For,
+    If,
+    Op,
+    Operand,
+    Region,
+    Span,
+    Var,
+    While,
+)
+
+__all__ = ["region_of"]
+
+
+def region_of(
+    items: Sequence[Item], variable: Callable[[str], Var], temporary: Callable[[], Var]
+) -> Region:
+    """The IR of a whole function; `variable` and `temporary` make names."""
+    draft, exits = _Drafter(variable, temporary).region(items, _Level(None))
+    assert not exits, "every path of a function ends"
+    return _final(draft, tail=False)
+
+
+# ---- drafts --------------------------------------------------------------------------------------
+
+
+@dataclass(eq=False, slots=True)
+class _Site:
+    """Where a jump was: the moves that it makes before."""
+
+    span: Span
+    moves: list[Assign]
+
+
+@dataclass(eq=False, slots=True)
+class _Choice:
+    condition: Operand
+    span: Span
+    body: list[_Draft]
+    orelse: list[_Draft] = field(default_factory=list)
+
+
+@dataclass(eq=False, slots=True)
+class _Loop:
+    iterable: Operand | None
+    target: Var | None
+    span: Span
+    body: list[_Draft]
+    orelse: list[_Draft]
+
+
+_Draft: TypeAlias = "Op | _Site | _Choice | _Loop"
+_Exits: TypeAlias = dict[Block, list[_Site]]
+"""Where the end of a piece of code leads, and the sites from which it does."""
+
+
+@dataclass(slots=True)
+class _Level:
+    """The innermost loop around, or the function.
+
+    Attributes
+    ----------
+    labels
+        Those inside it.
+    exits
+        The sites at which the loop is left.
+    """
+
+    head: Block | None
+    labels: set[Block] = field(default_factory=set)
+    exits: _Exits = field(default_factory=dict)
+
+
+class _Drafter:
+    def __init__(self, variable: Callable[[str], Var], temporary: Callable[[], Var]) -> None:
+        self._variable, self._temporary = variable, temporary
+
+    def region(self, items: Sequence[Item], level: _Level) -> tuple[list[_Draft], _Exits]:
+        out: list[_Draft] = []
+        exits: _Exits = {}
+        for index, item in enumerate(items):
+            match item:
+                case Goto(label=label, span=span, moves=moves):
+                    exits = self._leave(label, _Site(span, [*moves]), out, level)
+                case Branch():
+                    exits = self._branch(item, out, level)
+                case Cycle():
+                    exits = self._cycle(item, out, level)
+                case Labelled(body=body, label=label):
+                    level.labels.add(label)
+                    inner, exits = self.region(body, level)
+                    out += inner
+                    sites = exits.pop(label, [])
+                    if exits:
+                        # Some jumps go past what stands here.
+                        span = sites[0].span
+                        flag = self._flag(label, {**exits, label: sites})
+                        rest, more = self.region(items[index + 1 :], level)
+                        out.append(_Choice(flag, span, rest))
+                        return out, _joined(exits, more)
+                case _:
+                    out.append(item)
+        return out, exits
+
+    def _branch(self, item: Branch, out: list[_Draft], level: _Level) -> _Exits:
+        body, one = self.region(item.body, level)
+        orelse, other = self.region(item.orelse, level)
+        out.append(_Choice(item.condition, item.span, body, orelse))
+        return _joined(one, other)
+
+    def _cycle(self, item: Cycle, out: list[_Draft], level: _Level) -> _Exits:
+        inner = _Level(item.head)
+        body, never = self.region(item.body, inner)
+        assert not never, "a loop is only left by jumps"
+        orelse, ended = self.region(item.orelse, level)
+        target = item.target
+        if target is None and item.iterable is not None:
+            target = self._temporary()
+        out.append(_Loop(item.iterable, target, item.span, body, orelse))
+        return self._go_on(_joined(inner.exits, ended), item.span, out, level)
+
+    def _leave(self, label: Block, site: _Site, out: list[_Draft], level: _Level) -> _Exits:
+        """Jump from here to `label`."""
+        out.append(site)
+        if label is level.head:
+            out.append(Continue(site.span))
+        elif label in level.labels:
+            return {label: [site]}
+        else:
+            assert level.head is not None, "a label of the function is inside the function"
+            out.append(Break(site.span))
+            level.exits.setdefault(label, []).append(site)
+        return {}
+
+    def _go_on(self, exits: _Exits, span: Span, out: list[_Draft], level: _Level) -> _Exits:
+        """Behind a loop: what was jumped to further outside is jumped to from here."""
+        here = {
+            label: sites
+            for label, sites in exits.items()
+            if label in level.labels and label is not level.head
+        }
+        outside = [label for label in exits if label not in here]
+        for number, label in enumerate(outside):
+            arm: list[_Draft] = []
+            self._leave(label, _Site(span, []), arm, level)
+            if number == len(outside) - 1 and not here:
+                out += arm
+            else:
+                out.append(_Choice(self._flag(label, exits), span, arm))
+        return here
+
+    def _flag(self, label: Block, exits: _Exits) -> Var:
+        """A variable that tells whether the jump goes to `label`."""
+        flag = self._variable("going")
+        for goal, sites in exits.items():
+            for site in sites:
+                site.moves.append(Assign(flag, Const(goal is label), site.span))
+        return flag
+
+
+def _joined(one: _Exits, other: _Exits) -> _Exits:
+    joined = {label: [*sites] for label, sites in one.items()}
+    for label, sites in other.items():
+        joined.setdefault(label, []).extend(sites)
+    return joined
+
+
+# ---- the IR --------------------------------------------------------------------------------------
+
+
+def _final(draft: Sequence[_Draft], *, tail: bool) -> Region:
+    """`tail`: the next iteration of the loop begins behind it."""
+    ops: list[Op] = []
+    for index, item in enumerate(draft):
+        last = tail and index == len(draft) - 1
+        match item:
+            case _Site(moves=moves):
+                ops += moves
+            case _Choice(condition=condition, span=span):
+                body, orelse = _final(item.body, tail=last), _final(item.orelse, tail=last)
+                if body or orelse:
+                    ops.append(If(condition, body, orelse, span))
+            case _Loop(iterable=None, span=span):
+                body = _final(item.body, tail=True)
+                ops.append(While((), Const(True), body, (), span))
+            case _Loop(iterable=iterable, target=target, span=span):
+                assert iterable is not None and target is not None
+                body, orelse = _final(item.body, tail=True), _final(item.orelse, tail=last)
+                ops.append(For(target, iterable, body, orelse, span))
+            case Continue() if last:
+                pass
+            case _:
+                ops.append(item)
+    return tuple(ops)

@@ -1,0 +1,199 @@
+"""From blocks to structured code: each block is run where its place is, on the stack that reaches
+it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+import adjoint.frontend.bytecode.calls
+import adjoint.frontend.bytecode.displays
+import adjoint.frontend.bytecode.functions
+import adjoint.frontend.bytecode.jumps
+import adjoint.frontend.bytecode.names
+import adjoint.frontend.bytecode.operators  # noqa: F401  (each enters its opcodes in the tables)
+from adjoint.frontend.bytecode.entries import NULL, RUNNING, Entry, Frame, LoopItem, NotStarted
+from adjoint.frontend.bytecode.graph import Block, Graph
+from adjoint.frontend.bytecode.instructions import Instruction
+from adjoint.frontend.bytecode.machine import Machine
+from adjoint.frontend.bytecode.registry import jump
+from adjoint.frontend.bytecode.tree import Branch, Cycle, Goto, Item, Labelled
+from adjoint.ir.nodes import Assign, Const, Global, Operand, Var
+
+__all__ = ["structured"]
+
+
+def structured(graph: Graph, machine: Machine) -> list[Item]:
+    """The whole function."""
+    items: list[Item] = []
+    _Walk(graph, machine).place(graph.entry, items, machine.frame)
+    return items
+
+
+class _Walk:
+    """Goes through the tree of dominators.
+
+    What is known at a label is what is on the stack at each jump to it; all of them were seen
+    before the label has its turn.
+    """
+
+    def __init__(self, graph: Graph, machine: Machine) -> None:
+        self._graph, self._machine = graph, machine
+        self._jumps: dict[Block, list[tuple[Goto, Frame]]] = {}
+        self._heads: dict[Block, Frame] = {}
+
+    def place(self, block: Block, items: list[Item], frame: Frame) -> None:
+        """Write a block and what stands behind it."""
+        graph = self._graph
+        while True:
+            is_head = block in graph.loops
+            labels = graph.labels_behind(block) if is_head else graph.labels_inside(block)
+            write = self._loop if is_head else self._block
+            last = self._labelled(items, labels, lambda inner: write(block, inner, frame))
+            if last is None:
+                return
+            block, frame = last, self._arrived(last)
+
+    def _labelled(
+        self, items: list[Item], labels: list[Block], write: Callable[[list[Item]], None]
+    ) -> Block | None:
+        """Write something and the labels behind it, but for the last one, which is returned."""
+        inner: list[Item] = [] if labels else items
+        write(inner)
+        for label in labels[:-1]:
+            outer: list[Item] = [Labelled(inner, label)]
+            self.place(label, outer, self._arrived(label))
+            inner = outer
+        if not labels:
+            return None
+        items.append(Labelled(inner, labels[-1]))
+        return labels[-1]
+
+    # ---- one block -------------------------------------------------------------------------------
+
+    def _block(self, block: Block, items: list[Item], frame: Frame) -> None:
+        machine = self._machine
+        machine.items, machine.frame = items, frame
+        for step in block.steps:
+            machine.run(step)
+        if block.jump is None:
+            for target in block.following:
+                self._go(block, target, items, machine.frame)
+        else:
+            self._choose(block, block.jump, items)
+
+    def _choose(self, block: Block, step: Instruction, items: list[Item]) -> None:
+        """Write the end of a block that goes on at one of two."""
+        machine = self._machine
+        machine.span, machine.opcode = step.span, step.name
+        if step.name not in jump.entries:
+            machine.refuse()
+        condition, jumps_if, staying, jumping = jump.entries[step.name](machine, step)
+        branch = Branch(condition, step.span)
+        items.append(branch)
+        arms = (branch.orelse, branch.body) if jumps_if else (branch.body, branch.orelse)
+        self._go(block, block.following[0], arms[0], staying)
+        self._go(block, block.following[1], arms[1], jumping)
+
+    def _go(self, source: Block, target: Block, items: list[Item], frame: Frame) -> None:
+        """Write what one edge leads to: a jump, or the target itself."""
+        span = self._machine.span
+        if self._graph.closes(source, target):
+            self._check_head(self._heads[target], frame)
+            items.append(Goto(target, span))
+        elif target in self._graph.labels:
+            goto = Goto(target, span)
+            items.append(goto)
+            self._jumps.setdefault(target, []).append((goto, frame))
+        else:
+            self.place(target, items, frame)
+
+    # ---- loops -----------------------------------------------------------------------------------
+
+    def _loop(self, block: Block, items: list[Item], frame: Frame) -> None:
+        machine = self._machine
+        machine.items, machine.frame = items, frame
+        if block.is_for:
+            cycle, body, end = self._for(block)
+            items.append(cycle)
+            write: Callable[[list[Item]], None] = lambda inner: self._begin(
+                cycle, block, inner, body
+            )
+        else:
+            machine.span = next((step.span for step in block.steps), machine.span)
+            machine.enter_loop(0)
+            cycle = Cycle(block, None, machine.span)
+            items.append(cycle)
+            self._heads[block] = frame.copy()
+            write = lambda inner: self._block(block, inner, frame)
+        last = self._labelled(cycle.body, self._graph.labels_inside(block), write)
+        if last is not None:
+            self.place(last, cycle.body, self._arrived(last))
+        if block.is_for:
+            machine.span = cycle.span
+            self._go(block, block.following[1], cycle.orelse, end)
+
+    def _for(self, block: Block) -> tuple[Cycle, Frame, Frame]:
+        """A ``for`` loop, and the frames with which its body and what is behind it begin."""
+        machine, frame, step = self._machine, self._machine.frame, block.jump
+        assert step is not None
+        machine.span, machine.opcode = step.span, step.name
+        machine.enter_loop(1)
+        entry = machine.pop_entry()
+        iterable = entry.iterable if isinstance(entry, NotStarted) else machine.operand(entry)
+        cycle = Cycle(block, iterable, step.span)
+        end = frame.copy()
+        machine.push(RUNNING)
+        self._heads[block] = frame.copy()
+        machine.push(LoopItem(cycle))
+        if sys.version_info >= (3, 12):
+            end.stack += [RUNNING, NULL]  # for the END_FOR that follows
+        return cycle, frame, end
+
+    def _begin(self, cycle: Cycle, block: Block, items: list[Item], frame: Frame) -> None:
+        self._machine.arriving = cycle
+        self._go(block, block.following[0], items, frame)
+
+    def _check_head(self, head: Frame, frame: Frame) -> None:
+        """A loop leaves the stack as it found it."""
+        same = len(head.stack) == len(frame.stack) and all(map(_same, head.stack, frame.stack))
+        if not same or head.plain != frame.plain or head.cells != frame.cells:
+            self._machine.refuse()
+
+    # ---- labels ----------------------------------------------------------------------------------
+
+    def _arrived(self, label: Block) -> Frame:
+        """The frame at a label; where stacks differ, each jump moves its value to a variable."""
+        jumps = self._jumps[label]
+        frame = jumps[0][1].copy()
+        for _, other in jumps[1:]:
+            if (
+                len(other.stack) != len(frame.stack)
+                or other.plain != frame.plain
+                or other.cells != frame.cells
+            ):
+                self._machine.refuse()
+        for i, entry in enumerate(frame.stack):
+            entries = [other.stack[i] for _, other in jumps]
+            if all(_same(entry, other) for other in entries):
+                continue
+            frame.stack[i] = self._moved(entries, [goto for goto, _ in jumps])
+        return frame
+
+    def _moved(self, entries: list[Entry], gotos: list[Goto]) -> Var:
+        choice = self._machine.variable("choice")
+        for entry, goto in zip(entries, gotos, strict=True):
+            if not isinstance(entry, Operand):
+                self._machine.refuse()
+            goto.moves.append(Assign(choice, entry, goto.span))
+        return choice
+
+
+def _same(a: Entry, b: Entry) -> bool:
+    """Whether two entries are the same value for certain."""
+    match a, b:
+        case (Const(value=x), Const(value=y)):
+            return x is y or (type(x) is type(y) and isinstance(x, int | str) and x == y)
+        case (Var() | Global(), _):
+            return a == b
+    return a is b or (type(a) is type(b) and a == b)
