@@ -122,7 +122,7 @@ def test_edge_points():
     assert slopes(sp.boxcox, 0.0, 2.0) == [0.0, 0.25] and slopes(sp.boxcox, 0.0, 0.0)[0] == inf
     assert slopes(sp.exprel, -inf) == [0.0] and slopes(sp.exprel, inf) == [inf]
     assert slopes(sp.wrightomega, inf) == [1.0]
-    assert slopes(sp.spence, 0.0) == [inf] and slopes(sp.cbrt, 0.0) == [inf]
+    assert slopes(sp.spence, 0.0) == [-inf] and slopes(sp.cbrt, 0.0) == [inf]
     assert slopes(sp.logit, 0.0) == [inf] and slopes(sp.logit, 1.0, y_bar=0.0) == [0.0]
     assert slopes(sp.expit, -800.0) == [0.0] and slopes(sp.log_expit, -800.0) == [1.0]
 

@@ -1,0 +1,157 @@
+"""Rules of the noncentral χ², F and t distributions and their inverses.
+
+The derivatives in the variate and in the noncentrality are densities; those in the degrees of
+freedom have no closed form.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from scipy import special as sp
+
+from adjoint.rules.families import NoDerivative, elementwise
+from adjoint.rules.scipy.special.distributions import f_share, inverse_of_shape
+from adjoint.rules.scipy.special.incomplete import gamma_density
+
+FREEDOM = NoDerivative("the degrees of freedom")
+
+
+# ---- χ²: ∂F/∂x = f, ∂F/∂λ = −f with two degrees of freedom more ----------------------------------
+
+
+def _chi_density(x: Any, df: Any, nc: Any) -> Any:
+    """exp(−(x+λ)/2) (x/λ)^(ν/2) I_ν(√(λx)) / 2, ν = k/2 − 1; for small λx by ₀F₁ (10.39.9)."""
+    order, product = df / 2 - 1, nc * x
+    near = product < 1
+    far = np.where(near, 1, product)
+    ratio = np.where(near, 1, x / np.where(near, 1, nc))
+    root = np.sqrt(far)
+    apart = np.sqrt(x) - np.sqrt(nc)
+    by_bessel = 0.5 * np.exp(-0.5 * apart * apart) * ratio ** (order / 2) * sp.ive(order, root)
+    small = np.where(near, product, 0)
+    by_series = 0.5 * np.exp(-nc / 2) * gamma_density(df / 2, x / 2) * sp.hyp0f1(df / 2, small / 4)
+    return np.where(near, by_series, by_bessel)[()]
+
+
+elementwise(
+    sp.chndtr,
+    lambda x, df, nc: _chi_density(x, df, nc),
+    FREEDOM,
+    lambda x, df, nc: -_chi_density(x, df + 2, nc),
+    singular=True,
+)
+elementwise(
+    sp.chndtrix,
+    lambda y, p, df, nc: 1 / _chi_density(y, df, nc),
+    FREEDOM,
+    lambda y, p, df, nc: _chi_density(y, df + 2, nc) / _chi_density(y, df, nc),
+    singular=True,
+)
+elementwise(
+    sp.chndtrinc,
+    lambda y, x, df, p: _chi_density(x, df, y) / _chi_density(x, df + 2, y),
+    FREEDOM,
+    lambda y, x, df, p: -1 / _chi_density(x, df + 2, y),
+    singular=True,
+)
+inverse_of_shape(sp.chndtridf, 3, FREEDOM)
+
+
+# ---- F: a mixture of beta distributions by Poisson's, summed by ₁F₁ (13.2.2) ---------------------
+
+
+def _f_slopes(m: Any, n: Any, nc: Any, x: Any) -> tuple[Any, Any]:
+    """In the variate and in the noncentrality."""
+    a, b = m / 2, n / 2
+    share, slope = f_share(m, n, x)
+    log = sp.xlogy(a - 1, share) + sp.xlog1py(b - 1, -share) - sp.betaln(a, b) - nc / 2
+    common, z = np.exp(log), nc / 2 * share
+    by_x = common * sp.hyp1f1(a + b, a, z) * slope
+    by_nc = -0.5 * common * share * (1 - share) / a * sp.hyp1f1(a + b, a + 1, z)
+    return by_x, by_nc
+
+
+elementwise(
+    sp.ncfdtr,
+    FREEDOM,
+    FREEDOM,
+    lambda m, n, nc, x: _f_slopes(m, n, nc, x)[1],
+    lambda m, n, nc, x: _f_slopes(m, n, nc, x)[0],
+    singular=True,
+)
+
+
+def _ratio(over: Any) -> Any:
+    return -over[1] / over[0]
+
+
+elementwise(
+    sp.ncfdtri,
+    FREEDOM,
+    FREEDOM,
+    lambda y, m, n, nc, p: _ratio(_f_slopes(m, n, nc, y)),
+    lambda y, m, n, nc, p: 1 / _f_slopes(m, n, nc, y)[0],
+    singular=True,
+)
+elementwise(
+    sp.ncfdtrinc,
+    FREEDOM,
+    FREEDOM,
+    lambda y, m, n, p, x: 1 / _f_slopes(m, n, y, x)[1],
+    lambda y, m, n, p, x: 1 / _ratio(_f_slopes(m, n, y, x)),
+    singular=True,
+)
+inverse_of_shape(sp.ncfdtridfn, 4, FREEDOM)
+inverse_of_shape(sp.ncfdtridfd, 4, FREEDOM)
+
+
+# ---- t: P(Z + δ ≤ t U) = E Φ(tU − δ), where k U² has the distribution χ² -------------------------
+
+STEPS = np.arange(-160.0, 14.0, 0.25)
+"""Nodes in log u, in widths of the integrand: it decays slowly for small u, fast for large."""
+
+
+def _moment(power: int, df: Any, nc: Any, t: Any) -> Any:
+    """E Uᵖ φ(tU − δ), a parabolic cylinder function (12.5.1).
+
+    By the trapezoidal rule, which is exact to rounding for an integrand of this kind; the functions
+    that SciPy has would overflow or cancel.
+    """
+    df, nc, t = np.broadcast_arrays(df, nc, t)
+    df, nc, t = df[..., None], nc[..., None], t[..., None]
+    n, b, c = df + power, df + t * t, t * nc
+    peak = (c + np.sqrt(c * c + 4 * n * b)) / (2 * b)
+    width = 1 / np.sqrt(2 * n + c * peak)
+    log_u = np.log(peak) + STEPS * width
+    u = np.exp(log_u)
+    log_c = math.log(2) + df / 2 * np.log(df / 2) - sp.gammaln(df / 2) - 0.5 * math.log(2 * math.pi)
+    log = log_c + n * log_u - 0.5 * (df * u * u + (t * u - nc) ** 2)
+    step = STEPS[1] - STEPS[0]
+    return (np.sum(np.exp(log), axis=-1) * width[..., 0] * step)[()]
+
+
+elementwise(
+    sp.nctdtr,
+    FREEDOM,
+    lambda df, nc, t: -_moment(0, df, nc, t),
+    lambda df, nc, t: _moment(1, df, nc, t),
+    singular=True,
+)
+elementwise(
+    sp.nctdtrit,
+    FREEDOM,
+    lambda y, df, nc, p: _moment(0, df, nc, y) / _moment(1, df, nc, y),
+    lambda y, df, nc, p: 1 / _moment(1, df, nc, y),
+    singular=True,
+)
+elementwise(
+    sp.nctdtrinc,
+    FREEDOM,
+    lambda y, df, p, t: -1 / _moment(0, df, y, t),
+    lambda y, df, p, t: _moment(1, df, y, t) / _moment(0, df, y, t),
+    singular=True,
+)
+inverse_of_shape(sp.nctdtridf, 3, FREEDOM)
