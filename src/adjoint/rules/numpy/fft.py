@@ -1,1 +1,211 @@
-"""Rules of `numpy.fft`."""
+"""Rules of `numpy.fft`: each transform is linear, and its transpose is a transform the other way.
+
+The unscaled Fourier matrix is symmetric, so its conjugate transpose is the unscaled inverse: the
+transpose of a transform scaled by 1, 1/√n or 1/n is the inverse one scaled by 1, 1/√n or 1/n, that
+is with "forward" in place of "backward". Cutting and padding are each other's transposes. Half a
+spectrum stands for all of it: the elements in between count twice, the first one and, for even n,
+the last one once (Brigham, *The fast Fourier transform and its applications* (1988), chapter 9).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from adjoint.rules.numpy.operands import array_rule, linear_rule
+from adjoint.rules.numpy.out import position_of_output, take_output
+from adjoint.rules.registry import frule
+
+fft: Any = np.fft
+
+NUMPY_2 = np.lib.NumpyVersion(np.__version__) >= "2.0.0"
+OPPOSITE = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
+
+
+# ---- one axis ------------------------------------------------------------------------------------
+
+
+def _resized(bar: Any, length: int, axis: int) -> Any:
+    """The transpose of cutting an axis of that length, or padding it with zeros."""
+    found = bar.shape[axis]
+    if found == length:
+        return bar
+    moved = np.moveaxis(bar, axis, -1)
+    if found > length:
+        return np.moveaxis(moved[..., :length], -1, axis)
+    padded = np.zeros((*moved.shape[:-1], length), bar.dtype)
+    padded[..., :found] = moved
+    return np.moveaxis(padded, -1, axis)
+
+
+def _counted(bar: Any, n: int, axis: int, inner: float) -> Any:
+    """Half a spectrum of `n` elements, times `inner` but for the elements that occur once."""
+    factors = np.full(n // 2 + 1, inner, bar.real.dtype)
+    factors[0] = 1
+    if n % 2 == 0:
+        factors[-1] = 1
+    shape = [1] * bar.ndim
+    shape[axis] = -1
+    return bar * factors.reshape(shape)
+
+
+def _fft_bar(y_bar: Any, length: int, n: int, axis: int, norm: Any) -> Any:
+    return _resized(fft.ifft(y_bar, axis=axis, norm=OPPOSITE[norm]), length, axis)
+
+
+def _ifft_bar(y_bar: Any, length: int, n: int, axis: int, norm: Any) -> Any:
+    return _resized(fft.fft(y_bar, axis=axis, norm=OPPOSITE[norm]), length, axis)
+
+
+def _rfft_bar(y_bar: Any, length: int, n: int, axis: int, norm: Any) -> Any:
+    half = _counted(y_bar, n, axis, 0.5)
+    return _resized(fft.irfft(half, n, axis, OPPOSITE[norm]), length, axis)
+
+
+def _irfft_bar(y_bar: Any, length: int, n: int, axis: int, norm: Any) -> Any:
+    half = fft.rfft(y_bar, axis=axis, norm=OPPOSITE[norm])
+    return _resized(_counted(half, n, axis, 2), length, axis)
+
+
+def _hfft_bar(y_bar: Any, length: int, n: int, axis: int, norm: Any) -> Any:
+    return np.conj(_irfft_bar(y_bar, length, n, axis, OPPOSITE[norm]))
+
+
+def _ihfft_bar(y_bar: Any, length: int, n: int, axis: int, norm: Any) -> Any:
+    return _rfft_bar(np.conj(y_bar), length, n, axis, OPPOSITE[norm])
+
+
+def _one_axis(f: Any, transpose: Any, to_real: bool) -> None:
+    def back(y_bar, shape, n=None, axis=-1, norm=None):
+        length = shape[axis]
+        if n is None:
+            n = 2 * (length - 1) if to_real else length
+        return transpose(y_bar, length, n, axis, norm)
+
+    linear_rule(f, back)
+
+
+# ---- several axes --------------------------------------------------------------------------------
+
+
+class Step(NamedTuple):
+    """One transform of several: its transpose, and the lengths of the axis before and inside."""
+
+    transpose: Any
+    length: int
+    n: int
+    axis: int
+
+
+def _order(shape: tuple[int, ...], s: Any, axes: Any) -> list[tuple[Any, int]]:
+    """The length of each transform, ``None`` for that which its axis then has; and its axis."""
+    if axes is None:
+        axes = range(len(shape)) if s is None else range(-len(s), 0)
+    given = [-1] * len(axes) if s is None else s
+    return [
+        (None if n is None else shape[axis] if n == -1 else int(n), int(axis) % len(shape))
+        for n, axis in zip(given, axes, strict=True)
+    ]
+
+
+def _taken(transpose: Any, lengths: list[int], n: Any, axis: int) -> Step:
+    """One transform that keeps the length which it is computed with."""
+    step = Step(transpose, lengths[axis], n or lengths[axis], axis)
+    lengths[axis] = step.n
+    return step
+
+
+def _complex_steps(transpose: Any, shape: Any, s: Any, axes: Any) -> list[Step]:
+    lengths, order = list(shape), _order(shape, s, axes)
+    return [_taken(transpose, lengths, n, axis) for n, axis in reversed(order)]
+
+
+def _from_real_steps(shape: Any, s: Any, axes: Any) -> list[Step]:
+    lengths = list(shape)
+    *others, (n, last) = _order(shape, s, axes)
+    first = _taken(_rfft_bar, lengths, n, last)
+    lengths[last] = first.n // 2 + 1
+    if NUMPY_2:  # NumPy 1 goes the other way, which matters only if an axis comes twice
+        others.reverse()
+    return [first, *(_taken(_fft_bar, lengths, n, axis) for n, axis in others)]
+
+
+def _to_real_steps(shape: Any, s: Any, axes: Any) -> list[Step]:
+    lengths = list(shape)
+    *others, (n, last) = _order(shape, s, axes)
+    steps = [_taken(_ifft_bar, lengths, m, axis) for m, axis in others]
+    n = 2 * (shape[last] - 1) if s is None else n or 2 * (lengths[last] - 1)
+    return [*steps, Step(_irfft_bar, lengths[last], n, last)]
+
+
+def _several_axes(f: Any, steps: Any, default: Any) -> None:
+    def back(y_bar, shape, s=None, axes=default, norm=None):
+        for transpose, length, n, axis in reversed(steps(shape, s, axes)):
+            y_bar = transpose(y_bar, length, n, axis, norm)
+        return y_bar
+
+    linear_rule(f, back, alias=True)  # a transform of no axes is its argument
+
+
+# ---- the rules -----------------------------------------------------------------------------------
+
+for _name, _transpose, _to_real in (
+    ("fft", _fft_bar, False),
+    ("ifft", _ifft_bar, False),
+    ("rfft", _rfft_bar, False),
+    ("irfft", _irfft_bar, True),
+    ("hfft", _hfft_bar, True),
+    ("ihfft", _ihfft_bar, False),
+):
+    _one_axis(getattr(fft, _name), _transpose, _to_real)
+
+
+def _forth(shape: Any, s: Any, axes: Any) -> list[Step]:
+    return _complex_steps(_fft_bar, shape, s, axes)
+
+
+def _back(shape: Any, s: Any, axes: Any) -> list[Step]:
+    return _complex_steps(_ifft_bar, shape, s, axes)
+
+
+for _name, _steps in (
+    ("fft", _forth),
+    ("ifft", _back),
+    ("rfft", _from_real_steps),
+    ("irfft", _to_real_steps),
+):
+    _several_axes(getattr(fft, f"{_name}n"), _steps, None)
+    _several_axes(getattr(fft, f"{_name}2"), _steps, (-2, -1))
+
+linear_rule(fft.fftshift, lambda y_bar, shape, axes=None: fft.ifftshift(y_bar, axes), operand="x")
+linear_rule(fft.ifftshift, lambda y_bar, shape, axes=None: fft.fftshift(y_bar, axes), operand="x")
+
+
+# ---- frequencies ---------------------------------------------------------------------------------
+
+
+def _frequencies(f: Any) -> None:
+    """Multiples of ``1 / (n * d)``, with a derivative in the sample spacing d."""
+
+    @array_rule(f, operands="d")
+    def _(n, d=1.0, device=None):
+        y = f(n, d) if device is None else f(n, d, device)
+        return y, lambda y_bar: (None, -y_bar * y / d)
+
+    @frule.register(f)
+    def _(dots, n, d=1.0, device=None):
+        y = f(n, d) if device is None else f(n, d, device)
+        d_dot = dots[1] if len(dots) > 1 else None
+        return y, None if d_dot is None else -y / d * d_dot
+
+
+_frequencies(fft.fftfreq)
+_frequencies(fft.rfftfreq)
+
+if NUMPY_2:
+    for _name in "fft ifft rfft irfft hfft ihfft".split():
+        for _suffix in ("", "n", "2"):
+            if hasattr(fft, _name + _suffix):
+                _f = getattr(fft, _name + _suffix)
+                take_output(_f, _f, position_of_output(_f, "out"))

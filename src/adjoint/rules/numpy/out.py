@@ -14,7 +14,7 @@ import numpy as np
 from adjoint.rules.registry import non_differentiable, primitive
 from adjoint.run.dispatch import call_function
 
-__all__ = ["ufunc_into"]
+__all__ = ["position_of_output", "take_output", "ufunc_into"]
 
 
 def ufunc_into(f, out, where, args, kwargs):
@@ -103,7 +103,7 @@ DRAWS = {
 """Where methods take it, and a size, the object itself included."""
 
 
-def _position(f: Any, name: str) -> int:
+def position_of_output(f: Any, name: str) -> int:
     try:
         parameter = inspect.signature(f).parameters["out"]
     except (KeyError, ValueError):
@@ -113,7 +113,7 @@ def _position(f: Any, name: str) -> int:
     return list(inspect.signature(f).parameters).index("out")
 
 
-def _take_output(f: Any, key: Any, position: int, size: int = 0) -> None:
+def take_output(f: Any, key: Any, position: int, size: int = 0) -> None:
     """Send calls of `f` with an output to `ufunc_into`; what is drawn takes its size from it, and
     `size` is where else that stands.
     """
@@ -125,11 +125,8 @@ def _take_output(f: Any, key: Any, position: int, size: int = 0) -> None:
         if out is None:
             return NotImplemented
         memory, inner = record[0], [record[0], None]
-        given = (
-            *args[:position],
-            *((None,) if position < len(args) else ()),
-            *args[position + 1 :],
-        )
+        rest = args[position + 1 :]
+        given = (*args[:position], *((None, *rest) if rest else ()))
         named = {name: value for name, value in kwargs.items() if name != "out"}
         if len(args) <= size and named.get("size") is None:
             named["size"] = np.shape(out)
@@ -139,7 +136,8 @@ def _take_output(f: Any, key: Any, position: int, size: int = 0) -> None:
             if back is not None:
                 back(y_bar)
             bars = memory.take_items(given, len(given))
-            return (None, *bars, *(memory.take_entry(named, name) for name in kwargs))
+            none = (None,) * (len(args) - len(given))
+            return (None, *bars, *none, *(memory.take_entry(named, name) for name in kwargs))
 
         record[slot] = into_back
         return call_function(inner, 1, ufunc_into, (f, out, True, given, named), {})
@@ -150,12 +148,12 @@ def _take_output(f: Any, key: Any, position: int, size: int = 0) -> None:
 for _name in FUNCTIONS.split():
     if hasattr(np, _name):
         _f = getattr(np, _name)
-        _take_output(_f, _f, _position(_f, _name))
-_take_output(np.linalg.multi_dot, np.linalg.multi_dot, 1 << 30)
+        take_output(_f, _f, position_of_output(_f, _name))
+take_output(np.linalg.multi_dot, np.linalg.multi_dot, 1 << 30)
 for _kind, _methods in ((np.ndarray, METHODS), (np.ufunc, UFUNC_METHODS)):
     for _name, _place in _methods.items():
         if hasattr(_kind, _name):
-            _take_output(getattr(_kind, _name), (_kind, _name), _place)
+            take_output(getattr(_kind, _name), (_kind, _name), _place)
 for _name, (_place, _size) in DRAWS.items():
     _f = getattr(np.random.Generator, _name)
-    _take_output(_f, (np.random.Generator, _name), _place, _size)
+    take_output(_f, (np.random.Generator, _name), _place, _size)
