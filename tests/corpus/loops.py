@@ -181,6 +181,15 @@ def zero_iterations(x):
     return y * 2.0
 
 
+@case(0.5, 0, fixed=1)
+@case(0.5, 2, fixed=1)
+def rebound_in_a_loop_that_may_not_run(x, n):
+    y = x
+    for _ in range(n):
+        y = 100.0
+    return y * 2.0 + x
+
+
 @case(0.5)
 def iterator_advanced_in_body(x):
     it = iter([x, 2.0, x * x, 4.0, x**3])

@@ -174,7 +174,7 @@ class ReverseEmitter:
             self._writer.line(
                 f"{step}, {last} = {unwind}({record}, {items}, len({iterations}))", op.span
             )
-        self._live = entry
+        self._live = set(entry)
         with self._writer.block(f"for {inner} in reversed({iterations}):", op.span):
             self._records.append(inner)
             self.region(op.body)
