@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from adjoint.rules.registry import structural
+from adjoint.run.accumulate import Poison, finish
 from adjoint.run.memory import Memory
 from adjoint.run.structure import by_value, deposit, take
 
@@ -55,14 +56,15 @@ def _(memory: Memory, on_cotangent: Any, x: Any) -> Any:
         # The uses of a container after this point are told apart from earlier ones by taking its
         # shadow.
         def structure_back(_: Any) -> tuple[None, ...]:
-            deposit(memory, x, on_cotangent(take(memory, x, None)))
+            bar = take(memory, x, None)
+            deposit(memory, x, bar if type(bar) is Poison else on_cotangent(bar))
             return None, None, None
 
         return x, structure_back
-    from adjoint.run.accumulate import finish
 
     def hook_back(y_bar: Any) -> tuple[Any, ...]:
         y_bar = finish(y_bar)
-        return None, None, None if y_bar is None else on_cotangent(y_bar)
+        shown = y_bar is not None and type(y_bar) is not Poison
+        return None, None, on_cotangent(y_bar) if shown else y_bar
 
     return x, hook_back

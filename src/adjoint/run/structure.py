@@ -24,7 +24,7 @@ import numpy as np
 
 from adjoint.errors import ArgumentError, CotangentError
 from adjoint.run.accumulate import Poison, Scattered, accumulate, finish
-from adjoint.run.memory import Memory, elements_of, entries_of, place_of_held, size_of
+from adjoint.run.memory import Memory, base_of, elements_of, entries_of, place_of_held, size_of
 from adjoint.tangent import Tangent
 
 __all__ = ["NUMBERS", "Reader", "by_value", "deposit", "fields_of", "is_record", "take"]
@@ -345,17 +345,33 @@ class Reader:
         ]
         return bars if any(bar is not None for bar in bars) else None
 
-    def _entries(self, value: dict[Any, Any]) -> dict[Any, Any] | None:
+    def _entries(self, value: dict[Any, Any]) -> dict[Any, Any] | Poison | None:
+        if self._taking and self._arrived_at_keys(value):
+            return Poison(
+                ArgumentError(
+                    "the cotangent of a dict has no place for those of its keys",
+                    hint="give a list of pairs",
+                )
+            )
         shadow = self._shadow(value) or {}
         bars = {
             key: self.read(item, shadow.get(place_of_held(key))) for key, item in entries_of(value)
         }
         return bars if any(bar is not None for bar in bars.values()) else None
 
+    def _arrived_at_keys(self, value: dict[Any, Any]) -> bool:
+        """Whether keys of a result have a cotangent; those of an argument are constants."""
+        shadow = self._memory.shadows.pop(("keys", id(value)), {})
+        bars = [shadow.get(key) for key in shadow if type(key) not in ATOMS]
+        bars += [self.read(key, None) for key in base_of(value).__iter__(value)]
+        return any(bar is not None for bar in bars)
+
     def _elements(self, value: Any) -> Poison | None:
         """Elements of a set have no place at which a cotangent could stand."""
-        shadow = self._shadow(value) or {}
-        if all(bar is None for bar in shadow.values()):
+        bars = [*(self._shadow(value) or {}).values()]
+        elements = set.__iter__(value) if isinstance(value, set) else frozenset.__iter__(value)
+        bars += [self.read(item, None) for item in elements if not by_value(item)]
+        if all(bar is None for bar in bars):
             return None
         kind = type(value).__name__
         return Poison(

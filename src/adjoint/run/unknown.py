@@ -23,7 +23,14 @@ import numpy as np
 from adjoint.errors import MutationError, NoDerivativeError
 from adjoint.run.accumulate import Poison, accumulate, finish
 from adjoint.run.iterator import Iterator as ActiveIterator
-from adjoint.run.memory import Memory, elements_of, entries_of, root_of
+from adjoint.run.memory import (
+    Memory,
+    base_of,
+    elements_of,
+    entries_of,
+    place_of_held,
+    root_of,
+)
 from adjoint.run.place import current_place
 from adjoint.run.structure import ATOMS, by_value, fields_of, is_record, slots_of
 
@@ -119,9 +126,10 @@ def _arrived(memory: Memory, y: Any, inputs: tuple[Any, ...]) -> bool:
                 and bool(memory.array_shadow(owner).any())
             )
             continue
-        shadow = memory.shadows.get(id(owner))
-        parts = shadow.values() if isinstance(shadow, dict) else shadow or ()
-        arrived = arrived or any(part is not None for part in parts)
+        for place in (id(owner), ("keys", id(owner))):
+            shadow = memory.shadows.get(place)
+            parts = shadow.values() if isinstance(shadow, dict) else shadow or ()
+            arrived = arrived or any(part is not None for part in parts)
     return arrived
 
 
@@ -137,6 +145,7 @@ def _reached(values: tuple[Any, ...]) -> Iterator[Any]:
         seen.add(id(owner))
         yield owner
         if not by_value(owner):
+            stack += _keys(owner)
             for _, item, shadow_owner in _parts(owner):
                 if shadow_owner is not owner and id(shadow_owner) not in seen:
                     seen.add(id(shadow_owner))
@@ -165,6 +174,11 @@ def poison(memory: Memory, value: Any, bar: Poison) -> None:
             continue
         if is_opaque(owner) or (owner is value and is_record(owner)):
             memory.dict_shadow(owner)["*"] = bar
+        for key in _keys(owner):
+            if by_value(key):
+                memory.add_key(owner, key, bar)
+            else:
+                stack.append(key)
         for key, item, shadow_owner in _parts(owner):
             if by_value(item):
                 if type(item) is bool or type(item) is int:
@@ -201,6 +215,13 @@ def is_opaque(owner: Any) -> bool:
     )
 
 
+def _keys(owner: Any) -> list[Any]:
+    """The keys of a dict that may carry a derivative."""
+    if not isinstance(owner, dict):
+        return []
+    return [key for key in base_of(owner).__iter__(owner) if type(key) not in ATOMS]
+
+
 def _parts(owner: Any) -> Iterator[tuple[Any, Any, Any]]:
     """What `owner` holds: key, value, and the object that the shadow is keyed by."""
     if isinstance(owner, list | tuple):
@@ -208,7 +229,7 @@ def _parts(owner: Any) -> Iterator[tuple[Any, Any, Any]]:
             yield i, item, owner
     elif isinstance(owner, dict):
         for key, item in entries_of(owner):
-            yield key, item, owner
+            yield place_of_held(key), item, owner
     elif isinstance(owner, set | frozenset):
         for item in owner:
             yield item, item, owner
