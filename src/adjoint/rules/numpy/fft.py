@@ -23,6 +23,25 @@ NUMPY_2 = np.lib.NumpyVersion(np.__version__) >= "2.0.0"
 OPPOSITE = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
 
 
+def _register(f: Any, back: Any, back_beside: Any, alias: bool = False) -> None:
+    """Register the transpose of `f`; the other one takes an output and leaves it alone, as some
+    functions do in some versions of NumPy.
+    """
+    if not NUMPY_2:
+        linear_rule(f, back, alias=alias)
+    elif _ignores_output(f):
+        linear_rule(f, back_beside, alias=alias)
+    else:
+        linear_rule(f, back, alias=alias)
+        take_output(f, f, position_of_output(f, "out"))
+
+
+def _ignores_output(f: Any) -> bool:
+    x = np.ones((2, 2))
+    output = np.empty_like(f(x))
+    return f(x, out=output) is not output
+
+
 # ---- one axis ------------------------------------------------------------------------------------
 
 
@@ -83,7 +102,10 @@ def _one_axis(f: Any, transpose: Any, to_real: bool) -> None:
             n = 2 * (length - 1) if to_real else length
         return transpose(y_bar, length, n, axis, norm)
 
-    linear_rule(f, back)
+    def back_beside(y_bar, shape, n=None, axis=-1, norm=None, out=None):
+        return back(y_bar, shape, n, axis, norm)
+
+    _register(f, back, back_beside)
 
 
 # ---- several axes --------------------------------------------------------------------------------
@@ -145,7 +167,11 @@ def _several_axes(f: Any, steps: Any, default: Any) -> None:
             y_bar = transpose(y_bar, length, n, axis, norm)
         return y_bar
 
-    linear_rule(f, back, alias=True)  # a transform of no axes is its argument
+    def back_beside(y_bar, shape, s=None, axes=default, norm=None, out=None):
+        return back(y_bar, shape, s, axes, norm)
+
+    # a transform of no axes is its argument
+    _register(f, back, back_beside, alias=True)
 
 
 # ---- the rules -----------------------------------------------------------------------------------
@@ -202,10 +228,3 @@ def _frequencies(f: Any) -> None:
 
 _frequencies(fft.fftfreq)
 _frequencies(fft.rfftfreq)
-
-if NUMPY_2:
-    for _name in "fft ifft rfft irfft hfft ihfft".split():
-        for _suffix in ("", "n", "2"):
-            if hasattr(fft, _name + _suffix):
-                _f = getattr(fft, _name + _suffix)
-                take_output(_f, _f, position_of_output(_f, "out"))
