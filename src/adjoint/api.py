@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from adjoint.errors import AdjointError, ArgumentError, CotangentError, NotScalarError, SourceError
-from adjoint.frontend import lower
+from adjoint.frontend import lower_any
 from adjoint.ir.printer import format_function
 from adjoint.rules.projection import project
 from adjoint.run.accumulate import Poison, finish
@@ -531,7 +531,7 @@ def _python_function(f: Any) -> FunctionType:
 
 def ir(f: Callable[..., Any]) -> str:
     """What the library sees of a function: its intermediate representation as text."""
-    return format_function(lower(_python_function(f)))
+    return format_function(lower_any(_python_function(f)))
 
 
 def code(f: Callable[..., Any]) -> str:

@@ -1,5 +1,6 @@
 """From a Python function to its IR (design, section 3.1)."""
 
+from adjoint.frontend.either import lower_any
 from adjoint.frontend.lower import lower
 
-__all__ = ["lower"]
+__all__ = ["lower", "lower_any"]

@@ -10,7 +10,7 @@ from adjoint.frontend.bytecode.instructions import Instruction
 from adjoint.frontend.bytecode.machine import Machine
 from adjoint.frontend.bytecode.registry import opcode
 from adjoint.ir import primitives
-from adjoint.ir.nodes import Const, Delete, Global, Operand, Var
+from adjoint.ir.nodes import Call, Const, Delete, Global, If, Operand, Var
 
 __all__: list[str] = []
 
@@ -193,6 +193,16 @@ def _store_name(m: Machine, step: Instruction) -> None:
 @opcode.register("DELETE_NAME")
 def _delete_name(m: Machine, step: Instruction) -> None:
     m.do(primitives.delete_class_name, _namespace(m), Const(step.value))
+
+
+@opcode.register("SETUP_ANNOTATIONS")
+def _set_up_annotations(m: Machine, step: Instruction) -> None:
+    namespace, name = _namespace(m), Const("__annotations__")
+    there = m.call(operator.contains, (namespace, name))
+    empty = m.temporary()
+    make = Call(empty, Const(primitives.build_dict), (), (), step.span)
+    keep = Call(None, Const(operator.setitem), (namespace, name, empty), (), step.span)
+    m.items.append(If(there, (), (make, keep), step.span))
 
 
 # ---- imports -------------------------------------------------------------------------------------

@@ -1,0 +1,38 @@
+"""The IR of a function from its source, or from its bytecode where there is no source."""
+
+from __future__ import annotations
+
+from types import FunctionType
+
+from adjoint.errors import SourceError, UnsupportedSyntaxError
+from adjoint.frontend.lower import lower
+from adjoint.ir import nodes as ir
+
+__all__ = ["lower_any"]
+
+
+def lower_any(function: FunctionType) -> ir.Function:
+    """Lower a function.
+
+    Raises
+    ------
+    SourceError
+        It has no source, and its bytecode cannot be lowered.
+    UnsupportedSyntaxError
+        Its source uses a construct that is not differentiated.
+    """
+    try:
+        return lower(function)
+    except SourceError as error:
+        missing = error
+    from adjoint.frontend import bytecode  # most programs do without
+
+    try:
+        return bytecode.lower(function)
+    except UnsupportedSyntaxError as error:
+        raise SourceError(
+            f"{missing.problem}; {error.problem}",
+            hint=missing.hint,
+            filename=error.filename,
+            span=error.span,
+        ) from None
