@@ -14,7 +14,7 @@ from numpy import ndarray
 
 from adjoint.ir import primitives
 from adjoint.rules.registry import load, primitive
-from adjoint.run import functions
+from adjoint.run import functions, generate
 from adjoint.run.accumulate import accumulate
 from adjoint.run.arrays import read_array, write_array
 from adjoint.run.attributes import ATTRIBUTES, plain_attribute, write_attribute
@@ -181,7 +181,8 @@ RUNTIME: dict[str, Callable[..., Any]] = {
     "accumulate": accumulate,
     "as_user_error": as_user_error,
 }
-functions.provide(ENTRIES, RUNTIME)
+generate.entries.update(ENTRIES)
+generate.runtime.update(RUNTIME)
 HANDLERS[object] = call_object
 HANDLERS[type] = construct
 

@@ -11,28 +11,21 @@ from dataclasses import dataclass
 from types import CodeType, FunctionType
 from typing import Any
 
-from adjoint.emit.python import Source, emit
+from adjoint.emit.python import Source
 from adjoint.errors import SourceError, UnsupportedSyntaxError
-from adjoint.frontend import lower
 from adjoint.ir.nodes import Function, Span
-from adjoint.ir.sweeps import Blank
+from adjoint.run import disk
+from adjoint.run.generate import Generated, blank_of, generate
 from adjoint.run.generators import Generator
 from adjoint.run.memory import Memory
-from adjoint.transform.activity import Activity
-from adjoint.transform.paths import join_paths
-from adjoint.transform.reverse import reverse
-from adjoint.transform.temporaries import share_temporaries
 
 __all__ = [
     "Unit",
     "bind",
-    "blank_of",
     "call_unit",
     "generated",
     "known_unit",
-    "nothing",
     "place_of",
-    "provide",
     "unit_of",
 ]
 
@@ -75,15 +68,6 @@ _counter = itertools.count(1)
 generated: dict[int, Unit] = {}
 """The unit of a generated code object, by identity (code objects compare by value): for tracebacks
 and for the place of a call."""
-
-_entries: dict[Any, Callable[..., Any]] = {}
-_runtime: dict[str, Callable[..., Any]] = {}
-
-
-def provide(entries: dict[Any, Callable[..., Any]], runtime: dict[str, Callable[..., Any]]) -> None:
-    """Give the functions that generated code calls; done once, by `adjoint.run.engine`."""
-    _entries.update(entries)
-    _runtime.update(runtime)
 
 
 def known_unit(f: FunctionType) -> Unit | None:
@@ -128,23 +112,20 @@ def unit_of(f: FunctionType) -> Unit:
 
 
 def _compile(f: FunctionType) -> Unit:
-    function = lower(f)
-    joined, modules = join_paths(function, f.__globals__)
-    activity = Activity(joined, f.__globals__)
-    joined = share_temporaries(joined, lambda operand: not activity.is_inactive(operand))
-    sweeps = reverse(joined, activity)
-    source = emit(
-        joined,
-        sweeps,
-        _entries,
-        _runtime,
-        blank_of,
-        f.__globals__,
-        lambda operand: not activity.is_inactive(operand),
-    )
-    filename = _filename(function)
+    kept = disk.load(f)
+    if kept is not None:
+        made, compiled = kept
+        filename = _filename(made.function)
+        if compiled.co_filename != filename:  # another function has that name
+            compiled = _python(made, filename)
+    else:
+        made = generate(f)
+        filename = _filename(made.function)
+        compiled = _python(made, filename)
+        disk.store(f, made, compiled)
+    source, function = made.source, made.function
     scope: dict[str, Any] = {}
-    exec(compile(source.text, filename, "exec", dont_inherit=True), f.__globals__, scope)
+    exec(compiled, f.__globals__, scope)
     forward, backward = scope["build"](*source.bound.values())
     lines = source.text.splitlines(keepends=True)
     linecache.cache[filename] = (len(source.text), None, lines, filename)
@@ -154,14 +135,18 @@ def _compile(f: FunctionType) -> Unit:
         source,
         filename,
         f.__globals__,
-        tuple({**modules, **activity.guards}.items()),
-        [None, *blank_of(sweeps.blank)],
+        tuple(made.guards.items()),
+        [None, *blank_of(made.blank)],
         forward,
         backward,
         len(function.parameters) if simple else -1,
     )
     generated[id(forward.__code__)] = generated[id(backward.__code__)] = unit
     return unit
+
+
+def _python(made: Generated, filename: str) -> CodeType:
+    return compile(made.source.text, filename, "exec", dont_inherit=True)
 
 
 def _filename(function: Function) -> str:
@@ -181,29 +166,6 @@ def place_of(code: CodeType, line: int) -> tuple[Unit, Span] | None:
         if span is not None:
             return unit, span
     return None
-
-
-# ---- blanks --------------------------------------------------------------------------------------
-
-_nothings: dict[int, Callable[..., Any]] = {}
-
-
-def nothing(n: int) -> Callable[..., Any]:
-    """The pullback of a call of `n` operands that did not run, or has an inactive result."""
-    known = _nothings.get(n)
-    if known is None:
-        bars = (None,) * (n + 1)
-
-        def nothing_back(*_: Any) -> tuple[None, ...]:
-            return bars
-
-        known = _nothings[n] = nothing_back
-    return known
-
-
-def blank_of(blanks: tuple[Blank, ...]) -> tuple[Any, ...]:
-    """The first contents of a record, slot 0 left out."""
-    return tuple(nothing(blank) if isinstance(blank, int) else blank for blank in blanks)
 
 
 # ---- binding -------------------------------------------------------------------------------------

@@ -37,7 +37,7 @@ from adjoint.ir.nodes import (
 from adjoint.ir.walk import targets, walk
 from adjoint.transform.activity import fixed
 
-__all__ = ["join_paths"]
+__all__ = ["is_fixed_path", "join_paths"]
 
 
 def join_paths(function: Function, namespace: dict[str, Any]) -> tuple[Function, dict[str, Any]]:
@@ -123,12 +123,26 @@ class _Joiner:
             return None
         member = str(name.value)
         value = vars(module).get(member)
-        if not (
-            isinstance(value, ModuleType | type) or callable(value) or _is_constant(module, value)
-        ):
+        if not _is_fixed(module, value):
             return None
         self.guards[names[0]] = fixed(self._namespace, names[0])
         return Path((*names, member)), value
+
+
+def is_fixed_path(namespace: dict[str, Any], names: tuple[str, ...]) -> bool:
+    """Whether a path of `join_paths` still leads to something that carries no derivative."""
+    value = fixed(namespace, names[0])
+    for name in names[1:]:
+        if not isinstance(value, ModuleType):
+            return False
+        module, value = value, vars(value).get(name)
+        if not _is_fixed(module, value):
+            return False
+    return True
+
+
+def _is_fixed(module: ModuleType, value: Any) -> bool:
+    return isinstance(value, ModuleType | type) or callable(value) or _is_constant(module, value)
 
 
 CONSTANTS = frozenset({"math", "cmath", "numpy", "scipy"})

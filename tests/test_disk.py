@@ -1,0 +1,186 @@
+"""Generated code on disk: a second process starts without lowering, and with nothing else."""
+
+import json
+import os
+import stat
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+HELPER = """
+SCALE = 2.0
+
+
+def scaled(x):
+    return SCALE * x
+"""
+PROGRAM = """
+import math
+
+import helper
+
+FACTOR = 3.0
+
+
+def loop(x):
+    total = 0.0
+    for i in range(3):
+        total += x[i] * i
+    while total < 1.0:
+        total = total * 1.5 + 0.1
+    return total + sum(x[1:]) * FACTOR
+
+
+def inner(x):
+    def square(y):
+        return y * y + x
+
+    return square(x) + (lambda z: math.sin(z))(x), [v for v in (x, x * x)]
+
+
+def generator(x):
+    def values():
+        for k in range(3):
+            yield x**k
+
+    return sum(values())
+
+
+def guarded(x, *rest, scale=1.5, **others):
+    try:
+        return helper.scaled(x) * scale + len(rest)
+    except ZeroDivisionError:
+        return x
+    finally:
+        others.clear()
+
+
+first, second = (lambda x: x * 2.0), (lambda x: x * 5.0)
+
+
+def main(x):
+    one, two = inner(x)
+    return (
+        loop([x, x * x, 3.0])
+        + one
+        + two[1]
+        + generator(x)
+        + guarded(x, 1, scale=x)
+        + first(x) * second(x)
+    )
+"""
+DRIVER = """
+import json
+import sys
+
+import adjoint as ad
+from adjoint.run import functions
+
+lowered = []
+generate = functions.generate
+
+
+def counted(f):
+    lowered.append(f.__qualname__)
+    return generate(f)
+
+
+functions.generate = counted
+import program
+
+result = ad.gradient(program.main, 0.7)
+print(json.dumps({"result": result, "lowered": lowered, "code": ad.code(program.loop)}))
+"""
+
+
+class Project:
+    """A folder with a program, and a cache."""
+
+    def __init__(self, folder):
+        self.folder, self.cache = folder, folder / "cache"
+        self.write("helper", HELPER)
+        self.write("program", PROGRAM)
+        self.write("driver", DRIVER)
+
+    def write(self, name, text):
+        (self.folder / f"{name}.py").write_text(textwrap.dedent(text), encoding="utf-8")
+
+    def run(self, setting=None):
+        run = subprocess.run(
+            [sys.executable, "driver.py"],
+            cwd=self.folder,
+            env={**os.environ, "ADJOINT_CACHE": setting or str(self.cache)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert not run.returncode, run.stderr
+        return json.loads(run.stdout)
+
+    def files(self):
+        return sorted(path for path in self.cache.rglob("*") if path.is_file())
+
+
+@pytest.fixture
+def project(tmp_path):
+    return Project(tmp_path)
+
+
+def test_the_second_process_lowers_nothing(project):
+    plain = project.run("off")
+    assert not project.cache.exists() and "main" in plain["lowered"]
+    first = project.run()
+    assert first == plain and len(project.files()) == len(first["lowered"])
+    second = project.run()
+    assert second == {**first, "lowered": []}
+
+
+def test_a_changed_text_is_lowered_anew(project):
+    before = project.run()
+    project.write("program", PROGRAM.replace("x * 5.0", "x * 7.0"))
+    after = project.run()
+    assert after["result"] != before["result"] and "main" in after["lowered"]
+    assert after["result"] == project.run("off")["result"]
+
+
+def test_a_global_of_another_kind_is_seen(project):
+    before = project.run()
+    project.write("program", PROGRAM.replace("FACTOR = 3.0", "FACTOR = 4.0"))
+    assert project.run()["result"] == project.run("off")["result"] != before["result"]
+    # the file of the program stays as it is; what it reads from another one is no function any more
+    project.write("program", PROGRAM.replace("helper.scaled(x)", "helper.scaled * x"))
+    project.write("helper", HELPER.replace("def scaled(x):", "scaled = 1.0\n\ndef other(x):"))
+    changed = project.run()
+    assert changed["result"] == project.run("off")["result"] == project.run()["result"]
+    project.write("helper", HELPER)
+    failed = subprocess.run([sys.executable, "driver.py"], cwd=project.folder, capture_output=True)
+    assert failed.returncode
+
+
+def test_what_was_cut_off_or_changed_is_not_used(project):
+    first = project.run()
+    for number, path in enumerate(project.files()):
+        data = path.read_bytes()
+        path.write_bytes(data[: len(data) // 2] if number % 2 else data[:-1] + b"?")
+    again = project.run()
+    assert again == first
+    assert project.run()["lowered"] == []
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="no owners of files")
+def test_the_folder_is_private(project):
+    project.run()
+    for path in project.cache.rglob("*"):
+        assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0
+    project.cache.chmod(0o777)  # now anybody may have put something there
+    assert "main" in project.run()["lowered"]
+
+
+def test_any_part_may_be_deleted(project):
+    first = project.run()
+    for path in project.files()[::2]:
+        path.unlink()
+    assert project.run()["result"] == first["result"]
+    assert len(project.files()) == len(first["lowered"])
