@@ -21,12 +21,17 @@ from adjoint.rules.refusal import NoDerivative, moves, refusal, refused_bar
 from adjoint.rules.registry import frule, rrule
 from adjoint.rules.tangents import filled, like_result
 
-__all__ = ["RealLinear", "pointwise"]
+__all__ = ["Components", "RealLinear", "pointwise"]
 
 Slope: TypeAlias = Callable[..., Any] | NoDerivative
 
 
-def pointwise(f: Callable[..., Any], operands: str | None = None, /, **partials: Slope) -> None:
+def pointwise(
+    f: Callable[..., Any],
+    operands: str | Callable[..., Any] | None = None,
+    /,
+    **partials: Slope,
+) -> None:
     """Register both rules of a function that acts on each element by itself.
 
     Parameters
@@ -35,7 +40,8 @@ def pointwise(f: Callable[..., Any], operands: str | None = None, /, **partials:
         Takes numbers, arrays that broadcast and lists that stand for arrays; returns one result or
         a tuple of them.
     operands
-        The names of the parameters, where `f` has no signature (a ufunc); all are positional.
+        Where `f` has no signature: the names of its parameters, all positional (a ufunc), or a
+        function that has it in its place.
     **partials
         By parameter: a function that gives the derivative of the result, or a tuple with that of
         each result (``None``: zero). It names what it reads: ``y``, and any parameters of `f`.
@@ -48,8 +54,10 @@ def pointwise(f: Callable[..., Any], operands: str | None = None, /, **partials:
     dots = inspect.Parameter("dots", inspect.Parameter.POSITIONAL_ONLY)
     reverse.__signature__ = inspect.Signature(plan.parameters)  # type: ignore[attr-defined]
     forward.__signature__ = inspect.Signature([dots, *plan.parameters])  # type: ignore[attr-defined]
-    rrule.register(f, trusted=True)(reverse)
-    frule.register(f, trusted=True)(forward)
+    # the engine takes a trusted ufunc's result for one number or array
+    trusted = isinstance(f, np.ufunc) and f.nout == 1
+    rrule.register(f, trusted=trusted)(reverse)
+    frule.register(f, trusted=trusted)(forward)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +73,14 @@ class RealLinear:
 
 
 @dataclass(frozen=True, slots=True)
+class Components:
+    """The slope of a result that has axes more than its operands, the last ones (a gradient)."""
+
+    slope: Any
+    axes: int
+
+
+@dataclass(frozen=True, slots=True)
 class _Plan:
     f: Callable[..., Any]
     parameters: list[inspect.Parameter]
@@ -72,11 +88,15 @@ class _Plan:
     reads: dict[str, tuple[str, ...]]
 
     @classmethod
-    def of(cls, f: Callable[..., Any], operands: str | None, partials: dict[str, Slope]) -> _Plan:
-        if operands is None:
-            parameters = [
-                p.replace(annotation=p.empty) for p in inspect.signature(f).parameters.values()
-            ]
+    def of(
+        cls,
+        f: Callable[..., Any],
+        operands: str | Callable[..., Any] | None,
+        partials: dict[str, Slope],
+    ) -> _Plan:
+        if not isinstance(operands, str):
+            given = inspect.signature(f if operands is None else operands).parameters.values()
+            parameters = [p.replace(annotation=p.empty) for p in given]
         else:
             kind = inspect.Parameter.POSITIONAL_ONLY
             parameters = [inspect.Parameter(name, kind) for name in operands.split()]
@@ -159,18 +179,20 @@ def _pulled(slopes: tuple[Any, ...], y_bar: Any) -> Any:
     for slope, bar in zip(slopes, y_bar if isinstance(y_bar, tuple) else (y_bar,), strict=True):
         if slope is None or bar is None:
             continue
-        term = _product(bar, slope)
-        if not finite(term):
-            term = np.where(np.equal(bar, 0), 0, term)
+        term = _adjoint(bar, slope)
         total = term if total is None else total + term
     return total
 
 
-def _product(bar: Any, slope: Any) -> Any:
+def _adjoint(bar: Any, slope: Any) -> Any:
+    if isinstance(slope, Components):
+        return np.sum(_adjoint(bar, slope.slope), axis=tuple(range(-slope.axes, 0)))
     if isinstance(slope, RealLinear):
         turned = slope.along * np.real(bar * np.conj(slope.factor))
-        return bar * np.conj(slope.slope) + turned
-    return bar * np.conj(slope)
+        term = bar * np.conj(slope.slope) + turned
+    else:
+        term = bar * np.conj(slope)
+    return term if finite(term) else np.where(np.equal(bar, 0), 0, term)
 
 
 def _forward(
@@ -205,6 +227,8 @@ def _forward(
 
 
 def _pushed(slope: Any, dot: Any) -> Any:
+    if isinstance(slope, Components):
+        return _pushed(slope.slope, np.asarray(dot)[(..., *(None,) * slope.axes)])
     if isinstance(slope, RealLinear):
         along = np.real(np.conj(slope.along) * dot)
         term = slope.slope * dot + slope.factor * along

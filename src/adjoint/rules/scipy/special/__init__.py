@@ -12,10 +12,12 @@ from adjoint.rules.scipy.special import (
     hypergeometric,
     incomplete,
     information,
+    legendre,
     noncentral,
     normalizing,
     polynomials,
     spherical,
+    waves,
 )
 
 __all__ = [
@@ -30,8 +32,10 @@ __all__ = [
     "hypergeometric",
     "incomplete",
     "information",
+    "legendre",
     "noncentral",
     "normalizing",
     "polynomials",
     "spherical",
+    "waves",
 ]
