@@ -10,3 +10,4 @@ import os
 # Before NumPy is imported: everything is measured on one core.
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[_name] = "1"
+os.environ["ADJOINT_CACHE"] = "off"  # nothing comes from an earlier run
