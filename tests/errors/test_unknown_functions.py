@@ -217,6 +217,11 @@ def needed_through_an_object(x):
     return float(decimal.Decimal(x) * 2)
 
 
+def needed_of_a_part(x):
+    first, second = np.broadcast_arrays(x, np.ones(2))
+    return second.sum() * hundred(first[0])
+
+
 @pytest.mark.parametrize(
     "f, where, text",
     [
@@ -225,6 +230,7 @@ def needed_through_an_object(x):
         (needed_inside, needed, "return hundred(y) + x"),
         (needed_through_a_container, needed_through_a_container, "hundred(x)"),
         (needed_through_an_object, needed_through_an_object, "decimal.Decimal(x)"),
+        (needed_of_a_part, needed_of_a_part, "hundred(first[0])"),
     ],
     ids=lambda f: getattr(f, "__name__", ""),
 )

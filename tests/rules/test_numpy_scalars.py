@@ -7,6 +7,12 @@ from tests.rules.harness import complexes, reals, table
 
 REAL = [(1.5,), (2,), (np.float32(1.5),), (reals(3),), ([1.0, 2.0],), (np.array(1.5),)]
 CASES = {
+    (np.generic, "__getitem__"): [
+        (np.float64(1.5), ()),
+        (np.float64(1.5), ...),
+        (np.float32(1.5), None),
+        (np.complex128(1 + 2j), (..., None)),
+    ],
     np.float16: REAL,
     np.float32: [*REAL, ((1.0, 2.0),)],
     np.float64: REAL,

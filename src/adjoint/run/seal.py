@@ -146,8 +146,8 @@ def _general(
 
     def sealed(y_bar: Any) -> tuple[Any, ...]:
         y_bar = take(memory, y, y_bar, arrays=fresh)
-        if type(y_bar) is Poison:
-            return _poisoned(memory, y_bar, args)
+        if (poisoned := _poison_in(y_bar)) is not None:
+            return _poisoned(memory, poisoned, args)
         if y_bar is None:
             return nones
         bars = _checked(f, rule, back(y_bar), shapes, len(args) + 1)
@@ -171,6 +171,15 @@ def _deposit(memory: Memory, f: Any, arg: Any, bar: Any) -> Any:
             f"the rule of '{name_of(f)}' returned a cotangent that does not fit: {error.problem}",
             "return a cotangent with the structure and the shapes of the argument",
         ) from None
+
+
+def _poison_in(bar: Any) -> Poison | None:
+    """Rules cannot calculate with poison: in a part of a result it stands for the whole."""
+    if type(bar) is Poison:
+        return bar
+    if isinstance(bar, list | tuple):
+        return next((found for part in bar if (found := _poison_in(part)) is not None), None)
+    return None
 
 
 def _poisoned(memory: Memory, bar: Poison, args: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -1,4 +1,5 @@
-"""Rules of NumPy's scalar types as functions: ``np.float32(x)`` of a number, an array or a list."""
+"""Rules of NumPy's scalars: the types as functions (``np.float32(x)`` of a number, an array or a
+list), and their subscripts."""
 
 from __future__ import annotations
 
@@ -37,3 +38,20 @@ def _concrete(kind: Any) -> list[Any]:
 for _kind in _concrete(np.inexact):
     _conversion(_kind)
 non_differentiable(np.bool_, *_concrete(np.integer))
+
+
+@rrule.register((np.generic, "__getitem__"), trusted=True)
+def _(x, index, /):
+    """Scalars have a shape too: ``x[()]`` is the scalar, ``x[...]`` an array of no axes."""
+    if not isinstance(x, np.number):
+        return NotImplemented
+    to_x = projector(x)
+    return x[index], lambda y_bar: (None, to_x(np.reshape(y_bar, ())), None)
+
+
+@frule.register((np.generic, "__getitem__"))
+def _(dots, x, index, /):
+    if not isinstance(x, np.number):
+        return NotImplemented
+    y = x[index]
+    return y, None if dots[0] is None else project(np.reshape(dots[0], np.shape(y)), y)
