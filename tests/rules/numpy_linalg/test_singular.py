@@ -214,3 +214,12 @@ def test_the_phases_that_lapack_chooses(shape):
     u, _, vh = np.linalg.svd(reals(m, n) + 1j * reals(m, n, seed=1), full_matrices=False)
     first = vh[:, 0] if m >= n else u[0]
     np.testing.assert_allclose(first.imag, 0, atol=1e-15)
+
+
+def test_a_phase_that_nothing_determines_is_refused_only_where_it_shows():
+    a = np.diag([3.0 + 0j, 2.0, 1.0])[:, [1, 0, 2]]  # V has zeros in its first row
+    with pytest.raises(NoDerivativeError, match="phase"):
+        ad.gradient(lambda m: np.linalg.svd(m)[0].imag.sum(), a)
+    for part in (0, 2):
+        bar = ad.gradient(lambda m: (np.abs(np.linalg.svd(m)[part]) ** 2).sum(), a)[0]
+        np.testing.assert_allclose(bar, 0, atol=1e-14)

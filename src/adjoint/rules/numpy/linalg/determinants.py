@@ -17,7 +17,7 @@ from adjoint.rules.numpy.reductions import others
 from adjoint.rules.registry import non_differentiable
 
 WORST = 1e8
-"""Up to which condition number the inverse gives the adjugate well enough."""
+"""Up to which condition number, roughly, the inverse gives the adjugate well enough."""
 
 
 def cofactors(a: Any, det: Any) -> Any:
@@ -25,15 +25,15 @@ def cofactors(a: Any, det: Any) -> Any:
     a = floating(a)
     if np.all(det) and np.all(np.isfinite(det)):
         inverse = np.linalg.inv(a)
-        if np.all(_norm(a) * _norm(inverse) < WORST):
+        if np.all(_largest(a) * _largest(inverse) < WORST):
             return conj(det)[..., None, None] * dagger(inverse)
     u, s, vh = np.linalg.svd(a)
     sign = conj(np.linalg.det(u) * np.linalg.det(vh))
     return (u * (sign[..., None] * others(s))[..., None, :]) @ vh
 
 
-def _norm(a: Any) -> Any:
-    return np.max(np.sum(np.abs(a), -1), -1, initial=0)
+def _largest(a: Any) -> Any:
+    return abs(a).max((-2, -1), initial=0)
 
 
 # ---- det -----------------------------------------------------------------------------------------

@@ -23,6 +23,7 @@ from adjoint.rules.numpy.linalg.gauges import (
     phased,
     refuse_shared,
     row,
+    squared,
 )
 from adjoint.rules.numpy.linalg.matrices import (
     dagger,
@@ -46,8 +47,9 @@ def eigh_bar(f: Any, w: Any, v: Any, w_bar: Any, v_bar: Any, pivot: Any) -> Any:
         return (v * w_bar[..., None, :]) @ dagger(v)
     equal = equal_pairs(w, np.max(np.abs(w), -1, initial=0), v)
     refuse_shared(f, equal, w_bar, v_bar)
-    turn = np.imag(np.sum(np.conj(v) * v_bar, -2))
-    v_bar = in_phase(f, v_bar, turn, v, row(v, pivot))
+    if np.iscomplexobj(v):
+        turn = np.imag(np.sum(np.conj(v) * v_bar, -2))
+        v_bar = in_phase(f, v_bar, turn, squared(v_bar), v, row(v, pivot))
     inner = over(skew(dagger(v) @ v_bar), differences(w), equal)
     if w_bar is not None:
         inner = inner + diagonal_matrix(w_bar)
@@ -146,7 +148,7 @@ def eig_bar(f: Any, a: Any, w: Any, v: Any, w_bar: Any, v_bar: Any) -> Any:
         equal = _equal(a, w, v)
         refuse_shared(f, equal, w_bar, v_bar, orthogonal=False)
         along = np.sum(np.conj(v) * v_bar, -2)
-        v_bar = in_phase(f, v_bar, np.imag(along), v, _largest(v))
+        v_bar = in_phase(f, v_bar, np.imag(along), squared(v_bar), v, _largest(v))
         v_bar = v_bar - v * np.real(along)[..., None, :]
         inner = inner + over(dagger(v) @ v_bar, np.conj(differences(w)), equal)
     return dagger(inverse) @ inner @ dagger(v)

@@ -47,9 +47,9 @@ def _cholesky_back(y: Any, upper: bool) -> Any:
     def cholesky_back(y_bar):
         """Ā = L⁻ᴴ herm(Φ(Lᴴ L̄)) L⁻¹, with Φ as in `_halved`."""
         factor, bar = (dagger(y), dagger(y_bar)) if upper else (y, y_bar)
+        inverse = np.linalg.inv(factor)
         inner = hermitian(_halved(dagger(factor) @ bar))
-        left = np.linalg.solve(dagger(factor), inner)
-        return None, to_triangle(np.linalg.solve(dagger(factor), dagger(left)), upper)
+        return None, to_triangle(dagger(inverse) @ inner @ inverse, upper)
 
     return cholesky_back
 
@@ -57,8 +57,8 @@ def _cholesky_back(y: Any, upper: bool) -> Any:
 def _cholesky_dot(y: Any, a_dot: Any, upper: bool) -> Any:
     """L̇ = L Φ(L⁻¹ Ȧ L⁻ᴴ)."""
     factor = dagger(y) if upper else y
-    left = np.linalg.solve(factor, from_triangle(a_dot, upper))
-    dot = factor @ _halved(np.linalg.solve(factor, dagger(left)))
+    inverse = np.linalg.inv(factor)
+    dot = factor @ _halved(inverse @ from_triangle(a_dot, upper) @ dagger(inverse))
     return dagger(dot) if upper else dot
 
 

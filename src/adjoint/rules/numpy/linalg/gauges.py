@@ -16,6 +16,7 @@ values, and the values themselves, are not concerned.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ from adjoint.rules.registry import non_differentiable
 
 __all__ = [
     "differences", "equal_pairs", "in_phase", "known_or_nan", "over", "phased", "refuse_shared",
-    "row",
+    "row", "squared",
 ]  # fmt: skip
 
 
@@ -65,10 +66,9 @@ def refuse_shared(
     although the derivative does not; so where values are used as well, some vector has to be, and
     of vectors that are not orthogonal, whose inverse is to be expected, none may be equal.
     """
-    n = equal.shape[-1]
-    pairs = equal & ~np.eye(n, dtype=bool)
-    if not pairs.any():
+    if np.count_nonzero(equal) == math.prod(equal.shape[:-1]):
         return
+    pairs = equal & ~np.eye(equal.shape[-1], dtype=bool)
     used = np.zeros(pairs.shape[:-1], bool)
     for bar in vector_bars:
         if bar is not None:
@@ -96,7 +96,12 @@ def row(vectors: Any, index: int) -> Any:
     return np.arange(m)[:, None] == (index % m if m else 0)
 
 
-def in_phase(f: Any, bar: Any, turn: Any, vectors: Any, mask: Any) -> Any:
+def squared(bar: Any) -> Any:
+    """The squared lengths of columns."""
+    return np.sum(np.abs(bar) ** 2, -2)
+
+
+def in_phase(f: Any, bar: Any, turn: Any, size: Any, vectors: Any, mask: Any) -> Any:
     """The cotangent of vectors whose phases are fixed by a real component.
 
     Parameters
@@ -105,12 +110,14 @@ def in_phase(f: Any, bar: Any, turn: Any, vectors: Any, mask: Any) -> Any:
         The cotangent of the vectors as they come, in columns.
     turn
         How fast the result changes as the phase of each vector turns.
+    size
+        The squared length of what `turn` is computed from, to tell it from rounding.
     vectors, mask
         The vectors, and which component of each is real.
     """
-    if not np.iscomplexobj(vectors):
+    if not np.iscomplexobj(vectors):  # NumPy 1 has real vectors of general matrices
         return bar
-    shows = np.abs(turn) > rounding(vectors) * np.sqrt(np.sum(np.abs(bar) ** 2, -2))
+    shows = np.abs(turn) > rounding(vectors) * np.sqrt(size)
     if not shows.any():
         return bar
     pivot = np.sum(np.where(mask, vectors, 0), -2)

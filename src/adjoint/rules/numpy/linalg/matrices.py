@@ -15,6 +15,7 @@ from adjoint.errors import NoDerivativeError
 from adjoint.rules.registry import non_differentiable
 from adjoint.run.accumulate import Poison
 from adjoint.run.place import current_place
+from adjoint.run.unknown import name_of
 
 __all__ = [
     "dagger", "diagonal", "diagonal_matrix", "floating", "from_triangle", "hermitian", "noise",
@@ -89,7 +90,7 @@ def undetermined(f: Any, why: str, hint: str) -> NoDerivativeError:
     """The error of a derivative that does not exist at this matrix."""
     function, span = current_place()
     return NoDerivativeError(
-        f"a derivative of '{f.__name__}' is needed, which does not exist here: {why}",
+        f"a derivative of '{name_of(f)}' is needed, which does not exist here: {why}",
         hint=hint,
         filename=None if function is None else function.filename,
         span=span,

@@ -17,7 +17,7 @@ import numpy as np
 from adjoint.rules.numpy.linalg.forward import forward_rule
 from adjoint.rules.numpy.linalg.matrices import dagger, floating
 from adjoint.rules.numpy.operands import array_rule
-from adjoint.rules.projection import project
+from adjoint.rules.projection import FLOAT64, project
 from adjoint.rules.registry import non_differentiable
 
 # ---- slopes --------------------------------------------------------------------------------------
@@ -144,6 +144,8 @@ non_differentiable(_is_real)
 def norm_rule(x, ord=None, axis=None, keepdims=False):
     """Of elements, rows, columns or singular values; an integer order is a constant."""
     y = np.linalg.norm(x, ord, axis, keepdims)
+    if type(y) is np.float64 and ord is None and type(x) is np.ndarray and x.dtype is FLOAT64:
+        return y, lambda y_bar: (None, x * (float(y_bar) / float(y) if y else 0.0))
     return y, _back(x, y, ord, *_axes(x, ord, axis))
 
 

@@ -25,6 +25,7 @@ from adjoint.rules.numpy.linalg.gauges import (
     phased,
     refuse_shared,
     row,
+    squared,
 )
 from adjoint.rules.numpy.linalg.matrices import (
     dagger,
@@ -69,11 +70,8 @@ def _vectors_bar(f: Any, parts: tuple[Any, ...], bars: tuple[Any, ...]) -> Any:
     equal, zero = _coincident(u, s, v)
     refuse_shared(f, equal, s_bar, u_bar, v_bar)
     _refuse_null(f, zero, u, v, u_bar, v_bar)
-    turn = np.imag(np.sum(np.conj(u) * u_bar, -2) + np.sum(np.conj(v) * v_bar, -2))
-    if _turns_v(u, v):
-        v_bar = in_phase(f, v_bar, turn, v, row(v, 0))
-    else:
-        u_bar = in_phase(f, u_bar, turn, u, row(u, 0))
+    if np.iscomplexobj(u):
+        u_bar, v_bar = _in_phase(f, u, v, u_bar, v_bar)
     of_u, of_v = dagger(u) @ u_bar, dagger(v) @ v_bar
     inner = over(skew(of_u) + skew(of_v), differences(s), equal)
     inner = inner + over(skew(of_u) - skew(of_v), *_sums(s))
@@ -86,6 +84,14 @@ def _vectors_bar(f: Any, parts: tuple[Any, ...], bars: tuple[Any, ...]) -> Any:
     if v.shape[-2] > s.shape[-1]:
         bar = bar + u @ dagger((v_bar - v @ of_v) * weight)
     return bar
+
+
+def _in_phase(f: Any, u: Any, v: Any, u_bar: Any, v_bar: Any) -> tuple[Any, Any]:
+    turn = np.imag(np.sum(np.conj(u) * u_bar, -2) + np.sum(np.conj(v) * v_bar, -2))
+    size = squared(u_bar) + squared(v_bar)
+    if _turns_v(u, v):
+        return u_bar, in_phase(f, v_bar, turn, size, v, row(v, 0))
+    return in_phase(f, u_bar, turn, size, u, row(u, 0)), v_bar
 
 
 def rest_of(f: Any, bar: Any, vectors: Any, k: int) -> Any:
