@@ -29,7 +29,7 @@ from adjoint.ir.nodes import (
 )
 from adjoint.ir.walk import operands, targets, walk
 
-__all__ = ["MalformedIR", "operands", "targets", "verify", "walk"]
+__all__ = ["MalformedIR", "verify"]
 
 
 class MalformedIR(AssertionError):

@@ -79,6 +79,8 @@ class Graph:
         By their heads.
     labels
         The blocks that are jumped to.
+    behind
+        The loops behind which labels stand.
     repeated
         The short ones that are written at each place that jumps to them instead.
     """
@@ -92,6 +94,7 @@ class Graph:
         self.labels: set[Block] = set()
         self._inside: dict[Block, list[Block]] = {}
         self._behind: dict[Block, list[Block]] = {}
+        self.behind: dict[Block, Loop] = {}
         for block in self.blocks[1:]:
             self._place(block)
         for loop in self.loops.values():
@@ -143,6 +146,7 @@ class Graph:
             behind = None  # a ``return`` inside the loop needs no jump
         if behind is not None:
             self.labels.add(block)
+            self.behind[block] = behind
             self._behind.setdefault(behind.head, []).append(block)
         elif joins:
             self.labels.add(block)
@@ -157,6 +161,7 @@ class Graph:
             if last in behind and len(self._forward(last)) == 1:
                 behind.remove(last)
                 self.labels.discard(last)
+                del self.behind[last]
 
 
 # ---- blocks --------------------------------------------------------------------------------------

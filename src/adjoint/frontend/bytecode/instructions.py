@@ -94,6 +94,7 @@ def _span(positions: Any, before: Span) -> Span:
 
 CONSTRUCTS = {
     "BEFORE_WITH": "with",
+    "CLEANUP_THROW": "yield from",
     "SEND": "yield from",
     "GET_YIELD_FROM_ITER": "yield from",
     "GET_AWAITABLE": "await",

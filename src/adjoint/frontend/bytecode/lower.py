@@ -11,7 +11,7 @@ from adjoint.frontend.bytecode.machine import Machine
 from adjoint.frontend.bytecode.regions import region_of
 from adjoint.frontend.bytecode.structure import structured
 from adjoint.ir import nodes as ir
-from adjoint.ir.verify import operands, targets, walk
+from adjoint.ir.walk import operands, targets, walk
 
 __all__ = ["lower"]
 

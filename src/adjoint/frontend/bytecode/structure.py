@@ -175,10 +175,16 @@ class _Walk:
                 self._machine.refuse()
         for i, entry in enumerate(frame.stack):
             entries = [other.stack[i] for _, other in jumps]
-            if all(_same(entry, other) for other in entries):
-                continue
-            frame.stack[i] = self._moved(entries, [goto for goto, _ in jumps])
+            same = all(_same(entry, other) for other in entries)
+            if not same or (self._machine.is_temporary(entry) and self._is_of_loop(label, i)):
+                frame.stack[i] = self._moved(entries, [goto for goto, _ in jumps])
         return frame
+
+    def _is_of_loop(self, label: Block, i: int) -> bool:
+        """Whether an entry comes out of the loop that the label is behind: temporaries do not
+        outlive the iteration that they are made in."""
+        loop = self._graph.behind.get(label)
+        return loop is not None and i >= len(self._heads[loop.head].stack)
 
     def _moved(self, entries: list[Entry], gotos: list[Goto]) -> Var:
         choice = self._machine.variable("choice")
