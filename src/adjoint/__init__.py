@@ -7,8 +7,9 @@
 """
 
 from adjoint import errors, nn, testing, value
-from adjoint.api import code, grad, gradient, ir, pullback, value_and_grad, withgradient
+from adjoint.api import grad, gradient, pullback, value_and_grad, withgradient
 from adjoint.errors import AdjointError
+from adjoint.looking import code, ir
 from adjoint.operators import hook, stop_gradient
 from adjoint.rules.evalpoly import evalpoly
 from adjoint.rules.registry import frule, non_differentiable, rrule

@@ -3,35 +3,28 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping
-from types import BuiltinMethodType, FunctionType, MethodType, MethodWrapperType
+from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from adjoint.errors import AdjointError, ArgumentError, CotangentError, NotScalarError, SourceError
-from adjoint.frontend import lower_any
-from adjoint.ir.printer import format_function
+from adjoint.errors import AdjointError, ArgumentError, NotScalarError
+from adjoint.results import checked_cotangent, collect, filled, plain_cotangents, zeros_like
 from adjoint.rules.projection import project
-from adjoint.run.accumulate import Poison, finish
-from adjoint.run.dispatch import call_keywords, class_attribute
+from adjoint.run.dispatch import call_keywords
 from adjoint.run.engine import basics
-from adjoint.run.functions import unit_of
 from adjoint.run.memory import Memory
 from adjoint.run.place import as_user_error
 from adjoint.run.session import session
-from adjoint.run.structure import Reader, by_value, deposit, fields_of, is_record
-from adjoint.tangent import Tangent
+from adjoint.run.structure import by_value, deposit
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 __all__ = [
     "Pullback",
     "ValueAndGradient",
-    "code",
     "grad",
     "gradient",
-    "ir",
     "pullback",
     "value_and_grad",
     "withgradient",
@@ -88,7 +81,7 @@ class Pullback:
     def _sweep(self, y_bar: Any, *, of_function: bool) -> tuple[Any, ...]:
         if y_bar is None:
             return (None,) * (len(self._args) + 1)
-        value_bar = _checked_cotangent(self._y, y_bar)
+        value_bar = checked_cotangent(self._y, y_bar)
         with self._memory.lock, session:
             return self._swept(value_bar, y_bar, of_function)
 
@@ -105,160 +98,12 @@ class Pullback:
                 # arguments' shadows.
                 memory.rewind(0)
                 if not of_function and not memory.written:
-                    found = _plain_cotangents(self._args, bars, given)
+                    found = plain_cotangents(self._args, bars, given)
                     if found is not None:
                         return found
-                return self._collect(bars, given, of_function)
+                return collect(memory, self._f, self._args, bars, given, of_function)
             finally:
                 memory.end_sweep()
-
-    def _collect(self, bars: tuple[Any, ...], y_bar: Any, of_function: bool) -> tuple[Any, ...]:
-        reader = Reader(self._memory, taking=False)
-        values = (self._f, *self._args) if of_function else self._args
-        bars = bars[: len(self._args) + 1] if of_function else bars[1 : len(self._args) + 1]
-        if not _distinct(values):
-            # An array that occurs twice shows its whole cotangent at both places, as other objects
-            # do by themselves.
-            reader.totals, reader.counting = {}, True
-            for value, bar in zip(values, bars, strict=True):
-                reader.read(value, bar)
-            reader.counting = False
-        owned = _Owned((y_bar, values))
-        found = tuple(
-            owned.own(value, reader.read(value, bar))
-            for value, bar in zip(values, bars, strict=True)
-        )
-        return found if of_function else (None, *found)
-
-
-def _plain_cotangents(
-    args: tuple[Any, ...], bars: tuple[Any, ...], y_bar: Any
-) -> tuple[Any, ...] | None:
-    """What `_collect` makes where all arguments are floats or arrays of doubles; else ``None``."""
-    if len(args) > 1 and not _distinct(args):
-        return None
-    found: list[Any] = [None]
-    arrays = [y_bar, *args]
-    for value, bar in zip(args, bars[1 : len(args) + 1], strict=True):
-        bar = finish(bar)
-        kind = type(bar)
-        if type(value) is float:
-            if kind is not float:
-                return None
-        elif type(value) is not np.ndarray:
-            return None
-        elif kind is not np.ndarray or bar.dtype is not value.dtype or bar.shape != value.shape:
-            return None
-        elif bar.base is not None or not bar.flags.writeable or any(bar is x for x in arrays):
-            bar = bar.copy()
-        arrays.append(bar)
-        found.append(bar)
-    return tuple(found)
-
-
-def _distinct(values: tuple[Any, ...]) -> bool:
-    """Whether no array can occur twice: plain functions, numbers, and each array once."""
-    arrays = [id(value) for value in values if isinstance(value, np.ndarray)]
-    return len(set(arrays)) == len(arrays) and all(
-        by_value(value)
-        or type(value) is str
-        or (isinstance(value, FunctionType) and not value.__closure__)
-        for value in values
-    )
-
-
-class _Owned:
-    """Makes the result the caller's own: plain, writable, no array of it twice, none that a rule
-    still holds."""
-
-    def __init__(self, elsewhere: Any) -> None:
-        self._seen = {id(array) for array in _arrays(elsewhere)}
-
-    def own(self, value: Any, bar: Any) -> Any:
-        if bar is None:
-            return None
-        if type(bar) is Poison:
-            raise bar.error
-        if by_value(value):
-            return self._number(value, bar)
-        return self._structure(value, bar)
-
-    def _number(self, value: Any, bar: Any) -> Any:
-        bar = project(bar, value)
-        if not isinstance(bar, np.ndarray):
-            return bar
-        if bar.base is not None or not bar.flags.writeable or id(bar) in self._seen:
-            bar = bar.copy()
-        self._seen.add(id(bar))
-        return bar
-
-    def _structure(self, value: Any, bar: Any) -> Any:
-        if isinstance(value, MethodType | BuiltinMethodType | MethodWrapperType):
-            return self.own(value.__self__, bar)
-        if isinstance(bar, Tangent):
-            return Tangent(
-                bar._primal,
-                {name: self.own(_field(value, name), part) for name, part in bar.items()},
-            )
-        if isinstance(bar, dict):
-            return {key: self.own(value[key], part) for key, part in bar.items()}
-        if isinstance(bar, list | tuple):
-            parts = [self.own(item, part) for item, part in zip(value, bar, strict=True)]
-            return bar._make(parts) if hasattr(bar, "_make") else type(bar)(parts)
-        return bar
-
-
-def _arrays(value: Any) -> Iterator[np.ndarray[Any, Any]]:
-    """The arrays of a cotangent or of arguments, in containers too."""
-    if isinstance(value, np.ndarray):
-        yield value
-    elif isinstance(value, Mapping):
-        for part in value.values():
-            yield from _arrays(part)
-    elif isinstance(value, list | tuple):
-        for part in value:
-            yield from _arrays(part)
-
-
-def _field(value: Any, name: str) -> Any:
-    if isinstance(value, FunctionType):
-        cells = dict(zip(value.__code__.co_freevars, value.__closure__ or (), strict=True))
-        return cells[name].cell_contents
-    fields = getattr(value, "__dict__", {})
-    return fields[name] if name in fields else getattr(value, name)
-
-
-def _checked_cotangent(y: Any, y_bar: Any) -> Any:
-    """`y_bar` as the engine takes it: an array of the result's shape and dtype, or a structure
-    (checked later)."""
-    if not by_value(y):
-        if y is None or isinstance(y, str | bytes | type):
-            raise CotangentError(
-                f"the result is a {type(y).__name__}, which has no cotangent", hint="give None"
-            )
-        return y_bar
-    if isinstance(y_bar, list | tuple | dict | str) and not (
-        isinstance(y, np.ndarray) and isinstance(y_bar, list)
-    ):
-        raise CotangentError(
-            f"the cotangent of a {type(y).__name__} cannot be a {type(y_bar).__name__}"
-        )
-    found = np.shape(y_bar)
-    if found != np.shape(y):
-        raise CotangentError(
-            f"the cotangent has shape {found}, the result has shape {np.shape(y)}",
-            hint="give a cotangent of the shape of the result",
-        )
-    array = np.asarray(y_bar)
-    if array.dtype.kind not in "fciub":
-        raise CotangentError(
-            f"the cotangent of a number or an array has to be numeric, not {array.dtype}"
-        )
-    if array.dtype.kind == "c" and not np.iscomplexobj(y):
-        raise CotangentError(
-            "the cotangent of a real result cannot be complex", hint="give its real part"
-        )
-    return project(y_bar if not isinstance(y_bar, list) else array, y)
 
 
 def public(f: F) -> F:
@@ -469,71 +314,5 @@ def _chosen(
                 hint="argnums counts positional arguments from 0; keyword arguments are constant",
             )
     value, bars = _both(f, args, kwargs)
-    found = [zeros_like(args[i]) if bars[i] is None else _filled(args[i], bars[i]) for i in wanted]
+    found = [zeros_like(args[i]) if bars[i] is None else filled(args[i], bars[i]) for i in wanted]
     return value, tuple(found) if isinstance(argnums, tuple) else found[0]
-
-
-def zeros_like(value: Any) -> Any:
-    """The zero cotangent of a value."""
-    if isinstance(value, np.ndarray):
-        return np.zeros(value.shape, value.dtype if value.dtype.kind in "fc" else float)
-    if by_value(value):
-        return project(0.0, value)
-    return _filled(value, None)
-
-
-def _filled(value: Any, bar: Any, within: tuple[int, ...] = ()) -> Any:
-    """A cotangent in which zeros stand where there is no path, in containers too."""
-    if by_value(value):
-        return zeros_like(value) if bar is None else bar
-    if isinstance(value, list | tuple):
-        parts = [
-            _filled(item, None if bar is None else bar[i], within) for i, item in enumerate(value)
-        ]
-        return value._make(parts) if hasattr(value, "_make") else type(value)(parts)
-    if isinstance(value, dict):
-        return {
-            key: _filled(item, None if bar is None else bar.get(key), within)
-            for key, item in value.items()
-        }
-    fields = fields_of(value) if is_record(value) else None
-    if fields is not None and id(value) not in within:
-        named = {
-            name: _filled(item, None if bar is None else bar.get(name), (*within, id(value)))
-            for name, item in fields.items()
-        }
-        if any(part is not None for part in named.values()):
-            return Tangent(type(value), named)
-    return bar
-
-
-# ---- looking inside ------------------------------------------------------------------------------
-
-
-def _python_function(f: Any) -> FunctionType:
-    while not isinstance(f, FunctionType):
-        if isinstance(f, MethodType):
-            f = f.__func__
-        elif hasattr(f, "func") and callable(f.func):
-            f = f.func
-        elif isinstance(getattr(f, "__wrapped__", None), FunctionType):
-            f = f.__wrapped__
-        elif isinstance(f, type) and isinstance(class_attribute(f, "__init__"), FunctionType):
-            f = class_attribute(f, "__init__")
-        elif isinstance(class_attribute(type(f), "__call__"), FunctionType):
-            f = class_attribute(type(f), "__call__")
-        else:
-            raise SourceError(
-                f"{f!r} has no Python source", hint="it may have a rule: see ad.rrule"
-            )
-    return f
-
-
-def ir(f: Callable[..., Any]) -> str:
-    """What the library sees of a function: its intermediate representation as text."""
-    return format_function(lower_any(_python_function(f)))
-
-
-def code(f: Callable[..., Any]) -> str:
-    """What the library generates for a function: its forward and its reverse function as text."""
-    return unit_of(_python_function(f)).source.text

@@ -85,6 +85,8 @@ OWN = tuple(
     f"adjoint.{part}"
     for part in (
         "api",
+        "looking",
+        "results",
         "run",
         "transform",
         "frontend",

@@ -1,0 +1,44 @@
+"""What the library sees of a function, and what it generates for it, as text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import FunctionType, MethodType
+from typing import Any
+
+from adjoint.errors import SourceError
+from adjoint.frontend import lower_any
+from adjoint.ir.printer import format_function
+from adjoint.run.dispatch import class_attribute
+from adjoint.run.functions import unit_of
+
+__all__ = ["code", "ir"]
+
+
+def _python_function(f: Any) -> FunctionType:
+    while not isinstance(f, FunctionType):
+        if isinstance(f, MethodType):
+            f = f.__func__
+        elif hasattr(f, "func") and callable(f.func):
+            f = f.func
+        elif isinstance(getattr(f, "__wrapped__", None), FunctionType):
+            f = f.__wrapped__
+        elif isinstance(f, type) and isinstance(class_attribute(f, "__init__"), FunctionType):
+            f = class_attribute(f, "__init__")
+        elif isinstance(class_attribute(type(f), "__call__"), FunctionType):
+            f = class_attribute(type(f), "__call__")
+        else:
+            raise SourceError(
+                f"{f!r} has no Python source", hint="it may have a rule: see ad.rrule"
+            )
+    return f
+
+
+def ir(f: Callable[..., Any]) -> str:
+    """What the library sees of a function: its intermediate representation as text."""
+    return format_function(lower_any(_python_function(f)))
+
+
+def code(f: Callable[..., Any]) -> str:
+    """What the library generates for a function: its forward and its reverse function as text."""
+    return unit_of(_python_function(f)).source.text

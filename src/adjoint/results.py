@@ -1,0 +1,209 @@
+"""Cotangents at the border to the user: what is given to a pullback, and what it returns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from types import BuiltinMethodType, FunctionType, MethodType, MethodWrapperType
+from typing import Any
+
+import numpy as np
+
+from adjoint.errors import CotangentError
+from adjoint.rules.projection import project
+from adjoint.run.accumulate import Poison, finish
+from adjoint.run.memory import Memory
+from adjoint.run.structure import Reader, by_value, fields_of, is_record
+from adjoint.tangent import Tangent
+
+__all__ = ["checked_cotangent", "collect", "filled", "plain_cotangents", "zeros_like"]
+
+
+def checked_cotangent(y: Any, y_bar: Any) -> Any:
+    """`y_bar` as the engine takes it: an array of the result's shape and dtype, or a structure
+    (checked later)."""
+    if not by_value(y):
+        if y is None or isinstance(y, str | bytes | type):
+            raise CotangentError(
+                f"the result is a {type(y).__name__}, which has no cotangent", hint="give None"
+            )
+        return y_bar
+    if isinstance(y_bar, list | tuple | dict | str) and not (
+        isinstance(y, np.ndarray) and isinstance(y_bar, list)
+    ):
+        raise CotangentError(
+            f"the cotangent of a {type(y).__name__} cannot be a {type(y_bar).__name__}"
+        )
+    found = np.shape(y_bar)
+    if found != np.shape(y):
+        raise CotangentError(
+            f"the cotangent has shape {found}, the result has shape {np.shape(y)}",
+            hint="give a cotangent of the shape of the result",
+        )
+    array = np.asarray(y_bar)
+    if array.dtype.kind not in "fciub":
+        raise CotangentError(
+            f"the cotangent of a number or an array has to be numeric, not {array.dtype}"
+        )
+    if array.dtype.kind == "c" and not np.iscomplexobj(y):
+        raise CotangentError(
+            "the cotangent of a real result cannot be complex", hint="give its real part"
+        )
+    return project(y_bar if not isinstance(y_bar, list) else array, y)
+
+
+def collect(
+    memory: Memory,
+    f: Any,
+    args: tuple[Any, ...],
+    bars: tuple[Any, ...],
+    y_bar: Any,
+    of_function: bool,
+) -> tuple[Any, ...]:
+    """The cotangents of `f` (``None`` unless `of_function`) and of `args` as plain structures of
+    the user's own, from those by value and from what memory holds."""
+    reader = Reader(memory, taking=False)
+    values = (f, *args) if of_function else args
+    bars = bars[: len(args) + 1] if of_function else bars[1 : len(args) + 1]
+    if not _distinct(values):
+        # An array that occurs twice shows its whole cotangent at both places, as other objects
+        # do by themselves.
+        reader.totals, reader.counting = {}, True
+        for value, bar in zip(values, bars, strict=True):
+            reader.read(value, bar)
+        reader.counting = False
+    owned = _Owned((y_bar, values))
+    found = tuple(
+        owned.own(value, reader.read(value, bar)) for value, bar in zip(values, bars, strict=True)
+    )
+    return found if of_function else (None, *found)
+
+
+def plain_cotangents(
+    args: tuple[Any, ...], bars: tuple[Any, ...], y_bar: Any
+) -> tuple[Any, ...] | None:
+    """What `collect` makes where all arguments are floats or arrays of doubles; else ``None``."""
+    if len(args) > 1 and not _distinct(args):
+        return None
+    found: list[Any] = [None]
+    arrays = [y_bar, *args]
+    for value, bar in zip(args, bars[1 : len(args) + 1], strict=True):
+        bar = finish(bar)
+        kind = type(bar)
+        if type(value) is float:
+            if kind is not float:
+                return None
+        elif type(value) is not np.ndarray:
+            return None
+        elif kind is not np.ndarray or bar.dtype is not value.dtype or bar.shape != value.shape:
+            return None
+        elif bar.base is not None or not bar.flags.writeable or any(bar is x for x in arrays):
+            bar = bar.copy()
+        arrays.append(bar)
+        found.append(bar)
+    return tuple(found)
+
+
+def _distinct(values: tuple[Any, ...]) -> bool:
+    """Whether no array can occur twice: plain functions, numbers, and each array once."""
+    arrays = [id(value) for value in values if isinstance(value, np.ndarray)]
+    return len(set(arrays)) == len(arrays) and all(
+        by_value(value)
+        or type(value) is str
+        or (isinstance(value, FunctionType) and not value.__closure__)
+        for value in values
+    )
+
+
+class _Owned:
+    """Makes the result the caller's own: plain, writable, no array of it twice, none that a rule
+    still holds."""
+
+    def __init__(self, elsewhere: Any) -> None:
+        self._seen = {id(array) for array in _arrays(elsewhere)}
+
+    def own(self, value: Any, bar: Any) -> Any:
+        if bar is None:
+            return None
+        if type(bar) is Poison:
+            raise bar.error
+        if by_value(value):
+            return self._number(value, bar)
+        return self._structure(value, bar)
+
+    def _number(self, value: Any, bar: Any) -> Any:
+        bar = project(bar, value)
+        if not isinstance(bar, np.ndarray):
+            return bar
+        if bar.base is not None or not bar.flags.writeable or id(bar) in self._seen:
+            bar = bar.copy()
+        self._seen.add(id(bar))
+        return bar
+
+    def _structure(self, value: Any, bar: Any) -> Any:
+        if isinstance(value, MethodType | BuiltinMethodType | MethodWrapperType):
+            return self.own(value.__self__, bar)
+        if isinstance(bar, Tangent):
+            return Tangent(
+                bar._primal,
+                {name: self.own(_field(value, name), part) for name, part in bar.items()},
+            )
+        if isinstance(bar, dict):
+            return {key: self.own(value[key], part) for key, part in bar.items()}
+        if isinstance(bar, list | tuple):
+            parts = [self.own(item, part) for item, part in zip(value, bar, strict=True)]
+            return bar._make(parts) if hasattr(bar, "_make") else type(bar)(parts)
+        return bar
+
+
+def _arrays(value: Any) -> Iterator[np.ndarray[Any, Any]]:
+    """The arrays of a cotangent or of arguments, in containers too."""
+    if isinstance(value, np.ndarray):
+        yield value
+    elif isinstance(value, Mapping):
+        for part in value.values():
+            yield from _arrays(part)
+    elif isinstance(value, list | tuple):
+        for part in value:
+            yield from _arrays(part)
+
+
+def _field(value: Any, name: str) -> Any:
+    if isinstance(value, FunctionType):
+        cells = dict(zip(value.__code__.co_freevars, value.__closure__ or (), strict=True))
+        return cells[name].cell_contents
+    fields = getattr(value, "__dict__", {})
+    return fields[name] if name in fields else getattr(value, name)
+
+
+def zeros_like(value: Any) -> Any:
+    """The zero cotangent of a value."""
+    if isinstance(value, np.ndarray):
+        return np.zeros(value.shape, value.dtype if value.dtype.kind in "fc" else float)
+    if by_value(value):
+        return project(0.0, value)
+    return filled(value, None)
+
+
+def filled(value: Any, bar: Any, within: tuple[int, ...] = ()) -> Any:
+    """A cotangent in which zeros stand where there is no path, in containers too."""
+    if by_value(value):
+        return zeros_like(value) if bar is None else bar
+    if isinstance(value, list | tuple):
+        parts = [
+            filled(item, None if bar is None else bar[i], within) for i, item in enumerate(value)
+        ]
+        return value._make(parts) if hasattr(value, "_make") else type(value)(parts)
+    if isinstance(value, dict):
+        return {
+            key: filled(item, None if bar is None else bar.get(key), within)
+            for key, item in value.items()
+        }
+    fields = fields_of(value) if is_record(value) else None
+    if fields is not None and id(value) not in within:
+        named = {
+            name: filled(item, None if bar is None else bar.get(name), (*within, id(value)))
+            for name, item in fields.items()
+        }
+        if any(part is not None for part in named.values()):
+            return Tangent(type(value), named)
+    return bar
