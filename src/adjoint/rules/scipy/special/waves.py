@@ -146,6 +146,16 @@ pointwise(sp.pbdv_seq, v=ORDER, x=lambda y, v, x: _cylinders(y, v, x))
 pointwise(sp.pbvv_seq, v=ORDER, x=lambda y, v, x: _cylinders(y, v, x))
 
 
+def _whole_cylinders(y: Any, n: Any, z: Any) -> tuple[Any, Any]:
+    """Of the orders 0, ±1, …, n; off the real axis SciPy's values are others than it says."""
+    if np.any(np.imag(z)):
+        return y[0] * np.nan, y[1] * np.nan
+    return _cylinder(y, np.arange(len(y[0])) * (1 if n >= 0 else -1), z)
+
+
+pointwise(sp.pbdn_seq, z=lambda y, n, z: _whole_cylinders(y, n, z))
+
+
 # ---- ellipsoidal harmonics -----------------------------------------------------------------------
 
 ELLIPSOID = NoDerivative("any argument")
