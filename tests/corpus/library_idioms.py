@@ -5,6 +5,7 @@ import numpy as np
 from tests.corpus.registry import case
 
 X = np.array([0.3, 0.8, 1.4, -0.6])
+M = np.sqrt(np.arange(1.0, 25.0)).reshape(2, 3, 4)
 
 
 # ---- NumPy's scalars and arrays of no axes -------------------------------------------------------
@@ -17,3 +18,14 @@ def scalars_have_a_shape(x):
     total = total[()] if total.ndim == 0 else total
     spread = np.asarray(total)[()] * x.max()
     return spread * total[...] + (total[None] * x).sum() + total[..., np.newaxis][0]
+
+
+@case(M, X)
+def products_along_other_axes(m, x):
+    total = np.matmul(m, m[0], axes=[(1, 2), (-1, 0), (0, 2)]).sum()
+    if hasattr(np, "vecdot"):
+        total += (
+            np.vecdot(x, x, axis=-1) * 2.0 + (np.vecdot(m, m, axis=1, keepdims=True) ** 2).sum()
+        )
+        total += (np.vecdot(m, m[0], axes=[1, 0]) * x).sum()
+    return total

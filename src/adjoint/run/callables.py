@@ -145,7 +145,7 @@ def _ufunc(
             return linked(record, slot, as_given, call_keywords, override, operands, kwargs)
     if not kwargs and len(args) <= f.nin:
         return _named(record, slot, f, args, kwargs)
-    from adjoint.rules.numpy.keywords import ufunc_as
+    from adjoint.rules.numpy.keywords import gufunc_along, ufunc_as
     from adjoint.rules.numpy.out import ufunc_into
 
     out = kwargs.get("out")
@@ -169,6 +169,14 @@ def _ufunc(
         return linked(
             record, slot, as_cast, call_function, ufunc_as, (f, rest["dtype"], args), NO_KEYWORDS
         )
+    if out is None and f.signature is not None and rest and set(rest) <= _AXES and f.nout == 1:
+
+        def as_moved(_: tuple[Any, ...]) -> tuple[Any, ...]:
+            return (None, *record[0].take_items(args, len(args)), *(None,) * (n + len(kwargs)))
+
+        axes = rest.get("axes") or [rest.get("axis", -1)] * f.nin
+        operands = (f, args, axes, bool(rest.get("keepdims")))
+        return linked(record, slot, as_moved, call_function, gufunc_along, operands, NO_KEYWORDS)
     if out is None:
         dropped = [key for key in kwargs if key not in rest]
 
@@ -196,6 +204,10 @@ def _ufunc(
 
     record[slot] = out_back
     return y
+
+
+_AXES = frozenset({"axis", "axes", "keepdims"})
+"""Keyword arguments by which a generalized ufunc is told where its operands' axes stand."""
 
 
 def _method_descriptor(

@@ -6,9 +6,23 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["ufunc_as"]
+__all__ = ["gufunc_along", "ufunc_as"]
 
 
 def ufunc_as(f: Any, dtype: Any, args: Any) -> Any:
     """``f(*args, dtype=dtype)``: NumPy casts the operands, then computes."""
     return f(*[np.asarray(arg, dtype=dtype) for arg in args])
+
+
+def gufunc_along(f: Any, args: Any, axes: Any, keepdims: bool) -> Any:
+    """``f(*args, axes=axes, keepdims=keepdims)`` of a generalized ufunc with one result: the axes
+    that it works on are moved to the end, where it looks for them."""
+    axes = [(place,) if isinstance(place, int) else tuple(place) for place in axes]
+    y = f(*[_to_end(arg, place) for arg, place in zip(args, axes, strict=False)])
+    if keepdims:
+        return np.expand_dims(y, axes[0])
+    return np.moveaxis(y, range(-len(axes[-1]), 0), axes[-1]) if len(axes) > f.nin else y
+
+
+def _to_end(x: Any, axes: Any) -> Any:
+    return np.moveaxis(x, axes, range(-len(axes), 0))

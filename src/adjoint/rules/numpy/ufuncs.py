@@ -218,8 +218,8 @@ def _(dots, x, /):
 if hasattr(np, "vecdot"):  # Σ conj(a) b
     bilinear(
         np.vecdot,
-        lambda y_bar, a, b: np.conj(y_bar)[..., None] * b,
-        lambda y_bar, a, b: y_bar[..., None] * a,
+        lambda y_bar, a, b: np.expand_dims(np.conj(y_bar), -1) * b,
+        lambda y_bar, a, b: np.expand_dims(y_bar, -1) * a,
     )
 if hasattr(np, "matvec"):
     bilinear(
