@@ -54,7 +54,17 @@ CASES = (
             (SINGLE,),
             (A.tolist(),),
         ],
-        np.linalg.trace: [(A,), (A3,), case(A3, offset=1), case(A, offset=-1), (C,), (SINGLE,)],
+        np.linalg.trace: [
+            (A,),
+            (A3,),
+            case(A3, offset=1),
+            case(A, offset=-1),
+            (C,),
+            (SINGLE,),
+            case(SINGLE, dtype=float),
+            case(A, dtype=int),
+            (A.tolist(),),
+        ],
         np.linalg.matrix_transpose: [(A,), (A3,), (C,), (SINGLE,)],
     }
     if hasattr(np.linalg, "matmul")

@@ -2,8 +2,12 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import mutually_broadcastable_shapes
 
 import adjoint as ad
+from adjoint.testing import check_rule
 from tests.rules.harness import case, table
 from tests.rules.numpy_linalg.matrices import (
     check_second,
@@ -97,6 +101,22 @@ def test_singular_matrices_raise_numpys_own_error(f):
     with pytest.raises(np.linalg.LinAlgError) as found:
         ad.pullback(f, np.ones((2, 2)))
     assert str(found.value) == str(plain.value)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    mutually_broadcastable_shapes(num_shapes=2, max_dims=3, max_side=3, min_side=0),
+    st.sampled_from(["f4", "f8", "c16"]),
+    st.sampled_from(["f8", "c8", "c16"]),
+)
+def test_any_shapes_that_broadcast_and_any_dtypes(shapes, left, right):
+    first, second = shapes.input_shapes
+    a = square(*first, 2, 2).astype(left)
+    if not NUMPY_2:  # where one axis fewer makes a stack of vectors
+        second = (1,) * (len(first) - len(second)) + second
+    check_rule(np.linalg.solve, a, complexes(*second, 2, 3).real.astype(right))
+    check_rule(np.linalg.inv, a)
+    check_rule(np.linalg.det, a)
 
 
 def test_by_keyword():

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.rules.matmul import bilinear, left_bar, plain_products, right_bar
-from adjoint.rules.numpy.operands import array_rule, conj, linear_frule, linear_rule
+from adjoint.rules.numpy.operands import array_rule, conj, linear_frule, linear_rule, severed
 from adjoint.rules.numpy.shaping import diagonal_of
 from adjoint.rules.projection import unbroadcast
 from adjoint.rules.registry import non_differentiable, rrule
@@ -55,14 +55,22 @@ def _views() -> None:
     def diagonal_bar(y_bar: Any, shape: Any, *, offset: int = 0) -> Any:
         return diagonal_of(shape, offset, -2, -1, y_bar)
 
-    def trace_bar(y_bar: Any, shape: Any, *, offset: int = 0) -> Any:
-        return diagonal_of(shape, offset, -2, -1, np.asarray(y_bar)[..., None])
+    @array_rule(np.linalg.trace, operands="x")
+    def _(x, /, *, offset=0, dtype=None):
+        y, shape = np.linalg.trace(x, offset=offset, dtype=dtype), np.shape(x)
+        if severed(y, x):
+            return y, lambda y_bar: (None, None)
+        return y, lambda y_bar: (
+            None,
+            diagonal_of(shape, offset, -2, -1, np.asarray(y_bar)[..., None]),
+        )
+
+    linear_frule(np.linalg.trace, positional=0)
 
     def transpose_bar(y_bar: Any, shape: Any) -> Any:
         return np.swapaxes(y_bar, -1, -2)
 
     linear_rule(np.linalg.diagonal, diagonal_bar, operand="", alias=True)
-    linear_rule(np.linalg.trace, trace_bar, operand="")
     linear_rule(np.linalg.matrix_transpose, transpose_bar, operand="", alias=True)
 
 
