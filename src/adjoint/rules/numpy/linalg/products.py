@@ -40,6 +40,8 @@ def _products() -> None:
 
     @array_rule(np.linalg.cross, operands="x1 x2")
     def _(x1, x2, /, *, axis=-1):
+        if any(np.shape(np.moveaxis(x, axis, -1))[-1] != 3 for x in (x1, x2)):
+            return NotImplemented  # so that the error is that of this function
         found = rrule(np.cross, x1, x2, axis=axis)
         return NotImplemented if found is None else found
 
