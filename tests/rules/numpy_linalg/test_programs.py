@@ -1,5 +1,8 @@
 """Linear algebra inside programs: unpacked and overwritten results, loops, keywords, classes."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -119,3 +122,16 @@ def test_the_result_may_be_used_twice():
     check_gradient(f, S)
     value, back = ad.pullback(f, S)
     np.testing.assert_array_equal(back(1.0)[1], back(1.0)[1])
+
+
+def test_the_rules_are_loaded_by_the_first_call():
+    code = (
+        "import sys, numpy as np, adjoint as ad\n"
+        "rules = lambda part: f'adjoint.rules.numpy.{part}'\n"
+        "loaded = lambda: [p for p in ('linalg', 'fft') if rules(p) in sys.modules]\n"
+        "ad.gradient(np.tanh, 1.0); print(loaded())\n"
+        "ad.gradient(np.linalg.det, np.eye(2)); print(loaded())\n"
+        "ad.gradient(lambda x: np.fft.fft([x]).real[0], 1.0); print(loaded())"
+    )
+    run = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert run.stdout.split("\n")[:3] == ["[]", "['linalg']", "['linalg', 'fft']"]

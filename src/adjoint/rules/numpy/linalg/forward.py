@@ -1,4 +1,4 @@
-"""How the forward rules of linear algebra and of the Fourier transforms are registered.
+"""How the forward rules of linear algebra are registered.
 
 They are ordinary Python made of differentiable functions, so derivatives of higher order are taken
 of them.
