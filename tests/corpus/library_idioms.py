@@ -1,8 +1,10 @@
 """What the code of libraries does around its formulas: dispatch, checks, conversions, shims."""
 
+import types
+
 import numpy as np
 
-from tests.corpus.registry import case
+from tests.corpus.registry import case, made
 
 X = np.array([0.3, 0.8, 1.4, -0.6])
 M = np.sqrt(np.arange(1.0, 25.0)).reshape(2, 3, 4)
@@ -29,3 +31,29 @@ def products_along_other_axes(m, x):
         )
         total += (np.vecdot(m, m[0], axes=[1, 0]) * x).sum()
     return total
+
+
+# ---- functions made by libraries -----------------------------------------------------------------
+
+
+def smooth(xs):
+    total = 0.0
+    for x in xs:
+        try:
+            if x:
+                total = total + x * x
+        except ValueError:
+            pass
+    return total, xs[1:2]
+
+
+@made
+def without_builtins():
+    namespace = {"__builtins__": {}}
+    return types.FunctionType(smooth.__code__, namespace | {"ValueError": ValueError}), [0.3, 0.8]
+
+
+@made
+def builtins_named_otherwise():
+    names = ("len", "reversed", "bool", "slice", "BaseException")
+    return types.FunctionType(smooth.__code__, dict.fromkeys(names)), [0.3, 0.8]

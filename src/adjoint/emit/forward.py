@@ -69,10 +69,11 @@ TEMPLATES: dict[Any, str] = {
     operator.ifloordiv: "{} // {}",
     operator.imod: "{} % {}",
     operator.ipow: "{} ** {}",
-    operator.truth: "bool({})",
-    primitives.build_slice: "slice({}, {}, {})",
 }
 """Inactive operations as plain Python. In-place operators too: what is inactive is immutable."""
+
+CLASSES: dict[Any, type] = {operator.truth: bool, primitives.build_slice: slice}
+"""Inactive operations that are calls of a class."""
 
 
 class ForwardEmitter:
@@ -189,7 +190,8 @@ class ForwardEmitter:
                 with write.block("try:", span):
                     self.region(body)
                 if caught is not None:
-                    with write.block(f"except BaseException as {caught.name}:"):
+                    every = self._names.of(BaseException, "BaseException")
+                    with write.block(f"except {every} as {caught.name}:"):
                         as_user_error = self._runtime_name("as_user_error")
                         write.line(f"{as_user_error}({caught.name})")
                         self.region(handler)
@@ -340,6 +342,9 @@ class ForwardEmitter:
             return self._names.of(self._namespace, "namespace")
         if isinstance(call.callee, Const) and call.callee.value in TEMPLATES:
             return TEMPLATES[call.callee.value].format(*operands)
+        if isinstance(call.callee, Const) and call.callee.value in CLASSES:
+            made = CLASSES[call.callee.value]
+            return f"{self._names.of(made, made.__name__)}({', '.join(operands)})"
         return f"{self._callee(call.callee)}({', '.join(operands)})"
 
 

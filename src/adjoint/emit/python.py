@@ -105,16 +105,11 @@ def _is_loaded(operand: Operand, loaded: frozenset[str]) -> bool:
     return isinstance(operand, Var) and operand.name in loaded
 
 
-_BUILTINS = {"bool", "slice", "len", "reversed", "BaseException"}
-"""Those that generated code calls by name."""
-
-
 def _names(function: Function) -> set[str]:
     """Every name that the function's own code uses."""
     names = {parameter.name for parameter in function.parameters} | {
         var.name for _, var in function.free
     }
-    names |= _BUILTINS
     for op in walk(function.body):
         for operand in (*targets(op), *operands(op)):
             match operand:

@@ -171,11 +171,11 @@ class ReverseEmitter:
             step, last = f"step{self._loops}", f"finish{self._loops}"
             items = self._slot(op.loop.items)
             record = self._records[op.loop.items.depth]
-            self._writer.line(
-                f"{step}, {last} = {unwind}({record}, {items}, len({iterations}))", op.span
-            )
+            count = f"{self._names.of(len, 'len')}({iterations})"
+            self._writer.line(f"{step}, {last} = {unwind}({record}, {items}, {count})", op.span)
         self._live = set(entry)
-        with self._writer.block(f"for {inner} in reversed({iterations}):", op.span):
+        backwards = f"{self._names.of(reversed, 'reversed')}({iterations})"
+        with self._writer.block(f"for {inner} in {backwards}:", op.span):
             self._records.append(inner)
             self.region(op.body)
             self._records.pop()
