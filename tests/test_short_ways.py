@@ -1,6 +1,7 @@
 """The short ways of arithmetic and of arrays: zeros that stay zeros, written memory, poison."""
 
 import ctypes
+import math
 import weakref
 
 import numpy as np
@@ -148,6 +149,16 @@ def test_numbers_in_every_mixture():
     check_gradient(f, np.float64(1.3), 0.7, np.float64(-0.4))
     check_gradient(f, 1.3, np.float64(0.7), -0.4)
     check_gradient(lambda n, x: n * x + x / n - n**2, 3, 0.7)
+
+    def g(x, y):
+        u = math.sin(x) + math.cos(y) * math.exp(x) - math.log(y) / math.sqrt(y) + math.tanh(x * y)
+        v = math.tan(x) - math.atan(y) + math.sinh(x) * math.cosh(y) - math.expm1(x) * math.log1p(y)
+        return u * np.sin(x) - v * np.exp(-y) + np.sqrt(y) * np.log(y) + np.square(x) * abs(-x)
+
+    check_gradient(g, 0.6, 1.3)
+    check_gradient(g, np.float64(0.6), 1.3)
+    check_gradient(g, 0.6, np.float64(1.3))
+    check_gradient(lambda n: math.sin(n) * math.exp(n / 2) + np.tanh(n), 2)
 
 
 def assigns(x):

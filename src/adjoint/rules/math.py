@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.rules.families import elementwise
+from adjoint.rules.lanes import of_a_number
 from adjoint.rules.operators import base_slope, direction
 from adjoint.rules.projection import is_numeric, project
 from adjoint.rules.registry import frule, non_differentiable, rrule, substitute
@@ -336,4 +337,19 @@ non_differentiable(
     math.lcm,
     math.perm,
     math.ulp,
+)
+
+of_a_number(
+    math.sin,
+    math.cos,
+    math.tan,
+    math.atan,
+    math.sinh,
+    math.cosh,
+    math.tanh,
+    math.exp,
+    math.expm1,
+    math.log,
+    math.log1p,
+    math.sqrt,
 )

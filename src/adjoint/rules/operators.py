@@ -15,6 +15,7 @@ import numpy as np
 
 from adjoint.rules import matmul as matmul  # registers ``@``
 from adjoint.rules.families import elementwise
+from adjoint.rules.lanes import of_a_number
 from adjoint.rules.projection import projector
 from adjoint.rules.registry import frule, non_differentiable, rrule
 from adjoint.rules.slopes import Traits, numeric_operands
@@ -120,6 +121,7 @@ def direction(y: Any, x: Any) -> Any:
 
 
 elementwise(operator.abs, direction, also=(abs, np.absolute), real_valued=True)
+of_a_number(abs)
 elementwise(np.fabs, direction)
 
 

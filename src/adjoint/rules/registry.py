@@ -459,7 +459,7 @@ def direct_rule(f: Any) -> Direct | None:
         operands of its lane, and that (see `lane`).
     """
     rules = lookup(f)
-    found = None
+    found: Direct | None = None
     if rules is not None and rules.rrules and not rules.inactive and rules.structural is None:
         rule = rules.rrules[0]
         if rule.trusted and not rule.types and not rule.alias and not rule.keyword_bars:
@@ -467,8 +467,14 @@ def direct_rule(f: Any) -> Direct | None:
             if rules.primitive is not None:
                 most = min(most, 2)  # an ``out`` given by position comes third at the earliest
             found = rule.function, rule.required, most, rule.keywords, *rules.lane
+    if found is None and rules is not None and rules.lane[1] is not None:
+        found = _declines, 0, -1, frozenset(), *rules.lane
     direct[f] = found
     return found
+
+
+def _declines(*_: Any) -> Any:
+    return NotImplemented
 
 
 def non_differentiable(*keys: Any) -> Any:

@@ -115,6 +115,10 @@ def call(record: list[Any], slot: int, f: Any, *args: Any) -> Any:
         except KeyError:
             known = direct_rule(f)
         if known is not None:
+            if len(args) == known[4]:
+                y = known[5](record, slot, *args)  # type: ignore[misc]
+                if y is not NotImplemented:
+                    return y
             y = _run_direct(record, slot, known, args)
             if y is not DECLINED:
                 return y
@@ -124,18 +128,20 @@ def call(record: list[Any], slot: int, f: Any, *args: Any) -> Any:
 def call_direct(record: list[Any], slot: int, key: Any, args: tuple[Any, ...]) -> Any:
     """The fast lane of what `key` stands for; `DECLINED` if it has none for such arguments."""
     known = direct[key] if key in direct else direct_rule(key)
-    return DECLINED if known is None else _run_direct(record, slot, known, args)
+    if known is None:
+        return DECLINED
+    if len(args) == known[4]:
+        y = known[5](record, slot, *args)  # type: ignore[misc]
+        if y is not NotImplemented:
+            return y
+    return _run_direct(record, slot, known, args)
 
 
 def _run_direct(record: list[Any], slot: int, known: Direct, args: tuple[Any, ...]) -> Any:
     """Apply a trusted rule to numbers and arrays."""
-    rule, fewest, most, _, operands, lane = known
+    rule, fewest, most = known[:3]
     n = len(args)
-    if n == operands:
-        y = lane(record, slot, *args)  # type: ignore[misc]
-        if y is not NotImplemented:
-            return y
-    elif not fewest <= n <= most:
+    if not fewest <= n <= most:
         return DECLINED
     result = rule(*args)
     if result is NotImplemented:

@@ -8,7 +8,7 @@ import operator
 from typing import Any
 
 from adjoint.rules.projection import REALS
-from adjoint.rules.registry import direct, non_differentiable, structural, substitute
+from adjoint.rules.registry import lane, non_differentiable, structural, substitute
 from adjoint.run.memory import Memory
 
 for _name in (
@@ -198,21 +198,24 @@ def _best(name: str, best: Any, better: Any) -> None:
                 place = i
         return values[place]
 
-    def of_two(a: Any, b: Any) -> Any:
+    @lane(best, 2)
+    def of_two(record: list[Any], slot: int, a: Any, b: Any) -> Any:
         if type(a) not in REALS or type(b) not in REALS:
             return NotImplemented
         y = best(a, b)
 
         def best_back(y_bar: Any) -> tuple[Any, ...]:
+            if not y_bar:
+                return None, y_bar, y_bar
             if a == b:
                 return None, y_bar / 2, y_bar / 2
             return (None, y_bar, None) if y is a else (None, None, y_bar)
 
-        return y, best_back
+        record[slot] = best_back
+        return y
 
     structural(best)(of_numbers)
     substitute(best)(of_any)
-    direct[best] = of_two, 2, 2, frozenset(), -1, None
 
 
 _best("min", min, operator.lt)

@@ -12,7 +12,7 @@ from typing import Any
 from weakref import ref as weakref
 
 import numpy as np
-from numpy import ndarray, where
+from numpy import float64, ndarray, where
 
 from adjoint.rules.elementwise import dot
 from adjoint.rules.numpy import products as products  # a lane comes after the rule
@@ -42,6 +42,17 @@ def _unary(f: Callable[..., Any]) -> None:
     @lane(f, 1)
     def unary(record: list[Any], slot: int, x: Any) -> Any:
         memory: Memory = record[0]
+        if type(x) is float or type(x) is float64:
+            number = f(x)
+
+            def number_back(y_bar: Any) -> tuple[Any, ...]:
+                if not y_bar:
+                    return None, y_bar
+                x_bar = y_bar * p(number, float64(x))
+                return None, x_bar if type(x_bar) is Poison else float(x_bar)
+
+            record[slot] = number_back
+            return number
         if type(x) is not ndarray or not is_plain(memory, x):
             return NotImplemented
         y = f(x)
