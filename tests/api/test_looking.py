@@ -119,8 +119,15 @@ def test_what_has_no_source(f):
 def test_what_was_made_from_text():
     scope = {}
     exec("def f(x):\n    return x * 2\n", scope)
+    assert "mul(x, 2)" in ad.ir(scope["f"])
+    assert "rec, 1, x, 2" in ad.code(scope["f"])
+
+
+def test_what_was_made_from_text_and_cannot_be_read():
+    scope = {}
+    exec("def f(x):\n    try:\n        return x * 2\n    finally:\n        pass\n", scope)
     for look in (ad.ir, ad.code):
-        with pytest.raises(SourceError):
+        with pytest.raises(SourceError, match=r"no text of '<string>'; 'try' .* of 'f' cannot"):
             look(scope["f"])
 
 

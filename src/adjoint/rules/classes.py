@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import collections
 import dataclasses
-import sys
+import re
 from collections.abc import Callable
 from typing import Any
 
 from adjoint.rules.registry import primitive, structural
+from adjoint.run.classes import hand_over_defaults
 from adjoint.run.dispatch import call_function, linked
-from adjoint.run.functions import place_of
 from adjoint.run.memory import Memory
+from adjoint.run.place import current_module
 
 # As values: what is passed on is not known when types are checked.
 _namedtuple: Any = collections.namedtuple
@@ -22,14 +23,6 @@ _process: Any = vars(dataclasses)["_process_class"]
 _make: Any = dataclasses.make_dataclass
 
 Structural = tuple[Any, Callable[..., tuple[Any, ...]]]
-
-
-def _caller_module() -> str:
-    """The module of the user's code that is running: these functions look for it in the frames."""
-    frame = sys._getframe(1)
-    while frame is not None and place_of(frame.f_code, frame.f_lineno) is None:
-        frame = frame.f_back  # type: ignore[assignment]
-    return "__main__" if frame is None else str(frame.f_globals.get("__name__", "__main__"))
 
 
 @structural(collections.namedtuple)
@@ -44,10 +37,11 @@ def _named_tuple(
 ) -> Any:
     if defaults is not None and not isinstance(defaults, list | tuple):
         return NotImplemented
-    module = _caller_module() if module is None else module
+    module = current_module() if module is None else module
     made = _namedtuple(typename, field_names, rename=rename, defaults=defaults, module=module)
 
     def named_tuple_back(_: Any) -> tuple[Any, ...]:
+        hand_over_defaults(memory, made, made._field_defaults)
         for i, name in enumerate(made._field_defaults):
             memory.add_item(defaults, i, memory.take_entry(made._field_defaults, name))
         return (None,)
@@ -59,7 +53,7 @@ def _named_tuple(
 def _make_dataclass(record: list[Any], slot: int, /, *args: Any, **kwargs: Any) -> Any:
     if "module" in kwargs or "module" not in _make.__kwdefaults__:  # before Python 3.12
         return call_function(record, slot, _make, args, kwargs)
-    kwargs = {**kwargs, "module": _caller_module()}
+    kwargs = {**kwargs, "module": current_module()}
     return linked(record, slot, lambda bars: bars[:-1], call_function, _make, args, kwargs)
 
 
@@ -76,6 +70,8 @@ def _process_class(memory: Memory, cls: Any, *options: Any) -> Structural:
     made = _process(cls, *options)
 
     def process_back(_: Any) -> tuple[Any, ...]:
+        if vars(made).get("__init__") is not before.get("__init__"):
+            _hand_to_fields(memory, made.__init__, made.__dataclass_fields__)
         for name, field in made.__dataclass_fields__.items():
             if before.get(name) is field:
                 memory.add_entry(field, "default", memory.take_entry(made, name))
@@ -87,3 +83,21 @@ def _process_class(memory: Memory, cls: Any, *options: Any) -> Structural:
         return (None,)
 
     return made, process_back
+
+
+def _hand_to_fields(memory: Memory, init: Any, fields: dict[str, Any]) -> None:
+    """What arrived at the defaults of a generated ``__init__`` belongs to those of the fields."""
+    code, defaults, named = init.__code__, init.__defaults__ or (), init.__kwdefaults__ or {}
+    names = code.co_varnames[code.co_argcount - len(defaults) : code.co_argcount]
+    bars = dict(zip(names, memory.take_items(defaults, len(defaults)), strict=True))
+    bars.update((name, memory.take_entry(named, name)) for name in named)
+    for name, cell in zip(code.co_freevars, init.__closure__ or (), strict=True):
+        field = _DEFAULT_OF.fullmatch(name)
+        if field is not None:  # a field with a default that is no parameter
+            bars[field[1]] = memory.take_entry(cell, None)
+    for name, bar in bars.items():
+        if name in fields:
+            memory.add_entry(fields[name], "default", bar)
+
+
+_DEFAULT_OF = re.compile(r"(?:__dataclass)?_dflt_(.+?)(?:__)?")

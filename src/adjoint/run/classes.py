@@ -22,11 +22,11 @@ from adjoint.run.dispatch import INERT, call_keywords, linked
 from adjoint.run.functions import Unit, call_unit, unit_of
 from adjoint.run.items import delete_item, item
 from adjoint.run.memory import ABSENT, Memory
-from adjoint.run.place import current_place
+from adjoint.run.place import current_module, current_place
 from adjoint.run.structure import by_value, take
 from adjoint.run.unknown import poison
 
-__all__ = ["CLASSES"]
+__all__ = ["CLASSES", "hand_over_defaults"]
 
 
 def build_class(
@@ -135,6 +135,7 @@ def _hand_over(memory: Memory, made: type, namespace: Any) -> bool:
     lost = False
     # A named tuple keeps the defaults of its fields in a dictionary of its own.
     defaults = attributes.get("_field_defaults", {})
+    hand_over_defaults(memory, made, defaults)
     for owner, values in (
         (made, attributes),
         (class_dict(made), attributes),
@@ -156,6 +157,15 @@ def _hand_over(memory: Memory, made: type, namespace: Any) -> bool:
         ):
             lost = take(memory, value, None) is not None or lost
     return lost
+
+
+def hand_over_defaults(memory: Memory, made: Any, defaults: dict[str, Any]) -> None:
+    """What arrived at the defaults of the ``__new__`` of a named tuple belongs to its fields."""
+    given = getattr(made.__new__, "__defaults__", None) or ()
+    if defaults and len(given) == len(defaults):
+        bars = memory.take_items(given, len(given))
+        for name, bar in zip(defaults, bars, strict=True):
+            memory.add_entry(defaults, name, bar)
 
 
 def _arrived(memory: Memory, namespace: Any) -> bool:
@@ -189,7 +199,9 @@ def _make_class(
     memory: Memory = record[0]
     name, _, namespace = args[-3:]
     problem = _problem(f"a derivative of what the creation of class {name!r} computes is needed")
-    made = make(*args, **kwargs)
+    # A class belongs to the module whose name the calling frame's globals have.
+    call: Any = FunctionType(_call.__code__, {"__name__": current_module()})
+    made = call(make, args, kwargs)
 
     def made_back(_: Any) -> tuple[Any, ...]:
         bars: tuple[Any, ...] = (None,) * len(kwargs)
@@ -202,6 +214,10 @@ def _make_class(
 
     record[slot] = made_back
     return made
+
+
+def _call(make: Any, args: Any, kwargs: Any) -> Any:
+    return make(*args, **kwargs)
 
 
 @primitive((type, "__new__"))

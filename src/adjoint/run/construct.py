@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import enum
 import types
 from collections import deque
@@ -68,17 +67,8 @@ def _init(
     record: list[Any], slot: int, obj: Any, cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     init: Any = getattr(cls, "__init__")  # noqa: B009  mypy takes cls.__init__ for an instance's
-    if dataclasses.is_dataclass(cls) and _is_generated(init):
-        from adjoint.rules.dataclasses import initialise
-
-        init = initialise
     linked(record, slot, _without_self, call_keywords, init, (obj, *args), kwargs)
     return obj
-
-
-def _is_generated(init: Any) -> bool:
-    """Whether `dataclasses` wrote this ``__init__``, which has no source."""
-    return bool(init.__code__.co_filename == "<string>")
 
 
 def _by_new(
@@ -107,40 +97,21 @@ def _is_generated_tuple(cls: type) -> bool:
     return "_field_defaults" in vars(owner)
 
 
-def new_named_tuple(
-    record: list[Any], slot: int, new: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Any:
-    """The generated ``__new__(cls, *fields)``, called by a subclass."""
-    cls, *fields = args
-    return linked(
-        record,
-        slot,
-        lambda bars: (None, *bars),
-        _named_tuple,
-        cls,
-        tuple(fields),
-        kwargs,
-        new,
-    )
-
-
 def _named_tuple(
-    record: list[Any],
-    slot: int,
-    cls: Any,
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-    new: Any = None,
+    record: list[Any], slot: int, cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
+    """Shorter than the code of the generated ``__new__``."""
     memory: Memory = record[0]
-    y = cls(*args, **kwargs) if new is None else new(cls, *args, **kwargs)
+    y = cls(*args, **kwargs)
     places = [*range(len(args)), *(cls._fields.index(name) for name in kwargs)]
-    defaults = [i for i in range(len(y)) if i not in places]
+    taken = [i for i in range(len(y)) if i not in places]
+    defaults = cls.__new__.__defaults__ or ()
+    required = len(y) - len(defaults)
 
     def named_back(_: Any) -> tuple[Any, ...]:
         bars = memory.take_items(y, len(y))
-        for place in defaults:
-            memory.add_entry(cls._field_defaults, cls._fields[place], bars[place])
+        for place in taken:
+            memory.add_item(defaults, place - required, bars[place])
         return (None, *(bars[place] for place in places))
 
     record[slot] = named_back

@@ -420,10 +420,6 @@ def _first_call(
     try:
         unit = unit_of(f)
     except SourceError as error:
-        if f.__name__ == "__new__" and args and hasattr(args[0], "_field_defaults"):
-            from adjoint.run.construct import new_named_tuple
-
-            return new_named_tuple(record, slot, f, args, kwargs)
         return run_unknown(
             record[0], record, slot, f, args, kwargs, f"cannot be read ({error.problem})"
         )

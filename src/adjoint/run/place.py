@@ -10,7 +10,7 @@ from types import CodeType, FrameType, TracebackType
 from adjoint.ir.nodes import Function, Span
 from adjoint.run.functions import place_of
 
-__all__ = ["as_user_error", "current_place", "user_traceback"]
+__all__ = ["as_user_error", "current_module", "current_place", "user_traceback"]
 
 _LIBRARY = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _USER_PARTS = (
@@ -29,6 +29,17 @@ def current_place() -> tuple[Function, Span] | tuple[None, None]:
             return found[0].function, found[1]
         frame = frame.f_back
     return None, None
+
+
+def current_module() -> str:
+    """The module of the user's code that is running now: some functions look for it in frames."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        found = place_of(frame.f_code, frame.f_lineno)
+        if found is not None:
+            return str(found[0].namespace.get("__name__", "__main__"))
+        frame = frame.f_back
+    return "__main__"
 
 
 def user_traceback(trace: TracebackType | None) -> TracebackType | None:
