@@ -14,6 +14,7 @@ from adjoint.run.memory import Memory, root_of, swap_array, swap_contents
 from adjoint.run.place import current_place
 from adjoint.run.seal import arrived, result_of
 from adjoint.run.unknown import run_unknown
+from adjoint.run.views import add_to_shadow, is_fancy
 
 __all__ = ["read_array", "refuse_objects", "write_array"]
 
@@ -92,7 +93,7 @@ def read_array(record: list[Any], slot: int, x: np.ndarray[Any, Any], index: Any
             if type(y_bar) is Poison:
                 memory.add_array(x, y_bar)
             elif y_bar is not None:
-                _add_at(memory.array_shadow(x), index, to_part(y_bar))
+                add_to_shadow(memory.array_shadow(x), index, to_part(y_bar))
             return None, None, None
     else:
         shape = x.shape
@@ -123,19 +124,6 @@ def _own(index: Any) -> Any:
     if isinstance(index, list):
         return np.array(index) if index else np.zeros(0, int)
     return index
-
-
-def _add_at(shadow: np.ndarray[Any, Any], index: Any, bar: Any) -> None:
-    if _is_fancy(index):
-        np.add.at(shadow, index, bar)
-    else:
-        shadow[index] += bar
-
-
-def _is_fancy(index: Any) -> bool:
-    if type(index) is tuple:
-        return any(map(_is_fancy, index))
-    return isinstance(index, ndarray) and index.ndim > 0 and index.dtype != bool
 
 
 def write_array(
@@ -258,7 +246,7 @@ def _take_part(memory: Memory, x: np.ndarray[Any, Any], index: Any) -> Any:
         return None
     shadow = memory.array_shadow(x)
     taken = np.array(shadow[index])
-    if _is_fancy(index) and taken.size > 1:
+    if is_fancy(index) and taken.size > 1:
         last = np.zeros(x.shape, np.intp)
         order = np.arange(taken.size).reshape(taken.shape)
         last[index] = order

@@ -22,6 +22,7 @@ import numpy as np
 
 from adjoint.errors import MutationError
 from adjoint.run.accumulate import Poison, accumulate
+from adjoint.run.views import add_to_shadow, address_of, bounds_of, owner_of, root_of
 
 __all__ = [
     "ABSENT",
@@ -37,14 +38,6 @@ __all__ = [
 
 ABSENT: Any = object()
 """What a write overwrote where there was nothing."""
-
-
-def root_of(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """The array that owns the memory of `array`, as far as arrays know."""
-    base = array.base
-    while isinstance(base, np.ndarray):
-        array, base = base, base.base
-    return array
 
 
 _SEQUENCES: tuple[Any, ...] = (list, tuple, deque)
@@ -277,13 +270,13 @@ class Memory:
                 f"an array of type {array.dtype} is written inside differentiated code",
                 hint="use an array of floats, or a list",
             )
-        root = root_of(array)
-        if root.base is not None:
+        owner = owner_of(array)
+        if owner is not None:
             raise refused(
-                f"a write goes through memory that belongs to {type(root.base).__name__!r},"
-                " not to an array",
+                f"a write goes through memory that belongs to {owner!r}, not to an array",
                 hint="write into a copy: np.array(x) owns its memory",
             )
+        root = root_of(array)
         if root.dtype.kind not in "fc":
             raise refused(
                 f"a view of type {array.dtype} writes into an array of type {root.dtype}",
@@ -304,15 +297,15 @@ class Memory:
         root = root_of(array)
         shadow = self.buffers.get(id(root))
         if shadow is None:
-            low, high = _bounds(root)
+            low, high = bounds_of(root)
             flat = np.zeros(-(-(high - low) // root.itemsize), root.dtype)
-            offset = _address(root) - low
+            offset = address_of(root) - low
             shadow = np.ndarray(root.shape, root.dtype, flat, offset, root.strides)
             self.buffers[id(root)] = shadow
             self._lowest[id(root)] = low
         if array is root:
             return shadow
-        offset = _address(array) - self._lowest[id(root)]
+        offset = address_of(array) - self._lowest[id(root)]
         return np.ndarray(array.shape, array.dtype, shadow.base, offset, array.strides)
 
     def add_array(self, array: np.ndarray[Any, Any], bar: Any) -> None:
@@ -324,8 +317,7 @@ class Memory:
             self.shadows[("poison", id(root))] = bar
             self.array_shadow(root)  # that there is one says that something arrived
             return
-        shadow = self.array_shadow(array)
-        shadow += bar
+        add_to_shadow(self.array_shadow(array), ..., bar)
 
     def take_array(self, array: np.ndarray[Any, Any]) -> Any:
         """Take the cotangent of a written array out of its memory; ``None`` where nothing was
@@ -339,10 +331,6 @@ class Memory:
         return self.shadows.get(("poison", id(root)), bar)
 
 
-def _address(array: np.ndarray[Any, Any]) -> int:
-    return array.__array_interface__["data"][0]  # type: ignore[no-any-return]
-
-
 def refused(problem: str, hint: str) -> MutationError:
     """The error of a write, or of its like, at the place where the user's code runs now."""
     from adjoint.run.place import current_place  # it needs the compiled functions, which need this
@@ -350,15 +338,6 @@ def refused(problem: str, hint: str) -> MutationError:
     function, span = current_place()
     filename = None if function is None else function.filename
     return MutationError(problem, hint=hint, filename=filename, span=span)
-
-
-def _bounds(array: np.ndarray[Any, Any]) -> tuple[int, int]:
-    """The lowest address of the memory that an array looks at, and the one behind the highest."""
-    low = high = _address(array)
-    for n, stride in zip(array.shape, array.strides, strict=True):
-        step = (n - 1) * stride
-        low, high = (low + step, high) if step < 0 else (low, high + step)
-    return low, high + array.itemsize
 
 
 # ---- swap functions of the log: each exchanges what is there with what was overwritten -----------

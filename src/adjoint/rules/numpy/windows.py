@@ -1,36 +1,48 @@
-"""Windows that slide along axes: NumPy looks at the same memory, we take copies."""
+"""Views by strides: windows that slide along axes."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
-from adjoint.rules.registry import substitute
+from adjoint.rules.projection import projector
+from adjoint.rules.registry import structural
+from adjoint.run.accumulate import Poison, finish
+from adjoint.run.memory import Memory
+from adjoint.run.views import add_to_shadow, address_of, bounds_of
 
 
-@substitute(np.lib.stride_tricks.sliding_window_view)
-def sliding_window_view(
-    x: Any, window_shape: Any, axis: Any = None, *, subok: Any = False, writeable: Any = False
-) -> Any:
-    if writeable:
-        raise ValueError("a writeable view of sliding windows cannot be differentiated")
-    x = np.asarray(x)
-    windows = (window_shape,) if np.ndim(window_shape) == 0 else tuple(window_shape)
-    if axis is None:
-        axes = tuple(range(x.ndim))
-        if len(windows) != x.ndim:
-            raise ValueError(
-                "Since axis is None, must provide window_shape for all dimensions of `x`; got "
-                f"{len(windows)} window_shape elements and `x.ndim` is {x.ndim}."
-            )
+@structural(as_strided)
+def _(memory: Memory, x: Any, *args: Any, **kwargs: Any) -> Any:
+    """What is seen may lie outside `x`, in the array that `x` is a view of."""
+    y = as_strided(x, *args, **kwargs)
+    if not isinstance(x, np.ndarray) or x.dtype.kind not in "fc":
+        return (y, None) if y.dtype.kind not in "fcO" else NotImplemented
+    to_y = projector(y)
+    if _is_within(y, x) and not memory.is_written(x):
+
+        def strided_back(y_bar: Any) -> tuple[Any, ...]:
+            y_bar = finish(y_bar)
+            if y_bar is None or type(y_bar) is Poison:
+                return None, y_bar
+            x_bar = np.zeros(x.size, x.dtype)
+            offset = address_of(y) - address_of(x)
+            add_to_shadow(np.ndarray(y.shape, y.dtype, x_bar, offset, y.strides), ..., to_y(y_bar))
+            return None, x_bar.reshape(x.shape)
+
     else:
-        axes = (axis,) if np.ndim(axis) == 0 else tuple(axis)
-        axes = tuple([a + x.ndim if a < 0 else a for a in axes])
-    for window, a in zip(windows, axes, strict=True):
-        n = x.shape[a] - window + 1
-        if n < 1:
-            raise ValueError("window shape cannot be larger than input array shape")
-        places = np.arange(n)[:, None] + np.arange(window)
-        x = np.moveaxis(np.take(x, places, axis=a), a + 1, -1)
-    return x
+        memory.mark_written(x)  # from now on its cotangent belongs to the memory
+
+        def strided_back(y_bar: Any) -> tuple[Any, ...]:
+            memory.add_array(y, finish(y_bar))
+            return None, None
+
+    return y, strided_back
+
+
+def _is_within(y: np.ndarray[Any, Any], x: np.ndarray[Any, Any]) -> bool:
+    """Whether everything that `y` looks at is a part of `x`."""
+    (low, high), (lowest, highest) = bounds_of(y), bounds_of(x)
+    return x.flags.c_contiguous and lowest <= low and high <= highest

@@ -1,0 +1,99 @@
+"""Which memory an array looks at, and how the shadow of that memory is added to.
+
+Arrays know the array that they are a view of, except those made by `as_strided`, whose memory
+belongs to an object of NumPy's that holds the array. Views of both kinds may name an element twice.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+__all__ = ["add_to_shadow", "address_of", "bounds_of", "is_fancy", "owner_of", "root_of"]
+
+Array = np.ndarray[Any, Any]
+
+_Strided: Any = type(as_strided(np.zeros(1)).base)
+"""What stands between an array and its view by strides of the caller's own."""
+
+
+def root_of(array: Array) -> Array:
+    """The array that owns the memory of `array`, as far as arrays know."""
+    base: Any = array.base
+    while base is not None:
+        if isinstance(base, np.ndarray):
+            array, base = base, base.base
+        elif type(base) is _Strided:
+            base = base.base
+        else:
+            break
+    return array
+
+
+def owner_of(array: Array) -> str | None:
+    """The type of what owns the memory of `array` in an array's stead; ``None`` if an array does.
+
+    A view by `as_strided` may name the same memory twice: it counts as nobody's for those who
+    write.
+    """
+    base: Any = array
+    while isinstance(base, np.ndarray):
+        base = base.base
+    return None if base is None else type(base).__name__
+
+
+def address_of(array: Array) -> int:
+    """Where the first element stands."""
+    return array.__array_interface__["data"][0]  # type: ignore[no-any-return]
+
+
+def bounds_of(array: Array) -> tuple[int, int]:
+    """The lowest address of the memory that an array looks at, and the one behind the highest."""
+    low = high = address_of(array)
+    for n, stride in zip(array.shape, array.strides, strict=True):
+        step = (n - 1) * stride
+        low, high = (low + step, high) if step < 0 else (low, high + step)
+    return low, high + array.itemsize
+
+
+def add_to_shadow(shadow: Array, index: Any, bar: Any) -> None:
+    """Add a cotangent of ``array[index]``, where `shadow` mirrors the array's view of its owner."""
+    if _overlaps(shadow):
+        flat: Any = shadow.base
+        places = _places(shadow)[index]
+        np.add.at(flat.view(shadow.dtype), places, np.broadcast_to(bar, np.shape(places)))
+    elif is_fancy(index):
+        np.add.at(shadow, index, bar)
+    else:
+        shadow[index] += bar
+
+
+def is_fancy(index: Any) -> bool:
+    """Whether an index may name an element twice: those with integer arrays."""
+    if type(index) is tuple:
+        return any(map(is_fancy, index))
+    return isinstance(index, np.ndarray) and index.ndim > 0 and index.dtype != bool
+
+
+def _overlaps(array: Array) -> bool:
+    """Whether elements of a view may share memory: those of `broadcast_to` and `as_strided`."""
+    if array.flags.c_contiguous or array.flags.f_contiguous:
+        return False
+    extent = array.itemsize
+    for step, n in sorted(zip(map(abs, array.strides), array.shape, strict=True)):
+        if n > 1:
+            if step < extent:
+                return True
+            extent += step * (n - 1)
+    return False
+
+
+def _places(shadow: Array) -> np.ndarray[Any, np.dtype[np.intp]]:
+    """Where each element of a view stands in the flat array that it is a view of."""
+    first = address_of(shadow) - address_of(shadow.base)  # type: ignore[arg-type]
+    places = np.full((), first // shadow.itemsize)
+    for n, step in zip(shadow.shape, shadow.strides, strict=True):
+        places = places[..., None] + np.arange(n) * (step // shadow.itemsize)
+    return places
