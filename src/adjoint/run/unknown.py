@@ -11,10 +11,13 @@ from collections.abc import Iterator
 from types import (
     BuiltinMethodType,
     CellType,
+    CodeType,
+    FrameType,
     FunctionType,
     MethodType,
     MethodWrapperType,
     ModuleType,
+    TracebackType,
 )
 from typing import Any
 
@@ -163,8 +166,6 @@ def poison(memory: Memory, value: Any, bar: Poison) -> None:
         if id(owner) in seen:
             continue
         seen.add(id(owner))
-        if type(owner) is dict and "__builtins__" in owner:
-            continue  # the globals of a module are constants
         if isinstance(owner, ActiveIterator):
             stack += owner.poison(bar)
             continue
@@ -223,7 +224,15 @@ def _keys(owner: Any) -> list[Any]:
 
 
 def _parts(owner: Any) -> Iterator[tuple[Any, Any, Any]]:
-    """What `owner` holds: key, value, and the object that the shadow is keyed by."""
+    """What `owner` holds: key, value, and the object that the shadow is keyed by.
+
+    The globals of a module are constants, and a traceback shows where something happened: through
+    either, everything that there is can be reached.
+    """
+    if isinstance(owner, FrameType | TracebackType | CodeType) or (
+        type(owner) is dict and "__builtins__" in owner
+    ):
+        return
     if isinstance(owner, list | tuple):
         for i, item in enumerate(elements_of(owner)):
             yield i, item, owner
