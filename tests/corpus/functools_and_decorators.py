@@ -1,6 +1,7 @@
 """``functools``, decorators, recursion."""
 
 import functools
+import inspect
 import math
 import operator
 
@@ -225,3 +226,26 @@ def annotated_names(x: float) -> float:
     z: "unknown"  # noqa: F821
     z = y * x
     return z
+
+
+def rescaled(f):
+    signature = inspect.signature(f)
+
+    @functools.wraps(f)
+    def wrapper(*args, **kwargs):
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        bound.arguments["x"] = bound.arguments["x"] * 2.0
+        return f(*bound.args, **bound.kwargs)
+
+    return wrapper
+
+
+@rescaled
+def weighted(x, y=3.0, *rest, scale=1.0, **named):
+    return x * y * scale + sum(rest) * x + named.get("z", 0.0)
+
+
+@case(0.7, 1.3)
+def arguments_bound_to_a_signature(x, y):
+    return weighted(x) + weighted(x, y, y, x * y) * weighted(y, scale=x, z=y)

@@ -10,7 +10,14 @@ from typing import Any
 
 from adjoint.rules.registry import lookup
 from adjoint.run.accumulate import accumulate
-from adjoint.run.dispatch import DECLINED, INERT, call_keywords, linked, method_rules, run_rules
+from adjoint.run.dispatch import (
+    DECLINED,
+    call_keywords,
+    is_inert,
+    linked,
+    method_rules,
+    run_rules,
+)
 from adjoint.run.memory import Memory
 from adjoint.run.structure import by_value
 from adjoint.run.unknown import run_unknown
@@ -35,9 +42,8 @@ def construct(
         if y is not DECLINED:
             return y
     meta_call = type(cls).__call__
-    package = cls.__module__.partition(".")[0]
-    if package in INERT and not issubclass(cls, type):
-        why = f"belongs to '{package}', which is left alone"
+    if is_inert(cls) and not issubclass(cls, type):
+        why = f"belongs to '{cls.__module__.partition('.')[0]}', which is left alone"
         return run_unknown(record[0], record, slot, cls, args, kwargs, why, trusted=True)
     if by_metaclass and type(meta_call) is FunctionType and not issubclass(cls, enum.Enum):
         return linked(record, slot, _without_self, call_keywords, meta_call, (cls, *args), kwargs)

@@ -38,6 +38,7 @@ __all__ = [
     "call_right",
     "class_attribute",
     "is_cython",
+    "is_inert",
     "linked",
     "method_rules",
     "run_closure_rules",
@@ -77,6 +78,9 @@ INERT = frozenset(
     }
 )
 """Packages of which nothing is lowered: they return no reals."""
+
+ARGUMENTS = ("Signature.bind", "Signature._bind", "BoundArguments")
+"""What `inspect` has that hands values on."""
 
 COMPILED = ("numpy.fft", "scipy.fft")
 """Python that only prepares what gufuncs and C write into: of no use without rules of its own."""
@@ -394,6 +398,12 @@ def call_function(
     return call_unit(record[0], record, slot, unit, f, args, kwargs)
 
 
+def is_inert(f: Any) -> bool:
+    """Whether a function or class is of a package that is left alone."""
+    package = (f.__module__ or "").partition(".")[0]
+    return package in INERT and not (package == "inspect" and f.__qualname__.startswith(ARGUMENTS))
+
+
 def _first_call(
     record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
@@ -406,7 +416,7 @@ def _first_call(
         if y is not DECLINED:
             return y
     module = f.__module__ or ""
-    if module.partition(".")[0] in INERT or module.startswith((*OWN, *COMPILED)):
+    if is_inert(f) or module.startswith((*OWN, *COMPILED)):
         return run_unknown(
             record[0],
             record,
