@@ -27,6 +27,7 @@ import weakref
 
 import numpy as np
 import pytest
+import scipy.fft
 
 import adjoint as ad
 from adjoint.errors import AdjointError, MutationError, NoDerivativeError
@@ -450,3 +451,9 @@ def test_the_array_of_a_written_view():
         np.testing.assert_array_equal(ad.gradient(f, np.ones(4))[0], [0, 1, 1, 0])
     except MutationError:
         pass
+
+
+def test_what_a_function_of_c_wraps_is_not_what_it_runs():
+    x = np.array([1.0, 2.0, 4.0])
+    y, _ = ad.pullback(scipy.fft.dct, x)
+    np.testing.assert_array_equal(y, scipy.fft.dct(x))

@@ -102,6 +102,11 @@ def _class_of_method(f: Any, owner: Any) -> type:
     return type(owner)
 
 
+_DISPATCHER: Any = type(np.mean)
+"""NumPy's functions written in Python stand under one of C. What other things of C wrap need not be
+what they run: `scipy.fft` wraps functions that tell where the arrays stand among the arguments."""
+
+
 def _ruled_or_unknown(
     record: list[Any],
     slot: int,
@@ -114,11 +119,8 @@ def _ruled_or_unknown(
         y = run_rules(record, slot, f, rules, args, kwargs)
         if y is not DECLINED:
             return y
-    wrapped = getattr(f, "__wrapped__", None)
-    if (
-        type(wrapped) is FunctionType
-    ):  # NumPy's functions written in Python stand under a C dispatcher
-        return call_function(record, slot, wrapped, args, kwargs)
+    if type(f) is _DISPATCHER and type(f.__wrapped__) is FunctionType:
+        return call_function(record, slot, f.__wrapped__, args, kwargs)
     return run_unknown(record[0], record, slot, f, args, kwargs)
 
 
@@ -290,7 +292,7 @@ HANDLERS.update(
         types.MethodDescriptorType: _method_descriptor,
         types.WrapperDescriptorType: _method_descriptor,
         np.ufunc: _ufunc,
-        type(np.mean): _named,
+        _DISPATCHER: _named,
         functools.partial: _partial,
     }
 )
