@@ -1,5 +1,7 @@
 """Reading and writing parts of arrays."""
 
+import struct
+
 import numpy as np
 
 from tests.corpus.registry import case
@@ -216,3 +218,71 @@ def index_is_computed(x):
     for k, j in enumerate(order):
         total = total * x[(j + k) % 5] + x[j]
     return total
+
+
+# ---- index arrays that change after they were used -----------------------------------------------
+
+
+@case(X)
+def index_changed_in_place(x):
+    i = np.array([0, 2, 1])
+    y = x[i]
+    i += 1
+    z = x[i]
+    i[0] = 3
+    i.sort()
+    w = x[i]
+    i[:] = 0
+    return np.sum(y * z * w * x[i])
+
+
+@case(X)
+def index_shuffled_in_a_loop(x):
+    i = np.arange(5)
+    y = 1.0
+    for k in range(4):
+        y = y * np.sum(np.sin(x[i]) * np.arange(5.0))
+        np.random.default_rng(k).shuffle(i)
+    return y
+
+
+@case(X)
+def mask_changed_in_place(x):
+    m = np.array([True, False, True, False, True])
+    y = x[m]
+    m[1] = True
+    m[0] = False
+    z = x[m]
+    np.logical_not(m, out=m)
+    return np.sum(y * z) * np.sum(x[m])
+
+
+@case(X)
+def index_changed_between_writes(x):
+    i = np.arange(5)
+    y = x.copy()
+    y[i[:2]] = x[i[2:4]] * 2
+    i[:] = i[::-1].copy()
+    y[i[:2]] *= x[i[1:3]]
+    np.put(i, [0, 1], [2, 2])
+    np.add.at(y, i, x[i])
+    i.fill(0)
+    return np.sum(y * y * np.arange(1, 6.0))
+
+
+@case(X)
+def index_changed_by_a_function_of_c(x):
+    i = np.array([0, 1, 2])
+    y = x[i] * x[3]
+    struct.pack_into("q", i, 8, 4)
+    z = x[i]
+    i[0] = 2
+    return np.sum(y * z * x[i])
+
+
+@case(X, np.array([4, 0, 1]), fixed=1)
+def index_of_the_callers_changed(x, i):
+    y = x[i]
+    i += 0
+    i[1] = 3
+    return np.sum(y * x[i] * np.array([1.0, 2.0, 3.0]))

@@ -103,7 +103,9 @@ def read_array(record: list[Any], slot: int, x: np.ndarray[Any, Any], index: Any
             y_bar = arrived(memory, result, y_bar)
             if y_bar is None or type(y_bar) is Poison:
                 return None, y_bar, None
-            return None, Scattered(shape, dtype, index, y_bar, np.size(y_bar)), None
+            # It is added up later, when what was written before may have been rewound.
+            place = index if memory.is_untouched() else _copied(index)
+            return None, Scattered(shape, dtype, place, y_bar, np.size(y_bar)), None
 
     record[slot] = read_back
     return y
@@ -114,16 +116,20 @@ def _of_another() -> None:
 
 
 def _own(index: Any) -> Any:
-    """An index that nobody can change any more."""
-    if type(index) is int or type(index) is slice:
+    """An index that is in the sweep what it is now: arrays are rewound like any other."""
+    if type(index) is int or type(index) is slice or isinstance(index, ndarray):
         return index
     if type(index) is tuple:
         return tuple(_own(i) for i in index)
-    if isinstance(index, ndarray):
-        return index.copy()
     if isinstance(index, list):
         return np.array(index) if index else np.zeros(0, int)
     return index
+
+
+def _copied(index: Any) -> Any:
+    if type(index) is tuple:
+        return tuple(map(_copied, index))
+    return index.copy() if isinstance(index, ndarray) else index
 
 
 def write_array(

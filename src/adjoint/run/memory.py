@@ -15,6 +15,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict, deque
 from collections.abc import Callable, ItemsView, Iterator
+from contextlib import contextmanager
 from types import FunctionType
 from typing import Any
 
@@ -94,6 +95,8 @@ class Memory:
 
     Attributes
     ----------
+    arguments
+        What the call is differentiated in.
     shadows
         During a sweep: cotangents by identity of their owner (lists, dicts, objects, cells,
         iterators …).
@@ -104,27 +107,33 @@ class Memory:
         alive here.
     globals_written
         ``(id(namespace), name)`` of global variables assigned by differentiated code.
+    trial
+        Whether the sweep is one of `aside` with a cotangent that nobody gave.
     """
 
     __slots__ = (
         "_cursor",
         "_log",
         "_lowest",
+        "arguments",
         "buffers",
         "caches",
         "globals_written",
         "lock",
         "shadows",
+        "trial",
         "written",
     )
 
-    def __init__(self) -> None:
+    def __init__(self, arguments: tuple[Any, ...] = ()) -> None:
+        self.arguments = arguments
         self.shadows: dict[Any, Any] = {}
         self.buffers: dict[int, np.ndarray[Any, Any]] = {}
         self._lowest: dict[int, int] = {}
         self.written: dict[int, np.ndarray[Any, Any]] = {}
         self.globals_written: dict[tuple[int, str], Any] = {}
         self.caches: dict[Any, Any] = {}
+        self.trial = False
         self.lock = threading.RLock()
         self._log: list[list[Any]] = []
         self._cursor = 0
@@ -147,6 +156,10 @@ class Memory:
     def position(self) -> int:
         """The position of the next write: rewinding to it undoes all that comes from now on."""
         return self._cursor
+
+    def is_untouched(self) -> bool:
+        """Whether nothing was written."""
+        return not self._log
 
     def rewind(self, position: int) -> None:
         """Undo the logged writes from the last one down to `position`: memory is as it was just
@@ -174,6 +187,24 @@ class Memory:
             entry = log[cursor]
             entry[0](entry)
             self._cursor = cursor + 1
+
+    @contextmanager
+    def aside(self, position: int, *, trial: bool = False) -> Iterator[None]:
+        """A part of a sweep by itself: memory is as it was at `position`, and no shadow is there.
+
+        Afterwards both are as before. `trial`: with a cotangent that nobody gave.
+        """
+        shadows, buffers, lowest = self.shadows, self.buffers, self._lowest
+        cursor, trying = self._cursor, self.trial
+        self.begin_sweep()
+        self.trial = trial or trying
+        try:
+            self.rewind(position)
+            yield
+        finally:
+            self.redo(cursor)
+            self.shadows, self.buffers, self._lowest = shadows, buffers, lowest
+            self.trial = trying
 
     # ---- shadows by identity ---------------------------------------------------------------------
 

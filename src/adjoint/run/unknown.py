@@ -33,6 +33,7 @@ from adjoint.run.memory import (
     entries_of,
     place_of_held,
     root_of,
+    swap_contents,
 )
 from adjoint.run.place import current_place
 from adjoint.run.structure import ATOMS, by_value, fields_of, is_record, slots_of
@@ -69,13 +70,15 @@ def run_unknown(
     before = [snapshot(value) for value in watched]
     counts = [sys.getrefcount(watched[i]) for i in range(len(watched))]
     y = f(*args, **kwargs)
-    _check_unchanged(f, watched, before)
+    position = _check_unchanged(memory, f, watched, before)
     _check_not_stored(f, watched, counts, y)
-    if type(y) in ATOMS and type(y) is not FunctionType:
+    if type(y) in ATOMS and type(y) is not FunctionType and position is None:
         return y
     given = any(y is value for value in inputs)
 
     def unknown_back(y_bar: Any) -> tuple[Any, ...]:
+        if position is not None:
+            memory.rewind(position)
         y_bar = finish(y_bar)
         if isinstance(y, np.ndarray) and memory.is_written(y) and not given:
             y_bar = accumulate(y_bar, memory.take_array(y))
@@ -274,7 +277,7 @@ def snapshot(value: Any) -> Any:
     """What `changed` compares a mutable value with; ``None`` for others."""
     kind = type(value)
     if isinstance(value, np.ndarray):
-        return np.array(value) if value.dtype.kind in "fc" else None
+        return np.array(value) if value.dtype.kind in "fciub" else None
     if kind is array.array:
         return array.array(value.typecode, value)
     if isinstance(value, list | dict | set):
@@ -284,9 +287,23 @@ def snapshot(value: Any) -> Any:
     return None if fields is None else dict(fields)
 
 
-def _check_unchanged(f: Any, inputs: tuple[Any, ...], before: list[Any]) -> None:
+def _check_unchanged(
+    memory: Memory, f: Any, inputs: tuple[Any, ...], before: list[Any]
+) -> int | None:
+    """Refuse a change of what may carry a derivative; log that of integers.
+
+    Returns
+    -------
+    int or None
+        The position in the log, if there was one.
+    """
+    position = None
     for value, saved in zip(inputs, before, strict=True):
         if saved is None or not changed(value, saved):
+            continue
+        if isinstance(value, np.ndarray) and value.dtype.kind in "iub":
+            noted = memory.note(swap_contents, value, saved)
+            position = noted if position is None else position
             continue
         function, span = current_place()
         raise MutationError(
@@ -296,6 +313,7 @@ def _check_unchanged(f: Any, inputs: tuple[Any, ...], before: list[Any]) -> None
             filename=None if function is None else function.filename,
             span=span,
         )
+    return position
 
 
 def _check_not_stored(f: Any, watched: tuple[Any, ...], counts: list[int], y: Any) -> None:
