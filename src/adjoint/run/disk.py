@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import builtins
 import contextlib
-import hashlib
 import importlib
 import marshal
 import os
@@ -35,6 +34,13 @@ from adjoint.transform.paths import is_fixed_path
 
 __all__ = ["load", "store"]
 
+
+def _sha256(data: bytes) -> Any:
+    import hashlib  # not before something is differentiated
+
+    return hashlib.sha256(data)
+
+
 DAYS_UNUSED = 30
 """After how many days without use the files of another version of this library are removed."""
 
@@ -49,7 +55,7 @@ def load(f: FunctionType) -> tuple[Generated, CodeType] | None:
     except OSError:
         return None
     digest, body = data[:32], data[32:]
-    if hashlib.sha256(body).digest() != digest:
+    if _sha256(body).digest() != digest:
         return None  # cut off, or changed by somebody
     try:
         return _restored(f, *marshal.loads(body))
@@ -71,7 +77,7 @@ def store(f: FunctionType, made: Generated, compiled: CodeType) -> None:
     with contextlib.suppress(OSError):
         handle = os.open(unique, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(handle, "wb") as file:
-            file.write(hashlib.sha256(body).digest() + body)
+            file.write(_sha256(body).digest() + body)
         os.replace(unique, path)
 
 
@@ -234,7 +240,7 @@ def _path_of(f: FunctionType) -> Path | None:
     text = _digest_of_file(f.__code__.co_filename)
     if text is None:
         return None
-    digest = hashlib.sha256(text)
+    digest = _sha256(text)
     names = _describe(f.__code__, digest)
     namespace = f.__globals__
     for name in sorted(names):
@@ -295,7 +301,7 @@ def _describe(code: CodeType, digest: Any) -> set[str]:
 def _digest_of_file(filename: str) -> bytes | None:
     try:
         with open(filename, "rb") as file:
-            return filename.encode() + hashlib.sha256(file.read()).digest()
+            return filename.encode() + _sha256(file.read()).digest()
     except OSError:
         return None
 
@@ -346,7 +352,7 @@ def _is_private(folder: Path) -> bool:
 
 def _version() -> str:
     """A hash of what writes generated code: Python, and this library's own files."""
-    digest = hashlib.sha256(f"{sys.version} {sys.flags.optimize}".encode())
+    digest = _sha256(f"{sys.version} {sys.flags.optimize}".encode())
     package = Path(__file__).parents[1]
     for path in sorted(package.rglob("*.py")):
         state = path.stat()
