@@ -169,7 +169,7 @@ def _forward(
     _refuse_objects(args)
     if not basics.ready:
         basics.load()
-    memory = Memory()
+    memory = Memory(args)
     record: list[Any] = [memory, None]
     y = call_keywords(record, 1, f, args, kwargs)
     return y, Pullback(f, args, y, memory, record)

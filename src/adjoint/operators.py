@@ -52,19 +52,21 @@ def _(memory: Memory, x: Any) -> Any:
 
 @structural(hook)
 def _(memory: Memory, on_cotangent: Any, x: Any) -> Any:
+    def shown(bar: Any) -> Any:
+        if memory.trial:
+            raise RuntimeError("a cotangent that nobody gave would be shown to a hook")
+        return bar if type(bar) is Poison else on_cotangent(bar)
+
     if not by_value(x):
         # The uses of a container after this point are told apart from earlier ones by taking its
         # shadow.
         def structure_back(_: Any) -> tuple[None, ...]:
-            bar = take(memory, x, None)
-            deposit(memory, x, bar if type(bar) is Poison else on_cotangent(bar))
+            deposit(memory, x, shown(take(memory, x, None)))
             return None, None, None
 
         return x, structure_back
 
     def hook_back(y_bar: Any) -> tuple[Any, ...]:
-        y_bar = finish(y_bar)
-        shown = y_bar is not None and type(y_bar) is not Poison
-        return None, None, on_cotangent(y_bar) if shown else y_bar
+        return None, None, None if y_bar is None else shown(finish(y_bar))
 
     return x, hook_back

@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from adjoint.rules.registry import non_differentiable, structural, substitute
+import adjoint.rules.caches  # noqa: F401  registers its rules
+from adjoint.rules.registry import structural, substitute
 from adjoint.run.memory import Memory
 
 
@@ -44,38 +45,6 @@ def _(memory: Memory, f: Any, *args: Any, **kwargs: Any) -> Any:
         return (None, None, *bars[offset : offset + len(held)], *named)
 
     return made, partial_back
-
-
-def remembered(f: Any, cache: Any, args: Any, kwargs: Any) -> Any:
-    """What ``lru_cache`` does, for one differentiated call.
-
-    A result is used again only for arguments that carry no derivative by value: two equal floats
-    may depend on different inputs.
-    """
-    key = _key(args, kwargs)
-    if key is None:
-        return f(*args, **kwargs)
-    if key not in cache:
-        cache[key] = f(*args, **kwargs)
-    return cache[key]
-
-
-def _key(args: Any, kwargs: Any) -> Any:
-    parts = (*args, *kwargs.items())
-    return parts if all(map(_is_discrete, parts)) else None
-
-
-def _is_discrete(value: Any) -> bool:
-    if isinstance(value, tuple):
-        return all(map(_is_discrete, value))
-    return (
-        value is None
-        or isinstance(value, int | str | bytes | type)
-        or vars(object)["__hash__"] is type(value).__hash__
-    )
-
-
-non_differentiable(_key)
 
 
 # ---- cmp_to_key ----------------------------------------------------------------------------------

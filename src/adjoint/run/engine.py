@@ -3,7 +3,6 @@ run them."""
 
 from __future__ import annotations
 
-import functools
 import operator
 from collections.abc import Callable
 from inspect import CO_VARARGS
@@ -240,46 +239,7 @@ def _item_getter(
     return linked(record, slot, lambda bars: bars[:2], item, args[0], keys[0])
 
 
-def _cached_call(
-    record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Any:
-    """``functools.lru_cache``: within one differentiated call, remembered by arguments that carry
-    no derivative."""
-    from adjoint.rules.functools import remembered
-
-    memory: Memory = record[0]
-    cache = memory.caches.setdefault(id(f), {})
-    memory.caches.setdefault("alive", []).append(f)
-    return linked(
-        record,
-        slot,
-        _cached_bars(memory, args, kwargs),
-        call_keywords,
-        remembered,
-        (f.__wrapped__, cache, args, kwargs),
-        {},
-    )
-
-
-@primitive((functools._lru_cache_wrapper, "cache_clear"))
-def _(record: list[Any], slot: int, f: Any) -> None:
-    """What this differentiated call remembers is forgotten, and the user's own cache is cleared."""
-    record[0].caches.pop(id(f), None)
-    f.cache_clear()
-
-
-def _cached_bars(
-    memory: Memory, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Callable[..., Any]:
-    def arrange(_: tuple[Any, ...]) -> tuple[Any, ...]:
-        bars = memory.take_items(args, len(args))
-        return (None, *bars, *(memory.take_entry(kwargs, key) for key in kwargs))
-
-    return arrange
-
-
 HANDLERS[operator.itemgetter] = _item_getter
-HANDLERS[functools._lru_cache_wrapper] = _cached_call
 
 
 class _Basics:
