@@ -55,8 +55,8 @@ elementwise(
     lambda v, x: 0.5 * (sp.modstruve(v - 1, x) + sp.modstruve(v + 1, x) + _struve_term(v, x)),
     singular=True,
 )
-elementwise(sp.itstruve0, lambda y, x: sp.struve(0, x))
-elementwise(sp.it2struve0, lambda y, x: -_over(sp.struve(0, x), x, 2 / math.pi))
+elementwise(sp.itstruve0, lambda y, x: sp.struve(0, x), singular=True)
+elementwise(sp.it2struve0, lambda y, x: -_over(sp.struve(0, x), x, 2 / math.pi), singular=True)
 elementwise(sp.itmodstruve0, lambda y, x: sp.modstruve(0, x), singular=True)
 
 

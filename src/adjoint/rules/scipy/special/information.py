@@ -68,8 +68,8 @@ elementwise(
 
 # ---- logistic functions --------------------------------------------------------------------------
 
-elementwise(sp.expit, lambda y, x: y * sp.expit(-x))
-elementwise(sp.log_expit, lambda y, x: sp.expit(-x))
+elementwise(sp.expit, lambda y, x: y * sp.expit(-x), singular=True)
+elementwise(sp.log_expit, lambda y, x: sp.expit(-x), singular=True)
 elementwise(sp.logit, lambda x: 1 / (x * (1 - x)), singular=True)
 if hasattr(sp, "softplus"):
     pointwise(sp.softplus, "x", x=lambda x: sp.expit(x))

@@ -198,6 +198,22 @@ if hasattr(sp, "sph_harm_y"):
     )
 
 
+def _older_harmonic(y: Any, m: Any, n: Any, theta: Any, phi: Any) -> Any:
+    """∂/∂φ, the polar angle here, by the one of the next order (14.10.3)."""
+    above = np.sqrt(np.maximum((n - m) * (n + m + 1.0), 0)) * np.exp(-1j * theta)
+    higher = sp.sph_harm(np.minimum(m + 1, n), n, theta, phi)
+    return m * y * np.cos(phi) / np.sin(phi) + above * higher
+
+
+if hasattr(sp, "sph_harm"):
+    pointwise(
+        sp.sph_harm,
+        "m n theta phi",
+        theta=lambda y, m: 1j * np.asarray(m) * y,
+        phi=lambda y, m, n, theta, phi: _older_harmonic(y, m, n, theta, phi),
+    )
+
+
 # ---- older names: values and first derivatives of all degrees and orders -------------------------
 
 

@@ -26,6 +26,10 @@ NODES = np.arange(512) * (360 / 512)
 """In degrees; the functions are periodic, so sums over these are integrals to rounding."""
 
 
+LARGEST = 1e4
+"""Beyond, SciPy has eigenvalues, but no functions; much further out it leaves its memory."""
+
+
 def _eigenvalue_slope(m: Any, q: Any, even: bool) -> Any:
     """The mean of 2 cos 2x, weighted with the square of the eigenfunction (Hellmann and Feynman).
 
@@ -33,12 +37,13 @@ def _eigenvalue_slope(m: Any, q: Any, even: bool) -> Any:
     """
     m, q = np.broadcast_arrays(m, q)
     swapped = (q < 0) & np.equal(np.mod(m, 2), 1)
-    node, size, order = NODES, np.abs(q)[..., None], m[..., None]
+    known = np.abs(q) <= LARGEST
+    node, size, order = NODES, np.abs(np.where(known, q, 0))[..., None], m[..., None]
     y, other = (sp.mathieu_cem, sp.mathieu_sem) if even else (sp.mathieu_sem, sp.mathieu_cem)
     values = np.where(swapped[..., None], other(order, size, node)[0], y(order, size, node)[0])
     weight = values * values
     slope = np.sum(2 * sp.cosdg(2 * node) * weight, axis=-1) / np.sum(weight, axis=-1)
-    return np.where(q < 0, -slope, slope)[()]
+    return np.where(known, np.where(q < 0, -slope, slope), np.nan)[()]
 
 
 elementwise(sp.mathieu_a, None, lambda m, q: _eigenvalue_slope(m, q, True), singular=True)
