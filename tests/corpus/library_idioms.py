@@ -1,5 +1,6 @@
 """What the code of libraries does around its formulas: dispatch, checks, conversions, shims."""
 
+import math
 import types
 
 import numpy as np
@@ -57,3 +58,11 @@ def without_builtins():
 def builtins_named_otherwise():
     names = ("len", "reversed", "bool", "slice", "BaseException")
     return types.FunctionType(smooth.__code__, dict.fromkeys(names)), [0.3, 0.8]
+
+
+@case(0.7)
+def function_made_by_exec(x):
+    """SciPy's frozen distributions write the parser of their arguments."""
+    namespace = {"sin": math.sin}
+    exec("def made(a, *, scale=1):\n    return sin(a) * scale", namespace)
+    return namespace["made"](x, scale=x) + namespace["made"](x * x)
