@@ -159,12 +159,6 @@ def _(xs: Any, iterable: Any) -> None:
         deque.append(xs, value)
 
 
-@substitute((deque, "__iadd__"))
-def _(xs: Any, iterable: Any) -> Any:
-    deque.extend(xs, iterable)
-    return xs
-
-
 @substitute((deque, "extendleft"))
 def _(xs: Any, iterable: Any) -> None:
     for value in _held(iterable, xs):

@@ -98,15 +98,9 @@ def _(memory: Memory, xs: Any, values: Any) -> Any:
 
 
 @substitute((list, "extend"))
-def extend(xs: Any, values: Any) -> None:
+def _(xs: Any, values: Any) -> None:
     for value in values:
         list.append(xs, value)
-
-
-@substitute((list, "__iadd__"))
-def _(xs: Any, values: Any) -> Any:
-    list.extend(xs, values)
-    return xs
 
 
 @substitute((list, "__init__"))
@@ -177,7 +171,7 @@ def _(memory: Memory, xs: Any, **options: Any) -> Any:
 
 
 @substitute((list, "sort"))
-def sort(xs: Any, *, key: Any = None, reverse: Any = False) -> None:
+def _(xs: Any, *, key: Any = None, reverse: Any = False) -> None:
     values = sorted(list.copy(xs), key=key, reverse=reverse)
     list.__setitem__(xs, slice(None), values)
 

@@ -1,4 +1,4 @@
-"""Lists, tuples and deques made of the elements of others.
+"""What lists, tuples and deques have in common: they are made of the elements of others.
 
 Structural rules: the cotangent of a container is its shadow, a list of the same length in
 ``memory``. The reverse of an operation that changes a list changes the shadow the other way round.
@@ -13,7 +13,7 @@ import operator
 from collections import deque
 from typing import Any
 
-from adjoint.rules.registry import non_differentiable, structural
+from adjoint.rules.registry import non_differentiable, structural, substitute
 from adjoint.run.memory import Memory, size_of
 
 for _kind, _names in (
@@ -82,3 +82,9 @@ def _(memory: Memory, a: Any) -> Any:
     if isinstance(a, deque) and type(a) is not deque:
         return NotImplemented
     return _moved(memory, _base(a).copy(a), [(a, i) for i in range(size_of(a))], 1)
+
+
+@substitute((list, "__iadd__"), (deque, "__iadd__"))
+def _(xs: Any, values: Any) -> Any:
+    _base(xs).extend(xs, values)
+    return xs
