@@ -3,6 +3,7 @@ it."""
 
 from __future__ import annotations
 
+import linecache
 import os
 import sys
 from types import CodeType, FrameType, TracebackType
@@ -21,14 +22,20 @@ _USER_PARTS = (
 
 
 def current_place() -> tuple[Function, Span] | tuple[None, None]:
-    """The innermost place in the user's code whose generated code is running now."""
+    """The innermost place in the user's code whose generated code is running now; if there is one
+    that has a text, the innermost of those."""
     frame: FrameType | None = sys._getframe(1)
+    first: tuple[Function, Span] | tuple[None, None] = None, None
     while frame is not None:
         found = place_of(frame.f_code, frame.f_lineno)
         if found is not None:
-            return found[0].function, found[1]
+            function, span = found[0].function, found[1]
+            if linecache.getline(function.filename, span.line):
+                return function, span
+            if first[0] is None:
+                first = function, span
         frame = frame.f_back
-    return None, None
+    return first
 
 
 def current_module() -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dis
+import linecache
+import os.path
 from collections.abc import Iterator
 from dataclasses import dataclass
 from types import CodeType
@@ -11,7 +13,7 @@ from typing import Any
 from adjoint.errors import UnsupportedSyntaxError
 from adjoint.ir.nodes import Span
 
-__all__ = ["Instruction", "decode", "refused"]
+__all__ = ["Instruction", "decode", "file_of", "refused"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +114,16 @@ def refused(code: CodeType, opcode: str, span: Span, construct: str = "") -> Uns
     return UnsupportedSyntaxError(
         f"{words} in the bytecode of '{code.co_qualname}' cannot be differentiated",
         hint=f"define it in a file, or register an rrule for '{code.co_qualname}'",
-        filename=code.co_filename,
+        filename=file_of(code),
         span=span,
     )
+
+
+def file_of(code: CodeType) -> str:
+    """The file of a code object; where it has a text, that is not the text of the code."""
+    if not linecache.getlines(code.co_filename):
+        return code.co_filename
+    return f"<bytecode of {os.path.basename(code.co_filename)}>"
 
 
 # ---- handlers of exceptions ----------------------------------------------------------------------

@@ -6,7 +6,7 @@ import inspect
 from types import FunctionType
 
 from adjoint.frontend.bytecode.graph import Graph, IrreducibleError
-from adjoint.frontend.bytecode.instructions import Instruction, decode, refused
+from adjoint.frontend.bytecode.instructions import Instruction, decode, file_of, refused
 from adjoint.frontend.bytecode.machine import Machine
 from adjoint.frontend.bytecode.regions import region_of
 from adjoint.frontend.bytecode.structure import structured
@@ -64,7 +64,7 @@ def lower(function: FunctionType) -> ir.Function:
         (*_unbound(machine, body, start), *body),
         bool(code.co_flags & inspect.CO_GENERATOR),
         code,
-        code.co_filename,
+        file_of(code),
         start,
     )
 
