@@ -40,9 +40,14 @@ def _insert(memory: Memory, d: Any, key: Any, value: Any) -> Callable[[], tuple[
 def _remove(memory: Memory, d: Any, key: Any) -> Callable[[Any, Any], None]:
     """``del d[key]``; returns what undoes it and adds cotangents of key and value."""
     key = memory.held(d, key)  # an equal one may have been given
-    place = memory.place(d, key)
-    position = memory.note(swap_item, d, key, dict.__getitem__(d, key))
+    value = dict.__getitem__(d, key)
     base_of(d).__delitem__(d, key)
+    return _removed(memory, d, key, value)
+
+
+def _removed(memory: Memory, d: Any, key: Any, value: Any) -> Callable[[Any, Any], None]:
+    position = memory.note(swap_item, d, key, value)
+    place = memory.place(d, key)
 
     def undo(key_bar: Any, value_bar: Any) -> None:
         memory.rewind(position)
@@ -120,17 +125,13 @@ def _(memory: Memory, d: Any, key: Any, default: Any = ABSENT) -> Any:
 
 
 @structural((dict, "popitem"), (OrderedDict, "popitem"))
-def _(memory: Memory, d: Any, last: Any = True) -> Any:
-    base = base_of(d)
-    if not dict.__len__(d):
-        base.popitem(d)  # Python's own message
-    key = next(base.__reversed__(d) if last else base.__iter__(d))
-    item = key, dict.__getitem__(d, key)
-    undo = _remove(memory, d, key)
+def _(memory: Memory, d: Any, *last: Any, **named: Any) -> Any:
+    item = base_of(d).popitem(d, *last, **named)
+    undo = _removed(memory, d, *item)
 
     def popitem_back(_: Any) -> tuple[None, ...]:
         undo(*memory.take_items(item, 2))
-        return None, None, None
+        return None, None
 
     return item, popitem_back
 
