@@ -107,12 +107,15 @@ def check_rule(f: Any, *args: Any, rtol: float = 1e-6, atol: float = 1e-9, **kwa
     call = _callable(f)
     with np.errstate(all="ignore"):
         before = copy.deepcopy(args)
-        plain = call(*copy.deepcopy(args), **kwargs)
+        plain_args = copy.deepcopy(args)
+        plain = call(*plain_args, **kwargs)
         applied = rrule(f, *args, **kwargs)
         if applied is None:
             raise AssertionError(f"no rule of {_name(f)} is registered for these arguments")
         y, back = applied
         _assert_same(y, plain, "the result under the rule")
+        if _shared(y, args) and not _shared(plain, plain_args):
+            raise AssertionError("the result under the rule shares memory with an argument")
         y_bar = random_like(y, np.random.default_rng(0))
         if y_bar is None:
             return
@@ -312,6 +315,14 @@ def _same(a: Any, b: Any) -> bool:
     if hasattr(a, "__dict__") and not callable(a):
         return _same(vars(a), vars(b))
     return True  # files, generators, functions: nothing to compare
+
+
+def _shared(y: Any, args: tuple[Any, ...]) -> bool:
+    """Whether writing to the result would write to an argument."""
+    results, operands = (
+        [leaf.value for leaf in leaves(x) if isinstance(leaf.value, np.ndarray)] for x in (y, args)
+    )
+    return any(np.may_share_memory(a, b) for a in results for b in operands)
 
 
 def _has_reals(x: Any) -> bool:

@@ -47,13 +47,22 @@ def _(a, *shape, order="C"):
     return y, lambda y_bar: (None, to_bar(np.reshape(y_bar, ())), *none)
 
 
-@array_rule(np.ravel, *methods("ravel", "flatten"), alias=True, exact=True)
+@array_rule(np.ravel, *methods("ravel"), alias=True, exact=True)
 def _(a, order="C"):
     order = resolved(a, order)
     if order is None:
         return NotImplemented
     shape = np.shape(a)
     return np.ravel(a, order), lambda y_bar: (None, np.reshape(y_bar, shape, order=order))
+
+
+@array_rule(*methods("flatten"), exact=True)
+def _(a, order="C"):
+    order = resolved(a, order)
+    if order is None:
+        return NotImplemented
+    shape = np.shape(a)
+    return a.flatten(order), lambda y_bar: (None, np.reshape(y_bar, shape, order=order))
 
 
 linear_rule(
