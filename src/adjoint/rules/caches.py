@@ -18,6 +18,24 @@ from adjoint.run.memory import Memory
 CACHED: Any = functools._lru_cache_wrapper
 
 
+_NAMED = object()
+"""Stands between arguments by position and by name."""
+
+
+class _Key(tuple[Any, ...]):
+    """Parts that are hashed once: that may be the user's code."""
+
+    hashed: int
+
+    def __new__(cls, parts: tuple[Any, ...]) -> _Key:
+        key = super().__new__(cls, parts)
+        key.hashed = hash(parts)
+        return key
+
+    def __hash__(self) -> int:
+        return self.hashed
+
+
 class _Cache:
     """What one differentiated call has cached of one function: the newest last."""
 
@@ -38,8 +56,13 @@ class _Cache:
         return known
 
     def key(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """What Python tells calls by."""
-        return functools._make_key(args, kwargs, self.typed)
+        """What Python tells calls by: a single integer or text by itself, else all parts."""
+        parts = (*args, _NAMED, *kwargs.items()) if kwargs else args
+        if self.typed:
+            parts += tuple(map(type, (*args, *kwargs.values())))
+        elif len(parts) == 1 and type(parts[0]) in (int, str):
+            return parts[0]
+        return _Key(parts)
 
     def look_up(self, key: Any) -> Evaluation | None:
         """What is held for a key; it becomes the newest."""
