@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from adjoint.rules.registry import non_differentiable, primitive, structural, substitute
-from adjoint.run.iteration import Items
+from adjoint.run.iterators import Items
 from adjoint.run.memory import ABSENT, Memory, swap_end, swap_with
 
 

@@ -7,17 +7,9 @@ from types import FunctionType
 from typing import Any
 
 from adjoint.rules.registry import primitive, substitute
-from adjoint.run.iteration import (
-    Count,
-    Entries,
-    Items,
-    Map,
-    UserIterator,
-    Zip,
-    first_elements,
-    iterator_of,
-)
+from adjoint.run.iteration import first_elements, iterator_of
 from adjoint.run.iterator import Iterator
+from adjoint.run.iterators import Count, Entries, Items, Map, UserIterator, Zip
 from adjoint.run.memory import size_of
 
 __all__: list[str] = []

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from adjoint.rules.registry import non_differentiable, primitive, substitute
-from adjoint.run.iteration import Entries
+from adjoint.run.iterators import Entries
 from adjoint.run.memory import base_of
 
 KINDS: dict[str, tuple[type, type]] = {

@@ -1,0 +1,299 @@
+"""The iterators that stand where Python would have a builtin one: over lists, arrays, dicts;
+``zip``, ``map``, ``enumerate``; and over what has a Python ``__next__`` or ``__getitem__``.
+
+Each step leaves a pullback, so that an iterator can be consumed from several places, in any order
+of the program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from adjoint.errors import NoDerivativeError
+from adjoint.run.accumulate import Poison
+from adjoint.run.dispatch import call, call_keywords
+from adjoint.run.iterator import Iterator
+from adjoint.run.memory import Memory, size_of
+from adjoint.run.place import current_place
+from adjoint.run.structure import ATOMS, by_value
+from adjoint.run.unknown import poison
+
+__all__ = [
+    "BySubscript",
+    "Count",
+    "Entries",
+    "Items",
+    "Map",
+    "Native",
+    "Rows",
+    "UserIterator",
+    "Zip",
+]
+
+
+class Items(Iterator):
+    """The elements of a list or tuple, by index, as Python's own iterator sees them."""
+
+    def __init__(self, memory: Memory, xs: Any) -> None:
+        super().__init__(memory)
+        self.xs, self.i = xs, 0
+        self.base: Any = list if isinstance(xs, list) else tuple
+
+    def step(self, record: list[Any], slot: int) -> Any:
+        xs, i, memory = self.xs, self.i, self.memory
+        if i >= size_of(xs):
+            self.xs = ()
+            raise StopIteration
+        self.i += 1
+
+        def step_back(bar: Any) -> None:
+            memory.add_item(xs, i, bar)
+
+        record[slot] = step_back
+        return self.base.__getitem__(xs, i)
+
+
+class Rows(Iterator):
+    """The elements of an array along its first axis.
+
+    Their cotangents are collected in the shadow of the iterator, and given to the array by the
+    pullback of ``iter``.
+    """
+
+    def __init__(self, memory: Memory, x: np.ndarray[Any, Any]) -> None:
+        super().__init__(memory)
+        self.x, self.i = x, 0
+        if x.ndim == 0:
+            raise TypeError("iteration over a 0-d array")
+
+    def poison(self, bar: Any) -> list[Any]:
+        super().poison(bar)
+        self.memory.add_entry(self, "x", bar)
+        return []
+
+    def step(self, record: list[Any], slot: int) -> Any:
+        from adjoint.run.arrays import read_array
+
+        i, x = self.i, self.x
+        if i >= len(x):
+            raise StopIteration
+        self.i += 1
+        memory = self.memory
+        inner: list[Any] = [memory, None]
+        y = read_array(inner, 1, x, i)
+        back = inner[1]
+        if back is not None:
+
+            def step_back(bar: Any) -> None:
+                x_bar = back(bar)[1]
+                if x_bar is not None:
+                    memory.add_entry(self, "x", x_bar)
+
+            record[slot] = step_back
+        return y
+
+
+class Entries(Iterator):
+    """The keys, values or items of a dict, or the elements of a set: `keys` as they were when it
+    began."""
+
+    def __init__(self, memory: Memory, owner: Any, view: Iterable[Any], which: str) -> None:
+        super().__init__(memory)
+        self.owner, self.view, self.which = owner, iter(view), which
+
+    def step(self, record: list[Any], slot: int) -> Any:
+        memory, owner, which = self.memory, self.owner, self.which
+        element = next(self.view)
+        if which == "items":
+            key = element[0]
+            place = memory.place(owner, key)
+
+            def items_back(_: Any) -> None:
+                key_bar, value_bar = memory.take_items(element, 2)
+                memory.add_key(owner, key, key_bar)
+                memory.add_entry(owner, place, value_bar)
+
+            record[slot] = items_back
+        elif which != "keys":
+            place = element if which == "set" else memory.place(owner, element[0])
+
+            def value_back(bar: Any) -> None:
+                memory.add_entry(owner, place, bar)
+
+            record[slot] = value_back
+            return element if which == "set" else element[1]
+        elif by_value(element):
+
+            def key_back(bar: Any) -> None:
+                memory.add_key(owner, element, bar)
+
+            record[slot] = key_back
+        return element
+
+
+class Zip(Iterator):
+    """``zip`` and ``enumerate``: tuples of the elements of other iterators."""
+
+    def __init__(self, memory: Memory, parts: list[Any], strict: bool = False) -> None:
+        super().__init__(memory)
+        self.parts, self.strict = parts, strict
+
+    def step(self, record: list[Any], slot: int) -> Any:
+        memory = self.memory
+        inner: list[Any] = [memory, *[None] * len(self.parts)]
+
+        def zip_back(_: Any) -> None:
+            bars = memory.take_items(element, len(inner) - 1)
+            for back, bar in zip(reversed(inner[1:]), reversed(bars), strict=True):
+                if back is not None:
+                    back(bar)
+
+        element: Any = (None,) * len(self.parts)
+        record[slot] = zip_back
+        if not self.parts:
+            raise StopIteration
+        values = []
+        for i, part in enumerate(self.parts):
+            try:
+                values.append(part.step(inner, i + 1))
+            except StopIteration:
+                if self.strict:
+                    self._check_strict(i, inner)
+                raise
+        element = tuple(values)
+        return element
+
+    def _check_strict(self, i: int, inner: list[Any]) -> None:
+        if i:
+            raise ValueError(
+                f"zip() argument {i + 1} is shorter than argument{'s 1-' if i > 1 else ' '}{i}"
+            )
+        for j, part in enumerate(self.parts[1:], 1):
+            try:
+                part.step(inner, j + 1)
+            except StopIteration:
+                continue
+            raise ValueError(
+                f"zip() argument {j + 1} is longer than argument{'s 1-' if j > 1 else ' '}{j}"
+            )
+
+
+class Count(Iterator):
+    """The numbers that ``enumerate`` puts beside the elements."""
+
+    def __init__(self, memory: Memory, start: Any) -> None:
+        super().__init__(memory)
+        self.i = start
+
+    def step(self, record: list[Any], slot: int) -> Any:
+        self.i += 1
+        return self.i - 1
+
+
+class Map(Iterator):
+    """``map(f, *iterables)``."""
+
+    def __init__(self, memory: Memory, f: Any, parts: list[Any]) -> None:
+        super().__init__(memory)
+        self.f, self.parts = f, parts
+
+    def step(self, record: list[Any], slot: int) -> Any:
+        n = len(self.parts)
+        inner: list[Any] = [self.memory, *[None] * (n + 1)]
+
+        def map_back(bar: Any) -> None:
+            if inner[n + 1] is not None:
+                _, *bars = inner[n + 1](bar)
+            else:
+                bars = [None] * n
+            for i in range(n, 0, -1):
+                if inner[i] is not None:
+                    inner[i](bars[i - 1])
+
+        record[slot] = map_back
+        values = [part.step(inner, i + 1) for i, part in enumerate(self.parts)]
+        return call(inner, n + 1, self.f, *values)
+
+
+class Native(Iterator):
+    """Any other iterator: what it yields is not known to depend on anything but itself.
+
+    A cotangent that arrives at an element poisons the iterator and what it holds.
+    """
+
+    def __init__(self, memory: Memory, source: Any) -> None:
+        super().__init__(memory)
+        self.source, self.iterator = source, iter(source)
+
+    def step(self, record: list[Any], slot: int) -> Any:
+        value = next(self.iterator)
+        if type(value) in ATOMS or type(self.source) in PLAIN:
+            return value
+        memory, source = self.memory, self.source
+        function, span = current_place()
+
+        def native_back(bar: Any) -> None:
+            from adjoint.run.structure import take
+
+            if bar is None and (by_value(value) or take(memory, value, None) is None):
+                return
+            bad = Poison(
+                NoDerivativeError(
+                    f"a derivative of the elements of a '{type(source).__name__}' is needed,"
+                    " which was made by code that is not differentiated",
+                    hint="make the iterator inside the differentiated function, or give a list",
+                    filename=None if function is None else function.filename,
+                    span=span,
+                )
+            )
+            poison(memory, source, bad)
+            memory.add_entry(source, "*", bad)
+
+        record[slot] = native_back
+        return value
+
+
+PLAIN = frozenset({range, str, bytes, bytearray})
+
+
+class UserIterator(Iterator):
+    """An object of a Python class with ``__next__``."""
+
+    def __init__(self, memory: Memory, iterator: Any) -> None:
+        super().__init__(memory)
+        self.iterator = iterator
+
+    def step(self, record: list[Any], slot: int) -> Any:
+        inner: list[Any] = [self.memory, None]
+
+        def step_back(bar: Any) -> None:
+            if inner[1] is not None:
+                inner[1](bar)
+
+        record[slot] = step_back
+        return call_keywords(inner, 1, type(self.iterator).__next__, (self.iterator,), {})
+
+
+class BySubscript(Iterator):
+    """An object of a Python class with ``__getitem__`` and without ``__iter__``."""
+
+    def __init__(self, memory: Memory, xs: Any) -> None:
+        super().__init__(memory)
+        self.xs, self.i = xs, 0
+
+    def step(self, record: list[Any], slot: int) -> Any:
+        inner: list[Any] = [self.memory, None]
+
+        def step_back(bar: Any) -> None:
+            if inner[1] is not None:
+                inner[1](bar)
+
+        record[slot] = step_back
+        i, self.i = self.i, self.i + 1
+        try:
+            return call_keywords(inner, 1, type(self.xs).__getitem__, (self.xs, i), {})
+        except IndexError:
+            raise StopIteration from None
