@@ -105,6 +105,7 @@ CASES = {
     np.quantile: QUANTILES,
     np.percentile: [(X, 30.0), (X, [10.0, 45.0, 80.0], 1), ([3.0, 1.0, 2.0], 60.0)],
     np.nansum: [(HOLES,), case(HOLES, axis=0, keepdims=True), (Z,), case(HOLES, where=X < 1)],
+    np.nanmedian: [*AXES, (HOLES,), case(HOLES, axis=1), case(HOLES, axis=0, keepdims=True)],
     np.nanmean: [(HOLES,), case(HOLES, axis=1), case(HOLES, axis=0, keepdims=True)],
     np.nanvar: [(HOLES,), case(HOLES, axis=1), case(X, axis=0, ddof=1, keepdims=True), (Z,)],
     np.nanstd: [(HOLES,), case(HOLES, axis=1), case(X, axis=0, ddof=1, keepdims=True), (Z,)],
