@@ -66,3 +66,14 @@ def function_made_by_exec(x):
     namespace = {"sin": math.sin}
     exec("def made(a, *, scale=1):\n    return sin(a) * scale", namespace)
     return namespace["made"](x, scale=x) + namespace["made"](x * x)
+
+
+# ---- keywords that say how, not what -------------------------------------------------------------
+
+
+@case(X)
+def casting_of_operands(x):
+    """scikit-learn writes the products of features so."""
+    out = np.empty((4, 4))
+    np.multiply(x[:, np.newaxis], x, out=out, casting="no")
+    return (np.add(out, 2.0, order="F", casting="unsafe") ** 2).sum()

@@ -163,14 +163,13 @@ def _ufunc(
             record[0], record, slot, f, given, kwargs, "has no rule for these keywords"
         )
     n = len(given) - len(args)
-    if out is None and "dtype" in rest and set(rest) <= {"dtype", "casting", "order", "subok"}:
+    if out is None and rest and set(rest) <= _LAYOUT:
 
         def as_cast(_: tuple[Any, ...]) -> tuple[Any, ...]:
             return (None, *record[0].take_items(args, len(args)), *(None,) * (n + len(kwargs)))
 
-        return linked(
-            record, slot, as_cast, call_function, ufunc_as, (f, rest["dtype"], args), NO_KEYWORDS
-        )
+        operands = (f, args, rest)
+        return linked(record, slot, as_cast, call_function, ufunc_as, operands, NO_KEYWORDS)
     if out is None and f.signature is not None and rest and set(rest) <= _AXES and f.nout == 1:
 
         def as_moved(_: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -207,6 +206,9 @@ def _ufunc(
     record[slot] = out_back
     return y
 
+
+_LAYOUT = frozenset({"dtype", "casting", "order", "subok"})
+"""Keyword arguments that say what type the operands are cast to, and how the result is laid out."""
 
 _AXES = frozenset({"axis", "axes", "keepdims"})
 """Keyword arguments by which a generalized ufunc is told where its operands' axes stand."""

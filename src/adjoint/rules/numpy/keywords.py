@@ -6,12 +6,27 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.rules.registry import non_differentiable
+
 __all__ = ["gufunc_along", "ufunc_as"]
 
 
-def ufunc_as(f: Any, dtype: Any, args: Any) -> Any:
-    """``f(*args, dtype=dtype)``: NumPy casts the operands, then computes."""
-    return f(*[np.asarray(arg, dtype=dtype) for arg in args])
+def ufunc_as(f: Any, args: Any, kwargs: Any) -> Any:
+    """``f(*args, dtype=…, casting=…, order=…, subok=…)``: NumPy casts the operands, then
+    computes; the last two say how the result is laid out."""
+    dtype, casting = kwargs.get("dtype"), kwargs.get("casting", "same_kind")
+    if casting in ("no", "equiv", "safe"):
+        _demand_casting(f, args, dtype, casting)
+    return f(*args) if dtype is None else f(*[np.asarray(arg, dtype=dtype) for arg in args])
+
+
+def _demand_casting(f: Any, args: Any, dtype: Any, casting: str) -> None:
+    """Let NumPy itself say what it has against the types of the operands."""
+    with np.errstate(all="ignore"):
+        f(*args, dtype=dtype, casting=casting)
+
+
+non_differentiable(_demand_casting)
 
 
 def gufunc_along(f: Any, args: Any, axes: Any, keepdims: bool) -> Any:
