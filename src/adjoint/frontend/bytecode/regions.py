@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from adjoint.frontend.builder import terminates
 from adjoint.frontend.bytecode.graph import Block
 from adjoint.frontend.bytecode.tree import Branch, Cycle, Goto, Item, Labelled
 from adjoint.ir.nodes import (
@@ -194,10 +195,8 @@ def _final(draft: Sequence[_Draft], *, tail: bool) -> Region:
         match item:
             case _Site(moves=moves):
                 ops += moves
-            case _Choice(condition=condition, span=span):
-                body, orelse = _final(item.body, tail=last), _final(item.orelse, tail=last)
-                if body or orelse:
-                    ops.append(If(condition, body, orelse, span))
+            case _Choice():
+                ops += _choice(item, tail=last)
             case _Loop(iterable=None, span=span):
                 body = _final(item.body, tail=True)
                 ops.append(While((), Const(True), body, (), span))
@@ -210,3 +209,16 @@ def _final(draft: Sequence[_Draft], *, tail: bool) -> Region:
             case _:
                 ops.append(item)
     return tuple(ops)
+
+
+def _choice(item: _Choice, *, tail: bool) -> Region:
+    """An ``if``; of two arms one of which leaves, the other, or the longer, stands behind it."""
+    body, orelse = _final(item.body, tail=tail), _final(item.orelse, tail=tail)
+    if not body and not orelse:
+        return ()
+    leaving = bool(body) and terminates(body[-1]), bool(orelse) and terminates(orelse[-1])
+    if leaving[0] and orelse and (not leaving[1] or len(body) <= len(orelse)):
+        return (If(item.condition, body, (), item.span), *orelse)
+    if leaving[1] and body:
+        return (If(item.condition, (), orelse, item.span), *body)
+    return (If(item.condition, body, orelse, item.span),)

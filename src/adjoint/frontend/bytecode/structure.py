@@ -30,6 +30,10 @@ def structured(graph: Graph, machine: Machine) -> list[Item]:
     return items
 
 
+_Rest = tuple[Block, list[Item], Frame]
+"""A block that has its turn next, where it is written, and the frame with which it begins."""
+
+
 class _Walk:
     """Goes through the tree of dominators.
 
@@ -44,45 +48,54 @@ class _Walk:
 
     def place(self, block: Block, items: list[Item], frame: Frame) -> None:
         """Write a block and what stands behind it."""
+        rest: _Rest | None = (block, items, frame)
+        while rest is not None:
+            rest = self._place_one(*rest)
+
+    def _place_one(self, block: Block, items: list[Item], frame: Frame) -> _Rest | None:
+        """Write a block; returns what is left to write, so that long functions are not deep."""
         graph = self._graph
-        while True:
-            is_head = block in graph.loops
-            labels = graph.labels_behind(block) if is_head else graph.labels_inside(block)
-            write = self._loop if is_head else self._block
-            last = self._labelled(items, labels, lambda inner: write(block, inner, frame))
-            if last is None:
-                return
-            block, frame = last, self._arrived(last)
+        is_head = block in graph.loops
+        labels = graph.labels_behind(block) if is_head else graph.labels_inside(block)
+        write = self._loop if is_head else self._block
+        if not labels:
+            return write(block, items, frame)
+
+        def whole(inner: list[Item]) -> None:
+            rest = write(block, inner, frame)
+            if rest is not None:
+                self.place(*rest)
+
+        last = self._labelled(items, labels, whole)
+        return last, items, self._arrived(last)
 
     def _labelled(
         self, items: list[Item], labels: list[Block], write: Callable[[list[Item]], None]
-    ) -> Block | None:
+    ) -> Block:
         """Write something and the labels behind it, but for the last one, which is returned."""
-        inner: list[Item] = [] if labels else items
+        inner: list[Item] = []
         write(inner)
         for label in labels[:-1]:
             outer: list[Item] = [Labelled(inner, label)]
             self.place(label, outer, self._arrived(label))
             inner = outer
-        if not labels:
-            return None
         items.append(Labelled(inner, labels[-1]))
         return labels[-1]
 
     # ---- one block -------------------------------------------------------------------------------
 
-    def _block(self, block: Block, items: list[Item], frame: Frame) -> None:
+    def _block(self, block: Block, items: list[Item], frame: Frame) -> _Rest | None:
         machine = self._machine
         machine.items, machine.frame = items, frame
         for step in block.steps:
             machine.run(step)
-        if block.jump is None:
-            for target in block.following:
-                self._go(block, target, items, machine.frame)
-        else:
-            self._choose(block, block.jump, items)
+        if block.jump is not None:
+            return self._choose(block, block.jump, items)
+        if block.following:
+            return self._go(block, block.following[0], items, machine.frame)
+        return None
 
-    def _choose(self, block: Block, step: Instruction, items: list[Item]) -> None:
+    def _choose(self, block: Block, step: Instruction, items: list[Item]) -> _Rest | None:
         """Write the end of a block that goes on at one of two."""
         machine = self._machine
         machine.span, machine.opcode = step.span, step.name
@@ -92,11 +105,14 @@ class _Walk:
         branch = Branch(condition, step.span)
         items.append(branch)
         arms = (branch.orelse, branch.body) if jumps_if else (branch.body, branch.orelse)
-        self._go(block, block.following[0], arms[0], staying)
-        self._go(block, block.following[1], arms[1], jumping)
+        rest = self._go(block, block.following[0], arms[0], staying)
+        if rest is not None:
+            self.place(*rest)
+        machine.span = step.span
+        return self._go(block, block.following[1], arms[1], jumping)
 
-    def _go(self, source: Block, target: Block, items: list[Item], frame: Frame) -> None:
-        """Write what one edge leads to: a jump, or the target itself."""
+    def _go(self, source: Block, target: Block, items: list[Item], frame: Frame) -> _Rest | None:
+        """Write a jump, if one edge leads to it; else the target itself is left to write."""
         span = self._machine.span
         if self._graph.closes(source, target):
             self._check_head(self._heads[target], frame)
@@ -106,32 +122,45 @@ class _Walk:
             items.append(goto)
             self._jumps.setdefault(target, []).append((goto, frame))
         else:
-            self.place(target, items, frame)
+            return target, items, frame
+        return None
 
     # ---- loops -----------------------------------------------------------------------------------
 
-    def _loop(self, block: Block, items: list[Item], frame: Frame) -> None:
+    def _loop(self, block: Block, items: list[Item], frame: Frame) -> _Rest | None:
         machine = self._machine
         machine.items, machine.frame = items, frame
         if block.is_for:
             cycle, body, end = self._for(block)
-            items.append(cycle)
-            write: Callable[[list[Item]], None] = lambda inner: self._begin(
-                cycle, block, inner, body
-            )
         else:
             machine.span = next((step.span for step in block.steps), machine.span)
             machine.enter_loop(0)
             cycle = Cycle(block, None, machine.span)
-            items.append(cycle)
             self._heads[block] = frame.copy()
-            write = lambda inner: self._block(block, inner, frame)
-        last = self._labelled(cycle.body, self._graph.labels_inside(block), write)
-        if last is not None:
+        items.append(cycle)
+
+        def write(inner: list[Item]) -> None:
+            if block.is_for:
+                machine.arriving = cycle
+                rest = self._go(block, block.following[0], inner, body)
+            else:
+                rest = self._block(block, inner, frame)
+            if rest is not None:
+                self.place(*rest)
+
+        labels = self._graph.labels_inside(block)
+        if labels:
+            last = self._labelled(cycle.body, labels, write)
             self.place(last, cycle.body, self._arrived(last))
-        if block.is_for:
-            machine.span = cycle.span
-            self._go(block, block.following[1], cycle.orelse, end)
+        else:
+            write(cycle.body)
+        if not block.is_for:
+            return None
+        machine.span = cycle.span
+        rest = self._go(block, block.following[1], cycle.orelse, end)
+        if rest is not None:
+            self.place(*rest)
+        return None
 
     def _for(self, block: Block) -> tuple[Cycle, Frame, Frame]:
         """A ``for`` loop, and the frames with which its body and what is behind it begin."""
@@ -149,10 +178,6 @@ class _Walk:
         if sys.version_info >= (3, 12):
             end.stack += [RUNNING, NULL]  # for the END_FOR that follows
         return cycle, frame, end
-
-    def _begin(self, cycle: Cycle, block: Block, items: list[Item], frame: Frame) -> None:
-        self._machine.arriving = cycle
-        self._go(block, block.following[0], items, frame)
 
     def _check_head(self, head: Frame, frame: Frame) -> None:
         """A loop leaves the stack as it found it."""
