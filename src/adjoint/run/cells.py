@@ -6,7 +6,8 @@ from types import CellType, FunctionType
 from typing import Any
 
 from adjoint.ir import primitives
-from adjoint.run.attributes import read_global, write_global
+from adjoint.run.attribute_writes import write_global
+from adjoint.run.attributes import read_global
 from adjoint.run.memory import ABSENT, Memory, swap_cell, swap_item
 from adjoint.run.structure import by_value
 

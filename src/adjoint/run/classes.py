@@ -16,7 +16,7 @@ from adjoint.errors import NoDerivativeError, SourceError, UnsupportedSyntaxErro
 from adjoint.ir import primitives
 from adjoint.rules.registry import primitive
 from adjoint.run.accumulate import Poison, accumulate
-from adjoint.run.attributes import class_dict
+from adjoint.run.attribute_writes import class_dict
 from adjoint.run.cells import load_cell, load_global
 from adjoint.run.dispatch import INERT, call_keywords, linked
 from adjoint.run.functions import Unit, call_unit, unit_of

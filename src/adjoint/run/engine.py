@@ -16,7 +16,8 @@ from adjoint.rules.registry import load, primitive
 from adjoint.run import functions, generate
 from adjoint.run.accumulate import accumulate
 from adjoint.run.arrays import read_array, write_array
-from adjoint.run.attributes import ATTRIBUTES, plain_attribute, write_attribute
+from adjoint.run.attribute_writes import write_attribute
+from adjoint.run.attributes import ATTRIBUTES, plain_attribute
 from adjoint.run.callables import call_object
 from adjoint.run.cells import CELLS
 from adjoint.run.classes import CLASSES

@@ -14,7 +14,7 @@ from weakref import ref as weakref
 import numpy as np
 
 from adjoint.errors import CotangentError, NoDerivativeError, RuleError
-from adjoint.rules.registry import Rule
+from adjoint.rules.rule import Rule
 from adjoint.run.accumulate import Poison, Scattered, accumulate
 from adjoint.run.memory import Memory, root_of
 from adjoint.run.place import current_place

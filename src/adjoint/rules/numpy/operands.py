@@ -22,7 +22,8 @@ import numpy as np
 
 from adjoint.rules.families import linear
 from adjoint.rules.projection import Projector, as_numeric, projector
-from adjoint.rules.registry import Rule, entry, rrule
+from adjoint.rules.registry import entry, rrule
+from adjoint.rules.rule import Rule
 from adjoint.run.accumulate import Poison
 
 __all__ = [

@@ -11,7 +11,8 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from adjoint.rules.projection import as_numeric
-from adjoint.rules.registry import Rule, entry
+from adjoint.rules.registry import entry
+from adjoint.rules.rule import Rule
 from adjoint.rules.tangents import filled, like_result
 
 __all__ = ["forward_rule"]

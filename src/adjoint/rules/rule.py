@@ -1,0 +1,135 @@
+"""One rule of one function: what it is, and which calls it was written for."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import UnionType
+from typing import Any
+
+__all__ = ["Rule"]
+
+
+@dataclass(slots=True)
+class Rule:
+    """One registered rule of one function.
+
+    Attributes
+    ----------
+    function
+        The rule itself.
+    keywords
+        The keyword arguments that it knows.
+    positional
+        The most positional arguments that it takes (-1: any number).
+    required
+        The fewest.
+    names, defaults
+        The parameters that may be given by position, and the defaults of the last of them.
+    types
+        ``(position, type)`` from the annotations of its parameters: the rule is for such arguments
+        only.
+    alias
+        The result may share memory with an argument (a view, or the argument itself). Otherwise it
+        is fresh.
+    trusted
+        Its cotangents are projected by the family that made it, so the engine need not check them
+        again.
+    keyword_bars
+        ``back`` returns one entry more: a dict of cotangents of keyword arguments.
+    """
+
+    function: Callable[..., Any]
+    keywords: frozenset[str]
+    positional: int
+    required: int
+    names: tuple[str, ...] = ()
+    defaults: tuple[Any, ...] = ()
+    types: tuple[tuple[int, Any], ...] = ()
+    alias: bool = False
+    trusted: bool = False
+    keyword_bars: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        function: Callable[..., Any],
+        *,
+        alias: bool = False,
+        trusted: bool = False,
+        keyword_bars: bool = False,
+    ) -> Rule:
+        """Read what the rule takes from its signature."""
+        positional, required, keywords = 0, 0, set()
+        names: list[str] = []
+        defaults: list[Any] = []
+        types: list[tuple[int, Any]] = []
+        for parameter in inspect.signature(function, eval_str=True).parameters.values():
+            if parameter.kind is parameter.VAR_KEYWORD:
+                raise TypeError(
+                    "a rule must name the keyword arguments that it knows;"
+                    " '**' would swallow the others"
+                )
+            if parameter.kind is parameter.VAR_POSITIONAL:
+                positional = -1
+                continue
+            if parameter.kind is not parameter.KEYWORD_ONLY:
+                if isinstance(
+                    parameter.annotation, type | UnionType
+                ) and parameter.annotation not in (
+                    parameter.empty,
+                    Any,
+                ):
+                    types.append((positional, parameter.annotation))
+                positional += 1
+                names.append(parameter.name)
+                if parameter.default is parameter.empty:
+                    required += 1
+                else:
+                    defaults.append(parameter.default)
+            if parameter.kind is not parameter.POSITIONAL_ONLY:
+                keywords.add(parameter.name)
+        if positional < 0:
+            names, defaults = [], []
+        return cls(
+            function,
+            frozenset(keywords),
+            positional,
+            required,
+            tuple(names),
+            tuple(defaults),
+            tuple(types),
+            alias,
+            trusted,
+            keyword_bars,
+        )
+
+    def arrange(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Move keyword arguments that the rule takes by position there: only those get
+        cotangents."""
+        named = [i for i, name in enumerate(self.names) if name in kwargs]
+        if not named:
+            return args, kwargs
+        kwargs = dict(kwargs)
+        first_default = len(self.names) - len(self.defaults)
+        arranged = list(args)
+        for i in range(len(args), named[-1] + 1):
+            if self.names[i] in kwargs:
+                arranged.append(kwargs.pop(self.names[i]))
+            elif i >= first_default:
+                arranged.append(self.defaults[i - first_default])
+            else:
+                return args, kwargs
+        return tuple(arranged), kwargs
+
+    def accepts(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        """Whether the rule was written for such a call."""
+        if kwargs and not self.keywords.issuperset(kwargs):
+            return False
+        n = len(args)
+        if 0 <= self.positional < n or (n < self.required and not kwargs):
+            return False
+        return all(i >= n or isinstance(args[i], kind) for i, kind in self.types)

@@ -1,0 +1,215 @@
+"""Attributes that are assigned or deleted: fields, slots, class attributes, properties, globals."""
+
+from __future__ import annotations
+
+import functools
+import gc
+from types import FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from adjoint.run.accumulate import accumulate
+from adjoint.run.dispatch import (
+    C_METHODS,
+    DECLINED,
+    call_keywords,
+    class_attribute,
+    linked,
+    method_rules,
+    run_rules,
+)
+from adjoint.run.memory import ABSENT, Memory, refused, swap_item, swap_slot, swap_with
+from adjoint.run.structure import fields_of, slot_owner
+from adjoint.run.unknown import run_unknown
+
+__all__ = [
+    "class_dict",
+    "delete_attribute",
+    "set_attribute",
+    "take_class_entry",
+    "write_attribute",
+    "write_global",
+]
+
+ndarray = np.ndarray
+NONE2 = (None, None, None)
+_MEMBER: Any = type(property.fget)
+
+
+def set_attribute(record: list[Any], slot: int, obj: Any, name: str, value: Any) -> None:
+    """``obj.name = value``; the pullback returns ``(None, None, None, value_bar)``."""
+    kind = type(obj)
+    setter: Any = kind.__setattr__
+    if type(setter) is FunctionType:
+        call_keywords(record, slot, setter, (obj, name, value), {})
+        return
+    if type(setter) in C_METHODS and setter.__name__ != "__setattr__":  # = dict.__setitem__
+        call_keywords(record, slot, setter, (obj, name, value), {})
+        return
+    if isinstance(obj, ndarray) and name in ("shape", "strides", "dtype", "data"):
+        if name != "data" and value == getattr(obj, name):
+            return  # nothing changes
+        raise refused(
+            f"'{name}' of an array is assigned inside differentiated code",
+            "make a new array: x.reshape(...), x.view(...) or x.astype(...)",
+        )
+    if isinstance(obj, ndarray) and name in vars(ndarray):
+        rules = method_rules(ndarray, "__setattr__")
+        if (
+            rules is not None
+            and run_rules(record, slot, setattr, rules, (obj, name, value), {}) is not DECLINED
+        ):
+            return
+    if kind is ModuleType:
+        write_global(record, slot, vars(obj), name, value)
+        return
+    if isinstance(obj, type):
+        _write_class(record, slot, obj, name, value)
+        return
+    write_attribute(record, slot, obj, name, value)
+
+
+def write_attribute(record: list[Any], slot: int, obj: Any, name: str, value: Any) -> None:
+    """``object.__setattr__(obj, name, value)``: descriptors of the class first, then the
+    instance."""
+    kind = type(obj)
+    static = class_attribute(kind, name)
+    descriptor = type(static)
+    if descriptor is property and static.fset is not None:
+        linked(
+            record,
+            slot,
+            lambda bars: (None, None, None, bars[2]),
+            call_keywords,
+            static.fset,
+            (obj, value),
+            {},
+        )
+        return
+    if descriptor is _MEMBER:
+        _write_slot(record, slot, obj, name, static, value)
+        return
+    writer = getattr(descriptor, "__set__", None)
+    if type(writer) is FunctionType:
+        linked(
+            record,
+            slot,
+            lambda bars: (None, None, None, bars[3]),
+            call_keywords,
+            writer,
+            (static, obj, value),
+            {},
+        )
+        return
+    fields = fields_of(obj) if not isinstance(obj, type) else None
+    if fields is None or writer is not None:
+        run_unknown(record[0], record, slot, setattr, (obj, name, value), {})
+        return
+    old = fields.get(name, ABSENT)
+    setter: Any = kind.__setattr__
+    if type(setter) is FunctionType:  # the caller has been through it
+        setter = object.__setattr__
+    setter(obj, name, value)
+    _log_field(record, slot, fields, name, old)
+
+
+def _log_field(record: list[Any], slot: int, fields: dict[str, Any], name: str, old: Any) -> None:
+    memory: Memory = record[0]
+    position = memory.note(swap_item, fields, name, old)
+
+    def write_back(_: Any) -> tuple[Any, ...]:
+        memory.rewind(position)
+        return None, None, None, memory.take_entry(fields, name)
+
+    record[slot] = write_back
+
+
+def _write_class(record: list[Any], slot: int, cls: type, name: str, value: Any) -> None:
+    memory: Memory = record[0]
+    had, old = name in vars(cls), vars(cls).get(name)
+    type.__setattr__(cls, name, value)
+    undo = (
+        (lambda: type.__setattr__(cls, name, old)) if had else (lambda: type.__delattr__(cls, name))
+    )
+    position = memory.note(swap_with, undo, lambda: type.__setattr__(cls, name, value))
+
+    def class_back(_: Any) -> tuple[Any, ...]:
+        memory.rewind(position)
+        return None, None, None, take_class_entry(memory, cls, name)
+
+    record[slot] = class_back
+
+
+def _write_slot(record: list[Any], slot: int, obj: Any, name: str, static: Any, value: Any) -> None:
+    memory: Memory = record[0]
+    try:
+        old = static.__get__(obj)
+    except AttributeError:
+        old = ABSENT
+    static.__set__(obj, value)
+    position = memory.note(swap_slot, static, obj, old)
+
+    def slot_back(_: Any) -> tuple[Any, ...]:
+        memory.rewind(position)
+        return None, None, None, memory.take_entry(slot_owner(memory, obj), name)
+
+    record[slot] = slot_back
+
+
+def write_global(
+    record: list[Any], slot: int, namespace: dict[str, Any], name: str, value: Any
+) -> None:
+    """A global variable is assigned."""
+    memory: Memory = record[0]
+    memory.globals_written[id(namespace), name] = namespace
+    old = namespace.get(name, ABSENT)
+    namespace[name] = value
+    _log_field(record, slot, namespace, name, old)
+
+
+def delete_attribute(record: list[Any], slot: int, obj: Any, name: str) -> None:
+    """``del obj.name``"""
+    kind = type(obj)
+    deleter: Any = kind.__delattr__
+    static = class_attribute(kind, name)
+    if type(deleter) is FunctionType:
+        call_keywords(record, slot, deleter, (obj, name), {})
+        return
+    if type(static) is property and static.fdel is not None:
+        linked(record, slot, lambda bars: NONE2, call_keywords, static.fdel, (obj,), {})
+        return
+    memory: Memory = record[0]
+    fields = fields_of(obj)
+    if isinstance(obj, type):
+        old = vars(obj).get(name)
+        delattr(obj, name)
+        undo = functools.partial(type.__setattr__, obj, name, old)
+        position = memory.note(swap_with, undo, functools.partial(type.__delattr__, obj, name))
+    elif type(static) is _MEMBER:
+        old = static.__get__(obj)
+        static.__delete__(obj)
+        position = memory.note(swap_slot, static, obj, old)
+    else:
+        old = fields.get(name, ABSENT) if fields is not None else ABSENT
+        delattr(obj, name)
+        if fields is None or old is ABSENT:
+            return
+        position = memory.note(swap_item, fields, name, old)
+
+    def delete_back(_: Any) -> tuple[Any, ...]:
+        memory.rewind(position)
+        return NONE2
+
+    record[slot] = delete_back
+
+
+def class_dict(cls: type) -> dict[str, Any]:
+    """The dictionary behind ``vars(cls)``: what is read through that has its cotangent there."""
+    return gc.get_referents(vars(cls))[0]  # type: ignore[no-any-return]
+
+
+def take_class_entry(memory: Memory, cls: type, name: str) -> Any:
+    """Take the cotangent of an attribute of a class, however it was read."""
+    bar = memory.take_entry(cls, name)
+    return accumulate(bar, memory.take_entry(class_dict(cls), name))
