@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from types import BuiltinFunctionType, CodeType, EllipsisType, FunctionType, ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from adjoint.emit.python import Source
 from adjoint.ir.nodes import Function, Parameter, Span, Var
@@ -32,10 +32,13 @@ from adjoint.run.generate import Generated, blank_of, entries, runtime
 from adjoint.transform.activity import COUNTERS, RESULT_INACTIVE_BUILTINS
 from adjoint.transform.paths import is_fixed_path
 
+if TYPE_CHECKING:
+    from hashlib import _Hash
+
 __all__ = ["load", "store"]
 
 
-def _sha256(data: bytes) -> Any:
+def _sha256(data: bytes) -> _Hash:
     import hashlib  # not before something is differentiated
 
     return hashlib.sha256(data)
@@ -266,7 +269,7 @@ def _special() -> frozenset[int]:
     return frozenset(map(id, COUNTERS | RESULT_INACTIVE_BUILTINS))
 
 
-def _describe(code: CodeType, digest: Any) -> set[str]:
+def _describe(code: CodeType, digest: _Hash) -> set[str]:
     """Hash a code object; returns the names that it, and what is inside it, reads."""
     names = set(code.co_names)
     constants = []
