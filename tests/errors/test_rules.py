@@ -1,5 +1,6 @@
 """Rules that are wrong: the number of cotangents, their shapes, their keywords."""
 
+import decimal
 import operator
 
 import numpy as np
@@ -160,6 +161,55 @@ def test_a_needed_derivative_of_a_keyword_that_the_rule_does_not_give():
     error = raised(NoDerivativeError, ad.gradient, f, 3.0)
     assert "'scale'" in str(error) and "keyword_bars" in error.hint
     assert_tells(error, f, "scaled(2.0, scale=x)")
+
+
+def test_parts_of_a_keyword_that_the_rule_does_not_give():
+    def f(x):
+        return scaled(np.ones(2), scale=[x, 1.0]).sum()
+
+    error = raised(NoDerivativeError, ad.gradient, f, 3.0)
+    assert "'scale'" in str(error)
+    bar = ad.gradient(lambda x: scaled(x, scale=[1.0, 2.0]).sum(), np.ones(2))[0]
+    assert bar.tolist() == [1, 2]
+
+
+def weighted(x, *, weights=(), name=""):
+    return sum(w * x for w in weights)
+
+
+@ad.rrule.register(weighted, keyword_bars=True)
+def _(x, *, weights=()):
+    def weighted_back(y_bar):
+        named = {"weights": [y_bar * x for w in weights]}
+        return None, y_bar * sum(weights), named
+
+    return sum(w * x for w in weights), weighted_back
+
+
+def test_keyword_cotangents_of_a_list():
+    ad.testing.check_gradient(lambda x, w: weighted(x, weights=w), 2.0, [3.0, 4.0])
+    ad.testing.check_gradient(lambda x, w: weighted(x, weights=[w * x, w]), 2.0, 3.0)
+
+
+def test_keyword_cotangents_of_an_array_that_was_written():
+    def f(w, a):
+        w = w.copy()
+        w[0] = 3.0 * w[1]
+        total = np.average(a, axis=0, weights=w)
+        w[1] = 7.0
+        return total
+
+    ad.testing.check_gradient(f, np.array([1.0, 2.0, 3.0]), np.array([4.0, 1.0, 0.5]))
+
+
+def test_a_keyword_whose_result_is_poisoned():
+    def f(w):
+        return float(str_free(np.average([1.0, 4.0], weights=[w, 1.0])))
+
+    def str_free(x):
+        return decimal.Decimal(float(x))
+
+    assert "Decimal" in str(raised(NoDerivativeError, ad.gradient, f, 3.0))
 
 
 def test_keyword_cotangents_of_a_rule():

@@ -22,7 +22,8 @@ from adjoint.run.accumulate import Poison
 from adjoint.run.functions import call_unit, known_unit, unit_of
 from adjoint.run.memory import Memory, refused
 from adjoint.run.seal import seal, seal_direct, unruled_keyword
-from adjoint.run.unknown import changed, name_of, run_unknown, snapshot
+from adjoint.run.structure import by_value
+from adjoint.run.unknown import changed, name_of, poison, run_unknown, snapshot
 
 __all__ = [
     "C_METHODS",
@@ -343,17 +344,20 @@ def _run_with_keywords(
         return DECLINED
     memory = record[0]
     y, back = result
-    keyword_bars: dict[str, Any] = {}
+    # Operands by name are operands: of whatever type they are, like those by position.
+    by_name = tuple(rest) if rule.keyword_bars else ()
     if rule.keyword_bars:
         given = back
 
         def back(y_bar: Any) -> tuple[Any, ...]:
             *bars, named = given(y_bar)
-            keyword_bars.clear()
-            keyword_bars.update(named)
-            return tuple(bars)
+            if len(bars) <= rule.positional + 1:
+                bars = bars[: len(arranged) + 1]
+            return (*bars, *map(named.get, by_name))
 
-    sealed = seal(memory, f, rule, y, back, arranged)
+    operands = (*arranged, *(rest[name] for name in by_name))
+    sealed = seal(memory, f, rule, y, back, operands)
+    place_of = {name: i for i, name in enumerate(by_name, len(arranged) + 1)}
     index = {name: i for i, name in enumerate(rule.names)}
     n = len(args)
     # What the rule says nothing about must not be lost in silence, should a derivative be asked
@@ -364,25 +368,37 @@ def _run_with_keywords(
         else {
             name: Poison(unruled_keyword(f, name))
             for name, value in rest.items()
-            if isinstance(value, float | complex | np.inexact)
-            or (isinstance(value, np.ndarray) and value.dtype.kind in "fc")
+            if _holds_reals(value)
         }
     )
 
     def keywords_back(y_bar: Any) -> tuple[Any, ...]:
         bars = sealed(y_bar)
+        asked = y_bar is not None or any(bar is not None for bar in bars)
         out = list(bars[: n + 1])
         for name in kwargs:
             if name not in rest:
                 out.append(bars[index[name] + 1])
             elif rule.keyword_bars:
-                out.append(keyword_bars.get(name))
+                out.append(bars[place_of[name]])
             else:
-                out.append(poisons.get(name) if y_bar is not None else None)
+                bar = poisons.get(name) if asked else None
+                if bar is not None and not by_value(rest[name]):
+                    poison(memory, rest[name], bar)
+                    bar = None
+                out.append(bar)
         return tuple(out)
 
     record[slot] = keywords_back
     return y
+
+
+def _holds_reals(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return any(map(_holds_reals, value))
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind in "fc"
+    return isinstance(value, float | complex | np.inexact)
 
 
 # ---- Python functions ----------------------------------------------------------------------------
