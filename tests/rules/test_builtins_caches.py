@@ -1,7 +1,9 @@
 """`functools.lru_cache` and `cache`, beside the corpus: what is refused, what is left behind."""
 
 import functools
+import tracemalloc
 
+import numpy as np
 import pytest
 
 import adjoint as ad
@@ -210,3 +212,21 @@ def test_each_function_runs_once_for_all_who_ask():
     assert value > 0.0 and len(runs) == 61
     assert back(1.0) == back(1.0)
     assert len(runs) == 61
+
+
+def test_what_is_remembered_is_small():
+    weights = np.ones(100_000)
+
+    def f(w):
+        @functools.cache
+        def g(a):
+            return float(w @ w) * a
+
+        return sum(g(float(k)) for k in range(40)) + g(2.0)
+
+    tracemalloc.start()
+    (bar,) = ad.gradient(f, weights)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert np.allclose(bar, 2.0 * (sum(range(40)) + 2.0))
+    assert peak < 20 * weights.nbytes

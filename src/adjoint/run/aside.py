@@ -7,6 +7,8 @@ from collections import deque
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from adjoint.run.accumulate import Poison, accumulate, finish
 from adjoint.run.memory import Memory, refused
 
@@ -78,6 +80,12 @@ class Rest:
         }
         self._buffers = {place: x for place, x in memory.buffers.items() if x.any()}
 
+    @property
+    def size(self) -> int:
+        """How many numbers it holds."""
+        bars = [bar for shadow in self._shadows.values() for bar in _parts(shadow)]
+        return sum(np.size(bar) for bar in (*bars, *self._buffers.values(), *self._totals))
+
     def add(self, memory: Memory, scale: Any) -> None:
         """Add it, times a number, to the shadows of a sweep that has come to the same point."""
         for place, shadow in self._shadows.items():
@@ -95,6 +103,8 @@ class Rest:
 
 
 def _parts(shadow: Any) -> Any:
+    if type(shadow) is Poison:
+        return ()
     if isinstance(shadow, dict):
         return shadow.values()
     if isinstance(shadow, list | deque):

@@ -30,6 +30,10 @@ from adjoint.run.unknown import poison
 __all__ = ["Evaluation", "is_tuple"]
 
 
+_FEW = 256
+"""Numbers that are worth keeping rather than computing them again."""
+
+
 def _number(bar: Any) -> Any:
     """The cotangent of a real number as a float, which leaves the precision of others alone."""
     bar = finish(bar)
@@ -96,7 +100,8 @@ class Evaluation:
     start, stop
         The positions in the log.
     linear
-        Of a real number: the cotangents of the arguments, and of what else was read, for 1.
+        Of a real number: the cotangents of the arguments for 1, and of what else was read if that
+        is not much.
     is_closed
         Nothing but that is needed in a sweep: it wrote nothing that has to be undone in order.
     """
@@ -111,7 +116,7 @@ class Evaluation:
         self.start = self.stop = memory.position
         self.link: list[Any] = [memory, None]
         self.own = [*map(history.differs, args)]
-        self.linear: tuple[list[Any], Rest] | None = None
+        self.linear: tuple[list[Any], Rest | None] | None = None
         self.is_closed = False
 
     # ---- forward
@@ -138,7 +143,8 @@ class Evaluation:
         one = type(self.y)(1) if isinstance(self.y, np.generic) else 1.0
         try:
             with np.errstate(all="ignore"):
-                self.linear = self._aside([one], trial=True)
+                shown, rest = self._aside([one], trial=True)
+            self.linear = shown, rest if rest.size <= _FEW else None
         except Exception:  # it is raised once more where a derivative is needed
             self.linear = None
 
@@ -182,6 +188,13 @@ class Evaluation:
                 for arg, bar, differs in zip(self.args, found, self.own, strict=True)
             ]
             return shown, Rest(memory)
+
+    def _rest(self, bars: list[Any]) -> tuple[Rest, Any]:
+        """What uses with these cotangents leave in memory besides those of the arguments, and a
+        factor."""
+        if self.linear is not None and self.linear[1] is not None:
+            return self.linear[1], _number(bars[0])
+        return self._aside(bars)[1], 1
 
     def _pulled(self, bars: list[Any]) -> tuple[Any, ...]:
         """The cotangents of the arguments; those of what they hold are in memory."""
@@ -232,13 +245,11 @@ class Evaluation:
         if not self.told_apart or not self.is_separable:
             bars = bars if later is None else [*map(accumulate, bars, later)]
             found = self._pulled(bars)
-            return self._refused(self.args, self.own, found) if self.uses else found
+            shared = self.uses > 0 and self.told_apart
+            return self._refused(self.args, self.own, found) if shared else found
         if later is None:
             return self._pulled(bars)
-        if self.linear is not None:
-            scale, rest = _number(later[0]), self.linear[1]
-        else:
-            scale, rest = 1, self._aside(later)[1]
+        rest, scale = self._rest(later)
         found = self._pulled(bars)
         rest.add(memory, scale)
         return found
@@ -249,10 +260,8 @@ class Evaluation:
         memory = self.memory
         totals, ended = Totals.of(memory), _History.of(memory).ended
         while (number := totals.last_since(self.first)) is not None:
-            (total,) = totals.bars.pop(number)
-            linear = ended[number].linear
-            assert linear is not None
-            linear[1].add(memory, _number(total))
+            rest, scale = ended[number]._rest(totals.bars.pop(number))
+            rest.add(memory, scale)
 
     def _refused(
         self, args: tuple[Any, ...], own: list[bool], bars: tuple[Any, ...]
