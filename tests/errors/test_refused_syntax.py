@@ -146,13 +146,26 @@ def test_what_cannot_be_written_to_is_said():
     """Memory that is not an array's own."""
 
     def f(x):
-        y = np.lib.stride_tricks.as_strided(np.zeros(4), (3, 2), (8, 8))
-        y[1, 0] = x
+        y = np.frombuffer(bytearray(32))
+        y[1] = x
         return y.sum() * x
 
     with pytest.raises(ad.AdjointError) as info:
         ad.gradient(f, 3.0)
-    assert_tells(info.value, f, "y[1, 0] = x")
+    assert_tells(info.value, f, "y[1] = x")
+
+
+def test_what_has_no_one_place_is_said():
+    def f(x):
+        y = np.lib.stride_tricks.as_strided(np.zeros(4), (3, 2), (8, 8))
+        y[1, 0] = x
+        before = y.sum()
+        y[:] = x
+        return y.sum() * before
+
+    with pytest.raises(ad.AdjointError) as info:
+        ad.gradient(f, 3.0)
+    assert_tells(info.value, f, "y[:] = x")
 
 
 def reshaped(x):

@@ -10,7 +10,13 @@ import numpy as np
 from adjoint.errors import ArgumentError
 from adjoint.rules.projection import REALS, project, projector
 from adjoint.run.accumulate import Poison, Scattered, finish
-from adjoint.run.memory import Memory, root_of, swap_array, swap_contents
+from adjoint.run.memory import (
+    Memory,
+    refuse_names_twice,
+    root_of,
+    swap_array,
+    swap_contents,
+)
 from adjoint.run.place import current_place
 from adjoint.run.seal import arrived, result_of
 from adjoint.run.unknown import run_unknown
@@ -143,13 +149,16 @@ def write_array(
         return
     if x.dtype is _FLOAT64 and type(x) is ndarray:
         part = x[index]
-        if type(part) is ndarray and part.base is x and _is_apart(memory, x, part, value):
+        # Without a base `x` owns its memory; some views have a base that is no array.
+        owns = type(part) is ndarray and part.base is x and x.base is None
+        if owns and _is_apart(memory, x, part, value):
             _write_part(memory, record, slot, x, index, part, value)
             return
     refuse_objects(x)
     carries = memory.mark_written(x)
     index = _own(index)
     part = x[index]
+    refuse_names_twice(x, part)
     saved = part.copy() if isinstance(part, ndarray) else part
     # A value that looks at the same memory is read before the write, and so is its cotangent's
     # destination.

@@ -14,7 +14,13 @@ from adjoint.rules.elementwise import dot
 from adjoint.rules.projection import FLOAT64, REALS, project
 from adjoint.run.accumulate import Poison, accumulate, finish
 from adjoint.run.arrays import refuse_objects
-from adjoint.run.memory import Memory, root_of, swap_array, swap_contents
+from adjoint.run.memory import (
+    Memory,
+    refuse_names_twice,
+    root_of,
+    swap_array,
+    swap_contents,
+)
 
 __all__ = ["updater"]
 
@@ -103,6 +109,7 @@ def _update_in_place(
 ) -> Any:
     memory: Memory = record[0]
     refuse_objects(x)
+    refuse_names_twice(x)
     if not memory.mark_written(x):
         position = memory.note(swap_array, x, ..., x.copy())
         y = op(x, value)
@@ -172,6 +179,7 @@ def _update_view(
 ) -> Any:
     """Any array, and a number or a view."""
     memory: Memory = record[0]
+    refuse_names_twice(x)
     memory.mark_written(x)
     root = root_of(x)
     old = x.copy()

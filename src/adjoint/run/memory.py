@@ -23,7 +23,15 @@ import numpy as np
 
 from adjoint.errors import MutationError
 from adjoint.run.accumulate import Poison, accumulate
-from adjoint.run.views import add_to_shadow, address_of, bounds_of, owner_of, root_of
+from adjoint.run.views import (
+    add_to_shadow,
+    address_of,
+    bounds_of,
+    names_twice,
+    owner_of,
+    root_of,
+    same_numbers,
+)
 
 __all__ = [
     "ABSENT",
@@ -32,6 +40,7 @@ __all__ = [
     "elements_of",
     "entries_of",
     "place_of_held",
+    "refuse_names_twice",
     "refused",
     "root_of",
     "size_of",
@@ -308,7 +317,7 @@ class Memory:
                 hint="write into a copy: np.array(x) owns its memory",
             )
         root = root_of(array)
-        if root.dtype.kind not in "fc":
+        if root.dtype.kind not in "fc" or not same_numbers(array.dtype, root.dtype):
             raise refused(
                 f"a view of type {array.dtype} writes into an array of type {root.dtype}",
                 hint="write through a view of the array's own type, or into a copy",
@@ -317,8 +326,10 @@ class Memory:
         return True
 
     def is_written(self, array: np.ndarray[Any, Any]) -> bool:
-        """Whether the memory of `array` has been written since the beginning."""
-        return id(root_of(array)) in self.written
+        """Whether the memory of `array` has been written since the beginning, and is seen by
+        `array` as what it is."""
+        root = root_of(array)
+        return id(root) in self.written and (array is root or same_numbers(array.dtype, root.dtype))
 
     def array_shadow(self, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """The cotangent of a written array, as a view that can be read and added to.
@@ -360,6 +371,24 @@ class Memory:
         bar = shadow.copy()
         shadow[...] = 0
         return self.shadows.get(("poison", id(root)), bar)
+
+
+def refuse_names_twice(array: np.ndarray[Any, Any], part: Any = None) -> None:
+    """What is written to elements that share their memory has no one place.
+
+    `part` is ``array[index]``, if not the whole array is written.
+    """
+    if array.base is None or not names_twice(array):
+        return
+    if part is not None:
+        if not isinstance(part, np.ndarray):
+            return  # one element
+        if np.may_share_memory(part, array) and not names_twice(part):
+            return
+    raise refused(
+        "a write goes to a view in which elements share their memory",
+        hint="write through slices of it that name each element once, or into the array behind",
+    )
 
 
 def refused(problem: str, hint: str) -> MutationError:

@@ -1,7 +1,8 @@
 """Which memory an array looks at, and how the shadow of that memory is added to.
 
-Arrays know the array that they are a view of, except those made by `as_strided`, whose memory
-belongs to an object of NumPy's that holds the array. Views of both kinds may name an element twice.
+Arrays know the array that they are a view of, except those made by `as_strided` or of a memoryview,
+whose memory belongs to an object that holds the array. Views of all kinds may name an element
+twice.
 """
 
 from __future__ import annotations
@@ -11,7 +12,16 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-__all__ = ["add_to_shadow", "address_of", "bounds_of", "is_fancy", "owner_of", "root_of"]
+__all__ = [
+    "add_to_shadow",
+    "address_of",
+    "bounds_of",
+    "is_fancy",
+    "names_twice",
+    "owner_of",
+    "root_of",
+    "same_numbers",
+]
 
 Array = np.ndarray[Any, Any]
 
@@ -25,23 +35,31 @@ def root_of(array: Array) -> Array:
     while base is not None:
         if isinstance(base, np.ndarray):
             array, base = base, base.base
-        elif type(base) is _Strided:
-            base = base.base
         else:
-            break
+            base = _behind(base)
     return array
 
 
-def owner_of(array: Array) -> str | None:
-    """The type of what owns the memory of `array` in an array's stead; ``None`` if an array does.
+def _behind(base: Any) -> Any:
+    """The array that something else stands for; ``None`` if it has memory of its own."""
+    if type(base) is _Strided:
+        return base.base
+    if type(base) is memoryview and isinstance(base.obj, np.ndarray):
+        return base.obj
+    return None
 
-    A view by `as_strided` may name the same memory twice: it counts as nobody's for those who
-    write.
-    """
-    base: Any = array
-    while isinstance(base, np.ndarray):
-        base = base.base
+
+def owner_of(array: Array) -> str | None:
+    """The type of what owns the memory of `array` in an array's stead; ``None`` if an array
+    does."""
+    base: Any = root_of(array).base
+    base = base.obj if type(base) is memoryview else base
     return None if base is None else type(base).__name__
+
+
+def same_numbers(a: np.dtype[Any], b: np.dtype[Any]) -> bool:
+    """Whether floats and complex numbers of two types are made of the same real numbers."""
+    return a is b or (a.char.lower() == b.char.lower() and a.byteorder == b.byteorder)
 
 
 def address_of(array: Array) -> int:
@@ -60,7 +78,7 @@ def bounds_of(array: Array) -> tuple[int, int]:
 
 def add_to_shadow(shadow: Array, index: Any, bar: Any) -> None:
     """Add a cotangent of ``array[index]``, where `shadow` mirrors the array's view of its owner."""
-    if _overlaps(shadow):
+    if names_twice(shadow):
         flat: Any = shadow.base
         places = _places(shadow)[index]
         np.add.at(flat.view(shadow.dtype), places, np.broadcast_to(bar, np.shape(places)))
@@ -77,7 +95,7 @@ def is_fancy(index: Any) -> bool:
     return isinstance(index, np.ndarray) and index.ndim > 0 and index.dtype != bool
 
 
-def _overlaps(array: Array) -> bool:
+def names_twice(array: Array) -> bool:
     """Whether elements of a view may share memory: those of `broadcast_to` and `as_strided`."""
     if array.flags.c_contiguous or array.flags.f_contiguous:
         return False

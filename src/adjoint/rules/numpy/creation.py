@@ -140,9 +140,14 @@ def _(a, order="K", subok=False):
     return array_of(np.copy(a, order, subok), a)
 
 
-@array_rule(*methods("copy", "__copy__"), exact=True)
+@array_rule(*methods("copy"), exact=True)
 def _(a, order="C"):
     return a.copy(order), lambda y_bar: (None, y_bar)
+
+
+@array_rule((np.ndarray, "__copy__"), exact=True)
+def _(a):
+    return a.__copy__(), lambda y_bar: (None, y_bar)
 
 
 def _astype(y: Any, x: Any) -> Any:

@@ -24,7 +24,7 @@ def _(a, index, value, /):
 
 @substitute((np.ndarray, "__deepcopy__"))
 def _(a, memo, /):
-    return a.copy()
+    return a.copy("K")
 
 
 @substitute((np.generic, "__copy__"))

@@ -12,7 +12,7 @@ import numpy as np
 from adjoint.errors import MutationError
 from adjoint.rules.projection import project
 from adjoint.rules.registry import non_differentiable, structural, substitute
-from adjoint.run.memory import Memory, root_of, swap_array
+from adjoint.run.memory import Memory, refuse_names_twice, root_of, swap_array
 from adjoint.run.place import current_place
 from adjoint.run.structure import deposit
 
@@ -28,6 +28,7 @@ def _(memory: Memory, self: Any, a: Any, indices: Any, *operand: Any) -> Any:
     """Sums: what was there before keeps its cotangent, each summand has that of its place."""
     if self not in SIGNS or not operand or not isinstance(a, np.ndarray) or a.dtype.kind == "O":
         return NotImplemented
+    refuse_names_twice(a)
     b, sign, index = operand[0], SIGNS[self], _held(indices)
     saved = np.array(a[index])
     carries = memory.mark_written(a)

@@ -1,0 +1,161 @@
+"""Which results look at the memory of an operand: what NumPy gives, and right when either is
+written."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import adjoint as ad
+from tests.support import Sample, check_sample
+
+X = np.array([[2.3, 3.1, 2.7], [3.9, 2.1, 3.3], [2.9, 3.6, 2.5]])
+
+FUNCTIONS: dict[str, Callable[[Any], Any]] = {
+    "copies": lambda x: x.copy(),
+    "copies_by_column": lambda x: x.copy("F"),
+    "copy_module": copy.copy,
+    "deep_copy": copy.deepcopy,
+    "flatten": lambda x: x.flatten(),
+    "flatten_by_column": lambda x: x.flatten("F"),
+    "ravel": np.ravel,
+    "ravel_by_column": lambda x: x.ravel("F"),
+    "ravel_any": lambda x: x.ravel("A"),
+    "reshape": lambda x: x.reshape(-1),
+    "reshape_by_column": lambda x: np.reshape(x, 9, order="F"),
+    "transposed": lambda x: x.T,
+    "swapped": lambda x: x.swapaxes(0, 1),
+    "axis_moved": lambda x: np.moveaxis(x, 0, 1),
+    "squeezed": lambda x: np.squeeze(x[:1]),
+    "expanded": lambda x: np.expand_dims(x, 1),
+    "at_least": np.atleast_2d,
+    "at_least_3": np.atleast_3d,
+    "flipped": np.flip,
+    "rotated": np.rot90,
+    "not_rotated": lambda x: np.rot90(x, 4),
+    "rolled": lambda x: np.roll(x, 0),
+    "real": np.real,
+    "conjugate": lambda x: x.conj(),
+    "conjugate_function": np.conj,
+    "asarray": np.asarray,
+    "contiguous": np.ascontiguousarray,
+    "by_column": np.asfortranarray,
+    "required": lambda x: np.require(x, requirements="F"),
+    "array": np.array,
+    "array_if_needed": lambda x: np.array(x, ndmin=3),
+    "astype": lambda x: x.astype(float),
+    "astype_if_needed": lambda x: x.astype(float, copy=False),
+    "view": lambda x: x.view(),
+    "ellipsis": lambda x: x[...],
+    "empty_index": lambda x: x[()],
+    "slice": lambda x: x[1:, ::-1],
+    "places": lambda x: x[[0, 1]],
+    "mask": lambda x: x[np.array([True, False, True])],
+    "row": lambda x: x[1],
+    "diagonal": lambda x: np.diag(np.diag(x)),
+    "triangle": np.tril,
+    "take": lambda x: np.take(x, [0, 2], 0),
+    "repeat": lambda x: np.repeat(x, 1),
+    "tile": lambda x: np.tile(x, (1, 1)),
+    "broadcast": lambda x: np.broadcast_to(x, (2, 3, 3)),
+    "broadcast_pair": lambda x: np.broadcast_arrays(x, np.zeros((3, 3)))[0],
+    "split": lambda x: np.split(x, 1)[0],
+    "array_split": lambda x: np.array_split(x, 2)[0],
+    "columns_split": lambda x: np.hsplit(x, [1])[1],
+    "concatenate": lambda x: np.concatenate([x]),
+    "stack": lambda x: np.stack([x]),
+    "block": np.block,
+    "mesh": lambda x: np.meshgrid(x[0], x[1])[1],
+    "sparse_mesh": lambda x: np.meshgrid(x[0], x[1], sparse=True, copy=False)[1],
+    "nan_to_num": lambda x: np.nan_to_num(x, copy=False),
+    "positive": lambda x: +x,
+    "sorted_rows": lambda x: np.sort(x, axis=1),
+    "sum_over_nothing": lambda x: x.sum(axis=()),
+    "clip": lambda x: np.clip(x, -9, 9),
+    "where": lambda x: np.where(True, x, x),
+    "einsum": lambda x: np.einsum("ij->ij", x),
+    "einsum_transposed": lambda x: np.einsum("ij->ji", x),
+    "einsum_diagonal": lambda x: np.einsum("ii->i", x),
+    "real_if_close": np.real_if_close,
+    "no_difference": lambda x: np.diff(x, 0),
+    "cumsum": lambda x: x.cumsum(0),
+    "flat": lambda x: x.flat[:],
+    "list_of_one": lambda x: np.array([x]),
+    "windows": lambda x: np.lib.stride_tricks.sliding_window_view(x, 1, 0),
+    "added_into": lambda x: np.add(x, 0, out=np.empty_like(x)),
+}
+LAYOUTS: dict[str, Callable[[Any], Any]] = {
+    "rows": lambda x: x * 1.0,
+    "columns": lambda x: (x * 1.0).T,
+    "strided": lambda x: np.tile(x, (2, 2))[::2, ::2],
+}
+
+
+def described(y: Any, x: Any) -> Any:
+    """How `y` is stored, and whether in the memory of `x`."""
+    if not isinstance(y, np.ndarray):
+        return type(y)
+    return (type(y), y is x, np.shares_memory(y, x), y.flags.writeable, y.dtype, y.shape, y.strides)
+
+
+def weighted(y: Any) -> Any:
+    return np.sum(y * y * np.cos(np.arange(np.size(y))).reshape(np.shape(y)))
+
+
+def written_before(layout: str, name: str) -> Callable[[Any], Any]:
+    def program(x):
+        f, base = FUNCTIONS[name], LAYOUTS[layout](x)
+        base[0] = base[1] * x[2]
+        base *= 2.0
+        return weighted(f(base)) + np.sum(base)
+
+    return program
+
+
+def written_after(layout: str, name: str) -> Callable[[Any], Any]:
+    def program(x):
+        f, base = FUNCTIONS[name], LAYOUTS[layout](x)
+        y = f(base)
+        before = np.sum(y)
+        base[0] = base[1] * x[2]
+        base *= 2.0
+        return weighted(y) * before + np.sum(base)
+
+    return program
+
+
+def result_written(layout: str, name: str) -> Callable[[Any], Any]:
+    def program(x):
+        f, base = FUNCTIONS[name], LAYOUTS[layout](x)
+        y = f(base)
+        if np.ndim(y) and y.flags.writeable:
+            y[...] = y * 2.0 + np.sum(y)
+            y *= 1.5
+            y[..., :1] = 0.5 * x[0, 0]
+        base /= 2.0
+        return weighted(y) + weighted(base)
+
+    return program
+
+
+PROGRAMS = (written_before, written_after, result_written)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_results_are_stored_as_numpy_stores_them(name: str) -> None:
+    f = FUNCTIONS[name]
+    for layout in LAYOUTS.values():
+        x = layout(X)
+        (found, _), _ = ad.pullback(lambda x: (described(f(x), x), x.sum()), x)
+        assert found == described(f(x), x)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_written_on_either_side(name: str) -> None:
+    for i, program in enumerate(PROGRAMS):
+        layout = [*LAYOUTS][(i + len(name)) % len(LAYOUTS)]
+        check_sample(Sample(program(layout, name), (X,)))
