@@ -15,7 +15,7 @@ from tests.frontend.bytecode.sourceless import made
 
 GOLDEN = Path(__file__).parent / "golden" / f"{sys.version_info[0]}.{sys.version_info[1]}"
 
-TEXT = '''
+TEXT = """
 def initialise(self, x, y=2.0, *, rest=MISSING):
     self.x = x
     object.__setattr__(self, "y", y)
@@ -42,7 +42,7 @@ def pairs(xs, n):
         if first < n < 10:
             return first, lambda y: y + n, [*others, n]
     return None
-'''
+"""
 FUNCTIONS = [made(TEXT, name, MISSING=None) for name in ("initialise", "polynomial", "pairs")]
 
 
