@@ -43,18 +43,20 @@ def _cholesky(a: Any, upper: bool) -> Any:
     return np.linalg.cholesky(a, upper=upper) if KNOWS_UPPER else np.linalg.cholesky(a)
 
 
-def _cholesky_back(y: Any, upper: bool) -> Any:
-    def cholesky_back(y_bar):
+def cholesky_back(y: Any, upper: bool) -> Any:
+    """The pullback of the factor, which is upper triangular if the upper triangle is read."""
+
+    def back(y_bar):
         """Ā = L⁻ᴴ herm(Φ(Lᴴ L̄)) L⁻¹, with Φ as in `_halved`."""
         factor, bar = (dagger(y), dagger(y_bar)) if upper else (y, y_bar)
         inverse = np.linalg.inv(factor)
         inner = hermitian(_halved(dagger(factor) @ bar))
         return None, to_triangle(dagger(inverse) @ inner @ inverse, upper)
 
-    return cholesky_back
+    return back
 
 
-def _cholesky_dot(y: Any, a_dot: Any, upper: bool) -> Any:
+def cholesky_dot(y: Any, a_dot: Any, upper: bool) -> Any:
     """L̇ = L Φ(L⁻¹ Ȧ L⁻ᴴ)."""
     factor = dagger(y) if upper else y
     inverse = np.linalg.inv(factor)
@@ -67,24 +69,24 @@ if KNOWS_UPPER:
     @array_rule(np.linalg.cholesky)
     def _(a, /, *, upper=False):
         y = np.linalg.cholesky(a, upper=upper)
-        return y, _cholesky_back(y, upper)
+        return y, cholesky_back(y, upper)
 
     @forward_rule(np.linalg.cholesky)
     def _(dots, a, /, *, upper=False):
         y = np.linalg.cholesky(a, upper=upper)
-        return y, _cholesky_dot(y, dots[0], upper)
+        return y, cholesky_dot(y, dots[0], upper)
 
 else:
 
     @array_rule(np.linalg.cholesky)
     def _(a):
         y = np.linalg.cholesky(a)
-        return y, _cholesky_back(y, False)
+        return y, cholesky_back(y, False)
 
     @forward_rule(np.linalg.cholesky)
     def _(dots, a):
         y = np.linalg.cholesky(a)
-        return y, _cholesky_dot(y, dots[0], False)
+        return y, cholesky_dot(y, dots[0], False)
 
 
 # ---- qr ------------------------------------------------------------------------------------------

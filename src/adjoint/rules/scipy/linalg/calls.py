@@ -1,0 +1,167 @@
+"""How the rules of `scipy.linalg` are written: one function for both modes.
+
+SciPy's functions have many options, other ones in each version, and some operands are tuples. A
+rule sees the arguments of one call by name, and the result::
+
+    @matrix_rule(sl.solve_sylvester, "a b q")
+    def _(call):
+        def back(x_bar): ...
+            return a_bar, b_bar, q_bar
+        def push(a_dot, b_dot, q_dot): ...
+            return x_dot
+        return back, push
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from adjoint.errors import NoDerivativeError
+from adjoint.rules.numpy.linalg.forward import fitted
+from adjoint.rules.numpy.linalg.matrices import floating
+from adjoint.rules.projection import as_numeric, projector
+from adjoint.rules.registry import frule, rrule
+from adjoint.rules.tangents import filled
+from adjoint.run.accumulate import Poison
+
+__all__ = ["Call", "Pair", "matrix_rule"]
+
+Pair: TypeAlias = tuple[Callable[..., Any], Callable[..., Any]]
+"""The pullback, from the cotangent of the result to one per operand, and the pushforward, from the
+tangents of the operands, of which some are ``None``, to that of the result."""
+
+
+class Call:
+    """The arguments of a call as attributes, and its result as ``y``."""
+
+    def __init__(self, arguments: dict[str, Any]) -> None:
+        for name, value in arguments.items():
+            setattr(self, name, value)
+        self.y: Any = None
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"this version of SciPy has no argument {name!r}")
+
+    def option(self, name: str, default: Any) -> Any:
+        """An argument that not every version of SciPy has."""
+        return getattr(self, name, default)
+
+
+def matrix_rule(f: Callable[..., Any], operands: str) -> Callable[[Any], Any]:
+    """Register the decorated ``make(call) -> (back, push)`` as both rules of `f`.
+
+    Parameters
+    ----------
+    f
+        A function with a signature. Its arguments ``overwrite_…`` are taken for false.
+    operands
+        The parameters that have cotangents, in the order of `back` and `push`. They are made arrays
+        in floating point, and their cotangents are projected; those that are marked with a star are
+        left alone. One that is absent or ``None`` is ``None``, and has no cotangent.
+    """
+    plan = _Plan.of(f, operands.split())
+
+    def add(make: Callable[[Call], Any]) -> Callable[[Call], Any]:
+        reverse: Callable[..., Any] = lambda *args, **kwargs: _reverse(plan, make, args, kwargs)
+        forward: Callable[..., Any] = lambda dots, *args, **kwargs: _forward(
+            plan, make, dots, args, kwargs
+        )
+        first = inspect.Parameter("dots", inspect.Parameter.POSITIONAL_ONLY)
+        reverse.__signature__ = inspect.Signature(plan.parameters)  # type: ignore[attr-defined]
+        forward.__signature__ = inspect.Signature([first, *plan.parameters])  # type: ignore[attr-defined]
+        rrule.register(f)(reverse)
+        frule.register(f)(forward)
+        return make
+
+    return add
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    f: Callable[..., Any]
+    parameters: list[inspect.Parameter]
+    operands: list[str]
+    raw: frozenset[str]
+
+    @classmethod
+    def of(cls, f: Callable[..., Any], operands: list[str]) -> _Plan:
+        given = inspect.signature(f).parameters.values()
+        parameters = [p.replace(annotation=p.empty) for p in given]
+        raw = frozenset(name[1:] for name in operands if name.startswith("*"))
+        return cls(f, parameters, [name.lstrip("*") for name in operands], raw)
+
+    def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call | None:
+        """Run `f`; ``None`` where an operand is not numeric."""
+        named = {p.name: p.default for p in self.parameters}
+        given = dict(kwargs)
+        for p, arg in zip(self.parameters, args, strict=False):
+            given[p.name] = arg
+        for name in given:
+            if name.startswith("overwrite"):
+                given[name] = False
+        for name in self.operands:
+            if name in given and name not in self.raw and given[name] is not None:
+                value = as_numeric(given[name])
+                if value is None:
+                    return None
+                given[name] = value
+        places = [p.name for p in self.parameters[: len(args)]]
+        y = self.f(*[given[name] for name in places], **{name: given[name] for name in kwargs})
+        named.update(given)
+        for name in self.operands:
+            if name not in self.raw and named[name] is not None:
+                named[name] = floating(named[name])
+        call = Call(named)
+        call.y = y
+        return call
+
+
+def _reverse(plan: _Plan, make: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    call = plan.call(args, kwargs)
+    made = NotImplemented if call is None else make(call)
+    if call is None or made is NotImplemented:
+        return NotImplemented
+    names = [p.name for p in plan.parameters]
+    places = [names.index(name) for name in plan.operands]
+    projectors = [
+        projector(args[i])
+        if i < len(args) and name not in plan.raw and args[i] is not None
+        else None
+        for i, name in zip(places, plan.operands, strict=True)
+    ]
+
+    def matrix_back(y_bar: Any) -> tuple[Any, ...]:
+        bars: list[Any] = [None] * (len(args) + 1)
+        try:
+            found = made[0](y_bar)
+        except NoDerivativeError as error:  # it is one if a differentiated input is reached
+            found = (Poison(error),) * len(places)
+        for i, to_bar, bar in zip(places, projectors, found, strict=True):
+            if i < len(args) and bar is not None:
+                bars[i + 1] = bar if to_bar is None or type(bar) is Poison else to_bar(bar)
+        return tuple(bars)
+
+    return call.y, matrix_back
+
+
+def _forward(
+    plan: _Plan, make: Any, dots: tuple[Any, ...], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    call = plan.call(args, kwargs)
+    if call is None:
+        return NotImplemented
+    names = [p.name for p in plan.parameters]
+    tangents = []
+    for name in plan.operands:
+        i = names.index(name)
+        dot = dots[i] if i < len(dots) else None
+        tangents.append(dot if dot is None or name in plan.raw else filled(dot, args[i]))
+    if all(dot is None for dot in tangents):
+        return call.y, None
+    made = make(call)
+    if made is NotImplemented:
+        return NotImplemented
+    return call.y, fitted(made[1](*tangents), call.y)

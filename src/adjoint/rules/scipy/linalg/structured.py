@@ -1,0 +1,319 @@
+"""Rules of linear equations with banded and Toeplitz matrices, in time linear in what is stored.
+
+The formulas are those of whole matrices (`solving`); of the outer product −b̄ xᴴ only the stored
+diagonals are computed, or the sums along diagonals.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import linalg as sl
+
+from adjoint.rules.numpy.linalg.factors import cholesky_back, cholesky_dot
+from adjoint.rules.projection import project
+from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
+
+# ---- banded storage: row u + i − j of column j holds the entry (i, j) ----------------------------
+
+
+def _diagonals(lower: int, upper: int, n: int) -> Any:
+    """The row in storage, and the rows and columns in the matrix, of each diagonal."""
+    for k in range(-lower, upper + 1):
+        columns = slice(max(k, 0), min(n, n + k))
+        rows = slice(max(-k, 0), min(n, n - k))
+        if rows.start < rows.stop:
+            yield upper - k, rows, columns
+
+
+def _mirrored(ab: Any, lower: int, upper: int) -> Any:
+    """The storage of the conjugate transpose."""
+    n = ab.shape[-1]
+    turned = []
+    for row in range(lower + upper + 1):
+        k = lower - row
+        turned.append(np.roll(np.conj(ab[upper + k]), k) * _inside(n, k))
+    return np.stack(turned)
+
+
+def _inside(n: int, k: int) -> Any:
+    """Which columns have an entry on the diagonal `k`."""
+    j = np.arange(n)
+    return (j >= k) & (j < n + k)
+
+
+def _banded_outer(left: Any, right: Any, lower: int, upper: int) -> Any:
+    """The stored diagonals of left rightᴴ."""
+    n = left.shape[0]
+    bar = np.zeros((lower + upper + 1, n), np.result_type(left, right))
+    for row, rows, columns in _diagonals(lower, upper, n):
+        bar[row, columns] = np.sum(left[rows] * np.conj(right[columns]), axis=1)
+    return bar
+
+
+def _banded_product(ab: Any, x: Any, lower: int, upper: int) -> Any:
+    """The banded matrix times `x`."""
+    n = x.shape[0]
+    total: Any = 0.0
+    for k in range(-lower, upper + 1):
+        line = ab[upper - k] * _inside(n, k)
+        total = total + np.roll(line[:, None] * x, -k, axis=0)
+    return total
+
+
+def _matrix(x: Any) -> Any:
+    return x[:, None] if x.ndim == 1 else x
+
+
+@matrix_rule(sl.solve_banded, "*l_and_u ab b")
+def _(call: Call) -> Any:
+    lower, upper = call.l_and_u
+    ab, x = call.ab, call.y
+    if ab.ndim != 2 or np.ndim(call.b) > 2:
+        return NotImplemented
+    shape, columns = np.shape(call.b), _matrix(x)
+
+    def back(x_bar: Any) -> Any:
+        bar = sl.solve_banded((upper, lower), _mirrored(ab, lower, upper), _matrix(x_bar))
+        return None, _banded_outer(-bar, columns, lower, upper), np.reshape(bar, shape)
+
+    def push(_: Any, ab_dot: Any, b_dot: Any) -> Any:
+        right: Any = 0.0 if b_dot is None else _matrix(b_dot)
+        if ab_dot is not None:
+            right = right - _banded_product(ab_dot, columns, lower, upper)
+        return np.reshape(sl.solve_banded((lower, upper), ab, right), np.shape(x))
+
+    return back, push
+
+
+# ---- Hermitian banded matrices, of which one half is stored --------------------------------------
+
+
+def _half_outer(left: Any, right: Any, width: int, lower: bool) -> Any:
+    """The transpose of the matrix that is read from one half: of left rightᴴ and its mirror."""
+    sides = (width, 0) if lower else (0, width)
+    bar = _banded_outer(left, right, *sides)
+    mirror = _banded_outer(right, left, *sides)
+    middle = 0 if lower else width
+    main = np.arange(width + 1)[:, None] == middle
+    return np.where(main, np.real(bar), bar + mirror)
+
+
+def _half_product(ab: Any, x: Any, lower: bool) -> Any:
+    """The Hermitian matrix of which `ab` is one half, times `x`."""
+    width = ab.shape[0] - 1
+    sides, others = ((width, 0), (0, width)) if lower else ((0, width), (width, 0))
+    main = np.arange(width + 1)[:, None] == (0 if lower else width)
+    mirror = _mirrored(np.where(main, 0, ab), *sides)
+    whole = np.where(main, np.real(ab), ab)
+    return _banded_product(whole, x, *sides) + _banded_product(mirror, x, *others)
+
+
+@matrix_rule(sl.solveh_banded, "ab b")
+def _(call: Call) -> Any:
+    ab, x, lower = call.ab, call.y, bool(call.lower)
+    if ab.ndim != 2 or np.ndim(call.b) > 2:
+        return NotImplemented
+    width, shape, columns = ab.shape[0] - 1, np.shape(call.b), _matrix(x)
+
+    def back(x_bar: Any) -> Any:
+        bar = sl.solveh_banded(ab, _matrix(x_bar), lower=lower)
+        return _half_outer(-bar, columns, width, lower), np.reshape(bar, shape)
+
+    def push(ab_dot: Any, b_dot: Any) -> Any:
+        right: Any = 0.0 if b_dot is None else _matrix(b_dot)
+        if ab_dot is not None:
+            right = right - _half_product(ab_dot, columns, lower)
+        return np.reshape(sl.solveh_banded(ab, right, lower=lower), np.shape(x))
+
+    return back, push
+
+
+def _whole(ab: Any, lower: bool) -> Any:
+    """The triangular matrix of which `ab` holds the diagonals."""
+    width, n = ab.shape[0] - 1, ab.shape[1]
+    total: Any = 0.0
+    for d in range(min(width, n - 1) + 1):
+        line = ab[d, : n - d] if lower else ab[width - d, d:]
+        total = total + np.diag(line, -d if lower else d)
+    return total
+
+
+def _stored(a: Any, width: int, lower: bool) -> Any:
+    """The diagonals of a triangular matrix as `_whole` takes them."""
+    n = a.shape[0]
+    lines = []
+    for d in range(width + 1):
+        line = np.diagonal(a, -d if lower else d) if d < n else a[0, :0]
+        lines.append(np.pad(line, (0, min(d, n)) if lower else (min(d, n), 0)))
+    return np.stack(lines if lower else lines[::-1])
+
+
+@matrix_rule(sl.cholesky_banded, "ab")
+def _(call: Call) -> Any:
+    """By way of the whole matrix."""
+    ab, lower = call.ab, bool(call.lower)
+    if ab.ndim != 2:
+        return NotImplemented
+    width, factor = ab.shape[0] - 1, _whole(call.y, lower)
+    diagonals = [-d if lower else width - d for d in range(width + 1)]
+    # what is stored beside the matrix stays as it is
+    beside = np.stack([~_inside(ab.shape[1], k) for k in diagonals])
+
+    def back(y_bar: Any) -> Any:
+        _, a_bar = cholesky_back(factor, not lower)(_whole(y_bar, lower))
+        return (_stored(a_bar, width, lower) + y_bar * beside,)
+
+    def push(ab_dot: Any) -> Any:
+        dot = cholesky_dot(factor, _whole(ab_dot, lower), not lower)
+        return _stored(dot, width, lower) + ab_dot * beside
+
+    return back, push
+
+
+@matrix_rule(sl.cho_solve_banded, "*cb_and_lower b")
+def _(call: Call) -> Any:
+    """Of A = L Lᴴ: Ā = −b̄ xᴴ, so L̄ is the stored part of (Ā + Āᴴ) L."""
+    cb, lower = call.cb_and_lower
+    stored, x = np.asarray(cb), call.y
+    if stored.ndim != 2 or np.ndim(call.b) > 2:
+        return NotImplemented
+    width, columns = stored.shape[0] - 1, _matrix(x)
+    sides, others = ((width, 0), (0, width)) if lower else ((0, width), (width, 0))
+    mirror = _mirrored(stored, *sides)
+
+    def back(x_bar: Any) -> Any:
+        bar = sl.cho_solve_banded((stored, lower), _matrix(x_bar))
+        # a product with an outer product is one with a vector, and that is banded
+        if lower:
+            of_x = _banded_product(mirror, columns, *others)
+            of_bar = _banded_product(mirror, bar, *others)
+            c_bar = -_banded_outer(bar, of_x, *sides) - _banded_outer(columns, of_bar, *sides)
+        else:
+            of_x, of_bar = (_banded_product(stored, v, *sides) for v in (columns, bar))
+            c_bar = -_banded_outer(of_x, bar, *sides) - _banded_outer(of_bar, columns, *sides)
+        return (project(c_bar, stored), None), np.reshape(bar, np.shape(call.b))
+
+    def push(dots: Any, b_dot: Any) -> Any:
+        right: Any = 0.0 if b_dot is None else _matrix(b_dot)
+        c_dot = None if dots is None else dots[0]
+        if c_dot is not None:
+            right = right - _moved(stored, c_dot, columns, sides, others, bool(lower))
+        return np.reshape(sl.cho_solve_banded((stored, lower), right), np.shape(x))
+
+    return back, push
+
+
+def _moved(c: Any, c_dot: Any, x: Any, sides: Any, others: Any, lower: bool) -> Any:
+    """(L̇ Lᴴ + L L̇ᴴ) x, or with the factors the other way round."""
+
+    def times(ab: Any, y: Any) -> Any:
+        return _banded_product(ab, y, *sides)
+
+    def mirrored_times(ab: Any, y: Any) -> Any:
+        return _banded_product(_mirrored(ab, *sides), y, *others)
+
+    if lower:
+        return times(c_dot, mirrored_times(c, x)) + times(c, mirrored_times(c_dot, x))
+    return mirrored_times(c_dot, times(c, x)) + mirrored_times(c, times(c_dot, x))
+
+
+# ---- Toeplitz matrices: c is the first column, r the first row but for its first entry -----------
+
+
+def _column_and_row(c_or_cr: Any) -> tuple[Any, Any, bool]:
+    """Both, and whether the row was given."""
+    if isinstance(c_or_cr, tuple):
+        c, r = c_or_cr
+        return np.ravel(c), np.ravel(r), True
+    c = np.ravel(c_or_cr)
+    return c, np.conj(c), False
+
+
+def _is_plain(c_or_cr: Any) -> bool:
+    """Whether these are single vectors of numbers, not batches."""
+    parts = c_or_cr if isinstance(c_or_cr, tuple) else (c_or_cr,)
+    return all(np.ndim(part) == 1 and np.asarray(part).dtype.kind in "fciub" for part in parts)
+
+
+def _diagonal_sums(left: Any, right: Any, rows: int, columns: int) -> tuple[Any, Any]:
+    """The sums of left rightᴴ along diagonals: from the first column, and from the first row."""
+    of_column = np.zeros(rows, np.result_type(left, right))
+    of_row = np.zeros(columns, of_column.dtype)
+    for u, v in zip(left.T, right.T, strict=True):
+        sums = np.correlate(u, v, "full")  # at place k: Σ u[j + k − (columns − 1)] v[j]*
+        of_column += sums[columns - 1 :]
+        of_row += sums[columns - 1 :: -1]
+    of_row[:1] = 0
+    return of_column, of_row
+
+
+def _toeplitz_bars(c_or_cr: Any, of_column: Any, of_row: Any, given: bool) -> Any:
+    if given:
+        c, r = c_or_cr
+        return project(np.reshape(of_column, np.shape(c)), c), project(of_row, r)
+    return project(of_column + np.conj(of_row), c_or_cr)
+
+
+def _toeplitz_dots(c_or_cr: Any, dots: Any) -> Any:
+    """The tangents of column and row, as a function of Toeplitz matrices takes them."""
+    if not isinstance(c_or_cr, tuple):
+        return dots
+    return tuple(
+        [
+            np.zeros(np.shape(x)) if dot is None else dot
+            for dot, x in zip(dots, c_or_cr, strict=True)
+        ]
+    )
+
+
+@matrix_rule(sl.solve_toeplitz, "*c_or_cr b")
+def _(call: Call) -> Any:
+    if not _is_plain(call.c_or_cr) or np.ndim(call.b) > 2:
+        return NotImplemented
+    c, r, given = _column_and_row(call.c_or_cr)
+    x, shape = call.y, np.shape(call.b)
+    columns = np.reshape(x, (len(c), -1))
+
+    def back(x_bar: Any) -> Any:
+        top = np.conj(c)
+        side = np.concatenate([top[:1], np.conj(r[1:])])
+        bar = sl.solve_toeplitz((side, top), np.reshape(x_bar, (len(c), -1)))
+        sums = _diagonal_sums(-bar, columns, len(c), len(c))
+        return _toeplitz_bars(call.c_or_cr, *sums, given), np.reshape(bar, shape)
+
+    def push(dots: Any, b_dot: Any) -> Any:
+        right: Any = 0.0 if b_dot is None else np.reshape(b_dot, columns.shape)
+        if dots is not None:
+            moved = _toeplitz_dots(call.c_or_cr, dots)
+            matrix = sl.toeplitz(*moved) if given else sl.toeplitz(moved)
+            right = right - matrix @ columns
+        return np.reshape(sl.solve_toeplitz((c, r), right), np.shape(x))
+
+    return back, push
+
+
+@matrix_rule(sl.matmul_toeplitz, "*c_or_cr x")
+def _(call: Call) -> Any:
+    if not _is_plain(call.c_or_cr) or np.ndim(call.x) > 2:
+        return NotImplemented
+    c, r, given = _column_and_row(call.c_or_cr)
+    x = np.reshape(call.x, (len(r), -1))
+
+    def back(y_bar: Any) -> Any:
+        bar = np.reshape(y_bar, (len(c), -1))
+        side = np.concatenate([np.conj(c[:1]), np.conj(r[1:])])
+        x_bar = sl.matmul_toeplitz((side, np.conj(c)), bar)
+        sums = _diagonal_sums(bar, x, len(c), len(r))
+        return _toeplitz_bars(call.c_or_cr, *sums, given), np.reshape(x_bar, np.shape(call.x))
+
+    def push(dots: Any, x_dot: Any) -> Any:
+        total: Any = 0.0
+        if x_dot is not None:
+            total = sl.matmul_toeplitz(call.c_or_cr, x_dot)
+        if dots is not None:
+            total = total + sl.matmul_toeplitz(_toeplitz_dots(call.c_or_cr, dots), call.x)
+        return total
+
+    return back, push

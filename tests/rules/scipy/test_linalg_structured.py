@@ -1,0 +1,107 @@
+"""`adjoint.rules.scipy.linalg.structured`."""
+
+import numpy as np
+import pytest
+import scipy.linalg as sl
+
+import adjoint as ad
+from tests.rules.harness import case, table
+from tests.rules.numpy_linalg.matrices import check_second, complexes, reals
+
+V, B, CB = reals(5, seed=6), reals(5, 2, seed=5), complexes(5, 2, seed=7)
+R = reals(5, seed=8)
+
+
+def banded(lower, upper, complex_too=False, n=5):
+    ab = reals(lower + upper + 1, n)
+    if complex_too:
+        ab = ab + 0.5j * reals(lower + upper + 1, n, seed=3)
+    ab[upper] += 5
+    return ab
+
+
+def half(width, lower, complex_too=False, n=5):
+    """A Hermitian positive definite band."""
+    ab = 0.4 * reals(width + 1, n)
+    if complex_too:
+        ab = ab + 0.3j * reals(width + 1, n, seed=3)
+    ab[0 if lower else -1] = 4 + ab[0 if lower else -1].real
+    return ab
+
+
+def factor(width, lower, complex_too=False):
+    return (sl.cholesky_banded(half(width, lower, complex_too), lower=lower), lower)
+
+
+HALVES = [
+    case(half(width, lower, z), b, lower=lower)
+    for width in (0, 1, 2)
+    for lower in (False, True)
+    for z, b in ((False, B), (True, CB))
+]
+COLUMN = reals(5) + np.array([6.0, 0, 0, 0, 0])
+COLUMN_C = COLUMN + 1j * reals(5, seed=3)
+CASES = {
+    sl.solve_banded: [
+        *(((l, u), banded(l, u), B) for l, u in ((0, 0), (1, 1), (2, 1), (0, 2), (3, 0))),
+        *(((l, u), banded(l, u, True), CB) for l, u in ((1, 1), (2, 1), (0, 2))),
+        ((1, 1), banded(1, 1), V),
+        ((1, 1), banded(1, 1), CB[:, 0]),
+        ((1, 1), banded(1, 1).tolist(), V.tolist()),
+        ((1, 1), banded(1, 1).astype("f4"), V.astype("f4")),
+        case((2, 1), banded(2, 1), B, overwrite_ab=True, overwrite_b=True),
+    ],
+    sl.solveh_banded: [*HALVES, (half(1, False), V), (half(1, False).astype("f4"), V.astype("f4"))],
+    sl.cholesky_banded: [
+        *(case(half(k, l, z), lower=l) for k in (0, 1, 2) for l in (False, True) for z in (0, 1)),
+        (half(1, False).astype("f4"),),
+    ],
+    sl.cho_solve_banded: [
+        *((factor(k, l), B) for k in (0, 1, 2) for l in (False, True)),
+        *((factor(k, l, True), CB) for k in (0, 2) for l in (False, True)),
+        (factor(1, True), V),
+    ],
+    sl.solve_toeplitz: [
+        (COLUMN, V), (COLUMN, B), ((COLUMN, R), V), ((COLUMN, R), B),
+        (COLUMN_C, CB), ((COLUMN_C, R + 1j * V), CB), ((COLUMN, R), CB[:, 0]), ((COLUMN_C, R), V),
+        (COLUMN.astype("f4"), V.astype("f4")), (COLUMN[:1], V[:1]),
+    ],
+    sl.matmul_toeplitz: [
+        (V, B), (V, R), ((V, R), B), ((V[:3], R), B), ((V, R[:2]), B[:2]), (CB[:, 0], CB),
+        ((V, CB[:, 0]), R), ((V[:3], R), CB), (V.astype("f4"), R.astype("f4")),
+    ],
+}  # fmt: skip
+test_rules = table(CASES)
+
+
+@pytest.mark.parametrize(
+    "f, args",
+    [
+        (sl.solve_banded, ((2, 1), banded(2, 1), B)),
+        (sl.solveh_banded, (half(1, False), V)),
+        (sl.cholesky_banded, (half(1, False),)),
+        (sl.solve_toeplitz, (COLUMN, V)),
+    ],
+)
+def test_forward_rules_are_differentiable(f, args):
+    check_second(f, *args, rtol=1e-5)
+
+
+def test_in_programs():
+    def smoother(x, weight):
+        ab = np.stack([np.full(5, -weight), np.full(5, 1 + 2 * weight), np.full(5, -weight)])
+        return np.sum(sl.solve_banded((1, 1), ab, x) ** 3)
+
+    ad.testing.check_gradient(smoother, V, 0.7)
+    ad.testing.check_gradient(lambda c, r, b: sl.solve_toeplitz((c, r), b) @ b, COLUMN, R, V)
+    ad.testing.check_gradient(
+        lambda ab, b: sl.cho_solve_banded((sl.cholesky_banded(ab), False), b), half(1, False), V
+    )
+    ad.testing.check_gradient(lambda c, b: sl.solve_circulant(c, b), COLUMN, V)
+
+
+def test_a_long_band_costs_no_matrix():
+    n = 200_000
+    ab = np.ones((3, n)) + np.array([[0.0], [3.0], [0.0]])
+    _, bar, b_bar = ad.rrule(sl.solve_banded, (1, 1), ab, np.ones(n))[1](np.ones(n))[1:]
+    assert bar.shape == (3, n) and b_bar.shape == (n,)
