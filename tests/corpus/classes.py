@@ -503,3 +503,72 @@ def methods_in_variables(x):
     unbound = Particle.step
     unbound(p, 2.0)
     return p.position + p.velocity
+
+
+# ---- attributes that are looked up in several places ---------------------------------------------
+
+
+class Plain:
+    pass
+
+
+class Around:
+    """Shows the attributes of another object as its own, as the results of statsmodels do."""
+
+    def __init__(self, inner):
+        self._inner = inner
+
+    def __getattribute__(self, name):
+        def get(name):
+            return object.__getattribute__(self, name)
+
+        try:
+            return get(name)
+        except AttributeError:
+            pass
+        return getattr(get("_inner"), name) * 2.0
+
+
+@case(0.7)
+def attributes_of_another_object(x):
+    inner = Plain()
+    inner.value = x * x
+    around = Around(inner)
+    around.own = x
+    return around.value * around.own + around._inner.value
+
+
+class Made:
+    def __init__(self, x):
+        self.x = x
+
+    def __getattr__(self, name):
+        return self.x * len(name)
+
+    @property
+    def absent(self):
+        self.x = self.x * 3.0
+        raise AttributeError("absent")
+
+
+class Asked(Made):
+    def __getattribute__(self, name):
+        return super().__getattribute__(name)
+
+
+@case(0.7)
+def attributes_made_when_they_are_not_found(x):
+    total = 0.0
+    for obj in (Made(x), Asked(x)):
+        total += obj.abc * obj.x
+        total += obj.absent * getattr(obj, "four", 1.0)
+    return total
+
+
+@case(0.7)
+def attributes_that_only_the_object_may_have(x):
+    obj = Made(x)
+    try:
+        return object.__getattribute__(obj, "other")
+    except AttributeError:
+        return obj.x * object.__getattribute__(obj, "x")

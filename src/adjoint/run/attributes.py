@@ -46,19 +46,13 @@ def attribute(record: list[Any], slot: int, obj: Any, name: str, *default: Any) 
         )
     if kind is ndarray or isinstance(obj, ndarray | np.generic) or by_value(obj):
         if has_field(obj, name):
-            return plain_attribute(record, slot, obj, name, *default)
+            return plain_attribute(record, slot, obj, name)
         return _of_number(record, slot, obj, name, default)
     if isinstance(obj, type):
         return _of_class(record, slot, obj, name, default)
     fetcher: Any = kind.__getattribute__
     if type(fetcher) is FunctionType:
-        return linked(record, slot, _pair, call_keywords, fetcher, (obj, name), {})
-    return plain_attribute(record, slot, obj, name, *default)
-
-
-def plain_attribute(record: list[Any], slot: int, obj: Any, name: str, *default: Any) -> Any:
-    """``object.__getattribute__(obj, name)``, then ``__getattr__``."""
-    kind = type(obj)
+        return _found_or_made(record, slot, obj, name, call_keywords, fetcher, (obj, name), {})
     if kind is super:
         return _of_super(record, slot, obj, name)
     static = class_attribute(kind, name, _MISSING)
@@ -67,7 +61,48 @@ def plain_attribute(record: list[Any], slot: int, obj: Any, name: str, *default:
         return read_field(record, slot, fields, name)
     if static is _MISSING:
         return _missing(record, slot, obj, name, default)
+    if type(static) is property:
+        return _found_or_made(record, slot, obj, name, _by_class, obj, kind, name, static)
     return _by_class(record, slot, obj, kind, name, static)
+
+
+def plain_attribute(record: list[Any], slot: int, obj: Any, name: str) -> Any:
+    """``object.__getattribute__(obj, name)``"""
+    kind = type(obj)
+    if kind is super:
+        return _of_super(record, slot, obj, name)
+    static = class_attribute(kind, name, _MISSING)
+    fields = fields_of(obj)
+    if fields is not None and name in fields and not hasattr(type(static), "__set__"):
+        return read_field(record, slot, fields, name)
+    if static is _MISSING:
+        return object.__getattribute__(obj, name)
+    return _by_class(record, slot, obj, kind, name, static)
+
+
+def _found_or_made(
+    record: list[Any], slot: int, obj: Any, name: str, find: Callable[..., Any], *operands: Any
+) -> Any:
+    """What the user's code finds; where it says that there is no such attribute, what
+    ``__getattr__`` makes."""
+    fallback = class_attribute(type(obj), "__getattr__")
+    if type(fallback) is not FunctionType:
+        return linked(record, slot, _pair, find, *operands)
+    inner: list[Any] = [record[0], None, None]
+
+    def found_back(y_bar: Any) -> tuple[Any, ...]:
+        obj_bar = None
+        for back in (inner[2], inner[1]):
+            bars = None if back is None else back(y_bar)
+            if bars is not None:
+                obj_bar, y_bar = accumulate(obj_bar, bars[1]), None
+        return None, obj_bar, None
+
+    record[slot] = found_back
+    try:
+        return find(inner, 1, *operands)
+    except AttributeError:
+        return call_keywords(inner, 2, fallback, (obj, name), {})
 
 
 def read_field(record: list[Any], slot: int, fields: dict[Any, Any], name: str) -> Any:
@@ -199,7 +234,7 @@ def _by_class(record: list[Any], slot: int, obj: Any, kind: type, name: str, sta
         return MethodType(static, obj)
     if descriptor is property:
         if static.fget is None:
-            return getattr(obj, name)
+            return static.__get__(obj, kind)
         return linked(record, slot, _pair, call_keywords, static.fget, (obj,), {})
     if descriptor is _MEMBER and (
         static.__objclass__.__module__ != "builtins" or isinstance(obj, BaseException)
@@ -228,7 +263,10 @@ def _by_class(record: list[Any], slot: int, obj: Any, kind: type, name: str, sta
             if by_value(vars(base)[name]):
                 return _class_value(record, slot, base, name, static)
             break
-    value = getattr(obj, name)
+    own = (
+        type(kind.__getattribute__) is FunctionType
+    )  # the user's, which is not differentiated here
+    value = object.__getattribute__(obj, name) if own else getattr(obj, name)
     opaque = is_opaque(obj) and type(value) not in ATOMS and not callable(value)
     if opaque or by_value(value):
         return run_unknown(record[0], record, slot, getattr, (obj, name), {})

@@ -488,9 +488,11 @@ def linked(
     inner: list[Any] = [record[0], None]
     blank = record[slot]
 
-    def linked_back(y_bar: Any) -> tuple[Any, ...]:
-        back = inner[1]
-        return blank(y_bar) if back is None else arrange(back(y_bar))
+    def linked_back(y_bar: Any) -> Any:
+        bars = None if inner[1] is None else inner[1](y_bar)
+        if bars is None:  # an exception left it before anything was linked
+            return None if blank is None else blank(y_bar)
+        return arrange(bars)
 
     record[slot] = linked_back
     y = run(inner, 1, *operands)
