@@ -8,17 +8,22 @@ them `deposit` gives it back.
 
 from __future__ import annotations
 
-from collections import deque
+import threading
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Mapping
 from types import (
     BuiltinMethodType,
     CellType,
     FunctionType,
+    MethodDescriptorType,
     MethodType,
     MethodWrapperType,
     ModuleType,
+    SimpleNamespace,
+    WrapperDescriptorType,
 )
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -27,7 +32,16 @@ from adjoint.run.accumulate import Poison, Scattered, accumulate, finish
 from adjoint.run.memory import Memory, base_of, elements_of, entries_of, place_of_held, size_of
 from adjoint.tangent import Tangent
 
-__all__ = ["NUMBERS", "Reader", "by_value", "deposit", "fields_of", "is_record", "take"]
+__all__ = [
+    "NUMBERS",
+    "Reader",
+    "by_value",
+    "deposit",
+    "fields_of",
+    "is_partly_c",
+    "is_record",
+    "take",
+]
 
 NUMBERS: frozenset[type] = frozenset({float, int, complex, bool})
 ATOMS: frozenset[type] = frozenset(
@@ -110,6 +124,29 @@ def is_record(value: Any) -> bool:
         return False
     # Types made by C are often heap types too, but their instances show neither fields nor slots.
     return fields_of(value) is not None or any("__slots__" in vars(base) for base in kind.__mro__)
+
+
+def is_partly_c(kind: type) -> bool:
+    """Whether objects of a class may hold what is neither a field nor a slot: it has methods of C
+    that are not those of a container, a number or an exception."""
+    found = _partly_c.get(kind)
+    if found is None:
+        found = _partly_c[kind] = any(
+            type(value) in _OF_C and value.__objclass__ is base
+            for base in kind.__mro__
+            if base not in _SEEN and not issubclass(base, BaseException | np.generic)
+            for value in vars(base).values()
+        )
+    return found
+
+
+_partly_c: WeakKeyDictionary[type, bool] = WeakKeyDictionary()
+_OF_C = (MethodDescriptorType, WrapperDescriptorType)
+_SEEN = frozenset({
+    object, list, tuple, dict, set, frozenset, deque, defaultdict, OrderedDict, float, int, bool,
+    complex, str, bytes, np.ndarray, SimpleNamespace, threading.local,
+})  # fmt: skip
+"""Types of C whose contents are known."""
 
 
 # ---- from a plain cotangent into memory ----------------------------------------------------------

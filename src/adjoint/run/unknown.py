@@ -7,7 +7,7 @@ import array
 import gc
 import operator
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import (
     BuiltinMethodType,
     CellType,
@@ -36,7 +36,8 @@ from adjoint.run.memory import (
     swap_contents,
 )
 from adjoint.run.place import current_place
-from adjoint.run.structure import ATOMS, by_value, fields_of, is_record, slots_of
+from adjoint.run.structure import ATOMS, by_value, fields_of, is_partly_c, is_record, slots_of
+from adjoint.run.views import same_numbers
 
 __all__ = ["changed", "is_opaque", "name_of", "poison", "run_unknown", "snapshot"]
 
@@ -72,7 +73,11 @@ def run_unknown(
     y = f(*args, **kwargs)
     position = _check_unchanged(memory, f, watched, before)
     _check_not_stored(f, watched, counts, y)
-    if type(y) in ATOMS and type(y) is not FunctionType and position is None:
+    atom = type(y) in ATOMS and type(y) is not FunctionType
+    if atom and position is None and (trusted or not any(map(_may_keep, (*inputs, owner)))):
+        return y
+    if _is_view(memory, y, (*inputs, owner)):
+        record[slot] = _view_back(memory, y, len(inputs), position)
         return y
     given = any(y is value for value in inputs)
 
@@ -80,6 +85,8 @@ def run_unknown(
         if position is not None:
             memory.rewind(position)
         y_bar = finish(y_bar)
+        if y_bar is None:
+            y_bar = _kept(memory, (*inputs, owner))
         if isinstance(y, np.ndarray) and memory.is_written(y) and not given:
             y_bar = accumulate(y_bar, memory.take_array(y))
         if isinstance(y_bar, np.ndarray) and not y_bar.any():
@@ -113,6 +120,54 @@ def run_unknown(
 
     record[slot] = unknown_back
     return y
+
+
+def _is_view(memory: Memory, y: Any, inputs: tuple[Any, ...]) -> bool:
+    """Whether a result looks at the memory of an array that went in, which `f` did not change: then
+    its elements are that array's, and from now on their cotangents belong to the memory."""
+    if not isinstance(y, np.ndarray) or y.dtype.kind not in "fc":
+        return False
+    root = root_of(y)
+    for value in inputs:
+        array = value.obj if type(value) is memoryview else value
+        if isinstance(array, np.ndarray) and root_of(array) is root:
+            whole = root.base is None and root.dtype.kind in "fc"
+            return whole and same_numbers(y.dtype, root.dtype) and memory.mark_written(root)
+    return False
+
+
+def _view_back(
+    memory: Memory, y: np.ndarray[Any, Any], n: int, position: int | None
+) -> Callable[[Any], tuple[Any, ...]]:
+    def view_back(y_bar: Any) -> tuple[Any, ...]:
+        if position is not None:
+            memory.rewind(position)
+        memory.add_array(y, finish(y_bar))
+        return (None,) * (n + 1)
+
+    return view_back
+
+
+def _may_keep(value: Any) -> bool:
+    """Whether something of C may keep what it is given where nobody sees it: a file, a queue."""
+    return not by_value(value) and type(value) not in _IMMUTABLE and is_opaque(value)
+
+
+_IMMUTABLE = ATOMS | {bytes, np.dtype}
+
+
+def _kept(memory: Memory, inputs: tuple[Any, ...]) -> Poison | None:
+    """The poison of something of C that an unknown function took something from later."""
+    if _OPAQUE in memory.shadows:
+        for owner in _reached(inputs):
+            shadow = memory.shadows.get(id(owner))
+            if type(shadow) is dict and type(bar := shadow.get("*")) is Poison and _may_keep(owner):
+                return bar
+    return None
+
+
+_OPAQUE = "opaque"
+"""In the shadows: something of C is poisoned."""
 
 
 def _arrived(memory: Memory, y: Any, inputs: tuple[Any, ...]) -> bool:
@@ -178,6 +233,7 @@ def poison(memory: Memory, value: Any, bar: Poison) -> None:
             continue
         if is_opaque(owner) or (owner is value and is_record(owner)):
             memory.dict_shadow(owner)["*"] = bar
+            memory.shadows[_OPAQUE] = True
         for key in _keys(owner):
             if by_value(key):
                 memory.add_key(owner, key, bar)
@@ -198,8 +254,9 @@ def poison(memory: Memory, value: Any, bar: Poison) -> None:
 
 
 def is_opaque(owner: Any) -> bool:
-    """An object of a C type, of whose contents only a part may be seen."""
-    return not is_record(owner) and not isinstance(
+    """An object of a C type, or of a class derived from one, of whose contents only a part may be
+    seen."""
+    return (not is_record(owner) or is_partly_c(type(owner))) and not isinstance(
         owner,
         list
         | tuple
@@ -259,7 +316,9 @@ def _parts(owner: Any) -> Iterator[tuple[Any, Any, Any]]:
         fields = fields_of(owner)
         for name, item in (fields or {}).items():
             yield name, item, fields
-        if not is_record(owner):  # something of C: what the collector sees in it
+        if not is_record(owner) or is_partly_c(
+            type(owner)
+        ):  # something of C: what the collector sees in it
             for item in gc.get_referents(owner):
                 if item is not fields and not isinstance(item, type | ModuleType | str):
                     yield "*", item, owner
