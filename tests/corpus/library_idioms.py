@@ -4,6 +4,7 @@ import math
 import types
 
 import numpy as np
+from scipy import special
 
 from tests.corpus.registry import case, made
 
@@ -32,6 +33,24 @@ def products_along_other_axes(m, x):
         )
         total += (np.vecdot(m, m[0], axes=[1, 0]) * x).sum()
     return total
+
+
+@case(X, 1.5)
+def arrays_asked_for_an_array(x, c):
+    """statsmodels asks whatever it is given."""
+    return (x * c).__array__() * x + x.__array__(np.float64) * np.sum(x).__array__()
+
+
+@case(X, 1.5)
+def broadcast_with_constants(x, c):
+    """SciPy's distributions broadcast the parameters with the argument."""
+    a, b, n = np.broadcast_arrays(x, c, 3)
+    d, e = np.broadcast_arrays(x[:, np.newaxis], c * x)
+    total = np.sum(special.chdtrc(n, a**2) * b) + np.sum(d * e * e)
+    x = x * 2.0
+    f, g = np.broadcast_arrays(x, np.ones((2, 4)))
+    x[1:] = x[0] * c
+    return total + np.sum(f * f * g)
 
 
 # ---- functions made by libraries -----------------------------------------------------------------

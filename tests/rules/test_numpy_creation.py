@@ -107,6 +107,9 @@ CASES = {
     np.arange: [(1.2, 4.0), (1.2, 4.0, 0.6), (4.5,), (1, 6, 2.2), case(0.3, 2.0, dtype=np.float64)],
     np.vander: [(V,), (V, 3), case(V, increasing=True), (complexes(3), 3), ([1.0, 2.0], 4), (V, 0)],
 }
+for kind in (np.ndarray, np.generic):
+    x = X if kind is np.ndarray else np.float64(1.5)
+    CASES[kind, "__array__"] = [(x,), (x, np.complex128), (x, np.float32)]
 if hasattr(np, "astype"):
     CASES[np.astype] = [(X, np.complex128), (SINGLE, np.float64), case(X, float, copy=False)]
 test_rule = table(CASES)

@@ -165,6 +165,12 @@ def _(a, dtype, order="K", casting="unsafe", subok=True, copy=True):
     return _astype(a.astype(dtype, order, casting, subok, copy), a)
 
 
+@array_rule(*methods("__array__"), alias=True)
+def _(a, dtype=None, /, *, copy=None):
+    asked = {} if copy is None else {"copy": copy}  # NumPy 2
+    return _astype(a.__array__(*([] if dtype is None else [dtype]), **asked), a)
+
+
 if hasattr(np, "astype"):
 
     @array_rule(np.astype, operands="x", alias=True)
@@ -174,7 +180,7 @@ if hasattr(np, "astype"):
 
 linear_frule(
     np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray, np.require,
-    np.copy, *methods("copy", "astype"),
+    np.copy, *methods("copy", "astype", "__array__"),
 )  # fmt: skip
 
 # ---- of a fill value -----------------------------------------------------------------------------
