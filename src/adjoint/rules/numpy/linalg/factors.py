@@ -98,7 +98,7 @@ def _upper_hermitian(a: Any) -> Any:
     return half + dagger(half) + diagonal_matrix(np.real(diagonal(a)))
 
 
-def _qr_bar(a: Any, q: Any, r: Any, q_bar: Any, r_bar: Any) -> Any:
+def _qr_bar(f: Any, a: Any, q: Any, r: Any, q_bar: Any, r_bar: Any) -> Any:
     """ā of a matrix that is not wide, with q̄ and r̄ zero or arrays."""
     inner = r_bar @ dagger(r) - dagger(q) @ q_bar
     bar = q_bar + q @ _upper_hermitian(inner)
@@ -106,23 +106,23 @@ def _qr_bar(a: Any, q: Any, r: Any, q_bar: Any, r_bar: Any) -> Any:
         return dagger(np.linalg.solve(r, dagger(bar)))
     except np.linalg.LinAlgError:
         raise undetermined(
-            np.linalg.qr,
+            f,
             "the columns of the matrix are linearly dependent",
             "use another factorisation: np.linalg.svd, or np.linalg.eigh of a.T @ a",
         ) from None
 
 
-def _factors_bar(a: Any, q: Any, r: Any, q_bar: Any, r_bar: Any) -> Any:
+def factors_bar(f: Any, a: Any, q: Any, r: Any, q_bar: Any, r_bar: Any) -> Any:
     """ā from the cotangents of q and r, of which one may be ``None``; any mode but raw."""
     m, n = a.shape[-2:]
     q_bar = np.zeros_like(q) if q_bar is None else q_bar
     r_bar = np.zeros_like(r) if r_bar is None else r_bar
     if m >= n:
-        q_bar = rest_of(np.linalg.qr, q_bar, q, n)
-        return _qr_bar(a, q[..., :n], r[..., :n, :], q_bar, r_bar[..., :n, :])
+        q_bar = rest_of(f, q_bar, q, n)
+        return _qr_bar(f, a, q[..., :n], r[..., :n, :], q_bar, r_bar[..., :n, :])
     right_bar = r_bar[..., m:]
     q_bar = q_bar + a[..., m:] @ dagger(right_bar)
-    left = _qr_bar(a[..., :m], q, r[..., :m], q_bar, r_bar[..., :m])
+    left = _qr_bar(f, a[..., :m], q, r[..., :m], q_bar, r_bar[..., :m])
     return np.concatenate([left, q @ right_bar], -1)
 
 
@@ -136,7 +136,7 @@ def _qr_dot(q: Any, r: Any, a_dot: Any) -> tuple[Any, Any]:
     return moved - q @ inner, inner @ r
 
 
-def _factors_dot(a: Any, q: Any, r: Any, a_dot: Any) -> tuple[Any, Any]:
+def factors_dot(a: Any, q: Any, r: Any, a_dot: Any) -> tuple[Any, Any]:
     m, n = np.shape(a)[-2:]
     if m < n:
         q_dot, left = _qr_dot(q, r[..., :m], a_dot[..., :m])
@@ -159,7 +159,7 @@ def _(a, mode="reduced"):
 
     def qr_back(y_bar):
         q_bar, r_bar = (None, y_bar) if mode == "r" else y_bar
-        return None, _factors_bar(a, q, r, q_bar, r_bar)
+        return None, factors_bar(np.linalg.qr, a, q, r, q_bar, r_bar)
 
     return y, poisoned(qr_back)
 
@@ -185,5 +185,5 @@ def _(dots, a, mode="reduced"):
         raise _without_rule(mode)
     y = np.linalg.qr(a, mode)
     q, r = np.linalg.qr(a) if mode == "r" else y
-    q_dot, r_dot = _factors_dot(a, q, r, dots[0])
+    q_dot, r_dot = factors_dot(a, q, r, dots[0])
     return y, r_dot if mode == "r" else (q_dot, r_dot)

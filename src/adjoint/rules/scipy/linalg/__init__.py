@@ -1,5 +1,5 @@
 """The rules of `scipy.linalg` by topic; imported on the first call into it."""
 
-from adjoint.rules.scipy.linalg import solving, structured
+from adjoint.rules.scipy.linalg import factors, solving, structured
 
-__all__ = ["solving", "structured"]
+__all__ = ["factors", "solving", "structured"]
