@@ -18,12 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.errors import NoDerivativeError
 from adjoint.run.accumulate import Poison, accumulate, finish
 from adjoint.run.aside import Rest, Totals, scaled
 from adjoint.run.dispatch import call_keywords
-from adjoint.run.memory import Memory
-from adjoint.run.place import current_place
+from adjoint.run.memory import Memory, missing
 from adjoint.run.structure import ATOMS, Reader, by_value, deposit
 from adjoint.run.unknown import poison
 
@@ -268,16 +266,12 @@ class Evaluation:
     ) -> tuple[Any, ...]:
         """Of a result that was one object for several uses, whose arguments do cotangents belong
         to? Of one that was computed for an integer, what is the derivative in an equal number?"""
-        function, span = current_place()
         name = getattr(self.f, "__name__", type(self.f).__name__)
-        kind = type(self.y).__name__
         bad = Poison(
-            NoDerivativeError(
-                f"a derivative of '{name}' in its arguments is needed, of a {kind} that its cache"
-                " has given to other calls too",
-                hint="cache numbers, arrays or tuples of them, of floats rather than integers",
-                filename=None if function is None else function.filename,
-                span=span,
+            missing(
+                f"a derivative of '{name}' in its arguments is needed, of a"
+                f" {type(self.y).__name__} that its cache has given to other calls too",
+                "cache numbers, arrays or tuples of them, of floats rather than integers",
             )
         )
         found = [*bars]

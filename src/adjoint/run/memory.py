@@ -17,11 +17,11 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, ItemsView, Iterator
 from contextlib import contextmanager
 from types import FunctionType
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from adjoint.errors import MutationError
+from adjoint.errors import AdjointError, MutationError, NoDerivativeError
 from adjoint.run.accumulate import Poison, accumulate
 from adjoint.run.views import (
     add_to_shadow,
@@ -39,12 +39,15 @@ __all__ = [
     "base_of",
     "elements_of",
     "entries_of",
+    "missing",
     "place_of_held",
     "refuse_names_twice",
     "refused",
     "root_of",
     "size_of",
 ]
+
+E = TypeVar("E", bound=AdjointError)
 
 ABSENT: Any = object()
 """What a write overwrote where there was nothing."""
@@ -393,11 +396,20 @@ def refuse_names_twice(array: np.ndarray[Any, Any], part: Any = None) -> None:
 
 def refused(problem: str, hint: str) -> MutationError:
     """The error of a write, or of its like, at the place where the user's code runs now."""
+    return _placed(MutationError, problem, hint)
+
+
+def missing(problem: str, hint: str) -> NoDerivativeError:
+    """The error of a derivative that is needed and cannot be had, at that place."""
+    return _placed(NoDerivativeError, problem, hint)
+
+
+def _placed(kind: type[E], problem: str, hint: str) -> E:
     from adjoint.run.place import current_place  # it needs the compiled functions, which need this
 
     function, span = current_place()
     filename = None if function is None else function.filename
-    return MutationError(problem, hint=hint, filename=filename, span=span)
+    return kind(problem, hint=hint, filename=filename, span=span)
 
 
 # ---- swap functions of the log: each exchanges what is there with what was overwritten -----------
