@@ -46,7 +46,8 @@ def broadcast_with_constants(x, c):
     """SciPy's distributions broadcast the parameters with the argument."""
     a, b, n = np.broadcast_arrays(x, c, 3)
     d, e = np.broadcast_arrays(x[:, np.newaxis], c * x)
-    total = np.sum(special.chdtrc(n, a**2) * b) + np.sum(d * e * e)
+    f, m = np.atleast_1d(c, 3)
+    total = np.sum(special.chdtrc(n, a**2) * b) + np.sum(d * e * e) + special.chdtrc(m, f)[0]
     x = x * 2.0
     f, g = np.broadcast_arrays(x, np.ones((2, 4)))
     x[1:] = x[0] * c

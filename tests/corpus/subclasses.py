@@ -796,3 +796,38 @@ def containers_with_slots(x):
     xs.scale = x * 3
     xs.append(x * x)
     return d["a"] * d.a + xs[0] * xs.scale * xs[1]
+
+
+# ---- dicts whose entries are attributes ----------------------------------------------------------
+
+
+class Bunch(dict):
+    """As statsmodels and many others have it."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.__dict__ = self
+
+
+@case(0.7)
+def entries_are_attributes(x):
+    bunch = Bunch({"a": x}, b=x * x)
+    bunch.c = bunch.a * bunch["b"]
+    bunch["d"] = bunch.c * 3.0
+    bunch.a *= 2.0
+    del bunch.b
+    return bunch.a * bunch.d + sum(bunch.values()) + len(bunch) * bunch.pop("c")
+
+
+@case(0.7)
+def fields_replaced(x):
+    class Holder:
+        pass
+
+    holder, other = Holder(), {"value": x * 3.0}
+    holder.value = x * x
+    before = holder.value
+    holder.__dict__ = other
+    holder.value *= x
+    other["more"] = x
+    return before * holder.value * other["value"] + holder.more

@@ -200,7 +200,12 @@ class _Registry:
         self._which = which
 
     def register(
-        self, *keys: Any, alias: bool = False, trusted: bool = False, keyword_bars: bool = False
+        self,
+        *keys: Any,
+        alias: bool = False,
+        trusted: bool = False,
+        keyword_bars: bool = False,
+        partwise: bool = False,
     ) -> Callable[[F], F]:
         """Register the decorated function as the rule of each of `keys`.
 
@@ -212,10 +217,18 @@ class _Registry:
             The result may share memory with an argument.
         keyword_bars
             ``back`` returns one entry more, a dict of cotangents of keyword arguments.
+        partwise
+            Each part of the result belongs to the argument in its place, and to no other.
         """
 
         def add(function: F) -> F:
-            rule = Rule.of(function, alias=alias, trusted=trusted, keyword_bars=keyword_bars)
+            rule = Rule.of(
+                function,
+                alias=alias,
+                trusted=trusted,
+                keyword_bars=keyword_bars,
+                partwise=partwise,
+            )
             for key in keys:
                 rules = entry(key)
                 getattr(rules, self._which).insert(0, rule)

@@ -38,6 +38,8 @@ class Rule:
         again.
     keyword_bars
         ``back`` returns one entry more: a dict of cotangents of keyword arguments.
+    partwise
+        Each part of the result belongs to the argument in its place, and to no other.
     """
 
     function: Callable[..., Any]
@@ -50,6 +52,7 @@ class Rule:
     alias: bool = False
     trusted: bool = False
     keyword_bars: bool = False
+    partwise: bool = False
 
     @classmethod
     def of(
@@ -59,6 +62,7 @@ class Rule:
         alias: bool = False,
         trusted: bool = False,
         keyword_bars: bool = False,
+        partwise: bool = False,
     ) -> Rule:
         """Read what the rule takes from its signature."""
         positional, required, keywords = 0, 0, set()
@@ -103,6 +107,7 @@ class Rule:
             alias,
             trusted,
             keyword_bars,
+            partwise,
         )
 
     def arrange(

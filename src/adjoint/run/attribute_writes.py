@@ -103,15 +103,35 @@ def write_attribute(record: list[Any], slot: int, obj: Any, name: str, value: An
         )
         return
     fields = fields_of(obj) if not isinstance(obj, type) else None
+    if name == "__dict__" and isinstance(value, dict) and fields is not None:
+        _replace_fields(record, slot, obj, value)
+        return
     if fields is None or writer is not None:
         run_unknown(record[0], record, slot, setattr, (obj, name, value), {})
         return
-    old = fields.get(name, ABSENT)
+    old = dict.get(fields, name, ABSENT)
     setter: Any = kind.__setattr__
     if type(setter) is FunctionType:  # the caller has been through it
         setter = object.__setattr__
     setter(obj, name, value)
     _log_field(record, slot, fields, name, old)
+
+
+def _replace_fields(record: list[Any], slot: int, obj: Any, fields: dict[str, Any]) -> None:
+    """``obj.__dict__ = fields``: from now on its attributes are the entries of that dict."""
+    memory: Memory = record[0]
+    old = object.__getattribute__(obj, "__dict__")
+    assign = functools.partial(object.__setattr__, obj, "__dict__")
+    assign(fields)
+    position = memory.note(
+        swap_with, functools.partial(assign, old), functools.partial(assign, fields)
+    )
+
+    def replace_back(_: Any) -> tuple[Any, ...]:
+        memory.rewind(position)
+        return None, None, None, None
+
+    record[slot] = replace_back
 
 
 def _log_field(record: list[Any], slot: int, fields: dict[str, Any], name: str, old: Any) -> None:

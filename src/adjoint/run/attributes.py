@@ -107,7 +107,7 @@ def _found_or_made(
 
 def read_field(record: list[Any], slot: int, fields: dict[Any, Any], name: str) -> Any:
     """One entry of an instance dictionary."""
-    value = fields[name]
+    value = dict.__getitem__(fields, name)
     if by_value(value):
         memory: Memory = record[0]
 

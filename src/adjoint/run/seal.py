@@ -146,8 +146,12 @@ def _general(
 
     def sealed(y_bar: Any) -> tuple[Any, ...]:
         y_bar = take(memory, y, y_bar, arrays=fresh)
+        spoiled: list[Poison | None] = []
         if (poisoned := _poison_in(y_bar)) is not None:
-            return _poisoned(memory, poisoned, args)
+            if not rule.partwise or type(y_bar) is Poison or len(y_bar) != len(args):
+                return _poisoned(memory, poisoned, args)
+            spoiled = [_poison_in(part) for part in y_bar]
+            y_bar = [None if found else part for found, part in zip(spoiled, y_bar, strict=True)]
         if y_bar is None:
             return nones
         bars = _checked(f, rule, back(y_bar), shapes, len(args) + 1)
@@ -158,6 +162,9 @@ def _general(
                 out.append(None)
             else:
                 out.append(bar if by_value(arg) else _deposit(memory, f, arg, bar))
+        for i, found in enumerate(spoiled):
+            if found is not None:
+                out[i + 1] = _poisoned(memory, found, (args[i],))[1]
         return tuple(out)
 
     return sealed

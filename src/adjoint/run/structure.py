@@ -74,7 +74,10 @@ def by_value(value: Any) -> bool:
 
 
 def fields_of(obj: Any) -> dict[str, Any] | None:
-    """The instance dictionary, which is what the shadow of an object's fields is keyed by."""
+    """The instance dictionary, which is what the shadow of an object's fields is keyed by.
+
+    It may be any kind of dict, the object itself included: ``self.__dict__ = self``.
+    """
     try:
         if type(type(obj).__getattribute__) is FunctionType:
             fields = object.__getattribute__(obj, "__dict__")
@@ -82,7 +85,7 @@ def fields_of(obj: Any) -> dict[str, Any] | None:
             fields = obj.__dict__
     except AttributeError:
         return None
-    return fields if type(fields) is dict else None
+    return fields if isinstance(fields, dict) else None
 
 
 def slots_of(kind: type) -> dict[str, Any]:
@@ -324,9 +327,11 @@ class Reader:
         kind = type(value)
         if not kind.__flags__ & (1 << 9) or not issubclass(kind, _WITHOUT_FIELDS):
             return
-        fields = fields_of(value) or {}
+        fields = fields_of(value)
+        if fields is None or fields is value:
+            fields = {}
         shadow = (self._shadow(fields) or {}) if fields else {}
-        parts = [(name, item, shadow.get(name)) for name, item in fields.items()]
+        parts = [(name, item, shadow.get(name)) for name, item in entries_of(fields)]
         own = self._shadow(slot_owner(self._memory, value)) if slots_of(kind) else None
         parts += [(name, None, bar) for name, bar in own.items()] if type(own) is dict else []
         for name, item, bar in parts:
@@ -437,7 +442,7 @@ class Reader:
         own = self._shadow(value) or {}
         if isinstance(own, dict) and type(own.get("*")) is Poison:
             return own["*"]
-        bars = {name: self.read(item, shadow.get(name)) for name, item in (fields or {}).items()}
+        bars = {name: self.read(item, shadow.get(name)) for name, item in entries_of(fields or {})}
         for name, descriptor in slots_of(type(value)).items():
             try:
                 bars[name] = self.read(descriptor.__get__(value), own.get(name))

@@ -207,7 +207,7 @@ if hasattr(np, "unstack"):
         )
 
 
-@rrule.register(np.meshgrid, alias=True)
+@rrule.register(np.meshgrid, alias=True, partwise=True)
 def _(*xi, copy=True, sparse=False, indexing="xy"):
     if any(as_numeric(x) is None for x in xi):
         return NotImplemented

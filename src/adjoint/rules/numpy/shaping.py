@@ -11,9 +11,7 @@ import numpy as np
 
 from adjoint.rules.numpy.operands import array_rule, cotangent_dtype, linear_rule, methods
 from adjoint.rules.projection import projector, unbroadcast
-from adjoint.rules.registry import rrule, structural
-from adjoint.run.accumulate import Poison, accumulate, finish
-from adjoint.run.views import root_of
+from adjoint.rules.registry import rrule
 
 # ---- the same elements in the same order ---------------------------------------------------------
 
@@ -90,7 +88,7 @@ def _atleast(f):
 
         return y, atleast_back
 
-    rrule.register(f, alias=True)(rule)
+    rrule.register(f, alias=True, partwise=True)(rule)
 
 
 for _f in (np.atleast_1d, np.atleast_2d, np.atleast_3d):
@@ -211,7 +209,7 @@ def _(array, shape, subok=False):
     )
 
 
-@rrule.register(np.broadcast_arrays, alias=True)
+@rrule.register(np.broadcast_arrays, alias=True, partwise=True)
 def _(*args, subok=False):
     to_bars = [projector(a) for a in args]
 
@@ -221,29 +219,6 @@ def _(*args, subok=False):
         ]
 
     return np.broadcast_arrays(*args, subok=subok), broadcast_arrays_back
-
-
-@structural(np.broadcast_arrays)
-def _(memory, *args, subok=False):
-    """Each result belongs to one operand: what is unknown of one must not spoil the others."""
-    if not all(isinstance(a, np.ndarray | np.number | int | float | complex) for a in args):
-        return NotImplemented
-    y = np.broadcast_arrays(*args, subok=subok)
-    to_bars = [projector(a) for a in args]
-
-    def broadcast_arrays_back(_):
-        return None, *map(operand_bar, args, y, to_bars, memory.take_items(y, len(y)))
-
-    def operand_bar(a, part, to_bar, bar):
-        bar = finish(bar)
-        if isinstance(a, np.ndarray) and memory.is_written(part):
-            memory.add_array(part, bar)
-            return None
-        if memory.is_written(part):  # a number has become an array of its own
-            bar = accumulate(bar, memory.take_array(root_of(part)))
-        return bar if bar is None or type(bar) is Poison else to_bar(bar)
-
-    return y, broadcast_arrays_back
 
 
 # ---- diagonals and triangles ---------------------------------------------------------------------
