@@ -1,10 +1,11 @@
-"""Parts of a sweep that are run by themselves (`Memory.aside`): what they leave in memory."""
+"""Parts of a sweep that are run by themselves, and what they leave in memory."""
 
 from __future__ import annotations
 
 import heapq
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,25 @@ import numpy as np
 from adjoint.run.accumulate import Poison, accumulate, finish
 from adjoint.run.memory import Memory, refused
 
-__all__ = ["Rest", "Totals", "scaled"]
+__all__ = ["Rest", "Totals", "aside", "scaled"]
+
+
+@contextmanager
+def aside(memory: Memory, position: int, *, trial: bool = False) -> Iterator[None]:
+    """Sweep something by itself: memory is as it was at `position`, and there are no shadows.
+
+    Afterwards both are as before. `trial`: with a cotangent that nobody gave.
+    """
+    now, trying = memory.position, memory.trial
+    shadows = memory.exchange_shadows()
+    memory.trial = trial or trying
+    try:
+        memory.rewind(position)
+        yield
+    finally:
+        memory.redo(now)
+        memory.exchange_shadows(shadows)
+        memory.trial = trying
 
 
 def scaled(bar: Any, scale: Any) -> Any:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.run.accumulate import Poison, accumulate, finish
-from adjoint.run.aside import Rest, Totals, scaled
+from adjoint.run.aside import Rest, Totals, aside, scaled
 from adjoint.run.dispatch import call_keywords
 from adjoint.run.memory import Memory, missing
 from adjoint.run.structure import ATOMS, Reader, by_value, deposit
@@ -177,7 +177,7 @@ class Evaluation:
         """Run the pullback by itself: the cotangents of the arguments, as plain structures, and
         what else is left in memory."""
         memory = self.memory
-        with memory.aside(self.stop, trial=trial):
+        with aside(memory, self.stop, trial=trial):
             found = self._pulled(bars)
             memory.rewind(self.start)
             reader = Reader(memory, taking=True)

@@ -15,7 +15,6 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict, deque
 from collections.abc import Callable, ItemsView, Iterator
-from contextlib import contextmanager
 from types import FunctionType
 from typing import Any, TypeVar
 
@@ -120,7 +119,7 @@ class Memory:
     globals_written
         ``(id(namespace), name)`` of global variables assigned by differentiated code.
     trial
-        Whether the sweep is one of `aside` with a cotangent that nobody gave.
+        Whether what is swept was given no cotangent (`adjoint.run.aside`).
     """
 
     __slots__ = (
@@ -185,12 +184,12 @@ class Memory:
 
     def begin_sweep(self) -> None:
         """Empty shadows for a new reverse sweep."""
-        self.shadows, self.buffers, self._lowest = {}, {}, {}
+        self.exchange_shadows()
 
     def end_sweep(self) -> None:
         """Redo every write, so that the user's objects are as the forward sweep left them."""
         self.redo(len(self._log))
-        self.shadows, self.buffers, self._lowest = {}, {}, {}
+        self.exchange_shadows()
 
     def redo(self, position: int) -> None:
         """Make the undone writes again up to `position`."""
@@ -200,23 +199,11 @@ class Memory:
             entry[0](entry)
             self._cursor = cursor + 1
 
-    @contextmanager
-    def aside(self, position: int, *, trial: bool = False) -> Iterator[None]:
-        """A part of a sweep by itself: memory is as it was at `position`, and no shadow is there.
-
-        Afterwards both are as before. `trial`: with a cotangent that nobody gave.
-        """
-        shadows, buffers, lowest = self.shadows, self.buffers, self._lowest
-        cursor, trying = self._cursor, self.trial
-        self.begin_sweep()
-        self.trial = trial or trying
-        try:
-            self.rewind(position)
-            yield
-        finally:
-            self.redo(cursor)
-            self.shadows, self.buffers, self._lowest = shadows, buffers, lowest
-            self.trial = trying
+    def exchange_shadows(self, shadows: tuple[Any, ...] = ()) -> tuple[Any, ...]:
+        """Put shadows in place, or none; returns those that were there."""
+        before = self.shadows, self.buffers, self._lowest
+        self.shadows, self.buffers, self._lowest = shadows or ({}, {}, {})
+        return before
 
     # ---- shadows by identity ---------------------------------------------------------------------
 
