@@ -24,6 +24,8 @@ for _name in ("keys", "values", "items", "__contains__", "__len__", "__eq__", "_
 
 def _insert(memory: Memory, d: Any, key: Any, value: Any) -> Callable[[], tuple[Any, Any]]:
     """``d[key] = value``; returns what undoes it and gives the cotangents of key and value."""
+    if dict.__contains__(d, "__builtins__"):  # globals of a module: reading the name has to look
+        memory.globals_written[id(d), key] = d
     old = dict.get(d, key, ABSENT)
     base_of(d).__setitem__(d, key, value)
     position = memory.note(swap_item, d, key, old)
