@@ -166,18 +166,22 @@ def _(a):
     return y, poisoned(eig_back)
 
 
-@forward_rule(np.linalg.eig)
-def _(dots, a):
-    y = np.linalg.eig(a)
-    w, v = y
-    inner = inverse_of_vectors(np.linalg.eig, v) @ dots[0] @ v
+def eig_dot(f: Any, a: Any, w: Any, v: Any, a_dot: Any) -> tuple[Any, Any]:
+    """ẇ and V̇, of vectors that keep their length."""
+    inner = inverse_of_vectors(f, v) @ a_dot @ v
     equal = _equal(a, w, v)
     v_dot = v @ (over(inner, differences(w), equal) + known_or_nan(inner, equal))
     v_dot = v_dot - v * np.real(np.sum(np.conj(v) * v_dot, -2))[..., None, :]
-    return y, (diagonal(inner), v_dot + phased(v_dot, v, _largest(v)) * v)
+    return diagonal(inner), v_dot + phased(v_dot, v, _largest(v)) * v
 
 
-def _vectors_of(a: Any, w: Any) -> Any:
+@forward_rule(np.linalg.eig)
+def _(dots, a):
+    y = np.linalg.eig(a)
+    return y, eig_dot(np.linalg.eig, a, y[0], y[1], dots[0])
+
+
+def vectors_of(a: Any, w: Any) -> Any:
     """The eigenvectors in the order of eigenvalues that were computed without them."""
     found, v = np.linalg.eig(a)
     return np.take_along_axis(v, _matched(w, found)[..., None, :], -1)
@@ -199,7 +203,7 @@ def _(a):
     w = np.linalg.eigvals(a)
 
     def eigvals_back(w_bar):
-        return None, eig_bar(np.linalg.eigvals, a, w, _vectors_of(a, w), w_bar, None)
+        return None, eig_bar(np.linalg.eigvals, a, w, vectors_of(a, w), w_bar, None)
 
     return w, poisoned(eigvals_back)
 
@@ -207,7 +211,7 @@ def _(a):
 @forward_rule(np.linalg.eigvals)
 def _(dots, a):
     w = np.linalg.eigvals(a)
-    v = _vectors_of(a, w)
+    v = vectors_of(a, w)
     return w, diagonal(inverse_of_vectors(np.linalg.eigvals, v) @ dots[0] @ v)
 
 

@@ -130,7 +130,7 @@ def _(call: Call) -> Any:
     return back, push
 
 
-def _whole(ab: Any, lower: bool) -> Any:
+def whole(ab: Any, lower: bool) -> Any:
     """The triangular matrix of which `ab` holds the diagonals."""
     width, n = ab.shape[0] - 1, ab.shape[1]
     total: Any = 0.0
@@ -140,8 +140,8 @@ def _whole(ab: Any, lower: bool) -> Any:
     return total
 
 
-def _stored(a: Any, width: int, lower: bool) -> Any:
-    """The diagonals of a triangular matrix as `_whole` takes them."""
+def stored(a: Any, width: int, lower: bool) -> Any:
+    """The diagonals of a triangular matrix as `whole` takes them."""
     n = a.shape[0]
     lines = []
     for d in range(width + 1):
@@ -156,18 +156,18 @@ def _(call: Call) -> Any:
     ab, lower = call.ab, bool(call.lower)
     if ab.ndim != 2:
         return NotImplemented
-    width, factor = ab.shape[0] - 1, _whole(call.y, lower)
+    width, factor = ab.shape[0] - 1, whole(call.y, lower)
     diagonals = [-d if lower else width - d for d in range(width + 1)]
     # what is stored beside the matrix stays as it is
     beside = np.stack([~_inside(ab.shape[1], k) for k in diagonals])
 
     def back(y_bar: Any) -> Any:
-        _, a_bar = cholesky_back(factor, not lower)(_whole(y_bar, lower))
-        return (_stored(a_bar, width, lower) + y_bar * beside,)
+        _, a_bar = cholesky_back(factor, not lower)(whole(y_bar, lower))
+        return (stored(a_bar, width, lower) + y_bar * beside,)
 
     def push(ab_dot: Any) -> Any:
-        dot = cholesky_dot(factor, _whole(ab_dot, lower), not lower)
-        return _stored(dot, width, lower) + ab_dot * beside
+        dot = cholesky_dot(factor, whole(ab_dot, lower), not lower)
+        return stored(dot, width, lower) + ab_dot * beside
 
     return back, push
 

@@ -1,0 +1,134 @@
+"""Rules of eigenvalues and eigenvectors of general matrices: left and right, ordinary and not.
+
+Of A v = w B v they are those of B⁻¹A; left vectors are right ones of the conjugate transpose.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import linalg as sl
+
+from adjoint.rules.numpy.linalg.eigen import eig_bar, eig_dot, inverse_of_vectors, vectors_of
+from adjoint.rules.numpy.linalg.matrices import dagger, diagonal, undetermined
+from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
+
+
+def _quotient(f: Any, a: Any, b: Any) -> Any:
+    """B⁻¹A, of which these are the eigenvalues."""
+    if b is None:
+        return a
+    try:
+        return np.linalg.solve(b, a)
+    except np.linalg.LinAlgError:
+        raise undetermined(
+            f,
+            "the matrix b is singular, so that an eigenvalue is infinite",
+            "take the reciprocals of the eigenvalues for unknowns: exchange a and b",
+        ) from None
+
+
+def _quotient_bars(a: Any, b: Any, c: Any, c_bar: Any) -> tuple[Any, Any]:
+    """Ā and B̄ from the cotangent of C = B⁻¹A."""
+    if b is None:
+        return c_bar, None
+    a_bar = np.linalg.solve(dagger(b), c_bar)
+    return a_bar, -(a_bar @ dagger(c))
+
+
+def _quotient_dot(b: Any, c: Any, a_dot: Any, b_dot: Any) -> Any:
+    if b is None:
+        return a_dot
+    moved: Any = 0.0 if a_dot is None else a_dot
+    if b_dot is not None:
+        moved = moved - b_dot @ c
+    return np.linalg.solve(b, moved)
+
+
+def _sum(a: Any, b: Any) -> Any:
+    return b if a is None else a if b is None else a + b
+
+
+def _adjoint(x: Any) -> Any:
+    return None if x is None else dagger(x)
+
+
+@matrix_rule(sl.eig, "a b")
+def _(call: Call) -> Any:
+    if call.homogeneous_eigvals:
+        return NotImplemented
+    if not (call.left or call.right):
+        return _values(sl.eig, call)
+    a, b = call.a, call.b
+    w, *vectors = call.y
+    left = vectors[0] if call.left else None
+    right = vectors[-1] if call.right else None
+
+    def of_right(w_bar: Any, v_bar: Any) -> tuple[Any, Any]:
+        if w_bar is None and v_bar is None:
+            return None, None
+        c = _quotient(sl.eig, a, b)
+        return _quotient_bars(a, b, c, eig_bar(sl.eig, c, w, right, w_bar, v_bar))
+
+    def of_left(w_bar: Any, v_bar: Any) -> tuple[Any, Any]:
+        if w_bar is None and v_bar is None:
+            return None, None
+        turned, b_turned = dagger(a), _adjoint(b)
+        c = _quotient(sl.eig, turned, b_turned)
+        c_bar = eig_bar(sl.eig, c, np.conj(w), left, _conj(w_bar), v_bar)
+        bars = _quotient_bars(turned, b_turned, c, c_bar)
+        return dagger(bars[0]), _adjoint(bars[1])
+
+    def back(y_bar: Any) -> Any:
+        w_bar, *bars = y_bar
+        if right is None:
+            return of_left(w_bar, bars[0])
+        first = of_right(w_bar, bars[-1])
+        second = (None, None) if left is None else of_left(None, bars[0])
+        return _sum(first[0], second[0]), _sum(first[1], second[1])
+
+    def push(a_dot: Any, b_dot: Any) -> Any:
+        dots: list[Any] = []
+        w_dot = None
+        if left is not None:
+            c = _quotient(sl.eig, dagger(a), _adjoint(b))
+            moved = _quotient_dot(_adjoint(b), c, _adjoint(a_dot), _adjoint(b_dot))
+            w_dot, v_dot = eig_dot(sl.eig, c, np.conj(w), left, moved)
+            w_dot, dots = np.conj(w_dot), [_as_real_as(v_dot, left)]
+        if right is not None:
+            c = _quotient(sl.eig, a, b)
+            w_dot, v_dot = eig_dot(sl.eig, c, w, right, _quotient_dot(b, c, a_dot, b_dot))
+            dots = [*dots, _as_real_as(v_dot, right)]
+        return (w_dot, *dots)
+
+    return back, push
+
+
+def _as_real_as(v_dot: Any, v: Any) -> Any:
+    """Of vectors that are real, as they are where all eigenvalues are."""
+    return v_dot if np.iscomplexobj(v) else np.real(v_dot)
+
+
+def _conj(x: Any) -> Any:
+    return None if x is None else np.conj(x)
+
+
+def _values(f: Any, call: Call) -> Any:
+    a, b, w = call.a, call.b, call.y
+
+    def back(w_bar: Any) -> Any:
+        c = _quotient(f, a, b)
+        return _quotient_bars(a, b, c, eig_bar(f, c, w, vectors_of(c, w), w_bar, None))
+
+    def push(a_dot: Any, b_dot: Any) -> Any:
+        c = _quotient(f, a, b)
+        v = vectors_of(c, w)
+        return diagonal(inverse_of_vectors(f, v) @ _quotient_dot(b, c, a_dot, b_dot) @ v)
+
+    return back, push
+
+
+@matrix_rule(sl.eigvals, "a b")
+def _(call: Call) -> Any:
+    return NotImplemented if call.homogeneous_eigvals else _values(sl.eigvals, call)

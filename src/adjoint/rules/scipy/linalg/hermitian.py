@@ -1,0 +1,289 @@
+"""Rules of eigenvalues and eigenvectors of Hermitian matrices: whole, banded, tridiagonal, and of
+pairs of matrices.
+
+Formulas: Giles (2008), section 3.1, extended to Vᴴ B V = 1 (or Vᴴ B⁻¹ V = 1). Of a subset of the
+eigenvalues all are computed, for vectors turn into those that were left out. Phases and equal
+eigenvalues: see `adjoint.rules.numpy.linalg.gauges`; of pairs LAPACK makes one component real only
+where the triangular factor of B keeps it, otherwise what shows a phase is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import linalg as sl
+
+from adjoint.rules.numpy.linalg.gauges import (
+    differences,
+    equal_pairs,
+    in_phase,
+    known_or_nan,
+    over,
+    phased,
+    refuse_shared,
+    row,
+    squared,
+)
+from adjoint.rules.numpy.linalg.matrices import (
+    dagger,
+    diagonal,
+    diagonal_matrix,
+    from_triangle,
+    hermitian,
+    to_triangle,
+)
+from adjoint.rules.registry import non_differentiable
+from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
+from adjoint.rules.scipy.linalg.structured import stored, whole
+
+
+@dataclass(frozen=True, slots=True)
+class _Problem:
+    """An eigenproblem with its whole solution.
+
+    Attributes
+    ----------
+    f
+        The function that was called.
+    w, v
+        All eigenvalues and eigenvectors, those that were asked for as they came.
+    first, count
+        Which of them were asked for.
+    mask
+        The component of each vector that LAPACK makes real.
+    b, kind
+        The other matrix, and which of SciPy's three generalized problems it is.
+    """
+
+    f: Any
+    w: Any
+    v: Any
+    first: int
+    count: int
+    mask: Any
+    b: Any = None
+    kind: int = 1
+
+    @property
+    def equal(self) -> Any:
+        return equal_pairs(self.w, np.max(np.abs(self.w), -1, initial=0), self.v)
+
+    def bars(self, w_bar: Any, v_bar: Any) -> tuple[Any, Any]:
+        """Of the Hermitian matrices A and B, before they are made Hermitian."""
+        w_bar, v_bar = self._embedded(w_bar), self._embedded(v_bar)
+        v = self.v
+        inner = 0.0 if w_bar is None else diagonal_matrix(w_bar)
+        stretch: Any = 0.0
+        if v_bar is not None:
+            equal = self.equal
+            refuse_shared(self.f, equal, w_bar, v_bar)
+            turn = np.imag(np.sum(np.conj(v) * v_bar, -2))
+            v_bar = in_phase(self.f, v_bar, turn, squared(v_bar), v, self.mask)
+            mixed = dagger(v) @ v_bar
+            inner = inner + over(mixed, differences(self.w), equal)
+            stretch = diagonal_matrix(np.real(diagonal(mixed))) / 2
+        return self._of_matrices(inner, stretch)
+
+    def _embedded(self, bar: Any) -> Any:
+        n = self.w.shape[-1]
+        if bar is None or self.count == n:
+            return bar
+        after = n - self.first - self.count
+        return np.pad(bar, [(0, 0)] * (np.ndim(bar) - 1) + [(self.first, after)])
+
+    def _of_matrices(self, inner: Any, stretch: Any) -> tuple[Any, Any]:
+        v, w = self.v, self.w
+        if self.b is None:
+            return v @ inner @ dagger(v), None
+        across = inner * w[..., None, :]
+        if self.kind == 1:
+            return v @ inner @ dagger(v), -(v @ (across + stretch) @ dagger(v))
+        if self.kind == 2:
+            s = self.b @ v
+            return s @ inner @ dagger(s), v @ (inner * w[..., :, None] - stretch) @ dagger(v)
+        s = np.linalg.solve(self.b, v)
+        return v @ inner @ dagger(v), s @ (across + stretch) @ dagger(s)
+
+    def dots(self, a_dot: Any, b_dot: Any) -> tuple[Any, Any]:
+        """ẇ and V̇ for Hermitian tangents."""
+        v, w = self.v, self.w
+        of_a, of_b = self._in_basis(a_dot, b_dot)
+        inner, stretch = of_a, 0.0
+        if of_b is not None:
+            across = of_b * w[..., None, :]
+            moved = {1: -across, 2: of_b * w[..., :, None], 3: across}[self.kind]
+            inner = moved if inner is None else inner + moved
+            stretch = diagonal_matrix(np.real(diagonal(of_b))) / 2
+            stretch = stretch if self.kind == 3 else -stretch
+        equal = self.equal
+        v_dot = v @ (over(inner, differences(w), equal) + known_or_nan(inner, equal) + stretch)
+        v_dot = v_dot + phased(v_dot, v, self.mask) * v
+        chosen = slice(self.first, self.first + self.count)
+        return np.real(diagonal(inner))[..., chosen], v_dot[..., :, chosen]
+
+    def _in_basis(self, a_dot: Any, b_dot: Any) -> tuple[Any, Any]:
+        v = self.v
+        left = self.b @ v if self.kind == 2 and self.b is not None else v
+        right = np.linalg.solve(self.b, v) if self.kind == 3 and self.b is not None else v
+        of_a = None if a_dot is None else dagger(left) @ a_dot @ left
+        return of_a, None if b_dot is None else dagger(right) @ b_dot @ right
+
+
+def _among(w: Any, all_w: Any) -> int:
+    """Where the eigenvalues `w`, which follow each other, begin among all."""
+    k = w.shape[-1]
+    starts = range(all_w.shape[-1] - k + 1)
+    return min(starts, key=lambda s: float(np.sum(np.abs(all_w[..., s : s + k] - w))), default=0)
+
+
+def _problem(f: Any, y: Any, every: Callable[[], Any], mask: Any, **pair: Any) -> _Problem:
+    """From the result of a call, values with or without vectors, and the way to the whole one."""
+    w, v = y if isinstance(y, tuple) else (y, None)
+    if v is not None and v.shape[-2] == v.shape[-1]:
+        return _Problem(f, w, v, 0, w.shape[-1], mask(v), **pair)
+    all_w, all_v = every()
+    first, k = _among(w, all_w), w.shape[-1]
+    if v is not None:
+        all_v = np.concatenate([all_v[..., :first], v, all_v[..., first + k :]], -1)
+    return _Problem(f, all_w, all_v, first, k, mask(all_v), **pair)
+
+
+def _parts(y_bar: Any) -> tuple[Any, Any]:
+    return tuple(y_bar) if isinstance(y_bar, tuple | list) else (y_bar, None)
+
+
+def _none(v: Any) -> Any:
+    return np.zeros((v.shape[-2], 1), bool)
+
+
+non_differentiable(_among, _none)
+
+
+# ---- whole matrices ------------------------------------------------------------------------------
+
+
+def _whole_rule(f: Any, call: Call, values_only: bool) -> Any:
+    upper, kind = not call.lower, call.type if call.b is not None else 1
+
+    def mask(v: Any) -> Any:
+        """The first component, or the last of an upper triangle, as far as B leaves it alone."""
+        if call.b is not None and upper != (kind != 3):
+            return _none(v)
+        return row(v, -1 if upper else 0)
+
+    def every() -> Any:
+        return sl.eigh(call.a, call.b, lower=call.lower, type=call.type)
+
+    def problem() -> _Problem:
+        b = None if call.b is None else from_triangle(call.b, upper)
+        return _problem(f, call.y, every, mask, b=b, kind=kind)
+
+    def back(y_bar: Any) -> Any:
+        w_bar, v_bar = _parts(y_bar)
+        if w_bar is None and v_bar is None:
+            return None, None
+        return tuple(
+            [
+                None if bar is None else to_triangle(hermitian(bar), upper)
+                for bar in problem().bars(w_bar, v_bar)
+            ]
+        )
+
+    def push(a_dot: Any, b_dot: Any) -> Any:
+        a_dot, b_dot = (
+            None if dot is None else from_triangle(dot, upper) for dot in (a_dot, b_dot)
+        )
+        dots = problem().dots(a_dot, b_dot)
+        return dots[0] if values_only else dots
+
+    return back, push
+
+
+@matrix_rule(sl.eigh, "a b")
+def _(call: Call) -> Any:
+    return _whole_rule(sl.eigh, call, bool(call.eigvals_only))
+
+
+@matrix_rule(sl.eigvalsh, "a b")
+def _(call: Call) -> Any:
+    return _whole_rule(sl.eigvalsh, call, True)
+
+
+# ---- bands ---------------------------------------------------------------------------------------
+
+
+def _banded_rule(f: Any, call: Call, values_only: bool) -> Any:
+    band, lower = call.a_band, bool(call.lower)
+    width = band.shape[0] - 1
+
+    def problem() -> _Problem:
+        return _problem(
+            f, call.y, lambda: sl.eig_banded(band, lower), lambda v: row(v, 0 if lower else -1)
+        )
+
+    def back(y_bar: Any) -> Any:
+        w_bar, v_bar = _parts(y_bar)
+        if w_bar is None and v_bar is None:
+            return (None,)
+        bar = to_triangle(hermitian(problem().bars(w_bar, v_bar)[0]), not lower)
+        return (stored(bar, width, lower),)
+
+    def push(band_dot: Any) -> Any:
+        dots = problem().dots(from_triangle(whole(band_dot, lower), not lower), None)
+        return dots[0] if values_only else dots
+
+    return back, push
+
+
+@matrix_rule(sl.eig_banded, "a_band")
+def _(call: Call) -> Any:
+    if call.a_band.ndim != 2:
+        return NotImplemented
+    return _banded_rule(sl.eig_banded, call, bool(call.eigvals_only))
+
+
+@matrix_rule(sl.eigvals_banded, "a_band")
+def _(call: Call) -> Any:
+    if call.a_band.ndim != 2:
+        return NotImplemented
+    return _banded_rule(sl.eigvals_banded, call, True)
+
+
+def _tridiagonal_rule(f: Any, call: Call, values_only: bool) -> Any:
+    d, e = call.d, call.e
+
+    def problem() -> _Problem:
+        return _problem(f, call.y, lambda: sl.eigh_tridiagonal(d, e), _none)
+
+    def back(y_bar: Any) -> Any:
+        w_bar, v_bar = _parts(y_bar)
+        if w_bar is None and v_bar is None:
+            return None, None
+        bar = problem().bars(w_bar, v_bar)[0]
+        return diagonal(bar), np.diagonal(bar, 1) + np.diagonal(bar, -1)
+
+    def push(d_dot: Any, e_dot: Any) -> Any:
+        dot: Any = 0.0 if d_dot is None else np.diag(d_dot)
+        if e_dot is not None:
+            dot = dot + np.diag(e_dot, 1) + np.diag(e_dot, -1)
+        dots = problem().dots(dot, None)
+        return dots[0] if values_only else dots
+
+    return back, push
+
+
+@matrix_rule(sl.eigh_tridiagonal, "d e")
+def _(call: Call) -> Any:
+    if call.d.ndim != 1:
+        return NotImplemented
+    return _tridiagonal_rule(sl.eigh_tridiagonal, call, bool(call.eigvals_only))
+
+
+@matrix_rule(sl.eigvalsh_tridiagonal, "d e")
+def _(call: Call) -> Any:
+    if call.d.ndim != 1:
+        return NotImplemented
+    return _tridiagonal_rule(sl.eigvalsh_tridiagonal, call, True)
