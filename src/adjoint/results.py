@@ -64,7 +64,7 @@ def collect(
     reader = Reader(memory, taking=False)
     values = (f, *args) if of_function else args
     bars = bars[: len(args) + 1] if of_function else bars[1 : len(args) + 1]
-    if not _distinct(values):
+    if memory.written or not _distinct(values):
         # An array that occurs twice shows its whole cotangent at both places, as other objects
         # do by themselves.
         reader.totals, reader.counting = {}, True

@@ -201,3 +201,10 @@ def star_zip(xs):
     pairs = [(x, x * x) for x in xs]
     firsts, seconds = zip(*pairs, strict=True)
     return firsts[0] * seconds[2] + sum(seconds)
+
+
+@case(np.array([0.3, 0.5, 0.7]), 0.2)
+def unpacked_twice_into_one_name(x, a):
+    a, a = x[1:]
+    a, *b, a = a * x
+    return a * np.sum(np.sin(x)) + b[0]

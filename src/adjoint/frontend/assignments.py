@@ -52,6 +52,8 @@ def _unpack(b: Builder, targets: Sequence[ast.expr], value: Operand, node: ast.e
         if var is None:
             var = b.temporary()
             rest.append((inner, var))
+        elif var in variables:  # the last one is what the name is bound to
+            variables[variables.index(var)] = b.temporary()
         variables.append(var)
     b.ops.append(Unpack(tuple(variables), value, starred, b.span(node)))
     for inner, var in rest:

@@ -299,6 +299,11 @@ class Reader:
                 and memory.written
                 and memory.is_written(value)
             ):
+                if self.totals is not None:
+                    # What came by value, at whichever place, belongs to the same memory.
+                    if self.counting:
+                        memory.add_array(value, bar)
+                    bar = None
                 shadow = memory.take_array(value) if self._taking else self._look(value)
                 return accumulate(bar, shadow)
             if self.totals is not None and isinstance(value, np.ndarray):
