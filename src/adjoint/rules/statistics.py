@@ -1,7 +1,7 @@
 """`statistics`: it computes in exact fractions of integers, in which a derivative cannot be seen.
 
-What does so is written here in floats, with exact sums; the rest of the module is differentiated by
-its own source.
+What does so has rules, which leave the value to the module; the rest is differentiated by its own
+source.
 """
 
 from __future__ import annotations
@@ -10,84 +10,114 @@ import math
 import statistics
 from typing import Any
 
-from adjoint.rules.registry import non_differentiable, substitute
+from adjoint.rules.registry import rrule, substitute
+
+_normal_dist_inv_cdf: Any = statistics._normal_dist_inv_cdf  # type: ignore[attr-defined]
 
 
-def _is_exact(values: Any, n: int) -> bool:
-    """Whether there are no floats among the numbers, or too few numbers."""
-    return len(values) < n or not any(_is_float(value) for value in values)
+def _is_exact(values: Any) -> bool:
+    """Whether there are no floats among the numbers: the result is none either."""
+    return not any(isinstance(value, float) or hasattr(value, "dtype") for value in values)
 
 
-def _is_float(value: Any) -> bool:
-    return isinstance(value, float) or hasattr(value, "dtype")
+def _per_number(values: Any, bars: Any) -> Any:
+    """The cotangent of a list or tuple: fractions have none."""
+    kept = [
+        bar if isinstance(value, int | float) or hasattr(value, "dtype") else None
+        for value, bar in zip(values, bars, strict=True)
+    ]
+    return tuple(kept) if isinstance(values, tuple) else kept
 
 
-def _exactly(f: Any, *args: Any) -> Any:
-    """Python's own result, or its own refusal."""
-    return f(*args)
+# ---- means ---------------------------------------------------------------------------------------
 
 
-non_differentiable(_is_exact, _exactly)
+@rrule.register(statistics.mean)
+def _(data: list | tuple):
+    y = statistics.mean(data)
+    if _is_exact(data):
+        return y, lambda y_bar: (None, None)
+    n = len(data)
+    return y, lambda y_bar: (None, _per_number(data, [y_bar / n] * n))
 
 
-@substitute(statistics.mean)
-def mean(data: Any) -> Any:
-    values = list(data)
-    if _is_exact(values, 1):
-        return _exactly(statistics.mean, values)
-    return math.fsum(values) / len(values)
+@rrule.register(statistics.harmonic_mean)
+def _(data: list | tuple, weights=None):
+    given = None if weights is None else list(weights)
+    y = statistics.harmonic_mean(data, given)
+    if not y or _is_exact(data) and _is_exact(given or ()):
+        return y, lambda y_bar: (None, None, None)
+    factors = [1.0] * len(data) if given is None else given
+    total = math.fsum(factors)
+
+    def harmonic_mean_back(y_bar):
+        """With y = Σw / Σ(w/x)."""
+        scale = y_bar * y / total
+        bars = [scale * y * w / (x * x) for x, w in zip(data, factors, strict=True)]
+        shares = None if given is None else [scale * (1.0 - y / x) for x in data]
+        return None, _per_number(data, bars), shares
+
+    return y, harmonic_mean_back
 
 
-@substitute(statistics.harmonic_mean)
-def harmonic_mean(data: Any, weights: Any = None) -> Any:
-    values = list(data)
-    if weights is None:
-        factors = [1.0] * len(values)
-    else:
-        factors = list(weights)
-    few = _is_exact([*values, *factors], 1) or len(values) != len(factors)
-    if few or not values or min(values) <= 0 or min(factors) < 0 or not any(factors):
-        return _exactly(statistics.harmonic_mean, values, None if weights is None else factors)
-    parts = [w / x for w, x in zip(factors, values, strict=True)]
-    return math.fsum(factors) / math.fsum(parts)
+# ---- spreads -------------------------------------------------------------------------------------
 
 
-@substitute(statistics.variance)
-def variance(data: Any, xbar: Any = None) -> Any:
-    values = list(data)
-    if _is_exact(values, 2):
-        return _exactly(statistics.variance, values, xbar)
-    return _squares(values, xbar) / (len(values) - 1)
+def _spread(f: Any, data: Any, centre: Any, less: int, is_root: bool) -> Any:
+    """A mean square of deviations, by n − `less`, or its root; without a centre, from the mean."""
+    y = f(data, centre)
+    if _is_exact(data):
+        return y, lambda y_bar: (None, None, None)
+    c = statistics.mean(data) if centre is None else centre
+
+    def spread_back(y_bar):
+        """At a deviation of 0 the derivative of the root is taken for 0."""
+        slope = (0.5 / y if y else 0.0) if is_root else 1.0
+        scale = 2.0 * y_bar * slope / (len(data) - less)
+        bars = [scale * (x - c) for x in data]
+        return None, _per_number(data, bars), None if centre is None else -math.fsum(bars)
+
+    return y, spread_back
 
 
-@substitute(statistics.pvariance)
-def pvariance(data: Any, mu: Any = None) -> Any:
-    values = list(data)
-    if _is_exact(values, 1):
-        return _exactly(statistics.pvariance, values, mu)
-    return _squares(values, mu) / len(values)
+@rrule.register(statistics.variance)
+def _(data: list | tuple, xbar=None):
+    return _spread(statistics.variance, data, xbar, 1, False)
 
 
-def _squares(values: Any, centre: Any) -> Any:
-    if centre is None:
-        centre = math.fsum(values) / len(values)
-    return math.fsum([(value - centre) * (value - centre) for value in values])
+@rrule.register(statistics.stdev)
+def _(data: list | tuple, xbar=None):
+    return _spread(statistics.stdev, data, xbar, 1, True)
 
 
-@substitute(statistics.stdev)
-def stdev(data: Any, xbar: Any = None) -> Any:
-    return _root(statistics.variance(data, xbar))
+@rrule.register(statistics.pvariance)
+def _(data: list | tuple, mu=None):
+    return _spread(statistics.pvariance, data, mu, 0, False)
 
 
-@substitute(statistics.pstdev)
-def pstdev(data: Any, mu: Any = None) -> Any:
-    return _root(statistics.pvariance(data, mu))
+@rrule.register(statistics.pstdev)
+def _(data: list | tuple, mu=None):
+    return _spread(statistics.pstdev, data, mu, 0, True)
 
 
-def _root(square: Any) -> Any:
-    """At a deviation of 0 the derivative is taken for 0."""
-    return math.sqrt(square) if square else 0.0
+# ---- of other collections ------------------------------------------------------------------------
 
+
+def _of_any(f: Any) -> None:
+    @substitute(f)
+    def listed(data: Any, *args: Any, **kwargs: Any) -> Any:
+        return f(list(data), *args, **kwargs)
+
+
+for _f in (
+    statistics.mean,
+    statistics.harmonic_mean,
+    statistics.variance,
+    statistics.stdev,
+    statistics.pvariance,
+    statistics.pstdev,
+):
+    _of_any(_f)
 
 _mean_stdev: Any = getattr(statistics, "_mean_stdev", None)
 if _mean_stdev is not None:
@@ -96,3 +126,18 @@ if _mean_stdev is not None:
     def mean_stdev(data: Any) -> Any:
         values = list(data)
         return float(statistics.mean(values)), float(statistics.stdev(values))
+
+
+# ---- the normal distribution ---------------------------------------------------------------------
+
+
+@rrule.register(_normal_dist_inv_cdf)
+def _(p, mu, sigma):
+    x = _normal_dist_inv_cdf(p, mu, sigma)
+    z = (x - mu) / sigma
+
+    def inv_cdf_back(x_bar):
+        slope = math.sqrt(2.0 * math.pi) * math.exp(0.5 * z * z) * sigma
+        return None, x_bar * slope, x_bar, x_bar * z
+
+    return x, inv_cdf_back
