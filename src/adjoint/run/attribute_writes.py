@@ -106,6 +106,9 @@ def write_attribute(record: list[Any], slot: int, obj: Any, name: str, value: An
     if name == "__dict__" and isinstance(value, dict) and fields is not None:
         _replace_fields(record, slot, obj, value)
         return
+    if kind is FunctionType and name == "__annotations__":
+        _write_annotations(record, slot, obj, value)
+        return
     if fields is None or writer is not None:
         run_unknown(record[0], record, slot, setattr, (obj, name, value), {})
         return
@@ -132,6 +135,21 @@ def _replace_fields(record: list[Any], slot: int, obj: Any, fields: dict[str, An
         return None, None, None, None
 
     record[slot] = replace_back
+
+
+def _write_annotations(record: list[Any], slot: int, f: Any, value: Any) -> None:
+    """``f.__annotations__ = value``: that dict is a field of the function like any other."""
+    memory: Memory = record[0]
+    assign = functools.partial(setattr, f, "__annotations__")
+    undo = functools.partial(assign, f.__annotations__)
+    assign(value)
+    position = memory.note(swap_with, undo, functools.partial(assign, value))
+
+    def annotations_back(_: Any) -> tuple[Any, ...]:
+        memory.rewind(position)
+        return None, None, None, None
+
+    record[slot] = annotations_back
 
 
 def _log_field(record: list[Any], slot: int, fields: dict[str, Any], name: str, old: Any) -> None:

@@ -414,9 +414,18 @@ def call_function(
     return call_unit(record[0], record, slot, unit, f, args, kwargs)
 
 
+def home_of(f: Any) -> str:
+    """The module that a function was written in, or that a class belongs to.
+
+    Anybody may have set the ``__module__`` of a function: a decorator, whoever made it.
+    """
+    known = f.__globals__.get("__name__") if type(f) is FunctionType else f.__module__
+    return known if isinstance(known, str) else ""
+
+
 def is_inert(f: Any) -> bool:
     """Whether a function or class is of a package that is left alone."""
-    package = (f.__module__ or "").partition(".")[0]
+    package = home_of(f).partition(".")[0]
     return package in INERT and not (package == "inspect" and f.__qualname__.startswith(ARGUMENTS))
 
 
@@ -431,7 +440,7 @@ def _first_call(
         y = run_rules(record, slot, f, rules, args, kwargs)
         if y is not DECLINED:
             return y
-    module = f.__module__ or ""
+    module = home_of(f)
     if is_inert(f) or module.startswith((*OWN, *COMPILED)):
         return run_unknown(
             record[0],

@@ -11,7 +11,7 @@ from types import CodeType, FrameType, TracebackType
 from adjoint.ir.nodes import Function, Span
 from adjoint.run.functions import place_of
 
-__all__ = ["as_user_error", "current_module", "current_place", "user_traceback"]
+__all__ = ["as_user_error", "current_module", "current_place", "is_ours", "user_traceback"]
 
 _LIBRARY = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _USER_PARTS = (
@@ -62,10 +62,10 @@ def user_traceback(trace: TracebackType | None) -> TracebackType | None:
         found = place_of(code, entry.tb_lineno)
         if found is not None:
             unit, span = found
-            if not _is_ours(unit.function.filename):
+            if not is_ours(unit.function.filename):
                 frame = _stand_in(unit.function.code, unit.namespace)
                 result = TracebackType(result, frame, -1, span.line)
-        elif not _is_ours(code.co_filename):
+        elif not is_ours(code.co_filename):
             result = TracebackType(result, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
     return result
 
@@ -84,7 +84,8 @@ def as_user_error(error: BaseException) -> BaseException:
     return error
 
 
-def _is_ours(filename: str) -> bool:
+def is_ours(filename: str) -> bool:
+    """Whether a file is one of the library's own, whose frames users do not see."""
     return filename.startswith(_LIBRARY) and not filename.startswith(_USER_PARTS)
 
 

@@ -69,7 +69,10 @@ def is_lowered(sample: Sample) -> bool:
 LOWERED = [name for name, (_, without) in CASES.items() if is_lowered(without)]
 
 
-@pytest.mark.parametrize("name", LOWERED)
+LOOKS_AT_FRAMES = {"executed/class_of_the_module_that_asks"}
+
+
+@pytest.mark.parametrize("name", [name for name in LOWERED if name not in LOOKS_AT_FRAMES])
 def test_interpreted(name: str) -> None:
     """By itself, too, the IR does what the function does."""
     _, sample = CASES[name]

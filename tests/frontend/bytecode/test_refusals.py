@@ -18,8 +18,6 @@ REFUSED = {
     "with": "with x as y:\n        return y",
     "yield from": "yield from x",
     "match": "match x:\n        case int(y): return y",
-    "locals": "return locals()",
-    "exec": "exec(x)",
 }
 
 
@@ -84,9 +82,9 @@ def test_both_reasons_are_named():
 
 def test_the_text_of_another_function_is_not_shown():
     namespace = {}
-    exec(compile("\n\n\ndef f(x):\n    return eval('x')\n", __file__, "exec"), namespace)
+    exec(compile("\n\n\ndef f(x):\n    yield from x\n", __file__, "exec"), namespace)
     f = namespace["f"]
-    with pytest.raises(SourceError, match=r"changed .* 'eval' \(CALL\) in the byte") as caught:
+    with pytest.raises(SourceError, match=r"changed .* 'yield from' .* in the byte") as caught:
         ad.code(f)
     assert "<bytecode of test_refusals.py>:5" in str(caught.value)
     with open(__file__, encoding="utf-8") as file:

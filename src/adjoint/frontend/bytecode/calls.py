@@ -3,14 +3,13 @@ version decides."""
 
 from __future__ import annotations
 
-import builtins
-
 from adjoint.frontend.bytecode.entries import NULL, Entry, Method
+from adjoint.frontend.bytecode.frames import call_on_frame
 from adjoint.frontend.bytecode.instructions import Instruction
 from adjoint.frontend.bytecode.machine import Machine
 from adjoint.frontend.bytecode.registry import opcode
 from adjoint.ir import primitives
-from adjoint.ir.nodes import Const, Global, Operand, Var
+from adjoint.ir.nodes import Const, Operand
 
 __all__: list[str] = []
 
@@ -44,7 +43,7 @@ def _call_with(m: Machine, args: tuple[Operand, ...], names: tuple[str, ...]) ->
     function = m.operand(callee)
     if first is not NULL:
         positional = (m.operand(first), *positional)
-    special = None if keywords else _on_frame(m, function, positional)
+    special = None if keywords else call_on_frame(m, function, positional)
     m.push(m.call(function, positional, keywords) if special is None else special)
 
 
@@ -70,56 +69,3 @@ def _call_with_stars(m: Machine, step: Instruction) -> None:
 
 _NEW_TUPLES = (primitives.build_tuple, primitives.list_to_tuple)
 """A call may take what these make as its own."""
-
-
-# ---- builtins that look into the frame of their caller ------------------------------------------
-
-
-def _on_frame(m: Machine, function: Operand, args: tuple[Operand, ...]) -> Var | None:
-    """The result of such a call, written out, for lowered code runs in frames of other functions;
-    ``None`` if it is not one."""
-    name = _name_of(m, function)
-    if name not in _LOOK or len(args) > _LOOK[name]:
-        return None
-    builtin = getattr(builtins, name)
-    if m.function.__globals__.get(name, builtin) is not builtin:
-        return None
-    match name:
-        case "globals":
-            return m.globals()
-        case "super":
-            return _super(m, function)
-        case "locals" | "vars" if m.namespace is not None:
-            return m.namespace
-        case "dir" if m.namespace is not None:
-            return m.call(sorted, (m.namespace,))
-        case "eval" if m.namespace is not None and args:
-            return m.call(eval, (*args, m.globals(), m.namespace))
-    m.refuse(name)
-
-
-_LOOK = {"dir": 0, "eval": 1, "exec": 1, "globals": 0, "locals": 0, "super": 0, "vars": 0}
-"""With how many arguments at most they look."""
-
-
-def _name_of(m: Machine, function: Operand) -> str:
-    """The global name by which a function was read, if it was."""
-    if isinstance(function, Global):
-        return function.name
-    if m.is_made_by(function, (primitives.load_class_name, primitives.load_global)):
-        name = m.made[function.name].operands[1]  # type: ignore[union-attr]
-        return str(name.value) if isinstance(name, Const) else ""
-    return ""
-
-
-def _super(m: Machine, function: Operand) -> Var:
-    """``super()``, in versions in which it is a call."""
-    free = m.code.co_freevars
-    if "__class__" not in free or not m.code.co_argcount:
-        m.refuse("super")
-    cell = m.free[free.index("__class__")]
-    cls = m.call(primitives.load_cell, (cell, Const("__class__")))
-    if 0 not in m.frame.cells:
-        return m.call(function, (cls, m.frame.plain[0]))
-    owner = m.call(primitives.load_cell, (m.frame.cells[0], Const(m.code.co_varnames[0])))
-    return m.call(function, (cls, owner))

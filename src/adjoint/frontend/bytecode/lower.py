@@ -24,8 +24,8 @@ def lower(function: FunctionType) -> ir.Function:
     Parameters
     ----------
     function : types.FunctionType
-        Any, or the body of a ``class`` statement made a function, which then takes the namespace to
-        fill.
+        Any, or the body of a ``class`` statement made a function, or code for ``exec`` made one of
+        another name, which then takes the namespace to fill.
 
     Returns
     -------
@@ -43,7 +43,7 @@ def lower(function: FunctionType) -> ir.Function:
     start = ir.Span(code.co_firstlineno, 0, code.co_firstlineno, 0)
     if code.co_flags & _ASYNCHRONOUS:
         raise refused(code, "RETURN_GENERATOR", start, "async def")
-    if code.co_name == "<module>":
+    if code.co_name == "<module>" == function.__name__:
         raise refused(code, "STORE_NAME", start, "module")
     instructions = decode(code)
     try:

@@ -359,7 +359,7 @@ class Machine:
         last = self.items[-1]
         if isinstance(last, Call | Yield) and last.target == value:
             self.items[-1] = replace(last, target=var)
-        elif isinstance(last, Unpack) and value in last.targets:
+        elif isinstance(last, Unpack) and value in last.targets and var not in last.targets:
             targets = tuple(var if target == value else target for target in last.targets)
             self.items[-1] = replace(last, targets=targets)
         else:

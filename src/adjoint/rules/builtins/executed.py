@@ -1,36 +1,93 @@
-"""``exec`` that makes functions: libraries write them as text, and call them afterwards."""
+"""``exec`` and ``eval``: the code that they are given is differentiated like a function of the
+namespace that it fills."""
 
 from __future__ import annotations
 
-from types import BuiltinFunctionType, FunctionType, ModuleType
+import builtins
+import sys
+from functools import lru_cache
+from types import CodeType, FunctionType
 from typing import Any
 
+from adjoint.errors import SourceError
 from adjoint.rules.registry import primitive
-from adjoint.run.memory import refused
-from adjoint.run.structure import ATOMS
+from adjoint.run.dispatch import linked
+from adjoint.run.functions import call_unit, unit_of
+from adjoint.run.memory import Memory
+from adjoint.run.structure import by_value
 
 
 @primitive(exec)
-def _(record: list[Any], slot: int, code: Any, namespace: Any = None, *rest: Any) -> Any:
-    """Text carries no derivative; neither do functions and classes that see nothing that does."""
-    if rest or type(namespace) is not dict or record[0].globals_written:
-        return NotImplemented
-    if not all(map(_is_inert, namespace.values())):
-        return NotImplemented
-    exec(code, namespace)
-    for name, value in namespace.items():
-        if name != "__builtins__" and not _is_inert(value):
-            raise refused(
-                f"'exec' inside differentiated code makes {name!r}, a {type(value).__name__}",
-                "let it make a function, and call that",
-            )
-    return None
+def _exec(record: list[Any], slot: int, /, *args: Any, **kwargs: Any) -> Any:
+    return NotImplemented if kwargs else _run(record, slot, "exec", *args)
 
 
-def _is_inert(value: Any) -> bool:
-    """Whether a value is one that no derivative can be read from."""
-    if type(value) is FunctionType:
-        return value.__closure__ is None and all(map(_is_inert, value.__defaults__ or ()))
-    if type(value) is BuiltinFunctionType:
-        return value.__self__ is None or type(value.__self__) is ModuleType
-    return type(value) in ATOMS or isinstance(value, type)
+@primitive(eval)
+def _eval(record: list[Any], slot: int, /, *args: Any, **kwargs: Any) -> Any:
+    return NotImplemented if kwargs else _run(record, slot, "eval", *args)
+
+
+def _run(
+    record: list[Any], slot: int, mode: str, source: Any, namespace: Any = None, local: Any = None
+) -> Any:
+    given = 2 + (namespace is not None) + (local is not None)
+    local = namespace if local is None else local
+    if type(namespace) is not dict or type(local) is not dict:
+        return NotImplemented
+    code = source if isinstance(source, CodeType) else _compiled(source, mode)
+    if code.co_freevars:
+        return NotImplemented
+    if _only_defines(code):
+        exec(code, namespace, local)
+        _mark(record[0], namespace)
+        return None
+    namespace.setdefault("__builtins__", builtins)
+    _mark(record[0], namespace)
+    body = FunctionType(code, namespace, "<exec>")
+    try:
+        unit = unit_of(body)
+    except SourceError:
+        return NotImplemented
+    run: Any = lambda inner, place: call_unit(record[0], inner, place, unit, body, (local,), {})
+    result = linked(record, slot, lambda _: (None,) * given, run)
+    return result if mode == "eval" else None
+
+
+def _mark(memory: Memory, namespace: dict[str, Any]) -> None:
+    """From now on the dict is the globals of functions, which may be made of what it holds now."""
+    module = sys.modules.get(str(namespace.get("__name__")))
+    if module is None or vars(module) is not namespace:
+        for name, value in namespace.items():
+            if by_value(value) and type(value) not in (bool, int):
+                memory.globals_written[id(namespace), name] = namespace
+
+
+@lru_cache(maxsize=256)
+def _compiled(source: Any, mode: str) -> Any:
+    """Code objects are known by identity: the same text is compiled once."""
+    text = source.lstrip(" \t") if isinstance(source, str) and mode == "eval" else source
+    return compile(text, "<string>", mode, dont_inherit=True)
+
+
+@lru_cache(maxsize=256)
+def _only_defines(code: CodeType) -> bool:
+    """Whether the code makes functions and nothing else: libraries write them as text, often again
+    and again; such text is run as it is."""
+    import dis  # not needed by most programs
+
+    names = {step.opname for step in dis.get_instructions(code)}
+    return "MAKE_FUNCTION" in names and names <= _DEFINING
+
+
+_DEFINING = {
+    "RESUME",
+    "NOP",
+    "CACHE",
+    "EXTENDED_ARG",
+    "LOAD_CONST",
+    "MAKE_FUNCTION",
+    "SET_FUNCTION_ATTRIBUTE",
+    "STORE_NAME",
+    "RETURN_VALUE",
+    "RETURN_CONST",
+}

@@ -1,0 +1,24 @@
+"""Functions that look at the frames of their callers, between which differentiated code has those
+of the library."""
+
+from __future__ import annotations
+
+import sys
+from types import FrameType
+from typing import Any
+
+from adjoint.rules.registry import primitive
+from adjoint.run.place import is_ours
+
+
+@primitive(vars(sys)["_getframe"])
+def _frame(record: list[Any], slot: int, depth: int = 0, /) -> FrameType:
+    """The generated code of a function stands for the function: it has its globals."""
+    frame: FrameType | None = sys._getframe()
+    while frame is not None:
+        if not is_ours(frame.f_code.co_filename):
+            if depth <= 0:
+                return frame
+            depth -= 1
+        frame = frame.f_back
+    raise ValueError("call stack is not deep enough")
