@@ -2,6 +2,7 @@
 
 import math
 import types
+from typing import cast
 
 import numpy as np
 from scipy import special
@@ -97,3 +98,12 @@ def casting_of_operands(x):
     out = np.empty((4, 4))
     np.multiply(x[:, np.newaxis], x, out=out, casting="no")
     return (np.add(out, 2.0, order="F", casting="unsafe") ** 2).sum()
+
+
+# ---- types that are told to checkers -------------------------------------------------------------
+
+
+@case(0.7)
+def casts_for_type_checkers(x):
+    y = cast("float", x * x)
+    return y * cast(float, val=x)

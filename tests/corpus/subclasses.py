@@ -831,3 +831,41 @@ def fields_replaced(x):
     holder.value *= x
     other["more"] = x
     return before * holder.value * other["value"] + holder.more
+
+
+# ---- objects beside arrays -----------------------------------------------------------------------
+
+
+class Measured:
+    """Reflected operators and ``__array_ufunc__``, as the quantities of pint have them."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __mul__(self, other):
+        return Measured(self.value * other)
+
+    def __rmul__(self, other):
+        return Measured(other * self.value)
+
+    def __rsub__(self, other):
+        return Measured(other - self.value)
+
+    def __array_ufunc__(self, ufunc, method, *operands, **kwargs):
+        given = [x.value if isinstance(x, Measured) else x for x in operands]
+        return Measured(3.0 * ufunc(*given, **kwargs))
+
+
+class Ahead(Measured):
+    __array_ufunc__ = None
+
+
+@case(np.array([0.3, 0.8]), 0.7)
+def arrays_times_objects(x, scale):
+    total = 0.0
+    for kind in (Measured, Ahead):
+        product = x * kind(scale)
+        difference = x - kind(x * scale)
+        total += (product.value * difference.value).sum()
+        total += (x[0] * kind(scale)).value * (kind(scale) * x).value.sum()
+    return total

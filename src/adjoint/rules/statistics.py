@@ -33,7 +33,9 @@ def _per_number(values: Any, bars: Any) -> Any:
 
 
 @rrule.register(statistics.mean)
-def _(data: list | tuple):
+def _(data):
+    if not isinstance(data, list | tuple):
+        return NotImplemented
     y = statistics.mean(data)
     if _is_exact(data):
         return y, lambda y_bar: (None, None)
@@ -42,10 +44,12 @@ def _(data: list | tuple):
 
 
 @rrule.register(statistics.harmonic_mean)
-def _(data: list | tuple, weights=None):
+def _(data, weights=None):
+    if not isinstance(data, list | tuple):
+        return NotImplemented
     given = None if weights is None else list(weights)
     y = statistics.harmonic_mean(data, given)
-    if not y or _is_exact(data) and _is_exact(given or ()):
+    if not y or (_is_exact(data) and _is_exact(given or ())):
         return y, lambda y_bar: (None, None, None)
     factors = [1.0] * len(data) if given is None else given
     total = math.fsum(factors)
@@ -65,6 +69,8 @@ def _(data: list | tuple, weights=None):
 
 def _spread(f: Any, data: Any, centre: Any, less: int, is_root: bool) -> Any:
     """A mean square of deviations, by n − `less`, or its root; without a centre, from the mean."""
+    if not isinstance(data, list | tuple):
+        return NotImplemented
     y = f(data, centre)
     if _is_exact(data):
         return y, lambda y_bar: (None, None, None)
@@ -81,22 +87,22 @@ def _spread(f: Any, data: Any, centre: Any, less: int, is_root: bool) -> Any:
 
 
 @rrule.register(statistics.variance)
-def _(data: list | tuple, xbar=None):
+def _(data, xbar=None):
     return _spread(statistics.variance, data, xbar, 1, False)
 
 
 @rrule.register(statistics.stdev)
-def _(data: list | tuple, xbar=None):
+def _(data, xbar=None):
     return _spread(statistics.stdev, data, xbar, 1, True)
 
 
 @rrule.register(statistics.pvariance)
-def _(data: list | tuple, mu=None):
+def _(data, mu=None):
     return _spread(statistics.pvariance, data, mu, 0, False)
 
 
 @rrule.register(statistics.pstdev)
-def _(data: list | tuple, mu=None):
+def _(data, mu=None):
     return _spread(statistics.pstdev, data, mu, 0, True)
 
 

@@ -90,12 +90,7 @@ def binary(record: list[Any], slot: int, op: Any, a: Any, b: Any, only: int | No
     found = _array_override(a, b)
     if found is not None and op in _UFUNCS:
         obj, override = found
-
-        def as_given(bars: tuple[Any, ...]) -> tuple[Any, ...]:
-            return (None, *bars[4:])
-
-        operands = (obj, _UFUNCS[op], "__call__", a, b)
-        return linked(record, slot, as_given, call_keywords, override, operands, {})
+        return _overridden(record, slot, override, obj, _UFUNCS[op], (a, b), False)
     if numbers:
         return run_unknown(record[0], record, slot, op, (a, b), {})
     name = op.__name__.rstrip("_")
@@ -145,6 +140,25 @@ _UFUNCS: dict[Any, Any] = {
     operator.pow: np.power,
     operator.matmul: np.matmul,
 }
+
+
+def _overridden(
+    record: list[Any],
+    slot: int,
+    override: FunctionType,
+    obj: Any,
+    ufunc: Any,
+    operands: tuple[Any, ...],
+    reflected: bool,
+) -> Any:
+    """An operator of an array as the class of the other operand, `obj`, has it."""
+
+    def as_given(bars: tuple[Any, ...]) -> tuple[Any, ...]:
+        return (None, *(bars[:3:-1] if reflected else bars[4:]))
+
+    given = (obj, ufunc, "__call__", *operands)
+    y = linked(record, slot, as_given, call_keywords, override, given, {})
+    return ufunc(*operands) if y is NotImplemented else y  # NumPy's own message
 
 
 def is_number(value: Any) -> bool:
@@ -251,6 +265,14 @@ def python_method(kind: type, special: str) -> bool:
     return type(class_attribute(kind, special)) is FunctionType
 
 
+_BY_UFUNC = {
+    f"__{'r' * reflected}{op.__name__}__": (ufunc, bool(reflected))
+    for op, ufunc in _UFUNCS.items()
+    for reflected in (0, 1)
+}
+"""The ufunc behind an array's method, and whether the operands stand the other way round."""
+
+
 def special_method(inner: list[Any], kind: type, special: str, operands: tuple[Any, ...]) -> Any:
     f = class_attribute(kind, special)
     if type(f) is FunctionType:
@@ -258,6 +280,11 @@ def special_method(inner: list[Any], kind: type, special: str, operands: tuple[A
     if f is None:
         return NotImplemented
     if is_number(operands[0]):
+        override = class_attribute(type(operands[1]), "__array_ufunc__")
+        if type(override) is FunctionType and special in _BY_UFUNC:
+            ufunc, reflected = _BY_UFUNC[special]
+            ordered = operands[::-1] if reflected else operands
+            return _overridden(inner, 1, override, operands[1], ufunc, ordered, reflected)
         return run_unknown(inner[0], inner, 1, f, operands, {})
     rules = method_rules(kind, special)
     if rules is not None:
