@@ -10,6 +10,7 @@ import numpy as np
 from adjoint.errors import ArgumentError
 from adjoint.rules.projection import REALS, project, projector
 from adjoint.run.accumulate import Poison, Scattered, finish
+from adjoint.run.conversion import AS_ELEMENT, by_index, converts, is_odd, with_numbers
 from adjoint.run.memory import (
     Memory,
     refuse_names_twice,
@@ -51,8 +52,11 @@ def refuse_objects(array: np.ndarray[Any, Any]) -> None:
 
 def read_array(record: list[Any], slot: int, x: np.ndarray[Any, Any], index: Any) -> Any:
     """``x[index]``"""
-    y = x[index]
     memory: Memory = record[0]
+    if type(index) is not int and (memory.odd or type(index) is not slice):
+        if is_odd(index):
+            return by_index(record, slot, read_array, (x, index))
+    y = x[index]
     if type(index) is int and type(y) is np.float64 and not memory.written:
         shape = x.shape
         if index < 0:
@@ -147,6 +151,9 @@ def write_array(
     if type(index) is int and x.dtype is _FLOAT64 and x.ndim == 1 and type(value) in REALS:
         _write_element(memory, record, slot, x, index, value)
         return
+    if type(index) is not int and (memory.odd or type(index) is not slice) and is_odd(index):
+        by_index(record, slot, write_array, (x, index, value))
+        return
     if x.dtype is _FLOAT64 and type(x) is ndarray:
         part = x[index]
         # Without a base `x` owns its memory; some views have a base that is no array.
@@ -155,6 +162,9 @@ def write_array(
             _write_part(memory, record, slot, x, index, part, value)
             return
     refuse_objects(x)
+    if converts(AS_ELEMENT, value):
+        with_numbers(record, slot, AS_ELEMENT, write_array, (x, index, value))
+        return
     carries = memory.mark_written(x)
     index = _own(index)
     part = x[index]

@@ -232,7 +232,7 @@ def _by_class(record: list[Any], slot: int, obj: Any, kind: type, name: str, sta
     descriptor = type(static)
     if descriptor is FunctionType:
         return MethodType(static, obj)
-    if descriptor is property:
+    if descriptor is property or _is_property(descriptor):
         if static.fget is None:
             return static.__get__(obj, kind)
         return linked(record, slot, _pair, call_keywords, static.fget, (obj,), {})
@@ -271,6 +271,11 @@ def _by_class(record: list[Any], slot: int, obj: Any, kind: type, name: str, sta
     if opaque or by_value(value):
         return run_unknown(record[0], record, slot, getattr, (obj, name), {})
     return value
+
+
+def _is_property(descriptor: type) -> bool:
+    """Whether a class of descriptors is a property that reads as properties do."""
+    return issubclass(descriptor, property) and type(descriptor.__get__) in C_METHODS
 
 
 def _named_item(record: list[Any], slot: int, obj: Any, name: str) -> Any:

@@ -22,7 +22,9 @@ from adjoint.run.dispatch import INERT, call_keywords, linked
 from adjoint.run.functions import Unit, call_unit, unit_of
 from adjoint.run.items import delete_item, item
 from adjoint.run.memory import ABSENT, Memory
+from adjoint.run.native import native, watched
 from adjoint.run.place import current_module, current_place
+from adjoint.run.reach import reaches
 from adjoint.run.structure import by_value, take
 from adjoint.run.unknown import poison
 
@@ -35,7 +37,7 @@ def build_class(
     """A ``class`` statement, step by step as Python does it."""
     memory: Memory = record[0]
     unit = _unit_of_body(body)
-    inner: list[Any] = [memory, None, None, None]
+    inner: list[Any] = [memory, None, None, None, None]
     namespace: Any = None
     rest = {key: value for key, value in keywords.items() if key != "metaclass"}
     problem = _problem(f"a derivative of what the body of class {name!r} computes is needed")
@@ -48,11 +50,13 @@ def build_class(
             poison(memory, body, problem)
         if inner[1] is not None:
             bars = tuple(map(accumulate, bars, inner[1](None)[3:]))
+        if inner[4] is not None:
+            inner[4](None)
         named = dict(zip(rest, bars, strict=True))
         return (*(None,) * (3 + len(bases)), *(named.get(key) for key in keywords))
 
     record[slot] = class_back
-    resolved = types.resolve_bases(bases)
+    resolved = native(inner, 4, types.resolve_bases, (bases,), {})
     meta = _metaclass(resolved, keywords)
     namespace = _prepare(inner, 1, meta, name, resolved, rest)
     if unit is not None and type(namespace) is dict:
@@ -201,9 +205,16 @@ def _make_class(
     problem = _problem(f"a derivative of what the creation of class {name!r} computes is needed")
     # A class belongs to the module whose name the calling frame's globals have.
     call: Any = FunctionType(_call.__code__, {"__name__": current_module()})
-    made = call(make, args, kwargs)
+    inner: list[Any] = [memory, None]
+    asked = (*args[-2], *namespace.values()) if isinstance(namespace, dict) else args
+    if reaches(asked):
+        made = watched(inner, 1, make, call, (make, args, kwargs), {}, problem.error)
+    else:
+        made = call(make, args, kwargs)
 
     def made_back(_: Any) -> tuple[Any, ...]:
+        if inner[1] is not None:
+            inner[1](None)
         bars: tuple[Any, ...] = (None,) * len(kwargs)
         if _hand_over(memory, made, namespace):
             for source in (namespace, *kwargs.values()):
@@ -236,6 +247,8 @@ def _new_abstract(record: list[Any], slot: int, /, *args: Any, **kwargs: Any) ->
 
 @primitive(type)
 def _type(record: list[Any], slot: int, /, *args: Any, **kwargs: Any) -> Any:
+    if len(args) == 1:
+        return type(args[0])
     if len(args) != 3:
         return NotImplemented
     return _make_class(type, record, slot, args, kwargs)

@@ -19,6 +19,8 @@ from adjoint.run.dispatch import (
     run_rules,
 )
 from adjoint.run.memory import Memory
+from adjoint.run.native import watched
+from adjoint.run.reach import has_code
 from adjoint.run.structure import by_value
 from adjoint.run.unknown import run_unknown
 
@@ -48,6 +50,8 @@ def construct(
     if by_metaclass and type(meta_call) is FunctionType and not issubclass(cls, enum.Enum):
         return linked(record, slot, _without_self, call_keywords, meta_call, (cls, *args), kwargs)
     if issubclass(cls, enum.Enum):
+        if has_code(cls):
+            return watched(record, slot, cls, cls, args, kwargs)
         return cls(*args, **kwargs)
     if issubclass(cls, tuple) and _is_generated_tuple(cls) and not _own(cls, "__init__"):
         return _named_tuple(record, slot, cls, args, kwargs)

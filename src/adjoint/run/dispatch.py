@@ -21,9 +21,14 @@ from adjoint.rules.registry import Direct, Rules, direct, direct_rule, lookup, m
 from adjoint.run.accumulate import Poison
 from adjoint.run.functions import call_unit, known_unit, unit_of
 from adjoint.run.memory import Memory, refused
-from adjoint.run.seal import seal, seal_direct, unruled_keyword
+from adjoint.run.native import native, watched
+from adjoint.run.reach import reaches
+from adjoint.run.seal import PLAIN, seal, seal_direct, unruled_keyword
+from adjoint.run.snapshot import LEAVES
 from adjoint.run.structure import by_value
-from adjoint.run.unknown import changed, name_of, poison, run_unknown, snapshot
+from adjoint.run.unknown import name_of, poison, run_unknown
+from adjoint.run.unseen import changed, snapshot
+from adjoint.run.watch import LEFT_ALONE
 
 __all__ = [
     "C_METHODS",
@@ -44,6 +49,7 @@ __all__ = [
     "method_rules",
     "run_closure_rules",
     "run_rules",
+    "run_structural",
 ]
 
 DECLINED: Any = object()
@@ -53,31 +59,7 @@ NO_KEYWORDS: dict[str, Any] = {}
 
 HANDLERS: dict[type, Any] = {}
 """By the type of the callee; `object` stands for all others. `callables` and `engine` fill it."""
-INERT = frozenset(
-    {
-        "inspect",
-        "typing",
-        "logging",
-        "warnings",
-        "re",
-        "enum",
-        "abc",
-        "importlib",
-        "threading",
-        "ast",
-        "tokenize",
-        "linecache",
-        "traceback",
-        "contextvars",
-        "weakref",
-        "fractions",
-        "numbers",
-        "unittest",
-        "pytest",
-        "_pytest",
-        "hypothesis",
-    }
-)
+INERT = LEFT_ALONE
 """Packages of which nothing is lowered: they return no reals."""
 
 ARGUMENTS = ("Signature.bind", "Signature._bind", "BoundArguments")
@@ -148,19 +130,28 @@ def _run_direct(record: list[Any], slot: int, known: Direct, args: tuple[Any, ..
     n = len(args)
     if not fewest <= n <= most:
         return DECLINED
-    result = rule(*args)
-    if result is NotImplemented:
-        return DECLINED
-    y, back = result
-    if type(y) in REALS and n < 3 and type(args[0]) in REALS and type(args[-1]) in REALS:
+    if n and n < 3 and type(args[0]) in REALS and type(args[-1]) in REALS:
+        result = rule(*args)
+        if result is NotImplemented:
+            return DECLINED
+        y, back = result
+        if type(y) in REALS:
 
-        def scalar_back(y_bar: Any) -> Any:
-            if y_bar is None or type(y_bar) is Poison:
-                return (None, *(y_bar,) * n)
-            return back(y_bar)
+            def scalar_back(y_bar: Any) -> Any:
+                if y_bar is None or type(y_bar) is Poison:
+                    return (None, *(y_bar,) * n)
+                return back(y_bar)
 
-        record[slot] = scalar_back
-        return y
+            record[slot] = scalar_back
+            return y
+    else:
+        for arg in args:
+            if type(arg) not in PLAIN:
+                return DECLINED  # C would ask it for a number
+        result = rule(*args)
+        if result is NotImplemented:
+            return DECLINED
+        y, back = result
     sealed = seal_direct(record[0], y, back, args)
     if sealed is None:
         return DECLINED
@@ -183,7 +174,7 @@ def _call_one_sided(record: list[Any], slot: int, f: Any, a: Any, b: Any, side: 
     if type(f) in _NAMED and not memory.globals_written:
         known = direct[f] if f in direct else direct_rule(f)
         sides = None if known is None else getattr(known[0], "only", None)
-        if sides is not None and sides[side] is not None:
+        if sides is not None and sides[side] is not None and type(a) in PLAIN and type(b) in PLAIN:
             result = sides[side](a, b)
             if result is not NotImplemented:
                 y, back = result
@@ -221,6 +212,9 @@ def _direct_keywords(
     for value in kwargs.values():
         if type(value) not in _SETTINGS:
             return DECLINED
+    for arg in args:
+        if type(arg) not in PLAIN:
+            return DECLINED
     result = known[0](*args, **kwargs)
     if result is NotImplemented:
         return DECLINED
@@ -253,27 +247,37 @@ def run_rules(
     kwargs: dict[str, Any],
 ) -> Any:
     """Apply the first rule that takes such a call; `DECLINED` if there is none."""
-    memory = record[0]
     if rules.primitive is not None:
         y = rules.primitive(record, slot, *args, **kwargs)
         if y is not NotImplemented:
             return y
     if rules.inactive:
-        return f(*args, **kwargs)
+        return native(record, slot, f, args, kwargs)
     if rules.overridden:
         y = _run_overriding(record, slot, f, rules, args, kwargs)
         if y is not DECLINED:
             return y
     if rules.structural is not None:
-        result = rules.structural(memory, *args, **kwargs)
-        if result is not NotImplemented:
-            y, back = result
-            if back is not None:
-                record[slot] = _fitted(back, len(args) + len(kwargs) + 1)
+        y = run_structural(record, slot, rules, args, kwargs)
+        if y is not DECLINED:
             return y
     y = run_closure_rules(record, slot, f, rules, args, kwargs)
     if y is DECLINED and rules.substitute is not None:
         return call_function(record, slot, rules.substitute, args, kwargs)
+    return y
+
+
+def run_structural(
+    record: list[Any], slot: int, rules: Rules, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """Apply the rule in the engine's own form, which runs nothing of the user's by itself."""
+    structural: Any = rules.structural
+    result = structural(record[0], *args, **kwargs)
+    if result is NotImplemented:
+        return DECLINED
+    y, back = result
+    if back is not None:
+        record[slot] = _fitted(back, len(args) + len(kwargs) + 1)
     return y
 
 
@@ -319,6 +323,57 @@ def run_closure_rules(
     kwargs: dict[str, Any],
 ) -> Any:
     """Apply the first rule in closure form that takes such a call; `DECLINED` if there is none."""
+    if not rules.rrules:
+        return DECLINED
+    for arg in (*args, *kwargs.values()) if kwargs else args:
+        kind = type(arg)
+        if kind in PLAIN or kind in LEAVES:
+            continue
+        if (kind is list or kind is tuple) and _ELEMENTS.issuperset(map(type, arg)):
+            continue
+        return _with_care(record, slot, f, rules, args, kwargs)
+    return _first_rule(record, slot, f, rules, args, kwargs)
+
+
+_ELEMENTS = LEAVES | {np.ndarray}
+"""Types of which C asks nothing."""
+
+
+def _with_care(
+    record: list[Any],
+    slot: int,
+    f: Any,
+    rules: Rules,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Any:
+    """Arguments that a rule may ask for numbers."""
+    from adjoint.run.conversion import converts, special_names, with_numbers
+
+    names = special_names(f, args, kwargs)
+    if any(converts(names, arg) for arg in args):
+
+        def again(record: list[Any], slot: int, *args: Any) -> Any:
+            return call_keywords(record, slot, f, args, kwargs)
+
+        return with_numbers(record, slot, names, again, args)
+    if not reaches((*args, *kwargs.values())):
+        return _first_rule(record, slot, f, rules, args, kwargs)
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        return _first_rule(record, slot, f, rules, args, kwargs)
+
+    return watched(record, slot, f, run, args, kwargs)
+
+
+def _first_rule(
+    record: list[Any],
+    slot: int,
+    f: Any,
+    rules: Rules,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Any:
     memory = record[0]
     for rule in rules.rrules:
         if rule.accepts(args, kwargs):

@@ -22,6 +22,7 @@ from adjoint.run.callables import call_object
 from adjoint.run.cells import CELLS
 from adjoint.run.classes import CLASSES
 from adjoint.run.construct import construct
+from adjoint.run.conversion import is_odd
 from adjoint.run.dispatch import (
     HANDLERS,
     call,
@@ -36,7 +37,7 @@ from adjoint.run.memory import Memory
 from adjoint.run.methods import method, method_keywords
 from adjoint.run.operators import BINARY, ONE_SIDED, UNARY, run_divmod
 from adjoint.run.place import as_user_error
-from adjoint.run.protocol import base_operator
+from adjoint.run.protocol import REFLECTED, base_operator
 from adjoint.run.unknown import run_unknown
 
 __all__ = ["ENTRIES", "RUNTIME", "basics"]
@@ -123,6 +124,13 @@ def _lowered(f: FunctionType) -> Callable[..., Any]:
     return run
 
 
+def build_slice(record: list[Any], slot: int, *parts: Any) -> slice:
+    """``start:stop:step`` inside a subscript."""
+    made = slice(*parts)
+    record[0].odd |= is_odd(made)
+    return made
+
+
 def _plain(f: Callable[..., Any]) -> Callable[..., Any]:
     """A function without derivative and without effect on anything that carries one."""
 
@@ -144,6 +152,7 @@ ENTRIES: dict[Any, Callable[..., Any]] = {
     primitives.apply: apply,
     primitives.list_append: list_append,
     primitives.format_value: format_value,
+    primitives.build_slice: build_slice,
     primitives.list_to_tuple: list_to_tuple,
     **CLASSES,
     primitives.dict_merge: _lowered(primitives.dict_merge),  # type: ignore[arg-type]
@@ -154,7 +163,6 @@ ENTRIES: dict[Any, Callable[..., Any]] = {
     **{
         f: _plain(f)
         for f in (
-            primitives.build_slice,
             primitives.build_string,
             primitives.import_module,
             primitives.import_from,
@@ -225,6 +233,13 @@ for _f in BINARY:
         if _special in vars(_kind):
             _in_place = _f.__name__.startswith("i") and _f not in (operator.invert,)
             primitive((_kind, _special))(BINARY[_f] if _in_place else base_operator(_f))
+for _f in (*BINARY, divmod):
+    _special = f"__{REFLECTED.get(_f.__name__.rstrip('_'))}__"
+    for _kind in (ndarray, float, int, complex):
+        if _special.startswith("__r") and _special in vars(_kind):
+            primitive((_kind, _special))(base_operator(_f, reflected=True))
+for _kind in (ndarray, float, int):
+    primitive((_kind, "__divmod__"))(base_operator(divmod))
 primitive((ndarray, "__getitem__"))(_as_primitive(ndarray.__getitem__, read_array))
 primitive((ndarray, "__setitem__"))(_as_primitive(ndarray.__setitem__, write_array))
 primitive(object.__getattribute__)(_as_primitive(object.__getattribute__, plain_attribute))

@@ -138,6 +138,8 @@ def _update_in_place(
         memory.rewind(position)
         x_bar = accumulate(finish(x_bar), memory.take_array(x))
         if x_bar is None:
+            if inner[1] is not None:
+                inner[1](None)  # an object may have been asked for an array
             return NONE2
         _, old_bar, value_bar = inner[1](x_bar if type(x_bar) is Poison else project(x_bar, y))
         memory.add_array(

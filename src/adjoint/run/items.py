@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import operator
+from functools import partial
 from types import FunctionType, MappingProxyType
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy as np
 from adjoint.ir import primitives
 from adjoint.rules.registry import lookup
 from adjoint.run.arrays import read_array, write_array
+from adjoint.run.conversion import is_odd
 from adjoint.run.dispatch import (
     DECLINED,
     INERT,
@@ -22,6 +24,9 @@ from adjoint.run.dispatch import (
 )
 from adjoint.run.iteration import first_elements
 from adjoint.run.memory import ABSENT, Memory, refused, swap_item, swap_slice
+from adjoint.run.native import watched
+from adjoint.run.reach import HASHED
+from adjoint.run.snapshot import LEAVES
 from adjoint.run.unknown import is_opaque, run_unknown
 
 __all__ = ["ITEMS", "unpack", "unpack_starred"]
@@ -40,9 +45,9 @@ def item(record: list[Any], slot: int, xs: Any, i: Any) -> Any:
     if kind is ndarray:
         return read_array(record, slot, xs, i)
     if kind is list or kind is tuple:
-        if type(i) is not slice:
+        if type(i) is int or type(i) in LEAVES:
             value = xs[i]
-            place = operator.index(i)
+            place = i if type(i) is int else operator.index(i)
             if place < 0:
                 place += len(xs)
 
@@ -54,6 +59,8 @@ def item(record: list[Any], slot: int, xs: Any, i: Any) -> Any:
             record[slot] = item_back
             return value
     elif kind is dict:
+        if type(i) is not str and type(i) not in LEAVES and HASHED(i):
+            return _special_item(record, slot, xs, i)
         if i in xs:
             value = xs[i]
             key = i if type(i) is str else memory.place(xs, i)
@@ -64,7 +71,7 @@ def item(record: list[Any], slot: int, xs: Any, i: Any) -> Any:
 
             record[slot] = entry_back
             return value
-    elif kind is str or kind is bytes or kind is range:
+    elif (kind is str or kind is bytes or kind is range) and not is_odd(i):
         return xs[i]
     return _special_item(record, slot, xs, i)
 
@@ -102,8 +109,8 @@ def set_item(record: list[Any], slot: int, xs: Any, i: Any, value: Any) -> None:
     memory: Memory = record[0]
     if kind is ndarray:
         write_array(record, slot, xs, i, value)
-    elif kind is list and type(i) is not slice:
-        place = operator.index(i)
+    elif kind is list and (type(i) is int or type(i) in LEAVES):
+        place = i if type(i) is int else operator.index(i)
         if place < 0:
             place += len(xs)
         old = xs[i]
@@ -127,6 +134,9 @@ def set_item(record: list[Any], slot: int, xs: Any, i: Any, value: Any) -> None:
 
 def set_entry(record: list[Any], slot: int, xs: dict[Any, Any], key: Any, value: Any) -> None:
     """``xs[key] = value`` of a dict."""
+    if type(key) is not str and type(key) not in LEAVES and HASHED(key):
+        _special_write(record, slot, "__setitem__", operator.setitem, xs, key, value)
+        return
     memory: Memory = record[0]
     if "__builtins__" in xs:  # the globals of a module: reading the name has to look
         memory.globals_written[id(xs), key] = xs
@@ -193,6 +203,12 @@ def _display(make: Any, name: str) -> Any:
 
 def build_set(record: list[Any], slot: int, *items: Any) -> Any:
     """``{a, b}``"""
+    if not LEAVES.issuperset(map(type, items)) and HASHED(*items):
+        return watched(record, slot, set, partial(_set_of, record, slot), items, {})
+    return _set_of(record, slot, *items)
+
+
+def _set_of(record: list[Any], slot: int, *items: Any) -> Any:
     xs = set(items)
     memory: Memory = record[0]
 
@@ -206,6 +222,13 @@ def build_set(record: list[Any], slot: int, *items: Any) -> Any:
 
 def build_dict(record: list[Any], slot: int, *pairs: Any) -> Any:
     """``{k: v}``; of a key that is given twice the last value counts."""
+    keys = pairs[::2]
+    if not LEAVES.issuperset(map(type, keys)) and HASHED(*keys):
+        return watched(record, slot, dict, partial(_dict_of, record, slot), pairs, {})
+    return _dict_of(record, slot, *pairs)
+
+
+def _dict_of(record: list[Any], slot: int, *pairs: Any) -> Any:
     xs = dict(zip(pairs[::2], pairs[1::2], strict=True))
     memory: Memory = record[0]
     keys = pairs[::2]

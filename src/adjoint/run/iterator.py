@@ -24,7 +24,10 @@ class Iterator:
         return self
 
     def __next__(self) -> Any:
-        """Consumption by code that is not differentiated: the pullbacks are kept for `poison`."""
+        """Consumption by code that is not differentiated: the pullbacks belong to the run of that
+        code, or are kept for `poison`."""
+        if self.memory.region is not None:
+            return self.memory.region.step(self)
         step: list[Any] = [self.memory, None]
         value = self.step(step, 1)
         self._unseen.append((step, value))

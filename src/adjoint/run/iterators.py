@@ -17,7 +17,9 @@ from adjoint.run.accumulate import Poison
 from adjoint.run.dispatch import call, call_keywords
 from adjoint.run.iterator import Iterator
 from adjoint.run.memory import Memory, size_of
+from adjoint.run.native import watched
 from adjoint.run.place import current_place
+from adjoint.run.reach import reaches
 from adjoint.run.structure import ATOMS, by_value
 from adjoint.run.unknown import poison
 
@@ -227,17 +229,24 @@ class Native(Iterator):
     def __init__(self, memory: Memory, source: Any) -> None:
         super().__init__(memory)
         self.source, self.iterator = source, iter(source)
+        self.enters = type(source) not in PLAIN and reaches((source,))
 
     def step(self, record: list[Any], slot: int) -> Any:
-        value = next(self.iterator)
+        if self.enters:
+            value = watched(record, slot, next, next, (self.iterator,), {})
+        else:
+            value = next(self.iterator)
         if type(value) in ATOMS or type(self.source) in PLAIN:
             return value
         memory, source = self.memory, self.source
+        blank = record[slot]
         function, span = current_place()
 
         def native_back(bar: Any) -> None:
             from adjoint.run.structure import take
 
+            if blank is not None:
+                blank(None)
             if bar is None and (by_value(value) or take(memory, value, None) is None):
                 return
             bad = Poison(

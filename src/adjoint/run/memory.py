@@ -118,6 +118,12 @@ class Memory:
         alive here.
     globals_written
         ``(id(namespace), name)`` of global variables assigned by differentiated code.
+    handed
+        Functions that code in C has kept, and may call whenever it runs.
+    odd
+        Whether a slice was made of objects that are asked for their ``__index__``.
+    region
+        The innermost run of code that is not differentiated (`adjoint.run.native.Region`).
     trial
         Whether what is swept was given no cotangent (`adjoint.run.aside`).
     """
@@ -130,7 +136,10 @@ class Memory:
         "buffers",
         "caches",
         "globals_written",
+        "handed",
         "lock",
+        "odd",
+        "region",
         "shadows",
         "trial",
         "written",
@@ -144,6 +153,9 @@ class Memory:
         self.written: dict[int, np.ndarray[Any, Any]] = {}
         self.globals_written: dict[tuple[int, str], Any] = {}
         self.caches: dict[Any, Any] = {}
+        self.handed: list[Any] = []
+        self.odd = False
+        self.region: Any = None
         self.trial = False
         self.lock = threading.RLock()
         self._log: list[list[Any]] = []

@@ -23,6 +23,7 @@ from adjoint.run.arithmetic import (
     truediv,
     truediv_left,
 )
+from adjoint.run.comparison import compare, contains
 from adjoint.run.dispatch import (
     call_keywords,
     class_attribute,
@@ -32,11 +33,9 @@ from adjoint.run.memory import Memory
 from adjoint.run.protocol import (
     NONE2,
     REALS,
-    REFLECTED,
     binary,
     is_number,
     protocol,
-    python_method,
     special_method,
     unary,
 )
@@ -96,13 +95,10 @@ def _comparison(op: Any, name: str) -> Callable[..., Any]:
 
     def run(record: list[Any], slot: int, a: Any, b: Any) -> Any:
         kind = type(a)
-        if kind in NUMBERS or kind is ndarray or kind is str:
+        if kind in NUMBERS or kind is str or (kind is ndarray and not a.dtype.hasobject):
             if type(b) in NUMBERS or type(b) is ndarray or type(b) is str:
                 return op(a, b)
-        left, right = f"__{name}__", f"__{REFLECTED[name]}__"
-        if python_method(kind, left) or python_method(type(b), right):
-            return protocol(record, slot, op, name, a, b)
-        return op(a, b)
+        return compare(record, slot, op, name, a, b)
 
     run.__name__ = name
     return run
@@ -157,14 +153,6 @@ def truth(record: list[Any], slot: int, value: Any) -> bool:
 def not_(record: list[Any], slot: int, value: Any) -> bool:
     """``not value``"""
     return not truth(record, slot, value)
-
-
-def contains(record: list[Any], slot: int, container: Any, value: Any) -> bool:
-    """``value in container``"""
-    f = getattr(type(container), "__contains__", None)
-    if type(f) is FunctionType:
-        return bool(call_keywords(record, slot, f, (container, value), {}))
-    return value in container
 
 
 BINARY: dict[Any, Callable[..., Any]] = {

@@ -3,15 +3,26 @@ it."""
 
 from __future__ import annotations
 
+import functools
 import linecache
 import os
 import sys
+from collections.abc import Callable
 from types import CodeType, FrameType, TracebackType
+from typing import Any
 
 from adjoint.ir.nodes import Function, Span
 from adjoint.run.functions import place_of
+from adjoint.run.watch import is_the_users, leave_out
 
-__all__ = ["as_user_error", "current_module", "current_place", "is_ours", "user_traceback"]
+__all__ = [
+    "as_user_error",
+    "current_module",
+    "current_place",
+    "from_the_users_place",
+    "is_ours",
+    "user_traceback",
+]
 
 _LIBRARY = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _USER_PARTS = (
@@ -23,14 +34,14 @@ _USER_PARTS = (
 
 def current_place() -> tuple[Function, Span] | tuple[None, None]:
     """The innermost place in the user's code whose generated code is running now; if there is one
-    that has a text, the innermost of those."""
+    that has a text and is not in a rule of the library, the innermost of those."""
     frame: FrameType | None = sys._getframe(1)
     first: tuple[Function, Span] | tuple[None, None] = None, None
     while frame is not None:
         found = place_of(frame.f_code, frame.f_lineno)
         if found is not None:
             function, span = found[0].function, found[1]
-            if linecache.getline(function.filename, span.line):
+            if not is_ours(function.filename) and linecache.getline(function.filename, span.line):
                 return function, span
             if first[0] is None:
                 first = function, span
@@ -88,6 +99,43 @@ def is_ours(filename: str) -> bool:
     """Whether a file is one of the library's own, whose frames users do not see."""
     return filename.startswith(_LIBRARY) and not filename.startswith(_USER_PARTS)
 
+
+# ---- code that looks at who called it ------------------------------------------------------------
+
+
+def from_the_users_place(f: Any, depth: int) -> Callable[..., Any]:
+    """`f` so that the frames which called it are those of the user's functions, `depth` of them."""
+    frames: list[tuple[CodeType, dict[str, Any], int]] = []
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and len(frames) < depth:
+        found = place_of(frame.f_code, frame.f_lineno)
+        if found is not None and not is_ours(found[0].function.filename):
+            unit, span = found
+            frames.append((unit.function.code, unit.namespace, span.line))
+        elif found is None and is_the_users(frame.f_code, frame.f_globals):
+            frames.append((frame.f_code, frame.f_globals, frame.f_lineno))
+        frame = frame.f_back
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        run: Any = functools.partial(f, *args, **kwargs)
+        for code, namespace, line in frames:
+            run = functools.partial(eval, _calling(code, line), namespace, {"call": run})
+        return run()
+
+    return call
+
+
+@functools.lru_cache(maxsize=256)
+def _calling(code: CodeType, line: int) -> CodeType:
+    """Code that stands at a line of a function and makes one call."""
+    first = min(code.co_firstlineno, line)
+    stub = compile("\n" * (line - first) + "call()", code.co_filename, "eval")
+    stub = stub.replace(co_name=code.co_name, co_qualname=code.co_qualname, co_firstlineno=first)
+    leave_out(stub)
+    return stub
+
+
+# ---- tracebacks ----------------------------------------------------------------------------------
 
 _stand_ins: dict[int, FrameType] = {}
 

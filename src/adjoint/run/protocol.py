@@ -20,6 +20,7 @@ from adjoint.run.dispatch import (
     run_closure_rules,
     run_rules,
 )
+from adjoint.run.native import native
 from adjoint.run.seal import PLAIN, seal_direct
 from adjoint.run.structure import NUMBERS
 from adjoint.run.unknown import run_unknown
@@ -169,18 +170,26 @@ def is_number(value: Any) -> bool:
 _NUMERIC = (np.generic, ndarray, float, int, complex)
 
 
-def base_operator(op: Any) -> Callable[..., Any]:
-    """``float.__add__(a, b)`` and its like: what a subclass does itself is passed by."""
+def base_operator(op: Any, reflected: bool = False) -> Callable[..., Any]:
+    """``float.__add__(a, b)`` and its like, or ``float.__radd__(b, a)``: what a subclass does
+    itself is passed by."""
 
     def run(record: list[Any], slot: int, a: Any, b: Any) -> Any:
         rules = lookup(op)
-        if rules is not None:
+        if rules is None:
+            return NotImplemented
+        if not reflected:
             y = run_closure_rules(record, slot, op, rules, (a, b), {})
-            if y is not DECLINED:
-                return y
-        return NotImplemented
+        else:
+            operands: tuple[Any, ...] = (op, rules, (b, a), {})
+            y = linked(record, slot, _exchanged, run_closure_rules, *operands)
+        return NotImplemented if y is DECLINED else y
 
     return run
+
+
+def _exchanged(bars: tuple[Any, ...]) -> tuple[Any, ...]:
+    return (None, bars[2], bars[1])
 
 
 def _overrides(op: Any, a: Any, b: Any) -> bool:
@@ -258,7 +267,7 @@ def protocol(record: list[Any], slot: int, op: Any, name: str, a: Any, b: Any) -
         y = special_method(inner, kind, special, operands)
         if y is not NotImplemented:
             return y
-    return op(a, b)  # Python's own message, or its default
+    return native([memory, None], 1, op, (a, b), {})  # Python's own message, or its default
 
 
 def python_method(kind: type, special: str) -> bool:
@@ -272,9 +281,14 @@ _BY_UFUNC = {
 }
 """The ufunc behind an array's method, and whether the operands stand the other way round."""
 
+_UNEQUAL = object.__ne__
+"""Asks ``==`` of the class."""
+
 
 def special_method(inner: list[Any], kind: type, special: str, operands: tuple[Any, ...]) -> Any:
     f = class_attribute(kind, special)
+    if f is _UNEQUAL and python_method(kind, "__eq__"):
+        f = lookup(operator.ne).substitute  # type: ignore[union-attr]
     if type(f) is FunctionType:
         return call_keywords(inner, 1, f, operands, {})
     if f is None:
@@ -291,7 +305,7 @@ def special_method(inner: list[Any], kind: type, special: str, operands: tuple[A
         y = run_rules(inner, 1, f, rules, operands, {})
         if y is not DECLINED:
             return y
-    return f(*operands)
+    return run_unknown(inner[0], inner, 1, f, operands, {})
 
 
 def unary(op: Any, name: str) -> Callable[..., Any]:

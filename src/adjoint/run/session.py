@@ -7,6 +7,8 @@ import sys
 import threading
 from types import TracebackType
 
+from adjoint.run.watch import release
+
 __all__ = ["session"]
 
 FRAMES_PER_CALL = 10
@@ -46,6 +48,7 @@ class _Session:
         with self._lock:
             self._depth -= 1
             if self._depth == 0:
+                release()
                 sys.setrecursionlimit(self._limit)
                 if self._collecting:
                     gc.enable()

@@ -3,11 +3,8 @@
 
 from __future__ import annotations
 
-import array
 import gc
-import operator
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator, Sequence
 from types import (
     BuiltinMethodType,
     CellType,
@@ -23,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.errors import MutationError, NoDerivativeError
+from adjoint.errors import NoDerivativeError
 from adjoint.run.accumulate import Poison, accumulate, finish
 from adjoint.run.iterator import Iterator as ActiveIterator
 from adjoint.run.memory import (
@@ -33,13 +30,23 @@ from adjoint.run.memory import (
     entries_of,
     place_of_held,
     root_of,
-    swap_contents,
 )
+from adjoint.run.native import Region
 from adjoint.run.place import current_place
+from adjoint.run.reach import reaches
 from adjoint.run.structure import ATOMS, by_value, fields_of, is_partly_c, is_record, slots_of
+from adjoint.run.unseen import package_of, run_checked
 from adjoint.run.views import same_numbers
+from adjoint.run.watch import HIDING, is_the_users
 
-__all__ = ["changed", "is_opaque", "name_of", "poison", "run_unknown", "snapshot"]
+__all__ = [
+    "arrived_in",
+    "is_opaque",
+    "name_of",
+    "poison",
+    "reached",
+    "run_unknown",
+]
 
 
 def name_of(f: Any) -> str:
@@ -67,17 +74,17 @@ def run_unknown(
     inputs = (*args, *kwargs.values())
     owner = getattr(f, "__self__", None)
     owner = None if isinstance(owner, type | ModuleType) else owner
-    watched = () if trusted else (*inputs, owner)
-    before = [snapshot(value) for value in watched]
-    counts = [sys.getrefcount(watched[i]) for i in range(len(watched))]
-    y = f(*args, **kwargs)
-    position = _check_unchanged(memory, f, watched, before)
-    _check_not_stored(f, watched, counts, y)
+    known = package_of(f) in HIDING or memory.handed
+    region = Region(memory, f) if known or reaches((f, owner, *inputs)) else None
+    if region is not None:
+        record[slot] = region.before(record[slot], len(inputs))
+    y, position = run_checked(memory, f, region, args, kwargs, () if trusted else (*inputs, owner))
     atom = type(y) in ATOMS and type(y) is not FunctionType
     if atom and position is None and (trusted or not any(map(_may_keep, (*inputs, owner)))):
-        return y
+        return y  # what the region has done stays in the record
     if _is_view(memory, y, (*inputs, owner)):
-        record[slot] = _view_back(memory, y, len(inputs), position)
+        viewed = _view_back(memory, y, len(inputs), position)
+        record[slot] = viewed if region is None else region.before(viewed, len(inputs))
         return y
     given = any(y is value for value in inputs)
 
@@ -92,6 +99,8 @@ def run_unknown(
         if isinstance(y_bar, np.ndarray) and not y_bar.any():
             y_bar = None  # nothing needs a derivative
         if y_bar is None and (given or not _arrived(memory, y, (f, *inputs))):
+            if region is not None:
+                region.back(None)
             return (None,) * (len(inputs) + 1)
         function, span = current_place()
         bar = (
@@ -107,6 +116,13 @@ def run_unknown(
                 )
             )
         )
+        if region is not None:
+            region.back(bar)
+        for function in (f, *inputs, *memory.handed):
+            if type(function) is FunctionType:
+                _poison_globals(memory, function, bar)
+        for function in memory.handed:
+            poison(memory, function, bar)
         if owner is not None:
             poison(memory, owner, bar)
         poison(memory, f, bar)
@@ -159,7 +175,7 @@ _IMMUTABLE = ATOMS | {bytes, np.dtype}
 def _kept(memory: Memory, inputs: tuple[Any, ...]) -> Poison | None:
     """The poison of something of C that an unknown function took something from later."""
     if _OPAQUE in memory.shadows:
-        for owner in _reached(inputs):
+        for owner in reached(inputs):
             shadow = memory.shadows.get(id(owner))
             if type(shadow) is dict and type(bar := shadow.get("*")) is Poison and _may_keep(owner):
                 return bar
@@ -175,10 +191,14 @@ def _arrived(memory: Memory, y: Any, inputs: tuple[Any, ...]) -> bool:
     the inputs do not."""
     if by_value(y):
         return False
-    old = {id(owner) for owner in _reached(inputs)}
+    return arrived_in(memory, (y,), {id(owner) for owner in reached(inputs)})
+
+
+def arrived_in(memory: Memory, values: Sequence[Any], known: Container[int]) -> bool:
+    """Whether memory holds a cotangent of what `values` reach and is not `known`, by identity."""
     arrived = False
-    for owner in _reached((y,)):
-        if id(owner) in old:
+    for owner in reached(values):
+        if id(owner) in known:
             continue
         if isinstance(owner, np.ndarray):
             arrived = arrived or (
@@ -194,7 +214,7 @@ def _arrived(memory: Memory, y: Any, inputs: tuple[Any, ...]) -> bool:
     return arrived
 
 
-def _reached(values: tuple[Any, ...]) -> Iterator[Any]:
+def reached(values: Sequence[Any]) -> Iterator[Any]:
     """Everything that may carry a cotangent by identity and that `values` hold, themselves
     included."""
     seen: set[int] = set()
@@ -251,6 +271,26 @@ def poison(memory: Memory, value: Any, bar: Poison) -> None:
                     memory.add_entry(shadow_owner, key, bar)
             elif type(item) not in ATOMS or type(item) is FunctionType:
                 stack.append(item)
+
+
+def _poison_globals(memory: Memory, f: FunctionType, bar: Poison) -> None:
+    """Poison the global variables that a function names, and the functions among them."""
+    seen: set[int] = set()
+    stack = [f]
+    while stack:
+        f = stack.pop()
+        if id(f) in seen or not is_the_users(f.__code__, f.__globals__):
+            continue
+        seen.add(id(f))
+        namespace = f.__globals__
+        for name in f.__code__.co_names:
+            value = namespace.get(name)
+            if type(value) is FunctionType:
+                stack.append(value)
+            elif by_value(value):
+                memory.add_entry(namespace, name, bar)
+            elif type(value) not in ATOMS:
+                poison(memory, value, bar)
 
 
 def is_opaque(owner: Any) -> bool:
@@ -327,109 +367,7 @@ def _parts(owner: Any) -> Iterator[tuple[Any, Any, Any]]:
                 yield name, descriptor.__get__(owner), owner
             except AttributeError:
                 continue
-
-
-# ---- changes that would go unseen ----------------------------------------------------------------
-
-
-def snapshot(value: Any) -> Any:
-    """What `changed` compares a mutable value with; ``None`` for others."""
-    kind = type(value)
-    if isinstance(value, np.ndarray):
-        return np.array(value) if value.dtype.kind in "fciub" else None
-    if kind is array.array:
-        return array.array(value.typecode, value)
-    if isinstance(value, list | dict | set):
-        base: Any = next(base for base in (list, dict, set) if isinstance(value, base))
-        return base.copy(value)  # not what a subclass makes of it
-    fields = fields_of(value) if not isinstance(value, type | FunctionType) else None
-    return None if fields is None else dict(fields)
-
-
-def _check_unchanged(
-    memory: Memory, f: Any, inputs: tuple[Any, ...], before: list[Any]
-) -> int | None:
-    """Refuse a change of what may carry a derivative; log that of integers.
-
-    Returns
-    -------
-    int or None
-        The position in the log, if there was one.
-    """
-    position = None
-    for value, saved in zip(inputs, before, strict=True):
-        if saved is None or not changed(value, saved):
-            continue
-        if isinstance(value, np.ndarray) and value.dtype.kind in "iub":
-            noted = memory.note(swap_contents, value, saved)
-            position = noted if position is None else position
-            continue
-        function, span = current_place()
-        raise MutationError(
-            f"'{name_of(f)}', which has neither a rule nor Python source,"
-            f" changed the {type(value).__name__} that it was given",
-            hint="give it a copy, or do the change in Python",
-            filename=None if function is None else function.filename,
-            span=span,
-        )
-    return position
-
-
-def _check_not_stored(f: Any, watched: tuple[Any, ...], counts: list[int], y: Any) -> None:
-    """A number or an array that is held once more than before, and not by the result, was put
-    somewhere unseen."""
-    now = [
-        sys.getrefcount(watched[i]) for i in range(len(watched))
-    ]  # counted as before: no name of its own
-    for value, more in zip(watched, map(operator.sub, now, counts), strict=True):
-        carries = (
-            type(value) is float
-            or type(value) in (list, dict, set)
-            or is_record(value)
-            or (isinstance(value, np.ndarray) and value.dtype.kind in "fc")
-        )
-        if not carries or y is value:
-            continue
-        if more > 0 and not _holds(y, value, 2) and not _hides(y):
-            function, span = current_place()
-            raise MutationError(
-                f"'{name_of(f)}', which has neither a rule nor Python source,"
-                f" stored the {type(value).__name__} that it was given",
-                hint="store it in a list, a dict or an attribute, or store ad.stop_gradient(x)",
-                filename=None if function is None else function.filename,
-                span=span,
-            )
-
-
-def _hides(y: Any) -> bool:
-    """Whether a result may hold what nobody sees: then its own poison stands for it."""
-    return not by_value(y) and type(y) not in ATOMS and is_opaque(y)
-
-
-def _holds(owner: Any, value: Any, depth: int) -> bool:
-    """Whether a result holds `value`, or looks at its memory."""
-    if isinstance(owner, np.ndarray):
-        root = root_of(owner)
-        return root.base is value or (isinstance(value, np.ndarray) and root is root_of(value))
-    if type(owner) in ATOMS and type(owner) is not FunctionType:
-        return False
-    parts = gc.get_referents(owner)
-    return any(item is value for item in parts) or (
-        depth > 0 and any(_holds(item, value, depth - 1) for item in parts)
-    )
-
-
-def changed(value: Any, saved: Any) -> bool:
-    """Whether a value is no longer what its `snapshot` says."""
-    if isinstance(value, np.ndarray):
-        return value.shape != saved.shape or not np.array_equal(value, saved, equal_nan=True)
-    if isinstance(value, list):
-        return len(value) != len(saved) or any(
-            a is not b for a, b in zip(value, saved, strict=True)
-        )
-    if isinstance(value, set | array.array):
-        return bool(value != saved)
-    current = value if isinstance(value, dict) else value.__dict__
-    return len(current) != len(saved) or any(
-        current.get(key, saved) is not item for key, item in saved.items()
-    )
+        for base in type(owner).__mro__ if is_record(owner) else ():
+            for value in vars(base).values():  # C may have run them
+                if type(value) is FunctionType and value.__closure__:
+                    yield None, value, owner

@@ -135,10 +135,10 @@ def _(xs: Any) -> bool:
 def _(xs: Any, *, key: Any = None, reverse: Any = False) -> Any:
     values = list(xs)
     if key is None:
-        values.sort(reverse=reverse)
+        values.sort(reverse=bool(reverse))
         return values
     keys = [key(value) for value in values]
-    return [values[i] for i in _order(keys, reverse)]
+    return [values[i] for i in _order(keys, bool(reverse))]
 
 
 def _order(keys: Any, reverse: Any) -> list[int]:

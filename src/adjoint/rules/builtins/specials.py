@@ -5,11 +5,17 @@ Their results carry no derivative, but what they do to objects does.
 
 from __future__ import annotations
 
+import math
+import operator
+import os
+from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
 from adjoint.rules.registry import primitive
-from adjoint.run.dispatch import call, class_attribute
+from adjoint.run.dispatch import call, call_function, class_attribute
+from adjoint.run.native import native
+from adjoint.run.reach import Asks
 
 SPECIALS: dict[Any, tuple[str, ...]] = {
     len: ("__len__",),
@@ -19,6 +25,14 @@ SPECIALS: dict[Any, tuple[str, ...]] = {
     int: ("__int__", "__index__", "__trunc__"),
     format: ("__format__", "__str__", "__repr__"),
     bool: ("__bool__", "__len__"),
+    bytes: ("__bytes__",),
+    dir: ("__dir__",),
+    math.ceil: ("__ceil__",),
+    math.floor: ("__floor__",),
+    math.trunc: ("__trunc__",),
+    operator.index: ("__index__",),
+    operator.length_hint: ("__len__", "__length_hint__"),
+    os.fspath: ("__fspath__",),
 }
 
 
@@ -33,17 +47,7 @@ def _by_special(f: Any, names: tuple[str, ...]) -> Any:
                 rest = args[1:] if name == "__format__" else ()
                 if name == "__format__" and not rest:
                     rest = ("",)
-                inner: list[Any] = [record[0], None]
-                n = len(args) + 1
-
-                def special_back(_: Any) -> tuple[None, ...]:
-                    if inner[1] is not None:
-                        inner[1](None)
-                    return (None,) * n
-
-                record[slot] = special_back
-                result = call(inner, 1, special, args[0], *rest)
-                return _checked(f, result)
+                return _asked(record, slot, f, special, (args[0], *rest), len(args))
             if special is not None and special is not class_attribute(object, name):
                 break  # of C
         return NotImplemented
@@ -51,13 +55,28 @@ def _by_special(f: Any, names: tuple[str, ...]) -> Any:
     return run
 
 
+def _asked(
+    record: list[Any], slot: int, f: Any, special: Any, operands: tuple[Any, ...], n: int
+) -> Any:
+    """What `f`, of `n` arguments, makes of what a special method returns."""
+    inner: list[Any] = [record[0], None]
+
+    def special_back(_: Any) -> tuple[None, ...]:
+        if inner[1] is not None:
+            inner[1](None)
+        return (None,) * (n + 1)
+
+    record[slot] = special_back
+    return _checked(f, call(inner, 1, special, *operands))
+
+
 def _checked(f: Any, result: Any) -> Any:
     """What Python makes of the result: ``bool`` of a length, an error for what is none."""
-    if f is bool:
+    if f is bool or f is isinstance or f is issubclass:
         return bool(result)
     if f is len:
         return len(range(result)) if isinstance(result, int) and result >= 0 else f(_Of(result))
-    return result
+    return sorted(result) if f is dir else result
 
 
 class _Of:
@@ -72,3 +91,70 @@ class _Of:
 
 for _f, _names in SPECIALS.items():
     primitive(_f)(_by_special(_f, _names))
+
+
+# ---- questions about classes ---------------------------------------------------------------------
+
+
+def _by_metaclass(f: Callable[..., bool], name: str) -> None:
+    asks = Asks(name)
+
+    def run(record: list[Any], slot: int, /, *args: Any) -> Any:
+        if len(args) != 2:
+            return f(*args)  # Python's own message
+        value, cls = args
+        if asks.of(type(cls)):
+            special = class_attribute(type(cls), name)
+            return _asked(record, slot, f, special, (cls, value), 2)
+        kinds = cls if type(cls) is tuple else (cls,)
+        if any(type(kind) is not type for kind in kinds) or _pretends(type(value)):
+            return native(record, slot, f, args, {})  # abstract classes ask, and unions
+        return f(*args)
+
+    primitive(f)(run)
+
+
+def _pretends(kind: type) -> bool:
+    """Whether an object computes its ``__class__``."""
+    return type(class_attribute(kind, "__class__")) is property
+
+
+_by_metaclass(isinstance, "__instancecheck__")
+_by_metaclass(issubclass, "__subclasscheck__")
+
+
+# ---- questions that nobody is asked --------------------------------------------------------------
+
+
+def _blind(f: Any) -> None:
+    def run(record: list[Any], slot: int, /, *args: Any, **options: Any) -> Any:
+        return f(*args, **options)
+
+    primitive(f)(run)
+
+
+for _f in (callable, id, globals, locals, property, staticmethod, classmethod, slice, super, vars):
+    _blind(_f)
+
+
+# ---- whether there is an attribute ---------------------------------------------------------------
+
+
+@primitive(hasattr)
+def _(record: list[Any], slot: int, obj: Any, name: Any) -> Any:
+    kind = type(obj)
+    static = class_attribute(kind, name)
+    if type(kind.__getattribute__) is not FunctionType:
+        if static is None and type(class_attribute(kind, "__getattr__")) is not FunctionType:
+            return hasattr(obj, name)
+        if type(static) is FunctionType:
+            return True
+    return call_function(record, slot, _has, (obj, name), {})
+
+
+def _has(obj: Any, name: Any) -> bool:
+    try:
+        getattr(obj, name)
+    except AttributeError:
+        return False
+    return True

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.rules.registry import substitute
+from adjoint.rules.registry import primitive, substitute
+from adjoint.run.iteration import iterator_of
 
 __all__: list[str] = []
 
@@ -20,6 +21,11 @@ def _(a, index, /):
 @substitute((np.ndarray, "__setitem__"))
 def _(a, index, value, /):
     a[index] = value
+
+
+@primitive((np.ndarray, "__iter__"))
+def _(record, slot, a):
+    return iterator_of(record[0], record, slot, a)
 
 
 @substitute((np.ndarray, "__deepcopy__"))

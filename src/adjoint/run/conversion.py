@@ -1,0 +1,140 @@
+"""Objects that stand for indices, numbers and arrays: what C would ask of them, by ``__index__``,
+``__float__`` or ``__array__``, is asked here, as code like any other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from adjoint.rules.registry import non_differentiable
+from adjoint.run.dispatch import class_attribute
+from adjoint.run.functions import call_unit, unit_of
+from adjoint.run.reach import INDEXED, Asks
+from adjoint.run.snapshot import LEAVES
+
+__all__ = ["AS_ELEMENT", "by_index", "converts", "is_odd", "special_names", "with_numbers"]
+
+Names = tuple[str, ...]
+Entry = Callable[..., Any]
+_NUMERIC = Asks("__array__", "__float__", "__complex__", "__index__")
+_PLAIN = LEAVES | {np.ndarray}
+_INDEX: Names = ("__index__",)
+AS_ELEMENT: Names = ("__array__", "__float__", "__index__")
+"""By what an object becomes an element of an array of floats."""
+
+
+def is_odd(index: Any) -> bool:
+    """Whether an index is, or holds, an object whose ``__index__`` is written in Python."""
+    kind = type(index)
+    if kind in LEAVES or kind is np.ndarray:
+        return False
+    if kind is slice:
+        return is_odd(index.start) or is_odd(index.stop) or is_odd(index.step)
+    if kind is tuple:
+        return any(map(is_odd, index))
+    return bool(INDEXED.of(kind))
+
+
+def special_names(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Names:
+    """The methods by which `f` makes numbers or arrays of objects, the first one that there is."""
+    module = getattr(f, "__module__", None)
+    if module == "math":
+        return ("__float__", "__index__")
+    if module == "cmath" or f is complex:
+        return ("__complex__", "__float__", "__index__")
+    if isinstance(f, type) and issubclass(f, np.generic):
+        return AS_ELEMENT
+    dtype = args[1] if f in _MAKERS and len(args) > 1 else kwargs.get("dtype")
+    return AS_ELEMENT if dtype in _FLOATS else ("__array__",)
+
+
+_MAKERS = (np.array, np.asarray, np.asanyarray)
+_FLOATS = (float, complex, np.float64, np.float32, np.complex128, "float64", "float32")
+
+
+def converts(names: Names, value: Any) -> bool:
+    """Whether `value`, or something in that list, has one of the methods, written in Python."""
+    kind = type(value)
+    if kind is list or kind is tuple:
+        if _PLAIN.issuperset(map(type, value)):
+            return False
+        return any(converts(names, item) for item in value)
+    return _special(names, value) is not None
+
+
+def _special(names: Names, value: Any) -> Any:
+    """The first of the methods, as a function."""
+    kind = type(value)
+    if kind in LEAVES or not _NUMERIC.of(kind):
+        return None
+    for name in names:
+        special = class_attribute(kind, name)
+        if special is not None:
+            return special if type(special) is FunctionType else None
+    return None
+
+
+def _numbers_of(names: Any, value: Any) -> Any:
+    """`value` with what the methods give; this is lowered."""
+    special = _special(names, value)
+    if special is not None:
+        return special(value)
+    if isinstance(value, (list, tuple)) and converts(names, value):
+        return [_numbers_of(names, item) for item in value]
+    return value
+
+
+def _indices_of(index: Any) -> Any:
+    """`index` with numbers in place of objects; this is lowered."""
+    if not is_odd(index):
+        return index
+    if isinstance(index, slice):
+        parts = [_indices_of(part) for part in (index.start, index.stop, index.step)]
+        return slice(*parts)
+    if isinstance(index, tuple):
+        return tuple([_indices_of(part) for part in index])
+    return _special(_INDEX, index)(index)
+
+
+non_differentiable(is_odd, converts, _special)
+
+
+def _converted(
+    record: list[Any], slot: int, run: Entry, args: tuple[Any, ...], f: Any, *names: Any
+) -> Any:
+    """``run(record, slot, *args)`` with what `f` makes of the operands."""
+    memory, n = record[0], len(args)
+    inner: list[Any] = [memory, *[None] * (n + 1)]
+
+    def converted_back(y_bar: Any) -> tuple[Any, ...]:
+        bars = [None] * (n + 1) if inner[n + 1] is None else [*inner[n + 1](y_bar)]
+        for i in range(n, 0, -1):
+            if inner[i] is not None:
+                bars[i] = inner[i](bars[i])[-1]
+        return tuple(bars)
+
+    record[slot] = converted_back
+    unit = unit_of(f)
+    operands = [
+        call_unit(memory, inner, i, unit, f, (*names, value), {})
+        if not isinstance(value, np.ndarray)
+        else value
+        for i, value in enumerate(args, 1)
+    ]
+    return run(inner, n + 1, *operands)
+
+
+def by_index(record: list[Any], slot: int, run: Entry, args: tuple[Any, ...]) -> Any:
+    """``run(record, slot, *args)`` with numbers in place of objects that have an ``__index__``."""
+    return _converted(record, slot, run, args, _indices_of)
+
+
+def with_numbers(
+    record: list[Any], slot: int, names: Names, run: Entry, args: tuple[Any, ...]
+) -> Any:
+    """``run(record, slot, *args)`` with numbers and arrays in place of objects that have one of the
+    methods."""
+    return _converted(record, slot, run, args, _numbers_of, names)

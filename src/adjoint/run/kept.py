@@ -1,0 +1,430 @@
+"""Things that can be changed, as they were: lists, dicts, sets, arrays, fields, cells and class
+attributes.
+
+What was changed unseen is afterwards logged as the write that it was, so that a sweep finds memory
+as it should; `Kept.take` gives the cotangents that arrived at what was put there.
+"""
+
+from __future__ import annotations
+
+import array
+import functools
+import operator
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import zip_longest
+from types import CellType
+from typing import Any
+
+import numpy as np
+
+from adjoint.run.memory import (
+    ABSENT,
+    Memory,
+    base_of,
+    elements_of,
+    entries_of,
+    refused,
+    root_of,
+    swap_cell,
+    swap_contents,
+    swap_item,
+    swap_slice,
+    swap_slot,
+    swap_with,
+)
+from adjoint.run.structure import fields_of, slot_owner, slots_of
+
+__all__ = ["WITH_FIELDS", "Global", "Kept", "contents_of_cell", "keep", "slots"]
+
+
+class Kept:
+    """One thing that can be changed, as it was."""
+
+    __slots__ = ("owner", "position", "saved")
+
+    def __init__(self, owner: Any, saved: Any) -> None:
+        self.owner, self.saved = owner, saved
+
+    def differs(self) -> bool:
+        """Whether it was changed."""
+        raise NotImplementedError
+
+    def pairs(self) -> Iterator[tuple[Any, Any]]:
+        """What stood, and what stands, where there is a difference; `ABSENT` for nothing."""
+        raise NotImplementedError
+
+    def log(self, memory: Memory) -> None:
+        """Log the change as a write."""
+        raise NotImplementedError
+
+    def take(self, memory: Memory) -> Iterator[Any]:
+        """Undo the change; gives the cotangents that arrived at what was put there."""
+        raise NotImplementedError
+
+
+def _same(xs: Any, ys: Any) -> bool:
+    return len(xs) == len(ys) and all(map(operator.is_, xs, ys))
+
+
+# ---- sequences -----------------------------------------------------------------------------------
+
+
+class _List(Kept):
+    __slots__ = ("now",)
+
+    def differs(self) -> bool:
+        return not _same([*list.__iter__(self.owner)], self.saved)
+
+    def pairs(self) -> Iterator[tuple[Any, Any]]:
+        now = elements_of(self.owner)
+        for old, new in zip_longest(self.saved, now, fillvalue=ABSENT):
+            if old is not new:
+                yield old, new
+
+    def log(self, memory: Memory) -> None:
+        self.now = [*list.__iter__(self.owner)]
+        self.position = memory.note(swap_slice, self.owner, 0, len(self.now), list(self.saved))
+
+    def take(self, memory: Memory) -> Iterator[Any]:
+        shadow = memory.shadows.get(id(self.owner))
+        memory.rewind(self.position)
+        if shadow is None or isinstance(shadow, dict):
+            return
+        bars: Any = [None] * len(self.saved)
+        for i, bar in enumerate(shadow):
+            if i < len(bars) and self.saved[i] is self.now[i]:
+                bars[i] = bar
+            else:
+                yield bar
+        memory.shadows[id(self.owner)] = type(shadow)(bars)
+
+
+def _refill(xs: Any, kind: Any, values: list[Any]) -> None:
+    kind.clear(xs)
+    (kind.update if kind is set else kind.extend)(xs, values)
+
+
+class _Deque(_List):
+    __slots__ = ()
+
+    def differs(self) -> bool:
+        return not _same([*deque.__iter__(self.owner)], self.saved)
+
+    def log(self, memory: Memory) -> None:
+        self.now = [*deque.__iter__(self.owner)]
+        undo = partial(_refill, self.owner, deque, self.saved)
+        self.position = memory.note(swap_with, undo, partial(_refill, self.owner, deque, self.now))
+
+
+class _Set(Kept):
+    __slots__ = ("put",)
+
+    def pairs(self) -> Iterator[tuple[Any, Any]]:
+        now, before = [*set.__iter__(self.owner)], set(map(id, self.saved))
+        yield from ((ABSENT, value) for value in now if id(value) not in before)
+        after = set(map(id, now))
+        yield from ((value, ABSENT) for value in self.saved if id(value) not in after)
+
+    def differs(self) -> bool:
+        return not _same([*set.__iter__(self.owner)], self.saved)
+
+    def log(self, memory: Memory) -> None:
+        self.put = [new for _, new in self.pairs() if new is not ABSENT]
+        now = [*set.__iter__(self.owner)]
+        undo = partial(_refill, self.owner, set, self.saved)
+        self.position = memory.note(swap_with, undo, partial(_refill, self.owner, set, now))
+
+    def take(self, memory: Memory) -> Iterator[Any]:
+        memory.rewind(self.position)
+        for value in self.put:
+            yield memory.take_entry(self.owner, value)
+
+
+# ---- named values --------------------------------------------------------------------------------
+
+
+class _Dict(Kept):
+    __slots__ = ("changed",)
+
+    def differs(self) -> bool:
+        d, saved = self.owner, self.saved
+        return not (
+            len(saved) == dict.__len__(d)
+            and _same([*dict.__iter__(d)], [*saved])
+            and all(map(operator.is_, dict.values(d), saved.values()))
+        )
+
+    def _changes(self) -> list[tuple[Any, Any, Any]]:
+        """Key, old and new value."""
+        before = {id(key): value for key, value in self.saved.items()}
+        now = {id(key): value for key, value in entries_of(self.owner)}
+        keys = {id(key): key for key in (*self.saved, *base_of(self.owner).keys(self.owner))}
+        changes = [
+            (key, before.get(place, ABSENT), now.get(place, ABSENT)) for place, key in keys.items()
+        ]
+        return [change for change in changes if change[1] is not change[2]]
+
+    def pairs(self) -> Iterator[tuple[Any, Any]]:
+        yield from ((old, new) for _, old, new in self._changes())
+
+    def log(self, memory: Memory) -> None:
+        d, changes = self.owner, self._changes()
+        self.changed = [
+            (key, memory.place(d, key), old is ABSENT)
+            for key, old, new in changes
+            if new is not ABSENT
+        ]
+        now = dict(entries_of(d))
+        if isinstance(d, OrderedDict) or _moved(self.saved, now):
+            undo = partial(_refill_dict, d, self.saved)
+            self.position = memory.note(swap_with, undo, partial(_refill_dict, d, now))
+            return
+        self.position = memory.position
+        for key, old, _ in changes:
+            memory.note(swap_item, d, key, old)
+
+    def take(self, memory: Memory) -> Iterator[Any]:
+        memory.rewind(self.position)
+        for key, place, is_new in self.changed:
+            yield memory.take_entry(self.owner, place)
+            if is_new:
+                yield memory.take_key(self.owner, key)
+
+
+def _moved(before: dict[Any, Any], now: dict[Any, Any]) -> bool:
+    """Whether putting the keys that are new behind the others does not give their order."""
+    old, new = [*map(id, before)], [*map(id, now)]
+    after, known = set(new), set(old)
+    kept = [key for key in old if key in after]
+    return kept + [key for key in new if key not in known] != new
+
+
+def _refill_dict(d: Any, items: dict[Any, Any]) -> None:
+    base: Any = OrderedDict if isinstance(d, OrderedDict) else dict
+    base.clear(d)
+    for key, value in items.items():
+        base.__setitem__(d, key, value)
+
+
+class Global(Kept):
+    """``(namespace, name)``: a variable of a module."""
+
+    __slots__ = ()
+
+    def differs(self) -> bool:
+        namespace, name = self.owner
+        return namespace.get(name, ABSENT) is not self.saved
+
+    def pairs(self) -> Iterator[tuple[Any, Any]]:
+        namespace, name = self.owner
+        yield self.saved, namespace.get(name, ABSENT)
+
+    def log(self, memory: Memory) -> None:
+        namespace, name = self.owner
+        memory.globals_written[id(namespace), name] = namespace
+        self.position = memory.note(swap_item, namespace, name, self.saved)
+
+    def take(self, memory: Memory) -> Iterator[Any]:
+        memory.rewind(self.position)
+        yield memory.take_entry(*self.owner)
+
+
+class _Cell(Kept):
+    """A captured variable."""
+
+    __slots__ = ()
+
+    def differs(self) -> bool:
+        return contents_of_cell(self.owner) is not self.saved
+
+    def pairs(self) -> Iterator[tuple[Any, Any]]:
+        yield self.saved, contents_of_cell(self.owner)
+
+    def log(self, memory: Memory) -> None:
+        self.position = memory.note(swap_cell, self.owner, self.saved)
+
+    def take(self, memory: Memory) -> Iterator[Any]:
+        memory.rewind(self.position)
+        yield memory.take_entry(self.owner, None)
+
+
+def contents_of_cell(cell: CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return ABSENT
+
+
+class _Slots(Kept):
+    """The attributes of an object that are in slots."""
+
+    __slots__ = ("names",)
+
+    def differs(self) -> bool:
+        return any(
+            a is not b and not (type(a) is int and a == b)  # C makes its numbers anew
+            for a, b in zip(slots(self.owner), self.saved, strict=True)
+        )
+
+    def pairs(self) -> Iterator[tuple[Any, Any]]:
+        for old, new in zip(self.saved, slots(self.owner), strict=True):
+            if old is not new:
+                yield old, new
+
+    def log(self, memory: Memory) -> None:
+        now = slots(self.owner)
+        self.position, self.names = memory.position, []
+        for i, (name, descriptor) in enumerate(slots_of(type(self.owner)).items()):
+            if now[i] is not self.saved[i]:
+                memory.note(swap_slot, descriptor, self.owner, self.saved[i])
+                self.names.append(name)
+
+    def take(self, memory: Memory) -> Iterator[Any]:
+        memory.rewind(self.position)
+        for name in self.names:
+            yield memory.take_entry(slot_owner(memory, self.owner), name)
+
+
+def slots(obj: Any) -> list[Any]:
+    values = []
+    for descriptor in slots_of(type(obj)).values():
+        try:
+            values.append(descriptor.__get__(obj))
+        except AttributeError:
+            values.append(ABSENT)
+    return values
+
+
+class _Class(Kept):
+    """The attributes of a class."""
+
+    __slots__ = ("names",)
+
+    def _changed(self) -> list[str]:
+        now: Any = vars(self.owner)
+        names = {**self.saved, **now}
+        return [
+            name
+            for name in names
+            if now.get(name, ABSENT) is not self.saved.get(name, ABSENT)
+            and not name.startswith(("__", "_abc_"))
+        ]
+
+    def differs(self) -> bool:
+        return bool(self._changed())
+
+    def pairs(self) -> Iterator[tuple[Any, Any]]:
+        now = vars(self.owner)
+        for name in self._changed():
+            yield self.saved.get(name, ABSENT), now.get(name, ABSENT)
+
+    def log(self, memory: Memory) -> None:
+        cls, now = self.owner, vars(self.owner)
+        self.names, self.position = self._changed(), memory.position
+        for name in self.names:
+            old = partial(_set_class, cls, name, self.saved.get(name, ABSENT))
+            memory.note(swap_with, old, partial(_set_class, cls, name, now.get(name, ABSENT)))
+
+    def take(self, memory: Memory) -> Iterator[Any]:
+        from adjoint.run.attribute_writes import take_class_entry
+
+        memory.rewind(self.position)
+        for name in self.names:
+            yield take_class_entry(memory, self.owner, name)
+
+
+def _set_class(cls: type, name: str, value: Any) -> None:
+    if value is ABSENT:
+        type.__delattr__(cls, name)
+    else:
+        type.__setattr__(cls, name, value)
+
+
+# ---- arrays --------------------------------------------------------------------------------------
+
+
+class _Array(Kept):
+    """The array that owns its memory."""
+
+    __slots__ = ("changed",)
+
+    def differs(self) -> bool:
+        x, saved = self.owner, self.saved
+        return x.shape != saved.shape or not np.array_equal(x, saved, equal_nan=True)
+
+    def pairs(self) -> Iterator[tuple[Any, Any]]:
+        yield self.saved, self.owner
+
+    def log(self, memory: Memory) -> None:
+        x, saved = self.owner, self.saved
+        if x.shape != saved.shape:
+            raise refused(
+                "an array was given another shape by code that is not differentiated",
+                "make a new array: x.reshape(...)",
+            )
+        memory.mark_written(x)
+        self.changed = (x != saved) & ~((x != x) & (saved != saved))
+        self.position = memory.note(swap_contents, x, saved.copy())
+
+    def take(self, memory: Memory) -> Iterator[Any]:
+        memory.rewind(self.position)
+        yield memory.shadows.get(("poison", id(self.owner)))
+        if id(self.owner) in memory.buffers:
+            shadow = memory.array_shadow(self.owner)
+            yield shadow[self.changed]
+            shadow[self.changed] = 0
+
+
+class _Buffer(Kept):
+    """An `array.array`, of which nothing is logged."""
+
+    __slots__ = ()
+
+    def differs(self) -> bool:
+        return bool(self.owner != self.saved)
+
+    def pairs(self) -> Iterator[tuple[Any, Any]]:
+        yield self.saved, self.owner
+
+    def log(self, memory: Memory) -> None:
+        raise refused(
+            f"the {type(self.owner).__name__} is changed by code that is not differentiated",
+            "use a list or an array of NumPy",
+        )
+
+
+# ---- any of them ---------------------------------------------------------------------------------
+
+
+def keep(value: Any, kind: type) -> list[Kept]:
+    """What can be changed of `value` itself."""
+    if issubclass(kind, np.ndarray):
+        root = root_of(value)
+        return [_Array(root, root.copy())] if root.dtype.kind in "fc" else []
+    if kind is CellType:
+        return [_Cell(value, contents_of_cell(value))]
+    if issubclass(kind, type):
+        return [_Class(value, dict(vars(value)))] if value.__flags__ & (1 << 9) else []
+    kept: list[Kept] = []
+    for base, make in _CONTAINERS.items():
+        if issubclass(kind, base):
+            kept.append(make(value))
+            break
+    if kind.__flags__ & (1 << 9) or kind in WITH_FIELDS:  # Py_TPFLAGS_HEAPTYPE
+        if (fields := fields_of(value)) is not None:
+            kept.append(_Dict(fields, dict(fields)))
+        if slots_of(kind):
+            kept.append(_Slots(value, slots(value)))
+    return kept
+
+
+_CONTAINERS: dict[type, Callable[[Any], Kept]] = {
+    list: lambda xs: _List(xs, [*list.__iter__(xs)]),
+    dict: lambda d: _Dict(d, dict(dict.items(d))),
+    set: lambda xs: _Set(xs, [*set.__iter__(xs)]),
+    deque: lambda xs: _Deque(xs, [*deque.__iter__(xs)]),
+    array.array: lambda xs: _Buffer(xs, xs[:]),
+}
+WITH_FIELDS = frozenset({BaseException, ValueError, functools.partial})

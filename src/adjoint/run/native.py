@@ -1,0 +1,314 @@
+"""Code in C, or of a package that is left alone, that may enter the user's Python code.
+
+Where the engine knows what such code will ask, it runs that itself (`adjoint.run.comparison`, the
+rules of builtin functions). Everything else runs in a `Region`: calls that come back through the
+engine (`Lent` functions, steps of its iterators) are recorded as part of the operation, and what
+other code of the user's has changed is logged as a write, by a value whose derivative is unknown.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections import deque
+from collections.abc import Callable
+from types import CodeType, FrameType, FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from adjoint.errors import NoDerivativeError
+from adjoint.ir.nodes import Function, Span
+from adjoint.run.accumulate import Poison
+from adjoint.run.facts import Facts, facts_of
+from adjoint.run.iterator import Iterator
+from adjoint.run.kept import Kept
+from adjoint.run.memory import ABSENT, Memory
+from adjoint.run.place import current_place
+from adjoint.run.reach import STAND_INS, reaches
+from adjoint.run.snapshot import LEAVES, Snapshot
+from adjoint.run.structure import by_value, fields_of
+from adjoint.run.watch import Watch, is_of_the_library
+
+__all__ = ["Lent", "Region", "is_needed", "lend", "native", "watched"]
+
+
+# ---- the region ----------------------------------------------------------------------------------
+
+
+class _Call:
+    """A call that came back through the engine."""
+
+    __slots__ = ("inner", "value")
+
+    def __init__(self, memory: Memory) -> None:
+        self.inner: list[Any] = [memory, None]
+        self.value: Any = None
+
+    def back(self, memory: Memory, bar: Any) -> None:
+        if self.inner[1] is None:
+            return
+        given = bar is not None and by_value(self.value)
+        if bar is not None and not given:
+            from adjoint.run.unknown import poison
+
+            poison(memory, self.value, bar)
+        self.inner[1](bar if given else None)
+
+
+class _Changes:
+    """What the user's code has changed unseen."""
+
+    __slots__ = ("changes", "earlier", "error", "fresh", "known")
+
+    def __init__(
+        self,
+        memory: Memory,
+        changes: list[Kept],
+        earlier: tuple[Any, ...],
+        known: set[int],
+        error: Exception,
+    ) -> None:
+        self.changes, self.earlier, self.known, self.error = changes, earlier, known, error
+        self.fresh = [
+            new for kept in changes for _, new in kept.pairs()
+            if new is not ABSENT and new is not kept.owner and id(new) not in known
+        ]  # fmt: skip
+        for kept in changes:
+            kept.log(memory)
+
+    def back(self, memory: Memory, _: Any) -> None:
+        from adjoint.run.unknown import arrived_in, reached
+
+        bars = [bar for kept in reversed(self.changes) for bar in kept.take(memory)]
+        if any(map(is_needed, bars)):
+            raise self.error
+        if arrived_in(memory, self.fresh, self.known):
+            # What was there before has its cotangent from elsewhere.
+            known = self.known | {id(owner) for owner in reached(self.earlier)}
+            if arrived_in(memory, self.fresh, known):
+                raise self.error
+
+
+def is_needed(bar: Any) -> bool:
+    """Whether a cotangent is one that something has to be done with: it is not zero."""
+    if bar is None:
+        return False
+    return type(bar) is Poison or not by_value(bar) or bool(np.any(bar))
+
+
+class Region:
+    """A run of code that is not differentiated."""
+
+    __slots__ = (
+        "_args",
+        "_before",
+        "_before_all",
+        "_entered",
+        "_events",
+        "_f",
+        "_given",
+        "_known",
+        "_place",
+        "_recent",
+        "_snapshot",
+        "memory",
+    )
+
+    def __init__(self, memory: Memory, f: Any, error: Exception | None = None) -> None:
+        self.memory, self._f, self._given = memory, f, error
+        self._args: tuple[Any, ...] = ()
+        self._events: list[_Call | _Changes] = []
+        self._snapshot = Snapshot()
+        self._recent: deque[tuple[list[Any], Facts]] = deque(maxlen=32)
+        self._entered: CodeType | None = None
+        self._before_all: tuple[Any, ...] = ()
+        self._known: set[int] = set()
+        self._place: tuple[Function, Span] | tuple[None, None] = None, None
+
+    def run(self, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """``f(*args, **kwargs)``"""
+        memory = self.memory
+        self._args = (*args, *kwargs.values())
+        self._before, memory.region = memory.region, self
+        try:
+            with Watch(self._see):
+                return f(*args, **kwargs)
+        finally:
+            memory.region = self._before
+            self._log()
+            self._snapshot.release()
+            self._recent.clear()
+            self._args = self._before_all = ()
+
+    def before(self, blank: Any, n: int) -> Callable[[Any], tuple[Any, ...]]:
+        """The pullback of an operation of `n` operands whose own is `blank`, if this is run in
+        it."""
+
+        def region_back(y_bar: Any) -> tuple[Any, ...]:
+            self.back(None)
+            return blank(y_bar) if blank is not None else (None,) * (n + 1)
+
+        return region_back
+
+    @property
+    def has_effects(self) -> bool:
+        """Whether anything came back or was changed."""
+        return bool(self._events)
+
+    def back(self, bar: Any) -> None:
+        """Run backwards what came back, and undo what was changed; `bar` is the poison of the
+        result, if that has one."""
+        for event in reversed(self._events):
+            event.back(self.memory, bar)
+
+    # ---- calls through the engine ----------------------------------------------------------------
+
+    def call(self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run a function of the user's that was asked for, as part of the operation."""
+        from adjoint.run.dispatch import call_keywords
+
+        return self._through(lambda inner: call_keywords(inner, 1, f, args, kwargs))
+
+    def step(self, iterator: Iterator) -> Any:
+        """The next element of an iterator."""
+        return self._through(lambda inner: iterator.step(inner, 1))
+
+    def _through(self, run: Callable[[list[Any]], Any]) -> Any:
+        self._log()
+        memory = self.memory
+        call = _Call(memory)
+        self._events.append(call)
+        memory.region = None
+        try:
+            with Watch(None):
+                call.value = run(call.inner)
+        finally:
+            memory.region = self
+            self._look_again()
+        return call.value
+
+    # ---- functions that are entered otherwise ----------------------------------------------------
+
+    def _see(self, frame: FrameType) -> None:
+        """Keep what the function that begins in `frame` can change."""
+        code = frame.f_code
+        facts = facts_of(code)
+        outer = _outer_roots(frame, facts)
+        if self._entered is None:
+            self._place, self._entered = current_place(), code
+            self._before_all = self._f, *self._args, *outer
+            for value in self._snapshot.add(self._before_all, facts):
+                self._known |= {id(value), id(fields_of(value))}
+        elif is_of_the_library(self._entered):
+            self._entered = code  # the user's own are those to tell of
+        for name in code.co_names:
+            if name in frame.f_globals:
+                self._snapshot.add_variable(frame.f_globals, name)
+        roots = [*frame.f_locals.values(), *outer]
+        self._recent.append((roots, facts))
+        self._snapshot.add(roots, facts)
+
+    def _log(self) -> None:
+        if self._entered is None:
+            return
+        changes = self._snapshot.changes()
+        if changes:
+            known = self._before_all, self._known
+            self._events.append(_Changes(self.memory, changes, *known, self._error()))
+
+    def _look_again(self) -> None:
+        """Keep things as they are now."""
+        if self._entered is not None:
+            self._snapshot = Snapshot()
+            for roots, facts in self._recent:
+                self._snapshot.add(roots, facts)
+
+    def _error(self) -> Exception:
+        from adjoint.run.unknown import name_of
+
+        if self._given is not None:
+            return self._given
+        function, span = self._place
+        entered = "a function" if self._entered is None else f"'{self._entered.co_qualname}'"
+        return NoDerivativeError(
+            f"a derivative of what {entered} has stored is needed, which was called by"
+            f" '{name_of(self._f)}', whose calls are not followed",
+            hint="store it in code that is called from Python, or store ad.stop_gradient(...) if"
+            " it has no derivative",
+            filename=None if function is None else function.filename,
+            span=span,
+        )
+
+
+def _outer_roots(frame: FrameType, facts: Facts) -> list[Any]:
+    """What a function gets at that it is not given: captured and global variables."""
+    code, namespace, local = frame.f_code, frame.f_globals, frame.f_locals
+    roots = [local[name] for name in code.co_freevars if name in local]
+    for name in code.co_names:
+        value = namespace.get(name)
+        if isinstance(value, ModuleType):
+            known = vars(value)
+            roots += [known[other] for other in code.co_names if other in known]
+        else:
+            roots.append(value)
+    if facts.assigned:
+        for f in gc.get_referrers(code):
+            if type(f) is FunctionType:
+                roots += f.__closure__ or ()
+    return [root for root in roots if type(root) not in LEAVES]
+
+
+def native(
+    record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """``f(*args, **kwargs)``, which has no derivative of its own."""
+    if not (record[0].handed or reaches(args) or (kwargs and reaches(kwargs.values()))):
+        return f(*args, **kwargs)
+    return watched(record, slot, f, f, args, kwargs)
+
+
+def watched(
+    record: list[Any],
+    slot: int,
+    f: Any,
+    run: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    error: Exception | None = None,
+) -> Any:
+    """``run(*args, **kwargs)`` for `f`; its pullback may be left in the slot."""
+    n = len(args) + len(kwargs)
+    region = Region(record[0], f, error)
+    blank = record[slot]
+    linked = record[slot] = region.before(blank, n)
+    y = region.run(run, args, kwargs)
+    own = blank if record[slot] is linked else record[slot]
+    record[slot] = region.before(own, n) if region.has_effects else own
+    return y
+
+
+# ---- functions that are handed out ---------------------------------------------------------------
+
+
+class Lent:
+    """Stands for a function of the user's that is given to code that is not differentiated."""
+
+    __slots__ = ("__weakref__", "_f", "_memory")
+
+    def __init__(self, memory: Memory, f: Any) -> None:
+        self._memory, self._f = memory, f
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        region = self._memory.region
+        return self._f(*args, **kwargs) if region is None else region.call(self._f, args, kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._f, name)
+
+
+STAND_INS.append(Lent)
+
+
+def lend(memory: Memory, f: Any) -> Any:
+    """What to hand out for `f`: itself where it is not a function of the user's."""
+    return Lent(memory, f) if callable(f) and not isinstance(f, type) and reaches((f,)) else f

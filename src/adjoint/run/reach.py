@@ -1,0 +1,249 @@
+"""Whether code in C, or of a package that is left alone, may enter the user's Python code through
+what it is given."""
+
+from __future__ import annotations
+
+import functools
+import gc
+import weakref
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterable
+from types import (
+    BuiltinFunctionType,
+    CodeType,
+    FunctionType,
+    MappingProxyType,
+    MethodType,
+    MethodWrapperType,
+    ModuleType,
+)
+from typing import Any
+
+import numpy as np
+
+from adjoint.run.facts import facts_of
+from adjoint.run.iterator import Iterator
+from adjoint.run.snapshot import LEAVES, contents
+from adjoint.run.structure import fields_of
+from adjoint.run.watch import is_the_users
+
+__all__ = ["COMPARED", "HASHED", "INDEXED", "STAND_INS", "Asks", "has_code", "reaches"]
+
+STAND_INS: list[type] = [Iterator]
+"""Classes of the library's whose instances run the user's code when C asks them."""
+
+_FEW = 256
+"""How many objects are looked at; where there are more, it may."""
+_LOOKED_INTO = (
+    list, tuple, set, frozenset, dict, deque, functools.partial, MappingProxyType, MethodType,
+    BuiltinFunctionType, MethodWrapperType, slice, OrderedDict,
+)  # fmt: skip
+_NOTHING = frozenset(
+    {FunctionType, ModuleType, CodeType, np.dtype, staticmethod, classmethod, property}
+)
+_PLAIN = LEAVES | {type}
+"""Types of what is compared, hashed and shown by nobody's code."""
+
+
+class _ByClass:
+    """Remembers something about classes for as long as they live."""
+
+    def __init__(self, find: Callable[[type], Any]) -> None:
+        self._find = find
+        self._known: dict[int, tuple[Any, Any]] = {}
+
+    def __call__(self, kind: type) -> Any:
+        known = self._known.get(id(kind))
+        if known is None:
+            reference = weakref.ref(kind, functools.partial(self._forget, id(kind)))
+            known = self._known[id(kind)] = self._find(kind), reference
+        return known[0]
+
+    def _forget(self, identity: int, _: Any) -> None:
+        self._known.pop(identity, None)
+
+
+def is_users_function(value: Any) -> bool:
+    """Whether something is a Python function of the user's."""
+    return type(value) is FunctionType and is_the_users(value.__code__, value.__globals__)
+
+
+def _defines_code(kind: type) -> bool:
+    for base in kind.__mro__:
+        if base.__flags__ & (1 << 9):  # Py_TPFLAGS_HEAPTYPE
+            for value in vars(base).values():
+                f = getattr(value, "fget", value)
+                if is_users_function(getattr(f, "__func__", f)):
+                    return True
+    return False
+
+
+has_code = _ByClass(_defines_code)
+"""Whether instances of a class can run methods that are the user's."""
+
+
+def reaches(values: Iterable[Any]) -> bool:
+    """Whether what is given to code that is not differentiated holds any code of the user's."""
+    for value in values:
+        kind = type(value)
+        if kind in LEAVES or _is_numeric(value):
+            continue
+        if (kind is list or kind is tuple) and LEAVES.issuperset(map(type, value)):
+            continue
+        if _reaches(value):
+            return True
+    return False
+
+
+def _is_numeric(value: Any) -> bool:
+    return type(value) is np.ndarray and not value.dtype.hasobject
+
+
+def _reaches(value: Any) -> bool:
+    seen: dict[int, Any] = {}
+    queue = deque([value])
+    while queue:
+        value = queue.popleft()
+        kind = type(value)
+        if kind in LEAVES or id(value) in seen:
+            continue
+        if len(seen) > _FEW:
+            return True
+        seen[id(value)] = value
+        if is_users_function(value):
+            return True
+        if kind is FunctionType:
+            queue += contents(value, kind)
+        elif issubclass(kind, tuple(STAND_INS)) or has_code(kind):
+            return True
+        elif issubclass(kind, type):
+            if has_code(value):
+                return True
+        else:
+            queue += _inside(value, kind)
+    return False
+
+
+def _inside(value: Any, kind: type) -> list[Any]:
+    """What something of C, or of a package that is left alone, holds."""
+    if issubclass(kind, _LOOKED_INTO):
+        return contents(value, kind)
+    if issubclass(kind, np.ndarray):
+        return contents(value, kind) if value.dtype.hasobject else []
+    if kind is weakref.ref:
+        return [value()]
+    if kind in _NOTHING or issubclass(kind, np.generic):
+        return []
+    return gc.get_referents(value)
+
+
+# ---- special methods -----------------------------------------------------------------------------
+
+
+class Asks:
+    """Whether some special methods, asked of values and of what is in them, are the user's code."""
+
+    def __init__(self, *names: str) -> None:
+        self.of = _ByClass(lambda kind: max(_level(kind, name) for name in names))
+        """The level for instances of a class, whatever they hold."""
+        self._is_simple = _ByClass(lambda kind: all(_is_closed(kind, name) for name in names))
+
+    def __call__(self, *values: Any) -> int:
+        """0: they enter no code of the user's; 1: only what cannot store anything by itself; 2: any
+        code."""
+        for value in values:
+            kind = type(value)
+            if kind in _PLAIN:
+                continue
+            if (kind is list or kind is tuple) and _PLAIN.issuperset(map(type, value)):
+                continue
+            return self._among(values)
+        return 0
+
+    def _among(self, values: tuple[Any, ...]) -> int:
+        level = 0
+        seen: dict[int, Any] = {}
+        queue = deque(values)
+        while queue and level < 2:
+            value = queue.popleft()
+            kind = type(value)
+            if kind in _PLAIN or _is_numeric(value) or id(value) in seen:
+                continue
+            if len(seen) > _FEW:
+                return max(level, 1)
+            seen[id(value)] = value
+            if issubclass(kind, Iterator):
+                return 2
+            own = self.of(kind)
+            if own > level and not (own == 1 and self._is_simple(kind) and _is_plain(value)):
+                level = own
+            if issubclass(kind, _LOOKED_INTO):
+                queue += contents(value, kind)
+            elif not _has_fields(kind):
+                inside = _inside(value, kind)
+                if kind is not FunctionType and any(map(is_users_function, inside)):
+                    return 2  # something of C that calls it
+                queue += inside
+        return level
+
+
+def _has_fields(kind: type) -> bool:
+    """Whether instances are ordinary objects, of which C asks nothing but special methods."""
+    return bool(kind.__flags__ & (1 << 9) and kind.__dictoffset__)  # Py_TPFLAGS_HEAPTYPE
+
+
+def _method(kind: type, name: str) -> Any:
+    for base in kind.__mro__:
+        if name in vars(base):
+            return vars(base)[name]
+    return None
+
+
+def _level(kind: type, name: str) -> int:
+    method = _method(kind, name)
+    if type(method) is not FunctionType:
+        return 0 if method is None or type(method).__name__ in _OF_C else 2
+    if is_the_users(method.__code__, method.__globals__):
+        return 1 if facts_of(method.__code__).quiet else 2
+    # Classes that rules put in the place of C's ask what they hold.
+    return 2 if method.__module__.startswith("adjoint.rules.") else 0
+
+
+_OF_C = frozenset({"wrapper_descriptor", "method_descriptor", "builtin_function_or_method"})
+
+
+def _is_closed(kind: type, name: str) -> bool:
+    """Whether a special method looks at nothing but plain fields of objects of that class."""
+    method = _method(kind, name)
+    if type(method) is not FunctionType:
+        return True
+    held = [cell.cell_contents for cell in method.__closure__ or () if _is_filled(cell)]
+    for other in method.__code__.co_names:
+        held.append(method.__globals__.get(other))
+        static = _method(kind, other)
+        if static is not None and type(static) is not FunctionType and hasattr(static, "__get__"):
+            return static.__class__.__name__ in (*_OF_C, "member_descriptor", "getset_descriptor")
+    if any(type(_method(kind, asked)) is FunctionType for asked in _FETCHERS):
+        return False
+    return all(type(value) in _PLAIN or type(value) is FunctionType for value in held)
+
+
+_FETCHERS = ("__getattr__", "__getattribute__")
+
+
+def _is_filled(cell: Any) -> bool:
+    try:
+        return cell.cell_contents is not cell
+    except ValueError:
+        return False
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether the fields of an object are numbers, text and the like."""
+    fields = fields_of(value)
+    return fields is not None and LEAVES.issuperset(map(type, fields.values()))
+
+
+COMPARED = Asks("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__")
+HASHED = Asks("__hash__", "__eq__")
+INDEXED = Asks("__index__")

@@ -1,0 +1,164 @@
+"""What can be changed through some values, as it was when it was looked at."""
+
+from __future__ import annotations
+
+import functools
+from collections import deque
+from collections.abc import Iterable
+from types import (
+    BuiltinMethodType,
+    CellType,
+    FunctionType,
+    MappingProxyType,
+    MethodType,
+    MethodWrapperType,
+    ModuleType,
+)
+from typing import Any
+
+import numpy as np
+
+from adjoint.run.accumulate import Poison
+from adjoint.run.facts import Facts
+from adjoint.run.kept import WITH_FIELDS, Global, Kept, contents_of_cell, keep, slots
+from adjoint.run.memory import ABSENT, Memory
+from adjoint.run.structure import ATOMS, fields_of, slots_of
+
+__all__ = ["LEAVES", "Snapshot", "contents"]
+
+LEAVES: frozenset[type] = (ATOMS - {FunctionType, type, slice}) | {
+    float,
+    complex,
+    bytes,
+    np.float64,
+    np.float32,
+    np.int64,
+    np.bool_,
+    type(np.mean),
+}
+"""Types of what holds nothing that can be changed."""
+
+
+class Snapshot:
+    """What can be changed through some values, as it was when they were added: the nearest first,
+    of not more than `most` objects."""
+
+    def __init__(self, most: int = 4096) -> None:
+        self._most = most
+        self._kept: dict[Any, list[Kept]] = {}
+
+    def add(self, values: Iterable[Any], facts: Facts | None = None) -> list[Any]:
+        """Take up what `values` reach, by what a function could follow; gives all that it was."""
+        seen: dict[int, Any] = {}
+        queue = deque(values)
+        while queue and len(seen) < self._most:
+            value = queue.popleft()
+            kind = type(value)
+            if kind in LEAVES or id(value) in seen:
+                continue
+            seen[id(value)] = value
+            if id(value) not in self._kept:
+                self._kept[id(value)] = keep(value, kind)
+            queue += contents(value, kind) if facts is None else _followed(value, kind, facts)
+        return [*seen.values()]
+
+    def add_variable(self, namespace: dict[str, Any], name: str) -> None:
+        """Take up a global variable that may be assigned."""
+        if (id(namespace), name) not in self._kept:
+            variable = Global((namespace, name), namespace.get(name, ABSENT))
+            self._kept[id(namespace), name] = [variable]
+
+    def release(self) -> None:
+        """Hold nothing any more."""
+        self._kept = {}
+
+    def changes(self) -> list[Kept]:
+        """What is different now."""
+        return [one for kept in self._kept.values() for one in kept if one.differs()]
+
+
+def contents(value: Any, kind: type) -> list[Any]:
+    """What `value` holds, without what holds nothing."""
+    if issubclass(kind, np.ndarray):
+        held = value.ravel().tolist() if value.dtype.kind == "O" else []
+    elif issubclass(kind, list | tuple | set | frozenset | deque):
+        held = _elements(value, kind)
+    elif issubclass(kind, dict):
+        held = [*dict.values(value), *dict.keys(value)]
+    elif kind is FunctionType:
+        defaults = value.__defaults__ or (), value.__kwdefaults__ or {}
+        held = [*(value.__closure__ or ()), *defaults]
+    elif kind is CellType:
+        held = [contents_of_cell(value)]
+    elif kind in (MethodType, BuiltinMethodType, MethodWrapperType):
+        held = [value.__self__, getattr(value, "__func__", None)]
+    elif kind is functools.partial:
+        held = [value.func, value.args, value.keywords]
+    elif kind is slice:
+        held = [value.start, value.stop, value.step]
+    elif kind is MappingProxyType:
+        held = [*value.values()]
+    elif issubclass(kind, type):
+        held = [] if not value.__flags__ & (1 << 9) else _attributes(value)
+    elif issubclass(kind, ModuleType | Memory | Poison):
+        return []
+    else:
+        held = []
+    if kind.__flags__ & (1 << 9) or kind in WITH_FIELDS:
+        if (fields := fields_of(value)) is not None and kind is not type:
+            held = [*held, *fields.values()]
+        held = [*held, *slots(value), kind]
+    if set(map(type, held)) <= LEAVES:
+        return []
+    return [item for item in held if type(item) not in LEAVES]
+
+
+def _followed(value: Any, kind: type, facts: Facts) -> list[Any]:
+    """What a function could get at from `value`."""
+    names = facts.names
+    if names is None:
+        return contents(value, kind)
+    if issubclass(kind, list | tuple | set | frozenset | deque | dict | np.ndarray):
+        held = contents(value, kind) if facts.into_containers else []
+    elif kind in (FunctionType, MethodType) or issubclass(kind, type):
+        return []  # what they run is looked at when it is entered
+    else:
+        held = contents(value, kind) if not _is_record(kind) else []
+    if _is_record(kind):
+        fields = fields_of(value) or {}
+        held += [fields[name] for name in names if name in fields]
+        held += [item for name, item in zip(slots_of(kind), slots(value)) if name in names]  # noqa: B905
+        if any(type(found) is not FunctionType for found in _in_class(kind, names)):
+            held.append(kind)
+    return [item for item in held if type(item) not in LEAVES]
+
+
+def _is_record(kind: type) -> bool:
+    return bool(kind.__flags__ & (1 << 9))  # Py_TPFLAGS_HEAPTYPE
+
+
+def _in_class(kind: type, names: Iterable[str]) -> list[Any]:
+    """What the classes of an object hold under some names; the class, if that is one of them."""
+    found: list[Any] = [kind] if "__class__" in names or "type" in names else []
+    for base in kind.__mro__:
+        if _is_record(base):
+            known = vars(base)
+            found += [known[name] for name in names if name in known]
+    return found
+
+
+def _elements(value: Any, kind: type) -> list[Any]:
+    for base in (list, tuple, set, frozenset, deque):
+        if issubclass(kind, base):
+            return [*base.__iter__(value)]
+    return []
+
+
+def _attributes(cls: type) -> list[Any]:
+    """The attributes of a class that may be changed, and its bases."""
+    held = [
+        value
+        for name, value in vars(cls).items()
+        if not name.startswith("__") and type(value) is not FunctionType
+    ]
+    return [*held, *cls.__bases__]

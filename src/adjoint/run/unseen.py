@@ -1,0 +1,195 @@
+"""Runs of functions that nothing is known of: what they change or store where nobody sees it is
+refused."""
+
+from __future__ import annotations
+
+import array
+import functools
+import gc
+import operator
+import sys
+import warnings
+from types import FunctionType, MethodType
+from typing import Any
+
+import numpy as np
+
+from adjoint.errors import MutationError
+from adjoint.run.memory import Memory, refused, root_of, swap_contents
+from adjoint.run.native import Lent, Region
+from adjoint.run.place import from_the_users_place
+from adjoint.run.snapshot import Snapshot
+from adjoint.run.structure import ATOMS, by_value, fields_of, is_record
+
+__all__ = ["changed", "package_of", "run_checked", "snapshot"]
+
+
+def run_checked(
+    memory: Memory,
+    f: Any,
+    region: Region | None,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    given: tuple[Any, ...],
+) -> tuple[Any, int | None]:
+    """``f(*args, **kwargs)``, which may not change or store what is `given` to it; with the
+    position in the log of what it may."""
+    before = [snapshot(value) for value in given]
+    counts = [sys.getrefcount(given[i]) for i in range(len(given))]
+    deep = Snapshot(_FEW)
+    deep.add([value for value in given if not by_value(value) and type(value) is not Lent])
+    run = f
+    if package_of(f) in _LOOK_AROUND:
+        run = from_the_users_place(f, _depth(f, args, kwargs))
+    y = run(*args, **kwargs) if region is None else region.run(run, args, kwargs)
+    position = _check_unchanged(memory, f, given, before)
+    if region is None or not region.has_effects:
+        _check_deep(f, deep)
+        deep.release()
+        _check_not_stored(memory, f, given, counts, y)
+    return y, position
+
+
+_LOOK_AROUND = frozenset({"enum", "inspect", "logging", "traceback", "typing", "warnings"})
+"""Packages whose functions ask who called them."""
+
+
+def package_of(f: Any) -> str:
+    module = getattr(f, "__module__", None)
+    return module.partition(".")[0].lstrip("_") if type(module) is str else ""
+
+
+def _depth(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
+    """How many callers a function may look at."""
+    if package_of(f) in ("inspect", "traceback"):
+        wanted = sys.getrecursionlimit()
+    else:
+        at = args[2] if f is warnings.warn and len(args) > 2 else 1
+        wanted = kwargs.get("stacklevel", at)
+    return max(wanted, 1) if type(wanted) is int else 1
+
+
+# ---- what was changed or stored ------------------------------------------------------------------
+
+
+def snapshot(value: Any) -> Any:
+    """What `changed` compares a mutable value with; ``None`` for others."""
+    kind = type(value)
+    if isinstance(value, np.ndarray):
+        return np.array(value) if value.dtype.kind in "fciub" else None
+    if kind is array.array:
+        return array.array(value.typecode, value)
+    if isinstance(value, list | dict | set):
+        base: Any = next(base for base in (list, dict, set) if isinstance(value, base))
+        return base.copy(value)  # not what a subclass makes of it
+    fields = fields_of(value) if not isinstance(value, type | FunctionType) else None
+    return None if fields is None else dict(fields)
+
+
+def _check_unchanged(
+    memory: Memory, f: Any, inputs: tuple[Any, ...], before: list[Any]
+) -> int | None:
+    """Refuse a change of what may carry a derivative; log that of integers.
+
+    Returns
+    -------
+    int or None
+        The position in the log, if there was one.
+    """
+    position = None
+    for value, saved in zip(inputs, before, strict=True):
+        if saved is None or not changed(value, saved):
+            continue
+        if isinstance(value, np.ndarray) and value.dtype.kind in "iub":
+            noted = memory.note(swap_contents, value, saved)
+            position = noted if position is None else position
+            continue
+        raise _error_of(f, f"changed the {type(value).__name__} that it was given")
+    return position
+
+
+def _error_of(
+    f: Any, what: str, hint: str = "give it a copy, or do the change in Python"
+) -> MutationError:
+    from adjoint.run.unknown import name_of
+
+    return refused(f"'{name_of(f)}', which has neither a rule nor Python source, {what}", hint)
+
+
+_FEW = 512
+"""How many objects that are reached from those that are given are compared."""
+
+
+def _check_deep(f: Any, held: Snapshot) -> None:
+    """What was given holds, a few steps away, something that was changed and may carry a
+    derivative."""
+    for kept in held.changes():
+        if any(type(value) not in ATOMS for pair in kept.pairs() for value in pair):
+            raise _error_of(f, f"changed a {type(kept.owner).__name__} inside what it was given")
+
+
+_FUNCTIONS = frozenset({FunctionType, MethodType, functools.partial})
+
+
+def _check_not_stored(
+    memory: Memory, f: Any, watched: tuple[Any, ...], counts: list[int], y: Any
+) -> None:
+    """A number or an array that is held once more than before, and not by the result, was put
+    somewhere unseen."""
+    now = [
+        sys.getrefcount(watched[i]) for i in range(len(watched))
+    ]  # counted as before: no name of its own
+    for value, more in zip(watched, map(operator.sub, now, counts), strict=True):
+        if more > 0 and type(value) in _FUNCTIONS and not _holds(y, value, 2):
+            memory.handed.append(value)
+            continue
+        carries = (
+            type(value) is float
+            or type(value) in (list, dict, set)
+            or is_record(value)
+            or (isinstance(value, np.ndarray) and value.dtype.kind in "fc")
+        )
+        if not carries or y is value:
+            continue
+        if more > 0 and not _holds(y, value, 2) and not _hides(y):
+            raise _error_of(
+                f,
+                f"stored the {type(value).__name__} that it was given",
+                "store it in a list, a dict or an attribute, or store ad.stop_gradient(x)",
+            )
+
+
+def _hides(y: Any) -> bool:
+    """Whether a result may hold what nobody sees: then its own poison stands for it."""
+    from adjoint.run.unknown import is_opaque
+
+    return not by_value(y) and type(y) not in ATOMS and is_opaque(y)
+
+
+def _holds(owner: Any, value: Any, depth: int) -> bool:
+    """Whether a result holds `value`, or looks at its memory."""
+    if isinstance(owner, np.ndarray):
+        root = root_of(owner)
+        return root.base is value or (isinstance(value, np.ndarray) and root is root_of(value))
+    if type(owner) in ATOMS and type(owner) is not FunctionType:
+        return False
+    parts = gc.get_referents(owner)
+    return any(item is value for item in parts) or (
+        depth > 0 and any(_holds(item, value, depth - 1) for item in parts)
+    )
+
+
+def changed(value: Any, saved: Any) -> bool:
+    """Whether a value is no longer what its `snapshot` says."""
+    if isinstance(value, np.ndarray):
+        return value.shape != saved.shape or not np.array_equal(value, saved, equal_nan=True)
+    if isinstance(value, list):
+        return len(value) != len(saved) or any(
+            a is not b for a, b in zip(value, saved, strict=True)
+        )
+    if isinstance(value, set | array.array):
+        return bool(value != saved)
+    current = value if isinstance(value, dict) else value.__dict__
+    return len(current) != len(saved) or any(
+        current.get(key, saved) is not item for key, item in saved.items()
+    )

@@ -1,0 +1,233 @@
+"""Which of the user's functions are entered by code that is not differentiated, while it runs.
+
+From Python 3.12 on `sys.monitoring` tells, with an identifier of its own, so that profilers and
+debuggers are left alone; before, `sys.setprofile`, which passes on to the profiler that was set.
+Functions that cannot store anything are told once only.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Callable
+from types import CodeType, FrameType
+from typing import Any
+
+from adjoint.run.facts import facts_of
+
+__all__ = [
+    "HIDING",
+    "LEFT_ALONE",
+    "Watch",
+    "is_of_the_library",
+    "is_the_users",
+    "leave_out",
+    "release",
+]
+
+LEFT_ALONE = frozenset(
+    {
+        "inspect",
+        "typing",
+        "logging",
+        "warnings",
+        "re",
+        "enum",
+        "abc",
+        "importlib",
+        "threading",
+        "ast",
+        "tokenize",
+        "linecache",
+        "traceback",
+        "contextvars",
+        "weakref",
+        "fractions",
+        "numbers",
+        "unittest",
+        "pytest",
+        "_pytest",
+        "hypothesis",
+        "IPython",
+        "ipykernel",
+        "traitlets",
+        "tornado",
+        "zmq",
+    }
+)
+"""Packages of which nothing is lowered: they return no reals."""
+
+HIDING = frozenset(
+    {"_pytest", "hypothesis", "logging", "pytest", "threading", "unittest", "warnings", "weakref"}
+)
+"""Those among them that keep functions of the user's, and call them whatever they are given."""
+
+_TRUSTED = LEFT_ALONE | frozenset(
+    "codecs datetime encodings genericpath io json locale ntpath numpy os posixpath stat string"
+    " time token types".split()
+)
+"""Packages whose own code stores nothing unseen; what they call back is watched."""
+
+_LIBRARY = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_USER_PARTS = tuple(os.path.join(_LIBRARY, part) for part in ("nn", "value", "demo"))
+
+
+_left_out: dict[int, CodeType] = {}
+
+
+def leave_out(code: CodeType) -> None:
+    """Say that code which bears the name of a file of the user's is the library's."""
+    _left_out[id(code)] = code
+
+
+def is_the_users(code: CodeType, namespace: dict[str, Any]) -> bool:
+    """Whether code is neither the library's, nor generated, nor of a package that is left alone."""
+    filename = code.co_filename
+    if filename.startswith(("<adjoint ", _LIBRARY)) and not filename.startswith(_USER_PARTS):
+        return False
+    if id(code) in _left_out:
+        return False
+    module = namespace.get("__name__")
+    return type(module) is not str or module.partition(".")[0] not in _TRUSTED
+
+
+_STANDARD = os.path.dirname(os.__file__)
+
+
+def is_of_the_library(code: CodeType) -> bool:
+    """Whether code is of Python's standard library, or of an installed package."""
+    return code.co_filename.startswith((_STANDARD, "<frozen"))
+
+
+# ---- being told ----------------------------------------------------------------------------------
+
+See = Callable[[FrameType], None]
+_seeing: dict[int, See | None] = {}
+"""By thread: what is told of the functions that are entered."""
+
+
+def _is_told(frame: FrameType) -> bool:
+    return is_the_users(frame.f_code, frame.f_globals) and not facts_of(frame.f_code).quiet
+
+
+class _Monitor:
+    """`sys.monitoring`, whose events are those of all threads.
+
+    Each change of what is monitored makes the interpreter go through all code that runs from then
+    on, so it goes on until `release`.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._tool: int | None = None
+        self._told: dict[int, tuple[CodeType, bool]] = {}
+        self.is_on = False
+
+    def start(self) -> bool:
+        if not self.is_on:
+            monitoring: Any = sys.monitoring  # type: ignore[attr-defined,unused-ignore]
+            with self._lock:
+                if self._tool is None and not self._claim(monitoring):
+                    return False
+                monitoring.set_events(self._tool, self._events)
+                self.is_on = True
+        return True
+
+    def stop(self) -> None:
+        """Nothing is told that nobody wants to see."""
+
+    def release(self) -> None:
+        with self._lock:
+            sys.monitoring.set_events(self._tool, 0)  # type: ignore[attr-defined,unused-ignore]
+            self.is_on = False
+
+    def _claim(self, monitoring: Any) -> bool:
+        """Take an identifier, and keep it: what was switched off under it stays off."""
+        for tool in (4, 3, 1, 5, 0, 2):
+            if monitoring.get_tool(tool) is None:
+                monitoring.use_tool_id(tool, "adjoint")
+                events = monitoring.events
+                self._events = events.PY_START | events.PY_RESUME
+                for event in (events.PY_START, events.PY_RESUME):
+                    monitoring.register_callback(tool, event, self._entered)
+                self._tool, self._off = tool, monitoring.DISABLE
+                return True
+        return False
+
+    def _entered(self, code: CodeType, offset: int) -> Any:
+        frame = sys._getframe(1)
+        known = self._told.get(id(code))
+        if known is None:
+            known = self._told[id(code)] = code, _is_told(frame)
+        if not known[1]:
+            return self._off
+        see = _seeing.get(threading.get_ident())
+        if see is not None:
+            see(frame)
+        return None
+
+
+class _Profile:
+    """`sys.setprofile`, which is of one thread; the profiler that was set still gets its events."""
+
+    def __init__(self) -> None:
+        self._local = threading.local()
+
+    def start(self) -> bool:
+        depth = getattr(self._local, "depth", 0)
+        self._local.depth = depth + 1
+        if depth == 0:
+            self._local.before = sys.getprofile()
+            sys.setprofile(self._event)
+        return True
+
+    def stop(self) -> None:
+        self._local.depth -= 1
+        if self._local.depth == 0:
+            before: Any = self._local.before
+            if before is None or callable(before):
+                sys.setprofile(before)
+            else:  # a profiler in C, which sets itself
+                sys.setprofile(None)
+                before.enable()
+
+    def _event(self, frame: FrameType, event: str, arg: Any) -> None:
+        before = self._local.before
+        if callable(before):
+            before(frame, event, arg)
+        if event == "call":
+            see = _seeing.get(threading.get_ident())
+            if see is not None and _is_told(frame):
+                see(frame)
+
+
+_profile = _Profile()
+_monitor = _Monitor() if hasattr(sys, "monitoring") else None
+
+
+def release() -> None:
+    """The last differentiated call has come to its end."""
+    if _monitor is not None and _monitor.is_on:
+        _monitor.release()
+
+
+class Watch:
+    """While it is entered, `see` is told of each frame of the user's that begins or goes on."""
+
+    __slots__ = ("_before", "_see", "_source")
+
+    def __init__(self, see: See | None) -> None:
+        self._see = see
+
+    def __enter__(self) -> None:
+        thread = threading.get_ident()
+        self._before = _seeing.get(thread)
+        self._source: Any = _monitor if _monitor is not None and _monitor.start() else _profile
+        if self._source is _profile:
+            _profile.start()
+        _seeing[thread] = self._see
+
+    def __exit__(self, *_: object) -> None:
+        _seeing[threading.get_ident()] = self._before
+        self._source.stop()
