@@ -248,3 +248,43 @@ def generator_with_context(x):
             yield scale * x
 
     return sum(generate()) + sum(log)
+
+
+@case(0.7, 0.4)
+@case(1.7, 0.4)
+def generator_that_never_yields(x, y):
+    seen = []
+
+    def generate():
+        for k in range(2):
+            seen.append(x * y)
+            if x > 1.0:
+                return x * x
+                yield y
+            break
+            yield x
+        return y * seen[-1]
+
+    it = generate()
+    try:
+        next(it)
+    except StopIteration as end:
+        seen.append(end.value)
+    it.close()
+    return sum(seen) * x
+
+
+@case(0.7)
+def generator_that_raises_before_it_yields(x):
+    def generate(p):
+        p, p = 0.5 * p, p * p
+        raise ValueError(p)
+        yield p
+
+    it = generate(x)
+    try:
+        return next(it)
+    except ValueError as error:
+        return error.args[0] * next(it, x)
+    finally:
+        it.close()

@@ -16,6 +16,7 @@ from adjoint.ir.nodes import (
     Path,
     Span,
     Var,
+    Yield,
 )
 from adjoint.ir.sweeps import Blank, Sweeps
 from adjoint.ir.walk import operands, targets, walk
@@ -81,11 +82,17 @@ def emit(
     )
     cells = names.fresh("cells")
     parameters = [parameter.name for parameter in function.parameters]
+    # A generator whose every yield stands where control does not come is one nevertheless.
+    never_yields = function.is_generator and not any(
+        isinstance(op, Yield) for op in walk(function.body)
+    )
     head = names.fresh("forward")
     with writer.block(f"def {head}({', '.join([forward.record, cells, *parameters])}):"):
         for i, (_, var) in enumerate(function.free):
             writer.line(f"{var.name} = {cells}[{i}]")
         forward.region(sweeps.forward)
+        if never_yields:
+            writer.line("if False: yield")
     if forward.has_loops:
         writer.lines.insert(1, f"        {memory} = {forward.record}[0]")
         writer.spans.insert(1, None)
@@ -93,7 +100,7 @@ def emit(
     backward = Writer(function.filename, indent=1)
     tail = names.fresh("reverse")
     emitter = ReverseEmitter(backward, names, runtime)
-    emitter.function(tail, sweeps.reverse, parameters)
+    emitter.function(tail, sweeps.reverse, parameters, never_yields)
     backward.line("")
     backward.line(f"return {head}, {tail}")
     build = f"def build({', '.join(names.bound)}):"

@@ -36,14 +36,21 @@ class ReverseEmitter:
         self._live: set[str] = set()
         self._sticky: set[str] = set()
 
-    def function(self, head: str, region: BackRegion, parameters: Iterable[str]) -> None:
+    def function(
+        self, head: str, region: BackRegion, parameters: Iterable[str], never_yields: bool = False
+    ) -> None:
         """The whole function `head`; the result is the cotangent of the function itself, then those
-        of the parameters."""
+        of the parameters.
+
+        `never_yields`: it has to be a generator, although nothing in it says so.
+        """
         seed, live = SEED, set[str]()
         match region:
             case (Seed(value=Var(name=name)), *rest):
                 seed, live, region = _bar(name), {name}, tuple(rest)
         with self._writer.block(f"def {head}(rec, {seed}):"):
+            if never_yields:
+                self._writer.line("if False: yield")
             _Flow(self._sticky).region(region, set(live))
             for name in sorted(self._sticky - live):
                 self._writer.line(f"{_bar(name)} = None")
