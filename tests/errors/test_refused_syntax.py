@@ -168,9 +168,9 @@ def test_what_has_no_one_place_is_said():
     assert_tells(info.value, f, "y[:] = x")
 
 
-def reshaped(x):
+def restrided(x):
     y = x * 1
-    y.shape = (3, 1)
+    y.strides = (0,)
     return y.sum()
 
 
@@ -188,7 +188,7 @@ def resized(x):
 
 @pytest.mark.parametrize(
     "f, text",
-    [(reshaped, "y.shape = (3, 1)"), (retyped, "y.dtype = np.int64"), (resized, "y.resize(5)")],
+    [(restrided, "y.strides = (0,)"), (retyped, "y.dtype = np.int64"), (resized, "y.resize(5)")],
 )
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_what_changes_the_meaning_of_memory(f, text):

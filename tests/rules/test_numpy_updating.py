@@ -180,7 +180,7 @@ def test_shuffle_matrix(f):
         lambda a: a.resize(2, 2),
         lambda a: a.byteswap(inplace=True),
         lambda a: a.byteswap(True),
-        lambda a: a.setfield(1.0, float),
+        lambda a: a.setfield(1, np.int64),
     ],
 )
 def test_refused(change):

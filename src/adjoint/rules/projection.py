@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import partial
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -140,6 +141,8 @@ def _classify(kind: type) -> str:
     duck = all(
         hasattr(kind, name) for name in ("__array_function__", "__array_ufunc__", "dtype", "shape")
     )
+    # A class of Python's says so in code that is differentiated like any other.
+    duck = duck and not isinstance(getattr(kind, "__array_ufunc__", None), FunctionType)
     return _BY_DTYPE if duck else _NO
 
 

@@ -86,10 +86,9 @@ def read_array(record: list[Any], slot: int, x: np.ndarray[Any, Any], index: Any
         record[slot] = slice_back
         return y
     if not _carries(x):
-        if x.dtype.kind == "O":
-            return run_unknown(
-                memory, record, slot, operator.getitem, (x, index), {}, "reads an array of objects"
-            )
+        if x.dtype.kind in "OV":
+            why = f"reads an array of {'objects' if x.dtype.kind == 'O' else 'records'}"
+            return run_unknown(memory, record, slot, operator.getitem, (x, index), {}, why)
         return y
     # A part that was copied is an array of its own; a view is memory of `x`.
     fresh = isinstance(y, ndarray) and root_of(y) is not root_of(x)
@@ -165,6 +164,8 @@ def write_array(
     if converts(AS_ELEMENT, value):
         with_numbers(record, slot, AS_ELEMENT, write_array, (x, index, value))
         return
+    if type(index) is str:
+        x, index = x[index], ...  # a field of each element
     carries = memory.mark_written(x)
     index = _own(index)
     part = x[index]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import gc
-from types import FunctionType, ModuleType
+from types import CellType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -19,16 +19,27 @@ from adjoint.run.dispatch import (
     method_rules,
     run_rules,
 )
-from adjoint.run.memory import ABSENT, Memory, refused, swap_item, swap_slot, swap_with
+from adjoint.run.memory import (
+    ABSENT,
+    Memory,
+    refused,
+    swap_cell,
+    swap_item,
+    swap_slot,
+    swap_with,
+)
 from adjoint.run.structure import fields_of, slot_owner
 from adjoint.run.unknown import run_unknown
 
 __all__ = [
+    "change_cell",
     "class_dict",
     "delete_attribute",
+    "delete_plain",
     "set_attribute",
     "take_class_entry",
     "write_attribute",
+    "write_class",
     "write_global",
 ]
 
@@ -50,6 +61,9 @@ def set_attribute(record: list[Any], slot: int, obj: Any, name: str, value: Any)
     if isinstance(obj, ndarray) and name in ("shape", "strides", "dtype", "data"):
         if name != "data" and value == getattr(obj, name):
             return  # nothing changes
+        if name == "shape":
+            _reshape(record, slot, obj, value)
+            return
         raise refused(
             f"'{name}' of an array is assigned inside differentiated code",
             "make a new array: x.reshape(...), x.view(...) or x.astype(...)",
@@ -64,8 +78,8 @@ def set_attribute(record: list[Any], slot: int, obj: Any, name: str, value: Any)
     if kind is ModuleType:
         write_global(record, slot, vars(obj), name, value)
         return
-    if isinstance(obj, type):
-        _write_class(record, slot, obj, name, value)
+    if isinstance(obj, type) and not hasattr(class_attribute(kind, name), "__set__"):
+        write_class(record, slot, obj, name, value)
         return
     write_attribute(record, slot, obj, name, value)
 
@@ -101,6 +115,10 @@ def write_attribute(record: list[Any], slot: int, obj: Any, name: str, value: An
             (static, obj, value),
             {},
         )
+        return
+    if type(obj) is CellType and name == "cell_contents":
+        change_cell(record, slot, obj, 4)
+        obj.cell_contents = value
         return
     fields = fields_of(obj) if not isinstance(obj, type) else None
     if name == "__dict__" and isinstance(value, dict) and fields is not None:
@@ -163,7 +181,61 @@ def _log_field(record: list[Any], slot: int, fields: dict[str, Any], name: str, 
     record[slot] = write_back
 
 
-def _write_class(record: list[Any], slot: int, cls: type, name: str, value: Any) -> None:
+def change_cell(record: list[Any], slot: int, cell: CellType, n: int) -> None:
+    """Log that a cell is about to be changed; `n` cotangents, that of the value last."""
+    memory: Memory = record[0]
+    try:
+        old = cell.cell_contents
+    except ValueError:
+        old = ABSENT
+    position = memory.note(swap_cell, cell, old)
+
+    def change_back(_: Any) -> tuple[Any, ...]:
+        memory.rewind(position)
+        value_bar = memory.take_entry(cell, None)
+        return (None, None, None, value_bar)[4 - n :] if n != 2 else (None, None)
+
+    record[slot] = change_back
+
+
+def _reshape(record: list[Any], slot: int, array: np.ndarray[Any, Any], shape: Any) -> None:
+    """``array.shape = shape``: from now on the cotangent belongs to the memory, where no shape
+    matters."""
+    memory: Memory = record[0]
+    if array.dtype.kind in "fc":
+        memory.mark_written(array)
+    old = array.shape
+    array.shape = shape
+    _log_turns(
+        record,
+        slot,
+        functools.partial(_set_shape, memory, array, old),
+        functools.partial(_set_shape, memory, array, array.shape),
+    )
+
+
+def _set_shape(memory: Memory, array: Any, shape: Any) -> None:
+    if hasattr(array, "_set_shape"):  # without the warning that the assignment gives
+        array._set_shape(shape)
+    else:
+        array.shape = shape
+    memory.reshape_shadow(array)
+
+
+def _log_turns(record: list[Any], slot: int, undo: Any, redo: Any) -> None:
+    """Log a change that moves no cotangent."""
+    memory: Memory = record[0]
+    position = memory.note(swap_with, undo, redo)
+
+    def turned_back(_: Any) -> tuple[Any, ...]:
+        memory.rewind(position)
+        return None, None, None, None
+
+    record[slot] = turned_back
+
+
+def write_class(record: list[Any], slot: int, cls: type, name: str, value: Any) -> None:
+    """``type.__setattr__(cls, name, value)``"""
     memory: Memory = record[0]
     had, old = name in vars(cls), vars(cls).get(name)
     type.__setattr__(cls, name, value)
@@ -208,14 +280,24 @@ def write_global(
 
 def delete_attribute(record: list[Any], slot: int, obj: Any, name: str) -> None:
     """``del obj.name``"""
-    kind = type(obj)
-    deleter: Any = kind.__delattr__
-    static = class_attribute(kind, name)
-    if type(deleter) is FunctionType:
+    deleter: Any = type(obj).__delattr__
+    if type(deleter) is FunctionType or (
+        type(deleter) in C_METHODS and deleter.__name__ != "__delattr__"  # = dict.__delitem__
+    ):
         call_keywords(record, slot, deleter, (obj, name), {})
         return
+    delete_plain(record, slot, obj, name)
+
+
+def delete_plain(record: list[Any], slot: int, obj: Any, name: str) -> None:
+    """``object.__delattr__(obj, name)``"""
+    static = class_attribute(type(obj), name)
     if type(static) is property and static.fdel is not None:
         linked(record, slot, lambda bars: NONE2, call_keywords, static.fdel, (obj,), {})
+        return
+    remover = getattr(type(static), "__delete__", None)
+    if type(remover) is FunctionType:
+        linked(record, slot, lambda bars: NONE2, call_keywords, remover, (static, obj), {})
         return
     memory: Memory = record[0]
     fields = fields_of(obj)
@@ -230,7 +312,7 @@ def delete_attribute(record: list[Any], slot: int, obj: Any, name: str) -> None:
         position = memory.note(swap_slot, static, obj, old)
     else:
         old = fields.get(name, ABSENT) if fields is not None else ABSENT
-        delattr(obj, name)
+        object.__delattr__(obj, name)
         if fields is None or old is ABSENT:
             return
         position = memory.note(swap_item, fields, name, old)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from types import FunctionType, MethodType, ModuleType
+from types import CellType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -39,11 +39,12 @@ def attribute(record: list[Any], slot: int, obj: Any, name: str, *default: Any) 
     """``obj.name``; the pullback returns ``(None, obj_bar, None)``."""
     kind = type(obj)
     if kind is ModuleType:
-        return (
-            read_global(record, slot, vars(obj), name)
-            if name in vars(obj)
-            else getattr(obj, name, *default)
-        )
+        namespace = vars(obj)
+        if name not in namespace:
+            return getattr(obj, name, *default)
+        if "__builtins__" not in namespace and namespace.get("__spec__", kind) is None:
+            return read_field(record, slot, namespace, name)  # made by hand, as an object is
+        return read_global(record, slot, namespace, name)
     if kind is ndarray or isinstance(obj, ndarray | np.generic) or by_value(obj):
         if has_field(obj, name):
             return plain_attribute(record, slot, obj, name)
@@ -179,11 +180,12 @@ def _of_class(record: list[Any], slot: int, cls: type, name: str, default: tuple
     for base in cls.__mro__:
         if name in vars(base):
             value = vars(base)[name]
-            return (
-                _class_value(record, slot, base, name, value)
-                if by_value(value)
-                else getattr(cls, name)
-            )
+            if by_value(value):
+                return _class_value(record, slot, base, name, value)
+            getter = getattr(type(value), "__get__", None)
+            if type(getter) is FunctionType:
+                return linked(record, slot, _nothing, call_keywords, getter, (value, None, cls), {})
+            return getattr(cls, name)
     if static is not _MISSING:
         return _by_class(record, slot, cls, kind, name, static)
     return getattr(cls, name, *default)
@@ -205,13 +207,22 @@ def _of_super(record: list[Any], slot: int, obj: Any, name: str) -> Any:
     mro = obj.__self_class__.__mro__
     for base in mro[mro.index(start) + 1 :]:
         static = vars(base).get(name)
-        if type(static) is property:
-            return linked(record, slot, _pair, call_keywords, static.fget, (target,), {})
-        if static is not None:
-            if by_value(static):
-                return _class_value(record, slot, base, name, static)
-            break
+        if static is None:
+            continue
+        if by_value(static):
+            return _class_value(record, slot, base, name, static)
+        descriptor = type(static)
+        if (
+            descriptor in _BOUND_BY_HAND
+            or type(getattr(descriptor, "__get__", None)) is FunctionType
+        ):
+            return _by_class(record, slot, target, type(target), name, static)
+        break
     return getattr(obj, name)
+
+
+_BOUND_BY_HAND = (property, _MEMBER, functools.cached_property)
+"""Descriptors of C that give what an object holds."""
 
 
 def _missing(record: list[Any], slot: int, obj: Any, name: str, default: tuple[Any, ...]) -> Any:
@@ -255,9 +266,9 @@ def _by_class(record: list[Any], slot: int, obj: Any, kind: type, name: str, sta
         return _named_item(record, slot, obj, name)
     getter = getattr(descriptor, "__get__", None)
     if type(getter) is FunctionType:
-        return linked(
-            record, slot, lambda bars: NONE2, call_keywords, getter, (static, obj, kind), {}
-        )
+        return linked(record, slot, _nothing, call_keywords, getter, (static, obj, kind), {})
+    if type(obj) is CellType and name == "cell_contents":
+        return _cell_contents(record, slot, obj)
     for base in kind.__mro__:
         if name in vars(base):
             if by_value(vars(base)[name]):
@@ -278,10 +289,23 @@ def _is_property(descriptor: type) -> bool:
     return issubclass(descriptor, property) and type(descriptor.__get__) in C_METHODS
 
 
+def _cell_contents(record: list[Any], slot: int, cell: CellType) -> Any:
+    value = cell.cell_contents
+    if by_value(value):
+        memory: Memory = record[0]
+
+        def contents_back(y_bar: Any) -> tuple[Any, ...]:
+            memory.add_entry(cell, None, y_bar)
+            return NONE2
+
+        record[slot] = contents_back
+    return value
+
+
 def _named_item(record: list[Any], slot: int, obj: Any, name: str) -> Any:
     from adjoint.run.items import item
 
-    return linked(record, slot, lambda bars: NONE2, item, obj, obj._fields.index(name))
+    return linked(record, slot, _nothing, item, obj, obj._fields.index(name))
 
 
 def _fill_cached_property(record: list[Any], slot: int, obj: Any, name: str, static: Any) -> Any:
@@ -299,6 +323,11 @@ def _fill_cached_property(record: list[Any], slot: int, obj: Any, name: str, sta
     value = call_keywords(inner, 1, static.func, (obj,), {})
     set_attribute(inner, 2, obj, name, value)
     return value
+
+
+def _nothing(bars: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What a getter is given keeps its cotangent in memory."""
+    return NONE2
 
 
 def _cached(bars: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -26,6 +26,7 @@ from adjoint.run.dispatch import (
     run_rules,
 )
 from adjoint.run.memory import Memory
+from adjoint.run.overrides import UFUNC_METHODS, function_override, ufunc_override
 from adjoint.run.unknown import run_unknown
 
 __all__ = ["call_object"]
@@ -68,6 +69,8 @@ def _builtin(
         from adjoint.run.construct import construct
 
         return construct(record, slot, owner, args, kwargs, by_metaclass=False)
+    if type(f) is types.MethodWrapperType and f.__name__ == "__call__":
+        return call_keywords(record, slot, owner, args, kwargs)
     if isinstance(owner, type) and f.__name__ == "fromkeys" and "fromkeys" not in vars(owner):
         from adjoint.rules.builtins.dicts import fromkeys_of
 
@@ -75,6 +78,10 @@ def _builtin(
         return linked(record, slot, _without_first, call_keywords, fromkeys_of, operands, kwargs)
     if isinstance(owner, type):  # dict.fromkeys, object.__new__
         return _ruled_or_unknown(record, slot, f, lookup((owner, f.__name__)), args, kwargs)
+    if type(owner) is np.ufunc and f.__name__ in UFUNC_METHODS:
+        y = ufunc_override(record, slot, owner, f.__name__, args, kwargs)
+        if y is not DECLINED:
+            return y
     kind = _class_of_method(f, owner)
     rules = method_rules(kind, f.__name__)
     if rules is None:
@@ -128,23 +135,25 @@ def _named(
     record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     """A callable of a C type that rules know by itself: ufuncs, dispatchers, unbound methods."""
+    if type(f) is _DISPATCHER:
+        y = function_override(record, slot, f, args, kwargs)
+        if y is not DECLINED:
+            return y
     rules = table.get(f)
     return _ruled_or_unknown(record, slot, f, lookup(f) if rules is None else rules, args, kwargs)
+
+
+_DISPATCHER = type(np.mean)
+"""NumPy's functions written in Python, which ask the classes of their arguments first."""
 
 
 def _ufunc(
     record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     """A ufunc; with ``out`` or ``where`` it is a write of the result of the plain call."""
-    for arg in args:
-        override = class_attribute(type(arg), "__array_ufunc__")
-        if type(override) is FunctionType:
-
-            def as_given(bars: tuple[Any, ...]) -> tuple[Any, ...]:
-                return (None, *bars[4:])
-
-            operands = (arg, f, "__call__", *args)
-            return linked(record, slot, as_given, call_keywords, override, operands, kwargs)
+    y = ufunc_override(record, slot, f, "__call__", args, kwargs)
+    if y is not DECLINED:
+        return y
     if not kwargs and len(args) <= f.nin:
         return _named(record, slot, f, args, kwargs)
     from adjoint.rules.numpy.keywords import gufunc_along, ufunc_as
@@ -158,6 +167,8 @@ def _ufunc(
         out = out[0]
     where = kwargs.get("where", True)
     rest = {key: value for key, value in kwargs.items() if key not in ("out", "where")}
+    if f.nout > 1 and out is not None and where is True:
+        return _into_all(record, slot, f, given, kwargs)
     if (f.nout > 1 and out is not None) or (out is None and where is not True):
         return run_unknown(
             record[0], record, slot, f, given, kwargs, "has no rule for these keywords"
@@ -168,8 +179,7 @@ def _ufunc(
         def as_cast(_: tuple[Any, ...]) -> tuple[Any, ...]:
             return (None, *record[0].take_items(args, len(args)), *(None,) * (n + len(kwargs)))
 
-        operands = (f, args, rest)
-        return linked(record, slot, as_cast, call_function, ufunc_as, operands, NO_KEYWORDS)
+        return linked(record, slot, as_cast, call_function, ufunc_as, (f, args, rest), NO_KEYWORDS)
     if out is None and f.signature is not None and rest and set(rest) <= _AXES and f.nout == 1:
 
         def as_moved(_: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -205,6 +215,26 @@ def _ufunc(
 
     record[slot] = out_back
     return y
+
+
+def _into_all(
+    record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """A ufunc with several results, some of which go into given arrays."""
+    from adjoint.rules.numpy.out import ufunc_into_all
+
+    memory: Memory = record[0]
+    inputs, outputs = args[: f.nin], args[f.nin :]
+    rest = {key: value for key, value in kwargs.items() if key not in ("out", "where")}
+    outs = kwargs.get("out") or (*outputs, *(None,) * (f.nout - len(outputs)))
+
+    def into_back(_: tuple[Any, ...]) -> tuple[Any, ...]:
+        bars = memory.take_items(inputs, len(inputs))
+        named = {name: memory.take_entry(rest, name) for name in rest}
+        return (None, *bars, *(None,) * len(outputs), *map(named.get, kwargs))
+
+    operands = (f, outs, inputs, rest)
+    return linked(record, slot, into_back, call_function, ufunc_into_all, operands, NO_KEYWORDS)
 
 
 _LAYOUT = frozenset({"dtype", "casting", "order", "subok"})

@@ -6,9 +6,10 @@ from types import CellType, FunctionType
 from typing import Any
 
 from adjoint.ir import primitives
-from adjoint.run.attribute_writes import write_global
+from adjoint.rules.registry import primitive
+from adjoint.run.attribute_writes import change_cell, write_global
 from adjoint.run.attributes import read_global
-from adjoint.run.memory import ABSENT, Memory, swap_cell, swap_item
+from adjoint.run.memory import ABSENT, Memory, swap_item
 from adjoint.run.structure import by_value
 
 __all__ = ["CELLS"]
@@ -35,35 +36,28 @@ def load_cell(record: list[Any], slot: int, cell: CellType, name: str) -> Any:
 
 def store_cell(record: list[Any], slot: int, cell: CellType, value: Any) -> None:
     """A captured variable is assigned."""
-    _change(record, slot, cell, 3)
+    change_cell(record, slot, cell, 3)
     cell.cell_contents = value
 
 
 def delete_cell(record: list[Any], slot: int, cell: CellType) -> None:
     """``del`` of a captured variable."""
-    _change(record, slot, cell, 2)
+    change_cell(record, slot, cell, 2)
     del cell.cell_contents
-
-
-def _change(record: list[Any], slot: int, cell: CellType, n: int) -> None:
-    memory: Memory = record[0]
-    try:
-        old = cell.cell_contents
-    except ValueError:
-        old = ABSENT
-    position = memory.note(swap_cell, cell, old)
-
-    def change_back(_: Any) -> tuple[Any, ...]:
-        memory.rewind(position)
-        value_bar = memory.take_entry(cell, None)
-        return (None, None, value_bar)[:n]
-
-    record[slot] = change_back
 
 
 def new_cell(record: list[Any], slot: int) -> CellType:
     """The cell of a captured variable."""
     return CellType()
+
+
+@primitive(CellType)
+def _cell(record: list[Any], slot: int, *args: Any) -> CellType:
+    """A cell that is made by hand."""
+    cell = CellType(*args)
+    memory: Memory = record[0]
+    record[slot] = lambda _: (None, memory.take_entry(cell, None))[: len(args) + 1]
+    return cell
 
 
 def load_global(record: list[Any], slot: int, namespace: Any, name: str) -> Any:

@@ -385,6 +385,8 @@ def _first_rule(
             result = rule.function(*args)
             if result is not NotImplemented:
                 y, back = result
+                if type(y) is np.ndarray and y.dtype.kind in "OV":
+                    return DECLINED  # what it holds is not seen
                 record[slot] = seal(memory, f, rule, y, back, args)
                 return y
     return DECLINED

@@ -16,7 +16,7 @@ from adjoint.rules.registry import load, primitive
 from adjoint.run import functions, generate
 from adjoint.run.accumulate import accumulate
 from adjoint.run.arrays import read_array, write_array
-from adjoint.run.attribute_writes import write_attribute
+from adjoint.run.attribute_writes import delete_plain, write_attribute, write_class
 from adjoint.run.attributes import ATTRIBUTES, plain_attribute
 from adjoint.run.callables import call_object
 from adjoint.run.cells import CELLS
@@ -244,6 +244,9 @@ primitive((ndarray, "__getitem__"))(_as_primitive(ndarray.__getitem__, read_arra
 primitive((ndarray, "__setitem__"))(_as_primitive(ndarray.__setitem__, write_array))
 primitive(object.__getattribute__)(_as_primitive(object.__getattribute__, plain_attribute))
 primitive(object.__setattr__)(write_attribute)
+primitive(object.__delattr__)(delete_plain)
+primitive(type.__setattr__)(write_class)
+primitive(type.__delattr__)(delete_plain)
 
 
 def _item_getter(

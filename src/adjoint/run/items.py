@@ -71,7 +71,9 @@ def item(record: list[Any], slot: int, xs: Any, i: Any) -> Any:
 
             record[slot] = entry_back
             return value
-    elif (kind is str or kind is bytes or kind is range) and not is_odd(i):
+    elif (kind is str or kind is range) and not is_odd(i):
+        return xs[i]
+    elif kind is bytes and type(i) is int:
         return xs[i]
     return _special_item(record, slot, xs, i)
 
@@ -92,7 +94,10 @@ def _special_item(record: list[Any], slot: int, xs: Any, i: Any) -> Any:
         y = run_rules(record, slot, f, rules, (xs, i), {})
         if y is not DECLINED:
             return y
-    return run_unknown(record[0], record, slot, operator.getitem, (xs, i), {})
+    operands, why = (xs, i), "has neither a rule nor Python source"
+    if isinstance(xs, np.void):
+        why = "reads a row of an array with named fields"
+    return run_unknown(record[0], record, slot, operator.getitem, operands, {}, why)
 
 
 def _class_item(record: list[Any], slot: int, cls: Any, i: Any) -> Any:
@@ -172,7 +177,7 @@ def _special_write(
         return
     rules = method_rules(kind, special)
     if rules is None or run_rules(record, slot, f, rules, (xs, *operands), {}) is DECLINED:
-        if f is not None and is_opaque(xs):
+        if f is not None and (is_opaque(xs) or isinstance(xs, np.void)):
             raise refused(
                 f"an element of a '{kind.__name__}' is written inside differentiated code,"
                 " whose memory may belong to others",

@@ -26,10 +26,10 @@ from adjoint.run.views import (
     add_to_shadow,
     address_of,
     bounds_of,
+    is_seen_as_stored,
     names_twice,
     owner_of,
     root_of,
-    same_numbers,
 )
 
 __all__ = [
@@ -319,7 +319,7 @@ class Memory:
                 hint="write into a copy: np.array(x) owns its memory",
             )
         root = root_of(array)
-        if root.dtype.kind not in "fc" or not same_numbers(array.dtype, root.dtype):
+        if not is_seen_as_stored(array, root):
             raise refused(
                 f"a view of type {array.dtype} writes into an array of type {root.dtype}",
                 hint="write through a view of the array's own type, or into a copy",
@@ -331,7 +331,9 @@ class Memory:
         """Whether the memory of `array` has been written since the beginning, and is seen by
         `array` as what it is."""
         root = root_of(array)
-        return id(root) in self.written and (array is root or same_numbers(array.dtype, root.dtype))
+        return id(root) in self.written and (
+            array is root or array.dtype is root.dtype or is_seen_as_stored(array, root)
+        )
 
     def array_shadow(self, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """The cotangent of a written array, as a view that can be read and added to.
@@ -351,6 +353,15 @@ class Memory:
             return shadow
         offset = address_of(array) - self._lowest[id(root)]
         return np.ndarray(array.shape, array.dtype, shadow.base, offset, array.strides)
+
+    def reshape_shadow(self, array: np.ndarray[Any, Any]) -> None:
+        """The shape of an array was assigned: its shadow follows."""
+        shadow: Any = self.buffers.get(id(array))
+        if shadow is not None:
+            offset = address_of(shadow) - address_of(shadow.base)
+            self.buffers[id(array)] = np.ndarray(
+                array.shape, array.dtype, shadow.base, offset, array.strides
+            )
 
     def add_array(self, array: np.ndarray[Any, Any], bar: Any) -> None:
         """Add a cotangent of a written array to its memory."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import FunctionType, ModuleType
 from typing import Any
 
-from numpy import ndarray
+from numpy import ndarray, ufunc
 
 from adjoint.rules.registry import entry
 from adjoint.run.attributes import attribute
@@ -23,6 +23,7 @@ from adjoint.run.dispatch import (
     run_rules,
 )
 from adjoint.run.memory import ABSENT, Memory, swap_end
+from adjoint.run.overrides import UFUNC_METHODS, ufunc_override
 
 __all__ = ["method", "method_keywords"]
 
@@ -63,6 +64,11 @@ def method(record: list[Any], slot: int, obj: Any, name: str, *args: Any) -> Any
     return method_keywords(record, slot, obj, name, args, NO_KEYWORDS)
 
 
+def _after_name(bars: tuple[Any, ...]) -> tuple[Any, ...]:
+    """From the cotangents of a call of a method to those of ``call_method(obj, name, …)``."""
+    return (None, None, *bars[1:])
+
+
 def method_keywords(
     record: list[Any], slot: int, obj: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
@@ -78,6 +84,10 @@ def method_keywords(
             args,
             kwargs,
         )
+    if kind is ufunc and name in UFUNC_METHODS:
+        y = linked(record, slot, _after_name, ufunc_override, obj, name, args, kwargs)
+        if y is not DECLINED:
+            return y
     static = (
         class_attribute(kind, name) if not isinstance(obj, type) and kind is not super else None
     )

@@ -88,10 +88,14 @@ def binary(record: list[Any], slot: int, op: Any, a: Any, b: Any, only: int | No
             y = run_closure_rules(record, slot, op, rules, (a, b), {})
             if y is not DECLINED:
                 return y
-    found = _array_override(a, b)
-    if found is not None and op in _UFUNCS:
-        obj, override = found
-        return _overridden(record, slot, override, obj, _UFUNCS[op], (a, b), False)
+    if op in _UFUNCS and (
+        isinstance(a, ndarray | np.generic) or isinstance(b, ndarray | np.generic)
+    ):
+        from adjoint.run.overrides import ufunc_override  # it needs the calls, which need this
+
+        y = ufunc_override(record, slot, _UFUNCS[op], "__call__", (a, b), {})
+        if y is not DECLINED:
+            return y
     if numbers:
         return run_unknown(record[0], record, slot, op, (a, b), {})
     name = op.__name__.rstrip("_")
@@ -121,16 +125,6 @@ _SCALAR_BACKS: dict[Any, Callable[[Any, Any], Callable[..., Any]]] = {
 """Pullbacks for Python's and NumPy's double-precision scalars and integers in any mixture."""
 
 
-def _array_override(a: Any, b: Any) -> tuple[Any, Any] | None:
-    """The operand whose class says itself what ufuncs do with it, beside an array."""
-    for obj, other in ((a, b), (b, a)):
-        if isinstance(other, ndarray | np.generic):
-            override = class_attribute(type(obj), "__array_ufunc__")
-            if type(override) is FunctionType:
-                return obj, override
-    return None
-
-
 _UFUNCS: dict[Any, Any] = {
     operator.add: np.add,
     operator.sub: np.subtract,
@@ -141,25 +135,6 @@ _UFUNCS: dict[Any, Any] = {
     operator.pow: np.power,
     operator.matmul: np.matmul,
 }
-
-
-def _overridden(
-    record: list[Any],
-    slot: int,
-    override: FunctionType,
-    obj: Any,
-    ufunc: Any,
-    operands: tuple[Any, ...],
-    reflected: bool,
-) -> Any:
-    """An operator of an array as the class of the other operand, `obj`, has it."""
-
-    def as_given(bars: tuple[Any, ...]) -> tuple[Any, ...]:
-        return (None, *(bars[:3:-1] if reflected else bars[4:]))
-
-    given = (obj, ufunc, "__call__", *operands)
-    y = linked(record, slot, as_given, call_keywords, override, given, {})
-    return ufunc(*operands) if y is NotImplemented else y  # NumPy's own message
 
 
 def is_number(value: Any) -> bool:
@@ -274,13 +249,6 @@ def python_method(kind: type, special: str) -> bool:
     return type(class_attribute(kind, special)) is FunctionType
 
 
-_BY_UFUNC = {
-    f"__{'r' * reflected}{op.__name__}__": (ufunc, bool(reflected))
-    for op, ufunc in _UFUNCS.items()
-    for reflected in (0, 1)
-}
-"""The ufunc behind an array's method, and whether the operands stand the other way round."""
-
 _UNEQUAL = object.__ne__
 """Asks ``==`` of the class."""
 
@@ -294,11 +262,10 @@ def special_method(inner: list[Any], kind: type, special: str, operands: tuple[A
     if f is None:
         return NotImplemented
     if is_number(operands[0]):
-        override = class_attribute(type(operands[1]), "__array_ufunc__")
-        if type(override) is FunctionType and special in _BY_UFUNC:
-            ufunc, reflected = _BY_UFUNC[special]
-            ordered = operands[::-1] if reflected else operands
-            return _overridden(inner, 1, override, operands[1], ufunc, ordered, reflected)
+        if isinstance(operands[0], ndarray | np.generic):
+            y = _by_ufunc(inner, special, operands)
+            if y is not DECLINED:
+                return y
         return run_unknown(inner[0], inner, 1, f, operands, {})
     rules = method_rules(kind, special)
     if rules is not None:
@@ -306,6 +273,28 @@ def special_method(inner: list[Any], kind: type, special: str, operands: tuple[A
         if y is not DECLINED:
             return y
     return run_unknown(inner[0], inner, 1, f, operands, {})
+
+
+def _by_ufunc(inner: list[Any], special: str, operands: tuple[Any, ...]) -> Any:
+    """The operator of an array beside an object whose class says what ufuncs do with it."""
+    from adjoint.run.overrides import ufunc_override  # it needs the calls, which need this
+
+    ufunc, swapped = _BY_SPECIAL.get(special, (None, False))
+    if ufunc is None:
+        return DECLINED
+    if not swapped:
+        return ufunc_override(inner, 1, ufunc, "__call__", operands, {})
+    first, second = operands
+
+    def as_given(bars: tuple[Any, ...]) -> tuple[Any, ...]:
+        return None, bars[2], bars[1]
+
+    return linked(inner, 1, as_given, ufunc_override, ufunc, "__call__", (second, first), {})
+
+
+_BY_SPECIAL = {f"__{op.__name__}__": (f, False) for op, f in _UFUNCS.items()} | {
+    f"__r{op.__name__}__": (f, True) for op, f in _UFUNCS.items()
+}
 
 
 def unary(op: Any, name: str) -> Callable[..., Any]:

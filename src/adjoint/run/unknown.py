@@ -36,7 +36,7 @@ from adjoint.run.place import current_place
 from adjoint.run.reach import reaches
 from adjoint.run.structure import ATOMS, by_value, fields_of, is_partly_c, is_record, slots_of
 from adjoint.run.unseen import package_of, run_checked
-from adjoint.run.views import same_numbers
+from adjoint.run.views import is_seen_as_stored
 from adjoint.run.watch import HIDING, is_the_users
 
 __all__ = [
@@ -96,7 +96,7 @@ def run_unknown(
             y_bar = _kept(memory, (*inputs, owner))
         if isinstance(y, np.ndarray) and memory.is_written(y) and not given:
             y_bar = accumulate(y_bar, memory.take_array(y))
-        if isinstance(y_bar, np.ndarray) and not y_bar.any():
+        if isinstance(y_bar, np.ndarray) and not _any(y_bar):
             y_bar = None  # nothing needs a derivative
         if y_bar is None and (given or not _arrived(memory, y, (f, *inputs))):
             if region is not None:
@@ -129,6 +129,8 @@ def run_unknown(
         bars: list[Any] = [None]
         for value in inputs:
             carries = by_value(value) and type(value) not in (bool, int)
+            if isinstance(value, np.ndarray) and memory.is_written(value):
+                carries = False  # it belongs to the memory
             bars.append(bar if carries else None)
             if not carries:
                 poison(memory, value, bar)
@@ -147,8 +149,7 @@ def _is_view(memory: Memory, y: Any, inputs: tuple[Any, ...]) -> bool:
     for value in inputs:
         array = value.obj if type(value) is memoryview else value
         if isinstance(array, np.ndarray) and root_of(array) is root:
-            whole = root.base is None and root.dtype.kind in "fc"
-            return whole and same_numbers(y.dtype, root.dtype) and memory.mark_written(root)
+            return root.base is None and is_seen_as_stored(y, root) and memory.mark_written(y)
     return False
 
 
@@ -177,7 +178,9 @@ def _kept(memory: Memory, inputs: tuple[Any, ...]) -> Poison | None:
     if _OPAQUE in memory.shadows:
         for owner in reached(inputs):
             shadow = memory.shadows.get(id(owner))
-            if type(shadow) is dict and type(bar := shadow.get("*")) is Poison and _may_keep(owner):
+            if type(shadow) is not dict or type(bar := shadow.get("*")) is not Poison:
+                continue
+            if _may_keep(owner) or not any(owner is value for value in inputs):
                 return bar
     return None
 
@@ -204,7 +207,7 @@ def arrived_in(memory: Memory, values: Sequence[Any], known: Container[int]) -> 
             arrived = arrived or (
                 memory.is_written(owner)
                 and id(root_of(owner)) in memory.buffers
-                and bool(memory.array_shadow(owner).any())
+                and _any(memory.array_shadow(owner))
             )
             continue
         for place in (id(owner), ("keys", id(owner))):
@@ -212,6 +215,11 @@ def arrived_in(memory: Memory, values: Sequence[Any], known: Container[int]) -> 
             parts = shadow.values() if isinstance(shadow, dict) else shadow or ()
             arrived = arrived or any(part is not None for part in parts)
     return arrived
+
+
+def _any(bar: np.ndarray[Any, Any]) -> bool:
+    """Whether a cotangent is not zero everywhere."""
+    return any(bar.tobytes()) if bar.dtype.names else bool(bar.any())
 
 
 def reached(values: Sequence[Any]) -> Iterator[Any]:

@@ -76,7 +76,7 @@ def snapshot(value: Any) -> Any:
     """What `changed` compares a mutable value with; ``None`` for others."""
     kind = type(value)
     if isinstance(value, np.ndarray):
-        return np.array(value) if value.dtype.kind in "fciub" else None
+        return np.array(value, subok=False)
     if kind is array.array:
         return array.array(value.typecode, value)
     if isinstance(value, list | dict | set):
@@ -179,10 +179,18 @@ def _holds(owner: Any, value: Any, depth: int) -> bool:
     )
 
 
+def _same_contents(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> bool:
+    if a.dtype.kind in "fciub":
+        return np.array_equal(a, b, equal_nan=True)
+    if a.dtype.hasobject:
+        return all(map(operator.is_, a.flat, b.flat))
+    return a.tobytes() == b.tobytes()
+
+
 def changed(value: Any, saved: Any) -> bool:
     """Whether a value is no longer what its `snapshot` says."""
     if isinstance(value, np.ndarray):
-        return value.shape != saved.shape or not np.array_equal(value, saved, equal_nan=True)
+        return value.shape != saved.shape or not _same_contents(np.asarray(value), saved)
     if isinstance(value, list):
         return len(value) != len(saved) or any(
             a is not b for a, b in zip(value, saved, strict=True)

@@ -7,6 +7,8 @@ twice.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -17,10 +19,10 @@ __all__ = [
     "address_of",
     "bounds_of",
     "is_fancy",
+    "is_seen_as_stored",
     "names_twice",
     "owner_of",
     "root_of",
-    "same_numbers",
 ]
 
 Array = np.ndarray[Any, Any]
@@ -57,9 +59,37 @@ def owner_of(array: Array) -> str | None:
     return None if base is None else type(base).__name__
 
 
-def same_numbers(a: np.dtype[Any], b: np.dtype[Any]) -> bool:
-    """Whether floats and complex numbers of two types are made of the same real numbers."""
+def is_seen_as_stored(array: Array, root: Array) -> bool:
+    """Whether a view of floats or complex numbers takes the memory of `root` for what it holds: the
+    real numbers of its elements, or one field of each."""
+    if root.dtype.kind in "fc":
+        return _same_numbers(array.dtype, root.dtype)
+    if root.dtype.names is None:
+        return False
+    place = (address_of(array) - address_of(root)) % root.itemsize
+    return any(
+        place == offset and _same_numbers(array.dtype, field)
+        for offset, field in _fields(root.dtype)
+    )
+
+
+def _same_numbers(a: np.dtype[Any], b: np.dtype[Any]) -> bool:
     return a is b or (a.char.lower() == b.char.lower() and a.byteorder == b.byteorder)
+
+
+def _fields(dtype: np.dtype[Any]) -> Iterator[tuple[int, np.dtype[Any]]]:
+    """Where the numbers in an element stand, and their types."""
+    if dtype.names is not None:
+        for field, offset, *_ in (dtype.fields or {}).values():
+            for inner, number in _fields(field):
+                yield offset + inner, number
+    elif dtype.subdtype is not None:
+        part, shape = dtype.subdtype
+        for i in range(math.prod(shape)):
+            for inner, number in _fields(part):
+                yield i * part.itemsize + inner, number
+    else:
+        yield 0, dtype
 
 
 def address_of(array: Array) -> int:

@@ -11,6 +11,13 @@ from adjoint.rules.projection import REALS
 from adjoint.rules.registry import lane, non_differentiable, structural, substitute
 from adjoint.run.memory import Memory
 
+OF_BYTES = (
+    "__contains__ __eq__ __ge__ __gt__ __hash__ __le__ __len__ __lt__ __ne__ __repr__ __str__"
+    " count decode endswith find hex index isalnum isalpha isascii isdigit islower isspace istitle"
+    " isupper rfind rindex startswith"
+).split()
+"""What bytes are asked for that is neither bytes nor more than one of them."""
+
 for _name in (
     "len",
     "isinstance",
@@ -36,8 +43,6 @@ for _name in (
     "dir",
     "input",
     "open",
-    "bytes",
-    "bytearray",
     "globals",
     "locals",
     "object",
@@ -50,7 +55,7 @@ for _name in (
 ):
     non_differentiable(getattr(builtins, _name))
 for _kind in (str, bytes, bytearray):
-    for _name in dir(_kind):
+    for _name in dir(_kind) if _kind is str else OF_BYTES:
         if callable(getattr(_kind, _name)) and _name not in (
             "__class__",
             "__new__",

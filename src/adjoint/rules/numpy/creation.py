@@ -33,6 +33,8 @@ def array_of(y: Any, source: Any) -> Any:
     """The rule of an array made of nested lists, of an array or of a number."""
     if y is source:
         return y, lambda y_bar: (None, y_bar)
+    if y.dtype.kind in "OV":
+        return NotImplemented
     if isinstance(source, range):
         return y, lambda y_bar: (None, None)
     if y.dtype.kind not in "fc":

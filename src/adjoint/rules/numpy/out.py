@@ -14,7 +14,7 @@ import numpy as np
 from adjoint.rules.registry import non_differentiable, primitive
 from adjoint.run.dispatch import call_function
 
-__all__ = ["position_of_output", "take_output", "ufunc_into"]
+__all__ = ["position_of_output", "take_output", "ufunc_into", "ufunc_into_all"]
 
 
 def ufunc_into(f, out, where, args, kwargs):
@@ -47,6 +47,30 @@ def ufunc_into(f, out, where, args, kwargs):
     return out
 
 
+def ufunc_into_all(f, outs, args, kwargs):
+    """``f(*args, out=outs, **kwargs)`` of a ufunc with several results; ``None`` among the outputs
+    stands for a new array."""
+    ys = f(*args, **kwargs)
+    _demand_all(f, outs, args, kwargs, ys)
+    results = []
+    for y, out in zip(ys, outs, strict=True):
+        if out is not None:
+            out[...] = y
+        results.append(y if out is None else out)
+    return tuple(results)
+
+
+def _demand_all(f: Any, outs: Any, args: Any, kwargs: Any, ys: Any) -> None:
+    """Let NumPy itself say what it has against the outputs."""
+    for y, out in zip(ys, outs, strict=True):
+        if out is not None and (
+            type(out) is not np.ndarray or np.shape(y) != out.shape or y.dtype != out.dtype
+        ):
+            copies = tuple([None if part is None else np.array(part) for part in outs])
+            with np.errstate(all="ignore"):
+                f(*args, **kwargs, out=copies)
+
+
 def _part(arg, chosen):
     return np.broadcast_to(arg, chosen.shape)[chosen]
 
@@ -76,7 +100,7 @@ def _try(f: Any, out: Any, where: Any, args: Any, kwargs: Any) -> None:
         f(*args, **kwargs, out=copy, **masked)
 
 
-non_differentiable(_mask, _demand_shape, _demand_fit)
+non_differentiable(_mask, _demand_shape, _demand_fit, _demand_all)
 
 
 # ---- every function that takes an output ---------------------------------------------------------

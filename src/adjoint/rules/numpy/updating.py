@@ -160,6 +160,11 @@ non_differentiable(_rounds, _refuse, _shuffled, _permuted, _shuffled_list)
 # ---- refused -------------------------------------------------------------------------------------
 
 
+@substitute((np.ndarray, "setfield"))
+def _(a, val, dtype, offset=0):
+    a.getfield(dtype, offset)[...] = val
+
+
 def _refused(name: str, hint: str) -> None:
     @structural((np.ndarray, name))
     def _(memory: Memory, a: Any, *args: Any, **kwargs: Any) -> Any:
@@ -175,6 +180,5 @@ def _refused(name: str, hint: str) -> None:
 
 
 _refused("resize", "np.resize(a, shape) and np.pad return a new array")
-_refused("setfield", "assign to a[...]")
 _refused("byteswap", "a.byteswap() returns a new array")
 non_differentiable((np.ndarray, "setflags"))

@@ -1,0 +1,313 @@
+"""Attributes as memory: slots, descriptors, dictionaries that are replaced, cells, modules."""
+
+import types
+
+import numpy as np
+
+from tests.corpus.registry import case
+
+X = np.array([0.3, 0.8, 1.4, -0.6])
+
+
+@case(1.5)
+def super_slot(x):
+    class A:
+        __slots__ = ("v",)
+
+    class B(A):
+        def f(self):
+            return super().v * 2
+
+        def s(self, v):
+            super().__setattr__("v", v * 3)
+
+        def d(self):
+            super().__delattr__("v")
+
+    b = B()
+    b.v = x
+    r = b.f()
+    b.s(x)
+    r *= b.f()
+    b.d()
+    return r if not hasattr(b, "v") else 0 * x
+
+
+@case(1.5)
+def super_descriptor(x):
+    class D:
+        def __get__(self, o, t):
+            return o.z * x
+
+        def __set__(self, o, v):
+            o.z = v * x
+
+    class A:
+        d = D()
+
+    class B(A):
+        @property
+        def d(self):
+            return super().d * 2
+
+        def w(self, v):
+            D.__set__(vars(A)["d"], self, v)
+
+    b = B()
+    b.w(x)
+    return b.d
+
+
+@case(1.5)
+def bunch(x):
+    class Bunch(dict):
+        def __init__(self, **k):
+            super().__init__(**k)
+            self.__dict__ = self
+
+    b = Bunch(a=x)
+    b.c = b.a * x
+    b["a"] *= 2
+    b.update(e=x)
+    del b.c
+    b.q = b["e"]
+    vars(b)["z"] = x
+    return b.a * b["q"] * b.z * len(b) + sum(b.values())
+
+
+@case(1.5)
+def bunch2(x):
+    class B:
+        def __init__(self, **k):
+            self.__dict__.update(k)
+
+    b = B(a=x, l=[x])
+    b.l.append(b.a)
+    return sum(b.l) * b.a
+
+
+@case(1.5)
+def borg(x):
+    class Borg:
+        _s = {}
+
+        def __init__(self):
+            self.__dict__ = self._s
+
+    a = Borg()
+    a.v = x
+    b = Borg()
+    b.v *= x
+    return a.v * x
+
+
+@case(1.5)
+def dict_replaced(x):
+    class D:
+        pass
+
+    d = D()
+    d.v = x
+    old = d.__dict__
+    d.__dict__ = {"v": x * x, "w": d.v}
+    d.w *= x
+    old["v"] *= 5
+    return d.v * d.w * old["v"]
+
+
+@case(1.5)
+def dict_swapped(x):
+    class D:
+        pass
+
+    a, b = D(), D()
+    a.v = x
+    b.v = x * x
+    a.__dict__, b.__dict__ = b.__dict__, a.__dict__
+    a.v *= x
+    return a.v * b.v * b.v
+
+
+@case(1.5)
+def cell_contents(x):
+    y = x * x
+
+    def f():
+        return y
+
+    a = f.__closure__[0].cell_contents
+    f.__closure__[0].cell_contents = x * 3
+    return f() * y * a
+
+
+@case(1.5)
+def cells_by_hand(x):
+    c = types.CellType(x)
+    c.cell_contents *= x
+    f = types.FunctionType((lambda v: lambda: v)(1).__code__, {}, "f", None, (c,))
+    r = f()
+    del c.cell_contents
+    try:
+        c.cell_contents
+    except ValueError:
+        r *= 2
+    return r
+
+
+@case(X)
+def resized_same(x):
+    y = x * 2
+    np.resize(y, (2, 2))
+    y = y.reshape(2, 2)
+    return np.sum(y[0] * y[1])
+
+
+@case(1.5)
+def class_descriptor(x):
+    class ND:
+        def __get__(self, o, t):
+            return t.k * x
+
+        def __delete__(self, o):
+            o.gone = x
+
+    class A:
+        k = 2.0 * x
+        d = ND()
+
+    class B(A):
+        k = 3.0
+
+    a = A()
+    del a.d
+    return A.d * B.d * B().d * a.gone
+
+
+@case(1.5)
+def classproperty(x):
+    class cp:
+        def __init__(self, f):
+            self.f = f
+
+        def __get__(self, o, t):
+            return self.f(t)
+
+    class A:
+        v = x
+
+        @cp
+        def w(cls):
+            return cls.v * x
+
+    return A.w * A().w
+
+
+@case(1.5)
+def lazy_descriptor(x):
+    class lazy:
+        def __init__(self, f):
+            self.f = f
+
+        def __set_name__(self, o, n):
+            self.n = n
+
+        def __get__(self, o, t):
+            if o is None:
+                return self
+            v = o.__dict__[self.n] = self.f(o)
+            return v
+
+    class A:
+        n = 0
+
+        @lazy
+        def w(self):
+            self.n += 1
+            return self.v * x
+
+    a = A()
+    a.v = x
+    r = a.w * a.w
+    a.v = 3.0
+    r *= a.w
+    del a.w
+    return r * a.w * a.n
+
+
+@case(1.5)
+def delattr_hooks(x):
+    class A:
+        def __init__(self):
+            self.v = x
+            self.log = []
+
+        def __delattr__(self, n):
+            self.log.append(getattr(self, n) * 2)
+            object.__delattr__(self, n)
+
+    a = A()
+    del a.v
+    return sum(a.log) * (1 if hasattr(a, "v") else x)
+
+
+@case(1.5)
+def getattr_default_on_class(x):
+    class A:
+        v = x
+
+    return getattr(A, "v") * getattr(A, "w", x) * getattr(A(), "w", A.v)
+
+
+@case(1.5)
+def module_like(x):
+    import sys
+
+    m = types.ModuleType("m_probe")
+    m.__dict__["k"] = x
+    m.k *= 2
+    sys.modules["m_probe"] = m
+    import m_probe
+
+    r = m_probe.k * x
+    del sys.modules["m_probe"]
+    return r
+
+
+@case(1.5)
+def type_setattr(x):
+    class A:
+        pass
+
+    type.__setattr__(A, "v", x)
+    setattr(A, "w", A.v * x)
+    r = A.v * A.w
+    type.__delattr__(A, "v")
+    return r * (1 if hasattr(A, "v") else 2)
+
+
+@case(1.5)
+def object_new_init(x):
+    class A:
+        def __init__(self, v):
+            self.v = v
+
+    a = object.__new__(A)
+    A.__init__(a, x)
+    a.__init__(a.v * x)
+    b = A.__new__(A)
+    b.__dict__.update(a.__dict__)
+    return b.v * a.v
+
+
+@case(1.5)
+def instance_dict_iter(x):
+    class A:
+        pass
+
+    a = A()
+    a.p, a.q = x, x * x
+    for k in list(vars(a)):
+        setattr(a, k, getattr(a, k) * 2)
+    for k, v in a.__dict__.items():
+        a.__dict__[k] = v * x
+    return sum(a.__dict__.values()) + len(a.__dict__)
