@@ -22,7 +22,6 @@ import sys
 import time
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 from types import BuiltinFunctionType, CodeType, EllipsisType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -54,7 +53,8 @@ def load(f: FunctionType) -> tuple[Generated, CodeType] | None:
     if path is None:
         return None
     try:
-        data = path.read_bytes()
+        with open(path, "rb") as file:
+            data = file.read()
     except OSError:
         return None
     digest, body = data[:32], data[32:]
@@ -76,7 +76,7 @@ def store(f: FunctionType, made: Generated, compiled: CodeType) -> None:
     except (_Unknown, ValueError):
         return
     # Another process may be reading, or writing the same.
-    unique = path.with_name(f"{path.name}.{os.getpid()}")
+    unique = f"{path}.{os.getpid()}"
     with contextlib.suppress(OSError):
         handle = os.open(unique, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(handle, "wb") as file:
@@ -235,7 +235,7 @@ def _inner(code: CodeType, place: tuple[int, ...] = ()) -> Iterator[tuple[tuple[
 # ---- by what it is found -------------------------------------------------------------------------
 
 
-def _path_of(f: FunctionType) -> Path | None:
+def _path_of(f: FunctionType) -> str | None:
     """The file of `f`; ``None`` if nothing is kept, or `f` is in no file."""
     folder = _folder()
     if folder is None:
@@ -248,7 +248,7 @@ def _path_of(f: FunctionType) -> Path | None:
     namespace = f.__globals__
     for name in sorted(names):
         digest.update(_kind(namespace.get(name, getattr(builtins, name, _ABSENT)), name))
-    return folder / digest.hexdigest()[:40]
+    return os.path.join(folder, digest.hexdigest()[:40])
 
 
 _ABSENT = object()
@@ -313,17 +313,17 @@ def _digest_of_file(filename: str) -> bytes | None:
 
 
 @cache
-def _folder() -> Path | None:
+def _folder() -> str | None:
     """The folder for this version of everything; ``None`` if nothing is kept."""
     setting = os.environ.get("ADJOINT_CACHE", "")
     if setting.lower() in ("off", "0", "no", "false"):
         return None
-    root = Path(setting) if setting else _default()
-    folder = root / _version()
+    root = setting or _default()
+    folder = os.path.join(root, _version())
     try:
-        if not folder.is_dir():
+        if not os.path.isdir(folder):
             for path in (root, folder):
-                path.mkdir(mode=0o700, parents=True, exist_ok=True)
+                os.makedirs(path, mode=0o700, exist_ok=True)
             _remove_unused(root)
         if not all(map(_is_private, (root, folder))):
             return None
@@ -333,19 +333,21 @@ def _folder() -> Path | None:
     return folder
 
 
-def _default() -> Path:
+def _default() -> str:
+    home = os.path.expanduser("~")
     if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home()) / "adjoint" / "cache"
+        return os.path.join(os.environ.get("LOCALAPPDATA") or home, "adjoint", "cache")
     if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "adjoint"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "adjoint"
+        return os.path.join(home, "Library", "Caches", "adjoint")
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(home, ".cache")
+    return os.path.join(base, "adjoint")
 
 
-def _is_private(folder: Path) -> bool:
+def _is_private(folder: str) -> bool:
     """Whether nobody else can have put a file there."""
     if not hasattr(os, "getuid"):
         return True
-    state = folder.lstat()
+    state = os.lstat(folder)
     return (
         stat.S_ISDIR(state.st_mode)
         and state.st_uid == os.getuid()
@@ -356,18 +358,23 @@ def _is_private(folder: Path) -> bool:
 def _version() -> str:
     """A hash of what writes generated code: Python, and this library's own files."""
     digest = _sha256(f"{sys.version} {sys.flags.optimize}".encode())
-    package = Path(__file__).parents[1]
-    for path in sorted(package.rglob("*.py")):
-        state = path.stat()
-        digest.update(f"{path.relative_to(package)} {state.st_size} {state.st_mtime_ns};".encode())
+    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    for folder, folders, files in os.walk(package):
+        folders.sort()
+        for name in sorted(files):
+            if name.endswith(".py"):
+                path = os.path.join(folder, name)
+                state = os.stat(path)
+                known = f"{path[len(package) :]} {state.st_size} {state.st_mtime_ns};"
+                digest.update(known.encode())
     return digest.hexdigest()[:16]
 
 
-def _remove_unused(root: Path) -> None:
+def _remove_unused(root: str) -> None:
     """Files of other versions that have not been used for long."""
     import shutil  # rarely needed
 
     limit = time.time() - DAYS_UNUSED * 86400
-    for folder in root.iterdir():
-        if folder.is_dir() and folder.stat().st_mtime < limit:
-            shutil.rmtree(folder, ignore_errors=True)
+    for entry in os.scandir(root):
+        if entry.is_dir() and entry.stat().st_mtime < limit:
+            shutil.rmtree(entry.path, ignore_errors=True)
