@@ -9,6 +9,7 @@ from adjoint.rules.registry import rrule
 from tests.rules.harness import case, complexes, reals, table
 
 MASK = np.array([True, False, True])
+HOLES = np.array([1.0, np.nan, np.inf, 2.0, -np.inf])
 KNOTS, VALUES = np.array([0.0, 1.0, 3.0, 4.0]), reals(4)
 CASES = {
     np.where: [
@@ -47,6 +48,11 @@ CASES = {
         (reals(2, 2, dtype="f4"),),
         (1.5,),
         case(reals(3), nan=1.0),
+        (HOLES, True, 1.5, 2.5, -2.5),
+        (HOLES, True, reals(5), 2.5, reals(5)),
+        (np.array([complex(1.0, np.nan), complex(np.nan, 2.0), 0.5 + 1j]), True, 1.5),
+        (HOLES.astype("f4"), True, np.float32(1.5), 2.5, -0.5),
+        case(HOLES, nan=1.5, posinf=2.5, neginf=0.5),
     ],
     np.angle: [
         (complexes(3),),
@@ -108,6 +114,12 @@ def test_clip_with_the_names_of_the_array_api():
 def test_replaced_values_contribute_nothing():
     x = np.array([np.nan, np.inf, 1.0])
     assert bars(np.nan_to_num, x, y_bar=np.ones(3))[0].tolist() == [0.0, 0.0, 1.0]
+
+
+def test_replaced_parts_of_complex_numbers():
+    z, y_bar = np.array([complex(np.inf, 2.0), complex(1.0, -np.inf)]), [1 + 2j, 3 + 4j]
+    z_bar, _, *others = bars(np.nan_to_num, z, True, 0.0, 1.5, -1.5, y_bar=y_bar)
+    assert z_bar.tolist() == [2j, 3] and others == [0, 1, 4]
 
 
 def test_angle_at_zero():

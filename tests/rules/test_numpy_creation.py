@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from adjoint.rules.registry import rrule
+from adjoint.testing import check_gradient
 from tests.rules.harness import case, complexes, reals, table
 
 V = reals(4)
@@ -155,3 +156,28 @@ def test_step_of_linspace_alone():
     assert (start_bar, stop_bar) == (-0.5, 0.5)
     _, start_bar, stop_bar, _ = back((np.ones(5), None))
     assert (start_bar, stop_bar) == (2.5, 2.5)
+
+
+def test_arange_by_names():
+    y, back = rrule(np.arange, start=1.5, stop=4.0, step=0.75)
+    assert back(np.ones(len(y))) == (None, {"start": 4.0, "step": 6.0})
+    check_gradient(lambda a, s: np.arange(a, stop=4.0, step=s), 1.2, 0.75)
+
+
+class Wrapped:
+    """Says which array it is."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def __array__(self, dtype=None, copy=None):
+        return np.asarray(self.values, dtype)
+
+
+@pytest.mark.parametrize(
+    "f", [np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray]
+)
+def test_objects_that_stand_for_arrays(f):
+    check_gradient(lambda x: f(Wrapped(x * x)), V)
+    check_gradient(lambda x: f(Wrapped(x), dtype=complex) * 2, X)
+    check_gradient(lambda x: np.sin(np.atleast_2d(Wrapped(x))), V)

@@ -1,8 +1,11 @@
 """Functions that give an array another shape, pick elements out, or put some in."""
 
+import inspect
+
 import numpy as np
 import pytest
 
+import adjoint as ad
 from adjoint.rules.registry import rrule
 from tests.rules.harness import case, complexes, reals, table
 
@@ -148,7 +151,8 @@ CASES = {
         (SINGLE, 1),
         (X3, 1, "edge"),
     ],
-    np.unique: [(np.array([3.0, 1.0, 2.0]),), (X,), case([2.0, 1.0], return_index=True), (Z,)],
+    np.unique: [(np.array([3.0, 1.0, 2.0]),), (X,), case([2.0, 1.0], return_index=True), (Z,)]
+    + [case(X, axis=0), case(X3, axis=1, return_counts=True), case(Z, axis=-1), (SINGLE,)],
 }
 if hasattr(np, "matrix_transpose"):
     CASES[np.matrix_transpose] = [*each(), (X3,)]
@@ -158,6 +162,20 @@ test_rule = table(CASES)
 def test_unique_shares_among_equal_elements():
     y, back = rrule(np.unique, np.array([2.0, 1.0, 2.0, 5.0]), return_counts=True)
     np.testing.assert_array_equal(back((np.array([1.0, 4.0, 7.0]), None))[1], [2, 1, 2, 7])
+
+
+def test_unique_slices_share():
+    x = np.array([[2.0, 1.0, 2.0], [0.5, 4.0, 0.5]])
+    y, back = rrule(np.unique, x, axis=1)
+    assert y.tolist() == [[1.0, 2.0], [4.0, 0.5]]
+    x_bar = back(np.array([[1.0, 4.0], [2.0, 6.0]]))[1]
+    np.testing.assert_array_equal(x_bar, [[2, 1, 2], [3, 2, 3]])
+
+
+def test_unique_in_any_order():
+    if "sorted" in inspect.signature(np.unique).parameters:
+        x = np.array([3.0, 1.0, 2.0, 3.0, 7.0, 5.0])
+        ad.testing.check_gradient(lambda x: np.unique(x, sorted=False) ** 2, x[1:])
 
 
 def test_constant_of_pad_has_a_cotangent():

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from adjoint.rules.registry import rrule
+from adjoint.testing import check_rule
 from tests.rules.harness import case, complexes, reals, table
 
 V = reals(6)
@@ -74,6 +75,7 @@ CASES = {
         (X, 1, -1, reals(3, 1, seed=3), X + 1),
         case(V, prepend=0.0),
         (V, 3, 0, [1.0], 2.0),
+        (V, 0, -1, 1.0, 2.0),
     ],
     np.bincount: [
         (np.array([0, 2, 2, 1]), reals(4)),
@@ -91,6 +93,13 @@ if hasattr(np, "cumulative_sum"):
     ]
     CASES[np.cumulative_prod] = [(V,), case(ZEROS, axis=0), case(X3, axis=-1, include_initial=True)]
 test_rule = table(CASES)
+
+
+@pytest.mark.filterwarnings("ignore:Casting complex")
+@pytest.mark.parametrize("f", [np.cumsum, np.cumprod, np.nancumsum, np.nancumprod])
+def test_complex_numbers_cast_to_reals(f):
+    check_rule(f, Z, dtype=np.float64)
+    check_rule(f, Z, axis=1, dtype=np.float64)
 
 
 def test_running_product_that_underflows():

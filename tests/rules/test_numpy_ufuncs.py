@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import adjoint as ad
 from adjoint.rules.registry import lookup, rrule
 from tests.rules.harness import complexes, reals, table
 
@@ -190,3 +191,26 @@ def test_what_is_not_numeric_is_declined():
         assert rrule(np.sin, x) is None
     assert rrule(np.sin, 1.0, dtype=np.float32) is None
     assert rrule(np.sin, reals(2), np.empty(2)) is None
+
+
+@pytest.mark.parametrize("f", [np.arcsin, np.arccos, np.emath.arcsin, np.emath.arccos])
+@pytest.mark.parametrize("x", [1.7, -1.7, 0.4])
+def test_on_the_cuts_the_branch_is_that_of_the_value(f, x):
+    """The reals beyond 1 are the cuts of the complex function."""
+    ad.testing.check_gradient(lambda x: f(np.multiply(x, 1.0 + 0j)), x)
+    ad.testing.check_gradient(lambda x: np.emath.arccos(x), np.array([x, 2.5]))
+
+
+def test_a_dtype_is_asked_of_the_result():
+    z = np.array([1 + 2j, 0.5 - 1j])
+    ad.testing.check_gradient(lambda z: np.abs(z, dtype=np.float64), z)
+    ad.testing.check_gradient(lambda x: np.ldexp(x, 2, dtype=np.float64), np.float32([1.5, 2.5]))
+    ad.testing.check_gradient(lambda x: np.multiply(x, 2, dtype=complex), np.array([1.5, 2.5]))
+
+
+def test_numbers_beside_single_precision_where_only_a_part_is_computed():
+    def f(x):
+        return np.multiply(x, 0.1, out=np.ones(3, np.float32), where=x > 0.5)
+
+    x = np.float32([0.3, 0.7, 1.1])
+    assert ad.pullback(f, x)[0].tolist() == f(x).tolist()

@@ -3,6 +3,7 @@
 from adjoint.rules.numpy import (
     choosing,
     constants,
+    conversion,
     converter,
     creation,
     cumulative,
@@ -14,6 +15,7 @@ from adjoint.rules.numpy import (
     methods,
     out,
     products,
+    quantiles,
     reductions,
     sampling,
     scalars,
@@ -33,6 +35,7 @@ from adjoint.rules.numpy import (
 __all__ = [
     "choosing",
     "constants",
+    "conversion",
     "converter",
     "creation",
     "cumulative",
@@ -44,6 +47,7 @@ __all__ = [
     "methods",
     "out",
     "products",
+    "quantiles",
     "reductions",
     "sampling",
     "scalars",

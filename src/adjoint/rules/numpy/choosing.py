@@ -10,7 +10,7 @@ import numpy as np
 
 from adjoint.rules.families import elementwise
 from adjoint.rules.numpy.operands import array_rule, dense
-from adjoint.rules.projection import as_numeric, project, projector
+from adjoint.rules.projection import as_numeric, project, projector, unbroadcast
 from adjoint.rules.registry import frule, rrule
 from adjoint.rules.tangents import like_result
 
@@ -148,12 +148,40 @@ def _finite_part(x: Any, x_dot: Any) -> Any:
     return np.where(np.isfinite(x), x_dot, 0)
 
 
-@array_rule(np.nan_to_num, operands="x")
+@array_rule(np.nan_to_num, operands="x nan posinf neginf")
 def _(x, copy=True, nan=0.0, posinf=None, neginf=None):
     if not copy:
         return NotImplemented
     y = np.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
-    return y, lambda y_bar: (None, _finite_part(x, y_bar))
+
+    def nan_to_num_back(y_bar):
+        bars = [
+            None if value is None else unbroadcast(np.asarray(_at(place, y_bar)), np.shape(value))
+            for place, value in zip(_places(x), (nan, posinf, neginf), strict=True)
+        ]
+        return None, _finite_part(x, y_bar), *bars
+
+    return y, nan_to_num_back
+
+
+def _places(x: Any) -> list[Any]:
+    """Where NaN, infinity and its negative stand; of complex numbers, in either part."""
+    tests = (np.isnan, np.isposinf, np.isneginf)
+    if np.iscomplexobj(x):
+        return [(test(np.real(x)), test(np.imag(x))) for test in tests]
+    return [test(x) for test in tests]
+
+
+def _at(place: Any, y_bar: Any) -> Any:
+    if isinstance(place, tuple):
+        return np.where(place[0], np.real(y_bar), 0) + np.where(place[1], np.imag(y_bar), 0)
+    return np.where(place, y_bar, 0)
+
+
+def _put(place: Any, dot: Any) -> Any:
+    if isinstance(place, tuple):
+        return np.where(place[0], dot, 0) + 1j * np.where(place[1], dot, 0)
+    return np.where(place, dot, 0)
 
 
 @frule.register(np.nan_to_num)
@@ -161,7 +189,12 @@ def _(dots, x, copy=True, nan=0.0, posinf=None, neginf=None):
     if not copy:
         return NotImplemented
     y = np.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
-    return y, None if dots[0] is None else _finite_part(x, dense(dots[0], x))
+    x_dot, _, *others = (dots + (None,) * 4)[:5]
+    y_dot = _finite_part(x, dense(x_dot, x))
+    for place, value, dot in zip(_places(x), (nan, posinf, neginf), others, strict=True):
+        if dot is not None and value is not None:
+            y_dot = y_dot + _put(place, dense(dot, value))
+    return y, like_result(y_dot, y)
 
 
 # ---- the angle of a complex number ---------------------------------------------------------------

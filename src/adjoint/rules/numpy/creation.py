@@ -205,6 +205,8 @@ def _filled(y: Any, fill_value: Any) -> Any:
     return y, lambda y_bar: (None, None, unbroadcast(y_bar, shape))
 
 
+arange: Any = np.arange
+
 # ---- between two ends ----------------------------------------------------------------------------
 
 
@@ -275,21 +277,40 @@ def _(start, stop, num=50, endpoint=True, dtype=None, axis=0):
     return y, geomspace_back
 
 
-@array_rule(np.arange, operands="start_or_stop stop step", nested=False)
-def _(start_or_stop, stop=None, step=1, *, dtype=None):
+def _arange(y: Any, start: Any, step: Any) -> Any:
     """Counted from the start in steps: the stop only decides how many there are."""
-    if any(as_numeric(x) is None for x in (start_or_stop, stop, step) if x is not None):
-        return NotImplemented
-    y = np.arange(start_or_stop, stop, step, dtype=dtype)
-    if severed(y, start_or_stop, step):
-        return y, lambda y_bar: (None,)
 
     def arange_back(y_bar):
+        start_bar = None if start is None else project(np.sum(y_bar), start)
         steps = np.sum(y_bar * np.arange(y_bar.size))
-        step_bar = None if step is None else project(steps, step)
-        return None, None if stop is None else project(np.sum(y_bar), start_or_stop), None, step_bar
+        return start_bar, None if step is None else project(steps, step)
+
+    return (lambda y_bar: (None, None)) if severed(y, start or 0, step or 1) else arange_back
+
+
+@array_rule(np.arange, operands="start_or_stop stop step", nested=False)
+def _(start_or_stop, stop=None, step=None, *, dtype=None):
+    if any(as_numeric(x) is None for x in (start_or_stop, stop, step) if x is not None):
+        return NotImplemented
+    y = np.arange(start_or_stop, stop, 1 if step is None else step, dtype=dtype)
+    back = _arange(y, None if stop is None else start_or_stop, step)
+
+    def arange_back(y_bar):
+        start_bar, step_bar = back(y_bar)
+        return None, start_bar, None, step_bar
 
     return y, arange_back
+
+
+@array_rule(np.arange, operands="start step", nested=False)
+def _(*, start=None, stop=None, step=None, dtype=None):
+    """By name, where NumPy takes the start for what it is."""
+    if any(as_numeric(x) is None for x in (start, stop, step) if x is not None):
+        return NotImplemented
+    named = {name: value for name, value in (("stop", stop), ("step", step)) if value is not None}
+    y = arange(**({} if start is None else {"start": start}), **named, dtype=dtype)
+    back = _arange(y, start, step)
+    return y, lambda y_bar: (None, *back(y_bar))
 
 
 @array_rule(np.vander, operands="x")

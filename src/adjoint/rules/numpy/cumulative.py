@@ -6,8 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.rules.numpy.operands import array_rule, linear_frule, methods, severed
-from adjoint.rules.numpy.reductions import nothing
+from adjoint.rules.numpy.operands import (
+    array_rule,
+    cotangent_dtype,
+    linear_frule,
+    methods,
+    severed,
+)
+from adjoint.rules.numpy.reductions import cast, nothing
 from adjoint.rules.projection import unbroadcast
 
 
@@ -72,7 +78,7 @@ def _cumprod(f: Any, *keys: Any) -> None:
 
         def cumprod_back(y_bar):
             there = True if f is np.cumprod else ~np.isnan(a)
-            factors = np.asarray(a if there is True else np.where(there, a, 1))
+            factors = cast(a if there is True else np.where(there, a, 1), cotangent_dtype(y))
             factors, along = (np.ravel(factors), 0) if axis is None else (factors, axis)
             return None, np.reshape(
                 cumprod_transpose(factors, y, y_bar, along), np.shape(a)
@@ -106,8 +112,12 @@ def _cumulative(name: str, transpose: Any) -> None:
         )
 
 
+def _cumulative_prod(x: Any, y: Any, y_bar: Any, axis: int) -> Any:
+    return cumprod_transpose(cast(x, y.dtype), y, y_bar, axis)
+
+
 _cumulative("cumulative_sum", lambda x, y, y_bar, axis: reversed_cumsum(y_bar, axis))
-_cumulative("cumulative_prod", cumprod_transpose)
+_cumulative("cumulative_prod", _cumulative_prod)
 
 # ---- differences ---------------------------------------------------------------------------------
 
@@ -120,9 +130,11 @@ def undiff(bar: Any, axis: int) -> Any:
     return -np.diff(bar, axis=axis, prepend=edge, append=edge)
 
 
-@array_rule(np.diff, operands="a prepend append")
+@array_rule(np.diff, operands="a prepend append", alias=True)
 def _(a, n=1, axis=-1, prepend=np._NoValue, append=np._NoValue):
     y = np.diff(a, n, axis, prepend, append)
+    if n == 0:  # as it is, whatever is put before or behind it
+        return y, lambda y_bar: (None, y_bar)
     if np.result_type(a).kind == "b":
         return NotImplemented
     shape, axis = np.shape(a), axis % np.ndim(a)

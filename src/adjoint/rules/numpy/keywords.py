@@ -17,7 +17,22 @@ def ufunc_as(f: Any, args: Any, kwargs: Any) -> Any:
     dtype, casting = kwargs.get("dtype"), kwargs.get("casting", "same_kind")
     if casting in ("no", "equiv", "safe"):
         _demand_casting(f, args, dtype, casting)
-    return f(*args) if dtype is None else f(*[np.asarray(arg, dtype=dtype) for arg in args])
+    if dtype is None:
+        return f(*args)
+    arrays = [np.asarray(arg) for arg in args]
+    dtypes = _operand_dtypes(f, args, dtype, casting)
+    return f(*[a.astype(of, copy=False) for a, of in zip(arrays, dtypes, strict=True)])
+
+
+def _operand_dtypes(f: Any, args: Any, dtype: Any, casting: str) -> Any:
+    """What the operands are cast to where `dtype` is asked of the results: ``abs`` of complex
+    numbers takes these and returns reals."""
+    given = [
+        type(arg) if type(arg) in (int, float, complex) else np.asarray(arg).dtype for arg in args
+    ]
+    signature = (None,) * f.nin + (np.dtype(dtype),) * f.nout
+    resolved = f.resolve_dtypes((*given, *(None,) * f.nout), signature=signature, casting=casting)
+    return resolved[: f.nin]
 
 
 def _demand_casting(f: Any, args: Any, dtype: Any, casting: str) -> None:
@@ -26,7 +41,7 @@ def _demand_casting(f: Any, args: Any, dtype: Any, casting: str) -> None:
         f(*args, dtype=dtype, casting=casting)
 
 
-non_differentiable(_demand_casting)
+non_differentiable(_demand_casting, _operand_dtypes)
 
 
 def gufunc_along(f: Any, args: Any, axes: Any, keepdims: bool) -> Any:

@@ -72,7 +72,8 @@ def _demand_all(f: Any, outs: Any, args: Any, kwargs: Any, ys: Any) -> None:
 
 
 def _part(arg, chosen):
-    return np.broadcast_to(arg, chosen.shape)[chosen]
+    """A number stays one: it takes the precision of what it stands with."""
+    return np.broadcast_to(arg, chosen.shape)[chosen] if np.ndim(arg) else arg
 
 
 def _mask(where: Any, out: Any) -> Any:

@@ -27,7 +27,7 @@ def restore(y_bar: Any, axis: Any, keepdims: bool, ndim: int) -> Any:
     """The cotangent of a reduction with the reduced axes back, of length 1; where all were
     reduced, as it is.
     """
-    if keepdims or axis is None or not isinstance(y_bar, np.ndarray):
+    if keepdims or axis is None or not ndim or not isinstance(y_bar, np.ndarray):
         return y_bar
     if type(axis) is int:
         return y_bar[(slice(None),) * (axis % ndim) + (None,)]
@@ -105,7 +105,8 @@ def mean_back(a: Any, size: int, axis: Any, keepdims: bool, where: Any) -> Any:
 
     def back(y_bar):
         whole = restore(y_bar.real if real else y_bar, axis, keepdims, len(shape))
-        return None, masked(spread(whole / counted(shape, size, axis, where), shape, exact), where)
+        share = np.divide(whole, counted(shape, size, axis, where))
+        return None, masked(spread(share, shape, exact), where)
 
     return back
 
@@ -135,9 +136,10 @@ def _(
     y = np.var(
         a, axis, dtype, None, ddof, keepdims, where=where, **given(mean=mean, correction=correction)
     )
-    return y, var_back(
-        a, y, axis, ddof if correction is NONE else correction, keepdims, where, mean
-    )
+    if severed(y, a):
+        return y, nothing
+    ddof = ddof if correction is NONE else correction
+    return y, var_back(a, y, axis, dtype, ddof, keepdims, where, mean)
 
 
 @array_rule(np.std, *methods("std"), operands="a mean")
@@ -158,8 +160,10 @@ def _(
     y = np.std(
         a, axis, dtype, None, ddof, keepdims, where=where, **given(mean=mean, correction=correction)
     )
-    back = var_back(a, y, axis, ddof if correction is NONE else correction, keepdims, where, mean)
-    return y, std_back(back, y)
+    if severed(y, a):
+        return y, nothing
+    ddof = ddof if correction is NONE else correction
+    return y, std_back(var_back(a, y, axis, dtype, ddof, keepdims, where, mean), y)
 
 
 def std_back(back: Any, y: Any) -> Any:
@@ -167,11 +171,15 @@ def std_back(back: Any, y: Any) -> Any:
     return lambda y_bar: back(np.where(y == 0, 0, y_bar / (2 * np.where(y == 0, 1, y))))
 
 
-def var_back(a: Any, y: Any, axis: Any, ddof: Any, keepdims: bool, where: Any, mean: Any) -> Any:
+def var_back(
+    a: Any, y: Any, axis: Any, dtype: Any, ddof: Any, keepdims: bool, where: Any, mean: Any
+) -> Any:
+    """The pullback of the variance, which is real whatever `dtype` it is returned in."""
+
     def var_back(y_bar):
-        centre = np.mean(a, axis, keepdims=True, where=where) if mean is NONE else mean
+        centre = np.mean(a, axis, dtype, keepdims=True, where=where) if mean is NONE else mean
         n = counted(np.shape(a), np.size(y), axis, where) - ddof
-        slope = restore(y_bar, axis, keepdims, np.ndim(a)) * 2 / np.maximum(n, 0)
+        slope = restore(y_bar.real, axis, keepdims, np.ndim(a)) * 2 / np.maximum(n, 0)
         a_bar = masked(slope * (a - centre), where)
         return (None, a_bar) if mean is NONE else (None, a_bar, -np.sum(a_bar, axis, keepdims=True))
 
@@ -187,11 +195,7 @@ def _(a, axis=None, weights=None, returned=False, *, keepdims=False):
         if not returned:
             return y, back
         return y, lambda y_bar: (None, None) if y_bar[0] is None else back(y_bar[0])
-    w = np.asarray(weights)
-    if w.shape != shape:
-        if type(axis) is not int or w.ndim != 1:
-            return NotImplemented
-        w = np.reshape(w, (-1,) + (1,) * (ndim - 1 - axis % ndim))
+    w = weights_of(np.asarray(weights), shape, axis)
     total = np.sum(np.broadcast_to(w, shape), axis, keepdims=True)
     centre = np.reshape(average, np.shape(total))
 
@@ -203,10 +207,29 @@ def _(a, axis=None, weights=None, returned=False, *, keepdims=False):
         if total_bar is not None:
             w_bar = w_bar + restore(total_bar, axis, keepdims, ndim)
         if np.shape(weights) != shape:
-            w_bar = np.sum(w_bar, tuple(i for i in range(ndim) if i != axis % ndim))
+            axes = normalized(axis, ndim)
+            w_bar = np.sum(w_bar, tuple(i for i in range(ndim) if i not in axes))
+            w_bar = np.transpose(w_bar, np.argsort(np.argsort(axes)))
         return None, share * conj(w), w_bar
 
     return y, average_back
+
+
+def normalized(axis: Any, ndim: int) -> tuple[int, ...]:
+    """One or several axes as a tuple, counted from the first."""
+    return tuple(int(i) % ndim for i in (axis if isinstance(axis, tuple) else (axis,)))
+
+
+def weights_of(w: Any, shape: tuple[int, ...], axis: Any) -> Any:
+    """Weights along `axis`, in the order in which the axes are named, as an array that broadcasts
+    to `shape`."""
+    if w.shape == shape:
+        return w
+    axes = normalized(axis, len(shape))
+    return np.reshape(
+        np.transpose(w, np.argsort(axes)),
+        [n if i in axes else 1 for i, n in enumerate(shape)],
+    )
 
 
 linear_frule(np.sum, np.mean, *methods("sum", "mean"))
@@ -214,14 +237,15 @@ linear_frule(np.sum, np.mean, *methods("sum", "mean"))
 # ---- products ------------------------------------------------------------------------------------
 
 
+def cast(a: Any, dtype: Any) -> Any:
+    """An array in the dtype that NumPy computes in, which may be real where the array is not."""
+    return np.asarray(a).astype(dtype, copy=False)
+
+
 def lanes(a: Any, axis: Any) -> tuple[Any, Any]:
     """The array with the reduced axes as one last axis, and the function that undoes this."""
     ndim = np.ndim(a)
-    axes = (
-        tuple(range(ndim))
-        if axis is None
-        else tuple(i % ndim for i in (axis if isinstance(axis, tuple) else (axis,)))
-    )
+    axes = tuple(range(ndim)) if axis is None or not ndim else normalized(axis, ndim)
     last = tuple(range(ndim - len(axes), ndim))
     moved = np.moveaxis(a, axes, last)
     kept = moved.shape[: ndim - len(axes)]
@@ -246,7 +270,7 @@ def _(a, axis=None, dtype=None, out=None, keepdims=False, initial=1, where=True)
         return y, nothing
 
     def prod_back(y_bar):
-        factors = np.asarray(a if where is True else np.where(where, a, 1), cotangent_dtype(y))
+        factors = cast(a if where is True else np.where(where, a, 1), cotangent_dtype(y))
         rows, undo = lanes(factors, axis)
         product = np.multiply.reduce(factors, axis, keepdims=keepdims)
         a_bar = restore(y_bar * conj(initial), axis, keepdims, np.ndim(a)) * conj(
@@ -282,11 +306,11 @@ def extremum_back(
         hits |= a != a  # where one is NaN, so is the result
         if where is not True:
             hits &= where
-        count = np.sum(hits, axis, keepdims=True)
+        count = np.maximum(np.sum(hits, axis, keepdims=True), 0 if initial is not NONE else 1)
         if initial is NONE:
             share = restore(y_bar, axis, keepdims, np.ndim(a)) / count
             return None, project(hits * share, a)
-        first = initial == full
+        first = np.asarray(initial).astype(y.dtype) == full
         share = restore(y_bar, axis, keepdims, np.ndim(a)) / (count + first)
         return None, project(hits * share, a), np.sum(first * share)
 

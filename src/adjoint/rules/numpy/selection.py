@@ -200,19 +200,34 @@ def _(array, pad_width, mode="constant", *, constant_values=0, reflect_type="eve
 
 @array_rule(np.unique, operands="ar")
 def _(
-    ar, return_index=False, return_inverse=False, return_counts=False, axis=None, *, equal_nan=True
+    ar,
+    return_index=False,
+    return_inverse=False,
+    return_counts=False,
+    axis=None,
+    *,
+    equal_nan=True,
+    sorted=True,
 ):
-    if axis is not None:
-        return NotImplemented
-    y = np.unique(ar, return_index, return_inverse, return_counts, equal_nan=equal_nan)
-    _, where, counts = np.unique(ar, return_inverse=True, return_counts=True, equal_nan=equal_nan)
+    named = {} if sorted else {"sorted": sorted}
+    y = np.unique(
+        ar, return_index, return_inverse, return_counts, axis, equal_nan=equal_nan, **named
+    )
     shape = np.shape(ar)
+    _, where, counts = np.unique(
+        ar, return_inverse=True, return_counts=True, axis=axis, equal_nan=equal_nan
+    )
 
     def unique_back(y_bar):
         """Equal elements share the cotangent of their value."""
-        values_bar = y_bar[0] if isinstance(y, tuple) else y_bar
-        return None, None if values_bar is None else np.reshape(
-            (values_bar / counts)[np.ravel(where)], shape
-        )
+        values, values_bar = (y[0], y_bar[0]) if isinstance(y, tuple) else (y, y_bar)
+        if values_bar is None:
+            return None, None
+        if not sorted:
+            values_bar = values_bar[np.argsort(values, kind="stable")]
+        along = axis or 0
+        share = np.moveaxis(values_bar, along, -1) / counts
+        ar_bar = np.moveaxis(share[..., np.ravel(where)], -1, along)
+        return None, np.reshape(ar_bar, shape)
 
     return y, unique_back

@@ -9,8 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.rules.numpy.operands import array_rule, cotangent_dtype, linear_rule, methods
-from adjoint.rules.projection import projector, unbroadcast
+from adjoint.rules.numpy.operands import (
+    array_rule,
+    cotangent_dtype,
+    linear_rule,
+    methods,
+    scatter,
+)
+from adjoint.rules.projection import as_numeric, projector, unbroadcast
 from adjoint.rules.registry import rrule
 
 # ---- the same elements in the same order ---------------------------------------------------------
@@ -49,20 +55,22 @@ def _(a, *shape, order="C"):
 
 @array_rule(np.ravel, *methods("ravel"), alias=True, exact=True)
 def _(a, order="C"):
-    order = resolved(a, order)
-    if order is None:
-        return NotImplemented
-    shape = np.shape(a)
-    return np.ravel(a, order), lambda y_bar: (None, np.reshape(y_bar, shape, order=order))
+    return np.ravel(a, order), _flat_back(a, resolved(a, order))
 
 
 @array_rule(*methods("flatten"), exact=True)
 def _(a, order="C"):
-    order = resolved(a, order)
-    if order is None:
-        return NotImplemented
+    return a.flatten(order), _flat_back(a, resolved(a, order))
+
+
+def _flat_back(a, order):
     shape = np.shape(a)
-    return a.flatten(order), lambda y_bar: (None, np.reshape(y_bar, shape, order=order))
+    if order is not None:
+        return lambda y_bar: (None, np.reshape(y_bar, shape, order=order))
+    where = np.empty_like(a, np.intp)  # laid out as the array is
+    where[...] = np.arange(where.size).reshape(shape)
+    where = where.ravel("K")
+    return lambda y_bar: (None, np.reshape(scatter(where, y_bar, a, unique=True), shape))
 
 
 linear_rule(
@@ -76,6 +84,8 @@ linear_rule(np.expand_dims, lambda y_bar, shape, axis: np.reshape(y_bar, shape),
 
 def _atleast(f):
     def rule(*arys):
+        if any(as_numeric(a) is None for a in arys):
+            return NotImplemented
         y = f(*arys)
         shapes, to_bars = [np.shape(a) for a in arys], [projector(a) for a in arys]
 
@@ -108,7 +118,7 @@ def _transpose(y_bar, shape, axes=None):
 
 def _transpose_method(y_bar, shape, *axes):
     if len(axes) == 1 and not isinstance(axes[0], (int, np.integer)):
-        axes = axes[0]
+        axes = () if axes[0] is None else tuple(axes[0])
     return _transpose(y_bar, shape, axes or None)
 
 
@@ -211,6 +221,8 @@ def _(array, shape, subok=False):
 
 @rrule.register(np.broadcast_arrays, alias=True, partwise=True)
 def _(*args, subok=False):
+    if any(as_numeric(a) is None for a in args):
+        return NotImplemented
     to_bars = [projector(a) for a in args]
 
     def broadcast_arrays_back(y_bar):

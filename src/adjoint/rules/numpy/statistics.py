@@ -1,4 +1,4 @@
-"""Rules of order statistics, and of the reductions that leave NaN out."""
+"""Rules of the reductions that leave NaN out, and of the trapezoidal rule."""
 
 from __future__ import annotations
 
@@ -7,9 +7,16 @@ from typing import Any
 import numpy as np
 
 from adjoint.rules.numpy.cumulative import undiff
-from adjoint.rules.numpy.operands import array_rule, cotangent_dtype, reduction_frule, severed
+from adjoint.rules.numpy.operands import (
+    array_rule,
+    cotangent_dtype,
+    dense,
+    reduction_frule,
+    severed,
+)
 from adjoint.rules.numpy.reductions import (
     NONE,
+    cast,
     extremum_back,
     given,
     lanes,
@@ -23,76 +30,8 @@ from adjoint.rules.numpy.reductions import (
     var_back,
 )
 from adjoint.rules.projection import unbroadcast
-
-# ---- order statistics ----------------------------------------------------------------------------
-
-
-def _quantile_back(
-    a: Any, y: Any, q: Any, scale: float, axis: Any, method: str, keepdims: bool
-) -> Any:
-    """The pullback of quantiles: each lies between two neighbours in the order of the elements."""
-    rows, undo = lanes(np.asarray(a), axis)
-    order, n = np.argsort(rows, axis=-1, kind="stable"), rows.shape[-1]
-    levels = np.ravel(q) / scale * (n - 1)
-
-    def quantile_back(y_bar):
-        rows_bar = np.zeros(rows.shape, cotangent_dtype(y_bar))
-        parts = np.reshape(y_bar, (levels.size, *rows.shape[:-1], 1))
-        q_bar = np.zeros(levels.size)
-        for i, (level, part) in enumerate(zip(levels.tolist(), parts, strict=True)):
-            low = int(np.clip(np.floor(level), 0, n - 1))
-            high = min(low + 1, n - 1)
-            weight = {
-                "linear": level - low,
-                "lower": 0.0,
-                "higher": float(level > low),
-                "midpoint": 0.5 * (level > low),
-            }[method]
-            below, above = order[..., low : low + 1], order[..., high : high + 1]
-            for where, share in ((below, 1 - weight), (above, weight)):
-                held = np.take_along_axis(rows_bar, where, -1)
-                np.put_along_axis(rows_bar, where, held + part * share, -1)
-            if method == "linear":
-                step = np.take_along_axis(rows, above, -1) - np.take_along_axis(rows, below, -1)
-                q_bar[i] = np.sum(part * step) * (n - 1) / scale
-        return None, undo(rows_bar), np.reshape(q_bar, np.shape(q))
-
-    return quantile_back
-
-
-def _quantile(f: Any, scale: float) -> None:
-    @array_rule(f, operands="a q")
-    def _(
-        a,
-        q,
-        axis=None,
-        out=None,
-        overwrite_input=False,
-        method="linear",
-        keepdims=False,
-        *,
-        weights=None,
-    ):
-        if out is not None or overwrite_input or weights is not None:
-            return NotImplemented
-        if method not in ("linear", "lower", "higher", "midpoint") or not np.size(a):
-            return NotImplemented
-        y = f(a, q, axis, method=method, keepdims=keepdims)
-        return y, _quantile_back(a, y, q, scale, axis, method, keepdims)
-
-
-_quantile(np.quantile, 1.0)
-_quantile(np.percentile, 100.0)
-
-
-@array_rule(np.median)
-def _(a, axis=None, out=None, overwrite_input=False, keepdims=False):
-    if out is not None or overwrite_input or not np.size(a):
-        return NotImplemented
-    y = np.median(a, axis, keepdims=keepdims)
-    back = _quantile_back(a, y, 0.5, 1.0, axis, "linear", keepdims)
-    return y, lambda y_bar: back(y_bar)[:2]
-
+from adjoint.rules.registry import frule
+from adjoint.rules.tangents import like_result
 
 # ---- without NaN ---------------------------------------------------------------------------------
 
@@ -157,7 +96,7 @@ def _(a, axis=None, dtype=None, out=None, keepdims=False, initial=1, where=True)
     there = numbers(a, where)
 
     def nanprod_back(y_bar):
-        factors = np.where(there, a, np.ones((), cotangent_dtype(y)))
+        factors = cast(np.where(there, a, 1), cotangent_dtype(y))
         rows, undo = lanes(factors, axis)
         product = np.prod(factors, axis, keepdims=keepdims)
         a_bar = restore(y_bar * np.conj(initial), axis, keepdims, np.ndim(a)) * np.conj(
@@ -186,8 +125,10 @@ def _nan_spread(f: Any, root: bool) -> None:
             return NotImplemented
         options = given(mean=mean, correction=correction)
         y = f(a, axis, dtype, None, ddof, keepdims, where=where, **options)
+        if severed(y, a):
+            return y, nothing
         ddof = ddof if correction is NONE else correction
-        back = var_back(a, y, axis, ddof, keepdims, numbers(a, where), mean)
+        back = var_back(a, y, axis, dtype, ddof, keepdims, numbers(a, where), mean)
         return y, std_back(back, y) if root else back
 
 
@@ -213,33 +154,51 @@ _trapezoid = getattr(np, "trapezoid", None) or getattr(np, "trapz")  # noqa: B00
 
 @array_rule(_trapezoid, operands="y x dx")
 def _(y, x=None, dx=1.0, axis=-1):
-    value = _trapezoid(y, x, dx, axis)
-    ndim, axis = np.ndim(y), axis % np.ndim(y)
-    lead = (slice(None),) * axis
-    left, right = (*lead, slice(None, -1)), (*lead, slice(1, None))
-    y = np.asarray(y)
-    if x is None:
-        steps = np.asarray(dx)
-    elif np.ndim(x) == 1:
-        steps = np.reshape(np.diff(x), (-1,) + (1,) * (ndim - 1 - axis))
-    else:
-        steps = np.diff(x, axis=axis)
+    value, y = _trapezoid(y, x, dx, axis), np.asarray(y)
+    steps, pairs, left, right = _panels(y, x, dx, axis)
 
     def trapezoid_back(value_bar):
         half = np.expand_dims(value_bar, axis) / 2
-        area = np.broadcast_to(half * np.conj(steps), np.shape(y[left]))
+        half = np.broadcast_to(half, np.broadcast_shapes(steps.shape, pairs.shape))
+        area = unbroadcast(half * np.conj(steps), pairs.shape)
         y_bar = np.zeros(y.shape, area.dtype)
         y_bar[left] += area
         y_bar[right] += area
-        steps_bar = half * np.conj(y[left] + y[right])
+        steps_bar = unbroadcast(half * np.conj(pairs), steps.shape)
         if x is None:
-            return None, y_bar, None, np.sum(unbroadcast(steps_bar, steps.shape))
-        x_bar = unbroadcast(steps_bar, steps.shape)
-        x_bar = np.reshape(x_bar, -1) if np.ndim(x) == 1 else x_bar
-        along = 0 if np.ndim(x) == 1 else axis
-        return None, y_bar, undiff(x_bar, along)
+            return None, y_bar, None, steps_bar
+        if np.ndim(x) == 1:
+            return None, y_bar, undiff(np.reshape(steps_bar, -1), 0)
+        return None, y_bar, undiff(steps_bar, axis % np.ndim(x))
 
     return value, trapezoid_back
+
+
+def _panels(y: Any, x: Any, dx: Any, axis: int) -> tuple[Any, Any, Any, Any]:
+    """The widths of the panels, the sums of the values at their ends, and where both stand."""
+    lead = (slice(None),) * (axis % y.ndim)
+    left, right = (*lead, slice(None, -1)), (*lead, slice(1, None))
+    if x is None:
+        steps = np.asarray(dx)
+    elif np.ndim(x) == 1:
+        steps = np.reshape(np.diff(x), (-1,) + (1,) * (y.ndim - 1 - len(lead)))
+    else:
+        steps = np.diff(x, axis=axis)
+    return steps, y[left] + y[right], left, right
+
+
+@frule.register(_trapezoid)
+def _(dots, y, x=None, dx=1.0, axis=-1):
+    y_dot, x_dot, dx_dot = (dots + (None, None))[:3]
+    value = _trapezoid(y, x, dx, axis)
+    value_dot = np.zeros(np.shape(value))
+    if y_dot is not None:
+        value_dot = value_dot + _trapezoid(dense(y_dot, y), x, dx, axis)
+    if x_dot is not None and x is not None:
+        value_dot = value_dot + _trapezoid(y, dense(x_dot, x), 1.0, axis)
+    if dx_dot is not None and x is None:
+        value_dot = value_dot + _trapezoid(y, None, dense(dx_dot, dx), axis)
+    return value, like_result(value_dot, value)
 
 
 reduction_frule(

@@ -1,39 +1,133 @@
 """Rules of the methods of ufuncs: `reduce`, `accumulate`, `outer`, `reduceat`.
 
 ``np.add.reduce`` is a sum, ``np.multiply.accumulate`` a running product: they have the rules of
-these. `outer` is the
-ufunc itself on operands that broadcast, so it has the ufunc's own rule. Others are declined.
+these. Any other is a chain of calls of the ufunc, which has the ufunc's own rule at each link.
+`outer` is the ufunc itself on operands that broadcast.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from adjoint.rules.numpy.operands import array_rule, cotangent_dtype, scatter
-from adjoint.rules.numpy.reductions import NONE, restore
+from adjoint.rules.numpy.operands import array_rule, cotangent_dtype, dense, scatter
+from adjoint.rules.numpy.reductions import NONE, extremum_back, given, lanes, restore
 from adjoint.rules.projection import as_numeric, projector
-from adjoint.rules.registry import rrule
+from adjoint.rules.registry import frule, rrule, substitute
+from adjoint.rules.tangents import like_result
 
-REDUCTIONS = {np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min}
-RUNNING = {np.add: np.cumsum, np.multiply: np.cumprod}
-IDENTITY = {np.add: 0, np.multiply: 1}
+REDUCTIONS: dict[Any, Any] = {
+    np.add: np.sum,
+    np.multiply: np.prod,
+    np.maximum: np.max,
+    np.minimum: np.min,
+}
+WITHOUT_NAN = (np.fmax, np.fmin)
+RUNNING: dict[Any, Any] = {np.add: np.cumsum, np.multiply: np.cumprod}
+IDENTITY: dict[Any, int] = {np.add: 0, np.multiply: 1}
+
+# ---- chains --------------------------------------------------------------------------------------
+
+
+class _Chain:
+    """``f(f(f(first, rows[0]), rows[1]), …)``, elementwise in the other axes.
+
+    Attributes
+    ----------
+    values
+        The first value, and that after each link.
+    """
+
+    def __init__(self, f: np.ufunc, rows: Any, first: Any, masks: Any = None) -> None:
+        self._links: list[Callable[[Any], Any]] = []
+        self._masks = masks
+        self.values = [first]
+        for i, row in enumerate(rows):
+            applied = rrule(f, self.values[-1], row)
+            if applied is None:
+                raise _NoRule
+            y, back = applied
+            self._links.append(back)
+            self.values.append(y if masks is None else np.where(masks[i], y, self.values[-1]))
+
+    def back(self, value_bars: list[Any]) -> tuple[Any, list[Any]]:
+        """The cotangents of the first value and of the rows, from those of the values after each
+        link."""
+        bar: Any = 0.0
+        row_bars = []
+        for i in reversed(range(len(self._links))):
+            bar = bar + value_bars[i]
+            taken = bar if self._masks is None else np.where(self._masks[i], bar, 0)
+            _, before, row_bar = self._links[i](taken)
+            before = 0.0 if before is None else before
+            row_bars.append(np.zeros(np.shape(taken)) if row_bar is None else row_bar)
+            bar = before if self._masks is None else before + np.where(self._masks[i], 0, bar)
+        return bar, row_bars[::-1]
+
+
+class _NoRule(Exception):
+    """The ufunc has none for such operands."""
+
+
+def _agree(value: Any, y: Any) -> bool:
+    """Whether NumPy computed what it says: some loops (`power`, `arctan2`) are no chains."""
+    return bool(np.allclose(value, y, rtol=1e-3, atol=0.0, equal_nan=True))
+
+
+def _numeric(array: Any, dtype: Any) -> Any:
+    a = as_numeric(array)
+    return a if a is None else np.asarray(a if dtype is None else np.asarray(a).astype(dtype))
+
+
+def _split(f: np.ufunc, rows: Any, first: Any = NONE) -> tuple[Any, Any]:
+    """The rows after the first value, and that."""
+    if first is NONE:
+        return rows[0], rows[1:]
+    dtype = f.resolve_dtypes((rows.dtype, rows.dtype, None))[0]
+    return np.full(rows.shape[1:], first, dtype), rows
+
+
+# ---- reduce --------------------------------------------------------------------------------------
 
 
 @array_rule((np.ufunc, "reduce"), operands="self array initial", nested=False)
 def _(self, array, /, axis=0, dtype=None, out=None, keepdims=False, initial=NONE, where=True):
     if out is not None or initial is None:
         return NotImplemented
-    if self is np.logaddexp and dtype is None and initial is NONE and where is True:
-        return _logsumexp(array, axis, keepdims)
-    if self not in REDUCTIONS:
+    if self in REDUCTIONS and (dtype is None or self in IDENTITY):
+        return _known_reduction(self, array, axis, dtype, keepdims, initial, where)
+    a = _numeric(array, dtype)
+    if a is None:
         return NotImplemented
-    leading = (axis, dtype, None, keepdims) if self in IDENTITY else (axis, None, keepdims)
-    if self not in IDENTITY and dtype is not None:
+    y = self.reduce(a, axis, keepdims=keepdims, where=where, **given(initial=initial))
+    if y.dtype.kind == "b":
+        return y, lambda y_bar: (None,)
+    to_array = projector(array)
+    if self in REDUCTIONS or self in WITHOUT_NAN:
+        there = ~np.isnan(a) & where if self in WITHOUT_NAN else where
+        back = extremum_back(a, y, axis, keepdims, initial, there)
+    elif self is np.logaddexp and initial is NONE and where is True:
+        back = _logsumexp_back(a, y, axis, keepdims)
+    else:
+        back = _reduction_back(self, a, y, axis, initial, where)
+    if back is None:
         return NotImplemented
-    first = IDENTITY.get(self, NONE) if initial is NONE else initial
-    applied = rrule(REDUCTIONS[self], array, *leading, first, where)
+
+    def reduce_back(y_bar):
+        _, a_bar, *initial_bar = back(y_bar)
+        return None, None, to_array(a_bar), *initial_bar
+
+    return y, reduce_back
+
+
+def _known_reduction(
+    f: np.ufunc, array: Any, axis: Any, dtype: Any, keepdims: bool, initial: Any, where: Any
+) -> Any:
+    leading = (axis, dtype, None, keepdims) if f in IDENTITY else (axis, None, keepdims)
+    first = IDENTITY.get(f, NONE) if initial is NONE else initial
+    applied = rrule(REDUCTIONS[f], array, *leading, first, where)
     if applied is None:
         return NotImplemented
     y, back = applied
@@ -45,21 +139,60 @@ def _(self, array, /, axis=0, dtype=None, out=None, keepdims=False, initial=NONE
     return y, reduce_back
 
 
-_logaddexp_reduce: Any = np.logaddexp.reduce
-
-
-def _logsumexp(array: Any, axis: Any, keepdims: bool) -> Any:
-    a = as_numeric(array)
-    if a is None:
-        return NotImplemented
-    y = _logaddexp_reduce(a, axis, keepdims=keepdims)
-    to_bar = projector(array)
-
+def _logsumexp_back(a: Any, y: Any, axis: Any, keepdims: bool) -> Any:
     def logsumexp_back(y_bar):
-        shares = np.exp(a - restore(y, axis, keepdims, np.ndim(a)))
-        return None, None, to_bar(restore(y_bar, axis, keepdims, np.ndim(a)) * shares)
+        shares = np.exp(a - restore(y, axis, keepdims, a.ndim))
+        return None, restore(y_bar, axis, keepdims, a.ndim) * shares
 
-    return y, logsumexp_back
+    return logsumexp_back
+
+
+def _reduction_back(f: np.ufunc, a: Any, y: Any, axis: Any, initial: Any, where: Any) -> Any:
+    """The pullback of any reduction; ``None`` where the ufunc has no rule."""
+    rows, undo = lanes(a, axis)
+    rows, masks = np.moveaxis(rows, -1, 0), None
+    start = f.identity if initial is NONE and f.identity is not None else initial
+    if where is not True:
+        masks = np.moveaxis(lanes(np.broadcast_to(where, a.shape), axis)[0], -1, 0)
+    first, rest = _split(f, rows, start)
+    try:
+        chain = _Chain(f, rest, first, masks)
+    except _NoRule:
+        return None
+    if not _agree(chain.values[-1], np.reshape(y, rows.shape[1:])):
+        return None
+
+    def reduction_back(y_bar):
+        last = np.reshape(y_bar, rows.shape[1:])
+        if len(rest):
+            first_bar, bars = chain.back([0.0] * (len(rest) - 1) + [last])
+        else:
+            first_bar, bars = last, []
+        if start is NONE:
+            bars, first_bar = [first_bar, *bars], 0.0
+        return None, undo(np.moveaxis(np.stack(bars), 0, -1)), np.sum(first_bar)
+
+    return reduction_back
+
+
+@frule.register((np.ufunc, "reduce"))
+def _(dots, self, array, /, axis=0, dtype=None, out=None, keepdims=False, initial=NONE, where=True):
+    """Each element goes into one result, so the cotangents of ones are the slopes."""
+    named = given(initial=initial)
+    applied = rrule(
+        (np.ufunc, "reduce"), self, array, axis, dtype, out, keepdims, **named, where=where
+    )
+    if applied is None:
+        return NotImplemented
+    y, back = applied
+    bars = back(np.ones(np.shape(y), cotangent_dtype(y))[()])
+    if dots[1] is None or bars[2] is None:
+        return y, None
+    slopes = np.conj(bars[2])
+    return y, like_result(np.sum(slopes * dense(dots[1], array), axis, keepdims=keepdims), y)
+
+
+# ---- accumulate ----------------------------------------------------------------------------------
 
 
 @array_rule((np.ufunc, "accumulate"), operands="self array", nested=False)
@@ -72,29 +205,74 @@ def _(self, array, /, axis=0, dtype=None, out=None):
             return NotImplemented
         y, back = applied
         return y, lambda y_bar: (None, None, back(y_bar)[1])
-    a = as_numeric(array)
-    if a is None or dtype is not None or self not in (np.maximum, np.minimum):
+    a, to_array = _numeric(array, dtype), projector(array)
+    if a is None:
         return NotImplemented
     y = self.accumulate(a, axis)
-    return y, _running_extremum_back(self, a, y, axis, projector(array))
+    if self in (np.maximum, np.minimum):
+        source = _sources(a, y, axis)
+        return y, lambda y_bar: (None, None, to_array(scatter(source, y_bar, a)))
+    if not a.size:
+        return y, lambda y_bar: (None, None, to_array(y_bar))
+    rows = np.moveaxis(a, axis, 0)
+    try:
+        chain = _Chain(self, rows[1:], rows[0])
+    except _NoRule:
+        return NotImplemented
+    if not _agree(chain.values[-1], np.moveaxis(y, axis, 0)[-1]):
+        return NotImplemented
+
+    def accumulate_back(y_bar):
+        first, *others = np.moveaxis(y_bar, axis, 0)
+        before, bars = chain.back(others)
+        return None, None, to_array(np.moveaxis(np.stack([first + before, *bars]), 0, axis))
+
+    return y, accumulate_back
 
 
-def _running_extremum_back(f: np.ufunc, a: Any, y: Any, axis: int, to_bar: Any) -> Any:
-    """Each running maximum or minimum is an element of the array: the first of those that are
-    equal.
-    """
+def _sources(a: Any, y: Any, axis: int) -> Any:
+    """Each running maximum or minimum is an element of the array, the first of those that are
+    equal: its position."""
+    rows, values = np.moveaxis(a, axis, 0), np.moveaxis(y, axis, 0)
+    index = np.arange(len(rows)).reshape(-1, *(1,) * (rows.ndim - 1))
+    fresh = np.ones(rows.shape, bool)
+    fresh[1:] = values[1:] != values[:-1]
+    source = np.maximum.accumulate(np.where(fresh, index, 0), 0)
+    positions = np.moveaxis(np.arange(a.size).reshape(a.shape), axis, 0)
+    return np.moveaxis(np.take_along_axis(positions, source, 0), 0, axis)
 
-    def running_back(y_bar):
-        rows, values = np.moveaxis(a, axis, 0), np.moveaxis(y, axis, 0)
-        index = np.arange(len(rows)).reshape(-1, *(1,) * (rows.ndim - 1))
-        fresh = np.ones(rows.shape, bool)
-        fresh[1:] = values[1:] != values[:-1]
-        source = np.maximum.accumulate(np.where(fresh, index, 0), 0)
-        positions = np.moveaxis(np.arange(a.size).reshape(a.shape), axis, 0)
-        where = np.moveaxis(np.take_along_axis(positions, source, 0), 0, axis)
-        return None, None, to_bar(scatter(where, y_bar, a))
 
-    return running_back
+@frule.register((np.ufunc, "accumulate"))
+def _(dots, self, array, /, axis=0, dtype=None, out=None):
+    a = _numeric(array, dtype)
+    if out is not None or a is None:
+        return NotImplemented
+    y = self.accumulate(a, axis)
+    if dots[1] is None:
+        return y, None
+    a_dot = np.asarray(dense(dots[1], array))
+    if self is np.add or not a.size:
+        return y, like_result(np.cumsum(a_dot, axis), y)
+    if self in (np.maximum, np.minimum):
+        return y, like_result(np.ravel(a_dot)[_sources(a, y, axis)], y)
+    rows, row_dots = np.moveaxis(a, axis, 0), np.moveaxis(a_dot, axis, 0)
+    value, dot, moved = rows[0], row_dots[0], [row_dots[0]]
+    for row, row_dot in zip(rows[1:], row_dots[1:], strict=True):
+        applied = frule(self, (dot, row_dot), value, row)
+        if applied is None:
+            return NotImplemented
+        value, dot = applied
+        dot = np.zeros(np.shape(value)) if dot is None else dot
+        moved.append(dot)
+    return y, like_result(np.moveaxis(np.stack(moved), 0, axis), y)
+
+
+# ---- outer ---------------------------------------------------------------------------------------
+
+
+def _column(A: Any, B: Any) -> Any:
+    """The first operand with the axes of the second behind its own."""
+    return np.reshape(A, np.shape(A) + (1,) * np.ndim(B))
 
 
 @array_rule((np.ufunc, "outer"), operands="self A B", nested=False)
@@ -102,12 +280,12 @@ def _(self, A, B, /):
     a, b = as_numeric(A), as_numeric(B)
     if a is None or b is None:
         return NotImplemented
-    column = np.reshape(a, np.shape(a) + (1,) * np.ndim(b))
-    applied = rrule(self, column if np.ndim(column) else a, b)
+    a, b = np.asarray(a), np.asarray(b)
+    applied = rrule(self, _column(a, b)[()], b[()])
     if applied is None:
         return NotImplemented
     y, back = applied
-    shape, to_a, to_b = np.shape(a), projector(A), projector(B)
+    shape, to_a, to_b = a.shape, projector(A), projector(B)
 
     def outer_back(y_bar):
         _, a_bar, b_bar = back(y_bar)
@@ -121,22 +299,87 @@ def _(self, A, B, /):
     return y, outer_back
 
 
+@frule.register((np.ufunc, "outer"))
+def _(dots, self, A, B, /):
+    a, b = as_numeric(A), as_numeric(B)
+    if a is None or b is None:
+        return NotImplemented
+    a, b = np.asarray(a), np.asarray(b)
+    a_dot = None if dots[1] is None else _column(np.asarray(dense(dots[1], A)), b)
+    b_dot = None if dots[2] is None else np.asarray(dense(dots[2], B))
+    applied = frule(self, (a_dot, b_dot), _column(a, b)[()], b[()])
+    return NotImplemented if applied is None else applied
+
+
+@substitute((np.ufunc, "outer"))
+def _outer(self, A, B, /, **kwargs):
+    """With the keywords of the ufunc."""
+    a, b = np.asarray(A), np.asarray(B)
+    return self(np.reshape(a, np.shape(a) + (1,) * np.ndim(b)), b, **kwargs)
+
+
+# ---- reduceat ------------------------------------------------------------------------------------
+
+
+def _segments(
+    self: np.ufunc, a: Any, y: Any, indices: Any, axis: int
+) -> list[tuple[slice, Any]] | None:
+    """Which rows go into each result, and the pullback of their reduction."""
+    rows, starts = np.moveaxis(a, axis, 0), np.asarray(indices)
+    stops = np.append(starts[1:], len(rows))
+    segments: list[tuple[slice, Any]] = []
+    for part, start, stop in zip(
+        np.moveaxis(y, axis, 0), starts.tolist(), stops.tolist(), strict=True
+    ):
+        # one that would end before it begins is its first element alone
+        segment = slice(start, max(stop, start + 1))
+        if self is np.add or stop <= start + 1:
+            segments.append((segment, _as_it_is))
+            continue
+        applied = rrule((np.ufunc, "reduce"), self, rows[segment])
+        if applied is None or not _agree(applied[0], part):
+            return None
+        segments.append((segment, applied[1]))
+    return segments
+
+
+def _as_it_is(bar: Any) -> tuple[Any, ...]:
+    """The pullback of a sum: each row has its cotangent."""
+    return None, None, bar
+
+
 @array_rule((np.ufunc, "reduceat"), operands="self array", nested=False)
 def _(self, array, indices, /, axis=0, dtype=None, out=None):
-    a = as_numeric(array)
-    if self is not np.add or a is None or dtype is not None or out is not None:
+    a, to_array = _numeric(array, dtype), projector(array)
+    if a is None or out is not None:
         return NotImplemented
-    y = np.add.reduceat(a, indices, axis)
-    n, to_bar = np.shape(a)[axis], projector(array)
-    starts = np.asarray(indices)
-    stops = np.append(starts[1:], n)
+    y = self.reduceat(a, indices, axis)
+    segments = _segments(self, a, y, indices, axis)
+    if segments is None:
+        return NotImplemented
 
     def reduceat_back(y_bar):
-        """A segment that would end before it begins is its first element alone."""
-        bar = np.zeros(np.shape(a), cotangent_dtype(y_bar))
-        rows, parts = np.moveaxis(bar, axis, 0), np.moveaxis(y_bar, axis, 0)
-        for start, stop, part in zip(starts.tolist(), stops.tolist(), parts, strict=True):
-            rows[start : max(stop, start + 1)] += part
-        return None, None, to_bar(bar)
+        bar = np.zeros(a.shape, cotangent_dtype(y_bar))
+        rows = np.moveaxis(bar, axis, 0)
+        for (segment, back), part in zip(segments, np.moveaxis(y_bar, axis, 0), strict=True):
+            rows[segment] += back(part)[2]
+        return None, None, to_array(bar)
 
     return y, reduceat_back
+
+
+@frule.register((np.ufunc, "reduceat"))
+def _(dots, self, array, indices, /, axis=0, dtype=None, out=None):
+    a = _numeric(array, dtype)
+    if a is None or out is not None:
+        return NotImplemented
+    y = self.reduceat(a, indices, axis)
+    segments = _segments(self, a, y, indices, axis)
+    if segments is None:
+        return NotImplemented
+    if dots[1] is None:
+        return y, None
+    rows = np.moveaxis(np.asarray(dense(dots[1], array)), axis, 0)
+    ones = np.ones(rows.shape[1:], cotangent_dtype(y))[()]
+    parts = [np.sum(np.conj(back(ones)[2]) * rows[segment], 0) for segment, back in segments]
+    return y, like_result(np.moveaxis(np.stack(parts), 0, axis), y)

@@ -50,11 +50,17 @@ elementwise(
 
 # ---- trigonometric and hyperbolic functions ------------------------------------------------------
 
+
+def _arc_slope(x: Any, f: Any, y: Any) -> Any:
+    """The root of 1 - x²; of complex numbers, on the branch that `y` is on, also at the cuts."""
+    return f(y) if np.iscomplexobj(x) else np.sqrt((1 - x) * (1 + x))
+
+
 elementwise(np.sin, lambda y, x: np.cos(x), singular=True)
 elementwise(np.cos, lambda y, x: -np.sin(x), singular=True)
 elementwise(np.tan, lambda y, x: 1 + y * y, singular=True)
-elementwise(np.arcsin, lambda y, x: 1 / np.sqrt((1 - x) * (1 + x)), singular=True)
-elementwise(np.arccos, lambda y, x: -1 / np.sqrt((1 - x) * (1 + x)), singular=True)
+elementwise(np.arcsin, lambda y, x: 1 / _arc_slope(x, np.cos, y), singular=True)
+elementwise(np.arccos, lambda y, x: -1 / _arc_slope(x, np.sin, y), singular=True)
 elementwise(np.arctan, lambda y, x: 1 / (1 + x * x), singular=True)
 elementwise(np.sinh, lambda y, x: np.cosh(x), singular=True)
 elementwise(np.cosh, lambda y, x: np.sinh(x), singular=True)

@@ -1,0 +1,44 @@
+"""Arrays made of objects that say by ``__array__`` which array they are."""
+
+from __future__ import annotations
+
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from adjoint.rules.registry import primitive
+from adjoint.run.dispatch import call_function, class_attribute, linked
+
+__all__: list[str] = []
+
+
+def array_of_object(f, object, *args, **kwargs):
+    """What `f` makes of the array that the object gives."""
+    return f(object.__array__(), *args, **kwargs)
+
+
+def _through(f: Any) -> None:
+    @primitive(f)
+    def converted(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
+        if not args or type(class_attribute(type(args[0]), "__array__")) is not FunctionType:
+            return NotImplemented
+        return linked(
+            record,
+            slot,
+            lambda bars: (None, *bars[2:]),
+            call_function,
+            array_of_object,
+            (f, *args),
+            kwargs,
+        )
+
+
+for _f in (
+    np.array,
+    np.asarray,
+    np.asanyarray,
+    np.ascontiguousarray,
+    np.asfortranarray,
+):
+    _through(_f)
