@@ -107,3 +107,17 @@ def casting_of_operands(x):
 def casts_for_type_checkers(x):
     y = cast("float", x * x)
     return y * cast(float, val=x)
+
+
+class AnyArray(type):
+    """pandas asks in class methods of the metaclass what a value is."""
+
+    @classmethod
+    def __instancecheck__(cls, value):
+        return getattr(value, "shape", ()) != ()
+
+
+@case(X)
+def class_methods_that_answer_isinstance(x):
+    kind = AnyArray("kind", (), {})
+    return np.sum(x * x) if isinstance(x, kind) and not isinstance(x[0], kind) else x[0]

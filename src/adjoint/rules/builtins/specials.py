@@ -105,7 +105,10 @@ def _by_metaclass(f: Callable[..., bool], name: str) -> None:
         value, cls = args
         if asks.of(type(cls)):
             special = class_attribute(type(cls), name)
-            return _asked(record, slot, f, special, (cls, value), 2)
+            if type(special) is FunctionType:
+                return _asked(record, slot, f, special, (cls, value), 2)
+            # pandas has class methods there
+            return _asked(record, slot, f, special.__get__(cls, type(cls)), (value,), 2)
         kinds = cls if type(cls) is tuple else (cls,)
         if any(type(kind) is not type for kind in kinds) or _pretends(type(value)):
             return native(record, slot, f, args, {})  # abstract classes ask, and unions
