@@ -347,3 +347,12 @@ def old_and_new_contents(x):
         history.append(y[k])
         y[k + 1] = y[k] * x[k]
     return history[0] * history[1] * history[2] + y.sum()
+
+
+@case(np.array([0.3, -0.5, 0.7]))
+def enumerated_while_it_is_written(y):
+    total = 0.0
+    for (k,), value in np.ndenumerate(y):
+        total = total + value * y[0]
+        y[-1] = 0.5 * value + y[k - 1]
+    return total + np.sum(y * y)

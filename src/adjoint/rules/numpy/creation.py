@@ -339,5 +339,6 @@ def _fromiter(iter, dtype, count=-1):
 
 @substitute(np.ndenumerate)
 def _ndenumerate(arr):
+    """Sees what is written meanwhile."""
     arr = np.asarray(arr)
-    return iter([(index, arr[index]) for index in np.ndindex(arr.shape)])
+    return ((index, arr[index]) for index in np.ndindex(arr.shape))
