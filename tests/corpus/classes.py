@@ -1,6 +1,7 @@
 """Objects: attributes, properties, inheritance, operators, slots, dataclasses."""
 
 import dataclasses
+import functools
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
@@ -572,3 +573,19 @@ def attributes_that_only_the_object_may_have(x):
         return object.__getattribute__(obj, "other")
     except AttributeError:
         return obj.x * object.__getattribute__(obj, "x")
+
+
+@dataclasses.dataclass(frozen=True)
+class Frozen:
+    x: float
+
+    @functools.cached_property
+    def square(self):
+        return self.x * self.x
+
+
+@case(0.7)
+def cached_properties_of_frozen_classes(x):
+    """A cosmology of astropy; the cache is written past ``__setattr__``."""
+    frozen = Frozen(x)
+    return frozen.square * frozen.square * frozen.x + frozen.__dict__["square"]

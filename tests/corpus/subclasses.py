@@ -869,3 +869,24 @@ def arrays_times_objects(x, scale):
         total += (product.value * difference.value).sum()
         total += (x[0] * kind(scale)).value * (kind(scale) * x).value.sum()
     return total
+
+
+# ---- arrays of a class that answers for itself ---------------------------------------------------
+
+
+class Unready(np.ndarray):
+    """Like a quantity of astropy that has no unit yet: NumPy's functions cannot be asked of it."""
+
+    def __array_finalize__(self, obj):
+        self.note = getattr(obj, "note", None)
+
+    def __array_function__(self, f, types, args, kwargs):
+        if f is np.array_equal:
+            raise TypeError(f"{f.__name__} of {self.note}")
+        return super().__array_function__(f, types, args, kwargs)
+
+
+@case(np.array([0.3, 0.8]))
+def arrays_that_cannot_be_asked(x):
+    unready = (x * 2.0).view(Unready)
+    return (unready.copy().view(np.ndarray) * x).sum()

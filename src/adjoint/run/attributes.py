@@ -309,6 +309,8 @@ def _named_item(record: list[Any], slot: int, obj: Any, name: str) -> Any:
 
 
 def _fill_cached_property(record: list[Any], slot: int, obj: Any, name: str, static: Any) -> Any:
+    from adjoint.run.items import set_entry
+
     memory: Memory = record[0]
     inner: list[Any] = [memory, None, None]
 
@@ -321,7 +323,7 @@ def _fill_cached_property(record: list[Any], slot: int, obj: Any, name: str, sta
 
     record[slot] = cached_back
     value = call_keywords(inner, 1, static.func, (obj,), {})
-    set_attribute(inner, 2, obj, name, value)
+    set_entry(inner, 2, obj.__dict__, static.attrname, value)  # a frozen class has no say in it
     return value
 
 

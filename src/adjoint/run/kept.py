@@ -351,14 +351,14 @@ class _Array(Kept):
     __slots__ = ("changed",)
 
     def differs(self) -> bool:
-        x, saved = self.owner, self.saved
+        x, saved = np.asarray(self.owner), self.saved  # a class of the user's is not asked
         return x.shape != saved.shape or not np.array_equal(x, saved, equal_nan=True)
 
     def pairs(self) -> Iterator[tuple[Any, Any]]:
         yield self.saved, self.owner
 
     def log(self, memory: Memory) -> None:
-        x, saved = self.owner, self.saved
+        x, saved = np.asarray(self.owner), self.saved
         if x.shape != saved.shape:
             raise refused(
                 "an array was given another shape by code that is not differentiated",
@@ -402,7 +402,7 @@ def keep(value: Any, kind: type) -> list[Kept]:
     """What can be changed of `value` itself."""
     if issubclass(kind, np.ndarray):
         root = root_of(value)
-        return [_Array(root, root.copy())] if root.dtype.kind in "fc" else []
+        return [_Array(root, np.array(root))] if root.dtype.kind in "fc" else []
     if kind is CellType:
         return [_Cell(value, contents_of_cell(value))]
     if issubclass(kind, type):
