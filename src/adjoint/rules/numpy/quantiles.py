@@ -170,8 +170,8 @@ def _quantile(f: Any, scale: float, skip: bool) -> None:
         if out is not None or (skip and mixes(q, axis)):
             return NotImplemented
         y, quantiles = prepared(a, q, axis, method, keepdims, weights)
-        a_dot, q_dot = dense(dots[0], a), dense((*dots, None)[1], q)
-        y_dot = quantiles.forward(a_dot, np.divide(q_dot, scale), axis)
+        a_dot, q_dot = (*dots, None, None)[:2]
+        y_dot = quantiles.forward(dense(a_dot, a), np.divide(dense(q_dot, q), scale), axis)
         return y, like_result(np.reshape(y_dot, np.shape(y))[()], y)
 
 

@@ -1,0 +1,116 @@
+"""Rules of NumPy's older polynomials, whose highest power comes first: values, roots, objects."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from adjoint.rules.numpy.operands import array_rule, conj, dense
+from adjoint.rules.numpy.series import cutting
+from adjoint.rules.projection import is_numeric
+from adjoint.rules.registry import frule, substitute
+from adjoint.rules.tangents import like_result
+
+__all__: list[str] = []
+
+# ---- values --------------------------------------------------------------------------------------
+
+
+@array_rule(np.polyval, operands="p x")
+def _(p, x):
+    p = np.asarray(p)
+    if p.ndim != 1:
+        return NotImplemented
+    y = np.polyval(p, x)
+
+    def polyval_back(y_bar):
+        powers = conj(np.asarray(x))[..., None] ** np.arange(len(p) - 1, -1, -1)
+        p_bar = np.tensordot(y_bar, powers, np.ndim(x))
+        return None, p_bar, y_bar * conj(np.polyval(np.polyder(p), x))
+
+    return y, polyval_back
+
+
+@frule.register(np.polyval)
+def _(dots, p, x):
+    if np.ndim(p) != 1 or not is_numeric(x):
+        return NotImplemented
+    y, y_dot = np.polyval(p, x), np.zeros(np.shape(x))
+    p_dot, x_dot = (*dots, None, None)[:2]
+    if p_dot is not None:
+        y_dot = y_dot + np.polyval(dense(p_dot, p), x)
+    if x_dot is not None:
+        y_dot = y_dot + np.polyval(np.polyder(np.asarray(p)), x) * x_dot
+    return y, like_result(y_dot, y)
+
+
+@substitute(np.polyval)
+def _(p, x):
+    """Of a polynomial, too; it is not multiplied by zero, which would cut it off."""
+    p = np.asarray(p)
+    x = x if isinstance(x, np.poly1d) else np.asanyarray(x)
+    if len(p) == 0:
+        return 0 if isinstance(x, np.poly1d) else np.zeros_like(x)
+    y = np.poly1d(p[0]) if isinstance(x, np.poly1d) else np.zeros_like(x) + p[0]
+    for coefficient in p[1:]:
+        y = y * x + coefficient
+    return y
+
+
+# ---- roots ---------------------------------------------------------------------------------------
+
+
+def _root_slopes(p: Any, roots: Any) -> Any:
+    """∂r/∂c of each root r and each coefficient c: - r^k / p'(r); a multiple root has none."""
+    slope = np.polyval(np.polyder(p), roots)
+    return -np.vander(roots, len(p)) / slope[:, None]
+
+
+@array_rule(np.roots, operands="p")
+def _(p):
+    p, y = np.atleast_1d(p), np.roots(p)
+    if p.ndim != 1:
+        return NotImplemented
+
+    def roots_back(y_bar):
+        shares = np.where(y_bar[:, None] == 0, 0, y_bar[:, None] * conj(_root_slopes(p, y)))
+        return None, np.sum(shares, 0)
+
+    return y, roots_back
+
+
+@frule.register(np.roots)
+def _(dots, p):
+    p, y = np.atleast_1d(p), np.roots(p)
+    if dots[0] is None:
+        return y, None
+    return y, like_result(_root_slopes(p, y) @ np.atleast_1d(dense(dots[0], p)), y)
+
+
+# ---- objects that are polynomials: zeros in front are cut off ------------------------------------
+
+
+def without_leading_zeros(coefficients):
+    """The highest power comes first; one coefficient stays."""
+    if len(coefficients) == 0:
+        return np.array([0], coefficients.dtype)
+    there = np.flatnonzero(coefficients)
+    return coefficients[there[0] if len(there) else -1 :]
+
+
+cutting(without_leading_zeros, front=True)
+
+
+@substitute(np.poly1d.__init__)
+def poly1d_init(self, c_or_r, r=False, variable=None):
+    if isinstance(c_or_r, np.poly1d):
+        self.__dict__.update(c_or_r.__dict__)
+        if variable is not None:
+            self._variable = variable
+        return
+    coefficients = np.atleast_1d(np.poly(c_or_r) if r else c_or_r)
+    if coefficients.ndim > 1:
+        raise ValueError("Polynomial must be 1d only.")
+    self._coeffs = without_leading_zeros(coefficients)
+    self._variable = "x" if variable is None else variable

@@ -1,0 +1,163 @@
+"""Rules of `numpy.polynomial`: sums and products of series, in six bases of polynomials.
+
+NumPy shortens a series whose leading coefficients are zero. What these would have contributed to a
+derivative is lost then: where it is not zero, needing it is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy import polynomial as families
+from numpy.polynomial import polyutils
+from numpy.polynomial._polybase import ABCPolyBase
+
+from adjoint.rules.numpy.operands import array_rule, conj, cotangent_dtype, dense
+from adjoint.rules.projection import is_numeric
+from adjoint.rules.refusal import NoDerivative, moves, refusal
+from adjoint.rules.registry import frule, rrule, substitute
+from adjoint.rules.tangents import like_result
+from adjoint.run.accumulate import Poison
+
+__all__ = ["cutting"]
+
+CUT = NoDerivative("leading coefficients", "are zero here and have been cut off")
+BASES = {
+    "polynomial": "poly",
+    "chebyshev": "cheb",
+    "legendre": "leg",
+    "hermite": "herm",
+    "hermite_e": "herme",
+    "laguerre": "lag",
+}
+"""The modules, and what the names of their functions begin with."""
+
+
+# ---- cutting off zeros ---------------------------------------------------------------------------
+
+
+def cutting(f: Callable[..., Any], *, front: bool) -> None:
+    """Register both rules of a function that cuts zeros off one end of an array."""
+
+    @rrule.register(f, alias=True)
+    def cut(seq):
+        if not isinstance(seq, np.ndarray) or not is_numeric(seq):
+            return NotImplemented
+        y = f(seq)
+        n, kept = len(seq), min(len(y), len(seq))
+        start = n - kept if front else 0
+
+        def cut_back(y_bar):
+            if kept < n and moves(y_bar):
+                return None, Poison(refusal(f, CUT))
+            bar = np.zeros(n, cotangent_dtype(y_bar))
+            bar[start : start + kept] = y_bar[:n]
+            return None, bar
+
+        return y, cut_back
+
+    @frule.register(f, alias=True)
+    def cut_forward(dots, seq):
+        if not isinstance(seq, np.ndarray) or not is_numeric(seq):
+            return NotImplemented
+        y = f(seq)
+        if dots[0] is None or not len(seq):
+            return y, None
+        if len(y) < len(seq) and moves(dots[0]):
+            raise refusal(f, CUT)
+        return y, dots[0][: len(y)]
+
+
+cutting(polyutils.trimseq, front=False)
+
+
+def _fitted(part: Any, length: int) -> Any:
+    """A series with as many coefficients; those beyond are left out."""
+    whole = np.zeros(length, cotangent_dtype(part))
+    whole[: min(len(part), length)] = part[:length]
+    return whole
+
+
+# ---- sums and products ---------------------------------------------------------------------------
+
+
+def _sum(f: Callable[..., Any], sign: int) -> None:
+    @array_rule(f, operands="c1 c2")
+    def _(c1, c2):
+        y = f(c1, c2)
+
+        def sum_back(y_bar):
+            return None, _summand_bar(f, y_bar, c1), _summand_bar(f, sign * y_bar, c2)
+
+        return y, sum_back
+
+    @frule.register(f)
+    def _(dots, c1, c2):
+        y = f(c1, c2)
+        terms = [
+            scale * np.atleast_1d(dense(dot, c))
+            for dot, c, scale in zip(dots, (c1, c2), (1, sign), strict=False)
+            if dot is not None
+        ]
+        return y, _moved(f, terms, y)
+
+
+def _summand_bar(f: Callable[..., Any], y_bar: Any, c: Any) -> Any:
+    if np.size(c) > len(y_bar) and moves(y_bar):
+        return Poison(refusal(f, CUT))
+    return np.reshape(_fitted(y_bar, np.size(c)), np.shape(c))
+
+
+def _moved(f: Callable[..., Any], terms: list[Any], y: Any) -> Any:
+    """The sum of the terms of a tangent; an error where one moves what is cut off."""
+    if not terms:
+        return None
+    if any(moves(term[len(y) :]) for term in terms):
+        raise refusal(f, CUT)
+    return like_result(sum(_fitted(term, len(y)) for term in terms), y)
+
+
+def _product(f: Callable[..., Any]) -> None:
+    @array_rule(f, operands="c1 c2")
+    def _(c1, c2):
+        def product_back(y_bar):
+            return None, _factor_bar(f, y_bar, c1, c2), _factor_bar(f, y_bar, c2, c1)
+
+        return f(c1, c2), product_back
+
+    @frule.register(f)
+    def _(dots, c1, c2):
+        y, (c1_dot, c2_dot) = f(c1, c2), (*dots, None, None)[:2]
+        terms = [] if c1_dot is None else [f(dense(c1_dot, c1), c2)]
+        terms += [] if c2_dot is None else [f(c1, dense(c2_dot, c2))]
+        return y, _moved(f, terms, y)
+
+
+def _factor_bar(f: Callable[..., Any], y_bar: Any, c: Any, other: Any) -> Any:
+    """Products are commutative, and of each unit vector a series by itself."""
+    columns = [f(unit, other) for unit in np.eye(np.size(c))]
+    if any(len(column) > len(y_bar) and column[-1] != 0 for column in columns) and moves(y_bar):
+        return Poison(refusal(f, CUT))
+    c_bar = [np.sum(y_bar * conj(_fitted(column, len(y_bar)))) for column in columns]
+    return np.reshape(np.array(c_bar), np.shape(c))
+
+
+for _module, _prefix in BASES.items():
+    _functions = getattr(families, _module)
+    _sum(getattr(_functions, f"{_prefix}add"), 1)
+    _sum(getattr(_functions, f"{_prefix}sub"), -1)
+    _product(getattr(_functions, f"{_prefix}mul"))
+
+
+# ---- series of series ----------------------------------------------------------------------------
+
+
+@substitute(polyutils.mapdomain)
+def _(x, old, new):
+    """A series is mapped as it is: NumPy makes an array of it, with one object inside."""
+    if not isinstance(x, ABCPolyBase | int | float | complex | np.generic):
+        x = np.asanyarray(x)
+    off, scl = polyutils.mapparms(old, new)
+    return off + scl * x

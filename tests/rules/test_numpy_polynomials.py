@@ -1,0 +1,148 @@
+"""Polynomials of NumPy, the older ones and those of `numpy.polynomial`."""
+
+import numpy as np
+import pytest
+from numpy import polynomial
+from numpy.polynomial import Chebyshev, Laguerre, Legendre, Polynomial, polyutils
+
+import adjoint as ad
+from adjoint.errors import NoDerivativeError
+from adjoint.rules.numpy.polynomials import without_leading_zeros
+from adjoint.rules.registry import frule, rrule
+from adjoint.testing import check_gradient
+from tests.rules.harness import case, complexes, reals, table
+
+C, D = reals(4, seed=5) + 2.5, reals(3, seed=6) + 3.1
+V, X, Z = reals(6), reals(3, 4), complexes(3, 4)
+PAIRS = [
+    (C, D),
+    (D, C),
+    (C, C + 1),
+    ([1.0, 2.0], (3.0, 4.0, 1.0)),
+    (C, 2.0),
+    (complexes(3), C),
+    (np.float32([1, 2, 3]), np.float32([0.5, 1.5])),
+    (C, [1.0, 0.0, 0.0]),
+    case(C, c2=D),
+]
+BASES = [
+    (polynomial.polynomial, "poly"),
+    (polynomial.chebyshev, "cheb"),
+    (polynomial.legendre, "leg"),
+    (polynomial.hermite, "herm"),
+    (polynomial.hermite_e, "herme"),
+    (polynomial.laguerre, "lag"),
+]
+CASES = {
+    np.polyval: [
+        (C, V),
+        (C, X),
+        (C, 1.3),
+        (C.tolist(), [0.5, 1.5]),
+        (complexes(3), complexes(4)),
+        (C, Z),
+        (complexes(3), V),
+        ([], V),
+        (np.float32([1, 2, 3]), np.float32([0.5, 0.25])),
+        case(p=C, x=V),
+        ([2.0], V),
+    ],
+    np.roots: [
+        (C,),
+        (np.array([1.0, -6.0, 11.0, -6.1]),),
+        (np.array([1.0, -3.0, 2.0, 0.0]),),
+        (complexes(4),),
+        ([1.0, -3.0, 2.0],),
+        ([2.0, 3.0],),
+        ([2.0],),
+        (np.float32([1.0, -3.0, 1.5]),),
+    ],
+    polyutils.trimseq: [(C,), (complexes(3),), (np.float32([1, 2]),)],
+    without_leading_zeros: [(C,), (complexes(3),), (np.float32([1, 2]),)],
+    **{
+        getattr(module, f"{prefix}{name}"): PAIRS
+        for module, prefix in BASES
+        for name in ("add", "sub", "mul")
+    },
+}
+test_rule = table(CASES)
+
+
+# ---- zeros that are cut off ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda c, x: (Polynomial(c) + Polynomial([1.0, -2.0]))(x),
+        lambda c, x: (Polynomial(c - [0.0, 2.0]) * Polynomial([x, 1.0]))(x),
+        lambda c, x: (Legendre([1.0, 2.0]) - Legendre(c))(x),
+        lambda c, x: np.poly1d(c[::-1] - [2.0, 0.0])(x),
+        lambda c, x: np.polymul(c - [1.0, 0.0], [1.0, x]).sum(),
+    ],
+)
+def test_what_is_cut_off_is_not_lost_in_silence(f):
+    """The coefficient that is zero moves the result, in an array that is too short for it."""
+    with pytest.raises(NoDerivativeError, match="zero here and have been cut off"):
+        ad.gradient(f, np.array([1.0, 2.0]), 0.7)
+
+
+@pytest.mark.parametrize("f", [polyutils.trimseq, without_leading_zeros])
+def test_only_needed_derivatives_are_refused(f):
+    seq = np.array([0.0, 1.0, 0.0])
+    _, back = rrule(f, seq)
+    assert back(np.zeros(2))[1].tolist() == [0, 0, 0]
+    assert frule(f, (np.zeros(3),), seq)[1].tolist() == [0, 0]
+    with pytest.raises(NoDerivativeError):
+        frule(f, (np.ones(3),), seq)
+
+
+def test_zeros_inside_an_arithmetic_are_right():
+    """The product of the roots 1 and 2 has a factor whose coefficients are zero on the way."""
+    check_gradient(polynomial.laguerre.lagfromroots, [1.0, 2.0])
+    check_gradient(lambda c, d: Polynomial(c)(Polynomial(d)).coef, C, D)
+    check_gradient(lambda c, d: Chebyshev(c)(Chebyshev(d)).coef, C, D)
+    check_gradient(lambda p, q: np.poly1d(p)(np.poly1d(q)).c, C, D)
+
+
+def test_the_zeros_of_all_zero_coefficients():
+    assert without_leading_zeros(np.zeros(3)).tolist() == [0]
+    assert without_leading_zeros(np.zeros(0)).tolist() == [0]
+    assert ad.pullback(lambda p: np.poly1d(p).c, np.zeros(2))[0].tolist() == [0]
+
+
+# ---- objects -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [Polynomial, Chebyshev, Legendre, Laguerre])
+def test_a_series_in_another_basis(kind):
+    check_gradient(lambda c: kind(c).convert(kind=Polynomial).coef, C)
+    check_gradient(lambda c: kind(c).convert(kind=Chebyshev, domain=[0, 2]).coef, C)
+    check_gradient(lambda c: kind.cast(Polynomial(c)).coef, C)
+
+
+def test_older_polynomials():
+    check_gradient(lambda p: np.poly1d(np.poly1d(p), variable="z").c * 2, C)
+    check_gradient(lambda r: np.poly1d(r, True).c, V)
+    check_gradient(lambda p, q: (np.poly1d(p) * np.poly1d(q) + np.poly1d(p) - q).coeffs, C, D)
+    check_gradient(lambda p, x: np.polyval(np.poly1d(p), x), C, V)
+    check_gradient(lambda p: np.asarray(np.poly1d(p).deriv(2)), C)
+    with pytest.raises(ValueError, match="1d only"):
+        ad.gradient(lambda p: np.poly1d(p).c.sum(), X)
+
+
+def test_roots_where_the_highest_coefficient_is_zero():
+    """The root at infinity is not there; the others move with every coefficient."""
+    p = np.array([1.0, -3.0, 2.0])
+    _, back = rrule(np.roots, np.append(0.0, p))
+    y_bar = np.array([1.0, 10.0])
+    np.testing.assert_allclose(back(y_bar)[1][1:], rrule(np.roots, p)[1](y_bar)[1])
+    near = [np.roots(np.append(h, p))[-2:] for h in (1e-6, -1e-6)]
+    assert back(y_bar)[1][0] == pytest.approx((near[0] - near[1]) @ y_bar / 2e-6, rel=1e-5)
+
+
+def test_multiple_roots_have_no_derivative():
+    y, back = rrule(np.roots, np.array([1.0, 0.0, 0.0]))
+    with np.errstate(all="ignore"):
+        assert y.tolist() == [0, 0] and not np.isfinite(back(np.ones(2))[1]).all()
+        assert back(np.zeros(2))[1].tolist() == [0, 0, 0]
