@@ -76,7 +76,8 @@ CASES = {
         case(band(False, True), True, select="i", select_range=[1, 2]),
     ],
     sl.eigh_tridiagonal: [
-        (np.arange(4) * 1.5, reals(3)), case(np.arange(4) * 1.5, reals(3), eigvals_only=True),
+        case(np.arange(4) * 1.5, reals(3), lapack_driver="stev"),
+        case(np.arange(4) * 1.5, reals(3), eigvals_only=True),
         case(np.arange(4) * 1.5, reals(3), select="i", select_range=[1, 2]),
     ],
     sl.eigvalsh_tridiagonal: [

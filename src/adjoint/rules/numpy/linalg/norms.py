@@ -84,7 +84,7 @@ non_differentiable(_share, _weights)
 # ---- norms ---------------------------------------------------------------------------------------
 
 
-def _axes(x: Any, order: Any, axis: Any) -> tuple[tuple[int, ...], bool]:
+def norm_axes(x: Any, order: Any, axis: Any) -> tuple[tuple[int, ...], bool]:
     """The axes that a norm is taken over, and whether it is one of matrices."""
     ndim = np.ndim(x)
     if axis is None:
@@ -93,20 +93,20 @@ def _axes(x: Any, order: Any, axis: Any) -> tuple[tuple[int, ...], bool]:
     return tuple(int(i) % ndim for i in axes), len(axes) == 2
 
 
-def _back(x: Any, y: Any, order: Any, axes: tuple[int, ...], matrices: bool) -> Any:
+def norm_back(x: Any, y: Any, order: Any, axes: tuple[int, ...], matrices: bool) -> Any:
     """The pullback of a norm; `y` may have the axes or not."""
 
-    def norm_back(y_bar):
+    def back(y_bar):
         kept, bar = _kept(y, x, axes), _kept(y_bar, x, axes)
         x_bar = project(bar * slope(floating(x), kept, order, axes, matrices), x)
         if matrices or not _is_real(order):
             return None, x_bar
         return None, x_bar, float(np.sum(bar * order_slope(x, kept, order, axes)))
 
-    return norm_back
+    return back
 
 
-def _dot(
+def norm_dot(
     x: Any, y: Any, dots: tuple[Any, ...], order: Any, axes: tuple[int, ...], matrices: bool
 ) -> Any:
     (x_dot, *order_dot), kept = dots, _kept(y, x, axes)
@@ -146,7 +146,7 @@ def norm_rule(x, ord=None, axis=None, keepdims=False):
     y = np.linalg.norm(x, ord, axis, keepdims)
     if type(y) is np.float64 and ord is None and type(x) is np.ndarray and x.dtype is FLOAT64:
         return y, lambda y_bar: (None, x * (float(y_bar) / float(y) if y else 0.0))
-    return y, _back(x, y, ord, *_axes(x, ord, axis))
+    return y, norm_back(x, y, ord, *norm_axes(x, ord, axis))
 
 
 array_rule(np.linalg.norm, operands="x", exact=True)(norm_rule)  # orders that are text
@@ -156,27 +156,27 @@ array_rule(np.linalg.norm, operands="x ord", exact=True)(norm_rule)
 @forward_rule(np.linalg.norm, settings=1)
 def _(dots, x, ord=None, axis=None, keepdims=False):
     y = np.linalg.norm(x, ord, axis, keepdims)
-    return y, _dot(x, y, dots, ord, *_axes(x, ord, axis))
+    return y, norm_dot(x, y, dots, ord, *norm_axes(x, ord, axis))
 
 
 if hasattr(np.linalg, "vector_norm"):
 
     def _vector_axes(x: Any, axis: Any) -> tuple[int, ...]:
-        return _axes(x, None, axis)[0]
+        return norm_axes(x, None, axis)[0]
 
     @array_rule(np.linalg.vector_norm, operands="x ord", exact=True)
     def _(x, /, *, axis=None, keepdims=False, ord=2):
         y = np.linalg.vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)
-        return y, _back(x, y, ord, _vector_axes(x, axis), False)
+        return y, norm_back(x, y, ord, _vector_axes(x, axis), False)
 
     @forward_rule(np.linalg.vector_norm)
     def _(dots, x, /, *, axis=None, keepdims=False, ord=2):
         y = np.linalg.vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)
-        return y, _dot(x, y, dots, ord, _vector_axes(x, axis), False)
+        return y, norm_dot(x, y, dots, ord, _vector_axes(x, axis), False)
 
     def matrix_norm_rule(x, /, *, keepdims=False, ord="fro"):
         y = np.linalg.matrix_norm(x, keepdims=keepdims, ord=ord)
-        return y, _back(x, y, ord, *_axes(x, ord, (-2, -1)))
+        return y, norm_back(x, y, ord, *norm_axes(x, ord, (-2, -1)))
 
     array_rule(np.linalg.matrix_norm, operands="x", exact=True)(matrix_norm_rule)
     array_rule(np.linalg.matrix_norm, operands="x ord", exact=True)(matrix_norm_rule)
@@ -184,7 +184,7 @@ if hasattr(np.linalg, "vector_norm"):
     @forward_rule(np.linalg.matrix_norm)
     def _(dots, x, /, *, keepdims=False, ord="fro"):
         y = np.linalg.matrix_norm(x, keepdims=keepdims, ord=ord)
-        return y, _dot(x, y, dots, ord, *_axes(x, ord, (-2, -1)))
+        return y, norm_dot(x, y, dots, ord, *norm_axes(x, ord, (-2, -1)))
 
 
 # ---- condition numbers ---------------------------------------------------------------------------

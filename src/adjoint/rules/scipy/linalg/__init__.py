@@ -2,16 +2,26 @@
 
 from adjoint.rules.scipy.linalg import (
     eigen,
+    equations,
     factors,
+    functions,
     hermitian,
+    least_squares,
+    refused,
+    schur,
     solving,
     structured,
 )
 
 __all__ = [
     "eigen",
+    "equations",
     "factors",
+    "functions",
     "hermitian",
+    "least_squares",
+    "refused",
+    "schur",
     "solving",
     "structured",
 ]

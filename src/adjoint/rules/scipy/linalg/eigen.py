@@ -11,7 +11,8 @@ import numpy as np
 from scipy import linalg as sl
 
 from adjoint.rules.numpy.linalg.eigen import eig_bar, eig_dot, inverse_of_vectors, vectors_of
-from adjoint.rules.numpy.linalg.matrices import dagger, diagonal, undetermined
+from adjoint.rules.numpy.linalg.matrices import dagger, diagonal, rounding, undetermined
+from adjoint.rules.registry import non_differentiable
 from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
 
 
@@ -69,6 +70,7 @@ def _(call: Call) -> Any:
         if w_bar is None and v_bar is None:
             return None, None
         c = _quotient(sl.eig, a, b)
+        _demand_unit(right, v_bar)
         return _quotient_bars(a, b, c, eig_bar(sl.eig, c, w, right, w_bar, v_bar))
 
     def of_left(w_bar: Any, v_bar: Any) -> tuple[Any, Any]:
@@ -76,6 +78,7 @@ def _(call: Call) -> Any:
             return None, None
         turned, b_turned = dagger(a), _adjoint(b)
         c = _quotient(sl.eig, turned, b_turned)
+        _demand_unit(left, v_bar)
         c_bar = eig_bar(sl.eig, c, np.conj(w), left, _conj(w_bar), v_bar)
         bars = _quotient_bars(turned, b_turned, c, c_bar)
         return dagger(bars[0]), _adjoint(bars[1])
@@ -105,6 +108,18 @@ def _(call: Call) -> Any:
     return back, push
 
 
+def _demand_unit(v: Any, v_bar: Any) -> None:
+    """Before SciPy 1.18 the left vectors of a pair were of any length if they came alone."""
+    if v_bar is None:
+        return
+    if np.any(np.abs(np.sqrt(np.sum(np.abs(v) ** 2, -2)) - 1) > rounding(v)):
+        raise undetermined(
+            sl.eig,
+            "the vectors are not of unit length in this version of SciPy",
+            "ask for the right vectors as well",
+        )
+
+
 def _as_real_as(v_dot: Any, v: Any) -> Any:
     """Of vectors that are real, as they are where all eigenvalues are."""
     return v_dot if np.iscomplexobj(v) else np.real(v_dot)
@@ -112,6 +127,9 @@ def _as_real_as(v_dot: Any, v: Any) -> Any:
 
 def _conj(x: Any) -> Any:
     return None if x is None else np.conj(x)
+
+
+non_differentiable(_demand_unit)
 
 
 def _values(f: Any, call: Call) -> Any:

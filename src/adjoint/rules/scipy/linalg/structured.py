@@ -279,7 +279,8 @@ def _(call: Call) -> Any:
     def back(x_bar: Any) -> Any:
         top = np.conj(c)
         side = np.concatenate([top[:1], np.conj(r[1:])])
-        bar = sl.solve_toeplitz((side, top), np.reshape(x_bar, (len(c), -1)))
+        # SciPy may want to write where it has no need to
+        bar = sl.solve_toeplitz((side, top), np.array(np.reshape(x_bar, (len(c), -1))))
         sums = _diagonal_sums(-bar, columns, len(c), len(c))
         return _toeplitz_bars(call.c_or_cr, *sums, given), np.reshape(bar, shape)
 

@@ -1,0 +1,118 @@
+"""Rules of least squares, pseudo-inverses and norms, by those of `numpy.linalg`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import linalg as sl
+
+from adjoint.rules.numpy.linalg.least_squares import mirrored
+from adjoint.rules.numpy.linalg.matrices import dagger, from_triangle, hermitian, to_triangle
+from adjoint.rules.numpy.linalg.norms import norm_axes, norm_back, norm_dot
+from adjoint.rules.numpy.linalg.singular import values_bar, values_dot
+from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
+
+# ---- lstsq ---------------------------------------------------------------------------------------
+
+
+def _inverse(a: Any, rank: int) -> Any:
+    """The pseudo-inverse of this rank."""
+    u, s, vh = np.linalg.svd(a, full_matrices=False)
+    return (dagger(vh)[..., :rank] / s[..., None, :rank]) @ dagger(u)[..., :rank, :]
+
+
+@matrix_rule(sl.lstsq, "a b")
+def _(call: Call) -> Any:
+    a, b = call.a, call.b
+    x, residues, _, s = call.y
+    if a.ndim != 2 or b.ndim > 2:
+        return NotImplemented
+    rank = int(call.y[2])
+    measured = np.size(residues) > 0 and rank == a.shape[1]  # NaN where columns are dependent
+    right = np.reshape(b, (len(b), -1))
+    columns = np.reshape(x, (a.shape[1], -1))
+
+    def back(y_bar: Any) -> Any:
+        x_bar, residues_bar, _, s_bar = y_bar
+        a_bar, b_bar = np.zeros(a.shape), np.zeros(right.shape)
+        if x_bar is not None and x.size:
+            p, x_bar = _inverse(a, rank), np.reshape(x_bar, columns.shape)
+            a_bar = a_bar + mirrored(right @ dagger(x_bar), a, p)
+            b_bar = b_bar + dagger(p) @ x_bar
+        if residues_bar is not None and measured:
+            # real also where they come as complex numbers
+            rest = 2 * np.reshape(np.real(residues_bar), -1) * (right - a @ columns)
+            a_bar, b_bar = a_bar - rest @ dagger(columns), b_bar + rest
+        if s_bar is not None and s is not None:
+            a_bar = a_bar + values_bar(a, s_bar)
+        return a_bar, np.reshape(b_bar, np.shape(b))
+
+    def push(a_dot: Any, b_dot: Any) -> Any:
+        p = _inverse(a, rank)
+        b_dot = np.zeros(right.shape) if b_dot is None else np.reshape(b_dot, right.shape)
+        x_dot, s_dot = p @ b_dot, None
+        rest_dot = b_dot - a @ x_dot
+        if a_dot is not None:
+            moved = dagger(mirrored(a_dot, a, p)) @ right
+            x_dot, rest_dot = x_dot + moved, rest_dot - a @ moved - a_dot @ columns
+            s_dot = None if s is None else values_dot(a, a_dot)
+        x_dot = np.reshape(x_dot, np.shape(x))
+        if not measured:
+            return x_dot, None, None, s_dot
+        moved = np.sum(2 * np.real(np.conj(right - a @ columns) * rest_dot), 0)
+        return x_dot, np.reshape(moved, np.shape(residues)), None, s_dot
+
+    return back, push
+
+
+# ---- pseudo-inverses -----------------------------------------------------------------------------
+
+
+@matrix_rule(sl.pinv, "a")
+def _(call: Call) -> Any:
+    a, ranked = call.a, bool(call.return_rank)
+    y = call.y[0] if ranked else call.y
+
+    def back(y_bar: Any) -> Any:
+        bar = y_bar[0] if ranked else y_bar
+        return (None if bar is None else mirrored(dagger(bar), a, y),)
+
+    def push(a_dot: Any) -> Any:
+        dot = dagger(mirrored(a_dot, a, y))
+        return (dot, None) if ranked else dot
+
+    return back, push
+
+
+@matrix_rule(sl.pinvh, "a")
+def _(call: Call) -> Any:
+    upper, ranked = not call.lower, bool(call.return_rank)
+    a, y = from_triangle(call.a, upper), call.y[0] if ranked else call.y
+
+    def back(y_bar: Any) -> Any:
+        bar = y_bar[0] if ranked else y_bar
+        if bar is None:
+            return (None,)
+        return (to_triangle(hermitian(mirrored(dagger(bar), a, y)), upper),)
+
+    def push(a_dot: Any) -> Any:
+        dot = dagger(mirrored(from_triangle(a_dot, upper), a, y))
+        return (dot, None) if ranked else dot
+
+    return back, push
+
+
+# ---- norms ---------------------------------------------------------------------------------------
+
+
+@matrix_rule(sl.norm, "a *ord")
+def _(call: Call) -> Any:
+    axes, matrices = norm_axes(call.a, call.ord, call.axis)
+    pull = norm_back(call.a, call.y, call.ord, axes, matrices)
+
+    def back(y_bar: Any) -> Any:
+        _, a_bar, *order_bar = pull(y_bar)
+        return a_bar, order_bar[0] if order_bar else None
+
+    return back, lambda *dots: norm_dot(call.a, call.y, dots, call.ord, axes, matrices)
