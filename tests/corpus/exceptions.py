@@ -294,3 +294,58 @@ def loop_retries(x):
             return limited(x, 1.0) * attempts
         except TooLarge:
             x = x * 0.8
+
+
+# ---- what exceptions hold, and statements without effect --------------------------------------
+
+
+class Squared(Exception):
+    def __init__(self, v):
+        super().__init__(v * v)
+
+
+class Keeping(Exception):
+    def __init__(self, v):
+        self.v = v * 2.0
+
+
+@case(1.3)
+def args_given_by_init(x):
+    try:
+        raise Squared(x)
+    except Squared as error:
+        y = error.args[0]
+        error.__init__(3.0 * x)
+        return y * error.args[0]
+
+
+@case(1.3)
+def args_given_by_new(x):
+    try:
+        raise Keeping(x * x)
+    except Keeping as error:
+        return error.args[0] * error.v
+
+
+@case(1.3)
+def finally_without_effect(x):
+    try:
+        y = x * x
+    finally:
+        pass
+    for _ in range(2):
+        try:
+            if y > 100.0:
+                break
+            y = y * x
+        finally:
+            ...
+    return y
+
+
+@case(1.3)
+def finally_that_is_a_text(x):
+    try:
+        return x * x
+    finally:
+        """Nothing."""

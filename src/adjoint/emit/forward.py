@@ -184,6 +184,9 @@ class ForwardEmitter:
                 if orelse:
                     with write.block("else:"):
                         self.region(orelse)
+            case Try(body=body, caught=None, final=(), orelse=orelse):
+                self.region(body)  # ``finally: pass``
+                self.region(orelse)
             case Try(
                 body=body, caught=caught, handler=handler, orelse=orelse, final=final, span=span
             ):

@@ -201,7 +201,7 @@ def _exception(
 ) -> Any:
     memory: Memory = record[0]
     if type(cls.__init__) is FunctionType:
-        return _init(record, slot, cls.__new__(cls, *args, **kwargs), cls, args, kwargs)
+        return _exception_by_init(record, slot, cls, args, kwargs)
     y = cls(*args, **kwargs)
     held = y.args
 
@@ -217,6 +217,29 @@ def _exception(
 
     record[slot] = exception_back
     return y
+
+
+def _exception_by_init(
+    record: list[Any], slot: int, cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """``__new__`` has put what was given into ``args`` before ``__init__`` runs."""
+    memory: Memory = record[0]
+    inner: list[Any] = [memory, None]
+    obj = cls.__new__(cls, *args, **kwargs)
+    held = obj.args
+
+    def exception_back(_: Any) -> tuple[Any, ...]:
+        bars = (None,) * (len(args) + len(kwargs) + 1)
+        if inner[1] is not None:
+            bars = _without_self(inner[1](None))
+        if len(held) != len(args):
+            return bars
+        taken = memory.take_items(held, len(held))
+        return (None, *map(accumulate, bars[1:], taken), *bars[len(args) + 1 :])
+
+    record[slot] = exception_back
+    call_keywords(inner, 1, cls.__init__, (obj, *args), kwargs)
+    return obj
 
 
 def _simple_namespace(

@@ -4,6 +4,7 @@ import adjoint.rules.builtins.comparing
 import adjoint.rules.builtins.counted
 import adjoint.rules.builtins.deques
 import adjoint.rules.builtins.dicts
+import adjoint.rules.builtins.exceptions
 import adjoint.rules.builtins.executed
 import adjoint.rules.builtins.functions
 import adjoint.rules.builtins.getters

@@ -1,0 +1,34 @@
+"""Exceptions: what ``__init__`` is given stands in ``args`` afterwards."""
+
+from __future__ import annotations
+
+import builtins
+from functools import partial
+from typing import Any
+
+from adjoint.rules.registry import structural
+from adjoint.run.memory import Memory, swap_with
+
+
+def _by_init(kind: Any) -> None:
+    @structural((kind, "__init__"))
+    def init(memory: Memory, self: Any, /, *args: Any) -> Any:
+        before = self.args
+        kind.__init__(self, *args)
+        held = self.args
+        position = memory.note(
+            swap_with, partial(setattr, self, "args", before), partial(setattr, self, "args", held)
+        )
+
+        def init_back(_: Any) -> tuple[Any, ...]:
+            memory.rewind(position)
+            if len(held) != len(args):
+                return (None,) * (len(args) + 2)
+            return (None, None, *memory.take_items(held, len(held)))
+
+        return None, init_back
+
+
+for _kind in vars(builtins).values():
+    if isinstance(_kind, type) and issubclass(_kind, BaseException) and "__init__" in vars(_kind):
+        _by_init(_kind)
