@@ -239,7 +239,7 @@ def exception_match(caught: BaseException, kinds: Any) -> bool:
             raise TypeError(
                 "catching classes that do not inherit from BaseException is not allowed"
             )
-    return isinstance(caught, kinds)
+    return any(kind in type(caught).__mro__ for kind in members)  # nobody is asked
 
 
 def import_module(

@@ -14,6 +14,8 @@ from adjoint.rules.registry import primitive
 from adjoint.run.dispatch import call_keywords, linked
 from adjoint.run.evaluations import Evaluation, is_tuple
 from adjoint.run.memory import Memory
+from adjoint.run.native import watched
+from adjoint.run.reach import HASHED
 
 CACHED: Any = functools._lru_cache_wrapper
 
@@ -100,8 +102,42 @@ def _(record: list[Any], slot: int, f: Any, /, *args: Any, **kwargs: Any) -> Any
             kwargs,
         )
     given = (*args, *kwargs.values())
+    asked: list[Any] = [memory, None]
+    if HASHED(*given):
+        key, known = watched(asked, 1, f, _find, (cache, args, kwargs), {})
+    else:
+        key, known = _find(cache, args, kwargs)
+    y = _evaluated(record, slot, f, args, kwargs, cache, key, known)
+    if asked[1] is not None:
+        back = record[slot]
+
+        def asked_back(y_bar: Any) -> tuple[Any, ...]:
+            bars: tuple[Any, ...] = back(y_bar)
+            asked[1](None)
+            return bars
+
+        record[slot] = asked_back
+    return y
+
+
+def _find(
+    cache: _Cache, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, Evaluation | None]:
     key = cache.key(args, kwargs)
-    known = cache.look_up(key)
+    return key, cache.look_up(key)
+
+
+def _evaluated(
+    record: list[Any],
+    slot: int,
+    f: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    cache: _Cache,
+    key: Any,
+    known: Evaluation | None,
+) -> Any:
+    memory, given = record[0], (*args, *kwargs.values())
     if known is None:
         evaluation = Evaluation(memory, f, given)
 

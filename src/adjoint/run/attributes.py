@@ -24,8 +24,10 @@ from adjoint.run.dispatch import (
     run_rules,
 )
 from adjoint.run.memory import Memory, refused
+from adjoint.run.native import watched
 from adjoint.run.structure import ATOMS, by_value, fields_of, has_field, slot_owner
 from adjoint.run.unknown import is_opaque, run_unknown
+from adjoint.run.watch import is_of_the_library
 
 __all__ = ["ATTRIBUTES", "attribute", "plain_attribute", "read_global"]
 
@@ -41,7 +43,7 @@ def attribute(record: list[Any], slot: int, obj: Any, name: str, *default: Any) 
     if kind is ModuleType:
         namespace = vars(obj)
         if name not in namespace:
-            return getattr(obj, name, *default)
+            return _of_module(record, slot, obj, name, default)
         if "__builtins__" not in namespace and namespace.get("__spec__", kind) is None:
             return read_field(record, slot, namespace, name)  # made by hand, as an object is
         return read_global(record, slot, namespace, name)
@@ -104,6 +106,16 @@ def _found_or_made(
         return find(inner, 1, *operands)
     except AttributeError:
         return call_keywords(inner, 2, fallback, (obj, name), {})
+
+
+def _of_module(
+    record: list[Any], slot: int, module: ModuleType, name: str, default: tuple[Any, ...]
+) -> Any:
+    """What is not there yet: a module may have a ``__getattr__``."""
+    maker = vars(module).get("__getattr__")
+    if type(maker) is FunctionType and not is_of_the_library(maker.__code__):
+        return watched(record, slot, maker, getattr, (module, name, *default), {})
+    return getattr(module, name, *default)
 
 
 def read_field(record: list[Any], slot: int, fields: dict[Any, Any], name: str) -> Any:

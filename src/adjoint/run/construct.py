@@ -98,6 +98,9 @@ def _by_new(
     obj = call_keywords(inner, 1, cls.__new__, (cls, *args), kwargs)
     if isinstance(obj, cls) and type(type(obj).__init__) is FunctionType:
         _init(inner, 2, obj, type(obj), args, kwargs)
+    elif isinstance(obj, cls) and issubclass(cls, type) and cls.__init__ is not type.__init__:
+        set_up: Any = cls.__init__  # of C
+        set_up(obj, *args, **kwargs)
     return obj
 
 

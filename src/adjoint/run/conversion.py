@@ -92,14 +92,17 @@ def _indices_of(index: Any) -> Any:
     if not is_odd(index):
         return index
     if isinstance(index, slice):
-        parts = [_indices_of(part) for part in (index.start, index.stop, index.step)]
-        return slice(*parts)
+        return slice(*[_indices_of(part) for part in _ends(index)])
     if isinstance(index, tuple):
         return tuple([_indices_of(part) for part in index])
     return _special(_INDEX, index)(index)
 
 
-non_differentiable(is_odd, converts, _special)
+def _ends(index: slice) -> tuple[Any, Any, Any]:
+    return index.start, index.stop, index.step
+
+
+non_differentiable(is_odd, converts, _special, _ends)
 
 
 def _converted(

@@ -59,8 +59,8 @@ class Kept:
         """Log the change as a write."""
         raise NotImplementedError
 
-    def take(self, memory: Memory) -> Iterator[Any]:
-        """Undo the change; gives the cotangents that arrived at what was put there."""
+    def take(self, memory: Memory) -> Iterator[tuple[Any, Any]]:
+        """Undo the change; gives what was put there, with the cotangents that arrived at it."""
         raise NotImplementedError
 
 
@@ -87,7 +87,7 @@ class _List(Kept):
         self.now = [*list.__iter__(self.owner)]
         self.position = memory.note(swap_slice, self.owner, 0, len(self.now), list(self.saved))
 
-    def take(self, memory: Memory) -> Iterator[Any]:
+    def take(self, memory: Memory) -> Iterator[tuple[Any, Any]]:
         shadow = memory.shadows.get(id(self.owner))
         memory.rewind(self.position)
         if shadow is None or isinstance(shadow, dict):
@@ -97,7 +97,7 @@ class _List(Kept):
             if i < len(bars) and self.saved[i] is self.now[i]:
                 bars[i] = bar
             else:
-                yield bar
+                yield self.now[i], bar
         memory.shadows[id(self.owner)] = type(shadow)(bars)
 
 
@@ -136,10 +136,10 @@ class _Set(Kept):
         undo = partial(_refill, self.owner, set, self.saved)
         self.position = memory.note(swap_with, undo, partial(_refill, self.owner, set, now))
 
-    def take(self, memory: Memory) -> Iterator[Any]:
+    def take(self, memory: Memory) -> Iterator[tuple[Any, Any]]:
         memory.rewind(self.position)
         for value in self.put:
-            yield memory.take_entry(self.owner, value)
+            yield value, memory.take_entry(self.owner, value)
 
 
 # ---- named values --------------------------------------------------------------------------------
@@ -172,7 +172,7 @@ class _Dict(Kept):
     def log(self, memory: Memory) -> None:
         d, changes = self.owner, self._changes()
         self.changed = [
-            (key, memory.place(d, key), old is ABSENT)
+            (key, new, memory.place(d, key), old is ABSENT)
             for key, old, new in changes
             if new is not ABSENT
         ]
@@ -185,12 +185,12 @@ class _Dict(Kept):
         for key, old, _ in changes:
             memory.note(swap_item, d, key, old)
 
-    def take(self, memory: Memory) -> Iterator[Any]:
+    def take(self, memory: Memory) -> Iterator[tuple[Any, Any]]:
         memory.rewind(self.position)
-        for key, place, is_new in self.changed:
-            yield memory.take_entry(self.owner, place)
+        for key, value, place, is_new in self.changed:
+            yield value, memory.take_entry(self.owner, place)
             if is_new:
-                yield memory.take_key(self.owner, key)
+                yield key, memory.take_key(self.owner, key)
 
 
 def _moved(before: dict[Any, Any], now: dict[Any, Any]) -> bool:
@@ -211,7 +211,7 @@ def _refill_dict(d: Any, items: dict[Any, Any]) -> None:
 class Global(Kept):
     """``(namespace, name)``: a variable of a module."""
 
-    __slots__ = ()
+    __slots__ = ("now",)
 
     def differs(self) -> bool:
         namespace, name = self.owner
@@ -223,18 +223,19 @@ class Global(Kept):
 
     def log(self, memory: Memory) -> None:
         namespace, name = self.owner
+        self.now = namespace.get(name, ABSENT)
         memory.globals_written[id(namespace), name] = namespace
         self.position = memory.note(swap_item, namespace, name, self.saved)
 
-    def take(self, memory: Memory) -> Iterator[Any]:
+    def take(self, memory: Memory) -> Iterator[tuple[Any, Any]]:
         memory.rewind(self.position)
-        yield memory.take_entry(*self.owner)
+        yield self.now, memory.take_entry(*self.owner)
 
 
 class _Cell(Kept):
     """A captured variable."""
 
-    __slots__ = ()
+    __slots__ = ("now",)
 
     def differs(self) -> bool:
         return contents_of_cell(self.owner) is not self.saved
@@ -243,11 +244,12 @@ class _Cell(Kept):
         yield self.saved, contents_of_cell(self.owner)
 
     def log(self, memory: Memory) -> None:
+        self.now = contents_of_cell(self.owner)
         self.position = memory.note(swap_cell, self.owner, self.saved)
 
-    def take(self, memory: Memory) -> Iterator[Any]:
+    def take(self, memory: Memory) -> Iterator[tuple[Any, Any]]:
         memory.rewind(self.position)
-        yield memory.take_entry(self.owner, None)
+        yield self.now, memory.take_entry(self.owner, None)
 
 
 def contents_of_cell(cell: CellType) -> Any:
@@ -279,12 +281,12 @@ class _Slots(Kept):
         for i, (name, descriptor) in enumerate(slots_of(type(self.owner)).items()):
             if now[i] is not self.saved[i]:
                 memory.note(swap_slot, descriptor, self.owner, self.saved[i])
-                self.names.append(name)
+                self.names.append((name, now[i]))
 
-    def take(self, memory: Memory) -> Iterator[Any]:
+    def take(self, memory: Memory) -> Iterator[tuple[Any, Any]]:
         memory.rewind(self.position)
-        for name in self.names:
-            yield memory.take_entry(slot_owner(memory, self.owner), name)
+        for name, value in self.names:
+            yield value, memory.take_entry(slot_owner(memory, self.owner), name)
 
 
 def slots(obj: Any) -> list[Any]:
@@ -322,17 +324,18 @@ class _Class(Kept):
 
     def log(self, memory: Memory) -> None:
         cls, now = self.owner, vars(self.owner)
-        self.names, self.position = self._changed(), memory.position
-        for name in self.names:
+        self.position = memory.position
+        self.names = [(name, now.get(name, ABSENT)) for name in self._changed()]
+        for name, value in self.names:
             old = partial(_set_class, cls, name, self.saved.get(name, ABSENT))
-            memory.note(swap_with, old, partial(_set_class, cls, name, now.get(name, ABSENT)))
+            memory.note(swap_with, old, partial(_set_class, cls, name, value))
 
-    def take(self, memory: Memory) -> Iterator[Any]:
+    def take(self, memory: Memory) -> Iterator[tuple[Any, Any]]:
         from adjoint.run.attribute_writes import take_class_entry
 
         memory.rewind(self.position)
-        for name in self.names:
-            yield take_class_entry(memory, self.owner, name)
+        for name, value in self.names:
+            yield value, take_class_entry(memory, self.owner, name)
 
 
 def _set_class(cls: type, name: str, value: Any) -> None:
@@ -368,12 +371,12 @@ class _Array(Kept):
         self.changed = (x != saved) & ~((x != x) & (saved != saved))
         self.position = memory.note(swap_contents, x, saved.copy())
 
-    def take(self, memory: Memory) -> Iterator[Any]:
+    def take(self, memory: Memory) -> Iterator[tuple[Any, Any]]:
         memory.rewind(self.position)
-        yield memory.shadows.get(("poison", id(self.owner)))
+        yield self.owner, memory.shadows.get(("poison", id(self.owner)))
         if id(self.owner) in memory.buffers:
             shadow = memory.array_shadow(self.owner)
-            yield shadow[self.changed]
+            yield self.owner, shadow[self.changed]
             shadow[self.changed] = 0
 
 

@@ -26,7 +26,7 @@ from adjoint.run.memory import ABSENT, Memory
 from adjoint.run.place import current_place
 from adjoint.run.reach import STAND_INS, reaches
 from adjoint.run.snapshot import LEAVES, Snapshot
-from adjoint.run.structure import by_value, fields_of
+from adjoint.run.structure import ATOMS, by_value, fields_of
 from adjoint.run.watch import Watch, is_of_the_library
 
 __all__ = ["Lent", "Region", "is_needed", "lend", "native", "watched"]
@@ -79,8 +79,8 @@ class _Changes:
     def back(self, memory: Memory, _: Any) -> None:
         from adjoint.run.unknown import arrived_in, reached
 
-        bars = [bar for kept in reversed(self.changes) for bar in kept.take(memory)]
-        if any(map(is_needed, bars)):
+        taken = [pair for kept in reversed(self.changes) for pair in kept.take(memory)]
+        if any(type(value) not in ATOMS and is_needed(bar) for value, bar in taken):
             raise self.error
         if arrived_in(memory, self.fresh, self.known):
             # What was there before has its cotangent from elsewhere.

@@ -120,7 +120,9 @@ def _followed(value: Any, kind: type, facts: Facts) -> list[Any]:
         return contents(value, kind)
     if issubclass(kind, list | tuple | set | frozenset | deque | dict | np.ndarray):
         held = contents(value, kind) if facts.into_containers else []
-    elif kind in (FunctionType, MethodType) or issubclass(kind, type):
+    elif issubclass(kind, type):
+        held = [found for found in _in_class(value, names) if found is not value]
+    elif kind in (FunctionType, MethodType):
         return []  # what they run is looked at when it is entered
     else:
         held = contents(value, kind) if not _is_record(kind) else []

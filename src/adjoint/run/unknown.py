@@ -11,10 +11,12 @@ from types import (
     CodeType,
     FrameType,
     FunctionType,
+    MethodDescriptorType,
     MethodType,
     MethodWrapperType,
     ModuleType,
     TracebackType,
+    WrapperDescriptorType,
 )
 from typing import Any
 
@@ -74,14 +76,16 @@ def run_unknown(
     inputs = (*args, *kwargs.values())
     owner = getattr(f, "__self__", None)
     owner = None if isinstance(owner, type | ModuleType) else owner
-    known = package_of(f) in HIDING or memory.handed
-    region = Region(memory, f) if known or reaches((f, owner, *inputs)) else None
+    blank = record[slot]
+    region = _region_of(memory, f, (owner, *inputs))
     if region is not None:
-        record[slot] = region.before(record[slot], len(inputs))
+        record[slot] = region.before(blank, len(inputs))
     y, position = run_checked(memory, f, region, args, kwargs, () if trusted else (*inputs, owner))
     atom = type(y) in ATOMS and type(y) is not FunctionType
+    if region is not None and not region.has_effects:
+        record[slot], region = blank, None
     if atom and position is None and (trusted or not any(map(_may_keep, (*inputs, owner)))):
-        return y  # what the region has done stays in the record
+        return y
     if _is_view(memory, y, (*inputs, owner)):
         viewed = _view_back(memory, y, len(inputs), position)
         record[slot] = viewed if region is None else region.before(viewed, len(inputs))
@@ -138,6 +142,19 @@ def run_unknown(
 
     record[slot] = unknown_back
     return y
+
+
+def _region_of(memory: Memory, f: Any, given: tuple[Any, ...]) -> Region | None:
+    """A region, if `f` may enter code of the user's."""
+    callee = () if type(f) in _PLAIN_CALLEES else (f,)
+    known = memory.handed or package_of(f) in HIDING
+    return Region(memory, f) if known or reaches((*callee, *given)) else None
+
+
+_PLAIN_CALLEES = frozenset(
+    {BuiltinMethodType, MethodDescriptorType, MethodWrapperType, WrapperDescriptorType}
+)
+"""Types of callees that hold nothing, apart from what they are bound to."""
 
 
 def _is_view(memory: Memory, y: Any, inputs: tuple[Any, ...]) -> bool:

@@ -11,6 +11,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable
+from inspect import CO_OPTIMIZED
 from types import CodeType, FrameType
 from typing import Any
 
@@ -108,7 +109,11 @@ _seeing: dict[int, See | None] = {}
 
 
 def _is_told(frame: FrameType) -> bool:
-    return is_the_users(frame.f_code, frame.f_globals) and not facts_of(frame.f_code).quiet
+    code = frame.f_code
+    of_a_function = code.co_flags & CO_OPTIMIZED  # others fill a namespace that is theirs
+    return bool(
+        of_a_function and is_the_users(code, frame.f_globals) and not facts_of(code).quiet
+    )
 
 
 class _Monitor:
