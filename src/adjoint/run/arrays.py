@@ -56,6 +56,8 @@ def read_array(record: list[Any], slot: int, x: np.ndarray[Any, Any], index: Any
     if type(index) is not int and (memory.odd or type(index) is not slice):
         if is_odd(index):
             return by_index(record, slot, read_array, (x, index))
+    if type(x) is not ndarray:
+        return _read_subclass(record, slot, x, index)
     y = x[index]
     if type(index) is int and type(y) is np.float64 and not memory.written:
         shape = x.shape
@@ -120,6 +122,23 @@ def read_array(record: list[Any], slot: int, x: np.ndarray[Any, Any], index: Any
     return y
 
 
+def _read_subclass(record: list[Any], slot: int, x: np.ndarray[Any, Any], index: Any) -> Any:
+    """``ndarray.__getitem__(x, index)`` of an array of a class of its own: the same part of the
+    same memory, of that class."""
+    from adjoint.run.subclasses import adopt, is_subclassed  # they need the calls, which need this
+
+    y = ndarray.__getitem__(x, index)
+    found = read_array(record, slot, ndarray.view(x, ndarray), index)
+    if not is_subclassed(y):
+        return found
+    back, memory = record[slot], record[0]
+    result = _of_another if root_of(y) is root_of(x) else result_of(y)
+    if x.dtype.kind in "fciub":
+        record[slot] = lambda y_bar: back(arrived(memory, result, y_bar))
+    adopt(record, slot, y, (x,))
+    return y
+
+
 def _of_another() -> None:
     """Where the result is memory of the operand, memory holds nothing for the result alone."""
 
@@ -147,6 +166,8 @@ def write_array(
     """``x[index] = value``: logged with what it overwrote; its reverse takes the cotangent of the
     part and clears it."""
     memory: Memory = record[0]
+    if type(x) is not ndarray:
+        x = ndarray.view(x, ndarray)  # a method of the class's own has had its turn
     if type(index) is int and x.dtype is _FLOAT64 and x.ndim == 1 and type(value) in REALS:
         _write_element(memory, record, slot, x, index, value)
         return

@@ -215,6 +215,27 @@ def _class_value(record: list[Any], slot: int, owner: type, name: str, value: An
 
 
 def _of_super(record: list[Any], slot: int, obj: Any, name: str) -> Any:
+    """``super().name``; what is by value has its cotangent in the shadow of the `super` object."""
+    target = obj.__self__
+    if target is None or not by_value(target):
+        return _above(record, slot, obj, name)
+    memory: Memory = record[0]
+    inner: list[Any] = [memory, None]
+
+    def super_back(y_bar: Any) -> tuple[Any, ...]:
+        bars = None if inner[1] is None else inner[1](y_bar)
+        memory.add_entry(obj, "__self__", None if bars is None else bars[1])
+        if getattr(value, "__self__", None) is target:
+            memory.add_entry(obj, "__self__", memory.take_entry(value, "__self__"))
+        return NONE2
+
+    value = None
+    record[slot] = super_back
+    value = _above(inner, 1, obj, name)
+    return value
+
+
+def _above(record: list[Any], slot: int, obj: Any, name: str) -> Any:
     target, start = obj.__self__, obj.__thisclass__
     mro = obj.__self_class__.__mro__
     for base in mro[mro.index(start) + 1 :]:

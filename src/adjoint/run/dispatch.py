@@ -25,7 +25,7 @@ from adjoint.run.native import native, watched
 from adjoint.run.reach import reaches
 from adjoint.run.seal import PLAIN, seal, seal_direct, unruled_keyword
 from adjoint.run.snapshot import LEAVES
-from adjoint.run.structure import by_value
+from adjoint.run.structure import by_value, plain_number
 from adjoint.run.unknown import name_of, poison, run_unknown
 from adjoint.run.unseen import changed, snapshot
 from adjoint.run.watch import LEFT_ALONE
@@ -350,6 +350,8 @@ def _with_care(
     """Arguments that a rule may ask for numbers."""
     from adjoint.run.conversion import converts, special_names, with_numbers
 
+    values = (*args, *kwargs.values())
+    subclassed = any(isinstance(v, np.ndarray) and type(v) is not np.ndarray for v in values)
     names = special_names(f, args, kwargs)
     if any(converts(names, arg) for arg in args):
 
@@ -357,11 +359,22 @@ def _with_care(
             return call_keywords(record, slot, f, args, kwargs)
 
         return with_numbers(record, slot, names, again, args)
-    if not reaches((*args, *kwargs.values())):
-        return _first_rule(record, slot, f, rules, args, kwargs)
 
     def run(*args: Any, **kwargs: Any) -> Any:
-        return _first_rule(record, slot, f, rules, args, kwargs)
+        if not subclassed:
+            special = f"__{getattr(f, '__name__', '')}__"
+            if not any(type(class_attribute(type(arg), special)) is FunctionType for arg in args):
+                args = tuple(map(plain_number, args))  # rules calculate with them
+            return _first_rule(record, slot, f, rules, args, kwargs)
+        from adjoint.run.subclasses import apply_to_plain  # it needs what is here
+
+        def apply(record: list[Any], slot: int, args: Any, kwargs: Any) -> Any:
+            return _first_rule(record, slot, f, rules, args, kwargs)
+
+        return apply_to_plain(record, slot, f, apply, args, kwargs)
+
+    if not reaches(values):
+        return run(*args, **kwargs)
 
     return watched(record, slot, f, run, args, kwargs)
 

@@ -31,6 +31,7 @@ from adjoint.run.dispatch import (
     call_right,
     linked,
 )
+from adjoint.run.in_place import base_updater
 from adjoint.run.items import ITEMS, item, unpack, unpack_starred
 from adjoint.run.iteration import iterate, unwind
 from adjoint.run.memory import Memory
@@ -232,7 +233,8 @@ for _f in BINARY:
     for _kind in (ndarray, float, int, complex):
         if _special in vars(_kind):
             _in_place = _f.__name__.startswith("i") and _f not in (operator.invert,)
-            primitive((_kind, _special))(BINARY[_f] if _in_place else base_operator(_f))
+            run = base_updater(_f, BINARY[_f]) if _in_place else base_operator(_f)
+            primitive((_kind, _special))(run)
 for _f in (*BINARY, divmod):
     _special = f"__{REFLECTED.get(_f.__name__.rstrip('_'))}__"
     for _kind in (ndarray, float, int, complex):

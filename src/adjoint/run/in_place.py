@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from math import isfinite
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from adjoint.rules.elementwise import dot
 from adjoint.rules.projection import FLOAT64, REALS, project
 from adjoint.run.accumulate import Poison, accumulate, finish
 from adjoint.run.arrays import refuse_objects
+from adjoint.run.dispatch import call_keywords, class_attribute, linked
 from adjoint.run.memory import (
     Memory,
     refuse_names_twice,
@@ -21,8 +23,9 @@ from adjoint.run.memory import (
     swap_array,
     swap_contents,
 )
+from adjoint.run.protocol import UFUNCS
 
-__all__ = ["updater"]
+__all__ = ["base_updater", "updater"]
 
 NONE2 = (None, None, None)
 
@@ -39,13 +42,59 @@ def updater(
     if to_value is None:
 
         def update(record: list[Any], slot: int, x: Any, value: Any) -> Any:
-            if isinstance(x, ndarray):
+            if type(x) is ndarray:
                 return _update_in_place(record, slot, op, plain, x, value)
+            if isinstance(x, ndarray):
+                return _update_subclass(record, slot, op, update, otherwise, x, value)
             return otherwise(record, slot, x, value)
     else:
         update = _short_updater(op, plain, otherwise, to_value)
     update.__name__ = otherwise.__name__
     return update
+
+
+def base_updater(op: Any, update: Callable[..., Any]) -> Callable[..., Any]:
+    """``ndarray.__iadd__(x, value)`` and its like: what a class of its own does is passed by."""
+
+    def run(record: list[Any], slot: int, x: Any, value: Any) -> Any:
+        if not isinstance(x, ndarray) or type(x) is ndarray:
+            return update(record, slot, x, value)
+        update(record, slot, ndarray.view(x, ndarray), _plain(value))
+        return x
+
+    run.__name__ = op.__name__
+    return run
+
+
+def _plain(value: Any) -> Any:
+    return ndarray.view(value, ndarray) if isinstance(value, ndarray) else value
+
+
+def _update_subclass(
+    record: list[Any],
+    slot: int,
+    op: Any,
+    update: Callable[..., Any],
+    otherwise: Callable[..., Any],
+    x: Any,
+    value: Any,
+) -> Any:
+    """An array of a class of its own: by its method, its ``__array_ufunc__``, or as any array."""
+    kind = type(x)
+    if type(class_attribute(kind, f"__{op.__name__}__")) is FunctionType:
+        return otherwise(record, slot, x, value)
+    if type(class_attribute(kind, "__array_ufunc__")) is FunctionType:
+        ufunc = UFUNCS[getattr(operator, op.__name__[1:])]
+        return linked(
+            record,
+            slot,
+            lambda bars: bars[:3],
+            call_keywords,
+            ufunc,
+            (x, value),
+            {"out": (x,)},
+        )
+    return base_updater(op, update)(record, slot, x, value)
 
 
 def _short_updater(
@@ -59,8 +108,10 @@ def _short_updater(
 
     def update(record: list[Any], slot: int, x: Any, value: Any) -> Any:
         if type(x) is not ndarray or x.dtype is not FLOAT64:
-            if isinstance(x, ndarray):
+            if type(x) is ndarray:
                 return _update_in_place(record, slot, op, plain, x, value)
+            if isinstance(x, ndarray):
+                return _update_subclass(record, slot, op, update, otherwise, x, value)
             return otherwise(record, slot, x, value)
         memory: Memory = record[0]
         if (

@@ -34,7 +34,8 @@ def iterator_of(memory: Memory, record: list[Any], slot: int, xs: Any) -> Iterat
         return xs
     if kind is list or kind is tuple:
         return Items(memory, xs)
-    if isinstance(xs, ndarray):
+    f = getattr(kind, "__iter__", None)
+    if kind is ndarray or (isinstance(xs, ndarray) and type(f) is not FunctionType):
         rows = Rows(memory, xs)
 
         def rows_back(_: Any) -> tuple[Any, ...]:
@@ -46,7 +47,6 @@ def iterator_of(memory: Memory, record: list[Any], slot: int, xs: Any) -> Iterat
         return Entries(memory, xs, xs, "keys")
     if kind is set or kind is frozenset:
         return Entries(memory, xs, xs, "set")
-    f = getattr(kind, "__iter__", None)
     if type(f) is FunctionType:
         return _user_iterator(memory, record, slot, f, xs)
     rules = method_rules(kind, "__iter__")
@@ -76,10 +76,10 @@ def _user_iterator(
     inner: list[Any] = [memory, None, None]
 
     def iter_back(bar: Any) -> tuple[Any, ...]:
-        for back in (inner[2], inner[1]):
-            if back is not None:
-                back(None)
-        return None, None
+        if inner[2] is not None:
+            inner[2](None)
+        bars = inner[1](None) if inner[1] is not None else None
+        return None, None if bars is None else bars[1]
 
     record[slot] = iter_back
     made = call_keywords(inner, 1, f, (xs,), {})

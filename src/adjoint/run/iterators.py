@@ -8,6 +8,7 @@ of the program.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -68,6 +69,8 @@ class Rows(Iterator):
     def __init__(self, memory: Memory, x: np.ndarray[Any, Any]) -> None:
         super().__init__(memory)
         self.x, self.i = x, 0
+        own = getattr(type(x), "__getitem__", None)
+        self.getter = own if type(own) is FunctionType else None
         if x.ndim == 0:
             raise TypeError("iteration over a 0-d array")
 
@@ -80,12 +83,15 @@ class Rows(Iterator):
         from adjoint.run.arrays import read_array
 
         i, x = self.i, self.x
-        if i >= len(x):
+        if i >= x.shape[0]:
             raise StopIteration
         self.i += 1
         memory = self.memory
         inner: list[Any] = [memory, None]
-        y = read_array(inner, 1, x, i)
+        if self.getter is None:
+            y = read_array(inner, 1, x, i)
+        else:
+            y = call_keywords(inner, 1, self.getter, (x, i), {})
         back = inner[1]
         if back is not None:
 

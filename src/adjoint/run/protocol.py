@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Callable
 from types import FunctionType
@@ -22,7 +23,7 @@ from adjoint.run.dispatch import (
 )
 from adjoint.run.native import native
 from adjoint.run.seal import PLAIN, seal_direct
-from adjoint.run.structure import NUMBERS
+from adjoint.run.structure import NUMBERS, plain_number
 from adjoint.run.unknown import run_unknown
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "POLES",
     "REALS",
     "REFLECTED",
+    "UFUNCS",
     "both_sides",
     "base_operator",
     "binary",
@@ -79,6 +81,7 @@ def binary(record: list[Any], slot: int, op: Any, a: Any, b: Any, only: int | No
                     return y
     if _overrides(op, a, b):
         return protocol(record, slot, op, op.__name__.rstrip("_"), a, b)
+    a, b = plain_number(a), plain_number(b)  # the class says nothing of this operator
     numbers = is_number(a) and is_number(b)
     if (
         numbers or isinstance(a, ndarray) or isinstance(b, ndarray)
@@ -88,12 +91,12 @@ def binary(record: list[Any], slot: int, op: Any, a: Any, b: Any, only: int | No
             y = run_closure_rules(record, slot, op, rules, (a, b), {})
             if y is not DECLINED:
                 return y
-    if op in _UFUNCS and (
+    if op in UFUNCS and (
         isinstance(a, ndarray | np.generic) or isinstance(b, ndarray | np.generic)
     ):
         from adjoint.run.overrides import ufunc_override  # it needs the calls, which need this
 
-        y = ufunc_override(record, slot, _UFUNCS[op], "__call__", (a, b), {})
+        y = ufunc_override(record, slot, UFUNCS[op], "__call__", (a, b), {})
         if y is not DECLINED:
             return y
     if numbers:
@@ -125,7 +128,7 @@ _SCALAR_BACKS: dict[Any, Callable[[Any, Any], Callable[..., Any]]] = {
 """Pullbacks for Python's and NumPy's double-precision scalars and integers in any mixture."""
 
 
-_UFUNCS: dict[Any, Any] = {
+UFUNCS: dict[Any, Any] = {
     operator.add: np.add,
     operator.sub: np.subtract,
     operator.mul: np.multiply,
@@ -153,13 +156,29 @@ def base_operator(op: Any, reflected: bool = False) -> Callable[..., Any]:
         rules = lookup(op)
         if rules is None:
             return NotImplemented
+        if not isinstance(a, ndarray):
+            a, b = plain_number(a), plain_number(b)
+        f = op if not isinstance(a, ndarray) or type(a) is ndarray else _of_plain(op, reflected)
         if not reflected:
-            y = run_closure_rules(record, slot, op, rules, (a, b), {})
+            y = run_closure_rules(record, slot, f, rules, (a, b), {})
         else:
-            operands: tuple[Any, ...] = (op, rules, (b, a), {})
+            operands: tuple[Any, ...] = (f, rules, (b, a), {})
             y = linked(record, slot, _exchanged, run_closure_rules, *operands)
         return NotImplemented if y is DECLINED else y
 
+    return run
+
+
+@functools.cache
+def _of_plain(op: Any, reflected: bool) -> Callable[[Any, Any], Any]:
+    """The operator as arrays have it, for one of a class that has another."""
+    name = op.__name__.rstrip("_")
+    special = getattr(ndarray, f"__{REFLECTED[name] if reflected else name}__")
+
+    def run(a: Any, b: Any) -> Any:
+        return special(b, a) if reflected else special(a, b)
+
+    run.__name__ = run.__qualname__ = op.__name__
     return run
 
 
@@ -266,6 +285,11 @@ def special_method(inner: list[Any], kind: type, special: str, operands: tuple[A
             y = _by_ufunc(inner, special, operands)
             if y is not DECLINED:
                 return y
+        rules = method_rules(kind, special)
+        if rules is not None and all(map(is_number, operands)):
+            y = run_rules(inner, 1, f, rules, operands, {})
+            if y is not DECLINED:
+                return y
         return run_unknown(inner[0], inner, 1, f, operands, {})
     rules = method_rules(kind, special)
     if rules is not None:
@@ -292,8 +316,8 @@ def _by_ufunc(inner: list[Any], special: str, operands: tuple[Any, ...]) -> Any:
     return linked(inner, 1, as_given, ufunc_override, ufunc, "__call__", (second, first), {})
 
 
-_BY_SPECIAL = {f"__{op.__name__}__": (f, False) for op, f in _UFUNCS.items()} | {
-    f"__r{op.__name__}__": (f, True) for op, f in _UFUNCS.items()
+_BY_SPECIAL = {f"__{op.__name__}__": (f, False) for op, f in UFUNCS.items()} | {
+    f"__r{op.__name__}__": (f, True) for op, f in UFUNCS.items()
 }
 
 
@@ -301,8 +325,8 @@ def unary(op: Any, name: str) -> Callable[..., Any]:
     special = f"__{op.__name__.rstrip('_')}__"
 
     def run(record: list[Any], slot: int, a: Any) -> Any:
-        if is_number(a):
-            rules = lookup(op)
+        if is_number(a) and (type(a) in PLAIN or not python_method(type(a), special)):
+            rules, a = lookup(op), plain_number(a)
             if rules is not None:
                 y = run_closure_rules(record, slot, op, rules, (a,), {})
                 if y is not DECLINED:

@@ -61,7 +61,7 @@ def result_of(y: Any) -> Callable[[], Any]:
 
     It is needed only if the result was written later, and then memory keeps it alive.
     """
-    if type(y) is not ndarray:
+    if not isinstance(y, ndarray):
         return _by_value_only
     base = y.base
     if base is None:

@@ -40,6 +40,7 @@ __all__ = [
     "fields_of",
     "is_partly_c",
     "is_record",
+    "plain_number",
     "take",
 ]
 
@@ -71,6 +72,17 @@ def by_value(value: Any) -> bool:
         or kind in NUMBERS
         or issubclass(kind, (np.ndarray, np.generic, float, int, complex))
     )
+
+
+def plain_number(value: Any) -> Any:
+    """A number of a class derived from one of Python's as that has it."""
+    if type(value) in NUMBERS:
+        return value
+    kinds: tuple[Any, ...] = (float, int, complex)
+    for kind in kinds:
+        if isinstance(value, kind) and not isinstance(value, np.generic):
+            return kind.__pos__(value)
+    return value
 
 
 def fields_of(obj: Any) -> dict[str, Any] | None:

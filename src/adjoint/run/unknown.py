@@ -89,6 +89,10 @@ def run_unknown(
     if _is_view(memory, y, (*inputs, owner)):
         viewed = _view_back(memory, y, len(inputs), position)
         record[slot] = viewed if region is None else region.before(viewed, len(inputs))
+        if type(y) is not np.ndarray:
+            from adjoint.run.subclasses import adopt  # it needs the calls, which need this
+
+            adopt(record, slot, y, (*inputs, owner))
         return y
     given = any(y is value for value in inputs)
 

@@ -46,7 +46,6 @@ for _name in (
     "globals",
     "locals",
     "object",
-    "super",
     "property",
     "staticmethod",
     "classmethod",

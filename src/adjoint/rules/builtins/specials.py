@@ -16,6 +16,7 @@ from adjoint.rules.registry import primitive
 from adjoint.run.dispatch import call, call_function, class_attribute
 from adjoint.run.native import native
 from adjoint.run.reach import Asks
+from adjoint.run.structure import by_value
 
 SPECIALS: dict[Any, tuple[str, ...]] = {
     len: ("__len__",),
@@ -136,8 +137,17 @@ def _blind(f: Any) -> None:
     primitive(f)(run)
 
 
-for _f in (callable, id, globals, locals, property, staticmethod, classmethod, slice, super, vars):
+for _f in (callable, id, globals, locals, property, staticmethod, classmethod, slice, vars):
     _blind(_f)
+
+
+@primitive(super)
+def _(record: list[Any], slot: int, /, *args: Any) -> Any:
+    """What is by value has its cotangent in the shadow of the object, where methods leave it."""
+    y, memory = super(*args), record[0]
+    if len(args) == 2 and by_value(args[1]):
+        record[slot] = lambda _: (None, None, memory.take_entry(y, "__self__"))
+    return y
 
 
 # ---- whether there is an attribute ---------------------------------------------------------------

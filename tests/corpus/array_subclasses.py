@@ -1,0 +1,512 @@
+"""Arrays of other classes: views, matrices, masked arrays, records."""
+
+import numpy as np
+
+from tests.corpus.registry import case, made
+
+X = np.array([0.3, 0.8, 1.4, -0.6])
+M = np.array([[0.3, -0.8, 1.4], [0.9, 0.2, -0.5], [0.6, 0.1, 0.4]])
+
+
+class My(np.ndarray):
+    pass
+
+
+class Info(np.ndarray):
+    def __new__(cls, a, info=None):
+        o = np.asarray(a).view(cls)
+        o.info = info
+        return o
+
+    def __array_finalize__(self, o):
+        if o is None:
+            return
+        self.info = getattr(o, "info", None)
+
+
+class Ufed(np.ndarray):
+    def __array_ufunc__(self, f, method, *ins, out=None, **kw):
+        ins = [i.view(np.ndarray) if isinstance(i, Ufed) else i for i in ins]
+        if out:
+            kw["out"] = tuple(o.view(np.ndarray) if isinstance(o, Ufed) else o for o in out)
+        r = getattr(f, method)(*ins, **kw)
+        if r is NotImplemented:
+            return r
+        return (
+            (r * 2.0 if method == "__call__" else r).view(Ufed) if isinstance(r, np.ndarray) else r
+        )
+
+
+class Over(np.ndarray):
+    def __mul__(self, o):
+        return np.ndarray.__mul__(self, o) + 1.0
+
+    def __getitem__(self, i):
+        return super().__getitem__(i) * 2
+
+    def norm(self):
+        return np.sqrt((np.asarray(self) ** 2).sum())
+
+    @property
+    def x0(self):
+        return np.asarray(self)[0]
+
+    @x0.setter
+    def x0(self, v):
+        np.asarray(self)[0] = v
+
+
+@case(X)
+def sub_view(x):
+    y = x.view(My)
+    return (y * y).sum() + np.sum(y)
+
+
+@case(X)
+def sub_ops(x):
+    y = x.view(My)
+    z = y + 1.0
+    z = 2.0 * z - y / 3
+    z[0] = y[1] * y[2]
+    z *= y
+    z[1:] += x[0]
+    w = np.sin(z) * y.T
+    w = w.reshape(2, 2) @ w.reshape(2, 2)
+    return float(w.sum() * z[:2].mean())
+
+
+@case(X)
+def sub_alias(x):
+    a = x.copy()
+    y = a.view(My)
+    y[0] = x[1] ** 2
+    a[1] *= y[0]
+    y += a
+    return np.sum(a * y)
+
+
+@case(X)
+def sub_of_written(x):
+    a = x.copy()
+    a *= 2
+    y = a.view(My)
+    y[0] = a[1]
+    return np.sum(a * y)
+
+
+@case(X)
+def sub_type_of_result(x):
+    y = x.view(My)
+    assert (
+        type(y * 2) is My
+        and type(y[1:]) is My
+        and type(np.sin(y)) is My
+        and type(y.reshape(2, 2)) is My
+        and type(np.asarray(y)) is np.ndarray
+        and type(y.copy()) is My
+        and type(x * y) is My
+        and type(y.sum()) in (np.float64, My)
+        and type(y.T) is My
+        and type(np.concatenate([y, y]))
+    )
+    return (y * 2).sum()
+
+
+@case(X)
+def info_array(x):
+    y = Info(x, info=x[0] * 2)
+    z = y * 3
+    w = z[1:]
+    return np.sum(w) * z.info * w.info
+
+
+@case(X)
+def info_array_const(x):
+    y = Info(x, info={"unit": "m"})
+    z = y * 3
+    assert z.info["unit"] == "m"
+    return np.sum(z * y)
+
+
+@case(X)
+def ufed(x):
+    y = x.view(Ufed)
+    z = y * y
+    w = np.sin(z) + x
+    q = np.add.reduce(w)
+    z += 1.0
+    return float(q) * np.sum(np.asarray(z))
+
+
+@case(X)
+def over(x):
+    y = x.view(Over)
+    z = y * y
+    a = y.norm()
+    b = y.x0
+    y.x0 = a * b
+    return float(np.asarray(z).sum() + y[1] * np.asarray(y[2:]).sum() + y.x0)
+
+
+@made
+def sub_argument():
+    def f(y):
+        return np.sum(y * y * np.arange(4.0))
+
+    return f, X.view(My)
+
+
+@case(M)
+def matrix(m):
+    a = np.asmatrix(m)
+    b = a * a.T
+    c = a.I if False else a**2
+    return float((b * c).sum() + (a[0] * a[:, 1])[0, 0] + np.trace(b))
+
+
+@case(M)
+def matrix2(m):
+    a = np.matrix(m)
+    return float(
+        np.sum(np.multiply(a, a))
+        + (a * m).sum()
+        + (m * a)[0, 0]
+        + a.A[0, 1]
+        + a.A1[2]
+        + a.sum(axis=0)[0, 1]
+        + a.mean()
+        + a.getA()[0, 0]
+        + a.H[0, 1]
+        + a.ravel()[0, 3]
+        + a.T[0, 1]
+    )
+
+
+@case(M)
+def matrix_inv(m):
+    a = np.matrix(m)
+    return float((a.I * a[:, 0])[1, 0] + a.I.sum())
+
+
+@case(M)
+def matrix_inplace(m):
+    a = np.matrix(m)
+    a[0] = a[1] * 2
+    a *= 2.0
+    a[0, 0] = m[2, 2] ** 2
+    a *= a
+    a += m
+    return float(a.sum())
+
+
+@case(M)
+def matrix_asmatrix_alias(m):
+    b = m.copy()
+    a = np.asmatrix(b)
+    a[0] = a[1] * 2
+    b[1] *= a.A[0]
+    return float(a.sum() * b[1, 1])
+
+
+@case(M)
+def bmat(m):
+    a = np.bmat([[m, m.T], [m * 2, m]])
+    return float((a * a).sum())
+
+
+@case(X)
+def masked_sum(x):
+    y = np.ma.masked_array(x, [0, 1, 0, 0])
+    return y.sum()
+
+
+@case(X)
+def masked_ops(x):
+    y = np.ma.array(x, mask=x < 0)
+    z = y * y + 1.0
+    z = np.ma.sqrt(z)
+    return float(z.sum() + z.mean() + y.filled(2.0).sum() + y.compressed()[0])
+
+
+@case(X)
+def masked_fn(x):
+    y = np.ma.masked_where(x > 1, x)
+    return float(np.ma.sum(y * y))
+
+
+@case(X)
+def masked_invalid(x):
+    return float(np.ma.masked_invalid(x).sum())
+
+
+@case(X)
+def masked_data(x):
+    y = np.ma.masked_array(x, [0, 1, 0, 0])
+    return (y.data * x).sum()
+
+
+@case(X)
+def masked_write(x):
+    y = np.ma.masked_array(x.copy(), [0, 1, 0, 0])
+    y[0] = x[1] * 2
+    y[2] = np.ma.masked
+    return float(y.sum())
+
+
+@case(X)
+def structured_write(x):
+    p = np.zeros(4, [("m", float), ("v", float, 2)])
+    p["m"] = x
+    return p["m"].sum()
+
+
+@case(X)
+def structured_read(x):
+    p = np.zeros(4, [("m", float)])
+    return (p["m"] * x).sum()
+
+
+@case(X)
+def structured_view(x):
+    p = x.view([("a", float), ("b", float)])
+    return p["a"].sum()
+
+
+@case(X)
+def structured_view_w(x):
+    y = x.copy()
+    p = y.view([("a", float), ("b", float)])
+    p["a"][0] = x[1] ** 2
+    return np.sum(y * y)
+
+
+@case(X)
+def structured_view_w2(x):
+    y = x.copy()
+    p = y.view([("a", float), ("b", float)])
+    p["a"] = x[1] ** 2
+    return np.sum(y * y)
+
+
+@case(X)
+def recarray(x):
+    p = np.rec.fromarrays([x, x * 2], names="a,b")
+    return (p.a * p.b).sum()
+
+
+@case(X)
+def recarray2(x):
+    p = np.recarray(4, [("a", float)])
+    p.a = x
+    p.a[0] = x[1]
+    return p.a.sum()
+
+
+@case(X)
+def unstructured(x):
+    from numpy.lib import recfunctions as rf
+
+    p = rf.unstructured_to_structured(x.reshape(2, 2), names=["a", "b"])
+    return (p["a"] * p["b"]).sum()
+
+
+@case(X)
+def poly1d(x):
+    p = np.poly1d(x)
+    return p(2.0) + p.deriv()(1.0) + (p * p)(0.5) + p.integ()(1.0)
+
+
+@case(X)
+def polynomial(x):
+    p = np.polynomial.Polynomial(x)
+    return p(2.0) + p.deriv()(1.0) + (p * p)(0.5) + p.integ()(1.0) + p.coef.sum()
+
+
+@case(X)
+def ndenumerate_etc(x):
+    t = 0.0
+    for i, v in np.ndenumerate(x.reshape(2, 2)):
+        t += v * i[0]
+    for i in np.ndindex(2, 2):
+        t += x.reshape(2, 2)[i] ** 2
+    return float(t)
+
+
+@case(X)
+def vectorize(x):
+    f = np.vectorize(lambda v: v * v if v > 0 else -v)
+    return f(x).sum()
+
+
+@case(X)
+def apply_along(x):
+    return (
+        np.apply_along_axis(lambda r: r * r.sum(), 1, x.reshape(2, 2)).sum()
+        + np.apply_over_axes(np.sum, x.reshape(2, 2), [0, 1]).sum()
+    )
+
+
+@case(X)
+def piecewise(x):
+    return np.piecewise(x, [x < 0, x >= 0], [lambda v: -v, lambda v: v * v]).sum()
+
+
+@case(X)
+def nan_to_num_inplace(x):
+    y = x.copy()
+    y[0] = np.nan
+    np.nan_to_num(y, copy=False, nan=2.0)
+    return np.sum(y * y)
+
+
+@case(X)
+def random_shuffle(x):
+    y = x.copy()
+    np.random.default_rng(0).shuffle(y)
+    np.random.RandomState(1).shuffle(y)
+    return np.sum(y * np.arange(4.0))
+
+
+@case(X)
+def fromiter_fromfunction(x):
+    return (
+        np.fromiter((v * v for v in x), float).sum()
+        + np.fromfunction(lambda i, j: i * x[0] + j * x[1], (2, 2)).sum()
+    )
+
+
+@case(X)
+def flags_writeable(x):
+    y = x.copy()
+    y.flags.writeable = False
+    try:
+        y[0] = 1.0
+    except ValueError:
+        pass
+    y.setflags(write=True)
+    y[0] = x[1]
+    return np.sum(y * y)
+
+
+@case(X)
+def block_views(x):
+    a = np.block([[x[:2], x[2:]]])
+    a[0, 0] *= 2
+    c = np.c_[x, x]
+    c[0, 1] = x[3]
+    r = np.r_[x, 1.0, x[:2]]
+    r[0] *= r[1]
+    s = np.s_[1:]
+    return a.sum() + (c * c).sum() + r[s].sum()
+
+
+class Neg(np.ndarray):
+    def __neg__(self):
+        return np.asarray(self) * -3.0
+
+    def __abs__(self):
+        return np.abs(np.asarray(self)) * 5
+
+    def __iter__(self):
+        return iter([v * 2 for v in np.asarray(self)])
+
+    def __iadd__(self, o):
+        np.asarray(self)[...] += 2 * np.asarray(o)
+        return self
+
+    def __len__(self):
+        return 2
+
+    def sum(self, *a, **k):
+        return np.asarray(self).sum() * 7
+
+
+@case(X)
+def neg(x):
+    y = x.copy().view(Neg)
+    a = -y
+    b = abs(y)
+    y += x
+    y *= 2.0
+    c = sum(v for v in y)
+    return (a * b).sum() + c * len(y) + np.sum(y) + y.sum()
+
+
+class It(np.ndarray):
+    def __getitem__(self, i):
+        return np.ndarray.__getitem__(self, i) * 3
+
+
+@case(X)
+def iter_getitem(x):
+    y = x.view(It)
+    a, *b = y
+    t = 0.0
+    for v in y:
+        t += v * v
+    return t + a * sum(b) + y[1:][0] * y[-1] + max(float(v) for v in y)
+
+
+class RAdd(np.ndarray):
+    def __radd__(self, o):
+        return o * np.asarray(self)
+
+    def __rmul__(self, o):
+        return np.ndarray.__rmul__(self, o) * 2
+
+
+class Meta(np.ndarray):
+    def __new__(cls, a, scale=1.0):
+        o = np.asarray(a).view(cls)
+        o.scale = scale
+        return o
+
+    def __array_finalize__(self, o):
+        self.scale = getattr(o, "scale", 1.0)
+
+    def scaled(self):
+        return np.asarray(self) * self.scale
+
+    @property
+    def total(self):
+        return self.scaled().sum()
+
+
+@case(X)
+def sub_funcs(x):
+    y = x.view(My)
+    return float(
+        np.concatenate([y, x]).sum()
+        + np.dot(y, y)
+        + np.where(y > 0, y, 0).sum()
+        + np.sort(y)[0]
+        + y.max()
+        + np.linalg.norm(y)
+        + np.mean(y)
+        + np.cumsum(y)[2]
+        + (y @ y)
+        + np.stack([y, y]).sum()
+        + np.split(y, 2)[0].sum()
+        + y.dot(x)
+        + np.einsum("i,i", y, y)
+        + np.outer(y, x).sum()
+        + np.clip(y, 0, 1).sum()
+        + y.std()
+        + np.add.reduce(y)
+        + np.multiply.outer(y, y).sum()
+        + y.ravel()[1]
+        + np.maximum(y, 0.5).sum()
+    )
+
+
+@case(X)
+def sub_out(x):
+    y = np.zeros(4).view(My)
+    np.multiply(x, 2.0, out=y)
+    np.add(y, x, out=y[...])
+    y.fill(x[1])
+    y[1:] = x[1:]
+    y.sort()
+    np.add.at(y, [0, 0], x[:2])
+    np.copyto(y[:1], x[3])
+    return np.sum(y * np.arange(4.0))
