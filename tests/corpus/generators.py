@@ -288,3 +288,15 @@ def generator_that_raises_before_it_yields(x):
         return error.args[0] * next(it, x)
     finally:
         it.close()
+
+
+@case(np.array([0.3, 0.5]), 0.7)
+def sum_over_one_buffer(y, k):
+    def generate():
+        buffer = 0.5 * y
+        for _ in range(3):
+            yield buffer
+            buffer[:] = 0.6 * buffer + k * np.sin(y)
+
+    mixed = sum(item for item in (k, 2, k * k, y[0], k))
+    return np.sum(sum(generate()) * sum(generate(), k)) + mixed

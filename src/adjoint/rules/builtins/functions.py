@@ -76,6 +76,17 @@ non_differentiable(
 )
 
 
+@structural(super)
+def _(memory: Memory, *args: Any) -> Any:
+    """Of a number: methods that it is asked for have the number's cotangent (`super_method`)."""
+    made = super(*args)
+
+    def super_back(_: Any) -> tuple[Any, ...]:
+        return (None, *(None,) * (len(args) - 1), memory.take_entry(made, "self"))
+
+    return made, super_back
+
+
 for _name in ("add_note", "with_traceback", "__str__", "__repr__"):
     non_differentiable((BaseException, _name))
 
@@ -100,22 +111,28 @@ def _(memory: Memory, xs: Any, start: Any = 0) -> Any:
 
 @substitute(sum)
 def _(xs: Any, start: Any = 0) -> Any:
-    if not isinstance(xs, (list, tuple)):
-        values = list(xs)
-        if all_numbers(values, start):
-            return sum(values, start)
-        xs = values
-    total = start
-    for value in xs:
+    """Numbers at the beginning are added together; from the first other value on it is one addition
+    after the other, before the next value is asked for: that may be the same array, overwritten."""
+    numbers: list[Any] = []
+    items = iter(xs)
+    for value in items:
+        if is_other(value, start):
+            total = (sum(numbers, start) if numbers else start) + value
+            break
+        numbers.append(value)
+    else:
+        return sum(numbers, start) if numbers else start
+    for value in items:
         total = total + value
     return total
 
 
-def all_numbers(values: Any, start: Any) -> bool:
-    return type(start) in NUMBERS and all(type(value) in NUMBERS for value in values)
+def is_other(value: Any, start: Any) -> bool:
+    """Whether a value, or what it is added to, is more than a number of Python's own."""
+    return type(value) not in NUMBERS or type(start) not in NUMBERS
 
 
-non_differentiable(all_numbers)
+non_differentiable(is_other)
 NUMBERS = frozenset({float, int})
 
 
