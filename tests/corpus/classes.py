@@ -576,7 +576,7 @@ def attributes_that_only_the_object_may_have(x):
 
 
 @dataclasses.dataclass(frozen=True)
-class Frozen:
+class Cosmology:
     x: float
 
     @functools.cached_property
@@ -587,5 +587,5 @@ class Frozen:
 @case(0.7)
 def cached_properties_of_frozen_classes(x):
     """A cosmology of astropy; the cache is written past ``__setattr__``."""
-    frozen = Frozen(x)
+    frozen = Cosmology(x)
     return frozen.square * frozen.square * frozen.x + frozen.__dict__["square"]
