@@ -111,9 +111,7 @@ _seeing: dict[int, See | None] = {}
 def _is_told(frame: FrameType) -> bool:
     code = frame.f_code
     of_a_function = code.co_flags & CO_OPTIMIZED  # others fill a namespace that is theirs
-    return bool(
-        of_a_function and is_the_users(code, frame.f_globals) and not facts_of(code).quiet
-    )
+    return bool(of_a_function and is_the_users(code, frame.f_globals) and not facts_of(code).quiet)
 
 
 class _Monitor:
