@@ -5,11 +5,12 @@
 #   make test-all   the same tests in CPython 3.11, 3.12 and 3.13
 #   make lint       ruff (format and rules), mypy --strict
 #   make bench      measure speed and memory beside the peers
-#   make fuzz       random programs; N=5000 says how many
+#   make fuzz       random programs; N=5000 says how many, SEED=1 which
 #   make clean      remove what was built
 
 VENV ?= .venv
 N ?= 2000
+SEED ?= 0
 VERSIONS := 3.11 3.12 3.13
 PYTEST_ARGS ?=
 
@@ -38,7 +39,7 @@ bench: $(VENV)/.bench
 	$(PY) -m benchmarks
 
 fuzz: $(VENV)/.test
-	$(PY) -m tests.fuzz $(N)
+	$(PY) -m tests.fuzz $(N) --seed $(SEED)
 
 clean:
 	rm -rf .venv $(VERSIONS:%=.venv-%) build dist demo-output

@@ -1,44 +1,123 @@
-"""Check as many random programs as asked for; a failing one is printed as small as it gets."""
+"""Check as many random programs as asked for; those that fail are written out, made small."""
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import warnings
+from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
 
-from tests.fuzz.runner import KINDS, Report, run, smallest
+from tests.fuzz.batches import Checker, Report
+from tests.fuzz.templates import grammar
+
+BATCH = 50
+BATCHES_PER_PROCESS = 40
+"""A process ends after so many, and gives its memory back."""
+
+
+def batch(numbers: range, seed: int, shrink: bool) -> Report:
+    """The report of the programs with these numbers."""
+    warnings.simplefilter("error")
+    checker = Checker(seed, shrink)
+    for number in numbers:
+        checker.check(number)
+    return checker.report
+
+
+def reports(numbers: range, seed: int, shrink: bool, processes: int) -> Iterator[Report]:
+    """The reports of batches, in the order in which they are done."""
+    parts = (numbers[k : k + BATCH] for k in range(0, len(numbers), BATCH))
+    with ProcessPoolExecutor(
+        processes,
+        mp_context=get_context("spawn"),
+        max_tasks_per_child=BATCHES_PER_PROCESS,
+    ) as pool:
+        waiting: set[Future[Report]] = set()
+        for part in parts:
+            if len(waiting) >= 2 * processes:
+                done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+                yield from (future.result() for future in done)
+            waiting.add(pool.submit(batch, part, seed, shrink))
+        for future in waiting:
+            yield future.result()
+
+
+class Progress:
+    """A bar on a terminal, and a line now and then elsewhere."""
+
+    def __init__(self, total: int) -> None:
+        self.total = total
+        self._bar: Any = None
+        self._next = 0
+
+    def __enter__(self) -> Progress:
+        if sys.stderr.isatty():
+            from rich.console import Console
+            from rich.progress import Progress as Bar
+
+            self._bar = Bar(console=Console(stderr=True))
+            self._task = self._bar.add_task("programs", total=self.total)
+            self._bar.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def show(self, report: Report) -> None:
+        text = f"{len(report.failures)} fail"
+        if self._bar is not None:
+            self._bar.update(self._task, completed=report.programs, description=text)
+        elif report.programs >= self._next:
+            print(f"{report.programs} of {self.total}: {report}", file=sys.stderr, flush=True)
+            self._next = report.programs + max(1000, self.total // 100)
+
+
+def write(folder: Path, report: Report, seed: int) -> None:
+    """Write the programs that fail into a folder, each as a module that can be run."""
+    for number, text in report.failures.items():
+        folder.mkdir(parents=True, exist_ok=True)
+        problem, _, source = text.partition("\n\n")
+        comment = "".join(f"# {line}\n" for line in problem.splitlines())
+        (folder / f"seed{seed}_{number}.py").write_text(f"{comment}{source}")
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
-    parser.add_argument("count", nargs="?", type=int, help="the same as --programs")
-    parser.add_argument("--programs", type=int, default=300, help="how many of each kind")
+    parser.add_argument("programs", nargs="?", type=int, default=2000, help="how many")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--start", type=int, default=0, help="number of the first program")
-    parser.add_argument("--kind", choices=[*KINDS, "both"], default="both")
-    parser.add_argument("--failures", type=int, default=1, help="stop after so many")
-    parser.add_argument("--coverage", action="store_true", help="how often each construct ran")
+    parser.add_argument("--failures", type=int, default=100, help="stop after so many")
+    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--raw", action="store_true", help="do not make failing programs small")
+    parser.add_argument("--folder", type=Path, default=Path("fuzz-failures"))
+    parser.add_argument("--coverage", action="store_true", help="how often each production ran")
     options = parser.parse_args()
-    programs = options.programs if options.count is None else options.count
-    numbers = range(options.start, options.start + programs)
-    warnings.simplefilter("error")
+    numbers = range(options.start, options.start + options.programs)
 
-    failed = False
-    for kind in KINDS if options.kind == "both" else [options.kind]:
-        report = Report()
-        for done, report in enumerate(run(kind, options.seed, numbers), 1):
-            if sys.stderr.isatty() and done % 10 == 0:
-                print(f"\r{kind}: {done} of {programs}", end="", file=sys.stderr)
-            if len(report.failures) >= options.failures:
+    total = Report()
+    with Progress(len(numbers)) as progress:
+        for report in reports(numbers, options.seed, not options.raw, options.processes):
+            total.add(report)
+            write(options.folder, report, options.seed)
+            progress.show(total)
+            if len(total.failures) >= options.failures:
                 break
-        print(f"\r{kind}: {report}")
-        if options.coverage:
-            for tag, count in report.tags.most_common():
-                print(f"{count:8d}  {tag}")
-        for failure in report.failures:
-            print(f"\n{failure.program.name}, cut down:\n{smallest(failure)}")
-        failed = failed or bool(report.failures)
-    return int(failed)
+    print(total)
+    for what in (total.discarded, total.refused):
+        for reason, count in what.most_common(10):
+            print(f"{count:8d}  {reason}")
+    if options.coverage:
+        for tag in (str(each) for table in grammar().values() for each in table):
+            print(f"{total.ran[tag]:8d}  {tag}")
+    if total.failures:
+        print(f"failing programs are in {options.folder}")
+    return int(bool(total.failures))
 
 
 if __name__ == "__main__":

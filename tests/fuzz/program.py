@@ -1,111 +1,117 @@
-"""A generated program: a tree of statements that can be written out, compiled, traced and cut."""
+"""A generated program: its source, its arguments, and what ran of it."""
 
 from __future__ import annotations
 
 import linecache
 import sys
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+import types
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
-LINE_BUDGET = 2500
+from tests.fuzz import kit
+from tests.fuzz.templates import Production
+
+LINE_BUDGET = 700
 """Lines that one call may run: programs beyond it are thrown away."""
 
+IMPORTS = """\
+import bisect
+import collections
+import contextlib
+import copy
+import dataclasses
+import functools
+import heapq
+import itertools
+import math
+import operator
+import types
+from collections import OrderedDict, defaultdict, deque
 
-@dataclass
-class Line:
-    """A simple statement; `tag` names what it exercises."""
+import numpy as np
+
+from tests.fuzz.kit import *
+"""
+
+ENDING = """
+
+if __name__ == "__main__":
+    check(program, arguments({names!r}, seed={seed}))
+"""
+
+
+@dataclass(frozen=True)
+class SourceLine:
+    """A line, and the productions that it was made by."""
 
     text: str
-    tag: str = ""
+    tags: frozenset[Production] = frozenset()
 
 
-@dataclass
-class Block:
-    """A compound statement: a header and a body for each of its clauses."""
-
-    clauses: list[tuple[str, list[Statement]]]
-    tag: str = ""
-
-
-Statement = Line | Block
-
-
-def block(
-    header: str, body: list[Statement], *more: tuple[str, list[Statement]], tag: str
-) -> Block:
-    """A compound statement of one clause, or of several."""
-    return Block([(header, body), *more], tag)
-
-
-@dataclass
+@dataclass(frozen=True)
 class Program:
     """A function ``program`` in a module of its own, with the arguments at which it is checked."""
 
     name: str
-    prelude: str
-    parameters: str
-    body: list[Statement]
-    args: tuple[Any, ...]
-    tags: dict[int, str] = field(default_factory=dict, init=False)
+    lines: list[SourceLine]
+    parameters: tuple[str, ...]
+    seed: int
+    globals: tuple[str, ...] = ()
 
     @property
     def filename(self) -> str:
         """The name under which `linecache` holds the source."""
         return f"fuzz/{self.name}.py"
 
-    def source(self) -> str:
-        """The module's text; notes on which line each tag stands."""
-        lines = [*self.prelude.strip().split("\n"), "", "", f"def program({self.parameters}):"]
-        self.tags.clear()
-        self._write(self.body, lines, 1)
-        return "\n".join(lines) + "\n"
+    @property
+    def first_line(self) -> int:
+        return IMPORTS.count("\n") + 3
 
-    def _write(self, body: list[Statement], lines: list[str], depth: int) -> None:
-        indent = "    " * depth
-        for statement in body:
-            self.tags[len(lines) + 1] = statement.tag
-            if isinstance(statement, Line):
-                lines.append(indent + statement.text)
-            else:
-                for header, inner in statement.clauses:
-                    lines.append(indent + header)
-                    self._write(inner, lines, depth + 1)
-        if not body:
-            lines.append(indent + "pass")
+    def source(self) -> str:
+        """The module's text; it can be run."""
+        text = "\n".join(line.text for line in self.lines)
+        ending = ENDING.format(names=" ".join(self.parameters), seed=self.seed)
+        return f"{IMPORTS}\n\n{text}\n{ending}"
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """For hypothesis: it need not print every field."""
+        printer.text(f"Program({self.name!r})")
+
+    def args(self) -> tuple[Any, ...]:
+        """New arguments."""
+        return kit.arguments(" ".join(self.parameters), self.seed)
 
     def compiled(self) -> Callable[..., Any]:
         """The function, with its source where `inspect` and `linecache` find it."""
         source = self.source()
         linecache.cache[self.filename] = (len(source), None, source.splitlines(True), self.filename)
-        namespace: dict[str, Any] = {"__name__": self.name}
-        exec(compile(source, self.filename, "exec"), namespace)
-        return namespace["program"]
+        module = types.ModuleType(self.name)
+        sys.modules[self.name] = module  # dataclasses look there
+        exec(compile(source, self.filename, "exec"), module.__dict__)
+        return module.program
 
     def forget(self) -> None:
-        """Take the source out of `linecache`."""
+        """Take the module away again."""
         linecache.cache.pop(self.filename, None)
+        sys.modules.pop(self.name, None)
 
-    def size(self) -> int:
-        """The number of statements."""
-        return sum(1 for _ in places(self.body))
+    def kept(self) -> dict[str, Any]:
+        """The module's own variables."""
+        return {name: getattr(sys.modules[self.name], name) for name in self.globals}
 
-
-def places(body: list[Statement]) -> Iterator[tuple[list[Statement], int]]:
-    """Every statement of a tree, as the list that holds it and its index there."""
-    for index, statement in enumerate(body):
-        yield body, index
-        if isinstance(statement, Block):
-            for _, inner in statement.clauses:
-                yield from places(inner)
+    def tags(self, lines: set[int]) -> set[Production]:
+        """The productions of the lines with these numbers."""
+        first = self.first_line
+        return {tag for n in lines if n >= first for tag in self.lines[n - first].tags}
 
 
 class TooLongError(Exception):
     """A program ran more lines than the budget allows."""
 
 
-def traced(program: Program, f: Callable[..., Any], args: tuple[Any, ...]) -> set[str]:
-    """Run ``f(*args)``; the tags of the statements that ran, or `TooLongError`."""
+def traced(program: Program, f: Callable[..., Any], args: tuple[Any, ...]) -> set[Production]:
+    """Run ``f(*args)``; the productions of the lines that ran, or `TooLongError`."""
     ran: set[int] = set()
     count = 0
 
@@ -126,6 +132,6 @@ def traced(program: Program, f: Callable[..., Any], args: tuple[Any, ...]) -> se
         f(*args)
     finally:
         sys.settrace(before)
-    if count > LINE_BUDGET:
+    if count > LINE_BUDGET:  # the program may have caught it
         raise TooLongError
-    return {program.tags[line] for line in ran if program.tags.get(line)}
+    return program.tags(ran)
