@@ -43,7 +43,7 @@ fuzz: $(VENV)/.test
 
 clean:
 	rm -rf .venv $(VERSIONS:%=.venv-%) build dist demo-output
-	rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis fuzz-failures
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 # ---- environments: a stamp per group of dependencies, renewed when pyproject.toml changes ----

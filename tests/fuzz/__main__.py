@@ -5,46 +5,12 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-import warnings
-from collections.abc import Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from tests.fuzz.batches import Checker, Report
+from tests.fuzz.batches import Report
+from tests.fuzz.parallel import reports
 from tests.fuzz.templates import grammar
-
-BATCH = 50
-BATCHES_PER_PROCESS = 40
-"""A process ends after so many, and gives its memory back."""
-
-
-def batch(numbers: range, seed: int, shrink: bool) -> Report:
-    """The report of the programs with these numbers."""
-    warnings.simplefilter("error")
-    checker = Checker(seed, shrink)
-    for number in numbers:
-        checker.check(number)
-    return checker.report
-
-
-def reports(numbers: range, seed: int, shrink: bool, processes: int) -> Iterator[Report]:
-    """The reports of batches, in the order in which they are done."""
-    parts = (numbers[k : k + BATCH] for k in range(0, len(numbers), BATCH))
-    with ProcessPoolExecutor(
-        processes,
-        mp_context=get_context("spawn"),
-        max_tasks_per_child=BATCHES_PER_PROCESS,
-    ) as pool:
-        waiting: set[Future[Report]] = set()
-        for part in parts:
-            if len(waiting) >= 2 * processes:
-                done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-                yield from (future.result() for future in done)
-            waiting.add(pool.submit(batch, part, seed, shrink))
-        for future in waiting:
-            yield future.result()
 
 
 class Progress:
