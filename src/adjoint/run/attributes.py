@@ -224,9 +224,9 @@ def _of_super(record: list[Any], slot: int, obj: Any, name: str) -> Any:
 
     def super_back(y_bar: Any) -> tuple[Any, ...]:
         bars = None if inner[1] is None else inner[1](y_bar)
-        memory.add_entry(obj, "__self__", None if bars is None else bars[1])
+        memory.add_entry(obj, "self", None if bars is None else bars[1])
         if getattr(value, "__self__", None) is target:
-            memory.add_entry(obj, "__self__", memory.take_entry(value, "__self__"))
+            memory.add_entry(obj, "self", memory.take_entry(value, "__self__"))
         return NONE2
 
     value = None

@@ -38,7 +38,7 @@ from adjoint.run.memory import Memory
 from adjoint.run.methods import method, method_keywords
 from adjoint.run.operators import BINARY, ONE_SIDED, UNARY, run_divmod
 from adjoint.run.place import as_user_error
-from adjoint.run.protocol import REFLECTED, base_operator
+from adjoint.run.protocol import REFLECTED, base_operator, base_unary
 from adjoint.run.unknown import run_unknown
 
 __all__ = ["ENTRIES", "RUNTIME", "basics"]
@@ -242,6 +242,16 @@ for _f in (*BINARY, divmod):
             primitive((_kind, _special))(base_operator(_f, reflected=True))
 for _kind in (ndarray, float, int):
     primitive((_kind, "__divmod__"))(base_operator(divmod))
+_OF_ONE: tuple[tuple[Any, str], ...] = (
+    (operator.neg, "__neg__"),
+    (operator.pos, "__pos__"),
+    (abs, "__abs__"),
+    (float, "__float__"),
+)
+for _one, _special in _OF_ONE:
+    for _kind in (ndarray, float, int, complex):
+        if _special in vars(_kind):
+            primitive((_kind, _special))(base_unary(_one, _special))
 primitive((ndarray, "__getitem__"))(_as_primitive(ndarray.__getitem__, read_array))
 primitive((ndarray, "__setitem__"))(_as_primitive(ndarray.__setitem__, write_array))
 primitive(object.__getattribute__)(_as_primitive(object.__getattribute__, plain_attribute))

@@ -35,6 +35,7 @@ __all__ = [
     "UFUNCS",
     "both_sides",
     "base_operator",
+    "base_unary",
     "binary",
     "is_number",
     "protocol",
@@ -164,6 +165,21 @@ def base_operator(op: Any, reflected: bool = False) -> Callable[..., Any]:
         else:
             operands: tuple[Any, ...] = (f, rules, (b, a), {})
             y = linked(record, slot, _exchanged, run_closure_rules, *operands)
+        return NotImplemented if y is DECLINED else y
+
+    return run
+
+
+def base_unary(op: Any, special: str) -> Callable[..., Any]:
+    """``float.__neg__(a)`` and its like: what a subclass does itself is passed by."""
+    of_arrays = getattr(ndarray, special, op)
+
+    def run(record: list[Any], slot: int, a: Any) -> Any:
+        rules = lookup(op)
+        if rules is None or not is_number(a):
+            return NotImplemented
+        f = of_arrays if isinstance(a, ndarray) and type(a) is not ndarray else op
+        y = run_closure_rules(record, slot, f, rules, (plain_number(a),), {})
         return NotImplemented if y is DECLINED else y
 
     return run

@@ -76,17 +76,6 @@ non_differentiable(
 )
 
 
-@structural(super)
-def _(memory: Memory, *args: Any) -> Any:
-    """Of a number: methods that it is asked for have the number's cotangent (`super_method`)."""
-    made = super(*args)
-
-    def super_back(_: Any) -> tuple[Any, ...]:
-        return (None, *(None,) * (len(args) - 1), memory.take_entry(made, "self"))
-
-    return made, super_back
-
-
 for _name in ("add_note", "with_traceback", "__str__", "__repr__"):
     non_differentiable((BaseException, _name))
 

@@ -12,8 +12,10 @@ import numpy as np
 
 from adjoint.rules import operators
 from adjoint.rules.families import elementwise
-from adjoint.rules.projection import is_numeric, project
-from adjoint.rules.registry import frule, non_differentiable, rrule, substitute
+from adjoint.rules.projection import is_numeric, project, projector
+from adjoint.rules.registry import frule, non_differentiable, primitive, rrule, substitute
+from adjoint.run.accumulate import Poison
+from adjoint.run.structure import plain_number
 
 
 def _has_own(x: Any, special: str) -> bool:
@@ -103,6 +105,20 @@ def _(dots, *args):
 def _float(x, /):
     """Of objects with ``__float__``."""
     return x.__float__()
+
+
+@primitive((float, "__new__"))
+def _(record: list[Any], slot: int, cls: Any, /, *args: Any) -> Any:
+    """Of a class of its own: the number that it is made of, whatever the class does with it."""
+    if len(args) != 1 or not is_numeric(plain_number(args[0])) or np.ndim(args[0]):
+        return NotImplemented
+    to_x = projector(args[0])
+
+    def new_back(y_bar: Any) -> tuple[Any, ...]:
+        return None, None, y_bar if y_bar is None or type(y_bar) is Poison else to_x(y_bar)
+
+    record[slot] = new_back
+    return float.__new__(cls, *args)
 
 
 @rrule.register(complex, trusted=True)

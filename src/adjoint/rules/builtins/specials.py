@@ -146,7 +146,7 @@ def _(record: list[Any], slot: int, /, *args: Any) -> Any:
     """What is by value has its cotangent in the shadow of the object, where methods leave it."""
     y, memory = super(*args), record[0]
     if len(args) == 2 and by_value(args[1]):
-        record[slot] = lambda _: (None, None, memory.take_entry(y, "__self__"))
+        record[slot] = lambda _: (None, None, memory.take_entry(y, "self"))
     return y
 
 
