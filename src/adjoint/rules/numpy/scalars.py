@@ -3,6 +3,7 @@ list), and their subscripts."""
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -40,18 +41,22 @@ for _kind in _concrete(np.inexact):
 non_differentiable(np.bool_, *_concrete(np.integer))
 
 
+_item: Any = operator.getitem
+
+
 @rrule.register((np.generic, "__getitem__"), trusted=True)
 def _(x, index, /):
     """Scalars have a shape too: ``x[()]`` is the scalar, ``x[...]`` an array of no axes."""
     if not isinstance(x, np.number):
         return NotImplemented
     to_x = projector(x)
-    return x[index], lambda y_bar: (None, to_x(np.reshape(y_bar, ())), None)
+    y = _item(x, index)
+    return y, lambda y_bar: (None, to_x(np.reshape(y_bar, ())), None)
 
 
 @frule.register((np.generic, "__getitem__"))
 def _(dots, x, index, /):
     if not isinstance(x, np.number):
         return NotImplemented
-    y = x[index]
+    y = _item(x, index)
     return y, None if dots[0] is None else project(np.reshape(dots[0], np.shape(y)), y)
