@@ -651,3 +651,25 @@ def test_an_array_of_c_that_is_changed_is_refused():
         return values[0] * x
 
     raised(AdjointError, ad.gradient, f, 3.0)
+
+
+def test_a_hash_that_counts_is_refused():
+    def f(x):
+        class Key:
+            asked = 0
+
+            def __hash__(self):
+                Key.asked += 1
+                return 1
+
+            def __eq__(self, other):
+                return self is other
+
+        key = Key()
+        table = {}
+        table[key] = x
+        return table[key] * Key.asked
+
+    error = raised(AdjointError, ad.pullback, f, 3.0)
+    assert "hash of a 'Key'" in error.problem
+    assert_tells(error, f, "table[key] = x")

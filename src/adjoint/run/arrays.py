@@ -53,13 +53,13 @@ def refuse_objects(array: np.ndarray[Any, Any]) -> None:
 def read_array(record: list[Any], slot: int, x: np.ndarray[Any, Any], index: Any) -> Any:
     """``x[index]``"""
     memory: Memory = record[0]
-    if type(index) is not int and (memory.odd or type(index) is not slice):
-        if is_odd(index):
-            return by_index(record, slot, read_array, (x, index))
+    kind = type(index)
+    if kind is not int and (kind is not slice or memory.odd) and is_odd(index):
+        return by_index(record, slot, read_array, (x, index))
     if type(x) is not ndarray:
         return _read_subclass(record, slot, x, index)
     y = x[index]
-    if type(index) is int and type(y) is np.float64 and not memory.written:
+    if kind is int and type(y) is np.float64 and not memory.written:
         shape = x.shape
         if index < 0:
             index += shape[0]
@@ -71,7 +71,7 @@ def read_array(record: list[Any], slot: int, x: np.ndarray[Any, Any], index: Any
 
         record[slot] = element_back
         return y
-    if type(index) is slice and x.dtype is _FLOAT64 and not memory.written:
+    if kind is slice and x.dtype is _FLOAT64 and not memory.written:
         whole, few = x.shape, x.size <= FEW
 
         def slice_back(y_bar: Any) -> tuple[Any, ...]:

@@ -22,7 +22,7 @@ from adjoint.run.dispatch import INERT, call_keywords, linked
 from adjoint.run.functions import Unit, call_unit, unit_of
 from adjoint.run.items import delete_item, item
 from adjoint.run.memory import ABSENT, Memory
-from adjoint.run.native import native, watched
+from adjoint.run.native import watched
 from adjoint.run.place import current_module, current_place
 from adjoint.run.reach import reaches
 from adjoint.run.structure import by_value, take
@@ -56,7 +56,10 @@ def build_class(
         return (*(None,) * (3 + len(bases)), *(named.get(key) for key in keywords))
 
     record[slot] = class_back
-    resolved = native(inner, 4, types.resolve_bases, (bases,), {})
+    resolved: tuple[Any, ...] = bases
+    if not all(isinstance(base, type) for base in bases):
+        resolve = types.resolve_bases
+        resolved = watched(inner, 4, resolve, resolve, (bases,), {})
     meta = _metaclass(resolved, keywords)
     namespace = _prepare(inner, 1, meta, name, resolved, rest)
     if unit is not None and type(namespace) is dict:

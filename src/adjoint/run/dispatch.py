@@ -258,8 +258,11 @@ def run_rules(
         if y is not DECLINED:
             return y
     if rules.structural is not None:
-        y = run_structural(record, slot, rules, args, kwargs)
-        if y is not DECLINED:
+        result = rules.structural(record[0], *args, **kwargs)
+        if result is not NotImplemented:
+            y, back = result
+            if back is not None:
+                record[slot] = _fitted(back, len(args) + len(kwargs) + 1)
             return y
     y = run_closure_rules(record, slot, f, rules, args, kwargs)
     if y is DECLINED and rules.substitute is not None:
@@ -271,14 +274,8 @@ def run_structural(
     record: list[Any], slot: int, rules: Rules, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     """Apply the rule in the engine's own form, which runs nothing of the user's by itself."""
-    structural: Any = rules.structural
-    result = structural(record[0], *args, **kwargs)
-    if result is NotImplemented:
-        return DECLINED
-    y, back = result
-    if back is not None:
-        record[slot] = _fitted(back, len(args) + len(kwargs) + 1)
-    return y
+    alone = Rules(structural=rules.structural)
+    return run_rules(record, slot, None, alone, args, kwargs)
 
 
 def _fitted(back: Callable[..., Any], n: int) -> Callable[..., Any]:

@@ -209,7 +209,8 @@ def _display(make: Any, name: str) -> Any:
 def build_set(record: list[Any], slot: int, *items: Any) -> Any:
     """``{a, b}``"""
     if not LEAVES.issuperset(map(type, items)) and HASHED(*items):
-        return watched(record, slot, set, partial(_set_of, record, slot), items, {})
+        make = partial(_set_of, record, slot)
+        return watched(record, slot, set, make, items, {}, keys=items)
     return _set_of(record, slot, *items)
 
 
@@ -229,7 +230,8 @@ def build_dict(record: list[Any], slot: int, *pairs: Any) -> Any:
     """``{k: v}``; of a key that is given twice the last value counts."""
     keys = pairs[::2]
     if not LEAVES.issuperset(map(type, keys)) and HASHED(*keys):
-        return watched(record, slot, dict, partial(_dict_of, record, slot), pairs, {})
+        make = partial(_dict_of, record, slot)
+        return watched(record, slot, dict, make, pairs, {}, keys=keys)
     return _dict_of(record, slot, *pairs)
 
 

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.run.by_class import ByClass
 from adjoint.run.memory import (
     ABSENT,
     Memory,
@@ -36,7 +37,7 @@ from adjoint.run.memory import (
 )
 from adjoint.run.structure import fields_of, slot_owner, slots_of
 
-__all__ = ["WITH_FIELDS", "Global", "Kept", "contents_of_cell", "keep", "slots"]
+__all__ = ["WITH_FIELDS", "Global", "Kept", "contents_of_cell", "has_slots", "keep", "slots"]
 
 
 class Kept:
@@ -289,6 +290,9 @@ class _Slots(Kept):
             yield value, memory.take_entry(slot_owner(memory, self.owner), name)
 
 
+has_slots = ByClass(lambda kind: bool(slots_of(kind)))
+
+
 def slots(obj: Any) -> list[Any]:
     values = []
     for descriptor in slots_of(type(obj)).values():
@@ -418,7 +422,7 @@ def keep(value: Any, kind: type) -> list[Kept]:
     if kind.__flags__ & (1 << 9) or kind in WITH_FIELDS:  # Py_TPFLAGS_HEAPTYPE
         if (fields := fields_of(value)) is not None:
             kept.append(_Dict(fields, dict(fields)))
-        if slots_of(kind):
+        if has_slots(kind):
             kept.append(_Slots(value, slots(value)))
     return kept
 

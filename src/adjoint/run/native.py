@@ -22,7 +22,7 @@ from adjoint.run.accumulate import Poison
 from adjoint.run.facts import Facts, facts_of
 from adjoint.run.iterator import Iterator
 from adjoint.run.kept import Kept
-from adjoint.run.memory import ABSENT, Memory
+from adjoint.run.memory import ABSENT, Memory, refused
 from adjoint.run.place import current_place
 from adjoint.run.reach import STAND_INS, reaches
 from adjoint.run.snapshot import LEAVES, Snapshot
@@ -262,6 +262,8 @@ def native(
     record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     """``f(*args, **kwargs)``, which has no derivative of its own."""
+    if type(f) is FunctionType:  # in Python: said to store nothing
+        return f(*args, **kwargs)
     if not (record[0].handed or reaches(args) or (kwargs and reaches(kwargs.values()))):
         return f(*args, **kwargs)
     return watched(record, slot, f, f, args, kwargs)
@@ -275,8 +277,10 @@ def watched(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
     error: Exception | None = None,
+    keys: tuple[Any, ...] = (),
 ) -> Any:
-    """``run(*args, **kwargs)`` for `f`; its pullback may be left in the slot."""
+    """``run(*args, **kwargs)`` for `f`; its pullback may be left in the slot. `keys` may be asked
+    for their hash more often than Python does."""
     n = len(args) + len(kwargs)
     region = Region(record[0], f, error)
     blank = record[slot]
@@ -284,7 +288,23 @@ def watched(
     y = region.run(run, args, kwargs)
     own = blank if record[slot] is linked else record[slot]
     record[slot] = region.before(own, n) if region.has_effects else own
+    if keys and region.has_effects:
+        _check_steady(record[0], keys)
     return y
+
+
+def _check_steady(memory: Memory, keys: tuple[Any, ...]) -> None:
+    """Refuse keys whose hash changes something each time."""
+    for key in keys:
+        region = Region(memory, hash)
+        if type(key).__hash__ is not None:
+            region.run(hash, (key,), {})
+        if region.has_effects:
+            raise refused(
+                f"the hash of a '{type(key).__name__}' changes something each time that it is"
+                " asked, which is more often inside differentiated code",
+                "change it at the first time only, or elsewhere",
+            )
 
 
 # ---- functions that are handed out ---------------------------------------------------------------

@@ -7,7 +7,7 @@ import functools
 import gc
 import weakref
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from types import (
     BuiltinFunctionType,
     CodeType,
@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.run.by_class import ByClass
 from adjoint.run.facts import facts_of
 from adjoint.run.iterator import Iterator
 from adjoint.run.snapshot import LEAVES, contents
@@ -45,24 +46,6 @@ _PLAIN = LEAVES | {type}
 """Types of what is compared, hashed and shown by nobody's code."""
 
 
-class _ByClass:
-    """Remembers something about classes for as long as they live."""
-
-    def __init__(self, find: Callable[[type], Any]) -> None:
-        self._find = find
-        self._known: dict[int, tuple[Any, Any]] = {}
-
-    def __call__(self, kind: type) -> Any:
-        known = self._known.get(id(kind))
-        if known is None:
-            reference = weakref.ref(kind, functools.partial(self._forget, id(kind)))
-            known = self._known[id(kind)] = self._find(kind), reference
-        return known[0]
-
-    def _forget(self, identity: int, _: Any) -> None:
-        self._known.pop(identity, None)
-
-
 def is_users_function(value: Any) -> bool:
     """Whether something is a Python function of the user's."""
     return type(value) is FunctionType and is_the_users(value.__code__, value.__globals__)
@@ -78,7 +61,7 @@ def _defines_code(kind: type) -> bool:
     return False
 
 
-has_code = _ByClass(_defines_code)
+has_code = ByClass(_defines_code)
 """Whether instances of a class can run methods that are the user's."""
 
 
@@ -144,9 +127,9 @@ class Asks:
     """Whether some special methods, asked of values and of what is in them, are the user's code."""
 
     def __init__(self, *names: str) -> None:
-        self.of = _ByClass(lambda kind: max(_level(kind, name) for name in names))
+        self.of = ByClass(lambda kind: max(_level(kind, name) for name in names))
         """The level for instances of a class, whatever they hold."""
-        self._is_simple = _ByClass(lambda kind: all(_is_closed(kind, name) for name in names))
+        self._is_simple = ByClass(lambda kind: all(_is_closed(kind, name) for name in names))
 
     def __call__(self, *values: Any) -> int:
         """0: they enter no code of the user's; 1: only what cannot store anything by itself; 2: any

@@ -20,7 +20,15 @@ import numpy as np
 
 from adjoint.run.accumulate import Poison
 from adjoint.run.facts import Facts
-from adjoint.run.kept import WITH_FIELDS, Global, Kept, contents_of_cell, keep, slots
+from adjoint.run.kept import (
+    WITH_FIELDS,
+    Global,
+    Kept,
+    contents_of_cell,
+    has_slots,
+    keep,
+    slots,
+)
 from adjoint.run.memory import ABSENT, Memory
 from adjoint.run.structure import ATOMS, fields_of, slots_of
 
@@ -107,7 +115,8 @@ def contents(value: Any, kind: type) -> list[Any]:
     if kind.__flags__ & (1 << 9) or kind in WITH_FIELDS:
         if (fields := fields_of(value)) is not None and kind is not type:
             held = [*held, *fields.values()]
-        held = [*held, *slots(value), kind]
+        if has_slots(kind):
+            held = [*held, *slots(value)]
     if set(map(type, held)) <= LEAVES:
         return []
     return [item for item in held if type(item) not in LEAVES]
@@ -129,7 +138,9 @@ def _followed(value: Any, kind: type, facts: Facts) -> list[Any]:
     if _is_record(kind):
         fields = fields_of(value) or {}
         held += [fields[name] for name in names if name in fields]
-        held += [item for name, item in zip(slots_of(kind), slots(value)) if name in names]  # noqa: B905
+        if has_slots(kind):
+            named = zip(slots_of(kind), slots(value), strict=True)
+            held += [item for name, item in named if name in names]
         if any(type(found) is not FunctionType for found in _in_class(kind, names)):
             held.append(kind)
     return [item for item in held if type(item) not in LEAVES]

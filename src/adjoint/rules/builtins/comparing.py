@@ -32,7 +32,8 @@ def _asking(asks: Asks, key: Any, equivalent: Any = None, asked: slice | None = 
         return
 
     def run(record: list[Any], slot: int, /, *args: Any, **options: Any) -> Any:
-        level = asks(*args, *options.values()) if asked is None else asks(*args[asked])
+        given = (*args, *options.values()) if asked is None else args[asked]
+        level = asks(*given)
         if level == 2 and equivalent is not None:
             return call_function(record, slot, equivalent, args, options)
         if rules.inactive:
@@ -50,7 +51,8 @@ def _asking(asks: Asks, key: Any, equivalent: Any = None, asked: slice | None = 
             return run_structural(inner, 1, rules, args, options)
 
         record[slot] = asked_back
-        y = watched(inner, 1, f, by_rule, args, options)
+        keys = given if asks is HASHED else ()
+        y = watched(inner, 1, f, by_rule, args, options, keys=_hashed(keys))
         if y is not DECLINED:
             return y
         if inner[1] is None or rules.substitute is None:
@@ -63,6 +65,14 @@ def _asking(asks: Asks, key: Any, equivalent: Any = None, asked: slice | None = 
         return linked(record, slot, then_asked, call_function, rules.substitute, args, options)
 
     primitive(key)(run)
+
+
+def _hashed(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What a dict or a set asks for its hash: the elements of a container, or else itself."""
+    keys: list[Any] = []
+    for value in values:
+        keys += value if isinstance(value, list | set | frozenset | dict) else [value]
+    return tuple(keys)
 
 
 # ---- one after the other -------------------------------------------------------------------------
