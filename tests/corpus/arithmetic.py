@@ -208,3 +208,15 @@ def copysign_and_fabs(x, y):
 @case([1.0, 2.5, 0.5], [0.3, -0.2, 0.9])
 def sequence_math(xs, ys):
     return math.fsum(xs) * math.prod(ys) + math.dist(xs, ys)
+
+
+@case(7.3, 2.0)
+def operators_called_by_name(x, y):
+    total = x.__divmod__(y)[1] * 2 + y.__rdivmod__(x)[1] + x.__rsub__(y) * x.__rtruediv__(y)
+    return total + x.__rpow__(y) + x.__rmul__(y) + x.__radd__(y) + divmod(x, y)[1] * x.__rmod__(y)
+
+
+@case(np.array([1.3, 0.4, 2.2]))
+def operators_of_arrays_called_by_name(x):
+    first = x.__iter__().__next__()
+    return first * x.__rsub__(1.0).sum() + x.__rpow__(2.0).sum() + x.__divmod__(0.7)[1].sum()

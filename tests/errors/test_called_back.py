@@ -241,8 +241,9 @@ def by_slots_and_cells(x):
 
         def __hash__(self):
             nonlocal count
-            self.total = self.total + x
-            count = count + x * x
+            if not self.total:
+                self.total = self.total + x
+                count = count + x * x
             return 1
 
     count = 0.0

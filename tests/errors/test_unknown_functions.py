@@ -133,6 +133,14 @@ def speaking(x):
     return x * x
 
 
+def setting_a_context_variable(x):
+    variable = contextvars.ContextVar("variable", default=1.0)
+    token = variable.set(x)
+    shown = f"{variable.get()}"
+    variable.reset(token)
+    return x * x * (len(shown) > 0)
+
+
 def unused_result(x):
     hundred(x)
     y = hundred(x)
@@ -165,6 +173,7 @@ HARMLESS = [
     packing,
     identifying,
     warning,
+    setting_a_context_variable,
     speaking,
     unused_result,
     compared_result,
@@ -281,6 +290,16 @@ def by_context(x):
     var = contextvars.ContextVar("var")
     var.set(x)
     return var.get() * x
+
+
+def by_a_copy_of_the_context(x):
+    var = contextvars.ContextVar("var")
+    var.set(x)
+    return contextvars.copy_context()[var] * x
+
+
+def by_default_of_a_context_variable(x):
+    return contextvars.ContextVar("var").get(x) * x
 
 
 def by_array(x):
