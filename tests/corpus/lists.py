@@ -1,5 +1,7 @@
 """Lists: built, read, changed in place, shared."""
 
+import operator
+
 from tests.corpus.registry import case
 
 
@@ -170,3 +172,10 @@ def cleared_and_refilled(xs):
     ys.clear()
     ys.append(total * xs[1])
     return ys[0] * total
+
+
+@case(1.3)
+def joined_by_operator(x):
+    xs = [x]
+    operator.iconcat(xs, [x * x])
+    return xs[1] * operator.concat((x, 2.0), (x,))[2] + operator.concat(xs, xs)[3]

@@ -232,3 +232,20 @@ def test_nonsense_asked_of_a_rule_gives_the_functions_own_message():
     expected = raised(TypeError, operator.add, 1.0)
     error = raised(TypeError, ad.gradient, operator.add, 1.0)
     assert str(error) == str(expected)
+
+
+@pytest.mark.parametrize("result", [1.0, (1.0, 2.0), [1.0, len], None, (1.0, len, len)])
+def test_a_rule_that_does_not_return_a_pair(result):
+    def ruled(x):
+        return x
+
+    @ad.rrule.register(ruled)
+    def _(x):
+        return result
+
+    def f(x):
+        return ruled(x) * 2.0
+
+    error = raised(RuleError, ad.gradient, f, 1.5)
+    assert_tells(error, f, "ruled(x) * 2.0")
+    assert f"returned a {type(result).__name__} instead of (value, pullback)" in error.problem

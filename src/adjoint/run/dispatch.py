@@ -23,7 +23,7 @@ from adjoint.run.functions import call_unit, known_unit, unit_of
 from adjoint.run.memory import Memory, refused
 from adjoint.run.native import native, watched
 from adjoint.run.reach import reaches
-from adjoint.run.seal import PLAIN, seal, seal_direct, unruled_keyword
+from adjoint.run.seal import PLAIN, seal, seal_direct, unruled_keyword, value_and_back
 from adjoint.run.snapshot import LEAVES
 from adjoint.run.structure import by_value, plain_number
 from adjoint.run.unknown import name_of, poison, run_unknown
@@ -394,7 +394,7 @@ def _first_rule(
                 continue
             result = rule.function(*args)
             if result is not NotImplemented:
-                y, back = result
+                y, back = result if rule.trusted else value_and_back(f, result)
                 if type(y) is np.ndarray and y.dtype.kind in "OV":
                     return DECLINED  # what it holds is not seen
                 record[slot] = seal(memory, f, rule, y, back, args)
@@ -410,7 +410,7 @@ def _run_with_keywords(
     if result is NotImplemented:
         return DECLINED
     memory = record[0]
-    y, back = result
+    y, back = result if rule.trusted else value_and_back(f, result)
     # Operands by name are operands: of whatever type they are, like those by position.
     by_name = tuple(rest) if rule.keyword_bars else ()
     if rule.keyword_bars:

@@ -21,7 +21,15 @@ from adjoint.run.place import current_place
 from adjoint.run.structure import NUMBERS, by_value, deposit, take
 from adjoint.run.unknown import name_of, poison
 
-__all__ = ["PLAIN", "arrived", "result_of", "seal", "seal_direct", "unruled_keyword"]
+__all__ = [
+    "PLAIN",
+    "arrived",
+    "result_of",
+    "seal",
+    "seal_direct",
+    "unruled_keyword",
+    "value_and_back",
+]
 
 ndarray = np.ndarray
 Back = Callable[[Any], tuple[Any, ...]]
@@ -249,6 +257,18 @@ def _rule_error(problem: str, hint: str) -> RuleError:
     function, span = current_place()
     return RuleError(
         problem, hint=hint, filename=None if function is None else function.filename, span=span
+    )
+
+
+def value_and_back(f: Any, result: Any) -> tuple[Any, Back]:
+    """What a rule returned, which has to be a pair."""
+    if type(result) is tuple and len(result) == 2 and callable(result[1]):
+        return result
+    raise _rule_error(
+        f"the rule of '{name_of(f)}' returned a {type(result).__name__}"
+        " instead of (value, pullback)",
+        "return the value and a function that takes its cotangent and returns"
+        " (f_bar, *one cotangent per argument)",
     )
 
 

@@ -240,6 +240,17 @@ def _(xs: Any, i: Any) -> Any:
     return xs[i]
 
 
+@substitute(operator.concat)
+def _(a: Any, b: Any) -> Any:
+    return a + b
+
+
+@substitute(operator.iconcat)
+def _(a: Any, b: Any) -> Any:
+    a += b
+    return a
+
+
 @substitute(operator.setitem)
 def _(xs: Any, i: Any, value: Any) -> None:
     xs[i] = value
