@@ -356,3 +356,11 @@ def enumerated_while_it_is_written(y):
         total = total + value * y[0]
         y[-1] = 0.5 * value + y[k - 1]
     return total + np.sum(y * y)
+
+
+@case(np.array([0.3, -0.5, 0.7, 0.9]))
+def masks_and_indices_over_their_own_memory(x):
+    x[[1, 3]] = x[:2]
+    x[np.array([True, False, False, True])] = x[1:3]
+    x[[2, 0]] = 0.5 * x[:2]
+    return np.sum(np.sin(x) * np.arange(1.0, 5.0))

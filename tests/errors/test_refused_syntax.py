@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint.errors import UnsupportedSyntaxError
+from adjoint.errors import MutationError, UnsupportedSyntaxError
 from tests.errors.places import assert_tells, raised
 
 seen = []
@@ -166,6 +166,21 @@ def test_what_has_no_one_place_is_said():
     with pytest.raises(ad.AdjointError) as info:
         ad.gradient(f, 3.0)
     assert_tells(info.value, f, "y[:] = x")
+
+
+def test_what_depends_on_the_order_of_elements_is_said():
+    """NumPy copies what overlaps a slice, not what overlaps a mask."""
+
+    def f(x):
+        x[:-1] = x[1:]
+        x[[0, 2]] = x[:2]
+        np.flip(x)[np.array([True, False, False, True])] = x[2:]
+        return x @ x
+
+    x = np.array([0.3, 0.5, 0.7, 0.9])
+    with pytest.raises(MutationError) as info:
+        ad.gradient(f, x)
+    assert_tells(info.value, f, "np.flip(x)[np.array([True, False, False, True])] = x[2:]")
 
 
 def restrided(x):

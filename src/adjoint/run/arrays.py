@@ -14,6 +14,7 @@ from adjoint.run.conversion import AS_ELEMENT, by_index, converts, is_odd, with_
 from adjoint.run.memory import (
     Memory,
     refuse_names_twice,
+    refused,
     root_of,
     swap_array,
     swap_contents,
@@ -195,6 +196,8 @@ def write_array(
     # A value that looks at the same memory is read before the write, and so is its cotangent's
     # destination.
     given = value.copy() if isinstance(value, ndarray) and np.may_share_memory(x, value) else value
+    if given is not value:
+        _refuse_order(x, index, value, given, saved)
     structured = isinstance(value, list | tuple)
     x[index] = given
     position = memory.note(swap_array, x, index, saved)
@@ -218,6 +221,25 @@ def write_array(
         return None, None, None, value_bar
 
     record[slot] = write_back
+
+
+def _refuse_order(x: np.ndarray[Any, Any], index: Any, value: Any, given: Any, saved: Any) -> None:
+    """NumPy reads a value before it writes to a slice of the same memory; with masks and lists of
+    indices it may write some elements before it reads others.
+
+    `given` and `saved` are copies of the value and of what is overwritten.
+    """
+    x[index] = value
+    made = np.array(x[index])
+    x[index] = saved
+    x[index] = given
+    same = np.array_equal(made, x[index], equal_nan=True)
+    x[index] = saved
+    if not same:
+        raise refused(
+            "what is written depends on the order in which NumPy goes through overlapping memory",
+            hint="write a copy of the value: x[mask] = v.copy()",
+        )
 
 
 def _write_element(
