@@ -561,3 +561,60 @@ def made_elsewhere(x):
     values = list(map(operator.itemgetter(0), [[x], [x * x]]))
     pairs = itertools.starmap(operator.mul, [(x, 2.0), (values[1], x)])
     return sum(pairs) + types.SimpleNamespace(a=values).a[0]
+
+
+# ---- special methods that are not plain functions ------------------------------------------------
+
+
+class Scaled:
+    def __init__(self, w):
+        self.w = w
+
+    def times(self, factor, *others):
+        self.w = self.w * factor
+        return self.w * sum(others, 1.0)
+
+    def count(self, factor):
+        self.w = self.w * factor
+        return 3
+
+    __call__ = functools.partialmethod(times, 2.0)
+    __add__ = functools.partialmethod(times, 3.0)
+    __getitem__ = functools.partialmethod(times, 1.5)
+    __neg__ = functools.partialmethod(times, 0.5)
+    __len__ = functools.partialmethod(count, 2.0)
+
+
+@case(1.3)
+def special_methods_with_arguments_filled_in(x):
+    scaled = Scaled(x)
+    total = scaled(x) + (scaled + 2.0) + scaled[x] + (-scaled)
+    return total * len(scaled) + scaled.w
+
+
+@case(1.3)
+def static_and_bound_calls(x):
+    scaled = Scaled(x)
+
+    class Static:
+        @staticmethod
+        def __call__(y):
+            return x * y
+
+    class Bound:
+        __call__ = scaled.times
+
+    return Static()(2.0) * Bound()(3.0) + scaled.w
+
+
+class Cached:
+    def __init__(self, w):
+        self.w = w
+
+    __call__ = functools.lru_cache(lambda self, y: self.w * y)  # noqa: B019
+
+
+@case(1.3)
+def cached_calls(x):
+    cached = Cached(x)
+    return cached(2.0) * cached(2.0) + cached(3.0)

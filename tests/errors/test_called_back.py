@@ -674,3 +674,43 @@ def test_a_hash_that_counts_is_refused():
     error = raised(AdjointError, ad.pullback, f, 3.0)
     assert "hash of a 'Key'" in error.problem
     assert_tells(error, f, "table[key] = x")
+
+
+def test_rules_of_users_may_keep_state():
+    def applied(f, x):
+        return f(x)
+
+    class State:
+        pass
+
+    @ad.rrule.register(applied)
+    def _(f, x):
+        state = State()
+
+        def remember():
+            state.slope = 2 * x
+
+        remember()
+
+        def applied_back(y_bar):
+            return None, None, y_bar * state.slope
+
+        return f(x), applied_back
+
+    assert ad.gradient(lambda x: applied(lambda v: v * v, x) * x, 3.0)[0] == pytest.approx(27.0)
+
+
+def test_the_same_callback_many_times():
+    def f(x):
+        class Adding(logging.Handler):
+            def emit(self, record):
+                notes.append(len(notes))
+                self.last = record.args
+
+        notes = []
+        log = logger_with(Adding())
+        for i in range(300):
+            log.warning("%s %s", i, x)
+        return x * len(notes)
+
+    assert ad.gradient(f, 3.0) == (300.0,)

@@ -10,9 +10,8 @@ from typing import Any
 from adjoint.errors import NoDerivativeError
 from adjoint.rules.registry import primitive
 from adjoint.run.dispatch import call_keywords, linked
-from adjoint.run.memory import refused
+from adjoint.run.memory import missing, refused
 from adjoint.run.native import is_needed
-from adjoint.run.place import current_place
 from adjoint.run.structure import ATOMS, by_value
 
 
@@ -56,13 +55,10 @@ def _(record: list[Any], slot: int, variable: Any, *default: Any) -> Any:
 
 
 def _not_followed(name: str) -> NoDerivativeError:
-    function, span = current_place()
-    return NoDerivativeError(
+    return missing(
         f"a derivative of the context variable {name!r} is needed, which was set inside"
         " differentiated code",
-        hint="pass the value as an argument",
-        filename=None if function is None else function.filename,
-        span=span,
+        "pass the value as an argument",
     )
 
 

@@ -17,6 +17,7 @@ from adjoint.run.dispatch import (
     DECLINED,
     HANDLERS,
     NO_KEYWORDS,
+    bound_special,
     call_function,
     call_keywords,
     class_attribute,
@@ -302,12 +303,20 @@ def call_object(
         from adjoint.run.construct import construct
 
         return construct(record, slot, f, args, kwargs)
+    bound = bound_special(type(f), "__call__", f)
+    if bound is not None:
+        return linked(record, slot, _of_bound, call_keywords, bound, args, kwargs)
     rules = method_rules(type(f), "__call__")
     if rules is not None:
         y = linked(record, slot, _without_first, run_rules, caller, rules, (f, *args), kwargs)
         if y is not DECLINED:
             return y
     return _ruled_or_unknown(record, slot, f, None, args, kwargs)
+
+
+def _of_bound(bars: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The object that a method is bound to has its cotangent in memory."""
+    return (None, *bars[1:])
 
 
 def _without_first(bars: tuple[Any, ...]) -> tuple[Any, ...]:

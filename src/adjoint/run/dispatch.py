@@ -41,6 +41,7 @@ __all__ = [
     "call_function",
     "call_keywords",
     "call_left",
+    "bound_special",
     "call_right",
     "class_attribute",
     "is_cython",
@@ -370,8 +371,8 @@ def _with_care(
 
         return apply_to_plain(record, slot, f, apply, args, kwargs)
 
-    if not reaches(values):
-        return run(*args, **kwargs)
+    if rules.overridden or not reaches(values):
+        return run(*args, **kwargs)  # a user's rule may change what is its own
 
     return watched(record, slot, f, run, args, kwargs)
 
@@ -577,6 +578,16 @@ def linked(
     return y
 
 
+def bound_special(kind: type, name: str, obj: Any) -> Any:
+    """A special method that is neither a function nor of C, bound to `obj`: a static method, one
+    with arguments filled in, one that is cached; ``None`` for others."""
+    static = class_attribute(kind, name)
+    if static is None or type(static) in _BOUND_BY_PYTHON or is_cython(static):
+        return None
+    getter = getattr(type(static), "__get__", None)
+    return static if getter is None else getter(static, obj, kind)
+
+
 def is_cython(f: Any) -> bool:
     """Functions that Cython makes have a type of their own in each module."""
     return type(f).__name__ == "cython_function_or_method"
@@ -585,3 +596,4 @@ def is_cython(f: Any) -> bool:
 C_METHODS = frozenset(
     {types.MethodDescriptorType, types.WrapperDescriptorType, types.ClassMethodDescriptorType}
 )
+_BOUND_BY_PYTHON = C_METHODS | {FunctionType, BuiltinFunctionType}

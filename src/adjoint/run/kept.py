@@ -280,7 +280,7 @@ class _Slots(Kept):
         now = slots(self.owner)
         self.position, self.names = memory.position, []
         for i, (name, descriptor) in enumerate(slots_of(type(self.owner)).items()):
-            if now[i] is not self.saved[i]:
+            if now[i] is not self.saved[i] and _is_writable(descriptor, self.owner, now[i]):
                 memory.note(swap_slot, descriptor, self.owner, self.saved[i])
                 self.names.append((name, now[i]))
 
@@ -288,6 +288,16 @@ class _Slots(Kept):
         memory.rewind(self.position)
         for name, value in self.names:
             yield value, memory.take_entry(slot_owner(memory, self.owner), name)
+
+
+def _is_writable(descriptor: Any, obj: Any, value: Any) -> bool:
+    """Whether an attribute in a slot is not one that only C can set."""
+    try:
+        if value is not ABSENT:
+            descriptor.__set__(obj, value)
+    except (AttributeError, TypeError):
+        return False
+    return True
 
 
 has_slots = ByClass(lambda kind: bool(slots_of(kind)))

@@ -108,6 +108,7 @@ class Region:
         "_f",
         "_given",
         "_known",
+        "_looked_at",
         "_place",
         "_recent",
         "_snapshot",
@@ -123,6 +124,7 @@ class Region:
         self._entered: CodeType | None = None
         self._before_all: tuple[Any, ...] = ()
         self._known: set[int] = set()
+        self._looked_at: dict[tuple[int, ...], list[Any]] = {}
         self._place: tuple[Function, Span] | tuple[None, None] = None, None
 
     def run(self, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -137,6 +139,7 @@ class Region:
             memory.region = self._before
             self._log()
             self._snapshot.release()
+            self._looked_at.clear()
             self._recent.clear()
             self._args = self._before_all = ()
 
@@ -192,6 +195,11 @@ class Region:
     def _see(self, frame: FrameType) -> None:
         """Keep what the function that begins in `frame` can change."""
         code = frame.f_code
+        given = [value for value in frame.f_locals.values() if type(value) not in LEAVES]
+        key = (id(code), *map(id, given))
+        if key in self._looked_at:
+            return  # what has become of it since is told of what is kept
+        self._looked_at[key] = given
         facts = facts_of(code)
         outer = _outer_roots(frame, facts)
         if self._entered is None:
@@ -204,7 +212,7 @@ class Region:
         for name in code.co_names:
             if name in frame.f_globals:
                 self._snapshot.add_variable(frame.f_globals, name)
-        roots = [*frame.f_locals.values(), *outer]
+        roots = [*given, *outer]
         self._recent.append((roots, facts))
         self._snapshot.add(roots, facts)
 
@@ -220,6 +228,7 @@ class Region:
         """Keep things as they are now."""
         if self._entered is not None:
             self._snapshot = Snapshot()
+            self._looked_at.clear()
             for roots, facts in self._recent:
                 self._snapshot.add(roots, facts)
 

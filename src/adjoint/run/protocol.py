@@ -14,6 +14,7 @@ from numpy import float64, ndarray
 from adjoint.rules.registry import direct, direct_rule, lookup
 from adjoint.run.dispatch import (
     DECLINED,
+    bound_special,
     call_keywords,
     class_attribute,
     linked,
@@ -281,7 +282,9 @@ def protocol(record: list[Any], slot: int, op: Any, name: str, a: Any, b: Any) -
 
 
 def python_method(kind: type, special: str) -> bool:
-    return type(class_attribute(kind, special)) is FunctionType
+    """Whether a class has a special method that is not of C."""
+    static = class_attribute(kind, special)
+    return type(static) is FunctionType or bound_special(kind, special, None) is not None
 
 
 _UNEQUAL = object.__ne__
@@ -296,6 +299,13 @@ def special_method(inner: list[Any], kind: type, special: str, operands: tuple[A
         return call_keywords(inner, 1, f, operands, {})
     if f is None:
         return NotImplemented
+    bound = bound_special(kind, special, operands[0])
+    if bound is not None:
+
+        def of_bound(bars: tuple[Any, ...]) -> tuple[Any, ...]:
+            return (None, None, *bars[1:])
+
+        return linked(inner, 1, of_bound, call_keywords, bound, operands[1:], {})
     if is_number(operands[0]):
         if isinstance(operands[0], ndarray | np.generic):
             y = _by_ufunc(inner, special, operands)
@@ -347,9 +357,12 @@ def unary(op: Any, name: str) -> Callable[..., Any]:
                 y = run_closure_rules(record, slot, op, rules, (a,), {})
                 if y is not DECLINED:
                     return y
-        f = getattr(type(a), special, None)
+        f = class_attribute(type(a), special)
         if type(f) is FunctionType:
             return call_keywords(record, slot, f, (a,), {})
+        bound = bound_special(type(a), special, a)
+        if bound is not None:
+            return linked(record, slot, lambda _: (None, None), call_keywords, bound, (), {})
         return run_unknown(record[0], record, slot, op, (a,), {})
 
     run.__name__ = name

@@ -71,7 +71,8 @@ _TRUSTED = LEFT_ALONE | frozenset(
 """Packages whose own code stores nothing unseen; what they call back is watched."""
 
 _LIBRARY = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-_USER_PARTS = tuple(os.path.join(_LIBRARY, part) for part in ("nn", "value", "demo"))
+_USERS = ("nn", "value", "demo")
+_USER_PARTS = tuple(os.path.join(_LIBRARY, part) for part in _USERS)
 
 
 _left_out: dict[int, CodeType] = {}
@@ -84,13 +85,17 @@ def leave_out(code: CodeType) -> None:
 
 def is_the_users(code: CodeType, namespace: dict[str, Any]) -> bool:
     """Whether code is neither the library's, nor generated, nor of a package that is left alone."""
-    filename = code.co_filename
+    filename, module = code.co_filename, namespace.get("__name__")
     if filename.startswith(("<adjoint ", _LIBRARY)) and not filename.startswith(_USER_PARTS):
         return False
     if id(code) in _left_out:
         return False
-    module = namespace.get("__name__")
-    return type(module) is not str or module.partition(".")[0] not in _TRUSTED
+    if type(module) is not str:
+        return True
+    package, _, rest = module.partition(".")
+    if package == "adjoint":  # what `dataclasses` has written for it, too
+        return rest.partition(".")[0] in _USERS
+    return package not in _TRUSTED
 
 
 _STANDARD = os.path.dirname(os.__file__)

@@ -13,7 +13,7 @@ from types import FunctionType
 from typing import Any
 
 from adjoint.rules.registry import primitive
-from adjoint.run.dispatch import call, call_function, class_attribute
+from adjoint.run.dispatch import bound_special, call, call_function, class_attribute
 from adjoint.run.native import native
 from adjoint.run.reach import Asks
 from adjoint.run.structure import by_value
@@ -49,6 +49,10 @@ def _by_special(f: Any, names: tuple[str, ...]) -> Any:
                 if name == "__format__" and not rest:
                     rest = ("",)
                 return _asked(record, slot, f, special, (args[0], *rest), len(args))
+            bound = bound_special(kind, name, args[0])
+            if bound is not None:
+                rest = args[1:] or ("",) if name == "__format__" else ()
+                return _asked(record, slot, f, bound, rest, len(args))
             if special is not None and special is not class_attribute(object, name):
                 break  # of C
         return NotImplemented
