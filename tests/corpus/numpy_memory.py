@@ -364,3 +364,14 @@ def masks_and_indices_over_their_own_memory(x):
     x[np.array([True, False, False, True])] = x[1:3]
     x[[2, 0]] = 0.5 * x[:2]
     return np.sum(np.sin(x) * np.arange(1.0, 5.0))
+
+
+@case(np.array([0.3, -0.5, 0.7, 0.9]))
+def functions_that_write_what_they_read(x):
+    np.concatenate([x[:2], x[2:]], out=x)
+    np.put(x, [0, 1], x[:2])
+    x.flat[::2] = 0.5 * x[::2]
+    x.flat[1:3] = x[1:3]
+    np.putmask(x, x > 0.1, x)
+    np.place(x, np.array([True, False, False, True]), x[[3, 0]])
+    return np.sum(np.sin(x) * np.arange(1.0, 5.0))

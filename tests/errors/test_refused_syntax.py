@@ -183,6 +183,37 @@ def test_what_depends_on_the_order_of_elements_is_said():
     assert_tells(info.value, f, "np.flip(x)[np.array([True, False, False, True])] = x[2:]")
 
 
+def joined(x):
+    np.concatenate([x[1:3], x[1:3]], out=x)
+    return x @ x
+
+
+def stacked(x):
+    np.stack([x[1:3], x[1:3]], out=x.reshape(2, 2))
+    return x @ x
+
+
+def put_in_order(x):
+    np.flip(x).flat[1:3] = x[1:3]
+    return x @ x
+
+
+@pytest.mark.parametrize(
+    "f, text",
+    [
+        (joined, "np.concatenate([x[1:3], x[1:3]], out=x)"),
+        (stacked, "np.stack([x[1:3], x[1:3]], out=x.reshape(2, 2))"),
+        (put_in_order, "np.flip(x).flat[1:3] = x[1:3]"),
+    ],
+)
+def test_functions_that_write_what_they_read_next_are_refused(f, text):
+    x = np.array([0.3, 0.5, 0.7, 0.9])
+    with pytest.raises(MutationError) as info:
+        ad.gradient(f, x)
+    assert_tells(info.value, f, text)
+    assert x.tolist() == [0.3, 0.5, 0.7, 0.9]
+
+
 def restrided(x):
     y = x * 1
     y.strides = (0,)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from adjoint.errors import ArgumentError
+from adjoint.errors import ArgumentError, MutationError
 from adjoint.rules.projection import REALS, project, projector
 from adjoint.run.accumulate import Poison, Scattered, finish
 from adjoint.run.conversion import AS_ELEMENT, by_index, converts, is_odd, with_numbers
@@ -236,10 +237,28 @@ def _refuse_order(x: np.ndarray[Any, Any], index: Any, value: Any, given: Any, s
     same = np.array_equal(made, x[index], equal_nan=True)
     x[index] = saved
     if not same:
-        raise refused(
-            "what is written depends on the order in which NumPy goes through overlapping memory",
-            hint="write a copy of the value: x[mask] = v.copy()",
-        )
+        raise _order_matters()
+
+
+def demand_order(x: np.ndarray[Any, Any], write: Callable[[Any], Any], *values: Any) -> None:
+    """Refuse ``write(x)``, a write of `values`, if it does not come to what it would with copies of
+    them: NumPy may write some elements before it reads others."""
+    if not any(isinstance(v, ndarray) and np.may_share_memory(x, v) for v in values):
+        return
+    expected, saved = np.array(x), np.array(x)
+    write(expected)
+    write(x)
+    made = np.array(x)
+    x[...] = saved
+    if not np.array_equal(made, expected, equal_nan=True):
+        raise _order_matters()
+
+
+def _order_matters() -> MutationError:
+    return refused(
+        "what is written depends on the order in which NumPy goes through overlapping memory",
+        hint="write a copy of the value: v.copy()",
+    )
 
 
 def _write_element(

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.rules.registry import non_differentiable, primitive, structural, substitute
-from adjoint.run.arrays import read_array
+from adjoint.run.arrays import demand_order, read_array
 from adjoint.run.iterator import Iterator
 from adjoint.run.memory import Memory
 
@@ -80,6 +80,7 @@ def _(flat, index, value):
     """Values that are too few are repeated."""
     a, places = _owner(flat), _places(flat, index)
     n = _count(places)
+    demand_order(a, lambda target: operator.setitem(target.flat, index, value), value)
     if n is None:
         a[places] = value
     elif n:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.rules.registry import non_differentiable, primitive
+from adjoint.run.arrays import demand_order
 from adjoint.run.dispatch import call_function
 
 __all__ = ["position_of_output", "take_output", "ufunc_into", "ufunc_into_all"]
@@ -36,6 +37,8 @@ def ufunc_into(f, out, where, args, kwargs):
     if where is True:
         y = f(*args, **kwargs)
         _demand_fit(f, out, where, args, kwargs, y)
+        if f in JOINING:
+            demand_order(out, lambda target: f(*args, out=target, **kwargs), *args[0])
         out[...] = y
         return out
     # Only what is selected is computed: the others may have no value, or no derivative.
@@ -69,6 +72,10 @@ def _demand_all(f: Any, outs: Any, args: Any, kwargs: Any, ys: Any) -> None:
             copies = tuple([None if part is None else np.array(part) for part in outs])
             with np.errstate(all="ignore"):
                 f(*args, **kwargs, out=copies)
+
+
+JOINING = (np.concatenate, np.stack)
+"""They write one array before they read the next."""
 
 
 def _part(arg, chosen):

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from adjoint.rules.registry import substitute
+from adjoint.rules.registry import non_differentiable, substitute
+from adjoint.run.arrays import demand_order
 
 __all__: list[str] = []
+
+non_differentiable(demand_order)
 
 
 @substitute(np.copyto)
@@ -47,6 +50,7 @@ def _partition(a, kth, axis=-1, kind="introselect", order=None):
 
 @substitute((np.ndarray, "put"))
 def _put(a, indices, values, /, mode="raise"):
+    demand_order(a, lambda target: target.put(indices, values, mode), values)
     where = np.asarray(indices).reshape(-1)
     if mode == "wrap":
         where = where % a.size
@@ -61,6 +65,7 @@ def _put(a, indices, values, /, mode="raise"):
 @substitute(np.putmask)
 def _putmask(a, /, mask, values):
     """Values that are too few are repeated, counted over all elements."""
+    demand_order(a, lambda target: np.putmask(target, mask, values), values)
     if np.size(values):
         chosen = np.asarray(mask, bool)
         a[chosen] = np.resize(values, a.shape)[chosen]
@@ -69,6 +74,7 @@ def _putmask(a, /, mask, values):
 @substitute(np.place)
 def _place(arr, mask, vals):
     """Values that are too few are repeated, counted over the elements that are chosen."""
+    demand_order(arr, lambda target: np.place(target, mask, vals), vals)
     chosen = np.reshape(np.asarray(mask, bool), arr.shape)
     count = np.count_nonzero(chosen)
     if count:
