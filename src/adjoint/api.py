@@ -13,6 +13,7 @@ from adjoint.results import checked_cotangent, collect, filled, plain_cotangents
 from adjoint.rules.projection import project
 from adjoint.run.dispatch import call_keywords
 from adjoint.run.engine import basics
+from adjoint.run.marks import Marks
 from adjoint.run.memory import Memory
 from adjoint.run.place import as_user_error
 from adjoint.run.session import session
@@ -45,12 +46,19 @@ class Pullback:
     that the function saw.
     """
 
-    __slots__ = ("_args", "_f", "_memory", "_record", "_y")
+    __slots__ = ("_args", "_f", "_marks", "_memory", "_record", "_y")
 
     def __init__(
         self, f: Any, args: tuple[Any, ...], y: Any, memory: Memory, record: list[Any]
     ) -> None:
         self._f, self._args, self._y, self._memory, self._record = f, args, y, memory, record
+        self._marks: Marks | None = None
+
+    def mark(self) -> Pullback:
+        """Remember what the call has written to, for from now on others may write as well."""
+        if not self._memory.is_untouched():
+            self._marks = Marks(self._memory)
+        return self
 
     def __repr__(self) -> str:
         return f"∂({getattr(self._f, '__name__', None) or type(self._f).__name__})"
@@ -83,6 +91,8 @@ class Pullback:
             return (None,) * (len(self._args) + 1)
         value_bar = checked_cotangent(self._y, y_bar)
         with self._memory.lock, session:
+            if self._marks is not None:
+                self._marks.check()
             return self._swept(value_bar, y_bar, of_function)
 
     def _swept(self, value_bar: Any, given: Any, of_function: bool) -> tuple[Any, ...]:
@@ -160,7 +170,8 @@ def pullback(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, 
     (9.0, (None, 6.0))
     """
     with session:
-        return _forward(f, args, kwargs)
+        y, back = _forward(f, args, kwargs)
+        return y, back.mark()
 
 
 def _forward(

@@ -36,6 +36,7 @@ __all__ = [
     "ABSENT",
     "Memory",
     "base_of",
+    "changed_since",
     "elements_of",
     "entries_of",
     "missing",
@@ -120,6 +121,8 @@ class Memory:
         ``(id(namespace), name)`` of global variables assigned by differentiated code.
     handed
         Functions that code in C has kept, and may call whenever it runs.
+    longer
+        Lists, by identity, that somebody else has appended to since (`adjoint.run.marks`).
     odd
         Whether a slice was made of objects that are asked for their ``__index__``.
     region
@@ -138,6 +141,7 @@ class Memory:
         "globals_written",
         "handed",
         "lock",
+        "longer",
         "odd",
         "region",
         "shadows",
@@ -154,6 +158,7 @@ class Memory:
         self.globals_written: dict[tuple[int, str], Any] = {}
         self.caches: dict[Any, Any] = {}
         self.handed: list[Any] = []
+        self.longer: frozenset[int] | set[int] = frozenset()
         self.odd = False
         self.region: Any = None
         self.trial = False
@@ -179,6 +184,10 @@ class Memory:
     def position(self) -> int:
         """The position of the next write: rewinding to it undoes all that comes from now on."""
         return self._cursor
+
+    def entries(self) -> list[list[Any]]:
+        """Everything that was written, in order."""
+        return self._log
 
     def is_untouched(self) -> bool:
         """Whether nothing was written."""
@@ -223,6 +232,8 @@ class Memory:
         """The shadow of a list, tuple or deque: one cotangent per element."""
         shadow = self.shadows.get(id(xs))
         if shadow is None:
+            if id(xs) in self.longer:
+                raise changed_since(xs)
             shadow = self.shadows[id(xs)] = [None] * size_of(xs)
         return shadow
 
@@ -384,6 +395,15 @@ class Memory:
         bar = shadow.copy()
         shadow[...] = 0
         return self.shadows.get(("poison", id(root)), bar)
+
+
+def changed_since(owner: Any) -> MutationError:
+    """The error of a sweep over what somebody else has written to since."""
+    return MutationError(
+        f"the {type(owner).__name__} that the differentiated function wrote to was changed before"
+        " 'back' was called",
+        hint="call 'back' before the function is called again, or let it write into a copy",
+    )
 
 
 def refuse_names_twice(array: np.ndarray[Any, Any], part: Any = None) -> None:

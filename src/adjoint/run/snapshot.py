@@ -62,8 +62,8 @@ class Snapshot:
         while queue and len(seen) < self._most:
             value = queue.popleft()
             kind = type(value)
-            if kind in LEAVES or id(value) in seen:
-                continue
+            if kind in LEAVES or id(value) in seen or issubclass(kind, Memory | Poison):
+                continue  # what is not the user's is rewound by nobody
             seen[id(value)] = value
             if id(value) not in self._kept:
                 self._kept[id(value)] = keep(value, kind)

@@ -1,0 +1,115 @@
+"""Whether what a differentiated call wrote is still as it left it, when its `back` is called.
+
+A sweep begins at the end of the forward sweep and undoes one write after the other. If somebody
+else has written to the same places meanwhile, such as a second call of the same function that keeps
+its state, the derivative would be that of neither call.
+"""
+
+from __future__ import annotations
+
+import zlib
+from types import BuiltinMethodType
+from typing import Any
+
+import numpy as np
+
+from adjoint.run.memory import (
+    ABSENT,
+    Memory,
+    changed_since,
+    place_of_held,
+    size_of,
+    swap_array,
+    swap_contents,
+    swap_end,
+    swap_item,
+    swap_slice,
+)
+from adjoint.run.views import is_fancy
+
+__all__ = ["Marks"]
+
+
+class Marks:
+    """What the places in the log of a `Memory` held at the end of the forward sweep."""
+
+    __slots__ = ("_arrays", "_keys", "_memory", "_parts", "_sizes")
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+        self._sizes: dict[int, tuple[Any, int, bool]] = {}
+        self._keys: dict[Any, tuple[Any, Any, bool]] = {}
+        written: dict[int, tuple[np.ndarray[Any, Any], list[list[Any]]]] = {}
+        sizes = self._sizes
+        for entry in memory.entries():
+            swap = entry[0]
+            if swap not in _KNOWN:
+                continue
+            owner = entry[1]
+            if swap is swap_array or swap is swap_contents:
+                known = written.get(id(owner))
+                if known is None:
+                    known = written[id(owner)] = owner, []
+                known[1].append(entry)
+            elif swap is swap_slice:
+                sizes[id(owner)] = owner, size_of(owner), False
+            elif swap is swap_end:
+                owner = owner.__self__ if type(owner) is BuiltinMethodType else owner.args[0]
+                if id(owner) not in sizes:
+                    sizes[id(owner)] = owner, size_of(owner), type(owner) is list
+            elif swap is swap_item:
+                key = entry[2]
+                if type(key) is str or place_of_held(key) is key:  # else it asks the user's code
+                    absent = dict.get(owner, key, ABSENT) is ABSENT
+                    self._keys[id(owner), id(key)] = owner, key, absent
+        self._arrays: list[tuple[np.ndarray[Any, Any], int]] = []
+        self._parts: list[tuple[np.ndarray[Any, Any], Any, int]] = []
+        for array, entries in written.values():
+            self._mark(array, entries)
+
+    def _mark(self, array: np.ndarray[Any, Any], entries: list[list[Any]]) -> None:
+        """The whole of an array, or only what was written where that is less."""
+        parts = [entry[2] for entry in entries if entry[0] is swap_array]
+        sizes = [np.size(entry[3]) for entry in entries if entry[0] is swap_array]
+        # An index that is an array may itself have been written since.
+        whole = len(parts) < len(entries) or sum(sizes) >= array.size or any(map(is_fancy, parts))
+        if whole:
+            self._arrays.append((array, _sum_of(array)))
+        else:
+            self._parts += [(array, index, _sum_of(array[index])) for index in parts]
+
+    def check(self) -> None:
+        """Demand that everything is as it was.
+
+        Raises
+        ------
+        MutationError
+            Something was changed.
+        """
+        for array, before in self._arrays:
+            if _sum_of(array) != before:
+                raise changed_since(array)
+        for array, index, before in self._parts:
+            if _sum_of(array[index]) != before:
+                raise changed_since(array)
+        self._memory.longer = set()
+        for owner, size, appended in self._sizes.values():
+            if appended and size_of(owner) > size:
+                # A record that nobody reads: the sweep says so if somebody does.
+                self._memory.longer.add(id(owner))
+            elif size_of(owner) != size:
+                raise changed_since(owner)
+        for mapping, key, absent in self._keys.values():
+            if (dict.get(mapping, key, ABSENT) is ABSENT) is not absent:
+                raise changed_since(mapping)
+
+
+_KNOWN = frozenset({swap_array, swap_contents, swap_end, swap_item, swap_slice})
+"""Writes of which it can be told what they left."""
+
+
+def _sum_of(part: Any) -> int:
+    """A checksum of an array's contents, or of one of its elements."""
+    if isinstance(part, np.ndarray) and part.flags.c_contiguous and not part.dtype.hasobject:
+        return zlib.crc32(part.data) if part.size else 0
+    return zlib.crc32(part.tobytes())
