@@ -71,12 +71,15 @@ class Marks:
         """The whole of an array, or only what was written where that is less."""
         parts = [entry[2] for entry in entries if entry[0] is swap_array]
         sizes = [np.size(entry[3]) for entry in entries if entry[0] is swap_array]
-        # An index that is an array may itself have been written since.
+        # An index may be an array that was itself written since, or be of a shape that is no more.
         whole = len(parts) < len(entries) or sum(sizes) >= array.size or any(map(is_fancy, parts))
+        try:
+            sums = [] if whole else [(array, index, _sum_of(array[index])) for index in parts]
+        except IndexError:
+            whole, sums = True, []
         if whole:
             self._arrays.append((array, _sum_of(array)))
-        else:
-            self._parts += [(array, index, _sum_of(array[index])) for index in parts]
+        self._parts += sums
 
     def check(self) -> None:
         """Demand that everything is as it was.
