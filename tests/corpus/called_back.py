@@ -618,3 +618,45 @@ class Cached:
 def cached_calls(x):
     cached = Cached(x)
     return cached(2.0) * cached(2.0) + cached(3.0)
+
+
+# ---- lengths that are asked for in advance -------------------------------------------------------
+
+
+class Counted:
+    """Loads its values when it is asked how many there are."""
+
+    def __init__(self, x):
+        self.x, self.values = x, []
+
+    def __len__(self):
+        self.values.append(self.x * len(self.values))
+        return 3
+
+    def __iter__(self):
+        self.values.append(self.x)
+        return iter([self.x] * 3)
+
+
+@case(1.3)
+def lengths_asked_by_containers(x):
+    counted = Counted(x)
+    total = sum(list(counted)) + sum(tuple(counted)) + sum([*counted]) + sum(sorted(counted))
+    values = [x]
+    values.extend(counted)
+    return total + sum(values) * sum(counted.values)
+
+
+@case(1.3)
+def methods_that_libraries_call(x):
+    class Owner:
+        def __init__(self):
+            object.__setattr__(self, "written", [])
+
+        def __setattr__(self, name, value):
+            self.written.append(name)
+            object.__setattr__(self, name, value)
+
+    owner = Owner()
+    functools.update_wrapper(owner, methods_that_libraries_call)
+    return x * len(owner.written)

@@ -271,8 +271,8 @@ def native(
     record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     """``f(*args, **kwargs)``, which has no derivative of its own."""
-    if type(f) is FunctionType:  # in Python: said to store nothing
-        return f(*args, **kwargs)
+    if type(f) is FunctionType and not is_of_the_library(f.__code__):
+        return f(*args, **kwargs)  # whoever said that it is inactive knows what it does
     if not (record[0].handed or reaches(args) or (kwargs and reaches(kwargs.values()))):
         return f(*args, **kwargs)
     return watched(record, slot, f, f, args, kwargs)

@@ -60,9 +60,9 @@ LEFT_ALONE = frozenset(
 """Packages of which nothing is lowered: they return no reals."""
 
 HIDING = frozenset(
-    {"_pytest", "hypothesis", "logging", "pytest", "threading", "unittest", "warnings", "weakref"}
+    "_pytest gc hypothesis logging pytest sqlite3 threading unittest warnings weakref".split()
 )
-"""Those among them that keep functions of the user's, and call them whatever they are given."""
+"""Packages that keep functions of the user's, and call them whatever they are given."""
 
 _TRUSTED = LEFT_ALONE | frozenset(
     "codecs datetime encodings genericpath io json locale ntpath numpy os posixpath stat string"
@@ -98,12 +98,17 @@ def is_the_users(code: CodeType, namespace: dict[str, Any]) -> bool:
     return package not in _TRUSTED
 
 
-_STANDARD = os.path.dirname(os.__file__)
+_STANDARD, _INSTALLED = os.path.dirname(os.__file__), f"{os.sep}site-packages{os.sep}"
 
 
 def is_of_the_library(code: CodeType) -> bool:
-    """Whether code is of Python's standard library, or of an installed package."""
-    return code.co_filename.startswith((_STANDARD, "<frozen"))
+    """Whether code is of Python's standard library, or of another installed package."""
+    filename = code.co_filename
+    if filename.startswith(_LIBRARY):
+        return False
+    return (
+        filename.startswith((_STANDARD, "<frozen")) or f"{os.sep}site-packages{os.sep}" in filename
+    )
 
 
 # ---- being told ----------------------------------------------------------------------------------

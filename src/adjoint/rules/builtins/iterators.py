@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import operator
 from collections import OrderedDict
 from types import FunctionType
 from typing import Any
 
 from adjoint.rules.registry import primitive, substitute
+from adjoint.run.dispatch import call, class_attribute
 from adjoint.run.iteration import first_elements, iterator_of
 from adjoint.run.iterator import Iterator
 from adjoint.run.iterators import Count, Entries, Items, Map, UserIterator, Zip
 from adjoint.run.memory import size_of
 
-__all__: list[str] = []
+__all__ = ["tells_length"]
 
 
 def _parts(record: list[Any], slot: int, iterables: tuple[Any, ...], before: int) -> list[Iterator]:
@@ -188,6 +190,14 @@ def _(f: Any, xs: Any) -> Any:
 # ---- containers filled from an iterable ----------------------------------------------------------
 
 
+def tells_length(xs: Any) -> bool:
+    """Whether the class of an iterable has a length that is written in Python."""
+    kind = type(xs)
+    return any(
+        type(class_attribute(kind, name)) is FunctionType for name in ("__len__", "__length_hint__")
+    )
+
+
 def _filled(kind: Any) -> Any:
     def fill(record: list[Any], slot: int, *args: Any) -> Any:
         if not args:
@@ -195,15 +205,22 @@ def _filled(kind: Any) -> Any:
         if not hasattr(type(args[0]), "__iter__") and not hasattr(type(args[0]), "__getitem__"):
             return kind(*args)  # Python's own message
         memory = record[0]
-        inner: list[Any] = [memory, None]
+        inner: list[Any] = [memory, None, None, None]
         y: Any = None
 
         def filled_back(_: Any) -> tuple[Any, ...]:
             bars = memory.take_items(y, len(y)) if y is not None else []
-            return inner[1](*bars) if inner[1] is not None else (None, None)
+            found = inner[1](*bars) if inner[1] is not None else (None, None)
+            if inner[2] is not None:
+                inner[2](None)
+            return found if inner[3] is None else inner[3](None)
 
         record[slot] = filled_back
-        values, _ = first_elements(memory, inner, 1, args[0], -1)
+        source = args[0]
+        if tells_length(source):  # C asks for it first
+            source = _parts(inner, 3, (source,), 0)[0]
+            call(inner, 2, operator.length_hint, args[0])
+        values, _ = first_elements(memory, inner, 1, source, -1)
         # A tuple of its own, even where Python would give back the one it was given.
         y = kind([*values])
         return y

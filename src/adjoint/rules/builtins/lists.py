@@ -6,7 +6,8 @@ import operator
 from collections.abc import Sequence
 from typing import Any
 
-from adjoint.rules.registry import structural, substitute
+from adjoint.rules.builtins.iterators import tells_length
+from adjoint.rules.registry import non_differentiable, structural, substitute
 from adjoint.run.memory import Memory, swap_slice
 
 
@@ -99,8 +100,14 @@ def _(memory: Memory, xs: Any, values: Any) -> Any:
 
 @substitute((list, "extend"))
 def _(xs: Any, values: Any) -> None:
-    for value in values:
+    iterator = iter(values)
+    if tells_length(values):
+        operator.length_hint(values)  # as C does
+    for value in iterator:
         list.append(xs, value)
+
+
+non_differentiable(tells_length)
 
 
 @substitute((list, "__init__"))
