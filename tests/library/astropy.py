@@ -1,0 +1,55 @@
+"""astropy: models whose `__call__` is written at run time, robust statistics, cosmology, units."""
+
+import numpy as np
+from astropy import cosmology, units
+from astropy.modeling import models
+
+from tests.library.registry import case, reals, weighted, weights
+
+X = reals(5, low=0.5, high=2.0)
+V = reals(8, seed=1)
+
+for name, *parameters in (
+    ("Gaussian1D", 1.3, 0.4, 0.9), ("Lorentz1D", 1.3, 0.4, 0.9), ("Moffat1D", 1.3, 0.4, 0.9, 1.7),
+    ("Sine1D", 1.3, 0.4, 0.3), ("PowerLaw1D", 1.3, 0.4, 1.9), ("Exponential1D", 1.2, 0.8),
+    ("ExponentialCutoffPowerLaw1D", 1.3, 0.4, 0.9, 1.2), ("LogParabola1D", 1.3, 0.4, 0.9, 0.2),
+    ("SmoothlyBrokenPowerLaw1D", 1.3, 0.8, 1.1, 2.1, 0.4), ("Plummer1D", 1.2, 0.8),
+):  # fmt: skip
+    kind = getattr(models, name)
+
+    def _evaluated(*parameters, kind=kind):
+        return weighted(kind.evaluate(X, *parameters))
+
+    def _derived(*parameters, kind=kind):
+        return [np.sum(part * weights(X)) for part in kind.fit_deriv(X, *parameters)]
+
+    case(f"astropy.modeling.models.{name}.evaluate", *parameters, call=_evaluated, derived=_derived)
+    case(f"astropy.modeling.models.{name}", *parameters, call=lambda *p, kind=kind: kind(*p)(X))
+case("astropy.modeling.models.Voigt1D", 0.4, 1.3, 0.9, 0.7, call=lambda *p: models.Voigt1D(*p)(X))
+case(
+    "astropy.modeling.models.Gaussian2D",
+    1.3,
+    0.4,
+    0.9,
+    1.1,
+    1.2,
+    0.3,
+    call=lambda *p: models.Gaussian2D(*p)(X, X[::-1]),
+)
+case(
+    "astropy.modeling.models.Shift",
+    1.3,
+    0.4,
+    call=lambda a, b: (models.Shift(a) | models.Gaussian1D(b, 0.4, 0.9) + models.Linear1D(a))(X),
+)
+
+for name in ("biweight_location", "biweight_scale", "mad_std", "circmean", "circvar"):
+    case(f"astropy.stats.{name}", X)
+case("astropy.stats.sigma_clipped_stats", V)
+case("astropy.coordinates.angular_separation", 0.1, 0.2, 0.4, 0.5)
+
+_flat = cosmology.FlatLambdaCDM(70.0, 0.3, Tcmb0=2.7)
+_curved = cosmology.LambdaCDM(70.0, 0.3, 0.65)
+case("astropy.cosmology.FlatLambdaCDM.efunc", X, call=lambda z: _flat.efunc(z))
+case("astropy.cosmology.LambdaCDM.Om", X, call=lambda z: _curved.Om(z))
+case("astropy.units.Quantity.to", 1.5, call=lambda a: (a * units.m).to(units.km).value)
