@@ -18,6 +18,8 @@ CASES = {
     (np.random.Generator, "permutation"): [(np.random.default_rng(0), np.zeros(0))],
     (np.random.RandomState, "permutation"): [(np.random.RandomState(0), np.zeros(0))],
     (np.random.Generator, "choice"): [(np.random.default_rng(0), np.ones(1), 0)],
+    (np.random.RandomState, "choice"): [(np.random.RandomState(0), np.ones(1), 0)],
+    np.random.choice: [(np.ones(1), 0)],
     np.random.permutation: [(np.zeros(0),)],
     np.random.normal: [(0.5, 1.5, 0)],
     np.random.uniform: [(0.5, 1.5, 0)],
@@ -97,6 +99,18 @@ def test_choice(x, keywords):
     assert x_bar.shape == x.shape
     moved = np.random.default_rng(4).choice(x * x, **keywords)
     np.testing.assert_allclose(np.sum(x_bar * x * x), np.sum(y_bar * moved))
+
+
+def test_choice_of_the_older_generators():
+    x, y_bar = reals(7), reals(5, seed=1)
+    y, back = rrule((np.random.RandomState, "choice"), np.random.RandomState(4), x, 5)
+    np.testing.assert_array_equal(y, np.random.RandomState(4).choice(x, 5))
+    state = np.random.get_state()  # noqa: NPY002
+    z, of_module = rrule(np.random.choice, x, 5, p=np.full(7, 1 / 7))
+    np.random.set_state(state)  # noqa: NPY002
+    np.testing.assert_array_equal(z, np.random.choice(x, 5, p=np.full(7, 1 / 7)))  # noqa: NPY002
+    assert back(y_bar)[2] @ x == pytest.approx(y_bar @ y)
+    assert of_module(y_bar)[1] @ x == pytest.approx(y_bar @ z)
 
 
 def test_choice_of_a_length_is_declined():

@@ -45,6 +45,20 @@ def with_signature(m):
     return np.sum(f(m, m[0]) ** 2)
 
 
+class Scaled:
+    def __init__(self, factor):
+        self.factor = factor
+
+    @np.vectorize
+    def times(self, v):
+        return self.factor * v
+
+
+def method_of_an_object(m):
+    scaled = Scaled(m[0, 0])
+    return np.sum(Scaled.times(scaled, m) ** 2)
+
+
 def of_scalar(m):
     return np.vectorize(branchy)(m[0, 1]) * 2.0
 
@@ -86,7 +100,7 @@ def from_function(m):
 @pytest.mark.parametrize(
     "f",
     [
-        branches, broadcast, two_results, typed, excluded, with_signature, of_scalar, decorated,
+        branches, broadcast, two_results, typed, excluded, with_signature, method_of_an_object, of_scalar, decorated,
         rounds_to_integers, along_axis, over_axes, piecewise, from_iterator, from_function,
     ],
 )  # fmt: skip

@@ -104,3 +104,15 @@ def _(self, a, size=None, replace=True, p=None, axis=0, shuffle=True):
         lambda n: self.choice(n, size, replace, p, 0, shuffle), a, axis % max(np.ndim(a), 1)
     )
     return result if result is NotImplemented else (result[0], lambda b: (None, result[1](b)))
+
+
+@array_rule((np.random.RandomState, "choice"), operands="a")
+def _(self, a, size=None, replace=True, p=None):
+    result = picked(lambda n: self.choice(n, size, replace, p), a)
+    return result if result is NotImplemented else (result[0], lambda b: (None, result[1](b)))
+
+
+@array_rule(np.random.choice, operands="a")
+def _(a, size=None, replace=True, p=None):
+    result = picked(lambda n: np.random.choice(n, size, replace, p), a)  # noqa: NPY002
+    return result if result is NotImplemented else (result[0], lambda b: (None, result[1](b)))

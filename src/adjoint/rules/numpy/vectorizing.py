@@ -22,7 +22,7 @@ def vectorize_call(self, func, args):
         return self._vectorize_call_with_signature(func, args)
     if not args:
         return func()
-    arrays = [np.asanyarray(arg) for arg in args]
+    arrays = [_Constant(arg) if _is_one_object(arg) else np.asanyarray(arg) for arg in args]
     otypes, kept = self.otypes, []
     if otypes is None:
         if any(array.size == 0 for array in arrays):
@@ -32,7 +32,7 @@ def vectorize_call(self, func, args):
         if self.cache:
             kept.append(first)
     shape = np.broadcast_shapes(*[array.shape for array in arrays])
-    arrays = [np.broadcast_to(array, shape) for array in arrays]
+    arrays = [a if isinstance(a, _Constant) else np.broadcast_to(a, shape) for a in arrays]
     results = []
     for index in np.ndindex(*shape):
         results.append(kept.pop() if kept else func(*[_element(a, index) for a in arrays]))
@@ -46,6 +46,27 @@ def vectorize_call(self, func, args):
     )
 
 
+class _Constant:
+    """An object among the operands: NumPy makes an array of it, with one element."""
+
+    shape, ndim, size = (), 0, 1
+
+    def __init__(self, value):
+        self.value = value
+
+    def __getitem__(self, index):
+        return self.value
+
+
+SEVERAL = ("__len__", "__array__", "__array_interface__", "__buffer__")
+
+
+def _is_one_object(x: Any) -> bool:
+    return not isinstance(x, int | float | complex | str) and not any(
+        hasattr(type(x), name) for name in SEVERAL
+    )
+
+
 def _element(array, index):
     value = array[index]
     return value.item() if isinstance(value, np.generic) else value
@@ -56,7 +77,7 @@ def _types(first: Any) -> str:
     return "".join([np.asarray(result).dtype.char for result in results])
 
 
-non_differentiable(_types)
+non_differentiable(_types, _is_one_object)
 
 _with_signature: Any = np.vectorize._vectorize_call_with_signature  # type: ignore[attr-defined]
 _shapes: Any = _with_signature.__globals__.get("_parse_input_dimensions")
