@@ -11,6 +11,7 @@ from typing import Any
 from tests.fuzz.batches import Report
 from tests.fuzz.parallel import reports
 from tests.fuzz.templates import grammar
+from tests.fuzz.writer import SIZE
 
 
 class Progress:
@@ -57,6 +58,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     parser.add_argument("programs", nargs="?", type=int, default=2000, help="how many")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--size", type=int, default=SIZE, help="statements of a program")
     parser.add_argument("--start", type=int, default=0, help="number of the first program")
     parser.add_argument("--failures", type=int, default=100, help="stop after so many")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
@@ -68,7 +70,9 @@ def main() -> int:
 
     total = Report()
     with Progress(len(numbers)) as progress:
-        for report in reports(numbers, options.seed, not options.raw, options.processes):
+        for report in reports(
+            numbers, options.seed, not options.raw, options.size, options.processes
+        ):
             total.add(report)
             write(options.folder, report, options.seed)
             progress.show(total)

@@ -15,17 +15,17 @@ from tests.fuzz.check import DiscardedError, RefusedError, WrongError, check_pro
 from tests.fuzz.choices import ImpossibleError
 from tests.fuzz.program import Program
 from tests.fuzz.templates import Production
-from tests.fuzz.writer import Writer
+from tests.fuzz.writer import SIZE, Writer
 
 BYTES = 4000
 """How much randomness a program may use."""
 
 
 @st.composite
-def programs(draw: Any) -> Program | None:
+def programs(draw: Any, size: int = SIZE) -> Program | None:
     """Random programs."""
     try:
-        return Writer(draw).program("generated")
+        return Writer(draw, size).program("generated")
     except ImpossibleError:
         return None
 
@@ -68,8 +68,9 @@ class Checker:
     where it is taken up and made small.
     """
 
-    def __init__(self, seed: int = 0, shrink: bool = True) -> None:
+    def __init__(self, seed: int = 0, shrink: bool = True, size: int = SIZE) -> None:
         self.seed = seed
+        self.size = size
         self.shrink = shrink
         self.report = Report()
         self._test = self._new_test()
@@ -85,7 +86,7 @@ class Checker:
             print_blob=False,
             verbosity=Verbosity.quiet,
         )
-        @given(programs())
+        @given(programs(self.size))
         def test(program: Program | None) -> None:
             try:
                 if program is None:
@@ -99,7 +100,9 @@ class Checker:
 
     def check(self, number: int) -> None:
         """Check the program with this number, and note what happened."""
-        randomness = random.Random(f"{self.seed}:{number}").randbytes(BYTES)
+        randomness = random.Random(f"{self.seed}:{number}").randbytes(
+            BYTES * max(1, self.size // SIZE)
+        )
         self._outcome: Exception | None = DiscardedError("too long to be drawn")
         self._ran: set[Production] = set()
         try:

@@ -14,16 +14,16 @@ BATCHES_PER_PROCESS = 40
 """A process ends after so many, and gives its memory back."""
 
 
-def batch(numbers: range, seed: int, shrink: bool) -> Report:
+def batch(numbers: range, seed: int, shrink: bool, size: int) -> Report:
     """The report of the programs with these numbers."""
     warnings.simplefilter("error")
-    checker = Checker(seed, shrink)
+    checker = Checker(seed, shrink, size)
     for number in numbers:
         checker.check(number)
     return checker.report
 
 
-def reports(numbers: range, seed: int, shrink: bool, processes: int) -> Iterator[Report]:
+def reports(numbers: range, seed: int, shrink: bool, size: int, processes: int) -> Iterator[Report]:
     """The reports of batches, in the order in which they are done."""
     parts = (numbers[k : k + BATCH] for k in range(0, len(numbers), BATCH))
     with ProcessPoolExecutor(
@@ -36,6 +36,6 @@ def reports(numbers: range, seed: int, shrink: bool, processes: int) -> Iterator
             if len(waiting) >= 2 * processes:
                 done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
                 yield from (future.result() for future in done)
-            waiting.add(pool.submit(batch, part, seed, shrink))
+            waiting.add(pool.submit(batch, part, seed, shrink, size))
         for future in waiting:
             yield future.result()

@@ -16,6 +16,7 @@ from tests.fuzz.scope import Scope
 from tests.fuzz.templates import TOPICS, Fresh, Hole, Line, Production
 
 DEEPEST = 4
+SIZE = 20
 PARAMETERS = ("xs", "x", "m", "items", "named", "table", "thing", "y")
 KINDS = {
     "a": "num", "b": "num", "c": "num", "xs": "nums", "x": "vec", "y": "vec", "m": "mat",
@@ -61,10 +62,13 @@ class Writer:
     ----------
     draw
         Draws from a strategy of hypothesis.
+    size
+        How many statements there are at most, besides a few.
     """
 
-    def __init__(self, draw: Draw) -> None:
+    def __init__(self, draw: Draw, size: int = SIZE) -> None:
         self.draw = draw
+        self.size = size
         self.lines: list[SourceLine] = []
         self.tags: set[Production] = set()
         self.fresh = itertools.count(1)
@@ -79,7 +83,7 @@ class Writer:
 
     def program(self, name: str) -> Program:
         """A program whose exceptions end inside it and whose loops are bounded."""
-        self.left = 5 + self.number(20)
+        self.left = 5 + self.number(self.size)
         self.topics = [TOPICS[self.number(len(TOPICS))] for _ in range(self.number(3))]
         mask, seed = self.number(1 << len(PARAMETERS)), self.number(256)
         parameters = [p for bit, p in enumerate(PARAMETERS) if mask >> bit & 1]
@@ -104,7 +108,7 @@ class Writer:
         for parameter in parameters:
             scope.declare(KINDS[parameter], parameter)
         known = [name for name in (*globals_, *parameters)]
-        self.statements(scope, 0, most=14)
+        self.statements(scope, 0, most=max(14, self.size))
         body = self.guarded(before, known, scope)
         start = [SourceLine(f"def program({', '.join(parameters)}):")]
         if globals_:
@@ -137,8 +141,9 @@ class Writer:
     def statements(self, scope: Scope, indent: int, most: int = 3) -> None:
         """One statement, and more of them while there is room."""
         self.statement(scope, indent)
+        stops, of = (3, 8) if most == 3 else (1, max(8, self.size // 3))
         for _ in range(most - 1):
-            if self.left <= 0 or self.number(8) < (1 if most > 3 else 3):
+            if self.left <= 0 or self.number(of) < stops:
                 break
             self.statement(scope, indent)
 
