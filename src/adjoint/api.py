@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from adjoint.errors import AdjointError, ArgumentError, NotScalarError
+from adjoint.errors import ArgumentError, NotScalarError
+from adjoint.public import public
 from adjoint.results import checked_cotangent, collect, filled, plain_cotangents, zeros_like
 from adjoint.rules.projection import project
 from adjoint.run.dispatch import call_keywords
 from adjoint.run.engine import basics
 from adjoint.run.marks import Marks
 from adjoint.run.memory import Memory
-from adjoint.run.place import as_user_error
 from adjoint.run.session import session
 from adjoint.run.structure import by_value, deposit
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 __all__ = [
     "Pullback",
@@ -63,6 +60,7 @@ class Pullback:
     def __repr__(self) -> str:
         return f"∂({getattr(self._f, '__name__', None) or type(self._f).__name__})"
 
+    @public
     def __call__(self, y_bar: Any) -> tuple[Any, ...]:
         """Pull a cotangent of the result back.
 
@@ -114,23 +112,6 @@ class Pullback:
                 return collect(memory, self._f, self._args, bars, given, of_function)
             finally:
                 memory.end_sweep()
-
-
-def public(f: F) -> F:
-    """What the user's code raises inside `f` looks as if only `f` had been called between."""
-
-    @functools.wraps(f)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        try:
-            return f(*args, **kwargs)
-        except AdjointError:
-            raise
-        except BaseException as error:
-            raise as_user_error(error)  # noqa: B904  it is the same error
-
-    shown: Any = call
-    shown.__code__ = shown.__code__.replace(co_name=f.__name__)
-    return shown  # type: ignore[no-any-return]
 
 
 # ---- operators -----------------------------------------------------------------------------------

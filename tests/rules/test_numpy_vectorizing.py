@@ -100,8 +100,9 @@ def from_function(m):
 @pytest.mark.parametrize(
     "f",
     [
-        branches, broadcast, two_results, typed, excluded, with_signature, method_of_an_object, of_scalar, decorated,
-        rounds_to_integers, along_axis, over_axes, piecewise, from_iterator, from_function,
+        branches, broadcast, two_results, typed, excluded, with_signature, method_of_an_object,
+        of_scalar, decorated, rounds_to_integers, along_axis, over_axes, piecewise, from_iterator,
+        from_function,
     ],
 )  # fmt: skip
 def test_as_numpy_does(f):
