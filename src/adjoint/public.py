@@ -20,7 +20,7 @@ from adjoint.run.place import as_user_error
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-__all__ = ["public"]
+__all__ = ["PublicFunction", "public"]
 
 
 def public(f: F) -> F:
@@ -30,10 +30,10 @@ def public(f: F) -> F:
     """
     if os.environ.get("ADJOINT_TRACEBACK") == "full":
         return f
-    return _Public(_Call, f)  # type: ignore[return-value]
+    return PublicFunction(_Call, f)  # type: ignore[return-value]
 
 
-class _Public(functools.partial):  # type: ignore[type-arg]
+class PublicFunction(functools.partial):  # type: ignore[type-arg]
     """A function that is called through `_Call`; for the rest it looks like the function."""
 
     __qualname__: str

@@ -69,6 +69,14 @@ def dot(a: Any, b: Any) -> Any:
     return a.dot(b) if a.ndim == 1 else vdot(a, b)
 
 
+def is_finite(x: Any) -> bool:
+    """Whether every entry of an array of doubles is finite; entries beyond 1e154 may count as
+    infinite."""
+    if x.ndim == 1 and x.size <= 8:
+        return isfinite(sum(x.tolist()))  # half the time of a product
+    return isfinite(dot(x, x))
+
+
 def _ieee(x: Any) -> Any:
     """A Python number as one that has infinities instead of exceptions."""
     return float64(x) if type(x) in REALS else x
@@ -218,7 +226,7 @@ def _one_sided(f: Callable[..., Any], traits: Traits, slopes: Slopes) -> Rule:
                     bar = y_bar * p(kept_y, kept_a, kept_b)
                 except POLES:
                     bar = y_bar * p(kept_y, *map(_ieee, (kept_a, kept_b)))
-                if singular and not isfinite(dot(bar, bar)):
+                if singular and not is_finite(bar):
                     bar = where(y_bar == 0, 0.0, bar)
                 return (None, bar, None) if left else (None, None, bar)
 

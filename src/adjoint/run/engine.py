@@ -12,6 +12,7 @@ from typing import Any
 from numpy import ndarray
 
 from adjoint.ir import primitives
+from adjoint.public import PublicFunction
 from adjoint.rules.registry import load, primitive
 from adjoint.run import functions, generate
 from adjoint.run.accumulate import accumulate
@@ -271,6 +272,15 @@ def _item_getter(
 
 
 HANDLERS[operator.itemgetter] = _item_getter
+
+
+def _public_function(
+    record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    return call_keywords(record, slot, f.__wrapped__, args, kwargs)
+
+
+HANDLERS[PublicFunction] = _public_function
 
 
 class _Basics:

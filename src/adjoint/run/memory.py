@@ -214,11 +214,32 @@ class Memory:
 
     def redo(self, position: int) -> None:
         """Make the undone writes again up to `position`."""
-        log = self._log
-        for cursor in range(self._cursor, position):
+        log, cursor = self._log, self._cursor
+        while cursor < position:
             entry = log[cursor]
-            entry[0](entry)
-            self._cursor = cursor + 1
+            if entry[0] is swap_contents:
+                cursor = self._redo_contents(cursor, position)
+            else:
+                entry[0](entry)
+                cursor += 1
+            self._cursor = cursor
+
+    def _redo_contents(self, cursor: int, position: int) -> int:
+        """Make the next writes of all of one array again; returns the position after them.
+
+        What each wrote is what the next found, so that only the last one touches the array.
+        """
+        log = self._log
+        array = log[cursor][1]
+        contents = array.copy()
+        while cursor < position:
+            entry = log[cursor]
+            if entry[0] is not swap_contents or entry[1] is not array:
+                break
+            entry[2], contents = contents, entry[2]
+            cursor += 1
+        array[...] = contents
+        return cursor
 
     def exchange_shadows(self, shadows: tuple[Any, ...] = ()) -> tuple[Any, ...]:
         """Put shadows in place, or none; returns those that were there."""

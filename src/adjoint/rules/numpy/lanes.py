@@ -7,14 +7,13 @@ the time of a call goes into finding out what it is given.
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import isfinite
 from typing import Any
 from weakref import ref as weakref
 
 import numpy as np
-from numpy import float64, ndarray, where
+from numpy import count_nonzero, float64, ndarray, where
 
-from adjoint.rules.elementwise import dot
+from adjoint.rules.elementwise import is_finite
 from adjoint.rules.numpy import products as products  # a lane comes after the rule
 from adjoint.rules.numpy import ufuncs as ufuncs
 from adjoint.rules.numpy.reductions import add_reduce, spread
@@ -65,7 +64,7 @@ def _unary(f: Callable[..., Any]) -> None:
                 if type(y_bar) is not ndarray:
                     return None, y_bar
             x_bar = y_bar * p(kept_y, kept_x)
-            if singular and not isfinite(dot(x_bar, x_bar)):
+            if singular and not is_finite(x_bar):
                 x_bar = where(y_bar == 0, 0.0, x_bar)
             return None, x_bar
 
@@ -115,7 +114,8 @@ def _extremum(f: Callable[..., Any], wins: Callable[..., Any]) -> None:
 
 def _shared(y_bar: Any, a: Any, b: Any, wins: Callable[..., Any]) -> tuple[Any, ...]:
     ties = a == b
-    count = np.count_nonzero(ties)
+    # of few elements, a text of bytes is counted in half the time
+    count = ties.tobytes().count(1) if ties.size <= FEW else count_nonzero(ties)
     if count == ties.size:
         half = y_bar * HALF
         return None, half, half
