@@ -4,6 +4,7 @@ to do."""
 from __future__ import annotations
 
 import linecache
+from typing import NamedTuple
 
 from adjoint.ir.nodes import Span
 
@@ -14,10 +15,29 @@ __all__ = [
     "MutationError",
     "NoDerivativeError",
     "NotScalarError",
+    "Place",
     "RuleError",
     "SourceError",
     "UnsupportedSyntaxError",
 ]
+
+
+class Place(NamedTuple):
+    """Where something happens: a line of the user's, and what it calls there that does it.
+
+    Attributes
+    ----------
+    called
+        Name of the function of a library that the line calls; ``None`` where the line itself does
+        it.
+    inner
+        File and place in that library.
+    """
+
+    filename: str
+    span: Span
+    called: str | None = None
+    inner: tuple[str, Span] | None = None
 
 
 class AdjointError(Exception):
@@ -31,6 +51,8 @@ class AdjointError(Exception):
         What the user can do about it.
     filename, span : optional
         The place in the user's file; its source line is shown with carets.
+    place : Place, optional
+        The same, for what may happen in a library that the user's line calls.
     """
 
     def __init__(
@@ -40,8 +62,12 @@ class AdjointError(Exception):
         hint: str | None = None,
         filename: str | None = None,
         span: Span | None = None,
+        place: Place | None = None,
     ) -> None:
+        if place is not None:
+            filename, span = place.filename, place.span
         self.problem, self.hint, self.filename, self.span = problem, hint, filename, span
+        self.place = place
         super().__init__(problem)
 
     def __str__(self) -> str:
@@ -49,6 +75,10 @@ class AdjointError(Exception):
         if self.filename is not None and self.span is not None:
             parts.append(f"  {self.filename}:{self.span.line}")
             parts.extend(_excerpt(self.filename, self.span))
+        if self.place is not None and self.place.inner is not None:
+            filename, span = self.place.inner
+            parts.append(f"  within '{self.place.called}', {filename}:{span.line}")
+            parts.extend(_excerpt(filename, span))
         if self.hint is not None:
             parts.append(f"hint: {self.hint}")
         return "\n".join(parts)

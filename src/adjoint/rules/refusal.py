@@ -41,14 +41,12 @@ class NoDerivative:
 
 def refusal(f: Any, missing: NoDerivative) -> NoDerivativeError:
     """The error that says so, with the place in the user's code that is running."""
-    function, span = current_place()
     name = getattr(f, "__name__", repr(f))
     return NoDerivativeError(
         f"a derivative of '{name}' in {missing.what} is needed, which {missing.why}",
         hint=f"hold {missing.what} constant, with ad.stop_gradient for example, or write a rule:"
         f" @ad.rrule.register({name})",
-        filename=None if function is None else function.filename,
-        span=span,
+        place=current_place(),
     )
 
 

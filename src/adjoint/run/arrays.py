@@ -43,12 +43,10 @@ def _carries(array: np.ndarray[Any, Any]) -> bool:
 def refuse_objects(array: np.ndarray[Any, Any]) -> None:
     """Object arrays hide what they hold."""
     if array.dtype.kind == "O":
-        function, span = current_place()
         raise ArgumentError(
             "an array of dtype object cannot be differentiated",
             hint="use an array of floats, or a list",
-            filename=None if function is None else function.filename,
-            span=span,
+            place=current_place(),
         )
 
 

@@ -188,13 +188,11 @@ def _arrived(memory: Memory, namespace: Any) -> bool:
 
 
 def _problem(text: str) -> Poison:
-    function, span = current_place()
     return Poison(
         NoDerivativeError(
             text,
             hint="compute the value before the class statement, or set the attribute after it",
-            filename=None if function is None else function.filename,
-            span=span,
+            place=current_place(),
         )
     )
 

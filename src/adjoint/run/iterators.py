@@ -246,7 +246,7 @@ class Native(Iterator):
             return value
         memory, source = self.memory, self.source
         blank = record[slot]
-        function, span = current_place()
+        place = current_place()
 
         def native_back(bar: Any) -> None:
             from adjoint.run.structure import take
@@ -260,8 +260,7 @@ class Native(Iterator):
                     f"a derivative of the elements of a '{type(source).__name__}' is needed,"
                     " which was made by code that is not differentiated",
                     hint="make the iterator inside the differentiated function, or give a list",
-                    filename=None if function is None else function.filename,
-                    span=span,
+                    place=place,
                 )
             )
             poison(memory, source, bad)

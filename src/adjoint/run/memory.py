@@ -458,9 +458,7 @@ def missing(problem: str, hint: str) -> NoDerivativeError:
 def _placed(kind: type[E], problem: str, hint: str) -> E:
     from adjoint.run.place import current_place  # it needs the compiled functions, which need this
 
-    function, span = current_place()
-    filename = None if function is None else function.filename
-    return kind(problem, hint=hint, filename=filename, span=span)
+    return kind(problem, hint=hint, place=current_place())
 
 
 # ---- swap functions of the log: each exchanges what is there with what was overwritten -----------

@@ -16,8 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.errors import NoDerivativeError
-from adjoint.ir.nodes import Function, Span
+from adjoint.errors import NoDerivativeError, Place
 from adjoint.run.accumulate import Poison
 from adjoint.run.facts import Facts, facts_of
 from adjoint.run.iterator import Iterator
@@ -125,7 +124,7 @@ class Region:
         self._before_all: tuple[Any, ...] = ()
         self._known: set[int] = set()
         self._looked_at: dict[tuple[int, ...], list[Any]] = {}
-        self._place: tuple[Function, Span] | tuple[None, None] = None, None
+        self._place: Place | None = None
 
     def run(self, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """``f(*args, **kwargs)``"""
@@ -237,15 +236,13 @@ class Region:
 
         if self._given is not None:
             return self._given
-        function, span = self._place
         entered = "a function" if self._entered is None else f"'{self._entered.co_qualname}'"
         return NoDerivativeError(
             f"a derivative of what {entered} has stored is needed, which was called by"
             f" '{name_of(self._f)}', whose calls are not followed",
             hint="store it in code that is called from Python, or store ad.stop_gradient(...) if"
             " it has no derivative",
-            filename=None if function is None else function.filename,
-            span=span,
+            place=self._place,
         )
 
 

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from types import CodeType, FrameType, TracebackType
 from typing import Any
 
-from adjoint.ir.nodes import Function, Span
-from adjoint.run.functions import place_of
-from adjoint.run.watch import is_the_users, leave_out
+from adjoint.errors import Place
+from adjoint.run.functions import Unit, place_of
+from adjoint.run.watch import is_of_the_library, is_the_users, leave_out
 
 __all__ = [
     "as_user_error",
@@ -21,6 +21,7 @@ __all__ = [
     "current_place",
     "from_the_users_place",
     "is_ours",
+    "public_name",
     "user_traceback",
 ]
 
@@ -32,21 +33,52 @@ _USER_PARTS = (
 )
 
 
-def current_place() -> tuple[Function, Span] | tuple[None, None]:
-    """The innermost place in the user's code whose generated code is running now; if there is one
-    that has a text and is not in a rule of the library, the innermost of those."""
+def current_place() -> Place | None:
+    """The innermost place in the user's code whose generated code is running now, and the innermost
+    one in the library that it calls there.
+
+    Places in a rule of ours, and those that have no text, are passed over where there are others;
+    where all is of a library, the innermost one counts as the user's.
+    """
     frame: FrameType | None = sys._getframe(1)
-    first: tuple[Function, Span] | tuple[None, None] = None, None
+    first: Place | None = None
+    inner: Place | None = None
+    called: Unit | None = None
     while frame is not None:
         found = place_of(frame.f_code, frame.f_lineno)
         if found is not None:
-            function, span = found[0].function, found[1]
-            if not is_ours(function.filename) and linecache.getline(function.filename, span.line):
-                return function, span
-            if first[0] is None:
-                first = function, span
+            unit, span = found
+            filename = unit.function.filename
+            if first is None:
+                first = Place(filename, span)
+            if not is_ours(filename) and linecache.getline(filename, span.line):
+                if not is_of_the_library(unit.function.code):
+                    if inner is None or called is None:
+                        return Place(filename, span)
+                    return Place(filename, span, public_name(called), inner[:2])
+                called = unit
+                if inner is None:
+                    inner = Place(filename, span)
         frame = frame.f_back
-    return first
+    return inner or first
+
+
+def public_name(unit: Unit) -> str:
+    """What users call a function: by the outermost module that has it."""
+    module, name = str(unit.namespace.get("__name__", "")), unit.function.code.co_qualname
+    own, packages = _named(module, name), module.split(".")
+    for n in range(1, len(packages)):
+        shorter = ".".join(packages[:n])
+        if own is not None and _named(shorter, name) is own:
+            return f"{shorter}.{name}"
+    return f"{module}.{name}"
+
+
+def _named(module: str, name: str) -> Any:
+    found: Any = sys.modules.get(module)
+    for part in name.split("."):
+        found = getattr(found, "__dict__", {}).get(part)
+    return found
 
 
 def current_module() -> str:

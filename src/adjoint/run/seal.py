@@ -254,9 +254,10 @@ def _checked(
 
 
 def _rule_error(problem: str, hint: str) -> RuleError:
-    function, span = current_place()
     return RuleError(
-        problem, hint=hint, filename=None if function is None else function.filename, span=span
+        problem,
+        hint=hint,
+        place=current_place(),
     )
 
 
@@ -274,11 +275,9 @@ def value_and_back(f: Any, result: Any) -> tuple[Any, Back]:
 
 def unruled_keyword(f: Any, name: str) -> NoDerivativeError:
     """The error of a derivative in a keyword argument that the rule says nothing about."""
-    function, span = current_place()
     return NoDerivativeError(
         f"a derivative of '{name_of(f)}' in its keyword argument {name!r} is needed, which its"
         " rule does not give",
         hint=f"write a rule for it: @ad.rrule.register({name_of(f)}, keyword_bars=True)",
-        filename=None if function is None else function.filename,
-        span=span,
+        place=current_place(),
     )

@@ -114,7 +114,7 @@ def adopt(record: list[Any], slot: int, y: Any, sources: Iterable[Any]) -> None:
     if not links:
         return
     memory, back = record[0], record[slot]
-    function, span = current_place()
+    place = current_place()
     kind = type(y).__name__
 
     def adopted_back(y_bar: Any) -> Any:
@@ -127,8 +127,7 @@ def adopt(record: list[Any], slot: int, y: Any, sources: Iterable[Any]) -> None:
                     f"a derivative of the attribute {name!r} of a {kind} is needed, which"
                     " '__array_finalize__' has computed",
                     hint="set the attribute in the differentiated function",
-                    filename=None if function is None else function.filename,
-                    span=span,
+                    place=place,
                 )
             memory.add_entry(source, name, bar)
         return None if back is None else back(y_bar)

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.errors import NoDerivativeError
+from adjoint.errors import NoDerivativeError, Place
 from adjoint.run.accumulate import Poison, accumulate, finish
 from adjoint.run.iterator import Iterator as ActiveIterator
 from adjoint.run.memory import (
@@ -56,6 +56,18 @@ def name_of(f: Any) -> str:
     module = getattr(f, "__module__", None)
     name = getattr(f, "__qualname__", None) or getattr(f, "__name__", None) or repr(f)
     return f"{module}.{name}" if module and module not in ("builtins", "__main__") else str(name)
+
+
+def _rule_wanted(name: str, place: Place | None) -> str:
+    if place is not None and place.called is not None:
+        return (
+            f"write a rule of '{place.called}', which calls it:"
+            f" @ad.rrule.register({place.called}), or of '{name}' itself"
+        )
+    return (
+        f"write a rule: @ad.rrule.register({name}),"
+        f" or ad.non_differentiable({name}) if its derivative is zero"
+    )
 
 
 def run_unknown(
@@ -110,17 +122,15 @@ def run_unknown(
             if region is not None:
                 region.back(None)
             return (None,) * (len(inputs) + 1)
-        function, span = current_place()
+        place = current_place()
         bar = (
             y_bar
             if type(y_bar) is Poison
             else Poison(
                 NoDerivativeError(
                     f"a derivative of '{name_of(f)}' is needed, which {why}",
-                    hint=f"write a rule: @ad.rrule.register({name_of(f)}),"
-                    f" or ad.non_differentiable({name_of(f)}) if its derivative is zero",
-                    filename=None if function is None else function.filename,
-                    span=span,
+                    hint=_rule_wanted(name_of(f), place),
+                    place=place,
                 )
             )
         )

@@ -170,12 +170,10 @@ def _refused(name: str, hint: str) -> None:
     def _(memory: Memory, a: Any, *args: Any, **kwargs: Any) -> Any:
         if name == "byteswap" and not (kwargs.get("inplace") or any(args)):
             return NotImplemented
-        function, span = current_place()
         raise MutationError(
             f"'ndarray.{name}' cannot be differentiated: it changes what the array's memory means",
             hint=hint,
-            filename=None if function is None else function.filename,
-            span=span,
+            place=current_place(),
         )
 
 

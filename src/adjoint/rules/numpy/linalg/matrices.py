@@ -88,12 +88,10 @@ def noise(a: Any, axis: Any = (-2, -1)) -> Any:
 
 def undetermined(f: Any, why: str, hint: str) -> NoDerivativeError:
     """The error of a derivative that does not exist at this matrix."""
-    function, span = current_place()
     return NoDerivativeError(
         f"a derivative of '{name_of(f)}' is needed, which does not exist here: {why}",
         hint=hint,
-        filename=None if function is None else function.filename,
-        span=span,
+        place=current_place(),
     )
 
 
