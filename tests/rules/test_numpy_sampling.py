@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import adjoint.rules.numpy  # noqa: F401
-from adjoint.rules.registry import lookup, rrule
+from adjoint.rules.registry import frule, lookup, rrule
 from tests.rules.harness import reals, table
 
 SOURCES = [np.random.default_rng, np.random.RandomState]
@@ -57,6 +57,35 @@ def test_functions_of_the_global_generator(f):
     share = (y - 1.0) / (3.0 if f is np.random.normal else 2.0)
     expected = (1.0, share) if f is np.random.normal else (1 - share, share)
     np.testing.assert_allclose((first_bar, second_bar), expected)
+
+
+@pytest.mark.parametrize("name", ["normal", "uniform"])
+@pytest.mark.parametrize("source", SOURCES)
+def test_draws_move_with_their_tangents(source, name):
+    first, second, size = reals(3), reals(2, 3, low=2.5, high=3.0), (2, 3)
+    first_dot, second_dot = reals(3, seed=5), reals(2, 3, seed=6)
+    key = (type(source(7)), name)
+    draw = getattr(source(7), name)(first, second, size)
+    for dots in [(first_dot, second_dot), (first_dot, None), (None, second_dot)]:
+        y, y_dot = frule(key, (None, *dots, None), source(7), first, second, size)
+        moved = [x if dot is None else x + dot for x, dot in zip((first, second), dots)]
+        np.testing.assert_array_equal(y, draw)
+        np.testing.assert_allclose(y_dot, getattr(source(7), name)(*moved, size) - draw)
+
+
+def test_tangents_of_chosen_elements():
+    x, x_dot = reals(5, 3), reals(5, 3, seed=1)
+    for source in SOURCES:
+        key = (type(source(3)), "permutation")
+        y, y_dot = frule(key, (None, x_dot), source(3), x)
+        np.testing.assert_array_equal(y, source(3).permutation(x))
+        np.testing.assert_array_equal(y_dot, source(3).permutation(x_dot))
+    key, (row, row_dot) = (np.random.RandomState, "choice"), (x[:, 0], x_dot[:, 0])
+    y, y_dot = frule(key, (None, row_dot, None), np.random.RandomState(3), row, 4)
+    np.testing.assert_array_equal(y_dot, np.random.RandomState(3).choice(row_dot, 4))
+    key = (np.random.Generator, "choice")
+    y, y_dot = frule(key, (None, x_dot, None), np.random.default_rng(3), x, 2, axis=1)
+    np.testing.assert_array_equal(y_dot, np.random.default_rng(3).choice(x_dot, 2, axis=1))
 
 
 def test_without_spread():

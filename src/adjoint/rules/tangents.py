@@ -15,7 +15,7 @@ from adjoint.rules.projection import FLOAT64, finite, is_numeric
 from adjoint.rules.registry import non_differentiable
 from adjoint.rules.slopes import POLES, Rule, Slopes, Traits, numeric_operands, with_arity
 
-__all__ = ["filled", "forward", "like_result"]
+__all__ = ["filled", "fitted", "forward", "like_result"]
 
 
 def forward(f: Callable[..., Any], slopes: Slopes) -> Rule:
@@ -82,6 +82,16 @@ def like_result(y_dot: Any, y: Any) -> Any:
     if dtype is not None and dtype.kind in "fc" and getattr(y_dot, "dtype", dtype) != dtype:
         y_dot = y_dot.astype(dtype)
     return y_dot
+
+
+def fitted(y_dot: Any, y: Any) -> Any:
+    """A tangent in the shape and dtype of the result; ``None`` is zero."""
+    if y_dot is None:
+        return None
+    if isinstance(y, tuple):
+        parts = [fitted(part_dot, part) for part_dot, part in zip(y_dot, y, strict=True)]
+        return type(y)(*parts) if hasattr(y, "_fields") else tuple(parts)
+    return like_result(y_dot, y)
 
 
 non_differentiable(is_numeric, finite)

@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.rules.numpy.forward import array_frule
 from adjoint.rules.numpy.operands import (
     array_rule,
     cotangent_dtype,
+    dense,
     linear_frule,
     methods,
     severed,
@@ -47,7 +49,12 @@ def _(a, axis=None, dtype=None, out=None):
     )
 
 
-linear_frule(np.cumsum, *methods("cumsum"))
+linear_frule(np.cumsum, *methods("cumsum"), positional=2)
+
+
+@array_frule(np.nancumsum)
+def _(dots, y, a, axis=None, dtype=None, out=None):
+    return np.cumsum(np.where(np.isnan(a), 0, dots[0]), axis)
 
 
 def cumprod_transpose(factors: Any, y: Any, y_bar: Any, axis: int) -> Any:
@@ -65,6 +72,21 @@ def cumprod_transpose(factors: Any, y: Any, y_bar: Any, axis: int) -> Any:
         tail[i] += factors[i + 1] * tail[i + 1]
     tail[1:] *= np.moveaxis(y, axis, 0)[:-1]
     return np.moveaxis(tail, 0, axis)
+
+
+def cumprod_tangent(factors: Any, dots: Any, axis: int) -> Any:
+    """The tangent of ``cumprod(factors, axis)``, from those of the factors."""
+    y = np.cumprod(factors, axis)
+    with np.errstate(all="ignore"):
+        plain = y * np.cumsum(dots / factors, axis)
+    if np.all(y != 0) and np.all(np.isfinite(plain)):
+        return plain
+    # the same recurrence without division: y[i]' = y[i - 1]' factors[i] + y[i - 1] factors[i]'
+    rows, values = np.moveaxis(factors, axis, 0), np.moveaxis(y, axis, 0)
+    moved = list(np.moveaxis(dots, axis, 0))
+    for i in range(1, len(moved)):
+        moved[i] = moved[i - 1] * rows[i] + values[i - 1] * moved[i]
+    return np.moveaxis(np.stack(moved), 0, axis) if moved else dots
 
 
 def _cumprod(f: Any, *keys: Any) -> None:
@@ -85,6 +107,16 @@ def _cumprod(f: Any, *keys: Any) -> None:
             ) * there
 
         return y, cumprod_back
+
+    @array_frule(f, *keys)
+    def _(dots, y, a, axis=None, dtype=None, out=None):
+        factors, a_dot = a, dots[0]
+        if f is np.nancumprod:
+            factors, a_dot = np.where(np.isnan(a), 1, a), np.where(np.isnan(a), 0, a_dot)
+        factors = cast(factors, cotangent_dtype(y))
+        if axis is None:
+            return cumprod_tangent(np.ravel(factors), np.ravel(a_dot), 0)
+        return cumprod_tangent(factors, a_dot, axis)
 
 
 _cumprod(np.cumprod, *methods("cumprod"))
@@ -116,8 +148,21 @@ def _cumulative_prod(x: Any, y: Any, y_bar: Any, axis: int) -> Any:
     return cumprod_transpose(cast(x, y.dtype), y, y_bar, axis)
 
 
+if hasattr(np, "cumulative_prod"):
+
+    @array_frule(np.cumulative_prod, operands="x")
+    def _(dots, y, x, /, *, axis=None, dtype=None, out=None, include_initial=False):
+        along = 0 if axis is None else axis % np.ndim(x)
+        moved = cumprod_tangent(np.asarray(cast(x, y.dtype)), dots[0], along)
+        if not include_initial:
+            return moved
+        return np.concatenate([np.zeros_like(np.take(y, [0], along)), moved], along)
+
+
 _cumulative("cumulative_sum", lambda x, y, y_bar, axis: reversed_cumsum(y_bar, axis))
 _cumulative("cumulative_prod", _cumulative_prod)
+if hasattr(np, "cumulative_sum"):
+    linear_frule(np.cumulative_sum)
 
 # ---- differences ---------------------------------------------------------------------------------
 
@@ -164,6 +209,17 @@ def _(a, n=1, axis=-1, prepend=np._NoValue, append=np._NoValue):
     return y, diff_back
 
 
+@array_frule(np.diff, operands="a prepend append", alias=True)
+def _(dots, y, a, n=1, axis=-1, prepend=np._NoValue, append=np._NoValue):
+    if n > 0 and np.result_type(a).kind == "b":
+        return NotImplemented
+    ends = [
+        end if end is np._NoValue else dense(dot, end)
+        for dot, end in zip(dots[1:], (prepend, append), strict=True)
+    ]
+    return np.diff(dense(dots[0], a), n, axis, *ends)
+
+
 def _end(end: Any, shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
     """The shape of what is put before or behind an array."""
     if end is np._NoValue:
@@ -197,6 +253,16 @@ def _(ary, to_end=None, to_begin=None):
     return y, ediff1d_back
 
 
+@array_frule(np.ediff1d, operands="ary to_end to_begin")
+def _(dots, y, ary, to_end=None, to_begin=None):
+    ary_dot, end, begin = dots
+    return np.ediff1d(
+        dense(ary_dot, ary),
+        None if to_end is None else np.zeros(np.shape(to_end)) if end is None else end,
+        None if to_begin is None else np.zeros(np.shape(to_begin)) if begin is None else begin,
+    )
+
+
 # ---- counting ------------------------------------------------------------------------------------
 
 
@@ -204,3 +270,8 @@ def _(ary, to_end=None, to_begin=None):
 def _(x, /, weights=None, minlength=0):
     y = np.bincount(x, weights, minlength)
     return y, lambda y_bar: (None, None, None if weights is None else y_bar[np.asarray(x)])
+
+
+@array_frule(np.bincount, operands="weights")
+def _(dots, y, x, /, weights=None, minlength=0):
+    return np.bincount(x, dots[0], minlength)

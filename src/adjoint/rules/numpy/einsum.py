@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.rules.numpy.operands import conj
+from adjoint.rules.numpy.operands import conj, dense
 from adjoint.rules.projection import as_numeric, project
-from adjoint.rules.registry import rrule
+from adjoint.rules.registry import frule, rrule
+from adjoint.rules.tangents import like_result
 
 Labels = list[int]
 
@@ -161,3 +162,22 @@ def _transpose(
         tuple(own[label] for label in unique),
         (f"{_spell(labels)}->{_spell(unique)}", shapes[i]) if len(unique) < len(labels) else None,
     )
+
+
+@frule.register(np.einsum, alias=True)
+def _(dots, *operands, optimize=False):
+    _, arrays, places = operands_of(operands)
+    if any(as_numeric(array) is None for array in arrays):
+        return NotImplemented
+    y = np.einsum(*operands, optimize=optimize)
+    terms = [
+        np.einsum(
+            *operands[:place],
+            np.asarray(dense(dots[place], operands[place])),
+            *operands[place + 1 :],
+            optimize=optimize,
+        )
+        for place in places
+        if dots[place] is not None
+    ]
+    return y, like_result(sum(terms[1:], terms[0]), y) if terms else None

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.rules.numpy.forward import partwise_frule
 from adjoint.rules.numpy.operands import (
     array_rule,
     cotangent_dtype,
@@ -228,5 +229,9 @@ def _(*xi, copy=True, sparse=False, indexing="xy"):
 
 
 linear_frule(
-    np.concatenate, np.stack, np.vstack, np.hstack, np.dstack, np.column_stack, np.block,
+    np.concatenate, np.stack, np.vstack, np.hstack, np.dstack, np.column_stack, np.block, np.split,
+    np.array_split, np.hsplit, np.vsplit, np.dsplit,
 )  # fmt: skip
+if hasattr(np, "unstack"):
+    linear_frule(np.unstack)
+partwise_frule(np.meshgrid)

@@ -11,9 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.rules.numpy.forward import array_frule
 from adjoint.rules.numpy.operands import array_rule, methods
 from adjoint.rules.projection import project, projector
 from adjoint.rules.registry import frule, rrule, substitute
+from adjoint.rules.tangents import filled
 
 # ---- attributes ----------------------------------------------------------------------------------
 
@@ -49,6 +51,16 @@ def _(val):
     return np.imag(val), lambda y_bar: (None, 1j * y_bar)
 
 
+@array_frule(np.real, operands="val", alias=True)
+def _(dots, y, val):
+    return np.real(dots[0])
+
+
+@array_frule(np.imag, operands="val", alias=True)
+def _(dots, y, val):
+    return np.imag(dots[0])
+
+
 # ---- out of arrays -------------------------------------------------------------------------------
 
 
@@ -57,6 +69,13 @@ def _(a):
     kind = type(a)
     y = a.item()
     return y, lambda y_bar: (None, project(y_bar, kind(0)) if issubclass(kind, np.number) else None)
+
+
+@frule.register((np.generic, "item"), (np.generic, "tolist"))
+def _(dots, a):
+    y = a.item()
+    moves = dots[0] is not None and isinstance(a, np.number)
+    return y, project(dots[0], y) if moves else None
 
 
 @substitute((np.ndarray, "item"))
@@ -85,6 +104,11 @@ def _(a):
     return a.tolist(), tolist_back
 
 
+@frule.register((np.ndarray, "tolist"))
+def _(dots, a):
+    return a.tolist(), None if dots[0] is None else filled(dots[0], a).tolist()
+
+
 def _filled(bars: Any, shape: tuple[int, ...]) -> Any:
     """Nested lists of cotangents with zeros where there is ``None``."""
     if bars is None:
@@ -97,6 +121,11 @@ def _(a, type=None):
     if type is not None and type is not np.ndarray:
         return NotImplemented
     return a.view(), lambda y_bar: (None, y_bar)
+
+
+@array_frule(*methods("view"), alias=True)
+def _(dots, y, a, type=None):
+    return NotImplemented if type not in (None, np.ndarray) else dots[0].view()
 
 
 # ---- methods that ufuncs and other functions know ------------------------------------------------
@@ -118,4 +147,10 @@ def _(a, min=None, max=None, out=None):
     if out is not None:
         return NotImplemented
     applied = rrule(np.clip, a, min, max)
+    return NotImplemented if applied is None else applied
+
+
+@frule.register(*methods("clip"))
+def _(dots, a, min=None, max=None):
+    applied = frule(np.clip, dots, a, min, max)
     return NotImplemented if applied is None else applied

@@ -253,7 +253,7 @@ def _linear_frule(key: Any, operands: int, positional: int) -> None:
     f = getattr(*key) if isinstance(key, tuple) else key
 
     def forward(dots: tuple[Any, ...], *args: Any, **kwargs: Any) -> Any:
-        if any(dot is not None for dot in dots[operands:]):
+        if any(dot is not None for dot in dots[operands:]) or kwargs.get("out") is not None:
             return NotImplemented
         y = f(*args, **kwargs)
         kwargs.pop("initial", None)  # what a sum starts from does not move with its terms
@@ -268,7 +268,9 @@ def _linear_frule(key: Any, operands: int, positional: int) -> None:
 
     rules = entry(key)
     keywords = frozenset[str]().union(*(rule.keywords for rule in rules.rrules))
-    rules.frules.insert(0, Rule(forward, keywords, 1 + operands + positional, 1 + operands))
+    alias = any(rule.alias for rule in rules.rrules)
+    shape = 1 + operands + positional, 1 + operands
+    rules.frules.insert(0, Rule(forward, keywords, *shape, alias=alias))
 
 
 def reduction_frule(*keys: Any) -> None:

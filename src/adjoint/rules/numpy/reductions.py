@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.rules.numpy.forward import array_frule
 from adjoint.rules.numpy.operands import (
     array_rule,
     conj,
@@ -215,6 +216,25 @@ def _(a, axis=None, weights=None, returned=False, *, keepdims=False):
     return y, average_back
 
 
+@array_frule(np.average, operands="a weights")
+def _(dots, y, a, axis=None, weights=None, returned=False, *, keepdims=False):
+    a_dot, weights_dot = dots
+    if weights is None:
+        moved = np.mean(a_dot, axis, keepdims=keepdims)
+        return (moved, None) if returned else moved
+    average, shape = y[0] if returned else y, np.shape(a)
+    w = np.broadcast_to(weights_of(np.asarray(weights), shape, axis), shape)
+    total, moved, total_dot = np.sum(w, axis, keepdims=True), 0.0, None
+    if a_dot is not None:
+        moved = moved + w * a_dot
+    if weights_dot is not None:
+        w_dot = np.broadcast_to(weights_of(weights_dot, shape, axis), shape)
+        moved = moved + w_dot * (a - np.reshape(average, np.shape(total)))
+        total_dot = np.sum(w_dot, axis, keepdims=keepdims)
+    moved = np.sum(moved / total, axis, keepdims=keepdims)
+    return (moved, total_dot) if returned else moved
+
+
 def normalized(axis: Any, ndim: int) -> tuple[int, ...]:
     """One or several axes as a tuple, counted from the first."""
     return tuple(int(i) % ndim for i in (axis if isinstance(axis, tuple) else (axis,)))
@@ -232,7 +252,7 @@ def weights_of(w: Any, shape: tuple[int, ...], axis: Any) -> Any:
     )
 
 
-linear_frule(np.sum, np.mean, *methods("sum", "mean"))
+linear_frule(np.sum, np.mean, *methods("sum", "mean"), positional=2)
 
 # ---- products ------------------------------------------------------------------------------------
 

@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.rules.numpy.forward import array_frule
 from adjoint.rules.numpy.operands import (
     array_rule,
     cotangent_dtype,
+    dense,
     like_sequence,
-    linear_frule,
     linear_rule,
     methods,
     scatter,
@@ -66,7 +67,9 @@ def _(a, indices, axis=None, out=None, mode="raise"):
     )
 
 
-linear_frule(np.take)
+@array_frule(np.take, *methods("take"))
+def _(dots, y, a, indices, axis=None, out=None, mode="raise"):
+    return np.take(dots[0], indices, axis, mode=mode)
 
 
 def _take_along_axis(y_bar, shape, indices, axis=-1):
@@ -112,6 +115,21 @@ def _(condition, arr):
     )
 
 
+@array_frule(np.compress, operands="a")
+def _(dots, y, condition, a, axis=None, out=None):
+    return np.compress(condition, dots[0], axis)
+
+
+@array_frule(*methods("compress"))
+def _(dots, y, a, condition, axis=None, out=None):
+    return np.compress(condition, dots[0], axis)
+
+
+@array_frule(np.extract, operands="arr")
+def _(dots, y, condition, arr):
+    return np.extract(condition, dots[0])
+
+
 def _delete(y_bar, shape, obj, axis=None):
     whole = positions_of(np.broadcast_to(0, shape))
     return scatter(np.delete(whole, obj, axis), y_bar, whole, unique=True)
@@ -152,6 +170,16 @@ def _(arr, values, axis=None):
     return np.append(arr, values, axis), lambda y_bar: (None, *back(y_bar))
 
 
+@array_frule(np.insert, operands="arr values")
+def _(dots, y, arr, obj, values, axis=None):
+    return np.insert(dense(dots[0], arr), obj, dense(dots[1], values), axis)
+
+
+@array_frule(np.append, operands="arr values")
+def _(dots, y, arr, values, axis=None):
+    return np.append(dense(dots[0], arr), dense(dots[1], values), axis)
+
+
 @array_rule(np.choose, *methods("choose"), operands="a choices", nested=False)
 def _(a, choices, out=None, mode="raise"):
     parts = choices if isinstance(choices, (list, tuple, np.ndarray)) else ()
@@ -166,6 +194,13 @@ def _(a, choices, out=None, mode="raise"):
         return None, None, like_sequence(bars, choices)
 
     return y, choose_back
+
+
+@array_frule(np.choose, *methods("choose"), operands="choices", nested=False)
+def _(dots, y, a, choices, out=None, mode="raise"):
+    if any(as_numeric(part) is None for part in choices):
+        return NotImplemented
+    return np.choose(a, dots[0], mode=mode) if y.dtype.kind in "fc" else None
 
 
 # ---- pad -----------------------------------------------------------------------------------------
@@ -193,6 +228,15 @@ def _(array, pad_width, mode="constant", *, constant_values=0, reflect_type="eve
         None,
         scatter(np.pad(positions_of(whole), pad_width, mode), y_bar, whole),
     )
+
+
+@array_frule(np.pad, operands="array")
+def _(dots, y, array, pad_width, mode="constant", *, constant_values=0, reflect_type="even"):
+    if isinstance(pad_width, dict) or reflect_type != "even" or np.ndim(constant_values) > 0:
+        return NotImplemented
+    if mode not in ("constant", "edge", "reflect", "symmetric", "wrap"):
+        return NotImplemented
+    return np.pad(dots[0], pad_width, mode)
 
 
 # ---- unique --------------------------------------------------------------------------------------
@@ -231,3 +275,32 @@ def _(
         return None, np.reshape(ar_bar, shape)
 
     return y, unique_back
+
+
+@array_frule(np.unique, operands="ar")
+def _(
+    dots,
+    y,
+    ar,
+    return_index=False,
+    return_inverse=False,
+    return_counts=False,
+    axis=None,
+    *,
+    equal_nan=True,
+    sorted=True,
+):
+    """The tangent of a value is the mean of those of the elements that equal it."""
+    values = y[0] if isinstance(y, tuple) else y
+    _, where, counts = np.unique(
+        ar, return_inverse=True, return_counts=True, axis=axis, equal_nan=equal_nan
+    )
+    along = axis or 0
+    rows = np.moveaxis(np.ravel(dots[0]) if axis is None else dots[0], along, -1)
+    order = np.argsort(np.ravel(where), kind="stable")
+    starts = np.cumsum(counts) - counts
+    means = np.add.reduceat(rows[..., order], starts, -1) / counts if rows.size else rows
+    values_dot = np.moveaxis(means, -1, along)
+    if not sorted:
+        values_dot = values_dot[np.argsort(np.argsort(values, kind="stable"))]
+    return (values_dot, *(None,) * (len(y) - 1)) if isinstance(y, tuple) else values_dot

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.rules.numpy.forward import array_frule, partwise_frule
 from adjoint.rules.numpy.operands import (
     array_rule,
     cotangent_dtype,
@@ -17,12 +18,13 @@ from adjoint.rules.numpy.operands import (
     scatter,
 )
 from adjoint.rules.projection import as_numeric, projector, unbroadcast
-from adjoint.rules.registry import rrule
+from adjoint.rules.registry import frule, rrule
+from adjoint.rules.tangents import filled
 
 # ---- the same elements in the same order ---------------------------------------------------------
 
 
-def resolved(a: Any, order: str) -> str | None:
+def resolved(a: Any, order: str) -> Any:
     """The order 'C' or 'F' that 'A' or 'K' stands for; ``None`` where it is neither."""
     if order in ("C", "F"):
         return order
@@ -58,6 +60,13 @@ def _(a, order="C"):
     return np.ravel(a, order), _flat_back(a, resolved(a, order))
 
 
+def _layout(a):
+    """The positions of the elements in the order in which they lie in memory."""
+    where = np.empty_like(a, np.intp)  # laid out as the array is
+    where[...] = np.arange(where.size).reshape(np.shape(a))
+    return where.ravel("K")
+
+
 @array_rule(*methods("flatten"), exact=True)
 def _(a, order="C"):
     return a.flatten(order), _flat_back(a, resolved(a, order))
@@ -67,10 +76,36 @@ def _flat_back(a, order):
     shape = np.shape(a)
     if order is not None:
         return lambda y_bar: (None, np.reshape(y_bar, shape, order=order))
-    where = np.empty_like(a, np.intp)  # laid out as the array is
-    where[...] = np.arange(where.size).reshape(shape)
-    where = where.ravel("K")
+    where = _layout(a)
     return lambda y_bar: (None, np.reshape(scatter(where, y_bar, a, unique=True), shape))
+
+
+@array_frule(np.reshape, alias=True)
+def _(dots, y, a, shape, order="C", copy=None):
+    return np.reshape(dots[0], np.shape(y), order=resolved(a, order))
+
+
+@frule.register(*methods("reshape"), alias=True)
+def _(dots, a, *shape, order="C"):
+    y = a.reshape(*shape, order=order)
+    if dots[0] is None:
+        return y, None
+    return y, np.reshape(filled(dots[0], a), y.shape, order=resolved(a, order))
+
+
+@array_frule(np.ravel, *methods("ravel"), alias=True)
+def _(dots, y, a, order="C"):
+    return _flat_dot(dots[0], a, order)
+
+
+@array_frule(*methods("flatten"))
+def _(dots, y, a, order="C"):
+    return np.array(_flat_dot(dots[0], a, order))
+
+
+def _flat_dot(dot, a, order):
+    order = resolved(a, order)
+    return np.ravel(dot)[_layout(a)] if order is None else np.ravel(dot, order)
 
 
 linear_rule(
@@ -99,6 +134,7 @@ def _atleast(f):
         return y, atleast_back
 
     rrule.register(f, alias=True, partwise=True)(rule)
+    partwise_frule(f)
 
 
 for _f in (np.atleast_1d, np.atleast_2d, np.atleast_3d):
@@ -171,6 +207,12 @@ def _(a, *axes):
     return a.transpose(*axes), lambda y_bar: (None, _transpose_method(y_bar, shape, *axes), *none)
 
 
+@frule.register(*methods("transpose"), alias=True)
+def _(dots, a, *axes):
+    y = a.transpose(*axes)
+    return y, None if dots[0] is None else np.asarray(filled(dots[0], a)).transpose(*axes)[()]
+
+
 # ---- repetition: the transpose is a sum ----------------------------------------------------------
 
 
@@ -219,6 +261,11 @@ def _(array, shape, subok=False):
     )
 
 
+@array_frule(np.broadcast_to, operands="array", alias=True)
+def _(dots, y, array, shape, subok=False):
+    return np.broadcast_to(dots[0], shape)
+
+
 @rrule.register(np.broadcast_arrays, alias=True, partwise=True)
 def _(*args, subok=False):
     if any(as_numeric(a) is None for a in args):
@@ -232,6 +279,8 @@ def _(*args, subok=False):
 
     return np.broadcast_arrays(*args, subok=subok), broadcast_arrays_back
 
+
+partwise_frule(np.broadcast_arrays)
 
 # ---- diagonals and triangles ---------------------------------------------------------------------
 

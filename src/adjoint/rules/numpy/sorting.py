@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.rules.numpy.forward import array_frule
 from adjoint.rules.numpy.operands import array_rule
 
 
@@ -19,15 +20,35 @@ def _unsorted(order: Any, y_bar: Any, axis: int) -> Any:
 def _(a, axis=-1, kind=None, order=None, *, stable=None, descending=np._NoValue):
     if order is not None:
         return NotImplemented
-    options: dict[str, Any] = {} if stable is None else {"stable": stable}
-    if descending is not np._NoValue:
-        options["descending"] = descending
+    options = _options(stable, descending)
     y = np.sort(a, axis, kind, **options)
     shape = np.shape(a)
     flat, along = (np.ravel(a), 0) if axis is None else (a, axis)
-    options.setdefault("kind", None if "stable" in options else "stable")
-    where = np.argsort(flat, along, **options)
+    where = _sorting(flat, along, options)
     return y, lambda y_bar: (None, np.reshape(_unsorted(where, y_bar, along), shape))
+
+
+def _options(stable: Any, descending: Any) -> dict[str, Any]:
+    """Those that were given: not every version of NumPy knows them."""
+    options: dict[str, Any] = {} if stable is None else {"stable": stable}
+    if descending is not np._NoValue:
+        options["descending"] = descending
+    return options
+
+
+def _sorting(a: Any, axis: int, options: dict[str, Any]) -> Any:
+    """Where the elements of the sorted array come from."""
+    named: dict[str, Any] = {} if "stable" in options else {"kind": "stable"}
+    return np.argsort(a, axis, **named, **options)
+
+
+@array_frule(np.sort)
+def _(dots, y, a, axis=-1, kind=None, order=None, *, stable=None, descending=np._NoValue):
+    if order is not None:
+        return NotImplemented
+    flat, along = (np.ravel(a), 0) if axis is None else (a, axis)
+    a_dot = np.ravel(dots[0]) if axis is None else dots[0]
+    return np.take_along_axis(a_dot, _sorting(flat, along, _options(stable, descending)), along)
 
 
 @array_rule(np.partition)
@@ -45,3 +66,14 @@ def _(a, kth, axis=-1, kind="introselect", order=None):
         return None, np.reshape(_unsorted(before, ranked, along), shape)
 
     return y, partition_back
+
+
+@array_frule(np.partition)
+def _(dots, y, a, kth, axis=-1, kind="introselect", order=None):
+    if order is not None:
+        return NotImplemented
+    flat, along = (np.ravel(a), 0) if axis is None else (a, axis)
+    a_dot = np.ravel(dots[0]) if axis is None else dots[0]
+    before, after = np.argsort(flat, along, kind="stable"), np.argsort(y, along, kind="stable")
+    ranked = np.take_along_axis(a_dot, before, along)
+    return np.take_along_axis(ranked, np.argsort(after, along), along)

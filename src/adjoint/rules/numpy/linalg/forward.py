@@ -13,9 +13,9 @@ from typing import Any, TypeVar
 from adjoint.rules.projection import as_numeric
 from adjoint.rules.registry import entry
 from adjoint.rules.rule import Rule
-from adjoint.rules.tangents import filled, like_result
+from adjoint.rules.tangents import filled, fitted
 
-__all__ = ["forward_rule"]
+__all__ = ["fitted", "forward_rule"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -50,13 +50,3 @@ def forward_rule(f: Any, operands: int = 1, settings: int = 0) -> Callable[[F], 
         return function
 
     return add
-
-
-def fitted(y_dot: Any, y: Any) -> Any:
-    """A tangent in the shape and dtype of the result; ``None`` is zero."""
-    if y_dot is None:
-        return None
-    if isinstance(y, tuple):
-        parts = [fitted(part_dot, part) for part_dot, part in zip(y_dot, y, strict=True)]
-        return type(y)(*parts) if hasattr(y, "_fields") else tuple(parts)
-    return like_result(y_dot, y)
