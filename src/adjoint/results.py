@@ -26,29 +26,53 @@ def checked_cotangent(y: Any, y_bar: Any) -> Any:
             raise CotangentError(
                 f"the result is a {type(y).__name__}, which has no cotangent", hint="give None"
             )
+        _check_parts(y, y_bar)
         return y_bar
     if isinstance(y_bar, list | tuple | dict | str) and not (
         isinstance(y, np.ndarray) and isinstance(y_bar, list)
     ):
         raise CotangentError(
-            f"the cotangent of a {type(y).__name__} cannot be a {type(y_bar).__name__}"
+            f"the cotangent of a {type(y).__name__} cannot be a {type(y_bar).__name__}",
+            hint=_LIKE_THE_RESULT,
         )
     found = np.shape(y_bar)
     if found != np.shape(y):
         raise CotangentError(
             f"the cotangent has shape {found}, the result has shape {np.shape(y)}",
-            hint="give a cotangent of the shape of the result",
+            hint=_LIKE_THE_RESULT,
         )
     array = np.asarray(y_bar)
     if array.dtype.kind not in "fciub":
         raise CotangentError(
-            f"the cotangent of a number or an array has to be numeric, not {array.dtype}"
+            f"the cotangent of a number or an array has to be numeric, not {array.dtype}",
+            hint=_LIKE_THE_RESULT,
         )
     if array.dtype.kind == "c" and not np.iscomplexobj(y):
         raise CotangentError(
             "the cotangent of a real result cannot be complex", hint="give its real part"
         )
     return project(y_bar if not isinstance(y_bar, list) else array, y)
+
+
+_LIKE_THE_RESULT = "give a number, or an array of the shape of the result"
+
+
+def _check_parts(y: Any, y_bar: Any) -> None:
+    """Check the numbers and arrays in a structure; whether the structure fits is seen when they are
+    deposited."""
+    if isinstance(y, list | tuple) and isinstance(y_bar, list | tuple):
+        pairs = list(zip(y, y_bar, strict=False))
+    elif isinstance(y, dict) and isinstance(y_bar, Mapping):
+        pairs = [
+            (dict.__getitem__(y, key), y_bar[key]) for key in y_bar if dict.__contains__(y, key)
+        ]
+    elif isinstance(y_bar, Mapping) and (fields := fields_of(y)) is not None:
+        pairs = [(fields[name], part) for name, part in y_bar.items() if name in fields]
+    else:
+        return
+    for part, part_bar in pairs:
+        if part_bar is not None and part is not None:
+            checked_cotangent(part, part_bar)
 
 
 def collect(

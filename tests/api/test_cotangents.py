@@ -1,6 +1,7 @@
 """Cotangents keep structure, shape and floating dtype of their primals, and are the caller's."""
 
 from collections import OrderedDict, defaultdict, namedtuple
+from types import MappingProxyType
 
 import numpy as np
 import pytest
@@ -317,3 +318,34 @@ def test_the_lists_are_the_callers_own():
     assert bar == [3.0, 4.0] and bar is not seed and bar is not xs
     bar.append(1.0)
     assert back(seed)[1] == [3.0, 4.0] and seed == [3.0, 4.0]
+
+
+# ---- what is given -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("bad", [1j, "z", [1.0], np.ones(2)], ids=lambda bad: type(bad).__name__)
+@pytest.mark.parametrize("wrap", [lambda v: v, lambda v: {"a": v}, lambda v: [v], lambda v: (v,)])
+def test_what_does_not_fit_is_said_at_any_depth(wrap, bad):
+    _, back = ad.pullback(lambda x: wrap(x * 2.0), 3.0)
+    with pytest.raises(ad.AdjointError) as info:
+        back(wrap(bad))
+    assert info.value.hint
+    assert back(wrap(1)) == (None, 2.0)
+
+
+@pytest.mark.parametrize("bad", [{"b": 1.0}, [1.0], 2.0])
+def test_a_structure_that_does_not_fit_is_said(bad):
+    _, back = ad.pullback(lambda x: {"a": x}, 3.0)
+    with pytest.raises(ad.AdjointError) as info:
+        back(bad)
+    assert info.value.hint
+
+
+def test_proxies_and_views():
+    proxy = MappingProxyType({"a": 2.0})
+    assert ad.gradient(lambda m: m["a"] ** 2, proxy) == ({"a": 4.0},)
+    _, back = ad.pullback(lambda x: MappingProxyType({"a": x}), 2.0)
+    assert back({"a": 3.0}) == (None, 3.0)
+    with pytest.raises(ad.AdjointError, match="dict_values cannot be differentiated"):
+        ad.gradient(lambda v: sum(v), {"a": 1.0}.values())
+    assert ad.gradient(lambda v: len(v) * 1.0, {"a": 1.0}.values()) == (None,)

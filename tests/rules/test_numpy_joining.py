@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import adjoint as ad
 from adjoint.rules.registry import rrule
 from tests.rules.harness import case, complexes, reals, table
 
@@ -88,8 +89,20 @@ CASES = {
     ],
 }
 if hasattr(np, "unstack"):
-    CASES[np.unstack] = [(X,), case(X3, axis=1), (Z,)]
+    CASES[np.unstack] = [(X,), case(X3, axis=1), (Z,), (V,)]
 test_rule = table(CASES)
+
+
+def test_lists_are_split_as_numpy_does():
+    """It takes the length of a list for that of any axis."""
+
+    def f(x):
+        parts = np.array_split([[x, 2.0, 3 * x], [4.0, 5.0, 6.0]], 2, axis=-1)
+        return sum(part.sum() for part in parts)
+
+    assert ad.withgradient(f, 1.5) == (f(1.5), (1.0,))
+    parts = ad.gradient(lambda x: np.array_split([x, 2.0, 3 * x], 2)[1].sum() * x, 1.5)
+    assert parts == (9.0,)
 
 
 def test_parts_without_cotangent():

@@ -60,6 +60,8 @@ CASES = {
     np.nancumprod: [(HOLES,), (HOLES, 0), (X, 1)],
     np.diff: [
         (V,),
+        case(np.zeros(0), append=np.zeros(0)),
+        case(np.ones(2), n=3, append=np.ones(1)),
         (X,),
         (X, 2),
         (X, 1, 0),

@@ -281,7 +281,7 @@ def _by_class(record: list[Any], slot: int, obj: Any, kind: type, name: str, sta
             return static.__get__(obj, kind)
         return linked(record, slot, _pair, call_keywords, static.fget, (obj,), {})
     if descriptor is _MEMBER and (
-        static.__objclass__.__module__ != "builtins" or isinstance(obj, BaseException)
+        static.__objclass__.__module__ != "builtins" or isinstance(obj, BaseException | slice)
     ):
         value = static.__get__(obj)
         if by_value(value):

@@ -23,7 +23,6 @@ from adjoint.run.callables import call_object
 from adjoint.run.cells import CELLS
 from adjoint.run.classes import CLASSES
 from adjoint.run.construct import construct
-from adjoint.run.conversion import is_odd
 from adjoint.run.dispatch import (
     HANDLERS,
     call,
@@ -40,6 +39,7 @@ from adjoint.run.methods import method, method_keywords
 from adjoint.run.operators import BINARY, ONE_SIDED, UNARY, run_divmod
 from adjoint.run.place import as_user_error
 from adjoint.run.protocol import REFLECTED, base_operator, base_unary
+from adjoint.run.slices import build_slice
 from adjoint.run.unknown import run_unknown
 
 __all__ = ["ENTRIES", "RUNTIME", "basics"]
@@ -124,13 +124,6 @@ def _lowered(f: FunctionType) -> Callable[..., Any]:
 
     run.__name__ = f.__name__
     return run
-
-
-def build_slice(record: list[Any], slot: int, *parts: Any) -> slice:
-    """``start:stop:step`` inside a subscript."""
-    made = slice(*parts)
-    record[0].odd |= is_odd(made)
-    return made
 
 
 def _plain(f: Callable[..., Any]) -> Callable[..., Any]:
@@ -228,6 +221,7 @@ for _f in (
 for _f in BINARY:
     primitive(_f)(_as_primitive(_f, BINARY[_f]))
 primitive(divmod)(_as_primitive(divmod, run_divmod))
+primitive(slice)(build_slice)
 for _f in BINARY:
     # The same called by the name of the method: x.__iadd__(y).
     _special = f"__{_f.__name__.rstrip('_')}__"

@@ -8,6 +8,7 @@ them `deposit` gives it back.
 
 from __future__ import annotations
 
+import gc
 import threading
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Mapping
@@ -15,6 +16,7 @@ from types import (
     BuiltinMethodType,
     CellType,
     FunctionType,
+    MappingProxyType,
     MethodDescriptorType,
     MethodType,
     MethodWrapperType,
@@ -40,6 +42,7 @@ __all__ = [
     "fields_of",
     "is_partly_c",
     "is_record",
+    "owner_of",
     "plain_number",
     "take",
 ]
@@ -108,6 +111,12 @@ def slots_of(kind: type) -> dict[str, Any]:
             if type(value).__name__ == "member_descriptor" and base.__module__ != "builtins":
                 found[name] = value
     return found
+
+
+def owner_of(view: Any) -> Any:
+    """The mapping behind a view of a dict or a proxy; ``view.mapping`` is a proxy, which only the
+    collector looks through."""
+    return gc.get_referents(view)[0]
 
 
 class _Slots:
@@ -199,6 +208,8 @@ def deposit(memory: Memory, value: Any, bar: Any) -> Any:
         and value.__self__ is not None
     ):
         return deposit(memory, value.__self__, bar)
+    elif type(value) is MappingProxyType:
+        return deposit(memory, owner_of(value), bar)
     elif type(value) is FunctionType:
         _deposit_cells(memory, value, bar)
     elif isinstance(bar, Mapping):
@@ -220,7 +231,8 @@ def _deposit_items(memory: Memory, value: Any, bar: Any) -> None:
         found = f"of {len(bar)}" if hasattr(bar, "__len__") else type(bar).__name__
         raise CotangentError(
             f"the cotangent of a {type(value).__name__} of {size_of(value)} elements has to be"
-            f" one too, not {found}"
+            f" one too, not {found}",
+            hint="give one with a cotangent for each element, None for those that have none",
         )
     for i, (item, item_bar) in enumerate(zip(elements_of(value), bar, strict=True)):
         memory.add_item(value, i, deposit(memory, item, item_bar))
@@ -229,12 +241,14 @@ def _deposit_items(memory: Memory, value: Any, bar: Any) -> None:
 def _deposit_entries(memory: Memory, value: dict[Any, Any], bar: Any) -> None:
     if not isinstance(bar, Mapping):
         raise CotangentError(
-            f"the cotangent of a dict has to be a dict, not {type(bar).__name__!r}"
+            f"the cotangent of a dict has to be a dict, not {type(bar).__name__!r}",
+            hint="give a dict with the keys of the result; None, or no entry, where there is none",
         )
     unknown = [key for key in bar if not dict.__contains__(value, key)]
     if unknown:
         raise CotangentError(
-            f"the cotangent of a dict has a key that the dict has not: {unknown[0]!r}"
+            f"the cotangent of a dict has a key that the dict has not: {unknown[0]!r}",
+            hint="leave the key out",
         )
     for key, part in bar.items():
         bar_of = deposit(memory, dict.__getitem__(value, key), part)
@@ -258,7 +272,8 @@ def _deposit_fields(memory: Memory, value: Any, bar: Mapping[str, Any]) -> None:
             memory.add_entry(value, name, deposit(memory, slots[name].__get__(value), part))
         else:
             raise CotangentError(
-                f"the cotangent of a {type(value).__name__} has a field that it has not: {name!r}"
+                f"the cotangent of a {type(value).__name__} has a field that it has not: {name!r}",
+                hint="leave the field out",
             )
 
 
@@ -267,6 +282,13 @@ def _deposit_fields(memory: Memory, value: Any, bar: Mapping[str, Any]) -> None:
 
 _WITHOUT_FIELDS = (list, tuple, dict, deque, int, float, complex, np.ndarray)
 """Types whose cotangents have no room for the attributes that a subclass adds."""
+
+
+_DICT_VIEWS = frozenset(
+    type(view())
+    for mapping in ({}, OrderedDict())
+    for view in (mapping.keys, mapping.values, mapping.items)
+)
 
 
 class Reader:
@@ -386,6 +408,10 @@ class Reader:
             return self._entries(value)
         if isinstance(value, set | frozenset):
             return self._elements(value)
+        if type(value) is MappingProxyType:
+            return self.read(owner_of(value), None)
+        if type(value) in _DICT_VIEWS:
+            return self._view(value)
         if isinstance(value, FunctionType):
             return self._cells(value)
         if isinstance(value, MethodType | BuiltinMethodType | MethodWrapperType):
@@ -436,6 +462,13 @@ class Reader:
         return Poison(
             ArgumentError(f"a {kind} of numbers cannot be differentiated", hint="give a list")
         )
+
+    def _view(self, value: Any) -> Poison | None:
+        """A view shows what is in a dict; the derivative is the dict's."""
+        if self.read(owner_of(value), None) is None:
+            return None
+        kind = type(value).__name__
+        return Poison(ArgumentError(f"a {kind} cannot be differentiated", hint="give the dict"))
 
     def _cells(self, value: FunctionType) -> Tangent | None:
         bars: dict[str, Any] = {}

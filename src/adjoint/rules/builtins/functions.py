@@ -38,7 +38,6 @@ for _name in (
     "type",
     "print",
     "range",
-    "slice",
     "format",
     "dir",
     "input",

@@ -141,7 +141,7 @@ def _blind(f: Any) -> None:
     primitive(f)(run)
 
 
-for _f in (callable, id, globals, locals, property, staticmethod, classmethod, slice, vars):
+for _f in (callable, id, globals, locals, property, staticmethod, classmethod, vars):
     _blind(_f)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections import OrderedDict
 from types import MappingProxyType
 from typing import Any
@@ -10,18 +9,13 @@ from typing import Any
 from adjoint.rules.registry import non_differentiable, primitive, substitute
 from adjoint.run.iterators import Entries
 from adjoint.run.memory import base_of
+from adjoint.run.structure import owner_of
 
 KINDS: dict[str, tuple[type, type]] = {
     which: (type(getattr({}, which)()), type(getattr(OrderedDict(), which)()))
     for which in ("keys", "values", "items")
 }
 """The types of the views of dicts and of ordered dicts."""
-
-
-def owner_of(view: Any) -> Any:
-    """The mapping behind a view or a proxy; ``view.mapping`` is a proxy, which only the collector
-    looks through."""
-    return gc.get_referents(view)[0]
 
 
 # ---- iteration -----------------------------------------------------------------------------------

@@ -187,10 +187,11 @@ def _(a, n=1, axis=-1, prepend=np._NoValue, append=np._NoValue):
     length = shape[axis] + ends[0][axis] + ends[1][axis]
 
     def diff_back(y_bar):
-        if n >= length > 0:
-            y_bar = np.zeros((*shape[:axis], max(length - n, 0), *shape[axis + 1 :]), y_bar.dtype)
-        for _ in range(n):
-            y_bar = undiff(y_bar, axis)
+        if n >= length:  # nothing is left of them
+            y_bar = np.zeros((*shape[:axis], length, *shape[axis + 1 :]), y_bar.dtype)
+        else:
+            for _ in range(n):
+                y_bar = undiff(y_bar, axis)
         first, last = ends[0][axis], ends[0][axis] + shape[axis]
         a_bar, rest = y_bar[_slice(axis, first, last)], []
         for end, value, part in (

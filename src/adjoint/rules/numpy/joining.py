@@ -191,9 +191,15 @@ def _split(f: Callable[..., Any]) -> None:
         def split(x: Any) -> Any:
             return f(x, indices_or_sections) if axis is None else f(x, indices_or_sections, axis)
 
-        return split(ary), _fill(split, np.shape(ary), cotangent_dtype(ary))
+        if not isinstance(ary, np.ndarray):
+            # NumPy takes the length of a list for that of any axis.
+            if axis not in (None, 0) or as_numeric(ary) is None:
+                return NotImplemented
+        y, to_bar = split(ary), projector(ary)
+        fill = _fill(split, np.shape(ary), cotangent_dtype(np.asarray(ary)))
+        return y, lambda y_bar: (None, to_bar(fill(y_bar)[1]))
 
-    array_rule(f, operands="ary", alias=True)(rule)
+    array_rule(f, operands="ary", alias=True, nested=False)(rule)
 
 
 for _f in (np.split, np.array_split, np.hsplit, np.vsplit, np.dsplit):
@@ -203,9 +209,16 @@ if hasattr(np, "unstack"):
 
     @array_rule(np.unstack, operands="x", alias=True)
     def unstack(x, *, axis=0):
-        return np.unstack(x, axis=axis), _fill(
-            lambda bar: np.unstack(bar, axis=axis), np.shape(x), cotangent_dtype(x)
-        )
+        shape, dtype, n = np.shape(x), cotangent_dtype(x), axis % np.ndim(x)
+
+        def unstack_back(y_bar):
+            bar = np.zeros(shape, dtype)
+            for i, part_bar in enumerate(y_bar):
+                if part_bar is not None:
+                    bar[(slice(None),) * n + (i,)] = part_bar
+            return None, bar
+
+        return np.unstack(x, axis=axis), unstack_back
 
 
 @rrule.register(np.meshgrid, alias=True, partwise=True)

@@ -227,6 +227,8 @@ def _tile(y_bar, shape, reps):
 def _repeat(y_bar, shape, repeats, axis=None):
     if axis is None:
         return np.reshape(_repeat(y_bar, (math.prod(shape),), repeats, 0), shape)
+    if not shape:
+        return np.sum(y_bar)
     axis %= len(shape)
     counts = np.asarray(repeats)
     if counts.size == 1:

@@ -167,6 +167,8 @@ def _(y, x=None, dx=1.0, axis=-1):
         steps_bar = unbroadcast(half * np.conj(pairs), steps.shape)
         if x is None:
             return None, y_bar, None, steps_bar
+        if not np.size(x):
+            return None, y_bar, np.zeros(np.shape(x))
         if np.ndim(x) == 1:
             return None, y_bar, undiff(np.reshape(steps_bar, -1), 0)
         return None, y_bar, undiff(steps_bar, axis % np.ndim(x))
