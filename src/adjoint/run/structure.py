@@ -284,11 +284,8 @@ _WITHOUT_FIELDS = (list, tuple, dict, deque, int, float, complex, np.ndarray)
 """Types whose cotangents have no room for the attributes that a subclass adds."""
 
 
-_DICT_VIEWS = frozenset(
-    type(view())
-    for mapping in ({}, OrderedDict())
-    for view in (mapping.keys, mapping.values, mapping.items)
-)
+_DICTS: tuple[dict[Any, Any], ...] = ({}, OrderedDict())
+_DICT_VIEWS = frozenset(type(view()) for d in _DICTS for view in (d.keys, d.values, d.items))
 
 
 class Reader:
