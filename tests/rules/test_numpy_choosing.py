@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import special
 
+import adjoint as ad
 from adjoint.rules.numpy.choosing import bessel_i1
 from adjoint.rules.registry import rrule
 from tests.rules.harness import case, complexes, reals, table
@@ -136,3 +137,34 @@ def test_conditions_of_where_that_decline():
     assert rrule(np.where, MASK, ["a", "b", "c"], 0.0) is None
     assert rrule(np.clip, reals(3), 0.0, 1.0, out=np.empty(3)) is None
     assert rrule(np.nan_to_num, reals(3), copy=False) is None
+
+
+# ---- what is not selected contributes nothing, whatever its cotangent ----------------------------
+
+SELECTIONS = {
+    "maximum": lambda v: np.maximum(v, 0),
+    "maximum of arrays": lambda v: np.maximum(v, np.zeros(v.shape)),
+    "maximum of a number": lambda v: np.array([np.maximum(x, 0.0) for x in v]),
+    "broadcast": lambda v: np.maximum(v[:, None], np.zeros(3)),
+    "half precision": lambda v: np.maximum(v.astype(np.float32), np.float32(0)),
+    "minimum": lambda v: -np.minimum(-v, 0),
+    "fmax": lambda v: np.fmax(v, 0),
+    "clip": lambda v: np.clip(v, 0, None),
+    "method": lambda v: v.clip(0),
+    "relu": ad.nn.relu,
+    "max": lambda v: np.max(np.stack([v, np.zeros(v.shape)]), 0),
+    "reduce": lambda v: np.maximum.reduce([v, np.zeros(v.shape)]),
+    "initial": lambda v: np.max(v[:, None], 1, initial=0.0),
+    "sort": lambda v: np.sort(np.stack([v, np.zeros(v.shape)]), 0)[1],
+    "where": lambda v: np.where(v > 0, v, 0),
+}
+
+
+@pytest.mark.parametrize("name", SELECTIONS)
+@pytest.mark.parametrize("v", [np.array([-1.0, 2.0]), np.linspace(-2.0, 3.1, 12)], ids=len)
+def test_an_infinite_cotangent_of_what_is_not_selected(name, v):
+    (v_bar,) = ad.gradient(lambda v: np.sqrt(SELECTIONS[name](v)).sum(), v)
+    positive = np.where(v > 0, v, 1.0)
+    expected = np.where(v > 0, 0.5 / np.sqrt(positive), 0.0)
+    factor = 3 if name == "broadcast" else 1
+    np.testing.assert_allclose(v_bar, factor * expected, rtol=1e-6)

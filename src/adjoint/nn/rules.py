@@ -15,7 +15,7 @@ from adjoint.rules.registry import rrule
 
 __all__: list[str] = []
 
-elementwise(relu, lambda y: y > 0)
+elementwise(relu, lambda y: y > 0, selects=True)
 
 # Decomposed, |x| would have a kink at 0 that the sigmoid has not; y * (1 - y) loses digits near 1.
 elementwise(sigmoid, lambda y, x: y * sigmoid(-x))

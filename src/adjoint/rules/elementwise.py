@@ -43,6 +43,28 @@ def reverse(f: Callable[..., Any], slopes: Slopes) -> Rule:
 
 def _specialised(f: Callable[..., Any], slopes: Slopes) -> Rule:
     traits = Traits.of(f)
+    rule = _by_count(f, traits, slopes)
+    return _selecting(f, traits, slopes, rule) if slopes.selects else rule
+
+
+def _selecting(f: Callable[..., Any], traits: Traits, slopes: Slopes, rule: Rule) -> Rule:
+    def selecting(*operands: Any) -> Any:
+        result = rule(*operands)
+        if result is NotImplemented:
+            return result
+        y, back = result
+
+        def selecting_back(y_bar: Any) -> Any:
+            if finite(y_bar):
+                return back(y_bar)
+            return _general(f, traits, slopes, operands)[1](y_bar)
+
+        return y, selecting_back
+
+    return with_arity(selecting, len(slopes.partials))
+
+
+def _by_count(f: Callable[..., Any], traits: Traits, slopes: Slopes) -> Rule:
     match slopes.partials:
         case (p,) if callable(p):
             return _unary(f, traits, slopes, p)
@@ -67,14 +89,6 @@ def _function(p: Callable[..., Any] | float) -> Callable[..., Any]:
 def dot(a: Any, b: Any) -> Any:
     """The sum of products of two arrays of one shape, by the way that costs least."""
     return a.dot(b) if a.ndim == 1 else vdot(a, b)
-
-
-def is_finite(x: Any) -> bool:
-    """Whether every entry of an array of doubles is finite; entries beyond 1e154 may count as
-    infinite."""
-    if x.ndim == 1 and x.size <= 8:
-        return isfinite(sum(x.tolist()))  # half the time of a product
-    return isfinite(dot(x, x))
 
 
 def _ieee(x: Any) -> Any:
@@ -226,7 +240,7 @@ def _one_sided(f: Callable[..., Any], traits: Traits, slopes: Slopes) -> Rule:
                     bar = y_bar * p(kept_y, kept_a, kept_b)
                 except POLES:
                     bar = y_bar * p(kept_y, *map(_ieee, (kept_a, kept_b)))
-                if singular and not is_finite(bar):
+                if singular and not finite(bar):
                     bar = where(y_bar == 0, 0.0, bar)
                 return (None, bar, None) if left else (None, None, bar)
 
@@ -352,7 +366,7 @@ def _general(
         return NotImplemented
     y = f(*operands)
     dtype, is_complex = _computing_dtype(y)
-    partials, singular = slopes.partials, slopes.singular
+    partials, singular, selects = slopes.partials, slopes.singular, slopes.selects
     kept = tuple(
         [
             _computing(v, dtype, traits) if read else None
@@ -372,8 +386,8 @@ def _general(
             if callable(p):
                 slope = p(*kept)
                 bar = y_bar * (np.conj(slope) if is_complex else slope)
-                if singular and not finite(bar):
-                    bar = where(np.equal(y_bar, 0), 0, bar)
+                if (singular or selects) and not finite(bar):
+                    bar = where(np.equal(slope if selects else y_bar, 0), 0, bar)
             else:
                 bar = y_bar if p == 1 else p * y_bar
             bars.append(to_operand(bar))

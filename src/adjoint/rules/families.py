@@ -35,6 +35,7 @@ def elementwise(
     also: Iterable[Callable[..., Any]] = (),
     singular: bool = False,
     real_valued: bool = False,
+    selects: bool = False,
 ) -> None:
     """Register both rules of a function that acts on each element by itself.
 
@@ -58,10 +59,13 @@ def elementwise(
     real_valued
         The result is real also for complex operands, so that there is no complex derivative: the
         partials are gradients, ∂y/∂Re x + i ∂y/∂Im x.
+    selects
+        Each element of ``y`` is that of one operand: the others get zero, whatever the cotangent
+        is, even infinite.
     """
     refused = {i: p for i, p in enumerate(partials) if isinstance(p, NoDerivative)}
     given = tuple(None if isinstance(p, NoDerivative) else p for p in partials)
-    slopes = Slopes.of(given, singular, real_valued)
+    slopes = Slopes.of(given, singular, real_valued, selects)
     for g in (f, *also):
         back_rule, forward_rule = reverse(g, slopes), forward(g, slopes)
         if refused:

@@ -8,13 +8,14 @@ keeping the primal alive.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from functools import partial
+from math import isfinite, prod
 from types import FunctionType
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
 from adjoint.errors import RuleError
 
@@ -78,7 +79,7 @@ def unbroadcast(bar: Any, shape: tuple[int, ...]) -> Any:
     extra = bar.ndim - len(shape)
     if extra > 0 and bar.shape[extra:] == shape:
         return bar.sum(axis=0 if extra == 1 else tuple(range(extra)))
-    if extra >= 0 and math.prod(shape) == 1:
+    if extra >= 0 and prod(shape) == 1:
         return _sum(bar, None).reshape(shape)
     inner = bar.shape[extra:] if extra >= 0 else ()
     if extra < 0 or any(m not in (1, n) for m, n in zip(shape, inner, strict=True)):
@@ -152,11 +153,13 @@ _numeric: dict[type, str] = {}
 def finite(bar: Any) -> bool:
     """Whether all entries are finite; may say no where squares overflow, so a no asks for a closer
     look."""
+    if type(bar) is ndarray:
+        if bar.dtype is FLOAT64 and bar.ndim == 1:
+            # a sum of squares is finite only if every term is; of few, Python's sum is quicker
+            return isfinite(sum(bar.tolist()) if bar.size <= 8 else bar.dot(bar))
+        return isfinite(np.vdot(bar, bar).real)
     if type(bar) in REALS:
-        return math.isfinite(bar)
-    if type(bar) is np.ndarray:
-        # one pass of BLAS: a sum of squares is finite only if every term is
-        return math.isfinite(np.vdot(bar, bar).real)
+        return isfinite(bar)
     return bool(np.all(np.isfinite(bar)))
 
 

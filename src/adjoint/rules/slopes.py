@@ -38,6 +38,9 @@ class Slopes:
     real_valued
         The result is real also for complex operands; the partials are gradients: what a unit
         cotangent gives.
+    selects
+        Each element of the result is one of an operand, so that a slope of zero is that of an
+        element which was not selected: whatever the cotangent is, even infinite.
     keeps
         Whether some partial reads ``y``, the first operand, …: what the reverse sweep needs.
     """
@@ -46,13 +49,20 @@ class Slopes:
     reads: tuple[tuple[bool, ...], ...]
     singular: bool
     real_valued: bool = False
+    selects: bool = False
     keeps: tuple[bool, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "keeps", tuple(map(any, zip(*self.reads, strict=True))))
 
     @classmethod
-    def of(cls, partials: tuple[Partial, ...], singular: bool, real_valued: bool = False) -> Slopes:
+    def of(
+        cls,
+        partials: tuple[Partial, ...],
+        singular: bool,
+        real_valued: bool = False,
+        selects: bool = False,
+    ) -> Slopes:
         """Bring the partials to one signature, and see which of their parameters they read."""
         uniform = [_uniform(p, len(partials)) for p in partials]
         return cls(
@@ -60,6 +70,7 @@ class Slopes:
             tuple(needs for _, needs in uniform),
             singular,
             real_valued,
+            selects,
         )
 
     def only(self, position: int) -> Slopes:

@@ -10,8 +10,8 @@ from weakref import ref as weakref
 
 from numpy import array, float64, ndarray, negative, where
 
-from adjoint.rules.elementwise import dot, is_finite
-from adjoint.rules.projection import FLOAT64, unbroadcast
+from adjoint.rules.elementwise import dot
+from adjoint.rules.projection import FLOAT64, finite, unbroadcast
 from adjoint.run.memory import Memory
 from adjoint.run.protocol import (
     HUGE,
@@ -192,7 +192,7 @@ def truediv(record: list[Any], slot: int, a: Any, b: Any) -> Any:
             a_bar: Any = y_bar / b
             b_bar = a_bar * quotient
             negative(b_bar, b_bar)
-            if not is_finite(b_bar):  # then all of `a_bar` is
+            if not finite(b_bar):  # then all of `a_bar` is
                 zero = y_bar == 0
                 a_bar = where(zero, 0.0, y_bar * (1 / b))
                 b_bar = where(zero, 0.0, y_bar * (-quotient / b))
@@ -259,7 +259,7 @@ def _square(record: list[Any], slot: int, a: Any) -> Any:
                 return None, y_bar, None
         bar = y_bar * a
         bar += bar
-        return None, bar if is_finite(bar) else where(y_bar == 0, 0.0, bar), None
+        return None, bar if finite(bar) else where(y_bar == 0, 0.0, bar), None
 
     record[slot] = square_back
     return y
@@ -347,7 +347,7 @@ def _product_of_shapes(record: list[Any], slot: int, a: Any, b: Any) -> Any:
 
 def _factor_bar(y_bar: Any, other: Any, shape: tuple[int, ...]) -> Any:
     bar = y_bar * other
-    if not is_finite(bar):
+    if not finite(bar):
         bar = where(y_bar == 0, 0.0, bar)
     return bar if bar.shape == shape else unbroadcast(bar, shape)
 
@@ -451,7 +451,7 @@ def _times(
             if type(y_bar) is not ndarray:
                 return placed(y_bar)
         bar = y_bar * b
-        return placed(bar if is_finite(bar) else where(y_bar == 0, 0.0, bar))
+        return placed(bar if finite(bar) else where(y_bar == 0, 0.0, bar))
 
     record[slot] = times_back
     return y

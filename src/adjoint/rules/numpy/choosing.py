@@ -10,7 +10,7 @@ import numpy as np
 
 from adjoint.rules.families import elementwise
 from adjoint.rules.numpy.operands import array_rule, dense
-from adjoint.rules.projection import as_numeric, project, projector, unbroadcast
+from adjoint.rules.projection import as_numeric, finite, project, projector, unbroadcast
 from adjoint.rules.registry import frule, rrule
 from adjoint.rules.tangents import like_result
 
@@ -118,7 +118,11 @@ def _(a, a_min=None, a_max=None, out=None, *, min=None, max=None):
     y = np.clip(a, low, high)
 
     def clip_back(y_bar):
-        a_bar, low_bar, high_bar = (share * y_bar for share in _clip_shares(a, low, high))
+        bars = [
+            share * y_bar if finite(y_bar) else np.where(np.equal(share, 0), 0.0, share * y_bar)
+            for share in _clip_shares(a, low, high)
+        ]
+        a_bar, low_bar, high_bar = bars
         low_bars = (low_bar, None) if a_min is not None else (None, low_bar)
         high_bars = (high_bar, None) if a_max is not None else (None, high_bar)
         return None, a_bar, low_bars[0], high_bars[0], low_bars[1], high_bars[1]

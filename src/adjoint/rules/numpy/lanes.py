@@ -7,17 +7,18 @@ the time of a call goes into finding out what it is given.
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import isfinite
 from typing import Any
 from weakref import ref as weakref
 
 import numpy as np
 from numpy import count_nonzero, float64, ndarray, where
 
-from adjoint.rules.elementwise import is_finite
+from adjoint.rules.elementwise import dot
 from adjoint.rules.numpy import products as products  # a lane comes after the rule
 from adjoint.rules.numpy import ufuncs as ufuncs
 from adjoint.rules.numpy.reductions import add_reduce, spread
-from adjoint.rules.projection import FLOAT64, REALS
+from adjoint.rules.projection import FLOAT64, REALS, finite
 from adjoint.rules.registry import entry, lane
 from adjoint.rules.slopes import Slopes
 from adjoint.run.accumulate import Poison, finish
@@ -64,7 +65,7 @@ def _unary(f: Callable[..., Any]) -> None:
                 if type(y_bar) is not ndarray:
                     return None, y_bar
             x_bar = y_bar * p(kept_y, kept_x)
-            if singular and not is_finite(x_bar):
+            if singular and not finite(x_bar):
                 x_bar = where(y_bar == 0, 0.0, x_bar)
             return None, x_bar
 
@@ -119,9 +120,12 @@ def _shared(y_bar: Any, a: Any, b: Any, wins: Callable[..., Any]) -> tuple[Any, 
     if count == ties.size:
         half = y_bar * HALF
         return None, half, half
-    a_bar, b_bar = y_bar * wins(a, b), y_bar * wins(b, a)
+    first, second = wins(a, b), wins(b, a)
+    a_bar, b_bar = y_bar * first, y_bar * second
+    if not isfinite(dot(a_bar, b_bar)):  # an infinite cotangent of what was not selected
+        a_bar, b_bar = where(first, y_bar, 0.0), where(second, y_bar, 0.0)
     if count:
-        half = y_bar * HALF * ties
+        half = where(ties, y_bar * HALF, 0.0)
         a_bar += half
         b_bar += half
     return None, a_bar, b_bar

@@ -17,7 +17,7 @@ from adjoint.rules.numpy.operands import (
     reduction_frule,
     severed,
 )
-from adjoint.rules.projection import project
+from adjoint.rules.projection import finite, project
 
 NONE = np._NoValue
 add_reduce: Any = np.add.reduce
@@ -322,19 +322,24 @@ def extremum_back(
         full = restore(y, axis, keepdims, np.ndim(a))
         hits = a == full
         if axis is None and initial is NONE and where is True and (count := np.count_nonzero(hits)):
-            return None, project(hits * (y_bar / count), a)
+            return None, project(_held(hits, y_bar / count), a)
         hits |= a != a  # where one is NaN, so is the result
         if where is not True:
             hits &= where
         count = np.maximum(np.sum(hits, axis, keepdims=True), 0 if initial is not NONE else 1)
         if initial is NONE:
             share = restore(y_bar, axis, keepdims, np.ndim(a)) / count
-            return None, project(hits * share, a)
+            return None, project(_held(hits, share), a)
         first = np.asarray(initial).astype(y.dtype) == full
         share = restore(y_bar, axis, keepdims, np.ndim(a)) / (count + first)
-        return None, project(hits * share, a), np.sum(first * share)
+        return None, project(_held(hits, share), a), np.sum(_held(first, share))
 
     return back
+
+
+def _held(hits: Any, share: Any) -> Any:
+    """The share where it is due; a product would make NaN of zero shares of infinity."""
+    return hits * share if finite(share) else np.where(hits, share, 0)
 
 
 _extremum((np.max, np.amax, *methods("max")), np.max, np.maximum.reduce)

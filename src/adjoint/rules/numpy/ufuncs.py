@@ -110,21 +110,25 @@ elementwise(
     np.maximum,
     lambda y, a, b: _share_of_greater(a, b),
     lambda y, a, b: _share_of_greater(b, a),
+    selects=True,
 )
 elementwise(
     np.minimum,
     lambda y, a, b: _share_of_greater(b, a),
     lambda y, a, b: _share_of_greater(a, b),
+    selects=True,
 )
 elementwise(
     np.fmax,
     lambda y, a, b: _share_of_number(a, b),
     lambda y, a, b: _share_of_number(b, a),
+    selects=True,
 )
 elementwise(
     np.fmin,
     lambda y, a, b: _share_of_number(-a, -b),
     lambda y, a, b: _share_of_number(-b, -a),
+    selects=True,
 )
 
 
