@@ -18,15 +18,15 @@ from adjoint.tangent import Tangent
 __all__ = ["checked_cotangent", "collect", "filled", "plain_cotangents", "zeros_like"]
 
 
-def checked_cotangent(y: Any, y_bar: Any) -> Any:
+def checked_cotangent(y: Any, y_bar: Any, within: tuple[int, ...] = ()) -> Any:
     """`y_bar` as the engine takes it: an array of the result's shape and dtype, or a structure
-    (checked later)."""
+    (checked later); `within` are the structures around it, by identity."""
     if not by_value(y):
         if y is None or isinstance(y, str | bytes | type):
             raise CotangentError(
                 f"the result is a {type(y).__name__}, which has no cotangent", hint="give None"
             )
-        _check_parts(y, y_bar)
+        _check_parts(y, y_bar, (*within, id(y_bar)))
         return y_bar
     if isinstance(y_bar, list | tuple | dict | str) and not (
         isinstance(y, np.ndarray) and isinstance(y_bar, list)
@@ -57,7 +57,7 @@ def checked_cotangent(y: Any, y_bar: Any) -> Any:
 _LIKE_THE_RESULT = "give a number, or an array of the shape of the result"
 
 
-def _check_parts(y: Any, y_bar: Any) -> None:
+def _check_parts(y: Any, y_bar: Any, within: tuple[int, ...]) -> None:
     """Check the numbers and arrays in a structure; whether the structure fits is seen when they are
     deposited."""
     if isinstance(y, list | tuple) and isinstance(y_bar, list | tuple):
@@ -71,8 +71,13 @@ def _check_parts(y: Any, y_bar: Any) -> None:
     else:
         return
     for part, part_bar in pairs:
+        if id(part_bar) in within:
+            raise CotangentError(
+                f"the cotangent of a {type(y).__name__} contains itself",
+                hint="give each part once, and None at the other places",
+            )
         if part_bar is not None and part is not None:
-            checked_cotangent(part, part_bar)
+            checked_cotangent(part, part_bar, within)
 
 
 def collect(
@@ -143,7 +148,7 @@ class _Owned:
     still holds."""
 
     def __init__(self, elsewhere: Any) -> None:
-        self._seen = {id(array) for array in _arrays(elsewhere)}
+        self._seen = {id(array) for array in _arrays(elsewhere, set())}
 
     def own(self, value: Any, bar: Any) -> Any:
         if bar is None:
@@ -179,16 +184,14 @@ class _Owned:
         return bar
 
 
-def _arrays(value: Any) -> Iterator[np.ndarray[Any, Any]]:
+def _arrays(value: Any, seen: set[int]) -> Iterator[np.ndarray[Any, Any]]:
     """The arrays of a cotangent or of arguments, in containers too."""
     if isinstance(value, np.ndarray):
         yield value
-    elif isinstance(value, Mapping):
-        for part in value.values():
-            yield from _arrays(part)
-    elif isinstance(value, list | tuple):
-        for part in value:
-            yield from _arrays(part)
+    elif isinstance(value, Mapping | list | tuple) and id(value) not in seen:
+        seen.add(id(value))
+        for part in value.values() if isinstance(value, Mapping) else value:
+            yield from _arrays(part, seen)
 
 
 def _field(value: Any, name: str) -> Any:

@@ -155,21 +155,6 @@ def by_finalizer(x):
     return sum(notes)
 
 
-def by_missing_member(x):
-    notes = []
-
-    class Color(enum.Enum):
-        RED = 1
-
-        @classmethod
-        def _missing_(cls, value):
-            notes.append(x * 2)
-            return cls.RED
-
-    Color(5)
-    return sum(notes)
-
-
 def by_database(x):
     notes = []
     connection = sqlite3.connect(":memory:")
@@ -315,7 +300,6 @@ REFUSED = [
     (by_callback_of_c, "called(2.0)", "<lambda>", "CFunctionType"),
     (by_mock, "noting(x)", "<lambda>", "unittest.mock"),
     (by_finalizer, "weakref.finalize(thing", "<lambda>", "weakref.finalize"),
-    (by_missing_member, "Color(5)", "Color._missing_", "Color"),
     (by_database, 'connection.execute("select noted(2)")', "<lambda>", "Connection.execute"),
     (by_codec, '"é".encode("ascii", "noting")', "<lambda>", "str.encode"),
     (by_writer, "csv.writer(file).writerow([1, 2])", "File.write", "writerow"),

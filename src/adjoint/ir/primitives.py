@@ -217,7 +217,7 @@ def apply(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str,
     return function(*args, **kwargs)
 
 
-def build_class(body: Callable[[Any], Any], name: str, *bases: Any, **keywords: Any) -> type:
+def build_class(body: Callable[[Any], Any], name: str, /, *bases: Any, **keywords: Any) -> type:
     """A ``class`` statement; `body` fills the namespace that it is given."""
     make: Callable[..., type] = builtins.__build_class__
     return make(body, name, *bases, **keywords)

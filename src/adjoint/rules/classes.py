@@ -1,6 +1,7 @@
-"""Functions that write classes: what they make is source code, which they execute themselves.
+"""Functions that write classes, and calls of generic ones.
 
-They run as they are; what remains to be said is where the defaults of fields come from.
+What the former make is source code, which they execute themselves. They run as they are; what
+remains to be said is where the defaults of fields come from.
 """
 
 from __future__ import annotations
@@ -8,11 +9,12 @@ from __future__ import annotations
 import collections
 import dataclasses
 import re
+import types
 from collections.abc import Callable
 from typing import Any
 
-from adjoint.rules.registry import primitive, structural
-from adjoint.run.classes import hand_over_defaults
+from adjoint.rules.registry import primitive, structural, substitute
+from adjoint.run.creation import hand_over_defaults
 from adjoint.run.dispatch import call_function, linked
 from adjoint.run.memory import Memory
 from adjoint.run.place import current_module
@@ -101,3 +103,14 @@ def _hand_to_fields(memory: Memory, init: Any, fields: dict[str, Any]) -> None:
 
 
 _DEFAULT_OF = re.compile(r"(?:__dataclass)?_dflt_(.+?)(?:__)?")
+
+
+@substitute((types.GenericAlias, "__call__"))
+def made_by(alias: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """``list[float](...)``"""
+    made = alias.__origin__(*args, **kwargs)
+    try:
+        made.__orig_class__ = alias
+    except (AttributeError, TypeError):
+        return made
+    return made

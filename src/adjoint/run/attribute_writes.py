@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import gc
-from types import CellType, FunctionType, ModuleType
+from types import CellType, FunctionType, GetSetDescriptorType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -78,10 +78,17 @@ def set_attribute(record: list[Any], slot: int, obj: Any, name: str, value: Any)
     if kind is ModuleType:
         write_global(record, slot, vars(obj), name, value)
         return
-    if isinstance(obj, type) and not hasattr(class_attribute(kind, name), "__set__"):
+    static = class_attribute(kind, name) if isinstance(obj, type) else None
+    if isinstance(obj, type) and (
+        not hasattr(static, "__set__") or (type(static) is GetSetDescriptorType and name in _FACTS)
+    ):
         write_class(record, slot, obj, name, value)
         return
     write_attribute(record, slot, obj, name, value)
+
+
+_FACTS = ("__annotations__", "__doc__", "__module__")
+"""Facts about a class that stand among its attributes."""
 
 
 def write_attribute(record: list[Any], slot: int, obj: Any, name: str, value: Any) -> None:

@@ -64,7 +64,10 @@ def attribute(record: list[Any], slot: int, obj: Any, name: str, *default: Any) 
         return read_field(record, slot, fields, name)
     if static is _MISSING:
         return _missing(record, slot, obj, name, default)
-    if type(static) is property:
+    if type(static) is property or (
+        type(static) is not FunctionType
+        and type(class_attribute(kind, "__getattr__")) is FunctionType
+    ):
         return _found_or_made(record, slot, obj, name, _by_class, obj, kind, name, static)
     return _by_class(record, slot, obj, kind, name, static)
 
@@ -200,7 +203,7 @@ def _of_class(record: list[Any], slot: int, cls: type, name: str, default: tuple
             return getattr(cls, name)
     if static is not _MISSING:
         return _by_class(record, slot, cls, kind, name, static)
-    return getattr(cls, name, *default)
+    return _missing(record, slot, cls, name, default)
 
 
 def _class_value(record: list[Any], slot: int, owner: type, name: str, value: Any) -> Any:

@@ -48,6 +48,13 @@ def _method_object(
     )
 
 
+def _static(
+    record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """A static method that was not looked up through its class."""
+    return call_keywords(record, slot, f.__func__, args, kwargs)
+
+
 def _owned_by(memory: Memory, f: Any) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
     """The cotangent of the object that a method is bound to belongs to the bound method."""
 
@@ -72,6 +79,10 @@ def _builtin(
         return construct(record, slot, owner, args, kwargs, by_metaclass=False)
     if type(f) is types.MethodWrapperType and f.__name__ == "__call__":
         return call_keywords(record, slot, owner, args, kwargs)
+    if type(f) is types.MethodWrapperType and issubclass(f.__objclass__, type):
+        operands = (owner, *args)  # what a metaclass has called by ``super()``
+        method = vars(f.__objclass__)[f.__name__]
+        return linked(record, slot, _without_first, call_keywords, method, operands, kwargs)
     if isinstance(owner, type) and f.__name__ == "fromkeys" and "fromkeys" not in vars(owner):
         from adjoint.rules.builtins.dicts import fromkeys_of
 
@@ -328,6 +339,7 @@ HANDLERS.update(
     {
         FunctionType: call_function,
         MethodType: _method_object,
+        staticmethod: _static,
         BuiltinFunctionType: _builtin,
         types.MethodWrapperType: _builtin,
         types.MethodDescriptorType: _method_descriptor,

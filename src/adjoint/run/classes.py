@@ -1,8 +1,4 @@
-"""Class statements: the body is differentiated like a function, of the namespace that it fills.
-
-A class copies its namespace, so what arrives at an attribute of the class belongs to the entry of
-the namespace that holds the same object.
-"""
+"""Class statements: the body is differentiated like a function, of the namespace that it fills."""
 
 from __future__ import annotations
 
@@ -12,23 +8,21 @@ from collections.abc import Callable
 from types import BuiltinMethodType, CellType, FunctionType
 from typing import Any
 
-from adjoint.errors import NoDerivativeError, SourceError, UnsupportedSyntaxError
+from adjoint.errors import SourceError, UnsupportedSyntaxError
 from adjoint.ir import primitives
 from adjoint.rules.registry import primitive
-from adjoint.run.accumulate import Poison, accumulate
-from adjoint.run.attribute_writes import class_dict
+from adjoint.run.accumulate import accumulate
 from adjoint.run.cells import load_cell, load_global
-from adjoint.run.dispatch import INERT, call_keywords, linked
+from adjoint.run.creation import class_problem, make_class
+from adjoint.run.dispatch import call_keywords, is_inert, linked
 from adjoint.run.functions import Unit, call_unit, unit_of
 from adjoint.run.items import delete_item, item
-from adjoint.run.memory import ABSENT, Memory
+from adjoint.run.memory import Memory
 from adjoint.run.native import watched
-from adjoint.run.place import current_module, current_place
-from adjoint.run.reach import reaches
-from adjoint.run.structure import by_value, take
+from adjoint.run.structure import take
 from adjoint.run.unknown import poison
 
-__all__ = ["CLASSES", "hand_over_defaults"]
+__all__ = ["CLASSES"]
 
 
 def build_class(
@@ -40,7 +34,7 @@ def build_class(
     inner: list[Any] = [memory, None, None, None, None]
     namespace: Any = None
     rest = {key: value for key, value in keywords.items() if key != "metaclass"}
-    problem = _problem(f"a derivative of what the body of class {name!r} computes is needed")
+    problem = class_problem(f"a derivative of what the body of class {name!r} computes is needed")
 
     def class_back(y_bar: Any) -> tuple[Any, ...]:
         bars = inner[3](y_bar)[4:] if inner[3] is not None else (None,) * len(rest)
@@ -62,7 +56,7 @@ def build_class(
         resolved = watched(inner, 4, resolve, resolve, (bases,), {})
     meta = _metaclass(resolved, keywords)
     namespace = _prepare(inner, 1, meta, name, resolved, rest)
-    if unit is not None and type(namespace) is dict:
+    if unit is not None and isinstance(namespace, dict):
         cell = call_unit(memory, inner, 2, unit, body, (namespace,), {})
     else:
         unit = None
@@ -70,8 +64,8 @@ def build_class(
         cell = namespace.get("__classcell__") if isinstance(namespace, dict) else None
     if resolved is not bases:
         namespace["__orig_bases__"] = bases
-    if isinstance(meta, type) and meta.__module__.partition(".")[0] in INERT:
-        made = _make_class(meta, inner, 3, (name, resolved, namespace), rest)
+    if isinstance(meta, type) and meta is not abc.ABCMeta and is_inert(meta):
+        made = make_class(meta, inner, 3, (name, resolved, namespace), rest)
     else:
         made = call_keywords(inner, 3, meta, (name, resolved, namespace), rest)
     _check_cell(cell, name, made)
@@ -131,50 +125,6 @@ def _check_cell(cell: Any, name: str, made: Any) -> None:
         raise TypeError(f"__class__ set to {held!r} defining {name!r} as {made!r}")
 
 
-# ---- cotangents of attributes ------------------------------------------------------------------
-
-
-def _hand_over(memory: Memory, made: type, namespace: Any) -> bool:
-    """Move what arrived at the attributes of a class to its namespace; whether something arrived
-    that the namespace does not hold: it was computed while the class was created."""
-    attributes = vars(made)
-    held = dict(namespace) if isinstance(namespace, dict) else {}
-    lost = False
-    # A named tuple keeps the defaults of its fields in a dictionary of its own.
-    defaults = attributes.get("_field_defaults", {})
-    hand_over_defaults(memory, made, defaults)
-    for owner, values in (
-        (made, attributes),
-        (class_dict(made), attributes),
-        (defaults, defaults),
-    ):
-        for key, bar in (memory.shadows.pop(id(owner), None) or {}).items():
-            if bar is None:
-                continue
-            if key in held and values.get(key, ABSENT) is held[key]:
-                memory.add_entry(namespace, key, bar)
-            else:
-                lost = True
-    known = {id(value) for value in held.values()}
-    for key, value in attributes.items():
-        if (
-            isinstance(value, list | tuple | dict | set)
-            and id(value) not in known
-            and not key.startswith("__")
-        ):
-            lost = take(memory, value, None) is not None or lost
-    return lost
-
-
-def hand_over_defaults(memory: Memory, made: Any, defaults: dict[str, Any]) -> None:
-    """What arrived at the defaults of the ``__new__`` of a named tuple belongs to its fields."""
-    given = getattr(made.__new__, "__defaults__", None) or ()
-    if defaults and len(given) == len(defaults):
-        bars = memory.take_items(given, len(given))
-        for name, bar in zip(defaults, bars, strict=True):
-            memory.add_entry(defaults, name, bar)
-
-
 def _arrived(memory: Memory, namespace: Any) -> bool:
     """Whether something arrived at what a body that ran as it is has put into its namespace."""
     if not isinstance(namespace, dict):
@@ -185,74 +135,6 @@ def _arrived(memory: Memory, namespace: Any) -> bool:
         if isinstance(value, list | tuple | dict | set) and not key.startswith("__"):
             arrived = take(memory, value, None) is not None or arrived
     return arrived
-
-
-def _problem(text: str) -> Poison:
-    return Poison(
-        NoDerivativeError(
-            text,
-            hint="compute the value before the class statement, or set the attribute after it",
-            place=current_place(),
-        )
-    )
-
-
-def _make_class(
-    make: Callable[..., Any], record: list[Any], slot: int, args: tuple[Any, ...], kwargs: Any
-) -> Any:
-    """``make(…, name, bases, namespace, **kwargs)``, where `make` itself is left alone."""
-    memory: Memory = record[0]
-    name, _, namespace = args[-3:]
-    problem = _problem(f"a derivative of what the creation of class {name!r} computes is needed")
-    # A class belongs to the module whose name the calling frame's globals have.
-    call: Any = FunctionType(_call.__code__, {"__name__": current_module()})
-    inner: list[Any] = [memory, None]
-    asked = (*args[-2], *namespace.values()) if isinstance(namespace, dict) else args
-    if reaches(asked):
-        made = watched(inner, 1, make, call, (make, args, kwargs), {}, problem.error)
-    else:
-        made = call(make, args, kwargs)
-
-    def made_back(_: Any) -> tuple[Any, ...]:
-        if inner[1] is not None:
-            inner[1](None)
-        bars: tuple[Any, ...] = (None,) * len(kwargs)
-        if _hand_over(memory, made, namespace):
-            for source in (namespace, *kwargs.values()):
-                if not by_value(source):
-                    poison(memory, source, problem)
-            bars = tuple(problem if by_value(value) else None for value in kwargs.values())
-        return (*(None,) * (len(args) + 1), *bars)
-
-    record[slot] = made_back
-    return made
-
-
-def _call(make: Any, args: Any, kwargs: Any) -> Any:
-    return make(*args, **kwargs)
-
-
-@primitive((type, "__new__"))
-def _new(record: list[Any], slot: int, /, *args: Any, **kwargs: Any) -> Any:
-    if len(args) != 4:
-        return NotImplemented
-    return _make_class(type.__new__, record, slot, args, kwargs)
-
-
-@primitive(abc.ABCMeta.__new__)
-def _new_abstract(record: list[Any], slot: int, /, *args: Any, **kwargs: Any) -> Any:
-    if len(args) != 4:
-        return NotImplemented
-    return _make_class(abc.ABCMeta.__new__, record, slot, args, kwargs)
-
-
-@primitive(type)
-def _type(record: list[Any], slot: int, /, *args: Any, **kwargs: Any) -> Any:
-    if len(args) == 1:
-        return type(args[0])
-    if len(args) != 3:
-        return NotImplemented
-    return _make_class(type, record, slot, args, kwargs)
 
 
 # ---- names in a body ---------------------------------------------------------------------------

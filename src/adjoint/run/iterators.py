@@ -22,7 +22,7 @@ from adjoint.run.native import watched
 from adjoint.run.place import current_place
 from adjoint.run.reach import reaches
 from adjoint.run.structure import ATOMS, by_value
-from adjoint.run.unknown import poison
+from adjoint.run.unknown import arrived_in, poison, reached
 
 __all__ = [
     "BySubscript",
@@ -236,6 +236,7 @@ class Native(Iterator):
         super().__init__(memory)
         self.source, self.iterator = source, iter(source)
         self.enters = type(source) not in PLAIN and reaches((source,))
+        self._known: frozenset[int] | None = None
 
     def step(self, record: list[Any], slot: int) -> Any:
         if self.enters:
@@ -247,13 +248,12 @@ class Native(Iterator):
         memory, source = self.memory, self.source
         blank = record[slot]
         place = current_place()
+        known: frozenset[int] = frozenset() if by_value(value) else self._held()
 
         def native_back(bar: Any) -> None:
-            from adjoint.run.structure import take
-
             if blank is not None:
                 blank(None)
-            if bar is None and (by_value(value) or take(memory, value, None) is None):
+            if bar is None and (by_value(value) or not arrived_in(memory, (value,), known)):
                 return
             bad = Poison(
                 NoDerivativeError(
@@ -268,6 +268,13 @@ class Native(Iterator):
 
         record[slot] = native_back
         return value
+
+    def _held(self) -> frozenset[int]:
+        """What the source holds at its first element, by identity: that has its cotangent in
+        memory."""
+        if self._known is None:
+            self._known = frozenset(map(id, reached((self.source, self.iterator))))
+        return self._known
 
 
 PLAIN = frozenset({range, str, bytes, bytearray})

@@ -110,6 +110,7 @@ def slots_of(kind: type) -> dict[str, Any]:
         for name, value in vars(base).items():
             if type(value).__name__ == "member_descriptor" and base.__module__ != "builtins":
                 found[name] = value
+    found.pop("__dict__", None)  # of classes in C that pose as Python's
     return found
 
 

@@ -260,7 +260,7 @@ def reached(values: Sequence[Any]) -> Iterator[Any]:
     stack = list(values)
     while stack:
         owner = stack.pop()
-        if id(owner) in seen or (type(owner) in ATOMS and type(owner) is not FunctionType):
+        if id(owner) in seen or _holds_nothing(owner):
             continue
         seen.add(id(owner))
         yield owner
@@ -308,7 +308,7 @@ def poison(memory: Memory, value: Any, bar: Poison) -> None:
                     memory.add_item(owner, key, bar)
                 else:
                     memory.add_entry(shadow_owner, key, bar)
-            elif type(item) not in ATOMS or type(item) is FunctionType:
+            elif not _holds_nothing(item):
                 stack.append(item)
 
 
@@ -355,6 +355,17 @@ def is_opaque(owner: Any) -> bool:
     )
 
 
+_HEAPTYPE = 1 << 9
+
+
+def _holds_nothing(value: Any) -> bool:
+    """Whether something is text, a module, a class of C, or a number that is counted with."""
+    kind = type(value)
+    if kind is type:
+        return not value.__flags__ & _HEAPTYPE
+    return kind in ATOMS and kind is not FunctionType
+
+
 def _keys(owner: Any) -> list[Any]:
     """The keys of a dict that may carry a derivative."""
     if not isinstance(owner, dict):
@@ -391,7 +402,11 @@ def _parts(owner: Any) -> Iterator[tuple[Any, Any, Any]]:
             return
     elif isinstance(owner, MethodType | BuiltinMethodType | MethodWrapperType):
         yield "__self__", owner.__self__, owner
-    elif not isinstance(owner, type | ModuleType | Memory):
+    elif isinstance(owner, type):
+        for name, item in vars(owner).items() if owner.__flags__ & _HEAPTYPE else ():
+            if not name.startswith("__"):
+                yield name, item, owner
+    elif not isinstance(owner, ModuleType | Memory):
         fields = fields_of(owner)
         for name, item in (fields or {}).items():
             yield name, item, fields
@@ -399,8 +414,9 @@ def _parts(owner: Any) -> Iterator[tuple[Any, Any, Any]]:
             type(owner)
         ):  # something of C: what the collector sees in it
             for item in gc.get_referents(owner):
-                if item is not fields and not isinstance(item, type | ModuleType | str):
-                    yield "*", item, owner
+                if item is not fields and not isinstance(item, ModuleType | str):
+                    if not isinstance(item, type) or item is not type(owner):
+                        yield "*", item, owner
         for name, descriptor in slots_of(type(owner)).items():
             try:
                 yield name, descriptor.__get__(owner), owner

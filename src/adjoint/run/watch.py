@@ -34,7 +34,6 @@ LEFT_ALONE = frozenset(
         "logging",
         "warnings",
         "re",
-        "enum",
         "abc",
         "importlib",
         "threading",
@@ -65,8 +64,8 @@ HIDING = frozenset(
 """Packages that keep functions of the user's, and call them whatever they are given."""
 
 _TRUSTED = LEFT_ALONE | frozenset(
-    "codecs datetime encodings genericpath io json locale ntpath numpy os posixpath stat string"
-    " time token types".split()
+    "codecs datetime encodings enum genericpath io json locale ntpath numpy os posixpath stat"
+    " string time token types".split()
 )
 """Packages whose own code stores nothing unseen; what they call back is watched."""
 

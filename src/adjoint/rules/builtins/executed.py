@@ -38,9 +38,9 @@ def _run(
     if code.co_freevars:
         return NotImplemented
     if _only_defines(code):
-        exec(code, namespace, local)
+        made = eval(code, namespace, local)  # of statements it is None
         _mark(record[0], namespace)
-        return None
+        return made
     namespace.setdefault("__builtins__", builtins)
     _mark(record[0], namespace)
     body = FunctionType(code, namespace, "<exec>")
