@@ -1,29 +1,60 @@
-"""Random numbers: what a draw with given bits gives, as a function of location and scale."""
+"""Random numbers: what a draw with given bits gives, as a function of the parameters."""
 
 import numpy as np
 import pytest
 
+import adjoint as ad
 import adjoint.rules.numpy  # noqa: F401
+import adjoint.testing
 from adjoint.rules.registry import frule, lookup, rrule
-from tests.rules.harness import reals, table
+from tests.rules.harness import case, reals, table
 
 SOURCES = [np.random.default_rng, np.random.RandomState]
 
 # Two calls never give the same numbers, so that differences are taken below; here there are none.
 CASES = {
-    (np.random.Generator, "normal"): [(np.random.default_rng(0), 0.5, 1.5, 0)],
-    (np.random.Generator, "uniform"): [(np.random.default_rng(0), 0.5, 1.5, 0)],
-    (np.random.RandomState, "normal"): [(np.random.RandomState(0), 0.5, 1.5, 0)],
-    (np.random.RandomState, "uniform"): [(np.random.RandomState(0), 0.5, 1.5, 0)],
     (np.random.Generator, "permutation"): [(np.random.default_rng(0), np.zeros(0))],
     (np.random.RandomState, "permutation"): [(np.random.RandomState(0), np.zeros(0))],
     (np.random.Generator, "choice"): [(np.random.default_rng(0), np.ones(1), 0)],
     (np.random.RandomState, "choice"): [(np.random.RandomState(0), np.ones(1), 0)],
     np.random.choice: [(np.ones(1), 0)],
     np.random.permutation: [(np.zeros(0),)],
-    np.random.normal: [(0.5, 1.5, 0)],
-    np.random.uniform: [(0.5, 1.5, 0)],
 }
+DRAWS = {
+    "normal": (0.3, 1.2),
+    "laplace": (0.3, 1.2),
+    "logistic": (0.3, 1.2),
+    "gumbel": (0.3, 1.2),
+    "uniform": (0.3, 1.2),
+    "exponential": (2.0,),
+    "rayleigh": (1.3,),
+    "lognormal": (0.3, 0.7),
+    "weibull": (1.7,),
+    "power": (1.4,),
+    "pareto": (2.2,),
+    "triangular": (-0.5, 0.4, 1.9),
+}
+BY_REJECTION = {
+    "gamma": (2.0,),
+    "standard_gamma": (2.0,),
+    "beta": (1.0, 2.0),
+    "dirichlet": ([1.0, 2.0],),
+    "chisquare": (3.0,),
+    "standard_t": (3.0,),
+    "f": (3.0, 4.0),
+    "noncentral_chisquare": (3.0, 1.0),
+    "noncentral_f": (3.0, 4.0, 1.0),
+    "wald": (1.0, 2.0),
+    "vonmises": (0.3, 1.0),
+    "multivariate_normal": ([0.3, 0.4], np.eye(2)),
+}
+for _name, _parameters in (DRAWS | BY_REJECTION).items():
+    _options = {"size": 0}
+    if _name == "multivariate_normal":
+        _options["check_valid"] = "ignore"
+    CASES[np.random.Generator, _name] = [case(np.random.default_rng(0), *_parameters, **_options)]
+    CASES[np.random.RandomState, _name] = [case(np.random.RandomState(0), *_parameters, **_options)]
+    CASES[getattr(np.random, _name)] = [case(*_parameters, **_options)]
 test_rule = table(CASES)
 
 
@@ -71,6 +102,59 @@ def test_draws_move_with_their_tangents(source, name):
         moved = [x if dot is None else x + dot for x, dot in zip((first, second), dots)]
         np.testing.assert_array_equal(y, draw)
         np.testing.assert_allclose(y_dot, getattr(source(7), name)(*moved, size) - draw)
+
+
+@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("name", DRAWS)
+def test_draws_as_functions_of_their_parameters(name, source):
+    parameters = DRAWS[name]
+
+    def f(*parameters):
+        return np.sum(getattr(source(3), name)(*parameters, size=7) ** 2)
+
+    ad.testing.check_gradient(f, *parameters, rtol=1e-6)
+    key, y = (type(source(3)), name), getattr(source(3), name)(*parameters, 7)
+    for i in range(len(parameters)):
+        dots = [None] * (len(parameters) + 2)
+        dots[i + 1] = 1.0
+        _, y_dot = frule(key, tuple(dots), source(3), *parameters, 7)
+        _, back = rrule(key, source(3), *parameters, 7)
+        assert np.sum(y * y_dot) == pytest.approx(back(y)[i + 2])
+
+
+@pytest.mark.parametrize("name", ["exponential", "weibull", "triangular"])
+def test_parameters_broadcast(name):
+    parameters = [reals(3, low=p + 0.01, high=p + 0.1, seed=i) for i, p in enumerate(DRAWS[name])]
+
+    def f(*parameters):
+        return np.sum(getattr(np.random.default_rng(3), name)(*parameters, size=(2, 3)) ** 2)
+
+    ad.testing.check_gradient(f, *parameters, rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", BY_REJECTION)
+def test_draws_by_rejection_are_refused_in_what_decides(name):
+    parameters = BY_REJECTION[name]
+    draw = getattr(np.random.default_rng(0), name)
+    with pytest.raises(ad.AdjointError, match=f"a derivative of '{name}' in "):
+        ad.gradient(lambda *p: np.sum(draw(*p)), *parameters)
+    assert ad.gradient(lambda x: x * np.sum(draw(*parameters, 3)), 2.0) != (None,)
+    key = (np.random.Generator, name)
+    with pytest.raises(ad.AdjointError):
+        dots = (None, *(np.ones(np.shape(p)) for p in parameters), None)
+        frule(key, dots, np.random.default_rng(0), *parameters, 2)
+
+
+def test_what_scales_or_moves_a_draw_by_rejection():
+    def f(scale, mu, mean):
+        rng = np.random.default_rng(5)
+        return (
+            rng.gamma(2.0, scale=scale, size=3).sum()
+            + rng.vonmises(mu, 2.0)
+            + np.sum(rng.multivariate_normal(mean, np.eye(2), size=3, method="cholesky") ** 2)
+        )
+
+    ad.testing.check_gradient(f, 1.5, 0.3, np.array([0.4, -0.2]))
 
 
 def test_tangents_of_chosen_elements():

@@ -42,15 +42,12 @@ METHODS = """
     __bool__ __contains__ __array_interface__ is_integer
 """
 DISTRIBUTIONS = """
-    beta binomial bytes chisquare dirichlet exponential f gamma geometric gumbel hypergeometric
-    integers laplace logistic lognormal logseries multinomial multivariate_hypergeometric
-    multivariate_normal negative_binomial noncentral_chisquare noncentral_f pareto poisson power
-    rand randint randn random random_integers random_sample ranf rayleigh sample standard_cauchy
-    standard_exponential standard_gamma standard_normal standard_t triangular vonmises wald weibull
-    zipf
+    binomial bytes geometric hypergeometric integers logseries multinomial
+    multivariate_hypergeometric negative_binomial poisson rand randint randn random random_integers
+    random_sample ranf sample standard_cauchy standard_exponential standard_normal zipf
 """
-"""Draws are constants, but for those in `adjoint.rules.numpy.sampling`. What shuffles an array in
-place is not here either."""
+"""Draws without parameters, and of whole numbers; the others are in
+`adjoint.rules.numpy.distributions`. What shuffles an array in place is not here either."""
 
 
 def members(owner: Any, names: str) -> list[Any]:

@@ -1,4 +1,4 @@
-"""Rules of the random numbers that are a location plus a scale times a standard draw."""
+"""Rules of what chooses elements of an array at random: the same draw of positions says which."""
 
 from __future__ import annotations
 
@@ -8,106 +8,6 @@ import numpy as np
 
 from adjoint.rules.numpy.operands import array_rule, cotangent_dtype, dense
 from adjoint.rules.registry import frule
-from adjoint.rules.tangents import like_result
-
-SOURCES = (np.random.Generator, np.random.RandomState)
-
-
-def normal_back(y: Any, loc: Any, scale: Any) -> Any:
-    """The pullback of ``y = loc + scale * z`` with the draw z held constant."""
-
-    def back(y_bar):
-        return y_bar, y_bar * np.where(scale == 0, 0, (y - loc) / np.where(scale == 0, 1, scale))
-
-    return back
-
-
-def uniform_back(y: Any, low: Any, high: Any) -> Any:
-    """The pullback of ``y = low + (high - low) * u`` with the draw u held constant."""
-
-    def back(y_bar):
-        width = np.subtract(high, low)
-        u = np.where(width == 0, 0, (y - low) / np.where(width == 0, 1, width))
-        return y_bar * (1 - u), y_bar * u
-
-    return back
-
-
-def _normal_dot(y: Any, dots: Any, loc: Any, scale: Any) -> Any:
-    """The tangent of ``y = loc + scale * z``."""
-    z = np.where(np.equal(scale, 0), 0, (y - loc) / np.where(np.equal(scale, 0), 1, scale))
-    return _moved(y, dots, (loc, scale), (1.0, z))
-
-
-def _uniform_dot(y: Any, dots: Any, low: Any, high: Any) -> Any:
-    """The tangent of ``y = low + (high - low) * u``."""
-    width = np.subtract(high, low)
-    u = np.where(np.equal(width, 0), 0, (y - low) / np.where(np.equal(width, 0), 1, width))
-    return _moved(y, dots, (low, high), (1 - u, u))
-
-
-def _moved(y: Any, dots: Any, operands: Any, slopes: Any) -> Any:
-    terms = [
-        slope * np.asarray(dense(dot, x))
-        for dot, x, slope in zip(dots, operands, slopes, strict=False)
-        if dot is not None
-    ]
-    return like_result(sum(terms[1:], terms[0]), y)[()] if terms else None
-
-
-@array_rule(*((kind, "normal") for kind in SOURCES), operands="loc scale")
-def _(self, loc=0.0, scale=1.0, size=None):
-    y = self.normal(loc, scale, size)
-    back = normal_back(y, loc, scale)
-    return y, lambda y_bar: (None, *back(y_bar))
-
-
-@array_rule(*((kind, "uniform") for kind in SOURCES), operands="low high")
-def _(self, low=0.0, high=1.0, size=None):
-    y = self.uniform(low, high, size)
-    back = uniform_back(y, low, high)
-    return y, lambda y_bar: (None, *back(y_bar))
-
-
-@array_rule(np.random.normal, operands="loc scale")
-def _(loc=0.0, scale=1.0, size=None):
-    y = np.random.normal(loc, scale, size)  # noqa: NPY002
-    back = normal_back(y, loc, scale)
-    return y, lambda y_bar: (None, *back(y_bar))
-
-
-@array_rule(np.random.uniform, operands="low high")
-def _(low=0.0, high=1.0, size=None):
-    y = np.random.uniform(low, high, size)  # noqa: NPY002
-    back = uniform_back(y, low, high)
-    return y, lambda y_bar: (None, *back(y_bar))
-
-
-@frule.register(*((kind, "normal") for kind in SOURCES))
-def _(dots, self, loc=0.0, scale=1.0, size=None):
-    y = self.normal(loc, scale, size)
-    return y, _normal_dot(y, dots[1:3], loc, scale)
-
-
-@frule.register(np.random.normal)
-def _(dots, loc=0.0, scale=1.0, size=None):
-    y = np.random.normal(loc, scale, size)  # noqa: NPY002
-    return y, _normal_dot(y, dots[:2], loc, scale)
-
-
-@frule.register(*((kind, "uniform") for kind in SOURCES))
-def _(dots, self, low=0.0, high=1.0, size=None):
-    y = self.uniform(low, high, size)
-    return y, _uniform_dot(y, dots[1:3], low, high)
-
-
-@frule.register(np.random.uniform)
-def _(dots, low=0.0, high=1.0, size=None):
-    y = np.random.uniform(low, high, size)  # noqa: NPY002
-    return y, _uniform_dot(y, dots[:2], low, high)
-
-
-# ---- elements of an array: the same draw of positions says which ---------------------------------
 
 
 def picked(draw: Any, x: Any, axis: int = 0) -> Any:
