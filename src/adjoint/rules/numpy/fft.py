@@ -45,7 +45,7 @@ def _ignores_output(f: Any) -> bool:
 # ---- one axis ------------------------------------------------------------------------------------
 
 
-def _resized(bar: Any, length: int, axis: int) -> Any:
+def resized(bar: Any, length: int, axis: int) -> Any:
     """The transpose of cutting an axis of that length, or padding it with zeros."""
     found = bar.shape[axis]
     if found == length:
@@ -69,30 +69,30 @@ def _counted(bar: Any, n: int, axis: int, inner: float) -> Any:
     return bar * factors.reshape(shape)
 
 
-def _fft_bar(y_bar: Any, length: int, n: int, axis: int, norm: Any) -> Any:
-    return _resized(fft.ifft(y_bar, axis=axis, norm=OPPOSITE[norm]), length, axis)
+def fft_bar(y_bar: Any, length: int, n: int, axis: int, norm: Any) -> Any:
+    return resized(fft.ifft(y_bar, axis=axis, norm=OPPOSITE[norm]), length, axis)
 
 
-def _ifft_bar(y_bar: Any, length: int, n: int, axis: int, norm: Any) -> Any:
-    return _resized(fft.fft(y_bar, axis=axis, norm=OPPOSITE[norm]), length, axis)
+def ifft_bar(y_bar: Any, length: int, n: int, axis: int, norm: Any) -> Any:
+    return resized(fft.fft(y_bar, axis=axis, norm=OPPOSITE[norm]), length, axis)
 
 
-def _rfft_bar(y_bar: Any, length: int, n: int, axis: int, norm: Any) -> Any:
+def rfft_bar(y_bar: Any, length: int, n: int, axis: int, norm: Any) -> Any:
     half = _counted(y_bar, n, axis, 0.5)
-    return _resized(fft.irfft(half, n, axis, OPPOSITE[norm]), length, axis)
+    return resized(fft.irfft(half, n, axis, OPPOSITE[norm]), length, axis)
 
 
-def _irfft_bar(y_bar: Any, length: int, n: int, axis: int, norm: Any) -> Any:
+def irfft_bar(y_bar: Any, length: int, n: int, axis: int, norm: Any) -> Any:
     half = fft.rfft(y_bar, axis=axis, norm=OPPOSITE[norm])
-    return _resized(_counted(half, n, axis, 2), length, axis)
+    return resized(_counted(half, n, axis, 2), length, axis)
 
 
-def _hfft_bar(y_bar: Any, length: int, n: int, axis: int, norm: Any) -> Any:
-    return np.conj(_irfft_bar(y_bar, length, n, axis, OPPOSITE[norm]))
+def hfft_bar(y_bar: Any, length: int, n: int, axis: int, norm: Any) -> Any:
+    return np.conj(irfft_bar(y_bar, length, n, axis, OPPOSITE[norm]))
 
 
-def _ihfft_bar(y_bar: Any, length: int, n: int, axis: int, norm: Any) -> Any:
-    return _rfft_bar(np.conj(y_bar), length, n, axis, OPPOSITE[norm])
+def ihfft_bar(y_bar: Any, length: int, n: int, axis: int, norm: Any) -> Any:
+    return rfft_bar(np.conj(y_bar), length, n, axis, OPPOSITE[norm])
 
 
 def _one_axis(f: Any, transpose: Any, to_real: bool) -> None:
@@ -146,19 +146,19 @@ def _complex_steps(transpose: Any, shape: Any, s: Any, axes: Any) -> list[Step]:
 def _from_real_steps(shape: Any, s: Any, axes: Any) -> list[Step]:
     lengths = list(shape)
     *others, (n, last) = _order(shape, s, axes)
-    first = _taken(_rfft_bar, lengths, n, last)
+    first = _taken(rfft_bar, lengths, n, last)
     lengths[last] = first.n // 2 + 1
     if NUMPY_2:  # NumPy 1 goes the other way, which matters only if an axis comes twice
         others.reverse()
-    return [first, *(_taken(_fft_bar, lengths, n, axis) for n, axis in others)]
+    return [first, *(_taken(fft_bar, lengths, n, axis) for n, axis in others)]
 
 
 def _to_real_steps(shape: Any, s: Any, axes: Any) -> list[Step]:
     lengths = list(shape)
     *others, (n, last) = _order(shape, s, axes)
-    steps = [_taken(_ifft_bar, lengths, m, axis) for m, axis in others]
+    steps = [_taken(ifft_bar, lengths, m, axis) for m, axis in others]
     n = 2 * (shape[last] - 1) if s is None else n or 2 * (lengths[last] - 1)
-    return [*steps, Step(_irfft_bar, lengths[last], n, last)]
+    return [*steps, Step(irfft_bar, lengths[last], n, last)]
 
 
 def _several_axes(f: Any, steps: Any, default: Any) -> None:
@@ -177,22 +177,22 @@ def _several_axes(f: Any, steps: Any, default: Any) -> None:
 # ---- the rules -----------------------------------------------------------------------------------
 
 for _name, _transpose, _to_real in (
-    ("fft", _fft_bar, False),
-    ("ifft", _ifft_bar, False),
-    ("rfft", _rfft_bar, False),
-    ("irfft", _irfft_bar, True),
-    ("hfft", _hfft_bar, True),
-    ("ihfft", _ihfft_bar, False),
+    ("fft", fft_bar, False),
+    ("ifft", ifft_bar, False),
+    ("rfft", rfft_bar, False),
+    ("irfft", irfft_bar, True),
+    ("hfft", hfft_bar, True),
+    ("ihfft", ihfft_bar, False),
 ):
     _one_axis(getattr(fft, _name), _transpose, _to_real)
 
 
 def _forth(shape: Any, s: Any, axes: Any) -> list[Step]:
-    return _complex_steps(_fft_bar, shape, s, axes)
+    return _complex_steps(fft_bar, shape, s, axes)
 
 
 def _back(shape: Any, s: Any, axes: Any) -> list[Step]:
-    return _complex_steps(_ifft_bar, shape, s, axes)
+    return _complex_steps(ifft_bar, shape, s, axes)
 
 
 for _name, _steps in (

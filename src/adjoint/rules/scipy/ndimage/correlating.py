@@ -1,0 +1,171 @@
+"""Linear filters of `scipy.ndimage`, in the array, the weights and the constant beyond the edges.
+
+SciPy's own Python is differentiated down to the compiled functions that do one pass over real
+arrays. Here each is a function that returns its result, with a rule, and an assignment of that.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.ndimage import _nd_image
+
+from adjoint.rules.numpy.operands import severed
+from adjoint.rules.registry import substitute
+from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
+from adjoint.rules.scipy.ndimage.extending import (
+    CONSTANT,
+    along,
+    constant,
+    extended,
+    folded,
+    widened,
+)
+
+__all__ = ["averaged", "correlated", "correlated_along"]
+
+# ---- along one axis ------------------------------------------------------------------------------
+
+
+def correlated_along(input, weights, axis, dtype, mode, cval, origin):
+    """``y[i] = Σ w[k] x[i + k − size // 2 − origin]`` along one axis."""
+    y = np.empty(np.shape(input), dtype)
+    _nd_image.correlate1d(input, weights, axis, y, mode, cval, origin)
+    return y
+
+
+@substitute(_nd_image.correlate1d)
+def _(input, weights, axis, output, mode, cval, origin):
+    output[...] = correlated_along(input, weights, axis, output.dtype, mode, cval, origin)
+
+
+def _double(y_bar: Any) -> Any:
+    """SciPy sums in double precision."""
+    return np.asarray(y_bar, np.float64)
+
+
+def _followed(y_bar: Any, axis: int, size: int) -> Any:
+    """`y_bar` with as many zeros after it as a window has neighbours."""
+    shape = list(y_bar.shape)
+    shape[axis] = size - 1
+    return np.concatenate([y_bar, np.zeros(shape)], axis)
+
+
+@matrix_rule(correlated_along, "input weights cval")
+def _(call: Call) -> Any:
+    if severed(call.y, call.weights):
+        return constant(3)
+    x, w, axis, mode, origin = call.input, call.weights, call.axis, call.mode, call.origin
+    size = len(w)
+    axes: list[Any] = [None] * x.ndim
+    axes[axis] = along(x.shape[axis], size, origin, mode)
+
+    def back(y_bar: Any) -> Any:
+        y_bar = _double(y_bar)
+        turned, padded = np.ascontiguousarray(w[::-1]), _followed(y_bar, axis, size)
+        spread = correlated_along(padded, turned, axis, np.float64, CONSTANT, 0.0, (size - 1) // 2)
+        x_bar, cval_bar = folded(spread, axes, x.shape)
+        lines = np.moveaxis(y_bar, axis, -1).reshape(-1, x.shape[axis])
+        wide = np.moveaxis(extended(x, axes, call.cval), axis, -1)
+        wide = wide.reshape(-1, wide.shape[-1])
+        w_bar = [np.einsum("ij,ij->", lines, wide[:, k : k + lines.shape[1]]) for k in range(size)]
+        return x_bar, np.array(w_bar), cval_bar
+
+    def push(x_dot: Any, w_dot: Any, cval_dot: Any) -> Any:
+        moved: Any = 0.0
+        if x_dot is not None or cval_dot is not None:
+            x_dot = np.zeros(x.shape) if x_dot is None else x_dot
+            beyond = 0.0 if cval_dot is None else cval_dot
+            moved = correlated_along(x_dot, w, axis, np.float64, mode, beyond, origin)
+        if w_dot is not None:
+            moved = moved + correlated_along(x, w_dot, axis, np.float64, mode, call.cval, origin)
+        return moved
+
+    return back, push
+
+
+# ---- means along one axis ------------------------------------------------------------------------
+
+
+def averaged(input, size, axis, dtype, mode, cval, origin):
+    """The mean of the `size` neighbours along one axis."""
+    y = np.empty(np.shape(input), dtype)
+    _nd_image.uniform_filter1d(input, size, axis, y, mode, cval, origin)
+    return y
+
+
+@substitute(_nd_image.uniform_filter1d)
+def _(input, size, axis, output, mode, cval, origin):
+    output[...] = averaged(input, size, axis, output.dtype, mode, cval, origin)
+
+
+@matrix_rule(averaged, "input cval")
+def _(call: Call) -> Any:
+    if severed(call.y, 0.5):
+        return constant(2)
+    shape, size, axis, mode, origin = call.input.shape, call.size, call.axis, call.mode, call.origin
+    axes: list[Any] = [None] * len(shape)
+    axes[axis] = along(shape[axis], size, origin, mode)
+
+    def back(y_bar: Any) -> Any:
+        padded = _followed(_double(y_bar), axis, size)
+        spread = averaged(padded, size, axis, np.float64, CONSTANT, 0.0, (size - 1) // 2)
+        return folded(spread, axes, shape)
+
+    def push(x_dot: Any, cval_dot: Any) -> Any:
+        x_dot = np.zeros(shape) if x_dot is None else x_dot
+        beyond = 0.0 if cval_dot is None else cval_dot
+        return averaged(x_dot, size, axis, np.float64, mode, beyond, origin)
+
+    return back, push
+
+
+# ---- along all axes ------------------------------------------------------------------------------
+
+
+def correlated(input, weights, dtype, mode, cval, origins):
+    """The same over all axes at once."""
+    y = np.empty(np.shape(input), dtype)
+    _nd_image.correlate(input, weights, y, mode, cval, origins)
+    return y
+
+
+@substitute(_nd_image.correlate)
+def _(input, weights, output, mode, cval, origins):
+    output[...] = correlated(input, weights, output.dtype, mode, cval, origins)
+
+
+@matrix_rule(correlated, "input weights cval")
+def _(call: Call) -> Any:
+    if severed(call.y, call.weights):
+        return constant(3)
+    x, w, mode, origins = call.input, call.weights, call.mode, call.origins
+    axes = widened(x.shape, w.shape, origins, mode)
+
+    def back(y_bar: Any) -> Any:
+        y_bar = padded = _double(y_bar)
+        for axis, size in enumerate(w.shape):
+            padded = _followed(padded, axis, size)
+        last = [(size - 1) // 2 for size in w.shape]
+        turned = np.ascontiguousarray(np.flip(w))
+        spread = correlated(padded, turned, np.float64, CONSTANT, 0.0, last)
+        x_bar, cval_bar = folded(spread, axes, x.shape)
+        wide = extended(x, axes, call.cval)
+        w_bar = np.empty(w.shape)
+        for start in np.ndindex(w.shape):
+            window = tuple(slice(k, k + n) for k, n in zip(start, x.shape, strict=True))
+            w_bar[start] = np.vdot(y_bar, wide[window])
+        return x_bar, w_bar, cval_bar
+
+    def push(x_dot: Any, w_dot: Any, cval_dot: Any) -> Any:
+        moved: Any = 0.0
+        if x_dot is not None or cval_dot is not None:
+            x_dot = np.zeros(x.shape) if x_dot is None else x_dot
+            beyond = 0.0 if cval_dot is None else cval_dot
+            moved = correlated(x_dot, w, np.float64, mode, beyond, origins)
+        if w_dot is not None:
+            moved = moved + correlated(x, w_dot, np.float64, mode, call.cval, origins)
+        return moved
+
+    return back, push

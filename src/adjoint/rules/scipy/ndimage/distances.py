@@ -1,0 +1,81 @@
+"""Distances to the background, which depend on the image by what is background alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import ndimage as ni
+
+from adjoint.rules.numpy.operands import array_rule
+from adjoint.rules.refusal import NoDerivative, moves, refusal, refused_bar
+from adjoint.rules.registry import frule, non_differentiable
+
+
+def _slopes(places: Any, sampling: Any, y: Any) -> Any:
+    """∂y/∂sampling, along a first axis; 0 in the background."""
+    steps = places - np.indices(y.shape)
+    widths = np.broadcast_to(np.asarray(sampling, np.float64), (y.ndim,))
+    widths = widths.reshape(-1, *(1,) * y.ndim)
+    return widths * steps**2 / np.where(y == 0, 1.0, y)
+
+
+def _measured(input: Any, sampling: Any, both: bool) -> Any:
+    y, places = ni.distance_transform_edt(input, sampling, return_indices=True)
+    return y, places, (y, places) if both else y
+
+
+@array_rule(ni.distance_transform_edt, operands="sampling")
+def _(input, sampling=None, return_distances=True, return_indices=False):
+    if sampling is None or not return_distances:
+        return NotImplemented
+    y, places, result = _measured(input, sampling, return_indices)
+
+    def distances_back(y_bar: Any) -> Any:
+        y_bar = y_bar[0] if return_indices else y_bar
+        if y_bar is None:
+            return None, None
+        bars = np.sum(_slopes(places, sampling, y) * y_bar, tuple(range(1, 1 + y.ndim)))
+        return None, bars if np.ndim(sampling) else np.sum(bars)
+
+    return result, distances_back
+
+
+@frule.register(ni.distance_transform_edt)
+def _(dots, input, sampling=None, return_distances=True, return_indices=False):
+    if sampling is None or not return_distances:
+        return NotImplemented
+    y, places, result = _measured(input, sampling, return_indices)
+    if len(dots) < 2 or dots[1] is None:
+        return result, None
+    moved = np.broadcast_to(np.asarray(dots[1], np.float64), (y.ndim,))
+    y_dot = np.tensordot(moved, _slopes(places, sampling, y), 1)
+    return result, (y_dot, None) if return_indices else y_dot
+
+
+SAMPLING = NoDerivative("the sampling", "has no rule: use distance_transform_edt")
+
+
+@array_rule(ni.distance_transform_bf, operands="sampling")
+def _(input, metric="euclidean", sampling=None, return_distances=True, return_indices=False):
+    y = ni.distance_transform_bf(input, metric, sampling, return_distances, return_indices)
+    return y, lambda y_bar: (None, refused_bar(ni.distance_transform_bf, SAMPLING, y_bar))
+
+
+@frule.register(ni.distance_transform_bf)
+def _(
+    dots, input, metric="euclidean", sampling=None, return_distances=True, return_indices=False
+):  # fmt: skip
+    if any(map(moves, dots[2:3])):
+        raise refusal(ni.distance_transform_bf, SAMPLING)
+    return ni.distance_transform_bf(input, metric, sampling, return_distances, return_indices), None
+
+
+CONSTANT = """
+    binary_closing binary_dilation binary_erosion binary_fill_holes binary_hit_or_miss
+    binary_opening binary_propagation distance_transform_cdt find_objects generate_binary_structure
+    histogram iterate_structure label maximum_position minimum_position value_indices watershed_ift
+"""
+"""What tells the background from the rest, or counts."""
+
+non_differentiable(*[getattr(ni, name) for name in CONSTANT.split()])

@@ -1,0 +1,92 @@
+"""How `scipy.ndimage` goes on beyond the edges of an array, and the transpose of that.
+
+Along one axis, each position has a place inside, or none where the constant stands. The modes have
+the numbers that SciPy's compiled code knows them by.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+__all__ = ["CONSTANT", "MODES", "Along", "along", "constant", "extended", "folded", "widened"]
+
+NEAREST, WRAP, REFLECT, MIRROR, CONSTANT, GRID_WRAP, GRID_CONSTANT = MODES = range(7)
+
+OUTSIDE = -1
+
+
+class Along(NamedTuple):
+    """The place inside of each position along one axis, and how many come before the first."""
+
+    places: Any
+    before: int
+
+
+def along(n: int, size: int, origin: int, mode: int) -> Along:
+    """The positions that a window of that size meets on an axis of length `n`."""
+    before = size // 2 + origin
+    return Along(_places(n, before, size - 1 - before, mode), before)
+
+
+def _places(n: int, before: int, after: int, mode: int) -> Any:
+    position = np.arange(-before, n + after)
+    if mode == NEAREST:
+        return np.clip(position, 0, n - 1)
+    if mode in (WRAP, GRID_WRAP):
+        return position % n
+    if mode == REFLECT:
+        position = position % (2 * n)
+        return np.minimum(position, 2 * n - 1 - position)
+    if mode == MIRROR:
+        position = position % max(2 * n - 2, 1)
+        return np.minimum(position, 2 * n - 2 - position)
+    return np.where((position < 0) | (position >= n), OUTSIDE, position)
+
+
+def widened(shape: tuple[int, ...], sizes: Any, origins: Any, mode: int) -> list[Along]:
+    """`along` every axis."""
+    return [along(*given, mode) for given in zip(shape, sizes, origins, strict=True)]
+
+
+def extended(x: Any, axes: Any, cval: Any) -> Any:
+    """`x` with what stands beyond its edges; an axis is left as it is where there is ``None``."""
+    for axis, line in enumerate(axes):
+        if line is None:
+            continue
+        x = np.take(x, line.places, axis)
+        outside = line.places == OUTSIDE
+        if outside.any():
+            x = np.where(_standing(outside, axis, x.ndim), cval, x)
+    return x
+
+
+def folded(bar: Any, axes: Any, shape: tuple[int, ...]) -> tuple[Any, Any]:
+    """The transpose of `extended`: the cotangents of the array and of the constant."""
+    outer: Any = 0.0
+    for axis in reversed(range(len(shape))):
+        if axes[axis] is None:
+            continue
+        at, before = axes[axis]
+        after = before + shape[axis]
+        lines = np.moveaxis(bar, axis, 0)
+        inner = lines[before:after].copy()
+        for position in (*range(before), *range(after, len(at))):
+            if at[position] == OUTSIDE:
+                outer = outer + lines[position].sum()
+            else:
+                inner[at[position]] += lines[position]
+        bar = np.moveaxis(inner, 0, axis)
+    return bar, outer
+
+
+def _standing(flags: Any, axis: int, ndim: int) -> Any:
+    shape = [1] * ndim
+    shape[axis] = -1
+    return flags.reshape(shape)
+
+
+def constant(operands: int) -> tuple[Any, Any]:
+    """Both sweeps of a result that was rounded to integers."""
+    return lambda y_bar: (None,) * operands, lambda *dots: None

@@ -1,0 +1,222 @@
+"""Filters that pick one element of each window: the largest, the smallest, the one of some rank.
+
+The cotangent goes to the elements that are equal to the one picked, in equal shares; beyond the
+edges these may be the same element twice, or the constant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy.ndimage import _nd_image
+
+from adjoint.errors import RuleError
+from adjoint.rules.numpy.operands import severed
+from adjoint.rules.refusal import NoDerivative, refusal
+from adjoint.rules.registry import non_differentiable, substitute
+from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
+from adjoint.rules.scipy.ndimage.extending import along, constant, extended, folded, widened
+
+try:
+    from scipy.ndimage import _rank_filter_1d
+except ImportError:  # older versions have one function for all dimensions
+    _rank_filter_1d = None
+
+__all__ = ["Picks", "extreme", "extreme_along", "ranked", "ranked_along"]
+
+
+class Picks:
+    """Which elements of its window each result is equal to.
+
+    Parameters
+    ----------
+    x, cval, y
+        The array, what stands beyond its edges, and the result.
+    axes
+        How each axis goes on (`extending`).
+    footprint
+        The elements of the window that count.
+    added
+        What is added to each element of the window.
+    """
+
+    def __init__(
+        self, x: Any, cval: Any, y: Any, axes: Any, footprint: Any, added: Any = None
+    ) -> None:
+        self.x, self.y, self.axes, self.added = x, y, axes, added
+        self.starts = [tuple(start) for start in np.argwhere(footprint).tolist()]
+        self.wide = extended(x, axes, cval)
+        self.count: Any = sum(hit.astype(float) for _, _, hit in self.hits())
+        if not np.all(self.count):
+            raise RuleError("a filter returned what is not in its window")
+
+    def hits(self) -> Iterator[tuple[Any, Any, Any]]:
+        """Each place in the window, the elements that stand there, and whether they are picked."""
+        for start in self.starts:
+            window = tuple(slice(k, k + n) for k, n in zip(start, self.x.shape, strict=True))
+            values = self.wide[window]
+            if self.added is not None:
+                values = values + self.added[start]
+            values = values.astype(self.y.dtype)
+            yield start, window, (values == self.y) | (np.isnan(values) & np.isnan(self.y))
+
+    def back(self, y_bar: Any) -> tuple[Any, Any, Any]:
+        """The cotangents of the array, of what was added, and of the constant."""
+        share = np.asarray(y_bar, np.float64) / self.count
+        wide_bar = np.zeros(self.wide.shape)
+        added_bar = None if self.added is None else np.zeros(np.shape(self.added))
+        for start, window, hit in self.hits():
+            part = np.where(hit, share, 0.0)
+            wide_bar[window] += part
+            if added_bar is not None:
+                added_bar[start] = part.sum()
+        x_bar, cval_bar = folded(wide_bar, self.axes, self.x.shape)
+        return x_bar, added_bar, cval_bar
+
+    def push(self, x_dot: Any, added_dot: Any, cval_dot: Any) -> Any:
+        """The tangent of the result."""
+        x_dot = np.zeros(self.x.shape) if x_dot is None else x_dot
+        wide_dot = extended(x_dot, self.axes, 0.0 if cval_dot is None else cval_dot)
+        total: Any = 0.0
+        for start, window, hit in self.hits():
+            moved = wide_dot[window]
+            if added_dot is not None:
+                moved = moved + added_dot[start]
+            total = total + np.where(hit, moved, 0.0)
+        return total / self.count
+
+
+non_differentiable(Picks.hits)
+
+
+FAR = NoDerivative("the array", "is not known where a window is longer than the array")
+
+
+# ---- along one axis ------------------------------------------------------------------------------
+
+
+def _rule_along(call: Call) -> Any:
+    if severed(call.y, call.input):
+        return constant(2)
+    x, axis = call.input, call.axis
+    axes: list[Any] = [None] * x.ndim
+    axes[axis] = along(x.shape[axis], call.size, call.origin, call.mode)
+    window = [1] * x.ndim
+    window[axis] = call.size
+    picks = Picks(x, call.cval, call.y, axes, np.ones(window, bool))
+
+    def back(y_bar: Any) -> Any:
+        x_bar, _, cval_bar = picks.back(y_bar)
+        return x_bar, cval_bar
+
+    def push(x_dot: Any, cval_dot: Any) -> Any:
+        return picks.push(x_dot, None, cval_dot)
+
+    return back, push
+
+
+def extreme_along(input, size, axis, dtype, mode, cval, origin, minimum):
+    """The smallest or the largest of the `size` neighbours along one axis."""
+    y = np.empty(np.shape(input), dtype)
+    _nd_image.min_or_max_filter1d(input, size, axis, y, mode, cval, origin, minimum)
+    return y
+
+
+@substitute(_nd_image.min_or_max_filter1d)
+def _(input, size, axis, output, mode, cval, origin, minimum):
+    output[...] = extreme_along(input, size, axis, output.dtype, mode, cval, origin, minimum)
+
+
+def ranked_along(input, rank, size, dtype, mode, cval, origin, axis=0):
+    """The element of that rank among `size` neighbours in a line."""
+    y = np.empty(np.shape(input), dtype)
+    _rank_filter_1d.rank_filter(input, rank, size, y, mode, cval, origin)
+    return y
+
+
+def _ranked_rule_along(call: Call) -> Any:
+    if call.size // 2 + abs(call.origin) < len(call.input):
+        return _rule_along(call)
+
+    def refuse(*_: Any) -> Any:  # SciPy then reads other elements than elsewhere
+        raise refusal(ranked_along, FAR)
+
+    return refuse, refuse
+
+
+matrix_rule(extreme_along, "input cval")(_rule_along)
+if _rank_filter_1d is not None:
+    matrix_rule(ranked_along, "input cval")(_ranked_rule_along)
+
+    @substitute(_rank_filter_1d.rank_filter)
+    def _(input, rank, size, output, mode, cval, origin):
+        output[...] = ranked_along(input, rank, size, output.dtype, mode, cval, origin)
+
+
+# ---- along all axes ------------------------------------------------------------------------------
+
+
+def extreme(input, footprint, structure, dtype, mode, cval, origins, minimum):
+    """The smallest difference from, or the largest sum with, what stands in the window."""
+    y = np.empty(np.shape(input), dtype)
+    _nd_image.min_or_max_filter(input, footprint, structure, y, mode, cval, origins, minimum)
+    return y
+
+
+@substitute(_nd_image.min_or_max_filter)
+def _(input, footprint, structure, output, mode, cval, origins, minimum):
+    dtype = output.dtype
+    output[...] = extreme(input, footprint, structure, dtype, mode, cval, origins, minimum)
+
+
+@matrix_rule(extreme, "input structure cval")
+def _(call: Call) -> Any:
+    if severed(call.y, call.input):
+        return constant(3)
+    x, structure, sign = call.input, call.structure, -1.0 if call.minimum else 1.0
+    axes = widened(x.shape, call.footprint.shape, call.origins, call.mode)
+    added = None if structure is None else sign * np.reshape(structure, call.footprint.shape)
+    picks = Picks(x, call.cval, call.y, axes, call.footprint, added)
+
+    def back(y_bar: Any) -> Any:
+        x_bar, added_bar, cval_bar = picks.back(y_bar)
+        of_structure = None if added_bar is None else sign * added_bar
+        return x_bar, of_structure, cval_bar
+
+    def push(x_dot: Any, structure_dot: Any, cval_dot: Any) -> Any:
+        moved = None if structure_dot is None else sign * structure_dot
+        return picks.push(x_dot, moved, cval_dot)
+
+    return back, push
+
+
+def ranked(input, rank, footprint, dtype, mode, cval, origins):
+    """The element of that rank among those in the window."""
+    y = np.empty(np.shape(input), dtype)
+    _nd_image.rank_filter(input, rank, footprint, y, mode, cval, origins)
+    return y
+
+
+@substitute(_nd_image.rank_filter)
+def _(input, rank, footprint, output, mode, cval, origins):
+    output[...] = ranked(input, rank, footprint, output.dtype, mode, cval, origins)
+
+
+@matrix_rule(ranked, "input cval")
+def _(call: Call) -> Any:
+    if severed(call.y, call.input):
+        return constant(2)
+    x, footprint = call.input, call.footprint
+    axes = widened(x.shape, footprint.shape, call.origins, call.mode)
+    picks = Picks(x, call.cval, call.y, axes, footprint)
+
+    def back(y_bar: Any) -> Any:
+        x_bar, _, cval_bar = picks.back(y_bar)
+        return x_bar, cval_bar
+
+    def push(x_dot: Any, cval_dot: Any) -> Any:
+        return picks.push(x_dot, None, cval_dot)
+
+    return back, push
