@@ -19,6 +19,7 @@ from adjoint.rules.registry import primitive
 from adjoint.run.accumulate import Poison
 from adjoint.run.attribute_writes import class_dict
 from adjoint.run.dispatch import call_keywords, class_attribute
+from adjoint.run.iterator import Iterator
 from adjoint.run.memory import ABSENT, Memory
 from adjoint.run.native import watched
 from adjoint.run.place import current_module, current_place
@@ -259,7 +260,8 @@ def _new_abstract(record: list[Any], slot: int, /, *args: Any, **kwargs: Any) ->
 @primitive(type)
 def _type(record: list[Any], slot: int, /, *args: Any, **kwargs: Any) -> Any:
     if len(args) == 1:
-        return type(args[0])
+        kind = type(args[0])
+        return args[0].__class__ if issubclass(kind, Iterator) else kind
     if len(args) != 3:
         return NotImplemented
     return make_class(type, record, slot, args, kwargs)

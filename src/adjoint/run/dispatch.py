@@ -20,6 +20,7 @@ from adjoint.rules.projection import REALS
 from adjoint.rules.registry import Direct, Rules, direct, direct_rule, lookup, methods, table
 from adjoint.run.accumulate import Poison
 from adjoint.run.functions import call_unit, known_unit, unit_of
+from adjoint.run.iterator import Iterator
 from adjoint.run.memory import Memory, refused
 from adjoint.run.native import native, watched
 from adjoint.run.reach import reaches
@@ -267,7 +268,9 @@ def run_rules(
             return y
     y = run_closure_rules(record, slot, f, rules, args, kwargs)
     if y is DECLINED and rules.substitute is not None:
-        return call_function(record, slot, rules.substitute, args, kwargs)
+        y = call_function(record, slot, rules.substitute, args, kwargs)
+        if type(f) is type and issubclass(type(y), Iterator):
+            y.stands_for = f  # ``filter``, ``itertools.cycle``: written as a generator
     return y
 
 

@@ -8,6 +8,7 @@ backwards: it is sent the cotangent of what was yielded and gives that of what w
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import FrameType, GeneratorType
 from typing import Any
 
 from adjoint.rules.registry import primitive
@@ -22,6 +23,8 @@ class Generator(Iterator):
     """What a call of a generator function gives inside differentiated code; it behaves as a
     generator does."""
 
+    stands_for = GeneratorType
+
     def __init__(
         self,
         memory: Memory,
@@ -31,7 +34,7 @@ class Generator(Iterator):
         name: str,
     ) -> None:
         super().__init__(memory)
-        self.__name__ = name
+        self.__name__ = self.__qualname__ = name
         self._forward, self._record, self._reverse = forward, record, reverse
 
     def __repr__(self) -> str:
@@ -41,6 +44,16 @@ class Generator(Iterator):
     def gi_running(self) -> bool:
         """Whether its body is being run."""
         return bool(self._forward.gi_running)
+
+    @property
+    def gi_suspended(self) -> bool:
+        """Whether it waits at a ``yield``."""
+        return bool(self._forward.gi_suspended)
+
+    @property
+    def gi_frame(self) -> FrameType | None:
+        """The frame of its body; ``None`` when it has come to an end."""
+        return self._forward.gi_frame  # type: ignore[no-any-return]
 
     def send(self, value: Any) -> Any:
         """Resume, from code that is not differentiated."""

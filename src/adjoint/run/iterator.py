@@ -14,11 +14,25 @@ class Iterator:
 
     Subclasses define ``step(record, slot)``: compute the next element, leave its pullback (of one
     cotangent, with effects on memory only) in the slot, or raise `StopIteration`.
+
+    Attributes
+    ----------
+    stands_for
+        The type that it has without us, which is what ``isinstance`` and ``type`` are told.
     """
+
+    stands_for: type | None = None
 
     def __init__(self, memory: Memory) -> None:
         self.memory = memory
         self._unseen: list[tuple[list[Any], Any]] = []
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        return self.stands_for or type(self)
+
+    def __repr__(self) -> str:
+        return f"<{self.__class__.__name__} object at {id(self):#x}>"
 
     def __iter__(self) -> Iterator:
         return self

@@ -37,6 +37,11 @@ __all__ = [
 ]
 
 
+_OF_LISTS: type = type(iter([1]))
+_OF_TUPLES: type = type(iter((1,)))
+_BY_SUBSCRIPT: type = type(iter(np.zeros(1)))
+
+
 class Items(Iterator):
     """The elements of a list or tuple, by index, as Python's own iterator sees them."""
 
@@ -44,6 +49,10 @@ class Items(Iterator):
         super().__init__(memory)
         self.xs, self.i = xs, 0
         self.base: Any = list if isinstance(xs, list) else tuple
+        self.stands_for = _OF_LISTS if self.base is list else _OF_TUPLES
+
+    def __length_hint__(self) -> int:
+        return max(size_of(self.xs) - self.i, 0)
 
     def step(self, record: list[Any], slot: int) -> Any:
         xs, i, memory = self.xs, self.i, self.memory
@@ -65,6 +74,8 @@ class Rows(Iterator):
     Their cotangents are collected in the shadow of the iterator, and given to the array by the
     pullback of ``iter``.
     """
+
+    stands_for = _BY_SUBSCRIPT
 
     def __init__(self, memory: Memory, x: np.ndarray[Any, Any]) -> None:
         super().__init__(memory)
@@ -111,6 +122,7 @@ class Entries(Iterator):
     def __init__(self, memory: Memory, owner: Any, view: Iterable[Any], which: str) -> None:
         super().__init__(memory)
         self.owner, self.view, self.which = owner, iter(view), which
+        self.stands_for = type(self.view)
 
     def step(self, record: list[Any], slot: int) -> Any:
         memory, owner, which = self.memory, self.owner, self.which
@@ -145,8 +157,11 @@ class Entries(Iterator):
 class Zip(Iterator):
     """``zip`` and ``enumerate``: tuples of the elements of other iterators."""
 
-    def __init__(self, memory: Memory, parts: list[Any], strict: bool = False) -> None:
+    def __init__(
+        self, memory: Memory, parts: list[Any], strict: bool = False, kind: type = zip
+    ) -> None:
         super().__init__(memory)
+        self.stands_for = kind
         self.parts, self.strict = parts, strict
 
     def step(self, record: list[Any], slot: int) -> Any:
@@ -204,6 +219,8 @@ class Count(Iterator):
 class Map(Iterator):
     """``map(f, *iterables)``."""
 
+    stands_for = map
+
     def __init__(self, memory: Memory, f: Any, parts: list[Any]) -> None:
         super().__init__(memory)
         self.f, self.parts = f, parts
@@ -235,6 +252,7 @@ class Native(Iterator):
     def __init__(self, memory: Memory, source: Any) -> None:
         super().__init__(memory)
         self.source, self.iterator = source, iter(source)
+        self.stands_for = type(self.iterator)
         self.enters = type(source) not in PLAIN and reaches((source,))
         self._known: frozenset[int] | None = None
 
@@ -300,6 +318,8 @@ class UserIterator(Iterator):
 
 class BySubscript(Iterator):
     """An object of a Python class with ``__getitem__`` and without ``__iter__``."""
+
+    stands_for = _BY_SUBSCRIPT
 
     def __init__(self, memory: Memory, xs: Any) -> None:
         super().__init__(memory)

@@ -35,7 +35,8 @@ def _parts(record: list[Any], slot: int, iterables: tuple[Any, ...], before: int
 def _(record: list[Any], slot: int, xs: Any, *sentinel: Any) -> Any:
     if sentinel:
         return NotImplemented
-    return _parts(record, slot, (xs,), 0)[0]
+    iterator = _parts(record, slot, (xs,), 0)[0]
+    return iterator.iterator if type(iterator) is UserIterator else iterator
 
 
 @substitute(iter)
@@ -102,7 +103,7 @@ def _(record: list[Any], slot: int, iterable: Any, *start: Any, **options: Any) 
     parts = _parts(record, slot, (iterable,), 0)
     _pad(record, slot, len(start) + len(options))
     first = start[0] if start else options.get("start", 0)
-    return Zip(record[0], [Count(record[0], first), parts[0]])
+    return Zip(record[0], [Count(record[0], first), parts[0]], kind=enumerate)
 
 
 @primitive(map)
@@ -126,6 +127,10 @@ class Backwards(Items):
     def __init__(self, memory: Any, xs: Any) -> None:
         super().__init__(memory, xs)
         self.i = size_of(xs) - 1
+        self.stands_for = type(reversed([])) if self.base is list else reversed
+
+    def __length_hint__(self) -> int:
+        return self.i + 1
 
     def step(self, record: list[Any], slot: int) -> Any:
         xs, i, memory = self.xs, self.i, self.memory

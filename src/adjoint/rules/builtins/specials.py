@@ -14,6 +14,7 @@ from typing import Any
 
 from adjoint.rules.registry import primitive
 from adjoint.run.dispatch import bound_special, call, call_function, class_attribute
+from adjoint.run.iterator import Iterator
 from adjoint.run.native import native
 from adjoint.run.reach import Asks
 from adjoint.run.structure import by_value
@@ -123,8 +124,9 @@ def _by_metaclass(f: Callable[..., bool], name: str) -> None:
 
 
 def _pretends(kind: type) -> bool:
-    """Whether an object computes its ``__class__``."""
-    return type(class_attribute(kind, "__class__")) is property
+    """Whether an object computes its ``__class__`` in code of the user's."""
+    own = class_attribute(kind, "__class__")
+    return type(own) is property and not issubclass(kind, Iterator)
 
 
 _by_metaclass(isinstance, "__instancecheck__")

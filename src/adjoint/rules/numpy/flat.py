@@ -106,6 +106,8 @@ non_differentiable(_owner, _places, _count, (np.flatiter, "__len__"))
 class Elements(Iterator):
     """What remains of a flat iterator, which knows how far it is."""
 
+    stands_for = np.flatiter
+
     def __init__(self, memory: Memory, flat: Any) -> None:
         super().__init__(memory)
         self.flat = flat

@@ -1,0 +1,105 @@
+"""Code that asks what kind of iterator it was given."""
+
+import collections.abc
+import inspect
+import itertools
+import operator
+import types
+
+import numpy as np
+
+from tests.corpus.registry import case
+
+
+def listed(xs):
+    if isinstance(xs, types.GeneratorType | map | zip | filter | enumerate):
+        return list(xs)
+    return xs
+
+
+@case(1.3)
+def generators(x):
+    def produce():
+        yield x
+        yield x * x
+
+    g, h = produce(), (v * x for v in (1.0, 2.0))
+    if not inspect.isgenerator(g) or type(h) is not types.GeneratorType:
+        return x
+    return listed(g)[1] + len(listed(h)) * listed(v * x for v in (1.0, 2.0))[1]
+
+
+@case([0.5, 1.5, -0.7])
+def builtin_iterators(xs):
+    kinds = (
+        (map(abs, xs), map),
+        (zip(xs, xs), zip),
+        (enumerate(xs), enumerate),
+        (filter(None, xs), filter),
+        (reversed(xs), type(reversed([]))),
+        (iter(xs), type(iter([]))),
+        (iter(tuple(xs)), type(iter(()))),
+        (iter({"a": xs[0]}.values()), type(iter({}.values()))),
+        (iter(np.array(xs)), type(iter(np.zeros(1)))),
+        (itertools.cycle(xs), itertools.cycle),
+        (itertools.chain(xs, xs), itertools.chain),
+        (itertools.accumulate(xs), itertools.accumulate),
+        (itertools.islice(xs, 2), itertools.islice),
+        (itertools.takewhile(bool, xs), itertools.takewhile),
+    )
+    total = 0.0
+    for i, (iterator, kind) in enumerate(kinds):
+        first = next(iter(iterator))
+        while isinstance(first, tuple):
+            first = first[-1]
+        if isinstance(iterator, kind) and type(iterator) is kind:
+            total = total + (i + 1) * first * xs[1]
+        if not isinstance(iterator, collections.abc.Iterator):
+            total = 0.0
+    return total
+
+
+@case(0.7)
+def state_of_a_generator(x):
+    def produce():
+        yield x
+
+    g = produce()
+    before = inspect.getgeneratorstate(g)
+    value = next(g)
+    during = inspect.getgeneratorstate(g)
+    rest = sum(g)
+    after = inspect.getgeneratorstate(g)
+    states = (before, during, after)
+    if states == (inspect.GEN_CREATED, inspect.GEN_SUSPENDED, inspect.GEN_CLOSED):
+        return value * x + rest
+    return rest
+
+
+@case([0.5, 1.5, -0.7])
+def hints_of_length(xs):
+    left = iter(xs)
+    first = next(left)
+    return first * operator.length_hint(left) * operator.length_hint(reversed(xs))
+
+
+class Countdown:
+    def __init__(self, x):
+        self.x, self.steps = x, 0
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        self.steps += 1
+        if self.steps > 3:
+            raise StopIteration
+        return self.x * self.steps
+
+
+@case(1.1)
+def own_iterator_is_itself(x):
+    made = Countdown(x)
+    same = iter(made)
+    first = next(same)
+    return first * same.steps * sum(same) if same is made else 0.0 * x
