@@ -4,7 +4,6 @@ what it is given."""
 from __future__ import annotations
 
 import functools
-import gc
 import weakref
 from collections import OrderedDict, deque
 from collections.abc import Iterable
@@ -25,7 +24,7 @@ from adjoint.run.by_class import ByClass
 from adjoint.run.facts import facts_of
 from adjoint.run.iterator import Iterator
 from adjoint.run.snapshot import LEAVES, contents
-from adjoint.run.structure import fields_of
+from adjoint.run.structure import fields_of, held_by_c
 from adjoint.run.watch import is_the_users
 
 __all__ = ["COMPARED", "HASHED", "INDEXED", "STAND_INS", "Asks", "has_code", "reaches"]
@@ -117,7 +116,7 @@ def _inside(value: Any, kind: type) -> list[Any]:
         return [value()]
     if kind in _NOTHING or issubclass(kind, np.generic):
         return []
-    return gc.get_referents(value)
+    return held_by_c(value)
 
 
 # ---- special methods -----------------------------------------------------------------------------

@@ -40,6 +40,7 @@ __all__ = [
     "by_value",
     "deposit",
     "fields_of",
+    "held_by_c",
     "is_partly_c",
     "is_record",
     "owner_of",
@@ -118,6 +119,22 @@ def owner_of(view: Any) -> Any:
     """The mapping behind a view of a dict or a proxy; ``view.mapping`` is a proxy, which only the
     collector looks through."""
     return gc.get_referents(view)[0]
+
+
+def held_by_c(owner: Any) -> list[Any]:
+    """What an object of C holds, as far as the collector sees it.
+
+    A list or tuple that C keeps room in is not full: to iterate over it would end the interpreter.
+    """
+    found: list[Any] = []
+    for item in gc.get_referents(owner):
+        if type(item) is list or type(item) is tuple:
+            elements = gc.get_referents(item)
+            if len(elements) < len(item):
+                found += elements
+                continue
+        found.append(item)
+    return found
 
 
 class _Slots:

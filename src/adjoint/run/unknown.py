@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable, Container, Iterator, Sequence
 from types import (
     BuiltinMethodType,
@@ -36,7 +35,15 @@ from adjoint.run.memory import (
 from adjoint.run.native import Region
 from adjoint.run.place import current_place
 from adjoint.run.reach import reaches
-from adjoint.run.structure import ATOMS, by_value, fields_of, is_partly_c, is_record, slots_of
+from adjoint.run.structure import (
+    ATOMS,
+    by_value,
+    fields_of,
+    held_by_c,
+    is_partly_c,
+    is_record,
+    slots_of,
+)
 from adjoint.run.unseen import package_of, run_checked
 from adjoint.run.views import is_seen_as_stored
 from adjoint.run.watch import HIDING, is_the_users
@@ -413,7 +420,7 @@ def _parts(owner: Any) -> Iterator[tuple[Any, Any, Any]]:
         if not is_record(owner) or is_partly_c(
             type(owner)
         ):  # something of C: what the collector sees in it
-            for item in gc.get_referents(owner):
+            for item in held_by_c(owner):
                 if item is not fields and not isinstance(item, ModuleType | str):
                     if not isinstance(item, type) or item is not type(owner):
                         yield "*", item, owner

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.errors import MutationError
-from adjoint.run.memory import Memory, refused, root_of, swap_contents
+from adjoint.run.memory import ABSENT, Memory, refused, root_of, swap_contents
 from adjoint.run.native import Lent, Region
 from adjoint.run.place import from_the_users_place
 from adjoint.run.snapshot import Snapshot
@@ -124,9 +124,12 @@ def _check_deep(f: Any, held: Snapshot) -> None:
     """What was given holds, a few steps away, something that was changed and may carry a
     derivative."""
     for kept in held.changes():
-        if any(type(value) not in ATOMS for pair in kept.pairs() for value in pair):
+        if any(type(value) not in _WITHOUT for pair in kept.pairs() for value in pair):
             raise _error_of(f, f"changed a {type(kept.owner).__name__} inside what it was given")
 
+
+_WITHOUT = ATOMS | {bytes, type(ABSENT)}
+"""Types of what has no derivative to be lost: a file that is closed notes that in its fields."""
 
 _FUNCTIONS = frozenset({FunctionType, MethodType, functools.partial})
 
@@ -197,7 +200,11 @@ def changed(value: Any, saved: Any) -> bool:
         )
     if isinstance(value, set | array.array):
         return bool(value != saved)
-    current = value if isinstance(value, dict) else value.__dict__
-    return len(current) != len(saved) or any(
-        current.get(key, saved) is not item for key, item in saved.items()
-    )
+    if isinstance(value, dict):
+        return len(value) != len(saved) or any(
+            value.get(key, saved) is not item for key, item in saved.items()
+        )
+    now = value.__dict__
+    names = now.keys() | saved.keys()
+    pairs = [(saved.get(name, ABSENT), now.get(name, ABSENT)) for name in names]
+    return any(old is not new and {type(old), type(new)} - _WITHOUT for old, new in pairs)
