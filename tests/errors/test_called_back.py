@@ -20,7 +20,6 @@ import threading
 import time
 import unittest.mock
 import warnings
-import weakref
 import xml.etree.ElementTree as ElementTree
 
 import numpy as np
@@ -145,13 +144,6 @@ def by_mock(x):
     notes = []
     noting = unittest.mock.Mock(side_effect=lambda v: notes.append(v * 2))
     noting(x)
-    return sum(notes)
-
-
-def by_finalizer(x):
-    notes = []
-    thing = Plain()
-    weakref.finalize(thing, lambda: notes.append(x * 2))()
     return sum(notes)
 
 
@@ -299,7 +291,6 @@ REFUSED = [
     (by_standard_output, 'print("text")', "File.write", "print"),
     (by_callback_of_c, "called(2.0)", "<lambda>", "CFunctionType"),
     (by_mock, "noting(x)", "<lambda>", "unittest.mock"),
-    (by_finalizer, "weakref.finalize(thing", "<lambda>", "weakref.finalize"),
     (by_database, 'connection.execute("select noted(2)")', "<lambda>", "Connection.execute"),
     (by_codec, '"é".encode("ascii", "noting")', "<lambda>", "str.encode"),
     (by_writer, "csv.writer(file).writerow([1, 2])", "File.write", "writerow"),

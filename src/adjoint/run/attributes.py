@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from types import CellType, FunctionType, MethodType, ModuleType
+from types import CellType, FrameType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,7 @@ from adjoint.run.memory import Memory, refused
 from adjoint.run.native import watched
 from adjoint.run.structure import ATOMS, by_value, fields_of, has_field, slot_owner
 from adjoint.run.unknown import is_opaque, run_unknown
-from adjoint.run.watch import is_of_the_library
+from adjoint.run.watch import is_of_the_library, is_the_users
 
 __all__ = ["ATTRIBUTES", "attribute", "plain_attribute", "read_global"]
 
@@ -305,6 +305,8 @@ def _by_class(record: list[Any], slot: int, obj: Any, kind: type, name: str, sta
         return linked(record, slot, _nothing, call_keywords, getter, (static, obj, kind), {})
     if type(obj) is CellType and name == "cell_contents":
         return _cell_contents(record, slot, obj)
+    if type(obj) is FrameType and name == "f_locals":
+        _check_frame(obj)
     for base in kind.__mro__:
         if name in vars(base):
             if by_value(vars(base)[name]):
@@ -323,6 +325,16 @@ def _by_class(record: list[Any], slot: int, obj: Any, kind: type, name: str, sta
 def _is_property(descriptor: type) -> bool:
     """Whether a class of descriptors is a property that reads as properties do."""
     return issubclass(descriptor, property) and type(descriptor.__get__) in C_METHODS
+
+
+def _check_frame(frame: FrameType) -> None:
+    """What runs in place of a function has other variables."""
+    if not is_the_users(frame.f_code, frame.f_globals):
+        raise refused(
+            "the variables of a frame are read inside differentiated code: those of a function that"
+            " is differentiated are not in its frame",
+            "pass them as arguments, or call locals() in the function itself",
+        )
 
 
 def _cell_contents(record: list[Any], slot: int, cell: CellType) -> Any:

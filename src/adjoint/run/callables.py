@@ -77,7 +77,11 @@ def _builtin(
         from adjoint.run.construct import construct
 
         return construct(record, slot, owner, args, kwargs, by_metaclass=False)
-    if type(f) is types.MethodWrapperType and f.__name__ == "__call__":
+    if (
+        type(f) is types.MethodWrapperType
+        and f.__name__ == "__call__"
+        and class_attribute(type(owner), "__call__") is vars(f.__objclass__).get("__call__")
+    ):
         return call_keywords(record, slot, owner, args, kwargs)
     if type(f) is types.MethodWrapperType and issubclass(f.__objclass__, type):
         operands = (owner, *args)  # what a metaclass has called by ``super()``

@@ -18,6 +18,7 @@ from adjoint.run.dispatch import (
     method_rules,
     run_rules,
 )
+from adjoint.run.going import check_finalizer
 from adjoint.run.memory import Memory
 from adjoint.run.native import watched
 from adjoint.run.reach import has_code
@@ -43,6 +44,7 @@ def construct(
         y = run_rules(record, slot, cls, rules, args, kwargs)
         if y is not DECLINED:
             return y
+    check_finalizer(cls)
     meta_call = type(cls).__call__
     if is_inert(cls) and not issubclass(cls, type):
         why = f"belongs to '{cls.__module__.partition('.')[0]}', which is left alone"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from types import CodeType
 from typing import Any
 
-__all__ = ["Facts", "facts_of"]
+__all__ = ["Facts", "facts_of", "is_harmless"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,14 +118,15 @@ def _read(code: CodeType) -> Facts:
     names = frozenset(code.co_names)
     stores = [i.argval for i in instructions if i.opname in ("STORE_DEREF", "DELETE_DEREF")]
     return Facts(
-        quiet=all(map(_is_harmless, instructions)),
+        quiet=all(map(is_harmless, instructions)),
         names=None if names & _ANY_NAME else names,
         into_containers=any(map(_takes_elements, instructions)),
         assigned=frozenset(stores) & frozenset(code.co_freevars),
     )
 
 
-def _is_harmless(instruction: dis.Instruction) -> bool:
+def is_harmless(instruction: dis.Instruction) -> bool:
+    """Whether an instruction can store nothing that outlives its function."""
     name = instruction.opname
     if name in _WRITES or name == "PUSH_NULL":  # the call of something that a variable holds
         return False

@@ -17,6 +17,7 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, ItemsView, Iterator
 from types import FunctionType
 from typing import Any, TypeVar
+from weakref import ref
 
 import numpy as np
 
@@ -92,6 +93,7 @@ def _asks_user(key: Any) -> bool:
     return kind not in _PLAIN_KEYS and (
         kind is tuple
         or kind is frozenset
+        or issubclass(kind, ref)  # equal as long as what they refer to is there
         or type(kind.__hash__) is FunctionType
         or type(kind.__eq__) is FunctionType
     )
@@ -476,15 +478,16 @@ def swap_item(entry: list[Any]) -> None:
     """``[swap, mapping, key, saved]``: one key of a dict; `ABSENT` for a key that is not there.
 
     A key that comes back is the last one. Rewound memory is read by key only, and the writes that
-    follow are made again before anyone sees the order.
+    follow are made again before anyone sees the order. What a weak key referred to may have gone,
+    and the key with it.
     """
     _, mapping, key, saved = entry
     base = dict if type(mapping) is dict else base_of(mapping)
     entry[3] = dict.get(mapping, key, ABSENT)
-    if saved is ABSENT:
-        base.__delitem__(mapping, key)
-    else:
+    if saved is not ABSENT:
         base.__setitem__(mapping, key, saved)
+    elif entry[3] is not ABSENT:
+        base.__delitem__(mapping, key)
 
 
 def swap_end(entry: list[Any]) -> None:

@@ -42,7 +42,6 @@ LEFT_ALONE = frozenset(
         "linecache",
         "traceback",
         "contextvars",
-        "weakref",
         "fractions",
         "numbers",
         "pathlib",
@@ -73,7 +72,7 @@ HIDING = frozenset(
 
 _TRUSTED = LEFT_ALONE | frozenset(
     "codecs datetime encodings enum genericpath io json locale ntpath numpy os posixpath stat"
-    " string time token types".split()
+    " string time token types weakref".split()
 )
 """Packages whose own code stores nothing unseen; what they call back is watched."""
 
