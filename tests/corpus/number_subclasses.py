@@ -2,6 +2,8 @@
 
 import math
 
+import numpy as np
+
 from tests.corpus.registry import case
 
 
@@ -62,3 +64,54 @@ def numbers_with_tags(x):
     a = Tagged(x, "km")
     b = -a
     return b * a + len(b.tag) * a + max(a, b) + sum([a, b], 1.0)
+
+
+class Reflecting(float):
+    """Numbers that are no floats leave these to it; so do floats, from which it is derived."""
+
+    def __rmul__(self, other):
+        return float(self) * 100 * other
+
+    def __radd__(self, other):
+        return float(self) * 7 + other
+
+    def __rsub__(self, other):
+        return float(self) * 5 - other
+
+    def __rtruediv__(self, other):
+        return float(self) * 3 * other
+
+    def __rpow__(self, other):
+        return float(self) * 11 * other
+
+    def __rdivmod__(self, other):
+        return float(self) * 19, other
+
+
+@case(1.3)
+def reflected_operators(x):
+    total = 0.0
+    for i, other in enumerate((2, True, 2.0, x)):
+        r = Reflecting(x + i)
+        total = total + other * r + (other + r) + (other - r) * i + other / r + other**r
+        total = total + divmod(other, r)[0] + pow(other, r)
+    return total + sum([1, Reflecting(x)])
+
+
+@case(1.3)
+def reflected_beside_numbers_of_numpy(x):
+    total = 0.0
+    for other in (np.float64(2.0), np.int64(2), np.float32(2.0), np.array([2.0, 3.0])):
+        r = Reflecting(x)
+        total = total + np.sum(other * r + (other + r) + (other - r) + other / r + other**r)
+    return total
+
+
+class Fixed(float):
+    def __float__(self):
+        return 3.0
+
+
+@case(1.3)
+def own_conversion(x):
+    return float(Fixed(x)) * x + math.sin(Fixed(x)) + Fixed(x) * x

@@ -70,6 +70,8 @@ def _special(names: Names, value: Any) -> Any:
     kind = type(value)
     if kind in LEAVES or not _NUMERIC.of(kind):
         return None
+    if names[0] == "__float__" and issubclass(kind, float):
+        return None  # a float already, whatever its class says
     for name in names:
         special = class_attribute(kind, name)
         if special is not None:

@@ -221,6 +221,13 @@ for _f in (
 for _f in BINARY:
     primitive(_f)(_as_primitive(_f, BINARY[_f]))
 primitive(divmod)(_as_primitive(divmod, run_divmod))
+
+
+@primitive(pow)
+def _power(record: list[Any], slot: int, *args: Any) -> Any:
+    return BINARY[operator.pow](record, slot, *args) if len(args) == 2 else NotImplemented
+
+
 primitive(slice)(build_slice)
 for _f in BINARY:
     # The same called by the name of the method: x.__iadd__(y).

@@ -35,6 +35,7 @@ from adjoint.run.protocol import (
     REALS,
     binary,
     is_number,
+    overrides,
     protocol,
     special_method,
     unary,
@@ -129,7 +130,7 @@ def _in_place(op: Any, plain: Callable[..., Any], special: str, name: str) -> Ca
 
 def run_divmod(record: list[Any], slot: int, a: Any, b: Any) -> Any:
     """``divmod(a, b)`` of objects; of numbers it has a rule."""
-    if is_number(a) and is_number(b):
+    if is_number(a) and is_number(b) and not overrides(divmod, a, b):
         return NotImplemented
     return protocol(record, slot, divmod, "divmod", a, b)
 

@@ -39,6 +39,7 @@ __all__ = [
     "base_unary",
     "binary",
     "is_number",
+    "overrides",
     "protocol",
     "python_method",
     "special_method",
@@ -81,7 +82,7 @@ def binary(record: list[Any], slot: int, op: Any, a: Any, b: Any, only: int | No
                 if sealed is not None:
                     record[slot] = sealed
                     return y
-    if _overrides(op, a, b):
+    if overrides(op, a, b):
         return protocol(record, slot, op, op.__name__.rstrip("_"), a, b)
     a, b = plain_number(a), plain_number(b)  # the class says nothing of this operator
     numbers = is_number(a) and is_number(b)
@@ -203,7 +204,17 @@ def _exchanged(bars: tuple[Any, ...]) -> tuple[Any, ...]:
     return (None, bars[2], bars[1])
 
 
-def _overrides(op: Any, a: Any, b: Any) -> bool:
+def _as_numpy_does(value: Any) -> Any:
+    """A number of a class that is derived from float counts as one of double precision."""
+    plain = plain_number(value)
+    return float64(plain) if type(plain) is float and type(value) is not float else plain
+
+
+def _as_they_are(bars: tuple[Any, ...]) -> tuple[Any, ...]:
+    return bars
+
+
+def overrides(op: Any, a: Any, b: Any) -> bool:
     """Whether the class of a number or an array says itself what the operator does."""
     name = op.__name__.rstrip("_")
     left, right = type(a), type(b)
@@ -311,6 +322,14 @@ def special_method(inner: list[Any], kind: type, special: str, operands: tuple[A
             y = _by_ufunc(inner, special, operands)
             if y is not DECLINED:
                 return y
+            if special in _BY_SPECIAL and all(map(is_number, operands)):
+                ufunc, swapped = _BY_SPECIAL[special]
+                numbers = tuple(map(_as_numpy_does, operands))
+                arrange = _exchanged if swapped else _as_they_are
+                given = numbers[::-1] if swapped else numbers
+                return linked(inner, 1, arrange, call_keywords, ufunc, given, {})
+        elif f(*operands) is NotImplemented:
+            return NotImplemented  # int leaves it to a class that is derived from float
         rules = method_rules(kind, special)
         if rules is not None and all(map(is_number, operands)):
             y = run_rules(inner, 1, f, rules, operands, {})

@@ -83,7 +83,7 @@ def _(*args):
     if not args:
         return 0.0, lambda y_bar: (None,)
     (x,) = args
-    if not is_numeric(x):
+    if not is_numeric(x) or type(getattr(type(x), "__float__", None)) is FunctionType:
         # Text is a constant; what has a method of its own is run by that.
         if not isinstance(x, str | bytes):
             return NotImplemented
