@@ -100,8 +100,8 @@ def _builtin(
             return y
     kind = _class_of_method(f, owner)
     rules = method_rules(kind, f.__name__)
-    if rules is None:
-        return run_unknown(record[0], record, slot, f, args, kwargs)
+    if rules is None:  # functions that pybind11 makes are bound to a record of themselves
+        return _ruled_or_unknown(record, slot, f, table.get(f), args, kwargs)
     y = linked(
         record,
         slot,
@@ -298,8 +298,9 @@ def call_object(
     record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     """Any other callable: an object of a class with ``__call__``, or something of C."""
-    if args and is_cython(f):
-        rules = method_rules(type(args[0]), f.__name__)
+    kind = _class_of_cython(f, args[0]) if args and is_cython(f) else None
+    if kind is not None:
+        rules = method_rules(kind, f.__name__)
     else:
         # An object with a hash or an equality of its own is not looked up: that would run the
         # user's code.
@@ -327,6 +328,15 @@ def call_object(
         if y is not DECLINED:
             return y
     return _ruled_or_unknown(record, slot, f, None, args, kwargs)
+
+
+def _class_of_cython(f: Any, obj: Any) -> type | None:
+    """The class of Cython's that `f` is a method of, if `obj` is of it; a function of a module may
+    have the name of any method."""
+    for base in type(obj).__mro__:
+        if vars(base).get(f.__name__) is f:
+            return base
+    return None
 
 
 def _of_bound(bars: tuple[Any, ...]) -> tuple[Any, ...]:

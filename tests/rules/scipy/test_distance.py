@@ -1,4 +1,4 @@
-"""`adjoint.rules.scipy.distance`."""
+"""`adjoint.rules.scipy.spatial.distance`."""
 
 import numpy as np
 import pytest
@@ -6,16 +6,21 @@ from scipy.spatial import distance
 
 import adjoint as ad
 from adjoint.rules.registry import rrule
+from adjoint.rules.scipy.spatial.distance import between, within
 from tests.rules.harness import case, reals, table
 
 METRICS = ["euclidean", "sqeuclidean", "cityblock", "chebyshev", "minkowski", "cosine"]
-METRICS += ["correlation", "SqE", distance.euclidean]
+METRICS += ["correlation", "SqE", distance.euclidean, "braycurtis", "canberra"]
+WEIGHTED = "braycurtis canberra chebyshev cityblock euclidean minkowski sqeuclidean".split()
 A, B, C = reals(4, 3), reals(5, 3, seed=1), reals(4, 3).astype(np.float32)
+W = np.array([0.5, 1.5, 2.0])
+SKEW = np.array([[2.0, 0.3, 0.1], [0.2, 1.5, 0.2], [0.0, 0.1, 1.0]])
 
 CASES = {
     distance.cdist: [
         *((A, B, metric) for metric in METRICS),
         case(A, B, "minkowski", p=3.5),
+        (abs(A), abs(B), "jensenshannon"),
         (A, B),
         (C, B),
         (A.tolist(), B),
@@ -26,6 +31,19 @@ CASES = {
         case(A, metric="minkowski", p=3.5),
         (A,),
         (A[:2],),
+        (abs(A), "js"),
+    ],
+    between: [
+        *((A, B, W, None, metric) for metric in WEIGHTED),
+        (A, B, W, 2.5, "minkowski"),
+        (A, B, W, None, "seuclidean"),
+        (A, B, SKEW, None, "mahalanobis"),
+    ],
+    within: [
+        *((A, W, None, metric) for metric in WEIGHTED),
+        (A, W, 2.5, "minkowski"),
+        (A, W, None, "seuclidean"),
+        (A, SKEW, None, "mahalanobis"),
     ],
     distance.squareform: [(reals(6),), (reals(1),), (reals(4, 4), "no", False)],
 }
@@ -43,10 +61,41 @@ def test_farthest_coordinates_share():
     np.testing.assert_array_equal(bar, [[0.5, -0.5], [-0.5, 0.5]])
 
 
-@pytest.mark.parametrize("metric", ["canberra", "jensenshannon", lambda a, b: a @ b])
+@pytest.mark.parametrize("metric", ["seuclidean", "mahalanobis", "yule", lambda a, b: a @ b])
 def test_other_metrics_are_declined(metric):
     assert rrule(distance.cdist, np.abs(A), np.abs(B), metric) is None
 
 
 def test_metrics_of_the_users_are_differentiated():
     ad.testing.check_gradient(lambda x: distance.cdist(x, B, lambda a, b: a @ b), A)
+
+
+@pytest.mark.parametrize("metric", [*WEIGHTED, "cosine", "correlation"])
+def test_weights(metric):
+    ad.testing.check_gradient(lambda a, b, w: distance.cdist(a, b, metric, w=w), A, B, W)
+    ad.testing.check_gradient(lambda a, w: distance.pdist(a, metric, w=w), A, W)
+
+
+@pytest.mark.parametrize("named", [{}, {"w": W}], ids=["plain", "weighted"])
+def test_the_order(named):
+    ad.testing.check_gradient(
+        lambda a, b, p: distance.cdist(a, b, "minkowski", p=p, **named), A, B, 2.5
+    )
+    ad.testing.check_gradient(lambda a, p: distance.pdist(a, "minkowski", p=p, **named), A, 2.5)
+
+
+def test_variances_of_the_points():
+    """SciPy takes them from the points where none are given."""
+    ad.testing.check_gradient(lambda a, b: distance.cdist(a, b, "seuclidean"), A, B)
+    ad.testing.check_gradient(lambda a: distance.pdist(a, "mahalanobis"), B)
+    ad.testing.check_gradient(lambda a, v: distance.pdist(a, "seuclidean", V=v), A, W)
+    ad.testing.check_gradient(lambda a, v: distance.pdist(a, "mahalanobis", VI=v), A, SKEW)
+
+
+def test_results_that_are_given():
+    def into(a, b):
+        out = np.empty((4, 5))
+        distance.cdist(a, b, "canberra", out=out)
+        return out
+
+    ad.testing.check_gradient(into, A, B)

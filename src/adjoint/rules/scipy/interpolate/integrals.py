@@ -1,0 +1,203 @@
+"""Rules of the leaves of piecewise polynomials: integrals, continuity, several variables."""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import Any
+
+import numpy as np
+from scipy import special
+from scipy.interpolate import _ppoly
+
+from adjoint.rules.registry import substitute
+from adjoint.rules.scipy.interpolate.piecewise import added, intervals, power_slopes
+from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
+
+__all__: list[str] = []
+
+
+# ---- definite integrals --------------------------------------------------------------------------
+
+
+def integral(c: Any, x: Any, a: Any, b: Any, extrapolate: Any) -> Any:
+    """What `_ppoly.integrate` writes into its last argument."""
+    out = np.empty(c.shape[2], c.dtype)
+    _ppoly.integrate(c, x, a, b, bool(extrapolate), out)
+    return out
+
+
+@substitute(_ppoly.integrate)
+def _(c, x, a, b, extrapolate, out):
+    out[...] = integral(c, x, a, b, extrapolate)
+
+
+class _End:
+    """One limit of the integral, as seen from each interval: where it stops there, and whether that
+    is the limit itself or a breakpoint."""
+
+    def __init__(self, x: Any, limit: Any, extrapolate: Any) -> None:
+        (place,), (inside,) = intervals(x, np.reshape(limit, 1), extrapolate)
+        i = np.arange(len(x) - 1)
+        rising = bool(x[-1] >= x[0])
+        left, right = (i, i + 1) if rising else (i + 1, i)
+        beyond = limit > x[right]
+        self.own = i == place
+        self.breakpoint = np.where(beyond, right, left)
+        self.s = np.where(self.own, limit, x[self.breakpoint]) - x[:-1]
+        self.inside = bool(inside)
+
+
+@matrix_rule(integral, "c x a b")
+def _(call: Call) -> Any:
+    """The sum over the intervals of Q(upper end) − Q(lower end), with antiderivatives Q."""
+    c, x = call.c, call.x
+    ends = [_End(x, limit, call.extrapolate) for limit in (call.b, call.a)]
+    signs = (1.0, -1.0) if all(end.inside for end in ends) else (0.0, 0.0)
+    terms = c.shape[0]
+    over = np.arange(terms, 0, -1)
+    weights = sum(
+        sign * power_slopes(end.s, terms + 1, 0)[:, :-1] / over
+        for sign, end in zip(signs, ends, strict=True)
+    )
+    values = [
+        sign * np.einsum("ik,kin->in", power_slopes(end.s, terms, 0), c)
+        for sign, end in zip(signs, ends, strict=True)
+    ]
+
+    def integral_back(y_bar: Any) -> Any:
+        c_bar = np.swapaxes(weights[:, :, None] * y_bar, 0, 1)
+        x_bar, limit_bars = np.zeros(len(x)), []
+        for end, value in zip(ends, values, strict=True):
+            bar = np.real(np.conj(value) @ y_bar)
+            x_bar[:-1] -= bar
+            np.add.at(x_bar, end.breakpoint, np.where(end.own, 0.0, bar))
+            limit_bars.append(bar[end.own].sum())
+        return c_bar, x_bar, limit_bars[1], limit_bars[0]
+
+    def integral_push(c_dot: Any, x_dot: Any, a_dot: Any, b_dot: Any) -> Any:
+        y_dot = np.zeros(c.shape[2], c.dtype)
+        if c_dot is not None:
+            y_dot = y_dot + np.einsum("ik,kin->n", weights, c_dot)
+        for end, value, limit_dot in zip(ends, values, (b_dot, a_dot), strict=True):
+            moved = np.zeros(len(x) - 1)
+            if x_dot is not None:
+                moved = np.where(end.own, 0.0, x_dot[end.breakpoint]) - x_dot[:-1]
+            if limit_dot is not None:
+                moved = moved + np.where(end.own, limit_dot, 0.0)
+            y_dot = y_dot + moved @ value
+        return y_dot
+
+    return integral_back, integral_push
+
+
+# ---- continuity of antiderivatives ---------------------------------------------------------------
+
+
+def continued(c: Any, x: Any, order: int) -> Any:
+    """The coefficients that `_ppoly.fix_continuity` makes of its first argument."""
+    c = np.array(c, order="C")
+    _ppoly.fix_continuity(c, x, order)
+    return c
+
+
+@substitute(_ppoly.fix_continuity)
+def _(c, x, order):
+    c[...] = continued(c, x, order)
+
+
+@matrix_rule(continued, "c x")
+def _(call: Call) -> Any:
+    """The last coefficients of an interval, as many as `order` + 1, are Taylor coefficients of the
+    one before at its end: they do not depend on what was there."""
+    y, h, n = call.y, np.diff(call.x), int(call.order) + 1
+    terms, m = y.shape[:2]
+    shifts, slopes = (
+        np.stack([power_slopes(h, terms, d + extra) / special.factorial(d) for d in range(n)], 1)
+        for extra in (0, 1)
+    )  # by interval, by order of derivative, by coefficient
+
+    def continued_back(y_bar: Any) -> Any:
+        c_bar, h_bar = np.array(y_bar), np.zeros(m)
+        for i in range(m - 1, 0, -1):
+            bar = c_bar[terms - n :, i][::-1].copy()
+            c_bar[terms - n :, i] = 0
+            c_bar[:, i - 1] += shifts[i - 1].T @ bar
+            h_bar[i - 1] = np.real(np.sum(np.conj(slopes[i - 1] @ y[:, i - 1]) * bar))
+        return c_bar, _of_breakpoints(h_bar)
+
+    def continued_push(c_dot: Any, x_dot: Any) -> Any:
+        y_dot = np.zeros_like(y) if c_dot is None else np.array(c_dot, y.dtype)
+        h_dot = np.zeros(m) if x_dot is None else np.diff(x_dot)
+        for i in range(1, m):
+            moved = shifts[i - 1] @ y_dot[:, i - 1] + slopes[i - 1] @ y[:, i - 1] * h_dot[i - 1]
+            y_dot[terms - n :, i] = moved[::-1]
+        return y_dot
+
+    return continued_back, continued_push
+
+
+def _of_breakpoints(h_bar: Any) -> Any:
+    """The transpose of `np.diff`."""
+    nothing = np.zeros(1)
+    return np.concatenate([nothing, h_bar]) - np.concatenate([h_bar, nothing])
+
+
+# ---- several variables ---------------------------------------------------------------------------
+
+
+def tensor(c: Any, xs: Any, ks: Any, xp: Any, nu: Any, extrapolate: Any) -> Any:
+    """What `_ppoly.evaluate_nd` writes into its last argument."""
+    out = np.empty((len(xp), c.shape[2]), c.dtype)
+    _ppoly.evaluate_nd(c, xs, ks, xp, nu, bool(extrapolate), out)
+    return out
+
+
+@substitute(_ppoly.evaluate_nd)
+def _(c, xs, ks, xp, dx, extrapolate, out):
+    out[...] = tensor(c, xs, ks, xp, dx, extrapolate)
+
+
+def _product(factors: list[Any]) -> Any:
+    """The products of all choices of one column from each of some matrices, row by row."""
+    return reduce(lambda a, b: np.reshape(a[:, :, None] * b[:, None, :], (len(a), -1)), factors)
+
+
+@matrix_rule(tensor, "c *xs xp")
+def _(call: Call) -> Any:
+    c, xs, ks, xp, nu = call.c, call.xs, call.ks, call.xp, call.nu
+    found = [intervals(x, xp[:, axis], call.extrapolate) for axis, x in enumerate(xs)]
+    inside = np.logical_and.reduce([within for _, within in found])
+    places = [np.where(inside, place, 0) for place, _ in found]
+    flat = np.ravel_multi_index(places, [len(x) - 1 for x in xs])
+    s = [np.where(inside, xp[:, axis] - x[places[axis]], 0.0) for axis, x in enumerate(xs)]
+
+    def weights(along: int | None) -> Any:
+        factors = [
+            power_slopes(s[axis], int(ks[axis]), int(nu[axis]) + (axis == along))
+            for axis in range(len(xs))
+        ]
+        return _product(factors) * inside[:, None]
+
+    own, local = weights(None), np.swapaxes(c, 0, 1)[flat]
+    slopes = [np.einsum("rk,rkn->rn", weights(axis), local) for axis in range(len(xs))]
+
+    def tensor_back(y_bar: Any) -> Any:
+        c_bar = np.swapaxes(added(own[:, :, None] * y_bar[:, None, :], flat, c.shape[1]), 0, 1)
+        bars = [np.real(np.sum(np.conj(slope) * y_bar, axis=1)) for slope in slopes]
+        x_bars = [
+            -added(bar, place, len(x)) for bar, place, x in zip(bars, places, xs, strict=True)
+        ]
+        return c_bar, tuple(x_bars), np.stack(bars, axis=1)
+
+    def tensor_push(c_dot: Any, x_dots: Any, xp_dot: Any) -> Any:
+        y_dot = np.zeros((len(xp), c.shape[2]), c.dtype)
+        if c_dot is not None:
+            y_dot = y_dot + np.einsum("rk,rkn->rn", own, np.swapaxes(c_dot, 0, 1)[flat])
+        for axis, slope in enumerate(slopes):
+            if xp_dot is not None:
+                y_dot = y_dot + slope * xp_dot[:, axis, None]
+            if x_dots is not None and x_dots[axis] is not None:
+                y_dot = y_dot - slope * x_dots[axis][places[axis]][:, None]
+        return y_dot
+
+    return tensor_back, tensor_push

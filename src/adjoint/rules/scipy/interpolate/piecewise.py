@@ -1,0 +1,159 @@
+"""Rules of the leaves that evaluate piecewise polynomials, in the power and in Bernstein's basis.
+
+`PPoly`, `CubicSpline`, `PchipInterpolator` and their like are Python down to these. Each point lies
+in one interval, where the value is linear in the coefficients of that interval; at a breakpoint the
+slope is that of the interval that SciPy takes the value from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import special
+from scipy.interpolate import _ppoly
+
+from adjoint.rules.registry import non_differentiable, substitute
+from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
+
+__all__ = ["added", "intervals", "power_slopes"]
+
+
+# ---- what they share -----------------------------------------------------------------------------
+
+
+@non_differentiable
+def intervals(x: Any, xp: Any, extrapolate: Any) -> tuple[Any, Any]:
+    """The interval of each point, and whether it has one: SciPy's own answer."""
+    found, xp = np.empty((len(xp), 1)), np.ascontiguousarray(xp)
+    _ppoly.evaluate(np.arange(len(x) - 1.0)[None, :, None], x, xp, 0, bool(extrapolate), found)
+    inside = np.isfinite(found[:, 0])
+    return np.where(inside, found[:, 0], 0).astype(int), inside
+
+
+def added(terms: Any, places: Any, n: int) -> Any:
+    """The sum of all terms with the same place, along the first axis, of which there are `n`."""
+    total = np.zeros((n, *terms.shape[1:]), terms.dtype)
+    np.add.at(total, places, terms)
+    return total
+
+
+def power_slopes(s: Any, terms: int, nu: int) -> Any:
+    """The derivatives of order `nu` of s^(terms-1), …, s, 1, one row per point."""
+    powers = np.arange(terms - 1, -1, -1)
+    left = np.maximum(powers - nu, 0)
+    factors = np.where(powers >= nu, special.poch(powers - nu + 1.0, nu), 0.0)
+    return factors * s[:, None] ** left
+
+
+def _evaluated(evaluate: Callable[..., Any], c: Any, x: Any, xp: Any, nu: int, ext: Any) -> Any:
+    out = np.empty((len(xp), c.shape[2]), c.dtype)
+    evaluate(c, x, xp, nu, bool(ext), out)
+    return out
+
+
+def _at_points(local: Any, weights: Any) -> Any:
+    """The sum over the coefficients, which come last in `weights` and in the middle of `local`."""
+    return np.einsum("rk,rkn->rn", weights, local)
+
+
+# ---- powers --------------------------------------------------------------------------------------
+
+
+def piecewise(c: Any, x: Any, xp: Any, nu: int, extrapolate: Any) -> Any:
+    """What `_ppoly.evaluate` writes into its last argument."""
+    return _evaluated(_ppoly.evaluate, c, x, xp, nu, extrapolate)
+
+
+@substitute(_ppoly.evaluate)
+def _(c, x, xp, dx, extrapolate, out):
+    out[...] = piecewise(c, x, xp, dx, extrapolate)
+
+
+@matrix_rule(piecewise, "c x xp")
+def _(call: Call) -> Any:
+    """y = Σ c[j, i] (xp − x[i])^(k−j)."""
+    c, x, xp, nu = call.c, call.x, call.xp, int(call.nu)
+    places, inside = intervals(x, xp, call.extrapolate)
+    s = np.where(inside, xp - x[places], 0.0)
+    weights = power_slopes(s, c.shape[0], nu) * inside[:, None]
+    local = np.swapaxes(c, 0, 1)[places]
+    slopes = _at_points(local, power_slopes(s, c.shape[0], nu + 1) * inside[:, None])
+
+    def piecewise_back(y_bar: Any) -> Any:
+        c_bar = added(weights[:, :, None] * y_bar[:, None, :], places, c.shape[1])
+        s_bar = np.real(np.sum(np.conj(slopes) * y_bar, axis=1))
+        return np.swapaxes(c_bar, 0, 1), -added(s_bar, places, len(x)), s_bar
+
+    def piecewise_push(c_dot: Any, x_dot: Any, xp_dot: Any) -> Any:
+        y_dot = np.zeros_like(slopes)
+        if c_dot is not None:
+            y_dot = y_dot + _at_points(np.swapaxes(c_dot, 0, 1)[places], weights)
+        if xp_dot is not None:
+            y_dot = y_dot + slopes * xp_dot[:, None]
+        if x_dot is not None:
+            y_dot = y_dot - slopes * x_dot[places][:, None]
+        return y_dot
+
+    return piecewise_back, piecewise_push
+
+
+# ---- Bernstein's basis ---------------------------------------------------------------------------
+
+
+def bernstein(c: Any, x: Any, xp: Any, nu: int, extrapolate: Any) -> Any:
+    """What `_ppoly.evaluate_bernstein` writes into its last argument."""
+    return _evaluated(_ppoly.evaluate_bernstein, c, x, xp, nu, extrapolate)
+
+
+@substitute(_ppoly.evaluate_bernstein)
+def _(c, x, xp, nu, extrapolate, out):
+    out[...] = bernstein(c, x, xp, nu, extrapolate)
+
+
+def _bernstein_slopes(s: Any, terms: int, nu: int) -> Any:
+    """The derivatives of order `nu` of Bernstein's polynomials, one row per point."""
+    degree = terms - 1 - nu
+    if degree < 0:
+        return np.zeros((len(s), terms))
+    j = np.arange(degree + 1)
+    basis = special.comb(degree, j) * s[:, None] ** j * (1 - s[:, None]) ** (degree - j)
+    differences = np.diff(np.eye(terms), nu, axis=0) * special.poch(degree + 1.0, nu)
+    return basis @ differences
+
+
+@matrix_rule(bernstein, "c x xp")
+def _(call: Call) -> Any:
+    """y = b(s) / hᵛ with s = (xp − x[i]) / h and h = x[i + 1] − x[i]."""
+    c, x, xp, nu = call.c, call.x, call.xp, int(call.nu)
+    places, inside = intervals(x, xp, call.extrapolate)
+    h = (x[places + 1] - x[places])[:, None]
+    s = np.where(inside, xp - x[places], 0.0) / h[:, 0]
+    weights = _bernstein_slopes(s, c.shape[0], nu) / h**nu * inside[:, None]
+    local = np.swapaxes(c, 0, 1)[places]
+    along = _bernstein_slopes(s, c.shape[0], nu + 1) / h ** (nu + 1) * inside[:, None]
+    slopes, stretched = _at_points(local, along), nu * _at_points(local, weights) / h
+    of_left = slopes * (s[:, None] - 1) + stretched
+    of_right = -slopes * s[:, None] - stretched
+
+    def bernstein_back(y_bar: Any) -> Any:
+        c_bar = added(weights[:, :, None] * y_bar[:, None, :], places, c.shape[1])
+        bars = [
+            np.real(np.sum(np.conj(slope) * y_bar, axis=1)) for slope in (of_left, of_right, slopes)
+        ]
+        x_bar = added(bars[0], places, len(x)) + added(bars[1], places + 1, len(x))
+        return np.swapaxes(c_bar, 0, 1), x_bar, bars[2]
+
+    def bernstein_push(c_dot: Any, x_dot: Any, xp_dot: Any) -> Any:
+        y_dot = np.zeros_like(slopes)
+        if c_dot is not None:
+            y_dot = y_dot + _at_points(np.swapaxes(c_dot, 0, 1)[places], weights)
+        if xp_dot is not None:
+            y_dot = y_dot + slopes * xp_dot[:, None]
+        if x_dot is not None:
+            moved = of_left * x_dot[places][:, None] + of_right * x_dot[places + 1][:, None]
+            y_dot = y_dot + moved
+        return y_dot
+
+    return bernstein_back, bernstein_push

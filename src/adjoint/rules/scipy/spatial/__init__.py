@@ -1,0 +1,5 @@
+"""The rules of `scipy.spatial` by topic; imported on the first call into it."""
+
+from adjoint.rules.scipy.spatial import distance, nearest, rotations
+
+__all__ = ["distance", "nearest", "rotations"]

@@ -1,0 +1,284 @@
+"""Rules of `scipy.spatial.distance`: all distances between the points of one or two sets.
+
+Sums over pairs go point by point, which needs no array of all differences. Metrics with weights or
+variances are differentiated at the leaves that compute them, since SciPy may take the variances
+from the points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.spatial import distance
+
+from adjoint.rules.numpy.operands import array_rule
+from adjoint.rules.registry import frule, substitute
+from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
+from adjoint.rules.scipy.spatial.metrics import METRICS, Metric, Settings, settings
+from adjoint.rules.tangents import filled
+
+__all__: list[str] = []
+
+ALIASES = {
+    "euclid": "euclidean", "eu": "euclidean", "e": "euclidean", "sqe": "sqeuclidean",
+    "sqeuclid": "sqeuclidean", "cblock": "cityblock", "cb": "cityblock", "c": "cityblock",
+    "chebychev": "chebyshev", "cheby": "chebyshev", "cheb": "chebyshev", "ch": "chebyshev",
+    "mi": "minkowski", "m": "minkowski", "pnorm": "minkowski", "cos": "cosine",
+    "co": "correlation", "js": "jensenshannon",
+}  # fmt: skip
+
+
+def _name(metric: Any) -> str | None:
+    """A metric as SciPy computes it in C; ``None`` for a function of somebody else's, and for those
+    whose variances may be taken from the points."""
+    if isinstance(metric, str):
+        name = ALIASES.get(metric.lower(), metric.lower())
+    else:
+        name = getattr(metric, "__name__", "")
+        if getattr(distance, name, None) is not metric:
+            return None
+    return name if name in METRICS and name not in ("mahalanobis", "seuclidean") else None
+
+
+# ---- the slopes, point by point ------------------------------------------------------------------
+
+
+def _bar_of_first(a: Any, b: Any, bars: Any, y: Any, metric: Metric, given: Settings) -> Any:
+    """The cotangent of the points `a`, of which each row of `bars` and `y` holds one's distances to
+    all of `b`."""
+    a_bar = np.empty(a.shape)
+    for i, point in enumerate(a):
+        a_bar[i] = bars[i] @ metric.first(point[None], b, y[i][:, None], given)
+    return a_bar
+
+
+def _bar_of_setting(slopes: Any, a: Any, b: Any, bars: Any, y: Any, given: Settings) -> Any:
+    total: Any = 0.0
+    for i, point in enumerate(a):
+        slope = slopes(point[None], b, y[i][:, None], given)
+        total = total + np.tensordot(bars[i], slope, 1)
+    return total
+
+
+def _dots(
+    a: Any, b: Any, y: Any, metric: Metric, given: Settings, tangents: tuple[Any, Any, Any, Any]
+) -> Any:
+    """The tangents of all distances."""
+    a_dot, b_dot, w_dot, p_dot = tangents
+    y_dot = np.zeros(y.shape)
+    for i, point in enumerate(a):
+        pairs = point[None], b, y[i][:, None], given
+        if a_dot is not None:
+            y_dot[i] += metric.first(*pairs) @ a_dot[i]
+        if b_dot is not None:
+            y_dot[i] += (metric.first(b, point[None], *pairs[2:]) * b_dot).sum(axis=-1)
+        if w_dot is not None and metric.weights is not None:
+            y_dot[i] += np.tensordot(metric.weights(*pairs), w_dot, w_dot.ndim)
+        if p_dot is not None and metric.order is not None:
+            y_dot[i] += metric.order(*pairs)[:, 0] * p_dot
+    return y_dot
+
+
+def _given(w: Any, p: Any) -> Settings:
+    return Settings(w, 2.0 if p is None else float(p))
+
+
+# ---- between two sets ----------------------------------------------------------------------------
+
+
+def between(a: Any, b: Any, w: Any, p: Any, name: str) -> Any:
+    """All distances between the points of two sets, as C computes them."""
+    return distance.cdist(a, b, name, **settings(name, w, p))
+
+
+@matrix_rule(between, "a b w p")
+def _(call: Call) -> Any:
+    a, b, y, metric, given = call.a, call.b, call.y, METRICS[call.name], _given(call.w, call.p)
+
+    def between_back(y_bar: Any) -> Any:
+        w_bar = p_bar = None
+        if given.w is not None and metric.weights is not None:
+            w_bar = _bar_of_setting(metric.weights, a, b, y_bar, y, given)
+        if call.p is not None and metric.order is not None:
+            p_bar = _bar_of_setting(metric.order, a, b, y_bar, y, given)[0]
+        return (
+            _bar_of_first(a, b, y_bar, y, metric, given),
+            _bar_of_first(b, a, y_bar.T, y.T, metric, given),
+            w_bar,
+            p_bar,
+        )
+
+    return between_back, lambda *tangents: _dots(a, b, y, metric, given, tangents)
+
+
+@array_rule(distance.cdist, operands="XA XB p")
+def _(XA, XB, metric="euclidean", *, p=None):
+    name = _name(metric)
+    if name is None or np.iscomplexobj(XA) or np.iscomplexobj(XB):
+        return NotImplemented
+    a, b, given = np.asarray(XA, float), np.asarray(XB, float), _given(None, p)
+    y, slopes = distance.cdist(XA, XB, metric, **settings(name, None, p)), METRICS[name]
+
+    def cdist_back(y_bar):
+        a_bar = _bar_of_first(a, b, y_bar, y, slopes, given)
+        b_bar = _bar_of_first(b, a, y_bar.T, y.T, slopes, given)
+        if p is None or slopes.order is None:
+            return None, a_bar, b_bar
+        return None, a_bar, b_bar, _bar_of_setting(slopes.order, a, b, y_bar, y, given)[0]
+
+    return y, cdist_back
+
+
+@frule.register(distance.cdist)
+def _(dots, XA, XB, metric="euclidean", *, p=None):
+    name = _name(metric)
+    if name is None or np.iscomplexobj(XA) or np.iscomplexobj(XB):
+        return NotImplemented
+    a, b = np.asarray(XA, float), np.asarray(XB, float)
+    y = distance.cdist(XA, XB, metric, **settings(name, None, p))
+    a_dot, b_dot = (None if dot is None else filled(dot, x) for dot, x in zip(dots, (XA, XB)))  # noqa: B905
+    return y, _dots(a, b, y, METRICS[name], _given(None, p), (a_dot, b_dot, None, None))
+
+
+# ---- within one ----------------------------------------------------------------------------------
+
+
+def _matrix(distances: Any, n: int) -> Any:
+    """A symmetric matrix with zeros on the diagonal, of the distances above it."""
+    matrix = np.zeros((n, n))
+    matrix[np.triu_indices(n, 1)] = distances
+    return matrix + matrix.T
+
+
+def within(x: Any, w: Any, p: Any, name: str) -> Any:
+    """All distances between the points of one set, as C computes them."""
+    return distance.pdist(x, name, **settings(name, w, p))
+
+
+@matrix_rule(within, "x w p")
+def _(call: Call) -> Any:
+    x, metric, given, n = call.x, METRICS[call.name], _given(call.w, call.p), len(call.x)
+    y = _matrix(call.y, n)
+
+    def within_back(y_bar: Any) -> Any:
+        bars, w_bar, p_bar = _matrix(y_bar, n), None, None
+        if given.w is not None and metric.weights is not None:
+            w_bar = _bar_of_setting(metric.weights, x, x, bars, y, given) / 2
+        if call.p is not None and metric.order is not None:
+            p_bar = _bar_of_setting(metric.order, x, x, bars, y, given)[0] / 2
+        return _bar_of_first(x, x, bars, y, metric, given), w_bar, p_bar
+
+    def within_push(x_dot: Any, w_dot: Any, p_dot: Any) -> Any:
+        dots = _dots(x, x, y, metric, given, (x_dot, x_dot, w_dot, p_dot))
+        return dots[np.triu_indices(n, 1)]
+
+    return within_back, within_push
+
+
+@array_rule(distance.pdist, operands="X p")
+def _(X, metric="euclidean", *, p=None):
+    name = _name(metric)
+    if name is None or np.iscomplexobj(X):
+        return NotImplemented
+    x, n, given, slopes = np.asarray(X, float), len(X), _given(None, p), METRICS[name]
+    distances = distance.pdist(X, metric, **settings(name, None, p))
+    y = _matrix(distances, n)
+
+    def pdist_back(y_bar):
+        bars = _matrix(y_bar, n)
+        x_bar = _bar_of_first(x, x, bars, y, slopes, given)
+        if p is None or slopes.order is None:
+            return None, x_bar
+        return None, x_bar, _bar_of_setting(slopes.order, x, x, bars, y, given)[0] / 2
+
+    return distances, pdist_back
+
+
+@frule.register(distance.pdist)
+def _(dots, X, metric="euclidean", *, p=None):
+    name = _name(metric)
+    if name is None or np.iscomplexobj(X):
+        return NotImplemented
+    x, n = np.asarray(X, float), len(X)
+    distances = distance.pdist(X, metric, **settings(name, None, p))
+    x_dot = None if dots[0] is None else filled(dots[0], X)
+    y_dot = _dots(
+        x, x, _matrix(distances, n), METRICS[name], _given(None, p), (x_dot, x_dot, None, None)
+    )
+    return distances, y_dot[np.triu_indices(n, 1)]
+
+
+# ---- the leaves ----------------------------------------------------------------------------------
+
+
+def _into(out: Any, y: Any) -> Any:
+    if out is None:
+        return y
+    out[...] = y
+    return out
+
+
+def _leaves(module: Any, pattern: str, name: str, register: Callable[..., None]) -> None:
+    leaf = getattr(module, pattern.format(name), None)
+    if leaf is not None:
+        register(leaf, name)
+
+
+def _weighted_between(leaf: Any, name: str) -> None:
+    @substitute(leaf)
+    def _(x, y, w=None, out=None, p=None):
+        return _into(out, between(x, y, w, p, name))
+
+
+def _weighted_within(leaf: Any, name: str) -> None:
+    @substitute(leaf)
+    def _(x, w=None, out=None, p=None):
+        return _into(out, within(x, w, p, name))
+
+
+def _writing_between(leaf: Any, name: str) -> None:
+    @substitute(leaf)
+    def _(XA, XB, dm, V=None, VI=None):
+        dm[...] = between(XA, XB, VI if V is None else V, None, name)
+
+
+def _writing_within(leaf: Any, name: str) -> None:
+    @substitute(leaf)
+    def _(X, dm, V=None, VI=None):
+        dm[...] = within(X, VI if V is None else V, None, name)
+
+
+_returning = getattr(distance, "_distance_pybind", None)
+_filling = getattr(distance, "_distance_wrap", None)
+for _metric in METRICS:
+    _leaves(_returning, "cdist_{}", _metric, _weighted_between)
+    _leaves(_returning, "pdist_{}", _metric, _weighted_within)
+    _leaves(_filling, "cdist_{}_double_wrap", _metric, _writing_between)
+    _leaves(_filling, "pdist_{}_double_wrap", _metric, _writing_within)
+
+
+# ---- square and condensed ------------------------------------------------------------------------
+
+
+@array_rule(distance.squareform, operands="X")
+def _(X, force="no", checks=True):
+    y = distance.squareform(X, force, checks)
+    n = len(y if np.ndim(X) == 1 else X)
+    above = np.triu_indices(n, 1)
+
+    def squareform_back(y_bar):
+        if np.ndim(X) == 1:
+            return None, y_bar[above] + y_bar.T[above]
+        x_bar = np.zeros((n, n), np.asarray(y_bar).dtype)
+        x_bar[above] = y_bar
+        return None, x_bar
+
+    return y, squareform_back
+
+
+@frule.register(distance.squareform)
+def _(dots, X, force="no", checks=True):
+    y = distance.squareform(X, force, checks)
+    return y, None if dots[0] is None else distance.squareform(filled(dots[0], X), force, False)

@@ -1,0 +1,97 @@
+"""`adjoint.rules.scipy.spatial`: rotations, and nearest points."""
+
+import numpy as np
+import pytest
+from scipy import spatial
+from scipy.spatial import distance
+from scipy.spatial.transform import Rotation, Slerp, _rotation
+
+import adjoint as ad
+from adjoint.errors import NoDerivativeError
+from adjoint.rules.scipy.spatial.rotations import IN_PYTHON, nearest_rotation
+from adjoint.testing import check_gradient
+from tests.rules.harness import reals, table
+
+VECTORS, OTHERS = reals(3, 3), reals(3, 3, seed=1)
+MATRICES = Rotation.from_rotvec(VECTORS).as_matrix()
+
+CASES = {nearest_rotation: [(MATRICES,), (MATRICES + 0.1 * OTHERS[:, :, None],), (MATRICES[0],)]}
+test_rule = table(CASES)
+
+in_python = pytest.mark.skipif(
+    IN_PYTHON is None or not hasattr(_rotation, "select_backend"),
+    reason="SciPy's class is in C",
+)
+of = Rotation.from_rotvec
+ROTATED = {
+    "quaternion": lambda v, w: Rotation.from_quat(np.concatenate([v, w[:, :1]], 1)).as_quat(),
+    "scalar first": lambda v, w: Rotation.from_quat(
+        np.concatenate([v, w[:, :1]], 1), scalar_first=True
+    ).as_quat(canonical=True, scalar_first=True),
+    "matrix": lambda v, w: of(v).as_matrix(),
+    "from a matrix": lambda v, w: Rotation.from_matrix(MATRICES + 0.1 * v[:, :, None]).as_quat(),
+    "exactly": lambda v, w: Rotation.from_matrix(MATRICES + 0.0 * v[:, :, None]).as_matrix() * v,
+    "vector": lambda v, w: (of(v) * of(w)).as_rotvec(),
+    "degrees": lambda v, w: Rotation.from_rotvec(v, degrees=True).as_rotvec(degrees=True),
+    "Euler": lambda v, w: Rotation.from_euler("xyz", v).as_euler("ZXZ"),
+    "Euler, intrinsic": lambda v, w: Rotation.from_euler("XZY", v).as_euler("yxz"),
+    "one axis": lambda v, w: Rotation.from_euler("z", v[:, :1], degrees=True).as_matrix(),
+    "Rodrigues": lambda v, w: Rotation.from_mrp(0.3 * v).as_mrp(),
+    "applied": lambda v, w: of(v).apply(w),
+    "applied backwards": lambda v, w: of(v).apply(w, inverse=True),
+    "one": lambda v, w: of(v[0]).apply(w),
+    "inverse": lambda v, w: of(v).inv().as_quat(),
+    "power": lambda v, w: (of(v) ** w[0, 0]).as_matrix(),
+    "magnitude": lambda v, w: of(v).magnitude(),
+    "mean": lambda v, w: of(0.5 * v).mean(np.abs(w[0])).as_matrix(),
+    "aligned": lambda v, w: Rotation.align_vectors(v, w)[0].as_matrix(),
+    "residual": lambda v, w: Rotation.align_vectors(v, w)[1],
+    "element": lambda v, w: of(v)[1].as_matrix(),
+    "joined": lambda v, w: Rotation.concatenate([of(v), of(w[0])]).as_matrix(),
+    "reduced": lambda v, w: of(v).reduce(of(w), of(np.eye(3))).as_matrix(),
+    "interpolated": lambda v, w: Slerp([0.0, 1.0, 2.0], of(v))(np.abs(w[0]) / 2).as_matrix(),
+    "small": lambda v, w: (of(1e-5 * v) * of(1e-5 * w)).as_rotvec(),
+}  # fmt: skip
+
+
+@in_python
+@pytest.mark.parametrize("name", ROTATED)
+def test_rotations(name):
+    check_gradient(ROTATED[name], VECTORS, OTHERS, rtol=1e-5, atol=1e-8)
+
+
+@in_python
+def test_no_rotation_at_all():
+    (bar,) = ad.gradient(lambda v: of(v).as_rotvec()[1], np.zeros(3))
+    np.testing.assert_array_equal(bar, [0.0, 1.0, 0.0])
+    (bar,) = ad.gradient(lambda v: of(v).as_matrix()[0, 2], np.zeros(3))
+    np.testing.assert_array_equal(bar, [0.0, 1.0, 0.0])
+
+
+# ---- nearest points ------------------------------------------------------------------------------
+
+PLACES, ASKED = reals(8, 2), reals(5, 2, seed=1)
+TREE, TORUS = spatial.KDTree(PLACES), spatial.KDTree(PLACES % 1.0, boxsize=1.0)
+QUERIES = {
+    "nearest": lambda x: TREE.query(x)[0],
+    "several": lambda x: TREE.query(x, k=3, p=3.0)[0],
+    "chosen": lambda x: TREE.query(x, k=[1, 3], p=np.inf)[0],
+    "missing": lambda x: np.minimum(TREE.query(x, 3, distance_upper_bound=1.0)[0], 5.0),
+    "one": lambda x: TREE.query(x[0])[0],
+    "torus": lambda x: TORUS.query(x, 2)[0],
+    "older": lambda x: spatial.cKDTree(PLACES).query(x)[0],
+}
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_queries(name):
+    check_gradient(QUERIES[name], ASKED)
+
+
+def test_the_points_of_a_tree_are_refused():
+    with pytest.raises(NoDerivativeError, match="KDTree"):
+        ad.gradient(lambda x: spatial.KDTree(x).query(ASKED)[0].sum(), PLACES)
+
+
+def test_hausdorff():
+    check_gradient(lambda a, b: distance.directed_hausdorff(a, b)[0], PLACES, ASKED)
