@@ -5,6 +5,8 @@ A program takes a list of n floats, `xs`, or an array of them, as the name of it
 
 # ruff: noqa: B905, C416, C417, RUF007 (how else it could be written is not the question)
 
+import collections
+
 import numpy as np
 
 SCALE = 1.0001
@@ -325,4 +327,42 @@ def read_slices(array):
     total = 0.0
     for i in range(0, len(array), 4):
         total = total + np.sum(array[i : i + 4])
+    return total
+
+
+def ask_length(xs):
+    kept, total = [], 0.0
+    for x in xs:
+        kept.append(x)
+        if len(kept) > 2 and bool(kept) and kept != None:  # noqa: E711
+            total = total + kept[len(kept) - 2] * SCALE
+    return total
+
+
+def ask_length_of_others(xs):
+    table, line, seen, total = {}, collections.deque(), set(), 0.0
+    for i, x in enumerate(xs):
+        table[i] = x
+        line.append(x)
+        seen.add(i)
+        if len(table) == len(line) == len(seen) and len(table.keys()) > 2:
+            total = total + table[len(table) - 2] * line[-1]
+    return total
+
+
+def look_at_views(xs):
+    table, total = {}, 0.0
+    for i, x in enumerate(xs):
+        table[i] = x
+        total = total + next(iter(table.values())) + table.setdefault(0, x)
+        total = total + table[next(reversed(table))] * len(table.items())
+    return total
+
+
+def delete_the_end(xs):
+    kept, total = [], 0.0
+    for x in xs:
+        kept += [x, x * SCALE]
+        total = total + kept[-1]
+        del kept[-1:]
     return total

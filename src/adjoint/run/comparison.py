@@ -30,6 +30,8 @@ def compare(record: list[Any], slot: int, op: Any, name: str, a: Any, b: Any) ->
     of_a, of_b = type(a), type(b)
     if python_method(of_a, left) or python_method(of_b, right):
         return protocol(record, slot, op, name, a, b)
+    if a is None or b is None:
+        return op(a, b)
     level = COMPARED(a, b)
     if not level:
         return op(a, b)

@@ -19,9 +19,14 @@ from adjoint.run.comparison import order
 from adjoint.run.dispatch import DECLINED, call_function, linked, run_structural
 from adjoint.run.native import watched
 from adjoint.run.reach import COMPARED, HASHED, Asks
+from adjoint.run.snapshot import LEAVES
 
 _RULES = (deques, dicts, functions, lists, ordered, sequences, sets)
 """What is refined here has to be loaded."""
+
+
+_TAKEN = Asks("__hash__", "__eq__", "__iter__", "__next__")
+"""Of what is compared with a set, element by element."""
 
 
 def _asking(asks: Asks, key: Any, equivalent: Any = None, asked: slice | None = None) -> None:
@@ -31,7 +36,11 @@ def _asking(asks: Asks, key: Any, equivalent: Any = None, asked: slice | None = 
     if rules.primitive is not None:
         return
 
+    searches = isinstance(key, tuple) and key[1] == "__contains__" and asks is _TAKEN
+
     def run(record: list[Any], slot: int, /, *args: Any, **options: Any) -> Any:
+        if searches and len(args) == 2 and type(args[1]) in LEAVES:
+            return f(*args)  # the keys of a class of its own are looked at by their hash first
         given = (*args, *options.values()) if asked is None else args[asked]
         level = asks(*given)
         if level == 2 and equivalent is not None:
@@ -294,8 +303,6 @@ for _f, _equivalent in ((bisect.bisect_left, _bisect_left), (bisect.bisect_right
 
 # ---- keys ----------------------------------------------------------------------------------------
 
-_TAKEN = Asks("__hash__", "__eq__", "__iter__", "__next__")
-"""Of what is compared with a set, element by element."""
 _KEY, _OTHERS = slice(1, 2), slice(1, None)
 _asking(HASHED, set)
 _asking(HASHED, frozenset)

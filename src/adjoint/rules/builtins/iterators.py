@@ -118,6 +118,8 @@ def _(record: list[Any], slot: int, xs: Any) -> Any:
         return Backwards(memory, xs)
     if type(xs) is range:
         return reversed(xs)
+    if type(xs) is dict or type(xs) is OrderedDict:
+        return Entries(memory, xs, type(xs).__reversed__(xs), "keys")
     return NotImplemented
 
 

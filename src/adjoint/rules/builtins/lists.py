@@ -154,6 +154,9 @@ def _(memory: Memory, xs: Any, index: Any) -> Any:
             list.__delitem__(xs, i)  # Python's own message
         place = range(size)[i]
         return None, _replace_all(memory, xs, place, place + 1, (), 2)
+    start, stop, step = index.indices(list.__len__(xs))
+    if step == 1:
+        return None, _replace_all(memory, xs, start, max(start, stop), (), 2)
     keep = list(range(list.__len__(xs)))
     del keep[index]
     return None, _rearrange(memory, xs, keep, 2)

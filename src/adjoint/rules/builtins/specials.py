@@ -8,9 +8,12 @@ from __future__ import annotations
 import math
 import operator
 import os
+from collections import OrderedDict, deque
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any
+
+import numpy as np
 
 from adjoint.rules.registry import primitive
 from adjoint.run.dispatch import bound_special, call, call_function, class_attribute
@@ -38,6 +41,13 @@ SPECIALS: dict[Any, tuple[str, ...]] = {
 }
 
 
+_MAPPINGS: tuple[dict[Any, Any], ...] = ({}, OrderedDict())
+_VIEWS = [type(getattr(d, which)()) for d in _MAPPINGS for which in ("keys", "values", "items")]
+_COUNTED = (str, bytes, list, tuple, dict, set, frozenset, deque, OrderedDict, np.ndarray, *_VIEWS)
+COUNTED = {getattr(kind, "__len__") for kind in _COUNTED}  # noqa: B009  unknown to mypy
+"""Asking for these lengths asks the elements nothing, and takes no longer for more of them."""
+
+
 def _by_special(f: Any, names: tuple[str, ...]) -> Any:
     def run(record: list[Any], slot: int, *args: Any, **options: Any) -> Any:
         if not args or options:
@@ -55,6 +65,8 @@ def _by_special(f: Any, names: tuple[str, ...]) -> Any:
                 rest = args[1:] or ("",) if name == "__format__" else ()
                 return _asked(record, slot, f, bound, rest, len(args))
             if special is not None and special is not class_attribute(object, name):
+                if special in COUNTED:
+                    return f(args[0])
                 break  # of C
         return NotImplemented
 
@@ -136,13 +148,20 @@ _by_metaclass(issubclass, "__subclasscheck__")
 # ---- questions that nobody is asked --------------------------------------------------------------
 
 
-def _blind(f: Any) -> None:
+def _blind(key: Any) -> None:
+    f = getattr(*key) if isinstance(key, tuple) else key
+
     def run(record: list[Any], slot: int, /, *args: Any, **options: Any) -> Any:
         return f(*args, **options)
 
-    primitive(f)(run)
+    primitive(key)(run)
 
 
+for _kind in _COUNTED:
+    _blind((_kind, "__len__"))
+for _mapping in _MAPPINGS:
+    for _name in ("keys", "values", "items"):
+        _blind((type(_mapping), _name))
 for _f in (callable, id, globals, locals, property, staticmethod, classmethod, vars):
     _blind(_f)
 

@@ -21,23 +21,20 @@ KINDS: dict[str, tuple[type, type]] = {
 # ---- iteration -----------------------------------------------------------------------------------
 
 
-def _iterated(which: str) -> Any:
+def _iterated(which: str, backwards: bool) -> Any:
     def elements(record: list[Any], slot: int, view: Any) -> Any:
         owner = owner_of(view)
         # Values are told by their keys.
         seen = view if which == "keys" else base_of(owner).items(owner)
-        return Entries(record[0], owner, seen, which)
+        return Entries(record[0], owner, reversed(seen) if backwards else seen, which)
 
     return elements
 
 
 for _which, _kinds in KINDS.items():
     for _kind in _kinds:
-        primitive((_kind, "__iter__"))(_iterated(_which))
-
-        @substitute((_kind, "__reversed__"))
-        def _(view: Any) -> Any:
-            return iter([item for item in view][::-1])
+        primitive((_kind, "__iter__"))(_iterated(_which, backwards=False))
+        primitive((_kind, "__reversed__"))(_iterated(_which, backwards=True))
 
 
 # ---- as sets -------------------------------------------------------------------------------------
