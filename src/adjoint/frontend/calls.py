@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Sequence
 
 from adjoint.frontend.builder import Builder, constant, expression
@@ -39,6 +40,9 @@ def _call(b: Builder, node: ast.Call, into: Var | None) -> Operand:
     return target
 
 
+_BUILDS_CLASSES = Const(builtins.__build_class__)
+
+
 def _call_with_stars(
     b: Builder,
     func: ast.expr,
@@ -62,6 +66,8 @@ def apply(
     leading: Sequence[Operand] = (),
 ) -> Operand:
     """``callee(*leading, *args, **keywords)`` where some of them have stars."""
+    named_in_errors = _BUILDS_CLASSES if callee == Const(primitives.build_class) else callee
+    alone = (callee,) if len(args) == 1 and not leading else ()
     positional = b.call(primitives.build_list, tuple(leading), node) if leading else None
     if positional is None:
         first = next((i for i, arg in enumerate(args) if isinstance(arg, ast.Starred)), len(args))
@@ -69,7 +75,8 @@ def apply(
         args = args[first:]
     for arg in args:
         if isinstance(arg, ast.Starred):
-            b.call(primitives.list_extend, (positional, b.expression(arg.value)), arg, drop=True)
+            operands = (positional, b.expression(arg.value), *alone)
+            b.call(primitives.list_extend, operands, arg, drop=True)
         else:
             b.call(primitives.list_append, (positional, b.expression(arg)), arg, drop=True)
     positional = b.call(primitives.list_to_tuple, (positional,), node)
@@ -77,8 +84,8 @@ def apply(
     for keyword in keywords:
         value = b.expression(keyword.value)
         if keyword.arg is None:
-            b.call(primitives.dict_merge, (named, value), keyword, drop=True)
+            b.call(primitives.dict_merge, (named, value, named_in_errors), keyword, drop=True)
         else:
             pair = b.call(primitives.build_dict, (Const(keyword.arg), value), keyword)
-            b.call(primitives.dict_merge, (named, pair), keyword, drop=True)
+            b.call(primitives.dict_merge, (named, pair, named_in_errors), keyword, drop=True)
     return b.call(primitives.apply, (callee, positional, named), node, into)

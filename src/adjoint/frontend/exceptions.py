@@ -86,7 +86,7 @@ def _with_items(b: Builder, items: Sequence[ast.withitem], inner: Sequence[ast.s
     manager = b.expression(place)
     if not isinstance(manager, Var) or isinstance(place, ast.Name | ast.NamedExpr):
         manager = b.copy(manager, place)
-    value = b.call(primitives.call_method, (manager, Const("__enter__")), place)
+    value = b.call(primitives.enter_context, (manager,), place)
     failed, error = b.variable("failed"), b.temporary()
     b.assign(failed, Const(False), place)
 

@@ -312,7 +312,8 @@ def _class(b: Builder, node: ast.MatchClass, subject: Operand, captures: Capture
 
     def positional(index: int) -> Step:
         def by_name() -> Operand:
-            name = b.call(primitives.match_class_attribute, (cls, Const(index)), node)
+            place = Const(index), Const(len(node.patterns))
+            name = b.call(primitives.match_class_attribute, (cls, *place), node)
             return b.call(getattr, (subject, name, Const(primitives.MISSING)), node)
 
         def step() -> Operand:

@@ -7,7 +7,7 @@ as it stands; the engine (`adjoint.run`) knows how each is differentiated.
 from __future__ import annotations
 
 import builtins
-import importlib
+import sys
 from collections.abc import Callable, Iterable
 from types import CellType, CodeType, FunctionType
 from typing import Any
@@ -63,9 +63,34 @@ def list_append(xs: list[Any], value: Any) -> None:
     xs.append(value)
 
 
-def list_extend(xs: list[Any], values: Iterable[Any]) -> None:
-    """``*values`` in a list display, a tuple display or the arguments of a call."""
+def list_extend(xs: list[Any], values: Iterable[Any], function: Any = None) -> None:
+    """``*values`` in a list display, a tuple display or the arguments of a call.
+
+    `function` is what is called with these arguments and no others, which the message names.
+    """
+    if not is_iterable(values):
+        _fail_to_extend(values, function)
     xs.extend(values)
+
+
+def _fail_to_extend(values: Any, function: Any) -> None:
+    """Raise the error of what is not iterable, as Python words it."""
+    if function is None:
+        _ = [*values]
+    else:
+        function(*values)
+
+
+def is_iterable(xs: Any) -> bool:
+    """Whether Python can ask `xs` for its elements; those are not asked for."""
+    kind = type(xs)
+    if hasattr(kind, "__iter__"):
+        return kind.__iter__ is not None
+    try:
+        iter(xs)
+    except TypeError:
+        return False
+    return True
 
 
 def list_to_tuple(xs: list[Any]) -> tuple[Any, ...]:
@@ -90,19 +115,24 @@ def dict_insert(mapping: dict[Any, Any], key: Any, value: Any) -> None:
 
 def dict_update(mapping: dict[Any, Any], other: Any) -> None:
     """``**other`` in a dict display (later keys win)."""
-    mapping.update(other)
+    mapping.update({**other})
 
 
-def dict_merge(mapping: dict[str, Any], other: Any) -> None:
-    """``**other`` among the arguments of a call: strings only, each at most once."""
+def dict_merge(mapping: dict[str, Any], other: Any, function: Any) -> None:
+    """``**other`` among the arguments of a call of `function`: strings only, each at most once."""
     if not hasattr(other, "keys"):
-        raise TypeError(f"argument after ** must be a mapping, not {type(other).__name__}")
+        fail_to_merge(function, other)
     for key in other.keys():
         if not isinstance(key, str):
             raise TypeError("keywords must be strings")
         if key in mapping:
-            raise TypeError(f"got multiple values for keyword argument {key!r}")
+            fail_to_merge(function, {key: None})
         mapping[key] = other[key]
+
+
+def fail_to_merge(function: Any, other: Any) -> None:
+    """Raise the error of what is no mapping, or is there already, as Python words it."""
+    function(**other, **other)
 
 
 # ---- names ---------------------------------------------------------------------------------------
@@ -228,7 +258,19 @@ def unreachable() -> None:
     raise AssertionError("this was taken for code that is never run")
 
 
-# ---- exceptions, imports, patterns ---------------------------------------------------------------
+# ---- with statements, exceptions, imports, patterns ----------------------------------------------
+
+
+def enter_context(manager: Any) -> Any:
+    """What ``with manager as x`` gives to ``x``; both methods are of the class, and there, before
+    one of them is called."""
+    kind = type(manager)
+    for name, missed in (("__enter__", ""), ("__exit__", " (missed __exit__ method)")):
+        if not hasattr(kind, name):
+            raise TypeError(
+                f"{kind.__name__!r} object does not support the context manager protocol{missed}"
+            )
+    return kind.__enter__(manager)
 
 
 def exception_match(caught: BaseException, kinds: Any) -> bool:
@@ -256,13 +298,11 @@ def import_from(module: Any, name: str) -> Any:
         return getattr(module, name)
     except AttributeError:
         pass
-    try:
-        return importlib.import_module(f"{module.__name__}.{name}")
-    except ImportError:
-        raise ImportError(
-            f"cannot import name {name!r} from {module.__name__!r}"
-            f" ({getattr(module, '__file__', 'unknown location')})"
-        ) from None
+    full_name = f"{module.__name__}.{name}"
+    if full_name not in sys.modules:
+        raises_import_error = f"from {module.__name__} import {name}"
+        exec(compile(raises_import_error, __file__, "exec"), {})  # Python's own message
+    return sys.modules[full_name]
 
 
 def match_sequence(subject: Any) -> bool:
@@ -275,16 +315,15 @@ def match_mapping(subject: Any) -> bool:
     return bool(type(subject).__flags__ & (1 << 6))  # Py_TPFLAGS_MAPPING
 
 
-def match_class_attribute(cls: type, position: int) -> str:
-    """The attribute that the positional sub-pattern number `position` of a class pattern stands
-    for."""
+def match_class_attribute(cls: type, position: int, given: int) -> str:
+    """The attribute that the positional sub-pattern number `position` of a class pattern, of those
+    that are `given`, stands for."""
     names = getattr(cls, "__match_args__", ())
-    if position >= len(names):
+    if given > len(names):
         count = 1 if match_self(cls) else len(names)
         plural = "" if count == 1 else "s"
         raise TypeError(
-            f"{cls.__name__}() accepts {count} positional sub-pattern{plural}"
-            f" ({position + 1} given)"
+            f"{cls.__name__}() accepts {count} positional sub-pattern{plural} ({given} given)"
         )
     return names[position]  # type: ignore[no-any-return]
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any
@@ -15,7 +16,16 @@ from adjoint.run.functions import call_unit, unit_of
 from adjoint.run.reach import INDEXED, Asks
 from adjoint.run.snapshot import LEAVES
 
-__all__ = ["AS_ELEMENT", "by_index", "converts", "is_odd", "special_names", "with_numbers"]
+__all__ = [
+    "AS_ELEMENT",
+    "as_c_takes",
+    "by_index",
+    "check_number",
+    "converts",
+    "is_odd",
+    "special_names",
+    "with_numbers",
+]
 
 Names = tuple[str, ...]
 Entry = Callable[..., Any]
@@ -65,6 +75,13 @@ def converts(names: Names, value: Any) -> bool:
     return _special(names, value) is not None
 
 
+def as_c_takes(f: Any, name: str, args: tuple[Any, ...], result: Any) -> Any:
+    """What C's ``f(*args)`` makes of what the special method `name` of the first argument has
+    returned: the error, too, of what that must not be."""
+    stand_in = type(type(args[0]).__name__, (), {name: lambda *_: result})
+    return f(stand_in(), *args[1:])
+
+
 def _special(names: Names, value: Any) -> Any:
     """The first of the methods, as a function."""
     kind = type(value)
@@ -83,7 +100,9 @@ def _numbers_of(names: Any, value: Any) -> Any:
     """`value` with what the methods give; this is lowered."""
     special = _special(names, value)
     if special is not None:
-        return special(value)
+        number = special(value)
+        check_number(names, value, number)
+        return number
     if isinstance(value, (list, tuple)) and converts(names, value):
         return [_numbers_of(names, item) for item in value]
     return value
@@ -97,14 +116,31 @@ def _indices_of(index: Any) -> Any:
         return slice(*[_indices_of(part) for part in _ends(index)])
     if isinstance(index, tuple):
         return tuple([_indices_of(part) for part in index])
-    return _special(_INDEX, index)(index)
+    number = _special(_INDEX, index)(index)
+    check_number(_INDEX, index, number)
+    return number
+
+
+def check_number(names: Names, value: Any, number: Any) -> None:
+    """Whether C would take what the first of the methods has returned."""
+    name = next(name for name in names if class_attribute(type(value), name) is not None)
+    convert = _CONVERSIONS.get(name)
+    if convert is not None and type(number) is not convert[1]:
+        as_c_takes(convert[0], name, (value,), number)
+
+
+_CONVERSIONS: dict[str, tuple[Any, type]] = {
+    "__float__": (float, float),
+    "__index__": (operator.index, int),
+    "__complex__": (complex, complex),
+}
 
 
 def _ends(index: slice) -> tuple[Any, Any, Any]:
     return index.start, index.stop, index.step
 
 
-non_differentiable(is_odd, converts, _special, _ends)
+non_differentiable(is_odd, converts, _special, check_number, _ends)
 
 
 def _converted(

@@ -76,6 +76,31 @@ def list_append(record: list[Any], slot: int, xs: list[Any], value: Any) -> None
     record[slot] = append_back
 
 
+def list_extend(record: list[Any], slot: int, xs: list[Any], values: Any, *function: Any) -> None:
+    """``*values`` of a display or of a call."""
+    if not primitives.is_iterable(values):
+        primitives.list_extend(xs, values, *function)  # Python's own message
+    if not function:
+        method(record, slot, xs, "extend", values)
+        return
+    linked(record, slot, lambda bars: (*bars, None), method, xs, "extend", values)
+
+
+def dict_update(record: list[Any], slot: int, mapping: dict[Any, Any], other: Any) -> None:
+    """``**other`` of a display."""
+    if not hasattr(other, "keys"):
+        primitives.dict_update(mapping, other)  # Python's own message
+    method(record, slot, mapping, "update", other)
+
+
+def enter_context(record: list[Any], slot: int, manager: Any) -> Any:
+    """The beginning of a ``with`` statement."""
+    kind = type(manager)
+    if not hasattr(kind, "__enter__") or not hasattr(kind, "__exit__"):
+        primitives.enter_context(manager)  # Python's own message
+    return method(record, slot, manager, "__enter__")
+
+
 def list_to_tuple(record: list[Any], slot: int, xs: list[Any]) -> tuple[Any, ...]:
     """A list that nobody else holds, as a tuple."""
     memory: Memory = record[0]
@@ -151,10 +176,11 @@ ENTRIES: dict[Any, Callable[..., Any]] = {
     primitives.list_to_tuple: list_to_tuple,
     **CLASSES,
     primitives.dict_merge: _lowered(primitives.dict_merge),  # type: ignore[arg-type]
-    primitives.list_extend: _by_method(list, "extend"),
+    primitives.list_extend: list_extend,
+    primitives.enter_context: enter_context,
     primitives.set_add: _by_method(set, "add"),
     primitives.set_update: _by_method(set, "update"),
-    primitives.dict_update: _by_method(dict, "update"),
+    primitives.dict_update: dict_update,
     **{
         f: _plain(f)
         for f in (

@@ -178,7 +178,7 @@ def _update_in_place(
     operand = (
         value.copy() if isinstance(value, ndarray) and np.may_share_memory(x, value) else value
     )
-    y = plain(inner, 1, old, operand)
+    y = _computed(inner, op, plain, old, operand)
     if np.shape(y) != x.shape or not np.can_cast(np.result_type(y), x.dtype, "same_kind"):
         return op(x, value)  # NumPy's own message
     x[...] = y
@@ -206,6 +206,20 @@ def _update_in_place(
 
     record[slot] = update_back
     return x
+
+
+def _computed(
+    inner: list[Any], op: Any, plain: Callable[..., Any], old: np.ndarray[Any, Any], operand: Any
+) -> Any:
+    """``old op operand``; what NumPy cannot do it refuses in the words of the operator in place."""
+    try:
+        return plain(inner, 1, old, operand)
+    except ValueError as error:
+        if type(operand) is not ndarray:
+            raise
+        refused = error
+    op(old, operand)
+    raise refused
 
 
 def _is_apart(memory: Memory, x: np.ndarray[Any, Any], value: Any) -> bool:

@@ -115,22 +115,28 @@ def set_item(record: list[Any], slot: int, xs: Any, i: Any, value: Any) -> None:
     if kind is ndarray:
         write_array(record, slot, xs, i, value)
     elif kind is list and (type(i) is int or type(i) in LEAVES):
-        place = i if type(i) is int else operator.index(i)
-        if place < 0:
-            place += len(xs)
-        old = xs[i]
-        xs[i] = value
-        position = memory.note(swap_slice, xs, place, place + 1, [old])
+        try:
+            old = xs[i]
+        except IndexError:
+            pass
+        else:
+            place = i if type(i) is int else operator.index(i)
+            if place < 0:
+                place += len(xs)
+            xs[i] = value
+            position = memory.note(swap_slice, xs, place, place + 1, [old])
 
-        def set_item_back(_: Any) -> tuple[Any, ...]:
-            memory.rewind(position)
-            shadow = memory.shadows.get(id(xs))
-            if shadow is None:
-                return None, None, None, None
-            bar, shadow[place] = shadow[place], None
-            return None, None, None, bar
+            def set_item_back(_: Any) -> tuple[Any, ...]:
+                memory.rewind(position)
+                shadow = memory.shadows.get(id(xs))
+                if shadow is None:
+                    return None, None, None, None
+                bar, shadow[place] = shadow[place], None
+                return None, None, None, bar
 
-        record[slot] = set_item_back
+            record[slot] = set_item_back
+            return
+        xs[i] = value  # Python's own message
     elif kind is dict:
         set_entry(record, slot, xs, i, value)
     else:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.ir.primitives import is_iterable
 from adjoint.run.dispatch import call_keywords, method_rules, run_rules
 from adjoint.run.iterator import Iterator
 from adjoint.run.iterators import (
@@ -87,7 +88,7 @@ def _user_iterator(
         made, Iterator
     ):
         return UserIterator(memory, made)
-    if made is xs:
+    if not hasattr(type(made), "__next__") or made is xs:
         raise TypeError(f"iter() returned non-iterator of type {type(made).__name__!r}")
     return iterator_of(memory, inner, 2, made)
 
@@ -202,8 +203,8 @@ def first_elements(
         return None, made[1](None)[1] if made[1] is not None else None
 
     record[slot] = elements_back
-    if not hasattr(type(xs), "__iter__") and not hasattr(type(xs), "__getitem__"):
-        raise TypeError(f"cannot unpack non-iterable {type(xs).__name__} object")
+    if not is_iterable(xs):
+        (_,) = xs  # Python's own message
     iterator = iterator_of(memory, made, 1, xs)
     values: list[Any] = []
     while n < 0 or len(values) <= n:

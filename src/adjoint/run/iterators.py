@@ -183,11 +183,14 @@ class Zip(Iterator):
             try:
                 values.append(part.step(inner, i + 1))
             except StopIteration:
-                if self.strict:
-                    self._check_strict(i, inner)
-                raise
-        element = tuple(values)
-        return element
+                if not self.strict:
+                    raise
+                break
+        else:
+            element = tuple(values)
+            return element
+        self._check_strict(len(values), inner)
+        raise StopIteration
 
     def _check_strict(self, i: int, inner: list[Any]) -> None:
         if i:

@@ -24,6 +24,7 @@ from adjoint.run.arithmetic import (
     truediv_left,
 )
 from adjoint.run.comparison import compare, contains
+from adjoint.run.conversion import as_c_takes
 from adjoint.run.dispatch import (
     call_keywords,
     class_attribute,
@@ -145,7 +146,11 @@ def truth(record: list[Any], slot: int, value: Any) -> bool:
     for special in ("__bool__", "__len__"):
         f = class_attribute(kind, special)
         if type(f) is FunctionType:
-            return bool(call_keywords(record, slot, f, (value,), {}))
+            result = call_keywords(record, slot, f, (value,), {})
+            if type(result) is bool or (special == "__len__" and type(result) is int):
+                if result >= 0:
+                    return bool(result)
+            return bool(as_c_takes(bool, special, (value,), result))
         if f is not None:
             break
     return bool(value)

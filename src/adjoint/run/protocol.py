@@ -155,9 +155,9 @@ def base_operator(op: Any, reflected: bool = False) -> Callable[..., Any]:
     """``float.__add__(a, b)`` and its like, or ``float.__radd__(b, a)``: what a subclass does
     itself is passed by."""
 
-    def run(record: list[Any], slot: int, a: Any, b: Any) -> Any:
+    def run(record: list[Any], slot: int, a: Any, b: Any, *modulus: Any) -> Any:
         rules = lookup(op)
-        if rules is None:
+        if rules is None or modulus:
             return NotImplemented
         if not isinstance(a, ndarray):
             a, b = plain_number(a), plain_number(b)

@@ -60,7 +60,7 @@ def _call_with_stars(m: Machine, step: Instruction) -> None:
     function = m.operand(_callee(m)[0])
     if isinstance(args, Const) or not m.is_made_by(args, _NEW_TUPLES):
         items = m.call(primitives.build_list, ())
-        m.do(primitives.list_extend, items, args)
+        m.do(primitives.list_extend, items, args, function)
         args = m.call(primitives.list_to_tuple, (items,))
     if named is None:
         named = m.call(primitives.build_dict, ())

@@ -6,6 +6,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from adjoint.frontend.bytecode.entries import NULL
 from adjoint.frontend.bytecode.instructions import Instruction
 from adjoint.frontend.bytecode.machine import Machine
 from adjoint.frontend.bytecode.registry import opcode
@@ -48,7 +49,6 @@ def _build_dict_of_names(m: Machine, step: Instruction) -> None:
 # ---- steps of displays and comprehensions --------------------------------------------------------
 
 _STEPS: dict[str, Callable[..., Any]] = {
-    "DICT_MERGE": primitives.dict_merge,
     "DICT_UPDATE": primitives.dict_update,
     "LIST_APPEND": primitives.list_append,
     "LIST_EXTEND": primitives.list_extend,
@@ -79,6 +79,14 @@ def _write_out(m: Machine, container: Operand, value: Operand) -> bool:
         return False
     m.items[-1] = Call(last.target, last.callee, tuple(map(Const, value.value)), (), last.span)
     return True
+
+
+@opcode.register("DICT_MERGE")
+def _merge(m: Machine, step: Instruction) -> None:
+    value = m.pop()
+    above = step.arg + 1  # the arguments and, in some versions, `NULL` stand between
+    function = m.top(above + (2 if m.frame.stack[-above - 1] is NULL else 1))
+    m.do(primitives.dict_merge, m.top(step.arg), value, function)
 
 
 @opcode.register("MAP_ADD")

@@ -12,6 +12,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
+from adjoint.ir.primitives import is_iterable
 from adjoint.rules.registry import non_differentiable, structural, substitute
 from adjoint.run.memory import ABSENT, Memory, base_of, entries_of, swap_item
 
@@ -190,9 +191,19 @@ def _(d: Any, other: Any = (), /, **named: Any) -> None:
         for key in other.keys():
             dict.__setitem__(d, key, other[key])
     else:
-        for key, value in other:
+        for i, pair in enumerate(other):
+            _check_pair(i, pair)
+            key, value = pair
             dict.__setitem__(d, key, value)
     dict.update(d, named)
+
+
+def _check_pair(i: int, pair: Any) -> None:
+    if not is_iterable(pair) or (isinstance(pair, list | tuple) and len(pair) != 2):
+        dict([((), ())] * i + [pair])  # Python's own message
+
+
+non_differentiable(_check_pair)
 
 
 @structural((dict, "clear"), (OrderedDict, "clear"))

@@ -101,6 +101,7 @@ def _(memory: Memory, xs: Any, start: Any = 0) -> Any:
 def _(xs: Any, start: Any = 0) -> Any:
     """Numbers at the beginning are added together; from the first other value on it is one addition
     after the other, before the next value is asked for: that may be the same array, overwritten."""
+    check_start(start)
     numbers: list[Any] = []
     items = iter(xs)
     for value in items:
@@ -120,7 +121,13 @@ def is_other(value: Any, start: Any) -> bool:
     return type(value) not in NUMBERS or type(start) not in NUMBERS
 
 
-non_differentiable(is_other)
+def check_start(start: Any) -> None:
+    """Texts are not added."""
+    if isinstance(start, str | bytes | bytearray):
+        sum((), start)  # Python's own message
+
+
+non_differentiable(is_other, check_start)
 NUMBERS = frozenset({float, int})
 
 

@@ -7,7 +7,7 @@ from collections import OrderedDict
 from types import FunctionType
 from typing import Any
 
-from adjoint.rules.registry import primitive, substitute
+from adjoint.rules.registry import non_differentiable, primitive, substitute
 from adjoint.run.dispatch import call, class_attribute
 from adjoint.run.iteration import first_elements, iterator_of
 from adjoint.run.iterator import Iterator
@@ -179,12 +179,21 @@ def _(xs: Any) -> Any:
         return type(xs).__reversed__(xs)
     if hasattr(xs, "keys") or hasattr(xs, "mapping") or hasattr(xs, "popleft"):
         return iter(list(xs)[::-1])
+    _check_sequence(xs)
     return _from_the_end(xs)
+
+
+def _check_sequence(xs: Any) -> None:
+    if not hasattr(type(xs), "__getitem__") or not hasattr(type(xs), "__len__"):
+        reversed(xs)  # Python's own message
 
 
 def _from_the_end(xs: Any) -> Any:
     for i in range(len(xs) - 1, -1, -1):
         yield xs[i]
+
+
+non_differentiable(_check_sequence)
 
 
 @substitute(filter)

@@ -6,6 +6,7 @@ import operator
 from collections.abc import Sequence
 from typing import Any
 
+from adjoint.ir.primitives import is_iterable
 from adjoint.rules.builtins.iterators import tells_length
 from adjoint.rules.registry import non_differentiable, structural, substitute
 from adjoint.run.memory import Memory, swap_slice
@@ -137,7 +138,12 @@ def _(memory: Memory, xs: Any, i: Any = -1) -> Any:
 
 @structural((list, "remove"))
 def _(memory: Memory, xs: Any, value: Any) -> Any:
-    place = list.index(xs, value)
+    try:
+        place = list.index(xs, value)
+    except ValueError:
+        place = -1
+    if place < 0:
+        list.remove(xs, value)  # Python's own message
     return None, _replace_all(memory, xs, place, place + 1, (), 2)
 
 
@@ -201,6 +207,8 @@ def _(memory: Memory, xs: Any, index: Any, values: Any) -> Any:
         place = operator.index(index) % size
         return None, _replace_one(memory, xs, place, place + 1, values, 3)
     if type(values) not in (list, tuple):
+        if not is_iterable(values):
+            list.__setitem__(xs, index, values)  # Python's own message
         return NotImplemented
     start, stop, step = index.indices(size)
     if step == 1:

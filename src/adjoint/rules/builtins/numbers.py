@@ -15,6 +15,7 @@ from adjoint.rules.families import elementwise
 from adjoint.rules.projection import is_numeric, project, projector
 from adjoint.rules.registry import frule, non_differentiable, primitive, rrule, substitute
 from adjoint.run.accumulate import Poison
+from adjoint.run.conversion import check_number
 from adjoint.run.structure import plain_number
 
 
@@ -103,8 +104,22 @@ def _(dots, *args):
 
 @substitute(float)
 def _float(x, /):
-    """Of objects with ``__float__``."""
-    return x.__float__()
+    """Of objects with ``__float__`` or ``__index__``."""
+    number = x.__float__() if _has_float(x) else x.__index__()
+    check_number(_TO_FLOAT, x, number)
+    return number if type(number) is float else float(number)
+
+
+_TO_FLOAT = ("__float__", "__index__")
+
+
+def _has_float(x: Any) -> bool:
+    if not any(hasattr(type(x), name) for name in _TO_FLOAT):
+        float(x)  # Python's own message
+    return hasattr(type(x), "__float__")
+
+
+non_differentiable(_has_float)
 
 
 @primitive((float, "__new__"))

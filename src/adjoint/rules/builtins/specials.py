@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.rules.registry import primitive
+from adjoint.run.conversion import as_c_takes
 from adjoint.run.dispatch import bound_special, call, call_function, class_attribute
 from adjoint.run.iterator import Iterator
 from adjoint.run.native import native
@@ -59,11 +60,11 @@ def _by_special(f: Any, names: tuple[str, ...]) -> Any:
                 rest = args[1:] if name == "__format__" else ()
                 if name == "__format__" and not rest:
                     rest = ("",)
-                return _asked(record, slot, f, special, (args[0], *rest), len(args))
+                return _asked(record, slot, f, name, special, (args[0], *rest), args)
             bound = bound_special(kind, name, args[0])
             if bound is not None:
                 rest = args[1:] or ("",) if name == "__format__" else ()
-                return _asked(record, slot, f, bound, rest, len(args))
+                return _asked(record, slot, f, name, bound, rest, args)
             if special is not None and special is not class_attribute(object, name):
                 if special in COUNTED:
                     return f(args[0])
@@ -74,10 +75,17 @@ def _by_special(f: Any, names: tuple[str, ...]) -> Any:
 
 
 def _asked(
-    record: list[Any], slot: int, f: Any, special: Any, operands: tuple[Any, ...], n: int
+    record: list[Any],
+    slot: int,
+    f: Any,
+    name: str,
+    special: Any,
+    operands: tuple[Any, ...],
+    args: tuple[Any, ...],
 ) -> Any:
-    """What `f`, of `n` arguments, makes of what a special method returns."""
+    """What ``f(*args)`` makes of what the special method `name` returns."""
     inner: list[Any] = [record[0], None]
+    n = len(args)
 
     def special_back(_: Any) -> tuple[None, ...]:
         if inner[1] is not None:
@@ -85,26 +93,22 @@ def _asked(
         return (None,) * (n + 1)
 
     record[slot] = special_back
-    return _checked(f, call(inner, 1, special, *operands))
+    result = call(inner, 1, special, *operands)
+    if type(result) is _RETURNED.get(f) and (type(result) is not int or 0 <= result < _SMALL):
+        if f is not format or name == "__format__":
+            return result
+    return bool(result) if f in _QUESTIONS else as_c_takes(f, name, args, result)
 
 
-def _checked(f: Any, result: Any) -> Any:
-    """What Python makes of the result: ``bool`` of a length, an error for what is none."""
-    if f is bool or f is isinstance or f is issubclass:
-        return bool(result)
-    if f is len:
-        return len(range(result)) if isinstance(result, int) and result >= 0 else f(_Of(result))
-    return sorted(result) if f is dir else result
-
-
-class _Of:
-    """Has the length that it is given, for Python's own message."""
-
-    def __init__(self, length: Any) -> None:
-        self._length = length
-
-    def __len__(self) -> Any:
-        return self._length
+_RETURNED: dict[Any, type] = {
+    **dict.fromkeys((len, hash, int, operator.index, operator.length_hint), int),
+    **dict.fromkeys((str, repr, format, os.fspath), str),
+    bool: bool,
+    bytes: bytes,
+}
+"""What C takes as it is."""
+_SMALL = 1 << 60
+_QUESTIONS = (isinstance, issubclass)
 
 
 for _f, _names in SPECIALS.items():
@@ -124,9 +128,10 @@ def _by_metaclass(f: Callable[..., bool], name: str) -> None:
         if asks.of(type(cls)):
             special = class_attribute(type(cls), name)
             if type(special) is FunctionType:
-                return _asked(record, slot, f, special, (cls, value), 2)
+                return _asked(record, slot, f, name, special, (cls, value), args)
             # pandas has class methods there
-            return _asked(record, slot, f, special.__get__(cls, type(cls)), (value,), 2)
+            bound = special.__get__(cls, type(cls))
+            return _asked(record, slot, f, name, bound, (value,), args)
         kinds = cls if type(cls) is tuple else (cls,)
         if any(type(kind) is not type for kind in kinds) or _pretends(type(value)):
             return native(record, slot, f, args, {})  # abstract classes ask, and unions
