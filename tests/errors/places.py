@@ -52,6 +52,15 @@ def shown(error: BaseException) -> list[Place]:
     return [(f.filename, f.lineno or 0, f.name) for f in frames if f.name not in SKIPPED]
 
 
+def positions(error: BaseException, filename: str) -> list[tuple[Any, ...]]:
+    """Lines and columns of the traceback within a file."""
+    return [
+        (f.name, f.lineno, f.end_lineno, f.colno, f.end_colno)
+        for f in traceback.extract_tb(error.__traceback__)
+        if f.filename == filename and f.name not in SKIPPED
+    ]
+
+
 def users(error: BaseException) -> list[Place]:
     """What is not ours of a traceback."""
     return [place for place in shown(error) if not place[0].startswith(LIBRARY)]

@@ -14,7 +14,9 @@ import pytest
 import adjoint as ad
 from tests.errors.failing import FAILING, OwnError, by_linear_algebra, fail, through_callees
 from tests.errors.failing import __file__ as FILE
-from tests.errors.places import LIBRARY, ours, raised, shown, users
+from tests.errors.places import LIBRARY, ours, positions, raised, shown, users
+from tests.errors.wording import WORDED
+from tests.errors.wording import __file__ as WORDING
 
 
 def unfinished(x):
@@ -58,6 +60,45 @@ def test_no_generated_code_in_causes_and_contexts(f):
         assert not ours(inner)
         own = [place for place in users(inner) if place[0] == FILE]
         assert own == [place for place in shown(plain_inner) if place[0] == FILE]
+
+
+@pytest.mark.parametrize("f", WORDED, ids=lambda f: f.__name__)
+def test_the_words_are_those_of_python(f):
+    plain = raised(Exception, f, 3.0)
+    error = raised(Exception, ad.pullback, f, 3.0)
+    assert (type(error), str(error)) == (type(plain), str(plain))
+    assert not ours(error)
+    own = [place for place in users(error) if place[0] == WORDING]
+    assert own == [place for place in shown(plain) if place[0] == WORDING]
+    while plain is not None:
+        assert type(error) is type(plain)
+        error, plain = (e.__cause__ or e.__context__ for e in (error, plain))
+    assert error is None
+
+
+WIDER = {"by_name", "by_unbound", "by_deletion", "through_with", "through_context_manager"}
+"""A name that is not bound is marked with the expression around it. The place of ``with`` and of
+``assert`` is another one in each version."""
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="comprehensions are functions before 3.12")
+@pytest.mark.parametrize("f", FAILING, ids=lambda f: f.__name__)
+def test_the_traceback_marks_the_users_columns(f):
+    plain, error = raised(BaseException, f, 3.0), raised(BaseException, ad.pullback, f, 3.0)
+    if f.__name__ not in WIDER | {"by_assert"}:
+        assert positions(error, FILE) == positions(plain, FILE)
+
+
+def test_the_columns_are_printed():
+    def f(x):
+        return x + fail(x * 2.0)
+
+    def printed(error):
+        return [entry for entry in traceback.format_exception(error) if ", in f\n" in entry]
+
+    plain, error = raised(OwnError, f, 3.0), raised(OwnError, ad.gradient, f, 3.0)
+    assert printed(error) == printed(plain) != []
+    assert "^" in printed(error)[0]
 
 
 def test_nothing_of_ours_is_shown():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 
 from adjoint.frontend.assignments import store
 from adjoint.frontend.builder import NONE, Builder, statement
@@ -65,8 +66,10 @@ def _for(b: Builder, node: ast.For) -> None:
         bind_target(b, node.target, target)
         b.statements(node.body)
 
+    # Where Python has the instructions that ask for the iterator and for its elements.
+    place = node.iter if sys.version_info >= (3, 13) else node
     b.ops.append(
-        For(target, iterable, b.region(body), b.region(b.statements, node.orelse), b.span(node))
+        For(target, iterable, b.region(body), b.region(b.statements, node.orelse), b.span(place))
     )
 
 

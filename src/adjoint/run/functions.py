@@ -165,7 +165,8 @@ def place_of(code: CodeType, line: int) -> tuple[Unit, Span] | None:
         span = spans[i]
         if span is not None:
             return unit, span
-    return None
+    first = unit.function.code.co_firstlineno  # a generator, before it has started
+    return unit, Span(first, 0, first, 0)
 
 
 # ---- binding -------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@ it."""
 
 from __future__ import annotations
 
+import ast
 import functools
 import linecache
 import os
@@ -12,8 +13,9 @@ from types import CodeType, FrameType, TracebackType
 from typing import Any
 
 from adjoint.errors import Place
+from adjoint.ir.nodes import Span
 from adjoint.run.functions import Unit, place_of
-from adjoint.run.watch import is_of_the_library, is_the_users, leave_out
+from adjoint.run.watch import is_left_out, is_of_the_library, is_the_users, leave_out
 
 __all__ = [
     "as_user_error",
@@ -106,9 +108,9 @@ def user_traceback(trace: TracebackType | None) -> TracebackType | None:
         if found is not None:
             unit, span = found
             if not is_ours(unit.function.filename):
-                frame = _stand_in(unit.function.code, unit.namespace)
-                result = TracebackType(result, frame, -1, span.line)
-        elif not is_ours(code.co_filename):
+                frame, at = _stand_in(unit.function.code, unit.namespace, span)
+                result = TracebackType(result, frame, at, span.line)
+        elif not is_ours(code.co_filename) and not is_left_out(code):
             result = TracebackType(result, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
     return result
 
@@ -169,27 +171,40 @@ def _calling(code: CodeType, line: int) -> CodeType:
 
 # ---- tracebacks ----------------------------------------------------------------------------------
 
-_stand_ins: dict[int, FrameType] = {}
+_stand_ins: dict[tuple[int, Span], tuple[FrameType, int]] = {}
 
 
-def _stand_in(code: CodeType, namespace: dict[str, object]) -> FrameType:
-    """A frame that carries the name and the file of the user's function.
+def _stand_in(code: CodeType, namespace: dict[str, object], span: Span) -> tuple[FrameType, int]:
+    """A frame that carries the name and the file of the user's function, and the place of an
+    instruction of its code that stands at `span`.
 
-    A traceback takes both from the frame's code, and a frame can only be had by running something
-    in it.
+    A traceback takes name, file and columns from the frame's code, and a frame can only be had by
+    running something in it.
     """
-    known = _stand_ins.get(id(code))  # code that was lowered is kept alive by its unit
+    key = id(code), span  # code that was lowered is kept alive by its unit
+    known = _stand_ins.get(key)
     if known is not None:
         return known
-    stub = compile("raise RuntimeError", code.co_filename, "exec")
-    stub = stub.replace(
-        co_name=code.co_name, co_qualname=code.co_qualname, co_firstlineno=code.co_firstlineno
-    )
+    first = min(code.co_firstlineno, span.line)  # from which the lines of code are counted
+    stub = compile(_raising_at(span, first - 1), code.co_filename, "exec")
+    stub = stub.replace(co_name=code.co_name, co_qualname=code.co_qualname, co_firstlineno=first)
     try:
         exec(stub, {"__name__": namespace.get("__name__"), "__file__": code.co_filename})
     except RuntimeError as error:
         trace = error.__traceback__
         assert trace is not None and trace.tb_next is not None
-        frame = _stand_ins[id(code)] = trace.tb_next.tb_frame
-        return frame
+        has_columns = (span.line, span.column) != (span.end_line, span.end_column)
+        at = trace.tb_next.tb_lasti if has_columns else -1
+        found = _stand_ins[key] = trace.tb_next.tb_frame, at
+        return found
     raise AssertionError("unreachable")
+
+
+def _raising_at(span: Span, before: int) -> ast.Module:
+    """A statement that raises an error at a place, but for the lines `before` it."""
+    tree = ast.parse("raise RuntimeError")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.stmt | ast.expr):
+            node.lineno, node.col_offset = span.line - before, span.column
+            node.end_lineno, node.end_col_offset = span.end_line - before, span.end_column
+    return tree

@@ -21,6 +21,7 @@ __all__ = [
     "HIDING",
     "LEFT_ALONE",
     "Watch",
+    "is_left_out",
     "is_of_the_library",
     "is_the_users",
     "leave_out",
@@ -89,12 +90,17 @@ def leave_out(code: CodeType) -> None:
     _left_out[id(code)] = code
 
 
+def is_left_out(code: CodeType) -> bool:
+    """Whether code was given to `leave_out`."""
+    return id(code) in _left_out
+
+
 def is_the_users(code: CodeType, namespace: dict[str, Any]) -> bool:
     """Whether code is neither the library's, nor generated, nor of a package that is left alone."""
     filename, module = code.co_filename, namespace.get("__name__")
     if filename.startswith(("<adjoint ", _LIBRARY)) and not filename.startswith(_USER_PARTS):
         return False
-    if id(code) in _left_out:
+    if is_left_out(code):
         return False
     if type(module) is not str:
         return True
