@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
+from adjoint.errors import CotangentError
+from adjoint.rules.projection import projector
 from adjoint.rules.registry import structural
 from adjoint.run.accumulate import Poison, finish
+from adjoint.run.fitting import fitting, form_of
 from adjoint.run.memory import Memory
+from adjoint.run.place import current_place
 from adjoint.run.structure import by_value, deposit, take
+from adjoint.run.unknown import name_of
 
 __all__ = ["hook", "stop_gradient"]
 
@@ -52,21 +58,40 @@ def _(memory: Memory, x: Any) -> Any:
 
 @structural(hook)
 def _(memory: Memory, on_cotangent: Any, x: Any) -> Any:
-    def shown(bar: Any) -> Any:
+    def shown(bar: Any, take_it: Callable[[Any], Any]) -> Any:
         if memory.trial:
             raise RuntimeError("a cotangent that nobody gave would be shown to a hook")
-        return bar if type(bar) is Poison else on_cotangent(bar)
+        if type(bar) is Poison:
+            return take_it(bar)
+        return _of_hook(on_cotangent, take_it, on_cotangent(bar))
 
     if not by_value(x):
         # The uses of a container after this point are told apart from earlier ones by taking its
         # shadow.
         def structure_back(_: Any) -> tuple[None, ...]:
-            deposit(memory, x, shown(take(memory, x, None)))
+            shown(take(memory, x, None), partial(deposit, memory, x))
             return None, None, None
 
         return x, structure_back
 
-    def hook_back(y_bar: Any) -> tuple[Any, ...]:
-        return None, None, None if y_bar is None else shown(finish(y_bar))
+    def fitted(bar: Any) -> Any:
+        return bar if type(bar) is Poison or bar is None else to_x(fitting(form, bar))
 
+    def hook_back(y_bar: Any) -> tuple[Any, ...]:
+        return None, None, None if y_bar is None else shown(finish(y_bar), fitted)
+
+    form, to_x = form_of(x), projector(x)
     return x, hook_back
+
+
+def _of_hook(on_cotangent: Any, take_it: Callable[[Any], Any], bar: Any) -> Any:
+    """What `take_it` makes of a cotangent that a hook has returned."""
+    try:
+        return take_it(bar)
+    except CotangentError as error:
+        refused = error
+    raise CotangentError(
+        f"the hook '{name_of(on_cotangent)}' returned what does not fit: {refused.problem}",
+        hint="return a cotangent like the one that was given, or None",
+        place=current_place(),
+    )

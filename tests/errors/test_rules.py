@@ -49,6 +49,10 @@ ones = np.ones(3)
         ((None, ones, 1.0), "()"),
         ((None, 1.0, ones), "()"),
         ((None, [1.0, 1.0, 1.0], np.ones((1, 3))), "(1, 3)"),
+        ((None, "a", ones), "()"),
+        ((None, ones, {"a": ones}), "()"),
+        ((None, ones, np.array(["a", "b", "c"])), "numeric, not <U1"),
+        ((None, np.ones(3, object), ones), "numeric, not object"),
     ],
 )
 def test_what_a_wrong_rule_returns(bars, said):
@@ -74,15 +78,47 @@ def test_a_cotangent_of_a_number_must_be_one():
     raised(RuleError, ad.gradient, ruled, 2.0, 3.0)
 
 
+@pytest.mark.parametrize("bar", ["a", {"a": 1.0}, object(), np.array(None), b"1"])
+def test_a_cotangent_of_a_number_must_be_numeric(bar):
+    ruled = with_rule((None, bar, 1.0))
+
+    def f(x, y):
+        return 2 * ruled(3 * x, y)
+
+    _, back = ad.pullback(f, 2.0, 3.0)
+    error = raised(RuleError, back, 1.0)
+    assert "numeric" in str(error)
+    assert_tells(error, f, "ruled(3 * x, y)")
+
+
+def test_cotangents_may_be_any_numbers():
+    for bar in (1, True, np.float32(1.0), np.array(1.0), 1.0 + 0.5j):
+        assert ad.gradient(with_rule((None, bar, 1.0)), 2.0, 3.0) == (1.0, 1.0)
+    for bar in ([1.0, 1.0, 1.0], (1, 1, 1), np.ones(3, int), ones + 0.5j):
+        found = ad.gradient(lambda x, bar=bar: with_rule((None, bar, None))(2 * x, x), ones)
+        np.testing.assert_array_equal(found[0], 2 * ones)
+
+
+def test_an_imaginary_part_does_not_flow_through_a_real_number():
+    assert ad.gradient(lambda z: with_rule((None, 1.0 + 1.0j, None))(z.real, 2.0), 1 + 2j) == (1.0,)
+
+
 def test_the_cotangents_of_containers_are_checked():
     for bars in (
         (None, [1.0], 1.0),
         (None, [1.0, 1.0, 1.0], 1.0),
         (None, 1.0, 1.0),
         (None, [1.0, np.ones(2)], 1.0),
+        (None, [1.0, "a"], 1.0),
+        (None, ["a", 1.0], 1.0),
     ):
         ruled = with_rule(bars)
         raised(RuleError, ad.gradient, ruled, [2.0, 3.0], 3.0)
+
+
+def test_a_number_does_not_stand_for_an_array_in_a_container():
+    ruled = with_rule((None, [1.0], 1.0))
+    raised(RuleError, ad.gradient, ruled, [ones], 3.0)
 
 
 def test_a_wrong_rule_that_is_not_asked_is_no_matter():

@@ -16,6 +16,7 @@ import numpy as np
 from adjoint.errors import CotangentError, NoDerivativeError, RuleError
 from adjoint.rules.rule import Rule
 from adjoint.run.accumulate import Poison, Scattered, accumulate
+from adjoint.run.fitting import Form, fitting, form_of
 from adjoint.run.memory import Memory, root_of
 from adjoint.run.place import current_place
 from adjoint.run.structure import NUMBERS, by_value, deposit, take
@@ -127,7 +128,7 @@ def seal(memory: Memory, f: Any, rule: Rule, y: Any, back: Back, args: tuple[Any
     n = len(args) + 1
     result = result_of(y) if fresh else _by_value_only
     carriers = tuple([type(arg) not in (bool, int, str, type(None)) for arg in args])
-    checked: Any = None if rule.trusted else tuple(map(_shape_of, args))
+    checked: Any = None if rule.trusted else tuple(map(_form_of, args))
 
     def sealed(y_bar: Any) -> tuple[Any, ...]:
         if type(y_bar) not in _DIRECT or memory.buffers:
@@ -147,7 +148,7 @@ def _general(
 ) -> Back:
     """Containers and objects among the arguments or in the result, or written arguments."""
     nones = (None,) * (len(args) + 1)
-    shapes = tuple(map(_shape_of, args))
+    forms = tuple(map(_form_of, args))
     written = tuple(
         isinstance(arg, ndarray) and bool(memory.written) and memory.is_written(arg) for arg in args
     )
@@ -162,14 +163,14 @@ def _general(
             y_bar = [None if found else part for found, part in zip(spoiled, y_bar, strict=True)]
         if y_bar is None:
             return nones
-        bars = _checked(f, rule, back(y_bar), shapes, len(args) + 1)
+        bars = _checked(f, rule, back(y_bar), forms, len(args) + 1)
         out = [deposit(memory, f, bars[0])]
         for arg, bar, is_written in zip(args, bars[1:], written, strict=True):
             if is_written:
                 memory.add_array(arg, bar)
                 out.append(None)
             else:
-                out.append(bar if by_value(arg) else _deposit(memory, f, arg, bar))
+                out.append(bar if by_value(arg) else _of_rule(f, deposit, memory, arg, bar))
         for i, found in enumerate(spoiled):
             if found is not None:
                 out[i + 1] = _poisoned(memory, found, (args[i],))[1]
@@ -178,9 +179,10 @@ def _general(
     return sealed
 
 
-def _deposit(memory: Memory, f: Any, arg: Any, bar: Any) -> Any:
+def _of_rule(f: Any, check: Callable[..., Any], *operands: Any) -> Any:
+    """What `check` makes of a cotangent that the rule of `f` has returned."""
     try:
-        return deposit(memory, arg, bar)
+        return check(*operands)
     except CotangentError as error:
         raise _rule_error(
             f"the rule of '{name_of(f)}' returned a cotangent that does not fit: {error.problem}",
@@ -221,16 +223,15 @@ def _shares(y: Any, args: tuple[Any, ...]) -> bool:
     return False
 
 
-def _shape_of(arg: Any) -> tuple[int, ...] | None:
-    """The shape of a number or an array."""
-    if isinstance(arg, ndarray):
-        shape: tuple[int, ...] = arg.shape
-        return shape
-    return () if type(arg) in NUMBERS or isinstance(arg, np.generic) else None
+def _form_of(arg: Any) -> Form | None:
+    """What a cotangent of a number or an array is like."""
+    if isinstance(arg, ndarray | np.generic) or type(arg) in NUMBERS:
+        return form_of(arg)
+    return None
 
 
 def _checked(
-    f: Any, rule: Rule, bars: Any, shapes: tuple[tuple[int, ...] | None, ...], n: int
+    f: Any, rule: Rule, bars: Any, forms: tuple[Form | None, ...], n: int
 ) -> tuple[Any, ...]:
     """What a rule returned, one cotangent per argument of the call: the rule may have optional ones
     more."""
@@ -240,17 +241,22 @@ def _checked(
             f"the rule of '{name_of(f)}' returned {found} instead of a tuple of {n}",
             "return (f_bar, *one cotangent per argument); None for arguments without derivative",
         )
+    found = [bars[0]]
     for i in range(1, n):
-        bar, shape = bars[i], shapes[i - 1]
-        if bar is None or shape is None or type(bar) is Scattered or type(bar) is Poison:
-            continue
-        if (given := np.shape(bar)) != shape:
-            raise _rule_error(
-                f"the rule of '{name_of(f)}' returned a cotangent of shape {given} for argument"
-                f" {i}, whose shape is {shape}",
-                "sum over the axes along which the argument was broadcast",
-            )
-    return bars[:n]
+        bar, form = bars[i], forms[i - 1]
+        if bar is not None and form is not None and type(bar) not in _UNFINISHED:
+            if (given := np.shape(bar)) != form.shape:
+                raise _rule_error(
+                    f"the rule of '{name_of(f)}' returned a cotangent of shape {given} for"
+                    f" argument {i}, whose shape is {form.shape}",
+                    "sum over the axes along which the argument was broadcast",
+                )
+            bar = _of_rule(f, fitting, form, bar)
+        found.append(bar)
+    return tuple(found)
+
+
+_UNFINISHED = (Scattered, Poison)
 
 
 def _rule_error(problem: str, hint: str) -> RuleError:

@@ -31,6 +31,7 @@ import numpy as np
 
 from adjoint.errors import ArgumentError, CotangentError
 from adjoint.run.accumulate import Poison, Scattered, accumulate, finish
+from adjoint.run.fitting import fitting, form_of
 from adjoint.run.memory import Memory, base_of, elements_of, entries_of, place_of_held, size_of
 from adjoint.tangent import Tangent
 
@@ -203,16 +204,9 @@ def deposit(memory: Memory, value: Any, bar: Any) -> Any:
         if isinstance(value, np.ndarray) and memory.written and memory.is_written(value):
             memory.add_array(value, finish(bar))
             return None
-        if (
-            type(bar) is not float
-            and type(bar) is not Poison
-            and np.shape(value) != (found := bar.shape if type(bar) is Scattered else np.shape(bar))
-        ):
-            raise CotangentError(
-                f"a cotangent has shape {found}, what it belongs to has shape {np.shape(value)}",
-                hint="give a cotangent of the structure and the shapes of the result",
-            )
-        return bar
+        if type(bar) is float and type(value) is float:
+            return bar
+        return fitting(form_of(value), bar)
     if type(bar) is Poison:
         from adjoint.run.unknown import poison
 
