@@ -11,8 +11,8 @@ from adjoint.api import grad, gradient, pullback, value_and_grad, withgradient
 from adjoint.errors import AdjointError
 from adjoint.looking import code, ir
 from adjoint.operators import hook, stop_gradient
+from adjoint.registering import frule, non_differentiable, rrule
 from adjoint.rules.evalpoly import evalpoly
-from adjoint.rules.registry import frule, non_differentiable, rrule
 from adjoint.tangent import Tangent
 
 __all__ = [

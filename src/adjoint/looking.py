@@ -9,6 +9,7 @@ from typing import Any
 from adjoint.errors import SourceError
 from adjoint.frontend import lower_any
 from adjoint.ir.printer import format_function
+from adjoint.public import public
 from adjoint.run.dispatch import class_attribute
 from adjoint.run.functions import unit_of
 
@@ -34,11 +35,13 @@ def _python_function(f: Any) -> FunctionType:
     return f
 
 
+@public
 def ir(f: Callable[..., Any]) -> str:
     """What the library sees of a function: its intermediate representation as text."""
     return format_function(lower_any(_python_function(f)))
 
 
+@public
 def code(f: Callable[..., Any]) -> str:
     """What the library generates for a function: its forward and its reverse function as text."""
     return unit_of(_python_function(f)).source.text

@@ -24,6 +24,7 @@ from adjoint.differences import (
     slope,
     widened,
 )
+from adjoint.public import public
 from adjoint.rules.projection import is_numeric
 from adjoint.rules.registry import frule, rrule
 from adjoint.run.accumulate import Poison
@@ -34,6 +35,7 @@ ENTRIES = 40
 """How many entries of one array are perturbed, at most; they are drawn at random."""
 
 
+@public
 def check_gradient(
     f: Callable[..., Any], *args: Any, rtol: float = 1e-6, atol: float = 1e-9, **kwargs: Any
 ) -> None:
@@ -78,6 +80,7 @@ def check_gradient(
     _check_bars(lambda *xs: f(*xs, **kwargs), args, bars[1:], y_bar, y, rtol, atol)
 
 
+@public
 def check_rule(f: Any, *args: Any, rtol: float = 1e-6, atol: float = 1e-9, **kwargs: Any) -> None:
     """Check the registered rules of `f` at one point.
 

@@ -75,6 +75,7 @@ OWN = tuple(
     for part in (
         "api",
         "looking",
+        "registering",
         "results",
         "run",
         "transform",

@@ -241,7 +241,7 @@ def _checked(
             f"the rule of '{name_of(f)}' returned {found} instead of a tuple of {n}",
             "return (f_bar, *one cotangent per argument); None for arguments without derivative",
         )
-    found = [bars[0]]
+    fitted = [bars[0]]
     for i in range(1, n):
         bar, form = bars[i], forms[i - 1]
         if bar is not None and form is not None and type(bar) not in _UNFINISHED:
@@ -252,8 +252,8 @@ def _checked(
                     "sum over the axes along which the argument was broadcast",
                 )
             bar = _of_rule(f, fitting, form, bar)
-        found.append(bar)
-    return tuple(found)
+        fitted.append(bar)
+    return tuple(fitted)
 
 
 _UNFINISHED = (Scattered, Poison)

@@ -30,7 +30,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from adjoint.errors import ArgumentError, CotangentError
-from adjoint.run.accumulate import Poison, Scattered, accumulate, finish
+from adjoint.run.accumulate import Poison, accumulate, finish
 from adjoint.run.fitting import fitting, form_of
 from adjoint.run.memory import Memory, base_of, elements_of, entries_of, place_of_held, size_of
 from adjoint.tangent import Tangent

@@ -1,0 +1,80 @@
+"""The extension points as users call them: what they are given is checked, and errors come out
+without frames of the library."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from types import (
+    GetSetDescriptorType,
+    MemberDescriptorType,
+)
+from typing import Any, TypeVar
+
+from adjoint.errors import ArgumentError
+from adjoint.public import public
+from adjoint.rules import registry
+
+__all__ = ["frule", "non_differentiable", "rrule"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _check(keys: tuple[Any, ...]) -> None:
+    for key in keys:
+        if isinstance(key, tuple):
+            fits = len(key) == 2 and isinstance(key[0], type) and isinstance(key[1], str)
+            if fits and not hasattr(*key):
+                raise ArgumentError(
+                    f"{key[0].__name__!r} has no method {key[1]!r}",
+                    hint="give the type that has it, and its name",
+                )
+        else:
+            fits = callable(key) or isinstance(key, GetSetDescriptorType | MemberDescriptorType)
+        if not fits:
+            raise ArgumentError(
+                f"rules are of functions, not of {key!r}",
+                hint="give a function, or (type, name) for a method of a builtin type",
+            )
+
+
+class _Extension:
+    """`rrule` and `frule`: called, they apply the registered rule; ``.register`` adds one."""
+
+    def __init__(self, own: Any) -> None:
+        self._own = own
+        self.__doc__ = type(own).__doc__
+
+    @public
+    def __call__(self, f: Any, *args: Any, **kwargs: Any) -> Any:
+        """Apply the rule of `f`: ``(y, back)``, or ``(y, y_dot)`` of a forward rule, which is given
+        the tangents first; ``None`` where no rule is registered for `f` with such arguments."""
+        return self._own(f, *args, **kwargs)
+
+    @public
+    @functools.wraps(registry.rrule.register)
+    def register(self, *keys: Any, **options: Any) -> Callable[[F], F]:
+        _check(keys)
+        add = self._own.register(*keys, **options)
+
+        @public
+        def add_rule(function: F) -> F:
+            if not callable(function):
+                raise ArgumentError(
+                    f"a rule is a function, not {function!r}",
+                    hint="write @ad.rrule.register(f) above a function with the arguments of f",
+                )
+            return add(function)  # type: ignore[no-any-return]
+
+        return add_rule
+
+
+rrule = _Extension(registry.rrule)
+frule = _Extension(registry.frule)
+
+
+@public
+@functools.wraps(registry.non_differentiable)
+def non_differentiable(*keys: Any) -> Any:
+    _check(keys)
+    return registry.non_differentiable(*keys)
