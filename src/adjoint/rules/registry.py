@@ -323,14 +323,21 @@ def lookup(f: Any) -> Rules | None:
             load(package)
             if rest:
                 load(f"{package}.{rest.partition('.')[0]}")
-            if key not in table and type(f).__name__ == "ufunc":
-                _load_makers_of_ufuncs()
+            if key not in table and _is_anonymous(f, module):
+                _load_what_is_imported()
             rules = table.get(key)
     return rules
 
 
-def _load_makers_of_ufuncs() -> None:
-    """Ufuncs of other libraries than NumPy do not say whose they are: any that was imported."""
+def _is_anonymous(f: Any, module: str) -> bool:
+    """Ufuncs of other libraries than NumPy do not say whose they are, nor do some types of C."""
+    if isinstance(f, tuple):
+        return module == "builtins" and f[0].__name__[0].isupper()
+    return type(f).__name__ == "ufunc"
+
+
+def _load_what_is_imported() -> None:
+    """The rules of any part of SciPy that was imported."""
     for package in _libraries:
         if package.startswith("scipy.") and package in sys.modules:
             load(package)

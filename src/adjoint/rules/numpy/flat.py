@@ -64,7 +64,7 @@ def _places(flat: Any, index: Any) -> Any:
 
 @structural((np.flatiter, "__getitem__"))
 def _(memory: Memory, flat: Any, index: Any) -> Any:
-    if not flat.base.ndim:
+    if not flat.base.ndim and not isinstance(index, int | np.integer):
         return NotImplemented
     y, read_back = _read(memory, flat, _places(flat, index))
 

@@ -1,0 +1,254 @@
+"""Rules of whole sparse arrays, where SciPy's Python code alone does not do: blocks that are put
+together, NumPy's functions of sparse arrays, diagonals made dense."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse import _csparsetools
+
+from adjoint.rules.refusal import NoDerivative, moves, refusal
+from adjoint.rules.registry import frule, non_differentiable, primitive, rrule, substitute
+from adjoint.rules.scipy.sparse.pairs import kept
+from adjoint.rules.scipy.sparse.patterns import entries_of
+from adjoint.run.accumulate import Poison
+from adjoint.run.dispatch import NO_KEYWORDS, call_function, call_keywords
+
+__all__ = ["WITH_DATA", "flattened", "unseen"]
+
+
+WITH_DATA = ("csr", "csc", "coo", "dia", "bsr")
+"""Formats whose values are one array, `data`."""
+
+
+# ---- blocks --------------------------------------------------------------------------------------
+
+UNSEEN = NoDerivative("the blocks", "cannot be seen: some entries are added up or left out")
+
+
+def _joined(f: Any, blocks: Any, named: Any) -> tuple[Any, Any]:
+    """The array made of blocks, and where its data come from.
+
+    Found by making it of blocks that hold the numbers of their entries, counted through all of
+    them: for each of the raveled data the number, from 1 on; 0 for none. ``None``: some were added
+    up or left out.
+    """
+    y, count = f(blocks, **named), 0
+    expected: list[Any] = []
+
+    def numbered(block: Any) -> Any:
+        nonlocal count
+        block = block.copy() if sparse.issparse(block) else sparse.coo_array(block)
+        numbers = np.arange(block.data.size) + count + 1
+        count += block.data.size
+        expected.append(numbers if block.ndim == 1 else entries_of(block).values(numbers))
+        block.data = numbers.reshape(block.data.shape)
+        return block
+
+    positions = f(_map_blocks(numbered, blocks), **named | {"dtype": np.int64})
+    if not sparse.issparse(y) or np.shape(positions.data) != np.shape(y.data):
+        return y, None
+    found = np.ravel(positions.data)
+    whole = np.array_equal(np.sort(found[found > 0]), np.sort(np.concatenate(expected)))
+    return y, found if whole else None
+
+
+def _map_blocks(f: Callable[[Any], Any], blocks: Any) -> Any:
+    """Nested lists and tuples with `f` of each block."""
+    if isinstance(blocks, list | tuple):
+        return [_map_blocks(f, block) for block in blocks]
+    return None if blocks is None else f(blocks)
+
+
+def _leaves_of(blocks):
+    """All blocks, in order."""
+    if isinstance(blocks, list | tuple):
+        return [leaf for part in blocks for leaf in _leaves_of(part)]
+    return [] if blocks is None else [blocks]
+
+
+def _are_blocks(blocks: Any, depth: int) -> bool:
+    """Whether blocks are nested as deep as they have to be, and of formats that are known."""
+    if depth:
+        return isinstance(blocks, list | tuple) and all(_are_blocks(b, depth - 1) for b in blocks)
+    if sparse.issparse(blocks):
+        return blocks.format in WITH_DATA
+    return blocks is None or type(blocks) is np.ndarray
+
+
+def unseen(values: Any, data: Any) -> Any:
+    """Values whose derivatives in the data are refused."""
+    return values
+
+
+@rrule.register(unseen, alias=True)
+def _(values, data):
+    def unseen_back(y_bar):
+        return None, y_bar, Poison(refusal(unseen, UNSEEN)) if moves(y_bar) else None
+
+    return values, unseen_back
+
+
+@frule.register(unseen, alias=True)
+def _(dots, values, data):
+    if moves(dots[1]):
+        raise refusal(unseen, UNSEEN)
+    return values, dots[0]
+
+
+def _of_blocks(f: Any, depth: int) -> None:
+    def join(blocks, format=None, dtype=None):
+        y, source = _joined(f, blocks, {"format": format, "dtype": dtype})
+        data = [
+            block.data.ravel() if sparse.issparse(block) else kept(block, *_zeros_of(block)[1:])
+            for block in _leaves_of(blocks)
+        ]
+        values = np.concatenate([np.zeros(1), *data])
+        if source is None:
+            y.data = unseen(y.data, values)
+        else:
+            y.data = values[source].reshape(y.data.shape).astype(y.dtype)
+        return y
+
+    @primitive(f)
+    def run(record: list[Any], slot: int, blocks: Any, *args: Any, **kwargs: Any) -> Any:
+        if not _are_blocks(blocks, depth):
+            return NotImplemented
+        return call_function(record, slot, join, (blocks, *args), kwargs)
+
+
+for _name, _depth in {"hstack": 1, "vstack": 1, "bmat": 2, "block_array": 2}.items():
+    if hasattr(sparse, _name):
+        _of_blocks(getattr(sparse, _name), _depth)
+
+# ---- NumPy's functions ---------------------------------------------------------------------------
+
+METHODS = {
+    np.absolute: "__abs__",
+    np.negative: "__neg__",
+    np.conjugate: "conjugate",
+} | {
+    getattr(np, name): name
+    for name in (
+        "arcsin arcsinh arctan arctanh ceil deg2rad expm1 floor log1p rad2deg rint sign sin sinh"
+        " sqrt tan tanh trunc"
+    ).split()
+}
+
+
+def _by_method(f: Any, name: str) -> None:
+    @primitive(f)
+    def run(record: list[Any], slot: int, x: Any, *others: Any) -> Any:
+        """NumPy calls the method of what is no array."""
+        method = getattr(type(x), name, None)
+        if others or not sparse.issparse(x) or method is None:
+            return NotImplemented
+        return call_keywords(record, slot, method, (x,), NO_KEYWORDS)
+
+
+for _f, _name in METHODS.items():
+    _by_method(_f, _name)
+
+# ---- of dense arrays -----------------------------------------------------------------------------
+
+
+def _zeros_of(dense: Any) -> Any:
+    """Where a dense array is not zero, as coordinates and as positions, and where it is."""
+    there = np.ravel(dense) != 0
+    return np.nonzero(dense), np.flatnonzero(there), np.flatnonzero(~there)
+
+
+def _from_dense(kind, coordinates, dense):
+    """What is zero is not stored, and what it would contribute to a derivative is lost."""
+    places, source, lost = _zeros_of(dense)
+    entries = coordinates((kept(dense, source, lost), places), shape=dense.shape)
+    return entries if kind is coordinates else kind(entries)
+
+
+def _of_dense(kind: Any, coordinates: Any) -> None:
+    @primitive(kind)
+    def run(record: list[Any], slot: int, x: Any, *others: Any, **named: Any) -> Any:
+        if others or named or type(x) is not np.ndarray or x.ndim != 2 or x.dtype.kind not in "fc":
+            return NotImplemented
+        inner: list[Any] = [record[0], None]
+        y = call_function(inner, 1, _from_dense, (kind, coordinates, x), NO_KEYWORDS)
+
+        def dense_back(y_bar: Any) -> Any:
+            bars = inner[1](y_bar)
+            return None, bars[3]
+
+        record[slot] = dense_back
+        return y
+
+
+for _format in ("csr", "csc", "coo", "dia", "bsr"):
+    for _kind in ("array", "matrix"):
+        _of_dense(getattr(sparse, f"{_format}_{_kind}"), getattr(sparse, f"coo_{_kind}"))
+
+# ---- arrays of lists -----------------------------------------------------------------------------
+
+OF_LISTS = NoDerivative("an array of lists", "has no rule: use tocsr() before")
+
+
+def flattened(f: Any, lists: Any, like: Any) -> Any:
+    """What a compiled function writes of an array of lists."""
+    result = np.empty_like(like)
+    f(lists, result)
+    return result
+
+
+@rrule.register(flattened)
+def _(f, lists, like):
+    def flattened_back(y_bar):
+        return None, None, Poison(refusal(flattened, OF_LISTS)) if moves(y_bar) else None, None
+
+    return flattened(f, lists, like), flattened_back
+
+
+@frule.register(flattened)
+def _(dots, f, lists, like):
+    """Lists in an array have no tangents."""
+    return flattened(f, lists, like), None
+
+
+def _of_lists(f: Any) -> None:
+    @substitute(f)
+    def write(lists, result):
+        result[...] = flattened(f, lists, result)
+
+
+_of_lists(_csparsetools.lil_flatten_to_array)
+_of_lists(_csparsetools.lil_get_lengths)
+
+# ---- diagonals -----------------------------------------------------------------------------------
+
+
+def _pattern(a: Any) -> Any:
+    """Rows, columns, and which of the data stand there."""
+    found = entries_of(a)
+    return found.rows, found.columns, found.chosen
+
+
+@substitute(sparse.dia_array.toarray)
+def _toarray(self, order=None, out=None):
+    """Of diagonals also the entries that are zero, which other formats do not store."""
+    if self.format != "dia":
+        return self.tocoo(copy=False).toarray(order=order, out=out)
+    dense = self._process_toarray_args(order, out)
+    rows, columns, chosen = _pattern(self)
+    dense[rows, columns] += self.data.ravel()[chosen]
+    return dense
+
+
+@substitute(sparse.find)
+def _find(A):
+    a = sparse.coo_array(A, copy=True)
+    a.sum_duplicates()
+    _, source, lost = _zeros_of(a.data)
+    return a.row[source], a.col[source], kept(a.data, source, lost)
+
+
+non_differentiable(_joined, _pattern, _zeros_of)

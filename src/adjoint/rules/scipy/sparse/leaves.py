@@ -1,0 +1,462 @@
+"""Rules of the compiled functions that SciPy's sparse arrays are made of, which write what they
+compute into arrays that they are given.
+
+A sparse array is an object whose values are an ordinary array, `data`; SciPy's Python code around
+these functions is differentiated as it is. Each of them is replaced by Python code that writes the
+result of a function without side effects, which has the rule. What is written comes out of the
+compiled function itself, so that the numbers are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse import _sparsetools as tools
+
+from adjoint.rules.numpy.operands import conj, cotangent_dtype
+from adjoint.rules.projection import project
+from adjoint.rules.registry import frule, non_differentiable, rrule, substitute
+from adjoint.rules.scipy.sparse.patterns import (
+    Entries,
+    major_of,
+    of_blocks,
+    of_compressed,
+    of_diagonals,
+)
+from adjoint.rules.tangents import like_result
+
+__all__ = ["added_product", "gathered", "leaf", "summed"]
+
+
+def leaf(name: str) -> Any:
+    """A compiled function; ``None`` in versions of SciPy that do not have it."""
+    return getattr(tools, name, None)
+
+
+# ---- products with dense arrays ------------------------------------------------------------------
+
+
+def added_product(f: Any, head: Any, data: Any, x: Any, y: Any) -> Any:
+    """The array `y` plus the product of a sparse array and a dense one."""
+    result = np.array(y)
+    f(*head, data, x, result)
+    return result
+
+
+def _of_rows(rows: int, columns: int, *rest: Any) -> tuple[Entries, int, int]:
+    major, indices, chosen = of_compressed(*rest[-2:])
+    return Entries(major, indices, chosen), rows, columns
+
+
+def _of_columns(rows: int, columns: int, *rest: Any) -> tuple[Entries, int, int]:
+    major, indices, chosen = of_compressed(*rest[-2:])
+    return Entries(indices, major, chosen), rows, columns
+
+
+def _of_coordinates(*rest: Any) -> tuple[Entries, int, int]:
+    *_, rows, columns = rest
+    return Entries(rows, columns), -1, -1
+
+
+def _of_blocks(rows: int, columns: int, *rest: Any) -> tuple[Entries, int, int]:
+    *_, height, width, pointers, indices = rest
+    found = of_blocks(pointers, indices, height, width)
+    return found, rows * height, columns * width
+
+
+def _of_diagonals(rows: int, columns: int, _: int, length: int, offsets: Any) -> Any:
+    return of_diagonals(rows, columns, offsets, length), rows, columns
+
+
+PRODUCTS: dict[str, Callable[..., tuple[Entries, int, int]]] = {
+    "csr_matvec": _of_rows,
+    "csr_matvecs": _of_rows,
+    "csc_matvec": _of_columns,
+    "csc_matvecs": _of_columns,
+    "coo_matvec": _of_coordinates,
+    "coo_matmat_dense": _of_coordinates,
+    "bsr_matvec": _of_blocks,
+    "bsr_matvecs": _of_blocks,
+    "dia_matvec": _of_diagonals,
+}
+"""Functions of the pattern, the data, the dense operand, and the array that is added to: where the
+pattern says that the entries stand, and how many rows and columns there are (-1: as the dense
+arrays have)."""
+
+_patterns: dict[Any, Callable[..., tuple[Entries, int, int]]] = {
+    leaf(name): pattern for name, pattern in PRODUCTS.items() if leaf(name) is not None
+}
+
+
+@rrule.register(added_product)
+def _(f, head, data, x, y):
+    result = added_product(f, head, data, x, y)
+
+    def product_back(y_bar):
+        entries, rows, columns = _patterns[f](*head)
+        # several vectors may be given one behind the other
+        vectors = _vectors(f, head)
+        bar = np.reshape(y_bar, (-1, vectors) if vectors else (-1,))
+        dense = np.reshape(x, (-1, vectors) if vectors else (-1,))
+        shape = (len(bar) if rows < 0 else rows, len(dense) if columns < 0 else columns)
+        parts = bar[entries.rows] * conj(dense[entries.columns])
+        data_bar = entries.spread(np.sum(parts, -1) if vectors else parts, np.shape(data))
+        x_bar = _times_adjoint(f, head, data, bar, entries, shape)
+        return (
+            None,
+            None,
+            None,
+            project(data_bar, data),
+            project(np.reshape(x_bar, np.shape(x)), x),
+            project(y_bar, y),
+        )
+
+    return result, product_back
+
+
+def _times_adjoint(f: Any, head: Any, data: Any, bar: Any, entries: Entries, shape: Any) -> Any:
+    """Aᴴ ȳ."""
+    kind = {"csr": sparse.csc_array, "csc": sparse.csr_array}.get(f.__name__[:3])
+    if kind is None:
+        return entries.matrix(conj(data), shape).T @ bar
+    pointers, indices = head[-2:]
+    stored = int(pointers[-1])
+    return kind((conj(data[:stored]), indices[:stored], pointers), shape=shape[::-1]) @ bar
+
+
+def _vectors(f: Any, head: Any) -> int:
+    """How many vectors are multiplied at once; 0: one, which is no matrix."""
+    match f.__name__:
+        case "csr_matvecs" | "csc_matvecs" | "bsr_matvecs":
+            return int(head[2])
+        case "coo_matmat_dense":
+            return int(head[1])
+    return 0
+
+
+@frule.register(added_product)
+def _(dots, f, head, data, x, y):
+    _, _, data_dot, x_dot, y_dot = dots
+    result = added_product(f, head, data, x, y)
+    moved = np.zeros(np.shape(y), cotangent_dtype(result)) if y_dot is None else y_dot
+    if data_dot is not None:
+        moved = added_product(f, head, data_dot, x, moved)
+    if x_dot is not None:
+        moved = added_product(f, head, data, x_dot, moved)
+    return result, like_result(moved, result)
+
+
+def _substitute_product(f: Any) -> None:
+    @substitute(f)
+    def write(*args):
+        *head, data, x, y = args
+        y[...] = added_product(f, tuple(head), data, x, y)
+
+
+for _f in _patterns:
+    _substitute_product(_f)
+
+
+if (_dia_matvecs := leaf("dia_matvecs")) is not None:
+
+    @substitute(_dia_matvecs)
+    def _(rows, columns, diagonals, length, offsets, data, vectors, x, y):
+        """As one product of all vectors."""
+        for i in range(vectors):
+            head = (rows, columns, diagonals, length, offsets)
+            y[:, i] = added_product(tools.dia_matvec, head, data, x[:, i].copy(), y[:, i])
+
+
+# ---- entries that are added up, or put somewhere -------------------------------------------------
+
+
+def gathered(f: Any, head: Any, data: Any, middle: Any, y: Any, tail: Any) -> Any:
+    """What a compiled function makes of `y`, each element of which is a sum of entries."""
+    result = np.array(y)
+    f(*head, data, *middle, result, *tail)
+    return result
+
+
+def _into_dense(head: Any, middle: Any, tail: Any) -> Any:
+    _, columns, pointers, indices = head
+    return None, major_of(pointers) * columns + indices
+
+
+def _from_coordinates(head: Any, middle: Any, tail: Any) -> Any:
+    height, width, _, rows, columns = head
+    return None, rows + height * columns if tail[0] else rows * width + columns
+
+
+def _from_many_coordinates(head: Any, middle: Any, tail: Any) -> Any:
+    strides, count, axes, coordinates = head
+    return None, np.asarray(strides) @ np.reshape(coordinates, (axes, count))
+
+
+def _from_diagonal(head: Any, middle: Any, tail: Any) -> Any:
+    k, *pattern = head
+    of = _of_blocks if len(pattern) > 4 else _of_rows
+    entries, _, _ = of(*pattern)
+    source = np.flatnonzero(entries.columns - entries.rows == k)
+    return source, entries.rows[source] + min(k, 0)
+
+
+def _at_samples(head: Any, middle: Any, tail: Any) -> Any:
+    rows, columns, pointers, indices = head
+    count, i, j = middle
+    keys = major_of(pointers) * columns + indices
+    order = np.argsort(keys, kind="stable")
+    wanted = np.where(i < 0, i + rows, i) * columns + np.where(j < 0, j + columns, j)
+    first = np.searchsorted(keys[order], wanted[:count], "left")
+    sizes = np.searchsorted(keys[order], wanted[:count], "right") - first
+    ends = np.cumsum(sizes)
+    places = np.arange(sizes.sum()) + np.repeat(first - (ends - sizes), sizes)
+    return order[places], np.repeat(np.arange(count), sizes)
+
+
+GATHERED: dict[str, tuple[int, int, int, bool, Callable[..., Any]]] = {
+    "csr_todense": (4, 0, 0, True, _into_dense),
+    "coo_todense": (5, 0, 1, True, _from_coordinates),
+    "coo_todense_nd": (4, 0, 1, True, _from_many_coordinates),
+    "csr_diagonal": (5, 0, 0, False, _from_diagonal),
+    "bsr_diagonal": (7, 0, 0, True, _from_diagonal),
+    "csr_sample_values": (4, 3, 0, False, _at_samples),
+}
+"""How many arguments come before the data, between them and the result, and after it; whether the
+result is added to; and which of the data goes where (``None``: all of them)."""
+
+_gathered = {leaf(name): plan for name, plan in GATHERED.items() if leaf(name) is not None}
+
+
+@rrule.register(gathered)
+def _(f, head, data, middle, y, tail):
+    result = gathered(f, head, data, middle, y, tail)
+    *_, adds, pairs = _gathered[f]
+
+    def gathered_back(y_bar):
+        source, target = pairs(head, middle, tail)
+        bars = np.ravel(y_bar)[target]
+        if source is not None:
+            spread = np.zeros(np.size(data), bars.dtype)
+            np.add.at(spread, source, bars)
+            bars = spread
+        data_bar = project(np.reshape(bars, np.shape(data)), data)
+        return None, None, None, data_bar, None, project(y_bar, y) if adds else None, None
+
+    return result, gathered_back
+
+
+@frule.register(gathered)
+def _(dots, f, head, data, middle, y, tail):
+    result = gathered(f, head, data, middle, y, tail)
+    adds, data_dot = _gathered[f][3], dots[2]
+    y_dot = dots[4] if adds else None
+    if data_dot is None:
+        return result, y_dot if adds or dots[4] is None else np.zeros(result.shape)
+    start = np.zeros(np.shape(y), cotangent_dtype(result)) if y_dot is None else y_dot
+    return result, like_result(gathered(f, head, data_dot, middle, start, tail), result)
+
+
+def _substitute_gathered(f: Any, before: int, between: int) -> None:
+    behind = before + 1 + between
+
+    @substitute(f)
+    def write(*args):
+        y = args[behind]
+        head, middle, tail = args[:before], args[before + 1 : behind], args[behind + 1 :]
+        y[...] = gathered(f, head, args[before], middle, y, tail)
+
+
+for _f, _plan in _gathered.items():
+    _substitute_gathered(_f, _plan[0], _plan[1])
+
+
+# ---- entries in another order --------------------------------------------------------------------
+
+
+def _order(f: Any, head: Any, size: int, outputs: Any) -> Any:
+    """What a compiled function that moves entries writes: its arrays of integers, and where in the
+    data each value of the result comes from (-1: it writes none)."""
+    pattern, data = outputs[:-1], outputs[-1]
+    written = [np.array(array) for array in pattern]
+    order = np.full(np.shape(data), -1, np.int64)
+    f(*head, np.arange(size, dtype=np.int64), *written, order)
+    return (*written, order)
+
+
+MOVED = {
+    "csr_tocsc": 4,
+    "coo_tocsr": 5,
+    "csr_row_index": 4,
+    "csr_row_slice": 5,
+    "csr_column_index2": 4,
+    "csr_hstack": 5,
+    "bsr_transpose": 6,
+    "bsr_tocsr": 6,
+}
+"""Functions of so many arguments, the data, and arrays for the result, of which that of its data is
+the last."""
+
+
+def _substitute_moved(f: Any, before: int) -> None:
+    @substitute(f)
+    def write(*args):
+        data, outputs = args[before], args[before + 1 :]
+        *pattern, order = _order(f, args[:before], data.size, outputs)
+        for array, values in zip(outputs, pattern, strict=False):
+            array[...] = values
+        result = outputs[-1]
+        there = order >= 0
+        if there.all():
+            result[...] = data.ravel()[order]
+        else:
+            result[there] = data.ravel()[order[there]]
+
+
+for _name, _before in MOVED.items():
+    if leaf(_name) is not None:
+        _substitute_moved(leaf(_name), _before)
+
+
+def _sorted_order(f: Any, head: Any, indices: Any, shape: Any) -> tuple[Any, Any]:
+    """The sorted indices, and where their data come from."""
+    moved, order = np.array(indices), np.arange(np.prod(shape), dtype=np.int64).reshape(shape)
+    f(*head, moved, order)
+    return moved, order
+
+
+def _substitute_sort(f: Any) -> None:
+    @substitute(f)
+    def write(*args):
+        *head, indices, data = args
+        moved, order = _sorted_order(f, head, indices, data.shape)
+        indices[...] = moved
+        data[...] = data[order]
+
+
+for _name in ("csr_sort_indices", "bsr_sort_indices"):
+    _substitute_sort(leaf(_name))
+
+
+def _submatrix(*args: Any) -> Any:
+    *head, size, row, row_end, column, column_end = args
+    return tools.get_csr_submatrix(
+        *head, np.arange(size, dtype=np.int64), row, row_end, column, column_end
+    )
+
+
+@substitute(tools.get_csr_submatrix)
+def _(rows, columns, pointers, indices, data, *window):
+    pointers, indices, order = _submatrix(rows, columns, pointers, indices, data.size, *window)
+    return pointers, indices, data[order]
+
+
+def _blocked(head: Any, size: int, pointers: Any, indices: Any, shape: Any) -> Any:
+    """The same for dense blocks, in which some places have no entry."""
+    pointers, indices = np.array(pointers), np.array(indices)
+    order = np.zeros(shape, np.int64)
+    tools.csr_tobsr(*head, np.arange(1, size + 1, dtype=np.int64), pointers, indices, order)
+    return pointers, indices, order - 1, np.count_nonzero(order) == size
+
+
+@substitute(tools.csr_tobsr)
+def _(rows, columns, height, width, pointers, indices, data, b_pointers, b_indices, blocks):
+    head = (rows, columns, height, width, pointers, indices)
+    found, where, order, once = _blocked(head, data.size, b_pointers, b_indices, blocks.shape)
+    if not once:
+        raise NotImplementedError("entries that occur twice, as dense blocks")
+    b_pointers[...] = found
+    b_indices[...] = where
+    blocks[...] = np.where(order < 0, 0, data[order])
+
+
+@substitute(tools.csr_scale_rows)
+def _(rows, columns, pointers, indices, data, x):
+    data[...] = data * x[major_of(pointers)]
+
+
+@substitute(tools.csr_scale_columns)
+def _(rows, columns, pointers, indices, data, x):
+    data[...] = data * x[indices]
+
+
+# ---- entries that stand at the same place --------------------------------------------------------
+
+
+def summed(head: Any, data: Any) -> Any:
+    """The data after entries at the same place, one behind the other, were added up; those behind
+    the last sum stay."""
+    rows, columns, pointers, indices = head
+    result = np.array(data)
+    tools.csr_sum_duplicates(rows, columns, np.array(pointers), np.array(indices), result)
+    return result
+
+
+def _sums(head: Any) -> Any:
+    """Into which of the sums each entry goes, and the pattern of these."""
+    rows, columns, pointers, indices = head
+    found, where = np.array(pointers), np.array(indices)
+    tools.csr_sum_duplicates(rows, columns, found, where, np.zeros(len(indices)))
+    major = major_of(pointers)
+    first = np.ones(len(major), bool)
+    first[1:] = (major[1:] != major[:-1]) | (indices[1 : len(major)] != indices[: len(major) - 1])
+    return np.cumsum(first) - 1, found, where
+
+
+@rrule.register(summed)
+def _(head, data):
+    def summed_back(y_bar):
+        into, found, _ = _sums(head)
+        data_bar = np.array(y_bar)
+        data_bar[: found[-1]] = 0
+        data_bar[: len(into)] += y_bar[into]
+        return None, None, data_bar
+
+    return summed(head, data), summed_back
+
+
+@frule.register(summed)
+def _(dots, head, data):
+    y_dot = None if dots[1] is None else summed(head, dots[1])
+    return summed(head, data), y_dot
+
+
+@substitute(tools.csr_sum_duplicates)
+def _(rows, columns, pointers, indices, data):
+    head = (rows, columns, pointers, indices)
+    _, found, where = _sums(head)
+    data[...] = summed((rows, columns, pointers.copy(), indices.copy()), data)
+    pointers[...] = found
+    indices[...] = where
+
+
+# ---- patterns ------------------------------------------------------------------------------------
+
+
+def _written(f: Any, args: Any, last: int) -> Any:
+    """What a function writes into its last arguments, arrays of integers, and what it returns."""
+    arrays = [np.array(array) for array in args[-last:]]
+    return f(*args[:-last], *arrays), arrays
+
+
+def _substitute_pattern(f: Any, last: int) -> None:
+    @substitute(f)
+    def write(*args):
+        y, arrays = _written(f, args, last)
+        for array, values in zip(args[-last:], arrays, strict=True):
+            array[...] = values
+        return y
+
+
+for _name, _last in {"expandptr": 1, "csr_column_index1": 2, "csr_sample_offsets": 1}.items():
+    _substitute_pattern(leaf(_name), _last)
+
+non_differentiable(_order, _sorted_order, _submatrix, _blocked, _sums, _written, major_of)
+non_differentiable(
+    tools.csr_has_canonical_format,
+    tools.csr_has_sorted_indices,
+    tools.csr_matmat_maxnnz,
+    tools.csr_count_blocks,
+)

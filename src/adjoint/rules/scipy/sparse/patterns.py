@@ -1,0 +1,101 @@
+"""Where the stored entries of a sparse array stand: their rows and columns, in the order of the
+data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+__all__ = [
+    "FORMATS",
+    "Entries",
+    "entries_of",
+    "major_of",
+    "of_blocks",
+    "of_compressed",
+    "of_diagonals",
+]
+
+FORMATS = ("csr", "csc", "coo", "dia", "bsr", "lil", "dok")
+
+
+def major_of(pointers: Any) -> Any:
+    """The row of each entry of a compressed array (the column, of one compressed by columns)."""
+    return np.repeat(np.arange(len(pointers) - 1), np.diff(pointers))
+
+
+class Entries:
+    """Rows and columns of stored entries.
+
+    Attributes
+    ----------
+    rows, columns
+        Of the entries, in the order of the raveled data.
+    chosen
+        Which of the data are entries; ``None``: all.
+    """
+
+    def __init__(self, rows: Any, columns: Any, chosen: Any = None) -> None:
+        self.rows, self.columns, self.chosen = rows, columns, chosen
+
+    def values(self, data: Any) -> Any:
+        """The entries in the data."""
+        flat = np.ravel(data)
+        return flat if self.chosen is None else flat[self.chosen]
+
+    def spread(self, values: Any, shape: Any) -> Any:
+        """The transpose of `values`: the data with these entries, and zeros elsewhere."""
+        if self.chosen is None:
+            return np.reshape(values, shape)
+        flat = np.zeros(self.chosen.shape, values.dtype)
+        flat[self.chosen] = values
+        return flat.reshape(shape)
+
+    def matrix(self, data: Any, shape: Any) -> Any:
+        """The sparse array of other data on these entries."""
+        return sparse.csr_array((self.values(data), (self.rows, self.columns)), shape=shape)
+
+
+def of_compressed(pointers: Any, indices: Any) -> tuple[Any, Any, Any]:
+    """The rows and columns, or the other way round, of a compressed array, which may have room for
+    more entries; and which of the data are entries (``None``: all)."""
+    stored = int(pointers[-1])
+    if stored == len(indices):
+        return major_of(pointers), indices, None
+    return major_of(pointers), indices[:stored], np.arange(len(indices)) < stored
+
+
+def of_blocks(pointers: Any, indices: Any, height: int, width: int) -> Entries:
+    """Of data in dense blocks."""
+    rows = major_of(pointers)[:, None, None] * height + np.arange(height)[:, None]
+    columns = np.asarray(indices)[:, None, None] * width + np.arange(width)
+    rows, columns = np.broadcast_arrays(rows, columns)
+    return Entries(rows.ravel(), columns.ravel())
+
+
+def of_diagonals(height: int, width: int, offsets: Any, length: int) -> Entries:
+    """Of data in diagonals, of which some lies outside."""
+    columns = np.arange(length) + np.zeros((len(offsets), 1), int)
+    rows = columns - np.asarray(offsets)[:, None]
+    chosen = (rows >= 0) & (rows < height) & (columns < width)
+    return Entries(rows[chosen], columns[chosen], chosen.ravel())
+
+
+def entries_of(a: Any) -> Any:
+    """Those of a two-dimensional sparse array; ``None`` where its values are not in an array."""
+    match a.format if a.ndim == 2 else "":
+        case "csr":
+            major, indices, chosen = of_compressed(a.indptr, a.indices)
+            return Entries(major, indices, chosen)
+        case "csc":
+            major, indices, chosen = of_compressed(a.indptr, a.indices)
+            return Entries(indices, major, chosen)
+        case "coo":
+            return Entries(a.row, a.col)
+        case "bsr":
+            return of_blocks(a.indptr, a.indices, *a.blocksize)
+        case "dia":
+            return of_diagonals(a.shape[0], a.shape[1], a.offsets, a.data.shape[1])
+    return None

@@ -1,0 +1,201 @@
+"""`scipy.sparse.linalg`: linear equations by factors and by iteration, operators, norms."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.sparse import linalg as sl
+
+import adjoint as ad
+from adjoint.errors import NoDerivativeError
+from adjoint.rules.registry import frule, lookup, rrule
+from adjoint.rules.scipy.sparse.solving import _superlu, stopped, valued
+from adjoint.testing import check_gradient
+from tests.rules.harness import case, complexes, reals, table
+
+DENSE = np.where(reals(4, 4, seed=2) > 0.2, reals(4, 4), 0) + 4 * np.eye(4)
+B, B2 = reals(4), reals(4, 2)
+CSC, CSR = sparse.csc_array(DENSE), sparse.csr_array(DENSE)
+FORMATS = {
+    "csc": CSC,
+    "csr": CSR,
+    "csc_matrix": sparse.csc_matrix(DENSE),
+    "coo": sparse.coo_array(DENSE),
+}
+
+
+def of(a, data):
+    """An array of the pattern of another."""
+    if a.format == "coo":
+        return type(a)((data, (a.row, a.col)), shape=a.shape)
+    return type(a)((data, a.indices.copy(), a.indptr.copy()), shape=a.shape)
+
+
+def gssv(a, b, by_columns):
+    return (4, a.nnz, a.data, a.indices, a.indptr, b, by_columns)
+
+
+FACTORS = sl.splu(CSC)
+COMPLEX = sl.splu(CSC * (1 + 2j))
+CASES = {
+    _superlu.gssv: [
+        gssv(CSC, B, 1),
+        gssv(CSR, B, 0),
+        gssv(CSC, B2, 1),
+        gssv(CSR * (1 + 2j), complexes(4, 2), 0),
+        case(*gssv(CSC, B, 1), options={"ColPerm": "NATURAL"}),
+    ],
+    _superlu.gstrf: [
+        case(4, CSC.nnz, CSC.data, CSC.indices, CSC.indptr, csc_construct_func=sparse.csc_array)
+    ],
+    # Factors cannot be copied, so that the table has none: see below.
+    # The value is that of an iteration, which has no derivative by itself: see below.
+    valued: [(np.zeros(0), np.zeros(0))],
+    stopped: [(reals(3), ())],
+}
+test_rule = table(CASES)
+CASES[sl.SuperLU, "solve"] = [()]
+SOLVED = [
+    (FACTORS, B, "N"), (FACTORS, B2, "T"), (FACTORS, B2, "H"), (COMPLEX, complexes(4), "N"),
+    (COMPLEX, complexes(4), "T"), (COMPLEX, complexes(4, 2), "H"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("factors, b, trans", SOLVED)
+def test_solve_with_constant_factors(factors, b, trans):
+    key = (sl.SuperLU, "solve")
+    _, back = rrule(key, factors, b, trans)
+    b_dot, y_bar = b[::-1] * 0.7, np.conj(b) + 1
+    _, y_dot = frule(key, (None, b_dot, None), factors, b, trans)
+    np.testing.assert_allclose(y_dot, factors.solve(b_dot, trans))
+    forward, backward = np.vdot(y_bar, y_dot).real, np.vdot(back(y_bar)[2], b_dot).real
+    np.testing.assert_allclose(forward, backward, rtol=1e-12)
+    check_gradient(lambda b: factors.solve(b, trans), b)
+
+
+def test_factors_in_forward_mode():
+    args = (4, CSC.nnz, CSC.data, CSC.indices, CSC.indptr)
+    named = {"csc_construct_func": sparse.csc_array}
+    _, y_dot = frule(_superlu.gstrf, (None,) * 5, *args, **named)
+    assert y_dot is None
+    with pytest.raises(NoDerivativeError, match="reverse mode only"):
+        frule(_superlu.gstrf, (None, None, CSC.data, None, None), *args, **named)
+
+
+SOLVERS = {
+    "spsolve": lambda a, b: sl.spsolve(a, b),
+    "spsolve of the transpose": lambda a, b: sl.spsolve(a.T.tocsr(), b),
+    "splu": lambda a, b: sl.splu(a.tocsc()).solve(b),
+    "splu, transposed": lambda a, b: sl.splu(a.tocsc()).solve(b, "T"),
+    "splu, adjoint": lambda a, b: sl.splu(a.tocsc()).solve(b, "H"),
+    "factorized": lambda a, b: sl.factorized(a.tocsc())(b),
+    "triangle below": lambda a, b: sl.spsolve_triangular(sparse.tril(a).tocsr(), b),
+    "triangle above": lambda a, b: sl.spsolve_triangular(sparse.triu(a).tocsr(), b, False),
+}
+
+
+@pytest.mark.filterwarnings("ignore::scipy.sparse.SparseEfficiencyWarning")
+@pytest.mark.parametrize("name", SOLVERS)
+@pytest.mark.parametrize("format", FORMATS)
+def test_equations(format, name):
+    a, solve = FORMATS[format], SOLVERS[name]
+    check_gradient(lambda data, b: solve(of(a, data), b), a.data, B)
+    check_gradient(lambda data, b: solve(of(a, data), b), a.data, B2)
+    data = a.data * complexes(a.nnz)
+    check_gradient(lambda data, b: solve(of(a, data), b), data + 1, complexes(4))
+    check_gradient(lambda b: solve(a, b), B)
+    if "splu" not in name and name != "factorized":
+        check_gradient(lambda data, b: solve(of(a, data), b), data + 1, B)
+
+
+def test_factors_used_twice():
+    def f(data, b):
+        factors = sl.splu(of(CSC, data))
+        return factors.solve(b) + factors.solve(factors.solve(b), "T")
+
+    check_gradient(f, CSC.data, B)
+    outside = sl.splu(CSC)
+    check_gradient(lambda b: outside.solve(b) * outside.solve(b * b), B)
+
+
+def test_an_incomplete_factorization():
+    check_gradient(lambda b: sl.spilu(CSC).solve(b), B)
+    with pytest.raises(NoDerivativeError, match="incomplete factorization"):
+        ad.gradient(lambda data: sl.spilu(of(CSC, data)).solve(B).sum(), CSC.data)
+    with pytest.raises(NoDerivativeError):
+        ad.gradient(lambda data: sl.splu(of(CSC, data)).L.sum(), CSC.data)
+
+
+ITERATIONS = "bicg bicgstab cg cgs gcrotmk gmres lgmres minres qmr tfqmr".split()
+TOLERANCE = "rtol" if "rtol" in sl.cg.__kwdefaults__ else "tol"
+
+
+def exactly(name):
+    return {TOLERANCE: 1e-14} if name == "minres" else {TOLERANCE: 1e-14, "atol": 0.0}
+
+
+@pytest.mark.parametrize("name", ITERATIONS)
+def test_iterations(name):
+    solve = getattr(sl, name)
+
+    def f(data, b):
+        a = of(CSR, data)
+        x, info = solve(a.T @ a, b, **exactly(name))
+        assert info == 0
+        return x
+
+    check_gradient(f, CSR.data, B, rtol=1e-5)
+    check_gradient(lambda b: solve(CSR.T @ CSR, b, **exactly(name))[0], B, rtol=1e-5)
+    check_gradient(lambda a, b: solve(a.T @ a, b, **exactly(name))[0], DENSE, B, rtol=1e-5)
+
+
+def test_the_value_is_that_of_the_iteration():
+    b = B + 1
+    x, back = ad.pullback(lambda b: sl.gmres(CSR, b, **{TOLERANCE: 1e-2})[0], b)
+    np.testing.assert_array_equal(x, sl.gmres(CSR, b, **{TOLERANCE: 1e-2})[0])
+    np.testing.assert_allclose(back(B)[1], np.linalg.solve(DENSE.T, B))
+
+
+def test_iterations_that_do_not_converge_are_refused():
+    with pytest.raises(NoDerivativeError, match="did not come to solve"):
+        ad.gradient(lambda b: sl.gmres(CSR, b, maxiter=1, restart=1)[0].sum(), B)
+
+
+OTHERS = {
+    "inv": lambda a: sl.inv(a.tocsc()).toarray(),
+    "expm": lambda a: sl.expm(a.tocsc()).toarray(),
+    "expm_multiply": lambda a: sl.expm_multiply(a, B),
+    "norm": lambda a: sl.norm(a),
+    "norm of columns": lambda a: sl.norm(a, axis=0),
+    "largest column": lambda a: sl.norm(a, 1),
+    "largest row": lambda a: sl.norm(a, np.inf),
+    "operator": lambda a: sl.aslinearoperator(a) @ B,
+    "adjoint of an operator": lambda a: sl.aslinearoperator(a).H @ B,
+    "operators": lambda a: (2 * sl.aslinearoperator(a) + sl.aslinearoperator(a).T).matvec(B),
+    "own operator": lambda a: sl.LinearOperator((4, 4), matvec=lambda x: a @ x, dtype=float) @ B,
+    "with a sparse right-hand side": lambda a: sl.spsolve(a.tocsc(), a.tocsc().T).toarray(),
+}
+
+
+@pytest.mark.filterwarnings("ignore::scipy.sparse.SparseEfficiencyWarning")
+@pytest.mark.parametrize("name", OTHERS)
+def test_functions_of_one_array(name):
+    check_gradient(lambda data: OTHERS[name](of(CSR, data)), CSR.data, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda a: sl.eigsh(a + a.T, 2, return_eigenvectors=False),
+        lambda a: sl.eigs(a, 2)[0].real,
+        lambda a: sl.svds(a, 2)[1],
+    ],
+)
+def test_eigenvalues_are_refused(f):
+    f(CSR)
+    with pytest.raises(NoDerivativeError, match="has no rule: use scipy.linalg"):
+        ad.gradient(lambda data: f(of(CSR, data)).sum(), CSR.data)
+
+
+def test_rules_are_found_by_factors_that_were_made_outside():
+    """Their class does not say whose it is."""
+    assert lookup((sl.SuperLU, "solve")) is not None
