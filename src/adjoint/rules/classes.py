@@ -105,6 +105,14 @@ def _hand_to_fields(memory: Memory, init: Any, fields: dict[str, Any]) -> None:
 _DEFAULT_OF = re.compile(r"(?:__dataclass)?_dflt_(.+?)(?:__)?")
 
 
+@substitute((types.SimpleNamespace, "__init__"))
+def _(self: Any, /, *mapping: Any, **fields: Any) -> None:
+    """Of a class derived from it."""
+    if mapping:  # from Python 3.13 on
+        fields = {**dict(*mapping), **fields}
+    vars(self).update(fields)
+
+
 @substitute((types.GenericAlias, "__call__"))
 def made_by(alias: Any, /, *args: Any, **kwargs: Any) -> Any:
     """``list[float](...)``"""

@@ -27,6 +27,12 @@ def _(f: Any, xs: Any, *initial: Any) -> Any:
 _NOTHING = object()
 
 
+@substitute((functools.partial, "__call__"))
+def _(self: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """By way of a class derived from it."""
+    return self.func(*self.args, *args, **{**self.keywords, **kwargs})
+
+
 @structural(functools.partial)
 def _(memory: Memory, f: Any, *args: Any, **kwargs: Any) -> Any:
     made = functools.partial(f, *args, **kwargs)

@@ -28,3 +28,8 @@ def instance_of(alias: Any, /, *args: Any, **kwargs: Any) -> Any:
         name = alias.__origin__.__name__
         raise TypeError(f"Type {alias._name} cannot be instantiated; use {name}() instead")
     return made_by(alias, *args, **kwargs)
+
+
+@substitute((typing.NewType, "__call__"))
+def new_type(new: Any, value: Any, /) -> Any:
+    return value

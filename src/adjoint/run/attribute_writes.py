@@ -97,7 +97,7 @@ def write_attribute(record: list[Any], slot: int, obj: Any, name: str, value: An
     kind = type(obj)
     static = class_attribute(kind, name)
     descriptor = type(static)
-    if descriptor is property and static.fset is not None:
+    if _sets_as_properties_do(descriptor) and static.fset is not None:
         linked(
             record,
             slot,
@@ -296,10 +296,16 @@ def delete_attribute(record: list[Any], slot: int, obj: Any, name: str) -> None:
     delete_plain(record, slot, obj, name)
 
 
+def _sets_as_properties_do(descriptor: type) -> bool:
+    return descriptor is property or (
+        issubclass(descriptor, property) and type(descriptor.__set__) in C_METHODS
+    )
+
+
 def delete_plain(record: list[Any], slot: int, obj: Any, name: str) -> None:
     """``object.__delattr__(obj, name)``"""
     static = class_attribute(type(obj), name)
-    if type(static) is property and static.fdel is not None:
+    if issubclass(type(static), property) and static.fdel is not None:
         linked(record, slot, lambda bars: NONE2, call_keywords, static.fdel, (obj,), {})
         return
     remover = getattr(type(static), "__delete__", None)

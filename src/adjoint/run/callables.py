@@ -185,7 +185,10 @@ def _ufunc(
     rest = {key: value for key, value in kwargs.items() if key not in ("out", "where")}
     if f.nout > 1 and out is not None and where is True:
         return _into_all(record, slot, f, given, kwargs)
-    if (f.nout > 1 and out is not None) or (out is None and where is not True):
+    made = None
+    if f.nout == 1 and out is None and where is not True:
+        made = out = f(*args, **kwargs)  # a new array, of which a part is written
+    if (f.nout > 1 and out is not None) or (made is not None and type(made) is not np.ndarray):
         return run_unknown(
             record[0], record, slot, f, given, kwargs, "has no rule for these keywords"
         )

@@ -147,14 +147,17 @@ def _of_builtin_base(
             if type(cls.__init__) is not FunctionType
             else _number(record, slot, cls, args)
         )
+    if issubclass(cls, complex) and cls.__new__ is complex.__new__:
+        call_keywords(record, slot, complex, args, kwargs)
+        return cls(*args, **kwargs)
     if issubclass(cls, BaseException):
         return _exception(record, slot, cls, args, kwargs)
-    if type(cls.__init__) is FunctionType and issubclass(cls, list | dict | set | deque):
+    if type(cls.__init__) is FunctionType and issubclass(cls, _FILLED_BY_INIT):
         return _init(record, slot, cls.__new__(cls), cls, args, kwargs)
     if cls.__new__ in _MADE_BY_NEW:
         return _immutable(record, slot, cls, args, kwargs)
     rules = method_rules(cls, "__init__")
-    if rules is not None and issubclass(cls, list | dict | set | deque):
+    if rules is not None and issubclass(cls, _FILLED_BY_INIT):
         obj = cls.__new__(cls)
         init: Any = cls.__init__
         y = linked(record, slot, _without_self, run_rules, init, rules, (obj, *args), kwargs)
@@ -165,6 +168,7 @@ def _of_builtin_base(
     return run_unknown(memory, record, slot, cls, args, kwargs)
 
 
+_FILLED_BY_INIT = (list, dict, set, deque, types.SimpleNamespace)
 _MADE_BY_NEW = (tuple.__new__, frozenset.__new__)
 
 

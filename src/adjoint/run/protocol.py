@@ -102,6 +102,9 @@ def binary(record: list[Any], slot: int, op: Any, a: Any, b: Any, only: int | No
         y = ufunc_override(record, slot, UFUNCS[op], "__call__", (a, b), {})
         if y is not DECLINED:
             return y
+        if isinstance(a, list | tuple) or isinstance(b, list | tuple):
+            if op is not operator.mul or isinstance(a, ndarray) or isinstance(b, ndarray):
+                return call_keywords(record, slot, UFUNCS[op], (a, b), {})
     if numbers:
         return run_unknown(record[0], record, slot, op, (a, b), {})
     name = op.__name__.rstrip("_")
@@ -202,6 +205,10 @@ def _of_plain(op: Any, reflected: bool) -> Callable[[Any, Any], Any]:
 
 def _exchanged(bars: tuple[Any, ...]) -> tuple[Any, ...]:
     return (None, bars[2], bars[1])
+
+
+def _stands_for_array(value: Any) -> bool:
+    return is_number(value) or isinstance(value, list | tuple)
 
 
 def _as_numpy_does(value: Any) -> Any:
@@ -322,7 +329,7 @@ def special_method(inner: list[Any], kind: type, special: str, operands: tuple[A
             y = _by_ufunc(inner, special, operands)
             if y is not DECLINED:
                 return y
-            if special in _BY_SPECIAL and all(map(is_number, operands)):
+            if special in _BY_SPECIAL and all(map(_stands_for_array, operands)):
                 ufunc, swapped = _BY_SPECIAL[special]
                 numbers = tuple(map(_as_numpy_does, operands))
                 arrange = _exchanged if swapped else _as_they_are

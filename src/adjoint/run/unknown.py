@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Container, Iterator, Sequence
 from types import (
     BuiltinMethodType,
@@ -297,7 +298,9 @@ def poison(memory: Memory, value: Any, bar: Poison) -> None:
             if memory.is_written(owner):
                 memory.add_array(owner, bar)
             continue
-        if is_opaque(owner) or (owner is value and is_record(owner)):
+        if is_opaque(owner) or (
+            owner is value and is_record(owner) and not isinstance(owner, _CONTAINERS)
+        ):
             memory.dict_shadow(owner)["*"] = bar
             memory.shadows[_OPAQUE] = True
         for key in _keys(owner):
@@ -363,6 +366,8 @@ def is_opaque(owner: Any) -> bool:
 
 
 _HEAPTYPE = 1 << 9
+_CONTAINERS = (list, tuple, dict, set, frozenset, deque)
+"""Types whose shadows have a place for each element."""
 
 
 def _holds_nothing(value: Any) -> bool:

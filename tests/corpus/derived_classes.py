@@ -1,0 +1,116 @@
+"""Classes derived from those of C, beside arrays and by themselves."""
+
+import functools
+import operator
+import types
+import typing
+
+import numpy as np
+
+from tests.corpus.registry import case
+
+
+class Row(list):
+    pass
+
+
+class Fixed(tuple):
+    pass
+
+
+@case(1.3)
+def sequences_beside_numbers_of_numpy(x):
+    total = 0.0
+    for other in (np.float64(2.0), np.int64(2), np.float32(2.0), np.array([1.0, 2.0])):
+        for kind in (list, tuple, Row, Fixed):
+            for op in (operator.add, operator.sub, operator.truediv, operator.pow):
+                total = total + op(other, kind([x, x * x])).sum()
+                total = total + 0.5 * op(kind([x, x * x]), other).sum()
+    return total
+
+
+class Scaling(list):
+    def __rmul__(self, other):
+        return Scaling([other * value for value in self])
+
+
+@case(1.3)
+def arrays_do_not_ask(x):
+    return np.sum(np.array([1.0, 2.0]) * Scaling([x, x])) + (2.0 * Scaling([x, x * x]))[1]
+
+
+@case([0.4, -0.7])
+def products_where_positive(xs):
+    x = np.array(xs)
+    scaled = np.multiply(x, 2.0, where=x > 0, out=None)
+    return scaled[0] * x[1] + np.add(x, x, out=None, where=np.array([False, True]))[1]
+
+
+Metres = typing.NewType("Metres", float)
+
+
+@case(1.3)
+def new_types(x):
+    return Metres(x) * x
+
+
+class Options(types.SimpleNamespace):
+    def total(self):
+        return sum(vars(self).values())
+
+
+class Computed(types.SimpleNamespace):
+    def __init__(self, a, **rest):
+        super().__init__(a=a, **rest)
+        self.double = a * 2
+
+
+@case(1.3)
+def namespaces(x):
+    made = Computed(x, b=x * x)
+    return Options(a=x, b=x * x).total() + made.double * made.b
+
+
+class Phasor(complex):
+    @property
+    def doubled(self):
+        return 2 * self
+
+
+@case(1.3)
+def complex_numbers(x):
+    return abs(Phasor(x, 2.0)) + Phasor(x * x).doubled.real
+
+
+class Twice(functools.partial):
+    def __call__(self, *args):
+        return 2 * super().__call__(*args)
+
+
+@case(1.3)
+def partials(x):
+    return Twice(max, 0.5)(x * x)
+
+
+class Described(property):
+    pass
+
+
+class Held:
+    def __init__(self):
+        self._value = 0.0
+
+    def _get(self):
+        return self._value
+
+    def _set(self, value):
+        self._value = value * 2
+
+    value = Described(_get, _set)
+
+
+@case(1.3)
+def properties(x):
+    held = Held()
+    held.value = x * x
+    return held.value * x
