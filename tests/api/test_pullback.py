@@ -295,6 +295,7 @@ def test_partials():
     f_bar, x_bar = ad.pullback(functools.partial(f, 2.0, b=3.0), 5.0)[1](1.0)
     assert x_bar == 6.0
     assert f_bar.args == (15.0,) and f_bar.keywords == {"b": 10.0}
+    assert dict(f_bar) == {"func": None, "args": (15.0,), "keywords": {"b": 10.0}}
     f_bar, x_bar = ad.pullback(functools.partial(square), 5.0)[1](1.0)
     assert f_bar is None and x_bar == 10.0
 

@@ -476,3 +476,34 @@ def test_what_a_function_of_c_wraps_is_not_what_it_runs():
     x = np.array([1.0, 2.0, 4.0])
     y, _ = ad.pullback(scipy.fft.dct, x)
     np.testing.assert_array_equal(y, scipy.fft.dct(x))
+
+
+# ---- arrays of objects ---------------------------------------------------------------------------
+
+
+def by_frompyfunc(x):
+    return np.frompyfunc(lambda a, b: a * b, 2, 1)(x, x).astype(float).sum()
+
+
+def sum_of_objects(x):
+    return np.array([x[0], x[1]], dtype=object).sum()
+
+
+@pytest.mark.parametrize(
+    "f, line", [(by_frompyfunc, "np.frompyfunc"), (sum_of_objects, "dtype=object")]
+)
+def test_arrays_of_objects_are_named(f, line):
+    error = raised(NoDerivativeError, ad.gradient, f, np.array([1.0, 2.0]))
+    assert "array of objects" in error.problem and "floats" in error.hint
+    assert_tells(error, f, line)
+
+
+def test_an_array_of_objects_in_a_list_is_named():
+    xs = [np.array([1.0, 2.0], dtype=object)]
+    error = raised(NoDerivativeError, ad.gradient, lambda xs: xs[0].sum(), xs)
+    assert "array of objects" in error.problem and "floats" in error.hint
+
+
+def test_an_attribute_is_named():
+    error = raised(NoDerivativeError, ad.gradient, lambda x: x.data.tolist() * x, np.float64(3.0))
+    assert "'numpy.float64.data'" in error.problem and "register(numpy.float64.data)" in error.hint

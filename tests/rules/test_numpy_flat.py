@@ -97,3 +97,18 @@ def test_as_numpy_does(f):
 def test_refused_as_numpy_does(index):
     with pytest.raises((IndexError, TypeError)):
         ad.pullback(lambda m: m.flat[index], M)
+
+
+@pytest.mark.parametrize(
+    "x", [np.float64(1.3), np.float32(1.3), np.complex128(1.3 + 0.4j), np.array(1.3)]
+)
+def test_numbers_have_one_element(x):
+    def f(x):
+        y = x * 2.0
+        it = x.flat
+        return abs(sum(y.flat) * next(it)) + abs(list(x.flat)[0])
+
+    value, (x_bar,) = ad.withgradient(f, x)
+    plain, (expected,) = ad.withgradient(lambda x: abs(2.0 * x * x) + abs(x), x)
+    assert value == plain and type(x_bar) is type(expected)
+    np.testing.assert_allclose(x_bar, expected, rtol=1e-6)

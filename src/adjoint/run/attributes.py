@@ -154,7 +154,7 @@ def _of_number(record: list[Any], slot: int, obj: Any, name: str, default: tuple
         rules = known.get(name) if known is not None else None
         static = vars(base).get(name)
         if rules is not None and static is not None and not callable(static):
-            y = linked(record, slot, _pair, run_rules, _getter(name), rules, (obj,), {})
+            y = linked(record, slot, _pair, run_rules, _getter(base, name), rules, (obj,), {})
             if y is not DECLINED:
                 return y
         if type(static) is property:
@@ -175,15 +175,22 @@ def _of_number(record: list[Any], slot: int, obj: Any, name: str, default: tuple
         return value
     if type(value) in ATOMS or isinstance(value, np.integer | np.bool_ | np.dtype):
         return value
-    return run_unknown(record[0], record, slot, getattr, (obj, name), {})
+    kind: Any = type(obj)
+    getter = _getter(kind, name)
+    return linked(record, slot, _pair, _run_unknown, getter, (obj,))
+
+
+def _run_unknown(record: list[Any], slot: int, f: Any, args: tuple[Any, ...]) -> Any:
+    return run_unknown(record[0], record, slot, f, args, {})
 
 
 @functools.cache
-def _getter(name: str) -> Callable[[Any], Any]:
+def _getter(kind: type, name: str) -> Callable[[Any], Any]:
     def get(obj: Any) -> Any:
         return getattr(obj, name)
 
-    get.__name__ = get.__qualname__ = name
+    get.__name__, get.__qualname__ = name, f"{kind.__name__}.{name}"
+    get.__module__ = kind.__module__
     return get
 
 

@@ -112,8 +112,13 @@ def slots_of(kind: type) -> dict[str, Any]:
         for name, value in vars(base).items():
             if type(value).__name__ == "member_descriptor" and base.__module__ != "builtins":
                 found[name] = value
-    found.pop("__dict__", None)  # of classes in C that pose as Python's
+    for name in _FOR_C:
+        found.pop(name, None)
     return found
+
+
+_FOR_C = ("__dict__", "__dictoffset__", "__vectorcalloffset__", "__weaklistoffset__")
+"""Members of classes in C that say where something is."""
 
 
 def owner_of(view: Any) -> Any:

@@ -78,6 +78,21 @@ def _rule_wanted(name: str, place: Place | None) -> str:
     )
 
 
+def _needed(f: Any, why: str, seen: tuple[Any, ...]) -> NoDerivativeError:
+    """The error of a derivative of `f`, which was given, and has returned, what it has `seen`."""
+    place = current_place()
+    hint = _rule_wanted(name_of(f), place)
+    if any(isinstance(value, np.ndarray) and value.dtype.hasobject for value in seen):
+        why = "works on an array of objects, through which no derivative flows"
+        hint = (
+            "make an array of floats from the start: np.array(values, dtype=float);"
+            " np.vectorize(f, otypes=[float]) instead of np.frompyfunc"
+        )
+    return NoDerivativeError(
+        f"a derivative of '{name_of(f)}' is needed, which {why}", hint=hint, place=place
+    )
+
+
 def run_unknown(
     memory: Memory,
     record: list[Any],
@@ -130,18 +145,7 @@ def run_unknown(
             if region is not None:
                 region.back(None)
             return (None,) * (len(inputs) + 1)
-        place = current_place()
-        bar = (
-            y_bar
-            if type(y_bar) is Poison
-            else Poison(
-                NoDerivativeError(
-                    f"a derivative of '{name_of(f)}' is needed, which {why}",
-                    hint=_rule_wanted(name_of(f), place),
-                    place=place,
-                )
-            )
-        )
+        bar = y_bar if type(y_bar) is Poison else Poison(_needed(f, why, (owner, *inputs, y)))
         if region is not None:
             region.back(bar)
         for function in (f, *inputs, *memory.handed):

@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.rules.projection import projector
 from adjoint.rules.registry import non_differentiable, primitive, structural, substitute
+from adjoint.run.accumulate import finish
 from adjoint.run.arrays import demand_order, read_array
 from adjoint.run.iterator import Iterator
 from adjoint.run.memory import Memory
@@ -28,6 +30,20 @@ def _(memory: Memory, a: Any) -> Any:
             memory.add_array(a, poison)
             return None, bar
         return None, bar if poison is None else poison
+
+    return y, flat_back
+
+
+@structural((np.generic, "flat"))
+def _(memory: Memory, a: Any) -> Any:
+    """That of an array with one element, which nobody else sees."""
+    y, to_a = a.flat, projector(a)
+
+    def flat_back(_: Any) -> tuple[Any, ...]:
+        bar, poison = memory.take_entry(y, "array"), memory.take_entry(y, "*")
+        if poison is not None or bar is None:
+            return None, poison
+        return None, to_a(finish(bar))
 
     return y, flat_back
 
