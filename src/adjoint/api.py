@@ -13,6 +13,7 @@ from adjoint.results import checked_cotangent, collect, filled, plain_cotangents
 from adjoint.rules.projection import project
 from adjoint.run.dispatch import call_keywords
 from adjoint.run.engine import basics
+from adjoint.run.floating import begin_logging, end_logging
 from adjoint.run.marks import Marks
 from adjoint.run.memory import Memory
 from adjoint.run.session import session
@@ -163,7 +164,11 @@ def _forward(
         basics.load()
     memory = Memory(args)
     record: list[Any] = [memory, None]
-    y = call_keywords(record, 1, f, args, kwargs)
+    token = begin_logging()
+    try:
+        y = call_keywords(record, 1, f, args, kwargs)
+    finally:
+        end_logging(token)
     return y, Pullback(f, args, y, memory, record)
 
 

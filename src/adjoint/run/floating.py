@@ -1,0 +1,106 @@
+"""NumPy's floating-point warnings, at the user's line.
+
+NumPy gives its warnings the place of the innermost Python frame, which here is a rule. It can also
+hand them to an object that writes a log, which knows better. What is to be done about such errors
+NumPy keeps in a context variable; in its place the forward sweep sets one that differs from the
+default in nothing else. Where the user has asked for something else, that holds.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import functools
+import os
+import sys
+import warnings
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+from adjoint.run.functions import place_of
+from adjoint.run.place import is_ours
+from adjoint.run.watch import is_left_out, is_of_the_library
+
+__all__ = ["begin_logging", "end_logging"]
+
+State = tuple["contextvars.ContextVar[Any]", Any, Any]
+
+
+class _Log:
+    """Takes what NumPy would warn of."""
+
+    def write(self, message: str) -> None:
+        """``Warning: … encountered in …``"""
+        text = message.removeprefix("Warning: ").rstrip("\n")
+        filename, namespace, line = _place(sys._getframe(1))
+        registry = namespace.setdefault("__warningregistry__", {})
+        module = str(namespace.get("__name__", "<string>"))
+        warnings.warn_explicit(text, RuntimeWarning, filename, line, module, registry)
+
+
+_log = _Log()
+_RULES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "rules")
+
+
+def _place(frame: FrameType | None) -> tuple[str, dict[str, Any], int]:
+    """The innermost frame of the user's or of a library, unless a rule of ours has called the
+    library: file, global variables, line."""
+    inner: FrameType | None = None
+    while frame is not None:
+        code = frame.f_code
+        found = place_of(code, frame.f_lineno)
+        if found is not None and not is_ours(found[0].function.filename):
+            if inner is None:
+                unit, span = found
+                return unit.function.filename, unit.namespace, span.line
+            break
+        if code.co_filename.startswith(_RULES):
+            if inner is not None and is_of_the_library(inner.f_code):
+                inner = None
+        elif inner is None and found is None and not is_ours(code.co_filename):
+            inner = None if is_left_out(code) else frame
+        frame = frame.f_back
+    if inner is None:
+        return "sys", {}, 1  # as C says it
+    return inner.f_code.co_filename, inner.f_globals, inner.f_lineno
+
+
+@functools.cache
+def _state() -> State | None:
+    """NumPy's variable, its default, and what stands in for it; ``None`` in versions that have no
+    such variable."""
+    return contextvars.Context().run(_look)
+
+
+def _look() -> State | None:
+    changed: dict[str, Any] = {kind: "log" for kind, do in np.geterr().items() if do == "warn"}
+    with np.errstate(**changed, call=_log):
+        found = [*contextvars.copy_context().items()]
+    for variable, own in found:
+        if variable.name.startswith("numpy."):
+            return variable, contextvars.Context().run(variable.get), own
+    return None
+
+
+def begin_logging() -> contextvars.Token[Any] | None:
+    """From now on NumPy's warnings get the user's place, if the user has not said what to do."""
+    known = _state()
+    if known is None:
+        return None
+    variable, default, own = known
+    return variable.set(own) if variable.get() is default else None
+
+
+def end_logging(token: contextvars.Token[Any] | None) -> None:
+    """What it was; what the function has changed itself stays."""
+    known = _state()
+    if token is None or known is None:
+        return
+    variable, _, own = known
+    if variable.get() is own:
+        variable.reset(token)
+        return
+    np.seterr(**{kind: "warn" for kind, do in np.geterr().items() if do == "log"})  # type: ignore[arg-type]
+    if np.geterrcall() is _log:
+        np.seterrcall(None)
