@@ -30,6 +30,7 @@ from adjoint.run.memory import (
 )
 from adjoint.run.structure import fields_of, slot_owner
 from adjoint.run.unknown import run_unknown
+from adjoint.transform.paths import is_constant
 
 __all__ = [
     "change_cell",
@@ -76,6 +77,11 @@ def set_attribute(record: list[Any], slot: int, obj: Any, name: str, value: Any)
         ):
             return
     if kind is ModuleType:
+        if is_constant(obj, value):
+            raise refused(
+                f"'{obj.__name__}.{name}' is assigned, and numbers of that library are constants",
+                "assign it to a module of your own, or to an object",
+            )
         write_global(record, slot, vars(obj), name, value)
         return
     static = class_attribute(kind, name) if isinstance(obj, type) else None

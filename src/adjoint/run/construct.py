@@ -216,13 +216,17 @@ def _exception(
 
     def exception_back(_: Any) -> tuple[Any, ...]:
         bars = memory.take_items(held, len(held)) if len(held) == len(args) else [None] * len(args)
+        named: dict[str, Any] = {}
         for name, bar in (memory.shadows.pop(id(y), None) or {}).items():
             # Fields of C, such as StopIteration.value, show what was given.
+            if name in kwargs:
+                named[name] = bar
+                continue
             for i, arg in enumerate(args):
                 if getattr(y, name, None) is arg:
                     bars[i] = accumulate(bars[i], bar)
                     break
-        return (None, *bars, *(None,) * len(kwargs))
+        return (None, *bars, *(named.get(name) for name in kwargs))
 
     record[slot] = exception_back
     return y

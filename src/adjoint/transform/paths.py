@@ -37,7 +37,7 @@ from adjoint.ir.nodes import (
 from adjoint.ir.walk import targets, walk
 from adjoint.transform.activity import fixed
 
-__all__ = ["is_fixed_path", "join_paths"]
+__all__ = ["is_constant", "is_fixed_path", "join_paths"]
 
 
 def join_paths(function: Function, namespace: dict[str, Any]) -> tuple[Function, dict[str, Any]]:
@@ -142,14 +142,15 @@ def is_fixed_path(namespace: dict[str, Any], names: tuple[str, ...]) -> bool:
 
 
 def _is_fixed(module: ModuleType, value: Any) -> bool:
-    return isinstance(value, ModuleType | type) or callable(value) or _is_constant(module, value)
+    return isinstance(value, ModuleType | type) or callable(value) or is_constant(module, value)
 
 
 CONSTANTS = frozenset({"math", "cmath", "numpy", "scipy"})
 """Libraries whose numbers (``math.pi``) nobody assigns."""
 
 
-def _is_constant(module: ModuleType, value: Any) -> bool:
+def is_constant(module: ModuleType, value: Any) -> bool:
+    """Whether a member of a module is a number that nobody assigns."""
     return module.__name__.partition(".")[0] in CONSTANTS and isinstance(
         value, int | float | complex | None
     )

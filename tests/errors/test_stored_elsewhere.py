@@ -1,0 +1,86 @@
+"""Values that carry a derivative, put where reads are not followed: refused, never lost."""
+
+import math
+import sys
+import types
+from unittest import mock
+
+import numpy as np
+import pytest
+
+import adjoint as ad
+
+CONFIG = types.ModuleType("config_of_the_test")
+CONFIG.k, CONFIG.table = 2.0, {"a": 1.0}
+
+
+@pytest.fixture(autouse=True)
+def module(monkeypatch):
+    monkeypatch.setitem(sys.modules, CONFIG.__name__, CONFIG)
+    yield
+    for owner, name in ((math, "zz"), (np, "zz")):
+        assert not hasattr(owner, name)
+
+
+def new_constant(x):
+    math.zz = x * x
+    return math.zz * x
+
+
+def new_number_of_numpy(x):
+    setattr(np, "zz", x * x)  # noqa: B010
+    return np.zz * x
+
+
+def attribute_of_a_mock(x):
+    made = mock.MagicMock()
+    made.a = x * x
+    return made.a * x
+
+
+def patched(x):
+    with mock.patch("config_of_the_test.k", x * x):
+        return CONFIG.k * x
+
+
+def patched_object(x):
+    with mock.patch.object(CONFIG, "k", x * x):
+        return CONFIG.k * x
+
+
+def patched_dict(x):
+    with mock.patch.dict(CONFIG.table, {"a": x}):
+        return CONFIG.table["a"] * x
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        new_constant,
+        new_number_of_numpy,
+        attribute_of_a_mock,
+        patched,
+        patched_object,
+        patched_dict,
+    ],
+    ids=lambda f: f.__name__,
+)
+def test_refused(f):
+    with pytest.raises(ad.AdjointError) as info:
+        ad.gradient(f, 1.3)
+    assert info.value.hint
+    assert CONFIG.k == 2.0 and CONFIG.table == {"a": 1.0}
+
+
+def test_what_is_assigned_to_a_module_of_ones_own():
+    def f(x):
+        before, CONFIG.k = CONFIG.k, x * x
+        y = CONFIG.k * x
+        CONFIG.k = before
+        return y
+
+    assert ad.gradient(f, 2.0) == (12.0,)
+
+
+def test_what_an_exception_is_given_by_name():
+    assert ad.gradient(lambda x: AttributeError("a", obj=x * x).obj * x, 2.0) == (12.0,)
