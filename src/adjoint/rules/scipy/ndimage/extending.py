@@ -10,9 +10,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["CONSTANT", "MODES", "Along", "along", "constant", "extended", "folded", "widened"]
+__all__ = [
+    "CONSTANT", "GRID_CONSTANT", "GRID_WRAP", "MIRROR", "NEAREST", "REFLECT", "WRAP", "Along",
+    "along", "beyond", "constant", "extended", "folded", "widened",
+]  # fmt: skip
 
-NEAREST, WRAP, REFLECT, MIRROR, CONSTANT, GRID_WRAP, GRID_CONSTANT = MODES = range(7)
+NEAREST, WRAP, REFLECT, MIRROR, CONSTANT, GRID_WRAP, GRID_CONSTANT = range(7)
 
 OUTSIDE = -1
 
@@ -27,7 +30,12 @@ class Along(NamedTuple):
 def along(n: int, size: int, origin: int, mode: int) -> Along:
     """The positions that a window of that size meets on an axis of length `n`."""
     before = size // 2 + origin
-    return Along(_places(n, before, size - 1 - before, mode), before)
+    return beyond(n, before, size - 1 - before, mode)
+
+
+def beyond(n: int, before: int, after: int, mode: int) -> Along:
+    """That many positions before the first, and after the last."""
+    return Along(_places(n, before, after, mode), before)
 
 
 def _places(n: int, before: int, after: int, mode: int) -> Any:

@@ -10,11 +10,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from adjoint.rules.scipy.ndimage.extending import MODES
+from adjoint.rules.scipy.ndimage.extending import (
+    CONSTANT,
+    GRID_CONSTANT,
+    GRID_WRAP,
+    MIRROR,
+    NEAREST,
+    REFLECT,
+    WRAP,
+)
 
 __all__ = ["Knots", "knots"]
-
-NEAREST, WRAP, REFLECT, MIRROR, CONSTANT, GRID_WRAP, GRID_CONSTANT = MODES
 
 
 class Knots(NamedTuple):

@@ -10,11 +10,18 @@ from scipy.ndimage import _nd_image
 from adjoint.rules.numpy.operands import severed
 from adjoint.rules.registry import substitute
 from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
-from adjoint.rules.scipy.ndimage.extending import MODES, constant
+from adjoint.rules.scipy.ndimage.extending import (
+    CONSTANT,
+    GRID_CONSTANT,
+    MIRROR,
+    NEAREST,
+    REFLECT,
+    WRAP,
+    constant,
+)
 
 __all__ = ["coefficients"]
 
-NEAREST, WRAP, REFLECT, MIRROR, CONSTANT, GRID_WRAP, GRID_CONSTANT = MODES
 OF_A_MIRROR = (MIRROR, CONSTANT, GRID_CONSTANT, WRAP)
 """Modes that go on as in a mirror on the outermost elements."""
 

@@ -1,0 +1,19 @@
+"""What of the filter designs of `scipy.signal` needs another form than SciPy's own."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import signal as ss
+
+from adjoint.rules.registry import substitute
+
+
+@substitute(ss.lp2hp)
+def _(b, a, wo=1.0):
+    """SciPy leaves out the powers of a frequency that is 1, and so their derivatives."""
+    b, a = np.atleast_1d(b), np.atleast_1d(a)
+    n = max(len(a), len(b))
+    powers = (wo if np.ndim(wo) == 0 else wo[0]) ** np.arange(n)
+    after_b, after_a = np.zeros(n - len(b)), np.zeros(n - len(a))
+    turned_b, turned_a = np.concatenate([b[::-1], after_b]), np.concatenate([a[::-1], after_a])
+    return ss.normalize(turned_b * powers, turned_a * powers)

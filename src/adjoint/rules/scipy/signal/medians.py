@@ -1,0 +1,33 @@
+"""The rule of `scipy.signal.medfilt2d`; the other medians are those of `scipy.ndimage`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.signal import _sigtools
+
+from adjoint.rules.registry import substitute
+from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
+from adjoint.rules.scipy.ndimage.extending import CONSTANT, widened
+from adjoint.rules.scipy.ndimage.picking import Picks
+
+_compiled: Any = _sigtools._medfilt2d
+
+
+def medians(image, sizes):
+    """The medians of windows of an image among zeros."""
+    return _compiled(image, sizes)
+
+
+@substitute(_compiled)
+def _(image, sizes):
+    return medians(image, sizes)
+
+
+@matrix_rule(medians, "image")
+def _(call: Call) -> Any:
+    sizes = [int(n) for n in call.sizes]
+    axes = widened(call.image.shape, sizes, [0, 0], CONSTANT)
+    picks = Picks(call.image, 0.0, call.y, axes, np.ones(sizes, bool))
+    return lambda y_bar: picks.back(y_bar)[:1], lambda dot: picks.push(dot, None, None)

@@ -1,0 +1,142 @@
+"""Rules of what measures peaks in `scipy.signal`: prominences and widths.
+
+A prominence is the height of a peak over the higher one of its two bases; where these are equally
+high, they share. A width is the distance between the points to both sides at which the line through
+the samples has a height in between.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import signal as ss
+from scipy.signal import _peak_finding as given
+from scipy.signal import _peak_finding_utils as compiled
+
+from adjoint.rules.numpy.operands import array_rule
+from adjoint.rules.registry import frule, substitute
+from adjoint.rules.tangents import filled
+
+# ---- prominences ---------------------------------------------------------------------------------
+
+
+def _shares(x: Any, left: Any, right: Any) -> Any:
+    """How much of the higher base is the left one."""
+    return 0.5 + 0.5 * np.sign(x[left] - x[right])
+
+
+def prominences(x, peaks, wlen):
+    """The prominences of peaks, and where their bases are."""
+    return compiled._peak_prominences(x, peaks, wlen)
+
+
+@substitute(ss.peak_prominences)
+def _(x, peaks, wlen=None):
+    x, peaks = given._arg_x_as_expected(x), given._arg_peaks_as_expected(peaks)
+    return prominences(x, peaks, given._arg_wlen_as_expected(wlen))
+
+
+@array_rule(prominences, operands="x")
+def _(x, peaks, wlen):
+    result = prominences(x, peaks, wlen)
+    _, left, right = result
+
+    def prominences_back(y_bar):
+        bar, x_bar = y_bar[0], np.zeros(x.shape)
+        if bar is not None:
+            share = _shares(x, left, right)
+            np.add.at(x_bar, peaks, bar)
+            np.add.at(x_bar, left, -bar * share)
+            np.add.at(x_bar, right, -bar * (1.0 - share))
+        return None, x_bar
+
+    return result, prominences_back
+
+
+@frule.register(prominences)
+def _(dots, x, peaks, wlen):
+    result = prominences(x, peaks, wlen)
+    if dots[0] is None:
+        return result, None
+    _, left, right = result
+    x_dot, share = filled(dots[0], x), _shares(x, left, right)
+    moved = x_dot[peaks] - x_dot[left] * share - x_dot[right] * (1.0 - share)
+    return result, (moved, None, None)
+
+
+# ---- widths --------------------------------------------------------------------------------------
+
+
+class _Crossings(NamedTuple):
+    """Where a line crosses a height: after the sample that is below, `along` of the way to the one
+    that is above; the position moves with the height by `slope`."""
+
+    below: Any
+    above: Any
+    along: Any
+    slope: Any
+
+
+def _crossings(x: Any, at: Any, heights: Any, step: int) -> _Crossings:
+    below = np.asarray(np.floor(at) if step > 0 else np.ceil(at), int)
+    between = below != at  # otherwise it is a base, which does not move
+    above = np.where(between, below + step, below)
+    rise = np.where(between, x[above] - x[below], 1.0)
+    along = np.where(between, (heights - x[below]) / rise, 0.0)
+    return _Crossings(below, above, along, np.where(between, step / rise, 0.0))
+
+
+def widths(x, peaks, rel_height, over, left_bases, right_bases):
+    """The widths at that part of the prominences (`over`), their heights, and both ends."""
+    return compiled._peak_widths(x, peaks, rel_height, over, left_bases, right_bases)
+
+
+@substitute(ss.peak_widths)
+def _(x, peaks, rel_height=0.5, prominence_data=None, wlen=None):
+    x, peaks = given._arg_x_as_expected(x), given._arg_peaks_as_expected(peaks)
+    if prominence_data is None:
+        prominence_data = prominences(x, peaks, given._arg_wlen_as_expected(wlen))
+    return widths(x, peaks, rel_height, *prominence_data)
+
+
+@array_rule(widths, operands="x rel_height over")
+def _(x, peaks, rel_height, over, left_bases, right_bases):
+    result = widths(x, peaks, rel_height, over, left_bases, right_bases)
+    _, heights, *ends = result
+    sides = [_crossings(x, at, heights, step) for at, step in zip(ends, (1, -1), strict=True)]
+
+    def widths_back(y_bar):
+        width_bar, height_bar, left_bar, right_bar = (
+            np.zeros(len(peaks)) if bar is None else bar for bar in y_bar
+        )
+        x_bar = np.zeros(x.shape)
+        bars = (left_bar - width_bar, right_bar + width_bar)
+        for side, bar in zip(sides, bars, strict=True):
+            moved = bar * side.slope
+            height_bar = height_bar + moved
+            np.add.at(x_bar, side.below, -moved * (1.0 - side.along))
+            np.add.at(x_bar, side.above, -moved * side.along)
+        np.add.at(x_bar, peaks, height_bar)
+        return None, x_bar, -np.sum(height_bar * over), -height_bar * rel_height
+
+    return result, widths_back
+
+
+@frule.register(widths)
+def _(dots, x, peaks, rel_height, over, left_bases, right_bases):
+    result = widths(x, peaks, rel_height, over, left_bases, right_bases)
+    _, heights, *ends = result
+    x_dot = filled(dots[0], x)
+    height_dot = x_dot[peaks]
+    if dots[2] is not None:
+        height_dot = height_dot - over * dots[2]
+    if dots[3] is not None:
+        height_dot = height_dot - rel_height * filled(dots[3], over)
+    moved = []
+    for at, step in zip(ends, (1, -1), strict=True):
+        side = _crossings(x, at, heights, step)
+        followed = x_dot[side.below] * (1.0 - side.along) + x_dot[side.above] * side.along
+        moved.append((height_dot - followed) * side.slope)
+    left_dot, right_dot = moved
+    return result, (right_dot - left_dot, height_dot, left_dot, right_dot)

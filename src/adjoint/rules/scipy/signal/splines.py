@@ -1,0 +1,116 @@
+"""Rules of the compiled functions below the splines of `scipy.signal`, which are linear.
+
+What they sum is learnt from what they make of the identity, up to the precision at which they stop.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import signal as ss
+
+from adjoint.rules.numpy.operands import array_rule
+from adjoint.rules.projection import as_numeric
+from adjoint.rules.refusal import NoDerivative, moves, refusal, refused_bar
+from adjoint.rules.registry import frule, substitute
+from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
+from adjoint.rules.tangents import filled
+
+try:
+    from scipy.signal import _spline
+except ImportError:
+    _spline = None
+
+# ---- the first values of recursions --------------------------------------------------------------
+
+POLES = NoDerivative("the poles", "has no rule")
+FIRST = "symiirorder1_ic symiirorder2_ic_fwd symiirorder2_ic_bwd"
+
+
+def first_values(signal, poles, precision, compiled):
+    """The first values of a symmetric recursive filter, of each row."""
+    return compiled(signal, *poles, precision)
+
+
+@matrix_rule(first_values, "signal poles")
+def _(call: Call) -> Any:
+    f, signal = call.compiled, call.signal
+    whole = np.eye(signal.shape[-1], dtype=signal.dtype)
+    sums = f(whole, *call.poles.tolist(), call.precision)
+
+    def back(y_bar: Any) -> Any:
+        return y_bar @ np.conj(sums.T), refused_bar(f, POLES, y_bar)
+
+    def push(signal_dot: Any, poles_dot: Any) -> Any:
+        if moves(poles_dot):
+            raise refusal(f, POLES)
+        return None if signal_dot is None else signal_dot @ sums
+
+    return back, push
+
+
+def _first(f: Any) -> None:
+    if f.__name__ == "symiirorder1_ic":
+
+        @substitute(f)
+        def _(signal, z1, precision):
+            return first_values(signal, np.array([z1]), precision, f)
+
+    else:
+
+        @substitute(f)
+        def _(signal, r, omega, precision):
+            return first_values(signal, np.array([r, omega]), precision, f)
+
+
+for _name in FIRST.split():
+    if hasattr(_spline, _name):
+        _first(getattr(_spline, _name))
+
+
+# ---- a filter along rows and columns -------------------------------------------------------------
+
+
+def _matrices(shape: tuple[int, int], hrow: Any, hcol: Any, dtype: Any) -> tuple[Any, Any]:
+    """``left @ image @ right`` is the filtered image."""
+    rows, columns = (np.eye(n, dtype=dtype) for n in shape)
+    return ss.sepfir2d(rows, np.ones(1), hcol), ss.sepfir2d(columns, hrow, np.ones(1))
+
+
+def _taps(h: Any, of: Any) -> Any:
+    return np.array([of(np.eye(len(h))[k]) for k in range(len(h))])
+
+
+@array_rule(ss.sepfir2d, operands="input hrow hcol")
+def _(input, hrow, hcol):
+    if np.ndim(input) != 2 or np.iscomplexobj(hrow) or np.iscomplexobj(hcol):
+        return NotImplemented
+    y = ss.sepfir2d(input, hrow, hcol)
+    shape = np.shape(input)
+    left, right = _matrices(shape, hrow, hcol, y.dtype)
+
+    def sepfir2d_back(y_bar):
+        left_bar, right_bar = y_bar @ np.conj(input @ right).T, np.conj(left @ input).T @ y_bar
+        one = np.ones(1)
+        row_bar = _taps(hrow, lambda h: np.vdot(_matrices(shape, h, one, float)[1], right_bar))
+        column_bar = _taps(hcol, lambda h: np.vdot(_matrices(shape, one, h, float)[0], left_bar))
+        return None, left.T @ y_bar @ right.T, row_bar, column_bar
+
+    return y, sepfir2d_back
+
+
+@frule.register(ss.sepfir2d)
+def _(dots, input, hrow, hcol):
+    if as_numeric(input) is None:
+        return NotImplemented
+    y = ss.sepfir2d(input, hrow, hcol)
+    x_dot, row_dot, column_dot = dots
+    terms = []
+    if x_dot is not None:
+        terms.append(ss.sepfir2d(filled(x_dot, input), hrow, hcol))
+    if row_dot is not None:
+        terms.append(ss.sepfir2d(input, filled(row_dot, hrow), hcol))
+    if column_dot is not None:
+        terms.append(ss.sepfir2d(input, hrow, filled(column_dot, hcol)))
+    return y, sum(terms[1:], terms[0]) if terms else None
