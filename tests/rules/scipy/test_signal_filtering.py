@@ -155,7 +155,11 @@ def test_a_leading_zero_is_refused():
 
 @pytest.mark.filterwarnings("ignore:some peaks have")
 def test_peaks():
-    check_gradient(lambda x: ss.find_peaks(x, height=-5)[1]["peak_heights"], HILLS)
+    def measured(x):
+        found = ss.find_peaks(x, height=-5, prominence=0.1, width=0.1)[1]
+        return [found[name] for name in ("peak_heights", "prominences", "widths", "left_ips")]
+
+    check_gradient(measured, HILLS)
     check_gradient(lambda x: ss.peak_prominences(x, TOPS, wlen=9)[0], HILLS)
     check_gradient(lambda x: ss.peak_widths(x, TOPS, 1.0)[0], HILLS)
     check_gradient(lambda x: ss.peak_widths(x, TOPS, 0.4, ss.peak_prominences(x, TOPS)), HILLS)

@@ -1,4 +1,4 @@
-"""Rules of what measures peaks in `scipy.signal`: prominences and widths.
+"""Rules of the compiled functions that measure peaks in `scipy.signal`.
 
 A prominence is the height of a peak over the higher one of its two bases; where these are equally
 high, they share. A width is the distance between the points to both sides at which the line through
@@ -10,8 +10,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import signal as ss
-from scipy.signal import _peak_finding as given
 from scipy.signal import _peak_finding_utils as compiled
 
 from adjoint.rules.numpy.operands import array_rule
@@ -31,10 +29,9 @@ def prominences(x, peaks, wlen):
     return compiled._peak_prominences(x, peaks, wlen)
 
 
-@substitute(ss.peak_prominences)
-def _(x, peaks, wlen=None):
-    x, peaks = given._arg_x_as_expected(x), given._arg_peaks_as_expected(peaks)
-    return prominences(x, peaks, given._arg_wlen_as_expected(wlen))
+@substitute(compiled._peak_prominences)
+def _(x, peaks, wlen):
+    return prominences(x, peaks, wlen)
 
 
 @array_rule(prominences, operands="x")
@@ -92,12 +89,9 @@ def widths(x, peaks, rel_height, over, left_bases, right_bases):
     return compiled._peak_widths(x, peaks, rel_height, over, left_bases, right_bases)
 
 
-@substitute(ss.peak_widths)
-def _(x, peaks, rel_height=0.5, prominence_data=None, wlen=None):
-    x, peaks = given._arg_x_as_expected(x), given._arg_peaks_as_expected(peaks)
-    if prominence_data is None:
-        prominence_data = prominences(x, peaks, given._arg_wlen_as_expected(wlen))
-    return widths(x, peaks, rel_height, *prominence_data)
+@substitute(compiled._peak_widths)
+def _(x, peaks, rel_height, over, left_bases, right_bases):
+    return widths(x, peaks, rel_height, over, left_bases, right_bases)
 
 
 @array_rule(widths, operands="x rel_height over")
