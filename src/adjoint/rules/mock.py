@@ -1,0 +1,34 @@
+"""`unittest.mock`: what it puts in the place of something else is read there unseen."""
+
+from __future__ import annotations
+
+from typing import Any
+from unittest import mock
+
+import numpy as np
+
+from adjoint.rules.registry import primitive
+from adjoint.run.memory import refused
+from adjoint.run.structure import by_value
+
+
+def _carries(value: Any) -> bool:
+    if isinstance(value, dict | list | tuple):
+        return any(map(_carries, value.values() if isinstance(value, dict) else value))
+    return by_value(value) and np.asarray(value).dtype.kind in "fc"
+
+
+def _refusing(f: Any) -> None:
+    def run(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
+        if _carries(args) or _carries(kwargs):
+            raise refused(
+                f"'{f.__module__}.{f.__qualname__}' is given a number that may carry a derivative",
+                "assign it in the function, and put back what was there in a finally clause",
+            )
+        return NotImplemented
+
+    primitive(f)(run)
+
+
+for _f in (mock.patch, mock.patch.object, mock.patch.dict, mock.patch.multiple):
+    _refusing(_f)
