@@ -22,6 +22,7 @@ from adjoint.run.dispatch import (
     class_attribute,
     linked,
     run_rules,
+    special_of,
 )
 from adjoint.run.memory import Memory, refused
 from adjoint.run.native import watched
@@ -65,8 +66,7 @@ def attribute(record: list[Any], slot: int, obj: Any, name: str, *default: Any) 
     if static is _MISSING:
         return _missing(record, slot, obj, name, default)
     if type(static) is property or (
-        type(static) is not FunctionType
-        and type(class_attribute(kind, "__getattr__")) is FunctionType
+        type(static) is not FunctionType and type(special_of(kind, "__getattr__")) is FunctionType
     ):
         return _found_or_made(record, slot, obj, name, _by_class, obj, kind, name, static)
     return _by_class(record, slot, obj, kind, name, static)
@@ -91,7 +91,7 @@ def _found_or_made(
 ) -> Any:
     """What the user's code finds; where it says that there is no such attribute, what
     ``__getattr__`` makes."""
-    fallback = class_attribute(type(obj), "__getattr__")
+    fallback = special_of(type(obj), "__getattr__")
     if type(fallback) is not FunctionType:
         return linked(record, slot, _pair, find, *operands)
     inner: list[Any] = [record[0], None, None]
@@ -269,7 +269,7 @@ _BOUND_BY_HAND = (property, _MEMBER, functools.cached_property)
 
 
 def _missing(record: list[Any], slot: int, obj: Any, name: str, default: tuple[Any, ...]) -> Any:
-    fallback = class_attribute(type(obj), "__getattr__")
+    fallback = special_of(type(obj), "__getattr__")
     if type(fallback) is FunctionType or type(fallback) in C_METHODS:
         if not default:
             return linked(record, slot, _pair, call_keywords, fallback, (obj, name), {})

@@ -17,7 +17,6 @@ from adjoint.run.dispatch import (
     DECLINED,
     HANDLERS,
     NO_KEYWORDS,
-    bound_special,
     call_function,
     call_keywords,
     class_attribute,
@@ -25,6 +24,7 @@ from adjoint.run.dispatch import (
     linked,
     method_rules,
     run_rules,
+    special_of,
 )
 from adjoint.run.memory import Memory
 from adjoint.run.overrides import UFUNC_METHODS, function_override, ufunc_override
@@ -313,7 +313,7 @@ def call_object(
         y = run_rules(record, slot, f, rules, args, kwargs)
         if y is not DECLINED:
             return y
-    caller = class_attribute(type(f), "__call__")
+    caller = special_of(type(f), "__call__")
     if type(caller) is FunctionType:
         return linked(
             record, slot, lambda bars: (None, *bars[2:]), call_keywords, caller, (f, *args), kwargs
@@ -322,9 +322,6 @@ def call_object(
         from adjoint.run.construct import construct
 
         return construct(record, slot, f, args, kwargs)
-    bound = bound_special(type(f), "__call__", f)
-    if bound is not None:
-        return linked(record, slot, _of_bound, call_keywords, bound, args, kwargs)
     rules = method_rules(type(f), "__call__")
     if rules is not None:
         y = linked(record, slot, _without_first, run_rules, caller, rules, (f, *args), kwargs)
@@ -340,11 +337,6 @@ def _class_of_cython(f: Any, obj: Any) -> type | None:
         if vars(base).get(f.__name__) is f:
             return base
     return None
-
-
-def _of_bound(bars: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The object that a method is bound to has its cotangent in memory."""
-    return (None, *bars[1:])
 
 
 def _without_first(bars: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -15,6 +15,7 @@ from adjoint.run.dispatch import (
     class_attribute,
     method_rules,
     run_rules,
+    special_of,
 )
 from adjoint.run.native import Region, native, watched
 from adjoint.run.protocol import REFLECTED, protocol, python_method
@@ -50,7 +51,7 @@ def _by_rule(kind: type, special: str) -> bool:
 def contains(record: list[Any], slot: int, container: Any, value: Any) -> bool:
     """``value in container``"""
     kind = type(container)
-    f: Any = getattr(kind, "__contains__", None)
+    f: Any = special_of(kind, "__contains__")
     if type(f) is FunctionType:
         return bool(call_keywords(record, slot, f, (container, value), {}))
     if type(value) in LEAVES:

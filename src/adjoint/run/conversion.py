@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.rules.registry import non_differentiable
-from adjoint.run.dispatch import class_attribute
+from adjoint.run.dispatch import special_of
 from adjoint.run.functions import call_unit, unit_of
 from adjoint.run.reach import INDEXED, Asks
 from adjoint.run.snapshot import LEAVES
@@ -90,7 +90,7 @@ def _special(names: Names, value: Any) -> Any:
     if names[0] == "__float__" and issubclass(kind, float):
         return None  # a float already, whatever its class says
     for name in names:
-        special = class_attribute(kind, name)
+        special = special_of(kind, name)
         if special is not None:
             return special if type(special) is FunctionType else None
     return None

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.errors import SourceError
+from adjoint.rules.adapted import function_of
 from adjoint.rules.projection import REALS
 from adjoint.rules.registry import Direct, Rules, direct, direct_rule, lookup, methods, table
 from adjoint.run.accumulate import Poison
@@ -42,7 +43,6 @@ __all__ = [
     "call_function",
     "call_keywords",
     "call_left",
-    "bound_special",
     "call_right",
     "class_attribute",
     "is_cython",
@@ -52,6 +52,7 @@ __all__ = [
     "run_closure_rules",
     "run_rules",
     "run_structural",
+    "special_of",
 ]
 
 DECLINED: Any = object()
@@ -582,14 +583,23 @@ def linked(
     return y
 
 
-def bound_special(kind: type, name: str, obj: Any) -> Any:
-    """A special method that is neither a function nor of C, bound to `obj`: a static method, one
-    with arguments filled in, one that is cached; ``None`` for others."""
+def special_of(kind: type, name: str) -> Any:
+    """A special method, as a Python function unless it is of C; ``None`` if there is none.
+
+    It may be anything that is called: a static method, one with arguments filled in, one that is
+    cached.
+    """
     static = class_attribute(kind, name)
     if static is None or type(static) in _BOUND_BY_PYTHON or is_cython(static):
-        return None
-    getter = getattr(type(static), "__get__", None)
-    return static if getter is None else getter(static, obj, kind)
+        return static
+    known = _adapted.get(id(static))
+    if known is None:
+        known = _adapted[id(static)] = static, function_of(static)
+    return known[1]
+
+
+_adapted: dict[int, tuple[Any, Callable[..., Any]]] = {}
+"""By identity of what stands in the class, which is kept alive."""
 
 
 def is_cython(f: Any) -> bool:

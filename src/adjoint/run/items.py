@@ -21,6 +21,7 @@ from adjoint.run.dispatch import (
     class_attribute,
     method_rules,
     run_rules,
+    special_of,
 )
 from adjoint.run.iteration import first_elements
 from adjoint.run.memory import ABSENT, Memory, refused, swap_item, swap_slice
@@ -82,7 +83,7 @@ def _special_item(record: list[Any], slot: int, xs: Any, i: Any) -> Any:
     kind = type(xs)
     if isinstance(xs, type) and class_attribute(kind, "__getitem__") is None:
         return _class_item(record, slot, xs, i)
-    f = getattr(kind, "__getitem__", None)
+    f = special_of(kind, "__getitem__")
     if type(f) is FunctionType:
         return call_keywords(record, slot, f, (xs, i), {})
     if isinstance(xs, ndarray):
@@ -174,7 +175,7 @@ def _special_write(
     record: list[Any], slot: int, special: str, op: Any, xs: Any, *operands: Any
 ) -> None:
     kind = type(xs)
-    f = getattr(kind, special, None)
+    f = special_of(kind, special)
     if type(f) is FunctionType:
         call_keywords(record, slot, f, (xs, *operands), {})
         return

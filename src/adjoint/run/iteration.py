@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.ir.primitives import is_iterable
-from adjoint.run.dispatch import call_keywords, method_rules, run_rules
+from adjoint.run.dispatch import call_keywords, method_rules, run_rules, special_of
 from adjoint.run.iterator import Iterator
 from adjoint.run.iterators import (
     BySubscript,
@@ -35,7 +35,7 @@ def iterator_of(memory: Memory, record: list[Any], slot: int, xs: Any) -> Iterat
         return xs
     if kind is list or kind is tuple:
         return Items(memory, xs)
-    f = getattr(kind, "__iter__", None)
+    f = special_of(kind, "__iter__")
     if kind is ndarray or (isinstance(xs, ndarray) and type(f) is not FunctionType):
         rows = Rows(memory, xs)
 
@@ -53,7 +53,7 @@ def iterator_of(memory: Memory, record: list[Any], slot: int, xs: Any) -> Iterat
     rules = method_rules(kind, "__iter__")
     if rules is not None:
         return _by_rule(memory, record, slot, f, rules, xs)
-    if f is None and type(getattr(kind, "__getitem__", None)) is FunctionType:
+    if f is None and type(special_of(kind, "__getitem__")) is FunctionType:
         return BySubscript(memory, xs)
     return Native(memory, xs)
 
@@ -84,9 +84,7 @@ def _user_iterator(
 
     record[slot] = iter_back
     made = call_keywords(inner, 1, f, (xs,), {})
-    if type(getattr(type(made), "__next__", None)) is FunctionType and not isinstance(
-        made, Iterator
-    ):
+    if type(special_of(type(made), "__next__")) is FunctionType and not isinstance(made, Iterator):
         return UserIterator(memory, made)
     if not hasattr(type(made), "__next__") or made is xs:
         raise TypeError(f"iter() returned non-iterator of type {type(made).__name__!r}")

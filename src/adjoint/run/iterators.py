@@ -15,7 +15,7 @@ import numpy as np
 
 from adjoint.errors import NoDerivativeError
 from adjoint.run.accumulate import Poison
-from adjoint.run.dispatch import call, call_keywords
+from adjoint.run.dispatch import call, call_keywords, special_of
 from adjoint.run.iterator import Iterator
 from adjoint.run.memory import Memory, size_of
 from adjoint.run.native import watched
@@ -316,7 +316,9 @@ class UserIterator(Iterator):
                 inner[1](bar)
 
         record[slot] = step_back
-        return call_keywords(inner, 1, type(self.iterator).__next__, (self.iterator,), {})
+        return call_keywords(
+            inner, 1, special_of(type(self.iterator), "__next__"), (self.iterator,), {}
+        )
 
 
 class BySubscript(Iterator):
@@ -338,6 +340,8 @@ class BySubscript(Iterator):
         record[slot] = step_back
         i, self.i = self.i, self.i + 1
         try:
-            return call_keywords(inner, 1, type(self.xs).__getitem__, (self.xs, i), {})
+            return call_keywords(
+                inner, 1, special_of(type(self.xs), "__getitem__"), (self.xs, i), {}
+            )
         except IndexError:
             raise StopIteration from None

@@ -27,7 +27,7 @@ from adjoint.run.comparison import compare, contains
 from adjoint.run.conversion import as_c_takes
 from adjoint.run.dispatch import (
     call_keywords,
-    class_attribute,
+    special_of,
 )
 from adjoint.run.in_place import updater
 from adjoint.run.memory import Memory
@@ -111,7 +111,7 @@ def _in_place(op: Any, plain: Callable[..., Any], special: str, name: str) -> Ca
         kind = type(a)
         if kind in NUMBERS:
             return plain(record, slot, a, b)
-        f = class_attribute(kind, special)
+        f = special_of(kind, special)
         if f is not None:
             inner: list[Any] = [record[0], None]
 
@@ -144,7 +144,7 @@ def truth(record: list[Any], slot: int, value: Any) -> bool:
     if kind in NUMBERS or kind is ndarray:
         return bool(value)
     for special in ("__bool__", "__len__"):
-        f = class_attribute(kind, special)
+        f = special_of(kind, special)
         if type(f) is FunctionType:
             result = call_keywords(record, slot, f, (value,), {})
             if type(result) is bool or (special == "__len__" and type(result) is int):

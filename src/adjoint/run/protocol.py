@@ -14,13 +14,12 @@ from numpy import float64, ndarray
 from adjoint.rules.registry import direct, direct_rule, lookup
 from adjoint.run.dispatch import (
     DECLINED,
-    bound_special,
     call_keywords,
-    class_attribute,
     linked,
     method_rules,
     run_closure_rules,
     run_rules,
+    special_of,
 )
 from adjoint.run.native import native
 from adjoint.run.seal import PLAIN, seal_direct
@@ -301,8 +300,7 @@ def protocol(record: list[Any], slot: int, op: Any, name: str, a: Any, b: Any) -
 
 def python_method(kind: type, special: str) -> bool:
     """Whether a class has a special method that is not of C."""
-    static = class_attribute(kind, special)
-    return type(static) is FunctionType or bound_special(kind, special, None) is not None
+    return type(special_of(kind, special)) is FunctionType
 
 
 _UNEQUAL = object.__ne__
@@ -310,20 +308,13 @@ _UNEQUAL = object.__ne__
 
 
 def special_method(inner: list[Any], kind: type, special: str, operands: tuple[Any, ...]) -> Any:
-    f = class_attribute(kind, special)
+    f = special_of(kind, special)
     if f is _UNEQUAL and python_method(kind, "__eq__"):
         f = lookup(operator.ne).substitute  # type: ignore[union-attr]
     if type(f) is FunctionType:
         return call_keywords(inner, 1, f, operands, {})
     if f is None:
         return NotImplemented
-    bound = bound_special(kind, special, operands[0])
-    if bound is not None:
-
-        def of_bound(bars: tuple[Any, ...]) -> tuple[Any, ...]:
-            return (None, None, *bars[1:])
-
-        return linked(inner, 1, of_bound, call_keywords, bound, operands[1:], {})
     if is_number(operands[0]):
         if isinstance(operands[0], ndarray | np.generic):
             y = _by_ufunc(inner, special, operands)
@@ -383,12 +374,9 @@ def unary(op: Any, name: str) -> Callable[..., Any]:
                 y = run_closure_rules(record, slot, op, rules, (a,), {})
                 if y is not DECLINED:
                     return y
-        f = class_attribute(type(a), special)
+        f = special_of(type(a), special)
         if type(f) is FunctionType:
             return call_keywords(record, slot, f, (a,), {})
-        bound = bound_special(type(a), special, a)
-        if bound is not None:
-            return linked(record, slot, lambda _: (None, None), call_keywords, bound, (), {})
         return run_unknown(record[0], record, slot, op, (a,), {})
 
     run.__name__ = name

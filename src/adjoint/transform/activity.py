@@ -96,6 +96,9 @@ RESULT_INACTIVE: frozenset[Any] = frozenset(
 )
 """The result is a bool, a string or a module; computing it may still call the user's code."""
 
+HANDS_ON: frozenset[Any] = frozenset({operator.contains, isinstance, issubclass})
+"""The user's code that is called is given another operand, which it may store."""
+
 COUNTERS: frozenset[Any] = frozenset({range})
 RESULT_INACTIVE_BUILTINS: frozenset[Any] = frozenset(
     {
@@ -191,6 +194,11 @@ class Activity:
         if callee in RESULT_INACTIVE_BUILTINS:
             return True
         return callee in PURE and all(map(self.is_inactive, call.operands)) and not call.keywords
+
+    def hands_on(self, call: Call) -> bool:
+        """Whether an operand may get a cotangent although the result has none."""
+        callee = self.callee(call)
+        return callee is not None and _hashable(callee) and callee in HANDS_ON
 
     def _solve(self, function: Function) -> set[str]:
         """Start from "all inactive" and take out what some assignment makes active, until nothing

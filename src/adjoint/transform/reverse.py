@@ -195,7 +195,7 @@ class _Reverse:
         if isinstance(op.callee, Const) and op.callee.value is primitives.call_method:
             operands = (operands[0], *operands[2:])  # the name of the method is no operand
         sources = tuple(map(self._active, (*operands, *values)))
-        if self._activity.result_inactive(op):
+        if self._activity.result_inactive(op) and not self._activity.hands_on(op):
             sources = (None,) * len(sources)  # no cotangent comes in, so none by value goes out
         ahead, back = self._pull(op, () if op.target is None else (op.target,), sources, guarded)
         return [*loads, *ahead], [*back, *back_loads]

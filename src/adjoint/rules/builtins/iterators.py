@@ -8,7 +8,7 @@ from types import FunctionType
 from typing import Any
 
 from adjoint.rules.registry import non_differentiable, primitive, substitute
-from adjoint.run.dispatch import call, class_attribute
+from adjoint.run.dispatch import call, class_attribute, special_of
 from adjoint.run.iteration import first_elements, iterator_of
 from adjoint.run.iterator import Iterator
 from adjoint.run.iterators import Count, Entries, Items, Map, UserIterator, Zip
@@ -75,7 +75,10 @@ def _(record: list[Any], slot: int, iterator: Any, *default: Any) -> Any:
 
 
 def _advancing(record: list[Any], made: list[Any], iterator: Any) -> Iterator:
-    if not isinstance(iterator, Iterator) and type(type(iterator).__next__) is FunctionType:
+    if (
+        not isinstance(iterator, Iterator)
+        and type(special_of(type(iterator), "__next__")) is FunctionType
+    ):
         return UserIterator(record[0], iterator)
     return iterator_of(record[0], made, 1, iterator)
 
@@ -176,7 +179,7 @@ def _(record: list[Any], slot: int, xs: Any) -> Any:
 @substitute(reversed)
 def _(xs: Any) -> Any:
     if hasattr(type(xs), "__reversed__") and not hasattr(xs, "keys") and not hasattr(xs, "popleft"):
-        return type(xs).__reversed__(xs)
+        return special_of(type(xs), "__reversed__")(xs)
     if hasattr(xs, "keys") or hasattr(xs, "mapping") or hasattr(xs, "popleft"):
         return iter(list(xs)[::-1])
     _check_sequence(xs)

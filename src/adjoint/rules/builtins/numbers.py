@@ -16,12 +16,13 @@ from adjoint.rules.projection import is_numeric, project, projector
 from adjoint.rules.registry import frule, non_differentiable, primitive, rrule, substitute
 from adjoint.run.accumulate import Poison
 from adjoint.run.conversion import check_number
+from adjoint.run.dispatch import special_of
 from adjoint.run.structure import plain_number
 
 
 def _has_own(x: Any, special: str) -> bool:
     """Whether the class of `x` defines the method in Python."""
-    return type(getattr(type(x), special, None)) is FunctionType
+    return type(special_of(type(x), special)) is FunctionType
 
 
 class _ABSENT:
@@ -47,7 +48,7 @@ def _pow(base, exp, mod=None):
 @substitute(abs)
 def _abs(x, /):
     """Of objects with ``__abs__``."""
-    method = getattr(type(x), "__abs__", None)
+    method = special_of(type(x), "__abs__")
     if method is None:
         raise TypeError(f"bad operand type for abs(): {type(x).__name__!r}")
     return method(x)

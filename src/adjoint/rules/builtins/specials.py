@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.rules.registry import primitive
+from adjoint.rules.registry import non_differentiable, primitive
 from adjoint.run.conversion import as_c_takes
-from adjoint.run.dispatch import bound_special, call, call_function, class_attribute
+from adjoint.run.dispatch import call, call_function, class_attribute, linked, special_of
 from adjoint.run.iterator import Iterator
 from adjoint.run.native import native
 from adjoint.run.reach import Asks
@@ -55,16 +55,12 @@ def _by_special(f: Any, names: tuple[str, ...]) -> Any:
             return NotImplemented
         kind = type(args[0])
         for name in names:
-            special = class_attribute(kind, name)
+            special = special_of(kind, name)
             if type(special) is FunctionType:
                 rest = args[1:] if name == "__format__" else ()
                 if name == "__format__" and not rest:
                     rest = ("",)
                 return _asked(record, slot, f, name, special, (args[0], *rest), args)
-            bound = bound_special(kind, name, args[0])
-            if bound is not None:
-                rest = args[1:] or ("",) if name == "__format__" else ()
-                return _asked(record, slot, f, name, bound, rest, args)
             if special is not None and special is not class_attribute(object, name):
                 if special in COUNTED:
                     return f(args[0])
@@ -87,9 +83,9 @@ def _asked(
     inner: list[Any] = [record[0], None]
     n = len(args)
 
-    def special_back(_: Any) -> tuple[None, ...]:
+    def special_back(y_bar: Any) -> tuple[None, ...]:
         if inner[1] is not None:
-            inner[1](None)
+            inner[1](y_bar if f in _AS_IT_IS else None)
         return (None,) * (n + 1)
 
     record[slot] = special_back
@@ -97,7 +93,7 @@ def _asked(
     if type(result) is _RETURNED.get(f) and (type(result) is not int or 0 <= result < _SMALL):
         if f is not format or name == "__format__":
             return result
-    return bool(result) if f in _QUESTIONS else as_c_takes(f, name, args, result)
+    return result if f in _AS_IT_IS else as_c_takes(f, name, args, result)
 
 
 _RETURNED: dict[Any, type] = {
@@ -108,9 +104,11 @@ _RETURNED: dict[Any, type] = {
 }
 """What C takes as it is."""
 _SMALL = 1 << 60
-_QUESTIONS = (isinstance, issubclass)
+_AS_IT_IS = (math.ceil, math.floor, math.trunc)
+"""Functions that give back whatever the method returns."""
 
 
+non_differentiable(special_of)  # what it gives is called
 for _f, _names in SPECIALS.items():
     primitive(_f)(_by_special(_f, _names))
 
@@ -128,16 +126,25 @@ def _by_metaclass(f: Callable[..., bool], name: str) -> None:
         if asks.of(type(cls)):
             special = class_attribute(type(cls), name)
             if type(special) is FunctionType:
-                return _asked(record, slot, f, name, special, (cls, value), args)
-            # pandas has class methods there
-            bound = special.__get__(cls, type(cls))
-            return _asked(record, slot, f, name, bound, (value,), args)
+                y = linked(record, slot, _exchanged, call, special, cls, value)
+            else:  # pandas has class methods there
+                bound = special.__get__(cls, type(cls))
+                y = linked(record, slot, _and_none, call, bound, value)
+            return bool(y)
         kinds = cls if type(cls) is tuple else (cls,)
         if any(type(kind) is not type for kind in kinds) or _pretends(type(value)):
             return native(record, slot, f, args, {})  # abstract classes ask, and unions
         return f(*args)
 
     primitive(f)(run)
+
+
+def _exchanged(bars: tuple[Any, ...]) -> tuple[Any, ...]:
+    return None, bars[2], None
+
+
+def _and_none(bars: tuple[Any, ...]) -> tuple[Any, ...]:
+    return (*bars, None)
 
 
 def _pretends(kind: type) -> bool:
@@ -188,7 +195,7 @@ def _(record: list[Any], slot: int, obj: Any, name: Any) -> Any:
     kind = type(obj)
     static = class_attribute(kind, name)
     if type(kind.__getattribute__) is not FunctionType:
-        if static is None and type(class_attribute(kind, "__getattr__")) is not FunctionType:
+        if static is None and type(special_of(kind, "__getattr__")) is not FunctionType:
             return hasattr(obj, name)
         if type(static) is FunctionType:
             return True
