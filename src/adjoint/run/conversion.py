@@ -51,12 +51,14 @@ def is_odd(index: Any) -> bool:
 def special_names(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Names:
     """The methods by which `f` makes numbers or arrays of objects, the first one that there is."""
     module = getattr(f, "__module__", None)
-    if module == "math":
+    if module == "math" or f is float:
         return ("__float__", "__index__")
     if module == "cmath" or f is complex:
         return ("__complex__", "__float__", "__index__")
     if isinstance(f, type) and issubclass(f, np.generic):
         return AS_ELEMENT
+    if module == "builtins":
+        return ()
     dtype = args[1] if f in _MAKERS and len(args) > 1 else kwargs.get("dtype")
     return AS_ELEMENT if dtype in _FLOATS else ("__array__",)
 
@@ -87,7 +89,7 @@ def _special(names: Names, value: Any) -> Any:
     kind = type(value)
     if kind in LEAVES or not _NUMERIC.of(kind):
         return None
-    if names[0] == "__float__" and issubclass(kind, float):
+    if names[:1] == ("__float__",) and issubclass(kind, float):
         return None  # a float already, whatever its class says
     for name in names:
         special = special_of(kind, name)
