@@ -114,9 +114,12 @@ def lower_class_body(b: ClassBuilder, node: ast.ClassDef) -> None:
     b.write("__module__", b.read("__name__", node), node)
     _store(b, "__qualname__", implicit, node)
     _store(b, "__firstlineno__", implicit, node)
+    if ".type_params" in code.co_freevars:
+        operands = (b.cells[".type_params"], Const(".type_params"))
+        b.write("__type_params__", b.call(primitives.load_cell, operands, node), node)
     if "__classdict__" in code.co_cellvars:
-        operands = (b.cells["__classdict__"], b.own_namespace)
-        b.call(primitives.store_cell, operands, node, drop=True)
+        filled = (b.cells["__classdict__"], b.own_namespace)
+        b.call(primitives.store_cell, filled, node, drop=True)
     if any(op.opname == "SETUP_ANNOTATIONS" for op in dis.get_instructions(code)):
         _set_up_annotations(b, node)
     if ast.get_docstring(node, clean=False) is not None:

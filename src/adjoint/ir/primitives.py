@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
+from adjoint.ir.intrinsics import intrinsic
+
 MISSING: Any = object()
 """Stands where Python would have nothing: an absent default, an unset class name."""
 
@@ -245,6 +247,11 @@ def apply(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str,
     """``function(*args, **kwargs)``: a call with stars; both containers are new and nobody
     else's."""
     return function(*args, **kwargs)
+
+
+def run_intrinsic(number: int, *operands: Any) -> Any:
+    """An instruction of CPython's that makes type parameters."""
+    return intrinsic(number, len(operands))(*operands)
 
 
 def build_class(body: Callable[[Any], Any], name: str, /, *bases: Any, **keywords: Any) -> type:

@@ -185,6 +185,7 @@ ENTRIES: dict[Any, Callable[..., Any]] = {
         f: _plain(f)
         for f in (
             primitives.build_string,
+            primitives.run_intrinsic,
             primitives.import_module,
             primitives.import_from,
             primitives.exception_match,

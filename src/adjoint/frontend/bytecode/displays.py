@@ -107,8 +107,33 @@ def _intrinsic(m: Machine, step: Instruction) -> None:
             _to_tuple(m, step)
         case "INTRINSIC_UNARY_POSITIVE":
             m.push(m.call(operator.pos, (m.pop(),)))
+        case text if text in _OF_TYPE_PARAMETERS:
+            m.push(m.call(primitives.run_intrinsic, (Const(step.arg), m.pop())))
         case _:
             m.refuse()
+
+
+@opcode.register("CALL_INTRINSIC_2")
+def _intrinsic_of_two(m: Machine, step: Instruction) -> None:
+    if step.text not in _OF_TYPE_PARAMETERS:
+        m.refuse()
+    m.push(m.call(primitives.run_intrinsic, (Const(step.arg), *m.pop_many(2))))
+
+
+_OF_TYPE_PARAMETERS = frozenset(
+    f"INTRINSIC_{name}"
+    for name in (
+        "TYPEVAR",
+        "PARAMSPEC",
+        "TYPEVARTUPLE",
+        "SUBSCRIPT_GENERIC",
+        "TYPEVAR_WITH_BOUND",
+        "TYPEVAR_WITH_CONSTRAINTS",
+        "SET_FUNCTION_TYPE_PARAMS",
+        "SET_TYPEPARAM_DEFAULT",
+    )
+)
+"""What ``def f[T]`` and ``class A[T]`` do with their parameters."""
 
 
 # ---- unpacking -----------------------------------------------------------------------------------
