@@ -125,7 +125,7 @@ def _indices_of(index: Any) -> Any:
 
 def check_number(names: Names, value: Any, number: Any) -> None:
     """Whether C would take what the first of the methods has returned."""
-    name = next(name for name in names if class_attribute(type(value), name) is not None)
+    name = next(name for name in names if special_of(type(value), name) is not None)
     convert = _CONVERSIONS.get(name)
     if convert is not None and type(number) is not convert[1]:
         as_c_takes(convert[0], name, (value,), number)
