@@ -290,3 +290,22 @@ def members_made_when_missing(x):
             return member
 
     return Grade(x * 3).value * x + Grade(1.0).value * x
+
+
+@case(0.7)
+def no_such_member(x):
+    class Level(Enum):
+        LOW = 1.0
+
+        def __eq__(self, other):
+            return self is other
+
+        __hash__ = object.__hash__
+
+    total = x
+    for value in (x, Level, 1.0):
+        try:
+            total *= Level(value).value * x
+        except ValueError:
+            total += x
+    return total

@@ -27,7 +27,11 @@ def _called(record: list[Any], slot: int, /, cls: Any, *args: Any, **kwargs: Any
         return linked(record, slot, _all_but_last, call_function, _call, (cls, *args), kwargs)
     if any("_missing_" in vars(base) for base in cls.__mro__ if base.__module__ != "enum"):
         return NotImplemented
-    return watched(record, slot, cls, cls, args, kwargs)
+    return watched(record, slot, cls, _looked_up, (cls, *args), kwargs)
+
+
+def _looked_up(cls: Any, /, *args: Any, **kwargs: Any) -> Any:
+    return cls(*args, **kwargs)
 
 
 def _all_but_last(bars: tuple[Any, ...]) -> tuple[Any, ...]:

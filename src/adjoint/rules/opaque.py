@@ -1,4 +1,4 @@
-"""What is not differentiated and would not be noticed: threads, context variables."""
+"""What runs or is kept aside: threads, which would not be noticed, and context variables."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ import contextvars
 import threading
 from typing import Any
 
-from adjoint.errors import NoDerivativeError
-from adjoint.rules.registry import primitive
+from adjoint.rules.registry import primitive, structural
+from adjoint.run.accumulate import accumulate
 from adjoint.run.dispatch import call_keywords, linked
-from adjoint.run.memory import missing, refused
-from adjoint.run.native import is_needed
+from adjoint.run.memory import ABSENT, Memory, refused
 from adjoint.run.structure import ATOMS, by_value
 
 
@@ -25,41 +24,76 @@ def _(record: list[Any], slot: int, *args: Any) -> Any:
 
 # ---- context variables ---------------------------------------------------------------------------
 #
-# A list or an object in one is itself; the cotangent of a number would have no place to be at.
+# Beside each variable that is set goes one that says in which call it was set: contexts are copied
+# and left behind, and what it says goes with them.
+
+
+class _Set:
+    """One call of ``variable.set``: its shadow takes the cotangents of what is read."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+@structural(contextvars.ContextVar)
+def _(memory: Memory, name: Any, *, default: Any = ABSENT) -> Any:
+    if default is ABSENT:
+        return contextvars.ContextVar(name), None
+    variable, call = contextvars.ContextVar(name, default=default), _Set(default)
+    memory.caches["default", id(variable)] = variable, call
+    return variable, lambda _: (None, None, memory.take_entry(call, "value"))
 
 
 @primitive((contextvars.ContextVar, "set"))
 def _(record: list[Any], slot: int, variable: Any, value: Any) -> Any:
-    if by_value(value) and type(value) not in ATOMS:
-        record[0].caches["context", id(variable)] = variable
-    return variable.set(value)
+    memory: Memory = record[0]
+    token = variable.set(value)
+    if type(value) in ATOMS:
+        value = None
+    known = memory.caches.get(("context", id(variable)))
+    if known is None:
+        known = variable, contextvars.ContextVar(variable.name)
+        memory.caches["context", id(variable)] = known
+    call = _Set(value)
+    memory.caches["token", id(token)] = token, known[1], known[1].set(call)
+
+    def set_back(_: Any) -> tuple[Any, ...]:
+        asked = memory.take_entry(token, "*")  # of its old value, which has no place here
+        return None, None, accumulate(memory.take_entry(call, "value"), asked)
+
+    record[slot] = set_back
+    return token
+
+
+@primitive((contextvars.ContextVar, "reset"))
+def _(record: list[Any], slot: int, variable: Any, token: Any) -> None:
+    variable.reset(token)
+    known = record[0].caches.get(("token", id(token)))
+    if known is not None:
+        _, beside, before = known
+        beside.reset(before)
 
 
 @primitive((contextvars.ContextVar, "get"))
 def _(record: list[Any], slot: int, variable: Any, *default: Any) -> Any:
+    memory: Memory = record[0]
     try:
         y = variable.get()
     except LookupError:
         record[slot] = lambda y_bar: (None, None, *(y_bar for _ in default))
         return variable.get(*default)
-    if ("context", id(variable)) in record[0].caches and by_value(y):
-        error = _not_followed(variable.name)
+    known = memory.caches.get(("context", id(variable)))
+    call = None if known is None else known[1].get(None)
+    if call is None:
+        _, call = memory.caches.get(("default", id(variable)), (None, None))
+    if call is not None and call.value is y and by_value(y):
 
         def get_back(y_bar: Any) -> tuple[Any, ...]:
-            if is_needed(y_bar):
-                raise error
+            memory.add_entry(call, "value", y_bar)
             return (None,) * (2 + len(default))
 
         record[slot] = get_back
     return y
-
-
-def _not_followed(name: str) -> NoDerivativeError:
-    return missing(
-        f"a derivative of the context variable {name!r} is needed, which was set inside"
-        " differentiated code",
-        "pass the value as an argument",
-    )
 
 
 @primitive((contextvars.Context, "run"))

@@ -1,0 +1,83 @@
+"""Context variables: set, reset, in managers and in copied contexts."""
+
+import contextlib
+import contextvars
+
+import numpy as np
+
+from tests.corpus.registry import case
+
+SCALE = contextvars.ContextVar("scale", default=2.0)
+
+
+@case(1.5)
+def set_and_reset(x):
+    outer = SCALE.set(x * x)
+    a = SCALE.get() * x
+    inner = SCALE.set(SCALE.get() * 3)
+    b = SCALE.get()
+    SCALE.reset(inner)
+    c = SCALE.get()
+    SCALE.reset(outer)
+    return a * b + c * x + SCALE.get()
+
+
+@case(1.5)
+def set_by_a_manager(x):
+    factor = contextvars.ContextVar("factor")
+
+    @contextlib.contextmanager
+    def using(value):
+        token = factor.set(value)
+        try:
+            yield
+        finally:
+            factor.reset(token)
+
+    def scaled():
+        return factor.get(1.0) * x
+
+    total = scaled()
+    with using(x):
+        total += scaled()
+        with using(x * x):
+            total += scaled() * factor.get()
+        total += scaled()
+    return total + scaled()
+
+
+@case(1.5)
+def set_in_a_copied_context(x):
+    state = contextvars.ContextVar("state", default=1.0)
+    state.set(x)
+    context = contextvars.copy_context()
+
+    def work(factor):
+        state.set(state.get() * factor)
+        return state.get()
+
+    a = context.run(work, x)
+    b = context.run(work, 3.0)
+    return a * b * state.get()
+
+
+@case(1.5)
+def defaults(x):
+    empty = contextvars.ContextVar("empty")
+    filled = contextvars.ContextVar("filled", default=x * x)
+    total = empty.get(x) * empty.get(2.0)
+    try:
+        empty.get()
+    except LookupError:
+        total *= x
+    return total * filled.get()
+
+
+@case(np.array([0.3, 0.8, 1.4, -0.6]))
+def arrays_and_lists(x):
+    state = contextvars.ContextVar("state")
+    state.set(x * 2)
+    state.get()[0] = x[1]
+    a = state.get() * x
+    state.set([x, a])
+    return (a * state.get()[0]).sum() + state.get()[1].sum()
