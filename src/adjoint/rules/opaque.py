@@ -52,7 +52,8 @@ def _(record: list[Any], slot: int, variable: Any, value: Any) -> Any:
         value = None
     known = memory.caches.get(("context", id(variable)))
     if known is None:
-        known = variable, contextvars.ContextVar(variable.name)
+        beside: contextvars.ContextVar[_Set] = contextvars.ContextVar(variable.name)
+        known = variable, beside
         memory.caches["context", id(variable)] = known
     call = _Set(value)
     memory.caches["token", id(token)] = token, known[1], known[1].set(call)
