@@ -75,16 +75,15 @@ def test_the_words_are_those_of_python(f):
     assert error is None
 
 
-WIDER = {"by_name", "by_unbound", "by_deletion", "through_with", "through_context_manager"}
-"""A name that is not bound is marked with the expression around it. The place of ``with`` and of
-``assert`` is another one in each version."""
+VARYING = {"by_assert", "through_with", "through_context_manager"}
+"""The place of ``with`` and of ``assert`` is another one in each version."""
 
 
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="comprehensions are functions before 3.12")
 @pytest.mark.parametrize("f", FAILING, ids=lambda f: f.__name__)
 def test_the_traceback_marks_the_users_columns(f):
     plain, error = raised(BaseException, f, 3.0), raised(BaseException, ad.pullback, f, 3.0)
-    if f.__name__ not in WIDER | {"by_assert"}:
+    if f.__name__ not in VARYING:
         assert positions(error, FILE) == positions(plain, FILE)
 
 
@@ -98,6 +97,29 @@ def test_the_columns_are_printed():
     plain, error = raised(OwnError, f, 3.0), raised(OwnError, ad.gradient, f, 3.0)
     assert printed(error) == printed(plain) != []
     assert "^" in printed(error)[0]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "x * missing",
+        "[missing for _ in range(3)]",
+        "(lambda y: y * missing)(x)",
+        "'größe' + missing",
+        "x.__class__(missing[0])",
+    ],
+)
+def test_the_name_that_is_not_bound_is_marked(line, tmp_path):
+    path = tmp_path / "user.py"
+    text = f"def f(x):\n    return {line}\n"
+    path.write_text(text, encoding="utf-8")
+    namespace = {}
+    exec(compile(text, str(path), "exec"), namespace)
+    error = raised(NameError, ad.pullback, namespace["f"], 3.0)
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    assert (place.filename, place.lineno) == (str(path), 2)
+    marked = text.splitlines()[1].encode()[place.colno : place.end_colno]
+    assert marked.decode() == "missing"
 
 
 def test_nothing_of_ours_is_shown():

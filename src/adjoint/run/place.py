@@ -7,6 +7,7 @@ import ast
 import functools
 import linecache
 import os
+import re
 import sys
 from collections.abc import Callable
 from types import CodeType, FrameType, TracebackType
@@ -94,9 +95,9 @@ def current_module() -> str:
     return "__main__"
 
 
-def user_traceback(trace: TracebackType | None) -> TracebackType | None:
+def user_traceback(trace: TracebackType | None, unbound: str = "") -> TracebackType | None:
     """`trace` with the frames of the library left out and those of generated code replaced by the
-    user's."""
+    user's; of an error of a name that is not bound, which is what is to be marked."""
     entries: list[TracebackType] = []
     while trace is not None:
         entries.append(trace)
@@ -108,6 +109,8 @@ def user_traceback(trace: TracebackType | None) -> TracebackType | None:
         if found is not None:
             unit, span = found
             if not is_ours(unit.function.filename):
+                if unbound and result is None:
+                    span = _span_of_name(unit.function.filename, span, unbound)
                 frame, at = _stand_in(unit.function.code, unit.namespace, span)
                 result = TracebackType(result, frame, at, span.line)
         elif not is_ours(code.co_filename) and not is_left_out(code):
@@ -124,9 +127,28 @@ def as_user_error(error: BaseException) -> BaseException:
         current = stack.pop()
         if current is not None and id(current) not in seen:
             seen.add(id(current))
-            current.__traceback__ = user_traceback(current.__traceback__)
+            unbound = _QUOTED.search(str(current)) if isinstance(current, NameError) else None
+            name = unbound[1] if unbound is not None else ""
+            current.__traceback__ = user_traceback(current.__traceback__, name)
             stack += [current.__cause__, current.__context__]
     return error
+
+
+_QUOTED = re.compile("'(.+?)'")
+
+
+def _span_of_name(filename: str, span: Span, name: str) -> Span:
+    """Where in an operation of one line a name is read, which is no operation of its own."""
+    text = linecache.getline(filename, span.line).encode()[span.column : span.end_column]
+    try:
+        tree = ast.parse(text)
+    except SyntaxError:
+        return span
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and node.id == name and span.line == span.end_line:
+            start = span.column + node.col_offset
+            return Span(span.line, start, span.line, start + len(name.encode()))
+    return span
 
 
 def is_ours(filename: str) -> bool:
