@@ -122,7 +122,7 @@ def test_edge_points_of_two_operands():
         assert bars(math.pow, 0.0, 0.0) == (0.0, 0.0)
         assert bars(math.pow, 0.0, 1.0) == (1.0, 0.0)
         assert bars(math.pow, 0.0, 0.5) == (math.inf, 0.0)
-        assert bars(math.pow, -2.0, 3)[0] == 12.0 and math.isnan(bars(math.pow, -2.0, 3)[1])
+        assert bars(math.pow, -2.0, 3) == pytest.approx((12.0, -8.0 * math.log(2.0)))
         assert bars(math.hypot, 0.0, 0.0) == (0.0, 0.0)
         assert bars(math.dist, [0.0], [0.0]) == ([0.0], [0.0])
         assert math.isnan(bars(math.atan2, 0.0, 0.0)[0])

@@ -172,6 +172,11 @@ def test_power_of_a_negative_number():
         27.0,
     ]
     assert bars(operator.pow, -2.0, 3) == pytest.approx((12.0, -8 * np.log(2)))
+    for f in (operator.pow, np.power, np.float_power):
+        slopes = bars(f, np.array([-2.0, 2.0]), np.array([3.0, 3.0]), y_bar=np.ones(2))[1]
+        assert slopes == pytest.approx([-8 * np.log(2), 8 * np.log(2)])
+        powers = bars(f, np.array([-2.0]), np.array([3.0 + 0j]), y_bar=np.ones(1))[1]
+        assert powers == pytest.approx(np.conj([-8 * np.log(-2 + 0j)]))
 
 
 @pytest.mark.parametrize("f", [operator.truediv, np.true_divide])

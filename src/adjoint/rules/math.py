@@ -90,8 +90,8 @@ def _quotient_slope(y: Any, a: Any, b: Any) -> float:
 
 
 def _pow_exponent_slope(y: Any, a: Any, b: Any) -> float:
-    """aᵇ log a: 0 at a = 0, and none for a < 0, where only integer exponents have a power."""
-    return 0.0 if a == 0 else y * math.log(a) if a > 0 else math.nan
+    """aᵇ log |a|, and 0 at a = 0, as for ``**``."""
+    return y * math.log(abs(a)) if a else 0.0
 
 
 elementwise(

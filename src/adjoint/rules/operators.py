@@ -58,7 +58,10 @@ def exponent_slope(y: Any, a: Any, b: Any) -> Any:
         # of a negative number: the real part of the derivative of the complex power
         return y * math.log(abs(a)) if a else 0.0
     zero = np.equal(a, 0)
-    return np.where(zero, 0, y * np.log(np.where(zero, 1, a)))
+    a = np.where(zero, 1, a)
+    if not np.iscomplexobj(y):
+        return np.where(zero, 0, y * np.log(np.abs(a)))
+    return np.where(zero, 0, y * np.log(a.astype(y.dtype)))
 
 
 elementwise(
