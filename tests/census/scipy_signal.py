@@ -136,7 +136,9 @@ SIGNALS = {
     "CZT": via(lambda x: ss.CZT(40, 10)(x), X),
     "ShortTimeFFT": via(short_time, X),
     "ZoomFFT": via(lambda x: ss.ZoomFFT(40, [0.1, 0.4], 10)(x), X),
-    "closest_STFT_dual_window": part(ss.closest_STFT_dual_window, 0, reals(8, low=1), hop=2),
+    "closest_STFT_dual_window": via(
+        lambda w: ss.closest_STFT_dual_window(w, hop=2)[0], reals(8, low=1)
+    ),
     "coherence": part(ss.coherence, 1, X, Y, nperseg=16),
     "csd": part(ss.csd, 1, X, Y, nperseg=16),
     "cspline1d": case(X),

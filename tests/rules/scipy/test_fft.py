@@ -47,7 +47,7 @@ def planes(name):
         *(case(a, s=s, axes=(0, 2)) for s in ((2, 4), (3, 5), (1, 3), [2, 7], (-1, 4), (3, -1))),
         case(a, s=(3, 4), overwrite_x=True),
         (X.astype("f4"),),
-        (X.tolist(),),
+        *([] if name.startswith(("irfft", "hfft")) else [(X.tolist(),)]),  # SciPy 1.12 wants arrays
         *([] if "r" in name or "h" in name else [case(a, axes=())]),
     ]
 

@@ -86,7 +86,7 @@ def test_modes(mode, order):
     )
 
 
-@pytest.mark.filterwarnings("ignore:promoting")  # of splines through complex numbers
+@pytest.mark.filterwarnings("ignore:promoting", "ignore:The behavior of affine_transform")
 def test_forms():
     homogeneous = np.concatenate([MATRIX, SHIFT[:, None]], 1)
     check_gradient(ni.affine_transform, X, SCALES, SHIFT)

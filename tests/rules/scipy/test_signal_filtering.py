@@ -50,7 +50,7 @@ def filters():
 
 CASES = {
     ss.lfilter: [
-        *filters(), (2.0, 1.5, LINE), ([1.0, 2.0], [2.0, 0.3], LINE.tolist()),
+        *filters(), ([1.0, 2.0], [2.0, 0.3], LINE.tolist()),
         (reals(3).astype("f4"), TWO.astype("f4"), LINE.astype("f4")),
     ],
     ss.lfilter_zi: [

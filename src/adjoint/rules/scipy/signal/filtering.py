@@ -16,7 +16,7 @@ from adjoint.rules.numpy.operands import array_rule
 from adjoint.rules.refusal import NoDerivative, refusal
 from adjoint.rules.registry import frule
 from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
-from adjoint.rules.tangents import filled
+from adjoint.rules.tangents import filled, like_result
 
 ONE = np.ones(1)
 
@@ -284,4 +284,4 @@ def _(dots, b, a, y, x=None):
     if DIVIDES:
         first = 0.0 if a_dot is None else filled(a_dot, a)[0]
         total = (total - zi * first) / a[0]
-    return zi, total
+    return zi, like_result(total, zi)
