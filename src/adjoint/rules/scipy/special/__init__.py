@@ -17,6 +17,7 @@ from adjoint.rules.scipy.special import (
     noncentral,
     normalizing,
     polynomials,
+    private,
     spherical,
     waves,
 )
@@ -38,6 +39,7 @@ __all__ = [
     "noncentral",
     "normalizing",
     "polynomials",
+    "private",
     "spherical",
     "waves",
 ]

@@ -16,7 +16,7 @@ from adjoint.rules.families import NoDerivative, elementwise
 from adjoint.rules.scipy.special.elementary import exprel_slope
 from adjoint.rules.scipy.special.incomplete import beta_density, gamma_density
 
-__all__ = ["f_share", "inverse_of_shape"]
+__all__ = ["FREEDOM", "SHAPE", "TRIALS", "binomial_slope", "f_share", "inverse_of_shape"]
 
 SHAPE = NoDerivative("the shape parameter")
 FREEDOM = NoDerivative("the degrees of freedom")
@@ -76,7 +76,7 @@ inverse_of_shape(sp.pdtrik, 2)
 # ---- beta: binomials, F and Student's t (8.17.4, 8.17.5) -----------------------------------------
 
 
-def _binomial(k: Any, n: Any, p: Any) -> Any:
+def binomial_slope(k: Any, n: Any, p: Any) -> Any:
     """∂/∂p of Σ_{j>k} C(n, j) pʲ (1−p)ⁿ⁻ʲ, which is constant outside 0 ≤ k < n."""
     k, n = np.floor(k), np.trunc(n)
     inside = (k >= 0) & (k < n)
@@ -85,9 +85,9 @@ def _binomial(k: Any, n: Any, p: Any) -> Any:
     )[()]
 
 
-elementwise(sp.bdtr, None, None, lambda k, n, p: -_binomial(k, n, p), singular=True)
-elementwise(sp.bdtrc, None, None, lambda k, n, p: _binomial(k, n, p), singular=True)
-elementwise(sp.bdtri, None, None, lambda y, k, n, p: -1 / _binomial(k, n, y), singular=True)
+elementwise(sp.bdtr, None, None, lambda k, n, p: -binomial_slope(k, n, p), singular=True)
+elementwise(sp.bdtrc, None, None, lambda k, n, p: binomial_slope(k, n, p), singular=True)
+elementwise(sp.bdtri, None, None, lambda y, k, n, p: -1 / binomial_slope(k, n, y), singular=True)
 inverse_of_shape(sp.bdtrik, 3)
 inverse_of_shape(sp.bdtrin, 3)
 

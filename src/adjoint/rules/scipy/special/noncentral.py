@@ -16,13 +16,15 @@ from adjoint.rules.families import NoDerivative, elementwise
 from adjoint.rules.scipy.special.distributions import f_share, inverse_of_shape
 from adjoint.rules.scipy.special.incomplete import gamma_density
 
+__all__ = ["chi_density", "f_slopes", "moment"]
+
 FREEDOM = NoDerivative("the degrees of freedom")
 
 
 # ---- χ²: ∂F/∂x = f, ∂F/∂λ = −f with two degrees of freedom more ----------------------------------
 
 
-def _chi_density(x: Any, df: Any, nc: Any) -> Any:
+def chi_density(x: Any, df: Any, nc: Any) -> Any:
     """exp(−(x+λ)/2) (x/λ)^(ν/2) I_ν(√(λx)) / 2, ν = k/2 − 1; for small λx by ₀F₁ (10.39.9)."""
     order, product = df / 2 - 1, nc * x
     near = product < 1
@@ -38,23 +40,23 @@ def _chi_density(x: Any, df: Any, nc: Any) -> Any:
 
 elementwise(
     sp.chndtr,
-    lambda x, df, nc: _chi_density(x, df, nc),
+    lambda x, df, nc: chi_density(x, df, nc),
     FREEDOM,
-    lambda x, df, nc: -_chi_density(x, df + 2, nc),
+    lambda x, df, nc: -chi_density(x, df + 2, nc),
     singular=True,
 )
 elementwise(
     sp.chndtrix,
-    lambda y, p, df, nc: 1 / _chi_density(y, df, nc),
+    lambda y, p, df, nc: 1 / chi_density(y, df, nc),
     FREEDOM,
-    lambda y, p, df, nc: _chi_density(y, df + 2, nc) / _chi_density(y, df, nc),
+    lambda y, p, df, nc: chi_density(y, df + 2, nc) / chi_density(y, df, nc),
     singular=True,
 )
 elementwise(
     sp.chndtrinc,
-    lambda y, x, df, p: _chi_density(x, df, y) / _chi_density(x, df + 2, y),
+    lambda y, x, df, p: chi_density(x, df, y) / chi_density(x, df + 2, y),
     FREEDOM,
-    lambda y, x, df, p: -1 / _chi_density(x, df + 2, y),
+    lambda y, x, df, p: -1 / chi_density(x, df + 2, y),
     singular=True,
 )
 inverse_of_shape(sp.chndtridf, 3, FREEDOM)
@@ -63,7 +65,7 @@ inverse_of_shape(sp.chndtridf, 3, FREEDOM)
 # ---- F: a mixture of beta distributions by Poisson's, summed by ₁F₁ (13.2.2) ---------------------
 
 
-def _f_slopes(m: Any, n: Any, nc: Any, x: Any) -> tuple[Any, Any]:
+def f_slopes(m: Any, n: Any, nc: Any, x: Any) -> tuple[Any, Any]:
     """In the variate and in the noncentrality."""
     a, b = m / 2, n / 2
     share, slope = f_share(m, n, x)
@@ -78,8 +80,8 @@ elementwise(
     sp.ncfdtr,
     FREEDOM,
     FREEDOM,
-    lambda m, n, nc, x: _f_slopes(m, n, nc, x)[1],
-    lambda m, n, nc, x: _f_slopes(m, n, nc, x)[0],
+    lambda m, n, nc, x: f_slopes(m, n, nc, x)[1],
+    lambda m, n, nc, x: f_slopes(m, n, nc, x)[0],
     singular=True,
 )
 
@@ -92,16 +94,16 @@ elementwise(
     sp.ncfdtri,
     FREEDOM,
     FREEDOM,
-    lambda y, m, n, nc, p: _ratio(_f_slopes(m, n, nc, y)),
-    lambda y, m, n, nc, p: 1 / _f_slopes(m, n, nc, y)[0],
+    lambda y, m, n, nc, p: _ratio(f_slopes(m, n, nc, y)),
+    lambda y, m, n, nc, p: 1 / f_slopes(m, n, nc, y)[0],
     singular=True,
 )
 elementwise(
     sp.ncfdtrinc,
     FREEDOM,
     FREEDOM,
-    lambda y, m, n, p, x: 1 / _f_slopes(m, n, y, x)[1],
-    lambda y, m, n, p, x: 1 / _ratio(_f_slopes(m, n, y, x)),
+    lambda y, m, n, p, x: 1 / f_slopes(m, n, y, x)[1],
+    lambda y, m, n, p, x: 1 / _ratio(f_slopes(m, n, y, x)),
     singular=True,
 )
 inverse_of_shape(sp.ncfdtridfn, 4, FREEDOM)
@@ -114,7 +116,7 @@ STEPS = np.arange(-160.0, 14.0, 0.25)
 """Nodes in log u, in widths of the integrand: it decays slowly for small u, fast for large."""
 
 
-def _moment(power: int, df: Any, nc: Any, t: Any) -> Any:
+def moment(power: int, df: Any, nc: Any, t: Any) -> Any:
     """E Uᵖ φ(tU − δ), a parabolic cylinder function (12.5.1).
 
     By the trapezoidal rule, which is exact to rounding for an integrand of this kind; the functions
@@ -136,22 +138,22 @@ def _moment(power: int, df: Any, nc: Any, t: Any) -> Any:
 elementwise(
     sp.nctdtr,
     FREEDOM,
-    lambda df, nc, t: -_moment(0, df, nc, t),
-    lambda df, nc, t: _moment(1, df, nc, t),
+    lambda df, nc, t: -moment(0, df, nc, t),
+    lambda df, nc, t: moment(1, df, nc, t),
     singular=True,
 )
 elementwise(
     sp.nctdtrit,
     FREEDOM,
-    lambda y, df, nc, p: _moment(0, df, nc, y) / _moment(1, df, nc, y),
-    lambda y, df, nc, p: 1 / _moment(1, df, nc, y),
+    lambda y, df, nc, p: moment(0, df, nc, y) / moment(1, df, nc, y),
+    lambda y, df, nc, p: 1 / moment(1, df, nc, y),
     singular=True,
 )
 elementwise(
     sp.nctdtrinc,
     FREEDOM,
-    lambda y, df, p, t: -1 / _moment(0, df, y, t),
-    lambda y, df, p, t: _moment(1, df, y, t) / _moment(0, df, y, t),
+    lambda y, df, p, t: -1 / moment(0, df, y, t),
+    lambda y, df, p, t: moment(1, df, y, t) / moment(0, df, y, t),
     singular=True,
 )
 inverse_of_shape(sp.nctdtridf, 3, FREEDOM)

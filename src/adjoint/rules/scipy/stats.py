@@ -1,0 +1,73 @@
+"""Rules of what is compiled in `scipy.stats`: some densities, and the distribution on a circle."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from scipy import special as sp
+from scipy.stats import _stats
+
+from adjoint.rules.families import NoDerivative, elementwise
+
+__all__: list[str] = []
+
+ORDER = NoDerivative("the order")
+CONCENTRATION = NoDerivative("the concentration")
+
+
+def _ratio(order: Any, x: Any) -> Any:
+    """K_{p−1}(x) / K_p(x), so that K_p′ / K_p = −(this) − p/x (10.29.2)."""
+    return sp.kve(order - 1, x) / sp.kve(order, x)
+
+
+# ---- von Mises -----------------------------------------------------------------------------------
+
+elementwise(
+    _stats.von_mises_cdf,
+    CONCENTRATION,
+    lambda kappa, x: np.exp(kappa * (np.cos(x) - 1)) / (2 * math.pi * sp.i0e(kappa)),
+)
+
+# ---- the generalized inverse Gaussian distribution: x^(p−1) exp(−b (x + 1/x) / 2) / 2K_p(b) ------
+
+if hasattr(_stats, "geninvgauss_logpdf"):
+    elementwise(
+        _stats.geninvgauss_logpdf,
+        lambda x, p, b: (p - 1) / x - b / 2 * (1 - 1 / (x * x)),
+        ORDER,
+        lambda x, p, b: -(x + 1 / x) / 2 + _ratio(p, b) + p / b,
+    )
+
+# ---- the generalized hyperbolic one --------------------------------------------------------------
+
+
+def _hyperbolic(x: Any, p: Any, a: Any, b: Any) -> tuple[Any, Any, Any]:
+    """The slopes of the logarithm of the density, which is
+    t^p s^ν K_ν(a s) exp(b x) / a^ν K_p(t), with s² = 1 + x², t² = a² − b², ν = p − ½."""
+    s, square = np.sqrt(1 + x * x), a * a - b * b
+    t = np.sqrt(square)
+    inner, outer = _ratio(p - 0.5, a * s), _ratio(p, t)
+    return (
+        b - a * x / s * inner,
+        2 * p * a / square - (2 * p - 1) / a - s * inner + a / t * outer,
+        x - 2 * p * b / square - b / t * outer,
+    )
+
+
+if hasattr(_stats, "genhyperbolic_logpdf"):
+    elementwise(
+        _stats.genhyperbolic_logpdf,
+        lambda x, p, a, b: _hyperbolic(x, p, a, b)[0],
+        ORDER,
+        lambda x, p, a, b: _hyperbolic(x, p, a, b)[1],
+        lambda x, p, a, b: _hyperbolic(x, p, a, b)[2],
+    )
+    elementwise(
+        _stats.genhyperbolic_pdf,
+        lambda y, x, p, a, b: y * _hyperbolic(x, p, a, b)[0],
+        ORDER,
+        lambda y, x, p, a, b: y * _hyperbolic(x, p, a, b)[1],
+        lambda y, x, p, a, b: y * _hyperbolic(x, p, a, b)[2],
+    )

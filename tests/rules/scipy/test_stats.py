@@ -1,0 +1,91 @@
+"""`adjoint.rules.scipy.stats` and `optimize`: compiled densities, roots, quantiles by them."""
+
+import numpy as np
+import pytest
+from scipy import optimize, stats
+from scipy.stats import _stats
+
+import adjoint as ad
+from adjoint.errors import NoDerivativeError
+from adjoint.rules.registry import frule
+from adjoint.rules.scipy.optimize import rooted
+from adjoint.testing import check_gradient
+from tests.rules.harness import case, table
+from tests.rules.scipy.operands import ranges
+
+LOOSE = {"rtol": 1e-6, "atol": 1e-8}
+SHAPE = [(0.7, 1.3, 2.0, 0.5), (-1.2, -0.4, 1.5, -0.6), (3.0, 2.0, 1.1, 0.0)]
+CASES = {
+    _stats.von_mises_cdf: ranges((0.5, 4.0), (-3.0, 3.0), tolerances=LOOSE),
+    # The root does not move with the residual by itself: see below.
+    rooted: [(np.zeros(0), np.zeros(0), 2.0)],
+}
+if hasattr(_stats, "geninvgauss_logpdf"):
+    CASES[_stats.geninvgauss_logpdf] = [case(0.7, 1.3, 2.0), case(2.5, -0.4, 0.8)]
+if hasattr(_stats, "genhyperbolic_logpdf"):
+    CASES[_stats.genhyperbolic_logpdf] = [case(*x, tolerances=LOOSE) for x in SHAPE]
+    CASES[_stats.genhyperbolic_pdf] = [case(*x, tolerances=LOOSE) for x in SHAPE]
+test_rule = table(CASES)
+
+
+def cubic(x, a, b):
+    return a * x**3 + x - b
+
+
+@pytest.mark.parametrize("name", ["bisect", "brenth", "brentq", "ridder"])
+def test_roots(name):
+    find = getattr(optimize, name)
+    exact = {"xtol": 1e-14, "rtol": 1e-14}
+    check_gradient(lambda a, b: find(cubic, 0, 5, (a, b), **exact), 2.0, 3.0)
+    check_gradient(lambda a, b: find(lambda x: cubic(x, a, b), 0.0, 5.0, **exact), 2.0, 3.0)
+    check_gradient(lambda b: find(lambda x, b: x * x - b, 0.0, 5.0, b, **exact), 3.0)
+    check_gradient(
+        lambda b: find(lambda x: x * x - b, 0.0, 5.0, full_output=True, **exact)[0] * b, 3.0
+    )
+
+
+def test_roots_without_a_slope_are_refused():
+    with pytest.raises(NoDerivativeError, match="no slope at its root"):
+        ad.gradient(lambda b: optimize.brentq(lambda x: (x - b) ** 3, -1.0, 3.0, xtol=1e-12), 1.0)
+
+
+def test_roots_in_forward_mode():
+    assert frule(rooted, (None, None, None), 1.0, 0.0, 2.0) == (1.0, None)
+    with pytest.raises(NoDerivativeError, match="reverse mode only"):
+        frule(rooted, (None, 1.0, None), 1.0, 0.0, 2.0)
+
+
+HELD = {"vonmises": (3.99,), "gausshyper": (13.76, 3.12, 2.51, 5.18), "argus": (1.0,)}
+
+
+def quantile(q, loc, scale, *shapes, name):
+    return getattr(stats, name).ppf(q, *(shapes or HELD[name]), loc=loc, scale=scale)
+
+
+@pytest.mark.parametrize(
+    "name, shapes",
+    [
+        ("vonmises", ()), ("foldnorm", (1.9,)), ("exponnorm", (1.5,)), ("gausshyper", ()),
+        ("recipinvgauss", (0.63,)), ("argus", ()),
+    ],
+)  # fmt: skip
+def test_quantiles_that_are_found_as_roots(name, shapes):
+    """In a location, a scale and, where the distribution function has one, the shape."""
+    check_gradient(quantile, 0.37, 0.2, 1.3, *shapes, rtol=1e-5, atol=1e-7, name=name)
+
+
+@pytest.mark.parametrize("q", [0.3, np.array([0.2, 0.7])])
+def test_densities_against_their_distribution_functions(q):
+    """The derivative of one that has a rule in the variate is the density."""
+    for name, shapes in [
+        ("beta", (1.5, 2.5)), ("ncx2", (3.0, 1.2)), ("nct", (5.0, 0.4)), ("skewnorm", (2.0,)),
+        ("ncf", (4.0, 6.0, 0.5)), ("landau", ()), ("cosine", ()), ("vonmises", (2.0,)),
+    ]:  # fmt: skip
+        distribution = getattr(stats, name, None)
+        if distribution is None:
+            continue  # of another version
+        x = stats.uniform(0.1, 0.8).ppf(q) if name == "beta" else distribution.ppf(q, *shapes)
+        for method, sign in (("cdf", 1), ("sf", -1)):
+            f = getattr(distribution, method)
+            found = ad.gradient(lambda x: np.sum(f(x, *shapes)), x)[0]
+            np.testing.assert_allclose(found, sign * distribution.pdf(x, *shapes), rtol=1e-7)
