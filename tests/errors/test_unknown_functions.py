@@ -507,3 +507,40 @@ def test_an_array_of_objects_in_a_list_is_named():
 def test_an_attribute_is_named():
     error = raised(NoDerivativeError, ad.gradient, lambda x: x.data.tolist() * x, np.float64(3.0))
     assert "'numpy.float64.data'" in error.problem and "register(numpy.float64.data)" in error.hint
+
+
+# ---- what is written is what was there -----------------------------------------------------------
+
+WORKSPACE = np.zeros(1)
+
+
+def zero_into_zeros(x):
+    y = np.zeros(1)
+    struct.pack_into("d", y, 0, x - 2.0)
+    return y.sum()
+
+
+def the_same_as_in_the_last_run(x):
+    struct.pack_into("d", WORKSPACE, 0, x)
+    return WORKSPACE.sum() * x
+
+
+@pytest.mark.parametrize("f", [zero_into_zeros, the_same_as_in_the_last_run])
+def test_a_write_that_changes_nothing_is_no_silent_zero(f):
+    f(2.0)
+    with pytest.raises(ad.AdjointError, match="pack_into"):
+        ad.gradient(f, 2.0)
+
+
+def test_arrays_that_are_only_read_stay_as_they_are():
+    def f(x):
+        first = struct.unpack_from("d", x)[0]
+        if first > 100.0:
+            return x.sum()
+        x[0] = x[1] * 2.0
+        return np.sum(x * x)
+
+    x = np.array([1.0, 2.0])
+    assert f(x.copy()) == 20.0
+    np.testing.assert_array_equal(ad.gradient(f, x)[0], [0.0, 20.0])
+    assert x.flags.writeable

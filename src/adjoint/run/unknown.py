@@ -115,12 +115,16 @@ def run_unknown(
     region = _region_of(memory, f, (owner, *inputs))
     if region is not None:
         record[slot] = region.before(blank, len(inputs))
-    y, position = run_checked(memory, f, region, args, kwargs, () if trusted else (*inputs, owner))
+    y, position, wanted = run_checked(
+        memory, f, region, args, kwargs, () if trusted else (*inputs, owner)
+    )
+    writes = [v for v in (*inputs, owner) if id(v) in wanted and memory.mark_written(v)]
     atom = type(y) in ATOMS and type(y) is not FunctionType
     if region is not None and not region.has_effects:
         record[slot], region = blank, None
-    if atom and position is None and (trusted or not any(map(_may_keep, (*inputs, owner)))):
-        return y
+    if atom and position is None and not writes:
+        if trusted or not any(map(_may_keep, (*inputs, owner))):
+            return y
     if _is_view(memory, y, (*inputs, owner)):
         viewed = _view_back(memory, y, len(inputs), position)
         record[slot] = viewed if region is None else region.before(viewed, len(inputs))
@@ -139,6 +143,8 @@ def run_unknown(
             y_bar = _kept(memory, (*inputs, owner))
         if isinstance(y, np.ndarray) and memory.is_written(y) and not given:
             y_bar = accumulate(y_bar, memory.take_array(y))
+        for array in writes:
+            y_bar = accumulate(y_bar, memory.take_array(array))
         if isinstance(y_bar, np.ndarray) and not _any(y_bar):
             y_bar = None  # nothing needs a derivative
         if y_bar is None and (given or not _arrived(memory, y, (f, *inputs))):

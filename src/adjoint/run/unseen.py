@@ -7,12 +7,14 @@ import array
 import functools
 import gc
 import operator
+import re
 import sys
 import warnings
 from types import FunctionType, MethodType
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
 from adjoint.errors import MutationError
 from adjoint.run.memory import ABSENT, Memory, refused, root_of, swap_contents
@@ -31,9 +33,10 @@ def run_checked(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
     given: tuple[Any, ...],
-) -> tuple[Any, int | None]:
+) -> tuple[Any, int | None, set[int]]:
     """``f(*args, **kwargs)``, which may not change or store what is `given` to it; with the
-    position in the log of what it may."""
+    position in the log of what it may, and the arrays (by identity) that it may have written to
+    although they hold what they held."""
     before = [snapshot(value) for value in given]
     counts = [sys.getrefcount(given[i]) for i in range(len(given))]
     deep = Snapshot(_FEW)
@@ -41,13 +44,64 @@ def run_checked(
     run = f
     if package_of(f) in _LOOK_AROUND:
         run = from_the_users_place(f, _depth(f, args, kwargs))
-    y = run(*args, **kwargs) if region is None else region.run(run, args, kwargs)
+    writes: set[int] = set()
+    if region is not None:
+        y = region.run(run, args, kwargs)
+    elif isinstance(f, type):
+        y = run(*args, **kwargs)  # what it makes may keep a view, which has to stay writable
+    else:
+        y, writes = _run_locked(run, args, kwargs, given)
     position = _check_unchanged(memory, f, given, before)
     if region is None or not region.has_effects:
         _check_deep(f, deep)
         deep.release()
         _check_not_stored(memory, f, given, counts, y)
-    return y, position
+    return y, position, writes
+
+
+def _run_locked(
+    run: Any, args: tuple[Any, ...], kwargs: dict[str, Any], given: tuple[Any, ...]
+) -> tuple[Any, set[int]]:
+    """``run(*args, **kwargs)``, and which arrays it demanded to write to.
+
+    What is written may be what was there: a result that is zero into zeros, or that of the run
+    before into a workspace. So the arrays are read-only at first, and a function that will not have
+    it is run again.
+    """
+    arrays = [
+        value
+        for value in given
+        if isinstance(value, np.ndarray) and value.dtype.kind in "fc" and value.flags.writeable
+    ]
+    if not arrays:
+        return run(*args, **kwargs), set()
+    for held in arrays:
+        ndarray.setflags(held, write=False)
+    try:
+        y = run(*args, **kwargs)
+    except (ValueError, TypeError, BufferError, RuntimeError) as error:
+        if not _READ_ONLY.search(str(error)):
+            raise
+    else:
+        views = y if isinstance(y, list | tuple) else (y,)
+        arrays += [view for view in views if _is_locked(view, arrays)]
+        return y, set()
+    finally:
+        for held in arrays:
+            ndarray.setflags(held, write=True)
+    return run(*args, **kwargs), {id(held) for held in arrays}
+
+
+def _is_locked(view: Any, arrays: list[Any]) -> bool:
+    """Whether it is read-only because what it looks at was."""
+    if not isinstance(view, np.ndarray) or view.flags.writeable:
+        return False
+    root = root_of(view)
+    return any(root_of(held) is root for held in arrays)
+
+
+_READ_ONLY = re.compile("read-?only|read-write|writeable|writable", re.IGNORECASE)
+"""What errors of NumPy, Cython and pybind11 say of arrays that may not be written to."""
 
 
 _LOOK_AROUND = frozenset({"enum", "inspect", "logging", "traceback", "typing", "warnings"})
