@@ -155,7 +155,7 @@ def _(call: Call) -> Any:
         w_bar = np.empty(w.shape)
         for start in np.ndindex(w.shape):
             window = tuple(slice(k, k + n) for k, n in zip(start, x.shape, strict=True))
-            w_bar[start] = np.vdot(y_bar, wide[window])
+            w_bar[start] = np.sum(y_bar * wide[window])
         return x_bar, w_bar, cval_bar
 
     def push(x_dot: Any, w_dot: Any, cval_dot: Any) -> Any:

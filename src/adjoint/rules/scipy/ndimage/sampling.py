@@ -112,14 +112,17 @@ def _reading(call: Call, at: Any) -> Any:
 
     def back(y_bar: Any) -> Any:
         y_bar = np.asarray(y_bar, np.float64)
-        spline_bar, bars = np.zeros(spline.shape), np.zeros(at.shape)
+        spline_bar, bars = np.zeros(spline.size), np.zeros(at.shape)
         for places, weights, slopes in _taps(axes):
-            np.add.at(spline_bar, places, y_bar * _product(weights))
+            position = np.ravel_multi_index(places, spline.shape).ravel()
+            part = (y_bar * _product(weights)).ravel()
+            spline_bar += np.bincount(position, part, spline.size)
             for i, slope in enumerate(slopes):
                 bars[i] += spline[places] * _product(weights, slope, i)
         for i, axis in enumerate(axes):
             bars[i] -= cval * _product(shares, axis.leaning, i)
-        return spline_bar, bars * y_bar, np.sum(y_bar * (1.0 - _product(shares)))
+        cval_bar = np.sum(y_bar * (1.0 - _product(shares)))
+        return spline_bar.reshape(spline.shape), bars * y_bar, cval_bar
 
     def push(spline_dot: Any, dots: Any, cval_dot: Any) -> Any:
         total: Any = 0.0

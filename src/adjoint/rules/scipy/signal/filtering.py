@@ -49,6 +49,13 @@ def _fir(h: Any, x: Any, after: int) -> Any:
     return ss.lfilter(h, ONE, np.concatenate([x, np.zeros((*x.shape[:-1], after))], -1))
 
 
+def _lagged(x: Any, bars: Any, lags: int) -> Any:
+    """The products of a signal with what comes so many steps later, summed."""
+    n = x.shape[-1]
+    lines, later = np.conj(x).reshape(-1, n), bars.reshape(-1, bars.shape[-1])
+    return np.array([np.einsum("ij,ij->", lines, later[:, k : k + n]) for k in range(lags)])
+
+
 def pull(b: Any, a: Any, x: Any, y: Any, y_bar: Any, zf_bar: Any) -> tuple[Any, Any, Any, Any]:
     """The cotangents of the coefficients, the signal and the initial state."""
     c, d = _normalized(b, a)
@@ -62,8 +69,7 @@ def pull(b: Any, a: Any, x: Any, y: Any, y_bar: Any, zf_bar: Any) -> tuple[Any, 
         bars, _ = ss.lfilter(ONE, poles, bars, zi=np.stack(start, -1))
     bars = np.concatenate([bars[..., ::-1], zf_bar], -1)
     x_bar = ss.lfilter(np.conj(c), ONE, bars[..., ::-1])[..., ::-1][..., :n]
-    c_bar = np.array([np.vdot(x, bars[..., k : k + n]) for k in range(len(b))])
-    d_bar = np.array([-np.vdot(y, bars[..., k : k + n]) for k in range(len(a))])
+    c_bar, d_bar = _lagged(x, bars, len(b)), -_lagged(y, bars, len(a))
     b_bar, a_bar = _of_given(b, a, c_bar, d_bar)
     return b_bar, a_bar, x_bar, bars[..., :after]
 

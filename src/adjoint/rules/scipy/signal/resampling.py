@@ -97,7 +97,11 @@ class _Bank:
         first = (len(h) - 1 + skipped) // up
         wide_bar = ss.upfirdn(np.conj(h[::-1]), rate, 1, up)[..., first : first + length]
         last = skipped + (length - 1) * up + 1
-        h_bar = [np.vdot(self.wide, rate[..., skipped + k : last + k : up]) for k in range(len(h))]
+        lines, rates = np.conj(self.wide).reshape(-1, length), rate.reshape(-1, rate.shape[-1])
+        h_bar = [
+            np.einsum("ij,ij->", lines, rates[:, skipped + k : last + k : up])
+            for k in range(len(h))
+        ]
         x_bar, outer = self.around.back(wide_bar)
         return np.array(h_bar), x_bar, outer
 
