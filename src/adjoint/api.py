@@ -168,7 +168,8 @@ def _forward(
     try:
         y = call_keywords(record, 1, f, args, kwargs)
     finally:
-        end_logging(token)
+        if token is not None:
+            end_logging(token)
     return y, Pullback(f, args, y, memory, record)
 
 

@@ -9,7 +9,6 @@ default in nothing else. Where the user has asked for something else, that holds
 from __future__ import annotations
 
 import contextvars
-import functools
 import os
 import sys
 import warnings
@@ -23,8 +22,6 @@ from adjoint.run.place import is_ours
 from adjoint.run.watch import is_left_out, is_of_the_library
 
 __all__ = ["begin_logging", "end_logging"]
-
-State = tuple["contextvars.ContextVar[Any]", Any, Any]
 
 
 class _Log:
@@ -66,40 +63,31 @@ def _place(frame: FrameType | None) -> tuple[str, dict[str, Any], int]:
     return inner.f_code.co_filename, inner.f_globals, inner.f_lineno
 
 
-@functools.cache
-def _state() -> State | None:
-    """NumPy's variable, its default, and what stands in for it; ``None`` in versions that have no
-    such variable."""
-    return contextvars.Context().run(_look)
-
-
-def _look() -> State | None:
+def _look() -> tuple[contextvars.ContextVar[Any], Any, Any]:
+    """NumPy's variable, its default, and what stands in for it."""
     changed: dict[str, Any] = {kind: "log" for kind, do in np.geterr().items() if do == "warn"}
     with np.errstate(**changed, call=_log):
         found = [*contextvars.copy_context().items()]
     for variable, own in found:
         if variable.name.startswith("numpy."):
             return variable, contextvars.Context().run(variable.get), own
-    return None
+    # Versions before 2.0 have no such variable: there it is as NumPy does it.
+    return contextvars.ContextVar("none", default=None), _log, None
+
+
+_variable, _default, _own = contextvars.Context().run(_look)
+_get, _set, _reset = _variable.get, _variable.set, _variable.reset
 
 
 def begin_logging() -> contextvars.Token[Any] | None:
     """From now on NumPy's warnings get the user's place, if the user has not said what to do."""
-    known = _state()
-    if known is None:
-        return None
-    variable, default, own = known
-    return variable.set(own) if variable.get() is default else None
+    return _set(_own) if _get() is _default else None
 
 
-def end_logging(token: contextvars.Token[Any] | None) -> None:
+def end_logging(token: contextvars.Token[Any]) -> None:
     """What it was; what the function has changed itself stays."""
-    known = _state()
-    if token is None or known is None:
-        return
-    variable, _, own = known
-    if variable.get() is own:
-        variable.reset(token)
+    if _get() is _own:
+        _reset(token)
         return
     np.seterr(**{kind: "warn" for kind, do in np.geterr().items() if do == "log"})  # type: ignore[arg-type]
     if np.geterrcall() is _log:
