@@ -144,7 +144,7 @@ def _quantile(f: Any, scale: float, skip: bool) -> None:
         *,
         weights=None,
     ):
-        if out is not None or (skip and mixes(q, axis)):
+        if out is not None or overwrite_input or (skip and mixes(q, axis)):
             return NotImplemented
         y, quantiles = prepared(a, q, axis, method, keepdims, weights)
 
@@ -167,7 +167,7 @@ def _quantile(f: Any, scale: float, skip: bool) -> None:
         *,
         weights=None,
     ):
-        if out is not None or (skip and mixes(q, axis)):
+        if out is not None or overwrite_input or (skip and mixes(q, axis)):
             return NotImplemented
         y, quantiles = prepared(a, q, axis, method, keepdims, weights)
         a_dot, q_dot = (*dots, None, None)[:2]
@@ -178,7 +178,7 @@ def _quantile(f: Any, scale: float, skip: bool) -> None:
 def _median(f: Any, skip: bool) -> None:
     @array_rule(f)
     def _(a, axis=None, out=None, overwrite_input=False, keepdims=False):
-        if out is not None:
+        if out is not None or overwrite_input:
             return NotImplemented
         y = f(a, axis, keepdims=keepdims)
         quantiles = _Quantiles(a, y, 0.5, axis, "linear", skip)
@@ -186,7 +186,7 @@ def _median(f: Any, skip: bool) -> None:
 
     @frule.register(f)
     def _(dots, a, axis=None, out=None, overwrite_input=False, keepdims=False):
-        if out is not None:
+        if out is not None or overwrite_input:
             return NotImplemented
         y = f(a, axis, keepdims=keepdims)
         y_dot = _Quantiles(a, y, 0.5, axis, "linear", skip).forward(dense(dots[0], a), 0.0, axis)
