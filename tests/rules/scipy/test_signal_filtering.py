@@ -160,6 +160,7 @@ def test_peaks():
         return [found[name] for name in ("peak_heights", "prominences", "widths", "left_ips")]
 
     check_gradient(measured, HILLS)
+    check_gradient(lambda x: ss.find_peaks(x, distance=3)[0] * x.sum(), HILLS)
     check_gradient(lambda x: ss.peak_prominences(x, TOPS, wlen=9)[0], HILLS)
     check_gradient(lambda x: ss.peak_widths(x, TOPS, 1.0)[0], HILLS)
     check_gradient(lambda x: ss.peak_widths(x, TOPS, 0.4, ss.peak_prominences(x, TOPS)), HILLS)

@@ -13,8 +13,10 @@ import numpy as np
 from scipy.signal import _peak_finding_utils as compiled
 
 from adjoint.rules.numpy.operands import array_rule
-from adjoint.rules.registry import frule, substitute
+from adjoint.rules.registry import frule, non_differentiable, substitute
 from adjoint.rules.tangents import filled
+
+non_differentiable(compiled._local_maxima_1d, compiled._select_by_peak_distance)
 
 # ---- prominences ---------------------------------------------------------------------------------
 
