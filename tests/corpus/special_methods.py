@@ -169,3 +169,123 @@ def rounded_by_its_class(x):
 
     m = Measured(x * x)
     return math.floor(m) * math.ceil(m) + math.trunc(m) * round(m) + round(m, 2)
+
+
+class Called:
+    """A callable object around a function."""
+
+    def __init__(self, f):
+        self.f = f
+
+    def __call__(self, *args, **kwargs):
+        return self.f(*args, **kwargs)
+
+
+@case(1.5)
+def making_that_is_not_a_function(x):
+    def make(factor, cls, value):
+        made = object.__new__(cls)
+        made.value = factor * value
+        return made
+
+    class ByPartial:
+        __init__ = functools.partialmethod(lambda self, k, v: setattr(self, "value", k * v), x)
+
+    class ByDescriptor:
+        __init__ = Bound(lambda self, v: setattr(self, "value", v * x))
+
+    class ByNew:
+        __new__ = staticmethod(functools.partial(make, x))
+
+    return ByPartial(2.0).value * ByDescriptor(x).value * ByNew(x).value
+
+
+@case(1.5)
+def attributes_by_what_is_not_a_function(x):
+    log = []
+
+    class Writing:
+        __setattr__ = Bound(lambda self, name, v: object.__setattr__(self, name, v * x))
+        __delattr__ = Bound(lambda self, name: log.append(getattr(self, name)))
+
+    class Reading:
+        __getattribute__ = Bound(lambda self, name: x * len(name))
+
+    writing = Writing()
+    writing.value = x
+    setattr(writing, "other", writing.value)
+    del writing.value
+    return writing.other * sum(log) * Reading().abc * Reading().z
+
+
+@case(1.5)
+def properties_of_callables(x):
+    class Model:
+        def __init__(self, value):
+            self.value = value
+
+        plain = property(operator.attrgetter("value"))
+        scaled = property(
+            functools.partial(lambda k, self: self.value * k, x),
+            Called(lambda self, value: setattr(self, "value", value * value)),
+        )
+        tripled = property(
+            Called(lambda self: self.value * 3),
+            None,
+            Called(lambda self: setattr(self, "value", x)),
+        )
+        cached = functools.cached_property(Called(lambda self: self.value * x))
+
+    m = Model(x)
+    total = m.plain * m.scaled * m.tripled
+    m.scaled = x
+    total += m.plain * m.cached
+    del m.tripled
+    return total * m.plain * m.scaled * m.cached
+
+
+@case(1.5)
+def callables_in_a_class(x):
+    class Model:
+        static = staticmethod(functools.partial(operator.mul, x))
+        called = staticmethod(Called(lambda v: v * x))
+        plain = Called(lambda v: v * x)
+
+    m = Model()
+    return Model.static(2.0) * m.called(x) * m.plain(x) * Model.plain(2.0)
+
+
+@case(1.5)
+def hooks_that_are_not_functions(x):
+    class Field:
+        __set_name__ = functools.partialmethod(
+            lambda self, factor, owner, name: setattr(owner, "total", factor), x
+        )
+
+    class Base:
+        __init_subclass__ = classmethod(
+            functools.partial(lambda k, cls: setattr(cls, "seen", k), x)
+        )
+        __class_getitem__ = classmethod(functools.partial(lambda k, cls, i: k * i, x))
+
+    class Derived(Base):
+        field = Field()
+
+    return Derived.total * Derived.seen * Base[2.0]
+
+
+@case(1.5)
+def methods_of_metaclasses(x):
+    class Meta(type):
+        __call__ = functools.partialmethod(lambda cls, factor, v: factor * v, x)
+        __getitem__ = Bound(lambda cls, i: i * x)
+        __add__ = Bound(lambda cls, other: other * x)
+        __iter__ = Bound(lambda cls: iter([x, 2.0]))
+        __len__ = Bound(lambda cls: 3)
+        __contains__ = Bound(lambda cls, value: True)
+        __getattr__ = Bound(lambda cls, name: x * len(name))
+
+    class Made(metaclass=Meta):
+        pass
+
+    return Made(x) * Made[2.0] + (Made + x) * sum(Made) * len(Made) * (x in Made) * Made.missing

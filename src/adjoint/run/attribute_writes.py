@@ -17,6 +17,7 @@ from adjoint.run.dispatch import (
     class_attribute,
     linked,
     method_rules,
+    quick_special_of,
     run_rules,
 )
 from adjoint.run.memory import (
@@ -52,7 +53,7 @@ _MEMBER: Any = type(property.fget)
 def set_attribute(record: list[Any], slot: int, obj: Any, name: str, value: Any) -> None:
     """``obj.name = value``; the pullback returns ``(None, None, None, value_bar)``."""
     kind = type(obj)
-    setter: Any = kind.__setattr__
+    setter: Any = quick_special_of(kind, "__setattr__")
     if type(setter) is FunctionType:
         call_keywords(record, slot, setter, (obj, name, value), {})
         return
@@ -144,7 +145,7 @@ def write_attribute(record: list[Any], slot: int, obj: Any, name: str, value: An
         run_unknown(record[0], record, slot, setattr, (obj, name, value), {})
         return
     old = dict.get(fields, name, ABSENT)
-    setter: Any = kind.__setattr__
+    setter: Any = quick_special_of(kind, "__setattr__")
     if type(setter) is FunctionType:  # the caller has been through it
         setter = object.__setattr__
     setter(obj, name, value)
@@ -293,7 +294,7 @@ def write_global(
 
 def delete_attribute(record: list[Any], slot: int, obj: Any, name: str) -> None:
     """``del obj.name``"""
-    deleter: Any = type(obj).__delattr__
+    deleter: Any = quick_special_of(type(obj), "__delattr__")
     if type(deleter) is FunctionType or (
         type(deleter) in C_METHODS and deleter.__name__ != "__delattr__"  # = dict.__delitem__
     ):

@@ -21,6 +21,7 @@ from adjoint.run.dispatch import (
     call_keywords,
     class_attribute,
     linked,
+    quick_special_of,
     run_rules,
     special_of,
 )
@@ -54,7 +55,7 @@ def attribute(record: list[Any], slot: int, obj: Any, name: str, *default: Any) 
         return _of_number(record, slot, obj, name, default)
     if isinstance(obj, type):
         return _of_class(record, slot, obj, name, default)
-    fetcher: Any = kind.__getattribute__
+    fetcher: Any = quick_special_of(kind, "__getattribute__")
     if type(fetcher) is FunctionType:
         return _found_or_made(record, slot, obj, name, call_keywords, fetcher, (obj, name), {})
     if kind is super:

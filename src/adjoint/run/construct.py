@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import types
 from collections import deque
-from types import FunctionType
+from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
 from adjoint.rules.registry import lookup
@@ -16,6 +16,7 @@ from adjoint.run.dispatch import (
     is_inert,
     linked,
     method_rules,
+    quick_special_of,
     run_rules,
 )
 from adjoint.run.going import check_finalizer
@@ -59,15 +60,19 @@ def construct(
         return _named_tuple(record, slot, cls, args, kwargs)
     if cls.__flags__ & (1 << 20):  # Py_TPFLAGS_IS_ABSTRACT
         return cls(*args, **kwargs)
-    if type(cls.__new__) is FunctionType or issubclass(cls, type):
+    if type(cls.__new__) is not BuiltinFunctionType or issubclass(cls, type):
         return _by_new(record, slot, cls, args, kwargs)
-    if cls.__new__ is object.__new__ and type(cls.__init__) is FunctionType:
+    if cls.__new__ is object.__new__ and _has_init(cls):
         return _init(record, slot, object.__new__(cls), cls, args, kwargs)
     return _of_builtin_base(record, slot, cls, args, kwargs)
 
 
 def _own(cls: type, name: str) -> bool:
     return type(getattr(cls, name, None)) is FunctionType
+
+
+def _has_init(cls: type) -> bool:
+    return type(quick_special_of(cls, "__init__")) is FunctionType
 
 
 def _without_self(bars: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -78,7 +83,7 @@ def _without_self(bars: tuple[Any, ...]) -> tuple[Any, ...]:
 def _init(
     record: list[Any], slot: int, obj: Any, cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    init: Any = getattr(cls, "__init__")  # noqa: B009  mypy takes cls.__init__ for an instance's
+    init = quick_special_of(cls, "__init__")
     linked(record, slot, _without_self, call_keywords, init, (obj, *args), kwargs)
     return obj
 
@@ -98,7 +103,7 @@ def _by_new(
 
     record[slot] = new_back
     obj = call_keywords(inner, 1, cls.__new__, (cls, *args), kwargs)
-    if isinstance(obj, cls) and type(type(obj).__init__) is FunctionType:
+    if isinstance(obj, cls) and _has_init(type(obj)):
         _init(inner, 2, obj, type(obj), args, kwargs)
     elif isinstance(obj, cls) and issubclass(cls, type) and cls.__init__ is not type.__init__:
         set_up: Any = cls.__init__  # of C
@@ -142,17 +147,13 @@ def _of_builtin_base(
         return _simple_namespace(record, slot, args, kwargs)
     if issubclass(cls, float) and len(args) == 1 and not kwargs and by_value(args[0]):
         record[slot] = lambda y_bar: (None, y_bar)
-        return (
-            cls(*args)
-            if type(cls.__init__) is not FunctionType
-            else _number(record, slot, cls, args)
-        )
+        return cls(*args) if not _has_init(cls) else _number(record, slot, cls, args)
     if issubclass(cls, complex) and cls.__new__ is complex.__new__:
         call_keywords(record, slot, complex, args, kwargs)
         return cls(*args, **kwargs)
     if issubclass(cls, BaseException):
         return _exception(record, slot, cls, args, kwargs)
-    if type(cls.__init__) is FunctionType and issubclass(cls, _FILLED_BY_INIT):
+    if _has_init(cls) and issubclass(cls, _FILLED_BY_INIT):
         return _init(record, slot, cls.__new__(cls), cls, args, kwargs)
     if cls.__new__ in _MADE_BY_NEW:
         return _immutable(record, slot, cls, args, kwargs)
@@ -187,8 +188,8 @@ def _immutable(
 
     record[slot] = immutable_back
     obj = call_keywords(inner, 1, cls.__new__, (cls, *args), kwargs)
-    if type(cls.__init__) is FunctionType:
-        call_keywords(inner, 2, cls.__init__, (obj, *args), kwargs)
+    if _has_init(cls):
+        call_keywords(inner, 2, quick_special_of(cls, "__init__"), (obj, *args), kwargs)
     return obj
 
 
@@ -209,7 +210,7 @@ def _exception(
     record: list[Any], slot: int, cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     memory: Memory = record[0]
-    if type(cls.__init__) is FunctionType:
+    if _has_init(cls):
         return _exception_by_init(record, slot, cls, args, kwargs)
     y = cls(*args, **kwargs)
     held = y.args
@@ -251,7 +252,7 @@ def _exception_by_init(
         return (None, *map(accumulate, bars[1:], taken), *bars[len(args) + 1 :])
 
     record[slot] = exception_back
-    call_keywords(inner, 1, cls.__init__, (obj, *args), kwargs)
+    call_keywords(inner, 1, quick_special_of(cls, "__init__"), (obj, *args), kwargs)
     return obj
 
 

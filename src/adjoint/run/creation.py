@@ -18,7 +18,7 @@ from adjoint.errors import NoDerivativeError
 from adjoint.rules.registry import primitive
 from adjoint.run.accumulate import Poison
 from adjoint.run.attribute_writes import class_dict
-from adjoint.run.dispatch import call_keywords, class_attribute
+from adjoint.run.dispatch import call_keywords, special_of
 from adjoint.run.iterator import Iterator
 from adjoint.run.memory import ABSENT, Memory
 from adjoint.run.native import watched
@@ -116,7 +116,7 @@ class _Hooks:
         """The namespace to make the class of, in which nothing asks for its name."""
         for base in {cls: None for given in bases for cls in given.__mro__}:
             hook = vars(base).get("__init_subclass__")
-            if type(hook) is classmethod and type(hook.__func__) is FunctionType:
+            if type(hook) is classmethod:
                 self._replaced.append((base, hook))
                 type.__setattr__(base, "__init_subclass__", classmethod(self._stub(hook)))
         if not isinstance(namespace, dict):
@@ -124,7 +124,7 @@ class _Hooks:
         self._named = [
             (name, value)
             for name, value in dict.items(namespace)
-            if type(class_attribute(type(value), "__set_name__")) is FunctionType
+            if type(special_of(type(value), "__set_name__")) is FunctionType
         ]
         return {**namespace, **dict.fromkeys(map(_first, self._named), _PLACE)}
 
@@ -147,7 +147,7 @@ class _Hooks:
         for name, value in self._named:
             type.__setattr__(made, name, value)
         for name, value in self._named:
-            setter = class_attribute(type(value), "__set_name__")
+            setter = special_of(type(value), "__set_name__")
             try:
                 self._call(setter, (value, made, name), {})
             except Exception as error:

@@ -49,6 +49,7 @@ __all__ = [
     "is_inert",
     "linked",
     "method_rules",
+    "quick_special_of",
     "run_closure_rules",
     "run_rules",
     "run_structural",
@@ -596,6 +597,12 @@ def special_of(kind: type, name: str) -> Any:
     if known is None:
         known = _adapted[id(static)] = static, function_of(static)
     return known[1]
+
+
+def quick_special_of(kind: type, name: str) -> Any:
+    """`special_of`, for methods that every class has."""
+    found = getattr(kind, name)
+    return found if type(found) in _BOUND_BY_PYTHON else special_of(kind, name)
 
 
 _adapted: dict[int, tuple[Any, Callable[..., Any]]] = {}

@@ -15,10 +15,12 @@ from adjoint.rules.registry import lookup
 from adjoint.run.arrays import read_array, write_array
 from adjoint.run.conversion import is_odd
 from adjoint.run.dispatch import (
+    C_METHODS,
     DECLINED,
     INERT,
     call_keywords,
     class_attribute,
+    linked,
     method_rules,
     run_rules,
     special_of,
@@ -103,10 +105,18 @@ def _special_item(record: list[Any], slot: int, xs: Any, i: Any) -> Any:
 
 def _class_item(record: list[Any], slot: int, cls: Any, i: Any) -> Any:
     """``list[int]``, or what a class makes of a subscript by ``__class_getitem__``."""
-    f = getattr(class_attribute(cls, "__class_getitem__"), "__func__", None)
+    static = class_attribute(cls, "__class_getitem__")
+    f = getattr(static, "__func__", None)
     if type(f) is FunctionType and f.__module__.partition(".")[0] not in INERT:
         return call_keywords(record, slot, f, (cls, i), {})
-    return cls[i]
+    if static is None or type(static) in C_METHODS or type(f) in (FunctionType, type):
+        return cls[i]
+    getter = getattr(cls, "__class_getitem__")  # noqa: B009  anything that is called
+    return linked(record, slot, _of_the_key, call_keywords, getter, (i,), {})
+
+
+def _of_the_key(bars: tuple[Any, ...]) -> tuple[Any, ...]:
+    return None, None, bars[1]
 
 
 def set_item(record: list[Any], slot: int, xs: Any, i: Any, value: Any) -> None:
