@@ -23,7 +23,7 @@ def parts(format, kind, dense):
     cls = getattr(sparse, f"{format}_{kind}")
     a = cls(dense, blocksize=(2, 1)) if format == "bsr" else cls(dense)
     if format == "dia":
-        a.data[a.data == 0] = 0.7
+        a.data[a.data == 0] = 0.7 + abs(dense.sum())  # not stored, were it zero
     if format == "coo":
         return a.data, lambda data: cls((data, (a.row, a.col)), shape=a.shape)
     if format == "dia":

@@ -11,6 +11,7 @@ from adjoint.rules.registry import frule
 from adjoint.rules.scipy.optimize import rooted
 from adjoint.testing import check_gradient
 from tests.rules.harness import case, table
+from tests.rules.scipy import test_private as private
 from tests.rules.scipy.operands import ranges
 
 LOOSE = {"rtol": 1e-6, "atol": 1e-8}
@@ -25,6 +26,11 @@ if hasattr(_stats, "geninvgauss_logpdf"):
 if hasattr(_stats, "genhyperbolic_logpdf"):
     CASES[_stats.genhyperbolic_logpdf] = [case(*x, tolerances=LOOSE) for x in SHAPE]
     CASES[_stats.genhyperbolic_pdf] = [case(*x, tolerances=LOOSE) for x in SHAPE]
+if hasattr(stats, "_boost"):
+    for name, cases in private.ALL.items():
+        f = getattr(stats._boost, name.replace("nom_pmf", "nom_pdf"), None)
+        if f is not None:
+            CASES[f] = cases[:2]
 test_rule = table(CASES)
 
 

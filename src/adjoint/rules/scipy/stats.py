@@ -10,6 +10,7 @@ from scipy import special as sp
 from scipy.stats import _stats
 
 from adjoint.rules.families import NoDerivative, elementwise
+from adjoint.rules.scipy.special.private import PARTIALS
 
 __all__: list[str] = []
 
@@ -21,6 +22,19 @@ def _ratio(order: Any, x: Any) -> Any:
     """K_{p−1}(x) / K_p(x), so that K_p′ / K_p = −(this) − p/x (10.29.2)."""
     return sp.kve(order - 1, x) / sp.kve(order, x)
 
+
+# ---- where the ufuncs of `adjoint.rules.scipy.special.private` are before SciPy 1.15 -------------
+
+try:
+    from scipy.stats import _boost
+except ImportError:
+    _boost = None
+OTHER_NAMES = {"_binom_pdf": "_binom_pmf", "_nbinom_pdf": "_nbinom_pmf"}
+
+for _name in dir(_boost):
+    _partials = PARTIALS.get(OTHER_NAMES.get(_name, _name))
+    if isinstance(getattr(_boost, _name), np.ufunc) and _partials is not None:
+        elementwise(getattr(_boost, _name), *_partials, singular=True)
 
 # ---- von Mises -----------------------------------------------------------------------------------
 

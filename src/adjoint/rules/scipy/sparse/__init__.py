@@ -1,5 +1,5 @@
 """The rules of `scipy.sparse` by topic; imported on the first call into it."""
 
-from adjoint.rules.scipy.sparse import arrays, leaves, pairs, patterns, solving
+from adjoint.rules.scipy.sparse import arrays, leaves, pairs, patterns, products, solving, zeros
 
-__all__ = ["arrays", "leaves", "pairs", "patterns", "solving"]
+__all__ = ["arrays", "leaves", "pairs", "patterns", "products", "solving", "zeros"]

@@ -12,8 +12,8 @@ from scipy.sparse import _csparsetools
 
 from adjoint.rules.refusal import NoDerivative, moves, refusal
 from adjoint.rules.registry import frule, non_differentiable, primitive, rrule, substitute
-from adjoint.rules.scipy.sparse.pairs import kept
-from adjoint.rules.scipy.sparse.patterns import entries_of
+from adjoint.rules.scipy.sparse.patterns import entries_of, leaf
+from adjoint.rules.scipy.sparse.zeros import kept
 from adjoint.run.accumulate import Poison
 from adjoint.run.dispatch import NO_KEYWORDS, call_function, call_keywords
 
@@ -251,4 +251,22 @@ def _find(A):
     return a.row[source], a.col[source], kept(a.data, source, lost)
 
 
-non_differentiable(_joined, _pattern, _zeros_of)
+def _stored_diagonals(a: Any) -> Any:
+    """Rows and columns of the entries that are not zero, and the positions of these and of the
+    others in the data."""
+    found, values = entries_of(a), np.ravel(a.data)
+    there = found.values(values) != 0
+    places = np.flatnonzero(found.chosen)
+    return (found.rows[there], found.columns[there]), places[there], places[~there]
+
+
+if leaf("dia_tocsr") is None:
+
+    @substitute(sparse.dia_array.tocoo)
+    def _tocoo(self, copy=False):
+        places, source, lost = _stored_diagonals(self)
+        data = kept(self.data, source, lost)
+        return self._coo_container((data, places), shape=self.shape, dtype=self.dtype)
+
+
+non_differentiable(_joined, _pattern, _zeros_of, _stored_diagonals)

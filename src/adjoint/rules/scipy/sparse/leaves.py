@@ -13,161 +13,15 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from scipy.sparse import _sparsetools as tools
 
-from adjoint.rules.numpy.operands import conj, cotangent_dtype
+from adjoint.rules.numpy.operands import cotangent_dtype
 from adjoint.rules.projection import project
 from adjoint.rules.registry import frule, non_differentiable, rrule, substitute
-from adjoint.rules.scipy.sparse.patterns import (
-    Entries,
-    major_of,
-    of_blocks,
-    of_compressed,
-    of_diagonals,
-)
+from adjoint.rules.scipy.sparse.patterns import leaf, major_of, of_blocks, of_compressed
 from adjoint.rules.tangents import like_result
 
-__all__ = ["added_product", "gathered", "leaf", "summed"]
-
-
-def leaf(name: str) -> Any:
-    """A compiled function; ``None`` in versions of SciPy that do not have it."""
-    return getattr(tools, name, None)
-
-
-# ---- products with dense arrays ------------------------------------------------------------------
-
-
-def added_product(f: Any, head: Any, data: Any, x: Any, y: Any) -> Any:
-    """The array `y` plus the product of a sparse array and a dense one."""
-    result = np.array(y)
-    f(*head, data, x, result)
-    return result
-
-
-def _of_rows(rows: int, columns: int, *rest: Any) -> tuple[Entries, int, int]:
-    major, indices, chosen = of_compressed(*rest[-2:])
-    return Entries(major, indices, chosen), rows, columns
-
-
-def _of_columns(rows: int, columns: int, *rest: Any) -> tuple[Entries, int, int]:
-    major, indices, chosen = of_compressed(*rest[-2:])
-    return Entries(indices, major, chosen), rows, columns
-
-
-def _of_coordinates(*rest: Any) -> tuple[Entries, int, int]:
-    *_, rows, columns = rest
-    return Entries(rows, columns), -1, -1
-
-
-def _of_blocks(rows: int, columns: int, *rest: Any) -> tuple[Entries, int, int]:
-    *_, height, width, pointers, indices = rest
-    found = of_blocks(pointers, indices, height, width)
-    return found, rows * height, columns * width
-
-
-def _of_diagonals(rows: int, columns: int, _: int, length: int, offsets: Any) -> Any:
-    return of_diagonals(rows, columns, offsets, length), rows, columns
-
-
-PRODUCTS: dict[str, Callable[..., tuple[Entries, int, int]]] = {
-    "csr_matvec": _of_rows,
-    "csr_matvecs": _of_rows,
-    "csc_matvec": _of_columns,
-    "csc_matvecs": _of_columns,
-    "coo_matvec": _of_coordinates,
-    "coo_matmat_dense": _of_coordinates,
-    "bsr_matvec": _of_blocks,
-    "bsr_matvecs": _of_blocks,
-    "dia_matvec": _of_diagonals,
-}
-"""Functions of the pattern, the data, the dense operand, and the array that is added to: where the
-pattern says that the entries stand, and how many rows and columns there are (-1: as the dense
-arrays have)."""
-
-_patterns: dict[Any, Callable[..., tuple[Entries, int, int]]] = {
-    leaf(name): pattern for name, pattern in PRODUCTS.items() if leaf(name) is not None
-}
-
-
-@rrule.register(added_product)
-def _(f, head, data, x, y):
-    result = added_product(f, head, data, x, y)
-
-    def product_back(y_bar):
-        entries, rows, columns = _patterns[f](*head)
-        # several vectors may be given one behind the other
-        vectors = _vectors(f, head)
-        bar = np.reshape(y_bar, (-1, vectors) if vectors else (-1,))
-        dense = np.reshape(x, (-1, vectors) if vectors else (-1,))
-        shape = (len(bar) if rows < 0 else rows, len(dense) if columns < 0 else columns)
-        parts = bar[entries.rows] * conj(dense[entries.columns])
-        data_bar = entries.spread(np.sum(parts, -1) if vectors else parts, np.shape(data))
-        x_bar = _times_adjoint(f, head, data, bar, entries, shape)
-        return (
-            None,
-            None,
-            None,
-            project(data_bar, data),
-            project(np.reshape(x_bar, np.shape(x)), x),
-            project(y_bar, y),
-        )
-
-    return result, product_back
-
-
-def _times_adjoint(f: Any, head: Any, data: Any, bar: Any, entries: Entries, shape: Any) -> Any:
-    """Aᴴ ȳ."""
-    kind = {"csr": sparse.csc_array, "csc": sparse.csr_array}.get(f.__name__[:3])
-    if kind is None:
-        return entries.matrix(conj(data), shape).T @ bar
-    pointers, indices = head[-2:]
-    stored = int(pointers[-1])
-    return kind((conj(data[:stored]), indices[:stored], pointers), shape=shape[::-1]) @ bar
-
-
-def _vectors(f: Any, head: Any) -> int:
-    """How many vectors are multiplied at once; 0: one, which is no matrix."""
-    match f.__name__:
-        case "csr_matvecs" | "csc_matvecs" | "bsr_matvecs":
-            return int(head[2])
-        case "coo_matmat_dense":
-            return int(head[1])
-    return 0
-
-
-@frule.register(added_product)
-def _(dots, f, head, data, x, y):
-    _, _, data_dot, x_dot, y_dot = dots
-    result = added_product(f, head, data, x, y)
-    moved = np.zeros(np.shape(y), cotangent_dtype(result)) if y_dot is None else y_dot
-    if data_dot is not None:
-        moved = added_product(f, head, data_dot, x, moved)
-    if x_dot is not None:
-        moved = added_product(f, head, data, x_dot, moved)
-    return result, like_result(moved, result)
-
-
-def _substitute_product(f: Any) -> None:
-    @substitute(f)
-    def write(*args):
-        *head, data, x, y = args
-        y[...] = added_product(f, tuple(head), data, x, y)
-
-
-for _f in _patterns:
-    _substitute_product(_f)
-
-
-if (_dia_matvecs := leaf("dia_matvecs")) is not None:
-
-    @substitute(_dia_matvecs)
-    def _(rows, columns, diagonals, length, offsets, data, vectors, x, y):
-        """As one product of all vectors."""
-        for i in range(vectors):
-            head = (rows, columns, diagonals, length, offsets)
-            y[:, i] = added_product(tools.dia_matvec, head, data, x[:, i].copy(), y[:, i])
+__all__ = ["gathered", "summed"]
 
 
 # ---- entries that are added up, or put somewhere -------------------------------------------------
@@ -196,11 +50,15 @@ def _from_many_coordinates(head: Any, middle: Any, tail: Any) -> Any:
 
 
 def _from_diagonal(head: Any, middle: Any, tail: Any) -> Any:
-    k, *pattern = head
-    of = _of_blocks if len(pattern) > 4 else _of_rows
-    entries, _, _ = of(*pattern)
-    source = np.flatnonzero(entries.columns - entries.rows == k)
-    return source, entries.rows[source] + min(k, 0)
+    k, _, _, *pattern = head
+    if len(pattern) > 2:
+        height, width, pointers, indices = pattern
+        found = of_blocks(pointers, indices, height, width)
+        rows, columns = found.rows, found.columns
+    else:
+        rows, columns, _ = of_compressed(*pattern)
+    source = np.flatnonzero(columns - rows == k)
+    return source, rows[source] + min(k, 0)
 
 
 def _at_samples(head: Any, middle: Any, tail: Any) -> Any:

@@ -1,5 +1,4 @@
-"""Rules of the compiled functions that make one sparse array of two, and of those that leave out
-entries which are zero.
+"""Rules of the compiled functions that make one sparse array of two, element by element.
 
 SciPy stores no entry where a sum or a product happens to be zero. What such an entry would have
 contributed to a derivative is lost then, and it is not known whether that is zero: needing it is an
@@ -12,21 +11,18 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from scipy.sparse import _sparsetools as tools
 
 from adjoint.rules.numpy.operands import cotangent_dtype
 from adjoint.rules.projection import project
 from adjoint.rules.refusal import NoDerivative, moves, refusal
 from adjoint.rules.registry import frule, non_differentiable, rrule, substitute
-from adjoint.rules.scipy.sparse.leaves import leaf
-from adjoint.rules.scipy.sparse.patterns import Entries, major_of, of_blocks, of_diagonals
+from adjoint.rules.scipy.sparse.patterns import leaf, major_of
+from adjoint.rules.scipy.sparse.zeros import LEFT_OUT
 from adjoint.rules.tangents import like_result
 from adjoint.run.accumulate import Poison
 
-__all__ = ["combined", "diagonal_product", "kept", "multiplied", "sample", "unruled"]
-
-LEFT_OUT = NoDerivative("entries", "are zero here and are not stored in the result")
+__all__ = ["combined", "unruled"]
 
 # ---- element by element --------------------------------------------------------------------------
 
@@ -180,242 +176,39 @@ for _kind, _before in (("csr", 4), ("bsr", 6)):
     for _name in (*PARTIALS, "ne", "lt", "gt", "le", "ge"):
         _substitute_pair(leaf(f"{_kind}_{_name}_{_kind}"), _before, _name in PARTIALS)
 
-# ---- products ------------------------------------------------------------------------------------
+# ---- by columns ----------------------------------------------------------------------------------
 
 
-def multiplied(f: Any, head: Any, a_pattern: Any, a: Any, b_pattern: Any, b: Any, out: Any) -> Any:
-    """The data of the product of two sparse arrays.
+def _by_columns(f: Any, by_rows: Any) -> None:
+    """What SciPy before 1.14 calls for arrays that are compressed by columns: the same function of
+    the transposes."""
 
-    Parameters
-    ----------
-    out
-        How many entries and values there is room for, and the dtype.
-    """
-    return _multiplied(f, head, a_pattern, a, b_pattern, b, out)[2]
-
-
-def _multiplied(f: Any, head: Any, a_pattern: Any, a: Any, b_pattern: Any, b: Any, out: Any) -> Any:
-    entries, values, dtype = out
-    found, where = np.empty_like(a_pattern[0]), np.empty(entries, a_pattern[1].dtype)
-    data = np.empty(values, dtype)
-    f(*head, *a_pattern, a, *b_pattern, b, found, where, data)
-    stored = int(found[-1])
-    return found, where[:stored], data[: stored * (values // entries) if entries else 0]
-
-
-class _Product:
-    """The patterns of two sparse arrays and of their product."""
-
-    def __init__(self, head: Any, a_pattern: Any, b_pattern: Any, result: Any) -> None:
-        rows, columns, height, width, inner = head[1:] if len(head) > 2 else (*head, 1, 1, 1)
-        between = (len(b_pattern[0]) - 1) * inner
-        self.a = of_blocks(a_pattern[0], a_pattern[1], height, inner)
-        self.b = of_blocks(b_pattern[0], b_pattern[1], inner, width)
-        self.result = of_blocks(result[0], result[1], height, width)
-        self.of_a, self.of_b = (rows * height, between), (between, columns * width)
-        self.of_result = (rows * height, columns * width)
-        most = tools.csr_matmat_maxnnz(rows, columns, *a_pattern, *b_pattern)
-        self.lost = most > len(result[1])
-
-
-def sample(matrix: Any, entries: Entries) -> Any:
-    """The elements of a sparse array at the places of other entries."""
-    matrix = sparse.csr_array(matrix)
-    matrix.sum_duplicates()
-    if not matrix.nnz:
-        return np.zeros(len(entries.rows), matrix.dtype)
-    columns = matrix.shape[1]
-    keys = major_of(matrix.indptr).astype(np.int64) * columns + matrix.indices
-    wanted = entries.rows.astype(np.int64) * columns + entries.columns
-    place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    return np.where(keys[place] == wanted, matrix.data[place], 0)
-
-
-@rrule.register(multiplied)
-def _(f, head, a_pattern, a, b_pattern, b, out):
-    found, where, y = _multiplied(f, head, a_pattern, a, b_pattern, b, out)
-
-    def multiplied_back(y_bar):
-        product = _Product(head, a_pattern, b_pattern, (found, where))
-        if product.lost:
-            bar = Poison(refusal(f, LEFT_OUT))
-            return None, None, None, None, bar, None, bar, None
-        y_matrix = product.result.matrix(y_bar, product.of_result)
-        a_h = product.a.matrix(np.conj(a), product.of_a).T
-        b_h = product.b.matrix(np.conj(b), product.of_b).T
-        a_bar, b_bar = sample(y_matrix @ b_h, product.a), sample(a_h @ y_matrix, product.b)
-        a_bar = project(np.reshape(a_bar, np.shape(a)), a)
-        b_bar = project(np.reshape(b_bar, np.shape(b)), b)
-        return None, None, None, None, a_bar, None, b_bar, None
-
-    return y, multiplied_back
-
-
-@frule.register(multiplied)
-def _(dots, f, head, a_pattern, a, b_pattern, b, out):
-    found, where, y = _multiplied(f, head, a_pattern, a, b_pattern, b, out)
-    product = _Product(head, a_pattern, b_pattern, (found, where))
-    y_dot = None
-    for left, right, dot in ((dots[3], b, dots[3]), (a, dots[5], dots[5])):
-        if dot is None:
-            continue
-        if product.lost:
-            raise refusal(f, LEFT_OUT)
-        term = product.a.matrix(left, product.of_a) @ product.b.matrix(right, product.of_b)
-        term = sample(term, product.result)
-        y_dot = term if y_dot is None else y_dot + term
-    return y, y_dot if y_dot is None else like_result(y_dot, y)
-
-
-def _substitute_product(f: Any, before: int) -> None:
     @substitute(f)
-    def write(*args):
-        head, rest = args[:before], args[before:]
-        a_pattern, a, b_pattern, b = rest[:2], rest[2], rest[3:5], rest[5]
-        pointers, indices, data = rest[6:]
-        out = (len(indices), len(data), data.dtype)
-        found, where, values = _multiplied(f, head, a_pattern, a, b_pattern, b, out)
-        pointers[...] = found
-        indices[: len(where)] = where
-        data[: len(values)] = multiplied(f, head, a_pattern, a, b_pattern, b, out)
+    def write(rows, columns, *others):
+        return by_rows(columns, rows, *others)
 
 
-_substitute_product(tools.csr_matmat, 2)
-_substitute_product(tools.bsr_matmat, 6)
+for _name in (*PARTIALS, "ne", "lt", "gt", "le", "ge"):
+    if (_of_columns := leaf(f"csc_{_name}_csc")) is not None:
+        _by_columns(_of_columns, leaf(f"csr_{_name}_csr"))
+if (_csc_tocsr := leaf("csc_tocsr")) is not None:
+    _by_columns(_csc_tocsr, tools.csr_tocsc)
 
+if (_csc_matmat := leaf("csc_matmat")) is not None:
 
-def diagonal_product(head: Any, a: Any, b_head: Any, b: Any) -> Any:
-    """The data of the product of two arrays of diagonals."""
-    return _diagonal_product(head, a, b_head, b)[1]
+    @substitute(_csc_matmat)
+    def _(rows, columns, a_pointers, a_indices, a, b_pointers, b_indices, b, *result):
+        """The product of the transposes, the other way round."""
+        b_first = b_pointers, b_indices, b, a_pointers, a_indices, a
+        tools.csr_matmat(columns, rows, *b_first, *result)
 
+    non_differentiable(leaf("csc_matmat_maxnnz"))
 
-def _diagonal_product(head: Any, a: Any, b_head: Any, b: Any) -> Any:
-    offsets, data = tools.dia_matmat(*head, a, *b_head, b)
-    return offsets, data
+if (_csc_diagonal := leaf("csc_diagonal")) is not None:
 
-
-def _diagonal_patterns(head: Any, b_head: Any, offsets: Any, size: int) -> Any:
-    """Entries and shapes of both factors and of the product."""
-    (rows, inner, _, a_length, a_offsets), (columns, _, b_length, b_offsets) = head, b_head
-    shapes = (rows, inner), (inner, columns), (rows, columns)
-    lengths = a_length, b_length, size // max(len(offsets), 1)
-    return [
-        (of_diagonals(*shape, places, length), shape)
-        for shape, places, length in zip(
-            shapes, (a_offsets, b_offsets, offsets), lengths, strict=True
-        )
-    ]
-
-
-@rrule.register(diagonal_product)
-def _(head, a, b_head, b):
-    offsets, y = _diagonal_product(head, a, b_head, b)
-
-    def product_back(y_bar):
-        (of_a, a_shape), (of_b, b_shape), (of_y, y_shape) = _diagonal_patterns(
-            head, b_head, offsets, y.size
-        )
-        y_matrix = of_y.matrix(y_bar, y_shape)
-        a_h, b_h = of_a.matrix(np.conj(a), a_shape).T, of_b.matrix(np.conj(b), b_shape).T
-        a_bar = of_a.spread(sample(y_matrix @ b_h, of_a), np.shape(a))
-        b_bar = of_b.spread(sample(a_h @ y_matrix, of_b), np.shape(b))
-        return None, None, project(a_bar, a), None, project(b_bar, b)
-
-    return y, product_back
-
-
-@frule.register(diagonal_product)
-def _(dots, head, a, b_head, b):
-    """The offsets do not depend on the values."""
-    y = diagonal_product(head, a, b_head, b)
-    terms = [
-        diagonal_product(head, left, b_head, right)
-        for left, right, dot in ((dots[1], b, dots[1]), (a, dots[3], dots[3]))
-        if dot is not None
-    ]
-    return y, like_result(sum(terms[1:], terms[0]), y) if terms else None
-
-
-if (_dia_matmat := leaf("dia_matmat")) is not None:
-
-    @substitute(_dia_matmat)
-    def _(rows, inner, diagonals, length, offsets, a, columns, b_diagonals, b_length, others, b):
-        head = (rows, inner, diagonals, length, offsets)
-        b_head = (columns, b_diagonals, b_length, others)
-        places, _ = _diagonal_product(head, a, b_head, b)
-        return places, diagonal_product(head, a, b_head, b)
-
-
-# ---- without zeros -------------------------------------------------------------------------------
-
-
-def kept(data: Any, source: Any, lost: Any) -> Any:
-    """The elements of an array at some positions; those at others are left out, being zero."""
-    return np.ravel(data)[source]
-
-
-@rrule.register(kept)
-def _(data, source, lost):
-    shape = np.shape(data)
-
-    def kept_back(y_bar):
-        if len(lost):
-            return None, Poison(refusal(kept, LEFT_OUT)), None, None
-        bar = np.zeros(shape, cotangent_dtype(y_bar)).ravel()
-        bar[source] = y_bar
-        return None, bar.reshape(shape), None, None
-
-    return kept(data, source, lost), kept_back
-
-
-@frule.register(kept)
-def _(dots, data, source, lost):
-    if dots[0] is not None and moves(np.ravel(dots[0])[lost]):
-        raise refusal(kept, LEFT_OUT)
-    return kept(data, source, lost), None if dots[0] is None else kept(dots[0], source, lost)
-
-
-def _nonzero(pointers: Any, indices: Any, data: Any) -> Any:
-    """The pattern without the entries that are zero, which remain and which do not."""
-    stored = int(pointers[-1])
-    there = np.asarray(data[:stored]) != 0
-    major = major_of(pointers)[there]
-    found = np.searchsorted(major, np.arange(len(pointers)))
-    return found, indices[:stored][there], np.flatnonzero(there), np.flatnonzero(~there)
-
-
-@substitute(tools.csr_eliminate_zeros)
-def _(rows, columns, pointers, indices, data):
-    found, where, source, lost = _nonzero(pointers, indices, data)
-    pointers[...] = found
-    indices[: len(where)] = where
-    data[: len(source)] = kept(data, source, lost)
-
-
-def _diagonal_order(head: Any, data: Any, order: Any, pattern: Any) -> Any:
-    """What `dia_tocsr` returns and writes, where the data come from, and where they are zero."""
-    rows, columns, _, length, offsets = head
-    indices, pointers = (np.array(array) for array in pattern)
-    positions = np.arange(1, data.size + 1, dtype=np.int64).reshape(data.shape)
-    source = np.zeros(len(indices), np.int64)
-    stored = tools.dia_tocsr(
-        *head, np.where(data != 0, positions, 0), order, source, indices, pointers
-    )
-    inside = of_diagonals(rows, columns, offsets, length).chosen
-    lost = np.flatnonzero(inside & (np.ravel(data) == 0))
-    return stored, source[:stored] - 1, indices, pointers, lost
-
-
-if (_dia_tocsr := leaf("dia_tocsr")) is not None:
-
-    @substitute(_dia_tocsr)
-    def _(rows, columns, diagonals, length, offsets, data, order, values, indices, pointers):
-        head = (rows, columns, diagonals, length, offsets)
-        stored, source, where, found, lost = _diagonal_order(head, data, order, (indices, pointers))
-        indices[...] = where
-        pointers[...] = found
-        values[:stored] = kept(data, source, lost)
-        return stored
+    @substitute(_csc_diagonal)
+    def _(k, rows, columns, *others):
+        tools.csr_diagonal(-k, columns, rows, *others)
 
 
 # ---- refused -------------------------------------------------------------------------------------
@@ -462,4 +255,4 @@ for _name in ("coo_matvec_nd", "coo_matmat_dense_nd", "bsr_scale_rows", "bsr_sca
     if leaf(_name) is not None:
         _substitute_unruled(leaf(_name))
 
-non_differentiable(_multiplied, _combined, _pattern, _nonzero, _diagonal_order, _diagonal_product)
+non_differentiable(_combined, _pattern)

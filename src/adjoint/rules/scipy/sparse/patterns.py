@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.sparse import _sparsetools as tools
 
 __all__ = [
     "FORMATS",
@@ -19,6 +20,11 @@ __all__ = [
 ]
 
 FORMATS = ("csr", "csc", "coo", "dia", "bsr", "lil", "dok")
+
+
+def leaf(name: str) -> Any:
+    """A compiled function; ``None`` in versions of SciPy that do not have it."""
+    return getattr(tools, name, None)
 
 
 def major_of(pointers: Any) -> Any:

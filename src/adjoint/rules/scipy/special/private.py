@@ -19,14 +19,19 @@ from adjoint.rules.scipy.special.distributions import FREEDOM, SHAPE, TRIALS, bi
 from adjoint.rules.scipy.special.incomplete import beta_density
 from adjoint.rules.scipy.special.noncentral import chi_density, f_slopes, moment
 
-__all__ = ["private"]
+__all__ = ["PARTIALS", "private"]
 
 STATISTIC = NoDerivative("the statistic")
 SCALE = NoDerivative("the scale", "moves the location too and has no rule")
 
 
+PARTIALS: dict[str, tuple[Any, ...]] = {}
+"""By name, for those that are elsewhere in other versions."""
+
+
 def private(name: str, *partials: Any) -> None:
     """`elementwise` of a ufunc, if there is one of that name."""
+    PARTIALS[name] = partials
     f = getattr(_ufuncs, name, None)
     if f is not None:
         elementwise(f, *partials, singular=True)
@@ -40,7 +45,10 @@ private(
     lambda y, x, a, b: y * (np.log(x) - sp.psi(a) + sp.psi(a + b)),
     lambda y, x, a, b: y * (np.log1p(-x) - sp.psi(b) + sp.psi(a + b)),
 )
+private("_beta_cdf", lambda x, a, b: beta_density(a, b, x), SHAPE, SHAPE)
+private("_beta_sf", lambda x, a, b: -beta_density(a, b, x), SHAPE, SHAPE)
 private("_beta_ppf", lambda y, q, a, b: 1 / beta_density(a, b, y), SHAPE, SHAPE)
+private("_beta_isf", lambda y, q, a, b: -1 / beta_density(a, b, y), SHAPE, SHAPE)
 
 private("_binom_pmf", None, TRIALS, lambda y, k, n, p: y * (k / p - (n - k) / (1 - p)))
 private("_binom_cdf", None, TRIALS, lambda k, n, p: -binomial_slope(k, n, p))
@@ -205,6 +213,18 @@ private(
     lambda x, df, nc: chi_density(x, df + 2, nc),
 )
 private(
+    "_ncx2_cdf",
+    lambda x, df, nc: chi_density(x, df, nc),
+    FREEDOM,
+    lambda x, df, nc: -chi_density(x, df + 2, nc),
+)
+private(
+    "_ncx2_ppf",
+    lambda y, p, df, nc: 1 / chi_density(y, df, nc),
+    FREEDOM,
+    lambda y, p, df, nc: chi_density(y, df + 2, nc) / chi_density(y, df, nc),
+)
+private(
     "_ncx2_isf",
     lambda y, p, df, nc: -1 / chi_density(y, df, nc),
     FREEDOM,
@@ -240,6 +260,20 @@ private(
     lambda x, m, n, nc: -f_slopes(m, n, nc, x)[1],
 )
 private(
+    "_ncf_cdf",
+    lambda x, m, n, nc: f_slopes(m, n, nc, x)[0],
+    FREEDOM,
+    FREEDOM,
+    lambda x, m, n, nc: f_slopes(m, n, nc, x)[1],
+)
+private(
+    "_ncf_ppf",
+    lambda y, p, m, n, nc: 1 / f_slopes(m, n, nc, y)[0],
+    FREEDOM,
+    FREEDOM,
+    lambda y, p, m, n, nc: -f_slopes(m, n, nc, y)[1] / f_slopes(m, n, nc, y)[0],
+)
+private(
     "_ncf_isf",
     lambda y, p, m, n, nc: -1 / f_slopes(m, n, nc, y)[0],
     FREEDOM,
@@ -257,6 +291,18 @@ private(
     lambda x, df, nc: -moment(1, df, nc, x),
     FREEDOM,
     lambda x, df, nc: moment(0, df, nc, x),
+)
+private(
+    "_nct_cdf",
+    lambda x, df, nc: moment(1, df, nc, x),
+    FREEDOM,
+    lambda x, df, nc: -moment(0, df, nc, x),
+)
+private(
+    "_nct_ppf",
+    lambda y, p, df, nc: 1 / moment(1, df, nc, y),
+    FREEDOM,
+    lambda y, p, df, nc: moment(0, df, nc, y) / moment(1, df, nc, y),
 )
 private(
     "_nct_isf",
