@@ -212,9 +212,13 @@ def zeros_like(value: Any) -> Any:
 
 
 def filled(value: Any, bar: Any, within: tuple[int, ...] = ()) -> Any:
-    """A cotangent in which zeros stand where there is no path, in containers too."""
+    """A cotangent in which zeros stand where there is no path, in containers too; `within` are
+    those around it, by identity."""
     if by_value(value):
         return zeros_like(value) if bar is None else bar
+    if id(value) in within:
+        return bar
+    within = (*within, id(value))
     if isinstance(value, list | tuple):
         parts = [
             filled(item, None if bar is None else bar[i], within) for i, item in enumerate(value)
@@ -226,9 +230,9 @@ def filled(value: Any, bar: Any, within: tuple[int, ...] = ()) -> Any:
             for key, item in value.items()
         }
     fields = fields_of(value) if is_record(value) else None
-    if fields is not None and id(value) not in within:
+    if fields is not None:
         named = {
-            name: filled(item, None if bar is None else bar.get(name), (*within, id(value)))
+            name: filled(item, None if bar is None else bar.get(name), within)
             for name, item in fields.items()
         }
         if any(part is not None for part in named.values()):

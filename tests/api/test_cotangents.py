@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
+from adjoint.errors import CotangentError
 
 Pair = namedtuple("Pair", "a b")
 
@@ -349,3 +350,22 @@ def test_proxies_and_views():
     with pytest.raises(ad.AdjointError, match="dict_values cannot be differentiated"):
         ad.gradient(lambda v: sum(v), {"a": 1.0}.values())
     assert ad.gradient(lambda v: len(v) * 1.0, {"a": 1.0}.values()) == (None,)
+
+
+def test_a_cotangent_that_contains_itself_is_refused():
+    def endless(x):
+        items = [x * x]
+        items.append(items)
+        return items
+
+    y, back = ad.pullback(endless, 3.0)
+    assert back([1.0, None])[1] == 6.0
+    with pytest.raises(CotangentError, match="contains itself"):
+        back(y)
+
+
+def test_arguments_that_contain_themselves_show_no_cotangent_there():
+    items = [3.0]
+    items.append(items)
+    assert ad.gradient(lambda xs: xs[0] * xs[1][0], items) == ([6.0, None],)
+    assert ad.grad(lambda xs: xs[0] * xs[1][0])(items) == [6.0, None]

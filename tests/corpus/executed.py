@@ -94,3 +94,11 @@ def class_of_the_module_that_asks(x):
 
     made = make(x * x)
     return made.value * x * len(made.__module__) / len(__name__)
+
+
+@case(1.5)
+def functions_that_eval_makes(x):
+    square = eval("lambda v: v * v")
+    scaled = eval("lambda v, k=2.0: v * k", {})
+    both = eval("[lambda v: v + 1.0, lambda v: v * 3.0]")
+    return square(x) * scaled(x) * both[1](both[0](x))
