@@ -66,6 +66,10 @@ CASES = {
         (reals(5, 6), reals(3), reals(5)), (complexes(5, 6), reals(3), reals(5)),
         (reals(5, 6), np.array([1.0, 2.0, 1.0]), np.array([1.0, 3.0, 5.0])),
     ],
+    **{
+        f: [(np.linspace(-2.47, 2.33, 15),), (X,)]
+        for f in (splines._spline_filters._cubic, splines._spline_filters._quadratic)
+    },
     medians.medians: [(reals(5, 6), np.array(sizes)) for sizes in ((3, 3), (5, 1), (3, 7))],
     peaks.prominences: [(HILLS, TOPS, w) for w in (-1, 7)],
     peaks.widths: [
@@ -164,6 +168,16 @@ def test_peaks():
     check_gradient(lambda x: ss.peak_prominences(x, TOPS, wlen=9)[0], HILLS)
     check_gradient(lambda x: ss.peak_widths(x, TOPS, 1.0)[0], HILLS)
     check_gradient(lambda x: ss.peak_widths(x, TOPS, 0.4, ss.peak_prominences(x, TOPS)), HILLS)
+
+
+def test_splines():
+    x, at = reals(9), np.array([-1.3, 0.2, 2.3, 4.6, 9.7])
+    for f, g in ((ss.cspline1d, ss.cspline1d_eval), (ss.qspline1d, ss.qspline1d_eval)):
+        check_gradient(f, x)
+        check_gradient(lambda x, at: g(f(x), at), x, at)
+        check_gradient(lambda x, at: g(x, at, 0.7, 0.3), x, at)
+    if splines._spline is not None:  # else it is compiled as a whole
+        check_gradient(lambda x: ss.symiirorder1(x, 0.5, 0.3), reals(30))
 
 
 def test_medians():

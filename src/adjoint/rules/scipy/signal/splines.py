@@ -15,11 +15,14 @@ from adjoint.rules.projection import as_numeric
 from adjoint.rules.refusal import NoDerivative, moves, refusal, refused_bar
 from adjoint.rules.registry import frule, substitute
 from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
+from adjoint.rules.scipy.pointwise import pointwise
 from adjoint.rules.tangents import filled
 
 try:
-    from scipy.signal import _spline
-except ImportError:
+    from scipy.signal import _spline, _spline_filters
+except ImportError:  # older versions have them elsewhere
+    from scipy.signal import _bsplines as _spline_filters
+
     _spline = None
 
 # ---- the first values of recursions --------------------------------------------------------------
@@ -114,3 +117,20 @@ def _(dots, input, hrow, hcol):
     if column_dot is not None:
         terms.append(ss.sepfir2d(input, hrow, filled(column_dot, hcol)))
     return y, sum(terms[1:], terms[0]) if terms else None
+
+
+# ---- B-splines -----------------------------------------------------------------------------------
+
+
+def _cubic_slope(x: Any) -> Any:
+    far = np.maximum(2.0 - np.abs(x), 0.0)
+    return np.where(np.abs(x) < 1.0, x * (1.5 * np.abs(x) - 2.0), -0.5 * np.sign(x) * far * far)
+
+
+def _quadratic_slope(x: Any) -> Any:
+    far = np.maximum(1.5 - np.abs(x), 0.0)
+    return np.where(np.abs(x) < 0.5, -2.0 * x, -np.sign(x) * far)
+
+
+pointwise(_spline_filters._cubic, x=lambda x: _cubic_slope(x))
+pointwise(_spline_filters._quadratic, x=lambda x: _quadratic_slope(x))
