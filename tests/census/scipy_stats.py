@@ -16,7 +16,7 @@ INVERSES = ("ppf", "isf")
 COUNTS = "its parameters are counts"
 PARAMETERS = {"kappa4": (0.2, 0.1), "skellam": (15.0, 8.0)}
 """Instead of those that SciPy tests: at 0 kappa4 is defined by cases, and rates are real."""
-COUNTED = {"ksone", "kstwo"}
+COUNTED = {"irwinhall", "ksone", "kstwo"}
 BY_QUADRATURE = "integrates numerically, in compiled code"
 TOLERANCES = {"rtol": 1e-5, "atol": 1e-7}
 
@@ -110,6 +110,7 @@ SECTIONS = [
     Section(
         "scipy.stats, continuous distributions",
         *table(distcont, CONTINUOUS),
+        constants={COUNTS: "irwinhall.entropy"},
         refused={BY_QUADRATURE: SLOW},
     ),
     Section(

@@ -8,14 +8,14 @@ from scipy import LowLevelCallable, integrate, special
 
 import adjoint as ad
 from adjoint.errors import NoDerivativeError
-from adjoint.rules.scipy.carried import carrying
-from adjoint.rules.scipy.integrate.quadrature import moving, unknown
+from adjoint.rules.scipy.carried import UNLIKE, carrying, refusing
+from adjoint.rules.scipy.integrate.quadrature import moving
 from adjoint.testing import check_gradient
 from tests.rules.harness import table
 
 CASES = {
     moving: [(0.5, 0.0)],  # its value is 0, whatever its derivative
-    unknown: [(1.5, 2.0)],
+    refusing: [(1.5, abs, UNLIKE, 2.0)],
     carrying: [(True, True, abs, 1e-6, 1e-9)],  # its derivative is not that of its value
 }
 test_rule = table(CASES)
@@ -46,6 +46,35 @@ QUAD = {
 @pytest.mark.parametrize("name", QUAD)
 def test_quad(name):
     check_gradient(QUAD[name], 0.3, 1.4, 2.0, rtol=1e-7)
+
+
+VECTORS = np.array([0.5, -1.0])
+SEVERAL = {
+    "captured": lambda a, b, c: integrate.quad_vec(lambda t: np.sin(c * t) * VECTORS, a, b)[0],
+    "one": lambda a, b, c: integrate.quad_vec(lambda t: math.sin(c * t), a, b)[0],
+    "complex": lambda a, b, c: integrate.quad_vec(lambda t: np.exp(1j * c * t), b, a)[0],
+    "args": lambda a, b, c: integrate.quad_vec(lambda t, k: k * t * VECTORS, a, b, args=(c,))[0],
+    "to infinity": lambda a, b, c: integrate.quad_vec(
+        lambda t: np.exp(-c * t) * VECTORS, a, np.inf
+    )[0] * b,
+    "from infinity": lambda a, b, c: integrate.quad_vec(
+        lambda t: np.exp(c * t) * VECTORS, -np.inf, b, full_output=True
+    )[0] * a,
+    "line": lambda a, b, c: integrate.quad_vec(
+        lambda t: np.exp(-c * (t - a) ** 2) * VECTORS, -np.inf, np.inf
+    )[0] * b,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+def test_quad_vec(name):
+    check_gradient(SEVERAL[name], 0.3, 1.4, 2.0, rtol=1e-7)
+
+
+def test_the_limit_of_a_root():
+    """The slope in the lower limit is that of the integrand there, however steep it becomes."""
+    bars = ad.gradient(lambda a, b: integrate.quad_vec(np.sqrt, a, b)[0], 0.0, 1.0)
+    assert bars == (pytest.approx(0.0, abs=1e-12), pytest.approx(1.0, rel=1e-9))
 
 
 def test_kinks_are_found():

@@ -10,6 +10,7 @@ twin is lowered like any function, so it needs no rule of its own, and it has to
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -18,7 +19,7 @@ import numpy as np
 from adjoint.rules.refusal import NoDerivative, refusal, refused_bar
 from adjoint.rules.registry import frule, non_differentiable, rrule, substitute
 
-__all__ = ["carried", "carrying"]
+__all__ = ["carried", "carrying", "refusing"]
 
 UNLIKE = NoDerivative(
     "its arguments", "is not known: its value does not agree with that of its twin in Python"
@@ -69,8 +70,8 @@ def _array(y: Any) -> Any:
 
 
 def carrying(y: Any, carrier: Any, f: Any, rtol: float, atol: float) -> Any:
-    """The value `y`, which has the derivative of `carrier`; `f` is what returned it."""
-    return y
+    """A copy of the value `y`, which has the derivative of `carrier`; `f` is what returned it."""
+    return copy.copy(y)
 
 
 def _agree(y: Any, carrier: Any, rtol: float, atol: float) -> bool:
@@ -79,7 +80,7 @@ def _agree(y: Any, carrier: Any, rtol: float, atol: float) -> bool:
     )
 
 
-@rrule.register(carrying, alias=True)
+@rrule.register(carrying)
 def _(y, carrier, f, rtol, atol):
     agree = _agree(y, carrier, rtol, atol)
 
@@ -87,11 +88,34 @@ def _(y, carrier, f, rtol, atol):
         bar = y_bar if agree else refused_bar(f, UNLIKE, y_bar)
         return None, None, bar, None, None, None
 
-    return y, carrying_back
+    return copy.copy(y), carrying_back
 
 
-@frule.register(carrying, alias=True)
+@frule.register(carrying)
 def _(dots, y, carrier, f, rtol, atol):
     if dots[1] is not None and not _agree(y, carrier, rtol, atol):
         raise refusal(f, UNLIKE)
-    return y, dots[1]
+    return copy.copy(y), dots[1]
+
+
+# ---- values without a derivative -----------------------------------------------------------------
+
+
+def refusing(y: Any, f: Any, missing: NoDerivative, *operands: Any) -> Any:
+    """A copy of a value whose derivative in the operands is refused; `f` is what returned it."""
+    return copy.copy(y)
+
+
+@rrule.register(refusing)
+def _(y, f, missing, *operands):
+    def refusing_back(y_bar: Any) -> tuple[Any, ...]:
+        return None, y_bar, None, None, *[refused_bar(f, missing, y_bar) for _ in operands]
+
+    return copy.copy(y), refusing_back
+
+
+@frule.register(refusing)
+def _(dots, y, f, missing, *operands):
+    if any(dot is not None for dot in dots[3:]):
+        raise refusal(f, missing)
+    return copy.copy(y), dots[0]

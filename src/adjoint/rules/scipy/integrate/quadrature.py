@@ -1,8 +1,8 @@
-"""Adaptive quadrature: `quad`, and with it `dblquad`, `tplquad` and `nquad`.
+"""Adaptive quadrature: `quad`, and with it `dblquad`, `tplquad` and `nquad`; `quad_vec`.
 
-The value is QUADPACK's. By Leibniz' rule the derivative is the integral of the integrand's own
+The value is SciPy's. By Leibniz' rule the derivative is the integral of the integrand's own
 derivative, and the integrand at the limits. That integral is a sum over Gauss' points in the
-intervals that QUADPACK ended with, divided further until it is as exact as numbers are;
+intervals that it ended with, divided further until it is as exact as numbers are;
 the integrand is differentiated at each point like any function of the user's. Where such a sum of
 the integrand itself is not its integral, because it is singular, the derivative is refused.
 """
@@ -17,12 +17,13 @@ import numpy as np
 from scipy.integrate import (
     _quadpack,
     quad,
+    quad_vec,
 )
 
 from adjoint.rules.projection import is_numeric
 from adjoint.rules.refusal import NoDerivative, refusal, refused_bar
 from adjoint.rules.registry import frule, non_differentiable, rrule, substitute
-from adjoint.rules.scipy.carried import carrying
+from adjoint.rules.scipy.carried import carrying, refusing
 
 __all__: list[str] = []
 
@@ -36,6 +37,10 @@ COMPILED = NoDerivative("its arguments", "is not known: the integrand is not in 
 # ---- the points ----------------------------------------------------------------------------------
 
 
+def _size(value: Any) -> float:
+    return float(np.max(np.abs(value), initial=0.0))
+
+
 class _Grid:
     """Intervals, of which those where the sum is least exact are divided further: at a kink, the
     derivative is as wrong as the interval is long."""
@@ -44,34 +49,37 @@ class _Grid:
         self.g = g
         self.heap: list[Any] = []
         self.size = self.error = 0.0
+        self.added = 0
         for ends in zip(left.tolist(), right.tolist(), strict=True):
             self.add(*ends, self.sum(*ends))
         for _ in range(DIVISIONS):
             if not self.error > PRECISION * self.size:
                 break
-            error, left, middle, right, first, second = heapq.heappop(self.heap)
+            error, _, left, middle, right, first, second = heapq.heappop(self.heap)
             self.error += error
-            self.size -= abs(first + second)
+            self.size -= _size(first + second)
             self.add(left, middle, first)
             self.add(middle, right, second)
 
-    def sum(self, left: float, right: float) -> float:
+    def sum(self, left: float, right: float) -> Any:
         half = (right - left) / 2
-        total = 0.0
+        total: Any = 0.0
         for point, weight in zip(POINTS.tolist(), WEIGHTS.tolist(), strict=True):
             total += weight * self.g(left + half * (1 + point))
         return half * total
 
-    def add(self, left: float, right: float, value: float) -> None:
+    def add(self, left: float, right: float, value: Any) -> None:
         middle = (left + right) / 2
         first, second = self.sum(left, middle), self.sum(middle, right)
-        error = abs(first + second - value)
+        error = _size(first + second - value)
         self.error += error
-        self.size += abs(first + second)
-        heapq.heappush(self.heap, (-error, left, middle, right, first, second))
+        self.size += _size(first + second)
+        self.added += 1  # arrays cannot be compared
+        line = -error, self.added, left, middle, right, first, second
+        heapq.heappush(self.heap, line)
 
     def points(self) -> tuple[Any, Any]:
-        left, right = np.array([(line[1], line[3]) for line in self.heap]).T
+        left, right = np.array([(line[2], line[4]) for line in self.heap]).T
         half = (right - left)[:, None] / 2
         return np.ravel(left[:, None] + half * (1 + POINTS)), np.ravel(half * WEIGHTS)
 
@@ -102,11 +110,16 @@ def evaluated(leaf: Any, func: Any, where: Any, args: Any, tolerances: Any, limi
         return found, np.zeros(0), np.zeros(0)
     with np.errstate(all="ignore"):
         grid = _Grid(g, info["alist"][: info["last"]], info["blist"][: info["last"]])
+    return found, *_points(grid, change, func, args)
+
+
+def _points(grid: _Grid, change: Any, func: Any, args: Any) -> tuple[Any, Any]:
+    """Those at which the integrand is taken, and their weights."""
     u, weights = grid.points()
     ts, scales = change(u)
     points, weights = np.concatenate(ts), np.concatenate([weights * scales] * len(ts))
     kept = [_counts(func, point, args) for point in points.tolist()]
-    return found, points[kept], weights[kept]
+    return points[kept], weights[kept]
 
 
 def _counts(func: Any, point: float, args: Any) -> bool:
@@ -115,9 +128,14 @@ def _counts(func: Any, point: float, args: Any) -> bool:
     from adjoint.api import pullback
 
     with np.errstate(all="ignore"):
-        if float(func(point, *args)) != 0.0:
+        y = np.asarray(func(point, *args))
+        if np.all(y != 0):
             return True
-        return _is_finite(pullback(func, point, *args)[1](1.0))
+        return _is_finite(pullback(_as_array, func, point, *args)[1](np.ones(y.shape, y.dtype)))
+
+
+def _as_array(func: Any, *args: Any) -> Any:
+    return np.asarray(func(*args)) * 1.0
 
 
 def _is_finite(bars: Any) -> bool:
@@ -133,7 +151,8 @@ def at_limit(func: Any, limit: float, args: Any) -> Any:
     """The integrand at a limit; ``None`` where it has no value."""
     try:
         with np.errstate(all="ignore"):
-            return float(func(limit, *args))
+            y = func(limit, *args)
+            return y if np.ndim(y) else np.asarray(y)[()]
     except (ArithmeticError, ValueError):  # told of where the derivative is needed
         return None
 
@@ -141,9 +160,9 @@ def at_limit(func: Any, limit: float, args: Any) -> Any:
 # ---- the limits ----------------------------------------------------------------------------------
 
 
-def moving(limit: float, value: Any) -> float:
+def moving(limit: float, value: Any) -> Any:
     """Zero, which has the derivative `value` in the limit."""
-    return 0.0
+    return 0.0 if value is None else 0.0 * value
 
 
 @rrule.register(moving)
@@ -151,38 +170,18 @@ def _(limit, value):
     def moving_back(y_bar: Any) -> Any:
         if value is None:
             return None, refused_bar(quad, SINGULAR, y_bar), None
-        return None, y_bar * value, None
+        return None, float(np.real(np.sum(y_bar * np.conj(value)))), None
 
-    return 0.0, moving_back
+    return 0.0 if value is None else 0.0 * value, moving_back
 
 
 @frule.register(moving)
 def _(dots, limit, value):
     if dots[0] is None:
-        return 0.0, None
+        return moving(limit, value), None
     if value is None:
         raise refusal(quad, SINGULAR)
-    return 0.0, dots[0] * value
-
-
-def unknown(y: Any, *operands: Any) -> Any:
-    """A value whose derivative in the operands is not known."""
-    return y
-
-
-@rrule.register(unknown)
-def _(y, *operands):
-    def unknown_back(y_bar: Any) -> Any:
-        return None, y_bar, *[refused_bar(quad, COMPILED, y_bar) for _ in operands]
-
-    return y, unknown_back
-
-
-@frule.register(unknown)
-def _(dots, y, *operands):
-    if any(dot is not None for dot in dots[1:]):
-        raise refusal(quad, COMPILED)
-    return y, dots[0]
+    return moving(limit, value), dots[0] * value
 
 
 # ---- QUADPACK's routines -------------------------------------------------------------------------
@@ -210,7 +209,7 @@ def qagse(func, a, b, args, full_output, epsabs, epsrel, limit):
         carrier = _sum(func, points, weights, args)
         carrier += moving(b, at_limit(func, b, args)) - moving(a, at_limit(func, a, args))
     else:
-        carrier = unknown(found[0], a, b, *args)
+        carrier = refusing(found[0], quad, COMPILED, a, b, *args)
     return _results(found, carrier, (epsabs, epsrel), full_output)
 
 
@@ -222,7 +221,7 @@ def qagpe(func, a, b, points_, args, full_output, epsabs, epsrel, limit):
         carrier = _sum(func, points, weights, args)
         carrier += moving(b, at_limit(func, b, args)) - moving(a, at_limit(func, a, args))
     else:
-        carrier = unknown(found[0], a, b, *args)
+        carrier = refusing(found[0], quad, COMPILED, a, b, *args)
     return _results(found, carrier, (epsabs, epsrel), full_output)
 
 
@@ -231,9 +230,61 @@ def qagie(func, bound, infbounds, args, full_output, epsabs, epsrel, limit):
     where = bound, infbounds
     found, points, weights = evaluated(_quadpack._qagie, func, where, args, (epsabs, epsrel), limit)
     if not callable(func):
-        carrier = unknown(found[0], bound, *args)
+        carrier = refusing(found[0], quad, COMPILED, bound, *args)
         return _results(found, carrier, (epsabs, epsrel), full_output)
     carrier = _sum(func, points, weights, args)
     if infbounds != 2:
         carrier -= infbounds * moving(bound, at_limit(func, bound, args))
     return _results(found, carrier, (epsabs, epsrel), full_output)
+
+
+# ---- functions with several values ---------------------------------------------------------------
+
+
+@non_differentiable
+def vectors(f: Any, a: Any, b: Any, args: Any, options: dict[str, Any]) -> Any:
+    """What `quad_vec` returns, with full output, and points and weights of a sum that agrees."""
+    found = quad_vec(f, a, b, **{**options, "full_output": True}, args=args)
+    left, right, sign = _in_order(a, b)
+    if np.isinf(left) or np.isinf(right):
+        whole = np.isinf(left) and np.isinf(right)
+        change = _onto(0.0, 2) if whole else _onto(right, -1) if np.isinf(left) else _onto(left, 1)
+        ends = np.array([[0.0, 1.0]])
+    else:
+        change, ends = _itself, np.sort(found[2].intervals, axis=1)
+
+    def g(u: float) -> Any:
+        ts, scale = change(u)
+        return sum(scale * np.asarray(f(t, *args)) for t in ts)
+
+    with np.errstate(all="ignore"):
+        grid = _Grid(g, ends[:, 0], ends[:, 1])
+    points, weights = _points(grid, change, f, args)
+    return found, points, sign * weights
+
+
+def _in_order(a: Any, b: Any) -> tuple[float, float, float]:
+    return (float(a), float(b), 1.0) if a <= b else (float(b), float(a), -1.0)
+
+
+@substitute(quad_vec)
+def quad_vec_of(
+    f, a, b, epsabs=1e-200, epsrel=1e-8, norm="2", cache_size=100e6, limit=10000, workers=1,
+    points=None, quadrature=None, full_output=False, *, args=(),
+):  # fmt: skip
+    args = args if isinstance(args, tuple) else (args,)
+    options = {
+        "epsabs": epsabs, "epsrel": epsrel, "norm": norm, "cache_size": cache_size,
+        "limit": limit, "workers": workers, "points": points, "quadrature": quadrature,
+    }  # fmt: skip
+    found, places, weights = vectors(f, a, b, args, options)
+    carrier = 0.0
+    for point, weight in zip(places.tolist(), weights.tolist()):  # noqa: B905 (it is lowered)
+        carrier = carrier + weight * f(point, *args)
+    if np.isfinite(b):
+        carrier = carrier + moving(b, at_limit(f, float(b), args))
+    if np.isfinite(a):
+        carrier = carrier - moving(a, at_limit(f, float(a), args))
+    size = float(np.max(np.abs(found[0])))
+    y = carrying(found[0], carrier, quad_vec, 1e-12, 10.0 * (found[1] + epsrel * size))
+    return (y, *found[1:]) if full_output else (y, found[1])

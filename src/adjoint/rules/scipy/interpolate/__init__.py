@@ -1,5 +1,25 @@
 """The rules of `scipy.interpolate` by topic; imported on the first call into it."""
 
-from adjoint.rules.scipy.interpolate import grids, integrals, piecewise
+from adjoint.rules.scipy.interpolate import (
+    bsplines,
+    fitpack,
+    grids,
+    integrals,
+    piecewise,
+    radial,
+    scattered,
+    surfaces,
+)
+from adjoint.rules.scipy.linalg import lapack  # its own code calls these routines
 
-__all__ = ["grids", "integrals", "piecewise"]
+__all__ = [
+    "bsplines",
+    "fitpack",
+    "grids",
+    "integrals",
+    "lapack",
+    "piecewise",
+    "radial",
+    "scattered",
+    "surfaces",
+]

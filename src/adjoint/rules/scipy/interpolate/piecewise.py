@@ -33,8 +33,8 @@ def intervals(x: Any, xp: Any, extrapolate: Any) -> tuple[Any, Any]:
 
 
 def added(terms: Any, places: Any, n: int) -> Any:
-    """The sum of all terms with the same place, along the first axis, of which there are `n`."""
-    total = np.zeros((n, *terms.shape[1:]), terms.dtype)
+    """The sums of all terms with the same place; there are `n` places."""
+    total = np.zeros((n, *terms.shape[np.ndim(places) :]), terms.dtype)
     np.add.at(total, places, terms)
     return total
 

@@ -199,39 +199,39 @@ def _(dots, factors, b, trans="N"):
 
 
 def valued(x: Any, solution: Any) -> Any:
-    """The value `x`, with the derivatives of the solution that it approximates."""
-    return x
+    """A copy of the value `x`, with the derivatives of the solution that it approximates."""
+    return x.copy()
 
 
-@rrule.register(valued, alias=True)
+@rrule.register(valued)
 def _(x, solution):
-    return x, lambda y_bar: (None, None, project(y_bar, solution))
+    return x.copy(), lambda y_bar: (None, None, project(y_bar, solution))
 
 
-@frule.register(valued, alias=True)
+@frule.register(valued)
 def _(dots, x, solution):
-    return x, dots[1]
+    return x.copy(), dots[1]
 
 
 def stopped(x: Any, operands: Any) -> Any:
-    """The value `x`, whose derivatives in the operands are refused."""
-    return x
+    """A copy of the value `x`, whose derivatives in the operands are refused."""
+    return x.copy()
 
 
-@rrule.register(stopped, alias=True)
+@rrule.register(stopped)
 def _(x, operands):
     def stopped_back(y_bar):
         bar = Poison(refusal(stopped, NOT_CONVERGED)) if moves(y_bar) else None
         return None, y_bar, tuple([bar for _ in operands])
 
-    return x, stopped_back
+    return x.copy(), stopped_back
 
 
-@frule.register(stopped, alias=True)
+@frule.register(stopped)
 def _(dots, x, operands):
     if moves(dots[1]):
         raise refusal(stopped, NOT_CONVERGED)
-    return x, dots[0]
+    return x.copy(), dots[0]
 
 
 def _run(f: Any, args: Any, kwargs: Any) -> Any:

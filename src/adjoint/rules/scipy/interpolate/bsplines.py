@@ -1,0 +1,258 @@
+"""Rules of the leaves of `BSpline`, `make_interp_spline` and `make_lsq_spline`.
+
+Splines in the basis of B-splines are differentiated in the knots too, since those of an interpolant
+follow the positions of the values. At a knot where a derivative jumps it is that from the right.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import interpolate
+
+from adjoint.rules.refusal import NoDerivative
+from adjoint.rules.registry import non_differentiable, substitute
+from adjoint.rules.scipy.carried import carrying, refusing
+from adjoint.rules.scipy.interpolate.deboor import Local, places_of
+from adjoint.rules.scipy.interpolate.piecewise import added
+from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
+
+__all__ = ["NEAR", "basis", "design", "fitted", "knots_of", "places_in", "spline"]
+
+_leaves: Any = getattr(interpolate, "_dierckx", None)
+_older: Any = None if _leaves is not None else getattr(interpolate, "_bspl", None)
+_fitting: Any = getattr(interpolate, "_bsplines", None)
+
+NEAR = 1e-6, 1e-9
+PERIODIC = NoDerivative("the positions", "has no rule of a spline that is periodic")
+SEARCHED = NoDerivative("its arguments", "is not known of a smoothness found by search: give `lam`")
+BESIDE = NoDerivative("its arguments", "is that of something beside the coefficients")
+
+
+# ---- values --------------------------------------------------------------------------------------
+
+
+def spline(t: Any, c: Any, k: int, x: Any, nu: int, extrapolate: Any) -> Any:
+    """The values of a spline, one row per point, as C computes them."""
+    if _leaves is not None:
+        return np.asarray(_leaves.evaluate_spline(t, c, k, x, nu, extrapolate))
+    out = np.empty((len(x), c.shape[1]), c.dtype)
+    _older.evaluate_spline(t, c, k, x, nu, bool(extrapolate), out)  # before SciPy 1.15
+    return out
+
+
+@matrix_rule(spline, "t c x")
+def _(call: Call) -> Any:
+    t, c, k, x = call.t, call.c, int(call.k), call.x
+    n = len(t) - k - 1
+    inside = np.isfinite(x)
+    if not call.extrapolate:
+        inside &= (x >= t[k]) & (x <= t[n])
+    x = np.where(inside, x, t[k])
+    places = places_of(t, k, n, x)
+    columns = places[:, None] + np.arange(-k, 1)
+    local = Local(t, k, x, places, c[columns], int(call.nu))
+
+    def spline_back(y_bar: Any) -> Any:
+        t_bar, x_bar, local_bar = local.pull(np.where(inside[:, None], y_bar, 0.0))
+        return t_bar, added(local_bar, columns, len(c)), x_bar
+
+    def spline_push(t_dot: Any, c_dot: Any, x_dot: Any) -> Any:
+        y_dot = local.push(t_dot, x_dot, None if c_dot is None else c_dot[columns])
+        return np.where(inside[:, None], y_dot, 0.0)
+
+    return spline_back, spline_push
+
+
+# ---- the basis -----------------------------------------------------------------------------------
+
+
+def basis(t: Any, k: int, x: Any, places: Any, nu: int) -> Any:
+    """The B-splines that are not zero at each point, k + 1 in a row, or their derivatives."""
+    return _local(t, k, x, places, nu).y
+
+
+def _local(t: Any, k: int, x: Any, places: Any, nu: int) -> Local:
+    unit = np.broadcast_to(np.eye(k + 1), (len(x), k + 1, k + 1))
+    return Local(t, k, x, places, unit, nu)
+
+
+@matrix_rule(basis, "t x")
+def _(call: Call) -> Any:
+    local = _local(call.t, int(call.k), call.x, call.places, int(call.nu))
+
+    def basis_back(y_bar: Any) -> Any:
+        t_bar, x_bar, _ = local.pull(y_bar)
+        return t_bar, x_bar
+
+    return basis_back, lambda t_dot, x_dot: local.push(t_dot, x_dot, None)
+
+
+@non_differentiable
+def places_in(t: Any, k: int, x: Any) -> Any:
+    """The interval of each point."""
+    return places_of(t, k, len(t) - k - 1, x)
+
+
+# ---- the leaves ----------------------------------------------------------------------------------
+
+if _leaves is not None:
+    non_differentiable(_leaves.find_interval)
+
+    @substitute(_leaves.evaluate_spline)
+    def evaluate_spline(t, c, k, xp, nu, extrapolate):
+        return spline(t, c, k, xp, nu, extrapolate)
+
+    @non_differentiable
+    def one_row(t: Any, k: int, x: Any, place: int, nu: int) -> Any:
+        return np.array(_leaves.evaluate_all_bspl(t, k, float(x), place, nu))
+
+    @substitute(_leaves.evaluate_all_bspl)
+    def evaluate_all_bspl(t, k, xval, m, nu=0):
+        carrier = basis(t, k, np.reshape(xval, 1), np.array([m]), nu)[0]
+        return carrying(one_row(t, k, xval, m, nu), carrier, _leaves.evaluate_all_bspl, *NEAR)
+
+    @non_differentiable
+    def collocation(x: Any, t: Any, k: int, shape: Any, offset: int) -> Any:
+        ab = np.zeros(shape)
+        _leaves._coloc(x, t, k, ab, offset)
+        return ab
+
+    @substitute(_leaves._coloc)
+    def _coloc(x, t, k, ab, offset=0):
+        """Row j of the matrix, whose diagonals are columns of `ab` here."""
+        columns = places_in(t, k, x)[:, None] + np.arange(-k, 1)
+        at = columns, 2 * k + offset + np.arange(len(x))[:, None] - columns
+        y, carrier = collocation(x, t, k, ab.shape, offset)[at], basis(t, k, x, columns[:, -1], 0)
+        ab[at] = carrying(y, carrier, _leaves._coloc, *NEAR)
+
+
+if _older is not None:
+
+    @substitute(_older.evaluate_spline)
+    def evaluate_spline_into(t, c, k, xp, nu, extrapolate, out):
+        out[...] = spline(t, c, k, xp, nu, extrapolate)
+
+    @non_differentiable
+    def older_collocation(x: Any, t: Any, k: int, shape: Any, offset: int) -> Any:
+        ab = np.zeros(shape, order="F")
+        _older._colloc(x, t, k, ab, offset)
+        return ab
+
+    @substitute(_older._colloc)
+    def _colloc(x, t, k, ab, offset=0):
+        columns = places_in(t, k, x)[:, None] + np.arange(-k, 1)
+        rows = 2 * k + offset + np.arange(len(x))[:, None] - columns
+        whole = older_collocation(x, t, k, ab.shape, offset)
+        if np.max(rows) >= len(ab):  # a periodic spline, whose rows go round
+            ab[...] = refusing(ab + whole, _older._colloc, PERIODIC, x, t)
+            return
+        at = rows, columns
+        y = whole[at]
+        ab[at] = carrying(y, basis(t, k, x, columns[:, -1], 0), _older._colloc, *NEAR)
+
+
+_lsq: Any = getattr(_fitting, "_lsq_solve_qr", None)
+if _lsq is not None and _leaves is not None:
+
+    @non_differentiable
+    def plain(*args: Any) -> Any:
+        return _lsq(*args)
+
+    @substitute(_lsq)
+    def _lsq_solve_qr(x, y, t, k, w, periodic=False):
+        """The coefficients of least squares are the third of the results."""
+        found = plain(x, y, t, k, w, periodic) if periodic else plain(x, y, t, k, w)
+        results = [refusing(part, _lsq, BESIDE, x, y, t, w) for part in found]
+        if not periodic:
+            results[2] = carrying(found[2], fitted(x, y, t, k, w), _lsq, *NEAR)
+        return tuple(results)
+
+
+_best: Any = getattr(_fitting, "_compute_optimal_gcv_parameter", None)
+if _best is not None:
+
+    @non_differentiable
+    def best(*args: Any) -> Any:
+        return _best(*args)
+
+    @substitute(_best)
+    def _compute_optimal_gcv_parameter(X, wE, y, w):
+        """The minimum of a function, which steps of a search do not have the derivative of."""
+        found = best(X, wE, y, w)
+        return refusing(found, interpolate.make_smoothing_spline, SEARCHED, X, wE, y, w)
+
+
+# ---- least squares -------------------------------------------------------------------------------
+
+
+def design(t, k, x, nu=0):
+    """The values of all B-splines, one row per point."""
+    columns = places_in(t, k, x)[:, None] + np.arange(-k, 1)
+    matrix = np.zeros((len(x), len(t) - k - 1))
+    matrix[np.arange(len(x))[:, None], columns] = basis(t, k, x, columns[:, -1], nu)
+    return matrix
+
+
+def fitted(x, y, t, k, w):
+    """The coefficients of the spline next to values `y`, one row per point, with weights `w`."""
+    return np.linalg.lstsq(w[:, None] * design(t, k, x), w[:, None] * y, rcond=None)[0]
+
+
+def knots_of(x, k, first, last):
+    """Those of FITPACK's interpolants: positions where the degree is odd, means of two where it is
+    even, and the ends as often as they need to be."""
+    before, inner = k // 2, len(x) - k - 1
+    inside = x[before + 1 : before + 1 + inner]
+    if k % 2 == 0:
+        inside = (inside + x[before : before + inner]) / 2
+    return np.concatenate([np.full(k + 1, first), inside, np.full(k + 1, last)])
+
+
+# ---- several variables ---------------------------------------------------------------------------
+
+
+def products(xi, t, len_t, k, nu, strides):
+    """The products of B-splines that are not zero at each point, and their places in a row of
+    coefficients that lie `strides` apart."""
+    m = len(xi)
+    places, values = np.zeros((m, 1), int), np.ones((m, 1))
+    for d in range(xi.shape[1]):
+        degree, knots, x = int(k[d]), t[d, : int(len_t[d])], xi[:, d]
+        columns = places_in(knots, degree, x)[:, None] + np.arange(-degree, 1)
+        factors = basis(knots, degree, x, columns[:, -1], int(nu[d]))
+        steps = columns * int(strides[d])
+        places = np.reshape(places[:, :, None] + steps[:, None, :], (m, -1))
+        values = np.reshape(values[:, :, None] * factors[:, None, :], (m, -1))
+    return places, values
+
+
+if hasattr(_leaves, "evaluate_ndbspline"):
+
+    @non_differentiable
+    def plain_products(*args: Any) -> Any:
+        return np.asarray(_leaves.evaluate_ndbspline(*args))
+
+    @substitute(_leaves.evaluate_ndbspline)
+    def evaluate_ndbspline(xi, t, len_t, k, nu, extrapolate, c1r, num_c_tr, strides_c1, indices):
+        """`c1r` holds the coefficients in a row."""
+        y = plain_products(xi, t, len_t, k, nu, extrapolate, c1r, num_c_tr, strides_c1, indices)
+        places, values = products(xi, t, len_t, k, nu, strides_c1)
+        local = c1r[places[:, :, None] + np.arange(num_c_tr)]
+        carrier = np.where(np.isnan(y), y, np.sum(values[:, :, None] * local, axis=1))
+        return carrying(y, carrier, _leaves.evaluate_ndbspline, *NEAR)
+
+
+if hasattr(_leaves, "_coloc_nd"):
+
+    @non_differentiable
+    def plain_coloc_nd(*args: Any) -> Any:
+        return _leaves._coloc_nd(*args)
+
+    @substitute(_leaves._coloc_nd)
+    def _coloc_nd(xvals, t, len_t, k, indices_k1d, cstrides):
+        data, indices, indptr = plain_coloc_nd(xvals, t, len_t, k, indices_k1d, cstrides)
+        _, values = products(xvals, t, len_t, k, np.zeros(xvals.shape[1]), cstrides)
+        carrier = np.reshape(values, -1)
+        return carrying(data, carrier, _leaves._coloc_nd, *NEAR), indices, indptr

@@ -1,0 +1,195 @@
+"""Rules of the routines of LAPACK that solve linear equations, as SciPy's own code calls them.
+
+They return a factorization beside the solution; its derivative is refused.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.linalg import get_lapack_funcs
+
+from adjoint.rules.numpy.linalg.matrices import dagger
+from adjoint.rules.projection import is_numeric, projector
+from adjoint.rules.refusal import NoDerivative, moves, refused_bar
+from adjoint.rules.registry import frule, rrule
+
+__all__: list[str] = []
+
+FACTORS = NoDerivative("its factors", "has no rule")
+
+
+def _routine(name: str, dtype: Any) -> Any:
+    return get_lapack_funcs((name,), dtype=dtype)[0]
+
+
+class _System:
+    """One call of a routine `f`, whose last results are the solution and a status.
+
+    A derived class says how to solve with the matrix or its adjoint (`solve`), what a matrix times
+    the solution is (`times`), and the cotangent of the matrix from b̄ and the solution (`bar_of`).
+    """
+
+    def __init__(self, f: Any, y: tuple[Any, ...]) -> None:
+        self.f, self.y, self.x = f, y, y[-2]
+
+    def solve(self, right: Any, adjoint: bool) -> Any:
+        raise NotImplementedError
+
+    def times(self, a_dot: Any) -> Any:
+        return a_dot @ self.x
+
+    def bar_of(self, bar: Any) -> Any:
+        return -(bar @ dagger(self.x))
+
+    def back(self, y_bar: Any, to_a: Any, to_b: Any) -> tuple[Any, Any]:
+        """The cotangents of the matrix and of the right-hand side."""
+        if any(map(moves, y_bar[:-2])):
+            poison = refused_bar(self.f, FACTORS, y_bar)
+            return poison, poison
+        if y_bar[-2] is None:
+            return None, None
+        bar = self.solve(y_bar[-2], True)
+        return to_a(self.bar_of(bar)), to_b(bar)
+
+    def push(self, a_dot: Any, b_dot: Any) -> tuple[Any, ...]:
+        right = np.zeros_like(self.x) if b_dot is None else b_dot
+        if a_dot is not None:
+            right = right - self.times(a_dot)
+        return (*(None,) * (len(self.y) - 2), self.solve(right, False), None)
+
+
+def _are_matrices(a: Any, b: Any) -> bool:
+    return is_numeric(a) and is_numeric(b) and np.ndim(a) == np.ndim(b) == 2
+
+
+# ---- a general matrix ----------------------------------------------------------------------------
+
+
+class _General(_System):
+    def __init__(self, f: Any, substitution: Any, a: Any, b: Any) -> None:
+        super().__init__(f, f(a, b))
+        self.substitution = substitution
+
+    def solve(self, right: Any, adjoint: bool) -> Any:
+        return self.substitution(self.y[0], self.y[1], right, trans=2 * adjoint)[0]
+
+
+def _general(dtype: Any) -> None:
+    f, substitution = _routine("gesv", dtype), _routine("getrs", dtype)
+
+    @rrule.register(f)
+    def _(a, b, *, overwrite_a=0, overwrite_b=0):
+        if not _are_matrices(a, b):
+            return NotImplemented
+        system, fits = _General(f, substitution, a, b), (projector(a), projector(b))
+        return system.y, lambda y_bar: (None, *system.back(y_bar, *fits))
+
+    @frule.register(f)
+    def _(dots, a, b, *, overwrite_a=0, overwrite_b=0):
+        if not _are_matrices(a, b):
+            return NotImplemented
+        system = _General(f, substitution, a, b)
+        return system.y, system.push(*dots[:2])
+
+
+# ---- a symmetric matrix, of which one triangle is read -------------------------------------------
+
+
+class _Symmetric(_System):
+    def __init__(self, f: Any, a: Any, b: Any, lower: Any) -> None:
+        super().__init__(f, f(a, b, lower=lower))
+        self.lower, self.whole = lower, self.mirrored(a, lower)
+
+    @staticmethod
+    def mirrored(a: Any, lower: Any) -> Any:
+        half = np.tril(a, -1) if lower else np.triu(a, 1)
+        return half + half.T + np.diag(np.diag(a))
+
+    def solve(self, right: Any, adjoint: bool) -> Any:
+        return np.linalg.solve(np.conj(self.whole) if adjoint else self.whole, right)
+
+    def times(self, a_dot: Any) -> Any:
+        return self.mirrored(a_dot, self.lower) @ self.x
+
+    def bar_of(self, bar: Any) -> Any:
+        whole = super().bar_of(bar)
+        both = whole + whole.T
+        return (np.tril(both, -1) if self.lower else np.triu(both, 1)) + np.diag(np.diag(whole))
+
+
+def _symmetric(dtype: Any) -> None:
+    f = _routine("sysv", dtype)
+
+    @rrule.register(f)
+    def _(a, b, *, lower=0, overwrite_a=0, overwrite_b=0):
+        if not _are_matrices(a, b):
+            return NotImplemented
+        system, fits = _Symmetric(f, a, b, lower), (projector(a), projector(b))
+        return system.y, lambda y_bar: (None, *system.back(y_bar, *fits))
+
+    @frule.register(f)
+    def _(dots, a, b, *, lower=0, overwrite_a=0, overwrite_b=0):
+        if not _are_matrices(a, b):
+            return NotImplemented
+        system = _Symmetric(f, a, b, lower)
+        return system.y, system.push(*dots[:2])
+
+
+# ---- a banded matrix -----------------------------------------------------------------------------
+
+
+class _Banded(_System):
+    """Element (i, j) stands in row kl + ku + i − j of `ab`."""
+
+    def __init__(self, f: Any, substitution: Any, kl: Any, ku: Any, ab: Any, b: Any) -> None:
+        super().__init__(f, f(kl, ku, ab, b))
+        self.substitution, self.kl, self.ku, self.shape = substitution, int(kl), int(ku), ab.shape
+
+    def diagonals(self) -> Any:
+        """Row of `ab`, and the rows and columns of the matrix that stand there."""
+        n = self.shape[1]
+        for below in range(-min(self.ku, n - 1), min(self.kl, n - 1) + 1):
+            columns = np.arange(max(0, -below), min(n, n - below))
+            yield self.kl + self.ku + below, columns + below, columns
+
+    def solve(self, right: Any, adjoint: bool) -> Any:
+        factors, pivots = self.y[:2]
+        return self.substitution(factors, self.kl, self.ku, right, pivots, trans=2 * adjoint)[0]
+
+    def times(self, a_dot: Any) -> Any:
+        product = np.zeros_like(self.x)
+        for row, i, j in self.diagonals():
+            product[i] += a_dot[row, j, None] * self.x[j]
+        return product
+
+    def bar_of(self, bar: Any) -> Any:
+        ab_bar = np.zeros(self.shape, bar.dtype)
+        for row, i, j in self.diagonals():
+            ab_bar[row, j] = -np.sum(bar[i] * np.conj(self.x[j]), axis=1)
+        return ab_bar
+
+
+def _banded(dtype: Any) -> None:
+    f, substitution = _routine("gbsv", dtype), _routine("gbtrs", dtype)
+
+    @rrule.register(f)
+    def _(kl, ku, ab, b, *, overwrite_ab=0, overwrite_b=0):
+        if not _are_matrices(ab, b):
+            return NotImplemented
+        system, fits = _Banded(f, substitution, kl, ku, ab, b), (projector(ab), projector(b))
+        return system.y, lambda y_bar: (None, None, None, *system.back(y_bar, *fits))
+
+    @frule.register(f)
+    def _(dots, kl, ku, ab, b, *, overwrite_ab=0, overwrite_b=0):
+        if not _are_matrices(ab, b):
+            return NotImplemented
+        system = _Banded(f, substitution, kl, ku, ab, b)
+        return system.y, system.push(*dots[2:4])
+
+
+for _dtype in "fdFD":
+    _general(_dtype)
+    _symmetric(_dtype)
+    _banded(_dtype)
