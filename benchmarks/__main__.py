@@ -11,7 +11,7 @@ import numpy as np
 
 from benchmarks.harness import Line, keep_memory, measure
 
-MODULES = ("scalar", "small_arrays", "large", "growth", "lowering")
+MODULES = ("scalar", "small_arrays", "large", "families", "growth", "lowering")
 
 
 def main(names: list[str]) -> int:

@@ -115,3 +115,23 @@ class Fixed(float):
 @case(1.3)
 def own_conversion(x):
     return float(Fixed(x)) * x + math.sin(Fixed(x)) + Fixed(x) * x
+
+
+class OwnModulus(complex):
+    def __abs__(self):
+        return self.real**2
+
+
+class OwnSize(float):
+    def __abs__(self):
+        return self.real**2
+
+
+class OwnSizeOfNumpy(np.float64):
+    def __abs__(self):
+        return self.real**2
+
+
+@case(1.3)
+def own_absolute_values(x):
+    return abs(OwnModulus(x, 2)) + abs(OwnSize(x)) * x + abs(OwnSizeOfNumpy(x)) * 0.5

@@ -3,6 +3,8 @@
 import collections
 from typing import NamedTuple
 
+import numpy as np
+
 from tests.corpus.registry import case
 
 Pair = collections.namedtuple("Pair", "left right")
@@ -110,3 +112,13 @@ def deque(x):
         if len(queue) > 2:
             queue.popleft()
     return sum(queue)
+
+
+@case(1.3)
+def deque_as_an_array(x):
+    last = collections.deque(maxlen=3)
+    for k in range(5):
+        last.append(x**k)
+    middle = np.mean(last) + np.std(last) + np.dot(last, last)
+    last.appendleft(middle)
+    return np.array(last).sum() + np.concatenate([last, last])[1] + np.stack(last)[2] * x

@@ -544,3 +544,46 @@ def test_arrays_that_are_only_read_stay_as_they_are():
     assert f(x.copy()) == 20.0
     np.testing.assert_array_equal(ad.gradient(f, x)[0], [0.0, 20.0])
     assert x.flags.writeable
+
+
+def test_views_and_foreign_memory_are_writable_afterwards():
+    def f(x):
+        first, last = x[:3], x[1:]
+        struct.unpack_from("d", last)
+        struct.pack_into("d", first, 0, 2.0)
+        x[0] = 3.0
+        last[0] = 2.0
+        return np.sum(x * x)
+
+    x = np.ones(4)
+    with pytest.raises(ad.AdjointError):
+        ad.gradient(f, x)
+    assert x.flags.writeable
+    foreign = np.from_dlpack(np.ones(4))
+    ad.gradient(lambda x: (struct.unpack_from("d", x), x.sum())[1], foreign)
+    assert foreign.flags.writeable == np.from_dlpack(np.ones(4)).flags.writeable
+
+
+def test_a_call_of_a_number_is_refused():
+    class Slope(float):
+        def __call__(self, k):
+            return self * k
+
+    with pytest.raises(ad.AdjointError, match="a 'Slope' that is called"):
+        ad.gradient(lambda x: Slope(x)(3.0), 1.3)
+
+
+def test_what_fortran_writes_where_it_was():
+    from scipy.linalg import blas
+
+    def f(x):
+        z = np.zeros(2)
+        blas.daxpy(x, z, a=1.0)
+        return z.sum()
+
+    for x in (np.zeros(2), np.ones(2)):
+        with pytest.raises(ad.AdjointError, match="daxpy"):
+            ad.gradient(f, x)
+    constant = np.ones(2)
+    (x_bar,) = ad.gradient(lambda x: (blas.ddot(constant, constant) * x).sum(), np.ones(2))
+    np.testing.assert_array_equal(x_bar, [2.0, 2.0])

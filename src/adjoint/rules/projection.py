@@ -8,6 +8,7 @@ keeping the primal alive.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from functools import partial
 from math import isfinite, prod
@@ -93,6 +94,10 @@ def unbroadcast(bar: Any, shape: tuple[int, ...]) -> Any:
 # ---- what counts as a number ---------------------------------------------------------------------
 
 
+SEQUENCES = (list, tuple, deque)
+"""What NumPy takes for an array."""
+
+
 def is_numeric(x: Any) -> bool:
     """Whether `x` is a number, a NumPy number or an array of such: what a numeric rule is written
     for."""
@@ -109,7 +114,7 @@ def as_numeric(x: Any) -> Any:
     """`x` if it is numeric, the array that a list or tuple of numbers stands for, else ``None``."""
     if is_numeric(x):
         return x
-    if isinstance(x, list | tuple):
+    if isinstance(x, SEQUENCES):
         try:
             array = np.asarray(x)
         except ValueError:  # ragged: not an array, so not for this rule
@@ -120,25 +125,37 @@ def as_numeric(x: Any) -> Any:
 
 
 _YES, _NO, _BY_DTYPE = "yes", "no", "by dtype"
-_ARITHMETIC = ("__add__", "__radd__", "__mul__", "__rmul__", "__pow__", "__truediv__", "__neg__")
+_ARITHMETIC = tuple(
+    f"__{name}__"
+    for name in (
+        "add radd sub rsub mul rmul truediv rtruediv pow rpow floordiv rfloordiv mod rmod"
+        " divmod rdivmod neg pos abs"
+    ).split()
+)
+
+
+def _has_own(kind: type, base: type) -> bool:
+    """Whether a class derived from one of numbers has operators of its own."""
+    return any(getattr(kind, name, None) is not getattr(base, name, None) for name in _ARITHMETIC)
 
 
 def _classify(kind: type) -> str:
     if issubclass(kind, np.generic):
         # a difference of times is a kind of integer to NumPy
         time = issubclass(kind, np.timedelta64)
-        return _YES if issubclass(kind, np.number | np.bool_) and not time else _NO
+        numeric = issubclass(kind, np.number | np.bool_) and not time
+        base = next(base for base in kind.__mro__ if base.__module__ == "numpy")
+        return _YES if numeric and not _has_own(kind, base) else _NO
     if issubclass(kind, np.ndarray):
         # a subclass with operators of its own (masked arrays, matrix) has a meaning of its own
         own = any(
-            getattr(kind, name) is not getattr(np.ndarray, name)
+            getattr(kind, name, None) is not getattr(np.ndarray, name, None)
             for name in (*_ARITHMETIC, "__array_ufunc__")
         )
         return _NO if own else _BY_DTYPE
     for base in (int, float, complex):
         if issubclass(kind, base):
-            own = any(getattr(kind, name) is not getattr(base, name) for name in _ARITHMETIC)
-            return _NO if own else _YES
+            return _NO if _has_own(kind, base) else _YES
     duck = all(
         hasattr(kind, name) for name in ("__array_function__", "__array_ufunc__", "dtype", "shape")
     )
@@ -213,7 +230,7 @@ def _sequence_projector(primal: Any) -> Projector:
 
 def _like_sequence(bar: Any, primal: Any) -> Any:
     items = [
-        _like_sequence(b, p) if isinstance(p, list | tuple) else project(b, p)
+        _like_sequence(b, p) if isinstance(p, SEQUENCES) else project(b, p)
         for b, p in zip(bar, primal, strict=True)
     ]
     if isinstance(primal, tuple):
@@ -230,7 +247,7 @@ def _maker(kind: type) -> Callable[[Any], Projector]:
         return lambda primal: _to_float
     if issubclass(kind, complex):
         return lambda primal: _to_complex
-    if issubclass(kind, list | tuple):
+    if issubclass(kind, SEQUENCES):
         return _sequence_projector
     return _array_projector
 

@@ -26,8 +26,9 @@ from adjoint.run.dispatch import (
     run_rules,
     special_of,
 )
-from adjoint.run.memory import Memory
+from adjoint.run.memory import Memory, missing
 from adjoint.run.overrides import UFUNC_METHODS, function_override, ufunc_override
+from adjoint.run.structure import by_value
 from adjoint.run.unknown import run_unknown
 
 __all__ = ["call_object"]
@@ -315,9 +316,8 @@ def call_object(
             return y
     caller = special_of(type(f), "__call__")
     if type(caller) is FunctionType:
-        return linked(
-            record, slot, lambda bars: (None, *bars[2:]), call_keywords, caller, (f, *args), kwargs
-        )
+        arrange = _of_number(f) if by_value(f) else _without_first
+        return linked(record, slot, arrange, call_keywords, caller, (f, *args), kwargs)
     if isinstance(f, type):
         from adjoint.run.construct import construct
 
@@ -337,6 +337,21 @@ def _class_of_cython(f: Any, obj: Any) -> type | None:
         if vars(base).get(f.__name__) is f:
             return base
     return None
+
+
+def _of_number(f: Any) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
+    """`_without_first`, where the callee is a number that has a cotangent of its own."""
+    error = missing(
+        f"a derivative of a '{type(f).__name__}' that is called is needed",
+        "call its method by name: f.__call__(...)",
+    )
+
+    def arrange(bars: tuple[Any, ...]) -> tuple[Any, ...]:
+        if bars[1] is not None and np.any(bars[1]):
+            raise error
+        return _without_first(bars)
+
+    return arrange
 
 
 def _without_first(bars: tuple[Any, ...]) -> tuple[Any, ...]:

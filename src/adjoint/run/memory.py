@@ -257,8 +257,11 @@ class Memory:
         if shadow is None:
             if id(xs) in self.longer:
                 raise changed_since(xs)
-            shadow = self.shadows[id(xs)] = [None] * size_of(xs)
-        return shadow
+            empty: list[Any] = [None] * size_of(xs)
+            # What is put in and taken out at both ends is, in the shadow, too.
+            made: Any = deque(empty) if isinstance(xs, deque) else empty
+            shadow = self.shadows[id(xs)] = made
+        return shadow  # type: ignore[no-any-return]
 
     def dict_shadow(self, owner: Any) -> dict[Any, Any]:
         """The shadow of a dict (by key), a set (by element) or an object (by field)."""

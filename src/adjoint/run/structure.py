@@ -83,6 +83,9 @@ def plain_number(value: Any) -> Any:
     """A number of a class derived from one of Python's as that has it."""
     if type(value) in NUMBERS:
         return value
+    if isinstance(value, np.generic) and type(value).__module__ != "numpy":
+        own = next(base for base in type(value).__mro__ if base.__module__ == "numpy")
+        return np.ndarray.view(np.asarray(value), np.ndarray).astype(own)[()]
     kinds: tuple[Any, ...] = (float, int, complex)
     for kind in kinds:
         if isinstance(value, kind) and not isinstance(value, np.generic):

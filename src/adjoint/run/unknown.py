@@ -125,7 +125,7 @@ def run_unknown(
     if atom and position is None and not writes:
         if trusted or not any(map(_may_keep, (*inputs, owner))):
             return y
-    if _is_view(memory, y, (*inputs, owner)):
+    if not writes and _is_view(memory, y, (*inputs, owner)):
         viewed = _view_back(memory, y, len(inputs), position)
         record[slot] = viewed if region is None else region.before(viewed, len(inputs))
         if type(y) is not np.ndarray:
@@ -359,6 +359,7 @@ def is_opaque(owner: Any) -> bool:
         owner,
         list
         | tuple
+        | deque
         | dict
         | set
         | frozenset
@@ -405,7 +406,7 @@ def _parts(owner: Any) -> Iterator[tuple[Any, Any, Any]]:
         type(owner) is dict and "__builtins__" in owner
     ):
         return
-    if isinstance(owner, list | tuple):
+    if isinstance(owner, list | tuple | deque):
         for i, item in enumerate(elements_of(owner)):
             yield i, item, owner
     elif isinstance(owner, dict):

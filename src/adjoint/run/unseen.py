@@ -7,7 +7,6 @@ import array
 import functools
 import gc
 import operator
-import re
 import sys
 import warnings
 from types import FunctionType, MethodType
@@ -51,6 +50,8 @@ def run_checked(
         y = run(*args, **kwargs)  # what it makes may keep a view, which has to stay writable
     else:
         y, writes = _run_locked(run, args, kwargs, given)
+    if type(f).__name__ == "fortran":  # F2PY looks at no flag
+        writes = {id(value) for value in given if _can_be_locked(value)}
     position = _check_unchanged(memory, f, given, before)
     if region is None or not region.has_effects:
         _check_deep(f, deep)
@@ -66,30 +67,41 @@ def _run_locked(
 
     What is written may be what was there: a result that is zero into zeros, or that of the run
     before into a workspace. So the arrays are read-only at first, and a function that will not have
-    it is run again.
+    it is run again: whatever it complained of, the error of the second run is the true one.
     """
-    arrays = [
-        value
-        for value in given
-        if isinstance(value, np.ndarray) and value.dtype.kind in "fc" and value.flags.writeable
-    ]
+    arrays = [value for value in given if _can_be_locked(value)]
     if not arrays:
         return run(*args, **kwargs), set()
-    for held in arrays:
-        ndarray.setflags(held, write=False)
+    _set_writable(arrays, False)
     try:
         y = run(*args, **kwargs)
-    except (ValueError, TypeError, BufferError, RuntimeError) as error:
-        if not _READ_ONLY.search(str(error)):
-            raise
+    except Exception:  # see above
+        y, locked = None, False
     else:
+        locked = True
         views = y if isinstance(y, list | tuple) else (y,)
         arrays += [view for view in views if _is_locked(view, arrays)]
-        return y, set()
     finally:
-        for held in arrays:
-            ndarray.setflags(held, write=True)
+        _set_writable(arrays, True)
+    if locked:
+        return y, set()
     return run(*args, **kwargs), {id(held) for held in arrays}
+
+
+def _can_be_locked(value: Any) -> bool:
+    """Whether it is an array of reals that can be made read-only, and writable again."""
+    return (
+        isinstance(value, np.ndarray)
+        and value.dtype.kind in "fc"
+        and value.flags.writeable
+        and root_of(value).flags.owndata
+        and root_of(value).flags.writeable
+    )
+
+
+def _set_writable(arrays: list[Any], writable: bool) -> None:
+    for held in sorted(arrays, key=lambda held: held.base is not None):  # owners first
+        ndarray.setflags(held, write=writable)
 
 
 def _is_locked(view: Any, arrays: list[Any]) -> bool:
@@ -98,10 +110,6 @@ def _is_locked(view: Any, arrays: list[Any]) -> bool:
         return False
     root = root_of(view)
     return any(root_of(held) is root for held in arrays)
-
-
-_READ_ONLY = re.compile("read-?only|read-write|writeable|writable", re.IGNORECASE)
-"""What errors of NumPy, Cython and pybind11 say of arrays that may not be written to."""
 
 
 _LOOK_AROUND = frozenset({"enum", "inspect", "logging", "traceback", "typing", "warnings"})

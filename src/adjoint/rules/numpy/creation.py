@@ -11,6 +11,7 @@ from adjoint.rules.numpy.forward import array_frule
 from adjoint.rules.numpy.operands import array_rule, linear_frule, methods
 from adjoint.rules.projection import (
     FLOAT64,
+    SEQUENCES,
     as_numeric,
     is_numeric,
     project,
@@ -43,7 +44,7 @@ def array_of(y: Any, source: Any) -> Any:
             return NotImplemented
         if np.result_type(numeric).kind in "fc":
             return y, lambda y_bar: (None, None)
-    if isinstance(source, list | tuple):
+    if isinstance(source, SEQUENCES):
         if type(source) is list and y.ndim == 1 and NUMBERS.issuperset(map(type, source)):
             return y, lambda y_bar: (None, y_bar.real.tolist())
         first = (0,) * (y.ndim - _depth(source))
@@ -57,7 +58,7 @@ def array_of(y: Any, source: Any) -> Any:
 def _depth(source: Any) -> int:
     """How many axes an array of nested lists has of itself: more with `ndmin`."""
     depth = 0
-    while isinstance(source, (list, tuple)):
+    while isinstance(source, SEQUENCES):
         depth += 1
         if not source:
             return depth
@@ -67,7 +68,7 @@ def _depth(source: Any) -> int:
 
 def nested_bars(bar: Any, source: Any) -> Any:
     """The cotangents of nested lists and tuples, from that of the array made of them."""
-    if not isinstance(source, (list, tuple)):
+    if not isinstance(source, SEQUENCES):
         return None if isinstance(source, (str, bytes)) else project(bar, source)
     if bar.ndim == 1 and bar.dtype == np.float64 and FLOATS.issuperset(map(type, source)):
         items = bar.tolist()
