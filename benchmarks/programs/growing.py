@@ -5,6 +5,7 @@ A program takes a list of n floats, `xs`, or an array of them, as the name of it
 
 # ruff: noqa: B905, C416, C417, RUF007 (how else it could be written is not the question)
 
+import bisect
 import collections
 
 import numpy as np
@@ -365,4 +366,11 @@ def delete_the_end(xs):
         kept += [x, x * SCALE]
         total = total + kept[-1]
         del kept[-1:]
+    return total
+
+
+def search_in_order(xs):
+    ordered, total = sorted(xs), 0.0
+    for x in xs:
+        total = total + ordered[bisect.bisect_left(ordered, x)] * SCALE
     return total

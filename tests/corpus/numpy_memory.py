@@ -375,3 +375,14 @@ def functions_that_write_what_they_read(x):
     np.putmask(x, x > 0.1, x)
     np.place(x, np.array([True, False, False, True]), x[[3, 0]])
     return np.sum(np.sin(x) * np.arange(1.0, 5.0))
+
+
+@case(X)
+def made_read_only_after_it_was_written(x):
+    weights = np.zeros(len(x))
+    weights += 1.0
+    weights[0] = x[1]
+    part = weights[1:]
+    part *= x[1:]
+    weights.setflags(write=False)
+    return (weights * x).sum()

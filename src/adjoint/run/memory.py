@@ -240,7 +240,7 @@ class Memory:
                 break
             entry[2], contents = contents, entry[2]
             cursor += 1
-        array[...] = contents
+        _put(array, ..., contents)
         return cursor
 
     def exchange_shadows(self, shadows: tuple[Any, ...] = ()) -> tuple[Any, ...]:
@@ -534,13 +534,31 @@ def swap_array(entry: list[Any]) -> None:
     _, array, index, saved = entry
     current = array[index]
     entry[3] = current.copy() if isinstance(current, np.ndarray) else current
-    array[index] = saved
+    try:
+        array[index] = saved
+    except ValueError:
+        _put(array, index, saved)
 
 
 def swap_contents(entry: list[Any]) -> None:
     """``[swap, array, saved]``: all of an array."""
     _, array, saved = entry
-    entry[2], array[...] = array.copy(), saved
+    entry[2] = array.copy()
+    try:
+        array[...] = saved
+    except ValueError:
+        _put(array, ..., saved)
+
+
+def _put(array: np.ndarray[Any, Any], index: Any, value: Any) -> None:
+    """``array[index] = value`` of an array that may have been made read-only since it was
+    written."""
+    locked = [x for x in (root_of(array), array) if not x.flags.writeable]
+    for x in locked:
+        np.ndarray.setflags(x, write=True)
+    array[index] = value
+    for x in reversed(locked):
+        np.ndarray.setflags(x, write=False)
 
 
 def swap_with(entry: list[Any]) -> None:

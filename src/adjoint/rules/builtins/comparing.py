@@ -295,10 +295,39 @@ class _Bisecting(Asks):
         return super().__call__(*values)
 
 
+def _place(xs: list[Any], value: Any, right: bool) -> int | None:
+    """Where a number belongs among numbers; only those on the way are looked at."""
+    low, high = 0, len(xs)
+    while low < high:
+        middle = (low + high) // 2
+        item = xs[middle]
+        if type(item) not in LEAVES:
+            return None
+        if value < item if right else not item < value:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+def _among_numbers(f: Any, right: bool) -> None:
+    asking: Any = entry(f).primitive
+
+    def run(record: list[Any], slot: int, /, *args: Any, **options: Any) -> Any:
+        if len(args) == 2 and not options and type(args[0]) is list and type(args[1]) in LEAVES:
+            place = _place(*args, right)
+            if place is not None:
+                return place
+        return asking(record, slot, *args, **options)
+
+    primitive(f)(run)
+
+
 _BISECTING = _Bisecting("__lt__", "__getitem__", "__len__")
 for _f, _equivalent in ((bisect.bisect_left, _bisect_left), (bisect.bisect_right, _bisect_right)):
     entry(_f).inactive = True
     _asking(_BISECTING, _f, _equivalent)
+    _among_numbers(_f, _f is bisect.bisect_right)
 
 
 # ---- keys ----------------------------------------------------------------------------------------
