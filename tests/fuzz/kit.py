@@ -76,7 +76,7 @@ class Thing:
     def __init__(self, k, v=None):
         self.k = k
         self.v = np.array([k, 0.2, 0.5 * k, -0.3]) if v is None else v
-        self.log = [0.5 * k, 0.1234, k]  # no number of three digits is equal to one of four
+        self.log = [0.5 * k, 0.1234, 0.9 * k]  # no two numbers of a program are equal
 
     @property
     def half(self):
