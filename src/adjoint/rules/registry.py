@@ -167,14 +167,17 @@ def entry(key: Key) -> Rules:
     rules = table.get(key)
     if rules is None:
         rules = table[key] = Rules()
-        if isinstance(key, tuple):
+        if type(key) is tuple:
             methods.setdefault(key[0], {})[key[1]] = rules
     return rules
 
 
 def key_of(f: Any) -> Key:
-    """The key that a function is registered under: methods of builtin types by ``(type, name)``."""
-    if isinstance(f, tuple):
+    """The key that a function is registered under: methods of builtin types by ``(type, name)``.
+
+    A named tuple may be a function: its class says what it is when it is called.
+    """
+    if type(f) is tuple:
         kind, name = f
         for base in kind.__mro__:
             if name in vars(base):
@@ -190,7 +193,7 @@ def key_of(f: Any) -> Key:
 
 def _function(key: Any) -> Any:
     """What a key stands for: the unbound method for ``(type, name)``."""
-    return getattr(*key) if isinstance(key, tuple) else key
+    return getattr(*key) if type(key) is tuple else key
 
 
 class _Registry:
@@ -316,7 +319,7 @@ def lookup(f: Any) -> Rules | None:
         return None
     if len(_loaded) < len(_libraries):
         module = getattr(f, "__module__", None) or getattr(type(f), "__module__", None)
-        if isinstance(f, tuple):
+        if type(f) is tuple:
             module = f[0].__module__
         if isinstance(module, str):
             package, _, rest = module.partition(".")
@@ -331,7 +334,7 @@ def lookup(f: Any) -> Rules | None:
 
 def _is_anonymous(f: Any, module: str) -> bool:
     """Ufuncs of other libraries than NumPy do not say whose they are, nor do some types of C."""
-    if isinstance(f, tuple):
+    if type(f) is tuple:
         return module == "builtins" and f[0].__name__[0].isupper()
     return type(f).__name__ == "ufunc"
 

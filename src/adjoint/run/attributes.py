@@ -359,9 +359,14 @@ def _cell_contents(record: list[Any], slot: int, cell: CellType) -> Any:
 
 
 def _named_item(record: list[Any], slot: int, obj: Any, name: str) -> Any:
-    from adjoint.run.items import item
+    memory, place = record[0], obj._fields.index(name)
 
-    return linked(record, slot, _nothing, item, obj, obj._fields.index(name))
+    def field_back(y_bar: Any) -> tuple[Any, ...]:
+        memory.add_item(obj, place, y_bar)
+        return NONE2
+
+    record[slot] = field_back
+    return tuple.__getitem__(obj, place)
 
 
 def _fill_cached_property(record: list[Any], slot: int, obj: Any, name: str, static: Any) -> Any:

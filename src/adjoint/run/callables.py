@@ -307,9 +307,9 @@ def call_object(
         rules = method_rules(kind, f.__name__)
     else:
         # An object with a hash or an equality of its own is not looked up: that would run the
-        # user's code.
+        # user's code. A named tuple may be equal to the key of a method.
         own = FunctionType in (type(type(f).__hash__), type(type(f).__eq__))
-        rules = None if own else lookup(f)
+        rules = None if own or isinstance(f, tuple) else lookup(f)
     if rules is not None:
         y = run_rules(record, slot, f, rules, args, kwargs)
         if y is not DECLINED:

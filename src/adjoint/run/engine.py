@@ -247,6 +247,8 @@ for _f in (
     primitive(_f)(_as_primitive(_f, ENTRIES[_f]))
 for _f in BINARY:
     primitive(_f)(_as_primitive(_f, BINARY[_f]))
+for _f in UNARY:
+    primitive(_f)(_as_primitive(_f, UNARY[_f]))
 primitive(divmod)(_as_primitive(divmod, run_divmod))
 
 

@@ -9,7 +9,7 @@ import types
 import pytest
 
 import adjoint as ad
-from adjoint.errors import NoDerivativeError, UnsupportedSyntaxError
+from adjoint.errors import MutationError, NoDerivativeError, UnsupportedSyntaxError
 from adjoint.frontend.bytecode import lower
 from tests.frontend.bytecode.sourceless import sourceless_cases
 from tests.ir.interpreter import interpreted
@@ -25,6 +25,7 @@ REFUSED = (
     "the body of class",  # handles an exception
     "the elements of a 'generator'",  # so does what made it
     "has stored is needed",  # so does what was called and stored something
+    "which has neither a rule nor Python source, changed the",  # so does what was called
 )
 
 
@@ -34,7 +35,7 @@ def is_right(name: str) -> bool:
     with_source, without = CASES[name]
     try:
         check_sample(without)
-    except NoDerivativeError as error:
+    except (NoDerivativeError, MutationError) as error:
         assert any(words in error.problem for words in REFUSED), error.problem
         return False
     assert difference(bars(without), bars(with_source), rtol=1e-9) is None

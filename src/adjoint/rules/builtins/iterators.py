@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from types import FunctionType
 from typing import Any
 
@@ -178,12 +178,19 @@ def _(record: list[Any], slot: int, xs: Any) -> Any:
 
 @substitute(reversed)
 def _(xs: Any) -> Any:
-    if hasattr(type(xs), "__reversed__") and not hasattr(xs, "keys") and not hasattr(xs, "popleft"):
+    if _is_said_in_python(type(xs)):
         return special_of(type(xs), "__reversed__")(xs)
     if hasattr(xs, "keys") or hasattr(xs, "mapping") or hasattr(xs, "popleft"):
         return iter(list(xs)[::-1])
     _check_sequence(xs)
     return _from_the_end(xs)
+
+
+def _is_said_in_python(kind: type) -> bool:
+    """Whether a class says itself how its objects are reversed, or that they are not."""
+    of_c = (dict, OrderedDict, deque)
+    own = class_attribute(kind, "__reversed__", of_c)
+    return own is not of_c and not any(own is vars(base).get("__reversed__") for base in of_c)
 
 
 def _check_sequence(xs: Any) -> None:
@@ -196,7 +203,7 @@ def _from_the_end(xs: Any) -> Any:
         yield xs[i]
 
 
-non_differentiable(_check_sequence)
+non_differentiable(_check_sequence, _is_said_in_python)
 
 
 @substitute(filter)
