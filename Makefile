@@ -12,7 +12,8 @@ VENV ?= .venv
 N ?= 2000
 SEED ?= 0
 VERSIONS := 3.11 3.12 3.13
-PYTEST_ARGS ?=
+# as many processes as the machine has cores; PYTEST_ARGS="tests/api -k shape" runs a part
+PYTEST_ARGS ?= -n auto
 
 PY = $(VENV)/bin/python
 PIP_INSTALL = -m pip install --quiet --disable-pip-version-check
