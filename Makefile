@@ -13,7 +13,7 @@ N ?= 2000
 SEED ?= 0
 VERSIONS := 3.11 3.12 3.13
 # as many processes as the machine has cores; PYTEST_ARGS="tests/api -k shape" runs a part
-PYTEST_ARGS ?= -n auto
+PYTEST_ARGS ?= -n auto --dist worksteal
 
 PY = $(VENV)/bin/python
 PIP_INSTALL = -m pip install --quiet --disable-pip-version-check
