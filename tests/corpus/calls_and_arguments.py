@@ -194,3 +194,15 @@ def keywords_changed_in_callee(x):
         return given["a"] * given["b"] + given["c"]
 
     return change(**options) + options["a"]
+
+
+def with_default(a, b=1.0):
+    return a * b
+
+
+@case(2.0)
+def default_for_a_while(x):
+    with_default.__defaults__ = (3 * x,)
+    y = with_default(x)
+    with_default.__defaults__ = (1.0,)
+    return y * with_default(x)

@@ -315,6 +315,7 @@ def _bound(
         f(*args, **kwargs)  # Python's own message
         raise TypeError(f"the arguments do not fit {f.__qualname__}")
     values, places, taken = bound
+    defaults, named = f.__defaults__, f.__kwdefaults__  # others may be put in their place
 
     def arrange(bars: tuple[Any, ...]) -> tuple[Any, ...]:
         out = [bars[0]]
@@ -330,9 +331,9 @@ def _bound(
             memory.shadows.pop(id(values[index]), None)
         for index, key in taken:  # a default is memory of the function object
             if type(key) is int:
-                memory.add_item(f.__defaults__, key, bars[index + 1])
+                memory.add_item(defaults, key, bars[index + 1])
             else:
-                memory.add_entry(f.__kwdefaults__, key, bars[index + 1])
+                memory.add_entry(named, key, bars[index + 1])
         return tuple(out)
 
     return values, arrange
