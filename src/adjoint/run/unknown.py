@@ -144,7 +144,10 @@ def run_unknown(
         if isinstance(y, np.ndarray) and memory.is_written(y) and not given:
             y_bar = accumulate(y_bar, memory.take_array(y))
         for array in writes:
-            y_bar = accumulate(y_bar, memory.take_array(array))
+            written_bar = memory.take_array(array)
+            if y_bar is None and written_bar is not None:
+                if type(written_bar) is Poison or _any(written_bar):
+                    y_bar = written_bar  # needed: of which array does not matter
         if isinstance(y_bar, np.ndarray) and not _any(y_bar):
             y_bar = None  # nothing needs a derivative
         if y_bar is None and (given or not _arrived(memory, y, (f, *inputs))):

@@ -7,6 +7,7 @@ import array
 import functools
 import gc
 import operator
+import re
 import sys
 import warnings
 from types import FunctionType, MethodType
@@ -51,7 +52,7 @@ def run_checked(
     else:
         y, writes = _run_locked(run, args, kwargs, given)
     if type(f).__name__ == "fortran":  # F2PY looks at no flag
-        writes = {id(value) for value in given if _can_be_locked(value)}
+        writes = {id(value) for value in _storage(f, args, kwargs) if _can_be_locked(value)}
     position = _check_unchanged(memory, f, given, before)
     if region is None or not region.has_effects:
         _check_deep(f, deep)
@@ -86,6 +87,21 @@ def _run_locked(
     if locked:
         return y, set()
     return run(*args, **kwargs), {id(held) for held in arrays}
+
+
+def _storage(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+    """What a function of F2PY writes its results into, as its text says."""
+    text = f.__doc__ or ""
+    signature = re.search(r"\(([^)]*)\)", text)
+    names = re.findall(r"\w+", signature.group(1)) if signature else []
+    given = {**dict(zip(names, args, strict=False)), **kwargs}
+    told = re.findall(r"and (\w+) storage|^(\w+) : in/output", text, re.MULTILINE)
+    always = {first or second for first, second in told}
+    return [
+        value
+        for name, value in given.items()
+        if (given.get(option, 0) if (option := f"overwrite_{name}") in names else name in always)
+    ]
 
 
 def _can_be_locked(value: Any) -> bool:
