@@ -1,5 +1,10 @@
 """Settings of the whole test run."""
 
+import linecache
 import os
 
 os.environ["ADJOINT_CACHE"] = "off"  # each test sees what the code of today generates
+
+# Processes that tests are handed to are begun by ``python -c``, whose text Python 3.13 keeps under
+# the name that functions made by `exec` have, too.
+linecache.cache.pop("<string>", None)
