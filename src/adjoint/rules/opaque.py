@@ -9,8 +9,9 @@ from typing import Any
 
 from adjoint.rules.registry import primitive, structural
 from adjoint.run.accumulate import accumulate
+from adjoint.run.contents import ABSENT
 from adjoint.run.dispatch import call_keywords, linked
-from adjoint.run.memory import ABSENT, Memory, refused
+from adjoint.run.memory import Memory, refused
 from adjoint.run.structure import ATOMS, by_value
 
 

@@ -12,16 +12,10 @@ from adjoint.errors import ArgumentError, MutationError
 from adjoint.rules.projection import REALS, project, projector
 from adjoint.run.accumulate import Poison, Scattered, finish
 from adjoint.run.conversion import AS_ELEMENT, by_index, converts, is_odd, with_numbers
-from adjoint.run.memory import (
-    Memory,
-    refuse_names_twice,
-    refused,
-    root_of,
-    swap_array,
-    swap_contents,
-)
+from adjoint.run.memory import Memory, refuse_names_twice, refused, root_of
 from adjoint.run.place import current_place
 from adjoint.run.seal import arrived, result_of
+from adjoint.run.swaps import swap_array, swap_contents
 from adjoint.run.unknown import run_unknown
 from adjoint.run.views import add_to_shadow, is_fancy
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import functools
-import gc
 from types import CellType, FunctionType, GetSetDescriptorType, ModuleType
 from typing import Any
 
 import numpy as np
 
 from adjoint.run.accumulate import accumulate
+from adjoint.run.contents import ABSENT
 from adjoint.run.dispatch import (
     C_METHODS,
     DECLINED,
@@ -20,16 +20,9 @@ from adjoint.run.dispatch import (
     quick_special_of,
     run_rules,
 )
-from adjoint.run.memory import (
-    ABSENT,
-    Memory,
-    refused,
-    swap_cell,
-    swap_item,
-    swap_slot,
-    swap_with,
-)
-from adjoint.run.structure import fields_of, slot_owner
+from adjoint.run.memory import Memory, refused
+from adjoint.run.structure import fields_of, mapping_behind, slot_owner
+from adjoint.run.swaps import swap_cell, swap_item, swap_slot, swap_with
 from adjoint.run.unknown import run_unknown
 from adjoint.transform.paths import is_constant
 
@@ -346,7 +339,7 @@ def delete_plain(record: list[Any], slot: int, obj: Any, name: str) -> None:
 
 def class_dict(cls: type) -> dict[str, Any]:
     """The dictionary behind ``vars(cls)``: what is read through that has its cotangent there."""
-    return gc.get_referents(vars(cls))[0]  # type: ignore[no-any-return]
+    return mapping_behind(vars(cls))  # type: ignore[no-any-return]
 
 
 def take_class_entry(memory: Memory, cls: type, name: str) -> Any:

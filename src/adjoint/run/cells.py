@@ -9,8 +9,10 @@ from adjoint.ir import primitives
 from adjoint.rules.registry import primitive
 from adjoint.run.attribute_writes import change_cell, write_global
 from adjoint.run.attributes import read_global
-from adjoint.run.memory import ABSENT, Memory, swap_item
+from adjoint.run.contents import ABSENT
+from adjoint.run.memory import Memory
 from adjoint.run.structure import by_value
+from adjoint.run.swaps import swap_item
 
 __all__ = ["CELLS"]
 

@@ -18,9 +18,10 @@ from adjoint.errors import NoDerivativeError
 from adjoint.rules.registry import primitive
 from adjoint.run.accumulate import Poison
 from adjoint.run.attribute_writes import class_dict
+from adjoint.run.contents import ABSENT
 from adjoint.run.dispatch import call_keywords, special_of
 from adjoint.run.iterator import Iterator
-from adjoint.run.memory import ABSENT, Memory
+from adjoint.run.memory import Memory
 from adjoint.run.native import watched
 from adjoint.run.place import current_module, current_place
 from adjoint.run.reach import reaches

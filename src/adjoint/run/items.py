@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import operator
 from functools import partial
 from types import FunctionType, MappingProxyType
@@ -13,6 +12,7 @@ import numpy as np
 from adjoint.ir import primitives
 from adjoint.rules.registry import lookup
 from adjoint.run.arrays import read_array, write_array
+from adjoint.run.contents import ABSENT
 from adjoint.run.conversion import is_odd
 from adjoint.run.dispatch import (
     C_METHODS,
@@ -26,10 +26,12 @@ from adjoint.run.dispatch import (
     special_of,
 )
 from adjoint.run.iteration import first_elements
-from adjoint.run.memory import ABSENT, Memory, refused, swap_item, swap_slice
+from adjoint.run.memory import Memory, refused
 from adjoint.run.native import watched
 from adjoint.run.reach import HASHED
 from adjoint.run.snapshot import LEAVES
+from adjoint.run.structure import mapping_behind
+from adjoint.run.swaps import swap_item, swap_slice
 from adjoint.run.unknown import is_opaque, run_unknown
 
 __all__ = ["ITEMS", "unpack", "unpack_starred"]
@@ -91,7 +93,7 @@ def _special_item(record: list[Any], slot: int, xs: Any, i: Any) -> Any:
     if isinstance(xs, ndarray):
         return read_array(record, slot, xs, i)
     if kind is MappingProxyType:
-        return item(record, slot, gc.get_referents(xs)[0], i)
+        return item(record, slot, mapping_behind(xs), i)
     rules = method_rules(kind, "__getitem__") or lookup((kind, "__getitem__"))
     if rules is not None:
         y = run_rules(record, slot, f, rules, (xs, i), {})

@@ -15,9 +15,10 @@ import numpy as np
 
 from adjoint.errors import NoDerivativeError
 from adjoint.run.accumulate import Poison
+from adjoint.run.contents import size_of
 from adjoint.run.dispatch import call, call_keywords, special_of
 from adjoint.run.iterator import Iterator
-from adjoint.run.memory import Memory, size_of
+from adjoint.run.memory import Memory
 from adjoint.run.native import watched
 from adjoint.run.place import current_place
 from adjoint.run.reach import reaches

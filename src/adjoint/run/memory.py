@@ -13,16 +13,15 @@ stay in step.
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict, deque
-from collections.abc import Callable, ItemsView, Iterator
-from types import FunctionType
+from collections import deque
 from typing import Any, TypeVar
-from weakref import ref
 
 import numpy as np
 
 from adjoint.errors import AdjointError, MutationError, NoDerivativeError
 from adjoint.run.accumulate import Poison, accumulate
+from adjoint.run.contents import asks_user, size_of
+from adjoint.run.swaps import put, swap_contents
 from adjoint.run.views import (
     add_to_shadow,
     address_of,
@@ -33,75 +32,9 @@ from adjoint.run.views import (
     root_of,
 )
 
-__all__ = [
-    "ABSENT",
-    "Memory",
-    "base_of",
-    "changed_since",
-    "elements_of",
-    "entries_of",
-    "missing",
-    "place_of_held",
-    "refuse_names_twice",
-    "refused",
-    "root_of",
-    "size_of",
-]
+__all__ = ["Memory", "changed_since", "missing", "refuse_names_twice", "refused", "root_of"]
 
 E = TypeVar("E", bound=AdjointError)
-
-ABSENT: Any = object()
-"""What a write overwrote where there was nothing."""
-
-
-_SEQUENCES: tuple[Any, ...] = (list, tuple, deque)
-
-
-def size_of(xs: Any) -> int:
-    """How many elements a list, tuple or deque holds, whatever ``__len__`` a subclass has."""
-    for kind in _SEQUENCES:
-        if isinstance(xs, kind):
-            return kind.__len__(xs)  # type: ignore[no-any-return]
-    return len(xs)
-
-
-def elements_of(xs: Any) -> Iterator[Any]:
-    """The elements of a list, tuple or deque, whatever ``__iter__`` a subclass has."""
-    for kind in _SEQUENCES:
-        if isinstance(xs, kind):
-            return kind.__iter__(xs)  # type: ignore[no-any-return]
-    return iter(xs)
-
-
-def base_of(d: Any) -> Any:
-    """The builtin type whose methods reach the keys of a dict, whatever methods a subclass has."""
-    return OrderedDict if isinstance(d, OrderedDict) else dict
-
-
-def entries_of(d: Any) -> ItemsView[Any, Any]:
-    """The keys and values of a dict, whatever ``items`` a subclass has."""
-    return base_of(d).items(d)  # type: ignore[no-any-return]
-
-
-_PLAIN_KEYS = frozenset({str, int, float, bool, bytes, type(None), type})
-"""Types of keys that are compared by nobody's code."""
-
-
-def _asks_user(key: Any) -> bool:
-    """Whether comparing `key` may run code of the user's."""
-    kind = type(key)
-    return kind not in _PLAIN_KEYS and (
-        kind is tuple
-        or kind is frozenset
-        or issubclass(kind, ref)  # equal as long as what they refer to is there
-        or type(kind.__hash__) is FunctionType
-        or type(kind.__eq__) is FunctionType
-    )
-
-
-def place_of_held(key: Any) -> Any:
-    """`Memory.place` of a key that the dict itself holds."""
-    return ("held", id(key)) if _asks_user(key) else key
 
 
 class Memory:
@@ -240,7 +173,7 @@ class Memory:
                 break
             entry[2], contents = contents, entry[2]
             cursor += 1
-        _put(array, ..., contents)
+        put(array, ..., contents)
         return cursor
 
     def exchange_shadows(self, shadows: tuple[Any, ...] = ()) -> tuple[Any, ...]:
@@ -288,11 +221,11 @@ class Memory:
         The hash and the equality of a user's class are the user's code, and may look at fields that
         a sweep has rewound, so such keys are looked up only when an operation is recorded.
         """
-        return ("held", id(self.held(owner, key))) if _asks_user(key) else key
+        return ("held", id(self.held(owner, key))) if asks_user(key) else key
 
     def held(self, owner: Any, key: Any) -> Any:
         """The key of a dict that is equal to `key`; numbers and text stand for each other."""
-        if not _asks_user(key):
+        if not asks_user(key):
             return key
         keys = self.caches.get(("keys", id(owner)))
         if keys is None:
@@ -464,107 +397,3 @@ def _placed(kind: type[E], problem: str, hint: str) -> E:
     from adjoint.run.place import current_place  # it needs the compiled functions, which need this
 
     return kind(problem, hint=hint, place=current_place())
-
-
-# ---- swap functions of the log: each exchanges what is there with what was overwritten -----------
-
-
-def swap_slice(entry: list[Any]) -> None:
-    """``[swap, xs, start, stop, saved]``: ``xs[start:stop]`` of a list."""
-    _, xs, start, stop, saved = entry
-    entry[4] = list.__getitem__(xs, slice(start, stop))
-    list.__setitem__(xs, slice(start, stop), saved)
-    entry[3] = start + len(saved)
-
-
-def swap_item(entry: list[Any]) -> None:
-    """``[swap, mapping, key, saved]``: one key of a dict; `ABSENT` for a key that is not there.
-
-    A key that comes back is the last one. Rewound memory is read by key only, and the writes that
-    follow are made again before anyone sees the order. What a weak key referred to may have gone,
-    and the key with it.
-    """
-    _, mapping, key, saved = entry
-    base = dict if type(mapping) is dict else base_of(mapping)
-    entry[3] = dict.get(mapping, key, ABSENT)
-    if saved is not ABSENT:
-        base.__setitem__(mapping, key, saved)
-    elif entry[3] is not ABSENT:
-        base.__delitem__(mapping, key)
-
-
-def swap_end(entry: list[Any]) -> None:
-    """``[swap, push, pop, saved]``: one end of a deque; `ABSENT`: nothing was there."""
-    _, push, pop, saved = entry
-    if saved is ABSENT:
-        entry[3] = pop()
-    else:
-        push(saved)
-        entry[3] = ABSENT
-
-
-def swap_cell(entry: list[Any]) -> None:
-    """``[swap, cell, saved]``: the contents of a cell."""
-    _, cell, saved = entry
-    try:
-        entry[2] = cell.cell_contents
-    except ValueError:
-        entry[2] = ABSENT
-    if saved is ABSENT:
-        del cell.cell_contents
-    else:
-        cell.cell_contents = saved
-
-
-def swap_slot(entry: list[Any]) -> None:
-    """``[swap, descriptor, obj, saved]``: an attribute in a slot."""
-    _, descriptor, obj, saved = entry
-    try:
-        entry[3] = descriptor.__get__(obj)
-    except AttributeError:
-        entry[3] = ABSENT
-    if saved is ABSENT:
-        descriptor.__delete__(obj)
-    else:
-        descriptor.__set__(obj, saved)
-
-
-def swap_array(entry: list[Any]) -> None:
-    """``[swap, array, index, saved]``: ``array[index]``."""
-    _, array, index, saved = entry
-    current = array[index]
-    entry[3] = current.copy() if isinstance(current, np.ndarray) else current
-    try:
-        array[index] = saved
-    except ValueError:
-        _put(array, index, saved)
-
-
-def swap_contents(entry: list[Any]) -> None:
-    """``[swap, array, saved]``: all of an array."""
-    _, array, saved = entry
-    entry[2] = array.copy()
-    try:
-        array[...] = saved
-    except ValueError:
-        _put(array, ..., saved)
-
-
-def _put(array: np.ndarray[Any, Any], index: Any, value: Any) -> None:
-    """``array[index] = value`` of an array that may have been made read-only since it was
-    written."""
-    locked = [x for x in (root_of(array), array) if not x.flags.writeable]
-    for x in locked:
-        np.ndarray.setflags(x, write=True)
-    array[index] = value
-    for x in reversed(locked):
-        np.ndarray.setflags(x, write=False)
-
-
-def swap_with(entry: list[Any]) -> None:
-    """``[swap, undo, redo]``: anything else, by two functions that take turns."""
-    entry[1]()
-    entry[1], entry[2] = entry[2], entry[1]
-
-
-Swap = Callable[[list[Any]], None]

@@ -9,6 +9,7 @@ from numpy import ndarray, ufunc
 
 from adjoint.rules.registry import entry
 from adjoint.run.attributes import attribute
+from adjoint.run.contents import ABSENT
 from adjoint.run.dispatch import (
     C_METHODS,
     DECLINED,
@@ -22,8 +23,9 @@ from adjoint.run.dispatch import (
     method_rules,
     run_rules,
 )
-from adjoint.run.memory import ABSENT, Memory, swap_end
+from adjoint.run.memory import Memory
 from adjoint.run.overrides import UFUNC_METHODS, ufunc_override
+from adjoint.run.swaps import swap_end
 
 __all__ = ["method", "method_keywords"]
 

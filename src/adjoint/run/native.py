@@ -18,10 +18,11 @@ import numpy as np
 
 from adjoint.errors import NoDerivativeError, Place
 from adjoint.run.accumulate import Poison
+from adjoint.run.contents import ABSENT
 from adjoint.run.facts import Facts, facts_of
 from adjoint.run.iterator import Iterator
 from adjoint.run.kept import Kept
-from adjoint.run.memory import ABSENT, Memory, refused
+from adjoint.run.memory import Memory, refused
 from adjoint.run.place import current_place
 from adjoint.run.reach import STAND_INS, reaches
 from adjoint.run.snapshot import LEAVES, Snapshot

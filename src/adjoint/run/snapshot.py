@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.run.accumulate import Poison
+from adjoint.run.contents import ABSENT
 from adjoint.run.facts import Facts
 from adjoint.run.kept import (
     WITH_FIELDS,
@@ -29,7 +30,7 @@ from adjoint.run.kept import (
     keep,
     slots,
 )
-from adjoint.run.memory import ABSENT, Memory
+from adjoint.run.memory import Memory
 from adjoint.run.structure import ATOMS, fields_of, slots_of
 
 __all__ = ["LEAVES", "Snapshot", "contents"]

@@ -31,8 +31,9 @@ import numpy as np
 
 from adjoint.errors import ArgumentError, CotangentError
 from adjoint.run.accumulate import Poison, accumulate, finish
+from adjoint.run.contents import base_of, elements_of, entries_of, place_of_held, size_of
 from adjoint.run.fitting import fitting, form_of
-from adjoint.run.memory import Memory, base_of, elements_of, entries_of, place_of_held, size_of
+from adjoint.run.memory import Memory
 from adjoint.tangent import Tangent
 
 __all__ = [
@@ -44,7 +45,7 @@ __all__ = [
     "held_by_c",
     "is_partly_c",
     "is_record",
-    "owner_of",
+    "mapping_behind",
     "plain_number",
     "take",
 ]
@@ -124,7 +125,7 @@ _FOR_C = ("__dict__", "__dictoffset__", "__vectorcalloffset__", "__weaklistoffse
 """Members of classes in C that say where something is."""
 
 
-def owner_of(view: Any) -> Any:
+def mapping_behind(view: Any) -> Any:
     """The mapping behind a view of a dict or a proxy; ``view.mapping`` is a proxy, which only the
     collector looks through."""
     return gc.get_referents(view)[0]
@@ -229,7 +230,7 @@ def deposit(memory: Memory, value: Any, bar: Any) -> Any:
     ):
         return deposit(memory, value.__self__, bar)
     elif type(value) is MappingProxyType:
-        return deposit(memory, owner_of(value), bar)
+        return deposit(memory, mapping_behind(value), bar)
     elif type(value) is FunctionType:
         _deposit_cells(memory, value, bar)
     elif isinstance(bar, Mapping):
@@ -426,7 +427,7 @@ class Reader:
         if isinstance(value, set | frozenset):
             return self._elements(value)
         if type(value) is MappingProxyType:
-            return self.read(owner_of(value), None)
+            return self.read(mapping_behind(value), None)
         if type(value) in _DICT_VIEWS:
             return self._view(value)
         if isinstance(value, FunctionType):
@@ -482,7 +483,7 @@ class Reader:
 
     def _view(self, value: Any) -> Poison | None:
         """A view shows what is in a dict; the derivative is the dict's."""
-        if self.read(owner_of(value), None) is None:
+        if self.read(mapping_behind(value), None) is None:
             return None
         kind = type(value).__name__
         return Poison(ArgumentError(f"a {kind} cannot be differentiated", hint="give the dict"))

@@ -15,8 +15,9 @@ import numpy as np
 from numpy import ndarray
 
 from adjoint.errors import NoDerivativeError
+from adjoint.run.contents import entries_of
 from adjoint.run.dispatch import DECLINED, class_attribute
-from adjoint.run.memory import Memory, entries_of, root_of
+from adjoint.run.memory import Memory, root_of
 from adjoint.run.place import current_place
 from adjoint.run.seal import arrived, result_of
 from adjoint.run.structure import by_value, fields_of

@@ -24,15 +24,9 @@ import numpy as np
 
 from adjoint.errors import NoDerivativeError, Place
 from adjoint.run.accumulate import Poison, accumulate, finish
+from adjoint.run.contents import base_of, elements_of, entries_of, place_of_held
 from adjoint.run.iterator import Iterator as ActiveIterator
-from adjoint.run.memory import (
-    Memory,
-    base_of,
-    elements_of,
-    entries_of,
-    place_of_held,
-    root_of,
-)
+from adjoint.run.memory import Memory, root_of
 from adjoint.run.native import Region
 from adjoint.run.place import current_place
 from adjoint.run.reach import reaches

@@ -8,8 +8,10 @@ from functools import partial
 from typing import Any
 
 from adjoint.rules.registry import non_differentiable, primitive, structural, substitute
+from adjoint.run.contents import ABSENT
 from adjoint.run.iterators import Items
-from adjoint.run.memory import ABSENT, Memory, swap_end, swap_with
+from adjoint.run.memory import Memory
+from adjoint.run.swaps import swap_end, swap_with
 
 
 def _shadow(memory: Memory, xs: Any) -> Any:

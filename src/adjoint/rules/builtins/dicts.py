@@ -14,7 +14,9 @@ from typing import Any
 
 from adjoint.ir.primitives import is_iterable
 from adjoint.rules.registry import non_differentiable, structural, substitute
-from adjoint.run.memory import ABSENT, Memory, base_of, entries_of, swap_item
+from adjoint.run.contents import ABSENT, base_of, entries_of
+from adjoint.run.memory import Memory
+from adjoint.run.swaps import swap_item
 
 for _name in ("keys", "values", "items", "__contains__", "__len__", "__eq__", "__ne__", "__repr__"):
     for _kind in (dict, OrderedDict):

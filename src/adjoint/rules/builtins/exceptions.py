@@ -7,7 +7,8 @@ from functools import partial
 from typing import Any
 
 from adjoint.rules.registry import structural
-from adjoint.run.memory import Memory, swap_with
+from adjoint.run.memory import Memory
+from adjoint.run.swaps import swap_with
 
 
 def _by_init(kind: Any) -> None:

@@ -8,11 +8,11 @@ from types import FunctionType
 from typing import Any
 
 from adjoint.rules.registry import non_differentiable, primitive, substitute
+from adjoint.run.contents import size_of
 from adjoint.run.dispatch import call, class_attribute, special_of
 from adjoint.run.iteration import first_elements, iterator_of
 from adjoint.run.iterator import Iterator
 from adjoint.run.iterators import Count, Entries, Items, Map, UserIterator, Zip
-from adjoint.run.memory import size_of
 
 __all__ = ["tells_length"]
 

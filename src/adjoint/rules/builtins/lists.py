@@ -9,7 +9,8 @@ from typing import Any
 from adjoint.ir.primitives import is_iterable
 from adjoint.rules.builtins.iterators import tells_length
 from adjoint.rules.registry import non_differentiable, structural, substitute
-from adjoint.run.memory import Memory, swap_slice
+from adjoint.run.memory import Memory
+from adjoint.run.swaps import swap_slice
 
 
 def _replace(memory: Memory, xs: Any, start: int, stop: int, values: Sequence[Any]) -> Any:

@@ -14,7 +14,8 @@ from collections import deque
 from typing import Any
 
 from adjoint.rules.registry import non_differentiable, structural, substitute
-from adjoint.run.memory import Memory, size_of
+from adjoint.run.contents import size_of
+from adjoint.run.memory import Memory
 
 for _kind, _names in (
     (list, "index count __contains__ __len__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __repr__"),

@@ -7,9 +7,9 @@ from types import MappingProxyType
 from typing import Any
 
 from adjoint.rules.registry import non_differentiable, primitive, substitute
+from adjoint.run.contents import base_of
 from adjoint.run.iterators import Entries
-from adjoint.run.memory import base_of
-from adjoint.run.structure import owner_of
+from adjoint.run.structure import mapping_behind
 
 KINDS: dict[str, tuple[type, type]] = {
     which: (type(getattr({}, which)()), type(getattr(OrderedDict(), which)()))
@@ -23,7 +23,7 @@ KINDS: dict[str, tuple[type, type]] = {
 
 def _iterated(which: str, backwards: bool) -> Any:
     def elements(record: list[Any], slot: int, view: Any) -> Any:
-        owner = owner_of(view)
+        owner = mapping_behind(view)
         # Values are told by their keys.
         seen = view if which == "keys" else base_of(owner).items(owner)
         return Entries(record[0], owner, reversed(seen) if backwards else seen, which)
@@ -46,7 +46,7 @@ def _is_view(x: Any) -> bool:
 
 def _source(view: Any) -> Any:
     """What C fills a set from: for the keys of a dict the dict itself, which sets its size."""
-    if isinstance(view, KINDS["keys"]) and type(owner := owner_of(view)) is dict:
+    if isinstance(view, KINDS["keys"]) and type(owner := mapping_behind(view)) is dict:
         return owner
     return view
 
@@ -96,18 +96,18 @@ non_differentiable(_is_view, _source)
 
 @substitute((MappingProxyType, "__iter__"))
 def _(proxy: Any) -> Any:
-    return iter(owner_of(proxy))
+    return iter(mapping_behind(proxy))
 
 
 @substitute((MappingProxyType, "__reversed__"))
 def _(proxy: Any) -> Any:
-    return reversed(owner_of(proxy))
+    return reversed(mapping_behind(proxy))
 
 
 def _forward(name: str) -> None:
     @substitute((MappingProxyType, name))
     def _(proxy: Any, *args: Any) -> Any:
-        return getattr(owner_of(proxy), name)(*args)
+        return getattr(mapping_behind(proxy), name)(*args)
 
 
 for _name in ("keys", "values", "items", "get", "copy"):
@@ -125,7 +125,7 @@ def _(a: Any, b: Any) -> Any:
 
 
 def _behind(x: Any) -> Any:
-    return owner_of(x) if isinstance(x, MappingProxyType) else x
+    return mapping_behind(x) if isinstance(x, MappingProxyType) else x
 
 
-non_differentiable(owner_of, _behind)
+non_differentiable(mapping_behind, _behind)

@@ -12,9 +12,10 @@ import numpy as np
 from adjoint.errors import MutationError
 from adjoint.rules.projection import project
 from adjoint.rules.registry import non_differentiable, structural, substitute
-from adjoint.run.memory import Memory, refuse_names_twice, root_of, swap_array
+from adjoint.run.memory import Memory, refuse_names_twice, root_of
 from adjoint.run.place import current_place
 from adjoint.run.structure import deposit
+from adjoint.run.swaps import swap_array
 
 __all__: list[str] = []
 

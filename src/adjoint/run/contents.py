@@ -1,0 +1,72 @@
+"""What containers hold, whatever methods a subclass has; keys that ask the user's code."""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+from collections.abc import ItemsView, Iterator
+from types import FunctionType
+from typing import Any
+from weakref import ref
+
+__all__ = [
+    "ABSENT",
+    "asks_user",
+    "base_of",
+    "elements_of",
+    "entries_of",
+    "place_of_held",
+    "size_of",
+]
+
+ABSENT: Any = object()
+"""What a write overwrote where there was nothing."""
+
+
+_SEQUENCES: tuple[Any, ...] = (list, tuple, deque)
+
+
+def size_of(xs: Any) -> int:
+    """How many elements a list, tuple or deque holds, whatever ``__len__`` a subclass has."""
+    for kind in _SEQUENCES:
+        if isinstance(xs, kind):
+            return kind.__len__(xs)  # type: ignore[no-any-return]
+    return len(xs)
+
+
+def elements_of(xs: Any) -> Iterator[Any]:
+    """The elements of a list, tuple or deque, whatever ``__iter__`` a subclass has."""
+    for kind in _SEQUENCES:
+        if isinstance(xs, kind):
+            return kind.__iter__(xs)  # type: ignore[no-any-return]
+    return iter(xs)
+
+
+def base_of(d: Any) -> Any:
+    """The builtin type whose methods reach the keys of a dict, whatever methods a subclass has."""
+    return OrderedDict if isinstance(d, OrderedDict) else dict
+
+
+def entries_of(d: Any) -> ItemsView[Any, Any]:
+    """The keys and values of a dict, whatever ``items`` a subclass has."""
+    return base_of(d).items(d)  # type: ignore[no-any-return]
+
+
+_PLAIN_KEYS = frozenset({str, int, float, bool, bytes, type(None), type})
+"""Types of keys that are compared by nobody's code."""
+
+
+def asks_user(key: Any) -> bool:
+    """Whether comparing `key` may run code of the user's."""
+    kind = type(key)
+    return kind not in _PLAIN_KEYS and (
+        kind is tuple
+        or kind is frozenset
+        or issubclass(kind, ref)  # equal as long as what they refer to is there
+        or type(kind.__hash__) is FunctionType
+        or type(kind.__eq__) is FunctionType
+    )
+
+
+def place_of_held(key: Any) -> Any:
+    """`Memory.place` of a key that the dict itself holds."""
+    return ("held", id(key)) if asks_user(key) else key

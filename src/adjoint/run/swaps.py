@@ -1,0 +1,126 @@
+"""Entries of the log of writes: each is a list that begins with a function of it, which exchanges
+what is there with what was overwritten."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from adjoint.run.contents import ABSENT, base_of
+from adjoint.run.views import root_of
+
+__all__ = [
+    "Swap",
+    "put",
+    "swap_array",
+    "swap_cell",
+    "swap_contents",
+    "swap_end",
+    "swap_item",
+    "swap_slice",
+    "swap_slot",
+    "swap_with",
+]
+
+
+def swap_slice(entry: list[Any]) -> None:
+    """``[swap, xs, start, stop, saved]``: ``xs[start:stop]`` of a list."""
+    _, xs, start, stop, saved = entry
+    entry[4] = list.__getitem__(xs, slice(start, stop))
+    list.__setitem__(xs, slice(start, stop), saved)
+    entry[3] = start + len(saved)
+
+
+def swap_item(entry: list[Any]) -> None:
+    """``[swap, mapping, key, saved]``: one key of a dict; `ABSENT` for a key that is not there.
+
+    A key that comes back is the last one. Rewound memory is read by key only, and the writes that
+    follow are made again before anyone sees the order. What a weak key referred to may have gone,
+    and the key with it.
+    """
+    _, mapping, key, saved = entry
+    base = dict if type(mapping) is dict else base_of(mapping)
+    entry[3] = dict.get(mapping, key, ABSENT)
+    if saved is not ABSENT:
+        base.__setitem__(mapping, key, saved)
+    elif entry[3] is not ABSENT:
+        base.__delitem__(mapping, key)
+
+
+def swap_end(entry: list[Any]) -> None:
+    """``[swap, push, pop, saved]``: one end of a deque; `ABSENT`: nothing was there."""
+    _, push, pop, saved = entry
+    if saved is ABSENT:
+        entry[3] = pop()
+    else:
+        push(saved)
+        entry[3] = ABSENT
+
+
+def swap_cell(entry: list[Any]) -> None:
+    """``[swap, cell, saved]``: the contents of a cell."""
+    _, cell, saved = entry
+    try:
+        entry[2] = cell.cell_contents
+    except ValueError:
+        entry[2] = ABSENT
+    if saved is ABSENT:
+        del cell.cell_contents
+    else:
+        cell.cell_contents = saved
+
+
+def swap_slot(entry: list[Any]) -> None:
+    """``[swap, descriptor, obj, saved]``: an attribute in a slot."""
+    _, descriptor, obj, saved = entry
+    try:
+        entry[3] = descriptor.__get__(obj)
+    except AttributeError:
+        entry[3] = ABSENT
+    if saved is ABSENT:
+        descriptor.__delete__(obj)
+    else:
+        descriptor.__set__(obj, saved)
+
+
+def swap_array(entry: list[Any]) -> None:
+    """``[swap, array, index, saved]``: ``array[index]``."""
+    _, array, index, saved = entry
+    current = array[index]
+    entry[3] = current.copy() if isinstance(current, np.ndarray) else current
+    try:
+        array[index] = saved
+    except ValueError:
+        put(array, index, saved)
+
+
+def swap_contents(entry: list[Any]) -> None:
+    """``[swap, array, saved]``: all of an array."""
+    _, array, saved = entry
+    entry[2] = array.copy()
+    try:
+        array[...] = saved
+    except ValueError:
+        put(array, ..., saved)
+
+
+def put(array: np.ndarray[Any, Any], index: Any, value: Any) -> None:
+    """``array[index] = value`` of an array that may have been made read-only since it was
+    written."""
+    locked = [x for x in (root_of(array), array) if not x.flags.writeable]
+    for x in locked:
+        np.ndarray.setflags(x, write=True)
+    array[index] = value
+    for x in reversed(locked):
+        np.ndarray.setflags(x, write=False)
+
+
+def swap_with(entry: list[Any]) -> None:
+    """``[swap, undo, redo]``: anything else, by two functions that take turns."""
+    entry[1]()
+    entry[1], entry[2] = entry[2], entry[1]
+
+
+Swap = Callable[[list[Any]], None]
