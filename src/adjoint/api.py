@@ -14,10 +14,11 @@ from adjoint.rules.projection import project
 from adjoint.run.dispatch import call_keywords
 from adjoint.run.engine import basics
 from adjoint.run.floating import begin_logging, end_logging
+from adjoint.run.kinds import by_value
 from adjoint.run.marks import Marks
 from adjoint.run.memory import Memory
 from adjoint.run.session import session
-from adjoint.run.structure import by_value, deposit
+from adjoint.run.structure import deposit
 
 __all__ = [
     "Pullback",

@@ -10,8 +10,8 @@ from adjoint.errors import SourceError
 from adjoint.frontend import lower_any
 from adjoint.ir.printer import format_function
 from adjoint.public import public
-from adjoint.run.dispatch import class_attribute
 from adjoint.run.functions import unit_of
+from adjoint.run.specials import class_attribute
 
 __all__ = ["code", "ir"]
 

@@ -11,9 +11,10 @@ from adjoint.rules.projection import projector
 from adjoint.rules.registry import structural
 from adjoint.run.accumulate import Poison, finish
 from adjoint.run.fitting import fitting, form_of
+from adjoint.run.kinds import by_value
 from adjoint.run.memory import Memory
 from adjoint.run.place import current_place
-from adjoint.run.structure import by_value, deposit, take
+from adjoint.run.structure import deposit, take
 from adjoint.run.unknown import name_of
 
 __all__ = ["hook", "stop_gradient"]

@@ -11,8 +11,9 @@ import numpy as np
 from adjoint.errors import CotangentError
 from adjoint.rules.projection import project
 from adjoint.run.accumulate import Poison, finish
+from adjoint.run.kinds import by_value, fields_of, is_record
 from adjoint.run.memory import Memory
-from adjoint.run.structure import Reader, by_value, fields_of, is_record
+from adjoint.run.structure import Reader
 from adjoint.tangent import Tangent
 
 __all__ = ["checked_cotangent", "collect", "filled", "plain_cotangents", "zeros_like"]

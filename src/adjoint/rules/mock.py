@@ -8,8 +8,8 @@ from unittest import mock
 import numpy as np
 
 from adjoint.rules.registry import primitive
+from adjoint.run.kinds import by_value
 from adjoint.run.memory import refused
-from adjoint.run.structure import by_value
 
 
 def _carries(value: Any) -> bool:

@@ -11,8 +11,8 @@ from adjoint.rules.registry import primitive, structural
 from adjoint.run.accumulate import accumulate
 from adjoint.run.contents import ABSENT
 from adjoint.run.dispatch import call_keywords, linked
+from adjoint.run.kinds import ATOMS, by_value
 from adjoint.run.memory import Memory, refused
-from adjoint.run.structure import ATOMS, by_value
 
 
 @primitive(threading.Thread.start, _thread.start_new_thread)

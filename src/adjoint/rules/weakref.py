@@ -10,8 +10,8 @@ from typing import Any
 
 from adjoint.rules.registry import primitive, structural
 from adjoint.run.going import check_callback
+from adjoint.run.kinds import by_value
 from adjoint.run.memory import Memory
-from adjoint.run.structure import by_value
 
 _REFERENT = "referent"
 

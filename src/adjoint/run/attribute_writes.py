@@ -10,18 +10,10 @@ import numpy as np
 
 from adjoint.run.accumulate import accumulate
 from adjoint.run.contents import ABSENT
-from adjoint.run.dispatch import (
-    C_METHODS,
-    DECLINED,
-    call_keywords,
-    class_attribute,
-    linked,
-    method_rules,
-    quick_special_of,
-    run_rules,
-)
+from adjoint.run.dispatch import DECLINED, call_keywords, linked, run_rules
+from adjoint.run.kinds import fields_of, mapping_behind, slot_owner
 from adjoint.run.memory import Memory, refused
-from adjoint.run.structure import fields_of, mapping_behind, slot_owner
+from adjoint.run.specials import C_METHODS, class_attribute, method_rules, quick_special_of
 from adjoint.run.swaps import swap_cell, swap_item, swap_slot, swap_with
 from adjoint.run.unknown import run_unknown
 from adjoint.transform.paths import is_constant

@@ -15,19 +15,11 @@ from adjoint.run.attribute_writes import (
     delete_attribute,
     set_attribute,
 )
-from adjoint.run.dispatch import (
-    C_METHODS,
-    DECLINED,
-    call_keywords,
-    class_attribute,
-    linked,
-    quick_special_of,
-    run_rules,
-    special_of,
-)
+from adjoint.run.dispatch import DECLINED, call_keywords, linked, run_rules
+from adjoint.run.kinds import ATOMS, by_value, fields_of, has_field, slot_owner
 from adjoint.run.memory import Memory, refused
 from adjoint.run.native import watched
-from adjoint.run.structure import ATOMS, by_value, fields_of, has_field, slot_owner
+from adjoint.run.specials import C_METHODS, class_attribute, quick_special_of, special_of
 from adjoint.run.unknown import is_opaque, run_unknown
 from adjoint.run.watch import is_of_the_library, is_the_users
 

@@ -13,22 +13,18 @@ import numpy as np
 
 from adjoint.rules.registry import Rules, lookup, table
 from adjoint.run.dispatch import (
-    C_METHODS,
     DECLINED,
     HANDLERS,
     NO_KEYWORDS,
     call_function,
     call_keywords,
-    class_attribute,
-    is_cython,
     linked,
-    method_rules,
     run_rules,
-    special_of,
 )
+from adjoint.run.kinds import by_value
 from adjoint.run.memory import Memory, missing
 from adjoint.run.overrides import UFUNC_METHODS, function_override, ufunc_override
-from adjoint.run.structure import by_value
+from adjoint.run.specials import C_METHODS, class_attribute, is_cython, method_rules, special_of
 from adjoint.run.unknown import run_unknown
 
 __all__ = ["call_object"]

@@ -10,8 +10,8 @@ from adjoint.rules.registry import primitive
 from adjoint.run.attribute_writes import change_cell, write_global
 from adjoint.run.attributes import read_global
 from adjoint.run.contents import ABSENT
+from adjoint.run.kinds import by_value
 from adjoint.run.memory import Memory
-from adjoint.run.structure import by_value
 from adjoint.run.swaps import swap_item
 
 __all__ = ["CELLS"]

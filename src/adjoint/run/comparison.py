@@ -8,19 +8,12 @@ from types import FunctionType
 from typing import Any
 
 from adjoint.rules.registry import lookup
-from adjoint.run.dispatch import (
-    DECLINED,
-    call_function,
-    call_keywords,
-    class_attribute,
-    method_rules,
-    run_rules,
-    special_of,
-)
+from adjoint.run.dispatch import DECLINED, call_function, call_keywords, run_rules
 from adjoint.run.native import Region, native, watched
 from adjoint.run.protocol import REFLECTED, protocol, python_method
 from adjoint.run.reach import COMPARED, HASHED
 from adjoint.run.snapshot import LEAVES
+from adjoint.run.specials import class_attribute, method_rules, special_of
 
 __all__ = ["compare", "contains", "order"]
 

@@ -10,20 +10,13 @@ from typing import Any
 
 from adjoint.rules.registry import lookup
 from adjoint.run.accumulate import accumulate
-from adjoint.run.dispatch import (
-    DECLINED,
-    call_keywords,
-    is_inert,
-    linked,
-    method_rules,
-    quick_special_of,
-    run_rules,
-)
+from adjoint.run.dispatch import DECLINED, call_keywords, is_inert, linked, run_rules
 from adjoint.run.going import check_finalizer
+from adjoint.run.kinds import by_value
 from adjoint.run.memory import Memory
 from adjoint.run.native import watched
 from adjoint.run.reach import has_code
-from adjoint.run.structure import by_value
+from adjoint.run.specials import method_rules, quick_special_of
 from adjoint.run.unknown import run_unknown
 
 __all__ = ["construct"]

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from adjoint.rules.registry import non_differentiable
-from adjoint.run.dispatch import special_of
 from adjoint.run.functions import call_unit, unit_of
 from adjoint.run.reach import INDEXED, Asks
 from adjoint.run.snapshot import LEAVES
+from adjoint.run.specials import special_of
 
 __all__ = [
     "AS_ELEMENT",

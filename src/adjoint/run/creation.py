@@ -19,13 +19,15 @@ from adjoint.rules.registry import primitive
 from adjoint.run.accumulate import Poison
 from adjoint.run.attribute_writes import class_dict
 from adjoint.run.contents import ABSENT
-from adjoint.run.dispatch import call_keywords, special_of
+from adjoint.run.dispatch import call_keywords
 from adjoint.run.iterator import Iterator
+from adjoint.run.kinds import by_value
 from adjoint.run.memory import Memory
 from adjoint.run.native import watched
 from adjoint.run.place import current_module, current_place
 from adjoint.run.reach import reaches
-from adjoint.run.structure import by_value, take
+from adjoint.run.specials import special_of
+from adjoint.run.structure import take
 from adjoint.run.unknown import poison
 
 __all__ = ["class_problem", "hand_over_defaults", "make_class"]

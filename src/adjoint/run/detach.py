@@ -6,7 +6,7 @@ import copy
 from types import CellType, FunctionType, MethodType
 from typing import Any
 
-from adjoint.run.structure import by_value, fields_of, is_record
+from adjoint.run.kinds import by_value, fields_of, is_record
 
 __all__ = ["detached"]
 

@@ -8,7 +8,6 @@ the result carries no derivative.
 
 from __future__ import annotations
 
-import types
 from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
@@ -16,24 +15,23 @@ from typing import Any
 import numpy as np
 
 from adjoint.errors import SourceError
-from adjoint.rules.adapted import function_of
 from adjoint.rules.projection import REALS
-from adjoint.rules.registry import Direct, Rules, direct, direct_rule, lookup, methods, table
+from adjoint.rules.registry import Direct, Rules, direct, direct_rule, lookup, table
 from adjoint.run.accumulate import Poison
 from adjoint.run.functions import call_unit, known_unit, unit_of
 from adjoint.run.iterator import Iterator
+from adjoint.run.kinds import by_value, plain_number
 from adjoint.run.memory import Memory, refused
 from adjoint.run.native import native, watched
 from adjoint.run.reach import reaches
 from adjoint.run.seal import PLAIN, seal, seal_direct, unruled_keyword, value_and_back
 from adjoint.run.snapshot import LEAVES
-from adjoint.run.structure import by_value, plain_number
+from adjoint.run.specials import class_attribute
 from adjoint.run.unknown import name_of, poison, run_unknown
 from adjoint.run.unseen import changed, snapshot
 from adjoint.run.watch import LEFT_ALONE
 
 __all__ = [
-    "C_METHODS",
     "DECLINED",
     "HANDLERS",
     "INERT",
@@ -44,16 +42,11 @@ __all__ = [
     "call_keywords",
     "call_left",
     "call_right",
-    "class_attribute",
-    "is_cython",
     "is_inert",
     "linked",
-    "method_rules",
-    "quick_special_of",
     "run_closure_rules",
     "run_rules",
     "run_structural",
-    "special_of",
 ]
 
 DECLINED: Any = object()
@@ -535,28 +528,7 @@ def _first_call(
     return call_unit(record[0], record, slot, unit, f, args, kwargs)
 
 
-# ---- methods -------------------------------------------------------------------------------------
-
-
-def method_rules(kind: type, name: str) -> Rules | None:
-    """The entry of a method of a builtin type, or of a type derived from it that does not override
-    it."""
-    known = methods.get(kind)
-    if known is not None and (rules := known.get(name)) is not None:
-        return rules
-    for base in kind.__mro__:
-        if name in vars(base):
-            return lookup((base, name))
-    return None
-
-
-def class_attribute(kind: type, name: str, default: Any = None) -> Any:
-    """What a class has under a name, without running a descriptor."""
-    for base in kind.__mro__:
-        known = base.__dict__
-        if name in known:
-            return known[name]
-    return default
+# ---- calls within calls --------------------------------------------------------------------------
 
 
 def linked(
@@ -582,39 +554,3 @@ def linked(
     if inner[1] is None:
         record[slot] = blank
     return y
-
-
-def special_of(kind: type, name: str) -> Any:
-    """A special method, as a Python function unless it is of C; ``None`` if there is none.
-
-    It may be anything that is called: a static method, one with arguments filled in, one that is
-    cached.
-    """
-    static = class_attribute(kind, name)
-    if static is None or type(static) in _BOUND_BY_PYTHON or is_cython(static):
-        return static
-    known = _adapted.get(id(static))
-    if known is None:
-        known = _adapted[id(static)] = static, function_of(static)
-    return known[1]
-
-
-def quick_special_of(kind: type, name: str) -> Any:
-    """`special_of`, for methods that every class has."""
-    found = getattr(kind, name)
-    return found if type(found) in _BOUND_BY_PYTHON else special_of(kind, name)
-
-
-_adapted: dict[int, tuple[Any, Callable[..., Any]]] = {}
-"""By identity of what stands in the class, which is kept alive."""
-
-
-def is_cython(f: Any) -> bool:
-    """Functions that Cython makes have a type of their own in each module."""
-    return type(f).__name__ == "cython_function_or_method"
-
-
-C_METHODS = frozenset(
-    {types.MethodDescriptorType, types.WrapperDescriptorType, types.ClassMethodDescriptorType}
-)
-_BOUND_BY_PYTHON = C_METHODS | {FunctionType, BuiltinFunctionType}

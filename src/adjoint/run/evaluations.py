@@ -21,8 +21,9 @@ import numpy as np
 from adjoint.run.accumulate import Poison, accumulate, finish
 from adjoint.run.aside import Rest, Totals, aside, scaled
 from adjoint.run.dispatch import call_keywords
+from adjoint.run.kinds import ATOMS, by_value
 from adjoint.run.memory import Memory, missing
-from adjoint.run.structure import ATOMS, Reader, by_value, deposit
+from adjoint.run.structure import Reader, deposit
 from adjoint.run.unknown import poison
 
 __all__ = ["Evaluation", "is_tuple"]

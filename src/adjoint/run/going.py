@@ -13,9 +13,9 @@ from types import BuiltinMethodType, CodeType, FunctionType, MethodType, ModuleT
 from typing import Any
 
 from adjoint.run.by_class import ByClass
-from adjoint.run.dispatch import class_attribute
 from adjoint.run.facts import facts_of, is_harmless
 from adjoint.run.memory import refused
+from adjoint.run.specials import class_attribute
 from adjoint.run.watch import is_of_the_library, is_the_users
 
 __all__ = ["check_callback", "check_finalizer"]

@@ -15,9 +15,10 @@ from adjoint.rules.elementwise import dot
 from adjoint.rules.projection import FLOAT64, REALS, project
 from adjoint.run.accumulate import Poison, accumulate, finish
 from adjoint.run.arrays import refuse_objects
-from adjoint.run.dispatch import call_keywords, class_attribute, linked
+from adjoint.run.dispatch import call_keywords, linked
 from adjoint.run.memory import Memory, refuse_names_twice, root_of
 from adjoint.run.protocol import UFUNCS
+from adjoint.run.specials import class_attribute
 from adjoint.run.swaps import swap_array, swap_contents
 
 __all__ = ["base_updater", "updater"]

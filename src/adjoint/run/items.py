@@ -14,23 +14,14 @@ from adjoint.rules.registry import lookup
 from adjoint.run.arrays import read_array, write_array
 from adjoint.run.contents import ABSENT
 from adjoint.run.conversion import is_odd
-from adjoint.run.dispatch import (
-    C_METHODS,
-    DECLINED,
-    INERT,
-    call_keywords,
-    class_attribute,
-    linked,
-    method_rules,
-    run_rules,
-    special_of,
-)
+from adjoint.run.dispatch import DECLINED, INERT, call_keywords, linked, run_rules
 from adjoint.run.iteration import first_elements
+from adjoint.run.kinds import mapping_behind
 from adjoint.run.memory import Memory, refused
 from adjoint.run.native import watched
 from adjoint.run.reach import HASHED
 from adjoint.run.snapshot import LEAVES
-from adjoint.run.structure import mapping_behind
+from adjoint.run.specials import C_METHODS, class_attribute, method_rules, special_of
 from adjoint.run.swaps import swap_item, swap_slice
 from adjoint.run.unknown import is_opaque, run_unknown
 

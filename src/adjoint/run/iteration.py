@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.ir.primitives import is_iterable
-from adjoint.run.dispatch import call_keywords, method_rules, run_rules, special_of
+from adjoint.run.dispatch import call_keywords, run_rules
 from adjoint.run.iterator import Iterator
 from adjoint.run.iterators import (
     BySubscript,
@@ -20,6 +20,7 @@ from adjoint.run.iterators import (
     UserIterator,
 )
 from adjoint.run.memory import Memory
+from adjoint.run.specials import method_rules, special_of
 
 __all__ = ["first_elements", "iterate", "iterator_of", "unwind"]
 

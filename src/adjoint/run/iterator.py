@@ -52,7 +52,7 @@ class Iterator:
 
     def poison(self, bar: Any) -> list[Any]:
         """Poison what the elements are made of; returns the objects of which it holds parts."""
-        from adjoint.run.structure import by_value
+        from adjoint.run.kinds import by_value
         from adjoint.run.unknown import poison
 
         for step, value in reversed(self._unseen):

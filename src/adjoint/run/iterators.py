@@ -16,13 +16,14 @@ import numpy as np
 from adjoint.errors import NoDerivativeError
 from adjoint.run.accumulate import Poison
 from adjoint.run.contents import size_of
-from adjoint.run.dispatch import call, call_keywords, special_of
+from adjoint.run.dispatch import call, call_keywords
 from adjoint.run.iterator import Iterator
+from adjoint.run.kinds import ATOMS, by_value
 from adjoint.run.memory import Memory
 from adjoint.run.native import watched
 from adjoint.run.place import current_place
 from adjoint.run.reach import reaches
-from adjoint.run.structure import ATOMS, by_value
+from adjoint.run.specials import special_of
 from adjoint.run.unknown import arrived_in, poison, reached
 
 __all__ = [

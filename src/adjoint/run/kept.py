@@ -21,8 +21,8 @@ import numpy as np
 
 from adjoint.run.by_class import ByClass
 from adjoint.run.contents import ABSENT, base_of, elements_of, entries_of
+from adjoint.run.kinds import fields_of, slot_owner, slots_of
 from adjoint.run.memory import Memory, refused, root_of
-from adjoint.run.structure import fields_of, slot_owner, slots_of
 from adjoint.run.swaps import swap_cell, swap_contents, swap_item, swap_slice, swap_slot, swap_with
 
 __all__ = ["WITH_FIELDS", "Global", "Kept", "contents_of_cell", "has_slots", "keep", "slots"]

@@ -11,20 +11,17 @@ from adjoint.rules.registry import entry
 from adjoint.run.attributes import attribute
 from adjoint.run.contents import ABSENT
 from adjoint.run.dispatch import (
-    C_METHODS,
     DECLINED,
     NO_KEYWORDS,
     call,
     call_direct,
     call_keywords,
-    class_attribute,
-    is_cython,
     linked,
-    method_rules,
     run_rules,
 )
 from adjoint.run.memory import Memory
 from adjoint.run.overrides import UFUNC_METHODS, ufunc_override
+from adjoint.run.specials import C_METHODS, class_attribute, is_cython, method_rules
 from adjoint.run.swaps import swap_end
 
 __all__ = ["method", "method_keywords"]

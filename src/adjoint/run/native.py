@@ -22,11 +22,11 @@ from adjoint.run.contents import ABSENT
 from adjoint.run.facts import Facts, facts_of
 from adjoint.run.iterator import Iterator
 from adjoint.run.kept import Kept
+from adjoint.run.kinds import ATOMS, by_value, fields_of
 from adjoint.run.memory import Memory, refused
 from adjoint.run.place import current_place
 from adjoint.run.reach import STAND_INS, reaches
 from adjoint.run.snapshot import LEAVES, Snapshot
-from adjoint.run.structure import ATOMS, by_value, fields_of
 from adjoint.run.watch import Watch, is_of_the_library
 
 __all__ = ["Lent", "Region", "is_needed", "lend", "native", "watched"]

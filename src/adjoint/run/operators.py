@@ -25,11 +25,9 @@ from adjoint.run.arithmetic import (
 )
 from adjoint.run.comparison import compare, contains
 from adjoint.run.conversion import as_c_takes
-from adjoint.run.dispatch import (
-    call_keywords,
-    special_of,
-)
+from adjoint.run.dispatch import call_keywords
 from adjoint.run.in_place import updater
+from adjoint.run.kinds import NUMBERS
 from adjoint.run.memory import Memory
 from adjoint.run.protocol import (
     NONE2,
@@ -42,7 +40,7 @@ from adjoint.run.protocol import (
     unary,
 )
 from adjoint.run.seal import arrived
-from adjoint.run.structure import NUMBERS
+from adjoint.run.specials import special_of
 
 __all__ = ["BINARY", "ONE_SIDED", "UNARY", "run_divmod"]
 

@@ -11,9 +11,10 @@ from types import FunctionType
 from typing import Any
 
 from adjoint.run.accumulate import accumulate
-from adjoint.run.dispatch import DECLINED, call_keywords, class_attribute
+from adjoint.run.dispatch import DECLINED, call_keywords
 from adjoint.run.memory import Memory
 from adjoint.run.seal import PLAIN
+from adjoint.run.specials import class_attribute
 
 __all__ = ["UFUNC_METHODS", "function_override", "ufunc_override"]
 

@@ -12,18 +12,11 @@ import numpy as np
 from numpy import float64, ndarray
 
 from adjoint.rules.registry import direct, direct_rule, lookup
-from adjoint.run.dispatch import (
-    DECLINED,
-    call_keywords,
-    linked,
-    method_rules,
-    run_closure_rules,
-    run_rules,
-    special_of,
-)
+from adjoint.run.dispatch import DECLINED, call_keywords, linked, run_closure_rules, run_rules
+from adjoint.run.kinds import NUMBERS, plain_number
 from adjoint.run.native import native
 from adjoint.run.seal import PLAIN, seal_direct
-from adjoint.run.structure import NUMBERS, plain_number
+from adjoint.run.specials import method_rules, special_of
 from adjoint.run.unknown import run_unknown
 
 __all__ = [

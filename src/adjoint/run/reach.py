@@ -23,8 +23,8 @@ import numpy as np
 from adjoint.run.by_class import ByClass
 from adjoint.run.facts import facts_of
 from adjoint.run.iterator import Iterator
+from adjoint.run.kinds import fields_of, held_by_c
 from adjoint.run.snapshot import LEAVES, contents
-from adjoint.run.structure import fields_of, held_by_c
 from adjoint.run.watch import is_the_users
 
 __all__ = ["COMPARED", "HASHED", "INDEXED", "STAND_INS", "Asks", "has_code", "reaches"]

@@ -17,9 +17,10 @@ from adjoint.errors import CotangentError, NoDerivativeError, RuleError
 from adjoint.rules.rule import Rule
 from adjoint.run.accumulate import Poison, Scattered, accumulate
 from adjoint.run.fitting import Form, fitting, form_of
+from adjoint.run.kinds import NUMBERS, by_value
 from adjoint.run.memory import Memory, root_of
 from adjoint.run.place import current_place
-from adjoint.run.structure import NUMBERS, by_value, deposit, take
+from adjoint.run.structure import deposit, take
 from adjoint.run.unknown import name_of, poison
 
 __all__ = [

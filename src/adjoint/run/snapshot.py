@@ -30,8 +30,8 @@ from adjoint.run.kept import (
     keep,
     slots,
 )
+from adjoint.run.kinds import ATOMS, fields_of, slots_of
 from adjoint.run.memory import Memory
-from adjoint.run.structure import ATOMS, fields_of, slots_of
 
 __all__ = ["LEAVES", "Snapshot", "contents"]
 

@@ -8,24 +8,18 @@ them `deposit` gives it back.
 
 from __future__ import annotations
 
-import gc
-import threading
-from collections import OrderedDict, defaultdict, deque
+from collections import OrderedDict, deque
 from collections.abc import Mapping
 from types import (
     BuiltinMethodType,
     CellType,
     FunctionType,
     MappingProxyType,
-    MethodDescriptorType,
     MethodType,
     MethodWrapperType,
     ModuleType,
-    SimpleNamespace,
-    WrapperDescriptorType,
 )
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -33,172 +27,18 @@ from adjoint.errors import ArgumentError, CotangentError
 from adjoint.run.accumulate import Poison, accumulate, finish
 from adjoint.run.contents import base_of, elements_of, entries_of, place_of_held, size_of
 from adjoint.run.fitting import fitting, form_of
+from adjoint.run.kinds import (
+    ATOMS,
+    by_value,
+    fields_of,
+    mapping_behind,
+    slot_owner,
+    slots_of,
+)
 from adjoint.run.memory import Memory
 from adjoint.tangent import Tangent
 
-__all__ = [
-    "NUMBERS",
-    "Reader",
-    "by_value",
-    "deposit",
-    "fields_of",
-    "held_by_c",
-    "is_partly_c",
-    "is_record",
-    "mapping_behind",
-    "plain_number",
-    "take",
-]
-
-NUMBERS: frozenset[type] = frozenset({float, int, complex, bool})
-ATOMS: frozenset[type] = frozenset(
-    {
-        type(None),
-        bool,
-        int,
-        str,
-        range,
-        slice,
-        type,
-        FunctionType,
-        ModuleType,
-        type(Ellipsis),
-        type(NotImplemented),
-    }
-)
-"""Types whose values hold nothing that carries a derivative by itself."""
-
-
-def by_value(value: Any) -> bool:
-    """Whether the cotangent of `value` travels with the name: numbers and arrays."""
-    kind = type(value)  # isinstance would ask a user's __getattribute__ for __class__
-    return (
-        kind is float
-        or kind is np.ndarray
-        or kind in NUMBERS
-        or issubclass(kind, (np.ndarray, np.generic, float, int, complex))
-    )
-
-
-def plain_number(value: Any) -> Any:
-    """A number of a class derived from one of Python's as that has it."""
-    if type(value) in NUMBERS:
-        return value
-    if isinstance(value, np.generic) and type(value).__module__ != "numpy":
-        own = next(base for base in type(value).__mro__ if base.__module__ == "numpy")
-        return np.ndarray.view(np.asarray(value), np.ndarray).astype(own)[()]
-    kinds: tuple[Any, ...] = (float, int, complex)
-    for kind in kinds:
-        if isinstance(value, kind) and not isinstance(value, np.generic):
-            return kind.__pos__(value)
-    return value
-
-
-def fields_of(obj: Any) -> dict[str, Any] | None:
-    """The instance dictionary, which is what the shadow of an object's fields is keyed by.
-
-    It may be any kind of dict, the object itself included: ``self.__dict__ = self``.
-    """
-    try:
-        if type(type(obj).__getattribute__) is FunctionType:
-            fields = object.__getattribute__(obj, "__dict__")
-        else:
-            fields = obj.__dict__
-    except AttributeError:
-        return None
-    return fields if isinstance(fields, dict) else None
-
-
-def slots_of(kind: type) -> dict[str, Any]:
-    """The slot descriptors of a class by attribute name."""
-    found: dict[str, Any] = {}
-    for base in reversed(kind.__mro__):
-        for name, value in vars(base).items():
-            if type(value).__name__ == "member_descriptor" and base.__module__ != "builtins":
-                found[name] = value
-    for name in _FOR_C:
-        found.pop(name, None)
-    return found
-
-
-_FOR_C = ("__dict__", "__dictoffset__", "__vectorcalloffset__", "__weaklistoffset__")
-"""Members of classes in C that say where something is."""
-
-
-def mapping_behind(view: Any) -> Any:
-    """The mapping behind a view of a dict or a proxy; ``view.mapping`` is a proxy, which only the
-    collector looks through."""
-    return gc.get_referents(view)[0]
-
-
-def held_by_c(owner: Any) -> list[Any]:
-    """What an object of C holds, as far as the collector sees it.
-
-    A list or tuple that C keeps room in is not full: to iterate over it would end the interpreter.
-    """
-    found: list[Any] = []
-    for item in gc.get_referents(owner):
-        if type(item) is list or type(item) is tuple:
-            elements = gc.get_referents(item)
-            if len(elements) < len(item):
-                found += elements
-                continue
-        found.append(item)
-    return found
-
-
-class _Slots:
-    """Stands for the slots of a container, whose own shadow holds its elements."""
-
-    def __init__(self, owner: Any) -> None:
-        self.owner = owner  # kept alive, so that nothing else gets its identity
-
-
-def slot_owner(memory: Memory, obj: Any) -> Any:
-    """What the shadow of an object's slots is keyed by."""
-    if not isinstance(obj, list | dict | set | frozenset | deque):
-        return obj
-    return memory.caches.setdefault(("slots", id(obj)), _Slots(obj))
-
-
-def has_field(obj: Any, name: str) -> bool:
-    """Whether a number or an array of a class of the user's holds an attribute of its own."""
-    kind = type(obj)
-    if not kind.__flags__ & (1 << 9):  # Py_TPFLAGS_HEAPTYPE
-        return False
-    return name in (fields_of(obj) or ()) or name in slots_of(kind)
-
-
-def is_record(value: Any) -> bool:
-    """Whether `value` is an ordinary object of a Python class, whose fields are its structure."""
-    kind = type(value)
-    if not kind.__flags__ & (1 << 9) or isinstance(value, type):  # Py_TPFLAGS_HEAPTYPE
-        return False
-    # Types made by C are often heap types too, but their instances show neither fields nor slots.
-    return fields_of(value) is not None or any("__slots__" in vars(base) for base in kind.__mro__)
-
-
-def is_partly_c(kind: type) -> bool:
-    """Whether objects of a class may hold what is neither a field nor a slot: it has methods of C
-    that are not those of a container, a number or an exception."""
-    found = _partly_c.get(kind)
-    if found is None:
-        found = _partly_c[kind] = any(
-            type(value) in _OF_C and value.__objclass__ is base
-            for base in kind.__mro__
-            if base not in _SEEN and not issubclass(base, BaseException | np.generic)
-            for value in vars(base).values()
-        )
-    return found
-
-
-_partly_c: WeakKeyDictionary[type, bool] = WeakKeyDictionary()
-_OF_C = (MethodDescriptorType, WrapperDescriptorType)
-_SEEN = frozenset({
-    object, list, tuple, dict, set, frozenset, deque, defaultdict, OrderedDict, float, int, bool,
-    complex, str, bytes, np.ndarray, SimpleNamespace, threading.local,
-})  # fmt: skip
-"""Types of C whose contents are known."""
+__all__ = ["Reader", "deposit", "take"]
 
 
 # ---- from a plain cotangent into memory ----------------------------------------------------------

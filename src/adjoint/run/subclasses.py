@@ -16,11 +16,12 @@ from numpy import ndarray
 
 from adjoint.errors import NoDerivativeError
 from adjoint.run.contents import entries_of
-from adjoint.run.dispatch import DECLINED, class_attribute
+from adjoint.run.dispatch import DECLINED
+from adjoint.run.kinds import by_value, fields_of
 from adjoint.run.memory import Memory, root_of
 from adjoint.run.place import current_place
 from adjoint.run.seal import arrived, result_of
-from adjoint.run.structure import by_value, fields_of
+from adjoint.run.specials import class_attribute
 
 __all__ = ["adopt", "apply_to_plain", "is_subclassed", "plain"]
 

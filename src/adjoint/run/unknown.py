@@ -26,11 +26,7 @@ from adjoint.errors import NoDerivativeError, Place
 from adjoint.run.accumulate import Poison, accumulate, finish
 from adjoint.run.contents import base_of, elements_of, entries_of, place_of_held
 from adjoint.run.iterator import Iterator as ActiveIterator
-from adjoint.run.memory import Memory, root_of
-from adjoint.run.native import Region
-from adjoint.run.place import current_place
-from adjoint.run.reach import reaches
-from adjoint.run.structure import (
+from adjoint.run.kinds import (
     ATOMS,
     by_value,
     fields_of,
@@ -39,6 +35,10 @@ from adjoint.run.structure import (
     is_record,
     slots_of,
 )
+from adjoint.run.memory import Memory, root_of
+from adjoint.run.native import Region
+from adjoint.run.place import current_place
+from adjoint.run.reach import reaches
 from adjoint.run.unseen import package_of, run_checked
 from adjoint.run.views import is_seen_as_stored
 from adjoint.run.watch import HIDING, is_the_users

@@ -18,11 +18,11 @@ from numpy import ndarray
 
 from adjoint.errors import MutationError
 from adjoint.run.contents import ABSENT
+from adjoint.run.kinds import ATOMS, by_value, fields_of, is_record
 from adjoint.run.memory import Memory, refused, root_of
 from adjoint.run.native import Lent, Region
 from adjoint.run.place import from_the_users_place
 from adjoint.run.snapshot import Snapshot
-from adjoint.run.structure import ATOMS, by_value, fields_of, is_record
 from adjoint.run.swaps import swap_contents
 
 __all__ = ["changed", "package_of", "run_checked", "snapshot"]

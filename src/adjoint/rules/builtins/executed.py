@@ -13,8 +13,8 @@ from adjoint.errors import SourceError
 from adjoint.rules.registry import primitive
 from adjoint.run.dispatch import linked
 from adjoint.run.functions import call_unit, unit_of
+from adjoint.run.kinds import by_value
 from adjoint.run.memory import Memory
-from adjoint.run.structure import by_value
 
 
 @primitive(exec)

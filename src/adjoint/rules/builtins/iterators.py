@@ -9,10 +9,11 @@ from typing import Any
 
 from adjoint.rules.registry import non_differentiable, primitive, substitute
 from adjoint.run.contents import size_of
-from adjoint.run.dispatch import call, class_attribute, special_of
+from adjoint.run.dispatch import call
 from adjoint.run.iteration import first_elements, iterator_of
 from adjoint.run.iterator import Iterator
 from adjoint.run.iterators import Count, Entries, Items, Map, UserIterator, Zip
+from adjoint.run.specials import class_attribute, special_of
 
 __all__ = ["tells_length"]
 

@@ -16,8 +16,8 @@ from adjoint.rules.projection import is_numeric, project, projector
 from adjoint.rules.registry import frule, non_differentiable, primitive, rrule, substitute
 from adjoint.run.accumulate import Poison
 from adjoint.run.conversion import check_number
-from adjoint.run.dispatch import special_of
-from adjoint.run.structure import plain_number
+from adjoint.run.kinds import plain_number
+from adjoint.run.specials import special_of
 
 
 def _has_own(x: Any, special: str) -> bool:

@@ -11,8 +11,8 @@ from functools import partial
 from typing import Any
 
 from adjoint.rules.registry import non_differentiable, structural, substitute
+from adjoint.run.kinds import by_value
 from adjoint.run.memory import Memory
-from adjoint.run.structure import by_value
 from adjoint.run.swaps import swap_with
 
 for _kind in (set, frozenset):

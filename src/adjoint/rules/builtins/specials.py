@@ -17,11 +17,12 @@ import numpy as np
 
 from adjoint.rules.registry import non_differentiable, primitive
 from adjoint.run.conversion import as_c_takes
-from adjoint.run.dispatch import call, call_function, class_attribute, linked, special_of
+from adjoint.run.dispatch import call, call_function, linked
 from adjoint.run.iterator import Iterator
+from adjoint.run.kinds import by_value
 from adjoint.run.native import native
 from adjoint.run.reach import Asks
-from adjoint.run.structure import by_value
+from adjoint.run.specials import class_attribute, special_of
 
 SPECIALS: dict[Any, tuple[str, ...]] = {
     len: ("__len__",),

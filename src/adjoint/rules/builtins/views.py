@@ -9,7 +9,7 @@ from typing import Any
 from adjoint.rules.registry import non_differentiable, primitive, substitute
 from adjoint.run.contents import base_of
 from adjoint.run.iterators import Entries
-from adjoint.run.structure import mapping_behind
+from adjoint.run.kinds import mapping_behind
 
 KINDS: dict[str, tuple[type, type]] = {
     which: (type(getattr({}, which)()), type(getattr(OrderedDict(), which)()))

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from adjoint.rules.registry import primitive
-from adjoint.run.dispatch import call_function, class_attribute, linked
+from adjoint.run.dispatch import call_function, linked
+from adjoint.run.specials import class_attribute
 
 __all__: list[str] = []
 
