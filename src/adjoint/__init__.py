@@ -9,6 +9,7 @@
 from adjoint import errors, nn, testing, value
 from adjoint.api import grad, gradient, pullback, value_and_grad, withgradient
 from adjoint.errors import AdjointError
+from adjoint.levels.transforms import derivative, directional, jvp, pushforward
 from adjoint.looking import code, ir
 from adjoint.operators import hook, stop_gradient
 from adjoint.registering import frule, non_differentiable, rrule
@@ -19,6 +20,8 @@ __all__ = [
     "AdjointError",
     "Tangent",
     "code",
+    "derivative",
+    "directional",
     "errors",
     "evalpoly",
     "frule",
@@ -26,9 +29,11 @@ __all__ = [
     "gradient",
     "hook",
     "ir",
+    "jvp",
     "nn",
     "non_differentiable",
     "pullback",
+    "pushforward",
     "rrule",
     "stop_gradient",
     "testing",

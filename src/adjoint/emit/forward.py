@@ -110,6 +110,10 @@ class ForwardEmitter:
         """The slot as an expression."""
         return f"{self._records[slot.depth]}[{slot.index}]"
 
+    def place(self, slot: Slot) -> str:
+        """The slot as the first two operands of a function of the runtime."""
+        return f"{self._records[slot.depth]}, {slot.index}"
+
     def region(self, region: Iterable[ForwardOp]) -> None:
         for op in region:
             self._op(op)
@@ -237,7 +241,7 @@ class ForwardEmitter:
             if op.items is not None:
                 iterate = self._names.of(self._runtime["iterate"], "iterate")
                 made = "" if op.made is None else f", {op.made.index}"
-                place = f"{self._records[op.items.depth]}, {op.items.index}"
+                place = self.place(op.items)
                 iterable = f"{iterate}({place}, {iterable}{made})"
             with self._writer.block(f"for {loop.target.name} in {iterable}:", loop.span):
                 for line in preamble:
@@ -278,7 +282,7 @@ class ForwardEmitter:
         return self._names.of(self._runtime[name], name)
 
     def _recorded_call(self, call: Call, slot: Slot) -> str:
-        place = f"{self._records[slot.depth]}, {slot.index}"
+        place = self.place(slot)
         operands = [self._names.operand(operand) for operand in call.operands]
         known = self._entry(call)
         if call.keywords:
@@ -329,7 +333,7 @@ class ForwardEmitter:
         return self._names.operand(callee)
 
     def _unpack(self, op: Unpack, slot: Slot) -> str:
-        place = f"{self._records[slot.depth]}, {slot.index}"
+        place = self.place(slot)
         targets = _listed([target.name for target in op.targets]) or "()"
         value = self._names.operand(op.value)
         n = len(op.targets)

@@ -21,7 +21,7 @@ from adjoint.ir.nodes import (
 from adjoint.ir.sweeps import Blank, Sweeps
 from adjoint.ir.walk import operands, targets, walk
 
-__all__ = ["Source", "emit"]
+__all__ = ["Source", "emit", "names_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ def emit(
     is_active
         Whether an operand may carry a derivative.
     """
-    names = Names(_names(function))
+    names = Names(names_of(function))
     writer = Writer(function.filename, indent=1)
     memory = names.fresh("mem")
 
@@ -112,7 +112,7 @@ def _is_loaded(operand: Operand, loaded: frozenset[str]) -> bool:
     return isinstance(operand, Var) and operand.name in loaded
 
 
-def _names(function: Function) -> set[str]:
+def names_of(function: Function) -> set[str]:
     """Every name that the function's own code uses."""
     names = {parameter.name for parameter in function.parameters} | {
         var.name for _, var in function.free

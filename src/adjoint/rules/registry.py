@@ -46,6 +46,7 @@ __all__ = [
     "frule",
     "key_of",
     "lane",
+    "leveled",
     "library",
     "non_differentiable",
     "primitive",
@@ -83,6 +84,10 @@ class Rules:
         The same for functions that run the user's code, which may raise: ``function(record, slot,
         *args, **kwargs)`` returns ``y`` and links its pullback into the record before anything
         runs.
+    leveled
+        What stands for a structural rule or a primitive that calculates, where a level runs the
+        numerical operations: ``function(level, record, slot, *args, **kwargs)`` (see
+        `adjoint.levels`).
     overridden
         A reverse rule was registered from outside this library: it comes before the structural one.
     lane
@@ -97,6 +102,7 @@ class Rules:
     structural: Callable[..., Any] | None = None
     primitive: Callable[..., Any] | None = None
     overridden: bool = False
+    leveled: Callable[..., Any] | None = None
     lane: tuple[int, Callable[..., Any] | None] = (-1, None)
 
 
@@ -420,6 +426,18 @@ def primitive(*keys: Any) -> Callable[[F], F]:
     def add(function: F) -> F:
         for key in keys:
             entry(key).primitive = function
+        return function
+
+    return add
+
+
+def leveled(*keys: Any) -> Callable[[F], F]:
+    """The decorated function runs `keys` on a level: ``function(level, record, slot, *args,
+    **kwargs)``; `NotImplemented`: not these."""
+
+    def add(function: F) -> F:
+        for key in keys:
+            entry(key).leveled = function
         return function
 
     return add

@@ -50,6 +50,8 @@ def read_array(record: list[Any], slot: int, x: np.ndarray[Any, Any], index: Any
     kind = type(index)
     if kind is not int and (kind is not slice or memory.odd) and is_odd(index):
         return by_index(record, slot, read_array, (x, index))
+    if memory.level is not None:
+        return memory.level.read(x, index)
     if type(x) is not ndarray:
         return _read_subclass(record, slot, x, index)
     y = x[index]
@@ -162,6 +164,9 @@ def write_array(
     memory: Memory = record[0]
     if type(x) is not ndarray:
         x = ndarray.view(x, ndarray)  # a method of the class's own has had its turn
+    if memory.level is not None:
+        _write_on_level(record, slot, x, index, value)
+        return
     if type(index) is int and x.dtype is _FLOAT64 and x.ndim == 1 and type(value) in REALS:
         _write_element(memory, record, slot, x, index, value)
         return
@@ -214,6 +219,24 @@ def write_array(
         return None, None, None, value_bar
 
     record[slot] = write_back
+
+
+def _write_on_level(
+    record: list[Any], slot: int, x: np.ndarray[Any, Any], index: Any, value: Any
+) -> None:
+    if type(index) is not int and is_odd(index):
+        by_index(record, slot, write_array, (x, index, value))
+        return
+    refuse_objects(x)
+    if converts(AS_ELEMENT, value):
+        with_numbers(record, slot, AS_ELEMENT, write_array, (x, index, value))
+        return
+    if type(index) is str:
+        x, index = x[index], ...  # a field of each element
+    memory: Memory = record[0]
+    memory.mark_written(x)
+    refuse_names_twice(x, x[index])
+    memory.level.write(x, index, value)
 
 
 def _refuse_order(x: np.ndarray[Any, Any], index: Any, value: Any, given: Any, saved: Any) -> None:

@@ -84,6 +84,9 @@ OWN = tuple(
 )
 """The library itself, which is not differentiated."""
 
+OPERATORS = frozenset({"adjoint.api", "adjoint.levels.transforms"})
+"""Functions that differentiate others, and stand on what differentiates them."""
+
 
 def call(record: list[Any], slot: int, f: Any, *args: Any) -> Any:
     """``f(*args)``."""
@@ -94,7 +97,7 @@ def call(record: list[Any], slot: int, f: Any, *args: Any) -> Any:
             return call_function(record, slot, f, args, NO_KEYWORDS)
         y = run_rules(record, slot, f, rules, args, NO_KEYWORDS)
         return call_function(record, slot, f, args, NO_KEYWORDS) if y is DECLINED else y
-    if kind in _NAMED:
+    if kind in _NAMED and record[0].level is None:
         try:
             known = direct[f]
         except KeyError:
@@ -113,7 +116,7 @@ def call(record: list[Any], slot: int, f: Any, *args: Any) -> Any:
 def call_direct(record: list[Any], slot: int, key: Any, args: tuple[Any, ...]) -> Any:
     """The fast lane of what `key` stands for; `DECLINED` if it has none for such arguments."""
     known = direct[key] if key in direct else direct_rule(key)
-    if known is None:
+    if known is None or record[0].level is not None:
         return DECLINED
     if len(args) == known[4]:
         y = known[5](record, slot, *args)  # type: ignore[misc]
@@ -188,7 +191,7 @@ def call_keywords(
 ) -> Any:
     """``f(*args, **kwargs)``; the pullback returns the cotangents of the keyword arguments after
     the others."""
-    if kwargs and type(f) in _NAMED:
+    if kwargs and type(f) in _NAMED and record[0].level is None:
         y = _direct_keywords(record, slot, f, args, kwargs)
         if y is not DECLINED:
             return y
@@ -245,6 +248,11 @@ def run_rules(
     kwargs: dict[str, Any],
 ) -> Any:
     """Apply the first rule that takes such a call; `DECLINED` if there is none."""
+    level = record[0].level
+    if level is not None and rules.leveled is not None:
+        y = rules.leveled(level, record, slot, *args, **kwargs)
+        if y is not NotImplemented:
+            return y
     if rules.primitive is not None:
         y = rules.primitive(record, slot, *args, **kwargs)
         if y is not NotImplemented:
@@ -255,7 +263,7 @@ def run_rules(
         y = _run_overriding(record, slot, f, rules, args, kwargs)
         if y is not DECLINED:
             return y
-    if rules.structural is not None:
+    if rules.structural is not None and (level is None or not rules.rrules):
         result = rules.structural(record[0], *args, **kwargs)
         if result is not NotImplemented:
             y, back = result
@@ -385,6 +393,8 @@ def _first_rule(
     kwargs: dict[str, Any],
 ) -> Any:
     memory = record[0]
+    if memory.level is not None:
+        return memory.level.apply(record, slot, f, rules, args, kwargs)
     for rule in rules.rrules:
         if rule.accepts(args, kwargs):
             if kwargs or rule.keyword_bars:
@@ -508,6 +518,8 @@ def _first_call(
         if y is not DECLINED:
             return y
     module = home_of(f)
+    if module in OPERATORS:
+        return call_operator(record, slot, f, args, kwargs)
     if is_inert(f) or module.startswith((*OWN, *COMPILED)):
         return run_unknown(
             record[0],
@@ -526,6 +538,25 @@ def _first_call(
             record[0], record, slot, f, args, kwargs, f"cannot be read ({error.problem})"
         )
     return call_unit(record[0], record, slot, unit, f, args, kwargs)
+
+
+def call_operator(
+    record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """A function of this library that differentiates others."""
+    level = record[0].level
+    if level is not None:
+        return level.run_operator(f, args, kwargs)
+    return run_unknown(
+        record[0],
+        record,
+        slot,
+        f,
+        args,
+        kwargs,
+        f"belongs to '{home_of(f)}', which is left alone",
+        trusted=True,
+    )
 
 
 # ---- calls within calls --------------------------------------------------------------------------

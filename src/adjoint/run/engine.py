@@ -28,6 +28,7 @@ from adjoint.run.dispatch import (
     call,
     call_keywords,
     call_left,
+    call_operator,
     call_right,
     linked,
 )
@@ -307,7 +308,9 @@ HANDLERS[operator.itemgetter] = _item_getter
 def _public_function(
     record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    return call_keywords(record, slot, f.__wrapped__, args, kwargs)
+    if record[0].level is None:
+        return call_keywords(record, slot, f.__wrapped__, args, kwargs)
+    return call_operator(record, slot, f.__wrapped__, args, kwargs)
 
 
 HANDLERS[PublicFunction] = _public_function

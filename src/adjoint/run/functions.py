@@ -262,6 +262,8 @@ def call_unit(
     kwargs: dict[str, Any],
 ) -> Any:
     """Run the forward function; its record is linked into the caller's before it starts."""
+    if memory.level is not None:
+        return memory.level.call_unit(unit, f, args, kwargs)
     inner = unit.blank.copy()
     inner[0] = memory
     if unit.function.is_generator:

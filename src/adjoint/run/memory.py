@@ -84,6 +84,9 @@ class Memory:
         "written",
     )
 
+    level: Any = None
+    """What runs the numerical operations instead of the reverse mode (`adjoint.levels`)."""
+
     def __init__(self, arguments: tuple[Any, ...] = ()) -> None:
         self.arguments = arguments
         self.shadows: dict[Any, Any] = {}

@@ -55,6 +55,8 @@ def both_sides_negated(y_bar: Any) -> tuple[Any, ...]:
 
 
 def binary(record: list[Any], slot: int, op: Any, a: Any, b: Any, only: int | None = None) -> Any:
+    if record[0].level is not None:
+        return _general(record, slot, op, a, b)
     if type(a) in REALS and type(b) in REALS and op in _SCALAR_BACKS:
         y = op(a, b)
         record[slot] = _SCALAR_BACKS[op](a, b)
@@ -74,6 +76,11 @@ def binary(record: list[Any], slot: int, op: Any, a: Any, b: Any, only: int | No
                 if sealed is not None:
                     record[slot] = sealed
                     return y
+    return _general(record, slot, op, a, b)
+
+
+def _general(record: list[Any], slot: int, op: Any, a: Any, b: Any) -> Any:
+    """Operands of any type."""
     if overrides(op, a, b):
         return protocol(record, slot, op, op.__name__.rstrip("_"), a, b)
     a, b = plain_number(a), plain_number(b)  # the class says nothing of this operator

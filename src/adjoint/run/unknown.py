@@ -47,8 +47,10 @@ __all__ = [
     "arrived_in",
     "is_opaque",
     "name_of",
+    "needed",
     "poison",
     "reached",
+    "region_of",
     "run_unknown",
 ]
 
@@ -72,7 +74,7 @@ def _rule_wanted(name: str, place: Place | None) -> str:
     )
 
 
-def _needed(f: Any, why: str, seen: tuple[Any, ...]) -> NoDerivativeError:
+def needed(f: Any, why: str, seen: tuple[Any, ...]) -> NoDerivativeError:
     """The error of a derivative of `f`, which was given, and has returned, what it has `seen`."""
     place = current_place()
     hint = _rule_wanted(name_of(f), place)
@@ -102,11 +104,13 @@ def run_unknown(
 
     `trusted` is for code that is known to keep its hands off values that carry derivatives.
     """
+    if memory.level is not None:
+        return memory.level.run_unknown(f, args, kwargs, why, trusted)
     inputs = (*args, *kwargs.values())
     owner = getattr(f, "__self__", None)
     owner = None if isinstance(owner, type | ModuleType) else owner
     blank = record[slot]
-    region = _region_of(memory, f, (owner, *inputs))
+    region = region_of(memory, f, (owner, *inputs))
     if region is not None:
         record[slot] = region.before(blank, len(inputs))
     y, position, wanted = run_checked(
@@ -148,7 +152,7 @@ def run_unknown(
             if region is not None:
                 region.back(None)
             return (None,) * (len(inputs) + 1)
-        bar = y_bar if type(y_bar) is Poison else Poison(_needed(f, why, (owner, *inputs, y)))
+        bar = y_bar if type(y_bar) is Poison else Poison(needed(f, why, (owner, *inputs, y)))
         if region is not None:
             region.back(bar)
         for function in (f, *inputs, *memory.handed):
@@ -173,7 +177,7 @@ def run_unknown(
     return y
 
 
-def _region_of(memory: Memory, f: Any, given: tuple[Any, ...]) -> Region | None:
+def region_of(memory: Memory, f: Any, given: tuple[Any, ...]) -> Region | None:
     """A region, if `f` may enter code of the user's."""
     callee = () if type(f) in _PLAIN_CALLEES else (f,)
     known = memory.handed or package_of(f) in HIDING

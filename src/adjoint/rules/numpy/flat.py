@@ -17,7 +17,7 @@ from adjoint.run.arrays import demand_order, read_array
 from adjoint.run.iterator import Iterator
 from adjoint.run.memory import Memory
 
-__all__: list[str] = []
+__all__ = ["places_of"]
 
 
 @structural((np.ndarray, "flat"))
@@ -61,7 +61,7 @@ def _read(memory: Memory, flat: Any, places: Any) -> tuple[Any, Any]:
     return y, read_back
 
 
-def _places(flat: Any, index: Any) -> Any:
+def places_of(flat: Any, index: Any) -> Any:
     """The subscript of the array that names the same elements; Python says if there are none."""
     a = flat.base
     if isinstance(index, slice):
@@ -82,7 +82,7 @@ def _places(flat: Any, index: Any) -> Any:
 def _(memory: Memory, flat: Any, index: Any) -> Any:
     if not flat.base.ndim and not isinstance(index, int | np.integer):
         return NotImplemented
-    y, read_back = _read(memory, flat, _places(flat, index))
+    y, read_back = _read(memory, flat, places_of(flat, index))
 
     def item_back(y_bar: Any) -> tuple[None, ...]:
         read_back(y_bar)
@@ -94,7 +94,7 @@ def _(memory: Memory, flat: Any, index: Any) -> Any:
 @substitute((np.flatiter, "__setitem__"))
 def _(flat, index, value):
     """Values that are too few are repeated."""
-    a, places = _owner(flat), _places(flat, index)
+    a, places = _owner(flat), places_of(flat, index)
     n = _count(places)
     demand_order(a, lambda target: operator.setitem(target.flat, index, value), value)
     if n is None:
@@ -116,7 +116,7 @@ def _count(places: Any) -> int | None:
     return np.size(places[0]) if places and np.ndim(places[0]) else None
 
 
-non_differentiable(_owner, _places, _count, (np.flatiter, "__len__"))
+non_differentiable(_owner, places_of, _count, (np.flatiter, "__len__"))
 
 
 class Elements(Iterator):
@@ -132,7 +132,7 @@ class Elements(Iterator):
         flat = self.flat
         place = flat.index
         np.flatiter.__next__(flat)
-        y, record[slot] = _read(self.memory, flat, _places(flat, place))
+        y, record[slot] = _read(self.memory, flat, places_of(flat, place))
         return y
 
 

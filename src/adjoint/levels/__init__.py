@@ -1,0 +1,1 @@
+"""Nested differentiation: levels that stand on one another (design, section 3.6)."""

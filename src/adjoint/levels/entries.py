@@ -1,0 +1,98 @@
+"""What the generated code of a level calls: numbers and arrays go to the level at once, all else to
+the functions of the runtime."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from adjoint.rules.registry import entry, leveled
+from adjoint.run.engine import ENTRIES as REVERSE_ENTRIES
+from adjoint.run.engine import RUNTIME as REVERSE_RUNTIME
+from adjoint.run.iteration import iterator_of
+from adjoint.run.operators import BINARY
+from adjoint.run.protocol import binary, unary
+from adjoint.run.seal import PLAIN
+
+__all__ = ["ENTRIES", "RUNTIME"]
+
+ARITHMETIC = (
+    "add sub mul truediv floordiv mod pow matmul and_ or_ xor lshift rshift".split()
+)
+
+
+def _binary(op: Any) -> Callable[..., Any]:
+    rules = entry(op)
+
+    def run(record: list[Any], slot: int, a: Any, b: Any) -> Any:
+        if type(a) in PLAIN and type(b) in PLAIN and a is not None and b is not None:
+            return record[0].level.operate(op, rules, a, b)
+        return binary(record, slot, op, a, b)
+
+    run.__name__ = op.__name__
+    return run
+
+
+def _updater(op: Any, plain: Any) -> Callable[..., Any]:
+    otherwise = BINARY[op]
+
+    def run(record: list[Any], slot: int, x: Any, value: Any) -> Any:
+        if type(x) in PLAIN and type(x) is not np.ndarray:
+            return plain(record, slot, x, value)
+        if isinstance(x, np.ndarray):
+            return record[0].level.update(record, slot, op, plain, otherwise, x, value)
+        return otherwise(record, slot, x, value)
+
+    run.__name__ = op.__name__
+    return run
+
+
+_plain_neg = unary(operator.neg, "neg")
+
+
+def iterate(record: list[Any], slot: int, xs: Any) -> Iterable[Any]:
+    """What a ``for`` loop runs over."""
+    kind = type(xs)
+    if kind is list or kind is tuple or kind is range or kind is str:
+        return xs  # type: ignore[no-any-return]
+    return _elements(record, xs)
+
+
+def _elements(record: list[Any], xs: Any) -> Iterable[Any]:
+    iterator = iterator_of(record[0], record, 1, xs)
+    while True:
+        try:
+            value = iterator.step(record, 1)
+        except StopIteration:
+            return
+        yield value
+
+
+def _tables() -> tuple[dict[Any, Any], dict[str, Any]]:
+    entries = {key: run for key, run in REVERSE_ENTRIES.items() if type(key) is not tuple}
+    for name in ARITHMETIC:
+        op = getattr(operator, name)
+        entries[op] = _binary(op)
+        in_place = getattr(operator, f"i{name.rstrip('_')}")
+        entries[in_place] = _updater(in_place, entries[op])
+    entries[operator.neg] = _plain_neg
+    return entries, {**REVERSE_RUNTIME, "iterate": iterate}
+
+
+ENTRIES, RUNTIME = _tables()
+
+
+def _as_leveled(op: Any, run: Any) -> None:
+    """The same where user code or a rule calls it by name."""
+
+    @leveled(op)
+    def by_name(level: Any, record: list[Any], slot: int, *args: Any) -> Any:
+        return run(record, slot, *args) if len(args) == 2 else NotImplemented
+
+
+for _name in ARITHMETIC:
+    for _op in (getattr(operator, _name), getattr(operator, f"i{_name.rstrip('_')}")):
+        _as_leveled(_op, ENTRIES[_op])

@@ -1,0 +1,372 @@
+"""The level of forward mode: each active number and array has a tangent beside it.
+
+The tangent of a number is kept by the identity of the number, which whoever moves it about does not
+change. The tangent of an array is an array of the same layout as the array that owns the memory, so
+that every view of the one has its view of the other, and a write to the one is followed by a write
+to the other.
+"""
+
+from __future__ import annotations
+
+import operator
+import sys
+from collections.abc import Callable
+from typing import Any
+from weakref import ref as weakref
+
+import numpy as np
+
+from adjoint.errors import ArgumentError
+from adjoint.levels.level import Level, fresh
+from adjoint.levels.unknown import hides
+from adjoint.rules.registry import Rules
+from adjoint.rules.tangents import filled
+from adjoint.run.accumulate import Poison
+from adjoint.run.dispatch import DECLINED
+from adjoint.run.kinds import fields_of, is_record
+from adjoint.run.seal import PLAIN
+from adjoint.run.views import address_of, bounds_of, is_seen_as_stored, root_of
+
+__all__ = ["Forward"]
+
+ndarray = np.ndarray
+MANY = 10_000
+"""Numbers beyond which those that nobody holds any more are let go."""
+
+INACTIVE = frozenset({int, bool, str, bytes, type(None), slice, type, range, np.dtype})
+"""Types of operands that have no tangent."""
+
+
+class Forward(Level):
+    """Tangents of the values of one run."""
+
+    def __init__(self, outer: Level | None) -> None:
+        super().__init__(outer)
+        self._numbers: dict[int, tuple[Any, Any]] = {}
+        self._arrays: dict[int, _Mirror] = {}
+        self._limit = MANY
+
+    # ---- what is known ---------------------------------------------------------------------------
+
+    def is_active(self, value: Any) -> bool:
+        return self.tangent(value) is not None
+
+    def tangent(self, x: Any) -> Any:
+        """The tangent of a value; ``None`` for zero. Of a list or tuple it is one of tangents."""
+        if type(x) in INACTIVE:
+            return None
+        if isinstance(x, ndarray):
+            return self._of_array(x) if self._arrays else None
+        known = self._numbers.get(id(x))
+        if known is not None:
+            return known[1]
+        if isinstance(x, list | tuple):
+            dots = [self.tangent(part) for part in x]
+            found = next((dot for dot in dots if type(dot) is Poison), None)
+            if found is not None:
+                return found
+            return None if all(dot is None for dot in dots) else dots
+        return None
+
+    def _of_array(self, x: Any) -> Any:
+        root = x if x.base is None else root_of(x)
+        mirror = self._arrays.get(id(root))
+        return None if mirror is None else mirror.of(x, root)
+
+    # ---- what is learned -------------------------------------------------------------------------
+
+    def bind(self, y: Any, dot: Any) -> Any:
+        """Note the tangent of a new value; returns that value, or one of its own where `y` is known
+        already with another tangent."""
+        if dot is None or type(y) in INACTIVE:
+            return y
+        if isinstance(y, ndarray):
+            return self._bind_array(y, dot)
+        if isinstance(y, list | tuple):
+            return self._bind_parts(y, dot)
+        if not isinstance(y, float | complex | np.inexact):
+            return y
+        known = self._numbers.get(id(y))
+        if known is not None:
+            if known[1] is dot:
+                return y
+            y = self._own(y)
+        self._numbers[id(y)] = (y, dot)
+        if len(self._numbers) > self._limit:
+            self._let_go()
+        return y
+
+    def _bind_parts(self, y: Any, dot: Any) -> Any:
+        dots = [dot] * len(y) if type(dot) is Poison else dot
+        parts = [self.bind(part, part_dot) for part, part_dot in zip(y, dots, strict=True)]
+        if all(new is old for new, old in zip(parts, y, strict=True)):
+            return y
+        return type(y)(*parts) if hasattr(y, "_fields") else type(y)(parts)
+
+    def _own(self, y: Any) -> Any:
+        """The same number or array with an identity of its own, here and on every level below."""
+        return fresh(y) if self.outer is None else self.outer.run(fresh, y)
+
+    def _let_go(self) -> None:
+        """Forget the numbers that are held here only."""
+        numbers = self._numbers
+        for key in [key for key, known in numbers.items() if sys.getrefcount(known[0]) <= 2]:
+            del numbers[key]
+        self._limit = max(MANY, 2 * len(numbers))
+
+    def _bind_array(self, y: Any, dot: Any) -> Any:
+        if y.dtype.kind not in "fc":
+            return y
+        root = root_of(y)
+        mirror = self._arrays.get(id(root))
+        if mirror is not None:
+            if type(dot) is Poison:
+                mirror.poison = dot
+            return y  # a view of what is known
+        self._mirror(root, y, dot)
+        return y
+
+    def _mirror(self, root: Any, y: Any, dot: Any) -> _Mirror:
+        """A tangent of all of `root`, of which `y` is the part that has one."""
+        arrays, key = self._arrays, id(root)
+        mirror = _Mirror(root, lambda _: arrays.pop(key, None))
+        arrays[key] = mirror
+        if type(dot) is Poison:
+            mirror.poison = dot
+        elif dot is not None:
+            self.below(operator.setitem, mirror.of(y, root), ..., dot)
+        return mirror
+
+    def spoil(self, value: Any, error: Exception) -> Any:
+        return self.bind(value, Poison(error))
+
+    def seed(self, value: Any, dot: Any) -> Any:
+        """Note the tangent that an argument is given."""
+        if isinstance(value, ndarray):
+            root = root_of(value)
+            mirror = self._arrays.get(id(root)) or self._mirror(root, None, None)
+            part = mirror.of(value, root)
+            if np.any(part) and not np.array_equal(part, dot):
+                raise ArgumentError(
+                    "the same array is given with two different tangents",
+                    hint="an array has one tangent; give copies if they are different variables",
+                )
+            self.below(operator.setitem, part, ..., dot)
+            return value
+        return self.bind(value, dot)
+
+    def constant(self, x: Any) -> Any:
+        """Numbers of `x` as ones that have no tangent."""
+        if isinstance(x, ndarray):
+            return x  # a copy, of which nothing is known
+        if isinstance(x, float | complex | np.inexact):
+            return self._own(x)
+        if isinstance(x, list):
+            return [self.constant(part) for part in x]
+        if isinstance(x, tuple):
+            parts = [self.constant(part) for part in x]
+            return x._make(parts) if hasattr(x, "_make") else tuple(parts)
+        if isinstance(x, dict):
+            return {key: self.constant(part) for key, part in x.items()}
+        if is_record(x) and (fields := fields_of(x)) is not None:
+            fields.update({key: self.constant(part) for key, part in fields.items()})
+        return x
+
+    def hooked(self, on_cotangent: Any, x: Any) -> Any:
+        """Hooks see cotangents only."""
+        return x
+
+    # ---- operations ------------------------------------------------------------------------------
+
+    def apply(
+        self,
+        record: Any,
+        slot: int,
+        f: Any,
+        rules: Rules,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> Any:
+        dots = tuple(map(self.tangent, args))
+        named = {name: dot for name, x in kwargs.items() if (dot := self.tangent(x)) is not None}
+        if not named and not any(dot is not None for dot in dots):
+            return self._inactive(f, rules, args, kwargs)
+        bad = next((dot for dot in (*dots, *named.values()) if type(dot) is Poison), None)
+        if bad is not None:
+            y = self._inactive(f, rules, args, kwargs)
+            return y if y is DECLINED else self._bind_all(y, bad, args)
+        for rule in rules.frules:
+            operands, rest = args, kwargs
+            if named:
+                (_, *operands), rest = rule.arrange((None, *args), kwargs)  # type: ignore[assignment]
+                if named.keys() & rest.keys():
+                    continue
+                dots = tuple(map(self.tangent, operands))
+            if rule.accepts((dots, *operands), rest):
+                result = self.below(rule.function, dots, *operands, **rest)
+                if result is not NotImplemented:
+                    y, dot = result
+                    return self._bind_all(y, dot, args, dots)
+        return self._by_reverse_rule(f, rules, args, kwargs, dots, named)
+
+    def _inactive(self, f: Any, rules: Rules, args: Any, kwargs: Any) -> Any:
+        """A call that has no tangent here: as far as a rule takes it, it is not looked into."""
+        if any(type(arg) not in PLAIN and self._hides(arg) for arg in (*args, *kwargs.values())):
+            return DECLINED
+        for rule in rules.rrules:
+            if rule.accepts(args, kwargs):
+                return self.below(f, *args, **kwargs)
+        return DECLINED
+
+    def _hides(self, arg: Any) -> bool:
+        """Whether an operand holds what is active where a rule would not see it."""
+        if isinstance(arg, list | tuple):
+            return any(type(part) not in PLAIN and self._hides(part) for part in arg)
+        return type(arg) not in INACTIVE and hides(self, arg)
+
+    def _bind_all(self, y: Any, dot: Any, args: tuple[Any, ...], dots: Any = ()) -> Any:
+        """`bind` of the result of an operation, which may be one of its operands."""
+        if dot is None:
+            return self._constant(y, args, dots)
+        for arg in args:
+            if arg is y and self.tangent(arg) is not dot and not isinstance(y, list | tuple):
+                y = self._own(y)
+                break
+        return self.bind(y, dot)
+
+    def _constant(self, y: Any, args: tuple[Any, ...], dots: Any) -> Any:
+        """A result without tangent: not that of the operand that it may be."""
+        for arg, dot in zip(args, dots, strict=False):
+            if arg is y and dot is not None and not isinstance(y, list | tuple):
+                return self._own(y)
+        return y
+
+    def _by_reverse_rule(
+        self,
+        f: Any,
+        rules: Rules,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        dots: tuple[Any, ...],
+        named: dict[str, Any],
+    ) -> Any:
+        """The tangent from the pullback, for a function that has no forward rule: one sweep for
+        each number of the result."""
+        if named:
+            return DECLINED
+        for rule in rules.rrules:
+            if rule.accepts(args, kwargs):
+                arranged, rest = rule.arrange(args, kwargs)
+                result = self.below(rule.function, *arranged, **rest)
+                if result is not NotImplemented:
+                    y, back = result
+                    return self._bind_all(y, self.below(_swept, y, back, dots), args)
+        return DECLINED
+
+    # ---- arrays ----------------------------------------------------------------------------------
+
+    def read(self, x: Any, index: Any) -> Any:
+        y = self.below(_item_of(x), x, index)
+        dot = self._of_array(x) if self._arrays else None
+        if dot is None or (isinstance(y, ndarray) and root_of(y) is root_of(x)):
+            return y
+        if type(dot) is Poison:
+            return self.bind(y, dot)
+        return self.bind(y, self.below(operator.getitem, dot, index))
+
+    def write(self, x: Any, index: Any, value: Any) -> None:
+        dot = self.tangent(value)
+        mirrored = self._of_array(x) if self._arrays else None
+        if dot is None and mirrored is None:
+            self.below(operator.setitem, x, index, value)
+            return
+        if x.dtype.kind not in "fc" or type(mirrored) is Poison:
+            self.below(operator.setitem, x, index, value)
+            return
+        root = root_of(x)
+        if mirrored is None:
+            mirrored = self._mirror(root, None, None).of(x, root)
+        if type(dot) is Poison:
+            self._arrays[id(root)].poison = dot
+        else:
+            self.below(_write_tangent, mirrored, index, dot, value)
+        self.below(operator.setitem, x, index, value)
+
+
+def _item_of(x: Any) -> Callable[..., Any]:
+    return operator.getitem if type(x) is ndarray else ndarray.__getitem__
+
+
+def _write_tangent(mirrored: Any, index: Any, dot: Any, value: Any) -> None:
+    if dot is None:
+        mirrored[index] = 0.0
+        return
+    whole = filled(dot, value)
+    mirrored[index] = np.real(whole) if mirrored.dtype.kind == "f" else whole
+
+
+def _swept(y: Any, back: Callable[[Any], Any], dots: tuple[Any, ...]) -> Any:
+    """The tangent of `y` from its pullback: ⟨ē, ẏ⟩ = Σ⟨x̄, ẋ⟩ for each unit cotangent ē."""
+    if isinstance(y, list | tuple):
+        return [
+            _swept(part, lambda bar, i=i: back([bar if i == j else None for j in range(len(y))]), dots)
+            for i, part in enumerate(y)
+        ]
+    if not isinstance(y, float | complex | np.inexact | ndarray) or (
+        isinstance(y, ndarray) and y.dtype.kind not in "fc"
+    ):
+        return None
+    units = (1.0, 1j) if np.iscomplexobj(y) else (1.0,)
+    parts = []
+    for place in np.ndindex(np.shape(y)):
+        sums = [_inner(back(_unit(y, place, one))[1:], dots) for one in units]
+        parts.append(sums[0] if len(sums) == 1 else sums[0] + 1j * sums[1])
+    if not isinstance(y, ndarray):
+        return parts[0]
+    return np.reshape(np.array(parts, y.dtype), np.shape(y))
+
+
+def _unit(y: Any, place: tuple[int, ...], one: Any) -> Any:
+    if not isinstance(y, ndarray):
+        return type(y)(one)
+    unit = np.zeros(y.shape, y.dtype)
+    unit[place] = one
+    return unit
+
+
+def _inner(bars: Any, dots: Any) -> Any:
+    total = 0.0
+    for bar, dot in zip(bars, dots, strict=False):
+        if bar is None or dot is None:
+            continue
+        if isinstance(bar, list | tuple):
+            total = total + _inner(bar, dot)
+        else:
+            total = total + np.sum(np.real(np.conj(bar) * dot))
+    return total
+
+
+class _Mirror:
+    """The tangent of the memory of one array."""
+
+    __slots__ = ("_flat", "_low", "_ref", "poison", "whole")
+
+    def __init__(self, root: Any, gone: Callable[[Any], Any]) -> None:
+        self._ref = weakref(root, gone)
+        self.poison: Poison | None = None
+        low, high = bounds_of(root)
+        self._low = low
+        self._flat = np.zeros(-(-(high - low) // root.itemsize), root.dtype)
+        self.whole = np.ndarray(
+            root.shape, root.dtype, self._flat, address_of(root) - low, root.strides
+        )
+
+    def of(self, x: Any, root: Any) -> Any:
+        """The part that belongs to a view."""
+        if self.poison is not None:
+            return self.poison
+        if x is root:
+            return self.whole
+        if x.dtype.kind not in "fc" or not is_seen_as_stored(x, root):
+            return None
+        return np.ndarray(x.shape, x.dtype, self._flat, address_of(x) - self._low, x.strides)

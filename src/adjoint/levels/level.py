@@ -1,0 +1,173 @@
+"""One level of differentiation: what runs the numerical operations of a piece of code.
+
+Levels stand on one another. The innermost computes with the functions that its own rules are made
+of, and runs these on the level below, and so on down to plain Python: so derivatives are nested
+without limit, in any mixture. What a level knows of a value is kept beside it by the identity of
+that value, never in it: numbers, arrays, containers and objects are those that the user's code has
+without us, everything that only moves them about (containers, attributes, closures, iterators, C)
+needs no rule, and two levels cannot take each other's derivatives for their own.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from adjoint.levels.memory import LevelMemory
+from adjoint.rules.registry import Rules
+from adjoint.run.dispatch import DECLINED, call_keywords
+from adjoint.run.functions import Unit
+
+__all__ = ["Level", "current", "entered", "fresh"]
+
+
+class _Current(threading.local):
+    """The level that the running thread is on: none for plain Python."""
+
+    level: Level | None = None
+
+
+current = _Current()
+
+
+@contextmanager
+def entered(level: Level | None) -> Iterator[None]:
+    """Functions of this library that are called meanwhile stand on `level`."""
+    before, current.level = current.level, level
+    try:
+        yield
+    finally:
+        current.level = before
+
+
+class Level:
+    """What `Forward` and `Tape` share.
+
+    Attributes
+    ----------
+    outer
+        The level that this one stands on; ``None``: plain Python.
+    memory
+        What the functions of the runtime are given as the memory.
+    """
+
+    def __init__(self, outer: Level | None) -> None:
+        self.outer = outer
+        self.memory = LevelMemory(self)
+
+    # ---- running ---------------------------------------------------------------------------------
+
+    def run(self, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        """``f(*args, **kwargs)`` on this level."""
+        return call_keywords([self.memory, None], 1, f, args, kwargs)
+
+    def below(self, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        """``f(*args, **kwargs)`` on the level below."""
+        outer = self.outer
+        return f(*args, **kwargs) if outer is None else outer.run(f, *args, **kwargs)
+
+    def call_unit(
+        self, unit: Unit, f: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        """A Python function by its own code."""
+        from adjoint.levels.units import call_unit  # its table needs the levels
+
+        return call_unit(self.memory, unit, f, args, kwargs)
+
+    def run_unknown(
+        self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], why: str, trusted: bool
+    ) -> Any:
+        """A function with neither rule nor source."""
+        from adjoint.levels.unknown import run_unknown  # it needs the levels
+
+        return run_unknown(self, f, args, kwargs, why, trusted)
+
+    def run_operator(
+        self, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        """A function that differentiates others: what it does stands on this level."""
+        with entered(self):
+            return f(*args, **kwargs)
+
+    # ---- numerical operations --------------------------------------------------------------------
+
+    def operate(self, f: Any, rules: Rules, *operands: Any) -> Any:
+        """An operator of numbers and arrays."""
+        y = self.apply(None, 1, f, rules, operands, {})
+        return self.below(f, *operands) if y is DECLINED else y
+
+    def apply(
+        self,
+        record: Any,
+        slot: int,
+        f: Any,
+        rules: Rules,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> Any:
+        """``f(*args, **kwargs)`` by a rule; `DECLINED` if none takes such a call."""
+        raise NotImplementedError
+
+    def is_active(self, value: Any) -> bool:
+        """Whether this level knows a derivative of a number or an array."""
+        raise NotImplementedError
+
+    def spoil(self, value: Any, error: Exception) -> Any:
+        """Note that the derivative of a number or an array is not known; returns the value."""
+        raise NotImplementedError
+
+    # ---- arrays ----------------------------------------------------------------------------------
+
+    def read(self, x: np.ndarray[Any, Any], index: Any) -> Any:
+        """``x[index]``"""
+        raise NotImplementedError
+
+    def write(self, x: np.ndarray[Any, Any], index: Any, value: Any) -> None:
+        """``x[index] = value``"""
+        raise NotImplementedError
+
+    def update(
+        self,
+        record: list[Any],
+        slot: int,
+        op: Any,
+        plain: Callable[..., Any],
+        otherwise: Callable[..., Any],
+        x: np.ndarray[Any, Any],
+        value: Any,
+    ) -> Any:
+        """``x op= value``: what the plain operation gives, written into `x`."""
+        from adjoint.run.arrays import refuse_objects
+        from adjoint.run.memory import refuse_names_twice
+        from adjoint.run.specials import class_attribute
+
+        if type(x) is not np.ndarray and (
+            type(class_attribute(type(x), f"__{op.__name__}__")) is FunctionType
+        ):
+            return otherwise(record, slot, x, value)
+        refuse_objects(x)
+        refuse_names_twice(x)
+        self.memory.mark_written(x)
+        y = plain(record, slot, np.ndarray.view(x, np.ndarray), value)
+        if np.shape(y) != x.shape or not np.can_cast(np.result_type(y), x.dtype, "same_kind"):
+            return op(x, value)  # NumPy's own message
+        self.write(x, ..., y)
+        return x
+
+
+def fresh(y: Any) -> Any:
+    """A number or an array of its own, equal to `y`."""
+    if type(y) is float:
+        return y * 1.0
+    if type(y) is complex:
+        return complex(y.real, y.imag)
+    if isinstance(y, np.ndarray):
+        return y.copy()
+    return type(y)(y)
+
+

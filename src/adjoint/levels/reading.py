@@ -1,0 +1,54 @@
+"""The derivative of a result as a plain structure of the caller's own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from adjoint.levels.level import Level
+from adjoint.run.accumulate import Poison
+from adjoint.run.kinds import by_value, fields_of, is_record, slots_of
+from adjoint.tangent import Tangent
+
+__all__ = ["read_tangent"]
+
+
+def read_tangent(level: Any, y: Any, within: tuple[int, ...] = ()) -> Any:
+    """The tangent of `y`, with zeros where there is none; ``None`` for what has no derivative."""
+    if by_value(y):
+        return _of_number(level, y)
+    if id(y) in within:
+        return None
+    within = (*within, id(y))
+    if isinstance(y, list | tuple):
+        parts = [read_tangent(level, part, within) for part in y]
+        return y._make(parts) if hasattr(y, "_make") else tuple(parts) if isinstance(y, tuple) else parts
+    if isinstance(y, dict):
+        return {key: read_tangent(level, part, within) for key, part in y.items()}
+    if is_record(y):
+        fields = dict(fields_of(y) or {})
+        for name, slot in slots_of(type(y)).items():
+            try:
+                fields[name] = slot.__get__(y)
+            except AttributeError:
+                continue
+        named = {name: read_tangent(level, part, within) for name, part in fields.items()}
+        return Tangent(type(y), named)
+    return None
+
+
+def _of_number(level: Level, y: Any) -> Any:
+    dot = level.tangent(y)  # type: ignore[attr-defined]
+    if type(dot) is Poison:
+        raise dot.error
+    if isinstance(y, np.ndarray):
+        if y.dtype.kind not in "fciub":
+            return None
+        dtype = y.dtype if y.dtype.kind in "fc" else float
+        return np.zeros(y.shape, dtype) if dot is None else level.below(np.array, dot)
+    if dot is not None:
+        return dot
+    return y * 0.0 if isinstance(y, complex | np.inexact) else 0.0
+
+

@@ -1,0 +1,136 @@
+"""How levels run what calculates without a rule in closure form."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+from adjoint.levels.level import Level
+from adjoint.operators import hook, stop_gradient
+from adjoint.rules.registry import frule, leveled, lookup, rrule
+from adjoint.run.detach import detached
+
+__all__: list[str] = []
+
+
+# ---- sum, min, max of numbers ---------------------------------------------------------------------
+
+
+def _total(xs, start):
+    """``sum`` of numbers, as Python adds them."""
+    return sum(xs, start)
+
+
+@rrule.register(_total, trusted=True)
+def _(xs, start):
+    n = len(xs)
+    return sum(xs, start), lambda y_bar: (None, [y_bar] * n, y_bar)
+
+
+@frule.register(_total, trusted=True)
+def _(dots, xs, start):
+    parts = [dot for dot in (*(dots[0] or ()), dots[1]) if dot is not None]
+    y_dot = parts[0]
+    for part in parts[1:]:
+        y_dot = y_dot + part
+    return sum(xs, start), y_dot
+
+
+_NUMBERS = frozenset({float, int})
+
+
+@leveled(sum)
+def _(level: Level, record: Any, slot: int, xs: Any, start: Any = 0) -> Any:
+    if type(xs) not in (list, tuple) or type(start) not in _NUMBERS:
+        return NotImplemented
+    if not _NUMBERS.issuperset(map(type, xs)):
+        return NotImplemented
+    if not any(map(level.is_active, xs)) and not level.is_active(start):
+        return level.below(sum, xs, start)
+    return level.operate(_total, lookup(_total), list(xs), start)
+
+
+def _best(best: Any) -> None:
+    """``min`` and ``max``: equal numbers share the derivative."""
+
+    def chosen(xs):
+        return best(xs)
+
+    @rrule.register(chosen, trusted=True)
+    def _(xs):
+        y = best(xs)
+        ties = [x == y for x in xs]
+        count = sum(ties)
+        return y, lambda y_bar: (None, [y_bar / count if tie else None for tie in ties])
+
+    @frule.register(chosen, trusted=True)
+    def _(dots, xs):
+        y = best(xs)
+        ties = [i for i, x in enumerate(xs) if x == y]
+        y_dot = None
+        for i in ties:
+            if dots[0][i] is not None:
+                part = dots[0][i] / len(ties)
+                y_dot = part if y_dot is None else y_dot + part
+        return y, y_dot
+
+    @leveled(best)
+    def _(level: Level, record: Any, slot: int, *args: Any, **options: Any) -> Any:
+        xs = args[0] if len(args) == 1 else args
+        if options or type(xs) not in (list, tuple) or not xs:
+            return NotImplemented
+        if not all(isinstance(x, float | int) for x in xs) or not any(map(level.is_active, xs)):
+            return NotImplemented
+        return level.operate(chosen, lookup(chosen), list(xs))
+
+
+_best(min)
+_best(max)
+
+
+# ---- arrays --------------------------------------------------------------------------------------
+
+
+@leveled((np.ufunc, "at"))
+def _(level: Level, record: Any, slot: int, self: Any, a: Any, indices: Any, *operand: Any) -> Any:
+    """In rounds, as its substitute does it."""
+    from adjoint.rules.numpy.updating import at
+
+    return level.run(at, self, a, indices, *operand)
+
+
+@leveled(as_strided)
+def _(level: Level, record: Any, slot: int, x: Any, *args: Any, **kwargs: Any) -> Any:
+    """The same memory seen otherwise."""
+    return as_strided(x, *args, **kwargs)
+
+
+@leveled((np.ndarray, "flat"))
+def _(level: Level, record: Any, slot: int, a: Any) -> Any:
+    return a.flat
+
+
+@leveled((np.flatiter, "__getitem__"))
+def _(level: Level, record: Any, slot: int, flat: Any, index: Any) -> Any:
+    from adjoint.rules.numpy.flat import places_of
+
+    if not flat.base.ndim and not isinstance(index, int | np.integer):
+        return NotImplemented
+    return level.read(flat.base, places_of(flat, index))
+
+
+# ---- what steers derivatives -----------------------------------------------------------------------
+
+
+@leveled(stop_gradient)
+def _(level: Level, record: Any, slot: int, x: Any) -> Any:
+    return level.constant(detached(x))
+
+
+@leveled(hook)
+def _(level: Level, record: Any, slot: int, on_cotangent: Any, x: Any) -> Any:
+    return level.hooked(on_cotangent, x)
+
+

@@ -1,0 +1,189 @@
+"""What a derivative is taken in: each number of the arguments as an object of its own, so that what
+is known of one is not known of others that are equal or the same constant.
+
+Numbers inside lists, dicts and objects are exchanged where they stand while the function runs, one
+run at a time, and put back afterwards; tuples are made anew.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from adjoint.errors import ArgumentError
+from adjoint.run.kinds import fields_of, is_record, slots_of
+from adjoint.levels.level import Level, fresh
+
+__all__ = ["Seeds"]
+
+_lock = threading.RLock()
+"""Held while numbers of the caller's containers are exchanged."""
+
+
+class Seeds:
+    """The arguments of one run; a context manager around it.
+
+    ``bind(value, dot)`` notes the tangent, or that a value is differentiated in, and returns the
+    value or one of its own.
+    """
+
+    def __init__(self, level: Level, bind: Callable[[Any, Any], Any]) -> None:
+        self._level, self._bind = level, bind
+        self._exchanged: list[tuple[Callable[[], Any], Callable[[Any], None], Any, Any]] = []
+        self._locked = False
+        self._seen: dict[int, Any] = {}
+
+    def __enter__(self) -> Seeds:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        for read, write, old, new in reversed(self._exchanged):
+            try:
+                stands = read()
+            except (LookupError, AttributeError):
+                continue
+            if stands is new:
+                write(old)
+        if self._locked:
+            _lock.release()
+
+    def own(self, value: Any, dot: Any) -> Any:
+        """`value` with every number in it that has a tangent as an object of its own."""
+        if dot is None:
+            return value
+        if isinstance(value, np.ndarray):
+            return self._array(value, dot)
+        if isinstance(value, float | complex | int | np.number):
+            return self._number(value, dot)
+        if isinstance(value, tuple):
+            return self._tuple(value, dot)
+        self._inside(value, dot)
+        return value
+
+    def _number(self, value: Any, dot: Any) -> Any:
+        _check_shape(value, dot)
+        if isinstance(value, np.integer):
+            own = np.float64(value)
+        elif isinstance(value, int):
+            own = float(value)
+        else:
+            own = fresh(value) if self._level.outer is None else self._level.outer.run(fresh, value)
+        return self._bind(own, dot if dot is True else _as_number(dot, own))
+
+    def _array(self, value: Any, dot: Any) -> Any:
+        _check_shape(value, dot)
+        if value.dtype.kind in "iub":
+            value = value.astype(float)
+        elif value.dtype.kind not in "fc":
+            raise ArgumentError(
+                f"an array of dtype {value.dtype} cannot be differentiated",
+                hint="give an array of floats, or a list",
+            )
+        return self._bind(value, dot)
+
+    def _tuple(self, value: Any, dot: Any) -> Any:
+        dots = _parts_of(value, dot, len(value))
+        parts = [self.own(part, part_dot) for part, part_dot in zip(value, dots, strict=True)]
+        if all(new is old for new, old in zip(parts, value, strict=True)):
+            return value
+        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+
+    def _inside(self, value: Any, dot: Any) -> None:
+        """Containers and objects, where they stand."""
+        if id(value) in self._seen:
+            return
+        self._seen[id(value)] = value
+        if isinstance(value, list | deque):
+            dots = _parts_of(value, dot, len(value))
+            for i, part_dot in enumerate(dots):
+                self._exchange(value.__getitem__, value.__setitem__, i, part_dot)
+        elif isinstance(value, dict):
+            for key, part_dot in _entries_of(value, dot):
+                self._exchange(value.__getitem__, value.__setitem__, key, part_dot)
+        elif is_record(value):
+            fields = fields_of(value) or {}
+            for name, part_dot in _entries_of({**fields, **_slots(value)}, dot):
+                if name in fields:
+                    self._exchange(fields.__getitem__, fields.__setitem__, name, part_dot)
+                else:
+                    slot = slots_of(type(value))[name]
+                    self._exchange(
+                        lambda _, slot=slot: slot.__get__(value),
+                        lambda _, new, slot=slot: slot.__set__(value, new),
+                        name,
+                        part_dot,
+                    )
+        elif dot is not True:
+            raise ArgumentError(
+                f"a {type(value).__name__} has no tangent", hint="give None in its place"
+            )
+
+    def _exchange(
+        self, read: Callable[[Any], Any], write: Callable[[Any, Any], Any], key: Any, dot: Any
+    ) -> None:
+        if dot is None:
+            return
+        old = read(key)
+        if not self._locked and not isinstance(old, np.ndarray):
+            _lock.acquire()
+            self._locked = True
+            old = read(key)
+        new = self.own(old, dot)
+        if new is not old:
+            write(key, new)
+            self._exchanged.append((lambda: read(key), lambda x: write(key, x), old, new))
+
+
+def _slots(value: Any) -> dict[str, Any]:
+    found = {}
+    for name, slot in slots_of(type(value)).items():
+        try:
+            found[name] = slot.__get__(value)
+        except AttributeError:
+            continue
+    return found
+
+
+def _parts_of(value: Any, dot: Any, n: int) -> Any:
+    if dot is True:
+        return [True] * n
+    if not isinstance(dot, list | tuple | deque) or len(dot) != n:
+        raise ArgumentError(
+            f"the tangent of a {type(value).__name__} of {n} elements is"
+            f" {f'of {len(dot)}' if hasattr(dot, '__len__') else f'a {type(dot).__name__}'}",
+            hint="give a tangent of the same structure, None for zero",
+        )
+    return dot
+
+
+def _entries_of(value: Mapping[Any, Any], dot: Any) -> Any:
+    if dot is True:
+        return [(key, True) for key in value]
+    entries = dot if isinstance(dot, Mapping) else fields_of(dot)
+    if entries is None or not set(entries) <= set(value):
+        raise ArgumentError(
+            f"the tangent of a {type(value).__name__} is a {type(dot).__name__} that does not fit",
+            hint="give a tangent of the same structure, None for zero",
+        )
+    return list(entries.items())
+
+
+def _check_shape(value: Any, dot: Any) -> None:
+    if dot is not True and np.shape(dot) != np.shape(value):
+        raise ArgumentError(
+            f"the tangent has shape {np.shape(dot)}, the argument has shape {np.shape(value)}",
+            hint="give a tangent of the shape of the argument, None for zero",
+        )
+
+
+def _as_number(dot: Any, own: Any) -> Any:
+    """A tangent of the type of the number that it belongs to."""
+    if isinstance(own, complex | np.complexfloating) or isinstance(dot, float | np.inexact):
+        return dot
+    return float(dot)
+
+

@@ -1,0 +1,144 @@
+"""The public operators that run on levels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from adjoint.errors import ArgumentError
+from adjoint.levels import rules  # noqa: F401  they are registered
+from adjoint.levels.forward import Forward
+from adjoint.levels.level import current, entered
+from adjoint.levels.reading import read_tangent
+from adjoint.levels.seeds import Seeds
+from adjoint.public import public
+from adjoint.run.engine import basics
+from adjoint.run.session import session
+
+__all__ = ["derivative", "directional", "jvp", "pushforward"]
+
+
+@public
+def pushforward(
+    f: Callable[..., Any], args: Sequence[Any], tangents: Sequence[Any], /, **kwargs: Any
+) -> tuple[Any, Any]:
+    """Value of a function, and its derivative along a direction: forward mode.
+
+    Parameters
+    ----------
+    f : callable
+        Any Python function, method, class or callable object.
+    args : sequence
+        The point: the positional arguments of `f`.
+    tangents : sequence
+        One tangent for each argument: a number, an array of the argument's shape, or a structure
+        like the argument's (a dict or an object by field name). ``None`` stands for zero, also
+        inside structures.
+    **kwargs
+        Passed through, held constant.
+
+    Returns
+    -------
+    y
+        ``f(*args, **kwargs)``.
+    y_dot
+        The derivative of `y` along the tangents, with the structure, the shapes and the floating
+        dtypes of `y`; zeros where no path leads to it.
+
+    Raises
+    ------
+    ArgumentError
+        A tangent does not fit its argument.
+    NoDerivativeError
+        A derivative is needed of a function that has neither rule nor source.
+
+    Examples
+    --------
+    >>> pushforward(lambda x, y: x * y, (3.0, 4.0), (1.0, None))
+    (12.0, 4.0)
+    """
+    if not isinstance(args, list | tuple) or not isinstance(tangents, list | tuple):
+        raise ArgumentError(
+            "the arguments and the tangents are given as two tuples",
+            hint="pushforward(f, (x, y), (x_dot, y_dot))",
+        )
+    if len(args) != len(tangents):
+        raise ArgumentError(
+            f"there are {len(args)} arguments and {len(tangents)} tangents",
+            hint="give one tangent for each positional argument, None for zero",
+        )
+    if not basics.ready:
+        basics.load()
+    level = Forward(current.level)
+    with session, entered(level), Seeds(level, level.seed) as seeds:
+        own = [seeds.own(arg, dot) for arg, dot in zip(args, tangents, strict=True)]
+        y = level.run(f, *own, **kwargs)
+        return y, read_tangent(level, y)
+
+
+def jvp(
+    f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], /, **kwargs: Any
+) -> tuple[Any, Any]:
+    """`pushforward` by its familiar name (Jacobian-vector product)."""
+    return pushforward(f, primals, tangents, **kwargs)
+
+
+def directional(f: Callable[..., Any], x: Any, v: Any, /, **kwargs: Any) -> Any:
+    """Derivative of `f` at `x` along `v`.
+
+    Parameters
+    ----------
+    f : callable
+        A function of one positional argument.
+    x
+        The point.
+    v
+        The direction, with the structure of `x`.
+
+    Returns
+    -------
+    The derivative, with the structure of the result.
+
+    Examples
+    --------
+    >>> directional(lambda x: x**2, 3.0, 2.0)
+    12.0
+    """
+    return pushforward(f, (x,), (v,), **kwargs)[1]
+
+
+def derivative(f: Callable[..., Any]) -> Callable[..., Any]:
+    """Function that is the derivative of `f` in its first argument, which is one real number.
+
+    Parameters
+    ----------
+    f : callable
+        Its result may be of any structure and shape.
+
+    Returns
+    -------
+    callable
+        With the arguments of `f`; the others are held constant.
+
+    Examples
+    --------
+    >>> derivative(lambda x: x**3)(2.0)
+    12.0
+    >>> derivative(derivative(lambda x: x**3))(2.0)
+    12.0
+    """
+
+    @public
+    def derivative_of(x: Any, *args: Any, **kwargs: Any) -> Any:
+        if np.shape(x) != () or isinstance(x, complex | np.complexfloating):
+            raise ArgumentError(
+                "a derivative is taken in one real number",
+                hint="use gradient, jacobian, or directional along a vector",
+            )
+        unit = np.ones(()) if isinstance(x, np.ndarray) else 1.0
+        return pushforward(f, (x, *args), (unit, *[None] * len(args)), **kwargs)[1]
+
+    derivative_of.__name__ = f"derivative_{getattr(f, '__name__', type(f).__name__)}"
+    return derivative_of

@@ -1,0 +1,59 @@
+"""Functions that a level cannot follow: they run as they are, and what they make of active values
+has a derivative that nobody knows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+from adjoint.levels.level import Level
+from adjoint.run.kinds import by_value
+from adjoint.run.unknown import needed, reached, region_of
+from adjoint.run.unseen import run_checked
+
+__all__ = ["hides", "run_unknown"]
+
+
+def run_unknown(
+    level: Level,
+    f: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    why: str,
+    trusted: bool,
+) -> Any:
+    """``f(*args, **kwargs)`` in plain Python, for all levels down from `level`."""
+    memory = level.memory
+    inputs = (*args, *kwargs.values())
+    owner = getattr(f, "__self__", None)
+    owner = None if isinstance(owner, type | ModuleType) else owner
+    region = region_of(memory, f, (owner, *inputs))
+    given = (*inputs, owner)
+    y, _, wanted = run_checked(memory, f, region, args, kwargs, () if trusted else given)
+    values = list(reached((f, *given)))
+    known = {id(value) for value in values}
+    changed = [value for value in given if id(value) in wanted]
+    for one in _levels(level):
+        if any(one.is_active(value) for value in values if by_value(value)):
+            error = needed(f, why, (owner, *inputs, y))
+            for value in changed:
+                one.spoil(value, error)
+            if by_value(y) and id(y) not in known:
+                y = one.spoil(y, error)
+            elif not by_value(y):
+                for value in reached((y,)):
+                    if id(value) not in known and by_value(value):
+                        one.spoil(value, error)
+    return y
+
+
+def hides(level: Level, value: Any) -> bool:
+    """Whether something that is no number, array or list of them holds what is active."""
+    return any(level.is_active(part) for part in reached((value,)) if by_value(part))
+
+
+def _levels(level: Level | None) -> Iterator[Level]:
+    while level is not None:
+        yield level
+        level = level.outer
