@@ -8,6 +8,7 @@ import adjoint as ad
 from tests.corpus import all_cases
 from tests.corpus.registry import Case
 from tests.interruption import interrupt, pullbacks_run
+from tests.levels import check_forward
 from tests.structures import difference, mapped
 from tests.support import check_sample, materialised
 
@@ -43,3 +44,8 @@ def test_corpus_is_broad() -> None:
     functions = {case.name.partition("#")[0] for case in CASES}
     groups = {name.partition("/")[0] for name in functions}
     assert len(functions) >= 500 and len(groups) >= 30
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
+def test_forward(case: Case) -> None:
+    check_forward(case.sample)

@@ -10,13 +10,14 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping
+from types import FunctionType, MethodType
 from typing import Any
 
 import numpy as np
 
 from adjoint.errors import ArgumentError
-from adjoint.run.kinds import fields_of, is_record, slots_of
 from adjoint.levels.level import Level, fresh
+from adjoint.run.kinds import fields_of, is_record, slots_of
 
 __all__ = ["Seeds"]
 
@@ -104,6 +105,17 @@ class Seeds:
         elif isinstance(value, dict):
             for key, part_dot in _entries_of(value, dot):
                 self._exchange(value.__getitem__, value.__setitem__, key, part_dot)
+        elif isinstance(value, FunctionType):
+            cells = dict(zip(value.__code__.co_freevars, value.__closure__ or (), strict=True))
+            for name, part_dot in _entries_of(cells, dot):
+                self._exchange(
+                    lambda name: cells[name].cell_contents,
+                    lambda name, new: setattr(cells[name], "cell_contents", new),
+                    name,
+                    part_dot,
+                )
+        elif isinstance(value, MethodType):
+            self.own(value.__self__, dot)
         elif is_record(value):
             fields = fields_of(value) or {}
             for name, part_dot in _entries_of({**fields, **_slots(value)}, dot):

@@ -1,0 +1,84 @@
+"""The check of forward mode at one sample: against reverse mode, which is checked against
+differences."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+import adjoint as ad
+from tests.structures import difference, fields_of, is_leaf, mapped
+from tests.support import Sample, inner, is_single
+
+
+def random_tangent(x: Any, rng: np.random.Generator, top: bool = True, above: tuple = ()) -> Any:
+    """A tangent of `x`: by field name of objects, ``None`` for what carries none."""
+    if id(x) in above:
+        return None
+    above = (*above, id(x))
+    if isinstance(x, np.ndarray) and x.dtype.kind in "fc" or isinstance(x, np.inexact):
+        dot = rng.normal(size=x.shape)
+        dot = dot + 1j * rng.normal(size=x.shape) if x.dtype.kind == "c" else dot
+        return np.asarray(dot, x.dtype)[()] if x.ndim == 0 else np.asarray(dot, x.dtype)
+    if isinstance(x, complex):
+        return complex(rng.normal(), rng.normal())
+    if isinstance(x, float) or (top and type(x) is int):
+        return float(rng.normal())
+    if isinstance(x, np.ndarray) and x.dtype.kind in "iu":
+        return rng.normal(size=x.shape) if top else None
+    if isinstance(x, list | tuple):
+        return [random_tangent(item, rng, False, above) for item in x]
+    if isinstance(x, dict):
+        return {key: random_tangent(item, rng, False, above) for key, item in x.items()}
+    if isinstance(x, set | types.MethodType):
+        return None
+    fields = None if is_leaf(x) else fields_of(x)
+    if not fields:
+        return None
+    return {name: random_tangent(item, rng, False, above) for name, item in fields.items()}
+
+
+def paired(bar: Any, dot: Any) -> float:
+    """⟨x̄, ẋ⟩ of a cotangent and a tangent of one structure."""
+    if bar is None or dot is None:
+        return 0.0
+    if isinstance(dot, Mapping):
+        bar = dict(bar)
+        return sum(paired(bar.get(key), part) for key, part in dot.items())
+    if isinstance(dot, list | tuple):
+        return sum(paired(a, b) for a, b in zip(bar, dot, strict=True))
+    return inner(bar, dot)
+
+
+def check_forward(sample: Sample) -> None:
+    """The value is that of the plain call, the caller's data are what it leaves, and
+    ⟨ȳ, ẏ⟩ = Σ⟨x̄, ẋ⟩ with the cotangents of reverse mode."""
+    y_plain, left = sample.plain()
+    y_bar = sample.y_bar(y_plain)
+    rng = np.random.default_rng(1)
+    dots = [
+        None if i in sample.fixed else random_tangent(arg, rng)
+        for i, arg in enumerate(sample.args)
+    ]
+    sample.reset()
+    f, *args = mapped((sample.f, *sample.args))
+    _, back = ad.pullback(f, *args, **sample.kwargs)
+    bars = back(mapped(y_bar))
+    expected = sum(paired(bar, dot) for bar, dot in zip(bars[1:], dots, strict=True))
+
+    sample.reset()
+    f, *args = mapped((sample.f, *sample.args))
+    y, y_dot = ad.pushforward(f, args, dots, **sample.kwargs)
+    real = [float(arg) if type(arg) is int else arg for arg in args]
+    if all(a is b for a, b in zip(real, args, strict=True)):
+        problem = difference(y, y_plain, rtol=1e-13)
+        assert problem is None, f"result: {problem}"
+        problem = difference((f, *args), left, rtol=1e-13)
+        assert problem is None, f"the caller's data: {problem}"
+    found = paired(y_bar, y_dot)
+    rtol = 1e-3 if is_single((sample.f, sample.args, y)) else 1e-9
+    scale = max(1.0, abs(expected))
+    assert abs(found - expected) <= rtol * scale, f"forward {found!r}, reverse {expected!r}"
