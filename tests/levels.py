@@ -14,11 +14,16 @@ from tests.structures import difference, fields_of, is_leaf, mapped
 from tests.support import Sample, inner, is_single
 
 
-def random_tangent(x: Any, rng: np.random.Generator, top: bool = True, above: tuple = ()) -> Any:
-    """A tangent of `x`: by field name of objects, ``None`` for what carries none."""
-    if id(x) in above:
-        return None
-    above = (*above, id(x))
+def random_tangent(
+    x: Any, rng: np.random.Generator, top: bool = True, seen: set[int] | None = None
+) -> Any:
+    """A tangent of `x`: by field name of objects, ``None`` for what carries none, or has one at
+    another place already."""
+    above = set() if seen is None else seen
+    if isinstance(x, np.ndarray | list | dict) or hasattr(x, "__dict__"):
+        if id(x) in above:
+            return None
+        above.add(id(x))
     if isinstance(x, np.ndarray) and x.dtype.kind in "fc" or isinstance(x, np.inexact):
         dot = rng.normal(size=x.shape)
         dot = dot + 1j * rng.normal(size=x.shape) if x.dtype.kind == "c" else dot
@@ -59,8 +64,9 @@ def check_forward(sample: Sample) -> None:
     y_plain, left = sample.plain()
     y_bar = sample.y_bar(y_plain)
     rng = np.random.default_rng(1)
+    seen: set[int] = set()
     dots = [
-        None if i in sample.fixed else random_tangent(arg, rng)
+        None if i in sample.fixed else random_tangent(arg, rng, True, seen)
         for i, arg in enumerate(sample.args)
     ]
     sample.reset()

@@ -24,6 +24,7 @@ from adjoint.rules.tangents import filled
 from adjoint.run.accumulate import Poison
 from adjoint.run.dispatch import DECLINED
 from adjoint.run.kinds import fields_of, is_record
+from adjoint.run.memory import missing
 from adjoint.run.seal import PLAIN
 from adjoint.run.views import address_of, bounds_of, is_seen_as_stored, root_of
 
@@ -136,6 +137,9 @@ class Forward(Level):
         elif dot is not None:
             self.below(operator.setitem, mirror.of(y, root), ..., dot)
         return mirror
+
+    def take_over(self, new: Any, old: Any) -> None:
+        self.bind(new, self.tangent(old))
 
     def spoil(self, value: Any, error: Exception) -> Any:
         return self.bind(value, Poison(error))
@@ -367,6 +371,14 @@ class _Mirror:
             return self.poison
         if x is root:
             return self.whole
-        if x.dtype.kind not in "fc" or not is_seen_as_stored(x, root):
+        if x.dtype.kind not in "fc":
             return None
+        if not is_seen_as_stored(x, root):
+            return Poison(
+                missing(
+                    f"a derivative of a view of type {x.dtype} is needed, of an array of type"
+                    f" {root.dtype}",
+                    hint="convert the numbers: x.astype(...)",
+                )
+            )
         return np.ndarray(x.shape, x.dtype, self._flat, address_of(x) - self._low, x.strides)

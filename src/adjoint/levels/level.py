@@ -22,6 +22,8 @@ from adjoint.levels.memory import LevelMemory
 from adjoint.rules.registry import Rules
 from adjoint.run.dispatch import DECLINED, call_keywords
 from adjoint.run.functions import Unit
+from adjoint.run.kinds import by_value
+from adjoint.run.unknown import reached
 
 __all__ = ["Level", "current", "entered", "fresh"]
 
@@ -115,6 +117,28 @@ class Level:
 
     def is_active(self, value: Any) -> bool:
         """Whether this level knows a derivative of a number or an array."""
+        raise NotImplementedError
+
+    def knows(self, *values: Any) -> bool:
+        """Whether this level, or one below, knows a derivative of something in `values`."""
+        parts = [part for part in reached(values) if by_value(part)]
+        return any(any(map(level.is_active, parts)) for level in self.down())
+
+    def down(self) -> Iterator[Level]:
+        """This level and those below."""
+        level: Level | None = self
+        while level is not None:
+            yield level
+            level = level.outer
+
+    def link(self, new: Any, old: Any) -> None:
+        """Note that `new` was made of `old`, without a rule, and is equal to it."""
+        for level in self.down():
+            if level.is_active(old):
+                level.take_over(new, old)
+
+    def take_over(self, new: Any, old: Any) -> None:
+        """Let `new` depend on what is known as `old` depends on it."""
         raise NotImplementedError
 
     def spoil(self, value: Any, error: Exception) -> Any:

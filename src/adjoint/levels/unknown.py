@@ -3,14 +3,16 @@ has a derivative that nobody knows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
+
+import numpy as np
 
 from adjoint.levels.level import Level
 from adjoint.run.kinds import by_value
 from adjoint.run.unknown import needed, reached, region_of
 from adjoint.run.unseen import run_checked
+from adjoint.run.views import root_of
 
 __all__ = ["hides", "run_unknown"]
 
@@ -32,28 +34,25 @@ def run_unknown(
     given = (*inputs, owner)
     y, _, wanted = run_checked(memory, f, region, args, kwargs, () if trusted else given)
     values = list(reached((f, *given)))
+    roots = {id(root_of(x)) for value in given for x in (getattr(value, "obj", value),)
+             if isinstance(x, np.ndarray)}
     known = {id(value) for value in values}
     changed = [value for value in given if id(value) in wanted]
-    for one in _levels(level):
+    for one in level.down():
         if any(one.is_active(value) for value in values if by_value(value)):
             error = needed(f, why, (owner, *inputs, y))
             for value in changed:
                 one.spoil(value, error)
-            if by_value(y) and id(y) not in known:
-                y = one.spoil(y, error)
-            elif not by_value(y):
-                for value in reached((y,)):
-                    if id(value) not in known and by_value(value):
-                        one.spoil(value, error)
+            made = [y] if by_value(y) else [part for part in reached((y,)) if by_value(part)]
+            for value in made:
+                if id(value) in known or (
+                    isinstance(value, np.ndarray) and id(root_of(value)) in roots
+                ):
+                    continue  # it is what went in, or looks at it
+                one.spoil(value, error)
     return y
 
 
 def hides(level: Level, value: Any) -> bool:
     """Whether something that is no number, array or list of them holds what is active."""
     return any(level.is_active(part) for part in reached((value,)) if by_value(part))
-
-
-def _levels(level: Level | None) -> Iterator[Level]:
-    while level is not None:
-        yield level
-        level = level.outer

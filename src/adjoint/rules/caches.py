@@ -7,6 +7,7 @@ no derivative, and what is cached now belongs to this call.
 from __future__ import annotations
 
 import functools
+import operator
 from collections import OrderedDict
 from typing import Any
 
@@ -45,7 +46,7 @@ class _Cache:
         self.f = f  # kept alive, so that nothing else gets its identity
         self.most = f.cache_info().maxsize
         self.typed = hasattr(f, "cache_parameters") and f.cache_parameters()["typed"]
-        self.held: OrderedDict[Any, Evaluation] = OrderedDict()
+        self.held: OrderedDict[Any, Any] = OrderedDict()
         self.hits = self.misses = 0
 
     @classmethod
@@ -66,7 +67,7 @@ class _Cache:
             return parts[0]
         return _Key(parts)
 
-    def look_up(self, key: Any) -> Evaluation | None:
+    def look_up(self, key: Any) -> Any:
         """What is held for a key; it becomes the newest."""
         found = self.held.get(key)
         if found is None:
@@ -76,7 +77,7 @@ class _Cache:
         self.held.move_to_end(key)
         return found
 
-    def keep(self, key: Any, evaluation: Evaluation) -> None:
+    def keep(self, key: Any, evaluation: Any) -> None:
         """Hold a result, unless a call inside the evaluation has done so meanwhile."""
         if self.most is None:
             self.held[key] = evaluation
@@ -138,6 +139,8 @@ def _evaluated(
     known: Evaluation | None,
 ) -> Any:
     memory, given = record[0], (*args, *kwargs.values())
+    if memory.level is not None:
+        return _on_level(memory, f, args, kwargs, cache, key, known)
     if known is None:
         evaluation = Evaluation(memory, f, given)
 
@@ -158,6 +161,28 @@ def _evaluated(
         return (None, None, *known.again_back(given, bars))
 
     record[slot] = again_back
+    return y
+
+
+def _on_level(
+    memory: Memory,
+    f: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    cache: _Cache,
+    key: Any,
+    known: Any,
+) -> Any:
+    """What is held was computed for other arguments, which may be equal and depend on something
+    else: then it is computed again."""
+    given = (*args, *kwargs.values())
+    if known is not None:
+        y, before = known
+        if all(map(operator.is_, given, before)) or not memory.level.knows(given, before):
+            return y
+    y = call_keywords([memory, None], 1, f.__wrapped__, args, kwargs)
+    if known is None:
+        cache.keep(key, (y, given))
     return y
 
 

@@ -20,7 +20,7 @@ from adjoint.rules.registry import Direct, Rules, direct, direct_rule, lookup, t
 from adjoint.run.accumulate import Poison
 from adjoint.run.functions import call_unit, known_unit, unit_of
 from adjoint.run.iterator import Iterator
-from adjoint.run.kinds import by_value, plain_number
+from adjoint.run.kinds import by_value, plain_on
 from adjoint.run.memory import Memory, refused
 from adjoint.run.native import native, watched
 from adjoint.run.reach import reaches
@@ -369,7 +369,7 @@ def _with_care(
         if not subclassed:
             special = f"__{getattr(f, '__name__', '')}__"
             if not any(type(class_attribute(type(arg), special)) is FunctionType for arg in args):
-                args = tuple(map(plain_number, args))  # rules calculate with them
+                args = tuple([plain_on(record[0], x) for x in args])  # rules calculate with them
             return _first_rule(record, slot, f, rules, args, kwargs)
         from adjoint.run.subclasses import apply_to_plain  # it needs what is here
 

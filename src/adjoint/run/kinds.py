@@ -31,6 +31,7 @@ __all__ = [
     "is_record",
     "mapping_behind",
     "plain_number",
+    "plain_on",
     "slot_owner",
     "slots_of",
 ]
@@ -79,6 +80,14 @@ def plain_number(value: Any) -> Any:
         if isinstance(value, kind) and not isinstance(value, np.generic):
             return kind.__pos__(value)
     return value
+
+
+def plain_on(memory: Memory, value: Any) -> Any:
+    """`plain_number`, which has the derivative of `value` on a level, too."""
+    plain = plain_number(value)
+    if plain is not value and memory.level is not None:
+        memory.level.link(plain, value)
+    return plain
 
 
 def fields_of(obj: Any) -> dict[str, Any] | None:

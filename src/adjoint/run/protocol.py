@@ -13,7 +13,8 @@ from numpy import float64, ndarray
 
 from adjoint.rules.registry import direct, direct_rule, lookup
 from adjoint.run.dispatch import DECLINED, call_keywords, linked, run_closure_rules, run_rules
-from adjoint.run.kinds import NUMBERS, plain_number
+from adjoint.run.kinds import NUMBERS, plain_number, plain_on
+from adjoint.run.memory import Memory
 from adjoint.run.native import native
 from adjoint.run.seal import PLAIN, seal_direct
 from adjoint.run.specials import method_rules, special_of
@@ -83,7 +84,7 @@ def _general(record: list[Any], slot: int, op: Any, a: Any, b: Any) -> Any:
     """Operands of any type."""
     if overrides(op, a, b):
         return protocol(record, slot, op, op.__name__.rstrip("_"), a, b)
-    a, b = plain_number(a), plain_number(b)  # the class says nothing of this operator
+    a, b = plain_on(record[0], a), plain_on(record[0], b)  # the class says nothing of this operator
     numbers = is_number(a) and is_number(b)
     if (
         numbers or isinstance(a, ndarray) or isinstance(b, ndarray)
@@ -162,7 +163,7 @@ def base_operator(op: Any, reflected: bool = False) -> Callable[..., Any]:
         if rules is None or modulus:
             return NotImplemented
         if not isinstance(a, ndarray):
-            a, b = plain_number(a), plain_number(b)
+            a, b = plain_on(record[0], a), plain_on(record[0], b)
         f = op if not isinstance(a, ndarray) or type(a) is ndarray else _of_plain(op, reflected)
         if not reflected:
             y = run_closure_rules(record, slot, f, rules, (a, b), {})
@@ -183,7 +184,7 @@ def base_unary(op: Any, special: str) -> Callable[..., Any]:
         if rules is None or not is_number(a):
             return NotImplemented
         f = of_arrays if isinstance(a, ndarray) and type(a) is not ndarray else op
-        y = run_closure_rules(record, slot, f, rules, (plain_number(a),), {})
+        y = run_closure_rules(record, slot, f, rules, (plain_on(record[0], a),), {})
         return NotImplemented if y is DECLINED else y
 
     return run
@@ -210,10 +211,14 @@ def _stands_for_array(value: Any) -> bool:
     return is_number(value) or isinstance(value, list | tuple)
 
 
-def _as_numpy_does(value: Any) -> Any:
+def _as_numpy_does(memory: Memory, value: Any) -> Any:
     """A number of a class that is derived from float counts as one of double precision."""
     plain = plain_number(value)
-    return float64(plain) if type(plain) is float and type(value) is not float else plain
+    if type(plain) is float and type(value) is not float:
+        plain = float64(plain)
+    if plain is not value and memory.level is not None:
+        memory.level.link(plain, value)
+    return plain
 
 
 def _as_they_are(bars: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -322,7 +327,7 @@ def special_method(inner: list[Any], kind: type, special: str, operands: tuple[A
                 return y
             if special in _BY_SPECIAL and all(map(_stands_for_array, operands)):
                 ufunc, swapped = _BY_SPECIAL[special]
-                numbers = tuple(map(_as_numpy_does, operands))
+                numbers = tuple([_as_numpy_does(inner[0], x) for x in operands])
                 arrange = _exchanged if swapped else _as_they_are
                 given = numbers[::-1] if swapped else numbers
                 return linked(inner, 1, arrange, call_keywords, ufunc, given, {})
@@ -369,7 +374,7 @@ def unary(op: Any, name: str) -> Callable[..., Any]:
 
     def run(record: list[Any], slot: int, a: Any) -> Any:
         if is_number(a) and (type(a) in PLAIN or not python_method(type(a), special)):
-            rules, a = lookup(op), plain_number(a)
+            rules, a = lookup(op), plain_on(record[0], a)
             if rules is not None:
                 y = run_closure_rules(record, slot, op, rules, (a,), {})
                 if y is not DECLINED:

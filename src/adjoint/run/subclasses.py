@@ -60,7 +60,9 @@ def apply_to_plain(
     if not by_value(found) or not _same(found, y):
         record[slot] = blank
         return DECLINED
-    if is_subclassed(y):
+    if memory.level is not None:
+        memory.level.link(y, found)
+    elif is_subclassed(y):
         record[slot] = _of_class(memory, record[slot], y, args)
         adopt(record, slot, y, args)
     return y
