@@ -42,14 +42,14 @@ def _updater(op: Any, plain: Any) -> Callable[..., Any]:
     def run(record: list[Any], slot: int, x: Any, value: Any) -> Any:
         if type(x) in PLAIN and type(x) is not np.ndarray:
             return plain(record, slot, x, value)
-        if isinstance(x, np.ndarray):
-            return record[0].level.update(record, slot, op, plain, otherwise, x, value)
         return otherwise(record, slot, x, value)
 
     run.__name__ = op.__name__
     return run
 
 
+PLAIN_OPERATORS: dict[Any, Callable[..., Any]] = {}
+"""By the operator in place: what runs the plain one."""
 _plain_neg = unary(operator.neg, "neg")
 
 
@@ -77,6 +77,7 @@ def _tables() -> tuple[dict[Any, Any], dict[str, Any]]:
         op = getattr(operator, name)
         entries[op] = _binary(op)
         in_place = getattr(operator, f"i{name.rstrip('_')}")
+        PLAIN_OPERATORS[in_place] = entries[op]
         entries[in_place] = _updater(in_place, entries[op])
     entries[operator.neg] = _plain_neg
     return entries, {**REVERSE_RUNTIME, "iterate": iterate}
@@ -93,6 +94,14 @@ def _as_leveled(op: Any, run: Any) -> None:
         return run(record, slot, *args) if len(args) == 2 else NotImplemented
 
 
+@leveled(operator.neg)
+def _(level: Any, record: list[Any], slot: int, *args: Any) -> Any:
+    return _plain_neg(record, slot, *args) if len(args) == 1 else NotImplemented
+
+
 for _name in ARITHMETIC:
+    _special = f"__i{_name.rstrip('_')}__"
+    if hasattr(np.ndarray, _special):
+        _as_leveled((np.ndarray, _special), ENTRIES[getattr(operator, f"i{_name.rstrip('_')}")])
     for _op in (getattr(operator, _name), getattr(operator, f"i{_name.rstrip('_')}")):
         _as_leveled(_op, ENTRIES[_op])

@@ -19,6 +19,7 @@ import numpy as np
 from adjoint.errors import ArgumentError
 from adjoint.levels.level import Level, fresh
 from adjoint.levels.unknown import hides
+from adjoint.rules.projection import SEQUENCES
 from adjoint.rules.registry import Rules
 from adjoint.rules.tangents import filled
 from adjoint.run.accumulate import Poison
@@ -61,7 +62,7 @@ class Forward(Level):
         known = self._numbers.get(id(x))
         if known is not None:
             return known[1]
-        if isinstance(x, list | tuple):
+        if isinstance(x, SEQUENCES):
             dots = [self.tangent(part) for part in x]
             found = next((dot for dot in dots if type(dot) is Poison), None)
             if found is not None:
@@ -224,7 +225,7 @@ class Forward(Level):
 
     def _hides(self, arg: Any) -> bool:
         """Whether an operand holds what is active where a rule would not see it."""
-        if isinstance(arg, list | tuple):
+        if isinstance(arg, SEQUENCES):
             return any(type(part) not in PLAIN and self._hides(part) for part in arg)
         return type(arg) not in INACTIVE and hides(self, arg)
 

@@ -10,6 +10,7 @@ needs no rule, and two levels cannot take each other's derivatives for their own
 
 from __future__ import annotations
 
+import copy
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,9 +21,11 @@ import numpy as np
 
 from adjoint.levels.memory import LevelMemory
 from adjoint.rules.registry import Rules
+from adjoint.run.arrays import refuse_objects
 from adjoint.run.dispatch import DECLINED, call_keywords
 from adjoint.run.functions import Unit
 from adjoint.run.kinds import by_value
+from adjoint.run.memory import refuse_names_twice
 from adjoint.run.unknown import reached
 
 __all__ = ["Level", "current", "entered", "fresh"]
@@ -156,28 +159,15 @@ class Level:
         raise NotImplementedError
 
     def update(
-        self,
-        record: list[Any],
-        slot: int,
-        op: Any,
-        plain: Callable[..., Any],
-        otherwise: Callable[..., Any],
-        x: np.ndarray[Any, Any],
-        value: Any,
+        self, record: list[Any], slot: int, op: Any, x: np.ndarray[Any, Any], value: Any
     ) -> Any:
         """``x op= value``: what the plain operation gives, written into `x`."""
-        from adjoint.run.arrays import refuse_objects
-        from adjoint.run.memory import refuse_names_twice
-        from adjoint.run.specials import class_attribute
+        from adjoint.levels.entries import PLAIN_OPERATORS  # they need the levels
 
-        if type(x) is not np.ndarray and (
-            type(class_attribute(type(x), f"__{op.__name__}__")) is FunctionType
-        ):
-            return otherwise(record, slot, x, value)
         refuse_objects(x)
         refuse_names_twice(x)
         self.memory.mark_written(x)
-        y = plain(record, slot, np.ndarray.view(x, np.ndarray), value)
+        y = PLAIN_OPERATORS[op](record, slot, x, value)
         if np.shape(y) != x.shape or not np.can_cast(np.result_type(y), x.dtype, "same_kind"):
             return op(x, value)  # NumPy's own message
         self.write(x, ..., y)
@@ -192,6 +182,6 @@ def fresh(y: Any) -> Any:
         return complex(y.real, y.imag)
     if isinstance(y, np.ndarray):
         return y.copy()
-    return type(y)(y)
+    return type(y)(y) if type(y).__module__ == "numpy" else copy.copy(y)
 
 

@@ -69,6 +69,8 @@ def _best(best: Any) -> None:
     def _(dots, xs):
         y = best(xs)
         ties = [i for i, x in enumerate(xs) if x == y]
+        if len(ties) == 1:
+            return y, dots[0][ties[0]]
         y_dot = None
         for i in ties:
             if dots[0][i] is not None:

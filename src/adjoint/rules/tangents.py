@@ -28,13 +28,19 @@ def forward(f: Callable[..., Any], slopes: Slopes) -> Rule:
         if values is None:
             return NotImplemented
         y = f(*operands)
+        if type(y) is float:
+            return y, tangent(dots, y, operands, values)
+        with np.errstate(all="ignore"):  # what the slopes meet is no warning of the user's
+            return y, tangent(dots, y, operands, values)
+
+    def tangent(dots: Any, y: Any, operands: Any, values: Any) -> Any:
         y_dot = None
         for p, dot, x in zip(partials, dots, operands, strict=True):
             if p is None or dot is None:
                 continue
             term = _product(_slope(p, y, values), filled(dot, x), slopes)
             y_dot = term if y_dot is None else y_dot + term
-        return y, y_dot if y_dot is None else like_result(y_dot, y)
+        return y_dot if y_dot is None else like_result(y_dot, y)
 
     return with_arity(rule, len(partials), "dots")
 

@@ -12,7 +12,7 @@ from adjoint.rules.registry import lookup
 from adjoint.run.accumulate import accumulate
 from adjoint.run.dispatch import DECLINED, call_keywords, is_inert, linked, run_rules
 from adjoint.run.going import check_finalizer
-from adjoint.run.kinds import by_value
+from adjoint.run.kinds import by_value, plain_on
 from adjoint.run.memory import Memory
 from adjoint.run.native import watched
 from adjoint.run.reach import has_code
@@ -140,8 +140,12 @@ def _of_builtin_base(
         return _simple_namespace(record, slot, args, kwargs)
     if issubclass(cls, float) and len(args) == 1 and not kwargs and by_value(args[0]):
         record[slot] = lambda y_bar: (None, y_bar)
-        return cls(*args) if not _has_init(cls) else _number(record, slot, cls, args)
+        if not _has_init(cls):
+            return _linked(memory, cls(*args), float, args, kwargs)
+        return _number(record, slot, cls, args)
     if issubclass(cls, complex) and cls.__new__ is complex.__new__:
+        if memory.level is not None:
+            return _linked(memory, cls(*args, **kwargs), complex, args, kwargs)
         call_keywords(record, slot, complex, args, kwargs)
         return cls(*args, **kwargs)
     if issubclass(cls, BaseException):
@@ -196,7 +200,19 @@ def _number(record: list[Any], slot: int, cls: Any, args: tuple[Any, ...]) -> An
         return None, accumulate(y_bar, bars[1])
 
     record[slot] = number_back
-    return _init(inner, 1, cls.__new__(cls, *args), cls, args, {})
+    made = _linked(memory, cls.__new__(cls, *args), float, args, {})
+    return _init(inner, 1, made, cls, args, {})
+
+
+def _linked(
+    memory: Memory, made: Any, base: type, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """A number of a class derived from `base`, which depends on what that makes of the
+    arguments."""
+    if memory.level is not None:
+        plain = [plain_on(memory, arg) for arg in args]
+        memory.level.link(made, memory.level.run(base, *plain, **kwargs))
+    return made
 
 
 def _exception(

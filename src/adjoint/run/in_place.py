@@ -39,6 +39,8 @@ def updater(
 
         def update(record: list[Any], slot: int, x: Any, value: Any) -> Any:
             if type(x) is ndarray:
+                if record[0].level is not None:
+                    return record[0].level.update(record, slot, op, x, value)
                 return _update_in_place(record, slot, op, plain, x, value)
             if isinstance(x, ndarray):
                 return _update_subclass(record, slot, op, update, otherwise, x, value)
@@ -103,8 +105,10 @@ def _short_updater(
     owns its memory, with another one, is worth a way of its own."""
 
     def update(record: list[Any], slot: int, x: Any, value: Any) -> Any:
-        if type(x) is not ndarray or x.dtype is not FLOAT64:
+        if type(x) is not ndarray or x.dtype is not FLOAT64 or record[0].level is not None:
             if type(x) is ndarray:
+                if record[0].level is not None:
+                    return record[0].level.update(record, slot, op, x, value)
                 return _update_in_place(record, slot, op, plain, x, value)
             if isinstance(x, ndarray):
                 return _update_subclass(record, slot, op, update, otherwise, x, value)

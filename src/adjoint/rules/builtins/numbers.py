@@ -16,7 +16,7 @@ from adjoint.rules.projection import is_numeric, project, projector
 from adjoint.rules.registry import frule, non_differentiable, primitive, rrule, substitute
 from adjoint.run.accumulate import Poison
 from adjoint.run.conversion import check_number
-from adjoint.run.kinds import plain_number
+from adjoint.run.kinds import plain_number, plain_on
 from adjoint.run.specials import special_of
 
 
@@ -98,6 +98,8 @@ def _(*args):
 
 @frule.register(float)
 def _(dots, *args):
+    if args and type(getattr(type(args[0]), "__float__", None)) is FunctionType:
+        return NotImplemented
     if not args or dots[0] is None:
         return float(*args), None
     return float(*args), float(dots[0])
@@ -128,6 +130,11 @@ def _(record: list[Any], slot: int, cls: Any, /, *args: Any) -> Any:
     """Of a class of its own: the number that it is made of, whatever the class does with it."""
     if len(args) != 1 or not is_numeric(plain_number(args[0])) or np.ndim(args[0]):
         return NotImplemented
+    level = record[0].level
+    if level is not None:
+        made = float.__new__(cls, *args)
+        level.link(made, level.run(float, plain_on(record[0], args[0])))
+        return made
     to_x = projector(args[0])
 
     def new_back(y_bar: Any) -> tuple[Any, ...]:

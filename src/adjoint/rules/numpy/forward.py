@@ -109,7 +109,8 @@ class _Plan:
             self._nested and not isinstance(y, list | tuple) and _is_rounded(y, values)
         ):
             return y, None
-        y_dot = self._function(tangents, y, *seen, **kwargs)
+        with np.errstate(all="ignore"):  # what the tangent meets is no warning of the user's
+            y_dot = self._function(tangents, y, *seen, **kwargs)
         return NotImplemented if y_dot is NotImplemented else (y, fitted(y_dot, y))
 
     def _dense(self, dot: Any, x: Any) -> Any:
