@@ -12,22 +12,20 @@ import operator
 import sys
 from collections.abc import Callable
 from typing import Any
-from weakref import ref as weakref
 
 import numpy as np
 
 from adjoint.errors import ArgumentError
 from adjoint.levels.level import Level, fresh
+from adjoint.levels.mirror import Mirrors
 from adjoint.levels.unknown import hides
 from adjoint.rules.projection import SEQUENCES
 from adjoint.rules.registry import Rules
 from adjoint.rules.tangents import filled
 from adjoint.run.accumulate import Poison
 from adjoint.run.dispatch import DECLINED
-from adjoint.run.kinds import fields_of, is_record
-from adjoint.run.memory import missing
 from adjoint.run.seal import PLAIN
-from adjoint.run.views import address_of, bounds_of, is_seen_as_stored, root_of
+from adjoint.run.views import root_of
 
 __all__ = ["Forward"]
 
@@ -45,7 +43,7 @@ class Forward(Level):
     def __init__(self, outer: Level | None) -> None:
         super().__init__(outer)
         self._numbers: dict[int, tuple[Any, Any]] = {}
-        self._arrays: dict[int, _Mirror] = {}
+        self._mirrors = Mirrors()
         self._limit = MANY
 
     # ---- what is known ---------------------------------------------------------------------------
@@ -58,7 +56,7 @@ class Forward(Level):
         if type(x) in INACTIVE:
             return None
         if isinstance(x, ndarray):
-            return self._of_array(x) if self._arrays else None
+            return self._mirrors.of(x)
         known = self._numbers.get(id(x))
         if known is not None:
             return known[1]
@@ -69,11 +67,6 @@ class Forward(Level):
                 return found
             return None if all(dot is None for dot in dots) else dots
         return None
-
-    def _of_array(self, x: Any) -> Any:
-        root = x if x.base is None else root_of(x)
-        mirror = self._arrays.get(id(root))
-        return None if mirror is None else mirror.of(x, root)
 
     # ---- what is learned -------------------------------------------------------------------------
 
@@ -92,7 +85,7 @@ class Forward(Level):
         if known is not None:
             if known[1] is dot:
                 return y
-            y = self._own(y)
+            y = self.own(y)
         self._numbers[id(y)] = (y, dot)
         if len(self._numbers) > self._limit:
             self._let_go()
@@ -105,7 +98,7 @@ class Forward(Level):
             return y
         return type(y)(*parts) if hasattr(y, "_fields") else type(y)(parts)
 
-    def _own(self, y: Any) -> Any:
+    def own(self, y: Any) -> Any:
         """The same number or array with an identity of its own, here and on every level below."""
         return fresh(y) if self.outer is None else self.outer.run(fresh, y)
 
@@ -119,25 +112,21 @@ class Forward(Level):
     def _bind_array(self, y: Any, dot: Any) -> Any:
         if y.dtype.kind not in "fc":
             return y
-        root = root_of(y)
-        mirror = self._arrays.get(id(root))
-        if mirror is not None:
-            if type(dot) is Poison:
-                mirror.poison = dot
-            return y  # a view of what is known
-        self._mirror(root, y, dot)
-        return y
+        mirror = self._mirrors.find(root_of(y))
+        if mirror is None:
+            self._mirror(y, dot)
+        elif type(dot) is Poison:
+            mirror.poison = dot
+        return y  # if there was one, it is a view of what is known
 
-    def _mirror(self, root: Any, y: Any, dot: Any) -> _Mirror:
-        """A tangent of all of `root`, of which `y` is the part that has one."""
-        arrays, key = self._arrays, id(root)
-        mirror = _Mirror(root, lambda _: arrays.pop(key, None))
-        arrays[key] = mirror
+    def _mirror(self, y: Any, dot: Any) -> None:
+        """Begin to know the memory that `y` looks at."""
+        root = root_of(y)
+        mirror = self._mirrors.make(root)
         if type(dot) is Poison:
             mirror.poison = dot
-        elif dot is not None:
+        else:
             self.below(operator.setitem, mirror.of(y, root), ..., dot)
-        return mirror
 
     def take_over(self, new: Any, old: Any) -> None:
         self.bind(new, self.tangent(old))
@@ -148,9 +137,7 @@ class Forward(Level):
     def seed(self, value: Any, dot: Any) -> Any:
         """Note the tangent that an argument is given."""
         if isinstance(value, ndarray):
-            root = root_of(value)
-            mirror = self._arrays.get(id(root)) or self._mirror(root, None, None)
-            part = mirror.of(value, root)
+            part = self._mirrors.made(value)
             if np.any(part) and not np.array_equal(part, dot):
                 raise ArgumentError(
                     "the same array is given with two different tangents",
@@ -162,20 +149,9 @@ class Forward(Level):
 
     def constant(self, x: Any) -> Any:
         """Numbers of `x` as ones that have no tangent."""
-        if isinstance(x, ndarray):
-            return x  # a copy, of which nothing is known
-        if isinstance(x, float | complex | np.inexact):
-            return self._own(x)
-        if isinstance(x, list):
-            return [self.constant(part) for part in x]
-        if isinstance(x, tuple):
-            parts = [self.constant(part) for part in x]
-            return x._make(parts) if hasattr(x, "_make") else tuple(parts)
-        if isinstance(x, dict):
-            return {key: self.constant(part) for key, part in x.items()}
-        if is_record(x) and (fields := fields_of(x)) is not None:
-            fields.update({key: self.constant(part) for key, part in fields.items()})
-        return x
+        from adjoint.levels.rules import as_constant  # they need the levels
+
+        return as_constant(self, x)
 
     def hooked(self, on_cotangent: Any, x: Any) -> Any:
         """Hooks see cotangents only."""
@@ -235,7 +211,7 @@ class Forward(Level):
             return self._constant(y, args, dots)
         for arg in args:
             if arg is y and self.tangent(arg) is not dot and not isinstance(y, list | tuple):
-                y = self._own(y)
+                y = self.own(y)
                 break
         return self.bind(y, dot)
 
@@ -243,7 +219,7 @@ class Forward(Level):
         """A result without tangent: not that of the operand that it may be."""
         for arg, dot in zip(args, dots, strict=False):
             if arg is y and dot is not None and not isinstance(y, list | tuple):
-                return self._own(y)
+                return self.own(y)
         return y
 
     def _by_reverse_rule(
@@ -272,7 +248,7 @@ class Forward(Level):
 
     def read(self, x: Any, index: Any) -> Any:
         y = self.below(_item_of(x), x, index)
-        dot = self._of_array(x) if self._arrays else None
+        dot = self._mirrors.of(x)
         if dot is None or (isinstance(y, ndarray) and root_of(y) is root_of(x)):
             return y
         if type(dot) is Poison:
@@ -281,19 +257,18 @@ class Forward(Level):
 
     def write(self, x: Any, index: Any, value: Any) -> None:
         dot = self.tangent(value)
-        mirrored = self._of_array(x) if self._arrays else None
+        mirrored = self._mirrors.of(x)
         if dot is None and mirrored is None:
             self.below(operator.setitem, x, index, value)
             return
         if x.dtype.kind not in "fc" or type(mirrored) is Poison:
             self.below(operator.setitem, x, index, value)
             return
-        root = root_of(x)
         if mirrored is None:
-            mirrored = self._mirror(root, None, None).of(x, root)
+            mirrored = self._mirrors.made(x)
         if type(dot) is Poison:
-            self._arrays[id(root)].poison = dot
-        else:
+            self._bind_array(x, dot)
+        elif type(mirrored) is not Poison:
             self.below(_write_tangent, mirrored, index, dot, value)
         self.below(operator.setitem, x, index, value)
 
@@ -349,37 +324,3 @@ def _inner(bars: Any, dots: Any) -> Any:
         else:
             total = total + np.sum(np.real(np.conj(bar) * dot))
     return total
-
-
-class _Mirror:
-    """The tangent of the memory of one array."""
-
-    __slots__ = ("_flat", "_low", "_ref", "poison", "whole")
-
-    def __init__(self, root: Any, gone: Callable[[Any], Any]) -> None:
-        self._ref = weakref(root, gone)
-        self.poison: Poison | None = None
-        low, high = bounds_of(root)
-        self._low = low
-        self._flat = np.zeros(-(-(high - low) // root.itemsize), root.dtype)
-        self.whole = np.ndarray(
-            root.shape, root.dtype, self._flat, address_of(root) - low, root.strides
-        )
-
-    def of(self, x: Any, root: Any) -> Any:
-        """The part that belongs to a view."""
-        if self.poison is not None:
-            return self.poison
-        if x is root:
-            return self.whole
-        if x.dtype.kind not in "fc":
-            return None
-        if not is_seen_as_stored(x, root):
-            return Poison(
-                missing(
-                    f"a derivative of a view of type {x.dtype} is needed, of an array of type"
-                    f" {root.dtype}",
-                    hint="convert the numbers: x.astype(...)",
-                )
-            )
-        return np.ndarray(x.shape, x.dtype, self._flat, address_of(x) - self._low, x.strides)

@@ -11,6 +11,7 @@ from adjoint.levels.level import Level
 from adjoint.operators import hook, stop_gradient
 from adjoint.rules.registry import frule, leveled, lookup, rrule
 from adjoint.run.detach import detached
+from adjoint.run.kinds import fields_of, is_record
 
 __all__: list[str] = []
 
@@ -136,3 +137,19 @@ def _(level: Level, record: Any, slot: int, on_cotangent: Any, x: Any) -> Any:
     return level.hooked(on_cotangent, x)
 
 
+
+
+def as_constant(level: Any, x: Any) -> Any:
+    """Numbers of `x` as ones that the level knows nothing of; arrays in it are copies already."""
+    if isinstance(x, float | complex | np.inexact):
+        return level.own(x)
+    if isinstance(x, list):
+        return [as_constant(level, part) for part in x]
+    if isinstance(x, tuple):
+        parts = [as_constant(level, part) for part in x]
+        return x._make(parts) if hasattr(x, "_make") else tuple(parts)
+    if isinstance(x, dict):
+        return {key: as_constant(level, part) for key, part in x.items()}
+    if is_record(x) and (fields := fields_of(x)) is not None:
+        fields.update({key: as_constant(level, part) for key, part in fields.items()})
+    return x

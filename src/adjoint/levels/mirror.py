@@ -1,0 +1,87 @@
+"""Arrays beside arrays: for the memory of each a memory of the same layout, so that every view of
+the one has its view of the other."""
+
+from __future__ import annotations
+
+from typing import Any
+from weakref import ref as weakref
+
+import numpy as np
+
+from adjoint.run.accumulate import Poison
+from adjoint.run.memory import missing
+from adjoint.run.views import address_of, bounds_of, is_seen_as_stored, root_of
+
+__all__ = ["Mirror", "Mirrors"]
+
+
+class Mirror:
+    """What stands beside the memory of one array: zeros at first.
+
+    Attributes
+    ----------
+    poison
+        Set where what should stand here is not known.
+    """
+
+    __slots__ = ("_flat", "_low", "_whole", "owner", "poison")
+
+    def __init__(self, root: Any, owner: Any) -> None:
+        self.owner = owner
+        self.poison: Poison | None = None
+        low, high = bounds_of(root)
+        self._low = low
+        self._flat = np.zeros(-(-(high - low) // root.itemsize), root.dtype)
+        self._whole = np.ndarray(
+            root.shape, root.dtype, self._flat, address_of(root) - low, root.strides
+        )
+
+    def of(self, x: Any, root: Any) -> Any:
+        """The part that belongs to a view; ``None`` for one of integers."""
+        if self.poison is not None:
+            return self.poison
+        if x is root:
+            return self._whole
+        if x.dtype.kind not in "fc":
+            return None
+        if not is_seen_as_stored(x, root):
+            return Poison(
+                missing(
+                    f"a derivative of a view of type {x.dtype} is needed, of an array of type"
+                    f" {root.dtype}",
+                    hint="convert the numbers: x.astype(...)",
+                )
+            )
+        return np.ndarray(x.shape, x.dtype, self._flat, address_of(x) - self._low, x.strides)
+
+
+class Mirrors:
+    """The mirrors of some arrays, which live as long as these do."""
+
+    __slots__ = ("_by_root",)
+
+    def __init__(self) -> None:
+        self._by_root: dict[int, Mirror] = {}
+
+    def of(self, x: Any) -> Any:
+        """What stands beside `x`; ``None`` if nothing does."""
+        if not self._by_root:
+            return None
+        root = x if x.base is None else root_of(x)
+        mirror = self._by_root.get(id(root))
+        return None if mirror is None else mirror.of(x, root)
+
+    def find(self, root: Any) -> Mirror | None:
+        """The mirror of an array that owns its memory."""
+        return self._by_root.get(id(root))
+
+    def make(self, root: Any) -> Mirror:
+        """A mirror of zeros."""
+        by_root, key = self._by_root, id(root)
+        mirror = by_root[key] = Mirror(root, weakref(root, lambda _: by_root.pop(key, None)))
+        return mirror
+
+    def made(self, x: Any) -> Any:
+        """What stands beside `x`, made if need be."""
+        root = root_of(x)
+        return (self._by_root.get(id(root)) or self.make(root)).of(x, root)

@@ -1,0 +1,376 @@
+"""The level of reverse mode: a tape of what was done, run backwards.
+
+The innermost reverse mode of a nest runs as generated code (`adjoint.run`); this one stands on
+other levels, or has others on it. Cotangents of numbers are kept by the identity of the number.
+Those of arrays belong to their memory, as tangents do (`adjoint.levels.forward`): a view of an
+array adds to its part, and a write takes the part and leaves zero. What a write overwrote is put
+back before the sweep goes on, for pullbacks look at what arrays held.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from adjoint.levels.level import Level, fresh
+from adjoint.levels.mirror import Mirrors
+from adjoint.levels.unknown import hides
+from adjoint.rules.projection import SEQUENCES, project
+from adjoint.rules.registry import Rules
+from adjoint.run.accumulate import Poison
+from adjoint.run.dispatch import DECLINED
+from adjoint.run.seal import PLAIN
+from adjoint.run.views import is_fancy, root_of
+
+__all__ = ["Tape"]
+
+ndarray = np.ndarray
+INACTIVE = frozenset({int, bool, str, bytes, type(None), slice, type, range, np.dtype})
+"""Types of operands that have no cotangent."""
+
+Node = Callable[["Sweep"], None]
+
+
+class Tape(Level):
+    """What was done with the values that depend on the inputs, in order."""
+
+    def __init__(self, outer: Level | None) -> None:
+        super().__init__(outer)
+        self._numbers: dict[int, Any] = {}
+        self._roots: dict[int, Any] = {}
+        self._nodes: list[Node] = []
+        self._writes: list[tuple[Any, Any, list[Any]]] = []
+
+    # ---- what is known ---------------------------------------------------------------------------
+
+    def is_active(self, value: Any) -> bool:
+        if isinstance(value, ndarray):
+            return bool(self._roots) and id(root_of(value)) in self._roots
+        return id(value) in self._numbers
+
+    def _depends(self, arg: Any) -> bool:
+        if type(arg) in INACTIVE:
+            return False
+        if isinstance(arg, SEQUENCES):
+            return any(map(self._depends, arg))
+        return self.is_active(arg)
+
+    def note(self, y: Any) -> Any:
+        """Note a new number or array that depends on the inputs; returns it, or one of its own."""
+        if type(y) in INACTIVE:
+            return y
+        if isinstance(y, ndarray):
+            if y.dtype.kind in "fc":
+                root = root_of(y)
+                self._roots[id(root)] = root
+            return y
+        if not isinstance(y, float | complex | np.inexact):
+            return y
+        if id(y) in self._numbers:
+            y = self.own(y)
+        self._numbers[id(y)] = y
+        return y
+
+    def own(self, y: Any) -> Any:
+        """The same number with an identity of its own, here and on every level below."""
+        return fresh(y) if self.outer is None else self.outer.run(fresh, y)
+
+    def seed(self, value: Any, _: Any) -> Any:
+        """Note an argument."""
+        return self.note(value)
+
+    def take_over(self, new: Any, old: Any) -> None:
+        if isinstance(new, ndarray) and self.is_active(new):
+            return
+        self.note(new)
+        self._nodes.append(lambda sweep: sweep.add(old, sweep.take(new)))
+
+    def spoil(self, value: Any, error: Exception) -> Any:
+        bad = Poison(error)
+        if isinstance(value, ndarray) and self.is_active(value):
+            self._nodes.append(lambda sweep: sweep.spoil(value, bad))
+            return value
+        value = self.note(value)
+
+        def node(sweep: Sweep) -> None:
+            if sweep.take(value) is not None:
+                raise error
+
+        self._nodes.append(node)
+        return value
+
+    def constant(self, x: Any) -> Any:
+        """Numbers of `x` as ones that have no derivative."""
+        from adjoint.levels.rules import as_constant
+
+        return as_constant(self, x)
+
+    # ---- operations ------------------------------------------------------------------------------
+
+    def apply(
+        self,
+        record: Any,
+        slot: int,
+        f: Any,
+        rules: Rules,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> Any:
+        given = (*args, *kwargs.values())
+        if not any(map(self._depends, given)):
+            if any(type(arg) not in PLAIN and self._hides(arg) for arg in given):
+                return DECLINED
+            for rule in rules.rrules:
+                if rule.accepts(args, kwargs):
+                    return self.below(f, *args, **kwargs)
+            return DECLINED
+        for rule in rules.rrules:
+            if rule.accepts(args, kwargs):
+                operands, rest = rule.arrange(args, kwargs) if kwargs else (args, kwargs)
+                if any(map(self._depends, rest.values())) and not rule.keyword_bars:
+                    continue
+                operands = tuple(map(_kept, operands))
+                result = self.below(rule.function, *operands, **rest)
+                if result is not NotImplemented:
+                    y, back = result
+                    return self._recorded(y, back, operands, rest if rule.keyword_bars else {})
+        return DECLINED
+
+    def _hides(self, arg: Any) -> bool:
+        if isinstance(arg, SEQUENCES):
+            return any(type(part) not in PLAIN and self._hides(part) for part in arg)
+        return type(arg) not in INACTIVE and hides(self, arg)
+
+    def _recorded(
+        self, y: Any, back: Callable[[Any], Any], args: tuple[Any, ...], named: dict[str, Any]
+    ) -> Any:
+        """Note the result of a rule and its pullback."""
+        if isinstance(y, ndarray) and y.dtype.kind in "fc" and id(root_of(y)) in self._roots:
+            return y  # a view of what is known
+        y = self._own_parts(y, args)
+
+        def node(sweep: Sweep) -> None:
+            y_bar = sweep.take(y)
+            if y_bar is None:
+                return
+            bars = self.below(back, y_bar)
+            if named:
+                *bars, by_name = bars
+                for name, arg in named.items():
+                    sweep.add(arg, by_name.get(name))
+            for arg, bar in zip(args, bars[1:], strict=False):
+                sweep.add(arg, bar)
+
+        self._nodes.append(node)
+        return y
+
+    def _own_parts(self, y: Any, args: tuple[Any, ...]) -> Any:
+        if isinstance(y, list | tuple):
+            parts = [self._own_parts(part, args) for part in y]
+            if all(new is old for new, old in zip(parts, y, strict=True)):
+                return y
+            return type(y)(*parts) if hasattr(y, "_fields") else type(y)(parts)
+        if any(arg is y for arg in args) and isinstance(y, float | complex | np.inexact):
+            y = self.own(y)
+        return self.note(y)
+
+    # ---- arrays ----------------------------------------------------------------------------------
+
+    def read(self, x: Any, index: Any) -> Any:
+        get = operator.getitem if type(x) is ndarray else ndarray.__getitem__
+        y = self.below(get, x, index)
+        if not self.is_active(x) or (isinstance(y, ndarray) and root_of(y) is root_of(x)):
+            return y
+        y, index = self.note(y), _kept_index(index)
+
+        def node(sweep: Sweep) -> None:
+            y_bar = sweep.take(y)
+            if y_bar is not None:
+                sweep.add_part(x, index, y_bar)
+
+        self._nodes.append(node)
+        return y
+
+    def write(self, x: Any, index: Any, value: Any) -> None:
+        depends = self._depends(value)
+        index = _kept_index(index)
+        part = x[index]
+        saved = self.below(np.array, x if part is x else self.below(operator.getitem, x, index))
+        if x.dtype.kind in "fc" and (depends or self.is_active(x)):
+            self.note(x)
+            kept = _kept(value)
+
+            def node(sweep: Sweep) -> None:
+                sweep.exchange(x, index, entry)
+                bar = sweep.take_part(x, index)
+                if bar is not None and depends:
+                    sweep.add(value, self.below(_to_value, bar, kept))
+        else:
+
+            def node(sweep: Sweep) -> None:
+                sweep.exchange(x, index, entry)
+
+        entry = [saved]
+        self.below(operator.setitem, x, index, value)
+        self._writes.append((x, index, entry))
+        self._nodes.append(node)
+
+    # ---- the sweep -------------------------------------------------------------------------------
+
+    def sweep(self, deposit: Callable[[Sweep], None]) -> Sweep:
+        """Run backwards what was done, from the cotangents that `deposit` adds; memory is as it was
+        left, afterwards."""
+        sweep = Sweep(self)
+        deposit(sweep)
+        try:
+            for node in reversed(self._nodes):
+                node(sweep)
+        finally:
+            sweep.restore()
+        return sweep
+
+
+class Sweep:
+    """The cotangents of one reverse sweep."""
+
+    def __init__(self, tape: Tape) -> None:
+        self._tape = tape
+        self._numbers: dict[int, Any] = {}
+        self._mirrors = Mirrors()
+        self._exchanged: list[tuple[Any, Any, list[Any]]] = []
+
+    def add(self, value: Any, bar: Any) -> None:
+        """Add to the cotangent of a number, an array, or the parts of a list."""
+        if bar is None or type(value) in INACTIVE:
+            return
+        if isinstance(value, SEQUENCES):
+            for part, part_bar in zip(value, bar, strict=True):
+                self.add(part, part_bar)
+            return
+        if not self._tape.is_active(value):
+            return
+        if isinstance(value, ndarray):
+            self.add_part(value, ..., bar)
+            return
+        old = self._numbers.get(id(value))
+        self._numbers[id(value)] = (
+            bar if old is None else self._tape.below(operator.add, old, bar)
+        )
+
+    def add_part(self, x: Any, index: Any, bar: Any) -> None:
+        """Add to the cotangent of ``x[index]``."""
+        mirrored = self._mirrors.made(x)
+        if type(mirrored) is Poison:
+            raise mirrored.error
+        self._tape.below(_add_into, mirrored, index, bar)
+
+    def take(self, value: Any) -> Any:
+        """Take the cotangent of a result: nothing before it knows of it."""
+        if isinstance(value, list | tuple):
+            bars = [self.take(part) for part in value]
+            return None if all(bar is None for bar in bars) else bars
+        if isinstance(value, ndarray):
+            return self.take_part(value, ...)
+        return self._numbers.pop(id(value), None)
+
+    def take_part(self, x: Any, index: Any) -> Any:
+        mirrored = self._mirrors.of(x)
+        if mirrored is None:
+            return None
+        if type(mirrored) is Poison:
+            raise mirrored.error
+        return self._tape.below(_taken, mirrored, index)
+
+    def spoil(self, x: Any, bad: Poison) -> None:
+        if self.take_part(x, ...) is not None:
+            raise bad.error
+
+    def read(self, value: Any) -> Any:
+        """The cotangent of an input, left where it is."""
+        if isinstance(value, ndarray):
+            mirrored = self._mirrors.of(value)
+            if type(mirrored) is Poison:
+                raise mirrored.error
+            return None if mirrored is None else self._tape.below(np.array, mirrored)
+        return self._numbers.get(id(value))
+
+    # ---- what writes overwrote -------------------------------------------------------------------
+
+    def exchange(self, x: Any, index: Any, entry: list[Any]) -> None:
+        """Put back what a write overwrote, and keep what it wrote."""
+        below = self._tape.below
+        now = below(np.array, below(operator.getitem, x, index))
+        below(operator.setitem, x, index, entry[0])
+        entry[0] = now
+        self._exchanged.append((x, index, entry))
+
+    def restore(self) -> None:
+        """Make the writes again."""
+        below = self._tape.below
+        for x, index, entry in reversed(self._exchanged):
+            now = below(np.array, below(operator.getitem, x, index))
+            below(operator.setitem, x, index, entry[0])
+            entry[0] = now
+        self._exchanged.clear()
+
+
+# ---- what is differentiated itself where the tape stands on a level -------------------------------
+
+
+def _add_into(mirrored: Any, index: Any, bar: Any) -> None:
+    if is_fancy(index):
+        np.add.at(mirrored, index, bar)
+    elif mirrored.dtype.kind == "f":
+        mirrored[index] += np.real(bar)
+    else:
+        mirrored[index] += bar
+
+
+def _taken(mirrored: Any, index: Any) -> Any:
+    """The cotangent of what was written at `index`; of an element that is named twice the last
+    value counts."""
+    bar = np.array(mirrored[index])
+    if is_fancy(index) and bar.size > 1:
+        last = np.zeros(mirrored.shape, np.intp)
+        order = np.arange(bar.size).reshape(bar.shape)
+        last[index] = order
+        bar = np.where(last[index] != order, 0, bar)
+    mirrored[index] = 0
+    return bar
+
+
+def _to_value(bar: Any, value: Any) -> Any:
+    """The cotangent of what was written, summed over the axes along which it was broadcast."""
+    if isinstance(value, list | tuple):
+        whole = project(bar, np.zeros(np.shape(value), bar.dtype))
+        return _split(whole, value)
+    if isinstance(value, ndarray) and value.ndim > bar.ndim:
+        bar = bar.reshape((1,) * (value.ndim - bar.ndim) + bar.shape)
+    return project(bar, value)
+
+
+def _split(bar: Any, value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return [_split(bar[i], part) for i, part in enumerate(value)]
+    return project(bar, value)
+
+
+def _kept(value: Any) -> Any:
+    """What a rule may hold on to: lists may be changed by their owner."""
+    if isinstance(value, SEQUENCES):
+        parts = [_kept(part) for part in value]
+        if type(value) is tuple and all(a is b for a, b in zip(parts, value, strict=True)):
+            return value
+        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+    return value
+
+
+def _kept_index(index: Any) -> Any:
+    if type(index) is tuple:
+        return tuple(map(_kept_index, index))
+    if isinstance(index, list):
+        return np.array(index) if index else np.zeros(0, int)
+    return index.copy() if isinstance(index, ndarray) else index
