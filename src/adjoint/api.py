@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from adjoint.errors import ArgumentError, NotScalarError
+from adjoint.levels.level import current
+from adjoint.levels.reverse import nested
 from adjoint.public import public
 from adjoint.results import checked_cotangent, collect, filled, plain_cotangents, zeros_like
 from adjoint.rules.projection import project
@@ -152,6 +154,8 @@ def pullback(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, 
     >>> y, back(1.0)
     (9.0, (None, 6.0))
     """
+    if current.level is not None:
+        return nested(f, args, kwargs, of_function=True)
     with session:
         y, back = _forward(f, args, kwargs)
         return y, back.mark()
@@ -194,6 +198,9 @@ def _both(
     f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Any, tuple[Any, ...]]:
     """The value and the gradient, in one session."""
+    if current.level is not None:
+        y, back = nested(f, args, kwargs, of_function=False)
+        return y, back.swept(_one(f, y))[1:]
     with session:
         y, back = _forward(f, args, kwargs)
         return y, back._swept(_one(f, y), None, of_function=False)[1:]

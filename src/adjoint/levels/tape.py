@@ -108,6 +108,18 @@ class Tape(Level):
 
         return as_constant(self, x)
 
+    def hooked(self, on_cotangent: Any, x: Any) -> Any:
+        """`x`; its cotangent goes through `on_cotangent`."""
+        y = _kept(x) if not isinstance(x, float | complex | np.inexact) else self.own(x)
+        y = self._own_parts(y, (x,))
+
+        def node(sweep: Sweep) -> None:
+            bar = sweep.below(on_cotangent, sweep.take(y))
+            sweep.add(x, bar)
+
+        self._nodes.append(node)
+        return y
+
     # ---- operations ------------------------------------------------------------------------------
 
     def apply(
@@ -156,7 +168,7 @@ class Tape(Level):
             y_bar = sweep.take(y)
             if y_bar is None:
                 return
-            bars = self.below(back, y_bar)
+            bars = sweep.below(back, y_bar)
             if named:
                 *bars, by_name = bars
                 for name, arg in named.items():
@@ -197,8 +209,7 @@ class Tape(Level):
     def write(self, x: Any, index: Any, value: Any) -> None:
         depends = self._depends(value)
         index = _kept_index(index)
-        part = x[index]
-        saved = self.below(np.array, x if part is x else self.below(operator.getitem, x, index))
+        saved = self.below(np.array, self.below(operator.getitem, x, index))
         if x.dtype.kind in "fc" and (depends or self.is_active(x)):
             self.note(x)
             kept = _kept(value)
@@ -207,7 +218,7 @@ class Tape(Level):
                 sweep.exchange(x, index, entry)
                 bar = sweep.take_part(x, index)
                 if bar is not None and depends:
-                    sweep.add(value, self.below(_to_value, bar, kept))
+                    sweep.add(value, sweep.below(_to_value, bar, kept))
         else:
 
             def node(sweep: Sweep) -> None:
@@ -220,10 +231,10 @@ class Tape(Level):
 
     # ---- the sweep -------------------------------------------------------------------------------
 
-    def sweep(self, deposit: Callable[[Sweep], None]) -> Sweep:
-        """Run backwards what was done, from the cotangents that `deposit` adds; memory is as it was
-        left, afterwards."""
-        sweep = Sweep(self)
+    def sweep(self, deposit: Callable[[Sweep], None], level: Level | None) -> Sweep:
+        """Run backwards what was done, on `level`, from the cotangents that `deposit` adds; memory
+        is as it was left, afterwards."""
+        sweep = Sweep(self, level)
         deposit(sweep)
         try:
             for node in reversed(self._nodes):
@@ -236,11 +247,15 @@ class Tape(Level):
 class Sweep:
     """The cotangents of one reverse sweep."""
 
-    def __init__(self, tape: Tape) -> None:
-        self._tape = tape
+    def __init__(self, tape: Tape, level: Level | None) -> None:
+        self._tape, self._level = tape, level
         self._numbers: dict[int, Any] = {}
         self._mirrors = Mirrors()
         self._exchanged: list[tuple[Any, Any, list[Any]]] = []
+
+    def below(self, f: Callable[..., Any], /, *args: Any) -> Any:
+        """``f(*args)`` on the level that the sweep runs on."""
+        return f(*args) if self._level is None else self._level.run(f, *args)
 
     def add(self, value: Any, bar: Any) -> None:
         """Add to the cotangent of a number, an array, or the parts of a list."""
@@ -257,7 +272,7 @@ class Sweep:
             return
         old = self._numbers.get(id(value))
         self._numbers[id(value)] = (
-            bar if old is None else self._tape.below(operator.add, old, bar)
+            bar if old is None else self.below(operator.add, old, bar)
         )
 
     def add_part(self, x: Any, index: Any, bar: Any) -> None:
@@ -265,7 +280,7 @@ class Sweep:
         mirrored = self._mirrors.made(x)
         if type(mirrored) is Poison:
             raise mirrored.error
-        self._tape.below(_add_into, mirrored, index, bar)
+        self.below(_add_into, mirrored, index, bar)
 
     def take(self, value: Any) -> Any:
         """Take the cotangent of a result: nothing before it knows of it."""
@@ -282,7 +297,7 @@ class Sweep:
             return None
         if type(mirrored) is Poison:
             raise mirrored.error
-        return self._tape.below(_taken, mirrored, index)
+        return self.below(_taken, mirrored, index)
 
     def spoil(self, x: Any, bad: Poison) -> None:
         if self.take_part(x, ...) is not None:
@@ -294,14 +309,14 @@ class Sweep:
             mirrored = self._mirrors.of(value)
             if type(mirrored) is Poison:
                 raise mirrored.error
-            return None if mirrored is None else self._tape.below(np.array, mirrored)
+            return None if mirrored is None else self.below(np.array, mirrored)
         return self._numbers.get(id(value))
 
     # ---- what writes overwrote -------------------------------------------------------------------
 
     def exchange(self, x: Any, index: Any, entry: list[Any]) -> None:
         """Put back what a write overwrote, and keep what it wrote."""
-        below = self._tape.below
+        below = self.below
         now = below(np.array, below(operator.getitem, x, index))
         below(operator.setitem, x, index, entry[0])
         entry[0] = now
@@ -309,7 +324,7 @@ class Sweep:
 
     def restore(self) -> None:
         """Make the writes again."""
-        below = self._tape.below
+        below = self.below
         for x, index, entry in reversed(self._exchanged):
             now = below(np.array, below(operator.getitem, x, index))
             below(operator.setitem, x, index, entry[0])

@@ -84,7 +84,7 @@ OWN = tuple(
 )
 """The library itself, which is not differentiated."""
 
-OPERATORS = frozenset({"adjoint.api", "adjoint.levels.transforms"})
+OPERATORS = frozenset({"adjoint.api", "adjoint.levels.reverse", "adjoint.levels.transforms"})
 """Functions that differentiate others, and stand on what differentiates them."""
 
 

@@ -1,0 +1,132 @@
+"""The numbers and arrays in a structure, and cotangents of the same structure."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping
+from types import FunctionType, MethodType
+from typing import Any
+
+import numpy as np
+
+from adjoint.errors import CotangentError
+from adjoint.run.kinds import by_value, fields_of, is_record, slots_of
+from adjoint.tangent import Tangent
+
+__all__ = ["Leaves", "pairs", "record_fields"]
+
+
+class Leaves:
+    """Where the numbers and arrays of a value stand, as they are now.
+
+    Parameters
+    ----------
+    value
+        A number, an array, a container, an object or a function.
+    once
+        A set of identities: what is in it is left out, what is met is added. ``None``: what occurs
+        twice is read twice.
+    """
+
+    def __init__(self, value: Any, once: set[int] | None = None) -> None:
+        self._tree = self._planted(value, once, ())
+
+    def _planted(self, value: Any, once: set[int] | None, above: tuple[int, ...]) -> Any:
+        if type(value) in (bool, int, str, type(None)) or id(value) in above:
+            return None
+        if once is not None:
+            if id(value) in once:
+                return None
+            if not by_value(value) or isinstance(value, np.ndarray):
+                once.add(id(value))
+        if by_value(value):
+            return lambda read: read(value)
+        above = (*above, id(value))
+        if isinstance(value, list | tuple | deque):
+            parts = [self._planted(part, once, above) for part in value]
+            make = getattr(value, "_make", tuple if isinstance(value, tuple) else list)
+            return lambda read: _all_or_none([_read(part, read) for part in parts], make)
+        if isinstance(value, dict):
+            named = {key: self._planted(part, once, above) for key, part in value.items()}
+            return lambda read: _named(named, read, dict)
+        if isinstance(value, MethodType):
+            return self._planted(value.__self__, once, above)
+        fields = record_fields(value)
+        if not fields:
+            return None
+        named = {key: self._planted(part, once, above) for key, part in fields.items()}
+        kind = value.__name__ if isinstance(value, FunctionType) else type(value)
+        return lambda read: _named(named, read, lambda found: Tangent(kind, found))
+
+    def read(self, of: Callable[[Any], Any]) -> Any:
+        """What `of` gives for each number and array, in the structure of the value; ``None`` for
+        what has nothing."""
+        return _read(self._tree, of)
+
+
+def _read(node: Any, of: Callable[[Any], Any]) -> Any:
+    return None if node is None else node(of)
+
+
+def _all_or_none(parts: list[Any], make: Callable[[Any], Any]) -> Any:
+    return None if all(part is None for part in parts) else make(parts)
+
+
+def _named(named: dict[Any, Any], of: Callable[[Any], Any], make: Callable[[Any], Any]) -> Any:
+    found = {key: _read(part, of) for key, part in named.items()}
+    return None if all(part is None for part in found.values()) else make(found)
+
+
+def record_fields(value: Any) -> dict[str, Any]:
+    """The fields and slots of an object, or the captured variables of a function, by name."""
+    if isinstance(value, FunctionType):
+        found = {}
+        for name, cell in zip(value.__code__.co_freevars, value.__closure__ or (), strict=True):
+            try:
+                found[name] = cell.cell_contents
+            except ValueError:
+                continue
+        return found
+    if not is_record(value):
+        return {}
+    found = dict(fields_of(value) or {})
+    for name, slot in slots_of(type(value)).items():
+        try:
+            found[name] = slot.__get__(value)
+        except AttributeError:
+            continue
+    return found
+
+
+def pairs(value: Any, bar: Any) -> list[tuple[Any, Any]]:
+    """Each number and array of `value` with its part of a cotangent of the same structure.
+
+    Raises
+    ------
+    CotangentError
+        The structures differ.
+    """
+    if bar is None:
+        return []
+    if by_value(value):
+        if np.shape(bar) != np.shape(value):
+            raise CotangentError(
+                f"the cotangent has shape {np.shape(bar)}, the result has shape {np.shape(value)}",
+                hint="give a number, or an array of the shape of the result",
+            )
+        return [(value, bar)]
+    if isinstance(value, list | tuple | deque):
+        if not isinstance(bar, list | tuple | deque) or len(bar) != len(value):
+            raise _unlike(value, bar)
+        return [pair for part, of in zip(value, bar, strict=True) for pair in pairs(part, of)]
+    fields = value if isinstance(value, dict) else record_fields(value)
+    if not isinstance(bar, Mapping) or not set(bar) <= set(fields):
+        raise _unlike(value, bar)
+    return [pair for key, of in bar.items() for pair in pairs(fields[key], of)]
+
+
+def _unlike(value: Any, bar: Any) -> CotangentError:
+    return CotangentError(
+        f"a cotangent of type {type(bar).__name__!r} does not fit a {type(value).__name__!r}",
+        hint="give one of the structure of the result, None where there is none",
+    )

@@ -1,0 +1,58 @@
+"""Reverse mode inside differentiated code: `adjoint.api` on a tape."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from adjoint.levels import rules  # noqa: F401  they are registered
+from adjoint.levels.leaves import Leaves, pairs
+from adjoint.levels.level import current, entered
+from adjoint.levels.seeds import Seeds
+from adjoint.levels.tape import Sweep, Tape
+from adjoint.public import public
+from adjoint.run.session import session
+
+__all__ = ["NestedPullback", "nested"]
+
+
+def nested(
+    f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], *, of_function: bool
+) -> tuple[Any, NestedPullback]:
+    """The value of ``f(*args, **kwargs)`` and its pullback, on the level that the thread is on."""
+    tape = Tape(current.level)
+    with session, entered(tape), Seeds(tape, tape.seed) as seeds:
+        own_f = seeds.own(f, True) if of_function else f
+        own = [seeds.own(arg, True) for arg in args]
+        leaves = [Leaves(own_f if of_function else None), *map(Leaves, own)]
+        y = tape.run(own_f, *own, **kwargs)
+    return y, NestedPullback(f, tape, y, leaves)
+
+
+class NestedPullback:
+    """``y_bar ↦ (f_bar, *arg_bars)``; see `adjoint.api.Pullback`."""
+
+    __slots__ = ("_f", "_leaves", "_tape", "_y")
+
+    def __init__(self, f: Any, tape: Tape, y: Any, leaves: list[Leaves]) -> None:
+        self._f, self._tape, self._y, self._leaves = f, tape, y, leaves
+
+    def __repr__(self) -> str:
+        return f"∂({getattr(self._f, '__name__', None) or type(self._f).__name__})"
+
+    @public
+    def __call__(self, y_bar: Any) -> tuple[Any, ...]:
+        """Pull a cotangent of the result back."""
+        return self.swept(y_bar)
+
+    def swept(self, y_bar: Any) -> tuple[Any, ...]:
+        """The cotangents of the function and of the arguments."""
+        given = pairs(self._y, y_bar)
+
+        def deposit(sweep: Sweep) -> None:
+            for value, bar in given:
+                sweep.add(value, bar)
+
+        with session:
+            sweep = self._tape.sweep(deposit, current.level)
+            return tuple([leaves.read(sweep.read) for leaves in self._leaves])
