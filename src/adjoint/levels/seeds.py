@@ -37,6 +37,8 @@ class Seeds:
         self._exchanged: list[tuple[Callable[[], Any], Callable[[Any], None], Any, Any]] = []
         self._locked = False
         self._seen: dict[int, Any] = {}
+        self.unseen: list[Any] = []
+        """What may hold numbers that were not reached."""
 
     def __enter__(self) -> Seeds:
         return self
@@ -129,7 +131,9 @@ class Seeds:
                         name,
                         part_dot,
                     )
-        elif dot is not True:
+        elif dot is True:
+            self.unseen.append(value)
+        else:
             raise ArgumentError(
                 f"a {type(value).__name__} has no tangent", hint="give None in its place"
             )

@@ -41,8 +41,9 @@ class Tape(Level):
         super().__init__(outer)
         self._numbers: dict[int, Any] = {}
         self._roots: dict[int, Any] = {}
-        self._nodes: list[Node] = []
-        self._writes: list[tuple[Any, Any, list[Any]]] = []
+        self.nodes: list[Node] = []
+        self._writes = 0
+        self._given: set[int] = set()
 
     # ---- what is known ---------------------------------------------------------------------------
 
@@ -80,18 +81,20 @@ class Tape(Level):
 
     def seed(self, value: Any, _: Any) -> Any:
         """Note an argument."""
+        if isinstance(value, ndarray):
+            self._given.add(id(root_of(value)))
         return self.note(value)
 
     def take_over(self, new: Any, old: Any) -> None:
         if isinstance(new, ndarray) and self.is_active(new):
             return
         self.note(new)
-        self._nodes.append(lambda sweep: sweep.add(old, sweep.take(new)))
+        self.nodes.append(lambda sweep: sweep.add(old, sweep.take(new)))
 
     def spoil(self, value: Any, error: Exception) -> Any:
         bad = Poison(error)
         if isinstance(value, ndarray) and self.is_active(value):
-            self._nodes.append(lambda sweep: sweep.spoil(value, bad))
+            self.nodes.append(lambda sweep: sweep.spoil(value, bad))
             return value
         value = self.note(value)
 
@@ -99,7 +102,7 @@ class Tape(Level):
             if sweep.take(value) is not None:
                 raise error
 
-        self._nodes.append(node)
+        self.nodes.append(node)
         return value
 
     def constant(self, x: Any) -> Any:
@@ -117,7 +120,7 @@ class Tape(Level):
             bar = sweep.below(on_cotangent, sweep.take(y))
             sweep.add(x, bar)
 
-        self._nodes.append(node)
+        self.nodes.append(node)
         return y
 
     # ---- operations ------------------------------------------------------------------------------
@@ -176,7 +179,7 @@ class Tape(Level):
             for arg, bar in zip(args, bars[1:], strict=False):
                 sweep.add(arg, bar)
 
-        self._nodes.append(node)
+        self.nodes.append(node)
         return y
 
     def _own_parts(self, y: Any, args: tuple[Any, ...]) -> Any:
@@ -203,7 +206,7 @@ class Tape(Level):
             if y_bar is not None:
                 sweep.add_part(x, index, y_bar)
 
-        self._nodes.append(node)
+        self.nodes.append(node)
         return y
 
     def write(self, x: Any, index: Any, value: Any) -> None:
@@ -226,8 +229,19 @@ class Tape(Level):
 
         entry = [saved]
         self.below(operator.setitem, x, index, value)
-        self._writes.append((x, index, entry))
-        self._nodes.append(node)
+        if id(root_of(x)) in self._given:
+            self._writes += 1
+        self.nodes.append(node)
+
+    @property
+    def position(self) -> int:
+        """How much has been done."""
+        return len(self.nodes)
+
+    @property
+    def writes(self) -> int:
+        """How often arrays that were given were written to."""
+        return self._writes
 
     # ---- the sweep -------------------------------------------------------------------------------
 
@@ -237,8 +251,7 @@ class Tape(Level):
         sweep = Sweep(self, level)
         deposit(sweep)
         try:
-            for node in reversed(self._nodes):
-                node(sweep)
+            sweep.run(0, len(self.nodes))
         finally:
             sweep.restore()
         return sweep
@@ -256,6 +269,15 @@ class Sweep:
     def below(self, f: Callable[..., Any], /, *args: Any) -> Any:
         """``f(*args)`` on the level that the sweep runs on."""
         return f(*args) if self._level is None else self._level.run(f, *args)
+
+    def run(self, start: int, stop: int) -> None:
+        """Run backwards what was done between two positions."""
+        for i in range(stop - 1, start - 1, -1):
+            self._tape.nodes[i](self)
+
+    def take_input(self, value: Any) -> Any:
+        """The cotangent of an input, taken out."""
+        return self.take(value)
 
     def add(self, value: Any, bar: Any) -> None:
         """Add to the cotangent of a number, an array, or the parts of a list."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.errors import ArgumentError
-from adjoint.levels import rules  # noqa: F401  they are registered
+from adjoint.levels import bridge, rules  # noqa: F401  they register themselves
 from adjoint.levels.forward import Forward
 from adjoint.levels.level import current, entered
 from adjoint.levels.reading import read_tangent

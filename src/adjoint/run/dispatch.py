@@ -36,11 +36,13 @@ __all__ = [
     "HANDLERS",
     "INERT",
     "NO_KEYWORDS",
+    "bridge",
     "call",
     "call_direct",
     "call_function",
     "call_keywords",
     "call_left",
+    "call_operator",
     "call_right",
     "is_inert",
     "linked",
@@ -547,16 +549,11 @@ def call_operator(
     level = record[0].level
     if level is not None:
         return level.run_operator(f, args, kwargs)
-    return run_unknown(
-        record[0],
-        record,
-        slot,
-        f,
-        args,
-        kwargs,
-        f"belongs to '{home_of(f)}', which is left alone",
-        trusted=True,
-    )
+    return bridge[0](record, slot, f, args, kwargs)
+
+
+bridge: list[Callable[..., Any]] = []
+"""Runs such a function where there is no level yet (`adjoint.levels.bridge`)."""
 
 
 # ---- calls within calls --------------------------------------------------------------------------

@@ -1,0 +1,122 @@
+"""Derivatives taken inside code that reverse mode differentiates as generated code.
+
+What happens inside is put on one tape for the whole run; the pullback of each call sweeps its own
+segment of the tape, in the order of the generated sweep around it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from adjoint.levels.leaves import Leaves, pairs
+from adjoint.levels.level import entered
+from adjoint.levels.seeds import Seeds
+from adjoint.levels.tape import Sweep, Tape
+from adjoint.run.accumulate import Poison, finish
+from adjoint.run.dispatch import bridge
+from adjoint.run.kinds import by_value
+from adjoint.run.memory import Memory, missing, refused
+from adjoint.run.structure import deposit, take
+from adjoint.run.unknown import poison, reached
+from adjoint.run.unseen import changed, snapshot
+
+__all__ = ["call_operator"]
+
+
+def call_operator(
+    record: list[Any],
+    slot: int,
+    f: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Any:
+    """``f(*args, **kwargs)`` of a function that differentiates others."""
+    memory: Memory = record[0]
+    _refuse_globals(memory)
+    tape: Tape = memory.caches.setdefault("tape", None) or Tape(None)
+    memory.caches["tape"] = tape
+    given = (f, *args, *kwargs.values())
+    held = [(value, snapshot(value)) for value in reached(given)]
+    start, writes = tape.position, tape.writes
+    with entered(tape), Seeds(tape, tape.seed) as seeds:
+        own = [seeds.own(value, True) for value in given]
+        once: set[int] = set()
+        leaves = [Leaves(value, once) for value in own]
+        n = len(args)
+        y = own[0](*own[1 : n + 1], **dict(zip(kwargs, own[n + 1 :], strict=True)))
+    _refuse_changes(f, held, tape.writes != writes)
+    stop = tape.position
+    unseen = [part for value in seeds.unseen for part in reached((value,))]
+
+    def operator_back(y_bar: Any) -> tuple[Any, ...]:
+        sweep = _sweep_of(memory, tape)
+        y_bar = take(memory, y, finish(y_bar))
+        bad = _poison_in(y_bar)
+        if bad is None:
+            for value, bar in pairs(y, y_bar):
+                sweep.add(value, bar)
+            sweep.run(start, stop)
+        bars: list[Any] = []
+        for value, of in zip(given, leaves, strict=True):
+            bar = of.read(sweep.take_input if bad is None else lambda _: bad)
+            if bar is None or by_value(value):
+                bars.append(bar)
+            else:
+                bars.append(deposit(memory, value, bar))
+        if unseen and (bad is not None or y_bar is not None):
+            for value in unseen:
+                if not by_value(value):
+                    poison(memory, value, bad or Poison(_unseen(value)))
+        return tuple(bars)
+
+    record[slot] = operator_back
+    return y
+
+
+def _sweep_of(memory: Memory, tape: Tape) -> Sweep:
+    """The sweep over the tape that belongs to the sweep that is running."""
+    known: Sweep | None = memory.shadows.get("tape")
+    if known is None:
+        known = memory.shadows["tape"] = Sweep(tape, None)
+    return known
+
+
+def _poison_in(bar: Any) -> Poison | None:
+    if type(bar) is Poison:
+        return bar
+    parts = bar.values() if isinstance(bar, dict) else bar if isinstance(bar, list | tuple) else ()
+    return next((found for part in parts if (found := _poison_in(part)) is not None), None)
+
+
+def _unseen(value: Any) -> Exception:
+    return missing(
+        f"a derivative of what a {type(value).__name__} holds is needed, through a derivative",
+        hint="hand it over in a list, a dict, an object or a closure",
+    )
+
+
+def _refuse_globals(memory: Memory) -> None:
+    if memory.globals_written:
+        name = next(iter(memory.globals_written))[1]
+        raise refused(
+            f"a derivative is taken inside code that has assigned the global variable {name!r}",
+            "hand the value over as an argument",
+        )
+
+
+def _refuse_changes(f: Any, held: list[tuple[Any, Any]], wrote: bool) -> None:
+    for value, saved in held:
+        if saved is not None and not isinstance(value, np.ndarray) and changed(value, saved):
+            wrote = True
+    if wrote:
+        raise refused(
+            f"'{getattr(f, '__name__', f)}' differentiates a function that changes what it was"
+            " given, inside differentiated code",
+            "let the inner function write into copies",
+        )
+
+
+bridge.append(call_operator)
