@@ -16,6 +16,7 @@ from adjoint.rules.projection import project
 from adjoint.run.dispatch import call_keywords
 from adjoint.run.engine import basics
 from adjoint.run.floating import begin_logging, end_logging
+from adjoint.run.hidden import Hidden
 from adjoint.run.kinds import by_value
 from adjoint.run.marks import Marks
 from adjoint.run.memory import Memory
@@ -40,7 +41,7 @@ class ValueAndGradient(NamedTuple):
     gradient: tuple[Any, ...]
 
 
-class Pullback:
+class Pullback(Hidden):
     """``y_bar ↦ (f_bar, *arg_bars)`` of one call, as `pullback` returns it.
 
     It may be called any number of times; between two calls the caller must not change the arrays

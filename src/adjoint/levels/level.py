@@ -24,6 +24,7 @@ from adjoint.rules.registry import Rules
 from adjoint.run.arrays import refuse_objects
 from adjoint.run.dispatch import DECLINED, call_keywords
 from adjoint.run.functions import Unit
+from adjoint.run.hidden import Hidden
 from adjoint.run.kinds import by_value
 from adjoint.run.memory import refuse_names_twice
 from adjoint.run.unknown import reached
@@ -50,7 +51,7 @@ def entered(level: Level | None) -> Iterator[None]:
         current.level = before
 
 
-class Level:
+class Level(Hidden):
     """What `Forward` and `Tape` share.
 
     Attributes

@@ -11,6 +11,7 @@ from adjoint.levels.level import current, entered
 from adjoint.levels.seeds import Seeds
 from adjoint.levels.tape import Sweep, Tape
 from adjoint.public import public
+from adjoint.run.hidden import Hidden
 from adjoint.run.session import session
 
 __all__ = ["NestedPullback", "nested"]
@@ -29,7 +30,7 @@ def nested(
     return y, NestedPullback(f, tape, y, leaves)
 
 
-class NestedPullback:
+class NestedPullback(Hidden):
     """``y_bar ↦ (f_bar, *arg_bars)``; see `adjoint.api.Pullback`."""
 
     __slots__ = ("_f", "_leaves", "_tape", "_y")

@@ -17,6 +17,7 @@ import numpy as np
 
 from adjoint.errors import ArgumentError
 from adjoint.levels.level import Level, fresh
+from adjoint.run.hidden import Hidden
 from adjoint.run.kinds import fields_of, is_record, slots_of
 
 __all__ = ["Seeds"]
@@ -131,6 +132,8 @@ class Seeds:
                         name,
                         part_dot,
                     )
+        elif isinstance(value, Hidden):
+            return
         elif dot is True:
             self.unseen.append(value)
         else:

@@ -22,6 +22,7 @@ from adjoint.rules.projection import SEQUENCES, project
 from adjoint.rules.registry import Rules
 from adjoint.run.accumulate import Poison
 from adjoint.run.dispatch import DECLINED
+from adjoint.run.hidden import Hidden
 from adjoint.run.seal import PLAIN
 from adjoint.run.views import is_fancy, root_of
 
@@ -257,7 +258,7 @@ class Tape(Level):
         return sweep
 
 
-class Sweep:
+class Sweep(Hidden):
     """The cotangents of one reverse sweep."""
 
     def __init__(self, tape: Tape, level: Level | None) -> None:

@@ -18,6 +18,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from adjoint.run.hidden import Hidden
 from adjoint.run.memory import Memory
 
 __all__ = [
@@ -168,7 +169,7 @@ def has_field(obj: Any, name: str) -> bool:
 def is_record(value: Any) -> bool:
     """Whether `value` is an ordinary object of a Python class, whose fields are its structure."""
     kind = type(value)
-    if not kind.__flags__ & (1 << 9) or isinstance(value, type):  # Py_TPFLAGS_HEAPTYPE
+    if not kind.__flags__ & (1 << 9) or isinstance(value, type | Hidden):  # Py_TPFLAGS_HEAPTYPE
         return False
     # Types made by C are often heap types too, but their instances show neither fields nor slots.
     return fields_of(value) is not None or any("__slots__" in vars(base) for base in kind.__mro__)

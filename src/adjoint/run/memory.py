@@ -21,6 +21,7 @@ import numpy as np
 from adjoint.errors import AdjointError, MutationError, NoDerivativeError
 from adjoint.run.accumulate import Poison, accumulate
 from adjoint.run.contents import asks_user, size_of
+from adjoint.run.hidden import Hidden
 from adjoint.run.swaps import put, swap_contents
 from adjoint.run.views import (
     add_to_shadow,
@@ -37,7 +38,7 @@ __all__ = ["Memory", "changed_since", "missing", "refuse_names_twice", "refused"
 E = TypeVar("E", bound=AdjointError)
 
 
-class Memory:
+class Memory(Hidden):
     """What one differentiated call knows about mutable things.
 
     Attributes

@@ -27,6 +27,7 @@ from adjoint.errors import ArgumentError, CotangentError
 from adjoint.run.accumulate import Poison, accumulate, finish
 from adjoint.run.contents import base_of, elements_of, entries_of, place_of_held, size_of
 from adjoint.run.fitting import fitting, form_of
+from adjoint.run.hidden import Hidden
 from adjoint.run.kinds import (
     ATOMS,
     by_value,
@@ -276,7 +277,7 @@ class Reader:
             owner = value.__self__
             bar = (self._shadow(value) or {}).get("__self__")
             return None if isinstance(owner, ModuleType | type) else self.read(owner, bar)
-        return None if isinstance(value, np.ufunc | type) else self._fields(value)
+        return None if isinstance(value, np.ufunc | type | Hidden) else self._fields(value)
 
     def _items(self, value: Any) -> list[Any] | None:
         shadow = self._shadow(value)

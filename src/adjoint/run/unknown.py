@@ -25,6 +25,7 @@ import numpy as np
 from adjoint.errors import NoDerivativeError, Place
 from adjoint.run.accumulate import Poison, accumulate, finish
 from adjoint.run.contents import base_of, elements_of, entries_of, place_of_held
+from adjoint.run.hidden import Hidden
 from adjoint.run.iterator import Iterator as ActiveIterator
 from adjoint.run.kinds import (
     ATOMS,
@@ -372,7 +373,7 @@ def is_opaque(owner: Any) -> bool:
         | BuiltinMethodType
         | MethodWrapperType
         | np.ufunc
-        | Memory
+        | Hidden
         | np.generic,
     )
 
@@ -430,7 +431,7 @@ def _parts(owner: Any) -> Iterator[tuple[Any, Any, Any]]:
         for name, item in vars(owner).items() if owner.__flags__ & _HEAPTYPE else ():
             if not name.startswith("__"):
                 yield name, item, owner
-    elif not isinstance(owner, ModuleType | Memory):
+    elif not isinstance(owner, ModuleType | Hidden):
         fields = fields_of(owner)
         for name, item in (fields or {}).items():
             yield name, item, fields
