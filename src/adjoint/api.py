@@ -13,6 +13,7 @@ from adjoint.levels.reverse import nested
 from adjoint.public import public
 from adjoint.results import checked_cotangent, collect, filled, plain_cotangents, zeros_like
 from adjoint.rules.projection import project
+from adjoint.run.caution import UNFIT, all_finite, doubts, is_delicate, note_delicate
 from adjoint.run.dispatch import call_keywords
 from adjoint.run.engine import basics
 from adjoint.run.floating import begin_logging, end_logging
@@ -99,7 +100,25 @@ class Pullback(Hidden):
             return self._swept(value_bar, y_bar, of_function)
 
     def _swept(self, value_bar: Any, given: Any, of_function: bool) -> tuple[Any, ...]:
-        """`_sweep` of a cotangent that fits, inside a session."""
+        """`_sweep` of a cotangent that fits, inside a session: first without looking for zeros that
+        are not zero, then with, if need be."""
+        memory = self._memory
+        if not memory.shown and not is_delicate(self._f):
+            before, found = doubts[0], None
+            memory.careful = False
+            try:
+                found = self._pulled(value_bar, given, of_function)
+            except UNFIT:
+                pass  # the careful sweep raises it again, unless it came of what that one avoids
+            finally:
+                memory.careful = True
+            if found is not None and doubts[0] == before and all_finite(found):
+                return found
+            note_delicate(self._f)
+        return self._pulled(value_bar, given, of_function)
+
+    def _pulled(self, value_bar: Any, given: Any, of_function: bool) -> tuple[Any, ...]:
+        """One sweep."""
         memory = self._memory
         with np.errstate(all="ignore"):
             memory.begin_sweep()

@@ -59,6 +59,8 @@ def _(memory: Memory, x: Any) -> Any:
 
 @structural(hook)
 def _(memory: Memory, on_cotangent: Any, x: Any) -> Any:
+    memory.shown = True
+
     def shown(bar: Any, take_it: Callable[[Any], Any]) -> Any:
         if memory.trial:
             raise RuntimeError("a cotangent that nobody gave would be shown to a hook")

@@ -7,8 +7,10 @@ tolerances.
 
 from __future__ import annotations
 
+import copy
 import importlib
 import pkgutil
+import warnings
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,7 +18,10 @@ import numpy as np
 import pytest
 
 import adjoint.rules
+from adjoint.differences import leaves, perturbed, random_like
 from adjoint.rules import registry
+from adjoint.rules.registry import rrule
+from adjoint.run.caution import UNFIT
 from adjoint.testing import check_rule
 
 
@@ -42,8 +47,49 @@ def table(cases):
     @pytest.mark.parametrize("key, call", params)
     def test_rule(key, call):
         check_rule(key, *call.args, **call.tolerances, **call.kwargs)
+        check_nothing_hides(key, *call.args, **call.kwargs)
 
     return test_rule
+
+
+# ---- what is not finite ------------------------------------------------------------------------
+
+
+def check_nothing_hides(f, *args, **kwargs):
+    """What depends on an entry of the cotangent is not finite where that entry is not.
+
+    It is what sweeps without care rely on (`adjoint.run.caution`).
+    """
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        y, back = rrule(f, *copy.deepcopy(args), **kwargs)
+        y_bar, rng = random_like(y, np.random.default_rng(0)), np.random.default_rng(1)
+        for leaf in leaves((y_bar,)):
+            if np.asarray(leaf.value).dtype.kind in "fc" and np.size(leaf.value):
+                index = tuple(int(rng.integers(n)) for n in np.shape(leaf.value))
+                _check_entry(f, back, lambda v, at=(leaf, index): perturbed((y_bar,), *at, v)[0])
+
+
+def _check_entry(f, back, cotangent):
+    try:
+        first, second = _numbers(back(cotangent(0.37))), _numbers(back(cotangent(-1.61)))
+    except UNFIT:
+        return
+    scale = 1e-9 * (np.abs(first) + np.abs(second))
+    moved = np.isfinite(first) & np.isfinite(second) & ~(np.abs(first - second) <= scale)
+    for bad in (np.nan, np.inf):
+        try:
+            found = _numbers(back(cotangent(bad)))
+        except UNFIT:  # the careful sweep follows
+            continue
+        hidden = np.isfinite(found) & moved if found.shape == moved.shape else True
+        assert not np.any(hidden), f"{name_of(f)} hides a cotangent that is {bad}"
+
+
+def _numbers(bars):
+    """All real and imaginary parts in a cotangent."""
+    parts = [np.ravel(np.asarray(leaf.value, complex)) for leaf in leaves(bars)]
+    return np.concatenate([np.zeros(0, complex), *parts]).view(float)
 
 
 def name_of(key):

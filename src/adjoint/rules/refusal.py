@@ -16,6 +16,7 @@ import numpy as np
 from adjoint.errors import NoDerivativeError
 from adjoint.rules.slopes import Rule, with_arity
 from adjoint.run.accumulate import Poison
+from adjoint.run.caution import doubt
 from adjoint.run.place import current_place
 
 __all__ = [
@@ -60,6 +61,7 @@ def moves(bar: Any) -> bool:
     """Whether a cotangent or tangent is anything but zero."""
     if isinstance(bar, list | tuple):
         return any(map(moves, bar))
+    doubt(bar)
     return bar is not None and bool(np.any(bar))
 
 

@@ -243,7 +243,7 @@ class _Registry:
                 getattr(rules, self._which).insert(0, rule)
                 if self._which == "rrules":
                     rules.lane = (-1, None)
-                    rules.overridden |= not function.__module__.startswith("adjoint.")
+                    rules.overridden |= rule.foreign
             return function
 
         return add
@@ -366,7 +366,8 @@ def direct_rule(f: Any) -> Direct | None:
     found: Direct | None = None
     if rules is not None and rules.rrules and not rules.inactive and rules.structural is None:
         rule = rules.rrules[0]
-        if rule.trusted and not rule.types and not rule.alias and not rule.keyword_bars:
+        plain = not (rule.types or rule.alias or rule.keyword_bars or rule.foreign)
+        if rule.trusted and plain:
             most = rule.positional if rule.positional >= 0 else 1 << 30
             if rules.primitive is not None:
                 most = min(most, 2)  # an ``out`` given by position comes third at the earliest

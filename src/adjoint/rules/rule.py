@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from types import UnionType
 from typing import Any
 
@@ -40,6 +41,8 @@ class Rule:
         ``back`` returns one entry more: a dict of cotangents of keyword arguments.
     partwise
         Each part of the result belongs to the argument in its place, and to no other.
+    foreign
+        It was written outside this library.
     """
 
     function: Callable[..., Any]
@@ -53,6 +56,7 @@ class Rule:
     trusted: bool = False
     keyword_bars: bool = False
     partwise: bool = False
+    foreign: bool = False
 
     @classmethod
     def of(
@@ -108,6 +112,7 @@ class Rule:
             trusted,
             keyword_bars,
             partwise,
+            _is_foreign(function),
         )
 
     def arrange(
@@ -138,3 +143,10 @@ class Rule:
         if 0 <= self.positional < n or (n < self.required and not kwargs):
             return False
         return all(i >= n or isinstance(args[i], kind) for i, kind in self.types)
+
+
+def _is_foreign(function: Any) -> bool:
+    while isinstance(function, partial):
+        function = function.func
+    module = getattr(function, "__module__", None)
+    return not (isinstance(module, str) and module.startswith("adjoint."))

@@ -112,7 +112,7 @@ def mul(record: list[Any], slot: int, a: Any, b: Any) -> Any:
                     return None, y_bar, y_bar
             a_bar = y_bar * b
             b_bar = a_bar if a is b else y_bar * a
-            if not isfinite(dot(a_bar, b_bar)):
+            if memory.careful and not isfinite(dot(a_bar, b_bar)):
                 zero = y_bar == 0
                 a_bar, b_bar = where(zero, 0.0, a_bar), where(zero, 0.0, b_bar)
             return None, a_bar, b_bar
@@ -192,7 +192,7 @@ def truediv(record: list[Any], slot: int, a: Any, b: Any) -> Any:
             a_bar: Any = y_bar / b
             b_bar = a_bar * quotient
             negative(b_bar, b_bar)
-            if not finite(b_bar):  # then all of `a_bar` is
+            if memory.careful and not finite(b_bar):  # else all of `a_bar` is finite, too
                 zero = y_bar == 0
                 a_bar = where(zero, 0.0, y_bar * (1 / b))
                 b_bar = where(zero, 0.0, y_bar * (-quotient / b))
@@ -259,7 +259,9 @@ def _square(record: list[Any], slot: int, a: Any) -> Any:
                 return None, y_bar, None
         bar = y_bar * a
         bar += bar
-        return None, bar if finite(bar) else where(y_bar == 0, 0.0, bar), None
+        if memory.careful and not finite(bar):
+            bar = where(y_bar == 0, 0.0, bar)
+        return None, bar, None
 
     record[slot] = square_back
     return y
@@ -339,15 +341,17 @@ def _product_of_shapes(record: list[Any], slot: int, a: Any, b: Any) -> Any:
             y_bar = arrived(memory, result, y_bar)
             if type(y_bar) is not ndarray:
                 return None, y_bar, y_bar
-        return None, _factor_bar(y_bar, b, a.shape), _factor_bar(y_bar, a, b.shape)
+        careful = memory.careful
+        a_bar = _factor_bar(y_bar, b, a.shape, careful)
+        return None, a_bar, _factor_bar(y_bar, a, b.shape, careful)
 
     record[slot] = product_back
     return y
 
 
-def _factor_bar(y_bar: Any, other: Any, shape: tuple[int, ...]) -> Any:
+def _factor_bar(y_bar: Any, other: Any, shape: tuple[int, ...], careful: bool) -> Any:
     bar = y_bar * other
-    if not finite(bar):
+    if careful and not finite(bar):
         bar = where(y_bar == 0, 0.0, bar)
     return bar if bar.shape == shape else unbroadcast(bar, shape)
 
@@ -363,7 +367,7 @@ def _number_times_array(record: list[Any], slot: int, a: Any, x: Any, swapped: b
             if type(y_bar) is not ndarray:
                 return None, y_bar, y_bar
         a_bar, x_bar = float(dot(y_bar, x)), y_bar * array(a)
-        if not (isfinite(a_bar) and isfinite(a)):
+        if memory.careful and not (isfinite(a_bar) and isfinite(a)):
             zero = y_bar == 0
             a_bar, x_bar = float(where(zero, 0.0, y_bar * x).sum()), where(zero, 0.0, x_bar)
         return (None, x_bar, a_bar) if swapped else (None, a_bar, x_bar)
@@ -384,7 +388,7 @@ def _array_over_number(record: list[Any], slot: int, x: Any, a: Any) -> Any:
                 return None, y_bar, y_bar
         x_bar = y_bar / a
         a_bar = -float(dot(x_bar, y))
-        if not isfinite(a_bar):
+        if memory.careful and not isfinite(a_bar):
             zero, inverse = y_bar == 0, 1 / float64(a)
             x_bar = where(zero, 0.0, y_bar * inverse)
             a_bar = float(where(zero, 0.0, y_bar * (-y * inverse)).sum())
@@ -451,7 +455,9 @@ def _times(
             if type(y_bar) is not ndarray:
                 return placed(y_bar)
         bar = y_bar * b
-        return placed(bar if finite(bar) else where(y_bar == 0, 0.0, bar))
+        if memory.careful and not finite(bar):
+            bar = where(y_bar == 0, 0.0, bar)
+        return placed(bar)
 
     record[slot] = times_back
     return y

@@ -99,7 +99,7 @@ def _short_updater(
     op: Any,
     plain: Callable[..., Any],
     otherwise: Callable[..., Any],
-    to_value: Callable[[Any, Any, Any], Any],
+    to_value: Callable[[Any, Any, Any, bool], Any],
 ) -> Callable[..., Any]:
     """`updater` of an operator that leaves the cotangent of `x` where it is: that of an array that
     owns its memory, with another one, is worth a way of its own."""
@@ -142,7 +142,7 @@ def _short_updater(
                 poison = memory.shadows.get(("poison", id(x)))
                 if poison is not None:
                     return None, None, poison
-            return None, None, to_value(shadow, x, value)
+            return None, None, to_value(shadow, x, value, memory.careful)
 
         record[slot] = update_back
         return x
@@ -240,7 +240,7 @@ def _update_view(
     record: list[Any],
     slot: int,
     op: Any,
-    to_value: Callable[[Any, Any, Any], Any],
+    to_value: Callable[[Any, Any, Any, bool], Any],
     x: np.ndarray[Any, Any],
     value: Any,
 ) -> Any:
@@ -261,25 +261,25 @@ def _update_view(
         poison = memory.shadows.get(("poison", id(root)))
         if poison is not None:
             return None, None, poison
-        return None, None, to_value(memory.array_shadow(x), x, value)
+        return None, None, to_value(memory.array_shadow(x), x, value, memory.careful)
 
     record[slot] = update_back
     return x
 
 
-def _of_term(shadow: Any, x: Any, value: Any) -> Any:
+def _of_term(shadow: Any, x: Any, value: Any, careful: bool) -> Any:
     return shadow.copy() if type(value) is ndarray else float(shadow.sum())
 
 
-def _of_subtrahend(shadow: Any, x: Any, value: Any) -> Any:
+def _of_subtrahend(shadow: Any, x: Any, value: Any, careful: bool) -> Any:
     return -shadow if type(value) is ndarray else -float(shadow.sum())
 
 
-def _of_factor(shadow: Any, x: Any, value: Any) -> Any:
+def _of_factor(shadow: Any, x: Any, value: Any, careful: bool) -> Any:
     """x̄ of the old contents is ȳ times the factor, and that of the factor ȳ times those; what is
     zero stays zero."""
     value_bar = shadow * x
-    if not (
+    if careful and not (
         isfinite(dot(x, x)) and isfinite(dot(value, value) if type(value) is ndarray else value)
     ):
         zero = shadow == 0
@@ -290,7 +290,7 @@ def _of_factor(shadow: Any, x: Any, value: Any) -> Any:
     return value_bar if type(value) is ndarray else float(value_bar.sum())
 
 
-_SHORT: dict[Any, Callable[[Any, Any, Any], Any]] = {
+_SHORT: dict[Any, Callable[[Any, Any, Any, bool], Any]] = {
     operator.iadd: _of_term,
     operator.isub: _of_subtrahend,
     operator.imul: _of_factor,

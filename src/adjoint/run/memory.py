@@ -65,6 +65,10 @@ class Memory(Hidden):
         The innermost run of code that is not differentiated (`adjoint.run.native.Region`).
     trial
         Whether what is swept was given no cotangent (`adjoint.run.aside`).
+    careful
+        Whether rules look for products with zeros that are not zero (`adjoint.run.caution`).
+    shown
+        Whether functions of the user's are shown cotangents: hooks, and rules from outside.
     """
 
     __slots__ = (
@@ -74,6 +78,7 @@ class Memory(Hidden):
         "arguments",
         "buffers",
         "caches",
+        "careful",
         "globals_written",
         "handed",
         "lock",
@@ -81,6 +86,7 @@ class Memory(Hidden):
         "odd",
         "region",
         "shadows",
+        "shown",
         "trial",
         "written",
     )
@@ -101,6 +107,8 @@ class Memory(Hidden):
         self.odd = False
         self.region: Any = None
         self.trial = False
+        self.careful = True
+        self.shown = False
         self.lock = threading.RLock()
         self._log: list[list[Any]] = []
         self._cursor = 0

@@ -116,6 +116,8 @@ def arrived(memory: Memory, result: Callable[[], Any], y_bar: Any) -> Any:
 
 def seal(memory: Memory, f: Any, rule: Rule, y: Any, back: Back, args: tuple[Any, ...]) -> Back:
     """Wrap a rule's pullback for the call ``y = f(*args)``."""
+    if rule.foreign:
+        memory.shown = True
     fresh = not rule.alias or not _shares(y, args)
     if (
         not by_value(y)

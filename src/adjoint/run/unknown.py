@@ -24,6 +24,7 @@ import numpy as np
 
 from adjoint.errors import NoDerivativeError, Place
 from adjoint.run.accumulate import Poison, accumulate, finish
+from adjoint.run.caution import doubt
 from adjoint.run.contents import base_of, elements_of, entries_of, place_of_held
 from adjoint.run.hidden import Hidden
 from adjoint.run.iterator import Iterator as ActiveIterator
@@ -270,7 +271,10 @@ def arrived_in(memory: Memory, values: Sequence[Any], known: Container[int]) -> 
 
 def _any(bar: np.ndarray[Any, Any]) -> bool:
     """Whether a cotangent is not zero everywhere."""
-    return any(bar.tobytes()) if bar.dtype.names else bool(bar.any())
+    if bar.dtype.names:
+        return any(bar.tobytes())
+    doubt(bar)
+    return bool(bar.any())
 
 
 def reached(values: Sequence[Any]) -> Iterator[Any]:

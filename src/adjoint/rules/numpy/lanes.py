@@ -65,7 +65,7 @@ def _unary(f: Callable[..., Any]) -> None:
                 if type(y_bar) is not ndarray:
                     return None, y_bar
             x_bar = y_bar * p(kept_y, kept_x)
-            if singular and not finite(x_bar):
+            if singular and memory.careful and not finite(x_bar):
                 x_bar = where(y_bar == 0, 0.0, x_bar)
             return None, x_bar
 

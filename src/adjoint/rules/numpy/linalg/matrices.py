@@ -14,6 +14,7 @@ import numpy as np
 from adjoint.errors import NoDerivativeError
 from adjoint.rules.registry import non_differentiable
 from adjoint.run.accumulate import Poison
+from adjoint.run.caution import doubt
 from adjoint.run.place import current_place
 from adjoint.run.unknown import name_of
 
@@ -102,6 +103,7 @@ def poisoned(back: Callable[[Any], tuple[Any, ...]]) -> Callable[[Any], tuple[An
         try:
             return back(y_bar)
         except NoDerivativeError as error:
+            doubt(y_bar)
             return None, Poison(error)
 
     return guarded_back

@@ -26,6 +26,7 @@ from adjoint.rules.projection import as_numeric, projector
 from adjoint.rules.registry import frule, rrule
 from adjoint.rules.tangents import filled
 from adjoint.run.accumulate import Poison
+from adjoint.run.caution import doubt
 
 __all__ = ["Call", "Pair", "matrix_rule"]
 
@@ -138,6 +139,7 @@ def _reverse(plan: _Plan, make: Any, args: tuple[Any, ...], kwargs: dict[str, An
         try:
             found = made[0](y_bar)
         except NoDerivativeError as error:  # it is one if a differentiated input is reached
+            doubt(y_bar)
             found = (Poison(error),) * len(places)
         for i, to_bar, bar in zip(places, projectors, found, strict=True):
             if i < len(args) and bar is not None:

@@ -1,0 +1,68 @@
+"""Sweeps with and without what keeps structural zeros zero.
+
+A zero cotangent stays zero, also times the infinite slope of a branch that was not selected: rules
+look for products that are not finite, and correct them. In most sweeps there are none, so that a
+sweep first runs without looking (`adjoint.run.memory.Memory.careful` is false). Rules are linear
+in the cotangent: what is not finite makes everything that depends on it not finite, so where all
+that a sweep gives is finite, it is what the careful one would give. Otherwise that one runs, too.
+
+A rule that decides by a cotangent which is not finite, instead of calculating with it, has to say
+so (`doubt`). Functions of the user's that are shown cotangents must not see those of a sweep in
+vain, nor be called twice: where there are any, the sweep is careful at once (`Memory.shown`).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from types import CodeType, FunctionType
+from typing import Any
+from weakref import WeakSet
+
+import numpy as np
+
+from adjoint.errors import AdjointError
+from adjoint.rules.projection import finite
+
+__all__ = ["UNFIT", "all_finite", "doubt", "doubts", "is_delicate", "note_delicate"]
+
+UNFIT = (AdjointError, ArithmeticError, ValueError, RuntimeError, np.linalg.LinAlgError)
+"""What rules raise that are given numbers they cannot do with."""
+
+doubts: list[int] = [0]
+"""How many times `doubt` was called. Another thread's only cost a careful sweep more."""
+
+
+def doubt(bar: Any) -> None:
+    """Say that something is decided by whether `bar`, a number or an array, is zero: of one that is
+    not finite that may be wrong."""
+    if not all_finite(bar):
+        doubts[0] += 1
+
+
+def all_finite(bar: Any) -> bool:
+    """Whether all numbers in a cotangent are finite; not if it holds what is no number."""
+    if bar is None:
+        return True
+    if isinstance(bar, np.ndarray | np.generic | int | float | complex):
+        if type(bar) is np.ndarray and bar.dtype.kind in "fc" and finite(bar):
+            return True
+        return np.asarray(bar).dtype.kind in "fciub" and bool(np.all(np.isfinite(bar)))
+    if isinstance(bar, Mapping):
+        return all(map(all_finite, bar.values()))
+    return isinstance(bar, list | tuple | deque) and all(map(all_finite, bar))
+
+
+_delicate: WeakSet[CodeType] = WeakSet()
+"""Functions of which a sweep was in vain: most likely the next one would be, too."""
+
+
+def is_delicate(f: Any) -> bool:
+    """Whether the sweeps of `f` begin with care."""
+    return bool(_delicate) and type(f) is FunctionType and f.__code__ in _delicate
+
+
+def note_delicate(f: Any) -> None:
+    """Let the sweeps of `f` begin with care from now on."""
+    if type(f) is FunctionType:
+        _delicate.add(f.__code__)
