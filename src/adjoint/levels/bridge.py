@@ -36,6 +36,7 @@ def call_operator(
     """``f(*args, **kwargs)`` of a function that differentiates others."""
     memory: Memory = record[0]
     _refuse_globals(memory)
+    _refuse_integers(memory)
     tape: Tape = memory.caches.setdefault("tape", None) or Tape(None)
     memory.caches["tape"] = tape
     given = (f, *args, *kwargs.values())
@@ -105,6 +106,16 @@ def _refuse_globals(memory: Memory) -> None:
             f"a derivative is taken inside code that has assigned the global variable {name!r}",
             "hand the value over as an argument",
         )
+
+
+def _refuse_integers(memory: Memory) -> None:
+    """Integers are told by their value: which of them stand for a real argument is not known."""
+    for arg in memory.arguments:
+        if type(arg) is int:
+            raise missing(
+                "a derivative is taken inside code that is differentiated in an integer",
+                hint=f"give a float: {arg}.0",
+            )
 
 
 def _refuse_changes(f: Any, held: list[tuple[Any, Any]], wrote: bool) -> None:

@@ -27,7 +27,7 @@ from adjoint.run.dispatch import DECLINED
 from adjoint.run.seal import PLAIN
 from adjoint.run.views import root_of
 
-__all__ = ["Forward"]
+__all__ = ["Forward", "swept"]
 
 ndarray = np.ndarray
 MANY = 10_000
@@ -241,7 +241,7 @@ class Forward(Level):
                 result = self.below(rule.function, *arranged, **rest)
                 if result is not NotImplemented:
                     y, back = result
-                    return self._bind_all(y, self.below(_swept, y, back, dots), args)
+                    return self._bind_all(y, self.below(swept, y, back, dots), args)
         return DECLINED
 
     # ---- arrays ----------------------------------------------------------------------------------
@@ -285,11 +285,11 @@ def _write_tangent(mirrored: Any, index: Any, dot: Any, value: Any) -> None:
     mirrored[index] = np.real(whole) if mirrored.dtype.kind == "f" else whole
 
 
-def _swept(y: Any, back: Callable[[Any], Any], dots: tuple[Any, ...]) -> Any:
+def swept(y: Any, back: Callable[[Any], Any], dots: tuple[Any, ...]) -> Any:
     """The tangent of `y` from its pullback: ⟨ē, ẏ⟩ = Σ⟨x̄, ẋ⟩ for each unit cotangent ē."""
     if isinstance(y, list | tuple):
         return [
-            _swept(part, lambda bar, i=i: back([bar if i == j else None for j in range(len(y))]), dots)
+            swept(part, lambda bar, i=i: back([bar if i == j else None for j in range(len(y))]), dots)
             for i, part in enumerate(y)
         ]
     if not isinstance(y, float | complex | np.inexact | ndarray) or (

@@ -24,7 +24,7 @@ def nested(
     tape = Tape(current.level)
     with session, entered(tape), Seeds(tape, tape.seed) as seeds:
         own_f = seeds.own(f, True) if of_function else f
-        own = [seeds.own(arg, True) for arg in args]
+        own = [seeds.real(arg) for arg in args]
         leaves = [Leaves(own_f if of_function else None), *map(Leaves, own)]
         y = tape.run(own_f, *own, **kwargs)
     return y, NestedPullback(f, tape, y, leaves)

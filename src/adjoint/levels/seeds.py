@@ -55,14 +55,24 @@ class Seeds:
         if self._locked:
             _lock.release()
 
+    def real(self, value: Any) -> Any:
+        """`own` of an argument that is differentiated in: an integer counts as a real number."""
+        if isinstance(value, int | np.integer) and not isinstance(value, bool):
+            return self._number(value, True)
+        if isinstance(value, np.ndarray) and value.dtype.kind in "iu":
+            return self._bind(value.astype(float), True)
+        return self.own(value, True)
+
     def own(self, value: Any, dot: Any) -> Any:
         """`value` with every number in it that has a tangent as an object of its own."""
         if dot is None:
             return value
         if isinstance(value, np.ndarray):
             return self._array(value, dot)
-        if isinstance(value, float | complex | int | np.number):
+        if isinstance(value, float | complex | np.inexact):
             return self._number(value, dot)
+        if isinstance(value, int | np.integer):
+            return value if dot is True else self._number(value, dot)
         if isinstance(value, tuple):
             return self._tuple(value, dot)
         self._inside(value, dot)
@@ -81,6 +91,8 @@ class Seeds:
     def _array(self, value: Any, dot: Any) -> Any:
         _check_shape(value, dot)
         if value.dtype.kind in "iub":
+            if dot is True:
+                return value
             value = value.astype(float)
         elif value.dtype.kind not in "fc":
             raise ArgumentError(

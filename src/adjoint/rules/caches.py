@@ -7,7 +7,6 @@ no derivative, and what is cached now belongs to this call.
 from __future__ import annotations
 
 import functools
-import operator
 from collections import OrderedDict
 from typing import Any
 
@@ -174,16 +173,14 @@ def _on_level(
     known: Any,
 ) -> Any:
     """What is held was computed for other arguments, which may be equal and depend on something
-    else: then it is computed again."""
-    given = (*args, *kwargs.values())
+    else."""
+    from adjoint.levels.evaluations import Evaluation as OnLevel  # it needs the engine
+
     if known is not None:
-        y, before = known
-        if all(map(operator.is_, given, before)) or not memory.level.knows(given, before):
-            return y
-    y = call_keywords([memory, None], 1, f.__wrapped__, args, kwargs)
-    if known is None:
-        cache.keep(key, (y, given))
-    return y
+        return known.used_again(memory.level, args, kwargs)
+    evaluation = OnLevel(memory.level, f.__wrapped__, args, kwargs)
+    cache.keep(key, evaluation)
+    return evaluation.y
 
 
 @primitive((CACHED, "cache_info"))

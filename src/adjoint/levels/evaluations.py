@@ -1,0 +1,45 @@
+"""Results of cached functions that are used again on a level."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from adjoint.levels.level import Level
+from adjoint.run.memory import Memory
+from adjoint.run.snapshot import Snapshot
+
+__all__ = ["Evaluation"]
+
+
+class Evaluation:
+    """One call of a cached function: what it gave, and for which arguments.
+
+    Equal arguments may depend on different inputs. For others than the first the function is run
+    once more, for the derivative, and what it changed the second time is undone.
+    """
+
+    def __init__(
+        self, level: Level, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> None:
+        self._f, self._given = f, (*args, *kwargs.values())
+        self.y = level.run(f, *args, **kwargs)
+
+    def used_again(self, level: Level, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The result for other arguments, equal to the first."""
+        given = (*args, *kwargs.values())
+        if all(a is b for a, b in zip(given, self._given, strict=True)):
+            return self.y
+        if not level.knows(given, self._given):
+            return self.y
+        before = Snapshot()
+        before.add([self._f, *given])
+        code = getattr(self._f, "__code__", None)
+        for name in code.co_names if code is not None else ():
+            before.add_variable(self._f.__globals__, name)  # type: ignore[attr-defined]
+        y = level.run(self._f, *args, **kwargs)
+        undo = Memory()
+        for kept in before.changes():
+            kept.log(undo)
+        undo.rewind(0)
+        return y
