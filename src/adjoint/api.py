@@ -9,7 +9,7 @@ import numpy as np
 
 from adjoint.errors import ArgumentError, NotScalarError
 from adjoint.levels.level import current
-from adjoint.levels.reverse import nested
+from adjoint.levels.reverse import NestedPullback, nested
 from adjoint.public import public
 from adjoint.results import checked_cotangent, collect, filled, plain_cotangents, zeros_like
 from adjoint.rules.projection import project
@@ -142,7 +142,9 @@ class Pullback(Hidden):
 
 
 @public
-def pullback(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, Pullback]:
+def pullback(
+    f: Callable[..., Any], /, *args: Any, **kwargs: Any
+) -> tuple[Any, Pullback | NestedPullback]:
     """Value of a function, and its pullback at that point.
 
     Parameters
@@ -219,8 +221,8 @@ def _both(
 ) -> tuple[Any, tuple[Any, ...]]:
     """The value and the gradient, in one session."""
     if current.level is not None:
-        y, back = nested(f, args, kwargs, of_function=False)
-        return y, back.swept(_one(f, y))[1:]
+        y, inner = nested(f, args, kwargs, of_function=False)
+        return y, inner.swept(_one(f, y))[1:]
     with session:
         y, back = _forward(f, args, kwargs)
         return y, back._swept(_one(f, y), None, of_function=False)[1:]

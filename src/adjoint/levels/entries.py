@@ -19,9 +19,7 @@ from adjoint.run.seal import PLAIN
 
 __all__ = ["ENTRIES", "RUNTIME"]
 
-ARITHMETIC = (
-    "add sub mul truediv floordiv mod pow matmul and_ or_ xor lshift rshift".split()
-)
+ARITHMETIC = "add sub mul truediv floordiv mod pow matmul and_ or_ xor lshift rshift".split()
 
 
 def _binary(op: Any) -> Callable[..., Any]:

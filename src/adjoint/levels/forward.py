@@ -11,6 +11,7 @@ from __future__ import annotations
 import operator
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -147,16 +148,6 @@ class Forward(Level):
             return value
         return self.bind(value, dot)
 
-    def constant(self, x: Any) -> Any:
-        """Numbers of `x` as ones that have no tangent."""
-        from adjoint.levels.rules import as_constant  # they need the levels
-
-        return as_constant(self, x)
-
-    def hooked(self, on_cotangent: Any, x: Any) -> Any:
-        """Hooks see cotangents only."""
-        return x
-
     # ---- operations ------------------------------------------------------------------------------
 
     def apply(
@@ -288,10 +279,8 @@ def _write_tangent(mirrored: Any, index: Any, dot: Any, value: Any) -> None:
 def swept(y: Any, back: Callable[[Any], Any], dots: tuple[Any, ...]) -> Any:
     """The tangent of `y` from its pullback: ⟨ē, ẏ⟩ = Σ⟨x̄, ẋ⟩ for each unit cotangent ē."""
     if isinstance(y, list | tuple):
-        return [
-            swept(part, lambda bar, i=i: back([bar if i == j else None for j in range(len(y))]), dots)
-            for i, part in enumerate(y)
-        ]
+        n = len(y)
+        return [swept(part, partial(_part_back, back, i, n), dots) for i, part in enumerate(y)]
     if not isinstance(y, float | complex | np.inexact | ndarray) or (
         isinstance(y, ndarray) and y.dtype.kind not in "fc"
     ):
@@ -304,6 +293,11 @@ def swept(y: Any, back: Callable[[Any], Any], dots: tuple[Any, ...]) -> Any:
     if not isinstance(y, ndarray):
         return parts[0]
     return np.reshape(np.array(parts, y.dtype), np.shape(y))
+
+
+def _part_back(back: Callable[[Any], Any], i: int, n: int, bar: Any) -> Any:
+    """The pullback of one part of a result."""
+    return back([bar if i == j else None for j in range(n)])
 
 
 def _unit(y: Any, place: tuple[int, ...], one: Any) -> Any:

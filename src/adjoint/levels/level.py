@@ -149,6 +149,16 @@ class Level(Hidden):
         """Note that the derivative of a number or an array is not known; returns the value."""
         raise NotImplementedError
 
+    def constant(self, x: Any) -> Any:
+        """`x`, a copy already, as something of which this level knows no derivative."""
+        from adjoint.levels.rules import as_constant  # they need the levels
+
+        return as_constant(self, x)
+
+    def hooked(self, on_cotangent: Any, x: Any) -> Any:
+        """`x`; a hook sees its cotangent, if there will be one."""
+        return x
+
     # ---- arrays ----------------------------------------------------------------------------------
 
     def read(self, x: np.ndarray[Any, Any], index: Any) -> Any:
@@ -184,5 +194,3 @@ def fresh(y: Any) -> Any:
     if isinstance(y, np.ndarray):
         return y.copy()
     return type(y)(y) if type(y).__module__ == "numpy" else copy.copy(y)
-
-

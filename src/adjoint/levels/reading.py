@@ -23,7 +23,13 @@ def read_tangent(level: Any, y: Any, within: tuple[int, ...] = ()) -> Any:
     within = (*within, id(y))
     if isinstance(y, list | tuple):
         parts = [read_tangent(level, part, within) for part in y]
-        return y._make(parts) if hasattr(y, "_make") else tuple(parts) if isinstance(y, tuple) else parts
+        return (
+            y._make(parts)
+            if hasattr(y, "_make")
+            else tuple(parts)
+            if isinstance(y, tuple)
+            else parts
+        )
     if isinstance(y, dict):
         return {key: read_tangent(level, part, within) for key, part in y.items()}
     if is_record(y):
@@ -50,5 +56,3 @@ def _of_number(level: Level, y: Any) -> Any:
     if dot is not None:
         return dot
     return y * 0.0 if isinstance(y, complex | np.inexact) else 0.0
-
-

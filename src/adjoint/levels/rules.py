@@ -9,29 +9,29 @@ from numpy.lib.stride_tricks import as_strided
 
 from adjoint.levels.level import Level
 from adjoint.operators import hook, stop_gradient
-from adjoint.rules.registry import frule, leveled, lookup, rrule
+from adjoint.rules.registry import entry, frule, leveled, rrule
 from adjoint.run.detach import detached
 from adjoint.run.kinds import fields_of, is_record
 
 __all__: list[str] = []
 
 
-# ---- sum, min, max of numbers ---------------------------------------------------------------------
+# ---- sum, min, max of numbers --------------------------------------------------------------------
 
 
-def _total(xs, start):
+def _total(xs: Any, start: Any) -> Any:
     """``sum`` of numbers, as Python adds them."""
     return sum(xs, start)
 
 
 @rrule.register(_total, trusted=True)
-def _(xs, start):
+def _(xs: Any, start: Any) -> Any:
     n = len(xs)
     return sum(xs, start), lambda y_bar: (None, [y_bar] * n, y_bar)
 
 
 @frule.register(_total, trusted=True)
-def _(dots, xs, start):
+def _(dots: Any, xs: Any, start: Any) -> Any:
     parts = [dot for dot in (*(dots[0] or ()), dots[1]) if dot is not None]
     y_dot = parts[0]
     for part in parts[1:]:
@@ -50,24 +50,24 @@ def _(level: Level, record: Any, slot: int, xs: Any, start: Any = 0) -> Any:
         return NotImplemented
     if not any(map(level.is_active, xs)) and not level.is_active(start):
         return level.below(sum, xs, start)
-    return level.operate(_total, lookup(_total), list(xs), start)
+    return level.operate(_total, entry(_total), list(xs), start)
 
 
 def _best(best: Any) -> None:
     """``min`` and ``max``: equal numbers share the derivative."""
 
-    def chosen(xs):
+    def chosen(xs: Any) -> Any:
         return best(xs)
 
     @rrule.register(chosen, trusted=True)
-    def _(xs):
+    def _(xs: Any) -> Any:
         y = best(xs)
         ties = [x == y for x in xs]
         count = sum(ties)
         return y, lambda y_bar: (None, [y_bar / count if tie else None for tie in ties])
 
     @frule.register(chosen, trusted=True)
-    def _(dots, xs):
+    def _(dots: Any, xs: Any) -> Any:
         y = best(xs)
         ties = [i for i, x in enumerate(xs) if x == y]
         if len(ties) == 1:
@@ -86,7 +86,7 @@ def _best(best: Any) -> None:
             return NotImplemented
         if not all(isinstance(x, float | int) for x in xs) or not any(map(level.is_active, xs)):
             return NotImplemented
-        return level.operate(chosen, lookup(chosen), list(xs))
+        return level.operate(chosen, entry(chosen), list(xs))
 
 
 _best(min)
@@ -124,7 +124,7 @@ def _(level: Level, record: Any, slot: int, flat: Any, index: Any) -> Any:
     return level.read(flat.base, places_of(flat, index))
 
 
-# ---- what steers derivatives -----------------------------------------------------------------------
+# ---- what steers derivatives ---------------------------------------------------------------------
 
 
 @leveled(stop_gradient)
@@ -135,8 +135,6 @@ def _(level: Level, record: Any, slot: int, x: Any) -> Any:
 @leveled(hook)
 def _(level: Level, record: Any, slot: int, on_cotangent: Any, x: Any) -> Any:
     return level.hooked(on_cotangent, x)
-
-
 
 
 def as_constant(level: Any, x: Any) -> Any:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping
+from functools import partial
 from types import FunctionType, MethodType
 from typing import Any
 
@@ -81,7 +82,7 @@ class Seeds:
     def _number(self, value: Any, dot: Any) -> Any:
         _check_shape(value, dot)
         if isinstance(value, np.integer):
-            own = np.float64(value)
+            own: Any = np.float64(value)
         elif isinstance(value, int):
             own = float(value)
         else:
@@ -139,8 +140,8 @@ class Seeds:
                 else:
                     slot = slots_of(type(value))[name]
                     self._exchange(
-                        lambda _, slot=slot: slot.__get__(value),
-                        lambda _, new, slot=slot: slot.__set__(value, new),
+                        partial(_get_slot, slot, value),
+                        partial(_set_slot, slot, value),
                         name,
                         part_dot,
                     )
@@ -167,6 +168,14 @@ class Seeds:
         if new is not old:
             write(key, new)
             self._exchanged.append((lambda: read(key), lambda x: write(key, x), old, new))
+
+
+def _get_slot(slot: Any, owner: Any, _: str) -> Any:
+    return slot.__get__(owner)
+
+
+def _set_slot(slot: Any, owner: Any, _: str, new: Any) -> None:
+    slot.__set__(owner, new)
 
 
 def _slots(value: Any) -> dict[str, Any]:
@@ -216,5 +225,3 @@ def _as_number(dot: Any, own: Any) -> Any:
     if isinstance(own, complex | np.complexfloating) or isinstance(dot, float | np.inexact):
         return dot
     return float(dot)
-
-

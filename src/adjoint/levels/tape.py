@@ -106,12 +106,6 @@ class Tape(Level):
         self.nodes.append(node)
         return value
 
-    def constant(self, x: Any) -> Any:
-        """Numbers of `x` as ones that have no derivative."""
-        from adjoint.levels.rules import as_constant
-
-        return as_constant(self, x)
-
     def hooked(self, on_cotangent: Any, x: Any) -> Any:
         """`x`; its cotangent goes through `on_cotangent`."""
         y = _kept(x) if not isinstance(x, float | complex | np.inexact) else self.own(x)
@@ -294,9 +288,7 @@ class Sweep(Hidden):
             self.add_part(value, ..., bar)
             return
         old = self._numbers.get(id(value))
-        self._numbers[id(value)] = (
-            bar if old is None else self.below(operator.add, old, bar)
-        )
+        self._numbers[id(value)] = bar if old is None else self.below(operator.add, old, bar)
 
     def add_part(self, x: Any, index: Any, bar: Any) -> None:
         """Add to the cotangent of ``x[index]``."""
@@ -355,7 +347,7 @@ class Sweep(Hidden):
         self._exchanged.clear()
 
 
-# ---- what is differentiated itself where the tape stands on a level -------------------------------
+# ---- what is differentiated itself where the tape stands on a level ------------------------------
 
 
 def _add_into(mirrored: Any, index: Any, bar: Any) -> None:

@@ -1,4 +1,4 @@
-"""Python functions on a level: compiled once, then called like the functions that they stand for."""
+"""Python functions on a level: compiled once, then called like those that they stand for."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _compile(unit: Unit, f: FunctionType) -> Callable[..., Any]:
     run: Callable[..., Any] = scope["build"](*source.bound.values())
     lines = source.text.splitlines(keepends=True)
     linecache.cache[filename] = (len(source.text), None, lines, filename)
-    generated[id(run.__code__)] = Unit(  # type: ignore[attr-defined]
+    generated[id(run.__code__)] = Unit(
         unit.function, source, filename, namespace, (), [], run, run, -1
     )
     return run

@@ -34,8 +34,12 @@ def run_unknown(
     given = (*inputs, owner)
     y, _, wanted = run_checked(memory, f, region, args, kwargs, () if trusted else given)
     values = list(reached((f, *given)))
-    roots = {id(root_of(x)) for value in given for x in (getattr(value, "obj", value),)
-             if isinstance(x, np.ndarray)}
+    roots = {
+        id(root_of(x))
+        for value in given
+        for x in (getattr(value, "obj", value),)
+        if isinstance(x, np.ndarray)
+    }
     known = {id(value) for value in values}
     changed = [value for value in given if id(value) in wanted]
     for one in level.down():
