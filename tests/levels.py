@@ -88,3 +88,99 @@ def check_forward(sample: Sample) -> None:
     rtol = 1e-3 if is_single((sample.f, sample.args, y)) else 1e-8
     scale = max(1.0, abs(expected))
     assert abs(found - expected) <= rtol * scale, f"forward {found!r}, reverse {expected!r}"
+
+
+# ---- second order --------------------------------------------------------------------------------
+
+
+def weighted(y_bar: Any, y: Any) -> Any:
+    """⟨ȳ, y⟩, as code that is differentiated."""
+    if y_bar is None:
+        return 0.0
+    total = 0.0
+    if isinstance(y_bar, dict):
+        for key in y_bar:
+            total = total + weighted(y_bar[key], y[key])
+        return total
+    if isinstance(y_bar, list | tuple):
+        for part_bar, part in zip(y_bar, y, strict=True):
+            total = total + weighted(part_bar, part)
+        return total
+    return np.sum(np.real(np.conj(y_bar) * y))
+
+
+def along(bar: Any, dot: Any) -> Any:
+    """`paired`, as code that is differentiated."""
+    if bar is None or dot is None:
+        return 0.0
+    total = 0.0
+    if isinstance(dot, dict):
+        for key in dot:
+            total = total + along(bar[key], dot[key])
+        return total
+    if isinstance(dot, list | tuple):
+        for part_bar, part in zip(bar, dot, strict=True):
+            total = total + along(part_bar, part)
+        return total
+    return np.sum(np.real(np.conj(bar) * dot))
+
+
+class SecondOrder:
+    """vᵀ H u of ⟨ȳ, f⟩ at one sample, by each nesting of the modes."""
+
+    def __init__(self, sample: Sample) -> None:
+        self.sample = sample
+        y, _ = sample.plain()
+        self.y_bar = sample.y_bar(y)
+        rng = np.random.default_rng(2)
+        self.u, self.v = (self._direction(rng) for _ in range(2))
+
+    def _direction(self, rng: np.random.Generator) -> list[Any]:
+        seen: set[int] = set()
+        return [
+            None if i in self.sample.fixed else random_tangent(arg, rng, True, seen)
+            for i, arg in enumerate(self.sample.args)
+        ]
+
+    def _fresh(self) -> tuple[Any, list[Any]]:
+        self.sample.reset()
+        f, *args = mapped((self.sample.f, *self.sample.args))
+        return f, args
+
+    def forward_over_forward(self) -> float:
+        f, args = self._fresh()
+        kwargs, y_bar, u = self.sample.kwargs, self.y_bar, self.u
+
+        def first(*args: Any) -> Any:
+            return weighted(y_bar, ad.pushforward(f, args, u, **kwargs)[1])
+
+        return ad.pushforward(first, args, self.v)[1]
+
+    def forward_over_reverse(self) -> float:
+        f, args = self._fresh()
+        kwargs, y_bar, u = self.sample.kwargs, self.y_bar, self.u
+
+        def first(*args: Any) -> Any:
+            return along(ad.pullback(f, *args, **kwargs)[1](y_bar)[1:], u)
+
+        return ad.pushforward(first, args, self.v)[1]
+
+    def reverse_over_forward(self) -> float:
+        f, args = self._fresh()
+        kwargs, y_bar, u = self.sample.kwargs, self.y_bar, self.u
+
+        def first(*args: Any) -> Any:
+            return weighted(y_bar, ad.pushforward(f, args, u, **kwargs)[1])
+
+        bars = ad.pullback(first, *args)[1](1.0)
+        return sum(paired(bar, dot) for bar, dot in zip(bars[1:], self.v, strict=True))
+
+    def reverse_over_reverse(self) -> float:
+        f, args = self._fresh()
+        kwargs, y_bar, u = self.sample.kwargs, self.y_bar, self.u
+
+        def first(*args: Any) -> Any:
+            return along(ad.pullback(f, *args, **kwargs)[1](y_bar)[1:], u)
+
+        bars = ad.pullback(first, *args)[1](1.0)
+        return sum(paired(bar, dot) for bar, dot in zip(bars[1:], self.v, strict=True))

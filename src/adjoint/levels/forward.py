@@ -26,7 +26,7 @@ from adjoint.rules.tangents import filled
 from adjoint.run.accumulate import Poison
 from adjoint.run.dispatch import DECLINED
 from adjoint.run.seal import PLAIN
-from adjoint.run.views import root_of
+from adjoint.run.views import names_twice, places_of, root_of
 
 __all__ = ["Forward", "swept"]
 
@@ -127,7 +127,7 @@ class Forward(Level):
         if type(dot) is Poison:
             mirror.poison = dot
         else:
-            self.below(operator.setitem, mirror.of(y, root), ..., dot)
+            set_mirror(self, mirror.of(y, root), dot)
 
     def take_over(self, new: Any, old: Any) -> None:
         self.bind(new, self.tangent(old))
@@ -144,7 +144,7 @@ class Forward(Level):
                     "the same array is given with two different tangents",
                     hint="an array has one tangent; give copies if they are different variables",
                 )
-            self.below(operator.setitem, part, ..., dot)
+            set_mirror(self, part, dot)
             return value
         return self.bind(value, dot)
 
@@ -250,30 +250,38 @@ class Forward(Level):
         dot = self.tangent(value)
         mirrored = self._mirrors.of(x)
         if dot is None and mirrored is None:
-            self.below(operator.setitem, x, index, value)
+            self.below_write(x, index, value)
             return
         if x.dtype.kind not in "fc" or type(mirrored) is Poison:
-            self.below(operator.setitem, x, index, value)
+            self.below_write(x, index, value)
             return
         if mirrored is None:
             mirrored = self._mirrors.made(x)
         if type(dot) is Poison:
             self._bind_array(x, dot)
         elif type(mirrored) is not Poison:
-            self.below(_write_tangent, mirrored, index, dot, value)
-        self.below(operator.setitem, x, index, value)
+            self.below_write(mirrored, index, self.below(_written, mirrored, dot, value))
+        self.below_write(x, index, value)
+
+
+def set_mirror(level: Level, mirrored: Any, dot: Any) -> None:
+    """Write a whole tangent."""
+    if names_twice(mirrored):
+        level.below_write(mirrored.base, places_of(mirrored), dot)
+    else:
+        level.below_write(mirrored, ..., dot)
 
 
 def _item_of(x: Any) -> Callable[..., Any]:
     return operator.getitem if type(x) is ndarray else ndarray.__getitem__
 
 
-def _write_tangent(mirrored: Any, index: Any, dot: Any, value: Any) -> None:
+def _written(mirrored: Any, dot: Any, value: Any) -> Any:
+    """The tangent of what is written."""
     if dot is None:
-        mirrored[index] = 0.0
-        return
+        return 0.0
     whole = filled(dot, value)
-    mirrored[index] = np.real(whole) if mirrored.dtype.kind == "f" else whole
+    return np.real(whole) if mirrored.dtype.kind == "f" else whole
 
 
 def swept(y: Any, back: Callable[[Any], Any], dots: tuple[Any, ...]) -> Any:

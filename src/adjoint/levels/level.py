@@ -29,7 +29,7 @@ from adjoint.run.kinds import by_value
 from adjoint.run.memory import refuse_names_twice
 from adjoint.run.unknown import reached
 
-__all__ = ["Level", "current", "entered", "fresh"]
+__all__ = ["Level", "current", "entered", "fresh", "write_on"]
 
 
 class _Current(threading.local):
@@ -76,6 +76,10 @@ class Level(Hidden):
         """``f(*args, **kwargs)`` on the level below."""
         outer = self.outer
         return f(*args, **kwargs) if outer is None else outer.run(f, *args, **kwargs)
+
+    def below_write(self, x: Any, index: Any, value: Any) -> None:
+        """``x[index] = value`` on the level below."""
+        write_on(self.outer, x, index, value)
 
     def call_unit(
         self, unit: Unit, f: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -183,6 +187,14 @@ class Level(Hidden):
             return op(x, value)  # NumPy's own message
         self.write(x, ..., y)
         return x
+
+
+def write_on(level: Level | None, x: Any, index: Any, value: Any) -> None:
+    """``x[index] = value`` on a level, or in plain Python."""
+    if level is None:
+        x[index] = value
+    else:
+        level.write(x, index, value)
 
 
 def fresh(y: Any) -> Any:

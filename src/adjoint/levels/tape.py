@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.levels.level import Level, fresh
+from adjoint.levels.level import Level, fresh, write_on
 from adjoint.levels.mirror import Mirrors
 from adjoint.levels.unknown import hides
 from adjoint.rules.projection import SEQUENCES, project
@@ -24,7 +24,8 @@ from adjoint.run.accumulate import Poison
 from adjoint.run.dispatch import DECLINED
 from adjoint.run.hidden import Hidden
 from adjoint.run.seal import PLAIN
-from adjoint.run.views import is_fancy, root_of
+from adjoint.run.swaps import writable
+from adjoint.run.views import is_fancy, names_twice, places_of, root_of
 
 __all__ = ["Tape"]
 
@@ -223,7 +224,7 @@ class Tape(Level):
                 sweep.exchange(x, index, entry)
 
         entry = [saved]
-        self.below(operator.setitem, x, index, value)
+        self.below_write(x, index, value)
         if id(root_of(x)) in self._given:
             self._writes += 1
         self.nodes.append(node)
@@ -295,7 +296,10 @@ class Sweep(Hidden):
         mirrored = self._mirrors.made(x)
         if type(mirrored) is Poison:
             raise mirrored.error
-        self.below(_add_into, mirrored, index, bar)
+        if names_twice(mirrored):
+            self.below(np.add.at, mirrored.base, places_of(mirrored)[index], bar)
+        else:
+            self.below(_add_into, mirrored, index, bar)
 
     def take(self, value: Any) -> Any:
         """Take the cotangent of a result: nothing before it knows of it."""
@@ -312,7 +316,9 @@ class Sweep(Hidden):
             return None
         if type(mirrored) is Poison:
             raise mirrored.error
-        return self.below(_taken, mirrored, index)
+        bar = self.below(_taken, mirrored, index)
+        write_on(self._level, mirrored, index, 0.0)
+        return bar
 
     def spoil(self, x: Any, bad: Poison) -> None:
         if self.take_part(x, ...) is not None:
@@ -331,20 +337,20 @@ class Sweep(Hidden):
 
     def exchange(self, x: Any, index: Any, entry: list[Any]) -> None:
         """Put back what a write overwrote, and keep what it wrote."""
-        below = self.below
-        now = below(np.array, below(operator.getitem, x, index))
-        below(operator.setitem, x, index, entry[0])
-        entry[0] = now
+        self._swap(x, index, entry)
         self._exchanged.append((x, index, entry))
 
     def restore(self) -> None:
         """Make the writes again."""
-        below = self.below
         for x, index, entry in reversed(self._exchanged):
-            now = below(np.array, below(operator.getitem, x, index))
-            below(operator.setitem, x, index, entry[0])
-            entry[0] = now
+            self._swap(x, index, entry)
         self._exchanged.clear()
+
+    def _swap(self, x: Any, index: Any, entry: list[Any]) -> None:
+        now = self.below(np.array, self.below(operator.getitem, x, index))
+        with writable(x):
+            write_on(self._level, x, index, entry[0])
+        entry[0] = now
 
 
 # ---- what is differentiated itself where the tape stands on a level ------------------------------
@@ -368,7 +374,6 @@ def _taken(mirrored: Any, index: Any) -> Any:
         order = np.arange(bar.size).reshape(bar.shape)
         last[index] = order
         bar = np.where(last[index] != order, 0, bar)
-    mirrored[index] = 0
     return bar
 
 

@@ -457,3 +457,7 @@ def lane(key: Any, operands: int) -> Callable[[F], F]:
         return function
 
     return add
+
+
+non_differentiable(lookup, _function, Rule.accepts, Rule.arrange, non_differentiable, entry)
+"""Rules apply rules, and are differentiated for higher derivatives."""

@@ -80,8 +80,6 @@ OWN = tuple(
         "emit",
         "ir",
         "testing",
-        "tangent",
-        "rules.registry",
     )
 )
 """The library itself, which is not differentiated."""

@@ -3,7 +3,8 @@ what is there with what was overwritten."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ __all__ = [
     "swap_slice",
     "swap_slot",
     "swap_with",
+    "writable",
 ]
 
 
@@ -109,12 +111,21 @@ def swap_contents(entry: list[Any]) -> None:
 def put(array: np.ndarray[Any, Any], index: Any, value: Any) -> None:
     """``array[index] = value`` of an array that may have been made read-only since it was
     written."""
+    with writable(array):
+        array[index] = value
+
+
+@contextmanager
+def writable(array: np.ndarray[Any, Any]) -> Iterator[None]:
+    """Let an array be written that may have been made read-only since."""
     locked = [x for x in (root_of(array), array) if not x.flags.writeable]
     for x in locked:
         np.ndarray.setflags(x, write=True)
-    array[index] = value
-    for x in reversed(locked):
-        np.ndarray.setflags(x, write=False)
+    try:
+        yield
+    finally:
+        for x in reversed(locked):
+            np.ndarray.setflags(x, write=False)
 
 
 def swap_with(entry: list[Any]) -> None:

@@ -22,6 +22,7 @@ __all__ = [
     "is_seen_as_stored",
     "names_twice",
     "owner_of",
+    "places_of",
     "root_of",
 ]
 
@@ -110,7 +111,7 @@ def add_to_shadow(shadow: Array, index: Any, bar: Any) -> None:
     """Add a cotangent of ``array[index]``, where `shadow` mirrors the array's view of its owner."""
     if names_twice(shadow):
         flat: Any = shadow.base
-        places = _places(shadow)[index]
+        places = places_of(shadow)[index]
         np.add.at(flat.view(shadow.dtype), places, np.broadcast_to(bar, np.shape(places)))
     elif is_fancy(index):
         np.add.at(shadow, index, bar)
@@ -138,7 +139,7 @@ def names_twice(array: Array) -> bool:
     return False
 
 
-def _places(shadow: Array) -> np.ndarray[Any, np.dtype[np.intp]]:
+def places_of(shadow: Array) -> np.ndarray[Any, np.dtype[np.intp]]:
     """Where each element of a view stands in the flat array that it is a view of."""
     first = address_of(shadow) - address_of(shadow.base)  # type: ignore[arg-type]
     places = np.full((), first // shadow.itemsize)
