@@ -25,7 +25,16 @@ from adjoint.run.kinds import fields_of, slot_owner, slots_of
 from adjoint.run.memory import Memory, refused, root_of
 from adjoint.run.swaps import swap_cell, swap_contents, swap_item, swap_slice, swap_slot, swap_with
 
-__all__ = ["WITH_FIELDS", "Global", "Kept", "contents_of_cell", "has_slots", "keep", "slots"]
+__all__ = [
+    "WITH_FIELDS",
+    "Global",
+    "Kept",
+    "container",
+    "contents_of_cell",
+    "has_slots",
+    "keep",
+    "slots",
+]
 
 
 class Kept:
@@ -401,6 +410,11 @@ class _Buffer(Kept):
 
 
 # ---- any of them ---------------------------------------------------------------------------------
+
+
+def container(value: Any, saved: Any) -> Kept:
+    """A list or a dict, of which `saved` is a copy."""
+    return _List(value, saved) if isinstance(value, list) else _Dict(value, saved)
 
 
 def keep(value: Any, kind: type) -> list[Kept]:

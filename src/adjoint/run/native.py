@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import gc
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
@@ -23,7 +23,7 @@ from adjoint.run.facts import Facts, facts_of
 from adjoint.run.iterator import Iterator
 from adjoint.run.kept import Kept
 from adjoint.run.kinds import ATOMS, by_value, fields_of
-from adjoint.run.memory import Memory, refused
+from adjoint.run.memory import Memory, refused, root_of
 from adjoint.run.place import current_place
 from adjoint.run.reach import STAND_INS, reaches
 from adjoint.run.snapshot import LEAVES, Snapshot
@@ -100,6 +100,7 @@ class Region:
     """A run of code that is not differentiated."""
 
     __slots__ = (
+        "_apart",
         "_args",
         "_before",
         "_before_all",
@@ -118,6 +119,7 @@ class Region:
     def __init__(self, memory: Memory, f: Any, error: Exception | None = None) -> None:
         self.memory, self._f, self._given = memory, f, error
         self._args: tuple[Any, ...] = ()
+        self._apart: frozenset[int] = frozenset()
         self._events: list[_Call | _Changes] = []
         self._snapshot = Snapshot()
         self._recent: deque[tuple[list[Any], Facts]] = deque(maxlen=32)
@@ -126,6 +128,13 @@ class Region:
         self._known: set[int] = set()
         self._looked_at: dict[tuple[int, ...], list[Any]] = {}
         self._place: Place | None = None
+
+    def leave_apart(self, values: Iterable[Any]) -> None:
+        """Somebody else compares arrays, lists, dicts; what views look at is kept from now on."""
+        compared = [value for value in values if isinstance(value, np.ndarray | list | dict)]
+        views = [v for v in compared if isinstance(v, np.ndarray) and root_of(v) is not v]
+        self._apart = frozenset(map(id, compared)) - frozenset(map(id, views))
+        self._snapshot.add(map(root_of, views))
 
     def run(self, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """``f(*args, **kwargs)``"""
@@ -219,7 +228,7 @@ class Region:
     def _log(self) -> None:
         if self._entered is None:
             return
-        changes = self._snapshot.changes()
+        changes = [kept for kept in self._snapshot.changes() if id(kept.owner) not in self._apart]
         if changes:
             known = self._before_all, self._known
             self._events.append(_Changes(self.memory, changes, *known, self._error()))

@@ -41,7 +41,7 @@ from adjoint.run.memory import Memory, root_of
 from adjoint.run.native import Region
 from adjoint.run.place import current_place
 from adjoint.run.reach import reaches
-from adjoint.run.unseen import package_of, run_checked
+from adjoint.run.unseen import Changes, package_of, run_checked
 from adjoint.run.views import is_seen_as_stored
 from adjoint.run.watch import HIDING, is_the_users
 
@@ -115,18 +115,16 @@ def run_unknown(
     region = region_of(memory, f, (owner, *inputs))
     if region is not None:
         record[slot] = region.before(blank, len(inputs))
-    y, position, wanted = run_checked(
-        memory, f, region, args, kwargs, () if trusted else (*inputs, owner)
-    )
-    writes = [v for v in (*inputs, owner) if id(v) in wanted and memory.mark_written(v)]
+    y, changes = run_checked(memory, f, region, args, kwargs, () if trusted else (*inputs, owner))
+    writes = [v for v in (*inputs, owner) if id(v) in changes.writes and memory.mark_written(v)]
     atom = type(y) in ATOMS and type(y) is not FunctionType
     if region is not None and not region.has_effects:
         record[slot], region = blank, None
-    if atom and position is None and not writes:
+    if atom and changes.position is None and not writes:
         if trusted or not any(map(_may_keep, (*inputs, owner))):
             return y
-    if not writes and _is_view(memory, y, (*inputs, owner)):
-        viewed = _view_back(memory, y, len(inputs), position)
+    if not writes and not changes.kept and _is_view(memory, y, (*inputs, owner)):
+        viewed = _view_back(memory, y, len(inputs), changes)
         record[slot] = viewed if region is None else region.before(viewed, len(inputs))
         if type(y) is not np.ndarray:
             from adjoint.run.subclasses import adopt  # it needs the calls, which need this
@@ -136,8 +134,7 @@ def run_unknown(
     given = any(y is value for value in inputs)
 
     def unknown_back(y_bar: Any) -> tuple[Any, ...]:
-        if position is not None:
-            memory.rewind(position)
+        needed = changes.undo(memory)
         y_bar = finish(y_bar)
         if y_bar is None:
             y_bar = _kept(memory, (*inputs, owner))
@@ -145,11 +142,12 @@ def run_unknown(
             y_bar = accumulate(y_bar, memory.take_array(y))
         for array in writes:
             written_bar = memory.take_array(array)
-            if y_bar is None and written_bar is not None:
-                if type(written_bar) is Poison or _any(written_bar):
-                    y_bar = written_bar  # needed: of which array does not matter
+            if written_bar is not None and (type(written_bar) is Poison or _any(written_bar)):
+                needed = written_bar
         if isinstance(y_bar, np.ndarray) and not _any(y_bar):
             y_bar = None  # nothing needs a derivative
+        if y_bar is None:
+            y_bar = needed  # of what it is does not matter
         if y_bar is None and (given or not _arrived(memory, y, (f, *inputs))):
             if region is not None:
                 region.back(None)
@@ -206,11 +204,10 @@ def _is_view(memory: Memory, y: Any, inputs: tuple[Any, ...]) -> bool:
 
 
 def _view_back(
-    memory: Memory, y: np.ndarray[Any, Any], n: int, position: int | None
+    memory: Memory, y: np.ndarray[Any, Any], n: int, changes: Changes
 ) -> Callable[[Any], tuple[Any, ...]]:
     def view_back(y_bar: Any) -> tuple[Any, ...]:
-        if position is not None:
-            memory.rewind(position)
+        changes.undo(memory)
         memory.add_array(y, finish(y_bar))
         return (None,) * (n + 1)
 

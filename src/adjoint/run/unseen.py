@@ -1,5 +1,5 @@
-"""Runs of functions that nothing is known of: what they change or store where nobody sees it is
-refused."""
+"""Runs of functions that nothing is known of: the arrays that they write into are found, and what
+else they change or store where nobody sees it is refused."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import operator
 import re
 import sys
 import warnings
+from collections.abc import Iterable
 from types import FunctionType, MethodType
 from typing import Any
 
@@ -18,9 +19,10 @@ from numpy import ndarray
 
 from adjoint.errors import MutationError
 from adjoint.run.contents import ABSENT
+from adjoint.run.kept import Kept, container
 from adjoint.run.kinds import ATOMS, by_value, fields_of, is_record
 from adjoint.run.memory import Memory, refused, root_of
-from adjoint.run.native import Lent, Region
+from adjoint.run.native import Lent, Region, is_needed
 from adjoint.run.place import from_the_users_place
 from adjoint.run.snapshot import Snapshot
 from adjoint.run.swaps import swap_contents
@@ -35,12 +37,11 @@ def run_checked(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
     given: tuple[Any, ...],
-) -> tuple[Any, int | None, set[int]]:
-    """``f(*args, **kwargs)``, which may not change or store what is `given` to it; with the
-    position in the log of what it may, and the arrays (by identity) that it may have written to
-    although they hold what they held."""
+) -> tuple[Any, Changes]:
+    """``f(*args, **kwargs)``, which may not store what is `given` to it, nor change it but by new
+    numbers; with what it changed."""
     before = [snapshot(value) for value in given]
-    counts = [sys.getrefcount(given[i]) for i in range(len(given))]
+    counts = _counts(given)
     deep = Snapshot(_FEW)
     deep.add([value for value in given if not by_value(value) and type(value) is not Lent])
     run = f
@@ -48,6 +49,7 @@ def run_checked(
         run = from_the_users_place(f, _depth(f, args, kwargs))
     writes: set[int] = set()
     if region is not None:
+        region.leave_apart(given)
         y = region.run(run, args, kwargs)
     elif isinstance(f, type):
         y = run(*args, **kwargs)  # what it makes may keep a view, which has to stay writable
@@ -55,12 +57,17 @@ def run_checked(
         y, writes = _run_locked(run, args, kwargs, given)
     if type(f).__name__ == "fortran":  # F2PY looks at no flag
         writes = {id(value) for value in _storage(f, args, kwargs) if _can_be_locked(value)}
-    position = _check_unchanged(memory, f, given, before)
-    if region is None or not region.has_effects:
-        _check_deep(f, deep)
-        deep.release()
-        _check_not_stored(memory, f, given, counts, y)
-    return y, position, writes
+    is_plain = region is None or not region.has_effects
+    inside = _changed_inside(deep, given) if is_plain else None
+    deep.release()
+    now = _counts(given)  # the log will hold them, too
+    changes = _log_changes(memory, f, given, before)
+    changes.writes |= writes
+    if inside is not None:
+        raise _error_of(f, f"changed a {inside} inside what it was given")
+    if is_plain:
+        _check_not_stored(memory, f, given, map(operator.sub, now, counts), y)
+    return y, changes
 
 
 def _run_locked(
@@ -166,26 +173,68 @@ def snapshot(value: Any) -> Any:
     return None if fields is None else dict(fields)
 
 
-def _check_unchanged(
-    memory: Memory, f: Any, inputs: tuple[Any, ...], before: list[Any]
-) -> int | None:
-    """Refuse a change of what may carry a derivative; log that of integers.
+class Changes:
+    """What a function of which nothing is known has changed of what it was given, logged as writes.
 
-    Returns
-    -------
-    int or None
-        The position in the log, if there was one.
+    Attributes
+    ----------
+    position
+        Where in the log they begin; ``None`` if there are none.
+    writes
+        The arrays, by identity, that it has written to, or may have: by what was there.
+    kept
+        The lists and dicts that got new numbers.
     """
-    position = None
-    for value, saved in zip(inputs, before, strict=True):
+
+    __slots__ = ("kept", "position", "writes")
+
+    def __init__(self) -> None:
+        self.position: int | None = None
+        self.writes: set[int] = set()
+        self.kept: list[Kept] = []
+
+    def undo(self, memory: Memory) -> Any:
+        """Undo them in a sweep; gives a cotangent that has arrived at a new number and is needed,
+        or ``None``."""
+        taken = [bar for kept in reversed(self.kept) for _, bar in kept.take(memory)]
+        if self.position is not None:
+            memory.rewind(self.position)
+        return next((bar for bar in taken if is_needed(bar)), None)
+
+
+def _log_changes(memory: Memory, f: Any, given: tuple[Any, ...], before: list[Any]) -> Changes:
+    changes, start = Changes(), memory.position
+    for value, saved in zip(given, before, strict=True):
         if saved is None or not changed(value, saved):
             continue
-        if isinstance(value, np.ndarray) and value.dtype.kind in "iub":
-            noted = memory.note(swap_contents, value, saved)
-            position = noted if position is None else position
-            continue
-        raise _error_of(f, f"changed the {type(value).__name__} that it was given")
-    return position
+        changes.position = start
+        if isinstance(value, list | dict):
+            kept = container(value, saved)
+            if not all(_is_number(one, given) for pair in kept.pairs() for one in pair):
+                raise _changed(f, value)
+            kept.log(memory)
+            changes.kept.append(kept)
+        elif _is_of_numbers(value) and value.shape == saved.shape:
+            memory.note(swap_contents, np.asarray(value), saved)
+            changes.writes.add(id(value))
+        else:
+            raise _changed(f, value)
+    return changes
+
+
+def _changed(f: Any, value: Any) -> MutationError:
+    return _error_of(f, f"changed the {type(value).__name__} that it was given")
+
+
+def _is_number(value: Any, given: tuple[Any, ...]) -> bool:
+    """Whether something is a number, or holds none, and is not what was given itself."""
+    return type(value) in _WITHOUT or (
+        type(value) is float and not any(value is one for one in given)
+    )
+
+
+def _is_of_numbers(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and value.dtype.kind in "iubfc"
 
 
 def _error_of(
@@ -200,12 +249,15 @@ _FEW = 512
 """How many objects that are reached from those that are given are compared."""
 
 
-def _check_deep(f: Any, held: Snapshot) -> None:
-    """What was given holds, a few steps away, something that was changed and may carry a
-    derivative."""
+def _changed_inside(held: Snapshot, given: tuple[Any, ...]) -> str | None:
+    """The type of something that may carry a derivative and was changed in what was given holds, a
+    few steps away."""
     for kept in held.changes():
-        if any(type(value) not in _WITHOUT for pair in kept.pairs() for value in pair):
-            raise _error_of(f, f"changed a {type(kept.owner).__name__} inside what it was given")
+        if not any(kept.owner is value for value in given) and any(
+            type(value) not in _WITHOUT for pair in kept.pairs() for value in pair
+        ):
+            return type(kept.owner).__name__
+    return None
 
 
 _WITHOUT = ATOMS | {bytes, type(ABSENT)}
@@ -214,15 +266,16 @@ _WITHOUT = ATOMS | {bytes, type(ABSENT)}
 _FUNCTIONS = frozenset({FunctionType, MethodType, functools.partial})
 
 
+def _counts(values: tuple[Any, ...]) -> list[int]:
+    return [sys.getrefcount(values[i]) for i in range(len(values))]  # without a name of its own
+
+
 def _check_not_stored(
-    memory: Memory, f: Any, watched: tuple[Any, ...], counts: list[int], y: Any
+    memory: Memory, f: Any, watched: tuple[Any, ...], mores: Iterable[int], y: Any
 ) -> None:
     """A number or an array that is held once more than before, and not by the result, was put
     somewhere unseen."""
-    now = [
-        sys.getrefcount(watched[i]) for i in range(len(watched))
-    ]  # counted as before: no name of its own
-    for value, more in zip(watched, map(operator.sub, now, counts), strict=True):
+    for value, more in zip(watched, mores, strict=True):
         if more > 0 and type(value) in _FUNCTIONS and not _holds(y, value, 2):
             memory.handed.append(value)
             continue
