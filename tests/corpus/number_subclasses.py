@@ -1,6 +1,7 @@
 """Classes derived from numbers that say themselves what operators do, by way of those above."""
 
 import math
+import operator
 
 import numpy as np
 
@@ -126,6 +127,18 @@ class OwnSize(float):
     def __abs__(self):
         return self.real**2
 
+    def __floor__(self):
+        return self.real * 3
+
+    def __ceil__(self):
+        return self.real * 5
+
+    def __trunc__(self):
+        return self.real * 7
+
+    def __lt__(self, other):
+        return float(self) > float(other)
+
 
 class OwnSizeOfNumpy(np.float64):
     def __abs__(self):
@@ -134,4 +147,149 @@ class OwnSizeOfNumpy(np.float64):
 
 @case(1.3)
 def own_absolute_values(x):
-    return abs(OwnModulus(x, 2)) + abs(OwnSize(x)) * x + abs(OwnSizeOfNumpy(x)) * 0.5
+    total = abs(OwnModulus(x, 2)) + abs(OwnSize(x)) * x + abs(OwnSizeOfNumpy(x)) * 0.5
+    return total + operator.abs(OwnSizeOfNumpy(x)) + operator.abs(OwnSize(x))
+
+
+@case(1.3)
+def own_whole_numbers(x):
+    return math.floor(OwnSize(x)) * x + math.ceil(OwnSize(x)) + math.trunc(OwnSize(x))
+
+
+@case(1.3)
+def own_order(x):
+    return min(OwnSize(x), OwnSize(2 * x)) + min([OwnSize(3 * x), OwnSize(x)]) * x
+
+
+class Ahead(float):
+    """NumPy leaves operators to it."""
+
+    __array_priority__ = 100
+
+    def __radd__(self, other):
+        return float(self) * other * 3
+
+    def __rsub__(self, other):
+        return float(self) * other * 4
+
+
+class NoUfuncs(float):
+    __array_ufunc__ = None
+
+    def __rmul__(self, other):
+        return float(self) + other * 3
+
+
+class OwnUfuncs(float):
+    def __array_ufunc__(self, ufunc, method, *inputs, **options):
+        others = [float(np.sum(np.asarray(v))) for v in inputs if v is not self]
+        return float(self) ** 2 * 5 + sum(others)
+
+
+class OwnUfuncsOfArrays(np.ndarray):
+    def __array_ufunc__(self, ufunc, method, *inputs, **options):
+        return np.asarray(self).sum() * np.asarray(inputs[-1]).sum()
+
+
+@case(1.3)
+def asked_by_numpy(x):
+    array = np.array([x, 2.0])
+    total = array[0] + Ahead(x) + np.sum(array - Ahead(x)) + np.sum(array + Ahead(2 * x))
+    return total + array[0] * NoUfuncs(x) + np.float64(2.0) * NoUfuncs(x)
+
+
+@case(1.3)
+def ufuncs_of_their_own(x):
+    array = np.array([x, 2.0])
+    total = np.sin(OwnUfuncs(x)) + array[0] * OwnUfuncs(x) + (array - OwnUfuncs(x))
+    total = total + OwnUfuncs(x) / array + (OwnUfuncs(x) + array[0]) + (OwnUfuncs(x) + x)
+    return (
+        total + np.add(array.view(OwnUfuncsOfArrays), array) + np.sin(array.view(OwnUfuncsOfArrays))
+    )
+
+
+class Boxed(float):
+    def __array__(self, dtype=None, copy=None):
+        return np.array([7.0, 8.0])
+
+
+@case(1.3)
+def numbers_are_no_arrays(x):
+    element = np.zeros(1)
+    element[0] = Boxed(x)
+    return np.asarray(Boxed(x)) + np.sin(Boxed(x)) + np.array([Boxed(x), x])[0] * element[0]
+
+
+@case(1.3)
+def numbers_that_numpy_makes_plain(x):
+    return np.asarray(Fixed(x)) * x + np.array([Fixed(x), x])[1]
+
+
+class Asked(float):
+    def __getattr__(self, name):
+        if name.startswith("no"):
+            raise AttributeError(name)
+        return self * len(name)
+
+    @property
+    def broken(self):
+        raise AttributeError("broken")
+
+
+class AskedOfNumpy(np.float64):
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return float(self) * 5
+
+
+class Thrice:
+    def __get__(self, obj, kind=None):
+        return 2.0 if obj is None else obj * 3
+
+
+class Scaling(float):
+    def __get__(self, obj, kind=None):
+        return self * (7.0 if obj is None else obj.k)
+
+
+class Described(float):
+    thrice = Thrice()
+
+
+@case(1.3)
+def computed_attributes(x):
+    a = Asked(x)
+    return a.foo + a.broken + getattr(a, "none", x * x) + AskedOfNumpy(x).foo + a.real
+
+
+@case(1.3)
+def descriptors_of_numbers(x):
+    class Holder:
+        k = 2.0
+        scaled = Scaling(x)
+
+    class Derived(Holder):
+        pass
+
+    return Described(x).thrice * Described.thrice + Derived().scaled * x + Holder.scaled
+
+
+class Indexing(float):
+    def __index__(self):
+        seen.append(self * 2)
+        return 1
+
+    def __int__(self):
+        seen.append(self * 3)
+        return 1
+
+
+seen = []
+
+
+@case(1.3)
+def indices_that_store_themselves(x):
+    seen.clear()
+    assert [1, 2, 3][Indexing(x)] == 2 and [1, 2, 3][: Indexing(x)] == [1] and int(Indexing(x))
+    return sum(seen)

@@ -84,3 +84,79 @@ def test_what_is_assigned_to_a_module_of_ones_own():
 
 def test_what_an_exception_is_given_by_name():
     assert ad.gradient(lambda x: AttributeError("a", obj=x * x).obj * x, 2.0) == (12.0,)
+
+
+class Noting(float):
+    """Its special methods, whose results have no derivative, note what they were asked of."""
+
+    def __bool__(self):
+        noted.append(self * self)
+        return True
+
+    def __len__(self):
+        noted.append(self * self)
+        return 1
+
+    def __str__(self):
+        noted.append(self * self)
+        return "noting"
+
+    def __hash__(self):
+        noted.append(self * self)
+        return 1
+
+    def __format__(self, spec):
+        noted.append(self * self)
+        return "noting"
+
+    def __index__(self):
+        noted.append(self * self)
+        return 1
+
+    def __lt__(self, other):
+        noted.append(self * self)
+        return float(self) < float(other)
+
+    __repr__ = __str__
+
+
+noted = []
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda v: 1 if v else 2,
+        lambda v: not v,
+        bool,
+        len,
+        str,
+        repr,
+        hash,
+        lambda v: f"{v}",
+        lambda v: f"{v!r:>10}",
+        lambda v: "%s" % v,
+        lambda v: "{}".format(v),
+        lambda v: "".join(map(str, [v])),
+        lambda v: any([v]),
+        lambda v: [*filter(None, [v])],
+        lambda v: sorted([v, v]),
+        lambda v: range(v),
+    ],
+)
+def test_what_a_number_notes_of_itself_is_not_lost(ask):
+    def f(x):
+        noted.clear()
+        ask(Noting(x))
+        return sum(noted)
+
+    noted_before = f(1.3)
+    assert noted_before > 0
+    y, back = ad.pullback(f, 1.3)
+    assert y == noted_before and ad.gradient(lambda x: (f(x), x)[1], 1.3) == (1.0,)
+    try:
+        (x_bar,) = back(1.0)[1:]
+    except ad.AdjointError as error:
+        assert error.hint and error.filename == __file__
+    else:
+        assert x_bar == pytest.approx(2 * noted_before / 1.3)

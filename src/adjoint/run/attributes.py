@@ -138,8 +138,27 @@ def read_global(record: list[Any], slot: int, namespace: dict[str, Any], name: s
 
 
 def _of_number(record: list[Any], slot: int, obj: Any, name: str, default: tuple[Any, ...]) -> Any:
-    """Attributes of numbers and arrays: by rule, else they are methods and facts such as the
-    shape."""
+    """Attributes of numbers and arrays, whose classes may compute them as those of objects do."""
+    kind = type(obj)
+    if not kind.__flags__ & (1 << 9):  # Py_TPFLAGS_HEAPTYPE
+        return _of_known_number(record, slot, obj, name, default)
+    fetcher: Any = quick_special_of(kind, "__getattribute__")
+    if type(fetcher) is FunctionType:
+        return _found_or_made(record, slot, obj, name, call_keywords, fetcher, (obj, name), {})
+    static = class_attribute(kind, name, _MISSING)
+    if static is _MISSING:
+        return _missing(record, slot, obj, name, default)
+    if type(getattr(type(static), "__get__", None)) is FunctionType:
+        return _by_descriptor(record, slot, obj, kind, name, static)
+    if type(static) is property and type(special_of(kind, "__getattr__")) is FunctionType:
+        return _found_or_made(record, slot, obj, name, _of_known_number, obj, name, default)
+    return _of_known_number(record, slot, obj, name, default)
+
+
+def _of_known_number(
+    record: list[Any], slot: int, obj: Any, name: str, default: tuple[Any, ...]
+) -> Any:
+    """By rule, else they are methods and facts such as the shape."""
     if isinstance(obj, ndarray | np.generic):
         load("numpy")
     for base in type(obj).__mro__:
@@ -195,15 +214,31 @@ def _of_class(record: list[Any], slot: int, cls: type, name: str, default: tuple
     for base in cls.__mro__:
         if name in vars(base):
             value = vars(base)[name]
+            if type(getattr(type(value), "__get__", None)) is FunctionType:
+                return _by_descriptor(record, slot, None, cls, name, value)
             if by_value(value):
                 return _class_value(record, slot, base, name, value)
-            getter = getattr(type(value), "__get__", None)
-            if type(getter) is FunctionType:
-                return linked(record, slot, _nothing, call_keywords, getter, (value, None, cls), {})
             return getattr(cls, name)
     if static is not _MISSING:
         return _by_class(record, slot, cls, kind, name, static)
     return _missing(record, slot, cls, name, default)
+
+
+def _by_descriptor(
+    record: list[Any], slot: int, obj: Any, kind: type, name: str, static: Any
+) -> Any:
+    """What a descriptor, which may be a number, gives for an object, which may be one, too."""
+    memory: Memory = record[0]
+
+    def arrange(bars: tuple[Any, ...]) -> tuple[Any, ...]:
+        _, own, obj_bar, _ = bars
+        if own is not None:
+            owner = next(base for base in kind.__mro__ if vars(base).get(name) is static)
+            memory.add_entry(owner, name, own)
+        return None, obj_bar, None
+
+    getter = type(static).__get__
+    return linked(record, slot, arrange, call_keywords, getter, (static, obj, kind), {})
 
 
 def _class_value(record: list[Any], slot: int, owner: type, name: str, value: Any) -> Any:
@@ -300,9 +335,8 @@ def _by_class(record: list[Any], slot: int, obj: Any, kind: type, name: str, sta
         return linked(record, slot, _cached, _fill_cached_property, obj, name, static)
     if isinstance(obj, tuple) and descriptor.__name__ == "_tuplegetter":
         return _named_item(record, slot, obj, name)
-    getter = getattr(descriptor, "__get__", None)
-    if type(getter) is FunctionType:
-        return linked(record, slot, _nothing, call_keywords, getter, (static, obj, kind), {})
+    if type(getattr(descriptor, "__get__", None)) is FunctionType:
+        return _by_descriptor(record, slot, obj, kind, name, static)
     if type(obj) is CellType and name == "cell_contents":
         return _cell_contents(record, slot, obj)
     if type(obj) is FrameType and name == "f_locals":
@@ -378,11 +412,6 @@ def _fill_cached_property(record: list[Any], slot: int, obj: Any, name: str, sta
     value = call_keywords(inner, 1, static.func, (obj,), {})
     set_entry(inner, 2, obj.__dict__, static.attrname, value)  # a frozen class has no say in it
     return value
-
-
-def _nothing(bars: tuple[Any, ...]) -> tuple[Any, ...]:
-    """What a getter is given keeps its cotangent in memory."""
-    return NONE2
 
 
 def _cached(bars: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -89,13 +89,22 @@ def _special(names: Names, value: Any) -> Any:
     kind = type(value)
     if kind in LEAVES or not _NUMERIC.of(kind):
         return None
-    if names[:1] == ("__float__",) and issubclass(kind, float):
-        return None  # a float already, whatever its class says
-    for name in names:
+    for name in _asked_of(kind, names):
         special = special_of(kind, name)
         if special is not None:
             return special if type(special) is FunctionType else None
     return None
+
+
+def _asked_of(kind: type, names: Names) -> Names:
+    """Which of the methods count: numbers are not asked for an array, and floats are what they are,
+    but NumPy has one of a class of its own say which."""
+    if not issubclass(kind, (np.generic, float, int, complex)):
+        return names
+    into_array = names[0] == "__array__"
+    if issubclass(kind, float) and (into_array or names[0] == "__float__"):
+        return ("__float__",) if into_array and not issubclass(kind, np.generic) else ()
+    return names[1:] if into_array else names
 
 
 def _numbers_of(names: Any, value: Any) -> Any:
@@ -115,7 +124,7 @@ def _indices_of(index: Any) -> Any:
     if not is_odd(index):
         return index
     if isinstance(index, slice):
-        return slice(*[_indices_of(part) for part in _ends(index)])
+        return slice(*[_indices_of(part) for part in (index.start, index.stop, index.step)])
     if isinstance(index, tuple):
         return tuple([_indices_of(part) for part in index])
     number = _special(_INDEX, index)(index)
@@ -125,7 +134,9 @@ def _indices_of(index: Any) -> Any:
 
 def check_number(names: Names, value: Any, number: Any) -> None:
     """Whether C would take what the first of the methods has returned."""
-    name = next(name for name in names if special_of(type(value), name) is not None)
+    kind = type(value)
+    names = _asked_of(kind, names) or names
+    name = next(name for name in names if special_of(kind, name) is not None)
     convert = _CONVERSIONS.get(name)
     if convert is not None and type(number) is not convert[1]:
         as_c_takes(convert[0], name, (value,), number)
@@ -138,11 +149,7 @@ _CONVERSIONS: dict[str, tuple[Any, type]] = {
 }
 
 
-def _ends(index: slice) -> tuple[Any, Any, Any]:
-    return index.start, index.stop, index.step
-
-
-non_differentiable(is_odd, converts, _special, check_number, _ends)
+non_differentiable(is_odd, converts, _special, check_number)
 
 
 def _converted(

@@ -17,6 +17,7 @@ from adjoint.rules.registry import load, primitive
 from adjoint.run import functions, generate
 from adjoint.run.accumulate import accumulate
 from adjoint.run.arrays import read_array, write_array
+from adjoint.run.asked import refuse_kept
 from adjoint.run.attribute_writes import delete_plain, write_attribute, write_class
 from adjoint.run.attributes import ATTRIBUTES, plain_attribute
 from adjoint.run.callables import call_object
@@ -139,7 +140,9 @@ def format_value(record: list[Any], slot: int, value: Any, conversion: Any, spec
     record[slot] = format_back
     if conversion is not None:
         value = call(inner, 1, {"s": str, "r": repr, "a": ascii}[conversion], value)
-    return call(inner, 2, format, value, spec)  # type: ignore[no-any-return]
+    y: str = call(inner, 2, format, value, spec)
+    refuse_kept(inner, 2, value, "__format__")
+    return y
 
 
 def _lowered(f: FunctionType) -> Callable[..., Any]:

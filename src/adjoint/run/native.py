@@ -36,12 +36,13 @@ __all__ = ["Lent", "Region", "is_needed", "lend", "native", "watched"]
 
 
 class _Call:
-    """A call that came back through the engine."""
+    """A call that came back through the engine; nobody takes the cotangents of its operands."""
 
-    __slots__ = ("inner", "value")
+    __slots__ = ("error", "inner", "value")
 
-    def __init__(self, memory: Memory) -> None:
+    def __init__(self, memory: Memory, error: Exception | None) -> None:
         self.inner: list[Any] = [memory, None]
+        self.error = error
         self.value: Any = None
 
     def back(self, memory: Memory, bar: Any) -> None:
@@ -52,7 +53,9 @@ class _Call:
             from adjoint.run.unknown import poison
 
             poison(memory, self.value, bar)
-        self.inner[1](bar if given else None)
+        bars = self.inner[1](bar if given else None)
+        if self.error is not None and not given and any(map(is_needed, bars)):
+            raise self.error
 
 
 class _Changes:
@@ -179,16 +182,18 @@ class Region:
         """Run a function of the user's that was asked for, as part of the operation."""
         from adjoint.run.dispatch import call_keywords
 
-        return self._through(lambda inner: call_keywords(inner, 1, f, args, kwargs))
+        own = any(type(arg).__flags__ & (1 << 9) and by_value(arg) for arg in args)  # HEAPTYPE
+        error = self._error() if own else None
+        return self._through(lambda inner: call_keywords(inner, 1, f, args, kwargs), error)
 
     def step(self, iterator: Iterator) -> Any:
         """The next element of an iterator."""
         return self._through(lambda inner: iterator.step(inner, 1))
 
-    def _through(self, run: Callable[[list[Any]], Any]) -> Any:
+    def _through(self, run: Callable[[list[Any]], Any], error: Exception | None = None) -> Any:
         self._log()
         memory = self.memory
-        call = _Call(memory)
+        call = _Call(memory, error)
         self._events.append(call)
         memory.region = None
         try:
@@ -252,7 +257,7 @@ class Region:
             f" '{name_of(self._f)}', whose calls are not followed",
             hint="store it in code that is called from Python, or store ad.stop_gradient(...) if"
             " it has no derivative",
-            place=self._place,
+            place=self._place or current_place(),
         )
 
 

@@ -23,6 +23,7 @@ from adjoint.run.arithmetic import (
     truediv,
     truediv_left,
 )
+from adjoint.run.asked import refuse_kept
 from adjoint.run.comparison import compare, contains
 from adjoint.run.conversion import as_c_takes
 from adjoint.run.dispatch import call_keywords
@@ -145,6 +146,7 @@ def truth(record: list[Any], slot: int, value: Any) -> bool:
         f = special_of(kind, special)
         if type(f) is FunctionType:
             result = call_keywords(record, slot, f, (value,), {})
+            refuse_kept(record, slot, value, special)
             if type(result) is bool or (special == "__len__" and type(result) is int):
                 if result >= 0:
                     return bool(result)

@@ -12,7 +12,7 @@ from typing import Any
 
 from adjoint.run.accumulate import accumulate
 from adjoint.run.dispatch import DECLINED, call_keywords
-from adjoint.run.memory import Memory
+from adjoint.run.memory import Memory, missing
 from adjoint.run.seal import PLAIN
 from adjoint.run.specials import class_attribute
 
@@ -60,6 +60,7 @@ def ufunc_override(
         asked,
         lambda obj: ((obj, f, method, *inputs), named),
         given,
+        (*args, *kwargs.values()),
         lambda: (f if method == "__call__" else getattr(f, method))(*args, **kwargs),
     )
 
@@ -88,6 +89,7 @@ def function_override(
         asked,
         lambda obj: ((obj, f, tuple(kinds), args, kwargs), {}),
         given,
+        (*args, *kwargs.values()),
         lambda: f(*args, **kwargs),
     )
 
@@ -142,19 +144,23 @@ def _ask(
     asked: list[tuple[Any, FunctionType]],
     operands: Callable[[Any], tuple[tuple[Any, ...], dict[str, Any]]],
     given: Callable[[tuple[Any, ...]], tuple[Any, ...]],
+    values: tuple[Any, ...],
     otherwise: Callable[[], Any],
 ) -> Any:
-    """The first answer; `otherwise` gives NumPy's error where there is none."""
+    """The first answer; `otherwise` gives NumPy's error where there is none.
+
+    `given` makes cotangents of the arguments, which have the `values`, of those of a method.
+    """
     inner: list[Any] = [record[0], *[None] * len(asked)]
     blank = record[slot]
 
     def asked_back(y_bar: Any) -> Any:
         total = None
-        for back in reversed(inner[1:]):
+        for (obj, _), back in zip(reversed(asked), reversed(inner[1:]), strict=True):
             bars = None if back is None else back(y_bar)
             if bars is not None:
                 y_bar = None  # only the last one made the result
-                bars = given(bars)
+                bars = _with_own(given(bars), bars[1], obj, values)
                 total = bars if total is None else tuple(map(accumulate, total, bars))
         if total is None:  # an exception left it before anything was linked
             return None if blank is None else blank(y_bar)
@@ -167,3 +173,18 @@ def _ask(
         if y is not NotImplemented:
             return y
     return otherwise()
+
+
+def _with_own(
+    bars: tuple[Any, ...], own: Any, obj: Any, values: tuple[Any, ...]
+) -> tuple[Any, ...]:
+    """The cotangents of the `values`, with that of the number or array whose method was asked."""
+    if own is None:
+        return bars
+    place = next((i for i, value in enumerate(values, 1) if value is obj), None)
+    if place is None:  # in a list, or a tuple of outputs
+        raise missing(
+            f"a derivative of a {type(obj).__name__} that NumPy has asked is needed",
+            "let the method use what it is given, not 'self'",
+        )
+    return (*bars[:place], accumulate(bars[place], own), *bars[place + 1 :])

@@ -84,7 +84,13 @@ def _general(record: list[Any], slot: int, op: Any, a: Any, b: Any) -> Any:
     """Operands of any type."""
     if overrides(op, a, b):
         return protocol(record, slot, op, op.__name__.rstrip("_"), a, b)
-    a, b = plain_on(record[0], a), plain_on(record[0], b)  # the class says nothing of this operator
+    if not isinstance(a, str | bytes | bytearray):  # which ask their operand for its text
+        plain_a, plain_b = plain_on(record[0], a), plain_on(record[0], b)
+        if (plain_a is not a or plain_b is not b) and _takes_up(op, a, b):
+            y = _by_override(record, slot, op, a, b)
+            if y is not DECLINED:
+                return y
+        a, b = plain_a, plain_b  # the class says nothing of this operator
     numbers = is_number(a) and is_number(b)
     if (
         numbers or isinstance(a, ndarray) or isinstance(b, ndarray)
@@ -97,9 +103,7 @@ def _general(record: list[Any], slot: int, op: Any, a: Any, b: Any) -> Any:
     if op in UFUNCS and (
         isinstance(a, ndarray | np.generic) or isinstance(b, ndarray | np.generic)
     ):
-        from adjoint.run.overrides import ufunc_override  # it needs the calls, which need this
-
-        y = ufunc_override(record, slot, UFUNCS[op], "__call__", (a, b), {})
+        y = _by_override(record, slot, op, a, b)
         if y is not DECLINED:
             return y
         if isinstance(a, list | tuple) or isinstance(b, list | tuple):
@@ -109,6 +113,20 @@ def _general(record: list[Any], slot: int, op: Any, a: Any, b: Any) -> Any:
         return run_unknown(record[0], record, slot, op, (a, b), {})
     name = op.__name__.rstrip("_")
     return protocol(record, slot, op, name, a, b)
+
+
+def _takes_up(op: Any, a: Any, b: Any) -> bool:
+    """Whether an operator is a ufunc for one of the operands, a number of a class of its own."""
+    of_numpy = ndarray | np.generic
+    return op in UFUNCS and (
+        isinstance(a, of_numpy) or (isinstance(b, of_numpy) and not isinstance(b, float | complex))
+    )
+
+
+def _by_override(record: list[Any], slot: int, op: Any, a: Any, b: Any) -> Any:
+    from adjoint.run.overrides import ufunc_override  # it needs the calls, which need this
+
+    return ufunc_override(record, slot, UFUNCS[op], "__call__", (a, b), {})
 
 
 def _sum_back(a: Any, b: Any) -> Callable[..., Any]:
@@ -325,6 +343,9 @@ def special_method(inner: list[Any], kind: type, special: str, operands: tuple[A
             y = _by_ufunc(inner, special, operands)
             if y is not DECLINED:
                 return y
+            if len(operands) > 1 and _wants_to_be_asked(type(operands[1])):
+                if f(*operands) is NotImplemented:
+                    return NotImplemented
             if special in _BY_SPECIAL and all(map(_stands_for_array, operands)):
                 ufunc, swapped = _BY_SPECIAL[special]
                 numbers = tuple([_as_numpy_does(inner[0], x) for x in operands])
@@ -345,6 +366,18 @@ def special_method(inner: list[Any], kind: type, special: str, operands: tuple[A
         if y is not DECLINED:
             return y
     return run_unknown(inner[0], inner, 1, f, operands, {})
+
+
+def _wants_to_be_asked(kind: type) -> bool:
+    """Whether NumPy may leave an operator to numbers of a class; it alone knows when."""
+    return (
+        kind not in PLAIN
+        and not issubclass(kind, ndarray)
+        and any(special in vars(base) for base in kind.__mro__ for special in _LEFT_TO)
+    )
+
+
+_LEFT_TO = ("__array_priority__", "__array_ufunc__")
 
 
 def _by_ufunc(inner: list[Any], special: str, operands: tuple[Any, ...]) -> Any:

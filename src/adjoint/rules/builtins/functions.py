@@ -10,6 +10,7 @@ from typing import Any
 from adjoint.rules.projection import REALS
 from adjoint.rules.registry import lane, non_differentiable, structural, substitute
 from adjoint.run.memory import Memory
+from adjoint.run.reach import COMPARED
 
 OF_BYTES = (
     "__contains__ __eq__ __ge__ __gt__ __hash__ __le__ __len__ __lt__ __ne__ __repr__ __str__"
@@ -178,7 +179,7 @@ def _best(name: str, best: Any, better: Any) -> None:
         if (
             options
             or type(xs) not in (list, tuple)
-            or not all(isinstance(x, float | int) for x in xs)
+            or not all(isinstance(x, float | int) and not COMPARED.of(type(x)) for x in xs)
         ):
             return NotImplemented
         y = best(xs)

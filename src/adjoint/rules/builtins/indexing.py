@@ -10,12 +10,15 @@ from typing import Any
 
 from adjoint.rules.builtins import deques, iterators, lists, numbers, sequences
 from adjoint.rules.registry import entry, primitive
+from adjoint.run.asked import refuse_kept
 from adjoint.run.conversion import by_index, is_odd
 from adjoint.run.dispatch import call_keywords
 from adjoint.run.snapshot import LEAVES
 
 _RULES = (deques, iterators, lists, numbers, sequences)
 """What is refined here has to be loaded."""
+
+_WITHOUT_DERIVATIVE = (range, hex, oct, bin, chr)
 
 
 def _indexed(key: Any, *places: int) -> None:
@@ -34,7 +37,12 @@ def _indexed(key: Any, *places: int) -> None:
             if plain is None:
                 return NotImplemented
             return plain(record, slot, *args, **options)
-        return NotImplemented if options else by_index(record, slot, again, args)
+        if options:
+            return NotImplemented
+        y = by_index(record, slot, again, args)
+        if f in _WITHOUT_DERIVATIVE:
+            refuse_kept(record, slot, args[place], "__index__")
+        return y
 
     primitive(key)(run)
 
@@ -52,5 +60,5 @@ _indexed(enumerate, 1)
 _indexed(round, 1)
 _indexed(itertools.islice, 1, 2, 3)
 _indexed(itertools.repeat, 1)
-for _f in (hex, oct, bin, chr, operator.index):
+for _f in (*_WITHOUT_DERIVATIVE[1:], operator.index):
     _indexed(_f, 0)

@@ -5,6 +5,7 @@ Each is for numbers and arrays. For other objects it is what the object's own me
 
 from __future__ import annotations
 
+import operator
 from types import FunctionType
 from typing import Any
 
@@ -45,7 +46,7 @@ def _pow(base, exp, mod=None):
     return base**exp if mod is None else type(base).__pow__(base, exp, mod)
 
 
-@substitute(abs)
+@substitute(abs, operator.abs)
 def _abs(x, /):
     """Of objects with ``__abs__``."""
     method = special_of(type(x), "__abs__")

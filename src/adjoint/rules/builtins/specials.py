@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.rules.registry import non_differentiable, primitive
+from adjoint.run.asked import refuse_kept
 from adjoint.run.conversion import as_c_takes
 from adjoint.run.dispatch import call, call_function, linked
 from adjoint.run.iterator import Iterator
@@ -23,6 +24,7 @@ from adjoint.run.kinds import by_value
 from adjoint.run.native import native
 from adjoint.run.reach import Asks
 from adjoint.run.specials import class_attribute, special_of
+from adjoint.transform.activity import RESULT_INACTIVE_BUILTINS
 
 SPECIALS: dict[Any, tuple[str, ...]] = {
     len: ("__len__",),
@@ -82,15 +84,18 @@ def _asked(
 ) -> Any:
     """What ``f(*args)`` makes of what the special method `name` returns."""
     inner: list[Any] = [record[0], None]
-    n = len(args)
+    nothing = (None,) * len(args)
 
-    def special_back(y_bar: Any) -> tuple[None, ...]:
-        if inner[1] is not None:
-            inner[1](y_bar if f in _AS_IT_IS else None)
-        return (None,) * (n + 1)
+    def special_back(y_bar: Any) -> tuple[Any, ...]:
+        if inner[1] is None:
+            return None, *nothing
+        _, own, *_ = inner[1](y_bar if f in _AS_IT_IS else None)
+        return None, own, *nothing[1:]
 
     record[slot] = special_back
     result = call(inner, 1, special, *operands)
+    if f in RESULT_INACTIVE_BUILTINS:
+        refuse_kept(inner, 1, args[0], name)
     if type(result) is _RETURNED.get(f) and (type(result) is not int or 0 <= result < _SMALL):
         if f is not format or name == "__format__":
             return result

@@ -13,6 +13,9 @@ from adjoint.run.specials import class_attribute
 
 __all__: list[str] = []
 
+_NUMBERS = (np.generic, float, int, complex)
+"""NumPy takes these for what they are derived from."""
+
 
 def array_of_object(f, object, *args, **kwargs):
     """What `f` makes of the array that the object gives."""
@@ -22,7 +25,9 @@ def array_of_object(f, object, *args, **kwargs):
 def _through(f: Any) -> None:
     @primitive(f)
     def converted(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
-        if not args or type(class_attribute(type(args[0]), "__array__")) is not FunctionType:
+        kind = type(args[0]) if args else float
+        own = class_attribute(kind, "__array__")
+        if type(own) is not FunctionType or issubclass(kind, _NUMBERS):
             return NotImplemented
         return linked(
             record,
