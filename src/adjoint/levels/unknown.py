@@ -32,7 +32,7 @@ def run_unknown(
     owner = None if isinstance(owner, type | ModuleType) else owner
     region = region_of(memory, f, (owner, *inputs))
     given = (*inputs, owner)
-    y, _, wanted = run_checked(memory, f, region, args, kwargs, () if trusted else given)
+    y, changes = run_checked(memory, f, region, args, kwargs, () if trusted else given)
     values = list(reached((f, *given)))
     roots = {
         id(root_of(x))
@@ -41,7 +41,8 @@ def run_unknown(
         if isinstance(x, np.ndarray)
     }
     known = {id(value) for value in values}
-    changed = [value for value in given if id(value) in wanted]
+    changed = [value for value in given if id(value) in changes.writes]
+    changed += [new for kept in changes.kept for _, new in kept.pairs() if by_value(new)]
     for one in level.down():
         if any(one.is_active(value) for value in values if by_value(value)):
             error = needed(f, why, (owner, *inputs, y))

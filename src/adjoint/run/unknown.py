@@ -134,7 +134,7 @@ def run_unknown(
     given = any(y is value for value in inputs)
 
     def unknown_back(y_bar: Any) -> tuple[Any, ...]:
-        needed = changes.undo(memory)
+        new_bar = changes.undo(memory)
         y_bar = finish(y_bar)
         if y_bar is None:
             y_bar = _kept(memory, (*inputs, owner))
@@ -143,11 +143,11 @@ def run_unknown(
         for array in writes:
             written_bar = memory.take_array(array)
             if written_bar is not None and (type(written_bar) is Poison or _any(written_bar)):
-                needed = written_bar
+                new_bar = written_bar
         if isinstance(y_bar, np.ndarray) and not _any(y_bar):
             y_bar = None  # nothing needs a derivative
         if y_bar is None:
-            y_bar = needed  # of what it is does not matter
+            y_bar = new_bar  # of what it is does not matter
         if y_bar is None and (given or not _arrived(memory, y, (f, *inputs))):
             if region is not None:
                 region.back(None)
