@@ -113,7 +113,7 @@ def plain_products(f: Any) -> None:
     def both(a, b, /):
         if not _are_plain(a, b):
             return NotImplemented
-        to_left, to_right = _left_bars[b.ndim], _right_bars[a.ndim]
+        to_left, to_right = left_bars[b.ndim], right_bars[a.ndim]
 
         def product_back(y_bar):
             return None, to_left(y_bar, b, a.ndim), to_right(y_bar, a, b.ndim)
@@ -123,13 +123,13 @@ def plain_products(f: Any) -> None:
     def only_left(a, b, /):
         if not _are_plain(a, b):
             return NotImplemented
-        to_left, rank = _left_bars[b.ndim], a.ndim
+        to_left, rank = left_bars[b.ndim], a.ndim
         return f(a, b), lambda y_bar: (None, to_left(y_bar, b, rank), None)
 
     def only_right(a, b, /):
         if not _are_plain(a, b):
             return NotImplemented
-        to_right, rank = _right_bars[a.ndim], b.ndim
+        to_right, rank = right_bars[a.ndim], b.ndim
         return f(a, b), lambda y_bar: (None, None, to_right(y_bar, a, rank))
 
     both.only = (only_left, only_right)  # type: ignore[attr-defined]
@@ -150,12 +150,12 @@ def _outer(a: Any, b: Any) -> Any:
     return a.reshape(-1, 1).dot(b.reshape(1, -1))
 
 
-_left_bars = {
+left_bars = {
     1: lambda y_bar, b, rank: y_bar * b if rank == 1 else _outer(y_bar, b),
     2: lambda y_bar, b, rank: b.dot(y_bar) if rank == 1 else y_bar.dot(b.T),
 }
 """ā for a `b` of one or two axes; `rank` is that of `a`."""
-_right_bars = {
+right_bars = {
     1: lambda y_bar, a, rank: y_bar * a if rank == 1 else _outer(a, y_bar),
     2: lambda y_bar, a, rank: y_bar.dot(a) if rank == 1 else a.T.dot(y_bar),
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from functools import partial
 from math import isfinite
 from typing import Any
 from weakref import ref as weakref
@@ -45,7 +46,8 @@ __all__ = [
 # Each operator at once for two numbers or two arrays of one shape, then by `binary`. The forms
 # ``mul_left`` and ``mul_right`` are for calls in which only the operand on that side can be active:
 # the other is a constant, or a global variable that differentiated code has not assigned. A zero
-# cotangent stays zero, whatever it is multiplied by.
+# cotangent stays zero, whatever it is multiplied by. Pullbacks are functions of what they keep, for
+# to bind that takes half as long as to make a closure.
 
 
 def add(record: list[Any], slot: int, a: Any, b: Any) -> Any:
@@ -95,29 +97,11 @@ def sub(record: list[Any], slot: int, a: Any, b: Any) -> Any:
 def mul(record: list[Any], slot: int, a: Any, b: Any) -> Any:
     """``a * b``"""
     if type(a) is float and type(b) is float:
-
-        def mul_back(y_bar: Any) -> tuple[Any, ...]:
-            return (None, y_bar * b, y_bar * a) if y_bar else (None, y_bar, y_bar)
-
-        record[slot] = mul_back
+        record[slot] = partial(_numbers_back, a, b)
         return a * b
     if type(a) is ndarray and type(b) is ndarray and alike(record[0], a, b):
-        memory, y = record[0], a * b
-        result = weakref(y)
-
-        def product_back(y_bar: Any) -> tuple[Any, ...]:
-            if type(y_bar) is not ndarray or memory.buffers:
-                y_bar = arrived(memory, result, y_bar)
-                if type(y_bar) is not ndarray:
-                    return None, y_bar, y_bar
-            a_bar = y_bar * b
-            b_bar = a_bar if a is b else y_bar * a
-            if memory.careful and not isfinite(dot(a_bar, b_bar)):
-                zero = y_bar == 0
-                a_bar, b_bar = where(zero, 0.0, a_bar), where(zero, 0.0, b_bar)
-            return None, a_bar, b_bar
-
-        record[slot] = product_back
+        y = a * b
+        record[slot] = partial(_product_back, record[0], weakref(y), a, b)
         return y
     if type(a) is ndarray and type(b) is ndarray and _are_plain(record[0], a, b):
         return _product_of_shapes(record, slot, a, b)
@@ -130,16 +114,29 @@ def mul(record: list[Any], slot: int, a: Any, b: Any) -> Any:
     return binary(record, slot, operator.mul, a, b)
 
 
+def _numbers_back(a: Any, b: Any, y_bar: Any) -> tuple[Any, ...]:
+    return (None, y_bar * b, y_bar * a) if y_bar else (None, y_bar, y_bar)
+
+
+def _product_back(memory: Memory, result: Any, a: Any, b: Any, y_bar: Any) -> tuple[Any, ...]:
+    if type(y_bar) is not ndarray or memory.buffers:
+        y_bar = arrived(memory, result, y_bar)
+        if type(y_bar) is not ndarray:
+            return None, y_bar, y_bar
+    a_bar = y_bar * b
+    b_bar = a_bar if a is b else y_bar * a
+    if memory.careful and not isfinite(dot(a_bar, b_bar)):
+        zero = y_bar == 0
+        a_bar, b_bar = where(zero, 0.0, a_bar), where(zero, 0.0, b_bar)
+    return None, a_bar, b_bar
+
+
 def mul_left(record: list[Any], slot: int, a: Any, b: Any) -> Any:
     """``a * b`` where `b` has no derivative."""
     if record[0].globals_written:
         return mul(record, slot, a, b)
     if type(a) is float and type(b) in REALS:
-
-        def mul_back(y_bar: Any) -> tuple[Any, ...]:
-            return (None, y_bar * b, None) if y_bar else (None, y_bar, None)
-
-        record[slot] = mul_back
+        record[slot] = partial(_left_number_back, b)
         return a * b
     if type(a) is ndarray:
         y = _times(record, slot, a, b, _left)
@@ -148,16 +145,16 @@ def mul_left(record: list[Any], slot: int, a: Any, b: Any) -> Any:
     return binary(record, slot, operator.mul, a, b, 0)
 
 
+def _left_number_back(b: Any, y_bar: Any) -> tuple[Any, ...]:
+    return (None, y_bar * b, None) if y_bar else (None, y_bar, None)
+
+
 def mul_right(record: list[Any], slot: int, a: Any, b: Any) -> Any:
     """``a * b`` where `a` has no derivative."""
     if record[0].globals_written:
         return mul(record, slot, a, b)
     if type(b) is float and type(a) in REALS:
-
-        def mul_back(y_bar: Any) -> tuple[Any, ...]:
-            return (None, None, y_bar * a) if y_bar else (None, None, y_bar)
-
-        record[slot] = mul_back
+        record[slot] = partial(_right_number_back, a)
         return a * b
     if type(b) is ndarray:
         y = _times(record, slot, b, a, _right)
@@ -166,44 +163,47 @@ def mul_right(record: list[Any], slot: int, a: Any, b: Any) -> Any:
     return binary(record, slot, operator.mul, a, b, 1)
 
 
+def _right_number_back(a: Any, y_bar: Any) -> tuple[Any, ...]:
+    return (None, None, y_bar * a) if y_bar else (None, None, y_bar)
+
+
 def truediv(record: list[Any], slot: int, a: Any, b: Any) -> Any:
     """``a / b``"""
+    y: Any
     if type(a) is float and type(b) is float:
         y = a / b
-
-        def truediv_back(y_bar: Any) -> tuple[Any, ...]:
-            if not y_bar:
-                return None, y_bar, y_bar
-            a_bar = y_bar / b
-            return None, a_bar, -a_bar * y
-
-        record[slot] = truediv_back
+        record[slot] = partial(_ratio_back, b, y)
         return y
     if type(a) is ndarray and type(b) is ndarray and alike(record[0], a, b):
-        memory = record[0]
-        quotient: Any = a / b
-        result = weakref(quotient)
-
-        def quotient_back(y_bar: Any) -> tuple[Any, ...]:
-            if type(y_bar) is not ndarray or memory.buffers:
-                y_bar = arrived(memory, result, y_bar)
-                if type(y_bar) is not ndarray:
-                    return None, y_bar, y_bar
-            a_bar: Any = y_bar / b
-            b_bar = a_bar * quotient
-            negative(b_bar, b_bar)
-            if memory.careful and not finite(b_bar):  # else all of `a_bar` is finite, too
-                zero = y_bar == 0
-                a_bar = where(zero, 0.0, y_bar * (1 / b))
-                b_bar = where(zero, 0.0, y_bar * (-quotient / b))
-            return None, a_bar, b_bar
-
-        record[slot] = quotient_back
-        return quotient
+        y = a / b
+        record[slot] = partial(_quotient_back, record[0], weakref(y), b, y)
+        return y
     if type(a) is ndarray and (type(b) is float64 or type(b) is float):
         if is_plain(record[0], a):
             return _array_over_number(record, slot, a, b)
     return binary(record, slot, operator.truediv, a, b)
+
+
+def _ratio_back(b: Any, y: Any, y_bar: Any) -> tuple[Any, ...]:
+    if not y_bar:
+        return None, y_bar, y_bar
+    a_bar = y_bar / b
+    return None, a_bar, -a_bar * y
+
+
+def _quotient_back(memory: Memory, result: Any, b: Any, y: Any, y_bar: Any) -> tuple[Any, ...]:
+    if type(y_bar) is not ndarray or memory.buffers:
+        y_bar = arrived(memory, result, y_bar)
+        if type(y_bar) is not ndarray:
+            return None, y_bar, y_bar
+    a_bar: Any = y_bar / b
+    b_bar = a_bar * y
+    negative(b_bar, b_bar)
+    if memory.careful and not finite(b_bar):  # else all of `a_bar` is finite, too
+        zero = y_bar == 0
+        a_bar = where(zero, 0.0, y_bar * (1 / b))
+        b_bar = where(zero, 0.0, y_bar * (-y / b))
+    return None, a_bar, b_bar
 
 
 def truediv_left(record: list[Any], slot: int, a: Any, b: Any) -> Any:
@@ -212,11 +212,7 @@ def truediv_left(record: list[Any], slot: int, a: Any, b: Any) -> Any:
         return truediv(record, slot, a, b)
     if type(a) is float and type(b) in REALS:
         y = a / b
-
-        def truediv_back(y_bar: Any) -> tuple[Any, ...]:
-            return (None, y_bar / b, None) if y_bar else (None, y_bar, None)
-
-        record[slot] = truediv_back
+        record[slot] = partial(_over_number_back, b)
         return y
     if type(a) is ndarray and type(b) in REALS and 1 / HUGE < abs(b) < HUGE:
         if is_plain(record[0], a):
@@ -226,45 +222,44 @@ def truediv_left(record: list[Any], slot: int, a: Any, b: Any) -> Any:
     return binary(record, slot, operator.truediv, a, b, 0)
 
 
+def _over_number_back(b: Any, y_bar: Any) -> tuple[Any, ...]:
+    return (None, y_bar / b, None) if y_bar else (None, y_bar, None)
+
+
 def pow_left(record: list[Any], slot: int, a: Any, b: Any) -> Any:
     """``a ** b`` where `b` has no derivative."""
     if type(a) is float and type(b) in REALS and not record[0].globals_written:
         y = a**b
         if type(y) is float:
-
-            def pow_back(y_bar: Any) -> tuple[Any, ...]:
-                if not y_bar:
-                    return None, y_bar, None
-                try:
-                    return None, y_bar * _power_slope(a, b), None
-                except POLES:
-                    return None, y_bar * _power_slope(float64(a), float64(b)), None
-
-            record[slot] = pow_back
+            record[slot] = partial(_power_back, a, b)
             return y
     if type(a) is ndarray and type(b) is int and b == 2 and not record[0].globals_written:
         if is_plain(record[0], a):
-            return _square(record, slot, a)
+            y = a**2
+            record[slot] = partial(_square_back, record[0], weakref(y), a)
+            return y
     return binary(record, slot, operator.pow, a, b, 0)
 
 
-def _square(record: list[Any], slot: int, a: Any) -> Any:
-    memory, y = record[0], a**2
-    result = weakref(y)
+def _power_back(a: Any, b: Any, y_bar: Any) -> tuple[Any, ...]:
+    if not y_bar:
+        return None, y_bar, None
+    try:
+        return None, y_bar * _power_slope(a, b), None
+    except POLES:
+        return None, y_bar * _power_slope(float64(a), float64(b)), None
 
-    def square_back(y_bar: Any) -> tuple[Any, ...]:
-        if type(y_bar) is not ndarray or memory.buffers:
-            y_bar = arrived(memory, result, y_bar)
-            if type(y_bar) is not ndarray:
-                return None, y_bar, None
-        bar = y_bar * a
-        bar += bar
-        if memory.careful and not finite(bar):
-            bar = where(y_bar == 0, 0.0, bar)
-        return None, bar, None
 
-    record[slot] = square_back
-    return y
+def _square_back(memory: Memory, result: Any, a: Any, y_bar: Any) -> tuple[Any, ...]:
+    if type(y_bar) is not ndarray or memory.buffers:
+        y_bar = arrived(memory, result, y_bar)
+        if type(y_bar) is not ndarray:
+            return None, y_bar, None
+    bar = y_bar * a
+    bar += bar
+    if memory.careful and not finite(bar):
+        bar = where(y_bar == 0, 0.0, bar)
+    return None, bar, None
 
 
 _neg_of_any = unary(operator.neg, "neg")
@@ -333,20 +328,20 @@ def _sum_of_shapes(record: list[Any], slot: int, a: Any, b: Any, sign: int) -> A
 
 def _product_of_shapes(record: list[Any], slot: int, a: Any, b: Any) -> Any:
     """``a * b`` of arrays that broadcast."""
-    memory, y = record[0], a * b
-    result = weakref(y)
-
-    def product_back(y_bar: Any) -> tuple[Any, ...]:
-        if type(y_bar) is not ndarray or memory.buffers:
-            y_bar = arrived(memory, result, y_bar)
-            if type(y_bar) is not ndarray:
-                return None, y_bar, y_bar
-        careful = memory.careful
-        a_bar = _factor_bar(y_bar, b, a.shape, careful)
-        return None, a_bar, _factor_bar(y_bar, a, b.shape, careful)
-
-    record[slot] = product_back
+    y = a * b
+    record[slot] = partial(_product_of_shapes_back, record[0], weakref(y), a, b)
     return y
+
+
+def _product_of_shapes_back(
+    memory: Memory, result: Any, a: Any, b: Any, y_bar: Any
+) -> tuple[Any, ...]:
+    if type(y_bar) is not ndarray or memory.buffers:
+        y_bar = arrived(memory, result, y_bar)
+        if type(y_bar) is not ndarray:
+            return None, y_bar, y_bar
+    a_bar = _factor_bar(y_bar, b, a.shape, memory.careful)
+    return None, a_bar, _factor_bar(y_bar, a, b.shape, memory.careful)
 
 
 def _factor_bar(y_bar: Any, other: Any, shape: tuple[int, ...], careful: bool) -> Any:
@@ -358,22 +353,23 @@ def _factor_bar(y_bar: Any, other: Any, shape: tuple[int, ...], careful: bool) -
 
 def _number_times_array(record: list[Any], slot: int, a: Any, x: Any, swapped: bool) -> Any:
     """``a * x`` of a number and an array; `swapped` if the array came first."""
-    memory, y = record[0], a * x
-    result = weakref(y)
-
-    def number_times_back(y_bar: Any) -> tuple[Any, ...]:
-        if type(y_bar) is not ndarray or memory.buffers:
-            y_bar = arrived(memory, result, y_bar)
-            if type(y_bar) is not ndarray:
-                return None, y_bar, y_bar
-        a_bar, x_bar = float(dot(y_bar, x)), y_bar * array(a)
-        if memory.careful and not (isfinite(a_bar) and isfinite(a)):
-            zero = y_bar == 0
-            a_bar, x_bar = float(where(zero, 0.0, y_bar * x).sum()), where(zero, 0.0, x_bar)
-        return (None, x_bar, a_bar) if swapped else (None, a_bar, x_bar)
-
-    record[slot] = number_times_back
+    y = a * x
+    record[slot] = partial(_number_times_back, record[0], weakref(y), a, x, swapped)
     return y
+
+
+def _number_times_back(
+    memory: Memory, result: Any, a: Any, x: Any, swapped: bool, y_bar: Any
+) -> tuple[Any, ...]:
+    if type(y_bar) is not ndarray or memory.buffers:
+        y_bar = arrived(memory, result, y_bar)
+        if type(y_bar) is not ndarray:
+            return None, y_bar, y_bar
+    a_bar, x_bar = float(dot(y_bar, x)), y_bar * array(a)
+    if memory.careful and not (isfinite(a_bar) and isfinite(a)):
+        zero = y_bar == 0
+        a_bar, x_bar = float(where(zero, 0.0, y_bar * x).sum()), where(zero, 0.0, x_bar)
+    return (None, x_bar, a_bar) if swapped else (None, a_bar, x_bar)
 
 
 def _array_over_number(record: list[Any], slot: int, x: Any, a: Any) -> Any:
@@ -417,17 +413,24 @@ def _scaled_back(
     memory: Memory, y: Any, factor: Any, placed: Callable[[Any], tuple[Any, ...]]
 ) -> Callable[[Any], tuple[Any, ...]]:
     """The pullback of an array times a finite number."""
-    result = weakref(y)
-    factor = array(factor, float)  # NumPy takes half as long as for a number
+    # NumPy takes half as long for an array as for a number.
+    return partial(
+        _times_number_back,
+        memory,
+        weakref(y),
+        array(factor, float),
+        placed,
+    )
 
-    def scaled_back(y_bar: Any) -> tuple[Any, ...]:
-        if type(y_bar) is not ndarray or memory.buffers:
-            y_bar = arrived(memory, result, y_bar)
-            if type(y_bar) is not ndarray:
-                return placed(y_bar)
-        return placed(y_bar * factor)
 
-    return scaled_back
+def _times_number_back(
+    memory: Memory, result: Any, factor: Any, placed: Any, y_bar: Any
+) -> tuple[Any, ...]:
+    if type(y_bar) is not ndarray or memory.buffers:
+        y_bar = arrived(memory, result, y_bar)
+        if type(y_bar) is not ndarray:
+            return placed(y_bar)  # type: ignore[no-any-return]
+    return placed(y_bar * factor)  # type: ignore[no-any-return]
 
 
 def _times(
@@ -447,17 +450,18 @@ def _times(
     y = a * b
     if y.shape != a.shape:
         return None
-    result = weakref(y)
-
-    def times_back(y_bar: Any) -> tuple[Any, ...]:
-        if type(y_bar) is not ndarray or memory.buffers:
-            y_bar = arrived(memory, result, y_bar)
-            if type(y_bar) is not ndarray:
-                return placed(y_bar)
-        bar = y_bar * b
-        if memory.careful and not finite(bar):
-            bar = where(y_bar == 0, 0.0, bar)
-        return placed(bar)
-
-    record[slot] = times_back
+    record[slot] = partial(_times_array_back, memory, weakref(y), b, placed)
     return y
+
+
+def _times_array_back(
+    memory: Memory, result: Any, b: Any, placed: Any, y_bar: Any
+) -> tuple[Any, ...]:
+    if type(y_bar) is not ndarray or memory.buffers:
+        y_bar = arrived(memory, result, y_bar)
+        if type(y_bar) is not ndarray:
+            return placed(y_bar)  # type: ignore[no-any-return]
+    bar = y_bar * b
+    if memory.careful and not finite(bar):
+        bar = where(y_bar == 0, 0.0, bar)
+    return placed(bar)  # type: ignore[no-any-return]

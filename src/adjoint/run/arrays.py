@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -280,25 +281,30 @@ def _write_element(
     memory: Memory, record: list[Any], slot: int, x: np.ndarray[Any, Any], index: int, value: Any
 ) -> None:
     """One number into an array of one axis."""
-    memory.mark_written(x)
-    saved = x[index]
+    if x.base is not None or id(x) not in memory.written:
+        memory.mark_written(x)
+    entry = [swap_array, x, index, x[index]]
     x[index] = value
-    position = memory.note(swap_array, x, index, saved)
-    root = root_of(x)
+    record[slot] = partial(_element_back, memory, memory.log(entry), entry)
 
-    def write_back(_: Any) -> tuple[Any, ...]:
-        memory.rewind(position)
-        if id(root) not in memory.buffers:
-            return NONE3
-        poison = memory.shadows.get(("poison", id(root))) if memory.shadows else None
+
+def _element_back(memory: Memory, position: int, entry: list[Any], _: Any) -> tuple[Any, ...]:
+    memory.undo(position, entry)
+    x: Any = entry[1]
+    root = x if x.base is None else root_of(x)
+    shadow: Any = memory.buffers.get(id(root))
+    if shadow is None:
+        return NONE3
+    if memory.shadows:
+        poison = memory.shadows.get(("poison", id(root)))
         if poison is not None:
             return None, None, None, poison
+    if root is not x:
         shadow = memory.array_shadow(x)
-        value_bar = shadow.item(index)
-        shadow[index] = 0.0
-        return None, None, None, value_bar
-
-    record[slot] = write_back
+    index = entry[2]
+    value_bar = shadow.item(index)
+    shadow[index] = 0.0
+    return None, None, None, value_bar
 
 
 def _is_apart(memory: Memory, x: Any, part: Any, value: Any) -> bool:
@@ -317,25 +323,26 @@ def _write_part(
 ) -> None:
     """A number or an array into a view of an array that owns its memory."""
     memory.written[id(x)] = x
-    saved = part.copy()
+    entry = [swap_contents, part, part.copy()]
     x[index] = value
-    position = memory.log([swap_contents, part, saved])
-    is_number = type(value) is not ndarray
+    number = type(value) is not ndarray
+    record[slot] = partial(_part_back, memory, memory.log(entry), entry, x, index, number)
 
-    def write_back(_: Any) -> tuple[Any, ...]:
-        memory.rewind(position)
-        whole = memory.buffers.get(id(x))
-        if whole is None:
-            return NONE3
-        poison = memory.shadows.get(("poison", id(x))) if memory.shadows else None
-        if poison is not None:
-            return None, None, None, poison
-        shadow = whole[index]
-        value_bar: Any = float(shadow.sum()) if is_number else shadow.copy()
-        shadow.fill(0.0)
-        return None, None, None, value_bar
 
-    record[slot] = write_back
+def _part_back(
+    memory: Memory, position: int, entry: list[Any], x: Any, index: Any, number: bool, _: Any
+) -> tuple[Any, ...]:
+    memory.undo(position, entry)
+    whole = memory.buffers.get(id(x))
+    if whole is None:
+        return NONE3
+    poison = memory.shadows.get(("poison", id(x))) if memory.shadows else None
+    if poison is not None:
+        return None, None, None, poison
+    shadow = whole[index]
+    value_bar: Any = float(shadow.sum()) if number else shadow.copy()
+    shadow.fill(0.0)
+    return None, None, None, value_bar
 
 
 def _take_part(memory: Memory, x: np.ndarray[Any, Any], index: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from functools import partial
 from math import isfinite
 from types import FunctionType
 from typing import Any
@@ -127,27 +128,34 @@ def _short_updater(
                 return _update_view(record, slot, op, to_value, x, value)
             return _update_in_place(record, slot, op, plain, x, value)
         memory.written[id(x)] = x
-        old = x.copy()
+        entry = [swap_contents, x, x.copy()]
         op(x, value)
-        position = memory.log([swap_contents, x, old])
-
-        def update_back(x_bar: Any) -> tuple[Any, ...]:
-            memory.rewind(position)
-            if x_bar is not None:
-                memory.add_array(x, finish(x_bar))
-            shadow = memory.buffers.get(id(x))
-            if shadow is None:
-                return NONE2
-            if memory.shadows:
-                poison = memory.shadows.get(("poison", id(x)))
-                if poison is not None:
-                    return None, None, poison
-            return None, None, to_value(shadow, x, value, memory.careful)
-
-        record[slot] = update_back
+        position = memory.log(entry)
+        record[slot] = partial(_short_back, memory, position, entry, to_value, value)
         return x
 
     return update
+
+
+def _short_back(
+    memory: Memory, position: int, entry: list[Any], to_value: Any, value: Any, x_bar: Any
+) -> tuple[Any, ...]:
+    if memory.position == position + 1:
+        memory.position = position
+        swap_contents(entry)
+    else:
+        memory.rewind(position)
+    x = entry[1]
+    if x_bar is not None:
+        memory.add_array(x, finish(x_bar))
+    shadow = memory.buffers.get(id(x))
+    if shadow is None:
+        return NONE2
+    if memory.shadows:
+        poison = memory.shadows.get(("poison", id(x)))
+        if poison is not None:
+            return None, None, poison
+    return None, None, to_value(shadow, x, value, memory.careful)
 
 
 def _update_in_place(

@@ -61,6 +61,8 @@ class Memory(Hidden):
         Lists, by identity, that somebody else has appended to since (`adjoint.run.marks`).
     odd
         Whether a slice was made of objects that are asked for their ``__index__``.
+    position
+        That of the next write in the log: rewinding to it undoes all that comes from now on.
     region
         The innermost run of code that is not differentiated (`adjoint.run.native.Region`).
     trial
@@ -72,7 +74,6 @@ class Memory(Hidden):
     """
 
     __slots__ = (
-        "_cursor",
         "_log",
         "_lowest",
         "arguments",
@@ -84,6 +85,7 @@ class Memory(Hidden):
         "lock",
         "longer",
         "odd",
+        "position",
         "region",
         "shadows",
         "shown",
@@ -111,7 +113,7 @@ class Memory(Hidden):
         self.shown = False
         self.lock = threading.RLock()
         self._log: list[list[Any]] = []
-        self._cursor = 0
+        self.position = 0
 
     # ---- the log ---------------------------------------------------------------------------------
 
@@ -124,13 +126,8 @@ class Memory(Hidden):
         log = self._log
         position = len(log)
         log.append(entry)
-        self._cursor = position + 1
+        self.position = position + 1
         return position
-
-    @property
-    def position(self) -> int:
-        """The position of the next write: rewinding to it undoes all that comes from now on."""
-        return self._cursor
 
     def entries(self) -> list[list[Any]]:
         """Everything that was written, in order."""
@@ -143,12 +140,20 @@ class Memory(Hidden):
     def rewind(self, position: int) -> None:
         """Undo the logged writes from the last one down to `position`: memory is as it was just
         before that write."""
-        log, cursor = self._log, self._cursor
+        log, cursor = self._log, self.position
         while cursor > position:
             cursor -= 1
-            self._cursor = cursor
+            self.position = cursor
             entry = log[cursor]
             entry[0](entry)
+
+    def undo(self, position: int, entry: list[Any]) -> None:
+        """`rewind` to `position`, where `entry` is: at once if nothing was written since."""
+        if self.position == position + 1:
+            self.position = position
+            entry[0](entry)
+        else:
+            self.rewind(position)
 
     def begin_sweep(self) -> None:
         """Empty shadows for a new reverse sweep."""
@@ -161,7 +166,7 @@ class Memory(Hidden):
 
     def redo(self, position: int) -> None:
         """Make the undone writes again up to `position`."""
-        log, cursor = self._log, self._cursor
+        log, cursor = self._log, self.position
         while cursor < position:
             entry = log[cursor]
             if entry[0] is swap_contents:
@@ -169,7 +174,7 @@ class Memory(Hidden):
             else:
                 entry[0](entry)
                 cursor += 1
-            self._cursor = cursor
+            self.position = cursor
 
     def _redo_contents(self, cursor: int, position: int) -> int:
         """Make the next writes of all of one array again; returns the position after them.

@@ -30,6 +30,7 @@ from adjoint.run.dispatch import call_keywords
 from adjoint.run.in_place import updater
 from adjoint.run.kinds import NUMBERS
 from adjoint.run.memory import Memory
+from adjoint.run.products import matmul_left, matmul_right
 from adjoint.run.protocol import (
     NONE2,
     REALS,
@@ -218,8 +219,8 @@ ONE_SIDED: dict[tuple[Any, int], Callable[..., Any]] = {
     (operator.truediv, 1): _plain_operator(operator.truediv, "truediv_right", 1),
     (operator.pow, 0): pow_left,
     (operator.pow, 1): _plain_operator(operator.pow, "pow_right", 1),
-    (operator.matmul, 0): _plain_operator(operator.matmul, "matmul_left", 0),
-    (operator.matmul, 1): _plain_operator(operator.matmul, "matmul_right", 1),
+    (operator.matmul, 0): matmul_left,
+    (operator.matmul, 1): matmul_right,
 }
 """By operator and the one operand that can be active: 0 or 1."""
 UNARY: dict[Any, Callable[..., Any]] = {

@@ -91,11 +91,15 @@ def swap_array(entry: list[Any]) -> None:
     """``[swap, array, index, saved]``: ``array[index]``."""
     _, array, index, saved = entry
     current = array[index]
-    entry[3] = current.copy() if isinstance(current, np.ndarray) else current
+    entry[3] = current if type(current) is np.float64 else _copied(current)
     try:
         array[index] = saved
     except ValueError:
         put(array, index, saved)
+
+
+def _copied(part: Any) -> Any:
+    return part.copy() if isinstance(part, np.ndarray) else part
 
 
 def swap_contents(entry: list[Any]) -> None:

@@ -7,12 +7,13 @@ the time of a call goes into finding out what it is given.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from math import isfinite
 from typing import Any
 from weakref import ref as weakref
 
 import numpy as np
-from numpy import count_nonzero, float64, ndarray, where
+from numpy import count_nonzero, float64, greater, heaviside, ndarray, where
 
 from adjoint.rules.elementwise import dot
 from adjoint.rules.numpy import products as products  # a lane comes after the rule
@@ -29,6 +30,8 @@ from adjoint.run.seal import arrived
 HALF = np.array(0.5)  # NumPy takes half as long as for a number
 FEW = 1000
 """Up to how many elements an array of one number is simply filled."""
+FEWER = 32
+"""Up to how many elements few calls of NumPy count for more than quick ones."""
 
 
 # ---- functions of each element -------------------------------------------------------------------
@@ -44,33 +47,39 @@ def _unary(f: Callable[..., Any]) -> None:
         memory: Memory = record[0]
         if type(x) is float or type(x) is float64:
             number = f(x)
-
-            def number_back(y_bar: Any) -> tuple[Any, ...]:
-                if not y_bar:
-                    return None, y_bar
-                x_bar = y_bar * p(number, float64(x))
-                return None, x_bar if type(x_bar) is Poison else float(x_bar)
-
-            record[slot] = number_back
+            record[slot] = partial(_number_back, p, number, x)
             return number
         if type(x) is not ndarray or not is_plain(memory, x):
             return NotImplemented
         y = f(x)
-        result = weakref(y)
-        kept_y, kept_x = y if keep_y else None, x if keep_x else None
-
-        def unary_back(y_bar: Any) -> tuple[Any, ...]:
-            if type(y_bar) is not ndarray or memory.buffers:
-                y_bar = arrived(memory, result, y_bar)
-                if type(y_bar) is not ndarray:
-                    return None, y_bar
-            x_bar = y_bar * p(kept_y, kept_x)
-            if singular and memory.careful and not finite(x_bar):
-                x_bar = where(y_bar == 0, 0.0, x_bar)
-            return None, x_bar
-
-        record[slot] = unary_back
+        kept = y if keep_y else None, x if keep_x else None
+        record[slot] = partial(_unary_back, memory, weakref(y), p, kept, singular)
         return y
+
+
+def _number_back(p: Callable[..., Any], y: Any, x: Any, y_bar: Any) -> tuple[Any, ...]:
+    if not y_bar:
+        return None, y_bar
+    x_bar = y_bar * p(y, float64(x))
+    return None, x_bar if type(x_bar) is Poison else float(x_bar)
+
+
+def _unary_back(
+    memory: Memory,
+    result: Any,
+    p: Callable[..., Any],
+    kept: tuple[Any, Any],
+    singular: bool,
+    y_bar: Any,
+) -> tuple[Any, ...]:
+    if type(y_bar) is not ndarray or memory.buffers:
+        y_bar = arrived(memory, result, y_bar)
+        if type(y_bar) is not ndarray:
+            return None, y_bar
+    x_bar = y_bar * p(*kept)
+    if singular and memory.careful and not finite(x_bar):
+        x_bar = where(y_bar == 0, 0.0, x_bar)
+    return None, x_bar
 
 
 for _f in (
@@ -100,29 +109,34 @@ def _extremum(f: Callable[..., Any], wins: Callable[..., Any]) -> None:
         if type(a) is not ndarray or type(b) is not ndarray or not alike(memory, a, b):
             return NotImplemented
         y = f(a, b)
-        result = weakref(y)
-
-        def extremum_back(y_bar: Any) -> tuple[Any, ...]:
-            if type(y_bar) is not ndarray or memory.buffers:
-                y_bar = arrived(memory, result, y_bar)
-                if type(y_bar) is not ndarray:
-                    return None, y_bar, y_bar
-            return _shared(y_bar, a, b, wins)
-
-        record[slot] = extremum_back
+        record[slot] = partial(_extremum_back, memory, weakref(y), a, b, wins)
         return y
 
 
-def _shared(y_bar: Any, a: Any, b: Any, wins: Callable[..., Any]) -> tuple[Any, ...]:
+def _extremum_back(
+    memory: Memory, result: Any, a: Any, b: Any, wins: Callable[..., Any], y_bar: Any
+) -> tuple[Any, ...]:
+    if type(y_bar) is not ndarray or memory.buffers:
+        y_bar = arrived(memory, result, y_bar)
+        if type(y_bar) is not ndarray:
+            return None, y_bar, y_bar
+    return _shared(y_bar, a, b, wins, memory.careful)
+
+
+def _shared(y_bar: Any, a: Any, b: Any, wins: Callable[..., Any], careful: bool) -> tuple[Any, ...]:
     ties = a == b
     # of few elements, a text of bytes is counted in half the time
     count = ties.tobytes().count(1) if ties.size <= FEW else count_nonzero(ties)
     if count == ties.size:
         half = y_bar * HALF
         return None, half, half
+    if not careful and a.size <= FEWER:
+        # What a difference that is not a number gives is none either: the careful sweep follows.
+        a_bar = y_bar * heaviside(a - b if wins is greater else b - a, HALF)
+        return None, a_bar, y_bar - a_bar
     first, second = wins(a, b), wins(b, a)
     a_bar, b_bar = y_bar * first, y_bar * second
-    if not isfinite(dot(a_bar, b_bar)):  # an infinite cotangent of what was not selected
+    if careful and not isfinite(dot(a_bar, b_bar)):  # of what was not selected
         a_bar, b_bar = where(first, y_bar, 0.0), where(second, y_bar, 0.0)
     if count:
         half = where(ties, y_bar * HALF, 0.0)
@@ -131,7 +145,7 @@ def _shared(y_bar: Any, a: Any, b: Any, wins: Callable[..., Any]) -> tuple[Any, 
     return None, a_bar, b_bar
 
 
-_extremum(np.maximum, np.greater)
+_extremum(np.maximum, greater)
 _extremum(np.minimum, np.less)
 
 
