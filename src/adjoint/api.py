@@ -341,6 +341,10 @@ def _chosen(
                 f"argnums is {i!r}, but there are {len(args)} positional arguments",
                 hint="argnums counts positional arguments from 0; keyword arguments are constant",
             )
-    value, bars = _both(f, args, kwargs)
+    if current.level is not None:
+        value, back = nested(f, args, kwargs, of_function=False, wanted=wanted)
+        bars = back.swept(_one(f, value))[1:]
+    else:
+        value, bars = _both(f, args, kwargs)
     found = [zeros_like(args[i]) if bars[i] is None else filled(args[i], bars[i]) for i in wanted]
     return value, tuple(found) if isinstance(argnums, tuple) else found[0]

@@ -36,7 +36,7 @@ def call_operator(
     """``f(*args, **kwargs)`` of a function that differentiates others."""
     memory: Memory = record[0]
     _refuse_globals(memory)
-    _refuse_integers(memory)
+    counts = _counts(memory)
     tape: Tape = memory.caches.setdefault("tape", None) or Tape(None)
     memory.caches["tape"] = tape
     given = (f, *args, *kwargs.values())
@@ -61,8 +61,14 @@ def call_operator(
                 sweep.add(value, bar)
             sweep.run(start, stop)
         bars: list[Any] = []
+
+        def read(leaf: Any) -> Any:
+            if isinstance(leaf, int) or _is_of_integers(leaf):
+                return counts if sweep.touched or bad is not None else None
+            return sweep.take(leaf) if bad is None else bad
+
         for value, of in zip(given, leaves, strict=True):
-            bar = of.read(sweep.take_input if bad is None else lambda _: bad)
+            bar = of.read(read)
             if bar is None or by_value(value):
                 bars.append(bar)
             else:
@@ -108,14 +114,24 @@ def _refuse_globals(memory: Memory) -> None:
         )
 
 
-def _refuse_integers(memory: Memory) -> None:
-    """Integers are told by their value: which of them stand for a real argument is not known."""
+def _counts(memory: Memory) -> Poison | None:
+    """What arrives at integers, if the run is differentiated in some: they are told by their value,
+    and which of them stand for that argument is not known inside."""
     for arg in memory.arguments:
-        if type(arg) is int:
-            raise missing(
-                "a derivative is taken inside code that is differentiated in an integer",
-                hint=f"give a float: {arg}.0",
+        if type(arg) is int or any(map(_is_of_integers, reached((arg,)))):
+            return Poison(
+                missing(
+                    "a derivative is taken inside code that is differentiated in integers",
+                    hint="give floats: 2.0 instead of 2, x.astype(float)",
+                )
             )
+    return None
+
+
+def _is_of_integers(value: Any) -> bool:
+    return isinstance(value, np.integer) or (
+        isinstance(value, np.ndarray) and value.dtype.kind in "iu"
+    )
 
 
 def _refuse_changes(f: Any, held: list[tuple[Any, Any]], wrote: bool) -> None:

@@ -12,13 +12,14 @@ import operator
 import sys
 from collections.abc import Callable
 from functools import partial
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
 
 from adjoint.errors import ArgumentError
 from adjoint.levels.level import Level, fresh
-from adjoint.levels.mirror import Mirrors
+from adjoint.levels.mirror import Mirrors, flat_of
 from adjoint.levels.unknown import hides
 from adjoint.rules.projection import SEQUENCES
 from adjoint.rules.registry import Rules
@@ -178,7 +179,7 @@ class Forward(Level):
                 result = self.below(rule.function, dots, *operands, **rest)
                 if result is not NotImplemented:
                     y, dot = result
-                    return self._bind_all(y, dot, args, dots)
+                    return self._bind_all(y, dot, args, dots, users=not is_own(rule))
         return self._by_reverse_rule(f, rules, args, kwargs, dots, named)
 
     def _inactive(self, f: Any, rules: Rules, args: Any, kwargs: Any) -> Any:
@@ -196,22 +197,25 @@ class Forward(Level):
             return any(type(part) not in PLAIN and self._hides(part) for part in arg)
         return type(arg) not in INACTIVE and hides(self, arg)
 
-    def _bind_all(self, y: Any, dot: Any, args: tuple[Any, ...], dots: Any = ()) -> Any:
-        """`bind` of the result of an operation, which may be one of its operands."""
-        if dot is None:
-            return self._constant(y, args, dots)
-        for arg in args:
-            if arg is y and self.tangent(arg) is not dot and not isinstance(y, list | tuple):
+    def _bind_all(
+        self, y: Any, dot: Any, args: tuple[Any, ...], dots: Any = (), *, users: bool = False
+    ) -> Any:
+        """`bind` of the result of an operation, which may be one of its operands; `users` says that
+        a user's rule may have given that another tangent."""
+        if isinstance(y, ndarray):
+            if self.is_active(y):
+                if not users:
+                    return y  # it looks at memory of which all is known
                 y = self.own(y)
+            return y if dot is None else self.bind(y, dot)
+        if isinstance(y, list | tuple):
+            return y if dot is None else self.bind(y, dot)
+        for arg, arg_dot in zip_longest(args, dots):
+            if arg is y and (dot is not None or arg_dot is not None):
+                if arg_dot is not dot:
+                    y = self.own(y)
                 break
-        return self.bind(y, dot)
-
-    def _constant(self, y: Any, args: tuple[Any, ...], dots: Any) -> Any:
-        """A result without tangent: not that of the operand that it may be."""
-        for arg, dot in zip(args, dots, strict=False):
-            if arg is y and dot is not None and not isinstance(y, list | tuple):
-                return self.own(y)
-        return y
+        return y if dot is None else self.bind(y, dot)
 
     def _by_reverse_rule(
         self,
@@ -264,10 +268,18 @@ class Forward(Level):
         self.below_write(x, index, value)
 
 
+def is_own(rule: Any) -> bool:
+    """Whether a rule is one of this library."""
+    function = rule.function
+    while isinstance(function, partial):
+        function = function.func
+    return str(function.__module__).startswith("adjoint.")
+
+
 def set_mirror(level: Level, mirrored: Any, dot: Any) -> None:
     """Write a whole tangent."""
     if names_twice(mirrored):
-        level.below_write(mirrored.base, places_of(mirrored), dot)
+        level.below_write(flat_of(mirrored), places_of(mirrored), dot)
     else:
         level.below_write(mirrored, ..., dot)
 

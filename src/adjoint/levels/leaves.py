@@ -32,7 +32,7 @@ class Leaves:
         self._tree = self._planted(value, once, ())
 
     def _planted(self, value: Any, once: set[int] | None, above: tuple[int, ...]) -> Any:
-        if type(value) in (bool, int, str, type(None)) or id(value) in above:
+        if type(value) in (bool, str, type(None)) or id(value) in above:
             return None
         if once is not None:
             if id(value) in once:

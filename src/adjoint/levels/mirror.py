@@ -12,7 +12,7 @@ from adjoint.run.accumulate import Poison
 from adjoint.run.memory import missing
 from adjoint.run.views import address_of, bounds_of, is_seen_as_stored, root_of
 
-__all__ = ["Mirror", "Mirrors"]
+__all__ = ["Mirror", "Mirrors", "flat_of"]
 
 
 class Mirror:
@@ -53,6 +53,11 @@ class Mirror:
                 )
             )
         return np.ndarray(x.shape, x.dtype, self._flat, address_of(x) - self._low, x.strides)
+
+
+def flat_of(part: Any) -> Any:
+    """The memory that a part of a mirror is a view of, as numbers of its type in a row."""
+    return part.base.view(part.dtype)
 
 
 class Mirrors:

@@ -18,13 +18,20 @@ __all__ = ["NestedPullback", "nested"]
 
 
 def nested(
-    f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], *, of_function: bool
+    f: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    *,
+    of_function: bool,
+    wanted: tuple[int, ...] | None = None,
 ) -> tuple[Any, NestedPullback]:
-    """The value of ``f(*args, **kwargs)`` and its pullback, on the level that the thread is on."""
+    """The value of ``f(*args, **kwargs)`` and its pullback, on the level that the thread is on;
+    `wanted` are the arguments that it is differentiated in, ``None`` for all."""
     tape = Tape(current.level)
     with session, entered(tape), Seeds(tape, tape.seed) as seeds:
         own_f = seeds.own(f, True) if of_function else f
-        own = [seeds.real(arg) for arg in args]
+        chosen = range(len(args)) if wanted is None else [i % len(args) for i in wanted]
+        own = [seeds.real(arg) if i in chosen else arg for i, arg in enumerate(args)]
         leaves = [Leaves(own_f if of_function else None), *map(Leaves, own)]
         y = tape.run(own_f, *own, **kwargs)
     return y, NestedPullback(f, tape, y, leaves)

@@ -9,14 +9,16 @@ back before the sweep goes on, for pullbacks look at what arrays held.
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from adjoint.levels.forward import is_own
 from adjoint.levels.level import Level, fresh, write_on
-from adjoint.levels.mirror import Mirrors
+from adjoint.levels.mirror import Mirrors, flat_of
 from adjoint.levels.unknown import hides
 from adjoint.rules.projection import SEQUENCES, project
 from adjoint.rules.registry import Rules
@@ -147,6 +149,10 @@ class Tape(Level):
                 result = self.below(rule.function, *operands, **rest)
                 if result is not NotImplemented:
                     y, back = result
+                    if isinstance(y, ndarray) and self.is_active(y):
+                        if is_own(rule):
+                            return y  # it looks at memory of which all is known
+                        y = self.own(y)
                     return self._recorded(y, back, operands, rest if rule.keyword_bars else {})
         return DECLINED
 
@@ -159,8 +165,6 @@ class Tape(Level):
         self, y: Any, back: Callable[[Any], Any], args: tuple[Any, ...], named: dict[str, Any]
     ) -> Any:
         """Note the result of a rule and its pullback."""
-        if isinstance(y, ndarray) and y.dtype.kind in "fc" and id(root_of(y)) in self._roots:
-            return y  # a view of what is known
         y = self._own_parts(y, args)
 
         def node(sweep: Sweep) -> None:
@@ -258,6 +262,8 @@ class Sweep(Hidden):
 
     def __init__(self, tape: Tape, level: Level | None) -> None:
         self._tape, self._level = tape, level
+        self.touched = False
+        """Whether anything was added."""
         self._numbers: dict[int, Any] = {}
         self._mirrors = Mirrors()
         self._exchanged: list[tuple[Any, Any, list[Any]]] = []
@@ -271,10 +277,6 @@ class Sweep(Hidden):
         for i in range(stop - 1, start - 1, -1):
             self._tape.nodes[i](self)
 
-    def take_input(self, value: Any) -> Any:
-        """The cotangent of an input, taken out."""
-        return self.take(value)
-
     def add(self, value: Any, bar: Any) -> None:
         """Add to the cotangent of a number, an array, or the parts of a list."""
         if bar is None or type(value) in INACTIVE:
@@ -283,6 +285,7 @@ class Sweep(Hidden):
             for part, part_bar in zip(value, bar, strict=True):
                 self.add(part, part_bar)
             return
+        self.touched = True
         if not self._tape.is_active(value):
             return
         if isinstance(value, ndarray):
@@ -297,7 +300,7 @@ class Sweep(Hidden):
         if type(mirrored) is Poison:
             raise mirrored.error
         if names_twice(mirrored):
-            self.below(np.add.at, mirrored.base, places_of(mirrored)[index], bar)
+            self.below(np.add.at, flat_of(mirrored), places_of(mirrored)[index], bar)
         else:
             self.below(_add_into, mirrored, index, bar)
 
@@ -316,6 +319,13 @@ class Sweep(Hidden):
             return None
         if type(mirrored) is Poison:
             raise mirrored.error
+        if names_twice(mirrored):
+            # What several elements of the view share is that of one of them.
+            places, first = np.unique(places_of(mirrored)[index], return_index=True)
+            shape = np.shape(places_of(mirrored)[index])
+            bar = self.below(_taken_once, flat_of(mirrored), places, first, shape)
+            write_on(self._level, flat_of(mirrored), places, 0.0)
+            return bar
         bar = self.below(_taken, mirrored, index)
         write_on(self._level, mirrored, index, 0.0)
         return bar
@@ -375,6 +385,12 @@ def _taken(mirrored: Any, index: Any) -> Any:
         last[index] = order
         bar = np.where(last[index] != order, 0, bar)
     return bar
+
+
+def _taken_once(flat: Any, places: Any, first: Any, shape: tuple[int, ...]) -> Any:
+    bar = np.zeros(math.prod(shape), flat.dtype)
+    bar[first] = flat[places]
+    return bar.reshape(shape)
 
 
 def _to_value(bar: Any, value: Any) -> Any:

@@ -54,6 +54,8 @@ def deposit(memory: Memory, value: Any, bar: Any) -> Any:
         if isinstance(value, np.ndarray) and memory.written and memory.is_written(value):
             memory.add_array(value, finish(bar))
             return None
+        if type(bar) is Poison:
+            return bar
         if type(bar) is float and type(value) is float:
             return bar
         return fitting(form_of(value), bar)
