@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 import adjoint as ad
+from adjoint.levels.reverse import nested
 from tests.structures import difference, fields_of, is_leaf, mapped
 from tests.support import Sample, inner, is_single
 
@@ -125,6 +126,14 @@ def along(bar: Any, dot: Any) -> Any:
     return np.sum(np.real(np.conj(bar) * dot))
 
 
+NESTINGS = (
+    "forward_over_forward",
+    "forward_over_reverse",
+    "reverse_over_forward",
+    "reverse_over_reverse",
+)
+
+
 class SecondOrder:
     """vᵀ H u of ⟨ȳ, f⟩ at one sample, by each nesting of the modes."""
 
@@ -142,13 +151,13 @@ class SecondOrder:
             for i, arg in enumerate(self.sample.args)
         ]
 
-    def _fresh(self) -> tuple[Any, list[Any]]:
+    def fresh(self) -> tuple[Any, list[Any]]:
         self.sample.reset()
         f, *args = mapped((self.sample.f, *self.sample.args))
         return f, args
 
     def forward_over_forward(self) -> float:
-        f, args = self._fresh()
+        f, args = self.fresh()
         kwargs, y_bar, u = self.sample.kwargs, self.y_bar, self.u
 
         def first(*args: Any) -> Any:
@@ -157,7 +166,7 @@ class SecondOrder:
         return ad.pushforward(first, args, self.v)[1]
 
     def forward_over_reverse(self) -> float:
-        f, args = self._fresh()
+        f, args = self.fresh()
         kwargs, y_bar, u = self.sample.kwargs, self.y_bar, self.u
 
         def first(*args: Any) -> Any:
@@ -166,7 +175,7 @@ class SecondOrder:
         return ad.pushforward(first, args, self.v)[1]
 
     def reverse_over_forward(self) -> float:
-        f, args = self._fresh()
+        f, args = self.fresh()
         kwargs, y_bar, u = self.sample.kwargs, self.y_bar, self.u
 
         def first(*args: Any) -> Any:
@@ -176,7 +185,7 @@ class SecondOrder:
         return sum(paired(bar, dot) for bar, dot in zip(bars[1:], self.v, strict=True))
 
     def reverse_over_reverse(self) -> float:
-        f, args = self._fresh()
+        f, args = self.fresh()
         kwargs, y_bar, u = self.sample.kwargs, self.y_bar, self.u
 
         def first(*args: Any) -> Any:
@@ -184,3 +193,55 @@ class SecondOrder:
 
         bars = ad.pullback(first, *args)[1](1.0)
         return sum(paired(bar, dot) for bar, dot in zip(bars[1:], self.v, strict=True))
+
+    def differences(self, step: float = 1e-4) -> float | None:
+        """The same from two gradients; ``None`` where an argument is more than a number or an
+        array."""
+        try:
+            after, before = (self._gradient(sign * step) for sign in (1, -1))
+        except _NotShifted:
+            return None
+        return (after - before) / (2 * step)
+
+    def _gradient(self, h: float) -> float:
+        f, args = self.fresh()
+        args = [_shifted(arg, dot, h) for arg, dot in zip(args, self.v, strict=True)]
+        bars = ad.pullback(f, *args, **self.sample.kwargs)[1](self.y_bar)
+        return sum(paired(bar, dot) for bar, dot in zip(bars[1:], self.u, strict=True))
+
+
+class _NotShifted(Exception):
+    pass
+
+
+def _shifted(x: Any, dot: Any, h: float) -> Any:
+    if dot is None:
+        return x
+    known = isinstance(x, float | complex | np.inexact | np.ndarray)
+    if not known or type(x).__module__ not in ("builtins", "numpy") or is_single(x):
+        raise _NotShifted
+    return x + h * dot
+
+
+def check_tape(sample: Sample) -> None:
+    """Reverse mode on a tape gives what reverse mode as generated code does, twice."""
+    y, _ = sample.plain()
+    y_bar = sample.y_bar(y)
+    rng = np.random.default_rng(3)
+    seen: set[int] = set()
+    dots = [
+        None if i in sample.fixed else random_tangent(arg, rng, True, seen)
+        for i, arg in enumerate(sample.args)
+    ]
+    sample.reset()
+    f, *args = mapped((sample.f, *sample.args))
+    bars = ad.pullback(f, *args, **sample.kwargs)[1](mapped(y_bar))
+    expected = sum(paired(bar, dot) for bar, dot in zip(bars[1:], dots, strict=True))
+    sample.reset()
+    f, *args = mapped((sample.f, *sample.args))
+    wanted = tuple(i for i, dot in enumerate(dots) if dot is not None)
+    _, back = nested(f, tuple(args), sample.kwargs, of_function=False, wanted=wanted)
+    rtol = 1e-3 if is_single((sample.f, sample.args, y)) else 1e-8
+    for _ in range(2):
+        found = sum(paired(bar, dot) for bar, dot in zip(back(y_bar)[1:], dots, strict=True))
+        assert abs(found - expected) <= rtol * max(1.0, abs(expected)), (found, expected)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import adjoint as ad
 from tests.corpus import all_cases
 from tests.corpus.registry import Case
 from tests.interruption import interrupt, pullbacks_run
-from tests.levels import check_forward
+from tests.levels import NESTINGS, SecondOrder, check_forward, check_tape
 from tests.structures import difference, mapped
 from tests.support import check_sample, materialised
 
@@ -60,3 +61,50 @@ def test_forward(case: Case) -> None:
             check_forward(case.sample)
     else:
         check_forward(case.sample)
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
+def test_tape(case: Case) -> None:
+    if case.name in REFUSED_FORWARD:
+        with pytest.raises(ad.errors.NoDerivativeError, match=REFUSED_FORWARD[case.name]):
+            check_tape(case.sample)
+    elif any(type(arg) is int for arg in case.sample.args):
+        pytest.skip("integers count as real numbers there")
+    else:
+        check_tape(case.sample)
+
+
+KINKS = ("numerics/viterbi", "numpy_elementwise/where_hides_infinite_derivative")
+"""Points beside which the second derivative is another one."""
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
+def test_second_order(case: Case) -> None:
+    """All nestings of the modes agree, and with differences of gradients; what may be refused is
+    known beforehand."""
+    second = SecondOrder(case.sample)
+    found = {}
+    for nesting in NESTINGS:
+        try:
+            found[nesting] = float(getattr(second, nesting)())
+        except (ad.AdjointError, TypeError, IndexError) as error:
+            if not _may_refuse(case, second, nesting, error):
+                raise
+    reference = None if case.name in KINKS else second.differences()
+    values = [*found.values()]
+    scale = max(map(abs, values), default=0.0)
+    assert np.ptp(values or [0.0]) <= 1e-7 * max(1.0, scale), found
+    if reference is not None and values:
+        assert abs(values[0] - reference) <= 1e-4 * max(1.0, scale), (found, reference)
+
+
+def _may_refuse(case: Case, second: SecondOrder, nesting: str, error: Exception) -> bool:
+    dtypes = [getattr(arg, "dtype", np.dtype(float)) for arg in case.sample.args]
+    if any(type(arg) is int for arg in case.sample.args) or any(d.kind in "iu" for d in dtypes):
+        return True  # integers count as real numbers, which nested derivatives make them
+    if case.name in REFUSED_FORWARD:
+        return REFUSED_FORWARD[case.name] in str(error)
+    if nesting.startswith("reverse") and "changes what it was given" in str(error):
+        (f, args), (_, left) = second.fresh(), case.sample.plain()
+        return difference((f, *args), left) is not None
+    return False

@@ -251,7 +251,8 @@ class Tape(Level):
         sweep = Sweep(self, level)
         deposit(sweep)
         try:
-            sweep.run(0, len(self.nodes))
+            with np.errstate(all="ignore"):
+                sweep.run(0, len(self.nodes))
         finally:
             sweep.restore()
         return sweep
