@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.levels.leaves import Leaves, pairs
+from adjoint.levels.leaves import Leaves, Places
 from adjoint.levels.level import entered
 from adjoint.levels.seeds import Seeds
 from adjoint.levels.tape import Sweep, Tape
@@ -48,6 +48,7 @@ def call_operator(
         leaves = [Leaves(value, once) for value in own]
         n = len(args)
         y = own[0](*own[1 : n + 1], **dict(zip(kwargs, own[n + 1 :], strict=True)))
+        places = Places(y)
     _refuse_changes(f, held, tape.writes != writes)
     stop = tape.position
     unseen = [part for value in seeds.unseen for part in reached((value,))]
@@ -57,7 +58,7 @@ def call_operator(
         y_bar = take(memory, y, finish(y_bar))
         bad = _poison_in(y_bar)
         if bad is None:
-            for value, bar in pairs(y, y_bar):
+            for value, bar in places.pairs(y_bar):
                 sweep.add(value, bar)
             sweep.run(start, stop)
         bars: list[Any] = []

@@ -13,7 +13,7 @@ from adjoint.errors import CotangentError
 from adjoint.run.kinds import by_value, fields_of, is_record, slots_of
 from adjoint.tangent import Tangent
 
-__all__ = ["Leaves", "pairs", "record_fields"]
+__all__ = ["Leaves", "Places", "record_fields"]
 
 
 class Leaves:
@@ -98,31 +98,49 @@ def record_fields(value: Any) -> dict[str, Any]:
     return found
 
 
-def pairs(value: Any, bar: Any) -> list[tuple[Any, Any]]:
-    """Each number and array of `value` with its part of a cotangent of the same structure.
+class Places:
+    """Where the numbers and arrays of a result stand, as they are now: what its cotangents belong
+    to."""
 
-    Raises
-    ------
-    CotangentError
-        The structures differ.
-    """
-    if bar is None:
-        return []
-    if by_value(value):
-        if np.shape(bar) != np.shape(value):
-            raise CotangentError(
-                f"the cotangent has shape {np.shape(bar)}, the result has shape {np.shape(value)}",
-                hint="give a number, or an array of the shape of the result",
-            )
-        return [(value, bar)]
-    if isinstance(value, list | tuple | deque):
-        if not isinstance(bar, list | tuple | deque) or len(bar) != len(value):
-            raise _unlike(value, bar)
-        return [pair for part, of in zip(value, bar, strict=True) for pair in pairs(part, of)]
-    fields = value if isinstance(value, dict) else record_fields(value)
-    if not isinstance(bar, Mapping) or not set(bar) <= set(fields):
-        raise _unlike(value, bar)
-    return [pair for key, of in bar.items() for pair in pairs(fields[key], of)]
+    def __init__(self, value: Any, above: tuple[int, ...] = ()) -> None:
+        self._value, self._parts = value, dict[Any, Places]()
+        if by_value(value) or id(value) in above:
+            return
+        above = (*above, id(value))
+        if isinstance(value, list | tuple | deque):
+            named: Any = enumerate(value)
+        else:
+            named = (value if isinstance(value, dict) else record_fields(value)).items()
+        self._parts = {key: Places(part, above) for key, part in named}
+
+    def pairs(self, bar: Any) -> list[tuple[Any, Any]]:
+        """Each number and array with its part of a cotangent of the same structure.
+
+        Raises
+        ------
+        CotangentError
+            The structures differ.
+        """
+        if bar is None:
+            return []
+        value, parts = self._value, self._parts
+        if by_value(value):
+            if np.shape(bar) != np.shape(value):
+                raise CotangentError(
+                    f"the cotangent has shape {np.shape(bar)},"
+                    f" the result has shape {np.shape(value)}",
+                    hint="give a number, or an array of the shape of the result",
+                )
+            return [(value, bar)]
+        if isinstance(value, list | tuple | deque):
+            if not isinstance(bar, list | tuple | deque) or len(bar) != len(parts):
+                raise _unlike(value, bar)
+            named: Any = enumerate(bar)
+        else:
+            if not isinstance(bar, Mapping) or not set(bar) <= set(parts):
+                raise _unlike(value, bar)
+            named = bar.items()
+        return [pair for key, part in named for pair in parts[key].pairs(part)]
 
 
 def _unlike(value: Any, bar: Any) -> CotangentError:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from adjoint.levels import rules  # noqa: F401  they are registered
-from adjoint.levels.leaves import Leaves, pairs
+from adjoint.levels.leaves import Leaves, Places
 from adjoint.levels.level import current, entered
 from adjoint.levels.seeds import Seeds
 from adjoint.levels.tape import Sweep, Tape
@@ -34,16 +34,16 @@ def nested(
         own = [seeds.real(arg) if i in chosen else arg for i, arg in enumerate(args)]
         leaves = [Leaves(own_f if of_function else None), *map(Leaves, own)]
         y = tape.run(own_f, *own, **kwargs)
-    return y, NestedPullback(f, tape, y, leaves)
+        return y, NestedPullback(f, tape, Places(y), leaves)
 
 
 class NestedPullback(Hidden):
     """``y_bar ↦ (f_bar, *arg_bars)``; see `adjoint.api.Pullback`."""
 
-    __slots__ = ("_f", "_leaves", "_tape", "_y")
+    __slots__ = ("_f", "_leaves", "_places", "_tape")
 
-    def __init__(self, f: Any, tape: Tape, y: Any, leaves: list[Leaves]) -> None:
-        self._f, self._tape, self._y, self._leaves = f, tape, y, leaves
+    def __init__(self, f: Any, tape: Tape, places: Places, leaves: list[Leaves]) -> None:
+        self._f, self._tape, self._places, self._leaves = f, tape, places, leaves
 
     def __repr__(self) -> str:
         return f"∂({getattr(self._f, '__name__', None) or type(self._f).__name__})"
@@ -55,7 +55,7 @@ class NestedPullback(Hidden):
 
     def swept(self, y_bar: Any) -> tuple[Any, ...]:
         """The cotangents of the function and of the arguments."""
-        given = pairs(self._y, y_bar)
+        given = self._places.pairs(y_bar)
 
         def deposit(sweep: Sweep) -> None:
             for value, bar in given:
