@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.levels.level import Level
+from adjoint.run.iterator import Iterator
 from adjoint.run.kinds import by_value
 from adjoint.run.unknown import needed, reached, region_of
 from adjoint.run.unseen import run_checked
@@ -59,5 +60,8 @@ def run_unknown(
 
 
 def hides(level: Level, value: Any) -> bool:
-    """Whether something that is no number, array or list of them holds what is active."""
+    """Whether something that is no number, array or list of them holds what is active, or may make
+    it."""
+    if issubclass(type(value), Iterator):
+        return True
     return any(level.is_active(part) for part in reached((value,)) if by_value(part))
