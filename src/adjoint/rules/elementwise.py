@@ -48,13 +48,20 @@ def _specialised(f: Callable[..., Any], slopes: Slopes) -> Rule:
 
 
 def _selecting(f: Callable[..., Any], traits: Traits, slopes: Slopes, rule: Rule) -> Rule:
+    quick = slopes.quick
+
     def selecting(*operands: Any) -> Any:
         result = rule(*operands)
         if result is NotImplemented:
             return result
         y, back = result
+        shortly = quick is not None and _are_alike(*operands)
 
         def selecting_back(y_bar: Any) -> Any:
+            if shortly:
+                bars = quick(y_bar, y, *operands)  # type: ignore[misc]
+                if bars is not None:
+                    return None, *bars
             if finite(y_bar):
                 return back(y_bar)
             return _general(f, traits, slopes, operands)[1](y_bar)
@@ -62,6 +69,18 @@ def _selecting(f: Callable[..., Any], traits: Traits, slopes: Slopes, rule: Rule
         return y, selecting_back
 
     return with_arity(selecting, len(slopes.partials))
+
+
+def _are_alike(a: Any, b: Any) -> bool:
+    """Whether two operands are double-precision arrays of one shape."""
+    return (
+        type(a) is ndarray
+        and type(b) is ndarray
+        and a.dtype is FLOAT64
+        and b.dtype is FLOAT64
+        and a.shape == b.shape
+        and a.ndim > 0
+    )
 
 
 def _by_count(f: Callable[..., Any], traits: Traits, slopes: Slopes) -> Rule:
@@ -102,19 +121,21 @@ def _ieee(x: Any) -> Any:
 def _unary(f: Callable[..., Any], traits: Traits, slopes: Slopes, p: Callable[..., Any]) -> Rule:
     (keep_y, keep_x), singular = slopes.keeps, slopes.singular
     of_numpy, array_lane = traits.of_numpy, not traits.floats_only
+    times = slopes.quick or (lambda y_bar, y, x: y_bar * p(y, x))
 
     def rule(x: Any, /) -> Any:
         kind = type(x)
         if kind is ndarray and x.dtype is FLOAT64 and x.ndim and array_lane:
             y = f(x)
             kept_y, kept_x = y if keep_y else None, x if keep_x else None
+            tame = not singular  # whether all slopes are finite
 
             def array_back(y_bar: Any) -> Any:
-                x_bar = y_bar * p(kept_y, kept_x)
-                if singular and not isfinite(
-                    x_bar.dot(x_bar) if x_bar.ndim == 1 else vdot(x_bar, x_bar)
-                ):
-                    x_bar = where(y_bar == 0, 0.0, x_bar)
+                nonlocal tame
+                x_bar = times(y_bar, kept_y, kept_x)
+                # A product is finite only if the slope is, whatever it is multiplied by.
+                if not tame and not (tame := finite(x_bar)):
+                    x_bar = where(y_bar == 0, 0.0, y_bar * p(kept_y, kept_x))
                 return None, x_bar
 
             return y, array_back
@@ -164,6 +185,7 @@ def _binary(
 ) -> Rule:
     (keep_y, keep_a, keep_b), singular = slopes.keeps, slopes.singular
     of_numpy, array_lane = traits.of_numpy, not traits.floats_only
+    quick = None if slopes.selects else slopes.quick
     broadcast = _broadcasting(f, traits, slopes)
 
     def rule(a: Any, b: Any, /) -> Any:
@@ -184,10 +206,18 @@ def _binary(
                 b if keep_b else None,
             )
 
+            tame = not singular and quick is None  # whether all slopes are finite
+
             def array_back(y_bar: Any) -> Any:
+                nonlocal tame
+                if quick is not None:
+                    bars = quick(y_bar, kept_y, kept_a, kept_b)
+                    # one pass for both: the sum of products is finite only if every entry is
+                    if bars is not None and (tame or isfinite(dot(*bars))):
+                        tame = True
+                        return None, *bars
                 a_bar, b_bar = y_bar * p(kept_y, kept_a, kept_b), y_bar * q(kept_y, kept_a, kept_b)
-                # one pass for both: the sum of products is finite only if every entry of both is
-                if singular and not isfinite(dot(a_bar, b_bar)):
+                if singular and not tame and not (tame := isfinite(dot(a_bar, b_bar))):
                     zero = y_bar == 0
                     a_bar, b_bar = where(zero, 0.0, a_bar), where(zero, 0.0, b_bar)
                 return None, a_bar, b_bar

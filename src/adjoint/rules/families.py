@@ -36,6 +36,7 @@ def elementwise(
     singular: bool = False,
     real_valued: bool = False,
     selects: bool = False,
+    quick: Callable[..., Any] | None = None,
 ) -> None:
     """Register both rules of a function that acts on each element by itself.
 
@@ -62,10 +63,16 @@ def elementwise(
     selects
         Each element of ``y`` is that of one operand: the others get zero, whatever the cotangent
         is, even infinite.
+    quick
+        ``quick(y_bar, y, *operands)``: the cotangent of the operand, or of all of them as a tuple,
+        in fewer passes over arrays than the products with the partials take. It is asked for
+        double-precision arrays of one shape. Where what it gives is not finite, the partials
+        decide; once it was finite, it is not looked at again, so that where the slopes alone do
+        not settle that, it has to look itself, and to return ``None`` for the partials.
     """
     refused = {i: p for i, p in enumerate(partials) if isinstance(p, NoDerivative)}
     given = tuple(None if isinstance(p, NoDerivative) else p for p in partials)
-    slopes = Slopes.of(given, singular, real_valued, selects)
+    slopes = Slopes.of(given, singular, real_valued, selects, quick)
     for g in (f, *also):
         back_rule, forward_rule = reverse(g, slopes), forward(g, slopes)
         if refused:

@@ -16,10 +16,19 @@ import numpy as np
 from adjoint.rules import matmul as matmul  # registers ``@``
 from adjoint.rules.families import elementwise
 from adjoint.rules.lanes import of_a_number
-from adjoint.rules.projection import projector
+from adjoint.rules.projection import finite, projector
 from adjoint.rules.registry import frule, non_differentiable, rrule
 from adjoint.rules.slopes import Traits, numeric_operands
 from adjoint.rules.tangents import filled
+
+
+def _quotient_bars(y_bar: Any, y: Any, b: Any) -> Any:
+    """Those of a / b; ``None`` where what stands between may have overflowed."""
+    a_bar = y_bar / b
+    b_bar = a_bar * y
+    np.negative(b_bar, b_bar)
+    return (a_bar, b_bar) if finite(b_bar) else None
+
 
 elementwise(operator.pos, 1, also=(np.positive,))
 elementwise(operator.neg, -1, also=(np.negative,))
@@ -32,6 +41,7 @@ elementwise(
     lambda y, a, b: -y / b,
     also=(np.true_divide,),
     singular=True,
+    quick=lambda y_bar, y, a, b: _quotient_bars(y_bar, y, b),
 )
 
 

@@ -20,7 +20,16 @@ from numpy import ndarray
 
 from adjoint.errors import RuleError
 
-__all__ = ["Projector", "as_numeric", "finite", "is_numeric", "project", "projector", "unbroadcast"]
+__all__ = [
+    "Projector",
+    "as_numeric",
+    "finite",
+    "held",
+    "is_numeric",
+    "project",
+    "projector",
+    "unbroadcast",
+]
 
 Projector = Callable[[Any], Any]
 """``bar -> bar`` that fits one primal."""
@@ -178,6 +187,21 @@ def finite(bar: Any) -> bool:
     if type(bar) in REALS:
         return isfinite(bar)
     return bool(np.all(np.isfinite(bar)))
+
+
+def held(hits: Any, share: Any) -> Any:
+    """``hits * share`` of an array of truth values and a finite number or array.
+
+    NumPy takes longer for numbers times truth values than to make numbers of them first.
+    """
+    dtype, shape = getattr(share, "dtype", FLOAT64), np.shape(share)
+    if type(hits) is not ndarray or dtype.kind != "f":
+        return hits * share
+    if shape and np.broadcast_shapes(shape, hits.shape) != hits.shape:
+        return hits * share
+    bar = hits.astype(dtype)
+    bar *= share
+    return bar
 
 
 # ---- one maker of projectors per type of primal --------------------------------------------------

@@ -41,6 +41,9 @@ class Slopes:
     selects
         Each element of the result is one of an operand, so that a slope of zero is that of an
         element which was not selected: whatever the cotangent is, even infinite.
+    quick
+        ``(y_bar, y, *operands)`` to the cotangents of all operands, in fewer passes over arrays
+        than the partials take; ``None`` where these have to be asked.
     keeps
         Whether some partial reads ``y``, the first operand, …: what the reverse sweep needs.
     """
@@ -50,10 +53,15 @@ class Slopes:
     singular: bool
     real_valued: bool = False
     selects: bool = False
+    quick: Callable[..., Any] | None = None
     keeps: tuple[bool, ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "keeps", tuple(map(any, zip(*self.reads, strict=True))))
+        reads = self.reads
+        if self.quick is not None:
+            names, read = _parameters(self.quick, len(self.partials))
+            reads = (*reads, tuple(name in read for name in names[1:]))
+        object.__setattr__(self, "keeps", tuple(map(any, zip(*reads, strict=True))))
 
     @classmethod
     def of(
@@ -62,6 +70,7 @@ class Slopes:
         singular: bool,
         real_valued: bool = False,
         selects: bool = False,
+        quick: Callable[..., Any] | None = None,
     ) -> Slopes:
         """Bring the partials to one signature, and see which of their parameters they read."""
         uniform = [_uniform(p, len(partials)) for p in partials]
@@ -71,6 +80,7 @@ class Slopes:
             singular,
             real_valued,
             selects,
+            quick,
         )
 
     def only(self, position: int) -> Slopes:
@@ -78,7 +88,7 @@ class Slopes:
         nothing = (False,) * (len(self.partials) + 1)
         partials = tuple(p if i == position else None for i, p in enumerate(self.partials))
         reads = tuple(r if i == position else nothing for i, r in enumerate(self.reads))
-        return replace(self, partials=partials, reads=reads)
+        return replace(self, partials=partials, reads=reads, quick=None)
 
 
 def _uniform(p: Partial, n: int) -> tuple[Partial, tuple[bool, ...]]:

@@ -11,19 +11,20 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
 __all__ = ["Poison", "Scattered", "accumulate", "finish"]
 
 
 def accumulate(a: Any, b: Any) -> Any:
     """``a + b`` of two cotangents of the same value."""
+    kind = type(a)
+    if kind is type(b) and (kind is float or kind is ndarray):
+        return a + b
     if a is None:
         return b
     if b is None:
         return a
-    kind = type(a)
-    if kind is float and type(b) is float:
-        return a + b
     if kind is Poison:
         return a
     if type(b) is Poison:

@@ -40,6 +40,7 @@ FEWER = 32
 def _unary(f: Callable[..., Any]) -> None:
     slopes: Slopes = entry(f).rrules[0].function.slopes  # type: ignore[attr-defined]
     (p,), (keep_y, keep_x), singular = slopes.partials, slopes.keeps, slopes.singular
+    quick = slopes.quick
     assert callable(p)
 
     @lane(f, 1)
@@ -53,7 +54,7 @@ def _unary(f: Callable[..., Any]) -> None:
             return NotImplemented
         y = f(x)
         kept = y if keep_y else None, x if keep_x else None
-        record[slot] = partial(_unary_back, memory, weakref(y), p, kept, singular)
+        record[slot] = partial(_unary_back, memory, weakref(y), p, quick, kept, singular)
         return y
 
 
@@ -68,6 +69,7 @@ def _unary_back(
     memory: Memory,
     result: Any,
     p: Callable[..., Any],
+    quick: Callable[..., Any] | None,
     kept: tuple[Any, Any],
     singular: bool,
     y_bar: Any,
@@ -76,9 +78,9 @@ def _unary_back(
         y_bar = arrived(memory, result, y_bar)
         if type(y_bar) is not ndarray:
             return None, y_bar
-    x_bar = y_bar * p(*kept)
+    x_bar = y_bar * p(*kept) if quick is None else quick(y_bar, *kept)
     if singular and memory.careful and not finite(x_bar):
-        x_bar = where(y_bar == 0, 0.0, x_bar)
+        x_bar = where(y_bar == 0, 0.0, y_bar * p(*kept))
     return None, x_bar
 
 
@@ -120,23 +122,23 @@ def _extremum_back(
         y_bar = arrived(memory, result, y_bar)
         if type(y_bar) is not ndarray:
             return None, y_bar, y_bar
-    return _shared(y_bar, a, b, wins, memory.careful)
-
-
-def _shared(y_bar: Any, a: Any, b: Any, wins: Callable[..., Any], careful: bool) -> tuple[Any, ...]:
+    if a.size > FEWER:
+        bars = ufuncs.parted(y_bar, wins, a, b)
+        if bars is not None:
+            return None, *bars
     ties = a == b
     # of few elements, a text of bytes is counted in half the time
     count = ties.tobytes().count(1) if ties.size <= FEW else count_nonzero(ties)
     if count == ties.size:
         half = y_bar * HALF
         return None, half, half
-    if not careful and a.size <= FEWER:
+    if not memory.careful and a.size <= FEWER:
         # What a difference that is not a number gives is none either: the careful sweep follows.
         a_bar = y_bar * heaviside(a - b if wins is greater else b - a, HALF)
         return None, a_bar, y_bar - a_bar
     first, second = wins(a, b), wins(b, a)
     a_bar, b_bar = y_bar * first, y_bar * second
-    if careful and not isfinite(dot(a_bar, b_bar)):  # of what was not selected
+    if memory.careful and not isfinite(dot(a_bar, b_bar)):  # of what was not selected
         a_bar, b_bar = where(first, y_bar, 0.0), where(second, y_bar, 0.0)
     if count:
         half = where(ties, y_bar * HALF, 0.0)

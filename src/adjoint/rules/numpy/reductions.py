@@ -17,7 +17,7 @@ from adjoint.rules.numpy.operands import (
     reduction_frule,
     severed,
 )
-from adjoint.rules.projection import finite, project
+from adjoint.rules.projection import finite, held, project
 
 NONE = np._NoValue
 add_reduce: Any = np.add.reduce
@@ -181,7 +181,12 @@ def var_back(
         centre = np.mean(a, axis, dtype, keepdims=True, where=where) if mean is NONE else mean
         n = counted(np.shape(a), np.size(y), axis, where) - ddof
         slope = restore(y_bar.real, axis, keepdims, np.ndim(a)) * 2 / np.maximum(n, 0)
-        a_bar = masked(slope * (a - centre), where)
+        a_bar = a - centre
+        if isinstance(a_bar, np.ndarray) and np.result_type(slope, a_bar) == a_bar.dtype:
+            a_bar *= slope
+        else:
+            a_bar = a_bar * slope
+        a_bar = masked(a_bar, where)
         return (None, a_bar) if mean is NONE else (None, a_bar, -np.sum(a_bar, axis, keepdims=True))
 
     return var_back
@@ -281,6 +286,24 @@ def others(rows: Any) -> Any:
     return result
 
 
+UNIT = 1
+SAFE = 1e290
+"""Between one over this and this, numbers and their quotients keep all their digits."""
+
+
+def _quotients(y_bar: Any, y: Any, a: Any, axis: Any, keepdims: bool) -> Any:
+    """The cotangents of the factors of products, and the sum of those of a first factor 1; ``None``
+    where the others of a factor cannot be had by a division."""
+    if getattr(a, "dtype", None) != np.float64 or np.result_type(y, y_bar) != np.float64:
+        return None
+    share = y_bar * y
+    size, of_share = np.abs(y), np.abs(share)
+    regular = (size > 1 / SAFE) & (size < SAFE) & (of_share < SAFE)
+    if not np.all(regular & ((of_share > 1 / SAFE) | np.equal(y_bar, 0))):
+        return None
+    return restore(share, axis, keepdims, np.ndim(a)) / a, np.sum(share)
+
+
 @array_rule(np.prod, *methods("prod"), operands="a initial")
 def _(a, axis=None, dtype=None, out=None, keepdims=False, initial=1, where=True):
     if out is not None:
@@ -290,6 +313,10 @@ def _(a, axis=None, dtype=None, out=None, keepdims=False, initial=1, where=True)
         return y, nothing
 
     def prod_back(y_bar):
+        if initial is UNIT and where is True:
+            bars = _quotients(y_bar, y, a, axis, keepdims)
+            if bars is not None:
+                return None, *bars
         factors = cast(a if where is True else np.where(where, a, 1), cotangent_dtype(y))
         rows, undo = lanes(factors, axis)
         product = np.multiply.reduce(factors, axis, keepdims=keepdims)
@@ -323,6 +350,10 @@ def extremum_back(
         hits = a == full
         if axis is None and initial is NONE and where is True and (count := np.count_nonzero(hits)):
             return None, project(_held(hits, y_bar / count), a)
+        if initial is NONE and where is True and np.count_nonzero(hits) == np.size(y):
+            # One in each, where none is NaN.
+            if np.all(np.equal(y, y)):
+                return None, project(_held(hits, restore(y_bar, axis, keepdims, np.ndim(a))), a)
         hits |= a != a  # where one is NaN, so is the result
         if where is not True:
             hits &= where
@@ -339,7 +370,7 @@ def extremum_back(
 
 def _held(hits: Any, share: Any) -> Any:
     """The share where it is due; a product would make NaN of zero shares of infinity."""
-    return hits * share if finite(share) else np.where(hits, share, 0)
+    return held(hits, share) if finite(share) else np.where(hits, share, 0)
 
 
 _extremum((np.max, np.amax, *methods("max")), np.max, np.maximum.reduce)

@@ -14,7 +14,7 @@ import numpy as np
 from adjoint.rules import operators as operators  # registers those of the operators
 from adjoint.rules.families import elementwise
 from adjoint.rules.matmul import bilinear
-from adjoint.rules.projection import as_numeric, projector
+from adjoint.rules.projection import as_numeric, finite, held, projector
 from adjoint.rules.registry import frule, non_differentiable, rrule
 from adjoint.rules.tangents import filled
 
@@ -26,10 +26,30 @@ LN2, LN10 = math.log(2.0), math.log(10.0)
 elementwise(np.exp, lambda y, x: y, singular=True)
 elementwise(np.exp2, lambda y, x: y * LN2, singular=True)
 elementwise(np.expm1, lambda y, x: y + 1, singular=True)
-elementwise(np.log, lambda y, x: 1 / x, singular=True)
-elementwise(np.log2, lambda y, x: 1 / (x * LN2), singular=True)
-elementwise(np.log10, lambda y, x: 1 / (x * LN10), singular=True)
-elementwise(np.log1p, lambda y, x: 1 / (1 + x), singular=True)
+elementwise(
+    np.log,
+    lambda y, x: 1 / x,
+    singular=True,
+    quick=lambda y_bar, y, x: y_bar / x,
+)
+elementwise(
+    np.log2,
+    lambda y, x: 1 / (x * LN2),
+    singular=True,
+    quick=lambda y_bar, y, x: y_bar / (x * LN2),
+)
+elementwise(
+    np.log10,
+    lambda y, x: 1 / (x * LN10),
+    singular=True,
+    quick=lambda y_bar, y, x: y_bar / (x * LN10),
+)
+elementwise(
+    np.log1p,
+    lambda y, x: 1 / (1 + x),
+    singular=True,
+    quick=lambda y_bar, y, x: y_bar / (1 + x),
+)
 elementwise(np.sqrt, lambda y, x: 0.5 / y, singular=True)
 elementwise(np.cbrt, lambda y, x: 1 / (3 * y * y), singular=True)
 elementwise(np.square, lambda y, x: 2 * x, singular=True)
@@ -61,7 +81,19 @@ elementwise(np.cos, lambda y, x: -np.sin(x), singular=True)
 elementwise(np.tan, lambda y, x: 1 + y * y, singular=True)
 elementwise(np.arcsin, lambda y, x: 1 / _arc_slope(x, np.cos, y), singular=True)
 elementwise(np.arccos, lambda y, x: -1 / _arc_slope(x, np.sin, y), singular=True)
-elementwise(np.arctan, lambda y, x: 1 / (1 + x * x), singular=True)
+
+
+def _ratio(y_bar: Any, divisor: Any) -> Any:
+    """By divisors that nobody else holds: in their place."""
+    return np.divide(y_bar, divisor, out=divisor)
+
+
+elementwise(
+    np.arctan,
+    lambda y, x: 1 / (1 + x * x),
+    singular=True,
+    quick=lambda y_bar, y, x: _ratio(y_bar, 1 + x * x),
+)
 elementwise(np.sinh, lambda y, x: np.cosh(x), singular=True)
 elementwise(np.cosh, lambda y, x: np.sinh(x), singular=True)
 elementwise(np.tanh, lambda y, x: 1 - y * y)
@@ -71,6 +103,12 @@ elementwise(np.arccosh, lambda y, x: 1 / (np.sqrt(x - 1) * np.sqrt(x + 1)), sing
 elementwise(np.arctanh, lambda y, x: 1 / ((1 - x) * (1 + x)), singular=True)
 elementwise(np.degrees, 180 / math.pi, also=(np.rad2deg,))
 elementwise(np.radians, math.pi / 180, also=(np.deg2rad,))
+
+
+def _scaled(slope: Any, y_bar: Any) -> Any:
+    """Of slopes that nobody else holds: times the cotangent, where they are."""
+    slope *= y_bar
+    return slope
 
 
 def _hypot_slope(y: Any, x: Any) -> Any:
@@ -84,7 +122,12 @@ def _arctan2_slope(a: Any, b: Any) -> Any:
     return b / r / r
 
 
-elementwise(np.hypot, lambda y, a, b: _hypot_slope(y, a), lambda y, a, b: _hypot_slope(y, b))
+elementwise(
+    np.hypot,
+    lambda y, a, b: _hypot_slope(y, a),
+    lambda y, a, b: _hypot_slope(y, b),
+    quick=lambda y_bar, y, a, b: (_scaled(a / y, y_bar), _scaled(b / y, y_bar)),
+)
 elementwise(
     np.arctan2,
     lambda y, a, b: _arctan2_slope(a, b),
@@ -101,6 +144,17 @@ def _share_of_greater(a: Any, b: Any) -> Any:
     return np.where(ties, 0.5, greater) if np.count_nonzero(ties) else greater
 
 
+def parted(y_bar: Any, wins: Any, a: Any, b: Any) -> Any:
+    """A finite cotangent, each element given to the operand that wins; ``None`` where both do, or
+    none of them."""
+    first = wins(a, b)
+    if np.count_nonzero(first) + np.count_nonzero(wins(b, a)) != first.size:
+        return None
+    a_bar = held(first, y_bar)
+    b_bar = y_bar - a_bar
+    return (a_bar, b_bar) if finite(b_bar) else None
+
+
 def _share_of_number(a: Any, b: Any) -> Any:
     """`_share_of_greater` where NaN counts for missing."""
     return np.where(np.equal(a, b), 0.5, np.greater(a, b) | np.isnan(b))
@@ -111,12 +165,14 @@ elementwise(
     lambda y, a, b: _share_of_greater(a, b),
     lambda y, a, b: _share_of_greater(b, a),
     selects=True,
+    quick=lambda y_bar, y, a, b: parted(y_bar, np.greater, a, b),
 )
 elementwise(
     np.minimum,
     lambda y, a, b: _share_of_greater(b, a),
     lambda y, a, b: _share_of_greater(a, b),
     selects=True,
+    quick=lambda y_bar, y, a, b: parted(y_bar, np.less, a, b),
 )
 elementwise(
     np.fmax,
