@@ -1,5 +1,7 @@
 """Arrays of other classes: views, matrices, masked arrays, records."""
 
+import math
+
 import numpy as np
 
 from tests.corpus.registry import case, made
@@ -510,3 +512,19 @@ def sub_out(x):
     np.add.at(y, [0, 0], x[:2])
     np.copyto(y[:1], x[3])
     return np.sum(y * np.arange(4.0))
+
+
+class Total(np.ndarray):
+    """Says of itself what C would ask of another object, but not of an array."""
+
+    def __float__(self):
+        return float(2.0 * np.asarray(self).sum())
+
+    def __array__(self, dtype=None, copy=None):
+        return np.zeros(3)
+
+
+@case(X)
+def conversions_of_their_own(x):
+    y = x.view(Total)
+    return float(y) * math.sin(y) + float(np.sin(y).sum()) + float(np.asarray(y)[0])

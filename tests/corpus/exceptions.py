@@ -349,3 +349,71 @@ def finally_that_is_a_text(x):
         return x * x
     finally:
         """Nothing."""
+
+
+# ---- classes that are raised ---------------------------------------------------------------------
+
+
+def failing_with(value):
+    """An exception that keeps what was captured, not what it is given."""
+
+    class Failed(Exception):
+        def __init__(self):
+            super().__init__("failed")
+            self.value = value * value
+
+    return Failed
+
+
+@case(1.3)
+def class_raised(x):
+    total = 0.0
+    for kind in (failing_with(x), failing_with(3.0 * x)):
+        try:
+            raise kind
+        except Exception as error:
+            total += error.value * x
+    return total
+
+
+@case(1.3)
+def class_raised_from_a_class(x):
+    try:
+        try:
+            raise failing_with(x) from failing_with(2.0 * x)
+        except Exception as error:
+            kept = error.__cause__.value
+            raise type(error) from None
+    except Exception as error:
+        return error.value * kept
+
+
+@case(1.3)
+def class_that_makes_something_else(x):
+    class Other(Exception):
+        def __new__(cls):
+            return 3
+
+    total = 0.0
+    for kind in (Other, 3, int, None):
+        try:
+            raise kind
+        except TypeError as error:
+            total += len(str(error)) * x
+    return total
+
+
+@case(1.3)
+def class_raised_on_entering(x):
+    class Manager:
+        def __enter__(self):
+            raise failing_with(x)
+
+        def __exit__(self, *error):
+            raise NotImplementedError
+
+    try:
+        with Manager():
+            return 0.0
+    except Exception as error:
+        return error.value

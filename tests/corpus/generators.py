@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import warnings
 
 import numpy as np
 
@@ -134,6 +135,31 @@ def thrown_into(x):
     b = it.throw(ValueError())
     c = next(it)
     return a + b * c
+
+
+@case(0.7)
+def classes_thrown_into(x):
+    class Failed(Exception):
+        def __init__(self, factor=2.0):
+            self.value = factor * x
+
+    def generate():
+        total = 0.0
+        while True:
+            try:
+                yield total
+                total *= x
+            except Failed as error:
+                total += error.value
+            except ValueError as error:
+                total += sum(error.args) * x
+
+    it = generate()
+    next(it)
+    it.throw(Failed)
+    it.throw(ValueError)
+    it.throw(ValueError(x * x, 1.0))
+    return next(it) * x
 
 
 @case(0.7)
@@ -300,3 +326,27 @@ def sum_over_one_buffer(y, k):
 
     mixed = sum(item for item in (k, 2, k * k, y[0], k))
     return np.sum(sum(generate()) * sum(generate(), k)) + mixed
+
+
+@case(0.7)
+def thrown_with_arguments(x):
+    class Failed(Exception):
+        def __init__(self, factor=2.0, power=1):
+            self.value = factor * x**power
+
+    def generate():
+        total = 0.0
+        while True:
+            try:
+                yield total
+            except Failed as error:
+                total += error.value
+
+    it = generate()
+    next(it)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        it.throw(Failed, None)
+        it.throw(Failed, x)
+        it.throw(Failed, Failed(x * x))
+        return it.throw(Failed, (x, 3), None)

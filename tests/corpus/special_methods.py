@@ -289,3 +289,45 @@ def methods_of_metaclasses(x):
         pass
 
     return Made(x) * Made[2.0] + (Made + x) * sum(Made) * len(Made) * (x in Made) * Made.missing
+
+
+class Money:
+    def __init__(self, amount):
+        self.amount = amount
+
+    def __float__(self):
+        return float(self.amount)
+
+    def __mul__(self, other):
+        return Money(self.amount * float(other))
+
+    __rmul__ = __mul__
+
+    def __add__(self, other):
+        return Money(self.amount + float(other))
+
+    __radd__ = __add__
+
+
+class Point(Money):
+    """A number, and coordinates."""
+
+    def __iter__(self):
+        return iter([self.amount, self.amount * self.amount])
+
+
+@case(1.3)
+def products_of_objects(x):
+    total = (
+        math.prod([Money(x), Money(x * x)]) + math.prod(Point(x)) + math.prod([x], start=Point(x))
+    )
+    if hasattr(math, "sumprod"):  # new in Python 3.12
+        total = total + math.sumprod([Money(x), 2.0], iter([Money(x), x]))
+    else:
+        total = total + x * x + 2.0 * x
+    return float(total)
+
+
+@case(1.3)
+def distances_of_iterables(x):
+    return math.dist(Point(x), iter([2.0, x])) + math.dist([Money(x), 1.0], (Point(2 * x), x))

@@ -1,12 +1,15 @@
 """Statements that are not differentiated: refused by name, before their function runs."""
 
+import copy
+import itertools
 import math
+import types
 
 import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint.errors import MutationError, UnsupportedSyntaxError
+from adjoint.errors import MutationError, NoDerivativeError, UnsupportedSyntaxError
 from tests.errors.places import assert_tells, raised
 
 seen = []
@@ -212,6 +215,90 @@ def test_functions_that_write_what_they_read_next_are_refused(f, text):
         ad.gradient(f, x)
     assert_tells(info.value, f, text)
     assert x.tolist() == [0.3, 0.5, 0.7, 0.9]
+
+
+def handed_out_by_interface(x):
+    box = types.SimpleNamespace()
+    box.__array_interface__ = x.__array_interface__
+    return np.asarray(box).sum() * x[0]
+
+
+def handed_out_by_struct(x):
+    return x.__array_struct__ is not None and x[0]
+
+
+def handed_out_to_ctypes(x):
+    return x.ctypes.data * x[0]
+
+
+@pytest.mark.parametrize(
+    "f, text",
+    [
+        (handed_out_by_interface, "box.__array_interface__ = x.__array_interface__"),
+        (handed_out_by_struct, "return x.__array_struct__ is not None and x[0]"),
+        (handed_out_to_ctypes, "return x.ctypes.data * x[0]"),
+    ],
+)
+def test_addresses_of_memory_are_not_handed_out(f, text):
+    with pytest.raises(MutationError) as info:
+        ad.gradient(f, np.ones(3))
+    assert_tells(info.value, f, text)
+
+
+class Addressed:
+    """An object by whose address NumPy finds an array."""
+
+    def __init__(self, array):
+        self.array = array
+
+    @property
+    def __array_interface__(self):
+        return self.array.__array_interface__
+
+
+@pytest.mark.parametrize("convert", [np.asarray, np.array, np.sum])
+def test_arrays_found_by_their_address(convert):
+    with pytest.raises(NoDerivativeError):
+        ad.gradient(lambda x: convert(Addressed(x)).sum() * x[0], np.ones(3))
+    constant = Addressed(np.arange(3.0))
+    found = ad.gradient(lambda x: (convert(constant) * x).sum(), np.ones(3))
+    assert found[0].tolist() == (convert(constant) * np.ones(3)).tolist()
+
+
+def copied_list_iterator(x):
+    it = iter([x, x * x])
+    return next(copy.copy(it)) * next(it)
+
+
+def copied_counter(x):
+    it = itertools.count(x, 2.0)
+    return next(copy.deepcopy({"it": it})["it"]) * x
+
+
+def copied_tee(x):
+    it, _ = itertools.tee([x, x * x])
+    return next(copy.copy(it)) * next(it)
+
+
+@pytest.mark.parametrize(
+    "f, text",
+    [
+        (copied_list_iterator, "return next(copy.copy(it)) * next(it)"),
+        (copied_counter, 'return next(copy.deepcopy({"it": it})["it"]) * x'),
+        (copied_tee, "return next(copy.copy(it)) * next(it)"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:Pickle, copy, and deepcopy:DeprecationWarning")
+def test_copies_of_iterators_are_refused(f, text):
+    with pytest.raises(MutationError) as info:
+        ad.gradient(f, 1.3)
+    assert "iterator" in info.value.problem
+    assert_tells(info.value, f, text)
+
+
+def test_a_copy_of_a_generator_is_the_error_of_python():
+    with pytest.raises(TypeError, match="cannot pickle 'generator' object"):
+        ad.gradient(lambda x: copy.copy(v for v in [x]), 1.3)
 
 
 def restrided(x):

@@ -97,13 +97,13 @@ def _continue(b: Builder, node: ast.Continue) -> None:
 
 @statement.register(ast.Raise)
 def _raise(b: Builder, node: ast.Raise) -> None:
-    if node.exc is None:
-        b.ops.append(Raise(None, None, b.span(node)))
-    elif node.cause is None:
-        b.ops.append(Raise(b.expression(node.exc), None, b.span(node)))
-    else:
-        exception, cause = b.operands([node.exc, node.cause])
-        b.ops.append(Raise(exception, cause, b.span(node)))
+    given = [part for part in (node.exc, node.cause) if part is not None]
+    exceptions = [
+        value if isinstance(value, Const) else b.call(primitives.exception_of, (value,), part)
+        for part, value in zip(given, b.operands(given), strict=True)
+    ]
+    exception, cause, *_ = [*exceptions, None, None]
+    b.ops.append(Raise(exception, cause, b.span(node)))
 
 
 @statement.register(ast.Assert)

@@ -280,6 +280,21 @@ def enter_context(manager: Any) -> Any:
     return kind.__enter__(manager)
 
 
+def exception_of(raised: Any) -> Any:
+    """What ``raise raised`` raises: of a class, a new instance."""
+    if not (isinstance(raised, type) and issubclass(raised, BaseException)):
+        return raised
+    error: Any = raised()
+    if not isinstance(error, BaseException):
+        fail_to_raise(raised)
+    return error
+
+
+def fail_to_raise(kind: type[BaseException]) -> None:
+    """Raise the error of a class that makes something else, as Python words it."""
+    raise kind
+
+
 def exception_match(caught: BaseException, kinds: Any) -> bool:
     """Whether ``except kinds`` catches `caught`."""
     members = kinds if isinstance(kinds, tuple) else (kinds,)

@@ -14,6 +14,8 @@ from collections import OrderedDict, defaultdict, deque
 from typing import Any
 
 from adjoint.rules.registry import non_differentiable, substitute
+from adjoint.run.iterator import Iterator
+from adjoint.run.memory import refused
 
 ATOMS = frozenset({
     type(None), int, float, bool, complex, bytes, str, range, types.CodeType, types.FunctionType,
@@ -31,6 +33,7 @@ def shallow_copy(x: Any) -> Any:
         return x
     if cls is list or cls is dict or cls is set or cls is bytearray:
         return x.copy()
+    _refuse_iterators(x)
     if hasattr(cls, "__copy__"):
         return x.__copy__()
     return _rebuilt(x, None)
@@ -65,6 +68,7 @@ def _deep(x: Any, memo: Any) -> Any:
     elif hasattr(cls, "__deepcopy__"):
         y = x.__deepcopy__(memo)
     else:
+        _refuse_iterators(x)
         y = _rebuilt(x, memo)
     if y is not x:
         memo[key] = y
@@ -199,6 +203,7 @@ def _reconstructed(x: Any, memo: Any, reduced: Any) -> Any:
     make, args, *rest = reduced
     state, items, pairs, *setter = (*rest, None, None, None)[: max(3, len(rest))]
     y = make(*[_part(arg, memo) for arg in args])
+    _refuse_iterators(y)
     if memo is not None:
         memo[id(x)] = y
     if state is not None:
@@ -236,4 +241,17 @@ def _slots(cls: type) -> list[str]:
     return copyreg._slotnames(cls)  # type: ignore[attr-defined,no-any-return]
 
 
-non_differentiable(_is_atom, _in_python, _is_python_class, _slots)
+def _refuse_iterators(x: Any) -> None:
+    """The copy would be another iterator over the rest, whose steps undo each other's."""
+    if not isinstance(x, Iterator):
+        return
+    kind = x.__class__
+    if kind is types.GeneratorType:
+        raise TypeError("cannot pickle 'generator' object")  # Python's own message
+    raise refused(
+        f"an iterator of type '{kind.__name__}' is copied inside differentiated code",
+        "use itertools.tee, or make a list of the elements",
+    )
+
+
+non_differentiable(_is_atom, _in_python, _is_python_class, _slots, _refuse_iterators)

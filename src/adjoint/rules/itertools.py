@@ -13,6 +13,7 @@ from adjoint.rules.registry import non_differentiable, substitute
 
 _END = object()
 """What ``next`` gives at the end; no user has it."""
+_TEE: type = type(itertools.tee(())[0])
 
 
 # ---- one after another ---------------------------------------------------------------------------
@@ -240,7 +241,14 @@ def tee(iterable: Any, n: Any = 2, /) -> Any:
         raise ValueError("n must be >= 0")
     iterator = iter(iterable)
     link: list[Any] = []
-    return tuple([_following(iterator, link) for _ in range(n)])
+    iterators = [_following(iterator, link) for _ in range(n)]
+    _stand_for_tees(iterators)
+    return tuple(iterators)
+
+
+def _stand_for_tees(iterators: Any) -> None:
+    for one in iterators:
+        one.stands_for = _TEE
 
 
 def _following(iterator: Any, link: Any) -> Any:
@@ -309,7 +317,7 @@ def _multisets(n: int, r: Any) -> Any:
     return itertools.combinations_with_replacement(range(n), r)
 
 
-non_differentiable(_places, _bounds, _grid, _arrangements, _subsets, _multisets)
+non_differentiable(_places, _bounds, _stand_for_tees, _grid, _arrangements, _subsets, _multisets)
 
 
 # ---- accumulate, groupby -------------------------------------------------------------------------

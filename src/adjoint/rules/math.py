@@ -224,6 +224,8 @@ def _(p, q, /):
 
 @frule.register(math.dist)
 def _(dots, p, q, /):
+    if not (_is_vector(p) and _is_vector(q)):
+        return NotImplemented
     y, y_dot = math.dist(p, q), 0.0
     if y:
         gaps = [(a - b) / y for a, b in zip(p, q, strict=True)]
@@ -232,6 +234,15 @@ def _(dots, p, q, /):
         for gap, b_dot in _pairs(dots[1], gaps):
             y_dot = y_dot - gap * b_dot
     return y, y_dot
+
+
+@substitute(math.dist)
+def _dist(p, q, /):
+    """Of iterables, or of objects with ``__float__``."""
+    p, q = tuple(p), tuple(q)
+    if len(p) != len(q):
+        raise ValueError("both points must have the same number of dimensions")
+    return math.hypot(*[float(a) - float(b) for a, b in zip(p, q, strict=True)])
 
 
 @rrule.register(math.fsum)
@@ -243,6 +254,8 @@ def _(xs, /):
 
 @frule.register(math.fsum)
 def _(dots, xs, /):
+    if not _is_vector(xs):
+        return NotImplemented
     return math.fsum(xs), None if dots[0] is None else math.fsum(
         [dot for _, dot in _pairs(dots[0], xs)]
     )
@@ -278,6 +291,8 @@ def _running_products(xs: Any) -> list[Any]:
 
 @frule.register(math.prod)
 def _(dots, xs, /, *, start=1):
+    if not (_is_vector(xs) and is_numeric(start) and np.ndim(start) == 0):
+        return NotImplemented
     y, y_dot = start, 0.0
     x_dots = [None] * len(xs) if dots[0] is None else dots[0]
     for x, x_dot in zip(xs, x_dots, strict=True):
@@ -312,6 +327,8 @@ if sumprod is not None:
 
     @frule.register(sumprod)
     def _(dots, p, q, /):
+        if not (_is_vector(p) and _is_vector(q)):
+            return NotImplemented
         y_dot = 0.0
         for b, a_dot in _pairs(dots[0], q):
             y_dot = y_dot + b * a_dot
@@ -321,8 +338,16 @@ if sumprod is not None:
 
     @substitute(sumprod)
     def _sumprod(p, q, /):
-        """Of iterators."""
-        return sumprod(list(p), list(q))
+        """Of iterables, or of objects with ``__mul__``."""
+        p, q = list(p), list(q)
+        if len(p) != len(q):
+            raise ValueError("Inputs are not the same length")
+        if _is_vector(p) and _is_vector(q):
+            return sumprod(p, q)
+        total = 0
+        for a, b in zip(p, q, strict=True):
+            total = total + a * b
+        return total
 
 
 non_differentiable(

@@ -137,6 +137,14 @@ def read_global(record: list[Any], slot: int, namespace: dict[str, Any], name: s
     return namespace[name]
 
 
+_HANDED_OUT = {
+    "ctypes": "to ctypes",
+    "__array_interface__": "by its '__array_interface__'",
+    "__array_struct__": "by its '__array_struct__'",
+}
+"""Whoever has the address reads and writes unseen."""
+
+
 def _of_number(record: list[Any], slot: int, obj: Any, name: str, default: tuple[Any, ...]) -> Any:
     """Attributes of numbers and arrays, whose classes may compute them as those of objects do."""
     kind = type(obj)
@@ -171,9 +179,10 @@ def _of_known_number(
                 return y
         if type(static) is property:
             return linked(record, slot, _pair, call_keywords, static.fget, (obj,), {})
-    if name == "ctypes":
+    if name in _HANDED_OUT and isinstance(obj, ndarray):
         raise refused(
-            "the memory of an ndarray is handed out to ctypes inside differentiated code",
+            f"the memory of an ndarray is handed out {_HANDED_OUT[name]} inside differentiated"
+            " code",
             "hand out that of a copy, outside the differentiated function",
         )
     value = getattr(obj, name, *default)

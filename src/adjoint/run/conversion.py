@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable
 from types import FunctionType
@@ -51,6 +52,8 @@ def is_odd(index: Any) -> bool:
 def special_names(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Names:
     """The methods by which `f` makes numbers or arrays of objects, the first one that there is."""
     module = getattr(f, "__module__", None)
+    if f in _OF_ITERABLES:
+        return ()
     if module == "math" or f is float:
         return ("__float__", "__index__")
     if module == "cmath" or f is complex:
@@ -63,6 +66,8 @@ def special_names(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Name
     return AS_ELEMENT if dtype in _FLOATS else ("__array__",)
 
 
+_OF_ITERABLES = (math.prod, math.dist, getattr(math, "sumprod", None))
+"""What they are given are iterables, never numbers."""
 _MAKERS = (np.array, np.asarray, np.asanyarray)
 _FLOATS = (float, complex, np.float64, np.float32, np.complex128, "float64", "float32")
 
@@ -97,8 +102,10 @@ def _special(names: Names, value: Any) -> Any:
 
 
 def _asked_of(kind: type, names: Names) -> Names:
-    """Which of the methods count: numbers are not asked for an array, and floats are what they are,
-    but NumPy has one of a class of its own say which."""
+    """Which of the methods count: numbers and arrays are not asked for an array, and floats are
+    what they are, but NumPy has one of a class of its own say which."""
+    if issubclass(kind, np.ndarray):
+        return names[names[0] == "__array__" :]
     if not issubclass(kind, (np.generic, float, int, complex)):
         return names
     into_array = names[0] == "__array__"
@@ -170,7 +177,7 @@ def _converted(
     unit = unit_of(f)
     operands = [
         call_unit(memory, inner, i, unit, f, (*names, value), {})
-        if not isinstance(value, np.ndarray)
+        if type(value) is not np.ndarray
         else value
         for i, value in enumerate(args, 1)
     ]

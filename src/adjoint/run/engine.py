@@ -41,6 +41,7 @@ from adjoint.run.methods import method, method_keywords
 from adjoint.run.operators import BINARY, ONE_SIDED, UNARY, run_divmod
 from adjoint.run.place import as_user_error
 from adjoint.run.protocol import REFLECTED, base_operator, base_unary
+from adjoint.run.raising import RAISING
 from adjoint.run.slices import build_slice
 from adjoint.run.unknown import run_unknown
 
@@ -182,6 +183,7 @@ ENTRIES: dict[Any, Callable[..., Any]] = {
     primitives.dict_merge: _lowered(primitives.dict_merge),  # type: ignore[arg-type]
     primitives.list_extend: list_extend,
     primitives.enter_context: enter_context,
+    **RAISING,
     primitives.set_add: _by_method(set, "add"),
     primitives.set_update: _by_method(set, "update"),
     primitives.dict_update: dict_update,

@@ -143,17 +143,12 @@ def _(record: list[Any], slot: int, generator: Generator, value: Any) -> Any:
     return generator.resume(inner, 1, generator._forward.send, value)
 
 
-@primitive(Generator.throw)
-def _(record: list[Any], slot: int, generator: Generator, *error: Any) -> Any:
-    return _run(record, slot, generator, len(error), generator._forward.throw, *error)
-
-
 @primitive(Generator.close)
 def _(record: list[Any], slot: int, generator: Generator) -> Any:
-    return _run(record, slot, generator, 0, generator._forward.close)
+    return run_segment(record, slot, generator, 0, generator._forward.close)
 
 
-def _run(
+def run_segment(
     record: list[Any],
     slot: int,
     generator: Generator,
@@ -161,6 +156,7 @@ def _run(
     run: Callable[..., Any],
     *operands: Any,
 ) -> Any:
+    """Run one segment; none of the `n` arguments of the call has a cotangent."""
     inner: list[Any] = [record[0], None]
 
     def run_back(y_bar: Any) -> tuple[Any, ...]:

@@ -91,8 +91,13 @@ def _return_constant(m: Machine, step: Instruction) -> None:
 
 @opcode.register("RAISE_VARARGS")
 def _raise(m: Machine, step: Instruction) -> None:
-    parts: tuple[Operand | None, ...] = (*m.pop_many(step.arg), None, None)
-    m.items.append(Raise(parts[0], parts[1], step.span))
+    given = m.pop_many(step.arg)
+    exceptions = [
+        part if isinstance(part, Const) else m.call(primitives.exception_of, (part,))
+        for part in given
+    ]
+    exception, cause, *_ = [*exceptions, None, None]
+    m.items.append(Raise(exception, cause, step.span))
 
 
 @opcode.register("RETURN_GENERATOR")
