@@ -14,7 +14,7 @@ import numpy as np
 from adjoint.levels.leaves import Leaves, Places
 from adjoint.levels.level import entered
 from adjoint.levels.seeds import Seeds
-from adjoint.levels.tape import Sweep, Tape
+from adjoint.levels.tape import Sweep, Tape, poison_in
 from adjoint.run.accumulate import Poison, finish
 from adjoint.run.dispatch import bridge
 from adjoint.run.kinds import by_value
@@ -56,7 +56,7 @@ def call_operator(
     def operator_back(y_bar: Any) -> tuple[Any, ...]:
         sweep = _sweep_of(memory, tape)
         y_bar = take(memory, y, finish(y_bar))
-        bad = _poison_in(y_bar)
+        bad = poison_in(y_bar)
         if bad is None:
             for value, bar in places.pairs(y_bar):
                 sweep.add(value, bar)
@@ -90,13 +90,6 @@ def _sweep_of(memory: Memory, tape: Tape) -> Sweep:
     if known is None:
         known = memory.shadows["tape"] = Sweep(tape, None)
     return known
-
-
-def _poison_in(bar: Any) -> Poison | None:
-    if type(bar) is Poison:
-        return bar
-    parts = bar.values() if isinstance(bar, dict) else bar if isinstance(bar, list | tuple) else ()
-    return next((found for part in parts if (found := _poison_in(part)) is not None), None)
 
 
 def _unseen(value: Any) -> Exception:

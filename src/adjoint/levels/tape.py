@@ -98,15 +98,20 @@ class Tape(Level):
     def spoil(self, value: Any, error: Exception) -> Any:
         bad = Poison(error)
         if isinstance(value, ndarray) and self.is_active(value):
-            self.nodes.append(lambda sweep: sweep.spoil(value, bad))
+
+            def written(sweep: Sweep) -> None:
+                if sweep.take_part(value, ...) is not None:
+                    sweep.spoil(value, bad)
+
+            self.nodes.append(written)
             return value
         value = self.note(value)
 
-        def node(sweep: Sweep) -> None:
+        def made(sweep: Sweep) -> None:
             if sweep.take(value) is not None:
                 raise error
 
-        self.nodes.append(node)
+        self.nodes.append(made)
         return value
 
     def hooked(self, on_cotangent: Any, x: Any) -> Any:
@@ -170,6 +175,11 @@ class Tape(Level):
         def node(sweep: Sweep) -> None:
             y_bar = sweep.take(y)
             if y_bar is None:
+                return
+            bad = poison_in(y_bar)
+            if bad is not None:
+                for arg in (*args, *named.values()):
+                    sweep.add(arg, bad)
                 return
             bars = sweep.below(back, y_bar)
             if named:
@@ -283,23 +293,29 @@ class Sweep(Hidden):
         if bar is None or type(value) in INACTIVE:
             return
         if isinstance(value, SEQUENCES):
-            for part, part_bar in zip(value, bar, strict=True):
+            bars = [bar] * len(value) if type(bar) is Poison else bar
+            for part, part_bar in zip(value, bars, strict=True):
                 self.add(part, part_bar)
             return
         self.touched = True
         if not self._tape.is_active(value):
             return
+        if type(bar) is Poison:
+            self.spoil(value, bar)
+            return
         if isinstance(value, ndarray):
             self.add_part(value, ..., bar)
             return
         old = self._numbers.get(id(value))
+        if type(old) is Poison:
+            return
         self._numbers[id(value)] = bar if old is None else self.below(operator.add, old, bar)
 
     def add_part(self, x: Any, index: Any, bar: Any) -> None:
         """Add to the cotangent of ``x[index]``."""
         mirrored = self._mirrors.made(x)
         if type(mirrored) is Poison:
-            raise mirrored.error
+            return
         if names_twice(mirrored):
             self.below(np.add.at, flat_of(mirrored), places_of(mirrored)[index], bar)
         else:
@@ -316,10 +332,8 @@ class Sweep(Hidden):
 
     def take_part(self, x: Any, index: Any) -> Any:
         mirrored = self._mirrors.of(x)
-        if mirrored is None:
-            return None
-        if type(mirrored) is Poison:
-            raise mirrored.error
+        if mirrored is None or type(mirrored) is Poison:
+            return mirrored
         if names_twice(mirrored):
             # What several elements of the view share is that of one of them.
             places, first = np.unique(places_of(mirrored)[index], return_index=True)
@@ -331,18 +345,23 @@ class Sweep(Hidden):
         write_on(self._level, mirrored, index, 0.0)
         return bar
 
-    def spoil(self, x: Any, bad: Poison) -> None:
-        if self.take_part(x, ...) is not None:
-            raise bad.error
+    def spoil(self, value: Any, bad: Poison) -> None:
+        """Note that the cotangent of a number or an array is not known."""
+        if isinstance(value, ndarray):
+            mirror = self._mirrors.find(root_of(value)) or self._mirrors.make(root_of(value))
+            mirror.poison = bad
+        else:
+            self._numbers[id(value)] = bad
 
     def read(self, value: Any) -> Any:
         """The cotangent of an input, left where it is."""
         if isinstance(value, ndarray):
-            mirrored = self._mirrors.of(value)
-            if type(mirrored) is Poison:
-                raise mirrored.error
-            return None if mirrored is None else self.below(np.array, mirrored)
-        return self._numbers.get(id(value))
+            bar = self._mirrors.of(value)
+        else:
+            bar = self._numbers.get(id(value))
+        if type(bar) is Poison:
+            raise bar.error
+        return self.below(np.array, bar) if isinstance(bar, ndarray) else bar
 
     # ---- what writes overwrote -------------------------------------------------------------------
 
@@ -365,6 +384,14 @@ class Sweep(Hidden):
 
 
 # ---- what is differentiated itself where the tape stands on a level ------------------------------
+
+
+def poison_in(bar: Any) -> Poison | None:
+    """The poison in a cotangent."""
+    if type(bar) is Poison:
+        return bar
+    parts = bar.values() if isinstance(bar, dict) else bar if isinstance(bar, list | tuple) else ()
+    return next((found for part in parts if (found := poison_in(part)) is not None), None)
 
 
 def _add_into(mirrored: Any, index: Any, bar: Any) -> None:
