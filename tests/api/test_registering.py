@@ -2,6 +2,7 @@
 
 import math
 import operator
+import struct
 
 import numpy as np
 import pytest
@@ -436,3 +437,37 @@ def test_a_result_of_a_rule_may_be_its_argument():
         return (y * y).sum()
 
     np.testing.assert_array_equal(ad.gradient(f, np.array([1.0, 2.0]))[0], [0.0, 4.0])
+
+
+def test_a_result_may_be_an_argument_that_has_no_derivative():
+    def stand_in(value, x):
+        return value
+
+    @ad.rrule.register(stand_in, alias=True)
+    def _(value, x):
+        return value, lambda y_bar: (None, None, y_bar)
+
+    def computed(x):
+        return x * 2.0
+
+    ad.non_differentiable(computed)
+
+    def viewed(x):
+        return (stand_in(computed(x), x).view(float) * 3.0).sum()
+
+    def written(x):
+        y = stand_in(computed(x), x)
+        y *= 3.0
+        y[0] = 1.0
+        return y.sum()
+
+    def unknown(x):
+        y = stand_in(computed(x), x)
+        struct.pack_into("d", y, 0, 2.0)
+        return y.sum()
+
+    x = np.array([1.0, 2.0])
+    np.testing.assert_array_equal(ad.gradient(viewed, x)[0], [3.0, 3.0])
+    np.testing.assert_array_equal(ad.gradient(written, x)[0], [0.0, 3.0])
+    with pytest.raises(ad.AdjointError, match="pack_into"):
+        ad.gradient(unknown, x)

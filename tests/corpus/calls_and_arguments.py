@@ -206,3 +206,30 @@ def default_for_a_while(x):
     y = with_default(x)
     with_default.__defaults__ = (1.0,)
     return y * with_default(x)
+
+
+def with_named_default(a, *, c=1.0):
+    return a * c
+
+
+@case(2.0)
+def named_default_for_a_while(x):
+    with_named_default.__kwdefaults__ = {"c": 3 * x}
+    y = with_named_default(x)
+    with_named_default.__kwdefaults__ = {"c": 1.0}
+    return y * with_named_default(x)
+
+
+class Reading(dict):
+    """C asks for no keys of it."""
+
+    def keys(self):
+        return ["z"]
+
+    def __getitem__(self, key):
+        return 5.0
+
+
+@case(2.0)
+def keywords_of_a_mapping_of_ones_own(x):
+    return sum((lambda **given: list(given.values()))(**Reading(a=x * x))) * x

@@ -1,7 +1,12 @@
 """Classes derived from those of C, beside arrays and by themselves."""
 
+import array
+import decimal
 import functools
+import io
 import operator
+import random
+import threading
 import types
 import typing
 
@@ -114,3 +119,43 @@ def properties(x):
     held = Held()
     held.value = x * x
     return held.value * x
+
+
+class Doubled(random.Random):
+    def __init__(self, scale):
+        super().__init__(3)
+        self.scale = scale
+
+    def random(self):
+        return super().random() * self.scale
+
+
+class Page(io.StringIO):
+    def __init__(self, weight):
+        super().__init__("two lines\n")
+        self.weight = weight
+
+
+class Numbers(array.array):
+    def __new__(cls, scale):
+        return super().__new__(cls, "d", [2.0, 3.0])
+
+    def __init__(self, scale):
+        self.scale = scale
+
+
+class Exactly(decimal.Decimal):
+    def __init__(self, value):
+        self.value = value
+
+
+class Own(threading.local):
+    def __init__(self, weight):
+        self.weight = weight
+
+
+@case(1.3)
+def fields_of_what_c_has_made(x):
+    page, numbers, generator = Page(x), Numbers(x * x), Doubled(x)
+    total = page.weight * len(page.getvalue()) + numbers.scale * len(numbers) + Own(x).weight
+    return total * Exactly(x).value + generator.random() * x + generator.uniform(x, 2.0)

@@ -1,5 +1,6 @@
 """Values that carry a derivative, put where reads are not followed: refused, never lost."""
 
+import builtins
 import math
 import sys
 import types
@@ -70,6 +71,53 @@ def test_refused(f):
         ad.gradient(f, 1.3)
     assert info.value.hint
     assert CONFIG.k == 2.0 and CONFIG.table == {"a": 1.0}
+
+
+def exchanged(x):
+    with mock.patch("builtins.len", lambda xs: 7):
+        return len([x]) * x
+
+
+def exchanged_in_the_module(x):
+    with mock.patch.object(builtins, "sum", lambda xs: 7):
+        return sum([x]) * x
+
+
+def exchanged_among_several(x):
+    with mock.patch.multiple("builtins", max=lambda *xs: 7):
+        return max(x, 2.0) * x
+
+
+def exchanged_by_hand(x):
+    before, builtins.len = len, lambda xs: 7
+    try:
+        return len([x]) * x
+    finally:
+        builtins.len = before
+
+
+@pytest.mark.parametrize(
+    "f", [exchanged, exchanged_in_the_module, exchanged_among_several, exchanged_by_hand]
+)
+def test_builtins_that_the_library_calls_are_not_exchanged(f):
+    before = dict(vars(builtins))
+    with pytest.raises(ad.AdjointError, match=r"builtins\.\w+' is exchanged"):
+        ad.gradient(f, 1.3)
+    assert vars(builtins) == before
+
+
+def test_what_reads_and_prints_may_be_exchanged():
+    def f(x):
+        with mock.patch("builtins.open", mock.mock_open(read_data="3.0")):
+            with open("numbers") as file, mock.patch("builtins.print") as shown:
+                print(x)
+                return float(file.read()) * x * shown.call_count
+
+    def g(x):
+        with mock.patch("builtins.input", return_value="4.0"):
+            return float(input()) * x
+
+    assert ad.gradient(f, 2.0) == (3.0,) and ad.gradient(g, 2.0) == (4.0,)
 
 
 def test_what_is_assigned_to_a_module_of_ones_own():

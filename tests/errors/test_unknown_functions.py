@@ -357,6 +357,15 @@ def by_thread_pool(x):
         return pool.submit(hundred, x).result() * x
 
 
+def by_a_new_class(x):
+    return new_class(x).value * x + new_class(x)().value
+
+
+new_class = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object)(
+    lambda value: type("New", (), {"value": value * 2.0})
+)
+
+
 def by_deepcopy(x):
     return copy.deepcopy({"a": [x]})["a"][0] * x
 
@@ -615,6 +624,28 @@ def test_an_array_of_objects_in_a_list_is_named():
     xs = [np.array([1.0, 2.0], dtype=object)]
     error = raised(NoDerivativeError, ad.gradient, lambda xs: xs[0].sum(), xs)
     assert "array of objects" in error.problem and "floats" in error.hint
+
+
+def smallest_in_place(x):
+    xs = np.array([3.0, x], dtype=object)
+    xs.sort()
+    return xs[0] * x
+
+
+def test_objects_are_put_in_order_by_c():
+    class Weighed:
+        def __init__(self, weight):
+            self.weight = weight
+
+        def __lt__(self, other):
+            return self.weight < other.weight
+
+    def f(x):
+        least = np.sort(np.array([Weighed(3.0), Weighed(1.0)], dtype=object))[0]
+        return np.sort(np.array([3.0, 1.0], dtype=object))[0] * least.weight * x
+
+    assert ad.gradient(f, 2.0) == (1.0,)
+    raised(MutationError, ad.gradient, smallest_in_place, 2.0)
 
 
 def test_an_attribute_is_named():

@@ -124,12 +124,15 @@ def dict_merge(mapping: dict[str, Any], other: Any, function: Any) -> None:
     """``**other`` among the arguments of a call of `function`: strings only, each at most once."""
     if not hasattr(other, "keys"):
         fail_to_merge(function, other)
-    for key in other.keys():
+    # C asks no methods of a subclass that is iterated as dicts are.
+    plain = type(other) is not dict and isinstance(other, dict)
+    plain = plain and type(other).__iter__ is dict.__iter__
+    for key in dict.keys(other) if plain else other.keys():
         if not isinstance(key, str):
             raise TypeError("keywords must be strings")
         if key in mapping:
             fail_to_merge(function, {key: None})
-        mapping[key] = other[key]
+        mapping[key] = dict.__getitem__(other, key) if plain else other[key]
 
 
 def fail_to_merge(function: Any, other: Any) -> None:

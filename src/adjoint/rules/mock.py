@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import builtins
 from typing import Any
 from unittest import mock
 
 import numpy as np
 
 from adjoint.rules.registry import primitive
+from adjoint.run.attribute_writes import check_exchange
 from adjoint.run.kinds import by_value
 from adjoint.run.memory import refused
 
@@ -18,6 +20,16 @@ def _carries(value: Any) -> bool:
     return by_value(value) and np.asarray(value).dtype.kind in "fc"
 
 
+def _names(f: Any, target: Any, attribute: Any = None, /, *_: Any, **kwargs: Any) -> list[Any]:
+    """Which builtin functions are exchanged."""
+    if f is mock.patch:
+        *module, name = str(target).split(".")
+        return [name] if module == ["builtins"] else []
+    if target is not builtins and target != "builtins":
+        return []
+    return [attribute] if f is mock.patch.object else [*kwargs]
+
+
 def _refusing(f: Any) -> None:
     def run(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
         if _carries(args) or _carries(kwargs):
@@ -25,6 +37,9 @@ def _refusing(f: Any) -> None:
                 f"'{f.__module__}.{f.__qualname__}' is given a number that may carry a derivative",
                 "assign it in the function, and put back what was there in a finally clause",
             )
+        if args:
+            for name in _names(f, *args, **kwargs):
+                check_exchange(builtins, name)
         return NotImplemented
 
     primitive(f)(run)

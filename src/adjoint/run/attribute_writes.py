@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import functools
 from types import CellType, FunctionType, GetSetDescriptorType, ModuleType
 from typing import Any
@@ -20,6 +21,7 @@ from adjoint.transform.paths import is_constant
 
 __all__ = [
     "change_cell",
+    "check_exchange",
     "class_dict",
     "delete_attribute",
     "delete_plain",
@@ -63,6 +65,7 @@ def set_attribute(record: list[Any], slot: int, obj: Any, name: str, value: Any)
         ):
             return
     if kind is ModuleType:
+        check_exchange(obj, name)
         if is_constant(obj, value):
             raise refused(
                 f"'{obj.__name__}.{name}' is assigned, and numbers of that library are constants",
@@ -81,6 +84,19 @@ def set_attribute(record: list[Any], slot: int, obj: Any, name: str, value: Any)
 
 _FACTS = ("__annotations__", "__doc__", "__module__")
 """Facts about a class that stand among its attributes."""
+
+
+_BUILTINS = frozenset(vars(builtins))
+_FREE = frozenset("__import__ breakpoint exit help input open print quit".split())
+
+
+def check_exchange(module: Any, name: str) -> None:
+    """Refuse to exchange a builtin function that the library itself calls meanwhile."""
+    if module is builtins and name in _BUILTINS and name not in _FREE:
+        raise refused(
+            f"'builtins.{name}' is exchanged inside differentiated code, which relies on it",
+            f"assign a global variable {name!r} of the module in which it is called",
+        )
 
 
 def write_attribute(record: list[Any], slot: int, obj: Any, name: str, value: Any) -> None:
@@ -123,8 +139,12 @@ def write_attribute(record: list[Any], slot: int, obj: Any, name: str, value: An
     if name == "__dict__" and isinstance(value, dict) and fields is not None:
         _replace_fields(record, slot, obj, value)
         return
-    if kind is FunctionType and name == "__annotations__":
-        _write_annotations(record, slot, obj, value)
+    if kind is FunctionType and name in _OF_FUNCTIONS:
+        old = getattr(obj, name)
+        setattr(obj, name, value)
+        exchange = functools.partial(setattr, obj, name)
+        undo, redo = functools.partial(exchange, old), functools.partial(exchange, value)
+        _log_turns(record, slot, undo, redo)
         return
     if fields is None or writer is not None:
         run_unknown(record[0], record, slot, setattr, (obj, name, value), {})
@@ -154,19 +174,8 @@ def _replace_fields(record: list[Any], slot: int, obj: Any, fields: dict[str, An
     record[slot] = replace_back
 
 
-def _write_annotations(record: list[Any], slot: int, f: Any, value: Any) -> None:
-    """``f.__annotations__ = value``: that dict is a field of the function like any other."""
-    memory: Memory = record[0]
-    assign = functools.partial(setattr, f, "__annotations__")
-    undo = functools.partial(assign, f.__annotations__)
-    assign(value)
-    position = memory.note(swap_with, undo, functools.partial(assign, value))
-
-    def annotations_back(_: Any) -> tuple[Any, ...]:
-        memory.rewind(position)
-        return None, None, None, None
-
-    record[slot] = annotations_back
+_OF_FUNCTIONS = ("__annotations__", "__defaults__", "__kwdefaults__")
+"""What functions hold in dicts and tuples, whose cotangents are theirs."""
 
 
 def _log_field(record: list[Any], slot: int, fields: dict[str, Any], name: str, old: Any) -> None:

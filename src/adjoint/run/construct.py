@@ -163,6 +163,8 @@ def _of_builtin_base(
             return obj
     if not args and not kwargs:
         return cls()
+    if _has_init(cls):
+        return _by_new(record, slot, cls, args, kwargs)
     return run_unknown(memory, record, slot, cls, args, kwargs)
 
 

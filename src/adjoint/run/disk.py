@@ -47,13 +47,16 @@ DAYS_UNUSED = 30
 """After how many days without use the files of another version of this library are removed."""
 
 
+_open = open  # not what a test has put in its place
+
+
 def load(f: FunctionType) -> tuple[Generated, CodeType] | None:
     """What an earlier process generated for `f`, and its compiled source."""
     path = _path_of(f)
     if path is None:
         return None
     try:
-        with open(path, "rb") as file:
+        with _open(path, "rb") as file:
             data = file.read()
     except OSError:
         return None
@@ -303,7 +306,7 @@ def _describe(code: CodeType, digest: _Hash) -> set[str]:
 @cache
 def _digest_of_file(filename: str) -> bytes | None:
     try:
-        with open(filename, "rb") as file:
+        with _open(filename, "rb") as file:
             return filename.encode() + _sha256(file.read()).digest()
     except OSError:
         return None

@@ -119,6 +119,29 @@ def seal(memory: Memory, f: Any, rule: Rule, y: Any, back: Back, args: tuple[Any
     if rule.foreign:
         memory.shown = True
     fresh = not rule.alias or not _shares(y, args)
+    sealed = _sealed(memory, f, rule, y, back, args, fresh)
+    if fresh or not isinstance(y, ndarray) or not any(arg is y for arg in args):
+        return sealed
+    return _handed_on(memory, sealed, back, y, next(i for i, arg in enumerate(args, 1) if arg is y))
+
+
+def _handed_on(memory: Memory, sealed: Back, back: Back, y: Any, place: int) -> Back:
+    """Of a result that is the argument at `place` itself: what memory holds of it is that
+    argument's, unless the rule gives that none."""
+
+    def handed_on_back(y_bar: Any) -> tuple[Any, ...]:
+        bars = sealed(y_bar)
+        if memory.is_written(y) and id(root_of(y)) in memory.buffers:
+            if back(np.zeros_like(y))[place] is None:
+                bars = tuple(map(accumulate, bars, sealed(memory.take_array(y))))
+        return bars
+
+    return handed_on_back
+
+
+def _sealed(
+    memory: Memory, f: Any, rule: Rule, y: Any, back: Back, args: tuple[Any, ...], fresh: bool
+) -> Back:
     if (
         not by_value(y)
         or not all(type(arg) in PLAIN or isinstance(arg, np.generic | str) for arg in args)

@@ -117,7 +117,7 @@ def run_unknown(
         record[slot] = region.before(blank, len(inputs))
     y, changes = run_checked(memory, f, region, args, kwargs, () if trusted else (*inputs, owner))
     writes = [v for v in (*inputs, owner) if id(v) in changes.writes and memory.mark_written(v)]
-    atom = type(y) in ATOMS and type(y) is not FunctionType
+    atom = _holds_nothing(y)
     if region is not None and not region.has_effects:
         record[slot], region = blank, None
     if atom and changes.position is None and not writes:

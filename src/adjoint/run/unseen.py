@@ -161,10 +161,9 @@ def _depth(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
 
 def snapshot(value: Any) -> Any:
     """What `changed` compares a mutable value with; ``None`` for others."""
-    kind = type(value)
     if isinstance(value, np.ndarray):
         return np.array(value, subok=False)
-    if kind is array.array:
+    if isinstance(value, array.array):
         return array.array(value.typecode, value)
     if isinstance(value, list | dict | set):
         base: Any = next(base for base in (list, dict, set) if isinstance(value, base))

@@ -6,10 +6,13 @@ where the cotangents of what it writes go, is known for subscripts.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from adjoint.rules.registry import non_differentiable, substitute
+from adjoint.rules.registry import non_differentiable, primitive, substitute
 from adjoint.run.arrays import demand_order
+from adjoint.run.unknown import run_unknown
 
 __all__: list[str] = []
 
@@ -46,6 +49,22 @@ def _sort(a, axis=-1, kind=None, order=None, *, stable=None):
 @substitute((np.ndarray, "partition"))
 def _partition(a, kth, axis=-1, kind="introselect", order=None):
     a[...] = np.partition(a, kth, axis, kind, order)
+
+
+def _left_to_c(f: Any, key: Any) -> None:
+    """Objects are put in order by what they say of themselves."""
+
+    def run(record: list[Any], slot: int, /, *args: Any, **options: Any) -> Any:
+        if not args or not isinstance(args[0], np.ndarray) or not args[0].dtype.hasobject:
+            return NotImplemented
+        return run_unknown(record[0], record, slot, f, args, options)
+
+    primitive(key)(run)
+
+
+for _name in ("sort", "partition"):
+    _left_to_c(getattr(np, _name), getattr(np, _name))
+    _left_to_c(getattr(np.ndarray, _name), (np.ndarray, _name))
 
 
 @substitute((np.ndarray, "put"))
