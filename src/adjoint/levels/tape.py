@@ -325,7 +325,9 @@ class Sweep(Hidden):
         """Take the cotangent of a result: nothing before it knows of it."""
         if isinstance(value, list | tuple):
             bars = [self.take(part) for part in value]
-            return None if all(bar is None for bar in bars) else bars
+            if all(bar is None for bar in bars):
+                return None
+            return tuple(bars) if isinstance(value, tuple) else bars
         if isinstance(value, ndarray):
             return self.take_part(value, ...)
         return self._numbers.pop(id(value), None)

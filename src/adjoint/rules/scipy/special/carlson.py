@@ -122,8 +122,13 @@ elementwise(
 
 
 def _rd_last(value: Any, x: Any, y: Any, z: Any) -> Any:
-    moved = x * _rd_difference(x, y, z) + y * _rd_difference(y, x, z)
+    moved = x * _rd_difference(_nonzero(x), y, z) + y * _rd_difference(_nonzero(y), x, z)
     return (0.5 * moved - 1.5 * value) / z
+
+
+def _nonzero(x: Any) -> Any:
+    """`x` where it is a factor beside: the difference grows like x^(−1/2), and x times it is 0."""
+    return np.where(np.equal(x, 0), 1, x)[()]
 
 
 elementwise(
