@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy import float64
 
 from adjoint.errors import ArgumentError, MutationError
 from adjoint.rules.projection import REALS, project, projector
@@ -56,34 +57,39 @@ def read_array(record: list[Any], slot: int, x: np.ndarray[Any, Any], index: Any
     if type(x) is not ndarray:
         return _read_subclass(record, slot, x, index)
     y = x[index]
-    if kind is int and type(y) is np.float64 and not memory.written:
-        shape = x.shape
-        if index < 0:
-            index += shape[0]
+    if not memory.written:
+        if kind is int and type(y) is float64:
+            shape = x.shape
+            place = index if index >= 0 else index + shape[0]
+            record[slot] = partial(_element_back, shape, place)
+            return y
+        if kind is slice and x.dtype is _FLOAT64:
+            record[slot] = partial(_slice_back, x.shape, index, x.size <= FEW)
+            return y
+    return _read_part(record, slot, x, index, y)
 
-        def element_back(y_bar: Any) -> tuple[Any, ...]:
-            if y_bar is None or type(y_bar) is Poison:
-                return None, y_bar, None
-            return None, Scattered(shape, _FLOAT64, index, y_bar, 1), None
 
-        record[slot] = element_back
-        return y
-    if kind is slice and x.dtype is _FLOAT64 and not memory.written:
-        whole, few = x.shape, x.size <= FEW
+def _element_back(shape: tuple[int, ...], index: int, y_bar: Any) -> tuple[Any, ...]:
+    if y_bar is None or type(y_bar) is Poison:
+        return None, y_bar, None
+    return None, Scattered(shape, _FLOAT64, index, y_bar, 1), None
 
-        def slice_back(y_bar: Any) -> tuple[Any, ...]:
-            if type(y_bar) is not ndarray:
-                y_bar = finish(y_bar)
-                if type(y_bar) is not ndarray:
-                    return None, y_bar, None
-            if few:
-                x_bar = np.zeros(whole)
-                x_bar[index] = y_bar
-                return None, x_bar, None
-            return None, Scattered(whole, _FLOAT64, index, y_bar, y_bar.size), None
 
-        record[slot] = slice_back
-        return y
+def _slice_back(shape: tuple[int, ...], index: slice, few: bool, y_bar: Any) -> tuple[Any, ...]:
+    if type(y_bar) is not ndarray:
+        y_bar = finish(y_bar)
+        if type(y_bar) is not ndarray:
+            return None, y_bar, None
+    if few:
+        x_bar = np.zeros(shape)
+        x_bar[index] = y_bar
+        return None, x_bar, None
+    return None, Scattered(shape, _FLOAT64, index, y_bar, y_bar.size), None
+
+
+def _read_part(record: list[Any], slot: int, x: np.ndarray[Any, Any], index: Any, y: Any) -> Any:
+    """``y = x[index]`` of any array, with any index."""
+    memory: Memory = record[0]
     if not _carries(x):
         if x.dtype.kind in "OV":
             why = f"reads an array of {'objects' if x.dtype.kind == 'O' else 'records'}"
@@ -285,10 +291,10 @@ def _write_element(
         memory.mark_written(x)
     entry = [swap_array, x, index, x[index]]
     x[index] = value
-    record[slot] = partial(_element_back, memory, memory.log(entry), entry)
+    record[slot] = partial(_written_back, memory, memory.log(entry), entry)
 
 
-def _element_back(memory: Memory, position: int, entry: list[Any], _: Any) -> tuple[Any, ...]:
+def _written_back(memory: Memory, position: int, entry: list[Any], _: Any) -> tuple[Any, ...]:
     memory.undo(position, entry)
     x: Any = entry[1]
     root = x if x.base is None else root_of(x)

@@ -53,8 +53,8 @@ def _unary(f: Callable[..., Any]) -> None:
         if type(x) is not ndarray or not is_plain(memory, x):
             return NotImplemented
         y = f(x)
-        kept = y if keep_y else None, x if keep_x else None
-        record[slot] = partial(_unary_back, memory, weakref(y), p, quick, kept, singular)
+        kept_y, kept_x = y if keep_y else None, x if keep_x else None
+        record[slot] = partial(_unary_back, memory, weakref(y), p, quick, kept_y, kept_x, singular)
         return y
 
 
@@ -70,7 +70,8 @@ def _unary_back(
     result: Any,
     p: Callable[..., Any],
     quick: Callable[..., Any] | None,
-    kept: tuple[Any, Any],
+    kept_y: Any,
+    kept_x: Any,
     singular: bool,
     y_bar: Any,
 ) -> tuple[Any, ...]:
@@ -78,9 +79,9 @@ def _unary_back(
         y_bar = arrived(memory, result, y_bar)
         if type(y_bar) is not ndarray:
             return None, y_bar
-    x_bar = y_bar * p(*kept) if quick is None else quick(y_bar, *kept)
+    x_bar = y_bar * p(kept_y, kept_x) if quick is None else quick(y_bar, kept_y, kept_x)
     if singular and memory.careful and not finite(x_bar):
-        x_bar = where(y_bar == 0, 0.0, y_bar * p(*kept))
+        x_bar = where(y_bar == 0, 0.0, y_bar * p(kept_y, kept_x))
     return None, x_bar
 
 
