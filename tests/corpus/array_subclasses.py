@@ -528,3 +528,61 @@ class Total(np.ndarray):
 def conversions_of_their_own(x):
     y = x.view(Total)
     return float(y) * math.sin(y) + float(np.sin(y).sum()) + float(np.asarray(y)[0])
+
+
+class Ordered(np.ndarray):
+    """Its own ways to be sorted, which NumPy's functions ask for."""
+
+    def sort(self, *args, **kwargs):
+        super().sort(*args, **kwargs)
+        self *= 2.0
+
+    def partition(self, *args, **kwargs):
+        super().partition(*args, **kwargs)
+        self[0] += 1.0
+
+
+@case(X)
+def sorted_in_their_own_way(x):
+    y, z = (x * 1.0).view(Ordered), (x * x).view(Ordered)
+    y.sort()
+    z.partition(1)
+    total = np.arange(4.0) @ np.asarray(y) + np.asarray(z)[:2] @ x[:2]
+    return float(total + np.sort(z)[1] * np.partition(y, 2)[2])
+
+
+@case(X)
+def masked_statistics(x):
+    m = np.ma.masked_array(x * x, x < 0.0)
+    return float(m.std() + m.var() * m.mean() + m.max() - m.min() + m.prod() + np.ma.median(m))
+
+
+class Scaled:
+    """Beside an array NumPy takes its ``__array__``, whatever else it has."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def __array__(self, dtype=None, copy=None):
+        return self.values * 2.0
+
+    def __radd__(self, other):
+        return other
+
+    __rmul__ = __rmatmul__ = __radd__
+
+
+class Deferred(Scaled):
+    __array_ufunc__ = None
+
+
+class Preferred(Scaled):
+    __array_priority__ = 100.0
+
+
+@case(X)
+def operands_that_stand_for_arrays(x):
+    total = x @ (x * Scaled(x)) + np.sum(np.outer(x, x) @ Scaled(x) + Scaled(x))
+    for kind in (Deferred, Preferred):
+        total = total + np.sum(x * kind(x)) + np.sum(x @ kind(x)) + np.sum(x + kind(x))
+    return float(total)

@@ -309,3 +309,16 @@ def no_such_member(x):
         except ValueError:
             total += x
     return total
+
+
+@case(1.3)
+def members_that_are_numbers(x):
+    class Constant(float, enum.Enum):
+        THREE = 3.0
+        ACTIVE = x
+
+        @property
+        def squared(self):
+            return self.value * self
+
+    return Constant.ACTIVE.squared * x + sum(one.value * len(one.name) for one in Constant)

@@ -731,3 +731,12 @@ def test_what_fortran_writes_where_it_was():
     constant = np.ones(2)
     (x_bar,) = ad.gradient(lambda x: (blas.ddot(constant, constant) * x).sum(), np.ones(2))
     np.testing.assert_array_equal(x_bar, [2.0, 2.0])
+
+
+def test_what_numpy_makes_of_other_arrays_is_said():
+    def f(x):
+        return np.sum(np.sqrt(np.ma.masked_array(x * x, x < 1.0)))
+
+    with pytest.raises(NoDerivativeError) as info:
+        ad.gradient(f, np.array([1.3, 0.4, 2.1]))
+    assert "makes of a 'MaskedArray' something else than of a plain array" in info.value.problem

@@ -13,6 +13,11 @@ CASES = {
         (np.float32(1.5), None),
         (np.complex128(1 + 2j), (..., None)),
     ],
+    (np.generic, "view"): [
+        (np.float64(1.5),),
+        (np.float32(1.5), np.ma.MaskedArray),
+        (np.complex128(1 + 2j), np.complex128),
+    ],
     np.float16: REAL,
     np.float32: [*REAL, ((1.0, 2.0),)],
     np.float64: REAL,

@@ -226,7 +226,11 @@ def _exchanged(bars: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _stands_for_array(value: Any) -> bool:
-    return is_number(value) or isinstance(value, list | tuple)
+    return (
+        is_number(value)
+        or isinstance(value, list | tuple)
+        or python_method(type(value), "__array__")
+    )
 
 
 def _as_numpy_does(memory: Memory, value: Any) -> Any:

@@ -22,6 +22,7 @@ from adjoint.run.memory import Memory, root_of
 from adjoint.run.place import current_place
 from adjoint.run.seal import arrived, result_of
 from adjoint.run.specials import class_attribute
+from adjoint.run.unknown import run_unknown
 
 __all__ = ["adopt", "apply_to_plain", "is_subclassed", "plain"]
 
@@ -59,7 +60,11 @@ def apply_to_plain(
     y = f(*args, **kwargs)
     if not by_value(found) or not _same(found, y):
         record[slot] = blank
-        return DECLINED
+        if type(f) is not np.ufunc:
+            return DECLINED  # its own source says how
+        kind = next(type(v).__name__ for v in (*args, *kwargs.values()) if is_subclassed(v))
+        why = f"makes of a '{kind}' something else than of a plain array"
+        return run_unknown(memory, record, slot, f, args, kwargs, why)
     if memory.level is not None:
         memory.level.link(y, found)
     elif is_subclassed(y):

@@ -60,3 +60,22 @@ def _(dots, x, index, /):
         return NotImplemented
     y = _item(x, index)
     return y, None if dots[0] is None else project(np.reshape(dots[0], np.shape(y)), y)
+
+
+@rrule.register((np.generic, "view"), trusted=True)
+def _(x, *of):
+    """A scalar that is viewed as another class of arrays is a scalar still."""
+    y = _viewed(x, of)
+    return NotImplemented if y is None else (y, lambda y_bar: (None, y_bar, *[None] * len(of)))
+
+
+@frule.register((np.generic, "view"))
+def _(dots, x, *of):
+    y = _viewed(x, of)
+    return NotImplemented if y is None else (y, dots[0])
+
+
+def _viewed(x: Any, of: Any) -> Any:
+    """``None`` where the view is of another type."""
+    y = x.view(*of)
+    return y if isinstance(x, np.inexact) and type(y) is type(x) else None

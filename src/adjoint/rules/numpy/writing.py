@@ -40,6 +40,7 @@ def _fill(a, value):
 
 @substitute((np.ndarray, "sort"))
 def _sort(a, axis=-1, kind=None, order=None, *, stable=None):
+    a = np.asarray(a)  # ``np.sort`` would ask a class of its own for its ``sort``
     if stable is None:
         a[...] = np.sort(a, axis, kind, order)
     else:
@@ -48,6 +49,7 @@ def _sort(a, axis=-1, kind=None, order=None, *, stable=None):
 
 @substitute((np.ndarray, "partition"))
 def _partition(a, kth, axis=-1, kind="introselect", order=None):
+    a = np.asarray(a)
     a[...] = np.partition(a, kth, axis, kind, order)
 
 
