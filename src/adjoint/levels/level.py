@@ -23,7 +23,6 @@ from adjoint.levels.memory import LevelMemory
 from adjoint.rules.registry import Rules
 from adjoint.run.arrays import refuse_objects
 from adjoint.run.dispatch import DECLINED, call_keywords
-from adjoint.run.functions import Unit
 from adjoint.run.hidden import Hidden
 from adjoint.run.kinds import by_value
 from adjoint.run.memory import refuse_names_twice
@@ -81,12 +80,26 @@ class Level(Hidden):
         """``x[index] = value`` on the level below."""
         write_on(self.outer, x, index, value)
 
+    def known_unit(self, f: FunctionType) -> Any:
+        """The unit of a Python function that was called before; see `adjoint.levels.units`."""
+        from adjoint.levels.units import known_unit  # its table needs the levels
+
+        return known_unit(f)
+
+    def unit_of(self, f: FunctionType) -> Any:
+        """The unit of a Python function."""
+        from adjoint.levels.units import unit_of
+
+        return unit_of(f)
+
     def call_unit(
-        self, unit: Unit, f: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]
+        self, unit: Any, f: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
         """A Python function by its own code."""
-        from adjoint.levels.units import call_unit  # its table needs the levels
+        from adjoint.levels.units import LevelUnit, call_unit, unit_of
 
+        if type(unit) is not LevelUnit:
+            unit = unit_of(f)
         return call_unit(self.memory, unit, f, args, kwargs)
 
     def run_unknown(

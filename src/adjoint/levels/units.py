@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
 import linecache
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
 from adjoint.emit.level import emit_level
+from adjoint.emit.python import Source
+from adjoint.errors import SourceError, UnsupportedSyntaxError
 from adjoint.frontend import lower_any
-from adjoint.ir.nodes import Operand
+from adjoint.ir.nodes import Function, Operand
 from adjoint.levels.entries import ENTRIES, RUNTIME
-from adjoint.run.functions import Unit, bind, generated
+from adjoint.run.functions import bind, generated
 from adjoint.run.generators import Generator
 from adjoint.run.memory import Memory
 from adjoint.transform.activity import Activity
@@ -20,18 +24,64 @@ from adjoint.transform.paths import join_paths
 from adjoint.transform.reverse import reverse
 from adjoint.transform.temporaries import share_temporaries
 
-__all__ = ["call_unit"]
+__all__ = ["LevelUnit", "call_unit", "known_unit", "unit_of"]
 
-_runs: dict[int, tuple[Unit, Callable[..., Any]]] = {}
+
+@dataclass(slots=True)
+class LevelUnit:
+    """One function as levels run it; see `adjoint.run.functions.Unit`."""
+
+    function: Function
+    source: Source
+    filename: str
+    namespace: dict[str, Any]
+    guards: tuple[tuple[str, Any], ...]
+    run: Callable[..., Any]
+    arity: int
+
+    def is_current(self) -> bool:
+        """Whether the global names that the code relies on still stand for the same."""
+        namespace = self.namespace
+        return all(namespace.get(name, value) is value for name, value in self.guards)
+
+
+_units: dict[tuple[int, int], LevelUnit | SourceError | UnsupportedSyntaxError] = {}
+_kept: list[Any] = []
 _lock = threading.Lock()
+_counter = itertools.count(1)
+
+
+def known_unit(f: FunctionType) -> LevelUnit | None:
+    """The unit of a function that was called before and whose globals have not changed since."""
+    unit = _units.get((id(f.__code__), id(f.__globals__)))
+    if type(unit) is LevelUnit and (not unit.guards or unit.is_current()):
+        return unit
+    return None
+
+
+def unit_of(f: FunctionType) -> LevelUnit:
+    """The unit of a function, compiled on its first call; raises as
+    `adjoint.run.functions.unit_of`."""
+    key = (id(f.__code__), id(f.__globals__))
+    known = _units.get(key)
+    if isinstance(known, LevelUnit) and known.is_current():
+        return known
+    if isinstance(known, SourceError | UnsupportedSyntaxError):
+        raise known.with_traceback(None)
+    with _lock:
+        _kept.append((f.__code__, f.__globals__))  # the key is by identity
+        try:
+            made = _units[key] = _compile(f)
+        except (SourceError, UnsupportedSyntaxError) as error:
+            _units[key] = error
+            raise
+    return made
 
 
 def call_unit(
-    memory: Memory, unit: Unit, f: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]
+    memory: Memory, unit: LevelUnit, f: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     """``f(*args, **kwargs)``, each operation through the level of `memory`."""
-    known = _runs.get(id(unit))
-    run = _compiled(unit, f) if known is None else known[1]
     if len(args) != unit.arity or kwargs:
         bound = bind(unit, f, args, kwargs)
         if bound is None:
@@ -40,25 +90,19 @@ def call_unit(
         args = tuple(bound[0])
     record = [memory, None]
     if unit.function.is_generator:
-        segments = run(record, f.__closure__, *args)
+        segments = unit.run(record, f.__closure__, *args)
         return Generator(memory, segments, record, _never, f.__name__)
-    return run(record, f.__closure__, *args)
+    return unit.run(record, f.__closure__, *args)
 
 
 def _never(*_: Any) -> Any:
     raise AssertionError("a level is not swept back over")
 
 
-def _compiled(unit: Unit, f: FunctionType) -> Callable[..., Any]:
-    with _lock:
-        if id(unit) not in _runs:
-            _runs[id(unit)] = unit, _compile(unit, f)  # the key is by identity
-        return _runs[id(unit)][1]
-
-
-def _compile(unit: Unit, f: FunctionType) -> Callable[..., Any]:
-    namespace = unit.namespace
-    function, _ = join_paths(lower_any(f), namespace)  # files keep no body
+def _compile(f: FunctionType) -> LevelUnit:
+    namespace = f.__globals__
+    lowered = lower_any(f)
+    function, modules = join_paths(lowered, namespace)
     activity = Activity(function, namespace)
 
     def is_active(operand: Operand) -> bool:
@@ -67,13 +111,21 @@ def _compile(unit: Unit, f: FunctionType) -> Callable[..., Any]:
     function = share_temporaries(function, is_active)
     forward = reverse(function, activity).forward
     source = emit_level(function, forward, ENTRIES, RUNTIME, namespace, is_active)
-    filename = f"{unit.filename[:-1]} on a level>"
+    filename = f"<adjoint {f.__qualname__} on a level #{next(_counter)}>"
     scope: dict[str, Any] = {}
     exec(compile(source.text, filename, "exec", dont_inherit=True), namespace, scope)
     run: Callable[..., Any] = scope["build"](*source.bound.values())
     lines = source.text.splitlines(keepends=True)
     linecache.cache[filename] = (len(source.text), None, lines, filename)
-    generated[id(run.__code__)] = Unit(
-        unit.function, source, filename, namespace, (), [], run, run, -1
+    simple = all(parameter.kind <= 1 for parameter in lowered.parameters)
+    unit = LevelUnit(
+        lowered,
+        source,
+        filename,
+        namespace,
+        tuple({**modules, **activity.guards}.items()),
+        run,
+        len(lowered.parameters) if simple else -1,
     )
-    return run
+    generated[id(run.__code__)] = unit
+    return unit

@@ -485,7 +485,8 @@ def call_function(
     record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     """A Python function, by its own source."""
-    unit = known_unit(f)
+    level = record[0].level
+    unit = known_unit(f) if level is None else level.known_unit(f)
     if unit is None:
         return _first_call(record, slot, f, args, kwargs)
     return call_unit(record[0], record, slot, unit, f, args, kwargs)
@@ -531,8 +532,9 @@ def _first_call(
             f"belongs to '{module}', which is left alone",
             trusted=f.__name__ != "__setattr__",  # that of a mock keeps what it is given
         )
+    level = record[0].level
     try:
-        unit = unit_of(f)
+        unit = unit_of(f) if level is None else level.unit_of(f)
     except SourceError as error:
         return run_unknown(
             record[0], record, slot, f, args, kwargs, f"cannot be read ({error.problem})"

@@ -65,7 +65,7 @@ _fast: dict[int, Unit] = {}
 _kept: list[Any] = []
 _lock = threading.Lock()
 _counter = itertools.count(1)
-generated: dict[int, Unit] = {}
+generated: dict[int, Any] = {}
 """The unit of a generated code object, by identity (code objects compare by value): for tracebacks
 and for the place of a call."""
 
@@ -155,7 +155,7 @@ def _filename(function: Function) -> str:
     return name if name not in linecache.cache else f"{name[:-1]} #{next(_counter)}>"
 
 
-def place_of(code: CodeType, line: int) -> tuple[Unit, Span] | None:
+def place_of(code: CodeType, line: int) -> tuple[Any, Span] | None:
     """The user's place that a line of generated code stands for."""
     unit = generated.get(id(code))
     if unit is None:
@@ -177,7 +177,7 @@ Place = tuple[int, Any]
 
 
 def bind(
-    unit: Unit, f: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]
+    unit: Any, f: FunctionType, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[list[Any], list[Place], list[Default]] | None:
     """Bind a call's arguments to the parameters of `f`.
 
