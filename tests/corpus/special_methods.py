@@ -1,8 +1,10 @@
 """Special methods that are not plain functions, and operands that they store."""
 
+import copy
 import functools
 import math
 import operator
+from collections import UserList
 
 import numpy as np
 
@@ -331,3 +333,46 @@ def products_of_objects(x):
 @case(1.3)
 def distances_of_iterables(x):
     return math.dist(Point(x), iter([2.0, x])) + math.dist([Money(x), 1.0], (Point(2 * x), x))
+
+
+class Readings:
+    """A sequence, of which NumPy makes an array."""
+
+    def __init__(self, *values):
+        self.values = values
+        self.asked = 0
+
+    def __len__(self):
+        return len(self.values)
+
+    def __getitem__(self, index):
+        self.asked += 1
+        return self.values[index]
+
+
+class TwiceRead(Readings):
+    def __iter__(self):
+        return iter([2 * value for value in self.values])
+
+
+@case(1.3)
+def sequences_as_arrays(x):
+    row, twice, rows = Readings(x, x * x), TwiceRead(x, 1.0), UserList([UserList([x, 1.0])] * 2)
+    total = (
+        np.sum(row) + np.mean(UserList([x, 2.0])) + np.sum(twice) * x + np.sum(rows) + np.max(row)
+    )
+    total = (
+        total + np.dot(row, [1.0, 2.0]) + np.sin(row)[1] + np.array(row)[0] * np.asarray(rows)[1, 0]
+    )
+    array = np.zeros(2)
+    array[:] = row
+    array += np.ones(2) * UserList([x, x * x]) - row
+    total = total + np.concatenate([row, [x]]).sum() + np.interp(x, Readings(0.0, 2.0), row)
+    return total + array.sum() + np.array([row, twice]).sum() + np.where([True, False], row, 0.0)[0]
+
+
+@case(1.3)
+def sequences_of_arrays(x):
+    parts = Readings(np.ones(2) * x, np.ones(1) * x * x)
+    copied = copy.copy(parts)
+    return np.concatenate(parts).sum() * copied[1][0] + np.linalg.norm(UserList([x, x * x]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import operator
+from collections import UserString
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any
@@ -12,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from adjoint.rules.registry import non_differentiable
+from adjoint.run.by_class import ByClass
 from adjoint.run.functions import call_unit, unit_of
 from adjoint.run.reach import INDEXED, Asks
 from adjoint.run.snapshot import LEAVES
-from adjoint.run.specials import special_of
+from adjoint.run.specials import class_attribute, special_of
 
 __all__ = [
     "AS_ELEMENT",
@@ -24,6 +26,7 @@ __all__ = [
     "check_number",
     "converts",
     "is_odd",
+    "is_sequence",
     "special_names",
     "with_numbers",
 ]
@@ -33,8 +36,27 @@ Entry = Callable[..., Any]
 _NUMERIC = Asks("__array__", "__float__", "__complex__", "__index__")
 _PLAIN = LEAVES | {np.ndarray}
 _INDEX: Names = ("__index__",)
-AS_ELEMENT: Names = ("__array__", "__float__", "__index__")
-"""By what an object becomes an element of an array of floats."""
+_SEQUENCE = "a sequence"
+"""Among the names: what has a length and elements is as good as a list."""
+AS_ELEMENT: Names = ("__array__", "__float__", "__index__", _SEQUENCE)
+"""By what an object becomes an element of an array of floats, or some."""
+
+
+def _is_sequence(kind: type) -> bool:
+    if issubclass(kind, _NO_SEQUENCES):
+        return False
+    if any(class_attribute(kind, name) is not None for name in _OF_ARRAYS):
+        return False
+    has_length = class_attribute(kind, "__len__") is not None
+    return has_length and type(special_of(kind, "__getitem__")) is FunctionType
+
+
+_NO_SEQUENCES = (
+    list, tuple, dict, str, bytes, UserString, np.ndarray, np.generic, float, int, complex,
+)  # fmt: skip
+_OF_ARRAYS = ("__array__", "__array_interface__", "__array_struct__", "__buffer__")
+is_sequence = ByClass(_is_sequence)
+"""Whether NumPy takes objects of a class, which is the user's, for lists of their elements."""
 
 
 def is_odd(index: Any) -> bool:
@@ -63,7 +85,11 @@ def special_names(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Name
     if module == "builtins":
         return ()
     dtype = args[1] if f in _MAKERS and len(args) > 1 else kwargs.get("dtype")
-    return AS_ELEMENT if dtype in _FLOATS else ("__array__",)
+    if dtype in _FLOATS:
+        return AS_ELEMENT
+    package = module.partition(".")[0] if isinstance(module, str) else ""
+    of_arrays = type(f) is np.ufunc or package in ("numpy", "_operator")
+    return ("__array__", _SEQUENCE) if of_arrays else ("__array__",)
 
 
 _OF_ITERABLES = (math.prod, math.dist, getattr(math, "sumprod", None))
@@ -79,7 +105,11 @@ def converts(names: Names, value: Any) -> bool:
         if _PLAIN.issuperset(map(type, value)):
             return False
         return any(converts(names, item) for item in value)
-    return _special(names, value) is not None
+    return _special(names, value) is not None or _is_listed(names, kind)
+
+
+def _is_listed(names: Names, kind: type) -> bool:
+    return kind not in _PLAIN and _SEQUENCE in names and is_sequence(kind)
 
 
 def as_c_takes(f: Any, name: str, args: tuple[Any, ...], result: Any) -> Any:
@@ -121,7 +151,7 @@ def _numbers_of(names: Any, value: Any) -> Any:
         number = special(value)
         check_number(names, value, number)
         return number
-    if isinstance(value, (list, tuple)) and converts(names, value):
+    if converts(names, value):
         return [_numbers_of(names, item) for item in value]
     return value
 

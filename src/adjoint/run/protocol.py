@@ -12,6 +12,7 @@ import numpy as np
 from numpy import float64, ndarray
 
 from adjoint.rules.registry import direct, direct_rule, lookup
+from adjoint.run.conversion import is_sequence
 from adjoint.run.dispatch import DECLINED, call_keywords, linked, run_closure_rules, run_rules
 from adjoint.run.kinds import NUMBERS, plain_number, plain_on
 from adjoint.run.memory import Memory
@@ -226,10 +227,12 @@ def _exchanged(bars: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _stands_for_array(value: Any) -> bool:
+    kind = type(value)
     return (
         is_number(value)
         or isinstance(value, list | tuple)
-        or python_method(type(value), "__array__")
+        or python_method(kind, "__array__")
+        or is_sequence(kind)
     )
 
 
