@@ -1,5 +1,6 @@
 """Code that asks what kind of iterator it was given."""
 
+import collections
 import collections.abc
 import inspect
 import itertools
@@ -41,6 +42,8 @@ def builtin_iterators(xs):
         (iter(tuple(xs)), type(iter(()))),
         (iter({"a": xs[0]}.values()), type(iter({}.values()))),
         (iter(np.array(xs)), type(iter(np.zeros(1)))),
+        (iter(collections.deque(xs)), type(iter(collections.deque()))),
+        (iter(iter(xs).__next__, None), type(iter(int, 1))),
         (itertools.cycle(xs), itertools.cycle),
         (itertools.chain(xs, xs), itertools.chain),
         (itertools.accumulate(xs), itertools.accumulate),
@@ -103,3 +106,28 @@ def own_iterator_is_itself(x):
     same = iter(made)
     first = next(same)
     return first * same.steps * sum(same) if same is made else 0.0 * x
+
+
+@case([0.5, 1.5])
+def array_iterators(xs):
+    a, total = np.array(xs), 0.0
+    elements = np.nditer(a)
+    for element in elements:
+        total = total + element * element
+    return total if isinstance(elements, np.nditer) else a.sum()
+
+
+FIRST_TWO = operator.itemgetter(0, 1)
+PARTS = operator.attrgetter("real", "imag")
+
+
+@case([0.5, 1.5])
+def getters(xs):
+    first, part = operator.itemgetter(0), operator.attrgetter("real")
+    times = operator.methodcaller("__mul__", xs[1])
+    kinds = operator.itemgetter, operator.attrgetter, operator.methodcaller
+    plain = operator.methodcaller("conjugate")
+    if not all(map(isinstance, (first, part, plain), kinds)) or first == part:
+        return xs[0]
+    a, b = FIRST_TWO(xs)
+    return a * b * first(xs) + sum(PARTS(xs[1])) * part(a) + times(a) + plain(b)

@@ -43,7 +43,6 @@ from adjoint.run.place import as_user_error
 from adjoint.run.protocol import REFLECTED, base_operator, base_unary
 from adjoint.run.raising import RAISING
 from adjoint.run.slices import build_slice
-from adjoint.run.unknown import run_unknown
 
 __all__ = ["ENTRIES", "RUNTIME", "basics"]
 
@@ -303,7 +302,7 @@ def _item_getter(
 ) -> Any:
     keys = f.__reduce__()[1]
     if len(keys) != 1 or len(args) != 1:
-        return run_unknown(record[0], record, slot, f, args, kwargs)
+        return call_object(record, slot, f, args, kwargs)
     return linked(record, slot, lambda bars: bars[:2], item, args[0], keys[0])
 
 

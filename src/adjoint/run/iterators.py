@@ -7,6 +7,7 @@ of the program.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable
 from types import FunctionType
 from typing import Any
@@ -41,6 +42,7 @@ __all__ = [
 
 _OF_LISTS: type = type(iter([1]))
 _OF_TUPLES: type = type(iter((1,)))
+_OF_DEQUES: type = type(iter(deque()))
 _BY_SUBSCRIPT: type = type(iter(np.zeros(1)))
 
 
@@ -52,6 +54,8 @@ class Items(Iterator):
         self.xs, self.i = xs, 0
         self.base: Any = list if isinstance(xs, list) else tuple
         self.stands_for = _OF_LISTS if self.base is list else _OF_TUPLES
+        if isinstance(xs, deque):
+            self.stands_for = _OF_DEQUES
 
     def __length_hint__(self) -> int:
         return max(size_of(self.xs) - self.i, 0)

@@ -1,5 +1,5 @@
-"""`operator.itemgetter`, `attrgetter`, `methodcaller`: objects of C, made here as closures; those
-that were made outside are asked what they hold.
+"""`operator.itemgetter`, `attrgetter`, `methodcaller`: objects of C, which are asked what they
+hold; those that may hold something with a derivative are made as closures.
 """
 
 from __future__ import annotations
@@ -8,7 +8,20 @@ import functools
 import operator
 from typing import Any
 
-from adjoint.rules.registry import non_differentiable, substitute
+from adjoint.rules.registry import non_differentiable, primitive, substitute
+from adjoint.run.kinds import ATOMS
+
+
+def _made_by_c(f: Any) -> None:
+    def run(record: list[Any], slot: int, /, *args: Any, **kwargs: Any) -> Any:
+        plain = ATOMS.issuperset(map(type, (*args, *kwargs.values())))
+        return f(*args, **kwargs) if plain else NotImplemented
+
+    primitive(f)(run)
+
+
+for _f in (operator.itemgetter, operator.attrgetter, operator.methodcaller):
+    _made_by_c(_f)
 
 
 @substitute(operator.itemgetter)

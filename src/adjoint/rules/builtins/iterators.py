@@ -9,7 +9,7 @@ from typing import Any
 
 from adjoint.rules.registry import non_differentiable, primitive, substitute
 from adjoint.run.contents import size_of
-from adjoint.run.dispatch import call
+from adjoint.run.dispatch import call, call_function
 from adjoint.run.iteration import first_elements, iterator_of
 from adjoint.run.iterator import Iterator
 from adjoint.run.iterators import Count, Entries, Items, Map, UserIterator, Zip
@@ -35,13 +35,20 @@ def _parts(record: list[Any], slot: int, iterables: tuple[Any, ...], before: int
 @primitive(iter)
 def _(record: list[Any], slot: int, xs: Any, *sentinel: Any) -> Any:
     if sentinel:
-        return NotImplemented
+        if len(sentinel) > 1 or not callable(xs):
+            return iter(xs, *sentinel)  # Python's own message
+        until = call_function(record, slot, _until, (xs, *sentinel), {})
+        if issubclass(type(until), Iterator):
+            until.stands_for = _BY_SENTINEL
+        return until
     iterator = _parts(record, slot, (xs,), 0)[0]
     return iterator.iterator if type(iterator) is UserIterator else iterator
 
 
-@substitute(iter)
-def _(f: Any, sentinel: Any) -> Any:
+_BY_SENTINEL = type(iter(int, 1))
+
+
+def _until(f: Any, sentinel: Any) -> Any:
     while True:
         value = f()
         if value == sentinel:

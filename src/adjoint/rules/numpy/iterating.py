@@ -29,6 +29,10 @@ class Iteration:
     def __init__(self, native, operands):
         self.native, self.operands, self._begun = native, operands, False
 
+    @property  # type: ignore[misc]
+    def __class__(self):
+        return np.nditer
+
     def __getattr__(self, name):
         return _fact(self.native, name)
 
