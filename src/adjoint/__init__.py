@@ -8,6 +8,7 @@
 
 from adjoint import errors, nn, testing, value
 from adjoint.api import grad, gradient, pullback, value_and_grad, withgradient
+from adjoint.checkpoints import checkpoint, checkpoint_loop
 from adjoint.errors import AdjointError
 from adjoint.levels.transforms import derivative, directional, jvp, pushforward
 from adjoint.looking import code, ir
@@ -19,6 +20,8 @@ from adjoint.tangent import Tangent
 __all__ = [
     "AdjointError",
     "Tangent",
+    "checkpoint",
+    "checkpoint_loop",
     "code",
     "derivative",
     "directional",

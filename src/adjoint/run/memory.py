@@ -71,11 +71,17 @@ class Memory(Hidden):
         Whether rules look for products with zeros that are not zero (`adjoint.run.caution`).
     shown
         Whether functions of the user's are shown cotangents: hooks, and rules from outside.
+    owners
+        During a part of a sweep that is computed anew (`adjoint.run.apart`): what got a shadow in
+        it, by identity.
+    alive
+        During a sweep: what has to be there until its end, for shadows are kept by identity.
     """
 
     __slots__ = (
         "_log",
         "_lowest",
+        "alive",
         "arguments",
         "buffers",
         "caches",
@@ -85,6 +91,7 @@ class Memory(Hidden):
         "lock",
         "longer",
         "odd",
+        "owners",
         "position",
         "region",
         "shadows",
@@ -111,6 +118,8 @@ class Memory(Hidden):
         self.trial = False
         self.careful = True
         self.shown = False
+        self.owners: dict[int, Any] | None = None
+        self.alive: list[Any] = []
         self.lock = threading.RLock()
         self._log: list[list[Any]] = []
         self.position = 0
@@ -136,6 +145,17 @@ class Memory(Hidden):
     def is_untouched(self) -> bool:
         """Whether nothing was written."""
         return not self._log
+
+    def forget(self, position: int) -> None:
+        """Drop the entries of the log from `position` on, which is where memory is."""
+        del self._log[position:]
+        self.position = position
+
+    def exchange_log(self, log: tuple[list[list[Any]], int]) -> tuple[list[list[Any]], int]:
+        """Put a log and a position in it in place; returns those that were there."""
+        before = self._log, self.position
+        self._log, self.position = log
+        return before
 
     def rewind(self, position: int) -> None:
         """Undo the logged writes from the last one down to `position`: memory is as it was just
@@ -163,6 +183,7 @@ class Memory(Hidden):
         """Redo every write, so that the user's objects are as the forward sweep left them."""
         self.redo(len(self._log))
         self.exchange_shadows()
+        self.alive = []
 
     def redo(self, position: int) -> None:
         """Make the undone writes again up to `position`."""
@@ -211,6 +232,8 @@ class Memory(Hidden):
             # What is put in and taken out at both ends is, in the shadow, too.
             made: Any = deque(empty) if isinstance(xs, deque) else empty
             shadow = self.shadows[id(xs)] = made
+            if self.owners is not None:
+                self.owners[id(xs)] = xs
         return shadow  # type: ignore[no-any-return]
 
     def dict_shadow(self, owner: Any) -> dict[Any, Any]:
@@ -218,6 +241,8 @@ class Memory(Hidden):
         shadow = self.shadows.get(id(owner))
         if shadow is None:
             shadow = self.shadows[id(owner)] = {}
+            if self.owners is not None:
+                self.owners[id(owner)] = owner
         return shadow
 
     def add_item(self, xs: Any, i: int, bar: Any) -> None:
@@ -254,6 +279,8 @@ class Memory(Hidden):
         if bar is not None:
             shadow = self.shadows.setdefault(("keys", id(owner)), {})
             shadow[key] = accumulate(shadow.get(key), bar)
+            if self.owners is not None:
+                self.owners[id(owner)] = owner
 
     def take_key(self, owner: Any, key: Any) -> Any:
         """Take the cotangent of a key that is inserted; ``None`` for most."""
@@ -349,6 +376,24 @@ class Memory(Hidden):
             self.buffers[id(array)] = np.ndarray(
                 array.shape, array.dtype, shadow.base, offset, array.strides
             )
+
+    def move_array(self, old: np.ndarray[Any, Any], new: np.ndarray[Any, Any]) -> None:
+        """What was added to the owner of memory `old` belongs to `new`, of the same layout."""
+        shadow = self.buffers.pop(id(old), None)
+        if shadow is not None:
+            self._lowest.pop(id(old))
+            self.buffers[id(new)], self._lowest[id(new)] = shadow, bounds_of(new)[0]
+            self.written[id(new)] = new
+
+    def forget_written(self, n: int, but: frozenset[int] | set[int] = frozenset()) -> None:
+        """Forget which arrays were written, but the first `n` and those in `but`, by identity."""
+        found = [self.written.popitem() for _ in range(len(self.written) - n)]
+        for place, array in reversed(found):
+            if place in but:
+                self.written[place] = array
+            elif self.buffers.pop(place, None) is not None:
+                self._lowest.pop(place)
+                self.shadows.pop(("poison", place), None)
 
     def add_array(self, array: np.ndarray[Any, Any], bar: Any) -> None:
         """Add a cotangent of a written array to its memory."""
