@@ -5,11 +5,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable
+from types import BuiltinFunctionType
 from typing import Any
 
 import numpy as np
 
-from adjoint.rules.registry import entry, leveled
+from adjoint.rules.registry import entry, leveled, table
+from adjoint.run.dispatch import DECLINED
+from adjoint.run.dispatch import call as call_any
 from adjoint.run.engine import ENTRIES as REVERSE_ENTRIES
 from adjoint.run.engine import RUNTIME as REVERSE_RUNTIME
 from adjoint.run.iteration import iterator_of
@@ -48,6 +51,36 @@ def _updater(op: Any, plain: Any) -> Callable[..., Any]:
 
 PLAIN_OPERATORS: dict[Any, Callable[..., Any]] = {}
 """By the operator in place: what runs the plain one."""
+
+
+def call(record: list[Any], slot: int, f: Any, *args: Any) -> Any:
+    """``f(*args)``"""
+    if type(f) in _OF_C:
+        rules = table.get(f)
+        if rules is not None and rules.frules and _is_plain_rule(rules):
+            for arg in args:
+                if type(arg) not in _SIMPLE:
+                    break
+            else:
+                y = record[0].level.apply(record, slot, f, rules, args, {})
+                if y is not DECLINED:
+                    return y
+    return call_any(record, slot, f, *args)
+
+
+_OF_C = frozenset({BuiltinFunctionType, np.ufunc})
+_SIMPLE = frozenset({float, int, np.float64, np.ndarray})
+
+
+def _is_plain_rule(rules: Any) -> bool:
+    return (
+        rules.leveled is None
+        and rules.primitive is None
+        and rules.structural is None
+        and not rules.inactive
+    )
+
+
 _plain_neg = unary(operator.neg, "neg")
 
 
@@ -78,7 +111,7 @@ def _tables() -> tuple[dict[Any, Any], dict[str, Any]]:
         PLAIN_OPERATORS[in_place] = entries[op]
         entries[in_place] = _updater(in_place, entries[op])
     entries[operator.neg] = _plain_neg
-    return entries, {**REVERSE_RUNTIME, "iterate": iterate}
+    return entries, {**REVERSE_RUNTIME, "call": call, "iterate": iterate}
 
 
 ENTRIES, RUNTIME = _tables()

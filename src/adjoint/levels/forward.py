@@ -20,9 +20,11 @@ import numpy as np
 from adjoint.errors import ArgumentError
 from adjoint.levels.level import Level, fresh
 from adjoint.levels.mirror import Mirrors, flat_of
+from adjoint.levels.pointwise import is_simple, slopes_of, weighted
 from adjoint.levels.unknown import hides
 from adjoint.rules.projection import SEQUENCES
 from adjoint.rules.registry import Rules
+from adjoint.rules.slopes import Slopes
 from adjoint.rules.tangents import filled
 from adjoint.run.accumulate import Poison
 from adjoint.run.dispatch import DECLINED
@@ -168,6 +170,10 @@ class Forward(Level):
         if bad is not None:
             y = self._inactive(f, rules, args, kwargs)
             return y if y is DECLINED else self._bind_all(y, bad, args)
+        if not kwargs and rules.frules and (slopes := slopes_of(rules, args)) is not None:
+            y = self._pointwise(f, rules, slopes, args, dots)
+            if y is not DECLINED:
+                return y
         for rule in rules.frules:
             operands, rest = args, kwargs
             if named:
@@ -181,6 +187,31 @@ class Forward(Level):
                     y, dot = result
                     return self._bind_all(y, dot, args, dots, users=not is_own(rule))
         return self._by_reverse_rule(f, rules, args, kwargs, dots, named)
+
+    def _pointwise(
+        self, f: Any, rules: Rules, slopes: Slopes, args: tuple[Any, ...], dots: tuple[Any, ...]
+    ) -> Any:
+        """By the slopes alone; `DECLINED` where that is not enough."""
+        y = f(*args) if self.outer is None else self.outer.operate(f, rules, *args)
+        if not is_simple(y, *[dot for dot in dots if dot is not None]):
+            return DECLINED
+        if type(y) is float:
+            y_dot = self._summed(slopes, y, args, dots)
+        else:
+            with np.errstate(all="ignore"):  # what the slopes meet is no warning of the user's
+                y_dot = self._summed(slopes, y, args, dots)
+        return DECLINED if y_dot is DECLINED else self._bind_all(y, y_dot, args, dots)
+
+    def _summed(self, slopes: Slopes, y: Any, args: Any, dots: Any) -> Any:
+        y_dot = None
+        for i, dot in enumerate(dots):
+            if dot is None or slopes.partials[i] is None:
+                continue
+            term = weighted(self, slopes, i, y, args, dot)
+            if term is None:
+                return DECLINED
+            y_dot = term if y_dot is None else self.below_operate("add", y_dot, term)
+        return y_dot
 
     def _inactive(self, f: Any, rules: Rules, args: Any, kwargs: Any) -> Any:
         """A call that has no tangent here: as far as a rule takes it, it is not looked into."""

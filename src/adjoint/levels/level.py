@@ -11,6 +11,7 @@ needs no rule, and two levels cannot take each other's derivatives for their own
 from __future__ import annotations
 
 import copy
+import operator
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.levels.memory import LevelMemory
-from adjoint.rules.registry import Rules
+from adjoint.rules.registry import Rules, entry
 from adjoint.run.arrays import refuse_objects
 from adjoint.run.dispatch import DECLINED, call_keywords
 from adjoint.run.hidden import Hidden
@@ -28,7 +29,7 @@ from adjoint.run.kinds import by_value
 from adjoint.run.memory import refuse_names_twice
 from adjoint.run.unknown import reached
 
-__all__ = ["Level", "current", "entered", "fresh", "write_on"]
+__all__ = ["Level", "current", "entered", "fresh", "operate_on", "write_on"]
 
 
 class _Current(threading.local):
@@ -75,6 +76,10 @@ class Level(Hidden):
         """``f(*args, **kwargs)`` on the level below."""
         outer = self.outer
         return f(*args, **kwargs) if outer is None else outer.run(f, *args, **kwargs)
+
+    def below_operate(self, name: str, *operands: Any) -> Any:
+        """The operator of that name on the level below."""
+        return operate_on(self.outer, name, *operands)
 
     def below_write(self, x: Any, index: Any, value: Any) -> None:
         """``x[index] = value`` on the level below."""
@@ -200,6 +205,15 @@ class Level(Hidden):
             return op(x, value)  # NumPy's own message
         self.write(x, ..., y)
         return x
+
+
+_OPERATORS = {name: (op, entry(op)) for name, op in (("add", operator.add), ("mul", operator.mul))}
+
+
+def operate_on(level: Level | None, name: str, *operands: Any) -> Any:
+    """An operator of numbers and arrays on a level, or in plain Python."""
+    op, rules = _OPERATORS[name]
+    return op(*operands) if level is None else level.operate(op, rules, *operands)
 
 
 def write_on(level: Level | None, x: Any, index: Any, value: Any) -> None:

@@ -17,11 +17,13 @@ from typing import Any
 import numpy as np
 
 from adjoint.levels.forward import is_own
-from adjoint.levels.level import Level, fresh, write_on
+from adjoint.levels.level import Level, fresh, operate_on, write_on
 from adjoint.levels.mirror import Mirrors, flat_of
+from adjoint.levels.pointwise import is_simple, slopes_of, weighted
 from adjoint.levels.unknown import hides
 from adjoint.rules.projection import SEQUENCES, project
 from adjoint.rules.registry import Rules
+from adjoint.rules.slopes import Slopes
 from adjoint.run.accumulate import Poison
 from adjoint.run.dispatch import DECLINED
 from adjoint.run.hidden import Hidden
@@ -145,6 +147,12 @@ class Tape(Level):
                 if rule.accepts(args, kwargs):
                     return self.below(f, *args, **kwargs)
             return DECLINED
+        if not kwargs and rules.frules and not rules.overridden:
+            slopes = slopes_of(rules, args)
+            if slopes is not None:
+                y = self._pointwise(f, rules, slopes, args)
+                if y is not DECLINED:
+                    return y
         for rule in rules.rrules:
             if rule.accepts(args, kwargs):
                 operands, rest = rule.arrange(args, kwargs) if kwargs else (args, kwargs)
@@ -160,6 +168,36 @@ class Tape(Level):
                         y = self.own(y)
                     return self._recorded(y, back, operands, rest if rule.keyword_bars else {})
         return DECLINED
+
+    def _pointwise(self, f: Any, rules: Rules, slopes: Slopes, args: tuple[Any, ...]) -> Any:
+        """By the slopes alone; `DECLINED` where that is not enough."""
+        y = f(*args) if self.outer is None else self.outer.operate(f, rules, *args)
+        active = [
+            i for i, p in enumerate(slopes.partials) if p is not None and self._depends(args[i])
+        ]
+        if not active:
+            return y
+        if not is_simple(y, *[args[i] for i in active]):
+            return DECLINED
+        y = self._own_parts(y, args)
+
+        def node(sweep: Sweep) -> None:
+            y_bar = sweep.take(y)
+            if y_bar is None:
+                return
+            bars = [
+                y_bar if type(y_bar) is Poison else weighted(sweep, slopes, i, y, args, y_bar)
+                for i in active
+            ]
+            if any(bar is None for bar in bars):  # the rule says whether it is zero
+                back = sweep.below(rules.rrules[0].function, *args)[1]
+                found = sweep.below(back, y_bar)
+                bars = [found[i + 1] for i in active]
+            for i, bar in zip(active, bars, strict=True):
+                sweep.add(args[i], bar)
+
+        self.nodes.append(node)
+        return y
 
     def _hides(self, arg: Any) -> bool:
         if isinstance(arg, SEQUENCES):
@@ -283,6 +321,10 @@ class Sweep(Hidden):
         """``f(*args)`` on the level that the sweep runs on."""
         return f(*args) if self._level is None else self._level.run(f, *args)
 
+    def below_operate(self, name: str, *operands: Any) -> Any:
+        """The operator of that name on the level that the sweep runs on."""
+        return operate_on(self._level, name, *operands)
+
     def run(self, start: int, stop: int) -> None:
         """Run backwards what was done between two positions."""
         for i in range(stop - 1, start - 1, -1):
@@ -309,7 +351,7 @@ class Sweep(Hidden):
         old = self._numbers.get(id(value))
         if type(old) is Poison:
             return
-        self._numbers[id(value)] = bar if old is None else self.below(operator.add, old, bar)
+        self._numbers[id(value)] = bar if old is None else self.below_operate("add", old, bar)
 
     def add_part(self, x: Any, index: Any, bar: Any) -> None:
         """Add to the cotangent of ``x[index]``."""

@@ -42,6 +42,7 @@ def forward(f: Callable[..., Any], slopes: Slopes) -> Rule:
             y_dot = term if y_dot is None else y_dot + term
         return y_dot if y_dot is None else like_result(y_dot, y)
 
+    rule.slopes = slopes  # type: ignore[attr-defined]
     return with_arity(rule, len(partials), "dots")
 
 
