@@ -17,11 +17,24 @@ def scaled(x):
     return SCALE * x
 """
 PROGRAM = """
+import dataclasses
 import math
 
 import helper
 
 FACTOR = 3.0
+
+
+@dataclasses.dataclass
+class Line:
+    slope: float
+    offset: float = 1.0
+
+
+def made_by_exec(x, factor):
+    made = {"FACTOR": factor}
+    exec("def scaled(x): return FACTOR * x * Line(x, 2.0).slope", made | {"Line": Line}, made)
+    return made["scaled"](x)
 
 
 def loop(x):
@@ -69,6 +82,7 @@ def main(x):
         + generator(x)
         + guarded(x, 1, scale=x)
         + first(x) * second(x)
+        + made_by_exec(x, x)
     )
 """
 DRIVER = """

@@ -2,9 +2,9 @@
 
 One file per function, in a folder of the user's own with private permissions. A file is found by a
 hash of everything that the generated code depends on: this library's own code, the version of
-Python, the function's code, the text of its file, and what kind of thing each global name stands
-for. It holds plain values and a code object in Python's own format of ``.pyc`` files, behind a hash
-of itself. Deleting the folder, or a part of it, is safe at any time.
+Python, the function's code, the text of its file if it has one, and what kind of thing each global
+name stands for. It holds plain values and a code object in Python's own format of ``.pyc`` files,
+behind a hash of itself. Deleting the folder, or a part of it, is safe at any time.
 
 The environment variable ``ADJOINT_CACHE`` names another folder; ``ADJOINT_CACHE=off`` keeps
 nothing.
@@ -15,6 +15,7 @@ from __future__ import annotations
 import builtins
 import contextlib
 import importlib
+import linecache
 import marshal
 import os
 import stat
@@ -239,11 +240,11 @@ def _inner(code: CodeType, place: tuple[int, ...] = ()) -> Iterator[tuple[tuple[
 
 
 def _path_of(f: FunctionType) -> str | None:
-    """The file of `f`; ``None`` if nothing is kept, or `f` is in no file."""
+    """The file of what was generated for `f`; ``None`` if nothing is kept."""
     folder = _folder()
     if folder is None:
         return None
-    text = _digest_of_file(f.__code__.co_filename)
+    text = _digest_of_text(f.__code__.co_filename)
     if text is None:
         return None
     digest = _sha256(text)
@@ -301,6 +302,16 @@ def _describe(code: CodeType, digest: _Hash) -> set[str]:
     )
     digest.update(repr(fields).encode())
     return names
+
+
+def _digest_of_text(filename: str) -> bytes | None:
+    """Of the file; of what is made by ``exec`` there is none, but its maker may have left a text
+    where tracebacks look. ``None`` where there should be one."""
+    digest = _digest_of_file(filename)
+    if digest is not None or not (filename.startswith("<") and filename.endswith(">")):
+        return digest
+    text = "".join(linecache.getlines(filename))
+    return filename.encode() + _sha256(text.encode()).digest()
 
 
 @cache
