@@ -1,0 +1,241 @@
+"""Derivatives of derivatives: each belongs to its own variable, of whatever mode and order."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import adjoint as ad
+
+
+def forward(f):
+    return ad.derivative(f)
+
+
+def reverse(f):
+    return lambda x: ad.gradient(f, x)[0]
+
+
+MODES = {"forward": forward, "reverse": reverse}
+both = pytest.mark.parametrize("outer", MODES.values(), ids=MODES)
+each = pytest.mark.parametrize("inner", MODES.values(), ids=MODES)
+
+
+# ---- perturbation confusion ----------------------------------------------------------------------
+
+
+@both
+@each
+def test_a_sum_with_the_outer_variable(outer, inner):
+    """d/dx [x · d/dy (x + y)] = 1 (Siskind and Pearlmutter 2005)."""
+    assert outer(lambda x: x * inner(lambda y: x + y)(1.0))(1.0) == 1.0
+
+
+@both
+@each
+def test_a_product_with_the_outer_variable(outer, inner):
+    """d/dx [x · d/dy (x y)] = 2 x."""
+    assert outer(lambda x: x * inner(lambda y: x * y)(2.0))(3.0) == 6.0
+
+
+@both
+@each
+def test_the_inner_point_depends_on_the_outer(outer, inner):
+    """d/dx [d/dy (y³ x) at y = x] = d/dx 3 x³ = 9 x²."""
+    assert outer(lambda x: inner(lambda y: y**3 * x)(x))(2.0) == pytest.approx(36.0, rel=1e-15)
+
+
+@both
+@each
+def test_a_function_that_returns_a_function(outer, inner):
+    """The amazing bug of Manzyuk et al. (2019): tangents must not outlive their derivative."""
+
+    def shift(u):
+        return lambda f: lambda x: f(x + u)
+
+    shifted = outer(lambda u: inner(lambda x: shift(u)(math.exp)(x))(1.0))(0.0)
+    assert shifted == pytest.approx(math.e, rel=1e-15)
+
+
+@both
+def test_a_constant_that_is_equal_to_the_variable(outer):
+    """What is known of one number is not known of another that is equal."""
+    x = 1.5
+    assert outer(lambda y: y * x + x * x)(x) == x
+
+
+def test_the_same_number_twice_among_the_arguments():
+    zero = 0.0
+    y, y_dot = ad.pushforward(lambda xs: xs[0] + 3 * xs[1], ([zero, zero],), ([1.0, 0.0],))
+    assert (y, y_dot) == (0.0, 1.0)
+
+
+@both
+@each
+def test_the_tangent_is_the_outer_variable(outer, inner):
+    """d/dv [directional derivative of sin x along v] = cos x."""
+    found = outer(lambda v: ad.directional(math.sin, 0.3, v))(2.0)
+    assert found == pytest.approx(math.cos(0.3), rel=1e-15)
+
+
+# ---- orders --------------------------------------------------------------------------------------
+
+FUNCTIONS = {
+    "sin": (math.sin, 0.4, -math.cos(0.4)),
+    "exp": (math.exp, 0.4, math.exp(0.4)),
+    "log": (math.log, 0.4, 2 / 0.4**3),
+    "power": (lambda x: x**2.5, 0.4, 2.5 * 1.5 * 0.5 * 0.4**-0.5),
+    "quotient": (lambda x: 1 / x, 0.4, -6 / 0.4**4),
+    "tanh": (math.tanh, 0.0, -2.0),
+    "loop": (lambda x: sum(x**k for k in range(6)), 0.4, 6 + 24 * 0.4 + 60 * 0.16),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("modes", ["fff", "rrr", "frf", "rfr", "ffr", "rff"])
+def test_third_derivatives(name, modes):
+    f, x, expected = FUNCTIONS[name]
+    for mode in modes:
+        f = forward(f) if mode == "f" else reverse(f)
+    assert f(x) == pytest.approx(expected, rel=1e-12)
+
+
+def test_fourth_derivative():
+    f = math.sin
+    for take in (reverse, forward, reverse, forward):
+        f = take(f)
+    assert f(0.7) == pytest.approx(math.sin(0.7), rel=1e-13)
+
+
+# ---- programs ------------------------------------------------------------------------------------
+
+
+def differences(f, x, h=1e-5):
+    bar = np.zeros_like(x)
+    for i in np.ndindex(x.shape):
+        step = np.zeros_like(x)
+        step[i] = h
+        bar[i] = (f(x + step) - f(x - step)) / (2 * h)
+    return bar
+
+
+@each
+def test_physics_informed_loss(inner):
+    """The derivative in parameters of a loss that contains derivatives in the input."""
+
+    def loss(w):
+        def u(t):
+            return w[2] * math.tanh(w[0] * t + w[1])
+
+        total = u(0.0) ** 2
+        for t in (0.2, 0.5, 0.9):
+            total = total + (inner(inner(u))(t) + u(t)) ** 2
+        return total
+
+    w = np.array([0.7, -0.2, 1.3])
+    np.testing.assert_allclose(ad.gradient(loss, w)[0], differences(loss, w), rtol=1e-7)
+    v = np.array([0.3, 0.5, -0.2])
+    assert ad.directional(loss, w, v) == pytest.approx(differences(loss, w) @ v, rel=1e-7)
+
+
+def test_through_a_minimisation():
+    """The hypergradient through twenty steps of gradient descent."""
+
+    def descended(weight):
+        theta = np.zeros(2)
+        for _ in range(20):
+            bar = ad.gradient(lambda t: np.sum((t - 1.0) ** 2) + weight * np.sum(t**2), theta)[0]
+            theta = theta - 0.1 * bar
+        return np.sum((theta - 0.5) ** 2)
+
+    expected = (descended(0.3 + 1e-5) - descended(0.3 - 1e-5)) / 2e-5
+    assert ad.gradient(descended, 0.3)[0] == pytest.approx(expected, rel=1e-8)
+    assert ad.derivative(descended)(0.3) == pytest.approx(expected, rel=1e-8)
+
+
+def test_a_while_loop_that_descends():
+    def argument_of_minimum(a):
+        x, steps = 1.0, 0
+        while abs(slope := ad.derivative(lambda x: (x * x - a) ** 2)(x)) > 1e-10:
+            x, steps = x - slope / (8 * a), steps + 1
+        return x
+
+    assert ad.derivative(argument_of_minimum)(2.0) == pytest.approx(0.5 / math.sqrt(2.0), rel=1e-6)
+    assert ad.gradient(argument_of_minimum, 2.0)[0] == pytest.approx(0.5 / math.sqrt(2.0), rel=1e-6)
+
+
+def test_a_saddle_by_nested_descent():
+    """min over x of max over y of x² + x y c − y², by Newton's method inside."""
+
+    def value(c):
+        def best(x):
+            y = 0.0
+            for _ in range(2):
+                first = ad.derivative(lambda y: x * x + x * y * c - y * y)
+                y = y - first(y) / ad.derivative(first)(y)
+            return x * x + x * y * c - y * y
+
+        x = 1.0
+        first = reverse(best)
+        return best(x - 0.1 * first(x))
+
+    expected = (value(0.5 + 1e-5) - value(0.5 - 1e-5)) / 2e-5
+    assert ad.derivative(value)(0.5) == pytest.approx(expected, rel=1e-8)
+    assert ad.gradient(value, 0.5)[0] == pytest.approx(expected, rel=1e-8)
+
+
+class Layer:
+    def __init__(self, weights, bias):
+        self.weights, self.bias = weights, bias
+
+    def __call__(self, x):
+        return np.tanh(x @ self.weights + self.bias)
+
+
+def test_a_model_of_objects():
+    """The gradient in a model of the norm of its gradient in the input."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=3)
+
+    def penalty(layers):
+        def output(x):
+            for layer in layers:
+                x = layer(x)
+            return np.sum(x)
+
+        return np.sum(ad.gradient(output, x)[0] ** 2)
+
+    layers = [
+        Layer(rng.normal(size=(3, 4)), rng.normal(size=4)),
+        Layer(rng.normal(size=(4, 2)), 0.1),
+    ]
+    (bars,) = ad.gradient(penalty, layers)
+
+    def moved(weights):
+        return penalty([Layer(weights, layers[0].bias), layers[1]])
+
+    expected = differences(moved, layers[0].weights)
+    np.testing.assert_allclose(bars[0].weights, expected, rtol=1e-6, atol=1e-9)
+
+
+def test_a_pullback_that_is_used_elsewhere():
+    """A pullback made by one derivative and applied by another: d/dx [x · 2 x · x] = 6 x²."""
+    found = ad.gradient(lambda x: ad.pullback(lambda y: y * x * y, x)[1](x)[1], 3.0)
+    assert found == (54.0,)
+
+
+def test_threads_do_not_share_levels():
+    from concurrent.futures import ThreadPoolExecutor
+
+    model = [0.5, 0.5]
+
+    def f(xs, t):
+        return xs[0] * t + xs[1] * t * t
+
+    def one(t):
+        return ad.pushforward(f, (model, t), ([1.0, 0.0], None))[1]
+
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(one, map(float, range(64)))) == [float(t) for t in range(64)]
