@@ -13,12 +13,12 @@ from math import isfinite
 from typing import Any
 
 import numpy as np
-from numpy import float64, ndarray, vdot, where
+from numpy import count_nonzero, float64, ndarray, vdot, where
 
-from adjoint.rules.projection import FLOAT64, REALS, finite, projector, unbroadcast
+from adjoint.rules.projection import FLOAT64, REALS, finite, held, projector, unbroadcast
 from adjoint.rules.slopes import POLES, Rule, Slopes, Traits, numeric_operands, with_arity
 
-__all__ = ["dot", "reverse"]
+__all__ = ["dot", "is_one_or_other", "parted", "reverse"]
 
 PYTHON_REALS = frozenset({float, int})
 
@@ -48,20 +48,26 @@ def _specialised(f: Callable[..., Any], slopes: Slopes) -> Rule:
 
 
 def _selecting(f: Callable[..., Any], traits: Traits, slopes: Slopes, rule: Rule) -> Rule:
-    quick = slopes.quick
+    wins: Any = slopes.selects
 
     def selecting(*operands: Any) -> Any:
         result = rule(*operands)
         if result is NotImplemented:
             return result
         y, back = result
-        shortly = quick is not None and _are_alike(*operands)
+        # Whether one operand is selected everywhere: no ties, no numbers that are none.
+        distinct = None if callable(wins) and _are_alike(*operands) else False
 
         def selecting_back(y_bar: Any) -> Any:
-            if shortly:
-                bars = quick(y_bar, y, *operands)  # type: ignore[misc]
-                if bars is not None:
-                    return None, *bars
+            nonlocal distinct
+            if distinct is not False:
+                first = wins(*operands)
+                if distinct is None:
+                    distinct = is_one_or_other(first, wins(*reversed(operands)))
+                if distinct:
+                    bars = parted(y_bar, first)
+                    if finite(bars[1]):
+                        return None, *bars
             if finite(y_bar):
                 return back(y_bar)
             return _general(f, traits, slopes, operands)[1](y_bar)
@@ -69,6 +75,18 @@ def _selecting(f: Callable[..., Any], traits: Traits, slopes: Slopes, rule: Rule
         return y, selecting_back
 
     return with_arity(selecting, len(slopes.partials))
+
+
+def is_one_or_other(first: Any, second: Any) -> bool:
+    """Whether one of two arrays of truth values is true, and the other false, everywhere, of which
+    both are true nowhere."""
+    return bool(count_nonzero(first) + count_nonzero(second) == first.size)
+
+
+def parted(y_bar: Any, first: Any) -> tuple[Any, Any]:
+    """A finite cotangent where `first` is true, and where it is not."""
+    a_bar = held(first, y_bar)
+    return a_bar, y_bar - a_bar
 
 
 def _are_alike(a: Any, b: Any) -> bool:
@@ -185,7 +203,7 @@ def _binary(
 ) -> Rule:
     (keep_y, keep_a, keep_b), singular = slopes.keeps, slopes.singular
     of_numpy, array_lane = traits.of_numpy, not traits.floats_only
-    quick = None if slopes.selects else slopes.quick
+    quick = slopes.quick
     broadcast = _broadcasting(f, traits, slopes)
 
     def rule(a: Any, b: Any, /) -> Any:

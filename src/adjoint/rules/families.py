@@ -35,7 +35,7 @@ def elementwise(
     also: Iterable[Callable[..., Any]] = (),
     singular: bool = False,
     real_valued: bool = False,
-    selects: bool = False,
+    selects: bool | Callable[..., Any] = False,
     quick: Callable[..., Any] | None = None,
 ) -> None:
     """Register both rules of a function that acts on each element by itself.
@@ -62,7 +62,8 @@ def elementwise(
         partials are gradients, ∂y/∂Re x + i ∂y/∂Im x.
     selects
         Each element of ``y`` is that of one operand: the others get zero, whatever the cotangent
-        is, even infinite.
+        is, even infinite. Of two operands it may be the comparison, ``np.greater`` or its like,
+        that says where the first one is taken alone.
     quick
         ``quick(y_bar, y, *operands)``: the cotangent of the operand, or of all of them as a tuple,
         in fewer passes over arrays than the products with the partials take. It is asked for

@@ -40,7 +40,8 @@ class Slopes:
         cotangent gives.
     selects
         Each element of the result is one of an operand, so that a slope of zero is that of an
-        element which was not selected: whatever the cotangent is, even infinite.
+        element which was not selected: whatever the cotangent is, even infinite. The comparison
+        that selects the first of two operands, if it is one.
     quick
         ``(y_bar, y, *operands)`` to the cotangents of all operands, in fewer passes over arrays
         than the partials take; ``None`` where these have to be asked.
@@ -52,7 +53,7 @@ class Slopes:
     reads: tuple[tuple[bool, ...], ...]
     singular: bool
     real_valued: bool = False
-    selects: bool = False
+    selects: bool | Callable[..., Any] = False
     quick: Callable[..., Any] | None = None
     keeps: tuple[bool, ...] = field(init=False)
 
@@ -69,7 +70,7 @@ class Slopes:
         partials: tuple[Partial, ...],
         singular: bool,
         real_valued: bool = False,
-        selects: bool = False,
+        selects: bool | Callable[..., Any] = False,
         quick: Callable[..., Any] | None = None,
     ) -> Slopes:
         """Bring the partials to one signature, and see which of their parameters they read."""

@@ -15,7 +15,7 @@ from weakref import ref as weakref
 import numpy as np
 from numpy import count_nonzero, float64, greater, heaviside, ndarray, where
 
-from adjoint.rules.elementwise import dot
+from adjoint.rules.elementwise import dot, is_one_or_other, parted
 from adjoint.rules.numpy import products as products  # a lane comes after the rule
 from adjoint.rules.numpy import ufuncs as ufuncs
 from adjoint.rules.numpy.reductions import add_reduce, spread
@@ -124,9 +124,11 @@ def _extremum_back(
         if type(y_bar) is not ndarray:
             return None, y_bar, y_bar
     if a.size > FEWER:
-        bars = ufuncs.parted(y_bar, wins, a, b)
-        if bars is not None:
-            return None, *bars
+        first = wins(a, b)
+        if is_one_or_other(first, wins(b, a)):
+            bars = parted(y_bar, first)
+            if not memory.careful or finite(bars[1]):
+                return None, *bars
     ties = a == b
     # of few elements, a text of bytes is counted in half the time
     count = ties.tobytes().count(1) if ties.size <= FEW else count_nonzero(ties)

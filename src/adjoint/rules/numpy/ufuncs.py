@@ -14,7 +14,7 @@ import numpy as np
 from adjoint.rules import operators as operators  # registers those of the operators
 from adjoint.rules.families import elementwise
 from adjoint.rules.matmul import bilinear
-from adjoint.rules.projection import as_numeric, finite, held, projector
+from adjoint.rules.projection import as_numeric, projector
 from adjoint.rules.registry import frule, non_differentiable, rrule
 from adjoint.rules.tangents import filled
 
@@ -144,17 +144,6 @@ def _share_of_greater(a: Any, b: Any) -> Any:
     return np.where(ties, 0.5, greater) if np.count_nonzero(ties) else greater
 
 
-def parted(y_bar: Any, wins: Any, a: Any, b: Any) -> Any:
-    """A finite cotangent, each element given to the operand that wins; ``None`` where both do, or
-    none of them."""
-    first = wins(a, b)
-    if np.count_nonzero(first) + np.count_nonzero(wins(b, a)) != first.size:
-        return None
-    a_bar = held(first, y_bar)
-    b_bar = y_bar - a_bar
-    return (a_bar, b_bar) if finite(b_bar) else None
-
-
 def _share_of_number(a: Any, b: Any) -> Any:
     """`_share_of_greater` where NaN counts for missing."""
     return np.where(np.equal(a, b), 0.5, np.greater(a, b) | np.isnan(b))
@@ -164,15 +153,13 @@ elementwise(
     np.maximum,
     lambda y, a, b: _share_of_greater(a, b),
     lambda y, a, b: _share_of_greater(b, a),
-    selects=True,
-    quick=lambda y_bar, y, a, b: parted(y_bar, np.greater, a, b),
+    selects=np.greater,
 )
 elementwise(
     np.minimum,
     lambda y, a, b: _share_of_greater(b, a),
     lambda y, a, b: _share_of_greater(a, b),
-    selects=True,
-    quick=lambda y_bar, y, a, b: parted(y_bar, np.less, a, b),
+    selects=np.less,
 )
 elementwise(
     np.fmax,
