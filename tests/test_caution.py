@@ -160,6 +160,17 @@ def test_hooks_are_called_once():
     np.testing.assert_allclose(bar, np.where(KEEP, 1 / np.where(KEEP, X, 1), 0.0))
 
 
+def test_checkpoints_are_computed_anew_once(capsys):
+    @ad.checkpoint
+    def block(x):
+        print("run")
+        return np.where(KEEP, np.log(x), 0.0)
+
+    with np.errstate(all="ignore"):
+        (bar,) = ad.gradient(lambda x: np.sum(block(x)), X)
+    assert np.all(np.isfinite(bar)) and capsys.readouterr().out == "run\nrun\n"
+
+
 def limited(x):
     return np.exp(x)
 

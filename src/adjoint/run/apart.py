@@ -148,6 +148,7 @@ def _apart(
     n: int,
 ) -> Back:
     start = memory.position
+    memory.shown = True  # a sweep in vain would run it once more
 
     def apart_back(y_bar: Any) -> tuple[Any, ...]:
         if y_bar is None and not _arrived(memory, y):

@@ -7,8 +7,8 @@ in the cotangent: what is not finite makes everything that depends on it not fin
 that a sweep gives is finite, it is what the careful one would give. Otherwise that one runs, too.
 
 A rule that decides by a cotangent which is not finite, instead of calculating with it, has to say
-so (`doubt`). Functions of the user's that are shown cotangents must not see those of a sweep in
-vain, nor be called twice: where there are any, the sweep is careful at once (`Memory.shown`).
+so (`doubt`). Functions of the user's must not see the cotangents of a sweep in vain, nor be called
+twice: where a sweep runs any, it is careful at once (`Memory.shown`).
 """
 
 from __future__ import annotations

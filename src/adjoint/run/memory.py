@@ -70,7 +70,8 @@ class Memory(Hidden):
     careful
         Whether rules look for products with zeros that are not zero (`adjoint.run.caution`).
     shown
-        Whether functions of the user's are shown cotangents: hooks, and rules from outside.
+        Whether a sweep runs functions of the user's: hooks, rules from outside, what is computed
+        anew.
     owners
         During a part of a sweep that is computed anew (`adjoint.run.apart`): what got a shadow in
         it, by identity.
