@@ -1,6 +1,7 @@
 """Arrays of other classes: views, matrices, masked arrays, records."""
 
 import math
+import operator
 
 import numpy as np
 
@@ -586,3 +587,36 @@ def operands_that_stand_for_arrays(x):
     for kind in (Deferred, Preferred):
         total = total + np.sum(x * kind(x)) + np.sum(x @ kind(x)) + np.sum(x + kind(x))
     return float(total)
+
+
+class Doubling(np.ndarray):
+    """What ufuncs make is doubled, and what they write tripled."""
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+        plain = [v.view(np.ndarray) if isinstance(v, Doubling) else v for v in inputs]
+        if "out" not in kwargs:
+            made = super().__array_ufunc__(ufunc, method, *plain, **kwargs)
+            return (made * 2.0).view(Doubling) if isinstance(made, np.ndarray) else made * 2.0
+        (out,) = kwargs.pop("out")
+        out.view(np.ndarray)[...] = super().__array_ufunc__(ufunc, method, *plain, **kwargs) * 3.0
+        return out
+
+
+@case(X)
+def operators_of_classes_with_ufuncs_of_their_own(x):
+    d = x.view(Doubling)
+    written = (x * 1.0).view(Doubling)
+    written.__iadd__(x)
+    written *= x
+    total = (-d) + (+d) + abs(d) + d.__add__(x) + d.__rsub__(x) + d**2.0 + d / 3.0 + written
+    total = total + d.__neg__() + np.hypot(d, x) + operator.neg(d)
+    return float(total.view(np.ndarray).sum() + np.add.reduce(d))
+
+
+@case(X)
+def ufuncs_by_the_method_of_arrays(x):
+    asked = np.ndarray.__array_ufunc__
+    if asked(x, np.add, "__call__", x, Deferred(x)) is not NotImplemented:
+        return x.sum()
+    outer = asked(x, np.multiply, "outer", x, x)
+    return float(asked(x, np.sin, "__call__", x) @ outer @ asked(x, np.add, "__call__", x, x * x))

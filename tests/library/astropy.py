@@ -53,3 +53,8 @@ _curved = cosmology.LambdaCDM(70.0, 0.3, 0.65)
 case("astropy.cosmology.FlatLambdaCDM.efunc", X, call=lambda z: _flat.efunc(z))
 case("astropy.cosmology.LambdaCDM.Om", X, call=lambda z: _curved.Om(z))
 case("astropy.units.Quantity.to", 1.5, call=lambda a: (a * units.m).to(units.km).value)
+case(
+    "astropy.units.Quantity.to_value",
+    1.5,
+    call=lambda a: np.sqrt((a * units.m) ** 2 + (30 * units.cm - a * units.mm) ** 2).to_value("m"),
+)

@@ -134,9 +134,7 @@ def _special(names: Names, value: Any) -> Any:
 def _asked_of(kind: type, names: Names) -> Names:
     """Which of the methods count: numbers and arrays are not asked for an array, and floats are
     what they are, but NumPy has one of a class of its own say which."""
-    if issubclass(kind, np.ndarray):
-        return names[names[0] == "__array__" :]
-    if not issubclass(kind, (np.generic, float, int, complex)):
+    if not names or not issubclass(kind, (np.ndarray, np.generic, float, int, complex)):
         return names
     into_array = names[0] == "__array__"
     if issubclass(kind, float) and (into_array or names[0] == "__float__"):

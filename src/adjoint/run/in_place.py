@@ -58,11 +58,18 @@ def base_updater(op: Any, update: Callable[..., Any]) -> Callable[..., Any]:
     def run(record: list[Any], slot: int, x: Any, value: Any) -> Any:
         if not isinstance(x, ndarray) or type(x) is ndarray:
             return update(record, slot, x, value)
+        if type(class_attribute(type(x), "__array_ufunc__")) is FunctionType:
+            ufunc, out = UFUNCS[getattr(operator, op.__name__[1:])], {"out": (x,)}
+            return linked(record, slot, _of_two, call_keywords, ufunc, (x, value), out)
         update(record, slot, ndarray.view(x, ndarray), _plain(value))
         return x
 
     run.__name__ = op.__name__
     return run
+
+
+def _of_two(bars: tuple[Any, ...]) -> tuple[Any, ...]:
+    return bars[:3]
 
 
 def _plain(value: Any) -> Any:
@@ -82,17 +89,6 @@ def _update_subclass(
     kind = type(x)
     if type(class_attribute(kind, f"__{op.__name__}__")) is FunctionType:
         return otherwise(record, slot, x, value)
-    if type(class_attribute(kind, "__array_ufunc__")) is FunctionType:
-        ufunc = UFUNCS[getattr(operator, op.__name__[1:])]
-        return linked(
-            record,
-            slot,
-            lambda bars: bars[:3],
-            call_keywords,
-            ufunc,
-            (x, value),
-            {"out": (x,)},
-        )
     return base_updater(op, update)(record, slot, x, value)
 
 

@@ -18,7 +18,7 @@ from adjoint.run.kinds import NUMBERS, plain_number, plain_on
 from adjoint.run.memory import Memory
 from adjoint.run.native import native
 from adjoint.run.seal import PLAIN, seal_direct
-from adjoint.run.specials import method_rules, special_of
+from adjoint.run.specials import class_attribute, method_rules, special_of
 from adjoint.run.unknown import run_unknown
 
 __all__ = [
@@ -124,10 +124,29 @@ def _takes_up(op: Any, a: Any, b: Any) -> bool:
     )
 
 
-def _by_override(record: list[Any], slot: int, op: Any, a: Any, b: Any) -> Any:
+def _by_override(record: list[Any], slot: int, op: Any, *operands: Any) -> Any:
     from adjoint.run.overrides import ufunc_override  # it needs the calls, which need this
 
-    return ufunc_override(record, slot, UFUNCS[op], "__call__", (a, b), {})
+    ufunc = UFUNCS[op] if len(operands) == 2 else _OF_ONE[op]
+    return ufunc_override(record, slot, ufunc, "__call__", operands, {})
+
+
+_OF_ONE: dict[Any, Any] = {
+    operator.neg: np.negative,
+    operator.pos: np.positive,
+    operator.invert: np.invert,
+    abs: np.absolute,
+}
+
+
+def has_ufuncs(*operands: Any) -> bool:
+    """Whether one of them is an array of a class that says itself what ufuncs do."""
+    return any(
+        isinstance(value, ndarray)
+        and type(value) is not ndarray
+        and type(class_attribute(type(value), "__array_ufunc__")) is FunctionType
+        for value in operands
+    )
 
 
 def _sum_back(a: Any, b: Any) -> Callable[..., Any]:
@@ -181,13 +200,17 @@ def base_operator(op: Any, reflected: bool = False) -> Callable[..., Any]:
         rules = lookup(op)
         if rules is None or modulus:
             return NotImplemented
+        if isinstance(a, ndarray) and op in UFUNCS and has_ufuncs(a, b):
+            operands: tuple[Any, ...] = (b, a) if reflected else (a, b)
+            arrange = _exchanged if reflected else _as_they_are
+            return linked(record, slot, arrange, _by_override, op, *operands)
         if not isinstance(a, ndarray):
             a, b = plain_on(record[0], a), plain_on(record[0], b)
         f = op if not isinstance(a, ndarray) or type(a) is ndarray else _of_plain(op, reflected)
         if not reflected:
             y = run_closure_rules(record, slot, f, rules, (a, b), {})
         else:
-            operands: tuple[Any, ...] = (f, rules, (b, a), {})
+            operands = (f, rules, (b, a), {})
             y = linked(record, slot, _exchanged, run_closure_rules, *operands)
         return NotImplemented if y is DECLINED else y
 
@@ -202,6 +225,8 @@ def base_unary(op: Any, special: str) -> Callable[..., Any]:
         rules = lookup(op)
         if rules is None or not is_number(a):
             return NotImplemented
+        if op in _OF_ONE and has_ufuncs(a):
+            return _by_override(record, slot, op, a)
         f = of_arrays if isinstance(a, ndarray) and type(a) is not ndarray else op
         y = run_closure_rules(record, slot, f, rules, (plain_on(record[0], a),), {})
         return NotImplemented if y is DECLINED else y
@@ -414,6 +439,8 @@ def unary(op: Any, name: str) -> Callable[..., Any]:
 
     def run(record: list[Any], slot: int, a: Any) -> Any:
         if is_number(a) and (type(a) in PLAIN or not python_method(type(a), special)):
+            if type(a) is not ndarray and has_ufuncs(a):
+                return _by_override(record, slot, op, a)
             rules, a = lookup(op), plain_on(record[0], a)
             if rules is not None:
                 y = run_closure_rules(record, slot, op, rules, (a,), {})

@@ -15,7 +15,7 @@ import numpy as np
 from adjoint.rules.numpy.operands import array_rule, cotangent_dtype, dense, scatter
 from adjoint.rules.numpy.reductions import NONE, extremum_back, given, lanes, restore
 from adjoint.rules.projection import as_numeric, projector
-from adjoint.rules.registry import frule, rrule, substitute
+from adjoint.rules.registry import frule, non_differentiable, rrule, substitute
 from adjoint.rules.tangents import like_result
 
 REDUCTIONS: dict[Any, Any] = {
@@ -383,3 +383,22 @@ def _(dots, self, array, indices, /, axis=0, dtype=None, out=None):
     ones = np.ones(rows.shape[1:], cotangent_dtype(y))[()]
     parts = [np.sum(np.conj(back(ones)[2]) * rows[segment], 0) for segment, back in segments]
     return y, like_result(np.moveaxis(np.stack(parts), 0, axis), y)
+
+
+@substitute((np.ndarray, "__array_ufunc__"))
+def _array_ufunc(self, ufunc, method, /, *inputs, **kwargs):
+    """What classes derived from arrays call by ``super()``."""
+    if _is_overridden(inputs, kwargs.get("out")):
+        return NotImplemented
+    return getattr(ufunc, method)(*inputs, **kwargs)
+
+
+def _is_overridden(inputs: Any, out: Any) -> bool:
+    """Whether the class of an operand says itself what ufuncs do."""
+    outputs = out if isinstance(out, tuple) else (out,)
+    own = _OF_ARRAYS
+    return any(getattr(type(x), "__array_ufunc__", own) is not own for x in (*inputs, *outputs))
+
+
+_OF_ARRAYS: Any = np.ndarray.__array_ufunc__
+non_differentiable(_is_overridden)
