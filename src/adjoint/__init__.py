@@ -9,6 +9,21 @@
 from adjoint import errors, nn, testing, value
 from adjoint.api import grad, gradient, pullback, value_and_grad, withgradient
 from adjoint.checkpoints import checkpoint, checkpoint_loop
+from adjoint.derivatives.hessians import (
+    gauss_newton_product,
+    gradient_and_hvp,
+    hessian,
+    hessian_diagonal,
+    hvp,
+    vhp,
+)
+from adjoint.derivatives.jacobians import (
+    jacobian,
+    jacobian_forward,
+    jacobian_reverse,
+    value_and_jacobian,
+)
+from adjoint.derivatives.linear import linearize
 from adjoint.errors import AdjointError
 from adjoint.levels.transforms import derivative, directional, jvp, pushforward
 from adjoint.looking import code, ir
@@ -28,11 +43,20 @@ __all__ = [
     "errors",
     "evalpoly",
     "frule",
+    "gauss_newton_product",
     "grad",
     "gradient",
+    "gradient_and_hvp",
+    "hessian",
+    "hessian_diagonal",
     "hook",
+    "hvp",
     "ir",
+    "jacobian",
+    "jacobian_forward",
+    "jacobian_reverse",
     "jvp",
+    "linearize",
     "nn",
     "non_differentiable",
     "pullback",
@@ -42,6 +66,8 @@ __all__ = [
     "testing",
     "value",
     "value_and_grad",
+    "value_and_jacobian",
+    "vhp",
     "withgradient",
 ]
 __version__ = "0.1.0"

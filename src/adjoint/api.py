@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from adjoint.derivatives.selection import Argnums, Selection, select, split_aux
 from adjoint.errors import ArgumentError, NotScalarError
 from adjoint.levels.level import current
 from adjoint.levels.reverse import NestedPullback, nested
@@ -283,45 +284,57 @@ def _one(f: Any, y: Any) -> Any:
 
 
 def value_and_grad(
-    f: Callable[..., Any], argnums: int | tuple[int, ...] = 0
+    f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False
 ) -> Callable[..., tuple[Any, Any]]:
-    """Function that returns the value of `f` and its gradient with respect to some positional
-    arguments.
+    """Function that returns the value of `f` and its gradient with respect to some arguments.
 
     Parameters
     ----------
     f : callable
         Returns one real number.
-    argnums : int or tuple of int
-        The arguments, counted from 0. A tuple gives a tuple.
+    argnums : int, str, list or tuple
+        The argument to differentiate in: a position counted from 0, the name of a parameter (that
+        of a keyword argument, too), or a path into containers and objects, as a list of a position
+        or name and then keys, indices, attributes: ``[0, "weights", 1]``. A tuple of such gives a
+        tuple; ``None`` stands for all positional arguments.
+    has_aux : bool
+        `f` returns a pair ``(value, extra)``, of which the value is differentiated.
 
     Returns
     -------
     callable
         With the arguments of `f`. Where no path leads from an argument to the result, the gradient
-        is zero.
+        is zero. With `has_aux` it returns ``((value, extra), gradient)``.
 
     Raises
     ------
     ArgumentError
-        When called: there is no such positional argument.
+        When called: there is no such argument.
+
+    Examples
+    --------
+    >>> value_and_grad(lambda x, scale: scale * x**2, argnums="scale")(3.0, scale=2.0)
+    (18.0, 9.0)
     """
 
     @public
     def value_and_gradient(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
-        return _chosen(f, argnums, args, kwargs)
+        return _chosen(f, argnums, args, kwargs, has_aux)
 
     value_and_gradient.__name__ = f"value_and_grad_{getattr(f, '__name__', type(f).__name__)}"
     return value_and_gradient
 
 
-def grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0) -> Callable[..., Any]:
-    """Function that returns the gradient of `f` with respect to some positional arguments; see
-    `value_and_grad`."""
+def grad(
+    f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False
+) -> Callable[..., Any]:
+    """Function that returns the gradient of `f` with respect to some arguments; see
+    `value_and_grad`. With `has_aux` it returns ``(gradient, extra)``."""
 
     @public
     def gradient_of(*args: Any, **kwargs: Any) -> Any:
-        return _chosen(f, argnums, args, kwargs)[1]
+        value, found = _chosen(f, argnums, args, kwargs, has_aux)
+        return (found, value[1]) if has_aux else found
 
     gradient_of.__name__ = f"grad_{getattr(f, '__name__', type(f).__name__)}"
     return gradient_of
@@ -329,22 +342,37 @@ def grad(f: Callable[..., Any], argnums: int | tuple[int, ...] = 0) -> Callable[
 
 def _chosen(
     f: Callable[..., Any],
-    argnums: int | tuple[int, ...],
+    argnums: Argnums,
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
+    has_aux: bool,
 ) -> tuple[Any, Any]:
     """The value, and the gradient with respect to the arguments `argnums`."""
-    wanted = argnums if isinstance(argnums, tuple) else (argnums,)
-    for i in wanted:
-        if isinstance(i, bool) or not isinstance(i, int) or not -len(args) <= i < len(args):
-            raise ArgumentError(
-                f"argnums is {i!r}, but there are {len(args)} positional arguments",
-                hint="argnums counts positional arguments from 0; keyword arguments are constant",
-            )
-    if current.level is not None:
-        value, back = nested(f, args, kwargs, of_function=False, wanted=wanted)
+    chosen = select(f, argnums, args, kwargs)
+    args = chosen.args
+    if has_aux:
+        value, bars = _both_of_pair(chosen, f)
+    elif current.level is not None:
+        value, back = nested(chosen.f, args, chosen.kwargs, of_function=False, wanted=chosen.wanted)
         bars = back.swept(_one(f, value))[1:]
     else:
-        value, bars = _both(f, args, kwargs)
-    found = [zeros_like(args[i]) if bars[i] is None else filled(args[i], bars[i]) for i in wanted]
-    return value, tuple(found) if isinstance(argnums, tuple) else found[0]
+        value, bars = _both(chosen.f, args, chosen.kwargs)
+    found = {
+        i: zeros_like(args[i]) if bars[i] is None else filled(args[i], bars[i])
+        for i in chosen.wanted
+    }
+    return value, chosen.result(found)
+
+
+def _both_of_pair(chosen: Selection, f: Any) -> tuple[Any, tuple[Any, ...]]:
+    """`_both` of a function that returns a value and something else."""
+    if current.level is not None:
+        pair, inner = nested(
+            chosen.f, chosen.args, chosen.kwargs, of_function=False, wanted=chosen.wanted
+        )
+        value, _ = split_aux(f, pair, True)
+        return pair, inner.swept((_one(f, value), None))[1:]
+    with session:
+        pair, back = _forward(chosen.f, chosen.args, chosen.kwargs)
+        value, _ = split_aux(f, pair, True)
+        return pair, back._swept((_one(f, value), None), None, of_function=False)[1:]

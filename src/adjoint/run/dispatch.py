@@ -84,7 +84,17 @@ OWN = tuple(
 )
 """The library itself, which is not differentiated."""
 
-OPERATORS = frozenset({"adjoint.api", "adjoint.levels.reverse", "adjoint.levels.transforms"})
+OPERATORS = frozenset(
+    {
+        "adjoint.api",
+        "adjoint.levels.reverse",
+        "adjoint.levels.transforms",
+        "adjoint.derivatives.linear",
+        "adjoint.derivatives.jacobians",
+        "adjoint.derivatives.hessians",
+        "adjoint.derivatives.sparse",
+    }
+)
 """Functions that differentiate others, and stand on what differentiates them."""
 
 

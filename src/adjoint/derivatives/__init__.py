@@ -1,0 +1,1 @@
+"""Derivatives of more than one number: linear maps, Jacobians, Hessians."""

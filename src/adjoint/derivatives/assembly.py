@@ -1,0 +1,97 @@
+"""How rows and columns become one array: code that is itself differentiated where derivatives are
+nested."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from adjoint.levels.level import current
+
+__all__ = [
+    "apart",
+    "block",
+    "by_columns",
+    "by_rows",
+    "complex_row",
+    "entry",
+    "from_entries",
+    "on_level",
+]
+
+
+def on_level(f: Callable[..., Any], /, *args: Any) -> Any:
+    """``f(*args)`` on the level that the thread is on."""
+    level = current.level
+    return f(*args) if level is None else level.run(f, *args)
+
+
+def by_rows(rows: list[Any], shape: tuple[int, ...], dtype: Any) -> Any:
+    """One array from what belongs to each entry of the result."""
+    return np.reshape(np.stack(rows), shape).astype(dtype)
+
+
+def by_columns(columns: list[Any], shape: tuple[int, ...], dtype: Any) -> Any:
+    """One array from what belongs to each entry of the argument."""
+    flat = np.reshape(np.stack(columns), (len(columns), -1))
+    return np.reshape(flat.T.copy(), shape).astype(dtype)
+
+
+def complex_row(real: Any, imaginary: Any) -> Any:
+    """The row of a complex entry from the cotangents of its two parts."""
+    return real + 1j * imaginary
+
+
+def apart(x: Any) -> Any:
+    """A copy of an array; a number itself."""
+    return x.copy() if isinstance(x, np.ndarray) else x
+
+
+def entry(x: Any, place: tuple[int, ...]) -> Any:
+    """One entry of an array; a number itself."""
+    return x[place] if place else x
+
+
+def from_entries(entries: list[Any], like: Any) -> Any:
+    """An array of the shape and dtype of `like`, or a number."""
+    if not isinstance(like, np.ndarray):
+        return entries[0]
+    dtype = like.dtype if like.dtype.kind == "f" else float
+    return np.reshape(np.array(entries), like.shape).astype(dtype)
+
+
+def block(parts: list[Any], y: Any, x: Any, rows: bool) -> Any:
+    """The derivative of one leaf of the result by one leaf of an argument."""
+    shape = np.shape(y) + np.shape(x)
+    dtype = dtype_of(y, x)
+    if not isinstance(y, np.ndarray) and not isinstance(x, np.ndarray):
+        if parts[0] is not None:
+            return parts[0]
+        return complex(0) if dtype.kind == "c" else dtype.type(0) if _is_numpy(y, x) else 0.0
+    given = next((part for part in parts if part is not None), None)
+    if given is None:
+        return np.zeros(shape, dtype)
+    zero = np.zeros(np.shape(given), dtype)
+    filled = [zero if part is None else part for part in parts]
+    return on_level(by_rows if rows else by_columns, filled, shape, dtype)
+
+
+def _is_numpy(*leaves: Any) -> bool:
+    return any(isinstance(leaf, np.inexact) for leaf in leaves)
+
+
+def dtype_of(y: Any, x: Any) -> np.dtype[Any]:
+    """The floating dtype of a derivative; Python's numbers take on that of an array."""
+    kinds: list[Any] = []
+    for leaf in (y, x):
+        dtype = np.asarray(leaf).dtype
+        if dtype.kind not in "fc":
+            kinds.append(np.dtype(float))
+        elif isinstance(leaf, np.ndarray | np.generic):
+            kinds.append(dtype)
+        else:
+            kinds.append(0j if isinstance(leaf, complex) else 0.0)  # the other decides
+    found = np.result_type(*kinds)
+    return found if found.kind in "fc" else np.dtype(float)

@@ -1,0 +1,264 @@
+"""Second derivatives of real-scalar-valued functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from adjoint.api import pullback, value_and_grad
+from adjoint.derivatives.assembly import apart, entry, from_entries, on_level
+from adjoint.derivatives.form import Form
+from adjoint.derivatives.jacobians import checked, computed, units
+from adjoint.derivatives.selection import Argnums, select
+from adjoint.errors import ArgumentError
+from adjoint.levels.transforms import pushforward
+from adjoint.public import public
+from adjoint.results import filled
+
+__all__ = [
+    "gauss_newton_product",
+    "gradient_and_hvp",
+    "hessian",
+    "hessian_diagonal",
+    "hvp",
+    "vhp",
+]
+
+
+@public
+def hessian(
+    f: Callable[..., Any],
+    /,
+    *args: Any,
+    mode: str | None = None,
+    argnums: Argnums = None,
+    has_aux: bool = False,
+    **kwargs: Any,
+) -> Any:
+    """Second derivatives of a real-scalar-valued function by all pairs of numbers of its arguments.
+
+    Parameters
+    ----------
+    f : callable
+        Returns one real number.
+    *args
+        The point: real numbers and arrays, or structures of them.
+    mode : {None, "forward", "reverse"}
+        The mode of the sweeps over the gradient, one per number of the arguments; by default the
+        faster one. The result is the same, and `f` runs once.
+    argnums : int, str or tuple, optional
+        The arguments to differentiate in, by position or parameter name; all positional ones by
+        default.
+    has_aux : bool
+        `f` returns a pair; only its first part is differentiated, the second handed on.
+    **kwargs
+        Passed through, held constant.
+
+    Returns
+    -------
+    array or structure
+        For one argument, an array of shape ``x.shape + x.shape``; if the argument is a structure, a
+        structure like it of structures like it. For several, a tuple of tuples: at ``[i][j]`` the
+        derivative by argument ``i`` and argument ``j``. With `has_aux`, the pair of this and the
+        second part.
+
+    Raises
+    ------
+    NotScalarError
+        `f` returned something else than one real number.
+
+    Examples
+    --------
+    >>> hessian(lambda x: np.sum(x**3), np.array([1.0, 2.0]))
+    array([[ 6.,  0.],
+           [ 0., 12.]])
+    >>> hessian(lambda x, y: x * y**2, 2.0, 3.0)
+    ((0.0, 6.0), (6.0, 4.0))
+    """
+    chosen = select(f, argnums, args, kwargs)
+    if any(path for _, path in chosen.targets):
+        raise ArgumentError(
+            "a path into a container cannot be chosen for a Hessian",
+            hint="choose the whole argument, or make the part an argument of its own",
+        )
+    places = chosen.wanted
+    slope = value_and_grad(chosen.f, places, has_aux=has_aux)
+
+    def first(*xs: Any) -> tuple[Any, Any]:
+        full = list(chosen.args)
+        for place, x in zip(places, xs, strict=True):
+            full[place] = x
+        value, bars = slope(*full, **chosen.kwargs)
+        return bars, value[1] if has_aux else None
+
+    point = tuple(_real(chosen.args[place]) for place in places)
+    _, aux, found = computed(first, point, {}, mode or "reverse", tuple(range(len(places))), True)
+    at = {place: i for i, place in enumerate(places)}
+    rows = {i: {j: found[at[j]][at[i]] for j in places} for i in places}
+    whole = chosen.result({i: chosen.result(row) for i, row in rows.items()})
+    return (whole, aux) if has_aux else whole
+
+
+def _real(x: Any) -> Any:
+    """An integer counts as a real number."""
+    if isinstance(x, int | np.integer) and not isinstance(x, bool):
+        return float(x)
+    return x.astype(float) if isinstance(x, np.ndarray) and x.dtype.kind in "iu" else x
+
+
+def _slope(f: Callable[..., Any], kwargs: dict[str, Any]) -> Callable[[Any], Any]:
+    """The gradient of a function of one argument, zeros where there is no path."""
+    of_both = value_and_grad(f)
+
+    def slope(x: Any) -> Any:
+        return of_both(x, **kwargs)[1]
+
+    slope.__name__ = getattr(f, "__name__", type(f).__name__)
+    return slope
+
+
+@public
+def hvp(f: Callable[..., Any], x: Any, v: Any, /, **kwargs: Any) -> Any:
+    """Product of the Hessian of `f` and a vector: forward over reverse, without the Hessian.
+
+    Parameters
+    ----------
+    f : callable
+        A function of one positional argument that returns one real number.
+    x
+        The point: a number, an array, a container, an object.
+    v
+        The vector, with the structure of `x`; ``None`` stands for zero.
+    **kwargs
+        Passed through, held constant.
+
+    Returns
+    -------
+    The product, with the structure and the shapes of `x`. For many vectors at one point,
+    ``linearize(grad(f), x)`` runs `f` once.
+
+    Examples
+    --------
+    >>> hvp(lambda x: np.sum(x**3), np.array([1.0, 2.0]), np.array([1.0, 1.0]))
+    array([ 6., 12.])
+    """
+    return pushforward(_slope(f, kwargs), (x,), (v,))[1]
+
+
+@public
+def gradient_and_hvp(f: Callable[..., Any], x: Any, v: Any, /, **kwargs: Any) -> tuple[Any, Any]:
+    """Gradient, and the product of the Hessian and a vector, from one pass; see `hvp`.
+
+    Examples
+    --------
+    >>> gradient_and_hvp(lambda x: x**3, 2.0, 1.0)
+    (12.0, 12.0)
+    """
+    y, y_dot = pushforward(_slope(f, kwargs), (x,), (v,))
+    return y, y_dot
+
+
+@public
+def vhp(f: Callable[..., Any], x: Any, v: Any, /, **kwargs: Any) -> Any:
+    """Product of a vector and the Hessian of `f`: reverse over forward.
+
+    The same as `hvp`, for Hessians are symmetric; which is faster depends on `f`.
+
+    Examples
+    --------
+    >>> vhp(lambda x: x**3, 2.0, 0.5)
+    6.0
+    """
+
+    form = Form(v)
+    # copies: the point itself may be given as the vector
+    v = form.build([on_level(apart, leaf) for leaf in form.leaves])
+
+    def along(x: Any) -> Any:
+        return pushforward(f, (x,), (v,), **kwargs)[1]
+
+    along.__name__ = getattr(f, "__name__", type(f).__name__)
+    return value_and_grad(along)(_real(x))[1]
+
+
+@public
+def hessian_diagonal(f: Callable[..., Any], x: Any, /, **kwargs: Any) -> Any:
+    """The second derivatives of `f` by each number alone: the diagonal of its Hessian.
+
+    One sweep per number, and no matrix; `sparse_hessian` takes fewer where most of it is zero.
+
+    Parameters
+    ----------
+    f : callable
+        A function of one positional argument that returns one real number.
+    x
+        The point: real numbers and arrays, or a structure of them.
+    **kwargs
+        Passed through, held constant.
+
+    Returns
+    -------
+    The diagonal, with the structure and the shapes of `x`.
+
+    Examples
+    --------
+    >>> hessian_diagonal(lambda x: np.sum(x**3), np.array([1.0, 2.0]))
+    array([ 6., 12.])
+    """
+    x = _real(x)
+    form = checked(Form(x), 0)
+    slope, back = pullback(_slope(f, kwargs), x)
+    slope_form = Form(slope)
+    found = []
+    for j, leaf in enumerate(form.leaves):
+        entries = []
+        for place, unit in zip(np.ndindex(np.shape(leaf)), units(leaf), strict=True):
+            bar = form.split(back(slope_form.build({j: unit}))[1], "the cotangent")[j]
+            entries.append(0.0 if bar is None else on_level(entry, bar, place))
+        found.append(on_level(from_entries, entries, leaf))
+    return filled(x, form.build(found))
+
+
+@public
+def gauss_newton_product(
+    f: Callable[..., Any],
+    x: Any,
+    v: Any,
+    /,
+    loss: Callable[[Any], Any] | None = None,
+    **kwargs: Any,
+) -> Any:
+    """Product of the Gauss-Newton matrix and a vector: ``Jᵀ H J v``.
+
+    `J` is the Jacobian of `f`, and `H` the Hessian of `loss` at ``f(x)``: what is left of the
+    Hessian of ``loss(f(x))`` without the curvature of `f`.
+
+    Parameters
+    ----------
+    f : callable
+        A function of one positional argument: residuals, or outputs of a model.
+    x
+        The point.
+    v
+        The vector, with the structure of `x`.
+    loss : callable, optional
+        Of the result of `f`; half the sum of squares by default, whose Hessian is the identity.
+    **kwargs
+        Passed to `f`, held constant.
+
+    Returns
+    -------
+    The product, with the structure and the shapes of `x`.
+
+    Examples
+    --------
+    >>> gauss_newton_product(lambda x: x**2, np.array([1.0, 3.0]), np.array([1.0, 1.0]))
+    array([ 4., 36.])
+    """
+    x = _real(x)
+    y, y_dot = pushforward(f, (x,), (v,), **kwargs)
+    bar = y_dot if loss is None else hvp(loss, y, y_dot)
+    _, back = pullback(f, x, **kwargs)
+    return filled(x, back(bar)[1])

@@ -1,0 +1,271 @@
+"""Jacobians: one sweep per row or per column."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from adjoint.api import pullback
+from adjoint.derivatives.assembly import block, complex_row, on_level
+from adjoint.derivatives.form import Form, is_real_leaf
+from adjoint.derivatives.linear import linearized
+from adjoint.derivatives.selection import Argnums, Selection, select, split_aux
+from adjoint.errors import ArgumentError
+from adjoint.public import public
+
+__all__ = [
+    "checked",
+    "computed",
+    "jacobian",
+    "jacobian_forward",
+    "jacobian_reverse",
+    "units",
+    "value_and_jacobian",
+]
+
+FAVOUR = 4
+"""How many sweeps backwards take as long as one forwards."""
+
+
+@public
+def jacobian(
+    f: Callable[..., Any],
+    /,
+    *args: Any,
+    mode: str | None = None,
+    argnums: Argnums = None,
+    has_aux: bool = False,
+    **kwargs: Any,
+) -> Any:
+    """Derivative of every number of a result by every number of the arguments.
+
+    Parameters
+    ----------
+    f : callable
+        Its result may be a number, an array of any shape, or a structure of such.
+    *args
+        The point: real numbers and arrays, or structures of them.
+    mode : {None, "forward", "reverse"}
+        One sweep per entry of the arguments, or one per entry of the result. By default what takes
+        fewer; the result is the same. `f` runs once, or twice where the default turns out to be
+        forward.
+    argnums : int, str, list or tuple, optional
+        The arguments to differentiate in: a position, the name of a parameter (that of a keyword
+        argument, too), a path ``[position or name, key, …]`` into containers and objects, or a
+        tuple of such. By default all positional ones.
+    has_aux : bool
+        `f` returns a pair; only its first part is differentiated, the second handed on.
+    **kwargs
+        Passed through, held constant.
+
+    Returns
+    -------
+    array or structure
+        For one argument, the Jacobian: an array of shape ``y.shape + x.shape``, zero where no path
+        leads; a number if both are. If the result is a structure, one of the same structure with
+        a Jacobian for each number or array in it; if the argument is one, each of these is a
+        structure like the argument. For several arguments, a tuple with one such for each. A
+        complex result has a complex Jacobian.
+        With `has_aux`, the pair of this and the second part.
+
+    Raises
+    ------
+    ArgumentError
+        There are complex numbers or none in the arguments, or no number in the result.
+
+    Examples
+    --------
+    >>> jacobian(lambda x: x**2, np.array([1.0, 2.0]))
+    array([[2., 0.],
+           [0., 4.]])
+    >>> jacobian(lambda x, y: x * y, 2.0, 3.0)
+    (3.0, 2.0)
+    """
+    _, aux, found = computed(f, args, kwargs, mode, argnums, has_aux)
+    return (found, aux) if has_aux else found
+
+
+@public
+def jacobian_forward(f: Callable[..., Any], /, *args: Any, **options: Any) -> Any:
+    """`jacobian` with one sweep per entry of the arguments."""
+    _, aux, found = _with_options(f, args, {**options, "mode": "forward"})
+    return (found, aux) if options.get("has_aux") else found
+
+
+@public
+def jacobian_reverse(f: Callable[..., Any], /, *args: Any, **options: Any) -> Any:
+    """`jacobian` with one sweep per entry of the result."""
+    _, aux, found = _with_options(f, args, {**options, "mode": "reverse"})
+    return (found, aux) if options.get("has_aux") else found
+
+
+@public
+def value_and_jacobian(f: Callable[..., Any], /, *args: Any, **options: Any) -> tuple[Any, Any]:
+    """The result of `f` and its `jacobian`, which takes the same options; with ``has_aux`` the
+    first is the pair that `f` returns."""
+    y, aux, found = _with_options(f, args, options)
+    return ((y, aux) if options.get("has_aux") else y), found
+
+
+def _with_options(
+    f: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any]
+) -> tuple[Any, Any, Any]:
+    given = {"mode": None, "argnums": None, "has_aux": False}
+    kwargs = {name: value for name, value in options.items() if name not in given}
+    given.update((name, options[name]) for name in given if name in options)
+    return computed(f, args, kwargs, **given)  # type: ignore[arg-type]
+
+
+def computed(
+    f: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    mode: str | None,
+    argnums: Argnums,
+    has_aux: bool,
+) -> tuple[Any, Any, Any]:
+    """The value, what came with it, and the Jacobian."""
+    if mode not in (None, "forward", "reverse"):
+        raise ArgumentError(
+            f"mode is {mode!r}", hint='give "forward", "reverse", or None for what is faster'
+        )
+    chosen = select(f, argnums, args, kwargs)
+    forms = {i: checked(Form(chosen.args[i]), i) for i in chosen.wanted}
+    if not forms:
+        raise ArgumentError("there is no argument", hint="give the point: jacobian(f, x)")
+    y, aux, parts = None, None, None
+    if mode != "forward":
+        before = [np.array(leaf) for form in forms.values() for leaf in form.leaves]
+        whole, back = pullback(chosen.f, *chosen.args, **chosen.kwargs)
+        y, aux = split_aux(f, whole, has_aux)
+        y_form = _result(Form(y))
+        if mode == "reverse" or not _forward_pays(chosen, forms, y_form, before):
+            parts = _rows(back, y_form, forms, has_aux)
+    if parts is None:
+        whole, push = linearized(chosen.f, chosen.args, chosen.kwargs, forms, integers=True)
+        y, aux = split_aux(f, whole, has_aux)
+        y_form = _result(Form(y))
+        parts = _columns(push, y_form, forms, chosen)
+    found = {
+        i: y_form.build(
+            [form.build(parts[k, i]) for k in range(len(y_form.leaves))],
+        )
+        for i, form in forms.items()
+    }
+    return y, aux, chosen.result(found)
+
+
+def checked(form: Form, position: int) -> Form:
+    """`form`, if a Jacobian can be taken in its numbers."""
+    if not form.leaves:
+        raise ArgumentError(
+            f"argument {position} holds no numbers", hint="choose others by argnums"
+        )
+    if any(np.iscomplexobj(leaf) for leaf in form.leaves):
+        raise ArgumentError(
+            f"argument {position} is complex; a Jacobian is of real numbers",
+            hint="give real and imaginary parts as two arrays, or use pushforward and pullback",
+        )
+    return form
+
+
+def _result(form: Form) -> Form:
+    if not form.leaves:
+        raise ArgumentError("the result holds no numbers", hint="return numbers or arrays")
+    return form
+
+
+def _forward_pays(
+    chosen: Selection, forms: dict[int, Form], y_form: Form, before: list[Any]
+) -> bool:
+    """Whether columns are fewer by far, and `f` may run again."""
+    leaves = [leaf for form in forms.values() for leaf in form.leaves]
+    if not all(map(is_real_leaf, leaves)):
+        return False
+    sweeps = sum(np.size(y) * (2 if np.iscomplexobj(y) else 1) for y in y_form.leaves)
+    if sweeps <= FAVOUR * sum(form.size for form in forms.values()) + FAVOUR:
+        return False
+    after = [leaf for i in forms for leaf in Form(chosen.args[i]).leaves]
+    return len(after) == len(before) and all(map(_unchanged, after, before))
+
+
+def _unchanged(a: Any, b: Any) -> bool:
+    return np.shape(a) == np.shape(b) and np.array_equal(a, b, equal_nan=True)
+
+
+# ---- sweeps --------------------------------------------------------------------------------------
+
+
+def _rows(
+    back: Any, y_form: Form, forms: dict[int, Form], has_aux: bool
+) -> dict[tuple[int, int], list[Any]]:
+    """For each leaf of the result and each argument: the derivatives by the leaves of that."""
+
+    def row(k: int, one: Any) -> dict[int, list[Any]]:
+        bar = y_form.build({k: one})
+        bars = back((bar, None) if has_aux else bar)[1:]
+        return {i: form.split(bars[i], "the cotangent") for i, form in forms.items()}
+
+    counting = not all(is_real_leaf(x) for form in forms.values() for x in form.leaves)
+    parts = {}
+    for k, y in enumerate(y_form.leaves):
+        rows: list[Any] = []
+        if counting or is_real_leaf(y):
+            rows = [row(k, one) for one in units(y)]
+        if np.iscomplexobj(y):
+            others = [row(k, one) for one in units(y, 1j)]
+            rows = [_joined(a, b) for a, b in zip(rows, others, strict=True)]
+        for i, form in forms.items():
+            parts[k, i] = [
+                block([row[i][j] for row in rows] or [None], y, x, True)
+                for j, x in enumerate(form.leaves)
+            ]
+    return parts
+
+
+def _joined(real: dict[int, list[Any]], imaginary: dict[int, list[Any]]) -> dict[int, list[Any]]:
+    return {
+        i: [
+            None
+            if a is None and b is None
+            else on_level(complex_row, 0.0 if a is None else a, 0.0 if b is None else b)
+            for a, b in zip(parts, imaginary[i], strict=True)
+        ]
+        for i, parts in real.items()
+    }
+
+
+def _columns(
+    push: Any, y_form: Form, forms: dict[int, Form], chosen: Selection
+) -> dict[tuple[int, int], list[Any]]:
+    """The same from the tangents of the result."""
+    parts: dict[tuple[int, int], list[Any]] = {
+        (k, i): [] for k in range(len(y_form.leaves)) for i in forms
+    }
+    counts = [len(form.leaves) for form in push.forms]
+    for i, form in forms.items():
+        for j, x in enumerate(form.leaves):
+            place = sum(counts[:i]) + j
+            dots: list[Any] = [None] * sum(counts)
+            columns = []
+            for one in units(x):
+                dots[place] = one
+                columns.append(push.pushed(dots))
+            for k, y in enumerate(y_form.leaves):
+                found = [column[k] if is_real_leaf(y) else None for column in columns]
+                parts[k, i].append(block(found or [None], y, x, False))
+    return parts
+
+
+def units(leaf: Any, one: complex = 1.0) -> Iterator[Any]:
+    """The unit vectors of a number or an array."""
+    if not isinstance(leaf, np.ndarray):
+        yield leaf.dtype.type(one) if isinstance(leaf, np.inexact) else one
+        return
+    dtype = leaf.dtype if leaf.dtype.kind in "fc" else np.dtype(float)
+    for index in np.ndindex(leaf.shape):
+        unit = np.zeros(leaf.shape, dtype)
+        unit[index] = one
+        yield unit

@@ -1,0 +1,173 @@
+"""The derivative of a function at a point as a linear map that is used again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
+
+import numpy as np
+
+from adjoint.derivatives.form import Form, is_real_leaf
+from adjoint.errors import ArgumentError
+from adjoint.levels import bridge, rules  # noqa: F401  they register themselves
+from adjoint.levels.level import current, entered
+from adjoint.levels.recording import Recording, Replay
+from adjoint.levels.seeds import Seeds
+from adjoint.public import public
+from adjoint.run.accumulate import Poison
+from adjoint.run.engine import basics
+from adjoint.run.hidden import Hidden
+from adjoint.run.session import session
+
+__all__ = ["Linear", "linearize", "linearized"]
+
+
+class Linear(Hidden):
+    """``(*x_dots) ↦ y_dot`` at one point, as `linearize` returns it."""
+
+    __slots__ = ("_f", "_leaves", "_recording", "forms", "y_form")
+
+    def __init__(
+        self, f: Any, recording: Recording, forms: list[Form], leaves: list[Any], y_form: Form
+    ) -> None:
+        self._f, self._recording, self._leaves = f, recording, leaves
+        self.forms, self.y_form = forms, y_form
+
+    def __repr__(self) -> str:
+        return f"d({getattr(self._f, '__name__', None) or type(self._f).__name__})"
+
+    @public
+    def __call__(self, *tangents: Any) -> Any:
+        """Push tangents of the arguments forward.
+
+        Parameters
+        ----------
+        *tangents
+            One for each positional argument, of its structure; ``None`` stands for zero.
+
+        Returns
+        -------
+        The derivative of the result along the tangents, of the structure of the result; zeros where
+        no path leads to it.
+
+        Raises
+        ------
+        ArgumentError
+            A tangent does not fit its argument.
+        """
+        if len(tangents) != len(self.forms):
+            raise ArgumentError(
+                f"there are {len(self.forms)} arguments and {len(tangents)} tangents",
+                hint="give one tangent for each positional argument, None for zero",
+            )
+        dots = [
+            dot
+            for i, (form, tangent) in enumerate(zip(self.forms, tangents, strict=True))
+            for dot in form.split(tangent, f"tangent {i}")
+        ]
+        return self.y_form.build(self.pushed(dots))
+
+    def pushed(self, dots: Sequence[Any]) -> list[Any]:
+        """The tangent of each leaf of the result, from one for each leaf of the arguments."""
+        replay = Replay(self._recording, current.level)
+        with session:
+            for leaf, dot in zip(self._leaves, dots, strict=True):
+                if dot is not None and leaf is not None:
+                    if not is_real_leaf(leaf):
+                        raise ArgumentError(
+                            "a tangent is given for an integer inside a container",
+                            hint="give a float: 2.0 instead of 2, x.astype(float)",
+                        )
+                    replay.deposit(leaf, dot if isinstance(leaf, np.ndarray) else _real(dot))
+            replay.run_all()
+            return [_read(replay, leaf) for leaf in self.y_form.leaves]
+
+
+def _real(dot: Any) -> Any:
+    return float(dot) if isinstance(dot, int | np.integer) else dot
+
+
+def _read(replay: Replay, y: Any) -> Any:
+    dot = replay.tangent(y)
+    if type(dot) is Poison:
+        raise dot.error
+    if isinstance(y, np.ndarray):
+        dtype = y.dtype if y.dtype.kind in "fc" else float
+        return np.zeros(y.shape, dtype) if dot is None else replay.below(np.array, dot)
+    if dot is not None:
+        return dot
+    return y * 0.0 if isinstance(y, complex | np.inexact) else 0.0
+
+
+def linearized(
+    f: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    wanted: Collection[int] | None = None,
+    *,
+    integers: bool = False,
+) -> tuple[Any, Linear]:
+    """`linearize` with respect to the arguments `wanted`; ``None``: all. With `integers`, those
+    inside containers count as real numbers, too."""
+    if not basics.ready:
+        basics.load()
+    level = Recording(current.level)
+    forms = [Form(arg) for arg in args]
+    chosen = [wanted is None or i in wanted for i in range(len(args))]
+    ones = [
+        form.build([_one_like(leaf, integers or arg is leaf) for leaf in form.leaves])
+        if use
+        else None
+        for arg, form, use in zip(args, forms, chosen, strict=True)
+    ]
+    with session, entered(level), Seeds(level, level.seed) as seeds:
+        own = [seeds.own(arg, dot) for arg, dot in zip(args, ones, strict=True)]
+        leaves: list[Any] = []
+        for arg, use in zip(own, chosen, strict=True):
+            found = Form(arg).leaves
+            leaves += found if use else [None] * len(found)
+        y = level.run(f, *own, **kwargs)
+        return y, Linear(f, level, forms, leaves, Form(y))
+
+
+def _one_like(leaf: Any, integers: bool) -> Any:
+    if not integers and not is_real_leaf(leaf):
+        return None
+    if isinstance(leaf, np.ndarray):
+        return np.ones(leaf.shape, leaf.dtype if leaf.dtype.kind in "fc" else float)
+    return leaf.dtype.type(1) if isinstance(leaf, np.inexact) else 1.0
+
+
+@public
+def linearize(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, Linear]:
+    """Value of a function, and its derivative there as a linear map.
+
+    The function runs once; each use of the map goes through what was recorded, so that pushing many
+    tangents does not repeat it. `pullback` is the same for cotangents.
+
+    Parameters
+    ----------
+    f : callable
+        Any Python function, method, class or callable object.
+    *args
+        The point: numbers, arrays, containers, objects.
+        An integer counts as a real number, and `f` is given a float; integers inside containers
+        are constants.
+    **kwargs
+        Passed through, held constant.
+
+    Returns
+    -------
+    y
+        ``f(*args, **kwargs)``.
+    push : Linear
+        ``push(*x_dots)`` gives the derivative of `y` along the tangents, with the structure and the
+        shapes of `y`. Between two calls the caller must not change the arrays that `f` saw.
+
+    Examples
+    --------
+    >>> y, push = linearize(lambda x, y: x * y, 3.0, 4.0)
+    >>> y, push(1.0, None), push(1.0, 1.0)
+    (12.0, 4.0, 7.0)
+    """
+    return linearized(f, args, kwargs)

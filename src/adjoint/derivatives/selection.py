@@ -1,0 +1,164 @@
+"""Which arguments a derivative is taken in: by position, by parameter name, inside containers."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from adjoint.errors import ArgumentError
+from adjoint.tangent import Tangent
+
+__all__ = ["Argnums", "Selection", "select", "split_aux"]
+
+Argnums = int | str | list[Any] | tuple[Any, ...] | None
+"""A position, a parameter name, a path ``[position or name, key, …]`` into containers, or a tuple
+of such; ``None`` stands for all positional arguments."""
+
+
+@dataclass(frozen=True)
+class Selection:
+    """A call of which some positional arguments are differentiated in.
+
+    Attributes
+    ----------
+    f, args, kwargs
+        The call, in which the chosen keyword arguments come last by position.
+    targets
+        The position of each chosen argument, and the path inside it.
+    single
+        Whether one was asked for, not a tuple.
+    """
+
+    f: Callable[..., Any]
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    targets: tuple[tuple[int, tuple[Any, ...]], ...]
+    single: bool
+
+    @property
+    def wanted(self) -> tuple[int, ...]:
+        """The positions, each once."""
+        return tuple(dict.fromkeys(position for position, _ in self.targets))
+
+    def result(self, found: Mapping[int, Any]) -> Any:
+        """What was asked for, from what belongs to each position."""
+        parts = [_inside(found[position], path) for position, path in self.targets]
+        return parts[0] if self.single else tuple(parts)
+
+
+def select(
+    f: Callable[..., Any], argnums: Argnums, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Selection:
+    """Find the arguments that `argnums` names.
+
+    Raises
+    ------
+    ArgumentError
+        There is no such argument, or nothing at a path.
+    """
+    if argnums is None:
+        single = len(args) == 1
+        return Selection(f, args, kwargs, tuple((i, ()) for i in range(len(args))), single)
+    asked = argnums if isinstance(argnums, tuple) else (argnums,)
+    names: list[str] = []
+    targets = []
+    for one in asked:
+        place, *path = one if isinstance(one, list) and one else [one]
+        position = _position(f, place, args, kwargs, names)
+        value = args[position] if position < len(args) else kwargs[names[position - len(args)]]
+        for step in path:
+            value = _part(value, step, one)
+        targets.append((position, tuple(path)))
+    single = not isinstance(argnums, tuple)
+    if not names:
+        return Selection(f, args, kwargs, tuple(targets), single)
+    rest = {name: value for name, value in kwargs.items() if name not in names}
+    moved = tuple(kwargs[name] for name in names)
+    return Selection(_by_name(f, names), (*args, *moved), rest, tuple(targets), single)
+
+
+def _position(
+    f: Any, place: Any, args: tuple[Any, ...], kwargs: dict[str, Any], names: list[str]
+) -> int:
+    """Where an argument stands after the chosen keyword arguments, `names`, have been moved behind
+    the others."""
+    if isinstance(place, str):
+        if place in kwargs:
+            if place not in names:
+                names.append(place)
+            return len(args) + names.index(place)
+        position = _parameters(f).get(place)
+        if position is not None and position < len(args):
+            return position
+        raise ArgumentError(
+            f"argnums is {place!r}, but no argument of that name is given",
+            hint="name a parameter for which an argument is given, or count positions from 0",
+        )
+    if isinstance(place, bool) or not isinstance(place, int) or not -len(args) <= place < len(args):
+        raise ArgumentError(
+            f"argnums is {place!r}, but there are {len(args)} positional arguments",
+            hint="argnums counts positional arguments from 0; keyword arguments are constant,"
+            " unless they are named: argnums='name'",
+        )
+    return place % len(args)
+
+
+def _parameters(f: Any) -> dict[str, int]:
+    """The positions of the parameters that may be given by position."""
+    try:
+        signature = inspect.signature(f)
+    except (TypeError, ValueError):
+        return {}
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    named = [name for name, one in signature.parameters.items() if one.kind in kinds]
+    return {name: i for i, name in enumerate(named)}
+
+
+def _by_name(f: Callable[..., Any], names: list[str]) -> Callable[..., Any]:
+    """`f` with the last positional arguments handed over by name."""
+    count = len(names)
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        named = dict(zip(names, args[-count:], strict=True))
+        return f(*args[:-count], **named, **kwargs)
+
+    call.__name__ = getattr(f, "__name__", type(f).__name__)
+    return call
+
+
+def _part(value: Any, step: Any, path: Any) -> Any:
+    try:
+        if isinstance(value, Mapping | list | tuple):
+            return value[step]
+        if isinstance(step, str):
+            return getattr(value, step)
+    except (LookupError, AttributeError, TypeError):
+        pass
+    raise ArgumentError(
+        f"argnums is {path!r}, but a {type(value).__name__} has no part {step!r}",
+        hint="a path is a list: the position or name of an argument, then keys, indices and"
+        " attributes",
+    )
+
+
+def _inside(bar: Any, path: tuple[Any, ...]) -> Any:
+    for step in path:
+        if bar is None:
+            return None
+        bar = getattr(bar, step) if isinstance(bar, Tangent) else bar[step]
+    return bar
+
+
+def split_aux(f: Any, y: Any, has_aux: bool) -> tuple[Any, Any]:
+    """The result that is differentiated, and what comes with it."""
+    if not has_aux:
+        return y, None
+    if not isinstance(y, tuple) or len(y) != 2:
+        raise ArgumentError(
+            f"'{getattr(f, '__name__', type(f).__name__)}' returned a {type(y).__name__}; with"
+            " has_aux it returns a pair",
+            hint="return (value, extra)",
+        )
+    return y[0], y[1]

@@ -1,0 +1,232 @@
+"""A run that is recorded once, and followed by any number of tangents.
+
+While the function runs, every operation that carries a derivative is noted with what it was applied
+to. A replay goes through these notes from the first to the last with other tangents: nothing of the
+function itself runs again, only the forward rules of its operations. Rules look at what arrays held
+when they were applied, so writes are undone before a replay and made again while it goes on.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from adjoint.errors import ArgumentError
+from adjoint.levels.forward import Forward, swept
+from adjoint.levels.level import Level, write_on
+from adjoint.rules.projection import SEQUENCES
+from adjoint.rules.registry import Rules
+from adjoint.run.accumulate import Poison
+from adjoint.run.dispatch import DECLINED
+from adjoint.run.memory import missing
+from adjoint.run.swaps import writable
+from adjoint.run.views import root_of
+
+__all__ = ["Recording", "Replay"]
+
+ndarray = np.ndarray
+Node = Callable[["Replay"], None]
+
+
+class Recording(Forward):
+    """Forward mode along tangents that are nowhere zero, noting what it does."""
+
+    def __init__(self, outer: Level | None) -> None:
+        super().__init__(outer)
+        self.nodes: list[Node] = []
+        self.writes: list[tuple[Any, Any, Any, Any]] = []
+        """What was written: the array, the index, what was there, and the value."""
+        self._made = False
+        self._back: Callable[[Any], Any] | None = None
+
+    def apply(
+        self,
+        record: Any,
+        slot: int,
+        f: Any,
+        rules: Rules,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> Any:
+        self._made, self._back = False, None
+        y = super().apply(record, slot, f, rules, args, kwargs)
+        if y is not DECLINED and self._made:
+            self._note(y, f, rules, args, kwargs)
+        return y
+
+    def _note(
+        self, y: Any, f: Any, rules: Rules, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> None:
+        """Note an operation and its result."""
+        args, back = tuple(map(_kept, args)), self._back
+        kwargs = {name: _kept(x) for name, x in kwargs.items()}
+
+        def node(replay: Replay) -> None:
+            if back is None:
+                replay.put(y, replay.found(f, rules, args, kwargs))
+            else:
+                replay.put(y, replay.pulled(y, back, args))
+
+        self.nodes.append(node)
+
+    def _bind_all(
+        self, y: Any, dot: Any, args: tuple[Any, ...], dots: Any = (), *, users: bool = False
+    ) -> Any:
+        looks = isinstance(y, ndarray) and not users and self.is_active(y)
+        self._made = dot is not None and not looks
+        return super()._bind_all(y, dot, args, dots, users=users)
+
+    def _by_reverse_rule(
+        self,
+        f: Any,
+        rules: Rules,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        dots: tuple[Any, ...],
+        named: dict[str, Any],
+    ) -> Any:
+        """The pullback is kept."""
+        if named:
+            return DECLINED
+        for rule in rules.rrules:
+            if rule.accepts(args, kwargs):
+                arranged, rest = rule.arrange(args, kwargs)
+                result = self.below(rule.function, *arranged, **rest)
+                if result is not NotImplemented:
+                    y, self._back = result
+                    return self._bind_all(y, self.below(swept, y, self._back, dots), args)
+        return DECLINED
+
+    def take_over(self, new: Any, old: Any) -> None:
+        super().take_over(new, old)
+        self.nodes.append(lambda replay: replay.put(new, replay.tangent(old)))
+
+    def spoil(self, value: Any, error: Exception) -> Any:
+        value = super().spoil(value, error)
+        self.nodes.append(lambda replay: replay.put(value, Poison(error)))
+        return value
+
+    def read(self, x: Any, index: Any) -> Any:
+        y = super().read(x, index)
+        if not self.is_active(x) or (isinstance(y, ndarray) and root_of(y) is root_of(x)):
+            return y
+        index = _kept_index(index)
+
+        def node(replay: Replay) -> None:
+            dot = replay.tangent(x)
+            if dot is not None and type(dot) is not Poison:
+                dot = replay.below(operator.getitem, dot, index)
+            replay.put(y, dot)
+
+        self.nodes.append(node)
+        return y
+
+    def write(self, x: Any, index: Any, value: Any) -> None:
+        index, value = _kept_index(index), _kept(value)
+        saved = self.below(np.array, self.below(operator.getitem, x, index))
+        super().write(x, index, value)
+        self.writes.append((x, index, saved, value))
+        self.nodes.append(lambda replay: replay.write_again(x, index, value))
+
+
+class Replay(Forward):
+    """The tangents of one replay."""
+
+    def __init__(self, recording: Recording, outer: Level | None) -> None:
+        super().__init__(outer)
+        self._recording = recording
+        self._found: Any = None
+        self._written = 0
+
+    def deposit(self, value: Any, dot: Any) -> None:
+        """Note the tangent of an input."""
+        known = self._numbers.get(id(value))
+        if known is not None and known[1] is not dot:
+            raise ArgumentError(
+                "the same number is given with two different tangents",
+                hint="a container that occurs twice has one tangent; give None at one place",
+            )
+        self.seed(value, dot)
+
+    def run_all(self) -> None:
+        """Follow the tangents through everything that was recorded."""
+        writes = self._recording.writes
+        for x, index, saved, _ in reversed(writes):
+            with writable(x):
+                write_on(self.outer, x, index, saved)
+        try:
+            with np.errstate(all="ignore"):
+                for node in self._recording.nodes:
+                    node(self)
+        finally:
+            for x, index, _, value in writes[self._written :]:
+                with writable(x):
+                    write_on(self.outer, x, index, value)
+
+    def found(self, f: Any, rules: Rules, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The tangent of the result of an operation."""
+        self._found = None
+        if self.apply(None, 1, f, rules, args, kwargs) is DECLINED:
+            raise missing(
+                f"a derivative of '{getattr(f, '__name__', f)}' is needed along one of its"
+                " arguments alone, and no rule gives it",
+                hint="write an frule that takes None for tangents",
+            )
+        return self._found
+
+    def pulled(self, y: Any, back: Callable[[Any], Any], args: tuple[Any, ...]) -> Any:
+        """`found` by a pullback."""
+        dots = tuple(map(self.tangent, args))
+        bad = next((dot for dot in dots if type(dot) is Poison), None)
+        if bad is not None or all(dot is None for dot in dots):
+            return bad
+        return self.below(swept, y, back, dots)
+
+    def put(self, y: Any, dot: Any) -> None:
+        """Note the tangent of a recorded value."""
+        if dot is None:
+            return
+        if isinstance(y, list | tuple):
+            dots = [dot] * len(y) if type(dot) is Poison else dot
+            for part, part_dot in zip(y, dots, strict=True):
+                self.put(part, part_dot)
+        elif isinstance(y, ndarray):
+            self._bind_array(y, dot)
+        elif isinstance(y, float | complex | np.inexact):
+            self._numbers[id(y)] = (y, dot)
+
+    def write_again(self, x: Any, index: Any, value: Any) -> None:
+        """A write, and that of the tangent."""
+        with writable(x):
+            self.write(x, index, value)
+        self._written += 1
+
+    def _bind_all(
+        self, y: Any, dot: Any, args: tuple[Any, ...], dots: Any = (), *, users: bool = False
+    ) -> Any:
+        self._found = dot
+        return y
+
+    def _inactive(self, f: Any, rules: Rules, args: Any, kwargs: Any) -> Any:
+        return None  # nothing to follow
+
+
+def _kept(value: Any) -> Any:
+    """Lists may be changed by their owner."""
+    if isinstance(value, SEQUENCES):
+        parts = [_kept(part) for part in value]
+        if type(value) is tuple and all(a is b for a, b in zip(parts, value, strict=True)):
+            return value
+        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+    return value
+
+
+def _kept_index(index: Any) -> Any:
+    if type(index) is tuple:
+        return tuple(map(_kept_index, index))
+    if isinstance(index, list):
+        return np.array(index) if index else np.zeros(0, int)
+    return index.copy() if isinstance(index, ndarray) else index
