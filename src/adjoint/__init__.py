@@ -9,6 +9,7 @@
 from adjoint import errors, nn, testing, value
 from adjoint.api import grad, gradient, pullback, value_and_grad, withgradient
 from adjoint.checkpoints import checkpoint, checkpoint_loop
+from adjoint.derivatives.flat import flatten
 from adjoint.derivatives.hessians import (
     gauss_newton_product,
     gradient_and_hvp,
@@ -24,6 +25,7 @@ from adjoint.derivatives.jacobians import (
     value_and_jacobian,
 )
 from adjoint.derivatives.linear import linearize
+from adjoint.derivatives.sparse import sparse_hessian, sparse_jacobian
 from adjoint.errors import AdjointError
 from adjoint.levels.transforms import derivative, directional, jvp, pushforward
 from adjoint.looking import code, ir
@@ -42,6 +44,7 @@ __all__ = [
     "directional",
     "errors",
     "evalpoly",
+    "flatten",
     "frule",
     "gauss_newton_product",
     "grad",
@@ -62,6 +65,8 @@ __all__ = [
     "pullback",
     "pushforward",
     "rrule",
+    "sparse_hessian",
+    "sparse_jacobian",
     "stop_gradient",
     "testing",
     "value",

@@ -289,3 +289,11 @@ def test_third_order_by_two_nestings():
     third = ad.jacobian(lambda x: ad.hessian(energy, x), X)
     other = ad.hessian(lambda x: ad.directional(energy, x, v), X)
     np.testing.assert_allclose(np.einsum("ijk,k->ij", third, v), other, atol=1e-9)
+
+
+def test_a_pullback_over_nested_derivatives_is_called_again():
+    v, slope = X.copy(), ad.grad(lambda x: np.sum(np.sin(x)))
+    _, back = ad.pullback(lambda x: ad.directional(slope, x, v), X)
+    for _ in range(3):
+        for i, unit in enumerate(np.eye(3)):
+            np.testing.assert_allclose(back(unit)[1], -np.cos(X[i]) * X[i] * unit)

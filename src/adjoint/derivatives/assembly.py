@@ -16,9 +16,12 @@ __all__ = [
     "by_columns",
     "by_rows",
     "complex_row",
+    "dtype_of",
     "entry",
     "from_entries",
     "on_level",
+    "picked",
+    "sparse_of",
 ]
 
 
@@ -60,6 +63,18 @@ def from_entries(entries: list[Any], like: Any) -> Any:
         return entries[0]
     dtype = like.dtype if like.dtype.kind == "f" else float
     return np.reshape(np.array(entries), like.shape).astype(dtype)
+
+
+def picked(sweeps: list[Any], first: Any, second: Any, dtype: Any) -> Any:
+    """Entries of what some sweeps gave."""
+    return np.reshape(np.stack(sweeps), (len(sweeps), -1))[first, second].astype(dtype)
+
+
+def sparse_of(data: Any, columns: Any, starts: Any, shape: tuple[int, int]) -> Any:
+    """A sparse array by rows."""
+    from scipy.sparse import csr_array
+
+    return csr_array((data, columns, starts), shape=shape)
 
 
 def block(parts: list[Any], y: Any, x: Any, rows: bool) -> Any:

@@ -262,7 +262,7 @@ def _columns(
 def units(leaf: Any, one: complex = 1.0) -> Iterator[Any]:
     """The unit vectors of a number or an array."""
     if not isinstance(leaf, np.ndarray):
-        yield leaf.dtype.type(one) if isinstance(leaf, np.inexact) else one
+        yield np.asarray(one, leaf.dtype)[()] if isinstance(leaf, np.inexact) else one
         return
     dtype = leaf.dtype if leaf.dtype.kind in "fc" else np.dtype(float)
     for index in np.ndindex(leaf.shape):

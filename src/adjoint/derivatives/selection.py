@@ -93,8 +93,10 @@ def _position(
         if position is not None and position < len(args):
             return position
         raise ArgumentError(
-            f"argnums is {place!r}, but no argument of that name is given",
-            hint="name a parameter for which an argument is given, or count positions from 0",
+            f"argnums is {place!r}, but no argument of that name is given among"
+            f" {len(args)} positional and {len(kwargs)} keyword arguments",
+            hint="argnums counts positional arguments from 0, or names a parameter or a keyword"
+            " argument that is given",
         )
     if isinstance(place, bool) or not isinstance(place, int) or not -len(args) <= place < len(args):
         raise ArgumentError(

@@ -145,7 +145,7 @@ class Seeds:
                         name,
                         part_dot,
                     )
-        elif isinstance(value, Hidden):
+        elif isinstance(value, Hidden | np.dtype):
             return
         elif dot is True:
             self.unseen.append(value)

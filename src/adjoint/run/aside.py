@@ -30,7 +30,9 @@ def aside(memory: Memory, position: int, *, trial: bool = False) -> Iterator[Non
         yield
     finally:
         memory.redo(now)
-        memory.exchange_shadows(shadows)
+        of_tape = memory.exchange_shadows(shadows)[0].get("tape")
+        if of_tape is not None:
+            of_tape.restore()
         memory.trial = trying
 
 

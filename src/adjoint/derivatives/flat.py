@@ -1,0 +1,223 @@
+"""One vector of all real numbers in a structure, and the way back."""
+
+from __future__ import annotations
+
+import copy
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from adjoint.errors import ArgumentError
+from adjoint.levels.leaves import record_fields
+from adjoint.rules.registry import non_differentiable
+from adjoint.run.kinds import is_record
+
+__all__ = ["flatten"]
+
+
+def flatten(model: Any, /) -> tuple[Any, Callable[[Any], Any]]:
+    """All real numbers in a structure as one vector, and the inverse.
+
+    Both directions are differentiable: ``minimize(value_and_grad(lambda v: loss(unflatten(v))),
+    vector, jac=True)`` fits any model by SciPy.
+
+    Parameters
+    ----------
+    model
+        Floats and real arrays in lists, tuples, dicts and objects, nested as you like. Integers,
+        truth values, text and functions are constants.
+
+    Returns
+    -------
+    vector : array, shape (n,)
+        The numbers in the order of the structure, each array in C order; what occurs twice stands
+        there once. A copy, of double precision unless all arrays are of a lower one.
+    unflatten : callable
+        Makes a new structure of a vector: containers and objects are copies, with arrays of the old
+        shapes and dtypes and plain floats; what is constant is shared, what occurred twice does.
+
+    Raises
+    ------
+    ArgumentError
+        There are complex numbers or no real ones; a vector of another shape is given.
+
+    Examples
+    --------
+    >>> vector, unflatten = flatten({"w": np.array([[1.0, 2.0]]), "b": 3.0, "n": 7})
+    >>> vector
+    array([1., 2., 3.])
+    >>> unflatten(2 * vector)
+    {'w': array([[2., 4.]]), 'b': 6.0, 'n': 7}
+    """
+    plan = _plan(model)
+    parts = [np.ravel(_found(model, path)) for path in plan.paths]
+    vector = np.concatenate(parts).astype(plan.dtype)
+
+    def unflatten(vector: Any) -> Any:
+        """The structure that has these numbers."""
+        if np.shape(vector) != (plan.size,):
+            _refuse_shape(np.shape(vector), plan.size)
+        return _made(plan.root, model, vector, {})
+
+    return vector, unflatten
+
+
+@dataclass(frozen=True)
+class _Node:
+    """A part of the structure: a leaf with its place in the vector, or a container with parts."""
+
+    kind: str
+    number: int
+    children: tuple[tuple[Any, _Node], ...] = ()
+    start: int = 0
+    stop: int = 0
+    shape: tuple[int, ...] = ()
+    dtype: Any = None
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """How a structure is taken apart; it holds none of its numbers."""
+
+    root: _Node
+    paths: list[tuple[tuple[str, Any], ...]]
+    size: int
+    dtype: Any
+
+
+class _Planner:
+    """Makes a plan, numbering what may occur twice."""
+
+    def __init__(self) -> None:
+        self.paths: list[tuple[tuple[str, Any], ...]] = []
+        self.size = 0
+        self.dtypes: list[Any] = []
+        self._known: dict[int, _Node] = {}
+        self._open: dict[int, int] = {}
+        self._count = 0
+
+    def node(self, value: Any, path: tuple[tuple[str, Any], ...]) -> _Node:
+        if isinstance(value, float) and not isinstance(value, np.generic):
+            return self._leaf("number", value, path)
+        if id(value) in self._known:
+            return self._known[id(value)]
+        if id(value) in self._open:
+            return _Node("again", self._open[id(value)])
+        if isinstance(value, np.ndarray | np.generic):
+            if value.dtype.kind == "c":
+                _refuse_complex()
+            if value.dtype.kind != "f":
+                return _Node("constant", -1)
+            found = self._leaf("array" if isinstance(value, np.ndarray) else "scalar", value, path)
+        elif isinstance(value, complex):
+            _refuse_complex()
+        else:
+            found = self._container(value, path)
+        self._known[id(value)] = found
+        return found
+
+    def _leaf(self, kind: str, value: Any, path: tuple[tuple[str, Any], ...]) -> _Node:
+        self.paths.append(path)
+        start, self.size = self.size, self.size + int(np.size(value))
+        dtype = getattr(value, "dtype", None)
+        self.dtypes.append(dtype)
+        return _Node(kind, self._next(), (), start, self.size, np.shape(value), dtype)
+
+    def _next(self) -> int:
+        self._count += 1
+        return self._count
+
+    def _container(self, value: Any, path: tuple[tuple[str, Any], ...]) -> _Node:
+        parts: dict[Any, Any]
+        if isinstance(value, list | tuple | deque):
+            kind, step = "tuple" if isinstance(value, tuple) else "list", "[]"
+            parts = dict(enumerate(value))
+        elif isinstance(value, dict):
+            kind, step, parts = "dict", "[]", value
+        elif is_record(value):
+            kind, step, parts = "object", ".", record_fields(value)
+        else:
+            return _Node("constant", -1)
+        number = self._open[id(value)] = self._next()
+        before = self.size
+        nodes = [(key, self.node(part, (*path, (step, key)))) for key, part in parts.items()]
+        del self._open[id(value)]
+        again = any(node.kind != "constant" for _, node in nodes)
+        if self.size == before and not again:
+            return _Node("constant", -1)
+        return _Node(kind, number, tuple(nodes))
+
+
+def _plan(model: Any) -> _Plan:
+    planner = _Planner()
+    root = planner.node(model, ())
+    if not planner.paths:
+        raise ArgumentError(
+            f"a {type(model).__name__} without real numbers cannot be flattened",
+            hint="integers are constants; give floats",
+        )
+    dtypes = [dtype for dtype in planner.dtypes if dtype is not None]
+    dtype = np.result_type(*dtypes) if dtypes else np.dtype(float)
+    return _Plan(root, planner.paths, planner.size, dtype)
+
+
+def _refuse_complex() -> None:
+    raise ArgumentError(
+        "complex numbers cannot be flattened", hint="keep real and imaginary parts as two arrays"
+    )
+
+
+def _refuse_shape(shape: Sequence[int], size: int) -> None:
+    raise ArgumentError(
+        f"the vector has shape {tuple(shape)}, the structure has {size} numbers",
+        hint=f"give a vector of shape ({size},)",
+    )
+
+
+# ---- what is differentiated ----------------------------------------------------------------------
+
+
+def _found(value: Any, path: tuple[tuple[str, Any], ...]) -> Any:
+    for kind, key in path:
+        value = value[key] if kind == "[]" else getattr(value, key)
+    return value
+
+
+def _made(node: _Node, value: Any, vector: Any, made: dict[int, Any]) -> Any:
+    """The part that stands in the place of `value`."""
+    if node.kind == "constant":
+        return value
+    if node.number in made:
+        return made[node.number]
+    if node.kind == "number":
+        return float(vector[node.start])
+    if node.kind == "array":
+        array = np.reshape(vector[node.start : node.stop], node.shape).astype(node.dtype)
+        made[node.number] = array
+        return array
+    if node.kind == "scalar":
+        return vector[node.start : node.stop].astype(node.dtype)[0]
+    if node.kind == "tuple":
+        parts = [_made(child, value[key], vector, made) for key, child in node.children]
+        y = type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+        made[node.number] = y
+        return y
+    return _copied(node, value, vector, made)
+
+
+def _copied(node: _Node, value: Any, vector: Any, made: dict[int, Any]) -> Any:
+    y = copy.copy(value)
+    made[node.number] = y
+    for key, child in node.children:
+        if node.kind == "object":
+            if child.kind != "constant":
+                object.__setattr__(y, key, _made(child, getattr(value, key), vector, made))
+        else:
+            y[key] = _made(child, value[key], vector, made)
+    return y
+
+
+non_differentiable(_plan)

@@ -1,0 +1,251 @@
+"""Jacobians and Hessians that are mostly zero: rows or columns that do not meet share a sweep."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from adjoint.api import pullback, value_and_grad
+from adjoint.derivatives.assembly import dtype_of, on_level, picked, sparse_of
+from adjoint.derivatives.colouring import colours, detected
+from adjoint.derivatives.jacobians import FAVOUR
+from adjoint.derivatives.linear import linearized
+from adjoint.errors import ArgumentError
+from adjoint.public import public
+
+__all__ = ["sparse_hessian", "sparse_jacobian"]
+
+
+@public
+def sparse_jacobian(
+    f: Callable[..., Any],
+    x: Any,
+    /,
+    *,
+    pattern: Any = None,
+    mode: str | None = None,
+    **kwargs: Any,
+) -> Any:
+    """Jacobian of a function from one array to another, as a sparse array.
+
+    Rows (or columns) that have no column (row) in common are computed by one sweep: a banded
+    Jacobian takes about as many sweeps as its band is wide, whatever its size.
+
+    Parameters
+    ----------
+    f : callable
+        A function of one positional argument that returns a real array of any shape.
+    x : array
+        The point, real, of any shape.
+    pattern : array or sparse array, optional
+        Of shape ``(y.size, x.size)``, not zero wherever the Jacobian may not be: for instance an
+        earlier result. By default it is detected at this point.
+    mode : {None, "forward", "reverse"}
+        Whether columns or rows share sweeps; by default what is faster.
+    **kwargs
+        Passed through, held constant.
+
+    Returns
+    -------
+    scipy.sparse.csr_array
+        Of shape ``(y.size, x.size)``, arrays in C order. It stores the entries of the pattern;
+        detected ones are not zero at this point, and may be others elsewhere.
+
+    Raises
+    ------
+    ArgumentError
+        The argument or the result is no real array, or the Jacobian has entries outside `pattern`.
+
+    Notes
+    -----
+    Detection multiplies random vectors with the Jacobian, from coarse blocks of rows to fine ones:
+    a few sweeps more for each halving. It finds every entry that is not lost to rounding where
+    several are added. Whether given or detected, the result is compared with one more product; a
+    detected pattern that fails is replaced by all entries, one sweep for each.
+
+    Examples
+    --------
+    >>> sparse_jacobian(lambda x: x[1:] - x[:-1], np.zeros(3)).toarray()
+    array([[-1.,  1.,  0.],
+           [ 0., -1.,  1.]])
+    """
+    if mode not in (None, "forward", "reverse"):
+        raise ArgumentError(
+            f"mode is {mode!r}", hint='give "forward", "reverse", or None for what is faster'
+        )
+    return _Sparse(f, _point(x), kwargs).matrix(pattern, mode)
+
+
+@public
+def sparse_hessian(f: Callable[..., Any], x: Any, /, *, pattern: Any = None, **kwargs: Any) -> Any:
+    """Hessian of a real-scalar-valued function of one array, as a sparse array.
+
+    Parameters
+    ----------
+    f : callable
+        A function of one positional argument that returns one real number.
+    x : array
+        The point, real, of any shape.
+    pattern : array or sparse array, optional
+        Of shape ``(x.size, x.size)``; by default it is detected, see `sparse_jacobian`.
+    **kwargs
+        Passed through, held constant.
+
+    Returns
+    -------
+    scipy.sparse.csr_array
+        Of shape ``(x.size, x.size)``.
+
+    Examples
+    --------
+    >>> sparse_hessian(lambda x: np.sum(x[1:] * x[:-1]), np.ones(3)).toarray()
+    array([[0., 1., 0.],
+           [1., 0., 1.],
+           [0., 1., 0.]])
+    """
+    of_both = value_and_grad(f)
+
+    def slope(x: Any) -> Any:
+        return of_both(x, **kwargs)[1]
+
+    slope.__name__ = getattr(f, "__name__", type(f).__name__)
+    return _Sparse(slope, _point(x), {}).matrix(pattern, "reverse")
+
+
+def _point(x: Any) -> Any:
+    if not isinstance(x, np.ndarray) or x.dtype.kind not in "fiu":
+        what = f"an array of {x.dtype}" if isinstance(x, np.ndarray) else f"a {type(x).__name__}"
+        raise ArgumentError(
+            f"a sparse Jacobian is taken in one real array, not in {what}",
+            hint="ad.flatten makes one vector of any structure",
+        )
+    return x if x.dtype.kind == "f" else x.astype(float)
+
+
+class _Sparse:
+    """One Jacobian: the sweeps that have been prepared, and what they gave."""
+
+    def __init__(self, f: Callable[..., Any], x: Any, kwargs: dict[str, Any]) -> None:
+        self._f, self._x, self._kwargs = f, x, kwargs
+        self._before = x.copy()
+        self._y, self._back = pullback(f, x, **kwargs)
+        self._push: Any = None
+        if not isinstance(self._y, np.ndarray) or self._y.dtype.kind != "f":
+            raise ArgumentError(
+                "a sparse Jacobian is of a function that returns one real array",
+                hint="return np.array([...]), or use jacobian",
+            )
+        self.m, self.n = self._y.size, x.size
+
+    def matrix(self, pattern: Any, mode: str | None) -> Any:
+        """The Jacobian as a sparse array."""
+        rows = None if pattern is None else _given(pattern, self.m, self.n)
+        if rows is None and (mode == "forward" or (mode is None and self.m > FAVOUR * self.n)):
+            rows = _turned(detected(self._down, self.n, self.m), self.m)
+        elif rows is None:
+            rows = detected(self._up, self.m, self.n)
+        data, rows = self._checked_entries(rows, mode, given=pattern is not None)
+        lengths = np.array([len(row) for row in rows], np.intp)
+        columns = np.concatenate(rows) if rows else np.zeros(0, np.intp)
+        starts = np.concatenate([[0], np.cumsum(lengths)])
+        return on_level(sparse_of, data, columns, starts, (self.m, self.n))
+
+    # ---- sweeps ----------------------------------------------------------------------------------
+
+    def _pulled(self, weights: Any) -> Any:
+        """The product of a vector and the Jacobian."""
+        bar = self._back(np.reshape(weights, self._y.shape).astype(self._y.dtype))[1]
+        return np.zeros(self._x.shape, self._x.dtype) if bar is None else bar
+
+    def _pushed(self, weights: Any) -> Any:
+        """The product of the Jacobian and a vector."""
+        if self._push is None:
+            if not np.array_equal(self._x, self._before, equal_nan=True):
+                raise ArgumentError(
+                    "a function that overwrites its argument has its sparse Jacobian by rows only",
+                    hint='mode="reverse", or let it write into a copy',
+                )
+            self._push = linearized(self._f, (self._x,), self._kwargs)[1]
+        dot = np.reshape(weights, self._x.shape).astype(self._x.dtype)
+        return self._push.pushed([dot])[0]
+
+    def _up(self, weights: Any) -> Any:
+        return np.ravel(self._pulled(weights))
+
+    def _down(self, weights: Any) -> Any:
+        return np.ravel(self._pushed(weights))
+
+    # ---- entries ---------------------------------------------------------------------------------
+
+    def _checked_entries(
+        self, rows: list[Any], mode: str | None, *, given: bool
+    ) -> tuple[Any, list[Any]]:
+        data = self._entries(rows, mode)
+        if self._is_whole(data, rows):
+            return data, rows
+        if given:
+            raise ArgumentError(
+                "the Jacobian has entries outside the pattern",
+                hint="leave the pattern away, and it is detected at the point",
+            )
+        rows = [np.arange(self.n)] * self.m
+        return self._entries(rows, mode), rows
+
+    def _entries(self, rows: list[Any], mode: str | None) -> Any:
+        """The entries, row after row."""
+        by_row = colours(rows, self.n)
+        by_column = colours(_turned(rows, self.n), self.m) if mode != "reverse" else []
+        fewer = max(by_row, default=0) > FAVOUR * (max(by_column, default=0) + 1)
+        lengths = [len(row) for row in rows]
+        of_rows = np.repeat(np.arange(self.m), lengths)
+        of_columns = np.concatenate([np.zeros(0, np.intp), *rows])
+        dtype = dtype_of(self._y, self._x)
+        if not of_rows.size:
+            return np.zeros(0, dtype)
+        if mode == "forward" or (mode is None and fewer):
+            sweeps = [self._pushed(np.equal(by_column, c)) for c in range(max(by_column) + 1)]
+            first, second = np.array(by_column)[of_columns], of_rows
+        else:
+            sweeps = [self._pulled(np.equal(by_row, c)) for c in range(max(by_row) + 1)]
+            first, second = np.array(by_row)[of_rows], of_columns
+        return on_level(picked, sweeps, first, second, dtype)
+
+    def _is_whole(self, data: Any, rows: list[Any]) -> bool:
+        """Whether one more product agrees."""
+        weights = np.random.default_rng(1).uniform(1.0, 2.0, self.m)
+        expected = np.asarray(self._up(weights), float)
+        found, size = np.zeros(self.n), np.zeros(self.n)
+        of_rows = np.repeat(np.arange(self.m), [len(row) for row in rows])
+        of_columns = np.concatenate([np.zeros(0, np.intp), *rows])
+        terms = np.asarray(data, float) * weights[of_rows]
+        np.add.at(found, of_columns, terms)
+        np.add.at(size, of_columns, np.abs(terms))
+        eps = max(np.finfo(self._y.dtype).eps, np.finfo(self._x.dtype).eps)
+        finite = np.isfinite(expected) & np.isfinite(found)
+        error = np.abs(expected - found)[finite]
+        return bool(np.all(error <= eps**0.5 * size[finite]))
+
+
+def _given(pattern: Any, m: int, n: int) -> list[Any]:
+    if np.shape(pattern) != (m, n):
+        raise ArgumentError(
+            f"the pattern has shape {np.shape(pattern)}, the Jacobian has shape {(m, n)}",
+            hint="one row for each number of the result, one column for each of the argument",
+        )
+    of_rows, of_columns = pattern.nonzero() if hasattr(pattern, "nonzero") else np.nonzero(pattern)
+    return _grouped(of_rows, of_columns, m)
+
+
+def _turned(rows: list[Any], n: int) -> list[Any]:
+    """The rows of each column."""
+    of_rows = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
+    return _grouped(np.concatenate([np.zeros(0, np.intp), *rows]), of_rows, n)
+
+
+def _grouped(first: Any, second: Any, count: int) -> list[Any]:
+    order = np.lexsort((second, first))
+    if not count:
+        return []
+    return np.split(np.asarray(second)[order], np.cumsum(np.bincount(first, minlength=count))[:-1])
