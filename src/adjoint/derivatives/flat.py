@@ -75,7 +75,7 @@ class _Node:
     start: int = 0
     stop: int = 0
     shape: tuple[int, ...] = ()
-    dtype: Any = None
+    dtype: str | None = None
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class _Plan:
     root: _Node
     paths: list[tuple[tuple[str, Any], ...]]
     size: int
-    dtype: Any
+    dtype: str
 
 
 class _Planner:
@@ -124,7 +124,9 @@ class _Planner:
         start, self.size = self.size, self.size + int(np.size(value))
         dtype = getattr(value, "dtype", None)
         self.dtypes.append(dtype)
-        return _Node(kind, self._next(), (), start, self.size, np.shape(value), dtype)
+        return _Node(
+            kind, self._next(), (), start, self.size, np.shape(value), getattr(dtype, "str", None)
+        )
 
     def _next(self) -> int:
         self._count += 1
@@ -161,7 +163,7 @@ def _plan(model: Any) -> _Plan:
         )
     dtypes = [dtype for dtype in planner.dtypes if dtype is not None]
     dtype = np.result_type(*dtypes) if dtypes else np.dtype(float)
-    return _Plan(root, planner.paths, planner.size, dtype)
+    return _Plan(root, planner.paths, planner.size, dtype.str)
 
 
 def _refuse_complex() -> None:

@@ -145,7 +145,7 @@ class Seeds:
                         name,
                         part_dot,
                     )
-        elif isinstance(value, Hidden | np.dtype):
+        elif isinstance(value, Hidden):
             return
         elif dot is True:
             self.unseen.append(value)
