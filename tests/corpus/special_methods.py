@@ -376,3 +376,40 @@ def sequences_of_arrays(x):
     parts = Readings(np.ones(2) * x, np.ones(1) * x * x)
     copied = copy.copy(parts)
     return np.concatenate(parts).sum() * copied[1][0] + np.linalg.norm(UserList([x, x * x]))
+
+
+class Length:
+    """Says what numbers on its left do with it."""
+
+    def __init__(self, value):
+        self.value = value
+        self.seen = []
+
+    def reflected(self, number, value):
+        self.seen.append(number * self.value)
+        return Length(value)
+
+    def __radd__(self, other):
+        return self.reflected(other, other + self.value)
+
+    def __rsub__(self, other):
+        return self.reflected(other, other - self.value)
+
+    def __rmul__(self, other):
+        return self.reflected(other, 3.0 * other * self.value)
+
+    def __rtruediv__(self, other):
+        return self.reflected(other, other / self.value)
+
+    def __rpow__(self, other):
+        return self.reflected(other, other**self.value)
+
+
+@case(np.array([1.3, 0.4, 2.1]))
+def scalars_of_numpy_before_objects(x):
+    b = Length(x[1])
+    c = x[0] + b, x[0] - b, x[0] * b, x[0] / b, x[2] ** b, np.int64(3) * b, np.float32(2.0) * b
+    total = sum([b], x[2]).value
+    for one in c:
+        total = total * one.value + x[1]
+    return float(total + sum(b.seen))

@@ -378,6 +378,9 @@ def special_method(inner: list[Any], kind: type, special: str, operands: tuple[A
             if len(operands) > 1 and _wants_to_be_asked(type(operands[1])):
                 if f(*operands) is NotImplemented:
                     return NotImplemented
+            if special in _OF_ONE and _is_one_object(*operands):
+                a, b = _as_python_has_it(inner[0], operands[0]), operands[1]
+                return linked(inner, 1, _as_they_are, protocol, *_OF_ONE[special], a, b)
             if special in _BY_SPECIAL and all(map(_stands_for_array, operands)):
                 ufunc, swapped = _BY_SPECIAL[special]
                 numbers = tuple([_as_numpy_does(inner[0], x) for x in operands])
@@ -398,6 +401,29 @@ def special_method(inner: list[Any], kind: type, special: str, operands: tuple[A
         if y is not DECLINED:
             return y
     return run_unknown(inner[0], inner, 1, f, operands, {})
+
+
+def _is_one_object(number: Any, other: Any) -> bool:
+    """Whether the other operand of a scalar is to NumPy an object: one to which its operator leaves
+    it, with the number as Python has it, and not an array or a sequence."""
+    kind = type(other)
+    return (
+        isinstance(number, np.generic)
+        and type(number.item()) in (float, int, bool, complex)
+        and not is_number(other)
+        and any(python_method(kind, f"__{name}__") for name in REFLECTED.values())
+        and not any(hasattr(kind, name) for name in _ARRAY_LIKE)
+    )
+
+
+_ARRAY_LIKE = ("__array__", "__array_interface__", "__array_struct__", "__getitem__", "__buffer__")
+
+
+def _as_python_has_it(memory: Memory, number: Any) -> Any:
+    value = number.item()
+    if memory.level is not None:
+        memory.level.link(value, number)
+    return value
 
 
 def _wants_to_be_asked(kind: type) -> bool:
@@ -432,6 +458,7 @@ def _by_ufunc(inner: list[Any], special: str, operands: tuple[Any, ...]) -> Any:
 _BY_SPECIAL = {f"__{op.__name__}__": (f, False) for op, f in UFUNCS.items()} | {
     f"__r{op.__name__}__": (f, True) for op, f in UFUNCS.items()
 }
+_OF_ONE = {f"__{op.__name__}__": (op, op.__name__) for op in UFUNCS}
 
 
 def unary(op: Any, name: str) -> Callable[..., Any]:
