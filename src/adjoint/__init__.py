@@ -26,6 +26,7 @@ from adjoint.derivatives.jacobians import (
 )
 from adjoint.derivatives.linear import linearize
 from adjoint.derivatives.sparse import sparse_hessian, sparse_jacobian
+from adjoint.custom import custom
 from adjoint.errors import AdjointError
 from adjoint.levels.transforms import derivative, directional, jvp, pushforward
 from adjoint.looking import code, ir
@@ -40,6 +41,7 @@ __all__ = [
     "checkpoint",
     "checkpoint_loop",
     "code",
+    "custom",
     "derivative",
     "directional",
     "errors",

@@ -32,20 +32,37 @@ def stop_gradient(x: Any) -> Any:
     return x
 
 
-def hook(on_cotangent: Callable[[Any], Any], x: Any) -> Any:
+def hook(on_cotangent: Callable[..., Any], x: Any, *, name: str | None = None) -> Any:
     """`x` itself; its cotangent goes through `on_cotangent` on the way back.
+
+    In forward mode it does nothing; inside nested derivatives what it does is differentiated.
 
     Parameters
     ----------
     on_cotangent : callable
         Called with the cotangent of this use of `x`; what it returns flows on. ``None`` stands for
         a cotangent that is not there.
+    name : str, optional
+        Handed to `on_cotangent` after the cotangent, so that one function serves many variables.
 
     Examples
     --------
     >>> import adjoint as ad
     >>> ad.gradient(lambda x: ad.hook(lambda bar: 2 * bar, x) ** 2, 3.0)
     (12.0,)
+
+    Log cotangents by variable:
+
+    >>> seen = {}
+    >>> def log(bar, name):
+    ...     seen[name] = bar
+    ...     return bar
+    >>> def f(x):
+    ...     h = ad.hook(log, x * x, name="h")
+    ...     y = ad.hook(log, h * x, name="y")
+    ...     return 2.0 * y
+    >>> ad.gradient(f, 3.0), seen
+    ((54.0,), {'y': 2.0, 'h': 6.0})
     """
     return x
 
@@ -58,8 +75,9 @@ def _(memory: Memory, x: Any) -> Any:
 
 
 @structural(hook)
-def _(memory: Memory, on_cotangent: Any, x: Any) -> Any:
+def _(memory: Memory, on_cotangent: Any, x: Any, *, name: str | None = None) -> Any:
     memory.shown = True
+    on_cotangent = with_name(on_cotangent, name)
 
     def shown(bar: Any, take_it: Callable[[Any], Any]) -> Any:
         if memory.trial:
@@ -85,6 +103,18 @@ def _(memory: Memory, on_cotangent: Any, x: Any) -> Any:
 
     form, to_x = form_of(x), projector(x)
     return x, hook_back
+
+
+def with_name(on_cotangent: Callable[..., Any], name: str | None) -> Callable[..., Any]:
+    """What is called with a cotangent, for a hook that is given a name."""
+    if name is None:
+        return on_cotangent
+
+    def named(bar: Any) -> Any:
+        return on_cotangent(bar, name)
+
+    named.__name__ = name_of(on_cotangent)
+    return named
 
 
 def _of_hook(on_cotangent: Any, take_it: Callable[[Any], Any], bar: Any) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from adjoint.levels.level import Level
-from adjoint.operators import hook, stop_gradient
+from adjoint.operators import hook, stop_gradient, with_name
 from adjoint.rules.registry import entry, frule, leveled, rrule
 from adjoint.run.detach import detached
 from adjoint.run.kinds import fields_of, is_record
@@ -133,8 +133,8 @@ def _(level: Level, record: Any, slot: int, x: Any) -> Any:
 
 
 @leveled(hook)
-def _(level: Level, record: Any, slot: int, on_cotangent: Any, x: Any) -> Any:
-    return level.hooked(on_cotangent, x)
+def _(level: Level, record: Any, slot: int, on_cotangent: Any, x: Any, *, name: Any = None) -> Any:
+    return level.hooked(with_name(on_cotangent, name), x)
 
 
 def as_constant(level: Any, x: Any) -> Any:

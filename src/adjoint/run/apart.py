@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import FunctionType
+from types import FunctionType, MethodType
 from typing import Any
 
 import numpy as np
@@ -70,7 +70,7 @@ def call_apart(
 
 def _code_of(f: Any) -> Any:
     """What tells functions apart, for those that are made anew each time; ``None`` for others."""
-    f = getattr(f, "__func__", f)
+    f = f.__func__ if type(f) is MethodType else f
     return f.__code__ if type(f) is FunctionType else None
 
 
@@ -109,7 +109,7 @@ class _Before:
         if not is_unheld(memory, self._position, self._written, holder):
             return False
         memory.forget(self._position)
-        memory.forget_written(self._written, roots_in(holder[0]))
+        memory.forget_written(self._written)
         self._forget_owners()
         return True
 

@@ -6,7 +6,7 @@ import sys
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import FunctionType
+from types import FunctionType, MethodType
 from typing import Any
 
 import numpy as np
@@ -47,12 +47,14 @@ class Chance:
                 continue
             seen.add(id(value))
             if issubclass(kind, kinds):
-                yield value
+                if kind.__name__ != "SystemRandom":  # which has no state
+                    yield value
             elif hasattr(kind, "__next__"):
                 self.steps = True
             elif kind is not np.ndarray:
                 queue += contents(value, kind)
-                if kind is FunctionType and _home(value) == home:
+                if kind is FunctionType and (home is None or _home(value) == home):
+                    home = _home(value)
                     namespace = value.__globals__
                     queue += [namespace.get(name) for name in value.__code__.co_names]
 
@@ -79,9 +81,12 @@ class Chance:
                 _put(source, state)
 
 
-def _home(f: Any) -> str:
-    namespace = getattr(getattr(f, "__func__", f), "__globals__", {})
-    return str(namespace.get("__name__", "")).partition(".")[0]
+def _home(f: Any) -> str | None:
+    """The package that a function was written in."""
+    f = f.__func__ if type(f) is MethodType else f
+    if type(f) is not FunctionType:
+        return None
+    return str(f.__globals__.get("__name__", "")).partition(".")[0]
 
 
 def _kinds() -> tuple[type, ...]:

@@ -12,6 +12,7 @@ stay in step.
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections import deque
 from typing import Any, TypeVar
@@ -389,12 +390,13 @@ class Memory(Hidden):
             self.buffers[id(new)], self._lowest[id(new)] = shadow, bounds_of(new)[0]
             self.written[id(new)] = new
 
-    def forget_written(self, n: int, but: frozenset[int] | set[int] = frozenset()) -> None:
-        """Forget which arrays were written, but the first `n` and those in `but`, by identity."""
+    def forget_written(self, n: int) -> None:
+        """Forget which arrays were written, but the first `n` and those that others hold."""
         found = [self.written.popitem() for _ in range(len(self.written) - n)]
-        for place, array in reversed(found):
-            if place in but:
-                self.written[place] = array
+        for i in range(len(found) - 1, -1, -1):
+            place = found[i][0]
+            if sys.getrefcount(found[i][1]) > _BY_US:
+                self.written[place] = found[i][1]
             elif self.buffers.pop(place, None) is not None:
                 self._lowest.pop(place)
                 self.shadows.pop(("poison", place), None)
@@ -420,6 +422,15 @@ class Memory(Hidden):
         bar = shadow.copy()
         shadow[...] = 0
         return self.shadows.get(("poison", id(root)), bar)
+
+
+def _references() -> int:
+    found = [(0, object())]
+    return sys.getrefcount(found[0][1])
+
+
+_BY_US = _references()
+"""References to an array that nobody but such a list holds."""
 
 
 def changed_since(owner: Any) -> MutationError:

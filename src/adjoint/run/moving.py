@@ -51,8 +51,13 @@ _NO_RECORDS = (*_CONTAINERS, set, frozenset, np.ndarray, np.generic, float, int,
 
 
 def _slots(value: Any) -> dict[str, Any]:
-    names = slots_of(type(value))
-    return {name: getattr(value, name) for name in names if hasattr(value, name)}
+    found = {}
+    for name, slot in slots_of(type(value)).items():
+        try:
+            found[name] = slot.__get__(value)
+        except AttributeError:
+            continue
+    return found
 
 
 def roots_in(y: Any) -> set[int]:

@@ -117,7 +117,7 @@ def is_unheld(memory: Memory, start: int, n: int, holder: list[Any]) -> bool:
     entries = memory.entries()[start:]
     if not entries:
         return True
-    if any(entry[0] not in _WHERE for entry in entries):
+    if any(entry[0] not in _WHERE or type(entry[1]) is functools.partial for entry in entries):
         return False
     graph = _Graph()
     for entry in entries:
