@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from types import FunctionType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -33,8 +32,9 @@ def custom(
     f : callable
         The function.
     reverse : callable, optional
-        With the arguments of `f`; gives ``(y, back)``, where ``back(y_bar)`` gives one cotangent for
-        each positional argument, ``None`` for zero: a tuple, or of a single argument its cotangent.
+        With the arguments of `f`; gives ``(y, back)``, where ``back(y_bar)`` gives one cotangent
+        for each positional argument, ``None`` for zero: a tuple, or of a single argument its
+        cotangent.
     forward : callable, optional
         ``forward(dots, *args)`` gives ``(y, y_dot)``; `dots` has a tangent for each positional
         argument, ``None`` for zero.
@@ -42,8 +42,8 @@ def custom(
     Returns
     -------
     callable
-        Called like `f`. Its ``reverse`` and ``forward`` are decorators that give it the rules later.
-        Without `f`: a decorator.
+        Called like `f`. Its ``reverse`` and ``forward`` are decorators that give it the rules
+        later. Without `f`: a decorator.
 
     Raises
     ------
@@ -94,7 +94,7 @@ def custom(
 class _Rules:
     """The rules of one function, as they are given."""
 
-    def __init__(self, f: Callable[..., Any], customised: FunctionType) -> None:
+    def __init__(self, f: Callable[..., Any], customised: Callable[..., Any]) -> None:
         self._f, self._customised = f, customised
         self._has_reverse = False
 
@@ -128,7 +128,7 @@ class _Rules:
                 return
             if [p.name for p in own] == [p.name for p in given][skipped:]:
                 return
-        names = ", ".join([*["dots"] * skipped, *(str(p).partition(":")[0] for p in own)])
+        names = ", ".join([*["dots"] * skipped, *(p.name for p in own)])
         raise ArgumentError(
             f"the {mode} rule of '{self._name}' takes {inspect.signature(rule)}",
             hint=f"give it the parameters of '{self._name}': ({names})",
@@ -144,7 +144,12 @@ def _name_of(f: Any) -> str:
 
 
 def _reverse_of(f: Any, reverse: Rule) -> Rule:
-    """The rule with what the engine expects: a cotangent of the function first."""
+    """The rule with what the engine expects: a cotangent of the function first.
+
+    Those of arguments that were not given may be there or not.
+    """
+    kinds = [parameter.kind for parameter in inspect.signature(reverse).parameters.values()]
+    most = sum(kind in _BY_POSITION for kind in kinds)
 
     @functools.wraps(reverse, updated=())
     def rule(*args: Any, **kwargs: Any) -> Any:
@@ -160,7 +165,7 @@ def _reverse_of(f: Any, reverse: Rule) -> Rule:
             bars = back(y_bar)
             if type(bars) is not tuple and n == 1:
                 bars = (bars,)
-            if type(bars) is not tuple or len(bars) != n:
+            if type(bars) is not tuple or not n <= len(bars) <= max(n, most):
                 found = f"{len(bars)} cotangents" if type(bars) is tuple else _kind(bars)
                 raise _wrong(f, "reverse", f"{found} for {n} arguments")
             return (None, *bars)
@@ -168,6 +173,9 @@ def _reverse_of(f: Any, reverse: Rule) -> Rule:
         return y, custom_back
 
     return rule
+
+
+_BY_POSITION = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
 def _forward_of(f: Any, forward: Rule) -> Rule:

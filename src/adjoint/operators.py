@@ -6,10 +6,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from adjoint.errors import CotangentError
 from adjoint.rules.projection import projector
 from adjoint.rules.registry import structural
-from adjoint.run.accumulate import Poison, finish
+from adjoint.run.accumulate import Poison, accumulate, finish
 from adjoint.run.fitting import fitting, form_of
 from adjoint.run.kinds import by_value
 from adjoint.run.memory import Memory
@@ -99,10 +101,21 @@ def _(memory: Memory, on_cotangent: Any, x: Any, *, name: str | None = None) -> 
         return bar if type(bar) is Poison or bar is None else to_x(fitting(form, bar))
 
     def hook_back(y_bar: Any) -> tuple[Any, ...]:
+        if memory.buffers and isinstance(x, np.ndarray) and memory.is_written(x):
+            bar = accumulate(y_bar, _held(memory, x))  # it was written since
+            if bar is not None:
+                memory.add_array(x, shown(finish(bar), fitted))
+            return None, None, None
         return None, None, None if y_bar is None else shown(finish(y_bar), fitted)
 
     form, to_x = form_of(x), projector(x)
     return x, hook_back
+
+
+def _held(memory: Memory, x: np.ndarray[Any, Any]) -> Any:
+    """The cotangent of a written array, taken out of memory; ``None`` if nothing has arrived."""
+    bar = memory.take_array(x)
+    return bar if type(bar) is Poison or (bar is not None and bar.any()) else None
 
 
 def with_name(on_cotangent: Callable[..., Any], name: str | None) -> Callable[..., Any]:

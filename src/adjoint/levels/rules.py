@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from adjoint.levels.level import Level
+from adjoint.levels.level import Level, fresh
 from adjoint.operators import hook, stop_gradient, with_name
 from adjoint.rules.registry import entry, frule, leveled, rrule
 from adjoint.run.detach import detached
@@ -138,9 +138,9 @@ def _(level: Level, record: Any, slot: int, on_cotangent: Any, x: Any, *, name: 
 
 
 def as_constant(level: Any, x: Any) -> Any:
-    """Numbers of `x` as ones that the level knows nothing of; arrays in it are copies already."""
+    """Numbers of `x` as ones that no level knows anything of; arrays in it are copies already."""
     if isinstance(x, float | complex | np.inexact):
-        return level.own(x)
+        return fresh(x)
     if isinstance(x, list):
         return [as_constant(level, part) for part in x]
     if isinstance(x, tuple):

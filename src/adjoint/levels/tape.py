@@ -122,8 +122,9 @@ class Tape(Level):
         y = self._own_parts(y, (x,))
 
         def node(sweep: Sweep) -> None:
-            bar = sweep.below(on_cotangent, sweep.take(y))
-            sweep.add(x, bar)
+            bar = sweep.take(y)
+            if bar is not None:
+                sweep.add(x, sweep.below(on_cotangent, bar))
 
         self.nodes.append(node)
         return y

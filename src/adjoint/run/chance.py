@@ -1,7 +1,9 @@
-"""Random generators, which are put back where they were when something is computed once more."""
+"""What the log of writes does not put back when something is computed once more: random generators,
+and the order of dicts."""
 
 from __future__ import annotations
 
+import operator
 import sys
 from collections import deque
 from collections.abc import Iterator
@@ -11,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.run.contents import base_of
 from adjoint.run.snapshot import LEAVES, contents
 
 __all__ = ["Chance"]
@@ -21,17 +24,19 @@ _MOST = 1024
 
 class Chance:
     """The random generators that a call may use, as they are now: those of its arguments, of what
-    it captures, of the global variables that it names, and those of NumPy and Python.
+    it captures, of the global variables that it names, and those of NumPy and Python; and the order
+    of the dicts among these.
 
     Attributes
     ----------
     steps
-        Whether an iterator is among what was looked at, which can be put back by nobody.
+        Whether an iterator is among what was looked at, or else what nobody can put back.
     """
 
     def __init__(self, values: tuple[Any, ...]) -> None:
         self.steps = False
         self._states: list[tuple[Any, Any]] = []
+        self._orders: list[tuple[Any, list[Any]]] = []
         for source in (*_of_everybody(), *self._sources(values)):
             self._states.append((source, _state(source)))
 
@@ -47,11 +52,16 @@ class Chance:
                 continue
             seen.add(id(value))
             if issubclass(kind, kinds):
-                if kind.__name__ != "SystemRandom":  # which has no state
+                if kind.__module__.partition(".")[0] in ("random", "numpy"):
+                    self.steps |= kind.__name__ == "SystemRandom"
                     yield value
+                else:
+                    self.steps = True
             elif hasattr(kind, "__next__"):
                 self.steps = True
             elif kind is not np.ndarray:
+                if issubclass(kind, dict) and len(value) > 1:
+                    self._orders.append((value, [*base_of(value).__iter__(value)]))
                 queue += contents(value, kind)
                 if kind is FunctionType and (home is None or _home(value) == home):
                     home = _home(value)
@@ -68,6 +78,11 @@ class Chance:
         """Put them back."""
         for source, state in self._states:
             _put(source, state)
+        for held, keys in self._orders:
+            base = base_of(held)
+            if any(map(operator.is_not, base.__iter__(held), keys)):
+                for key in keys:
+                    base.__setitem__(held, key, base.pop(held, key))
 
     @contextmanager
     def restored(self) -> Iterator[None]:

@@ -1,0 +1,146 @@
+"""`custom`: a derivative written by hand, in every mode."""
+
+import numpy as np
+import pytest
+
+import adjoint as ad
+from tests.errors.places import raised
+
+x3 = np.array([0.3, -0.5, 1.2])
+v3 = np.array([1.0, 0.5, -2.0])
+
+
+@ad.custom
+def scaled_sine(x, k=2.0):
+    return np.sin(x) * k
+
+
+@scaled_sine.reverse
+def _(x, k=2.0):
+    def back(y_bar):
+        return y_bar * np.cos(x) * k, np.sum(y_bar * np.sin(x))
+
+    return np.sin(x) * k, back
+
+
+@ad.custom
+def product(x, y):
+    return x * x * y
+
+
+@product.forward
+def _(dots, x, y):
+    x_dot, y_dot = dots
+    dot = 0.0
+    if x_dot is not None:
+        dot = dot + 2 * x * y * x_dot
+    if y_dot is not None:
+        dot = dot + x * x * y_dot
+    return x * x * y, dot
+
+
+def test_the_value_is_that_of_the_function():
+    assert scaled_sine(0.0) == 0.0 and scaled_sine(1.0, k=3.0) == np.sin(1.0) * 3.0
+    assert scaled_sine.__name__ == "scaled_sine"
+
+
+def test_reverse_rule():
+    bars = ad.gradient(lambda x, k: scaled_sine(x, k).sum(), x3, 3.0)
+    np.testing.assert_allclose(bars[0], 3 * np.cos(x3))
+    assert bars[1] == pytest.approx(np.sin(x3).sum())
+    by_name = ad.gradient(lambda x, k: scaled_sine(x, k=k).sum(), x3, 3.0)
+    np.testing.assert_allclose(by_name[0], bars[0])
+    assert by_name[1] == bars[1]
+    np.testing.assert_allclose(
+        ad.directional(lambda x: scaled_sine(x, 3.0), x3, v3), 3 * np.cos(x3) * v3
+    )
+
+
+@pytest.mark.parametrize("way", [ad.grad, ad.derivative])
+@pytest.mark.parametrize("over", [ad.grad, ad.derivative])
+def test_second_derivatives(way, over):
+    assert over(way(lambda x: scaled_sine(x, 3.0)))(0.4) == pytest.approx(-3 * np.sin(0.4))
+    assert over(way(lambda x: product(x, 5.0)))(0.4) == pytest.approx(10.0)
+    assert over(way(lambda x: product(2.0, x) * x))(0.4) == pytest.approx(8.0)
+
+
+def test_third_derivative():
+    third = ad.derivative(ad.derivative(ad.derivative(scaled_sine)))
+    assert third(0.4) == pytest.approx(-2 * np.cos(0.4))
+
+
+def test_forward_rule_alone_serves_both_modes():
+    assert ad.gradient(product, 3.0, 2.0) == (12.0, 9.0)
+    assert ad.derivative(product)(3.0, 2.0) == 12.0
+    bars = ad.gradient(lambda x, y: (product(x, y) * v3).sum(), x3, 2 * v3)
+    np.testing.assert_allclose(bars[0], 4 * x3 * v3 * v3)
+    np.testing.assert_allclose(bars[1], x3 * x3 * v3)
+
+
+def test_the_rule_is_believed():
+    """A straight-through estimator, and a gradient that is clipped."""
+    through = ad.custom(np.round, reverse=lambda *args: (np.round(*args), lambda bar: bar))
+    assert ad.gradient(lambda x: through(x) * 3.0, 0.7) == (3.0,)
+    clipped = ad.custom(lambda x: x, reverse=lambda x: (x, lambda bar: np.clip(bar, -1.0, 1.0)))
+    for way in (ad.grad, ad.derivative):
+        assert way(lambda x: clipped(x) * 3.0)(0.7) in (1.0, 3.0)
+    assert ad.gradient(lambda x: clipped(x) * 3.0, 0.7) == (1.0,)
+
+
+def test_methods():
+    class Model:
+        def __init__(self, w):
+            self.w = w
+
+        @ad.custom
+        def apply(self, x):
+            return self.w * x
+
+        @apply.reverse
+        def _(self, x):
+            w = self.w
+            return w * x, lambda bar: ({"w": bar * x}, 10 * bar * w)
+
+    bars = ad.gradient(lambda m, x: m.apply(x), Model(2.0), 3.0)
+    assert (bars[0].w, bars[1]) == (3.0, 20.0)
+    assert ad.derivative(lambda x: Model(2.0).apply(x))(3.0) == 20.0
+
+
+def test_as_a_decorator_with_rules():
+    @ad.custom(reverse=lambda x: (x * x, lambda bar: (7 * bar,)))
+    def f(x):
+        return x * x
+
+    assert ad.gradient(f, 3.0) == (7.0,)
+
+
+# ---- errors --------------------------------------------------------------------------------------
+
+WRONG = {
+    "too many": (lambda x: (x, lambda bar: (bar, bar)), "2 cotangents for 1"),
+    "too few": (lambda x: (x, lambda bar: ()), "0 cotangents for 1"),
+    "no pair": (lambda x: x, "float instead of (y, back)"),
+    "a shape": (lambda x: (x, lambda bar: np.ones(3)), "shape (3,)"),
+}
+
+
+@pytest.mark.parametrize("rule, said", WRONG.values(), ids=WRONG)
+def test_wrong_rules(rule, said):
+    f = ad.custom(lambda x: x * 1.0, reverse=rule)
+    assert said in str(raised(ad.errors.RuleError, ad.gradient, lambda x: f(x), 1.0))
+
+
+def test_rules_with_other_parameters():
+    with pytest.raises(ad.errors.ArgumentError, match=r"\(x, k\)"):
+        scaled_sine.reverse(lambda x: None)
+    with pytest.raises(ad.errors.ArgumentError, match=r"\(dots, x, k\)"):
+        scaled_sine.forward(lambda x, k: None)
+    with pytest.raises(ad.errors.ArgumentError, match="not 3"):
+        scaled_sine.reverse(3)
+    with pytest.raises(ad.errors.ArgumentError, match="not 3"):
+        ad.custom(3)
+
+
+def test_a_forward_rule_alone_is_of_numbers_and_arrays():
+    f = ad.custom(lambda xs: xs[0], forward=lambda dots, xs: (xs[0], dots[0][0]))
+    assert "reverse rule" in str(raised(ad.errors.RuleError, ad.gradient, lambda x: f([x]), 1.0))
