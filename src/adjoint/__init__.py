@@ -9,6 +9,7 @@
 from adjoint import errors, nn, testing, value
 from adjoint.api import grad, gradient, pullback, value_and_grad, withgradient
 from adjoint.checkpoints import checkpoint, checkpoint_loop
+from adjoint.custom import custom
 from adjoint.derivatives.flat import flatten
 from adjoint.derivatives.hessians import (
     gauss_newton_product,
@@ -26,7 +27,6 @@ from adjoint.derivatives.jacobians import (
 )
 from adjoint.derivatives.linear import linearize
 from adjoint.derivatives.sparse import sparse_hessian, sparse_jacobian
-from adjoint.custom import custom
 from adjoint.errors import AdjointError
 from adjoint.levels.transforms import derivative, directional, jvp, pushforward
 from adjoint.looking import code, ir
