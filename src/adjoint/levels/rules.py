@@ -134,7 +134,8 @@ def _(level: Level, record: Any, slot: int, x: Any) -> Any:
 
 @leveled(hook)
 def _(level: Level, record: Any, slot: int, on_cotangent: Any, x: Any, *, name: Any = None) -> Any:
-    return level.hooked(with_name(on_cotangent, name), x)
+    hooked = with_name(on_cotangent, name)
+    return level.hooked(lambda bar: None if bar is None else hooked(bar), x)
 
 
 def as_constant(level: Any, x: Any) -> Any:

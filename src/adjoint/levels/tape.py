@@ -122,9 +122,8 @@ class Tape(Level):
         y = self._own_parts(y, (x,))
 
         def node(sweep: Sweep) -> None:
-            bar = sweep.take(y)
-            if bar is not None:
-                sweep.add(x, sweep.below(on_cotangent, bar))
+            bar = sweep.below(on_cotangent, sweep.take(y))
+            sweep.add(x, bar)
 
         self.nodes.append(node)
         return y
