@@ -244,6 +244,7 @@ def _of_plain(op: Any, reflected: bool) -> Callable[[Any, Any], Any]:
         return special(b, a) if reflected else special(a, b)
 
     run.__name__ = run.__qualname__ = op.__name__
+    run.__module__ = op.__module__  # what messages call it
     return run
 
 
