@@ -1,4 +1,8 @@
-"""The pullbacks of rules on a million elements, beside what one would write by hand for them."""
+"""The pullbacks of rules on a million elements, beside what one would write by hand for them.
+
+When it is called first, a pullback looks whether its slopes are all finite, unless the sweep that
+it is part of looks at what it gives in the end: it is later calls that are measured.
+"""
 
 from __future__ import annotations
 
