@@ -24,6 +24,7 @@ from adjoint.differences import (
     slope,
     widened,
 )
+from adjoint.errors import ArgumentError
 from adjoint.public import public
 from adjoint.rules.projection import is_numeric
 from adjoint.rules.registry import frule, rrule
@@ -37,7 +38,12 @@ ENTRIES = 40
 
 @public
 def check_gradient(
-    f: Callable[..., Any], *args: Any, rtol: float = 1e-6, atol: float = 1e-9, **kwargs: Any
+    f: Callable[..., Any],
+    *args: Any,
+    rtol: float = 1e-6,
+    atol: float = 1e-9,
+    modes: str | tuple[str, ...] = "reverse",
+    **kwargs: Any,
 ) -> None:
     """Check the derivative that the library computes of `f` against finite differences.
 
@@ -52,19 +58,31 @@ def check_gradient(
         The point: numbers, arrays, containers, objects. `f` must be smooth there.
     rtol, atol : float
         Tolerances for double precision; lower precision widens them.
+    modes : str or tuple of str
+        What is checked: ``"reverse"``, ``"forward"``, ``"second"`` for second derivatives by each
+        nesting of the two, several of them, or ``"all"``. Reverse mode is always checked, the
+        others at real points, in double precision.
     **kwargs
         Passed through, held constant.
 
     Raises
     ------
     AssertionError
-        Names the argument, the entry, what was expected and what came.
+        Names the mode, the argument, the entry, what was expected and what came.
 
     Examples
     --------
     >>> check_gradient(lambda x: np.sin(x) * x, np.array([1.0, 2.0]))
+    >>> check_gradient(lambda x: np.sin(x) * x, np.array([1.0, 2.0]), modes="all")
     """
     import adjoint
+    from adjoint.derivatives.checks import MODES, check_modes
+
+    chosen = MODES if modes == "all" else (modes,) if isinstance(modes, str) else tuple(modes)
+    if not set(chosen) <= set(MODES):
+        raise ArgumentError(
+            f"modes is {modes!r}", hint='give "reverse", "forward", "second", several, or "all"'
+        )
 
     plain_args = copy.deepcopy(args)
     plain = f(*plain_args, **kwargs)
@@ -78,6 +96,8 @@ def check_gradient(
     _assert_same(seen_args, plain_args, "the arguments after pullback and back")
     _assert_same(back(y_bar), bars, "the second call of back")
     _check_bars(lambda *xs: f(*xs, **kwargs), args, bars[1:], y_bar, y, rtol, atol)
+    if chosen != ("reverse",):
+        check_modes(f, args, kwargs, y_bar, chosen, rtol, atol)
 
 
 @public

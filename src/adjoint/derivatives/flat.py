@@ -15,7 +15,7 @@ from adjoint.levels.leaves import record_fields
 from adjoint.rules.registry import non_differentiable
 from adjoint.run.kinds import is_record
 
-__all__ = ["flatten"]
+__all__ = ["flatten", "places"]
 
 
 def flatten(model: Any, /) -> tuple[Any, Callable[[Any], Any]]:
@@ -164,6 +164,11 @@ def _plan(model: Any) -> _Plan:
     dtypes = [dtype for dtype in planner.dtypes if dtype is not None]
     dtype = np.result_type(*dtypes) if dtypes else np.dtype(float)
     return _Plan(root, planner.paths, planner.size, dtype.str)
+
+
+def places(model: Any) -> list[tuple[tuple[tuple[str, Any], ...], tuple[int, ...]]]:
+    """The path and the shape of each number and array, in the order of the vector."""
+    return [(path, np.shape(_found(model, path))) for path in _plan(model).paths]
 
 
 def _refuse_complex() -> None:
