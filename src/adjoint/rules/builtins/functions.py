@@ -9,6 +9,7 @@ from typing import Any
 
 from adjoint.rules.projection import REALS
 from adjoint.rules.registry import lane, non_differentiable, structural, substitute
+from adjoint.run.by_class import ByClass
 from adjoint.run.memory import Memory
 from adjoint.run.reach import COMPARED
 
@@ -170,6 +171,9 @@ class _Missing:
     """No default was given."""
 
 
+_is_of_plain_numbers = ByClass(lambda kind: issubclass(kind, float | int) and not COMPARED.of(kind))
+
+
 def _best(name: str, best: Any, better: Any) -> None:
     """``min`` and ``max``: equal numbers share the derivative (design, section 5); with a key the
     first one has it."""
@@ -179,7 +183,7 @@ def _best(name: str, best: Any, better: Any) -> None:
         if (
             options
             or type(xs) not in (list, tuple)
-            or not all(isinstance(x, float | int) and not COMPARED.of(type(x)) for x in xs)
+            or not all(map(_is_of_plain_numbers, {*map(type, xs)}))
         ):
             return NotImplemented
         y = best(xs)
