@@ -600,6 +600,16 @@ def test_what_is_written_has_no_derivative_but_what_went_in(f):
     ad.testing.check_gradient(f, 1.3)
 
 
+@pytest.mark.parametrize("f", [packs_again_and_again, reads_before_it_is_packed])
+def test_levels_undo_what_is_written(f):
+    def slope(x):
+        return ad.pushforward(f, (x,), (1.0,))[1]
+
+    second = (ad.gradient(f, 1.3 + 1e-5)[0] - ad.gradient(f, 1.3 - 1e-5)[0]) / 2e-5
+    assert ad.gradient(slope, 1.3)[0] == pytest.approx(second)
+    assert ad.pushforward(slope, (1.3,), (1.0,))[1] == pytest.approx(second)
+
+
 # ---- arrays of objects ---------------------------------------------------------------------------
 
 

@@ -11,6 +11,8 @@ import numpy as np
 from adjoint.levels.level import Level
 from adjoint.run.iterator import Iterator
 from adjoint.run.kinds import by_value
+from adjoint.run.memory import Memory
+from adjoint.run.swaps import put
 from adjoint.run.unknown import needed, reached, region_of
 from adjoint.run.unseen import run_checked
 from adjoint.run.views import root_of
@@ -33,7 +35,11 @@ def run_unknown(
     owner = None if isinstance(owner, type | ModuleType) else owner
     region = region_of(memory, f, (owner, *inputs))
     given = (*inputs, owner)
-    y, changes = run_checked(memory, f, region, args, kwargs, () if trusted else given)
+    log = Memory()  # levels undo in their own way what is written
+    y, changes = run_checked(log, f, region, args, kwargs, () if trusted else given)
+    memory.handed += log.handed
+    for x, saved in changes.overwritten:
+        _write_again(level, x, saved)
     values = list(reached((f, *given)))
     roots = {
         id(root_of(x))
@@ -57,6 +63,14 @@ def run_unknown(
                     continue  # it is what went in, or looks at it
                 one.spoil(value, error)
     return y
+
+
+def _write_again(level: Level, x: np.ndarray[Any, Any], saved: Any) -> None:
+    """Let all levels know that an array, which held what is `saved`, was written to."""
+    level.memory.mark_written(x)
+    made = x.copy()
+    put(x, ..., saved)
+    level.write(x, ..., made)
 
 
 def hides(level: Level, value: Any) -> bool:

@@ -181,15 +181,18 @@ class Changes:
         Where in the log they begin; ``None`` if there are none.
     writes
         The arrays, by identity, that it has written to, or may have: by what was there.
+    overwritten
+        The arrays that have changed, with what they held.
     kept
         The lists and dicts that got new numbers.
     """
 
-    __slots__ = ("kept", "position", "writes")
+    __slots__ = ("kept", "overwritten", "position", "writes")
 
     def __init__(self) -> None:
         self.position: int | None = None
         self.writes: set[int] = set()
+        self.overwritten: list[tuple[Any, Any]] = []
         self.kept: list[Kept] = []
 
     def undo(self, memory: Memory) -> Any:
@@ -215,6 +218,7 @@ def _log_changes(memory: Memory, f: Any, given: tuple[Any, ...], before: list[An
             changes.kept.append(kept)
         elif _is_of_numbers(value) and value.shape == saved.shape:
             memory.note(swap_contents, np.asarray(value), saved)
+            changes.overwritten.append((np.asarray(value), saved))
             changes.writes.add(id(value))
         else:
             raise _changed(f, value)
