@@ -127,11 +127,11 @@ def _takes_up(op: Any, a: Any, b: Any) -> bool:
 def _by_override(record: list[Any], slot: int, op: Any, *operands: Any) -> Any:
     from adjoint.run.overrides import ufunc_override  # it needs the calls, which need this
 
-    ufunc = UFUNCS[op] if len(operands) == 2 else _OF_ONE[op]
+    ufunc = UFUNCS[op] if len(operands) == 2 else _UNARY_UFUNCS[op]
     return ufunc_override(record, slot, ufunc, "__call__", operands, {})
 
 
-_OF_ONE: dict[Any, Any] = {
+_UNARY_UFUNCS: dict[Any, Any] = {
     operator.neg: np.negative,
     operator.pos: np.positive,
     operator.invert: np.invert,
@@ -225,7 +225,7 @@ def base_unary(op: Any, special: str) -> Callable[..., Any]:
         rules = lookup(op)
         if rules is None or not is_number(a):
             return NotImplemented
-        if op in _OF_ONE and has_ufuncs(a):
+        if op in _UNARY_UFUNCS and has_ufuncs(a):
             return _by_override(record, slot, op, a)
         f = of_arrays if isinstance(a, ndarray) and type(a) is not ndarray else op
         y = run_closure_rules(record, slot, f, rules, (plain_on(record[0], a),), {})
