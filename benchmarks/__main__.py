@@ -11,7 +11,7 @@ import numpy as np
 
 from benchmarks.harness import Line, keep_memory, measure
 
-MODULES = ("scalar", "small_arrays", "large", "families", "growth", "lowering")
+MODULES = ("scalar", "small_arrays", "large", "families", "growth", "lowering", "checkpoint")
 
 
 def main(names: list[str]) -> int:

@@ -79,7 +79,7 @@ def _(level: Any, record: list[Any], slot: int, f: Any, *args: Any, **kwargs: An
 # ---- loops ---------------------------------------------------------------------------------------
 
 
-TOGETHER = 32
+TOGETHER = 48
 """Steps of which a sweep keeps all values at a time: about as much as that many snapshots."""
 
 
@@ -90,7 +90,7 @@ def checkpoint_loop(
 
     Of the states only `snapshots` are kept at a time. The steps between are made again when the
     sweep needs them, in the order that makes the fewest (Griewank and Walther): with s snapshots
-    and r repetitions of each step a loop of (s + r)! / (s! r!) times 32 steps.
+    and r repetitions of each step a loop of (s + r)! / (s! r!) times 48 steps.
 
     Parameters
     ----------

@@ -286,6 +286,27 @@ def test_exceptions_that_are_caught():
     assert ad.gradient(f, 2.0) == (12.0,)
 
 
+def test_exceptions_inside_a_checkpoint():
+    @ad.checkpoint
+    def fails(x, held):
+        held.append(x * x)
+        if len(held) > 1:
+            raise ValueError
+
+    @ad.checkpoint
+    def outer(x):
+        held = []
+        try:
+            fails(x, held)
+            fails(x * 2.0, held)
+        except ValueError:
+            pass
+        return held[0] * held[1]
+
+    assert ad.gradient(outer, 2.0)[0] == pytest.approx(16 * 8.0)
+    assert ad.gradient(lambda x: outer(outer(x)), 1.0)[0] == pytest.approx(16 * 4.0**4 * 4.0)
+
+
 def test_iterators_are_not_stepped_twice():
     @ad.checkpoint
     def takes(xs):

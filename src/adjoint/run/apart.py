@@ -50,10 +50,18 @@ def call_apart(
     if chance is None:
         return call_keywords(inner, 1, f, args, kwargs)
     before = _Before(memory)
-    holder = [call_keywords(inner, 1, f, args, kwargs)]
-    if not before.is_as_it_was() or not can_move(holder[0]):
-        kept[place] = codes
-        return holder[0]
+    if memory.owners is not None:
+        # The same call was made before, inside another one, and has left nothing behind.
+        holder = [f(*args, **kwargs)]
+    else:
+        try:
+            holder = [call_keywords(inner, 1, f, args, kwargs)]
+        except BaseException:
+            kept[place] = codes  # what it did before the exception counts
+            raise
+        if not before.is_as_it_was() or not can_move(holder[0]):
+            kept[place] = codes
+            return holder[0]
     inner[1] = None
     chance.keep_used()
     if before.let_go(holder):
