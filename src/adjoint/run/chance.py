@@ -38,7 +38,10 @@ class Chance:
         self._states: list[tuple[Any, Any]] = []
         self._orders: list[tuple[Any, list[Any]]] = []
         for source in (*_of_everybody(), *self._sources(values)):
-            self._states.append((source, _state(source)))
+            try:
+                self._states.append((source, _state(source)))
+            except AttributeError:  # it is being made
+                self.steps = True
 
     def _sources(self, values: tuple[Any, ...]) -> Iterator[Any]:
         kinds = _kinds()

@@ -40,6 +40,8 @@ def can_move(y: Any) -> bool:
             stack += value.values()
         elif kind in (list, tuple) or (issubclass(kind, tuple) and hasattr(kind, "_fields")):
             stack += value
+        elif is_record(value) and "<locals>" in kind.__qualname__:
+            return False  # its class may be made anew, too
         elif is_record(value) and not is_partly_c(kind) and not issubclass(kind, _NO_RECORDS):
             stack += [*(fields_of(value) or {}).values(), *_slots(value).values()]
         else:
