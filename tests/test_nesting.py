@@ -239,3 +239,55 @@ def test_threads_do_not_share_levels():
 
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(one, map(float, range(64)))) == [float(t) for t in range(64)]
+
+
+# ---- arrays that the function knows otherwise ------------------------------------------------------
+
+POINT = np.array([0.3, -1.2, 2.0])
+
+
+def test_the_captured_argument_is_a_constant():
+    """∇ of |x − x₀|² at x₀, and its Hessian, where the function knows the array x₀ too."""
+    ones = np.ones(3)
+    assert ad.pushforward(lambda x: np.sum(x * POINT), (POINT,), (ones,))[1] == np.sum(POINT)
+
+    def curvature(v):
+        def gradient(x):
+            return ad.gradient(lambda z: np.sum((z - POINT) ** 2), x)[0]
+
+        return ad.pushforward(gradient, (POINT,), (v,))[1]
+
+    np.testing.assert_array_equal(curvature(ones), 2 * ones)
+
+
+def test_the_outer_array_is_a_constant_inside():
+    def f(x):
+        def g(z):
+            z = z.copy()
+            z[0] = x[1] * z[1]
+            return np.sum(z * z * x)
+
+        return ad.gradient(g, x)[0]
+
+    v, h = np.array([1.0, 2.0, 3.0]), 1e-6
+    expected = (f(POINT + h * v) - f(POINT - h * v)) / (2 * h)
+    np.testing.assert_allclose(ad.pushforward(f, (POINT,), (v,))[1], expected, rtol=1e-8)
+    bars = [ad.gradient(lambda x, i=i: f(x)[i], POINT)[0] @ v for i in range(3)]
+    np.testing.assert_allclose(bars, expected, rtol=1e-8)
+
+
+def test_what_is_written_is_seen_under_every_name():
+    point = POINT.copy()
+
+    def f(x):
+        x[0] = 2 * x[1]
+        return np.sum(point * point)
+
+    y, y_dot = ad.pushforward(f, (point,), (np.array([1.0, 2.0, 3.0]),))
+    assert y == pytest.approx(4 * 1.44 + 1.44 + 4)
+    assert y_dot == pytest.approx(10 * POINT[1] * 2 + 2 * POINT[2] * 3)
+    assert point[0] == 2 * point[1]
+
+
+def test_an_argument_that_is_returned_is_the_callers():
+    assert ad.pushforward(lambda x: x, (POINT,), (np.ones(3),))[0] is POINT

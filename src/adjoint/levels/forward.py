@@ -28,6 +28,7 @@ from adjoint.rules.slopes import Slopes
 from adjoint.rules.tangents import filled
 from adjoint.run.accumulate import Poison
 from adjoint.run.dispatch import DECLINED
+from adjoint.run.memory import refused
 from adjoint.run.seal import PLAIN
 from adjoint.run.views import names_twice, places_of, root_of
 
@@ -47,7 +48,7 @@ class Forward(Level):
     def __init__(self, outer: Level | None) -> None:
         super().__init__(outer)
         self._numbers: dict[int, tuple[Any, Any]] = {}
-        self._mirrors = Mirrors()
+        self._mirrors = Mirrors(self.same)
         self._limit = MANY
 
     # ---- what is known ---------------------------------------------------------------------------
@@ -125,12 +126,19 @@ class Forward(Level):
 
     def _mirror(self, y: Any, dot: Any) -> None:
         """Begin to know the memory that `y` looks at."""
-        root = root_of(y)
+        root = self.same.of(root_of(y))
         mirror = self._mirrors.make(root)
         if type(dot) is Poison:
             mirror.poison = dot
         else:
             set_mirror(self, mirror.of(y, root), dot)
+
+    def merge(self, roots: list[Any]) -> None:
+        if sum(self._mirrors.find(root) is not None for root in roots) > 1:
+            raise refused(
+                "an array is written that is given twice, under two names, with two tangents",
+                "give the tangent once, and None at the other place",
+            )
 
     def take_over(self, new: Any, old: Any) -> None:
         self.bind(new, self.tangent(old))
@@ -282,6 +290,7 @@ class Forward(Level):
         return self.bind(y, self.below(operator.getitem, dot, index))
 
     def write(self, x: Any, index: Any, value: Any) -> None:
+        self.touch(x)
         dot = self.tangent(value)
         mirrored = self._mirrors.of(x)
         if dot is None and mirrored is None:

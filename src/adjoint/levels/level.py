@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.levels.memory import LevelMemory
+from adjoint.levels.mirror import Same
 from adjoint.rules.registry import Rules, entry
 from adjoint.run.arrays import refuse_objects
 from adjoint.run.dispatch import DECLINED, call_keywords
@@ -28,6 +29,7 @@ from adjoint.run.hidden import Hidden
 from adjoint.run.kinds import by_value
 from adjoint.run.memory import refuse_names_twice
 from adjoint.run.unknown import reached
+from adjoint.run.views import names_of, root_of
 
 __all__ = ["Level", "current", "entered", "fresh", "operate_on", "write_on"]
 
@@ -65,6 +67,8 @@ class Level(Hidden):
     def __init__(self, outer: Level | None) -> None:
         self.outer = outer
         self.memory = LevelMemory(self)
+        self.same = Same()
+        self._twins: dict[int, list[tuple[Any, list[Any]]]] = {}
 
     # ---- running ---------------------------------------------------------------------------------
 
@@ -156,6 +160,29 @@ class Level(Hidden):
         while level is not None:
             yield level
             level = level.outer
+
+    def twin(self, made: Any, root: Any) -> None:
+        """Note that `made` stands for `root` here, as the variable that is differentiated in; to
+        the levels below it is the same."""
+        names = names_of(root)
+        self._twins.setdefault(id(names[-1]), []).append((made, names))
+        if self.outer is not None:
+            for level in self.outer.down():
+                level.same.join(made, root)
+
+    def touch(self, x: np.ndarray[Any, Any]) -> None:
+        """Note that the memory of `x` is written: what it holds from now on is the same under any
+        name."""
+        if self._twins:
+            found = self._twins.pop(id(names_of(root_of(x))[-1]), [])
+            self.merge([made for made, _ in found])
+            for made, names in found:
+                for name in (made, *names):
+                    if name is not found[0][0]:
+                        self.same.join(name, found[0][0])
+
+    def merge(self, roots: list[Any]) -> None:
+        """Note that variables that were told apart are one from now on."""
 
     def link(self, new: Any, old: Any) -> None:
         """Note that `new` was made of `old`, without a rule, and is equal to it."""

@@ -12,7 +12,7 @@ from adjoint.run.accumulate import Poison
 from adjoint.run.memory import missing
 from adjoint.run.views import address_of, bounds_of, is_seen_as_stored, root_of
 
-__all__ = ["Mirror", "Mirrors", "flat_of"]
+__all__ = ["Mirror", "Mirrors", "Same", "flat_of"]
 
 
 class Mirror:
@@ -60,33 +60,57 @@ def flat_of(part: Any) -> Any:
     return part.base.view(part.dtype)
 
 
+class Same:
+    """Arrays that are one memory under two names."""
+
+    __slots__ = ("_of",)
+
+    def __init__(self) -> None:
+        self._of: dict[int, tuple[Any, Any]] = {}
+
+    def join(self, new: Any, old: Any) -> None:
+        """From now on what is known of `old` is known of `new`, too: both own their memory."""
+        new, old = self.of(new), self.of(old)
+        if new is not old:
+            of, key = self._of, id(new)
+            of[key] = weakref(new, lambda _: of.pop(key, None)), old
+
+    def of(self, root: Any) -> Any:
+        """The array under whose identity the memory of `root` is known."""
+        while self._of and (found := self._of.get(id(root))) is not None:
+            root = found[1]
+        return root
+
+
 class Mirrors:
     """The mirrors of some arrays, which live as long as these do."""
 
-    __slots__ = ("_by_root",)
+    __slots__ = ("_by_root", "_same")
 
-    def __init__(self) -> None:
+    def __init__(self, same: Same) -> None:
         self._by_root: dict[int, Mirror] = {}
+        self._same = same
 
     def of(self, x: Any) -> Any:
         """What stands beside `x`; ``None`` if nothing does."""
         if not self._by_root:
             return None
-        root = x if x.base is None else root_of(x)
+        root = self._same.of(x if x.base is None else root_of(x))
         mirror = self._by_root.get(id(root))
         return None if mirror is None else mirror.of(x, root)
 
     def find(self, root: Any) -> Mirror | None:
         """The mirror of an array that owns its memory."""
-        return self._by_root.get(id(root))
+        return self._by_root.get(id(self._same.of(root)))
 
     def make(self, root: Any) -> Mirror:
         """A mirror of zeros."""
+        root = self._same.of(root)
         by_root, key = self._by_root, id(root)
         mirror = by_root[key] = Mirror(root, weakref(root, lambda _: by_root.pop(key, None)))
         return mirror
 
     def made(self, x: Any) -> Any:
         """What stands beside `x`, made if need be."""
-        root = root_of(x)
+        root = self._same.of(root_of(x))
         return (self._by_root.get(id(root)) or self.make(root)).of(x, root)

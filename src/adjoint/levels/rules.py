@@ -13,24 +13,24 @@ from adjoint.rules.registry import entry, frule, leveled, rrule
 from adjoint.run.detach import detached
 from adjoint.run.kinds import fields_of, is_record
 
-__all__: list[str] = []
+__all__ = ["as_constant", "greatest", "least", "total"]
 
 
 # ---- sum, min, max of numbers --------------------------------------------------------------------
 
 
-def _total(xs: Any, start: Any) -> Any:
+def total(xs: Any, start: Any) -> Any:
     """``sum`` of numbers, as Python adds them."""
     return sum(xs, start)
 
 
-@rrule.register(_total, trusted=True)
+@rrule.register(total, trusted=True)
 def _(xs: Any, start: Any) -> Any:
     n = len(xs)
     return sum(xs, start), lambda y_bar: (None, [y_bar] * n, y_bar)
 
 
-@frule.register(_total, trusted=True)
+@frule.register(total, trusted=True)
 def _(dots: Any, xs: Any, start: Any) -> Any:
     parts = [dot for dot in (*(dots[0] or ()), dots[1]) if dot is not None]
     y_dot = parts[0]
@@ -50,11 +50,11 @@ def _(level: Level, record: Any, slot: int, xs: Any, start: Any = 0) -> Any:
         return NotImplemented
     if not any(map(level.is_active, xs)) and not level.is_active(start):
         return level.below(sum, xs, start)
-    return level.operate(_total, entry(_total), list(xs), start)
+    return level.operate(total, entry(total), list(xs), start)
 
 
-def _best(best: Any) -> None:
-    """``min`` and ``max``: equal numbers share the derivative."""
+def _best(best: Any) -> Any:
+    """``min`` or ``max`` of a list of numbers: equal ones share the derivative."""
 
     def chosen(xs: Any) -> Any:
         return best(xs)
@@ -88,9 +88,10 @@ def _best(best: Any) -> None:
             return NotImplemented
         return level.operate(chosen, entry(chosen), list(xs))
 
+    return chosen
 
-_best(min)
-_best(max)
+
+least, greatest = _best(min), _best(max)
 
 
 # ---- arrays --------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from types import FunctionType, MethodType
 from typing import Any
@@ -20,6 +20,7 @@ from adjoint.errors import ArgumentError
 from adjoint.levels.level import Level, fresh
 from adjoint.run.hidden import Hidden
 from adjoint.run.kinds import fields_of, is_record, slots_of
+from adjoint.run.views import part_of, root_of, twin_of
 
 __all__ = ["Seeds"]
 
@@ -30,12 +31,18 @@ _lock = threading.RLock()
 class Seeds:
     """The arguments of one run; a context manager around it.
 
+    `twins` says whether arrays are told from the same arrays that the function knows otherwise.
     ``bind(value, dot)`` notes the tangent, or that a value is differentiated in, and returns the
     value or one of its own.
     """
 
-    def __init__(self, level: Level, bind: Callable[[Any, Any], Any]) -> None:
+    def __init__(
+        self, level: Level, bind: Callable[[Any, Any], Any], *, twins: bool = True
+    ) -> None:
         self._level, self._bind = level, bind
+        self._twins: Any = {} if twins else None
+        self._originals: dict[int, tuple[Any, Any]] = {}
+        self._aliased: dict[int, tuple[Any, Any]] = {}
         self._exchanged: list[tuple[Callable[[], Any], Callable[[Any], None], Any, Any]] = []
         self._locked = False
         self._seen: dict[int, Any] = {}
@@ -55,6 +62,11 @@ class Seeds:
                 write(old)
         if self._locked:
             _lock.release()
+
+    def _lock(self) -> None:
+        if not self._locked:
+            _lock.acquire()
+            self._locked = True
 
     def real(self, value: Any) -> Any:
         """`own` of an argument that is differentiated in: an integer counts as a real number."""
@@ -100,7 +112,78 @@ class Seeds:
                 f"an array of dtype {value.dtype} cannot be differentiated",
                 hint="give an array of floats, or a list",
             )
-        return self._bind(value, dot)
+        return self._bind(self._twin(value) if self._twins is not None else value, dot)
+
+    def _twin(self, value: Any) -> Any:
+        """The same memory as another array: the function may know the array by other ways, and
+        there it is a constant."""
+        if type(value) is not np.ndarray:
+            return value
+        root, twins = root_of(value), self._twins
+        if id(root) not in twins:
+            twins[id(root)] = made = twin_of(root)
+            if made is not None:
+                self._level.twin(made, root)
+        twin = twins[id(root)]
+        if twin is None:
+            return value
+        part = part_of(twin, root, value)
+        if not value.flags.writeable:
+            part.flags.writeable = False
+        self._originals[id(part)] = part, value
+        return part
+
+    def aliased(self, value: Any) -> Any:
+        """`value` with the arrays of it that are differentiated in at another place."""
+        if not self._twins:
+            return value
+        if isinstance(value, np.ndarray):
+            known = self._twins.get(id(root_of(value))) is not None
+            return self._twin(value) if known and id(value) not in self._originals else value
+        if type(value) in (float, complex, int, bool, str, type(None)) or isinstance(value, Hidden):
+            return value
+        if id(value) in self._aliased:
+            return self._aliased[id(value)][1]
+        self._aliased[id(value)] = value, value
+        if isinstance(value, tuple):
+            parts = [self.aliased(part) for part in value]
+            if any(new is not old for new, old in zip(parts, value, strict=True)):
+                made = type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+                self._aliased[id(value)] = value, made
+            return self._aliased[id(value)][1]
+        for read, write in self._slots_of(value):
+            old = read()
+            new = self.aliased(old)
+            if new is not old:
+                self._lock()
+                write(new)
+                self._exchanged.append((read, write, old, new))
+        return value
+
+    def _slots_of(self, value: Any) -> Iterator[tuple[Callable[[], Any], Callable[[Any], None]]]:
+        """Where the parts of a container or an object stand."""
+        if isinstance(value, list | deque | dict):
+            keys = list(value) if isinstance(value, dict) else range(len(value))
+            for key in keys:
+                yield partial(value.__getitem__, key), partial(value.__setitem__, key)
+        elif isinstance(value, FunctionType):
+            for cell in value.__closure__ or ():
+                if _is_filled(cell):
+                    yield partial(getattr, cell, "cell_contents"), partial(_fill, cell)
+        elif isinstance(value, MethodType):
+            self.aliased(value.__self__)
+        elif is_record(value):
+            fields = fields_of(value) or {}
+            for name in list(fields):
+                yield partial(fields.__getitem__, name), partial(fields.__setitem__, name)
+            for name in _slots(value):
+                slot = slots_of(type(value))[name]
+                yield partial(_get_slot, slot, value, name), partial(_set_slot, slot, value, name)
+
+    def original(self, y: Any) -> Any:
+        """The caller's own array, if the function has returned one of the arguments."""
+        found = self._originals.get(id(y))
+        return y if found is None else found[1]
 
     def _tuple(self, value: Any, dot: Any) -> Any:
         dots = _parts_of(value, dot, len(value))
@@ -160,14 +243,24 @@ class Seeds:
         if dot is None:
             return
         old = read(key)
-        if not self._locked and not isinstance(old, np.ndarray):
-            _lock.acquire()
-            self._locked = True
-            old = read(key)
+        self._lock()
+        old = read(key)
         new = self.own(old, dot)
         if new is not old:
             write(key, new)
             self._exchanged.append((lambda: read(key), lambda x: write(key, x), old, new))
+
+
+def _is_filled(cell: Any) -> bool:
+    try:
+        cell.cell_contents  # noqa: B018
+    except ValueError:
+        return False
+    return True
+
+
+def _fill(cell: Any, new: Any) -> None:
+    cell.cell_contents = new
 
 
 def _get_slot(slot: Any, owner: Any, _: str) -> Any:

@@ -29,7 +29,7 @@ from adjoint.run.dispatch import DECLINED
 from adjoint.run.hidden import Hidden
 from adjoint.run.seal import PLAIN
 from adjoint.run.swaps import writable
-from adjoint.run.views import is_fancy, names_twice, places_of, root_of
+from adjoint.run.views import is_fancy, names_of, names_twice, places_of, root_of
 
 __all__ = ["Tape"]
 
@@ -55,7 +55,7 @@ class Tape(Level):
 
     def is_active(self, value: Any) -> bool:
         if isinstance(value, ndarray):
-            return bool(self._roots) and id(root_of(value)) in self._roots
+            return bool(self._roots) and id(self.same.of(root_of(value))) in self._roots
         return id(value) in self._numbers
 
     def _depends(self, arg: Any) -> bool:
@@ -71,7 +71,7 @@ class Tape(Level):
             return y
         if isinstance(y, ndarray):
             if y.dtype.kind in "fc":
-                root = root_of(y)
+                root = self.same.of(root_of(y))
                 self._roots[id(root)] = root
             return y
         if not isinstance(y, float | complex | np.inexact):
@@ -258,6 +258,7 @@ class Tape(Level):
         return y
 
     def write(self, x: Any, index: Any, value: Any) -> None:
+        self.touch(x)
         depends = self._depends(value)
         index = _kept_index(index)
         saved = self.below(np.array, self.below(operator.getitem, x, index))
@@ -277,7 +278,7 @@ class Tape(Level):
 
         entry = [saved]
         self.below_write(x, index, value)
-        if id(root_of(x)) in self._given:
+        if self._given and any(id(name) in self._given for name in names_of(root_of(x))):
             self._writes += 1
         self.nodes.append(node)
 
@@ -314,7 +315,7 @@ class Sweep(Hidden):
         self.touched = False
         """Whether anything was added."""
         self._numbers: dict[int, Any] = {}
-        self._mirrors = Mirrors()
+        self._mirrors = Mirrors(tape.same)
         self._exchanged: list[tuple[Any, Any, list[Any]]] = []
 
     def below(self, f: Callable[..., Any], /, *args: Any) -> Any:

@@ -74,8 +74,9 @@ def pushforward(
     level = Forward(current.level)
     with session, entered(level), Seeds(level, level.seed) as seeds:
         own = [seeds.own(arg, dot) for arg, dot in zip(args, tangents, strict=True)]
+        own = [seeds.aliased(arg) for arg in own]
         y = level.run(f, *own, **kwargs)
-        return y, read_tangent(level, y)
+        return seeds.original(y), read_tangent(level, y)
 
 
 def jvp(

@@ -20,10 +20,13 @@ __all__ = [
     "bounds_of",
     "is_fancy",
     "is_seen_as_stored",
+    "names_of",
     "names_twice",
     "owner_of",
     "places_of",
+    "part_of",
     "root_of",
+    "twin_of",
 ]
 
 Array = np.ndarray[Any, Any]
@@ -57,7 +60,53 @@ def owner_of(array: Array) -> str | None:
     does."""
     base: Any = root_of(array).base
     base = base.obj if type(base) is memoryview else base
-    return None if base is None else type(base).__name__
+    return None if base is None or type(base) is Twin else type(base).__name__
+
+
+class Twin:
+    """Stands between an array and another one of the same memory, which counts as one of its own:
+    as the root of its views."""
+
+    __slots__ = ("_array",)
+
+    def __init__(self, array: Array) -> None:
+        self._array = array
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        return self._array.__array_interface__
+
+
+def twin_of(root: Array) -> Array | None:
+    """Another array of the memory of `root`; ``None`` where there can be none whose parts can be
+    named."""
+    base: Any = root.base
+    if type(base) not in (type(None), Twin) or not root.size or type(root) is not np.ndarray:
+        return None
+    if not (root.flags.c_contiguous or root.flags.f_contiguous):
+        return None
+    made = np.asarray(Twin(root))
+    same = made.dtype == root.dtype and address_of(made) == address_of(root)
+    return made if same and made.strides == root.strides else None
+
+
+def names_of(root: Array) -> list[Array]:
+    """The arrays that own the memory of `root`: itself, what it is the twin of, and so on to the
+    one that it really belongs to."""
+    names, base = [root], root.base  # type: list[Array], Any
+    while type(base) is Twin:
+        names.append(base._array)
+        base = base._array.base
+    return names
+
+
+def part_of(twin: Array, root: Array, array: Array) -> Array:
+    """What `array`, a view of `root`, is of its twin."""
+    if array is root:
+        return twin
+    whole = twin if twin.flags.c_contiguous else twin.T
+    offset = address_of(array) - address_of(root)
+    return np.ndarray(array.shape, array.dtype, whole, offset, array.strides)
 
 
 def is_seen_as_stored(array: Array, root: Array) -> bool:
