@@ -297,3 +297,39 @@ def test_a_pullback_over_nested_derivatives_is_called_again():
     for _ in range(3):
         for i, unit in enumerate(np.eye(3)):
             np.testing.assert_allclose(back(unit)[1], -np.cos(X[i]) * X[i] * unit)
+
+
+def test_functions_that_overwrite_their_argument():
+    def f(x):
+        x *= 2.0
+        return np.sum(x**3)
+
+    x = X.copy()
+    for mode in MODES:
+        np.testing.assert_allclose(ad.hessian(f, x, mode=mode), np.diag(48 * X))
+    np.testing.assert_allclose(ad.hvp(f, x, np.ones(3)), 48 * X)
+    np.testing.assert_allclose(ad.vhp(f, X.copy(), np.ones(3)), 48 * X)
+    np.testing.assert_allclose(ad.hessian_diagonal(f, x), 48 * X)
+    np.testing.assert_allclose(ad.sparse_hessian(f, x).toarray(), np.diag(48 * X))
+    np.testing.assert_array_equal(x, X)
+    found = ad.gauss_newton_product(lambda x: np.multiply(x, x, out=x), x, np.ones(3))
+    np.testing.assert_allclose(found, 4 * X**2)
+
+    def kept(xs):
+        xs[0] = xs[0] * 2.0
+        return xs[0]
+
+    with pytest.raises(ad.errors.ArgumentError, match="no Gauss-Newton product"):
+        ad.gauss_newton_product(kept, [1.0], [1.0])
+
+
+def test_what_a_function_keeps_is_changed_once():
+    total = np.zeros(1)
+
+    def f(x):
+        total[0] += 1.0
+        return np.repeat(x, 60) * total[0]
+
+    found = ad.jacobian(f, np.array([1.0, 2.0]))
+    assert total[0] == 1.0
+    np.testing.assert_array_equal(found, np.repeat(np.eye(2), 60, axis=0))

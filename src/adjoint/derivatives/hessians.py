@@ -10,7 +10,7 @@ import numpy as np
 from adjoint.api import pullback, value_and_grad
 from adjoint.derivatives.assembly import apart, entry, from_entries, on_level
 from adjoint.derivatives.form import Form
-from adjoint.derivatives.jacobians import checked, computed, units
+from adjoint.derivatives.jacobians import checked, computed, unchanged, units
 from adjoint.derivatives.selection import Argnums, select
 from adjoint.errors import ArgumentError
 from adjoint.levels.transforms import pushforward
@@ -89,7 +89,7 @@ def hessian(
     def first(*xs: Any) -> tuple[Any, Any]:
         full = list(chosen.args)
         for place, x in zip(places, xs, strict=True):
-            full[place] = x
+            full[place] = on_level(apart, x)  # which `f` may overwrite
         value, bars = slope(*full, **chosen.kwargs)
         return bars, value[1] if has_aux else None
 
@@ -113,7 +113,7 @@ def _slope(f: Callable[..., Any], kwargs: dict[str, Any]) -> Callable[[Any], Any
     of_both = value_and_grad(f)
 
     def slope(x: Any) -> Any:
-        return of_both(x, **kwargs)[1]
+        return of_both(on_level(apart, x), **kwargs)[1]  # `f` may overwrite it
 
     slope.__name__ = getattr(f, "__name__", type(f).__name__)
     return slope
@@ -177,7 +177,7 @@ def vhp(f: Callable[..., Any], x: Any, v: Any, /, **kwargs: Any) -> Any:
     v = form.build([on_level(apart, leaf) for leaf in form.leaves])
 
     def along(x: Any) -> Any:
-        return pushforward(f, (x,), (v,), **kwargs)[1]
+        return pushforward(f, (on_level(apart, x),), (v,), **kwargs)[1]
 
     along.__name__ = getattr(f, "__name__", type(f).__name__)
     return value_and_grad(along)(_real(x))[1]
@@ -258,7 +258,13 @@ def gauss_newton_product(
     array([ 4., 36.])
     """
     x = _real(x)
-    y, y_dot = pushforward(f, (x,), (v,), **kwargs)
+    before = [np.array(leaf) for leaf in Form(x).leaves]
+    y, y_dot = pushforward(f, (on_level(apart, x),), (v,), **kwargs)
     bar = y_dot if loss is None else hvp(loss, y, y_dot)
-    _, back = pullback(f, x, **kwargs)
+    if not all(map(unchanged, Form(x).leaves, before)):
+        raise ArgumentError(
+            "a function that changes what its argument holds has no Gauss-Newton product",
+            hint="let it write into copies",
+        )
+    _, back = pullback(f, on_level(apart, x), **kwargs)
     return filled(x, back(bar)[1])

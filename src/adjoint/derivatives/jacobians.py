@@ -21,11 +21,12 @@ __all__ = [
     "jacobian",
     "jacobian_forward",
     "jacobian_reverse",
+    "unchanged",
     "units",
     "value_and_jacobian",
 ]
 
-FAVOUR = 4
+FAVOUR = 6
 """How many sweeps backwards take as long as one forwards."""
 
 
@@ -51,6 +52,7 @@ def jacobian(
         One sweep per entry of the arguments, or one per entry of the result. By default what takes
         fewer; the result is the same. `f` runs once, or twice where the default turns out to be
         forward.
+        These options are not passed on: a function with a keyword of such a name is wrapped.
     argnums : int, str, list or tuple, optional
         The arguments to differentiate in: a position, the name of a parameter (that of a keyword
         argument, too), a path ``[position or name, key, …]`` into containers and objects, or a
@@ -137,7 +139,7 @@ def computed(
         raise ArgumentError("there is no argument", hint="give the point: jacobian(f, x)")
     y, aux, parts = None, None, None
     if mode != "forward":
-        before = [np.array(leaf) for form in forms.values() for leaf in form.leaves]
+        before = _copies(chosen)
         whole, back = pullback(chosen.f, *chosen.args, **chosen.kwargs)
         y, aux = split_aux(f, whole, has_aux)
         y_form = _result(Form(y))
@@ -187,11 +189,17 @@ def _forward_pays(
     sweeps = sum(np.size(y) * (2 if np.iscomplexobj(y) else 1) for y in y_form.leaves)
     if sweeps <= FAVOUR * sum(form.size for form in forms.values()) + FAVOUR:
         return False
-    after = [leaf for i in forms for leaf in Form(chosen.args[i]).leaves]
-    return len(after) == len(before) and all(map(_unchanged, after, before))
+    after = _copies(chosen)
+    return len(after) == len(before) and all(map(unchanged, after, before))
 
 
-def _unchanged(a: Any, b: Any) -> bool:
+def _copies(chosen: Selection) -> list[Any]:
+    """All numbers that `f` was given or has captured, for it may change them."""
+    return [np.array(x) for x in Form([chosen.f, chosen.args, chosen.kwargs]).leaves]
+
+
+def unchanged(a: Any, b: Any) -> bool:
+    """Whether numbers are what they were."""
     return np.shape(a) == np.shape(b) and np.array_equal(a, b, equal_nan=True)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.api import pullback, value_and_grad
-from adjoint.derivatives.assembly import dtype_of, on_level, picked, sparse_of
+from adjoint.derivatives.assembly import apart, dtype_of, on_level, picked, sparse_of
 from adjoint.derivatives.colouring import colours, detected
 from adjoint.derivatives.jacobians import FAVOUR
 from adjoint.derivatives.linear import linearized
@@ -108,7 +108,7 @@ def sparse_hessian(f: Callable[..., Any], x: Any, /, *, pattern: Any = None, **k
     of_both = value_and_grad(f)
 
     def slope(x: Any) -> Any:
-        return of_both(x, **kwargs)[1]
+        return of_both(on_level(apart, x), **kwargs)[1]  # `f` may overwrite it
 
     slope.__name__ = getattr(f, "__name__", type(f).__name__)
     return _Sparse(slope, _point(x), {}).matrix(pattern, "reverse")
