@@ -42,7 +42,8 @@ def checkpoint(f: F) -> F:
 
     If `f` changes what was there before the call, is given an iterator, or returns more than
     numbers, arrays, lists, tuples, dicts and objects of them, its values are kept as those of any
-    function are.
+    function are; and so they are where `gradient` or `pullback` is itself inside differentiated
+    code.
 
     Examples
     --------

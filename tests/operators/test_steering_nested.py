@@ -75,3 +75,13 @@ def test_hooks_of_arrays_that_are_written():
 def test_stop_gradient_in_nested_derivatives(over, way):
     assert over(way(lambda x: ad.stop_gradient(x * x) * x**2))(2.0) == pytest.approx(8.0)
     assert over(way(lambda x: ad.stop_gradient([x])[0] * x**3))(2.0) == pytest.approx(24.0)
+
+
+def test_hooks_of_other_structures_are_refused_in_nested_derivatives():
+    def f(x):
+        return ad.hook(lambda bar: {"a": 10 * bar["a"]}, {"a": x * x})["a"] * x
+
+    assert ad.gradient(f, 2.0) == (84.0,)
+    assert ad.derivative(f)(2.0) == 12.0
+    with pytest.raises(ad.errors.NoDerivativeError, match="hook is on a dict"):
+        ad.gradient(ad.grad(f), 2.0)
