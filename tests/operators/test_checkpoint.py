@@ -225,6 +225,25 @@ def test_functions_that_change_what_they_are_given():
     )
 
 
+def test_what_changes_its_arguments_runs_once():
+    calls = []
+
+    @ad.checkpoint
+    def f(layer, x, xs):
+        calls.append(None)
+        layer.w = layer.w * x
+        xs[0] = xs[0] * x[1]
+        return layer.w * xs[0]
+
+    def loss(x):
+        layer, xs = Layer(x * x), [1.0]
+        return (f(layer, x, xs) * f(layer, x, xs)).sum()
+
+    expected = ad.gradient(lambda x: (x**7 * x[1] ** 3).sum(), x3)[0]
+    np.testing.assert_allclose(ad.gradient(loss, x3)[0], expected)
+    assert len(calls) == 2
+
+
 def test_memory_is_as_it_was_at_the_call():
     def f(call):
         def run(x):

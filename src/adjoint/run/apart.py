@@ -22,7 +22,7 @@ from adjoint.run.dispatch import call_keywords
 from adjoint.run.kinds import by_value
 from adjoint.run.memory import Memory, root_of
 from adjoint.run.moving import can_move, move, roots_in
-from adjoint.run.unheld import is_unheld
+from adjoint.run.unheld import is_unheld, writes_to
 from adjoint.run.unknown import arrived_in, name_of
 
 __all__ = ["call_apart"]
@@ -49,7 +49,7 @@ def call_apart(
     record[slot] = _kept(inner, n)
     if chance is None:
         return call_keywords(inner, 1, f, args, kwargs)
-    before = _Before(memory)
+    before, start = _Before(memory), memory.position
     if memory.owners is not None:
         # The same call was made before, inside another one, and has left nothing behind.
         holder = [f(*args, **kwargs)]
@@ -59,7 +59,8 @@ def call_apart(
         except BaseException:
             kept[place] = codes  # what it did before the exception counts
             raise
-        if not before.is_as_it_was() or not can_move(holder[0]):
+        written = writes_to(memory.entries()[start:], chance.seen)
+        if written or not before.is_as_it_was() or not can_move(holder[0]):
             kept[place] = codes
             return holder[0]
     inner[1] = None

@@ -14,10 +14,13 @@ from typing import Any
 import numpy as np
 
 from adjoint.run.contents import base_of
+from adjoint.run.kinds import fields_of
+from adjoint.run.memory import root_of
 from adjoint.run.snapshot import LEAVES, contents
 
 __all__ = ["Chance"]
 
+_HEAPTYPE = 1 << 9
 _MOST = 1024
 """How many objects are looked at in search of generators."""
 
@@ -29,12 +32,15 @@ class Chance:
 
     Attributes
     ----------
+    seen
+        What was looked at, by identity; it is alive for others.
     steps
         Whether an iterator is among what was looked at, or else what nobody can put back.
     """
 
     def __init__(self, values: tuple[Any, ...]) -> None:
         self.steps = False
+        self.seen: set[int] = set()
         self._states: list[tuple[Any, Any]] = []
         self._orders: list[tuple[Any, list[Any]]] = []
         for source in (*_of_everybody(), *self._sources(values)):
@@ -44,8 +50,7 @@ class Chance:
                 self.steps = True
 
     def _sources(self, values: tuple[Any, ...]) -> Iterator[Any]:
-        kinds = _kinds()
-        seen: set[int] = set()
+        kinds, seen = _kinds(), self.seen
         queue = deque(values)
         home = _home(values[0])
         while queue and len(seen) < _MOST:
@@ -62,7 +67,11 @@ class Chance:
                     self.steps = True
             elif hasattr(kind, "__next__"):
                 self.steps = True
-            elif kind is not np.ndarray:
+            elif issubclass(kind, np.ndarray):
+                seen.add(id(root_of(value)))
+            else:
+                if kind.__flags__ & _HEAPTYPE:
+                    seen.add(id(fields_of(value)))
                 if issubclass(kind, dict) and len(value) > 1:
                     self._orders.append((value, [*base_of(value).__iter__(value)]))
                 queue += contents(value, kind)

@@ -29,7 +29,7 @@ from adjoint.run.swaps import (
     swap_slot,
 )
 
-__all__ = ["is_unheld"]
+__all__ = ["is_unheld", "writes_to"]
 
 _WHERE: dict[Any, Any] = {
     swap_slice: lambda entry: entry[1],
@@ -109,6 +109,18 @@ def _references() -> int:
 
 _BY_US = _references()
 """References to an object that nobody but a graph holds, while they are counted."""
+
+
+def writes_to(entries: list[list[Any]], known: set[int]) -> bool:
+    """Whether one of some entries of the log writes to something of known identity."""
+    for entry in entries:
+        if entry[0] in _WHERE and type(entry[1]) is not functools.partial:
+            target = _WHERE[entry[0]](entry)
+            if id(target) in known:
+                return True
+            if isinstance(target, np.ndarray) and id(root_of(target)) in known:
+                return True
+    return False
 
 
 def is_unheld(memory: Memory, start: int, n: int, holder: list[Any]) -> bool:
