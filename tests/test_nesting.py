@@ -241,7 +241,7 @@ def test_threads_do_not_share_levels():
         assert list(pool.map(one, map(float, range(64)))) == [float(t) for t in range(64)]
 
 
-# ---- arrays that the function knows otherwise -----------------------------------------------------
+# ---- arrays that the function knows otherwise ----------------------------------------------------
 
 POINT = np.array([0.3, -1.2, 2.0])
 

@@ -51,7 +51,7 @@ def call_operator(
         places = Places(y)
     _refuse_changes(f, held, tape.writes != writes)
     stop = tape.position
-    unseen = [part for value in seeds.unseen for part in reached((value,))]
+    unseen = [part for value in seeds.unseen for part in _with_numbers(value)]
 
     def operator_back(y_bar: Any) -> tuple[Any, ...]:
         sweep = _sweep_of(memory, tape)
@@ -90,6 +90,13 @@ def _sweep_of(memory: Memory, tape: Tape) -> Sweep:
     if known is None:
         known = memory.shadows["tape"] = Sweep(tape, None)
     return known
+
+
+def _with_numbers(value: Any) -> list[Any]:
+    """What `value` reaches, if numbers or arrays are there that may carry a derivative."""
+    parts = list(reached((value,)))
+    carries = any(by_value(part) and not isinstance(part, int | np.integer) for part in parts)
+    return parts if carries else []
 
 
 def _unseen(value: Any) -> Exception:

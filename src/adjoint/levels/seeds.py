@@ -20,7 +20,7 @@ from adjoint.errors import ArgumentError
 from adjoint.levels.level import Level, fresh
 from adjoint.run.hidden import Hidden
 from adjoint.run.kinds import fields_of, is_record, slots_of
-from adjoint.run.views import part_of, root_of, twin_of
+from adjoint.run.views import names_twice, part_of, root_of, twin_of
 
 __all__ = ["Seeds"]
 
@@ -41,7 +41,6 @@ class Seeds:
     ) -> None:
         self._level, self._bind = level, bind
         self._twins: Any = {} if twins else None
-        self._originals: dict[int, tuple[Any, Any]] = {}
         self._aliased: dict[int, tuple[Any, Any]] = {}
         self._exchanged: list[tuple[Callable[[], Any], Callable[[Any], None], Any, Any]] = []
         self._locked = False
@@ -119,18 +118,25 @@ class Seeds:
         there it is a constant."""
         if type(value) is not np.ndarray:
             return value
-        root, twins = root_of(value), self._twins
-        if id(root) not in twins:
-            twins[id(root)] = made = twin_of(root)
-            if made is not None:
-                self._level.twin(made, root)
-        twin = twins[id(root)]
-        if twin is None:
-            return value
-        part = part_of(twin, root, value)
+        known = self._twins.get(id(value))
+        if known is not None:
+            return known[1]
+        root = root_of(value)
+        if names_twice(value):
+            part = (
+                np.array(value)
+                if self._level.outer is None
+                else self._level.outer.run(np.array, value)
+            )
+        else:
+            made = twin_of(root)
+            if made is None:
+                return value
+            self._level.twin(made, root)
+            part = part_of(made, root, value)
         if not value.flags.writeable:
             part.flags.writeable = False
-        self._originals[id(part)] = part, value
+        self._twins[id(value)] = self._twins[id(part)] = value, part
         return part
 
     def aliased(self, value: Any) -> Any:
@@ -138,8 +144,8 @@ class Seeds:
         if not self._twins:
             return value
         if isinstance(value, np.ndarray):
-            known = self._twins.get(id(root_of(value))) is not None
-            return self._twin(value) if known and id(value) not in self._originals else value
+            known = self._twins.get(id(value))
+            return value if known is None else known[1]
         if type(value) in (float, complex, int, bool, str, type(None)) or isinstance(value, Hidden):
             return value
         if id(value) in self._aliased:
@@ -182,8 +188,8 @@ class Seeds:
 
     def original(self, y: Any) -> Any:
         """The caller's own array, if the function has returned one of the arguments."""
-        found = self._originals.get(id(y))
-        return y if found is None else found[1]
+        found = self._twins.get(id(y)) if self._twins else None
+        return y if found is None else found[0]
 
     def _tuple(self, value: Any, dot: Any) -> Any:
         dots = _parts_of(value, dot, len(value))
@@ -228,7 +234,7 @@ class Seeds:
                         name,
                         part_dot,
                     )
-        elif isinstance(value, Hidden):
+        elif isinstance(value, Hidden | np.dtype):
             return
         elif dot is True:
             self.unseen.append(value)
