@@ -333,3 +333,29 @@ def test_what_a_function_keeps_is_changed_once():
     found = ad.jacobian(f, np.array([1.0, 2.0]))
     assert total[0] == 1.0
     np.testing.assert_array_equal(found, np.repeat(np.eye(2), 60, axis=0))
+
+
+def test_arguments_that_share_memory():
+    repeated = np.broadcast_to(np.float64(2.0), (2,))
+    for mode in MODES:
+        found = ad.jacobian(lambda a: a**2, repeated, mode=mode)
+        np.testing.assert_array_equal(found, 4.0 * np.eye(2))
+        found = ad.jacobian(lambda p: p[0] ** 2, [repeated], mode=mode)
+        np.testing.assert_array_equal(found[0], 4.0 * np.eye(2))
+        both = ad.jacobian(lambda a, b: a * b, X, X, mode=mode)  # the same variable, twice
+        for one in both:
+            np.testing.assert_array_equal(one, np.diag(2 * X))
+    by_rows = ad.jacobian(lambda a, b: a * b, X, X[::-1])
+    np.testing.assert_array_equal(by_rows[0], np.diag(X[::-1]))
+    with pytest.raises(ad.errors.ArgumentError, match="look at the same memory"):
+        ad.jacobian(lambda a, b: a * b, X, X[::-1], mode="forward")
+
+
+def test_an_argument_that_the_function_knows_otherwise_is_a_constant_there():
+    x, v = X.copy(), np.array([1.0, -1.0, 2.0])
+    for mode in MODES:
+        np.testing.assert_array_equal(ad.jacobian(lambda a: a * x, x, mode=mode), np.diag(x))
+        found = ad.hessian(lambda a: np.sum(a * a * x), x, mode=mode)
+        np.testing.assert_allclose(found, np.diag(2 * x))
+    np.testing.assert_array_equal(ad.vhp(lambda a: np.sum(a**2 * x), x, x), 2 * x * x)
+    np.testing.assert_array_equal(ad.hvp(lambda a: np.sum(a**2 * x), x, v), 2 * x * v)

@@ -17,6 +17,7 @@ import numpy as np
 from adjoint.errors import ArgumentError
 from adjoint.levels.forward import Forward, swept
 from adjoint.levels.level import Level, write_on
+from adjoint.levels.mirror import Mirrors, Same
 from adjoint.rules.projection import SEQUENCES
 from adjoint.rules.registry import Rules
 from adjoint.run.accumulate import Poison
@@ -37,6 +38,8 @@ class Recording(Forward):
     def __init__(self, outer: Level | None) -> None:
         super().__init__(outer)
         self.nodes: list[Node] = []
+        self.same = _NotedSame(self.nodes)
+        self._mirrors = Mirrors(self.same)
         self.writes: list[tuple[Any, Any, Any, Any]] = []
         """What was written: the array, the index, what was there, and the value."""
         self._made = False
@@ -132,6 +135,20 @@ class Recording(Forward):
         self.nodes.append(lambda replay: replay.write_again(x, index, value))
 
 
+class _NotedSame(Same):
+    """Notes from when on which arrays are one."""
+
+    __slots__ = ("_nodes",)
+
+    def __init__(self, nodes: list[Node]) -> None:
+        super().__init__()
+        self._nodes = nodes
+
+    def join(self, new: Any, old: Any) -> None:
+        super().join(new, old)
+        self._nodes.append(lambda replay: replay.same.join(new, old))
+
+
 class Replay(Forward):
     """The tangents of one replay."""
 
@@ -212,6 +229,9 @@ class Replay(Forward):
 
     def _inactive(self, f: Any, rules: Rules, args: Any, kwargs: Any) -> Any:
         return None  # nothing to follow
+
+    def touch(self, x: np.ndarray[Any, Any]) -> None:
+        """What that changes was noted."""
 
 
 def _kept(value: Any) -> Any:
