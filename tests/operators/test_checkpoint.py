@@ -225,6 +225,42 @@ def test_functions_that_change_what_they_are_given():
     )
 
 
+def written_and_held(x):
+    out = np.zeros(3)
+    out[:] = x * x
+    out[1] = out[0] * x[2]
+    return out, {"view": out[::-1]}, [x * 3.0]
+
+
+def test_results_inside_a_checkpoint_that_are_written():
+    def uses(call, x):
+        out, d, parts = call(written_and_held)(x)
+        first = out.sum() * parts[0][1]
+        d["view"][0] = out[1] * first
+        parts[0][2] = d["view"][1] * x[0]
+        y = call(fills)(out + parts[0])
+        y /= y[0] + 3.0
+        return (out * d["view"] * parts[0]).sum() + first + y
+
+    for outer in (lambda f: f, ad.checkpoint):
+        expected = ad.gradient(lambda x: uses(lambda f: f, x).sum(), x3)[0]
+        found = ad.gradient(lambda x: outer(lambda x: uses(ad.checkpoint, x))(x).sum(), x3)[0]
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_decomposed_functions():
+    m = np.array([[0.3, -0.8, 1.4], [0.9, 0.2, -0.5], [0.6, 0.1, 0.4]])
+    cov = ad.checkpoint(np.cov)
+
+    @ad.checkpoint
+    def scaled(m):
+        c = cov(m)
+        c /= np.sqrt(np.diag(c))[:, None]
+        return c
+
+    ad.testing.check_gradient(lambda m: scaled(m)[0, 1] * scaled(m.T)[1, 2], m)
+
+
 def test_what_changes_its_arguments_runs_once():
     calls = []
 

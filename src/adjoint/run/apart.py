@@ -21,7 +21,7 @@ from adjoint.run.chance import Chance
 from adjoint.run.dispatch import call_keywords
 from adjoint.run.kinds import by_value
 from adjoint.run.memory import Memory, root_of
-from adjoint.run.moving import can_move, move, roots_in
+from adjoint.run.moving import can_move, mark_written, move, roots_in
 from adjoint.run.unheld import is_unheld, writes_to
 from adjoint.run.unknown import arrived_in, name_of
 
@@ -67,6 +67,8 @@ def call_apart(
     chance.keep_used()
     if before.let_go(holder):
         y = holder[0]
+        if memory.owners is not None:
+            mark_written(memory, y)  # nobody has seen whether they were
         record[slot] = _apart(memory, f, args, kwargs, y, chance, n)
         return y
     # It has changed something: what it did is undone, and it runs again as any function does.
@@ -165,10 +167,11 @@ def _apart(
         memory.rewind(start)
         with _apart_from(memory, chance) as inner:
             again = call_keywords(inner, 1, f, args, kwargs)
-            if isinstance(again, np.ndarray) and memory.is_written(again):
+            written = isinstance(again, np.ndarray) and memory.is_written(again)
+            move(memory, y, again, name_of(f))
+            if written:
                 memory.add_array(again, finish(y_bar))
                 y_bar = None
-            move(memory, y, again, name_of(f))
             del again
             bars = None if inner[1] is None else inner[1](y_bar)
         return (None,) * n if bars is None else (None, *bars)

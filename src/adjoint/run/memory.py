@@ -387,8 +387,8 @@ class Memory(Hidden):
         shadow = self.buffers.pop(id(old), None)
         if shadow is not None:
             self._lowest.pop(id(old))
-            self.buffers[id(new)], self._lowest[id(new)] = shadow, bounds_of(new)[0]
             self.written[id(new)] = new
+            self.array_shadow(new)[...] += shadow
 
     def forget_written(self, n: int) -> None:
         """Forget which arrays were written, but the first `n` and those that others hold."""

@@ -11,7 +11,7 @@ from adjoint.run.contents import asks_user
 from adjoint.run.kinds import ATOMS, NUMBERS, fields_of, is_partly_c, is_record, slots_of
 from adjoint.run.memory import Memory, missing, root_of
 
-__all__ = ["can_move", "move", "roots_in"]
+__all__ = ["can_move", "mark_written", "move", "roots_in"]
 
 _CONTAINERS = (list, tuple, dict)
 _SAME = 1e-6
@@ -65,6 +65,13 @@ def _slots(value: Any) -> dict[str, Any]:
 def roots_in(y: Any) -> set[int]:
     """The owners of the memory of the arrays in `y`, by identity."""
     return {id(root_of(a)) for a, _ in _pairs(y, y) if isinstance(a, np.ndarray)}
+
+
+def mark_written(memory: Memory, y: Any) -> None:
+    """Note that the arrays in `y` may have been written: cotangents of them belong to memory."""
+    for a, _ in _pairs(y, y):
+        if isinstance(a, np.ndarray) and (root := root_of(a)).dtype.kind in "fc":
+            memory.written[id(root)] = root
 
 
 def move(memory: Memory, old: Any, new: Any, name: str) -> None:
