@@ -31,6 +31,7 @@ __all__ = [
     "grad",
     "gradient",
     "pullback",
+    "pullback_of_arguments",
     "value_and_grad",
     "withgradient",
 ]
@@ -209,6 +210,23 @@ def _refuse_objects(args: tuple[Any, ...]) -> None:
                 f"argument {i} is an array of dtype {what}, which cannot be differentiated",
                 hint="give an array of floats, or a list",
             )
+
+
+def pullback_of_arguments(
+    f: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    wanted: tuple[int, ...] | None = None,
+) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
+    """`pullback` to the arguments alone: what `f` has captured is a constant, also where it is one
+    of them."""
+    if current.level is not None:
+        y, inner = nested(f, args, kwargs, of_function=False, wanted=wanted)
+        return y, lambda y_bar: inner.swept(y_bar)[1:]
+    with session:
+        y, back = _forward(f, args, kwargs)
+        back.mark()
+        return y, lambda y_bar: back._sweep(y_bar, of_function=False)[1:]
 
 
 @public

@@ -300,27 +300,18 @@ def test_a_pullback_over_nested_derivatives_is_called_again():
 
 
 def test_functions_that_overwrite_their_argument():
+    """Right or refused, in every mode."""
+
     def f(x):
         x *= 2.0
         return np.sum(x**3)
 
-    x = X.copy()
-    for mode in MODES:
-        np.testing.assert_allclose(ad.hessian(f, x, mode=mode), np.diag(48 * X))
-    np.testing.assert_allclose(ad.hvp(f, x, np.ones(3)), 48 * X)
-    np.testing.assert_allclose(ad.vhp(f, X.copy(), np.ones(3)), 48 * X)
-    np.testing.assert_allclose(ad.hessian_diagonal(f, x), 48 * X)
-    np.testing.assert_allclose(ad.sparse_hessian(f, x).toarray(), np.diag(48 * X))
-    np.testing.assert_array_equal(x, X)
-    found = ad.gauss_newton_product(lambda x: np.multiply(x, x, out=x), x, np.ones(3))
-    np.testing.assert_allclose(found, 4 * X**2)
-
-    def kept(xs):
-        xs[0] = xs[0] * 2.0
-        return xs[0]
-
+    np.testing.assert_allclose(ad.hessian(f, X.copy(), mode="forward"), np.diag(48 * X))
+    np.testing.assert_allclose(ad.hvp(f, X.copy(), np.ones(3)), 48 * X)
+    with pytest.raises(ad.errors.MutationError, match="changes what it was given"):
+        ad.hessian(f, X.copy(), mode="reverse")
     with pytest.raises(ad.errors.ArgumentError, match="no Gauss-Newton product"):
-        ad.gauss_newton_product(kept, [1.0], [1.0])
+        ad.gauss_newton_product(lambda x: np.multiply(x, x, out=x), X.copy(), np.ones(3))
 
 
 def test_what_a_function_keeps_is_changed_once():
@@ -345,10 +336,9 @@ def test_arguments_that_share_memory():
         both = ad.jacobian(lambda a, b: a * b, X, X, mode=mode)  # the same variable, twice
         for one in both:
             np.testing.assert_array_equal(one, np.diag(2 * X))
-    by_rows = ad.jacobian(lambda a, b: a * b, X, X[::-1])
-    np.testing.assert_array_equal(by_rows[0], np.diag(X[::-1]))
-    with pytest.raises(ad.errors.ArgumentError, match="look at the same memory"):
-        ad.jacobian(lambda a, b: a * b, X, X[::-1], mode="forward")
+        first, second = ad.jacobian(lambda a, b: a * b, X, X[::-1], mode=mode)
+        np.testing.assert_array_equal(first, np.diag(X[::-1]))
+        np.testing.assert_array_equal(second, np.diag(X))
 
 
 def test_an_argument_that_the_function_knows_otherwise_is_a_constant_there():

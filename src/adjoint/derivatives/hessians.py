@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.api import pullback, value_and_grad
+from adjoint.api import pullback_of_arguments, value_and_grad
 from adjoint.derivatives.assembly import apart, entry, from_entries, on_level
 from adjoint.derivatives.form import Form
 from adjoint.derivatives.jacobians import checked, computed, unchanged, units
@@ -86,14 +86,18 @@ def hessian(
     places = chosen.wanted
     slope = value_and_grad(chosen.f, places, has_aux=has_aux)
 
+    others = [None if i in places else x for i, x in enumerate(chosen.args)]
+    named = chosen.kwargs
+
     def first(*xs: Any) -> tuple[Any, Any]:
-        full = list(chosen.args)
+        full = list(others)
         for place, x in zip(places, xs, strict=True):
-            full[place] = on_level(apart, x)  # which `f` may overwrite
-        value, bars = slope(*full, **chosen.kwargs)
+            full[place] = x
+        value, bars = slope(*full, **named)
         return bars, value[1] if has_aux else None
 
-    point = tuple(_real(chosen.args[place]) for place in places)
+    # copies: `f` may have captured the arrays themselves, which are constants there
+    point = tuple(on_level(apart, _real(chosen.args[place])) for place in places)
     _, aux, found = computed(first, point, {}, mode or "reverse", tuple(range(len(places))), True)
     at = {place: i for i, place in enumerate(places)}
     rows = {i: {j: found[at[j]][at[i]] for j in places} for i in places}
@@ -113,7 +117,7 @@ def _slope(f: Callable[..., Any], kwargs: dict[str, Any]) -> Callable[[Any], Any
     of_both = value_and_grad(f)
 
     def slope(x: Any) -> Any:
-        return of_both(on_level(apart, x), **kwargs)[1]  # `f` may overwrite it
+        return of_both(x, **kwargs)[1]
 
     slope.__name__ = getattr(f, "__name__", type(f).__name__)
     return slope
@@ -177,10 +181,10 @@ def vhp(f: Callable[..., Any], x: Any, v: Any, /, **kwargs: Any) -> Any:
     v = form.build([on_level(apart, leaf) for leaf in form.leaves])
 
     def along(x: Any) -> Any:
-        return pushforward(f, (on_level(apart, x),), (v,), **kwargs)[1]
+        return pushforward(f, (x,), (v,), **kwargs)[1]
 
     along.__name__ = getattr(f, "__name__", type(f).__name__)
-    return value_and_grad(along)(_real(x))[1]
+    return value_and_grad(along)(on_level(apart, _real(x)))[1]
 
 
 @public
@@ -207,15 +211,15 @@ def hessian_diagonal(f: Callable[..., Any], x: Any, /, **kwargs: Any) -> Any:
     >>> hessian_diagonal(lambda x: np.sum(x**3), np.array([1.0, 2.0]))
     array([ 6., 12.])
     """
-    x = _real(x)
+    x = on_level(apart, _real(x))
     form = checked(Form(x), 0)
-    slope, back = pullback(_slope(f, kwargs), x)
+    slope, back = pullback_of_arguments(_slope(f, kwargs), (x,), {})
     slope_form = Form(slope)
     found = []
     for j, leaf in enumerate(form.leaves):
         entries = []
         for place, unit in zip(np.ndindex(np.shape(leaf)), units(leaf), strict=True):
-            bar = form.split(back(slope_form.build({j: unit}))[1], "the cotangent")[j]
+            bar = form.split(back(slope_form.build({j: unit}))[0], "the cotangent")[j]
             entries.append(0.0 if bar is None else on_level(entry, bar, place))
         found.append(on_level(from_entries, entries, leaf))
     return filled(x, form.build(found))
@@ -259,12 +263,12 @@ def gauss_newton_product(
     """
     x = _real(x)
     before = [np.array(leaf) for leaf in Form(x).leaves]
-    y, y_dot = pushforward(f, (on_level(apart, x),), (v,), **kwargs)
+    y, y_dot = pushforward(f, (x,), (v,), **kwargs)
     bar = y_dot if loss is None else hvp(loss, y, y_dot)
     if not all(map(unchanged, Form(x).leaves, before)):
         raise ArgumentError(
             "a function that changes what its argument holds has no Gauss-Newton product",
             hint="let it write into copies",
         )
-    _, back = pullback(f, on_level(apart, x), **kwargs)
-    return filled(x, back(bar)[1])
+    _, back = pullback_of_arguments(f, (x,), kwargs)
+    return filled(x, back(bar)[0])

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.api import pullback
+from adjoint.api import pullback_of_arguments
 from adjoint.derivatives.assembly import block, complex_row, on_level
 from adjoint.derivatives.form import Form, is_real_leaf
 from adjoint.derivatives.linear import linearized
@@ -140,7 +140,7 @@ def computed(
     y, aux, parts = None, None, None
     if mode != "forward":
         before = _copies(chosen)
-        whole, back = pullback(chosen.f, *chosen.args, **chosen.kwargs)
+        whole, back = pullback_of_arguments(chosen.f, chosen.args, chosen.kwargs, tuple(forms))
         y, aux = split_aux(f, whole, has_aux)
         y_form = _result(Form(y))
         if mode == "reverse" or not _forward_pays(chosen, forms, y_form, before):
@@ -213,7 +213,7 @@ def _rows(
 
     def row(k: int, one: Any) -> dict[int, list[Any]]:
         bar = y_form.build({k: one})
-        bars = back((bar, None) if has_aux else bar)[1:]
+        bars = back((bar, None) if has_aux else bar)
         return {i: form.split(bars[i], "the cotangent") for i, form in forms.items()}
 
     counting = not all(is_real_leaf(x) for form in forms.values() for x in form.leaves)

@@ -18,7 +18,6 @@ from adjoint.run.accumulate import Poison
 from adjoint.run.engine import basics
 from adjoint.run.hidden import Hidden
 from adjoint.run.session import session
-from adjoint.run.views import address_of, names_twice, root_of
 
 __all__ = ["Linear", "linearize", "linearized"]
 
@@ -121,8 +120,7 @@ def linearized(
         else None
         for arg, form, use in zip(args, forms, chosen, strict=True)
     ]
-    bind = _Separate(level)
-    with session, entered(level), Seeds(level, bind) as seeds:
+    with session, entered(level), Seeds(level, level.seed) as seeds:
         own = [seeds.own(arg, dot) for arg, dot in zip(args, ones, strict=True)]
         leaves: list[Any] = []
         for arg, use in zip(own, chosen, strict=True):
@@ -131,27 +129,6 @@ def linearized(
         own = [seeds.aliased(arg) for arg in own]
         y = level.run(f, *own, **kwargs)
         return seeds.original(y), Linear(f, level, forms, leaves, Form(y))
-
-
-class _Separate:
-    """Seeds arrays, each entry of which has a tangent of its own."""
-
-    def __init__(self, level: Recording) -> None:
-        self._level = level
-        self._seen: dict[int, Any] = {}
-
-    def __call__(self, value: Any, dot: Any) -> Any:
-        if isinstance(value, np.ndarray):
-            if names_twice(value):
-                value = self._level.below(np.array, value)
-                return self._level.seed(value, dot)
-            root, place = root_of(value), (address_of(value), value.shape, value.strides)
-            if self._seen.setdefault(id(root), (root, place))[1] != place:
-                raise ArgumentError(
-                    "two of the arguments look at the same memory, which has one tangent",
-                    hint="give copies, or use reverse mode",
-                )
-        return self._level.seed(value, dot)
 
 
 def _one_like(leaf: Any, integers: bool) -> Any:

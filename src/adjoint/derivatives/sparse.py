@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.api import pullback, value_and_grad
+from adjoint.api import pullback_of_arguments, value_and_grad
 from adjoint.derivatives.assembly import apart, dtype_of, on_level, picked, sparse_of
 from adjoint.derivatives.colouring import colours, detected
 from adjoint.derivatives.jacobians import FAVOUR
@@ -108,10 +108,10 @@ def sparse_hessian(f: Callable[..., Any], x: Any, /, *, pattern: Any = None, **k
     of_both = value_and_grad(f)
 
     def slope(x: Any) -> Any:
-        return of_both(on_level(apart, x), **kwargs)[1]  # `f` may overwrite it
+        return of_both(x, **kwargs)[1]
 
     slope.__name__ = getattr(f, "__name__", type(f).__name__)
-    return _Sparse(slope, _point(x), {}).matrix(pattern, "reverse")
+    return _Sparse(slope, on_level(apart, _point(x)), {}).matrix(pattern, "reverse")
 
 
 def _point(x: Any) -> Any:
@@ -130,7 +130,7 @@ class _Sparse:
     def __init__(self, f: Callable[..., Any], x: Any, kwargs: dict[str, Any]) -> None:
         self._f, self._x, self._kwargs = f, x, kwargs
         self._before = x.copy()
-        self._y, self._back = pullback(f, x, **kwargs)
+        self._y, self._back = pullback_of_arguments(f, (x,), kwargs)
         self._push: Any = None
         if not isinstance(self._y, np.ndarray) or self._y.dtype.kind != "f":
             raise ArgumentError(
@@ -156,7 +156,7 @@ class _Sparse:
 
     def _pulled(self, weights: Any) -> Any:
         """The product of a vector and the Jacobian."""
-        bar = self._back(np.reshape(weights, self._y.shape).astype(self._y.dtype))[1]
+        bar = self._back(np.reshape(weights, self._y.shape).astype(self._y.dtype))[0]
         return np.zeros(self._x.shape, self._x.dtype) if bar is None else bar
 
     def _pushed(self, weights: Any) -> Any:
