@@ -291,3 +291,15 @@ def test_what_is_written_is_seen_under_every_name():
 
 def test_an_argument_that_is_returned_is_the_callers():
     assert ad.pushforward(lambda x: x, (POINT,), (np.ones(3),))[0] is POINT
+
+
+def test_an_operator_that_has_captured_what_it_is_given():
+    """d/dx of 2 a x₀ at a = x, where x and x₀ are one array: only a is the variable."""
+    point = POINT.copy()
+    slopes = ad.grad(lambda a: np.sum(a * a * point))
+    np.testing.assert_allclose(ad.gradient(lambda v: np.sum(slopes(v)), point)[0], 2 * point)
+
+    def of_both(v):
+        return np.sum(ad.gradient(lambda a: np.sum(a * a * v), v)[0])
+
+    np.testing.assert_allclose(ad.gradient(of_both, point)[0], 4 * point)

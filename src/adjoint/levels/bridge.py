@@ -42,7 +42,7 @@ def call_operator(
     given = (f, *args, *kwargs.values())
     held = [(value, snapshot(value)) for value in reached(given)]
     start, writes = tape.position, tape.writes
-    with entered(tape), Seeds(tape, tape.seed, twins=False) as seeds:
+    with entered(tape), Seeds(tape, tape.seed, each=True) as seeds:
         own = [seeds.own(value, True) for value in given]
         once: set[int] = set()
         leaves = [Leaves(value, once) for value in own]

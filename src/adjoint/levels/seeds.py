@@ -31,16 +31,18 @@ _lock = threading.RLock()
 class Seeds:
     """The arguments of one run; a context manager around it.
 
-    `twins` says whether arrays are told from the same arrays that the function knows otherwise.
+    `each` says that an array is a variable of its own at each place where it stands, for whoever
+    takes the cotangents knows variables, not arrays.
     ``bind(value, dot)`` notes the tangent, or that a value is differentiated in, and returns the
     value or one of its own.
     """
 
     def __init__(
-        self, level: Level, bind: Callable[[Any, Any], Any], *, twins: bool = True
+        self, level: Level, bind: Callable[[Any, Any], Any], *, each: bool = False
     ) -> None:
         self._level, self._bind = level, bind
-        self._twins: Any = {} if twins else None
+        self._twins: dict[int, tuple[Any, Any]] = {}
+        self._each = each
         self._aliased: dict[int, tuple[Any, Any]] = {}
         self._exchanged: list[tuple[Callable[[], Any], Callable[[Any], None], Any, Any]] = []
         self._locked = False
@@ -111,14 +113,14 @@ class Seeds:
                 f"an array of dtype {value.dtype} cannot be differentiated",
                 hint="give an array of floats, or a list",
             )
-        return self._bind(self._twin(value) if self._twins is not None else value, dot)
+        return self._bind(self._twin(value), dot)
 
     def _twin(self, value: Any) -> Any:
         """The same memory as another array: the function may know the array by other ways, and
         there it is a constant."""
         if type(value) is not np.ndarray:
             return value
-        known = self._twins.get(id(value))
+        known = None if self._each else self._twins.get(id(value))
         if known is not None:
             return known[1]
         root = root_of(value)
