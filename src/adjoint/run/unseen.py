@@ -288,7 +288,7 @@ def _check_not_stored(
             or is_record(value)
             or (isinstance(value, np.ndarray) and value.dtype.kind in "fc")
         )
-        if not carries or y is value:
+        if not carries or y is value or (more > 0 and _is_filled(f, watched, value)):
             continue
         if more > 0 and not _holds(y, value, 2) and not _hides(y):
             raise _error_of(
@@ -296,6 +296,13 @@ def _check_not_stored(
                 f"stored the {type(value).__name__} that it was given",
                 "store it in a list, a dict or an attribute, or store ad.stop_gradient(x)",
             )
+
+
+def _is_filled(f: Any, watched: tuple[Any, ...], value: Any) -> bool:
+    """Whether an object of C is being made of `value`: then its own poison stands for that."""
+    if getattr(f, "__name__", "") != "__init__":
+        return False
+    return any(owner is not value and _hides(owner) for owner in watched)
 
 
 def _hides(y: Any) -> bool:
