@@ -303,3 +303,16 @@ def test_an_operator_that_has_captured_what_it_is_given():
         return np.sum(ad.gradient(lambda a: np.sum(a * a * v), v)[0])
 
     np.testing.assert_allclose(ad.gradient(of_both, point)[0], 4 * point)
+
+
+@pytest.mark.parametrize("modes", ["ff", "fr", "rf", "rr", "frf"])
+def test_roots_move_with_what_their_function_knows(modes):
+    """Derivatives of the cube root by `scipy.optimize.brentq`."""
+    from scipy import optimize
+
+    f = lambda t: optimize.brentq(lambda s: s**3 - t, 0, 5)  # noqa: E731
+    power, expected = 1 / 3, 1.0
+    for mode in modes:
+        f = forward(f) if mode == "f" else reverse(f)
+        expected, power = expected * power, power - 1
+    assert f(2.0) == pytest.approx(expected * 2.0**power, rel=1e-10)

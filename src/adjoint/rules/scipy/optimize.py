@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 from scipy import optimize
 
+from adjoint.levels.level import entered
 from adjoint.rules.projection import project
 from adjoint.rules.refusal import NoDerivative, moves, refusal
-from adjoint.rules.registry import frule, non_differentiable, rrule, substitute
+from adjoint.rules.registry import entry, frule, leveled, non_differentiable, rrule, substitute
 from adjoint.run.accumulate import Poison
 
 __all__ = ["rooted"]
 
 NO_SLOPE = NoDerivative("the function", "has no slope at its root")
-IN_FORWARD_MODE = NoDerivative("the function", "roots have in reverse mode only")
 
 
 def rooted(root: Any, residual: Any, slope: Any) -> Any:
@@ -38,10 +38,11 @@ def _(root, residual, slope):
 
 @frule.register(rooted, alias=True)
 def _(dots, root, residual, slope):
-    """The slope and the root would move as well, in a derivative of this."""
-    if moves(dots[1]):
-        raise refusal(rooted, IN_FORWARD_MODE)
-    return root, None
+    if not moves(dots[1]):
+        return root, None
+    if not slope:
+        raise refusal(rooted, NO_SLOPE)
+    return root, -dots[1] / slope
 
 
 def _found(find: Any, args: Any, kwargs: Any) -> Any:
@@ -63,6 +64,20 @@ def _root_of(find: Any) -> None:
         found = _found(find, (f, a, b, others, *settings), named)
         root = found[0] if isinstance(found, tuple) else found
         moved = rooted(root, f(root, *others), _slope(f, root, others))
+        return (moved, *found[1:]) if isinstance(found, tuple) else moved
+
+    @leveled(find)
+    def on_level(level, record, slot, f, a, b, args=(), *settings, **named):
+        """The root and the slope are those of the level below, where they move as well."""
+        from adjoint.levels.transforms import derivative  # the engine, which loads these rules
+
+        others = args if isinstance(args, tuple) else (args,)
+        found = level.below(find, f, a, b, others, *settings, **named)
+        root = found[0] if isinstance(found, tuple) else found
+        residual = level.run(f, root, *others)
+        with entered(level.outer):
+            slope = derivative(lambda x: f(x, *others))(root)
+        moved = level.operate(rooted, entry(rooted), root, residual, slope)
         return (moved, *found[1:]) if isinstance(found, tuple) else moved
 
 
