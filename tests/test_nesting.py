@@ -316,3 +316,43 @@ def test_roots_move_with_what_their_function_knows(modes):
         f = forward(f) if mode == "f" else reverse(f)
         expected, power = expected * power, power - 1
     assert f(2.0) == pytest.approx(expected * 2.0**power, rel=1e-10)
+
+
+# ---- rules whose values are computed where levels do not look -----------------------------------
+
+MATRIX = np.array([[4.0, 1.0, 0.5], [1.0, 3.0, 0.2], [0.5, 0.2, 5.0]])
+
+
+def _sparse_programs():
+    sparse = pytest.importorskip("scipy.sparse")
+    linalg = pytest.importorskip("scipy.sparse.linalg")
+    a, b = sparse.csr_array(MATRIX), np.array([1.0, 2.0, 3.0])
+    return {
+        "sum": lambda t: ((a * t) + (a * (t * t))).power(2).sum() * t,
+        "product": lambda t: ((a * t) @ (a * t) * (t * t)).sum(),
+        "by_elements": lambda t: (a * t).multiply(a * t).sum() * t,
+        "vector": lambda t: ((a * t).T @ (a * t) @ (b * t)).sum(),
+        "solve": lambda t: linalg.spsolve(a * t + a @ a, b).sum() * t,
+        "iterate": lambda t: linalg.cg(a * t + a @ a, b, rtol=1e-13)[0].sum() * t,
+        "norm": lambda t: linalg.norm(a * t) ** 3,
+    }
+
+
+@pytest.mark.parametrize("modes", ["ff", "fr", "rf", "rr"])
+@pytest.mark.parametrize("name", _sparse_programs())
+def test_sparse_arrays_twice(name, modes):
+    f, h = _sparse_programs()[name], 1e-5
+    expected = (reverse(f)(1.3 + h) - reverse(f)(1.3 - h)) / (2 * h)
+    for mode in modes:
+        f = forward(f) if mode == "f" else reverse(f)
+    assert f(1.3) == pytest.approx(expected, rel=1e-7)
+
+
+def test_factors_in_an_object_are_refused():
+    sparse = pytest.importorskip("scipy.sparse")
+    linalg = pytest.importorskip("scipy.sparse.linalg")
+    a = sparse.csc_array(MATRIX)
+    f = lambda t: linalg.splu(a * t).solve(np.ones(3)).sum()  # noqa: E731
+    for twice in (forward(forward(f)), forward(reverse(f)), reverse(reverse(f))):
+        with pytest.raises(ad.errors.NoDerivativeError, match="spsolve"):
+            twice(1.3)

@@ -193,6 +193,9 @@ class Forward(Level):
                 result = self.below(rule.function, dots, *operands, **rest)
                 if result is not NotImplemented:
                     y, dot = result
+                    y = self.value_below(f, y, args, kwargs)
+                    if dot is not None:
+                        self.demand_numbers(f, y)
                     return self._bind_all(y, dot, args, dots, users=not is_own(rule))
         return self._by_reverse_rule(f, rules, args, kwargs, dots, named)
 
@@ -275,6 +278,8 @@ class Forward(Level):
                 result = self.below(rule.function, *arranged, **rest)
                 if result is not NotImplemented:
                     y, back = result
+                    self.demand_numbers(f, y)
+                    y = self.value_below(f, y, args, kwargs)
                     return self._bind_all(y, self.below(swept, y, back, dots), args)
         return DECLINED
 

@@ -22,13 +22,14 @@ import numpy as np
 
 from adjoint.levels.memory import LevelMemory
 from adjoint.levels.mirror import Same
+from adjoint.rules.projection import SEQUENCES
 from adjoint.rules.registry import Rules, entry
 from adjoint.run.arrays import refuse_objects
 from adjoint.run.dispatch import DECLINED, call_keywords
 from adjoint.run.hidden import Hidden
 from adjoint.run.kinds import by_value
-from adjoint.run.memory import refuse_names_twice
-from adjoint.run.unknown import reached
+from adjoint.run.memory import missing, refuse_names_twice
+from adjoint.run.unknown import name_of, reached
 from adjoint.run.views import names_of, root_of
 
 __all__ = ["Level", "current", "entered", "fresh", "operate_on", "write_on"]
@@ -145,6 +146,36 @@ class Level(Hidden):
         """``f(*args, **kwargs)`` by a rule; `DECLINED` if none takes such a call."""
         raise NotImplementedError
 
+    def value_below(self, f: Any, y: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The result of ``f(*args, **kwargs)`` that a rule has computed, as the levels below have
+        it: a rule may compute it by code that they do not follow."""
+        outer = self.outer
+        if outer is None or not _holds_reals(y) or _draws(f, args):
+            return y
+        given = (*args, *kwargs.values())
+        for level in outer.down():
+            if level.sees(given) and not level.sees(y):
+                return outer.run(f, *args, **kwargs)
+        return y
+
+    def sees(self, value: Any) -> bool:
+        """Whether a number, an array or an element of a list is active."""
+        if isinstance(value, SEQUENCES):
+            return any(map(self.sees, value))
+        return isinstance(value, _REALS) and self.is_active(value)
+
+    def demand_numbers(self, f: Any, y: Any) -> None:
+        """Refuse the derivative of an object: it would be lost."""
+        if isinstance(y, SEQUENCES):
+            for part in y:
+                self.demand_numbers(f, part)
+        elif not isinstance(y, (*_REALS, int, str, bytes, type(None), np.generic, Hidden)):
+            raise missing(
+                f"a derivative of '{name_of(f)}' is needed, whose result is an object of type"
+                f" '{type(y).__name__}', inside or in forward mode",
+                hint="use a function that returns arrays (spsolve instead of splu)",
+            )
+
     def is_active(self, value: Any) -> bool:
         """Whether this level knows a derivative of a number or an array."""
         raise NotImplementedError
@@ -232,6 +263,26 @@ class Level(Hidden):
             return op(x, value)  # NumPy's own message
         self.write(x, ..., y)
         return x
+
+
+_REALS = (float, complex, np.inexact, np.ndarray)
+
+
+def _holds_reals(y: Any) -> bool:
+    if isinstance(y, SEQUENCES):
+        return any(map(_holds_reals, y))
+    return isinstance(y, _REALS) and getattr(y, "dtype", _FLOAT).kind in "fc"
+
+
+_FLOAT = np.dtype(float)
+
+
+def _draws(f: Any, args: tuple[Any, ...]) -> bool:
+    """Whether a function draws numbers, which would be others the second time."""
+    module = str(getattr(f, "__module__", None))
+    return module.startswith(("numpy.random", "random")) or any(
+        type(arg).__module__.startswith("numpy.random") for arg in args[:1]
+    )
 
 
 _OPERATORS = {name: (op, entry(op)) for name, op in (("add", operator.add), ("mul", operator.mul))}

@@ -162,6 +162,8 @@ class Tape(Level):
                 result = self.below(rule.function, *operands, **rest)
                 if result is not NotImplemented:
                     y, back = result
+                    self.demand_numbers(f, y)
+                    y = self.value_below(f, y, args, kwargs)
                     if isinstance(y, ndarray) and self.is_active(y):
                         if is_own(rule):
                             return y  # it looks at memory of which all is known
@@ -269,7 +271,9 @@ class Tape(Level):
             def node(sweep: Sweep) -> None:
                 sweep.exchange(x, index, entry)
                 bar = sweep.take_part(x, index)
-                if bar is not None and depends:
+                if type(bar) is Poison:
+                    sweep.add(value, bar)
+                elif bar is not None and depends:
                     sweep.add(value, sweep.below(_to_value, bar, kept))
         else:
 
