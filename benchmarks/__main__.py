@@ -11,7 +11,16 @@ import numpy as np
 
 from benchmarks.harness import Line, keep_memory, measure
 
-MODULES = ("scalar", "small_arrays", "large", "families", "growth", "lowering", "checkpoint")
+MODULES = (
+    "scalar",
+    "small_arrays",
+    "large",
+    "families",
+    "growth",
+    "lowering",
+    "checkpoint",
+    "nesting",
+)
 
 
 def main(names: list[str]) -> int:
