@@ -356,3 +356,50 @@ def test_factors_in_an_object_are_refused():
     for twice in (forward(forward(f)), forward(reverse(f)), reverse(reverse(f))):
         with pytest.raises(ad.errors.NoDerivativeError, match="spsolve"):
             twice(1.3)
+
+
+# ---- where the cotangent is zero, its derivative need not be -------------------------------------
+
+AT_ZERO = {
+    "maximum": (lambda t: np.maximum(t - 1.0, 3 * (t - 1.0) - 1) ** 2, 1.0, 2.0),
+    "max": (lambda t: max(t - 1.0, 3 * (t - 1.0) - 1) ** 2, 1.0, 2.0),
+    "product": (lambda t: ((t - 1.0) * t) ** 2, 1.0, 2.0),
+    "sine": (lambda t: np.sin(t) ** 2, 0.0, 2.0),
+    "logarithm": (lambda t: math.log(t) ** 2, 1.0, 2.0),
+    "sum": (lambda t: sum([t - 1.0, t - 1.0]) ** 2, 1.0, 8.0),
+    "clip": (lambda t: np.clip(t - 1.0, -1, 1) ** 2, 1.0, 2.0),
+    "norm": (lambda t: (np.linalg.norm(np.array([t, 1.0])) - math.sqrt(2)) ** 2, 1.0, 1.0),
+}
+
+
+@pytest.mark.parametrize("modes", ["ff", "fr", "rf", "rr"])
+@pytest.mark.parametrize("name", AT_ZERO)
+def test_least_squares_at_the_solution(name, modes):
+    f, x, expected = AT_ZERO[name]
+    for mode in modes:
+        f = forward(f) if mode == "f" else reverse(f)
+    assert f(x) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("modes", ["ff", "fr", "rf", "rr"])
+@pytest.mark.parametrize("name", ["expm", "logm", "cosm", "sqrtm"])
+def test_functions_of_matrices_at_the_solution(name, modes):
+    linalg = pytest.importorskip("scipy.linalg")
+    function, point = getattr(linalg, name), np.array([[2.0, 0.3], [0.1, 1.0]])
+    solution, direction, h = function(point), np.ones((2, 2)), 1e-5
+    moved = (function(point + h * direction) - function(point - h * direction)) / (2 * h)
+
+    f = lambda t: np.sum((function(point + t * direction) - solution) ** 2)  # noqa: E731
+    for mode in modes:
+        f = forward(f) if mode == "f" else reverse(f)
+    assert f(0.0) == pytest.approx(2 * np.sum(moved**2), rel=1e-7)
+
+
+@pytest.mark.parametrize("twice", [forward, reverse], ids=["forward", "reverse"])
+def test_removable_points_of_special_functions(twice):
+    special = pytest.importorskip("scipy.special")
+    assert twice(reverse(special.spence))(1.0) == pytest.approx(0.5, rel=1e-12)
+    assert twice(reverse(lambda t: special.xlog1py(t, t)))(0.0) == pytest.approx(2.0, rel=1e-12)
+    with np.errstate(all="ignore"):
+        assert twice(reverse(lambda t: special.it2j0y0(t)[0]))(0.0) == pytest.approx(0.25)
+        assert twice(reverse(lambda t: special.it2i0k0(t)[0]))(0.0) == pytest.approx(0.25)

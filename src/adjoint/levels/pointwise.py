@@ -29,7 +29,7 @@ _REALS = frozenset({float, np.float64, int})
 def slopes_of(rules: Rules, args: tuple[Any, ...]) -> Slopes | None:
     """The slopes of a function of such operands; ``None`` if its rule has to see to them."""
     slopes: Slopes | None = getattr(rules.frules[0].function, "slopes", None)
-    if slopes is None or slopes.selects or len(args) != len(slopes.partials):
+    if slopes is None or len(args) != len(slopes.partials):
         return None
     shape = None
     for arg in args:

@@ -24,8 +24,8 @@ def _largest(a: Any) -> Any:
 
 def frechet(f: Any, a: Any, e: Any) -> Any:
     """The derivative of `f` at `a` along `e`, which is brought to the size of `a` meanwhile."""
-    n, size = a.shape[-1], _largest(e)
-    if n == 0 or size == 0:
+    n, size = a.shape[-1], _largest(e) or 1.0  # of zero, too, there may be a derivative
+    if n == 0:
         return np.zeros(np.broadcast_shapes(np.shape(a), np.shape(e)), np.result_type(a, e))
     scale = (_largest(a) or 1.0) / size
     a, e = np.broadcast_arrays(a, e * scale)

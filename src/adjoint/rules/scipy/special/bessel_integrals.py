@@ -70,11 +70,11 @@ def _less_one_over(f: Any, x: Any, sign: int) -> Any:
     near = np.abs(x) < 1
     t = np.where(near, x, 0)
     q = sign * 0.25 * t * t
-    series: Any = 0.0
-    for k in range(10, 0, -1):
-        series = (1 + series) * q / (k * k)
-    ratio = _over(series, t, 0.0)
-    return np.where(near, ratio, (f(x) - 1) / np.where(near, 1, x))[()]
+    series: Any = 1.0
+    for k in range(10, 1, -1):
+        series = 1 + series * q / (k * k)
+    far = np.where(near, 1, x)
+    return np.where(near, sign * 0.25 * t * series, (f(far) - 1) / far)[()]
 
 
 pointwise(sp.itj0y0, "x", x=lambda x: (sp.j0(x), sp.y0(x)))

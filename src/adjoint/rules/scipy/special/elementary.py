@@ -86,8 +86,15 @@ def _omega_slope(y: Any, z: Any) -> Any:
 
 
 def _spence_slope(z: Any) -> Any:
-    one = np.equal(z, 1)
-    return np.where(one, -1, np.log(z) / np.where(one, 1, 1 - z))[()]
+    """log z / (1 − z); near 1 by the series of log(1 + u)/u."""
+    u = z - 1
+    near = np.abs(u) < 0.02
+    t = np.where(near, u, 0)
+    series: Any = 0.0
+    for k in range(10, -1, -1):
+        series = 1 / (k + 1) - t * series
+    far = np.where(near, 2, z)
+    return np.where(near, -series, np.log(far) / (1 - far))[()]
 
 
 elementwise(sp.spence, lambda z: _spence_slope(z), singular=True)

@@ -167,7 +167,14 @@ elementwise(sp.expn, None, lambda n, x: _expn_slope(n, x), singular=True)
 
 
 def _sinhc(z: Any) -> Any:
-    return np.where(np.equal(z, 0), 1, np.sinh(z) / np.where(np.equal(z, 0), 1, z))[()]
+    """sinh z / z; near 0 by its series."""
+    near = np.abs(z) < 0.5
+    t = np.where(near, z, 0)
+    series: Any = 1.0
+    for k in range(8, 0, -1):
+        series = 1 + series * t * t / (2 * k * (2 * k + 1))
+    far = np.where(near, 1, z)
+    return np.where(near, series, np.sinh(far) / far)[()]
 
 
 pointwise(sp.sici, "z", z=lambda z: (np.sinc(z / math.pi), np.cos(z) / z))

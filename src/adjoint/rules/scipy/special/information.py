@@ -20,8 +20,8 @@ from adjoint.rules.scipy.special.elementary import exprel_slope
 
 def _share(x: Any, y: Any) -> Any:
     """x/y, and 0 for x = 0 whatever y is."""
-    zero = np.equal(x, 0)
-    return np.where(zero, 0, x / np.where(zero, 1, y))[()]
+    nothing = np.equal(x, 0) & np.equal(y, 0)
+    return np.where(nothing, 0, x / np.where(nothing, 1, y))[()]
 
 
 elementwise(sp.xlogy, lambda x, a: np.log(a), lambda x, a: _share(x, a), singular=True)
