@@ -57,8 +57,9 @@ def test_roots_without_a_slope_are_refused():
 
 def test_roots_in_forward_mode():
     assert frule(rooted, (None, None, None), 1.0, 0.0, 2.0) == (1.0, None)
-    with pytest.raises(NoDerivativeError, match="reverse mode only"):
-        frule(rooted, (None, 1.0, None), 1.0, 0.0, 2.0)
+    assert frule(rooted, (None, 1.0, None), 1.0, 0.0, 2.0) == (1.0, -0.5)
+    with pytest.raises(NoDerivativeError, match="no slope at its root"):
+        frule(rooted, (None, 1.0, None), 1.0, 0.0, 0.0)
 
 
 HELD = {"vonmises": (3.99,), "gausshyper": (13.76, 3.12, 2.51, 5.18), "argus": (1.0,)}
