@@ -280,8 +280,12 @@ class Forward(Level):
                     y, back = result
                     self.demand_numbers(f, y)
                     y = self.value_below(f, y, args, kwargs)
-                    return self._bind_all(y, self.below(swept, y, back, dots), args)
+                    return self._bind_all(y, self._pulled(y, back, dots), args)
         return DECLINED
+
+    def _pulled(self, y: Any, back: Callable[[Any], Any], dots: tuple[Any, ...]) -> Any:
+        """The tangent of a result from its pullback."""
+        return self.below(swept, y, back, dots)
 
     # ---- arrays ----------------------------------------------------------------------------------
 

@@ -16,9 +16,9 @@ import numpy as np
 
 from adjoint.errors import ArgumentError
 from adjoint.levels.forward import Forward, swept
+from adjoint.levels.held import held, held_index
 from adjoint.levels.level import Level, write_on
 from adjoint.levels.mirror import Mirrors, Same
-from adjoint.rules.projection import SEQUENCES
 from adjoint.rules.registry import Rules
 from adjoint.run.accumulate import Poison
 from adjoint.run.dispatch import DECLINED
@@ -64,8 +64,8 @@ class Recording(Forward):
         self, y: Any, f: Any, rules: Rules, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> None:
         """Note an operation and its result."""
-        args, back = tuple(map(_kept, args)), self._back
-        kwargs = {name: _kept(x) for name, x in kwargs.items()}
+        args, back = tuple(map(held, args)), self._back
+        kwargs = {name: held(x) for name, x in kwargs.items()}
 
         def node(replay: Replay) -> None:
             if back is None:
@@ -82,26 +82,9 @@ class Recording(Forward):
         self._made = dot is not None and not looks
         return super()._bind_all(y, dot, args, dots, users=users)
 
-    def _by_reverse_rule(
-        self,
-        f: Any,
-        rules: Rules,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        dots: tuple[Any, ...],
-        named: dict[str, Any],
-    ) -> Any:
-        """The pullback is kept."""
-        if named:
-            return DECLINED
-        for rule in rules.rrules:
-            if rule.accepts(args, kwargs):
-                arranged, rest = rule.arrange(args, kwargs)
-                result = self.below(rule.function, *arranged, **rest)
-                if result is not NotImplemented:
-                    y, self._back = result
-                    return self._bind_all(y, self.below(swept, y, self._back, dots), args)
-        return DECLINED
+    def _pulled(self, y: Any, back: Callable[[Any], Any], dots: tuple[Any, ...]) -> Any:
+        self._back = back
+        return super()._pulled(y, back, dots)
 
     def take_over(self, new: Any, old: Any) -> None:
         super().take_over(new, old)
@@ -116,7 +99,7 @@ class Recording(Forward):
         y = super().read(x, index)
         if not self.is_active(x) or (isinstance(y, ndarray) and root_of(y) is root_of(x)):
             return y
-        index = _kept_index(index)
+        index = held_index(index)
 
         def node(replay: Replay) -> None:
             dot = replay.tangent(x)
@@ -128,7 +111,7 @@ class Recording(Forward):
         return y
 
     def write(self, x: Any, index: Any, value: Any) -> None:
-        index, value = _kept_index(index), _kept(value)
+        index, value = held_index(index), held(value)
         saved = self.below(np.array, self.below(operator.getitem, x, index))
         super().write(x, index, value)
         self.writes.append((x, index, saved, value))
@@ -232,21 +215,3 @@ class Replay(Forward):
 
     def touch(self, x: np.ndarray[Any, Any]) -> None:
         """What that changes was noted."""
-
-
-def _kept(value: Any) -> Any:
-    """Lists may be changed by their owner."""
-    if isinstance(value, SEQUENCES):
-        parts = [_kept(part) for part in value]
-        if type(value) is tuple and all(a is b for a, b in zip(parts, value, strict=True)):
-            return value
-        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
-    return value
-
-
-def _kept_index(index: Any) -> Any:
-    if type(index) is tuple:
-        return tuple(map(_kept_index, index))
-    if isinstance(index, list):
-        return np.array(index) if index else np.zeros(0, int)
-    return index.copy() if isinstance(index, ndarray) else index

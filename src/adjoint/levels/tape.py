@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.levels.forward import is_own
+from adjoint.levels.held import held, held_index
 from adjoint.levels.level import Level, fresh, operate_on, write_on
 from adjoint.levels.mirror import Mirrors, flat_of
 from adjoint.levels.pointwise import is_simple, slopes_of, weighted
@@ -118,7 +119,7 @@ class Tape(Level):
 
     def hooked(self, on_cotangent: Any, x: Any) -> Any:
         """`x`; its cotangent goes through `on_cotangent`."""
-        y = _kept(x) if not isinstance(x, float | complex | np.inexact) else self.own(x)
+        y = held(x) if not isinstance(x, float | complex | np.inexact) else self.own(x)
         y = self._own_parts(y, (x,))
 
         def node(sweep: Sweep) -> None:
@@ -158,7 +159,7 @@ class Tape(Level):
                 operands, rest = rule.arrange(args, kwargs) if kwargs else (args, kwargs)
                 if any(map(self._depends, rest.values())) and not rule.keyword_bars:
                     continue
-                operands = tuple(map(_kept, operands))
+                operands = tuple(map(held, operands))
                 result = self.below(rule.function, *operands, **rest)
                 if result is not NotImplemented:
                     y, back = result
@@ -249,7 +250,7 @@ class Tape(Level):
         y = self.below(get, x, index)
         if not self.is_active(x) or (isinstance(y, ndarray) and root_of(y) is root_of(x)):
             return y
-        y, index = self.note(y), _kept_index(index)
+        y, index = self.note(y), held_index(index)
 
         def node(sweep: Sweep) -> None:
             y_bar = sweep.take(y)
@@ -262,11 +263,11 @@ class Tape(Level):
     def write(self, x: Any, index: Any, value: Any) -> None:
         self.touch(x)
         depends = self._depends(value)
-        index = _kept_index(index)
+        index = held_index(index)
         saved = self.below(np.array, self.below(operator.getitem, x, index))
         if x.dtype.kind in "fc" and (depends or self.is_active(x)):
             self.note(x)
-            kept = _kept(value)
+            kept = held(value)
 
             def node(sweep: Sweep) -> None:
                 sweep.exchange(x, index, entry)
@@ -484,21 +485,3 @@ def _split(bar: Any, value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_split(bar[i], part) for i, part in enumerate(value)]
     return project(bar, value)
-
-
-def _kept(value: Any) -> Any:
-    """What a rule may hold on to: lists may be changed by their owner."""
-    if isinstance(value, SEQUENCES):
-        parts = [_kept(part) for part in value]
-        if type(value) is tuple and all(a is b for a, b in zip(parts, value, strict=True)):
-            return value
-        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
-    return value
-
-
-def _kept_index(index: Any) -> Any:
-    if type(index) is tuple:
-        return tuple(map(_kept_index, index))
-    if isinstance(index, list):
-        return np.array(index) if index else np.zeros(0, int)
-    return index.copy() if isinstance(index, ndarray) else index
