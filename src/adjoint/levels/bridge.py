@@ -14,7 +14,8 @@ import numpy as np
 from adjoint.levels.leaves import Leaves, Places
 from adjoint.levels.level import entered
 from adjoint.levels.seeds import Seeds
-from adjoint.levels.tape import Sweep, Tape, poison_in
+from adjoint.levels.sweep import Sweep, poison_in
+from adjoint.levels.tape import Tape
 from adjoint.run.accumulate import Poison, finish
 from adjoint.run.dispatch import bridge
 from adjoint.run.kinds import by_value

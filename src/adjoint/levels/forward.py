@@ -18,10 +18,9 @@ from typing import Any
 import numpy as np
 
 from adjoint.errors import ArgumentError
-from adjoint.levels.level import Level, fresh
+from adjoint.levels.level import INACTIVE, Level
 from adjoint.levels.mirror import Mirrors, flat_of
 from adjoint.levels.pointwise import is_simple, slopes_of, weighted
-from adjoint.levels.unknown import hides
 from adjoint.rules.projection import SEQUENCES
 from adjoint.rules.registry import Rules
 from adjoint.rules.slopes import Slopes
@@ -29,7 +28,6 @@ from adjoint.rules.tangents import filled
 from adjoint.run.accumulate import Poison
 from adjoint.run.dispatch import DECLINED
 from adjoint.run.memory import refused
-from adjoint.run.seal import PLAIN
 from adjoint.run.views import names_twice, places_of, root_of
 
 __all__ = ["Forward", "swept"]
@@ -37,9 +35,6 @@ __all__ = ["Forward", "swept"]
 ndarray = np.ndarray
 MANY = 10_000
 """Numbers beyond which those that nobody holds any more are let go."""
-
-INACTIVE = frozenset({int, bool, str, bytes, type(None), slice, type, range, np.dtype})
-"""Types of operands that have no tangent."""
 
 
 class Forward(Level):
@@ -102,10 +97,6 @@ class Forward(Level):
         if all(new is old for new, old in zip(parts, y, strict=True)):
             return y
         return type(y)(*parts) if hasattr(y, "_fields") else type(y)(parts)
-
-    def own(self, y: Any) -> Any:
-        """The same number or array with an identity of its own, here and on every level below."""
-        return fresh(y) if self.outer is None else self.outer.run(fresh, y)
 
     def _let_go(self) -> None:
         """Forget the numbers that are held here only."""
@@ -173,10 +164,10 @@ class Forward(Level):
         dots = tuple(map(self.tangent, args))
         named = {name: dot for name, x in kwargs.items() if (dot := self.tangent(x)) is not None}
         if not named and not any(dot is not None for dot in dots):
-            return self._inactive(f, rules, args, kwargs)
+            return self.inactive(f, rules, args, kwargs)
         bad = next((dot for dot in (*dots, *named.values()) if type(dot) is Poison), None)
         if bad is not None:
-            y = self._inactive(f, rules, args, kwargs)
+            y = self.inactive(f, rules, args, kwargs)
             return y if y is DECLINED else self._bind_all(y, bad, args)
         if not kwargs and rules.frules and (slopes := slopes_of(rules, args)) is not None:
             y = self._pointwise(f, rules, slopes, args, dots)
@@ -223,21 +214,6 @@ class Forward(Level):
                 return DECLINED
             y_dot = term if y_dot is None else self.below_operate("add", y_dot, term)
         return y_dot
-
-    def _inactive(self, f: Any, rules: Rules, args: Any, kwargs: Any) -> Any:
-        """A call that has no tangent here: as far as a rule takes it, it is not looked into."""
-        if any(type(arg) not in PLAIN and self._hides(arg) for arg in (*args, *kwargs.values())):
-            return DECLINED
-        for rule in rules.rrules:
-            if rule.accepts(args, kwargs):
-                return self.below(f, *args, **kwargs)
-        return DECLINED
-
-    def _hides(self, arg: Any) -> bool:
-        """Whether an operand holds what is active where a rule would not see it."""
-        if isinstance(arg, SEQUENCES):
-            return any(type(part) not in PLAIN and self._hides(part) for part in arg)
-        return type(arg) not in INACTIVE and hides(self, arg)
 
     def _bind_all(
         self, y: Any, dot: Any, args: tuple[Any, ...], dots: Any = (), *, users: bool = False

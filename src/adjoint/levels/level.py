@@ -27,12 +27,14 @@ from adjoint.rules.registry import Rules, entry
 from adjoint.run.arrays import refuse_objects
 from adjoint.run.dispatch import DECLINED, call_keywords
 from adjoint.run.hidden import Hidden
+from adjoint.run.iterator import Iterator as ActiveIterator
 from adjoint.run.kinds import by_value
 from adjoint.run.memory import missing, refuse_names_twice
+from adjoint.run.seal import PLAIN
 from adjoint.run.unknown import name_of, reached
 from adjoint.run.views import names_of, root_of
 
-__all__ = ["Level", "current", "entered", "fresh", "operate_on", "write_on"]
+__all__ = ["INACTIVE", "Level", "current", "entered", "fresh", "operate_on", "write_on"]
 
 
 class _Current(threading.local):
@@ -52,6 +54,10 @@ def entered(level: Level | None) -> Iterator[None]:
         yield
     finally:
         current.level = before
+
+
+INACTIVE = frozenset({int, bool, str, bytes, type(None), slice, type, range, np.dtype})
+"""Types of values that have no derivative."""
 
 
 class Level(Hidden):
@@ -175,6 +181,30 @@ class Level(Hidden):
                 f" '{type(y).__name__}', inside or in forward mode",
                 hint="use a function that returns arrays (spsolve instead of splu)",
             )
+
+    def inactive(self, f: Any, rules: Rules, args: Any, kwargs: Any) -> Any:
+        """A call of which this level knows no derivative: as far as a rule takes it, it is not
+        looked into."""
+        if any(type(arg) not in PLAIN and self._hides(arg) for arg in (*args, *kwargs.values())):
+            return DECLINED
+        for rule in rules.rrules:
+            if rule.accepts(args, kwargs):
+                return self.below(f, *args, **kwargs)
+        return DECLINED
+
+    def _hides(self, arg: Any) -> bool:
+        """Whether an operand holds what is active where a rule would not see it, or may make it."""
+        if isinstance(arg, SEQUENCES):
+            return any(type(part) not in PLAIN and self._hides(part) for part in arg)
+        if type(arg) in INACTIVE:
+            return False
+        if issubclass(type(arg), ActiveIterator):
+            return True
+        return any(self.is_active(part) for part in reached((arg,)) if by_value(part))
+
+    def own(self, y: Any) -> Any:
+        """The same number or array with an identity of its own, here and on every level below."""
+        return fresh(y) if self.outer is None else self.outer.run(fresh, y)
 
     def is_active(self, value: Any) -> bool:
         """Whether this level knows a derivative of a number or an array."""

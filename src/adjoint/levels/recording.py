@@ -210,7 +210,7 @@ class Replay(Forward):
         self._found = dot
         return y
 
-    def _inactive(self, f: Any, rules: Rules, args: Any, kwargs: Any) -> Any:
+    def inactive(self, f: Any, rules: Rules, args: Any, kwargs: Any) -> Any:
         return None  # nothing to follow
 
     def touch(self, x: np.ndarray[Any, Any]) -> None:

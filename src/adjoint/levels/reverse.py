@@ -9,7 +9,8 @@ from adjoint.levels import rules  # noqa: F401  they are registered
 from adjoint.levels.leaves import Leaves, Places
 from adjoint.levels.level import current, entered
 from adjoint.levels.seeds import Seeds
-from adjoint.levels.tape import Sweep, Tape
+from adjoint.levels.sweep import Sweep
+from adjoint.levels.tape import Tape
 from adjoint.public import public
 from adjoint.run.hidden import Hidden
 from adjoint.run.session import session

@@ -9,7 +9,6 @@ back before the sweep goes on, for pullbacks look at what arrays held.
 
 from __future__ import annotations
 
-import math
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -18,27 +17,20 @@ import numpy as np
 
 from adjoint.levels.forward import is_own
 from adjoint.levels.held import held, held_index
-from adjoint.levels.level import Level, fresh, operate_on, write_on
-from adjoint.levels.mirror import Mirrors, flat_of
+from adjoint.levels.level import INACTIVE, Level
 from adjoint.levels.pointwise import is_simple, slopes_of, weighted
-from adjoint.levels.unknown import hides
-from adjoint.rules.projection import SEQUENCES, project
+from adjoint.levels.sweep import Sweep, poison_in, to_value
+from adjoint.rules.projection import SEQUENCES
 from adjoint.rules.registry import Rules
 from adjoint.rules.slopes import Slopes
 from adjoint.run.accumulate import Poison
 from adjoint.run.dispatch import DECLINED
-from adjoint.run.hidden import Hidden
-from adjoint.run.seal import PLAIN
-from adjoint.run.swaps import writable
-from adjoint.run.views import is_fancy, names_of, names_twice, places_of, root_of
+from adjoint.run.views import names_of, root_of
 
 __all__ = ["Tape"]
 
 ndarray = np.ndarray
-INACTIVE = frozenset({int, bool, str, bytes, type(None), slice, type, range, np.dtype})
-"""Types of operands that have no cotangent."""
-
-Node = Callable[["Sweep"], None]
+Node = Callable[[Sweep], None]
 
 
 class Tape(Level):
@@ -81,10 +73,6 @@ class Tape(Level):
             y = self.own(y)
         self._numbers[id(y)] = y
         return y
-
-    def own(self, y: Any) -> Any:
-        """The same number with an identity of its own, here and on every level below."""
-        return fresh(y) if self.outer is None else self.outer.run(fresh, y)
 
     def seed(self, value: Any, _: Any) -> Any:
         """Note an argument."""
@@ -140,14 +128,8 @@ class Tape(Level):
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
     ) -> Any:
-        given = (*args, *kwargs.values())
-        if not any(map(self._depends, given)):
-            if any(type(arg) not in PLAIN and self._hides(arg) for arg in given):
-                return DECLINED
-            for rule in rules.rrules:
-                if rule.accepts(args, kwargs):
-                    return self.below(f, *args, **kwargs)
-            return DECLINED
+        if not any(map(self._depends, (*args, *kwargs.values()))):
+            return self.inactive(f, rules, args, kwargs)
         if not kwargs and rules.frules and not rules.overridden:
             slopes = slopes_of(rules, args)
             if slopes is not None:
@@ -201,11 +183,6 @@ class Tape(Level):
 
         self.nodes.append(node)
         return y
-
-    def _hides(self, arg: Any) -> bool:
-        if isinstance(arg, SEQUENCES):
-            return any(type(part) not in PLAIN and self._hides(part) for part in arg)
-        return type(arg) not in INACTIVE and hides(self, arg)
 
     def _recorded(
         self, y: Any, back: Callable[[Any], Any], args: tuple[Any, ...], named: dict[str, Any]
@@ -275,7 +252,7 @@ class Tape(Level):
                 if type(bar) is Poison:
                     sweep.add(value, bar)
                 elif bar is not None and depends:
-                    sweep.add(value, sweep.below(_to_value, bar, kept))
+                    sweep.add(value, sweep.below(to_value, bar, kept))
         else:
 
             def node(sweep: Sweep) -> None:
@@ -310,178 +287,3 @@ class Tape(Level):
         finally:
             sweep.restore()
         return sweep
-
-
-class Sweep(Hidden):
-    """The cotangents of one reverse sweep."""
-
-    def __init__(self, tape: Tape, level: Level | None) -> None:
-        self._tape, self._level = tape, level
-        self.touched = False
-        """Whether anything was added."""
-        self._numbers: dict[int, Any] = {}
-        self._mirrors = Mirrors(tape.same)
-        self._exchanged: list[tuple[Any, Any, list[Any]]] = []
-
-    def below(self, f: Callable[..., Any], /, *args: Any) -> Any:
-        """``f(*args)`` on the level that the sweep runs on."""
-        return f(*args) if self._level is None else self._level.run(f, *args)
-
-    def below_operate(self, name: str, *operands: Any) -> Any:
-        """The operator of that name on the level that the sweep runs on."""
-        return operate_on(self._level, name, *operands)
-
-    def run(self, start: int, stop: int) -> None:
-        """Run backwards what was done between two positions."""
-        for i in range(stop - 1, start - 1, -1):
-            self._tape.nodes[i](self)
-
-    def add(self, value: Any, bar: Any) -> None:
-        """Add to the cotangent of a number, an array, or the parts of a list."""
-        if bar is None or type(value) in INACTIVE:
-            return
-        if isinstance(value, SEQUENCES):
-            bars = [bar] * len(value) if type(bar) is Poison else bar
-            for part, part_bar in zip(value, bars, strict=True):
-                self.add(part, part_bar)
-            return
-        self.touched = True
-        if not self._tape.is_active(value):
-            return
-        if type(bar) is Poison:
-            self.spoil(value, bar)
-            return
-        if isinstance(value, ndarray):
-            self.add_part(value, ..., bar)
-            return
-        old = self._numbers.get(id(value))
-        if type(old) is Poison:
-            return
-        self._numbers[id(value)] = bar if old is None else self.below_operate("add", old, bar)
-
-    def add_part(self, x: Any, index: Any, bar: Any) -> None:
-        """Add to the cotangent of ``x[index]``."""
-        mirrored = self._mirrors.made(x)
-        if type(mirrored) is Poison:
-            return
-        if names_twice(mirrored):
-            self.below(np.add.at, flat_of(mirrored), places_of(mirrored)[index], bar)
-        else:
-            self.below(_add_into, mirrored, index, bar)
-
-    def take(self, value: Any) -> Any:
-        """Take the cotangent of a result: nothing before it knows of it."""
-        if isinstance(value, list | tuple):
-            bars = [self.take(part) for part in value]
-            if all(bar is None for bar in bars):
-                return None
-            return tuple(bars) if isinstance(value, tuple) else bars
-        if isinstance(value, ndarray):
-            return self.take_part(value, ...)
-        return self._numbers.pop(id(value), None)
-
-    def take_part(self, x: Any, index: Any) -> Any:
-        mirrored = self._mirrors.of(x)
-        if mirrored is None or type(mirrored) is Poison:
-            return mirrored
-        if names_twice(mirrored):
-            # What several elements of the view share is that of one of them.
-            places, first = np.unique(places_of(mirrored)[index], return_index=True)
-            shape = np.shape(places_of(mirrored)[index])
-            bar = self.below(_taken_once, flat_of(mirrored), places, first, shape)
-            write_on(self._level, flat_of(mirrored), places, 0.0)
-            return bar
-        bar = self.below(_taken, mirrored, index)
-        write_on(self._level, mirrored, index, 0.0)
-        return bar
-
-    def spoil(self, value: Any, bad: Poison) -> None:
-        """Note that the cotangent of a number or an array is not known."""
-        if isinstance(value, ndarray):
-            mirror = self._mirrors.find(root_of(value)) or self._mirrors.make(root_of(value))
-            mirror.poison = bad
-        else:
-            self._numbers[id(value)] = bad
-
-    def read(self, value: Any) -> Any:
-        """The cotangent of an input, left where it is."""
-        if isinstance(value, ndarray):
-            bar = self._mirrors.of(value)
-        else:
-            bar = self._numbers.get(id(value))
-        if type(bar) is Poison:
-            raise bar.error
-        return self.below(np.array, bar) if isinstance(bar, ndarray) else bar
-
-    # ---- what writes overwrote -------------------------------------------------------------------
-
-    def exchange(self, x: Any, index: Any, entry: list[Any]) -> None:
-        """Put back what a write overwrote, and keep what it wrote."""
-        self._swap(x, index, entry)
-        self._exchanged.append((x, index, entry))
-
-    def restore(self) -> None:
-        """Make the writes again."""
-        for x, index, entry in reversed(self._exchanged):
-            self._swap(x, index, entry)
-        self._exchanged.clear()
-
-    def _swap(self, x: Any, index: Any, entry: list[Any]) -> None:
-        now = self.below(np.array, self.below(operator.getitem, x, index))
-        with writable(x):
-            write_on(self._level, x, index, entry[0])
-        entry[0] = now
-
-
-# ---- what is differentiated itself where the tape stands on a level ------------------------------
-
-
-def poison_in(bar: Any) -> Poison | None:
-    """The poison in a cotangent."""
-    if type(bar) is Poison:
-        return bar
-    parts = bar.values() if isinstance(bar, dict) else bar if isinstance(bar, list | tuple) else ()
-    return next((found for part in parts if (found := poison_in(part)) is not None), None)
-
-
-def _add_into(mirrored: Any, index: Any, bar: Any) -> None:
-    if is_fancy(index):
-        np.add.at(mirrored, index, bar)
-    elif mirrored.dtype.kind == "f":
-        mirrored[index] += np.real(bar)
-    else:
-        mirrored[index] += bar
-
-
-def _taken(mirrored: Any, index: Any) -> Any:
-    """The cotangent of what was written at `index`; of an element that is named twice the last
-    value counts."""
-    bar = np.array(mirrored[index])
-    if is_fancy(index) and bar.size > 1:
-        last = np.zeros(mirrored.shape, np.intp)
-        order = np.arange(bar.size).reshape(bar.shape)
-        last[index] = order
-        bar = np.where(last[index] != order, 0, bar)
-    return bar
-
-
-def _taken_once(flat: Any, places: Any, first: Any, shape: tuple[int, ...]) -> Any:
-    bar = np.zeros(math.prod(shape), flat.dtype)
-    bar[first] = flat[places]
-    return bar.reshape(shape)
-
-
-def _to_value(bar: Any, value: Any) -> Any:
-    """The cotangent of what was written, summed over the axes along which it was broadcast."""
-    if isinstance(value, list | tuple):
-        whole = project(bar, np.zeros(np.shape(value), bar.dtype))
-        return _split(whole, value)
-    if isinstance(value, ndarray) and value.ndim > bar.ndim:
-        bar = bar.reshape((1,) * (value.ndim - bar.ndim) + bar.shape)
-    return project(bar, value)
-
-
-def _split(bar: Any, value: Any) -> Any:
-    if isinstance(value, list | tuple):
-        return [_split(bar[i], part) for i, part in enumerate(value)]
-    return project(bar, value)

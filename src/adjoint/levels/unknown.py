@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from adjoint.levels.level import Level
-from adjoint.run.iterator import Iterator
 from adjoint.run.kinds import by_value
 from adjoint.run.memory import Memory
 from adjoint.run.swaps import put
@@ -17,7 +16,7 @@ from adjoint.run.unknown import needed, reached, region_of
 from adjoint.run.unseen import run_checked
 from adjoint.run.views import root_of
 
-__all__ = ["hides", "run_unknown"]
+__all__ = ["run_unknown"]
 
 
 def run_unknown(
@@ -71,11 +70,3 @@ def _write_again(level: Level, x: np.ndarray[Any, Any], saved: Any) -> None:
     made = x.copy()
     put(x, ..., saved)
     level.write(x, ..., made)
-
-
-def hides(level: Level, value: Any) -> bool:
-    """Whether something that is no number, array or list of them holds what is active, or may make
-    it."""
-    if issubclass(type(value), Iterator):
-        return True
-    return any(level.is_active(part) for part in reached((value,)) if by_value(part))
