@@ -47,6 +47,15 @@ def random_tangent(
     return {name: random_tangent(item, rng, False, above) for name, item in fields.items()}
 
 
+def tangents(sample: Sample, rng: np.random.Generator) -> list[Any]:
+    """A random tangent for each argument that is not fixed."""
+    seen: set[int] = set()
+    return [
+        None if i in sample.fixed else random_tangent(arg, rng, True, seen)
+        for i, arg in enumerate(sample.args)
+    ]
+
+
 def paired(bar: Any, dot: Any) -> float:
     """⟨x̄, ẋ⟩ of a cotangent and a tangent of one structure."""
     if bar is None or dot is None:
@@ -64,12 +73,7 @@ def check_forward(sample: Sample) -> None:
     ⟨ȳ, ẏ⟩ = Σ⟨x̄, ẋ⟩ with the cotangents of reverse mode."""
     y_plain, left = sample.plain()
     y_bar = sample.y_bar(y_plain)
-    rng = np.random.default_rng(1)
-    seen: set[int] = set()
-    dots = [
-        None if i in sample.fixed else random_tangent(arg, rng, True, seen)
-        for i, arg in enumerate(sample.args)
-    ]
+    dots = tangents(sample, np.random.default_rng(1))
     sample.reset()
     f, *args = mapped((sample.f, *sample.args))
     _, back = ad.pullback(f, *args, **sample.kwargs)
@@ -92,22 +96,6 @@ def check_forward(sample: Sample) -> None:
 
 
 # ---- second order --------------------------------------------------------------------------------
-
-
-def weighted(y_bar: Any, y: Any) -> Any:
-    """⟨ȳ, y⟩, as code that is differentiated."""
-    if y_bar is None:
-        return 0.0
-    total = 0.0
-    if isinstance(y_bar, dict):
-        for key in y_bar:
-            total = total + weighted(y_bar[key], y[key])
-        return total
-    if isinstance(y_bar, list | tuple):
-        for part_bar, part in zip(y_bar, y, strict=True):
-            total = total + weighted(part_bar, part)
-        return total
-    return np.sum(np.real(np.conj(y_bar) * y))
 
 
 def along(bar: Any, dot: Any) -> Any:
@@ -142,14 +130,7 @@ class SecondOrder:
         y, _ = sample.plain()
         self.y_bar = sample.y_bar(y)
         rng = np.random.default_rng(2)
-        self.u, self.v = (self._direction(rng) for _ in range(2))
-
-    def _direction(self, rng: np.random.Generator) -> list[Any]:
-        seen: set[int] = set()
-        return [
-            None if i in self.sample.fixed else random_tangent(arg, rng, True, seen)
-            for i, arg in enumerate(self.sample.args)
-        ]
+        self.u, self.v = (tangents(sample, rng) for _ in range(2))
 
     def fresh(self) -> tuple[Any, list[Any]]:
         self.sample.reset()
@@ -161,7 +142,7 @@ class SecondOrder:
         kwargs, y_bar, u = self.sample.kwargs, self.y_bar, self.u
 
         def first(*args: Any) -> Any:
-            return weighted(y_bar, ad.pushforward(f, args, u, **kwargs)[1])
+            return along(ad.pushforward(f, args, u, **kwargs)[1], y_bar)
 
         return ad.pushforward(first, args, self.v)[1]
 
@@ -179,7 +160,7 @@ class SecondOrder:
         kwargs, y_bar, u = self.sample.kwargs, self.y_bar, self.u
 
         def first(*args: Any) -> Any:
-            return weighted(y_bar, ad.pushforward(f, args, u, **kwargs)[1])
+            return along(ad.pushforward(f, args, u, **kwargs)[1], y_bar)
 
         bars = ad.pullback(first, *args)[1](1.0)
         return sum(paired(bar, dot) for bar, dot in zip(bars[1:], self.v, strict=True))
@@ -227,12 +208,7 @@ def check_tape(sample: Sample) -> None:
     """Reverse mode on a tape gives what reverse mode as generated code does, twice."""
     y, _ = sample.plain()
     y_bar = sample.y_bar(y)
-    rng = np.random.default_rng(3)
-    seen: set[int] = set()
-    dots = [
-        None if i in sample.fixed else random_tangent(arg, rng, True, seen)
-        for i, arg in enumerate(sample.args)
-    ]
+    dots = tangents(sample, np.random.default_rng(3))
     sample.reset()
     f, *args = mapped((sample.f, *sample.args))
     bars = ad.pullback(f, *args, **sample.kwargs)[1](mapped(y_bar))

@@ -9,7 +9,7 @@ import adjoint as ad
 from adjoint.derivatives.linear import linearized
 from tests.corpus import all_cases
 from tests.corpus.registry import Case
-from tests.levels import paired, random_tangent
+from tests.levels import paired, tangents
 from tests.structures import difference, mapped
 from tests.support import is_single
 from tests.test_corpus import REFUSED_FORWARD
@@ -25,12 +25,7 @@ def test_corpus(case: Case) -> None:
     sample = case.sample
     y_plain, left = sample.plain()
     y_bar = sample.y_bar(y_plain)
-    rng = np.random.default_rng(1)
-    seen: set[int] = set()
-    dots = [
-        None if i in sample.fixed else random_tangent(arg, rng, True, seen)
-        for i, arg in enumerate(sample.args)
-    ]
+    dots = tangents(sample, np.random.default_rng(1))
     sample.reset()
     f, *args = mapped((sample.f, *sample.args))
     expected = paired(y_bar, ad.pushforward(f, args, dots, **sample.kwargs)[1])
