@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 __all__ = ["CLOCK", "Line", "keep_memory", "measure", "peak", "ratio", "show"]
 
-SAMPLE = 0.004
-"""Seconds that one sample takes at least."""
+SAMPLE = 0.02
+"""Seconds that one sample takes at least: the collection before it leaves caches and free lists
+empty, which the first call of a sample pays for, and a short sample would show little else."""
 
 ROUNDS = 11
 

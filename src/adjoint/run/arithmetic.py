@@ -15,6 +15,7 @@ from adjoint.rules.elementwise import dot
 from adjoint.rules.projection import FLOAT64, finite, unbroadcast
 from adjoint.run.memory import Memory
 from adjoint.run.protocol import (
+    DOUBLES,
     HUGE,
     NONE2,
     POLES,
@@ -61,6 +62,9 @@ def add(record: list[Any], slot: int, a: Any, b: Any) -> Any:
         return y
     if type(a) is ndarray and type(b) is ndarray and _are_plain(record[0], a, b):
         return _sum_of_shapes(record, slot, a, b, 1)
+    if type(a) in REALS and type(b) in REALS:
+        record[slot] = both_sides
+        return a + b
     return binary(record, slot, operator.add, a, b)
 
 
@@ -81,6 +85,9 @@ def sub(record: list[Any], slot: int, a: Any, b: Any) -> Any:
         return y
     if type(a) is ndarray and type(b) is ndarray and _are_plain(record[0], a, b):
         return _sum_of_shapes(record, slot, a, b, -1)
+    if type(a) in REALS and type(b) in REALS:
+        record[slot] = both_sides_negated
+        return a - b
     return binary(record, slot, operator.sub, a, b)
 
 
@@ -109,6 +116,9 @@ def mul(record: list[Any], slot: int, a: Any, b: Any) -> Any:
     elif type(a) is ndarray and (type(b) is float64 or type(b) is float):
         if is_plain(record[0], a):
             return _number_times_array(record, slot, b, a, True)
+    elif type(a) in REALS and type(b) in REALS:
+        record[slot] = partial(_numbers_back, a, b)
+        return a * b
     return binary(record, slot, operator.mul, a, b)
 
 
@@ -133,12 +143,8 @@ def mul_left(record: list[Any], slot: int, a: Any, b: Any) -> Any:
     """``a * b`` where `b` has no derivative."""
     if record[0].globals_written:
         return mul(record, slot, a, b)
-    if type(a) is float and type(b) in REALS:
-
-        def mul_back(y_bar: Any) -> tuple[Any, ...]:
-            return (None, y_bar * b, None) if y_bar else (None, y_bar, None)
-
-        record[slot] = mul_back
+    if type(a) in DOUBLES and type(b) in REALS:
+        record[slot] = partial(_left_factor_back, b)
         return a * b
     if type(a) is ndarray:
         y = _times(record, slot, a, b, _left)
@@ -147,22 +153,26 @@ def mul_left(record: list[Any], slot: int, a: Any, b: Any) -> Any:
     return binary(record, slot, operator.mul, a, b, 0)
 
 
+def _left_factor_back(b: Any, y_bar: Any) -> tuple[Any, ...]:
+    return (None, y_bar * b, None) if y_bar else (None, y_bar, None)
+
+
 def mul_right(record: list[Any], slot: int, a: Any, b: Any) -> Any:
     """``a * b`` where `a` has no derivative."""
     if record[0].globals_written:
         return mul(record, slot, a, b)
-    if type(b) is float and type(a) in REALS:
-
-        def mul_back(y_bar: Any) -> tuple[Any, ...]:
-            return (None, None, y_bar * a) if y_bar else (None, None, y_bar)
-
-        record[slot] = mul_back
+    if type(b) in DOUBLES and type(a) in REALS:
+        record[slot] = partial(_right_factor_back, a)
         return a * b
     if type(b) is ndarray:
         y = _times(record, slot, b, a, _right)
         if y is not None:
             return y
     return binary(record, slot, operator.mul, a, b, 1)
+
+
+def _right_factor_back(a: Any, y_bar: Any) -> tuple[Any, ...]:
+    return (None, None, y_bar * a) if y_bar else (None, None, y_bar)
 
 
 def truediv(record: list[Any], slot: int, a: Any, b: Any) -> Any:

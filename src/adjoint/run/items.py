@@ -46,13 +46,7 @@ def item(record: list[Any], slot: int, xs: Any, i: Any) -> Any:
             place = i if type(i) is int else operator.index(i)
             if place < 0:
                 place += len(xs)
-
-            def item_back(y_bar: Any) -> tuple[Any, ...]:
-                if y_bar is not None:
-                    memory.add_item(xs, place, y_bar)
-                return NONE2
-
-            record[slot] = item_back
+            record[slot] = partial(_element_back, memory, xs, place)
             return value
     elif kind is dict:
         if type(i) is not str and type(i) not in LEAVES and HASHED(i):
@@ -60,12 +54,7 @@ def item(record: list[Any], slot: int, xs: Any, i: Any) -> Any:
         if i in xs:
             value = xs[i]
             key = i if type(i) is str else memory.place(xs, i)
-
-            def entry_back(y_bar: Any) -> tuple[Any, ...]:
-                memory.add_entry(xs, key, y_bar)
-                return NONE2
-
-            record[slot] = entry_back
+            record[slot] = partial(_entry_back, memory, xs, key)
             return value
     elif (kind is str or kind is range) and not is_odd(i):
         return xs[i]
@@ -73,6 +62,16 @@ def item(record: list[Any], slot: int, xs: Any, i: Any) -> Any:
         return xs[i]
     return _special_item(record, slot, xs, i)
 
+
+
+def _element_back(memory: Memory, xs: Any, place: int, y_bar: Any) -> tuple[Any, ...]:
+    memory.add_item(xs, place, y_bar)
+    return NONE2
+
+
+def _entry_back(memory: Memory, xs: Any, key: Any, y_bar: Any) -> tuple[Any, ...]:
+    memory.add_entry(xs, key, y_bar)
+    return NONE2
 
 def _special_item(record: list[Any], slot: int, xs: Any, i: Any) -> Any:
     kind = type(xs)

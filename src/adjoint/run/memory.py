@@ -253,8 +253,11 @@ class Memory(Hidden):
     def add_item(self, xs: Any, i: int, bar: Any) -> None:
         """Add a cotangent of ``xs[i]`` of a list, tuple or deque; `i` is not negative."""
         if bar is not None:
-            shadow = self.list_shadow(xs)
-            shadow[i] = accumulate(shadow[i], bar)
+            shadow = self.shadows.get(id(xs))
+            if shadow is None:
+                shadow = self.list_shadow(xs)
+            before = shadow[i]
+            shadow[i] = bar if before is None else accumulate(before, bar)
 
     def add_entry(self, owner: Any, key: Any, bar: Any) -> None:
         """Add a cotangent of one value of a dict, one element of a set, one field of an object."""

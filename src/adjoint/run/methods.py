@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -34,14 +35,16 @@ def _append(record: list[Any], slot: int, xs: list[Any], value: Any) -> None:
     """The rule of ``list.append``, for the loops that do little else."""
     memory: Memory = record[0]
     xs.append(value)
-    position = memory.note(swap_end, xs.append, xs.pop, ABSENT)
+    written = [swap_end, xs.append, xs.pop, ABSENT]
+    record[slot] = partial(_append_back, memory, xs, memory.log(written), written)
 
-    def append_back(_: Any) -> tuple[Any, ...]:
-        memory.rewind(position)
-        shadow = memory.shadows.get(id(xs))
-        return None, None, None if shadow is None else shadow.pop()
 
-    record[slot] = append_back
+def _append_back(
+    memory: Memory, xs: list[Any], position: int, written: list[Any], _: Any
+) -> tuple[Any, ...]:
+    memory.undo(position, written)
+    shadow = memory.shadows.get(id(xs))
+    return None, None, None if shadow is None else shadow.pop()
 
 
 def method(record: list[Any], slot: int, obj: Any, name: str, *args: Any) -> Any:

@@ -22,6 +22,7 @@ from adjoint.run.specials import class_attribute, method_rules, special_of
 from adjoint.run.unknown import run_unknown
 
 __all__ = [
+    "DOUBLES",
     "HUGE",
     "NONE2",
     "POLES",
@@ -42,6 +43,7 @@ __all__ = [
 ]
 
 NONE2 = (None, None, None)
+DOUBLES = frozenset({float, float64})
 REALS = frozenset({float, int, float64})
 POLES = (ZeroDivisionError, OverflowError)
 """What Python raises where NumPy's numbers are infinite."""
