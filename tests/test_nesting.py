@@ -403,3 +403,58 @@ def test_removable_points_of_special_functions(twice):
     with np.errstate(all="ignore"):
         assert twice(reverse(lambda t: special.it2j0y0(t)[0]))(0.0) == pytest.approx(0.25)
         assert twice(reverse(lambda t: special.it2i0k0(t)[0]))(0.0) == pytest.approx(0.25)
+
+
+AT_ZEROS_OF_GAMMA = {
+    "rgamma": (lambda sp, t: sp.rgamma(t), [(0.0, 1.1544313298030657), (-2.0, -3.691137340393871)]),
+    "poch": (lambda sp, t: sp.poch(t, 3.0), [(0.0, 6.0), (-1.0, 0.0), (-2.0, -6.0)]),
+    "binom in n": (lambda sp, t: sp.binom(t, 3.0), [(0.0, -1.0), (1.0, 0.0), (2.0, 1.0)]),
+    "binom in k": (lambda sp, t: sp.binom(3.0, t), [(-1.0, 25 / 24), (5.0, -77 / 600)]),
+}
+
+
+@pytest.mark.parametrize("modes", ["ff", "fr", "rf", "rr"])
+@pytest.mark.parametrize("name", AT_ZEROS_OF_GAMMA)
+def test_zeros_of_the_reciprocal_of_gamma(name, modes):
+    special = pytest.importorskip("scipy.special")
+    function, points = AT_ZEROS_OF_GAMMA[name]
+    f = lambda t: function(special, t)  # noqa: E731
+    for mode in modes:
+        f = forward(f) if mode == "f" else reverse(f)
+    for t, expected in points:
+        assert f(t) == pytest.approx(expected, rel=1e-10, abs=1e-10)
+        h = 1e-3
+        five = [-function(special, t + k * h) for k in (-2, 2)]
+        three = [16 * function(special, t + k * h) for k in (-1, 1)]
+        difference = (sum(five) + sum(three) - 30 * function(special, t)) / (12 * h * h)
+        assert difference == pytest.approx(expected, rel=1e-6, abs=1e-7)
+
+
+EQUAL = {"zero": np.diag([1.0, 0.0, 0.0]), "one": np.ones((3, 3)), "unit": np.eye(3)}
+
+
+@pytest.mark.parametrize("modes", ["ff", "fr", "rf", "rr"])
+@pytest.mark.parametrize("values", [np.linalg.eigvalsh, "svd"])
+@pytest.mark.parametrize("name", EQUAL)
+def test_second_derivatives_of_equal_values_are_no_numbers(name, values, modes):
+    """Of these values alone they are not known, though the sum of squares has some."""
+    move = np.array([[0.3, 1.0, -0.4], [1.0, 0.2, 0.9], [-0.4, 0.9, -0.7]])
+
+    def f(t):
+        a = EQUAL[name] + t * move
+        if values == "svd":
+            return np.sum((np.linalg.svd(a, compute_uv=False) - EQUAL[name][1, 1]) ** 2)
+        return np.sum((values(a) - EQUAL[name][1, 1]) ** 2)
+
+    for mode in modes:
+        f = forward(f) if mode == "f" else reverse(f)
+    try:
+        assert np.isnan(f(0.0))
+    except ad.errors.NoDerivativeError:
+        pass
+
+
+def test_the_largest_of_singular_values_that_are_zero():
+    f = lambda t: np.linalg.svd(np.ones((3, 3)) + t * np.eye(3), compute_uv=False)[0] ** 2  # noqa: E731
+    assert reverse(reverse(f))(0.0) == pytest.approx(2.0)
+    assert reverse(forward(f))(0.0) == pytest.approx(2.0)

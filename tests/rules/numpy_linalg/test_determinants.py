@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
+from adjoint.rules.numpy.linalg.determinants import adjugate
 from adjoint.testing import check_rule
 from tests.rules.harness import table
 from tests.rules.numpy_linalg.matrices import check_second, complex_square, complexes, reals, square
@@ -48,6 +49,7 @@ CASES = {
         (np.zeros((0, 0)),),
         (1e200 * A,),
     ],
+    adjugate: [(A,), (CA,), (RANK_ONE,), (np.zeros((2, 3, 3)),), (COMPLEX_RANK_TWO,)],
 }
 test_rules = table(CASES)
 
@@ -61,6 +63,20 @@ def test_forward_rules_are_differentiable(f, a):
 def test_the_second_derivative_of_a_singular_determinant():
     check_second(np.linalg.det, np.zeros((3, 3)))
     check_second(np.linalg.det, np.array([[1.0, 2.0], [2.0, 4.0]]))
+
+
+@pytest.mark.parametrize("modes", ["ff", "fr", "rf", "rr"])
+@pytest.mark.parametrize("rank", [0, 1, 2, 4])
+def test_the_second_derivative_at_any_rank(rank, modes):
+    a, move = reals(4, rank) @ reals(rank, 4, seed=1), reals(4, 4, seed=2)
+    f = lambda t: np.linalg.det(a + t * move)  # noqa: E731
+    coefficients = np.polyfit(x := np.linspace(-1, 1, 5), [f(t) for t in x], 4)
+    for mode in modes:
+        if mode == "f":
+            f = lambda t, g=f: ad.pushforward(g, (t,), (1.0,))[1]  # noqa: E731
+        else:
+            f = lambda t, g=f: ad.gradient(g, t)[0]  # noqa: E731
+    np.testing.assert_allclose(f(0.0), 2 * coefficients[2], rtol=1e-9, atol=1e-10)
 
 
 def test_the_gradient_of_a_rank_one_determinant_of_3_by_3_is_zero():

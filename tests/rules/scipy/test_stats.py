@@ -96,3 +96,29 @@ def test_densities_against_their_distribution_functions(q):
             f = getattr(distribution, method)
             found = ad.gradient(lambda x: np.sum(f(x, *shapes)), x)[0]
             np.testing.assert_allclose(found, sign * distribution.pdf(x, *shapes), rtol=1e-7)
+
+
+# ---- shapes of zero ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", "pdf logpdf cdf logcdf sf logsf ppf isf".split())
+@pytest.mark.parametrize("distribution", [stats.genextreme, stats.genpareto])
+def test_the_shape_at_zero(distribution, method):
+    f = getattr(distribution, method)
+    first = lambda c: ad.gradient(f, 0.37, c)[1]  # noqa: E731
+    for c in (0.0, 0.3, -1.0):
+        check_gradient(f, 0.37, c)
+        assert ad.withgradient(f, 0.37, c).value == f(0.37, c)
+    h = 1e-3
+    second = (8 * (first(h) - first(-h)) - first(2 * h) + first(-2 * h)) / (12 * h)
+    np.testing.assert_allclose(ad.gradient(first, 0.0)[0], second, rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize("distribution", [stats.genextreme, stats.genpareto])
+def test_values_at_the_ends_are_those_of_scipy(distribution):
+    x = np.array([-np.inf, -1.0, 0.0, 1.0, np.inf, np.nan, 2.0, 5.0])
+    for method in "logpdf cdf logsf ppf isf".split():
+        for c in (0.0, 1.0, -1.0, 0.5):
+            with np.errstate(all="ignore"):
+                f = lambda x, c=c: getattr(distribution, method)(x, c)  # noqa: B023, E731
+                np.testing.assert_array_equal(ad.pullback(f, x)[0], f(x))

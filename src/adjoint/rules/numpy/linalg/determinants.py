@@ -1,7 +1,8 @@
 """Rules of determinants, which have a derivative at singular matrices too.
 
 Giles (2008), section 2.2.4, and Jacobi's formula: the derivative of det is the adjugate. Of an
-invertible matrix that is det · a⁻¹; of a singular one it comes from the singular values.
+invertible matrix that is det · a⁻¹; of a singular one it comes from the singular values, and so
+does its own derivative, which vectors of equal values do not have.
 """
 
 from __future__ import annotations
@@ -11,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from adjoint.rules.numpy.linalg.forward import forward_rule
-from adjoint.rules.numpy.linalg.matrices import dagger, diagonal, floating
+from adjoint.rules.numpy.linalg.matrices import dagger, diagonal, diagonal_matrix, floating
 from adjoint.rules.numpy.operands import array_rule, conj
 from adjoint.rules.numpy.reductions import others
-from adjoint.rules.registry import non_differentiable
+from adjoint.rules.projection import project
+from adjoint.rules.registry import frule, non_differentiable, rrule
 
 WORST = 1e8
 """Up to which condition number, roughly, the inverse gives the adjugate well enough."""
@@ -23,13 +25,53 @@ WORST = 1e8
 def cofactors(a: Any, det: Any) -> Any:
     """The conjugate transpose of the adjugate of square matrices."""
     a = floating(a)
-    if np.all(det) and np.all(np.isfinite(det)):
+    if _all_invertible(det):
         inverse = np.linalg.inv(a)
-        if np.all(_largest(a) * _largest(inverse) < WORST):
+        if _is_clear(a, inverse):
             return conj(det)[..., None, None] * dagger(inverse)
+    return adjugate(a)
+
+
+def adjugate(a: Any) -> Any:
+    """Its conjugate transpose, of any square matrices in floating point."""
+    u, s, vh, sign = _turned(a)
+    return sign * ((u * others(s)[..., None, :]) @ vh)
+
+
+@rrule.register(adjugate, trusted=True)
+def _(a: Any) -> Any:
+    return adjugate(a), lambda y_bar: (None, project(adjugate_dot(a, y_bar), a))
+
+
+@frule.register(adjugate, trusted=True)
+def _(dots: Any, a: Any) -> Any:
+    return adjugate(a), adjugate_dot(a, dots[0])
+
+
+def adjugate_dot(a: Any, a_dot: Any) -> Any:
+    """The derivative of `adjugate` along `a_dot`, which is a map that is its own transpose.
+
+    Of a diagonal matrix, m ↦ diag(P diag(m)) − P ∘ mᵀ, where p_ij is the product of the elements
+    of the diagonal other than i and j.
+    """
+    u, s, vh, sign = _turned(a)
+    m = np.conj(dagger(u) @ a_dot @ dagger(vh))
+    n = s.shape[-1]
+    unit = np.eye(n, dtype=bool)
+    pairs = np.where(unit, 0, others(np.where(unit, 1, s[..., None, :])))
+    inner = diagonal_matrix((pairs @ diagonal(m)[..., None])[..., 0])
+    return sign * (u @ (inner - pairs * np.swapaxes(m, -1, -2)) @ vh)
+
+
+def _turned(a: Any) -> tuple[Any, Any, Any, Any]:
+    """The singular value decomposition, and the conjugate determinant of its rotations."""
     u, s, vh = np.linalg.svd(a)
-    sign = conj(np.linalg.det(u) * np.linalg.det(vh))
-    return (u * (sign[..., None] * others(s))[..., None, :]) @ vh
+    return u, s, vh, conj(np.linalg.det(u) * np.linalg.det(vh))[..., None, None]
+
+
+def _is_clear(a: Any, inverse: Any) -> bool:
+    """Whether the inverse is good enough."""
+    return bool(np.all(_largest(a) * _largest(inverse) < WORST))
 
 
 def _largest(a: Any) -> Any:
@@ -53,7 +95,9 @@ def _(a):
 def _(dots, a):
     y = np.linalg.det(a)
     if _all_invertible(y):
-        return y, y * trace(np.linalg.solve(a, dots[0]))
+        inverse = np.linalg.inv(a)
+        if _is_clear(a, inverse):
+            return y, y * np.sum(np.swapaxes(inverse, -1, -2) * dots[0], (-2, -1))
     return y, det_dot(a, dots[0])
 
 
@@ -69,7 +113,7 @@ def det_dot(a: Any, a_dot: Any) -> Any:
 
 
 def _all_invertible(det: Any) -> bool:
-    return bool(np.all(det != 0))
+    return bool(np.all(det) and np.all(np.isfinite(det)))
 
 
 # ---- slogdet -------------------------------------------------------------------------------------
@@ -117,4 +161,4 @@ def _(dots, a):
     return y, (1j * sign * np.imag(slope), np.real(slope))
 
 
-non_differentiable(_all_invertible)
+non_differentiable(_all_invertible, _is_clear)

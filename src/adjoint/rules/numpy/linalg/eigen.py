@@ -24,6 +24,8 @@ from adjoint.rules.numpy.linalg.gauges import (
     refuse_shared,
     row,
     squared,
+    watched,
+    watched_pair,
 )
 from adjoint.rules.numpy.linalg.matrices import (
     dagger,
@@ -43,9 +45,9 @@ from adjoint.rules.registry import non_differentiable
 
 def eigh_bar(f: Any, w: Any, v: Any, w_bar: Any, v_bar: Any, pivot: Any) -> Any:
     """ā = V (diag(w̄) + skew(Vᴴ V̄) / (w_j − w_i)) Vᴴ, Hermitian; the eigenvalues in any order."""
-    if v_bar is None:
-        return (v * w_bar[..., None, :]) @ dagger(v)
     equal = equal_pairs(w, np.max(np.abs(w), -1, initial=0), v)
+    if v_bar is None:
+        return (v * watched(w_bar, equal)[..., None, :]) @ dagger(v)
     refuse_shared(f, equal, w_bar, v_bar)
     if np.iscomplexobj(v):
         turn = np.imag(np.sum(np.conj(v) * v_bar, -2))
@@ -105,9 +107,10 @@ def _(a, UPLO="L"):
 
 @forward_rule(np.linalg.eigvalsh)
 def _(dots, a, UPLO="L"):
-    _, v = np.linalg.eigh(a, UPLO)
+    w, v = np.linalg.eigh(a, UPLO)
     inner = dagger(v) @ from_triangle(dots[0], _upper(UPLO)) @ v
-    return np.linalg.eigvalsh(a, UPLO), np.real(diagonal(inner))
+    equal = equal_pairs(w, np.max(np.abs(w), -1, initial=0), v)
+    return watched_pair(np.linalg.eigvalsh(a, UPLO), np.real(diagonal(inner)), equal)
 
 
 # ---- general matrices ----------------------------------------------------------------------------

@@ -11,7 +11,8 @@ so is refused.
 *Equal values.* Vectors of equal values are any basis of their space. What depends on them has in
 general no derivative, or one that they do not tell (``v @ diag(f(w)) @ v.T`` has one, with f'), so
 reverse mode refuses it, and in forward mode such vectors have NaN for a tangent. Vectors of other
-values, and the values themselves, are not concerned.
+values, and the values themselves, are not concerned. Derivatives of derivatives of equal values
+would need the vectors, even where these are multiplied by zero: they are NaN (`watched`).
 """
 
 from __future__ import annotations
@@ -22,11 +23,11 @@ from typing import Any
 import numpy as np
 
 from adjoint.rules.numpy.linalg.matrices import noise, rounding, undetermined
-from adjoint.rules.registry import non_differentiable
+from adjoint.rules.registry import frule, non_differentiable, rrule
 
 __all__ = [
     "differences", "equal_pairs", "in_phase", "known_or_nan", "over", "phased", "refuse_shared",
-    "row", "squared",
+    "row", "squared", "watched", "watched_pair",
 ]  # fmt: skip
 
 
@@ -85,6 +86,63 @@ def refuse_shared(
             "use the values alone, or a function of the whole matrix"
             " (solve, inv, matrix_power, pinv), or add a small perturbation that tells them apart",
         )
+
+
+def _among_equals(equal: Any) -> Any:
+    """Which values have an equal one."""
+    return np.any(equal & ~np.eye(equal.shape[-1], dtype=bool), -1)
+
+
+def watched(w_bar: Any, equal: Any, alone: Any = False) -> Any:
+    """The cotangent of values, whose own derivative is NaN where the vectors would have to be
+    known: of equal values, and those that are `alone` without a vector on the other side."""
+    shared = _among_equals(equal) | alone
+    return unknown(w_bar, shared) if shared.any() else w_bar
+
+
+def unknown(w_bar: Any, shared: Any) -> Any:
+    """`w_bar`, which must not depend on the matrix where `shared`."""
+    return w_bar * 1.0
+
+
+@rrule.register(unknown, trusted=True)
+def _(w_bar: Any, shared: Any) -> Any:
+    return unknown(w_bar, shared), lambda bar: (None, np.where(shared, np.nan, bar), None)
+
+
+@frule.register(unknown, trusted=True)
+def _(dots: Any, w_bar: Any, shared: Any) -> Any:
+    dot = dots[0]
+    return unknown(w_bar, shared), None if dot is None else np.where(
+        shared & (dot != 0), np.nan, dot
+    )
+
+
+def watched_pair(w: Any, w_dot: Any, equal: Any, alone: Any = False) -> tuple[Any, Any]:
+    """The same of the tangent of values, in a function of both."""
+    shared = _among_equals(equal) | alone
+    return unknown_pair(w, w_dot, shared) if shared.any() else (w, w_dot)
+
+
+def unknown_pair(w: Any, w_dot: Any, shared: Any) -> tuple[Any, Any]:
+    """`w` and `w_dot`, which must not be used both where `shared`."""
+    return w * 1.0, w_dot * 1.0
+
+
+@rrule.register(unknown_pair, trusted=True)
+def _(w: Any, w_dot: Any, shared: Any) -> Any:
+    def unknown_pair_back(y_bar: Any) -> Any:
+        w_bar, dot_bar = y_bar
+        if w_bar is not None and dot_bar is not None:
+            dot_bar = np.where(shared & (w_bar != 0), np.nan, dot_bar)
+        return None, w_bar, dot_bar, None
+
+    return unknown_pair(w, w_dot, shared), unknown_pair_back
+
+
+@frule.register(unknown_pair, trusted=True)
+def _(dots: Any, w: Any, w_dot: Any, shared: Any) -> Any:
+    return unknown_pair(w, w_dot, shared), (dots[0], dots[1])
 
 
 # ---- phases --------------------------------------------------------------------------------------
@@ -148,4 +206,4 @@ def _is_clear(pivot: Any, vectors: Any) -> Any:
     return (np.abs(pivot) > limit) & (np.abs(pivot.imag) <= limit)
 
 
-non_differentiable(equal_pairs, known_or_nan, refuse_shared, row, _is_clear)
+non_differentiable(equal_pairs, known_or_nan, refuse_shared, row, _among_equals, _is_clear)

@@ -26,6 +26,8 @@ from adjoint.rules.numpy.linalg.gauges import (
     refuse_shared,
     row,
     squared,
+    watched,
+    watched_pair,
 )
 from adjoint.rules.numpy.linalg.matrices import (
     dagger,
@@ -59,7 +61,7 @@ def singular_bar(f: Any, parts: tuple[Any, ...], bars: tuple[Any, ...]) -> Any:
     v_bar = None if vh_bar is None else rest_of(f, dagger(vh_bar), v, k)
     u, v = u[..., :k], v[..., :k]
     if u_bar is None and v_bar is None:
-        return (u * s_bar[..., None, :]) @ dagger(v)
+        return (u * watched(s_bar, *_unknown(u, s, v))[..., None, :]) @ dagger(v)
     u_bar = np.zeros_like(u) if u_bar is None else u_bar
     v_bar = np.zeros_like(v) if v_bar is None else v_bar
     return _vectors_bar(f, (u, s, v), (u_bar, s_bar, v_bar))
@@ -125,6 +127,12 @@ def _coincident(u: Any, s: Any, v: Any) -> tuple[Any, Any]:
     longest = u if u.shape[-2] > v.shape[-2] else v
     largest = np.max(s, -1, initial=0)
     return equal_pairs(s, largest, longest), s <= rounding(longest) * largest[..., None]
+
+
+def _unknown(u: Any, s: Any, v: Any) -> tuple[Any, Any]:
+    """Which values are equal, and which are zero and have vectors of one side only."""
+    equal, zero = _coincident(u, s, v)
+    return equal, zero & (u.shape[-2] != v.shape[-2])
 
 
 def _sums(s: Any) -> tuple[Any, Any]:
@@ -196,17 +204,23 @@ def _(dots, a, full_matrices=True, compute_uv=True, hermitian=False):
         return y, _hermitian_dot(a, y, dots[0], compute_uv)
     if compute_uv:
         return y, singular_dot(y, dots[0])
-    return y, values_dot(a, dots[0])
+    return values_and_dot(a, y, dots[0])
 
 
 def values_bar(a: Any, s_bar: Any) -> Any:
-    u, _, vh = np.linalg.svd(a, full_matrices=False)
-    return (u * s_bar[..., None, :]) @ vh
+    u, s, vh = np.linalg.svd(a, full_matrices=False)
+    return (u * watched(s_bar, *_unknown(u, s, dagger(vh)))[..., None, :]) @ vh
 
 
 def values_dot(a: Any, a_dot: Any) -> Any:
     u, _, vh = np.linalg.svd(a, full_matrices=False)
     return np.real(np.sum(np.conj(u) * (a_dot @ dagger(vh)), -2))
+
+
+def values_and_dot(a: Any, y: Any, a_dot: Any) -> tuple[Any, Any]:
+    """The singular values, which are `y`, and their tangent."""
+    u, s, vh = np.linalg.svd(a, full_matrices=False)
+    return watched_pair(y, values_dot(a, a_dot), *_unknown(u, s, dagger(vh)))
 
 
 if hasattr(np.linalg, "svdvals"):
@@ -217,7 +231,7 @@ if hasattr(np.linalg, "svdvals"):
 
     @forward_rule(np.linalg.svdvals)
     def _(dots, x, /):
-        return np.linalg.svdvals(x), values_dot(x, dots[0])
+        return values_and_dot(x, np.linalg.svdvals(x), dots[0])
 
 
 # ---- Hermitian matrices --------------------------------------------------------------------------
@@ -267,4 +281,4 @@ def _hermitian_dot(a: Any, y: Any, a_dot: Any, compute_uv: bool) -> Any:
     return u_dot, w_dot * sign, dagger(u_dot * sign[..., None, :])
 
 
-non_differentiable(_coincident, _signs)
+non_differentiable(_coincident, _unknown, _signs)

@@ -25,11 +25,13 @@ def _is_pole(z: Any) -> Any:
 
 
 def _rgamma_slope(y: Any, z: Any) -> Any:
-    """−ψ/Γ; at a pole −n of Γ the slope of the simple zero, (−1)ⁿ n! (5.2.3 with 5.4.1)."""
-    pole = _is_pole(z)
-    n = np.where(pole, -np.real(z), 0)
-    at_pole = (1 - 2 * np.mod(n, 2)) * sp.gamma(n + 1)
-    return np.where(pole, at_pole, -sp.psi(np.where(pole, 1, z)) * y)[()]
+    """−ψ/Γ; on the left half-plane, where 1/Γ has its zeros, by reflection (5.5.3)."""
+    left = np.real(z) < 0.5
+    t = np.where(left, z, 0)
+    nearest = np.round(np.real(t))
+    angle, sign = math.pi * (t - nearest), 1 - 2 * np.mod(nearest, 2)
+    reflected = np.cos(angle) - sp.psi(1 - t) * np.sin(angle) / math.pi
+    return np.where(left, sign * sp.gamma(1 - t) * reflected, -sp.psi(np.where(left, 1, z)) * y)[()]
 
 
 def psi_difference(a: Any, b: Any) -> Any:
@@ -97,10 +99,16 @@ pointwise(sp.multigammaln, a=lambda a, d: _multigammaln_slope(a, d))
 # ---- Pochhammer's symbol and binomial coefficients (5.2.5, 1.2.6) --------------------------------
 
 
+def _over_gamma_slope(x: Any, y: Any, z: Any) -> Any:
+    """The derivative of Γ(x) y for y = 1/Γ(z) and equal steps in x and z."""
+    return sp.gamma(x) * (sp.psi(x) * y + _rgamma_slope(y, z))
+
+
 def _poch_slope(y: Any, z: Any, m: Any) -> Any:
     """∂/∂z of Γ(z + m) / Γ(z), where Γ(z) may have the pole alone."""
     zero = _is_pole(z) & ~_is_pole(z + m)
-    at_zero = sp.gamma(z + m) * _rgamma_slope(0, np.where(zero, z, 0))
+    pole, above = np.where(zero, z, 0), np.where(zero, z + m, 1)
+    at_zero = _over_gamma_slope(above, sp.rgamma(pole), pole)
     return np.where(
         zero, at_zero, y * psi_difference(np.where(zero, 1, z) + m, np.where(zero, 1, z))
     )[()]
@@ -120,11 +128,11 @@ def _binom_slopes(y: Any, n: Any, k: Any) -> tuple[Any, Any]:
     rest = n - k + 1
     zero = _is_pole(rest) | _is_pole(k + 1)
     a, b = np.where(zero, 1, rest), np.where(zero, 1, k + 1)
-    gamma = sp.gamma(np.where(zero, n + 1, 1))
+    above = np.where(zero, n + 1, 1)
     left, right = sp.rgamma(k + 1), sp.rgamma(rest)
     by_left, by_right = _rgamma_slope(left, k + 1), _rgamma_slope(right, rest)
-    at_zero_n = gamma * left * by_right
-    at_zero_k = gamma * (by_left * right - left * by_right)
+    at_zero_n = left * _over_gamma_slope(above, right, rest)
+    at_zero_k = sp.gamma(above) * (by_left * right - left * by_right)
     return (
         np.where(zero, at_zero_n, y * (sp.psi(n + 1) - sp.psi(a)))[()],
         np.where(zero, at_zero_k, y * (sp.psi(a) - sp.psi(b)))[()],
