@@ -366,6 +366,9 @@ def _chosen(
     has_aux: bool,
 ) -> tuple[Any, Any]:
     """The value, and the gradient with respect to the arguments `argnums`."""
+    if type(argnums) is int and 0 <= argnums < len(args) and not has_aux and current.level is None:
+        value, bars = _both(f, args, kwargs)
+        return value, _filled(args[argnums], bars[argnums])
     chosen = select(f, argnums, args, kwargs)
     args = chosen.args
     if has_aux:
@@ -375,11 +378,11 @@ def _chosen(
         bars = back.swept(_one(f, value))[1:]
     else:
         value, bars = _both(chosen.f, args, chosen.kwargs)
-    found = {
-        i: zeros_like(args[i]) if bars[i] is None else filled(args[i], bars[i])
-        for i in chosen.wanted
-    }
-    return value, chosen.result(found)
+    return value, chosen.result({i: _filled(args[i], bars[i]) for i in chosen.wanted})
+
+
+def _filled(arg: Any, bar: Any) -> Any:
+    return zeros_like(arg) if bar is None else filled(arg, bar)
 
 
 def _both_of_pair(chosen: Selection, f: Any) -> tuple[Any, tuple[Any, ...]]:

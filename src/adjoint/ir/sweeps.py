@@ -170,7 +170,8 @@ class Sweeps:
     """The pair that `adjoint.transform.reverse` makes of a function.
 
     `blank` is what the slots of the function's own record hold at first (slot 0, the memory, left
-    out). `loaded` are the temporaries that hold global variables, which rarely carry a derivative.
+    out). `loaded` are the variables that hold nothing but a global one,
+    which rarely carries a derivative.
     A function whose only ``return`` ends it has its `Seed` at the head of `reverse`.
     """
 

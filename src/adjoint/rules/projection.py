@@ -189,13 +189,19 @@ def finite(bar: Any) -> bool:
     return bool(np.all(np.isfinite(bar)))
 
 
+FEW = 1000
+"""Up to how many elements the number of calls counts for more than what they do."""
+
+
 def held(hits: Any, share: Any) -> Any:
     """``hits * share`` of an array of truth values and a finite number or array.
 
     NumPy takes longer for numbers times truth values than to make numbers of them first.
     """
+    if type(hits) is not ndarray or hits.size <= FEW:
+        return hits * share
     dtype, shape = getattr(share, "dtype", FLOAT64), np.shape(share)
-    if type(hits) is not ndarray or dtype.kind != "f":
+    if dtype.kind != "f":
         return hits * share
     if shape and np.broadcast_shapes(shape, hits.shape) != hits.shape:
         return hits * share

@@ -44,9 +44,14 @@ def all_finite(bar: Any) -> bool:
     """Whether all numbers in a cotangent are finite; not if it holds what is no number."""
     if bar is None:
         return True
+    if type(bar) is tuple:
+        for part in bar:
+            if not all_finite(part):
+                return False
+        return True
+    if type(bar) is np.ndarray and bar.dtype.kind in "fc" and finite(bar):
+        return True
     if isinstance(bar, np.ndarray | np.generic | int | float | complex):
-        if type(bar) is np.ndarray and bar.dtype.kind in "fc" and finite(bar):
-            return True
         return np.asarray(bar).dtype.kind in "fciub" and bool(np.all(np.isfinite(bar)))
     if isinstance(bar, Mapping):
         return all(map(all_finite, bar.values()))

@@ -63,7 +63,6 @@ def item(record: list[Any], slot: int, xs: Any, i: Any) -> Any:
     return _special_item(record, slot, xs, i)
 
 
-
 def _element_back(memory: Memory, xs: Any, place: int, y_bar: Any) -> tuple[Any, ...]:
     memory.add_item(xs, place, y_bar)
     return NONE2
@@ -72,6 +71,7 @@ def _element_back(memory: Memory, xs: Any, place: int, y_bar: Any) -> tuple[Any,
 def _entry_back(memory: Memory, xs: Any, key: Any, y_bar: Any) -> tuple[Any, ...]:
     memory.add_entry(xs, key, y_bar)
     return NONE2
+
 
 def _special_item(record: list[Any], slot: int, xs: Any, i: Any) -> Any:
     kind = type(xs)

@@ -267,6 +267,8 @@ class _Reverse:
     def _assign(self, op: Assign, guarded: bool) -> Both:
         if isinstance(op.source, Global) and self._activity.fixed(op.source.name) is None:
             load = self._load(op.target, op.source.name, op.span)
+            if self._definitions[op.target.name] == 1:
+                self.loaded.add(op.target.name)
             return self._pull(load, (op.target,), (None, None), guarded)
         source = self._active(op.source)
         if source == op.target:
