@@ -12,6 +12,7 @@ from adjoint.errors import CotangentError
 from adjoint.rules.projection import projector
 from adjoint.rules.registry import structural
 from adjoint.run.accumulate import Poison, accumulate, finish
+from adjoint.run.detach import detached
 from adjoint.run.fitting import fitting, form_of
 from adjoint.run.kinds import by_value
 from adjoint.run.memory import Memory
@@ -23,7 +24,11 @@ __all__ = ["hook", "stop_gradient"]
 
 
 def stop_gradient(x: Any) -> Any:
-    """`x` itself, as a constant: no derivative flows back through it.
+    """A copy of `x`, as a constant: no derivative flows back through it.
+
+    Numbers are what they are; arrays, containers and objects are copied with all that they hold,
+    whether differentiated or not, so that what is written into the copy is not seen in `x`, and the
+    other way round.
 
     Examples
     --------
@@ -31,7 +36,7 @@ def stop_gradient(x: Any) -> Any:
     >>> ad.gradient(lambda x: x * ad.stop_gradient(x), 3.0)
     (3.0,)
     """
-    return x
+    return detached(x)
 
 
 def hook(on_cotangent: Callable[..., Any], x: Any, *, name: str | None = None) -> Any:
@@ -71,8 +76,6 @@ def hook(on_cotangent: Callable[..., Any], x: Any, *, name: str | None = None) -
 
 @structural(stop_gradient)
 def _(memory: Memory, x: Any) -> Any:
-    from adjoint.run.detach import detached
-
     return detached(x), None
 
 

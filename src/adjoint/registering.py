@@ -9,7 +9,7 @@ from types import (
     GetSetDescriptorType,
     MemberDescriptorType,
 )
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from adjoint.errors import ArgumentError
 from adjoint.public import public
@@ -18,6 +18,15 @@ from adjoint.rules import registry
 __all__ = ["frule", "non_differentiable", "rrule"]
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _described_as(own: Callable[..., Any]) -> Callable[[F], F]:
+    """`functools.wraps`, but type checkers see the function's own parameters."""
+
+    def described(function: F) -> F:
+        return cast(F, functools.wraps(own)(function))
+
+    return described
 
 
 def _check(keys: tuple[Any, ...]) -> None:
@@ -52,7 +61,7 @@ class _Extension:
         return self._own(f, *args, **kwargs)
 
     @public
-    @functools.wraps(registry.rrule.register)
+    @_described_as(registry.rrule.register)
     def register(self, *keys: Any, **options: Any) -> Callable[[F], F]:
         _check(keys)
         add = self._own.register(*keys, **options)
@@ -74,7 +83,7 @@ frule = _Extension(registry.frule)
 
 
 @public
-@functools.wraps(registry.non_differentiable)
+@_described_as(registry.non_differentiable)
 def non_differentiable(*keys: Any) -> Any:
     _check(keys)
     return registry.non_differentiable(*keys)

@@ -8,9 +8,37 @@ import adjoint as ad
 # ---- stop_gradient -------------------------------------------------------------------------------
 
 
-def test_stop_gradient_is_the_identity():
-    for x in (3.0, "text", None, [1.0], np.ones(2)):
+def test_stop_gradient_is_a_copy():
+    for x in (3.0, "text", None):
         assert ad.stop_gradient(x) is x
+    shared = np.ones(2)
+    ring = [shared, {"again": shared}]
+    ring.append(ring)
+    copy = ad.stop_gradient(ring)
+    assert copy[0] is copy[1]["again"] is not shared and copy[2] is copy
+    np.testing.assert_array_equal(copy[0], shared)
+
+
+def _written_copy(x):
+    a = x * 2
+    y = ad.stop_gradient(a)
+    y[0] = x[1] ** 2
+    a[1] = 0.0
+    return a.sum() + (x * y).sum()
+
+
+def _grown_copy(x):
+    xs = [x[0], 2 * x[1]]
+    ad.stop_gradient(xs).append(x[2])
+    return sum(xs)
+
+
+@pytest.mark.parametrize("f", [_written_copy, _grown_copy])
+def test_what_is_written_into_a_copy(f):
+    x = np.array([0.7, 1.3, 2.1])
+    value, (bar,) = ad.withgradient(f, x)
+    assert value == f(x) == ad.pushforward(f, (x,), (x,))[0]
+    np.testing.assert_allclose(ad.pushforward(f, (x,), (x,))[1], bar @ x)
 
 
 def test_stop_gradient_stops():

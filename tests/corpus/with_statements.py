@@ -140,3 +140,24 @@ def target_is_attribute(x):
 def null_context(x):
     with contextlib.nullcontext(x * x) as y:
         return y * x
+
+
+class Plain:
+    def __enter__(self):
+        return 2.0
+
+    def __exit__(self, *details):
+        return False
+
+    def __round__(self, digits=0):
+        return 3.0
+
+
+@case(1.3)
+def methods_of_the_class_count(x):
+    manager = Plain()
+    manager.__enter__ = lambda: x
+    manager.__exit__ = lambda *details: True
+    manager.__round__ = lambda digits=0: x
+    with manager as y:
+        return x * y * round(manager)

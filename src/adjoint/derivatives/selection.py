@@ -7,12 +7,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from adjoint.errors import ArgumentError
 from adjoint.tangent import Tangent
 
 __all__ = ["Argnums", "Selection", "select", "split_aux"]
 
-Argnums = int | str | list[Any] | tuple[Any, ...] | None
+Argnums = int | np.integer[Any] | str | list[Any] | tuple[Any, ...] | None
 """A position, a parameter name, a path ``[position or name, key, …]`` into containers, or a tuple
 of such; ``None`` stands for all positional arguments."""
 
@@ -98,13 +100,14 @@ def _position(
             hint="argnums counts positional arguments from 0, or names a parameter or a keyword"
             " argument that is given",
         )
-    if isinstance(place, bool) or not isinstance(place, int) or not -len(args) <= place < len(args):
+    whole = isinstance(place, int | np.integer) and not isinstance(place, bool)
+    if not whole or not -len(args) <= place < len(args):
         raise ArgumentError(
             f"argnums is {place!r}, but there are {len(args)} positional arguments",
             hint="argnums counts positional arguments from 0; keyword arguments are constant,"
             " unless they are named: argnums='name'",
         )
-    return place % len(args)
+    return int(place) % len(args)
 
 
 def _parameters(f: Any) -> dict[str, int]:

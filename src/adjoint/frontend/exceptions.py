@@ -121,7 +121,7 @@ def _with_items(b: Builder, items: Sequence[ast.withitem], inner: Sequence[ast.s
 def _leave(
     b: Builder, manager: Operand, details: tuple[Operand, Operand, Operand], place: ast.expr
 ) -> Var:
-    return b.call(primitives.call_method, (manager, Const("__exit__"), *details), place)
+    return b.call(primitives.exit_context, (manager, *details), place)
 
 
 @expression.register(ast.YieldFrom)

@@ -283,6 +283,11 @@ def enter_context(manager: Any) -> Any:
     return kind.__enter__(manager)
 
 
+def exit_context(manager: Any, *details: Any) -> Any:
+    """The end of a ``with`` statement: what is true suppresses the exception of `details`."""
+    return type(manager).__exit__(manager, *details)
+
+
 def exception_of(raised: Any) -> Any:
     """What ``raise raised`` raises: of a class, a new instance."""
     if not (isinstance(raised, type) and issubclass(raised, BaseException)):

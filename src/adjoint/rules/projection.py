@@ -8,6 +8,7 @@ keeping the primal alive.
 
 from __future__ import annotations
 
+from array import array
 from collections import deque
 from collections.abc import Callable
 from functools import partial
@@ -105,6 +106,8 @@ def unbroadcast(bar: Any, shape: tuple[int, ...]) -> Any:
 
 SEQUENCES = (list, tuple, deque)
 """What NumPy takes for an array."""
+CONSTANT_SEQUENCES = (range, memoryview, array)
+"""What it takes for an array, too, and has no cotangent."""
 
 
 def is_numeric(x: Any) -> bool:
@@ -123,13 +126,13 @@ def as_numeric(x: Any) -> Any:
     """`x` if it is numeric, the array that a list or tuple of numbers stands for, else ``None``."""
     if is_numeric(x):
         return x
-    if isinstance(x, SEQUENCES):
+    if isinstance(x, SEQUENCES + CONSTANT_SEQUENCES):
         try:
-            array = np.asarray(x)
+            made = np.asarray(x)
         except ValueError:  # ragged: not an array, so not for this rule
             return None
-        if array.dtype.kind in "fciub":
-            return array
+        if made.dtype.kind in "fciub":
+            return made
     return None
 
 
@@ -221,6 +224,10 @@ def _to_float(bar: Any) -> float:
     return bar if type(bar) is float else float(_total(bar).real)
 
 
+def _to_nothing(bar: Any) -> None:
+    return None
+
+
 def _to_complex(bar: Any) -> complex:
     return bar if type(bar) is complex else complex(_total(bar))
 
@@ -279,6 +286,8 @@ def _maker(kind: type) -> Callable[[Any], Projector]:
         return lambda primal: _to_complex
     if issubclass(kind, SEQUENCES):
         return _sequence_projector
+    if issubclass(kind, CONSTANT_SEQUENCES):
+        return lambda primal: _to_nothing
     return _array_projector
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy import float64
 
 from adjoint.errors import ArgumentError, MutationError
-from adjoint.rules.projection import REALS, project, projector
+from adjoint.rules.projection import REALS, SEQUENCES, project, projector
 from adjoint.run.accumulate import Poison, Scattered, finish
 from adjoint.run.conversion import AS_ELEMENT, by_index, converts, is_odd, with_numbers
 from adjoint.run.memory import Memory, refuse_names_twice, refused, root_of
@@ -203,7 +203,7 @@ def write_array(
     given = value.copy() if isinstance(value, ndarray) and np.may_share_memory(x, value) else value
     if given is not value:
         _refuse_order(x, index, value, given, saved)
-    structured = isinstance(value, list | tuple)
+    structured = isinstance(value, SEQUENCES)
     x[index] = given
     position = memory.note(swap_array, x, index, saved)
     written = isinstance(value, ndarray) and memory.is_written(value)

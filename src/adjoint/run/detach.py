@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from contextlib import suppress
 from types import CellType, FunctionType, MethodType
 from typing import Any
 
@@ -12,30 +13,45 @@ __all__ = ["detached"]
 
 
 def detached(x: Any) -> Any:
-    """`x` with an identity of its own, so that nothing that is added to its cotangent reaches that
-    of `x`.
+    """A copy of `x`, so that nothing that is added to its cotangent reaches that of `x`.
 
-    Numbers and arrays that are not written are detached by the missing pullback; a written array
-    and a container carry their cotangent by identity, so they are copied.
+    Numbers are detached by the missing pullback; an array and a container may carry their cotangent
+    by identity, so they are copied, each once, as are the objects of Python's own classes.
     """
+    return _detached(x, {})
+
+
+def _detached(x: Any, made: dict[int, Any]) -> Any:
+    """`detached`; `made` holds the copies by the identity of what they are copies of."""
+    if by_value(x) and not (hasattr(x, "base") and hasattr(x, "strides") and x.ndim):
+        return x
+    if id(x) in made:
+        return made[id(x)]
     if by_value(x):
-        return x.copy() if hasattr(x, "base") and hasattr(x, "strides") and x.ndim else x
-    if isinstance(x, list):
-        return [detached(item) for item in x]
-    if isinstance(x, tuple):
-        parts = [detached(item) for item in x]
-        return x._make(parts) if hasattr(x, "_make") else tuple(parts)
-    if isinstance(x, dict):
-        return {key: detached(item) for key, item in x.items()}
-    if type(x) is FunctionType and x.__closure__:
-        cells = tuple(CellType(detached(cell.cell_contents)) for cell in x.__closure__)
+        twin = x.copy()
+    elif isinstance(x, list):
+        twin = made[id(x)] = []
+        twin.extend(_detached(item, made) for item in x)
+    elif isinstance(x, dict):
+        twin = made[id(x)] = {}
+        twin.update((key, _detached(item, made)) for key, item in x.items())
+    elif isinstance(x, tuple):
+        parts = [_detached(item, made) for item in x]
+        twin = x._make(parts) if hasattr(x, "_make") else tuple(parts)
+    elif type(x) is FunctionType and x.__closure__:
+        cells = tuple(CellType() for _ in x.__closure__)
         twin = FunctionType(x.__code__, x.__globals__, x.__name__, x.__defaults__, cells)
         twin.__kwdefaults__ = x.__kwdefaults__
-        return twin
-    if isinstance(x, MethodType):
-        return MethodType(x.__func__, detached(x.__self__))
-    if is_record(x) and fields_of(x) is not None:
-        twin = copy.copy(x)
-        twin.__dict__ = {key: detached(item) for key, item in vars(x).items()}
-        return twin
-    return x
+        made[id(x)] = twin
+        for cell, other in zip(cells, x.__closure__, strict=True):
+            with suppress(ValueError):  # an empty one stays empty
+                cell.cell_contents = _detached(other.cell_contents, made)
+    elif isinstance(x, MethodType):
+        twin = MethodType(x.__func__, _detached(x.__self__, made))
+    elif is_record(x) and fields_of(x) is not None:
+        twin = made[id(x)] = copy.copy(x)
+        twin.__dict__ = {key: _detached(item, made) for key, item in vars(x).items()}
+    else:
+        return x
+    made[id(x)] = twin
+    return twin

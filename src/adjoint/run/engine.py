@@ -43,6 +43,7 @@ from adjoint.run.place import as_user_error
 from adjoint.run.protocol import REFLECTED, base_operator, base_unary
 from adjoint.run.raising import RAISING
 from adjoint.run.slices import build_slice
+from adjoint.run.specials import special_of
 
 __all__ = ["ENTRIES", "RUNTIME", "basics"]
 
@@ -100,7 +101,19 @@ def enter_context(record: list[Any], slot: int, manager: Any) -> Any:
     kind = type(manager)
     if not hasattr(kind, "__enter__") or not hasattr(kind, "__exit__"):
         primitives.enter_context(manager)  # Python's own message
-    return method(record, slot, manager, "__enter__")
+    return _of_class(record, slot, manager, "__enter__")
+
+
+def exit_context(record: list[Any], slot: int, manager: Any, *details: Any) -> Any:
+    """The end of a ``with`` statement."""
+    return _of_class(record, slot, manager, "__exit__", *details)
+
+
+def _of_class(record: list[Any], slot: int, obj: Any, name: str, *operands: Any) -> Any:
+    """A special method: what an instance has under its name does not count."""
+    if name in getattr(obj, "__dict__", ()) and not isinstance(obj, type):
+        return call(record, slot, special_of(type(obj), name), obj, *operands)
+    return method(record, slot, obj, name, *operands)
 
 
 def list_to_tuple(record: list[Any], slot: int, xs: list[Any]) -> tuple[Any, ...]:
@@ -182,6 +195,7 @@ ENTRIES: dict[Any, Callable[..., Any]] = {
     primitives.dict_merge: _lowered(primitives.dict_merge),  # type: ignore[arg-type]
     primitives.list_extend: list_extend,
     primitives.enter_context: enter_context,
+    primitives.exit_context: exit_context,
     **RAISING,
     primitives.set_add: _by_method(set, "add"),
     primitives.set_update: _by_method(set, "update"),

@@ -32,13 +32,14 @@ from adjoint.run.kinds import NUMBERS
 from adjoint.run.memory import Memory
 from adjoint.run.products import matmul_left, matmul_right
 from adjoint.run.protocol import (
-    NONE2,
     REALS,
+    Candidate,
+    attempt,
     binary,
     is_number,
     overrides,
     protocol,
-    special_method,
+    right_first,
     unary,
 )
 from adjoint.run.seal import arrived
@@ -111,15 +112,14 @@ def _in_place(op: Any, plain: Callable[..., Any], special: str, name: str) -> Ca
         kind = type(a)
         if kind in NUMBERS:
             return plain(record, slot, a, b)
-        f = special_of(kind, special)
-        if f is not None:
-            inner: list[Any] = [record[0], None]
-
-            def in_place_back(y_bar: Any) -> tuple[Any, ...]:
-                return inner[1](y_bar) if inner[1] is not None else NONE2
-
-            blank, record[slot] = record[slot], in_place_back
-            y = special_method(inner, kind, special, (a, b))
+        if special_of(kind, special) is not None:
+            candidates: list[Candidate] = [(kind, special, (a, b), False)]
+            if right_first(op.__name__, a, b):
+                if is_number(b):
+                    return plain(record, slot, a, b)
+                candidates.insert(0, (type(b), f"__r{op.__name__[1:]}__", (b, a), True))
+            blank = record[slot]
+            y = attempt(record, slot, candidates)
             if y is not NotImplemented:
                 return y
             record[slot] = blank

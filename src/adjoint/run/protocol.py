@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import functools
 import operator
+from collections import deque
 from collections.abc import Callable
-from types import FunctionType
-from typing import Any
+from types import FunctionType, WrapperDescriptorType
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy import float64, ndarray
@@ -30,6 +31,7 @@ __all__ = [
     "REFLECTED",
     "UFUNCS",
     "both_sides",
+    "attempt",
     "base_operator",
     "base_unary",
     "binary",
@@ -37,6 +39,7 @@ __all__ = [
     "overrides",
     "protocol",
     "python_method",
+    "right_first",
     "special_method",
     "unary",
     "both_sides_negated",
@@ -316,7 +319,10 @@ def protocol(record: list[Any], slot: int, op: Any, name: str, a: Any, b: Any) -
     right first."""
     ahead, reflected = f"__{name}__", f"__{REFLECTED[name]}__"
     left, right = type(a), type(b)
-    candidates = [(left, ahead, (a, b), False), (right, reflected, (b, a), True)]
+    candidates: list[Candidate] = [
+        (left, ahead, (a, b), False),
+        (right, reflected, (b, a), True),
+    ]
     if left is right:
         candidates = (
             candidates[:1] if name not in ("lt", "le", "gt", "ge", "eq", "ne") else candidates
@@ -325,15 +331,29 @@ def protocol(record: list[Any], slot: int, op: Any, name: str, a: Any, b: Any) -
         left, reflected, None
     ):
         candidates.reverse()
+    elif right_first(name, a, b):
+        candidates.reverse()
     if not any(
         python_method(kind, special) or method_rules(kind, special)
         for kind, special, _, _ in candidates
     ):
         return run_unknown(record[0], record, slot, op, (a, b), {})
+    y = attempt(record, slot, candidates)
+    if y is NotImplemented:
+        return native([record[0], None], 1, op, (a, b), {})  # Python's own message, or its default
+    return y
+
+
+Candidate: TypeAlias = tuple[type, str, tuple[Any, Any], bool]
+"""A class, its special method, what that is given, and whether this is the operands exchanged."""
+
+
+def attempt(record: list[Any], slot: int, candidates: list[Candidate]) -> Any:
+    """What the first of the methods returns that does not return ``NotImplemented``."""
     memory = record[0]
     tried: list[tuple[list[Any], bool]] = []
 
-    def protocol_back(y_bar: Any) -> tuple[Any, ...]:
+    def attempt_back(y_bar: Any) -> tuple[Any, ...]:
         bars: list[tuple[Any, Any]] = []
         for inner, swapped in reversed(tried):
             back = inner[1]
@@ -349,11 +369,31 @@ def protocol(record: list[Any], slot: int, op: Any, name: str, a: Any, b: Any) -
     for kind, special, operands, swapped in candidates:
         inner: list[Any] = [memory, None]
         tried.append((inner, swapped))
-        record[slot] = protocol_back
+        record[slot] = attempt_back
         y = special_method(inner, kind, special, operands)
         if y is not NotImplemented:
             return y
-    return native([memory, None], 1, op, (a, b), {})  # Python's own message, or its default
+    return NotImplemented
+
+
+def right_first(name: str, a: Any, b: Any) -> bool:
+    """Whether the reflected method of `b` has its turn before that of `a`: in C, what sequences do
+    for ``+`` and ``*`` comes after what numbers do, on either side."""
+    if type(b) in _NO_NUMBERS or not _is_of_sequence(class_attribute(type(a), f"__{name}__")):
+        return False
+    reflected = class_attribute(type(b), f"__{REFLECTED[name.removeprefix('i')]}__")
+    if reflected is None or _is_of_sequence(reflected):
+        return False
+    return not (name.endswith("mul") and isinstance(b, np.generic))  # which counts repetitions
+
+
+def _is_of_sequence(method: Any) -> bool:
+    return type(method) is WrapperDescriptorType and method.__objclass__ in _SEQUENCES
+
+
+_SEQUENCES = frozenset({list, tuple, str, bytes, bytearray, deque})
+_NO_NUMBERS = _SEQUENCES | {int, float, bool, type(None)}
+"""Types whose reflected methods have nothing to say to a sequence."""
 
 
 def python_method(kind: type, special: str) -> bool:

@@ -73,7 +73,10 @@ def _(dots, number, ndigits=None):
 @substitute(round)
 def _round(number, ndigits=None):
     """Of objects with ``__round__``."""
-    return number.__round__() if ndigits is None else number.__round__(ndigits)
+    method = special_of(type(number), "__round__")
+    if method is None:
+        raise TypeError(f"type {type(number).__name__} doesn't define __round__ method")
+    return method(number) if ndigits is None else method(number, ndigits)
 
 
 # ---- types ---------------------------------------------------------------------------------------

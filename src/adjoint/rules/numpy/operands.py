@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from adjoint.rules.families import linear
-from adjoint.rules.projection import Projector, as_numeric, projector
+from adjoint.rules.projection import SEQUENCES, Projector, as_numeric, projector
 from adjoint.rules.registry import entry, rrule
 from adjoint.rules.rule import Rule
 from adjoint.run.accumulate import Poison
@@ -305,9 +305,9 @@ def _reduction_frule(key: Any) -> None:
 
 def dense(part: Any, whole: Any) -> Any:
     """A tangent or cotangent of `whole`, with zeros where it has ``None``."""
-    if isinstance(whole, list | tuple) and part is not None:
+    if isinstance(whole, SEQUENCES) and part is not None:
         items = [dense(p, w) for p, w in zip(part, whole, strict=True)]
-        return items if isinstance(whole, list) else tuple(items)
+        return tuple(items) if isinstance(whole, tuple) else items
     return np.zeros(np.shape(whole), cotangent_dtype(whole)) if part is None else part
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.errors import MutationError
-from adjoint.rules.projection import project
+from adjoint.rules.projection import as_numeric, project
 from adjoint.rules.registry import non_differentiable, structural, substitute
 from adjoint.run.memory import Memory, refuse_names_twice, root_of
 from adjoint.run.place import current_place
@@ -28,6 +28,8 @@ SIGNS = {np.add: 1, np.subtract: -1}
 def _(memory: Memory, self: Any, a: Any, indices: Any, *operand: Any) -> Any:
     """Sums: what was there before keeps its cotangent, each summand has that of its place."""
     if self not in SIGNS or not operand or not isinstance(a, np.ndarray) or a.dtype.kind == "O":
+        return NotImplemented
+    if as_numeric(operand[0]) is None:
         return NotImplemented
     refuse_names_twice(a)
     b, sign, index = operand[0], SIGNS[self], _held(indices)
@@ -68,7 +70,7 @@ def _held(index: Any) -> Any:
 def at(self, a, indices, *operand):
     """Any ufunc, in rounds in which no element occurs twice."""
     places, rounds, shape = _rounds(a, indices)
-    values = [np.ravel(np.broadcast_to(b, shape)) for b in operand]
+    values = [np.ravel(np.broadcast_to(np.asarray(b), shape)) for b in operand]
     for chosen in rounds:
         place = tuple([axis[chosen] for axis in places])
         y = self(a[place], *[value[chosen] for value in values])
