@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 import adjoint as ad
+from adjoint.testing import check_gradient
 from tests.structures import difference, mapped, mismatch
+
+check_reverse = partial(check_gradient, modes="reverse")
+"""For the many; the nestings are tested over the corpus, and on a line of each rule's table."""
 
 CONVERGED = 1e-7
 """How far two step sizes may disagree, relative to the derivative's scale, away from a kink."""

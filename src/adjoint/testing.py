@@ -8,8 +8,9 @@ its primal.
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,10 +31,18 @@ from adjoint.rules.projection import is_numeric
 from adjoint.rules.registry import frule, rrule
 from adjoint.run.accumulate import Poison
 
-__all__ = ["check_gradient", "check_rule"]
+if TYPE_CHECKING:
+    from adjoint.derivatives.checks import Checked
+
+__all__ = ["NotCheckedWarning", "check_gradient", "check_rule"]
 
 ENTRIES = 40
 """How many entries of one array are perturbed, at most; they are drawn at random."""
+
+
+class NotCheckedWarning(UserWarning):
+    """`check_gradient` left out a mode that is refused for the function; the message has the
+    reason."""
 
 
 @public
@@ -42,10 +51,12 @@ def check_gradient(
     *args: Any,
     rtol: float = 1e-6,
     atol: float = 1e-9,
-    modes: str | tuple[str, ...] = "reverse",
+    modes: str | tuple[str, ...] | None = None,
     **kwargs: Any,
-) -> None:
-    """Check the derivative that the library computes of `f` against finite differences.
+) -> Checked:
+    """Check the derivatives that the library computes of `f`: reverse mode against finite
+    differences, forward mode against reverse mode, second derivatives by each nesting of the two
+    against differences of gradients.
 
     The result of `f` is projected on a random cotangent, so it may be any number, array or
     structure of such.
@@ -55,31 +66,43 @@ def check_gradient(
     f : callable
         It is run many times, on copies of the arguments.
     *args
-        The point: numbers, arrays, containers, objects. `f` must be smooth there.
+        The point: numbers, arrays, containers, objects. `f` must be smooth there, twice for second
+        derivatives.
     rtol, atol : float
         Tolerances for double precision; lower precision widens them.
-    modes : str or tuple of str
-        What is checked: ``"reverse"``, ``"forward"``, ``"second"`` for second derivatives by each
-        nesting of the two, several of them, or ``"all"``. Reverse mode is always checked, the
-        others at real points, in double precision.
+    modes : str or tuple of str, optional
+        What is checked: ``"reverse"``, ``"forward"``, ``"second"``, several of them, or ``"all"``.
+        Reverse mode is always checked, the others in double precision. By default all; a mode that
+        the library refuses for `f` by a reason is then left out with a `NotCheckedWarning` that
+        says so. What is asked for by name must not be refused.
     **kwargs
         Passed through, held constant.
+
+    Returns
+    -------
+    Checked
+        Which modes and nestings are right, ``right``, and which were refused, ``refused``.
 
     Raises
     ------
     AssertionError
-        Names the mode, the argument, the entry, what was expected and what came.
+        Names the mode, the argument, the entry, what was expected, what came, and by how much it is
+        off.
+    AdjointError
+        Reverse mode, or what `modes` names, is refused.
 
     Examples
     --------
-    >>> check_gradient(lambda x: np.sin(x) * x, np.array([1.0, 2.0]))
-    >>> check_gradient(lambda x: np.sin(x) * x, np.array([1.0, 2.0]), modes="all")
+    >>> check_gradient(lambda x: np.sin(x) * x, np.array([1.0, 2.0]), modes=("reverse", "forward"))
+    checked: reverse mode; forward mode
+    >>> len(check_gradient(lambda x: np.sin(x) * x, np.array([1.0, 2.0])).right)
+    6
     """
     import adjoint
-    from adjoint.derivatives.checks import MODES, check_modes
+    from adjoint.derivatives.checks import MODES, Checked, check_modes
 
-    chosen = MODES if modes == "all" else (modes,) if isinstance(modes, str) else tuple(modes)
-    if not set(chosen) <= set(MODES):
+    chosen = MODES if modes in (None, "all") else (modes,) if isinstance(modes, str) else modes
+    if not set(chosen or ()) <= set(MODES):
         raise ArgumentError(
             f"modes is {modes!r}", hint='give "reverse", "forward", "second", several, or "all"'
         )
@@ -95,9 +118,21 @@ def check_gradient(
     bars = back(y_bar)
     _assert_same(seen_args, plain_args, "the arguments after pullback and back")
     _assert_same(back(y_bar), bars, "the second call of back")
-    _check_bars(lambda *xs: f(*xs, **kwargs), args, bars[1:], y_bar, y, rtol, atol)
-    if chosen != ("reverse",):
-        check_modes(f, args, kwargs, y_bar, chosen, rtol, atol)
+    try:
+        with np.errstate(all="ignore"):  # of the steps, not of the point
+            _check_bars(lambda *xs: f(*xs, **kwargs), args, bars[1:], y_bar, y, rtol, atol)
+    except AssertionError as error:
+        raise AssertionError(f"reverse mode: {error}") from None
+    if chosen == ("reverse",):
+        return Checked(["reverse mode"])
+    checked = check_modes(f, args, kwargs, y_bar, tuple(chosen), (rtol, atol))
+    if checked.refused:
+        if modes is not None:
+            raise next(iter(checked.refused.values()))
+        warnings.warn(
+            f"check_gradient({_name(f)}): {checked.not_checked()}", NotCheckedWarning, stacklevel=3
+        )
+    return checked
 
 
 @public
@@ -231,7 +266,7 @@ def _compare(
         part = "" if direction == 1.0 else " (imaginary part)"
         raise AssertionError(
             f"the cotangent of {where}{part} is {got:.10g}, finite differences give {expected:.10g}"
-            f" (to {error:.1g})"
+            f" (to {error:.1g}): off by {abs(expected - got):.3g}"
         )
 
 

@@ -17,8 +17,8 @@ import numpy as np
 from adjoint.differences import leaves
 from adjoint.errors import AdjointError
 from adjoint.rules import registry
-from adjoint.testing import check_gradient
 from tests.rules.harness import Case, case, load_all_rules
+from tests.support import check_reverse
 
 __all__ = ["KINDS", "Entry", "Section", "case", "methods_of", "public", "via"]
 
@@ -59,7 +59,7 @@ class Via:
 
 
 def via(f: Callable[..., Any], *args: Any, **options: Any) -> Via:
-    """An example ``f(*args)``; `options` are ``rtol`` and ``atol`` of `check_gradient`, and
+    """An example ``f(*args)``; `options` are ``rtol`` and ``atol`` of `check_reverse`, and
     keywords that are held constant."""
     return Via(f, args, options)
 
@@ -186,7 +186,7 @@ def _check(
 ) -> None:
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        check_gradient(g, *point, **options, **named)
+        check_reverse(g, *point, **options, **named)
 
 
 def _callable(key: Any) -> Callable[..., Any]:

@@ -61,8 +61,7 @@ def test_kinds():
 def test_refused():
     vector, unflatten = ad.flatten([1.0, np.ones(2)])
     for wrong, message in [
-        (lambda: ad.flatten([1, 2]), "without real numbers"),
-        (lambda: ad.flatten([1j]), "complex numbers"),
+        (lambda: ad.flatten([1, 2]), "without floats"),
         (lambda: unflatten(vector[1:]), "has 3 numbers"),
     ]:
         with pytest.raises(ArgumentError, match=message):

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint.testing import check_gradient
 from tests.library import all_cases
 from tests.library.registry import Case
+from tests.support import check_reverse
 
 CASES = all_cases()
 
@@ -23,7 +23,7 @@ def _ids(cases: list[Case]) -> list[str]:
 def test_by_finite_differences(case: Case) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        check_gradient(case.call, *case.args, **case.kwargs)
+        check_reverse(case.call, *case.args, **case.kwargs)
 
 
 DERIVED = [case for case in CASES if case.derived is not None]

@@ -6,6 +6,7 @@ import pytest
 import adjoint as ad
 from adjoint.rules.registry import rrule
 from tests.rules.harness import case, complexes, reals, table
+from tests.support import check_reverse
 
 X = reals(3, 4)
 X3 = reals(2, 3, 4, seed=1)
@@ -110,7 +111,7 @@ def test_probabilities_of_two_axes_without_nan_over_several():
     """NumPy moves their axes to the wrong places; what it computes is differentiated all the
     same."""
     q = np.array([[0.21], [0.91]])
-    ad.testing.check_gradient(lambda x: np.nanquantile(x, q, axis=(0, -1)), X3)
+    check_reverse(lambda x: np.nanquantile(x, q, axis=(0, -1)), X3)
 
 
 def test_the_argument_is_rearranged_as_numpy_does():
@@ -135,4 +136,4 @@ def test_the_input_that_may_be_overwritten_is():
 
     x = np.array([3.0, 1.0, 2.0, 0.5, 9.0, 4.0])
     assert ad.withgradient(f, x).value == f(x)
-    ad.testing.check_gradient(f, x)
+    check_reverse(f, x)

@@ -5,9 +5,9 @@ import inspect
 import numpy as np
 import pytest
 
-import adjoint as ad
 from adjoint.rules.registry import rrule
 from tests.rules.harness import case, complexes, reals, table
+from tests.support import check_reverse
 
 V = reals(6)
 X = reals(3, 4)
@@ -176,7 +176,7 @@ def test_unique_slices_share():
 def test_unique_in_any_order():
     if "sorted" in inspect.signature(np.unique).parameters:
         x = np.array([3.0, 1.0, 2.0, 3.0, 7.0, 5.0])
-        ad.testing.check_gradient(lambda x: np.unique(x, sorted=False) ** 2, x[1:])
+        check_reverse(lambda x: np.unique(x, sorted=False) ** 2, x[1:])
 
 
 def test_constant_of_pad_has_a_cotangent():

@@ -6,6 +6,7 @@ import pytest
 import adjoint as ad
 from adjoint.rules.registry import lookup, rrule
 from tests.rules.harness import complexes, reals, table
+from tests.support import check_reverse
 
 
 def real(low=-2.0, high=2.0):
@@ -197,15 +198,15 @@ def test_what_is_not_numeric_is_declined():
 @pytest.mark.parametrize("x", [1.7, -1.7, 0.4])
 def test_on_the_cuts_the_branch_is_that_of_the_value(f, x):
     """The reals beyond 1 are the cuts of the complex function."""
-    ad.testing.check_gradient(lambda x: f(np.multiply(x, 1.0 + 0j)), x)
-    ad.testing.check_gradient(lambda x: np.emath.arccos(x), np.array([x, 2.5]))
+    check_reverse(lambda x: f(np.multiply(x, 1.0 + 0j)), x)
+    check_reverse(lambda x: np.emath.arccos(x), np.array([x, 2.5]))
 
 
 def test_a_dtype_is_asked_of_the_result():
     z = np.array([1 + 2j, 0.5 - 1j])
-    ad.testing.check_gradient(lambda z: np.abs(z, dtype=np.float64), z)
-    ad.testing.check_gradient(lambda x: np.ldexp(x, 2, dtype=np.float64), np.float32([1.5, 2.5]))
-    ad.testing.check_gradient(lambda x: np.multiply(x, 2, dtype=complex), np.array([1.5, 2.5]))
+    check_reverse(lambda z: np.abs(z, dtype=np.float64), z)
+    check_reverse(lambda x: np.ldexp(x, 2, dtype=np.float64), np.float32([1.5, 2.5]))
+    check_reverse(lambda x: np.multiply(x, 2, dtype=complex), np.array([1.5, 2.5]))
 
 
 def test_numbers_beside_single_precision_where_only_a_part_is_computed():

@@ -3,12 +3,14 @@ nested."""
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from adjoint.levels.level import current
+from adjoint.run.kinds import by_value
 
 __all__ = [
     "apart",
@@ -16,6 +18,7 @@ __all__ = [
     "by_columns",
     "by_rows",
     "complex_row",
+    "conjugate",
     "dtype_of",
     "entry",
     "from_entries",
@@ -47,9 +50,21 @@ def complex_row(real: Any, imaginary: Any) -> Any:
     return real + 1j * imaginary
 
 
+def conjugate(bar: Any) -> Any:
+    """The row of a holomorphic entry from the cotangent of its real part."""
+    return np.conj(bar)
+
+
 def apart(x: Any) -> Any:
-    """A copy of an array; a number itself."""
-    return x.copy() if isinstance(x, np.ndarray) else x
+    """A copy of an array or a structure; a number itself."""
+    if isinstance(x, np.ndarray):
+        return x.copy()
+    if by_value(x):
+        return x
+    try:
+        return copy.deepcopy(x)
+    except TypeError:  # it holds what cannot be copied: a lock, an open file
+        return x
 
 
 def entry(x: Any, place: tuple[int, ...]) -> Any:

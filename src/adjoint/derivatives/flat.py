@@ -1,10 +1,10 @@
-"""One vector of all real numbers in a structure, and the way back."""
+"""One vector of all numbers in a structure, and the way back."""
 
 from __future__ import annotations
 
 import copy
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,7 @@ __all__ = ["flatten", "places"]
 
 
 def flatten(model: Any, /) -> tuple[Any, Callable[[Any], Any]]:
-    """All real numbers in a structure as one vector, and the inverse.
+    """All numbers in a structure as one vector of reals, and the inverse.
 
     Both directions are differentiable: ``minimize(value_and_grad(lambda v: loss(unflatten(v))),
     vector, jac=True)`` fits any model by SciPy.
@@ -27,14 +27,15 @@ def flatten(model: Any, /) -> tuple[Any, Callable[[Any], Any]]:
     Parameters
     ----------
     model
-        Floats and real arrays in lists, tuples, dicts and objects, nested as you like. Integers,
-        truth values, text and functions are constants.
+        Floats, complex numbers and arrays of them in lists, tuples, dicts and objects, nested as
+        you like. Integers, truth values, text and functions are constants.
 
     Returns
     -------
     vector : array, shape (n,)
         The numbers in the order of the structure, each array in C order; what occurs twice stands
-        there once. A copy, of double precision unless all arrays are of a lower one.
+        there once. What is complex stands there as its real parts, then its imaginary parts. A
+        copy, of double precision unless all arrays are of a lower one.
     unflatten : callable
         Makes a new structure of a vector: containers and objects are copies, with arrays of the old
         shapes and dtypes and plain floats; what is constant is shared, what occurred twice does.
@@ -42,7 +43,7 @@ def flatten(model: Any, /) -> tuple[Any, Callable[[Any], Any]]:
     Raises
     ------
     ArgumentError
-        There are complex numbers or no real ones; a vector of another shape is given.
+        There are no floats or complex numbers; a vector of another shape is given.
 
     Examples
     --------
@@ -53,8 +54,8 @@ def flatten(model: Any, /) -> tuple[Any, Callable[[Any], Any]]:
     {'w': array([[2., 4.]]), 'b': 6.0, 'n': 7}
     """
     plan = _plan(model)
-    parts = [np.ravel(_found(model, path)) for path in plan.paths]
-    vector = np.concatenate(parts).astype(plan.dtype)
+    vector = np.concatenate([_reals(_found(model, path)) for path in plan.paths])
+    vector = vector.astype(plan.dtype)
 
     def unflatten(vector: Any) -> Any:
         """The structure that has these numbers."""
@@ -76,6 +77,11 @@ class _Node:
     stop: int = 0
     shape: tuple[int, ...] = ()
     dtype: str | None = None
+
+    @property
+    def is_complex(self) -> bool:
+        """Whether a leaf takes its imaginary parts, too."""
+        return self.kind == "complex" or (self.dtype is not None and self.dtype[1] == "c")
 
 
 @dataclass(frozen=True)
@@ -102,18 +108,16 @@ class _Planner:
     def node(self, value: Any, path: tuple[tuple[str, Any], ...]) -> _Node:
         if isinstance(value, float) and not isinstance(value, np.generic):
             return self._leaf("number", value, path)
+        if isinstance(value, complex) and not isinstance(value, np.generic):
+            return self._leaf("complex", value, path)
         if id(value) in self._known:
             return self._known[id(value)]
         if id(value) in self._open:
             return _Node("again", self._open[id(value)])
         if isinstance(value, np.ndarray | np.generic):
-            if value.dtype.kind == "c":
-                _refuse_complex()
-            if value.dtype.kind != "f":
+            if value.dtype.kind not in "fc":
                 return _Node("constant", -1)
             found = self._leaf("array" if isinstance(value, np.ndarray) else "scalar", value, path)
-        elif isinstance(value, complex):
-            _refuse_complex()
         else:
             found = self._container(value, path)
         self._known[id(value)] = found
@@ -121,7 +125,8 @@ class _Planner:
 
     def _leaf(self, kind: str, value: Any, path: tuple[tuple[str, Any], ...]) -> _Node:
         self.paths.append(path)
-        start, self.size = self.size, self.size + int(np.size(value))
+        count = int(np.size(value)) * (2 if np.iscomplexobj(value) else 1)
+        start, self.size = self.size, self.size + count
         dtype = getattr(value, "dtype", None)
         self.dtypes.append(dtype)
         return _Node(
@@ -158,23 +163,22 @@ def _plan(model: Any) -> _Plan:
     root = planner.node(model, ())
     if not planner.paths:
         raise ArgumentError(
-            f"a {type(model).__name__} without real numbers cannot be flattened",
+            f"a {type(model).__name__} without floats cannot be flattened",
             hint="integers are constants; give floats",
         )
     dtypes = [dtype for dtype in planner.dtypes if dtype is not None]
     dtype = np.result_type(*dtypes) if dtypes else np.dtype(float)
-    return _Plan(root, planner.paths, planner.size, dtype.str)
+    return _Plan(root, planner.paths, planner.size, np.empty(0, dtype).real.dtype.str)
 
 
-def places(model: Any) -> list[tuple[tuple[tuple[str, Any], ...], tuple[int, ...]]]:
-    """The path and the shape of each number and array, in the order of the vector."""
-    return [(path, np.shape(_found(model, path))) for path in _plan(model).paths]
-
-
-def _refuse_complex() -> None:
-    raise ArgumentError(
-        "complex numbers cannot be flattened", hint="keep real and imaginary parts as two arrays"
-    )
+def places(model: Any) -> Iterator[tuple[tuple[tuple[str, Any], ...], tuple[int, ...], str]]:
+    """The path, the index and, of complex ones, the part of each number, in the order of the
+    vector."""
+    for path in _plan(model).paths:
+        value = _found(model, path)
+        for part in (".real", ".imag") if np.iscomplexobj(value) else ("",):
+            for index in np.ndindex(np.shape(value)):
+                yield path, index, part
 
 
 def _refuse_shape(shape: Sequence[int], size: int) -> None:
@@ -193,6 +197,19 @@ def _found(value: Any, path: tuple[tuple[str, Any], ...]) -> Any:
     return value
 
 
+def _reals(value: Any) -> Any:
+    flat = np.ravel(value)
+    return np.concatenate([np.real(flat), np.imag(flat)]) if np.iscomplexobj(flat) else flat
+
+
+def _part_of(node: _Node, vector: Any) -> Any:
+    """The numbers of a leaf in a row."""
+    if not node.is_complex:
+        return vector[node.start : node.stop]
+    middle = (node.start + node.stop) // 2
+    return vector[node.start : middle] + 1j * vector[middle : node.stop]
+
+
 def _made(node: _Node, value: Any, vector: Any, made: dict[int, Any]) -> Any:
     """The part that stands in the place of `value`."""
     if node.kind == "constant":
@@ -201,12 +218,14 @@ def _made(node: _Node, value: Any, vector: Any, made: dict[int, Any]) -> Any:
         return made[node.number]
     if node.kind == "number":
         return float(vector[node.start])
+    if node.kind == "complex":
+        return complex(vector[node.start], vector[node.start + 1])
     if node.kind == "array":
-        array = np.reshape(vector[node.start : node.stop], node.shape).astype(node.dtype)
+        array = np.reshape(_part_of(node, vector), node.shape).astype(node.dtype)
         made[node.number] = array
         return array
     if node.kind == "scalar":
-        return vector[node.start : node.stop].astype(node.dtype)[0]
+        return _part_of(node, vector).astype(node.dtype)[0]
     if node.kind == "tuple":
         parts = [_made(child, value[key], vector, made) for key, child in node.children]
         y = type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)

@@ -10,7 +10,7 @@ import numpy as np
 from adjoint.api import pullback_of_arguments, value_and_grad
 from adjoint.derivatives.assembly import apart, entry, from_entries, on_level
 from adjoint.derivatives.form import Form
-from adjoint.derivatives.jacobians import checked, computed, unchanged, units
+from adjoint.derivatives.jacobians import checked_reals, computed, unchanged, units
 from adjoint.derivatives.selection import Argnums, select
 from adjoint.errors import ArgumentError
 from adjoint.levels.transforms import pushforward
@@ -47,10 +47,11 @@ def hessian(
         The point: real numbers and arrays, or structures of them.
     mode : {None, "forward", "reverse"}
         The mode of the sweeps over the gradient, one per number of the arguments; by default the
-        faster one. The result is the same, and `f` runs once.
-    argnums : int, str or tuple, optional
-        The arguments to differentiate in, by position or parameter name; all positional ones by
-        default.
+        faster one. The result is the same, and `f` runs once, on copies of the arguments.
+    argnums : int, str, list or tuple, optional
+        The arguments to differentiate in: a position, the name of a parameter (that of a keyword
+        argument, too), a path ``[position or name, key, …]`` into containers and objects, or a
+        tuple of such. By default all positional ones.
     has_aux : bool
         `f` returns a pair; only its first part is differentiated, the second handed on.
     **kwargs
@@ -78,31 +79,27 @@ def hessian(
     ((0.0, 6.0), (6.0, 4.0))
     """
     chosen = select(f, argnums, args, kwargs)
-    if any(path for _, path in chosen.targets):
-        raise ArgumentError(
-            "a path into a container cannot be chosen for a Hessian",
-            hint="choose the whole argument, or make the part an argument of its own",
-        )
     places = chosen.wanted
-    slope = value_and_grad(chosen.f, places, has_aux=has_aux)
-
-    others = [None if i in places else x for i, x in enumerate(chosen.args)]
-    named = chosen.kwargs
+    for place in places:
+        checked_reals(Form(chosen.args[place]), place)
+    targets = tuple([place, *path] for place, path in chosen.targets)
+    slope = value_and_grad(chosen.f, targets, has_aux=has_aux)
 
     def first(*xs: Any) -> tuple[Any, Any]:
-        full = list(others)
+        full = list(chosen.args)
         for place, x in zip(places, xs, strict=True):
-            full[place] = x
-        value, bars = slope(*full, **named)
+            full[place] = on_level(apart, x)  # `f` may overwrite it
+        value, bars = slope(*full, **chosen.kwargs)
         return bars, value[1] if has_aux else None
 
     # copies: `f` may have captured the arrays themselves, which are constants there
     point = tuple(on_level(apart, _real(chosen.args[place])) for place in places)
-    _, aux, found = computed(first, point, {}, mode or "reverse", tuple(range(len(places))), True)
-    at = {place: i for i, place in enumerate(places)}
-    rows = {i: {j: found[at[j]][at[i]] for j in places} for i in places}
-    whole = chosen.result({i: chosen.result(row) for i, row in rows.items()})
-    return (whole, aux) if has_aux else whole
+    by = tuple([places.index(place), *path] for place, path in chosen.targets)
+    _, aux, columns = computed(first, point, {}, mode or "reverse", by, True)
+    count = range(len(by))
+    whole = tuple(tuple(columns[j][i] for j in count) for i in count)
+    y = whole[0][0] if chosen.single else whole
+    return (y, aux) if has_aux else y
 
 
 def _real(x: Any) -> Any:
@@ -117,7 +114,7 @@ def _slope(f: Callable[..., Any], kwargs: dict[str, Any]) -> Callable[[Any], Any
     of_both = value_and_grad(f)
 
     def slope(x: Any) -> Any:
-        return of_both(x, **kwargs)[1]
+        return of_both(on_level(apart, x), **kwargs)[1]  # `f` may overwrite it
 
     slope.__name__ = getattr(f, "__name__", type(f).__name__)
     return slope
@@ -181,7 +178,7 @@ def vhp(f: Callable[..., Any], x: Any, v: Any, /, **kwargs: Any) -> Any:
     v = form.build([on_level(apart, leaf) for leaf in form.leaves])
 
     def along(x: Any) -> Any:
-        return pushforward(f, (x,), (v,), **kwargs)[1]
+        return pushforward(f, (on_level(apart, x),), (v,), **kwargs)[1]  # `f` may overwrite it
 
     along.__name__ = getattr(f, "__name__", type(f).__name__)
     return value_and_grad(along)(on_level(apart, _real(x)))[1]
@@ -212,7 +209,7 @@ def hessian_diagonal(f: Callable[..., Any], x: Any, /, **kwargs: Any) -> Any:
     array([ 6., 12.])
     """
     x = on_level(apart, _real(x))
-    form = checked(Form(x), 0)
+    form = checked_reals(Form(x), 0)
     slope, back = pullback_of_arguments(_slope(f, kwargs), (x,), {})
     slope_form = Form(slope)
     found = []

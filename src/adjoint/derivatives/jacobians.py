@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 from adjoint.api import pullback_of_arguments
-from adjoint.derivatives.assembly import block, complex_row, on_level
+from adjoint.derivatives.assembly import block, complex_row, conjugate, on_level
 from adjoint.derivatives.form import Form, is_real_leaf
 from adjoint.derivatives.linear import linearized
-from adjoint.derivatives.selection import Argnums, Selection, select, split_aux
+from adjoint.derivatives.selection import Argnums, Selection, inside, select, split_aux
 from adjoint.errors import ArgumentError
 from adjoint.public import public
 
 __all__ = [
-    "checked",
+    "checked_reals",
     "computed",
     "jacobian",
     "jacobian_forward",
@@ -47,7 +47,7 @@ def jacobian(
     f : callable
         Its result may be a number, an array of any shape, or a structure of such.
     *args
-        The point: real numbers and arrays, or structures of them.
+        The point: numbers and arrays, or structures of them.
     mode : {None, "forward", "reverse"}
         One sweep per entry of the arguments, or one per entry of the result. By default what takes
         fewer; the result is the same. `f` runs once, or twice where the default turns out to be
@@ -69,13 +69,15 @@ def jacobian(
         leads; a number if both are. If the result is a structure, one of the same structure with
         a Jacobian for each number or array in it; if the argument is one, each of these is a
         structure like the argument. For several arguments, a tuple with one such for each. A
-        complex result has a complex Jacobian.
+        complex result has a complex Jacobian. That in complex arguments is the complex derivative,
+        ``dy = J @ dz``, of functions that have one there.
         With `has_aux`, the pair of this and the second part.
 
     Raises
     ------
     ArgumentError
-        There are complex numbers or none in the arguments, or no number in the result.
+        There is no number in the arguments or the result; an argument is complex, and the function
+        is not holomorphic there. `flatten` makes a real vector of complex numbers.
 
     Examples
     --------
@@ -150,13 +152,11 @@ def computed(
         y, aux = split_aux(f, whole, has_aux)
         y_form = _result(Form(y))
         parts = _columns(push, y_form, forms, chosen)
-    found = {
-        i: y_form.build(
-            [form.build(parts[k, i]) for k in range(len(y_form.leaves))],
-        )
-        for i, form in forms.items()
-    }
-    return y, aux, chosen.result(found)
+    found = []
+    for i, path in chosen.targets:
+        whole = [forms[i].build(parts[k, i]) for k in range(len(y_form.leaves))]
+        found.append(y_form.build([inside(part, path) for part in whole]))
+    return y, aux, found[0] if chosen.single else tuple(found)
 
 
 def checked(form: Form, position: int) -> Form:
@@ -165,12 +165,17 @@ def checked(form: Form, position: int) -> Form:
         raise ArgumentError(
             f"argument {position} holds no numbers", hint="choose others by argnums"
         )
+    return form
+
+
+def checked_reals(form: Form, position: int) -> Form:
+    """`form`, if second derivatives can be taken in its numbers."""
     if any(np.iscomplexobj(leaf) for leaf in form.leaves):
         raise ArgumentError(
-            f"argument {position} is complex; a Jacobian is of real numbers",
-            hint="give real and imaginary parts as two arrays, or use pushforward and pullback",
+            f"argument {position} is complex; second derivatives are by real numbers",
+            hint="ad.flatten makes one real vector of real and imaginary parts",
         )
-    return form
+    return checked(form, position)
 
 
 def _result(form: Form) -> Form:
@@ -224,7 +229,10 @@ def _rows(
             rows = [row(k, one) for one in units(y)]
         if np.iscomplexobj(y):
             others = [row(k, one) for one in units(y, 1j)]
-            rows = [_joined(a, b) for a, b in zip(rows, others, strict=True)]
+            rows = [_joined(a, b, forms) for a, b in zip(rows, others, strict=True)]
+        else:
+            for found in rows:
+                _refuse_complex(found, forms)
         for i, form in forms.items():
             parts[k, i] = [
                 block([row[i][j] for row in rows] or [None], y, x, True)
@@ -233,16 +241,46 @@ def _rows(
     return parts
 
 
-def _joined(real: dict[int, list[Any]], imaginary: dict[int, list[Any]]) -> dict[int, list[Any]]:
-    return {
-        i: [
-            None
-            if a is None and b is None
-            else on_level(complex_row, 0.0 if a is None else a, 0.0 if b is None else b)
-            for a, b in zip(parts, imaginary[i], strict=True)
-        ]
-        for i, parts in real.items()
-    }
+def _joined(
+    real: dict[int, list[Any]], imaginary: dict[int, list[Any]], forms: dict[int, Form]
+) -> dict[int, list[Any]]:
+    """The row of a complex entry from the cotangents of its two parts."""
+    joined: dict[int, list[Any]] = {}
+    for i, form in forms.items():
+        joined[i] = []
+        for x, a, b in zip(form.leaves, real[i], imaginary[i], strict=True):
+            if a is None and b is None:
+                joined[i].append(None)
+                continue
+            a, b = 0.0 if a is None else a, 0.0 if b is None else b
+            if np.iscomplexobj(x):
+                _demand_holomorphic(a, b, i)
+                joined[i].append(on_level(conjugate, a))
+            else:
+                joined[i].append(on_level(complex_row, a, b))
+    return joined
+
+
+def _refuse_complex(row: dict[int, list[Any]], forms: dict[int, Form]) -> None:
+    """What is real does not depend on complex numbers holomorphically."""
+    for i, form in forms.items():
+        for x, bar in zip(form.leaves, row[i], strict=True):
+            if np.iscomplexobj(x) and bar is not None:
+                _demand_holomorphic(bar, 0.0, i)
+
+
+def _demand_holomorphic(along_one: Any, along_i: Any, position: int) -> None:
+    """Refuse a derivative along 1 and along i that is no product with one complex number."""
+    off = np.abs(np.asarray(along_i) - 1j * np.asarray(along_one))
+    size = np.max(np.abs(along_one), initial=0.0) + np.max(np.abs(along_i), initial=0.0)
+    eps = np.finfo(off.dtype).eps
+    if np.any(off > np.sqrt(eps) * size):
+        raise ArgumentError(
+            f"argument {position} is complex, and the function is not holomorphic there: it has no"
+            " complex derivative",
+            hint="take the Jacobian in real and imaginary parts, of which ad.flatten makes one real"
+            " vector; of a real result, ad.gradient",
+        )
 
 
 def _columns(
@@ -261,8 +299,16 @@ def _columns(
             for one in units(x):
                 dots[place] = one
                 columns.append(push.pushed(dots))
+            turned = []
+            if np.iscomplexobj(x):
+                for one in units(x, 1j):
+                    dots[place] = one
+                    turned.append(push.pushed(dots))
             for k, y in enumerate(y_form.leaves):
                 found = [column[k] if is_real_leaf(y) else None for column in columns]
+                for one, other in zip(columns, turned, strict=False):
+                    if is_real_leaf(y):
+                        _demand_holomorphic(one[k], other[k], i)
                 parts[k, i].append(block(found or [None], y, x, False))
     return parts
 

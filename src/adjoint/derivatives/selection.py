@@ -12,7 +12,7 @@ import numpy as np
 from adjoint.errors import ArgumentError
 from adjoint.tangent import Tangent
 
-__all__ = ["Argnums", "Selection", "select", "split_aux"]
+__all__ = ["Argnums", "Selection", "inside", "select", "split_aux"]
 
 Argnums = int | np.integer[Any] | str | list[Any] | tuple[Any, ...] | None
 """A position, a parameter name, a path ``[position or name, key, …]`` into containers, or a tuple
@@ -46,7 +46,7 @@ class Selection:
 
     def result(self, found: Mapping[int, Any]) -> Any:
         """What was asked for, from what belongs to each position."""
-        parts = [_inside(found[position], path) for position, path in self.targets]
+        parts = [inside(found[position], path) for position, path in self.targets]
         return parts[0] if self.single else tuple(parts)
 
 
@@ -148,7 +148,8 @@ def _part(value: Any, step: Any, path: Any) -> Any:
     )
 
 
-def _inside(bar: Any, path: tuple[Any, ...]) -> Any:
+def inside(bar: Any, path: tuple[Any, ...]) -> Any:
+    """The part of a cotangent at a path."""
     for step in path:
         if bar is None:
             return None

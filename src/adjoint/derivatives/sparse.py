@@ -108,7 +108,7 @@ def sparse_hessian(f: Callable[..., Any], x: Any, /, *, pattern: Any = None, **k
     of_both = value_and_grad(f)
 
     def slope(x: Any) -> Any:
-        return of_both(x, **kwargs)[1]
+        return of_both(on_level(apart, x), **kwargs)[1]  # `f` may overwrite it
 
     slope.__name__ = getattr(f, "__name__", type(f).__name__)
     return _Sparse(slope, on_level(apart, _point(x)), {}).matrix(pattern, "reverse")

@@ -281,6 +281,8 @@ class Forward(Level):
         if dot is None and mirrored is None:
             self.below_write(x, index, value)
             return
+        if type(mirrored) is Poison and self._is_whole(x, index):
+            mirrored = self._mirrors.make(root_of(x)).of(x, self.same.of(root_of(x)))
         if x.dtype.kind not in "fc" or type(mirrored) is Poison:
             self.below_write(x, index, value)
             return
@@ -291,6 +293,20 @@ class Forward(Level):
         elif type(mirrored) is not Poison:
             self.below_write(mirrored, index, self.below(_written, mirrored, dot, value))
         self.below_write(x, index, value)
+
+    def _is_whole(self, x: Any, index: Any) -> bool:
+        """Whether a write leaves nothing of what was not known of the memory before."""
+        root = root_of(x)
+        everything = index is ... or (type(index) is slice and index == slice(None))
+        mirror = self._mirrors.find(root)
+        return (
+            everything
+            and mirror is not None
+            and mirror.poison is not None
+            and x.nbytes == root.nbytes
+            and x.dtype == root.dtype
+            and not names_twice(x)
+        )
 
 
 def is_own(rule: Any) -> bool:

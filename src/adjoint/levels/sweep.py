@@ -71,6 +71,9 @@ class Sweep(Hidden):
 
     def add_part(self, x: Any, index: Any, bar: Any) -> None:
         """Add to the cotangent of ``x[index]``."""
+        if type(bar) is Poison:
+            self.spoil(x, bar)
+            return
         mirrored = self._mirrors.made(x)
         if type(mirrored) is Poison:
             return

@@ -18,8 +18,8 @@ import scipy.stats
 
 import adjoint as ad
 from adjoint.frontend.source import find_source
-from adjoint.testing import check_gradient
 from tests.frontend.bytecode.sourceless import made
+from tests.support import check_reverse
 
 CASES = []
 
@@ -36,7 +36,7 @@ def case(*args):
 
 @pytest.mark.parametrize("f, args", CASES, ids=lambda value: getattr(value, "__name__", ""))
 def test_gradient(f, args):
-    check_gradient(f, *args)
+    check_reverse(f, *args)
 
 
 # ---- exec ----------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from adjoint.rules.numpy.linalg.determinants import adjugate
 from adjoint.testing import check_rule
 from tests.rules.harness import table
 from tests.rules.numpy_linalg.matrices import check_second, complex_square, complexes, reals, square
+from tests.support import check_reverse
 
 A, CA = square(3, 3), complex_square(3, 3)
 RANK_ONE = np.outer(reals(3), reals(3, seed=1))
@@ -97,8 +98,8 @@ def test_the_logarithm_at_a_singular_matrix_is_a_pole():
 
 def test_only_one_part_is_used():
     _, back = ad.pullback(np.linalg.slogdet, CA)
-    ad.testing.check_gradient(lambda a: np.linalg.slogdet(a)[0], CA)
-    ad.testing.check_gradient(lambda a: np.linalg.slogdet(a).logabsdet, CA)
+    check_reverse(lambda a: np.linalg.slogdet(a)[0], CA)
+    check_reverse(lambda a: np.linalg.slogdet(a).logabsdet, CA)
     assert isinstance(np.linalg.slogdet(CA), type(ad.pullback(np.linalg.slogdet, CA)[0]))
 
 

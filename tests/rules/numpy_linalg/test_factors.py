@@ -15,6 +15,7 @@ from tests.rules.numpy_linalg.matrices import (
     square,
     tall,
 )
+from tests.support import check_reverse
 
 S, C = positive(3, 3), complex_positive(3, 3)
 A, CA = square(3, 3), complex_square(3, 3)
@@ -89,8 +90,8 @@ def test_forward_rule_of_qr_is_differentiable(a, mode):
 
 @pytest.mark.parametrize("a", [A, CA, T, CT, T.T, CT.T])
 def test_parts_of_the_result(a):
-    ad.testing.check_gradient(lambda m: np.linalg.qr(m)[0], a)
-    ad.testing.check_gradient(lambda m: np.linalg.qr(m).R, a)
+    check_reverse(lambda m: np.linalg.qr(m)[0], a)
+    check_reverse(lambda m: np.linalg.qr(m).R, a)
     assert type(ad.pullback(np.linalg.qr, a)[0]) is type(np.linalg.qr(a))
     assert type(ad.frule(np.linalg.qr, (a,), a)[1]) is type(np.linalg.qr(a))
 
@@ -103,7 +104,7 @@ def test_the_projector_on_the_rest_of_the_space(a):
         rest = np.linalg.qr(m, "complete")[0][..., n:]
         return rest @ np.conj(np.swapaxes(rest, -1, -2))
 
-    ad.testing.check_gradient(projector, a)
+    check_reverse(projector, a)
 
 
 def test_a_vector_of_the_rest_is_refused():

@@ -9,6 +9,7 @@ from adjoint.errors import NoDerivativeError
 from adjoint.rules.registry import rrule
 from tests.rules.harness import case, complexes, reals, table
 from tests.rules.scipy.operands import EXACT, holomorphic, ranges, real
+from tests.support import check_reverse
 
 Z = complexes(2, 2) + 1.5
 LOW = {"rtol": 1e-5, "atol": 1e-6}
@@ -152,4 +153,4 @@ def test_the_order_has_no_derivative(f):
 
 
 def test_series_of_orders_in_a_loop():
-    ad.testing.check_gradient(lambda x: sum(sp.jv(n, x) * n for n in range(4)), 1.3)
+    check_reverse(lambda x: sum(sp.jv(n, x) * n for n in range(4)), 1.3)

@@ -13,6 +13,7 @@ from adjoint.rules.registry import rrule
 from adjoint.testing import check_rule
 from tests.rules.harness import case, complexes, reals, table
 from tests.rules.scipy.operands import EXACT, holomorphic, ranges, real
+from tests.support import check_reverse
 
 Z = complexes(2, 2)
 X = reals(2, 3)
@@ -156,8 +157,8 @@ def test_the_exponent_of_zeta_has_no_derivative():
 
 
 def test_weights_by_keyword_have_a_derivative():
-    ad.testing.check_gradient(lambda a, w: sp.logsumexp(a, axis=0, b=w).sum(), X, W)
-    ad.testing.check_gradient(lambda a: sp.logsumexp(a * (1 + 2j), return_sign=True)[0].real, X)
+    check_reverse(lambda a, w: sp.logsumexp(a, axis=0, b=w).sum(), X, W)
+    check_reverse(lambda a: sp.logsumexp(a * (1 + 2j), return_sign=True)[0].real, X)
 
 
 def test_outputs_and_masks_as_of_numpys_ufuncs():
@@ -177,7 +178,7 @@ def test_outputs_and_masks_as_of_numpys_ufuncs():
         out = np.where([True, False, True], sp.erf(x), sp.expit(x))
         return (out * out).sum()
 
-    ad.testing.check_gradient(into, x)
+    check_reverse(into, x)
     np.testing.assert_array_equal(ad.gradient(masked, x)[0], ad.gradient(selected, x)[0])
     assert ad.pullback(masked, x)[0] == selected(x)
 

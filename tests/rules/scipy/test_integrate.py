@@ -10,8 +10,8 @@ import adjoint as ad
 from adjoint.errors import NoDerivativeError
 from adjoint.rules.scipy.carried import UNLIKE, carrying, refusing
 from adjoint.rules.scipy.integrate.quadrature import moving
-from adjoint.testing import check_gradient
 from tests.rules.harness import table
+from tests.support import check_reverse
 
 CASES = {
     moving: [(0.5, 0.0)],  # its value is 0, whatever its derivative
@@ -45,7 +45,7 @@ QUAD = {
 
 @pytest.mark.parametrize("name", QUAD)
 def test_quad(name):
-    check_gradient(QUAD[name], 0.3, 1.4, 2.0, rtol=1e-7)
+    check_reverse(QUAD[name], 0.3, 1.4, 2.0, rtol=1e-7)
 
 
 VECTORS = np.array([0.5, -1.0])
@@ -68,7 +68,7 @@ SEVERAL = {
 
 @pytest.mark.parametrize("name", SEVERAL)
 def test_quad_vec(name):
-    check_gradient(SEVERAL[name], 0.3, 1.4, 2.0, rtol=1e-7)
+    check_reverse(SEVERAL[name], 0.3, 1.4, 2.0, rtol=1e-7)
 
 
 def test_the_limit_of_a_root():
@@ -137,7 +137,7 @@ def test_solve_ivp(method):
         found = integrate.solve_ivp(slope, (0.0, end), y0, method=method, rtol=1e-7, atol=1e-8)
         return found.y[:, -1]
 
-    check_gradient(oscillation, np.array([1.0, 0.5]), 2.0, 1.1, rtol=1e-4, atol=1e-5)
+    check_reverse(oscillation, np.array([1.0, 0.5]), 2.0, 1.1, rtol=1e-4, atol=1e-5)
 
 
 def test_integrands_that_underflow():

@@ -8,8 +8,8 @@ import adjoint as ad
 from adjoint.errors import NoDerivativeError
 from adjoint.rules.scipy.interpolate.integrals import continued, integral, tensor
 from adjoint.rules.scipy.interpolate.piecewise import bernstein, piecewise
-from adjoint.testing import check_gradient
 from tests.rules.harness import complexes, reals, table
+from tests.support import check_reverse
 
 X = np.array([0.0, 0.4, 1.0, 1.7, 2.1])
 POINTS = np.array([0.1, 0.5, 1.2, 1.9, 0.7])
@@ -77,7 +77,7 @@ MADE = {
 
 @pytest.mark.parametrize("name", MADE)
 def test_classes(name):
-    check_gradient(MADE[name], X, Y, POINTS, rtol=1e-5, atol=1e-7)
+    check_reverse(MADE[name], X, Y, POINTS, rtol=1e-5, atol=1e-7)
 
 
 def test_points_outside_have_no_derivative():
@@ -117,8 +117,8 @@ def test_grids(name):
         made = interpolate.RegularGridInterpolator((g, h)[:n], values, **named)
         return made(points)
 
-    check_gradient(interpolated, G, H, values, points, rtol=1e-5, atol=1e-7)
-    check_gradient(
+    check_reverse(interpolated, G, H, values, points, rtol=1e-5, atol=1e-7)
+    check_reverse(
         lambda values, points: interpolate.interpn((G, H)[:n], values, points, **named),
         values, points, rtol=1e-5, atol=1e-7,
     )  # fmt: skip

@@ -9,8 +9,8 @@ from scipy.linalg import get_lapack_funcs
 import adjoint as ad
 from adjoint.errors import NoDerivativeError
 from adjoint.rules.scipy.interpolate.bsplines import basis, places_in, spline
-from adjoint.testing import check_gradient
 from tests.rules.harness import complexes, reals, table
+from tests.support import check_reverse
 
 KNOTS = np.array([0.0, 0.0, 0.0, 0.0, 0.6, 1.1, 2.0, 2.0, 2.0, 2.0])
 EVEN = np.arange(10.0) / 4 - 0.5
@@ -53,7 +53,7 @@ def test_solutions(f):
     """The factors, whose derivative is refused, left aside."""
     (args,) = SYSTEMS[f]
     tolerances = {"rtol": 1e-3, "atol": 1e-3} if args[-1].dtype.char in "fF" else {}
-    check_gradient(lambda a, b: f(*args[:-2], a, b)[2].astype("D"), *args[-2:], **tolerances)
+    check_reverse(lambda a, b: f(*args[:-2], a, b)[2].astype("D"), *args[-2:], **tolerances)
     with pytest.raises(NoDerivativeError, match="its factors"):
         ad.gradient(lambda a: np.sum(np.abs(f(*args[:-2], a, args[-1])[0])), args[-2])
 
@@ -98,7 +98,7 @@ MADE = {
 
 @pytest.mark.parametrize("name", MADE)
 def test_interpolants(name):
-    check_gradient(MADE[name], X, Y, Q, rtol=1e-5, atol=1e-7)
+    check_reverse(MADE[name], X, Y, Q, rtol=1e-5, atol=1e-7)
 
 
 COEFFICIENTS = np.concatenate([reals(6), np.zeros(4)])
@@ -108,7 +108,7 @@ COEFFICIENTS = np.concatenate([reals(6), np.zeros(4)])
     "ext, points", [(0, BEYOND), (1, BEYOND), (2, 0.3 + 0.3 * POINTS), (3, BEYOND)]
 )
 def test_what_fitpack_does_beyond(ext, points):
-    check_gradient(
+    check_reverse(
         lambda t, c, x: interpolate.splev(x, (t, c, 3), ext=ext), EVEN, COEFFICIENTS, points
     )
 
@@ -117,12 +117,12 @@ def test_curves():
     def curve(c, x):
         return interpolate.splev(x, (KNOTS, [c, c * c], 3))
 
-    check_gradient(curve, COEFFICIENTS, POINTS)
+    check_reverse(curve, COEFFICIENTS, POINTS)
 
 
 def test_integrals_of_fitpack():
     for ends in ((0.2, 1.3), (-0.7, 3.0), (1.3, 0.2)):
-        check_gradient(
+        check_reverse(
             lambda t, c, a, b: interpolate.splint(a, b, (t, c, 3)), EVEN, COEFFICIENTS, *ends
         )
 
@@ -167,14 +167,14 @@ SURFACES = {
 
 @pytest.mark.parametrize("name", SURFACES)
 def test_surfaces(name):
-    check_gradient(SURFACES[name], G, H, VALUES, PLACES, rtol=1e-5, atol=1e-7)
+    check_reverse(SURFACES[name], G, H, VALUES, PLACES, rtol=1e-5, atol=1e-7)
 
 
 def test_bisplev():
     def value(c, x, y):
         return interpolate.bisplev(x, y, [KNOTS, EVEN, c, 3, 3], 1, 0)
 
-    check_gradient(value, reals(36), 0.7, 1.1)
+    check_reverse(value, reals(36), 0.7, 1.1)
 
 
 @pytest.mark.parametrize(
@@ -188,11 +188,11 @@ def test_radial_functions(kernel):
         options = {"epsilon": epsilon} if scaled else {}
         return interpolate.RBFInterpolator(places, heights, kernel=kernel, **options)(q)
 
-    check_gradient(value, reals(9, 2), reals(9, 1), 1.3, PLACES, rtol=1e-4, atol=1e-6)
+    check_reverse(value, reals(9, 2), reals(9, 1), 1.3, PLACES, rtol=1e-4, atol=1e-6)
 
 
 def test_neighbours():
     places = reals(12, 2)
-    check_gradient(
+    check_reverse(
         lambda v, q: interpolate.RBFInterpolator(places, v, neighbors=6)(q), reals(12), PLACES
     )

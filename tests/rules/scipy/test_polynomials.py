@@ -8,6 +8,7 @@ import adjoint as ad
 from adjoint.errors import NoDerivativeError
 from tests.rules.harness import case, complexes, table
 from tests.rules.scipy.operands import EXACT, ranges
+from tests.support import check_reverse
 
 Z = complexes(2, 2)
 
@@ -66,5 +67,5 @@ def test_degrees_and_parameters_have_no_derivative(f, args):
 
 def test_polynomials_as_objects():
     p = sp.legendre(3)
-    ad.testing.check_gradient(lambda x: p(x) * x, 0.3)
-    ad.testing.check_gradient(lambda x: sp.legendre(3)(x), np.array([0.3, -0.4]))
+    check_reverse(lambda x: p(x) * x, 0.3)
+    check_reverse(lambda x: sp.legendre(3)(x), np.array([0.3, -0.4]))

@@ -6,8 +6,8 @@ from scipy import sparse
 
 import adjoint as ad
 from adjoint.errors import NoDerivativeError
-from adjoint.testing import check_gradient
 from tests.rules.harness import complexes, reals
+from tests.support import check_reverse
 
 MASK = np.array([[1, 0, 1], [0, 0, 1], [1, 1, 0], [0, 1, 0]], bool)
 A = np.where(MASK, reals(4, 3, low=0.3), 0)
@@ -132,7 +132,7 @@ class TestFormats:
         if format == "bsr" and name == "find":
             return  # blocks hold zeros, which are left out
         data, of = parts(format, kind, A)
-        check_gradient(lambda data: plain(UNARY[name](of(data))), data)
+        check_reverse(lambda data: plain(UNARY[name](of(data))), data)
 
     @pytest.mark.parametrize("name", BINARY)
     def test_with_dense(self, format, kind, name):
@@ -140,25 +140,25 @@ class TestFormats:
             name = "a @ x"
         f, x = BINARY[name]
         data, of = parts(format, kind, A)
-        check_gradient(lambda data, x: plain(f(of(data), x)), data, x)
-        check_gradient(lambda x: plain(f(of(data), x)), x)
+        check_reverse(lambda data, x: plain(f(of(data), x)), data, x)
+        check_reverse(lambda x: plain(f(of(data), x)), x)
 
     @pytest.mark.parametrize("name", PAIRS)
     def test_of_two(self, format, kind, name):
         if format == "bsr" and name in ("multiply", "maximum"):
             return  # blocks hold zeros, which are left out
         (a, of_a), (b, of_b) = parts(format, kind, A), parts(format, kind, OTHER)
-        check_gradient(lambda a, b: plain(PAIRS[name](of_a(a), of_b(b))), a, b)
+        check_reverse(lambda a, b: plain(PAIRS[name](of_a(a), of_b(b))), a, b)
 
     def test_square(self, format, kind):
         data, of = parts(format, kind, SQUARE)
-        check_gradient(lambda data: of(data).trace(), data)
-        check_gradient(lambda data: plain(of(data) @ of(data) @ of(data)), data)
-        check_gradient(lambda data, x: of(data) @ x, data.astype(complex), complexes(4))
-        check_gradient(lambda data, x: of(data) @ x, data.astype(complex), Y)
-        check_gradient(lambda data, x: of(data) @ x, data, complexes(4))
+        check_reverse(lambda data: of(data).trace(), data)
+        check_reverse(lambda data: plain(of(data) @ of(data) @ of(data)), data)
+        check_reverse(lambda data, x: of(data) @ x, data.astype(complex), complexes(4))
+        check_reverse(lambda data, x: of(data) @ x, data.astype(complex), Y)
+        check_reverse(lambda data, x: of(data) @ x, data, complexes(4))
         single = data.astype(np.float32)
-        check_gradient(lambda data, x: of(data) @ x, single, Y.astype(np.float32))
+        check_reverse(lambda data, x: of(data) @ x, single, Y.astype(np.float32))
 
     def test_at_zero(self, format, kind):
         """Where what is computed equals what was there before."""
@@ -173,13 +173,13 @@ class TestSubscripts:
     @pytest.mark.parametrize("name", INDEXED)
     def test_read(self, format, kind, name):
         data, of = parts(format, kind, A)
-        check_gradient(lambda data: plain(INDEXED[name](of(data))), data)
+        check_reverse(lambda data: plain(INDEXED[name](of(data))), data)
 
     @pytest.mark.filterwarnings("ignore::scipy.sparse.SparseEfficiencyWarning")
     @pytest.mark.parametrize("name", WRITES)
     def test_written(self, format, kind, name):
         data, of = parts(format, kind, A)
-        check_gradient(lambda data, x: plain(WRITES[name](of(data.copy()), x)), data, X)
+        check_reverse(lambda data, x: plain(WRITES[name](of(data.copy()), x)), data, X)
 
 
 LISTS = sparse.lil_array(A)
@@ -214,13 +214,13 @@ MADE = {
 @pytest.mark.parametrize("name", MADE)
 def test_made(name):
     f, *operands = MADE[name]
-    check_gradient(lambda *xs: plain(f(*xs)), *operands)
+    check_reverse(lambda *xs: plain(f(*xs)), *operands)
 
 
 @pytest.mark.parametrize("format", FORMATS)
 def test_assembled(format):
     """Contributions to one entry are added up, as in finite elements."""
-    check_gradient(
+    check_reverse(
         lambda a, x: sparse.coo_array((a, COORDINATES), shape=(3, 3)).asformat(format) @ x,
         reals(6),
         X,

@@ -11,8 +11,8 @@ import adjoint as ad
 from adjoint.errors import NoDerivativeError
 from adjoint.rules.registry import frule, lookup, rrule
 from adjoint.rules.scipy.sparse.solving import _superlu, stopped, valued
-from adjoint.testing import check_gradient
 from tests.rules.harness import case, complexes, reals, table
+from tests.support import check_reverse
 
 DENSE = np.where(reals(4, 4, seed=2) > 0.2, reals(4, 4), 0) + 4 * np.eye(4)
 B, B2 = reals(4), reals(4, 2)
@@ -71,7 +71,7 @@ def test_solve_with_constant_factors(factors, b, trans):
     np.testing.assert_allclose(y_dot, factors.solve(b_dot, trans))
     forward, backward = np.vdot(y_bar, y_dot).real, np.vdot(back(y_bar)[2], b_dot).real
     np.testing.assert_allclose(forward, backward, rtol=1e-12)
-    check_gradient(lambda b: factors.solve(b, trans), b)
+    check_reverse(lambda b: factors.solve(b, trans), b)
 
 
 def test_factors_in_forward_mode():
@@ -100,13 +100,13 @@ SOLVERS = {
 @pytest.mark.parametrize("format", FORMATS)
 def test_equations(format, name):
     a, solve = FORMATS[format], SOLVERS[name]
-    check_gradient(lambda data, b: solve(of(a, data), b), a.data, B)
-    check_gradient(lambda data, b: solve(of(a, data), b), a.data, B2)
+    check_reverse(lambda data, b: solve(of(a, data), b), a.data, B)
+    check_reverse(lambda data, b: solve(of(a, data), b), a.data, B2)
     data = a.data * complexes(a.nnz)
-    check_gradient(lambda data, b: solve(of(a, data), b), data + 1, complexes(4))
-    check_gradient(lambda b: solve(a, b), B)
+    check_reverse(lambda data, b: solve(of(a, data), b), data + 1, complexes(4))
+    check_reverse(lambda b: solve(a, b), B)
     if "splu" not in name and name != "factorized":
-        check_gradient(lambda data, b: solve(of(a, data), b), data + 1, B)
+        check_reverse(lambda data, b: solve(of(a, data), b), data + 1, B)
 
 
 def test_factors_used_twice():
@@ -114,13 +114,13 @@ def test_factors_used_twice():
         factors = sl.splu(of(CSC, data))
         return factors.solve(b) + factors.solve(factors.solve(b), "T")
 
-    check_gradient(f, CSC.data, B)
+    check_reverse(f, CSC.data, B)
     outside = sl.splu(CSC)
-    check_gradient(lambda b: outside.solve(b) * outside.solve(b * b), B)
+    check_reverse(lambda b: outside.solve(b) * outside.solve(b * b), B)
 
 
 def test_an_incomplete_factorization():
-    check_gradient(lambda b: sl.spilu(CSC).solve(b), B)
+    check_reverse(lambda b: sl.spilu(CSC).solve(b), B)
     with pytest.raises(NoDerivativeError, match="incomplete factorization"):
         ad.gradient(lambda data: sl.spilu(of(CSC, data)).solve(B).sum(), CSC.data)
     with pytest.raises(NoDerivativeError):
@@ -146,9 +146,9 @@ def test_iterations(name):
         assert info == 0
         return x
 
-    check_gradient(f, CSR.data, B, rtol=1e-5)
-    check_gradient(lambda b: solve(CSR.T @ CSR, b, **exactly(name))[0], B, rtol=1e-5)
-    check_gradient(lambda a, b: solve(a.T @ a, b, **exactly(name))[0], DENSE, B, rtol=1e-5)
+    check_reverse(f, CSR.data, B, rtol=1e-5)
+    check_reverse(lambda b: solve(CSR.T @ CSR, b, **exactly(name))[0], B, rtol=1e-5)
+    check_reverse(lambda a, b: solve(a.T @ a, b, **exactly(name))[0], DENSE, B, rtol=1e-5)
 
 
 def test_the_value_is_that_of_the_iteration():
@@ -182,7 +182,7 @@ OTHERS = {
 @pytest.mark.filterwarnings("ignore::scipy.sparse.SparseEfficiencyWarning")
 @pytest.mark.parametrize("name", OTHERS)
 def test_functions_of_one_array(name):
-    check_gradient(lambda data: OTHERS[name](of(CSR, data)), CSR.data, rtol=1e-5)
+    check_reverse(lambda data: OTHERS[name](of(CSR, data)), CSR.data, rtol=1e-5)
 
 
 @pytest.mark.parametrize(

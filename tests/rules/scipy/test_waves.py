@@ -10,6 +10,7 @@ from adjoint.errors import NoDerivativeError
 from adjoint.rules.registry import rrule
 from tests.rules.harness import case, complexes, reals, table
 from tests.rules.scipy.operands import EXACT, ranges
+from tests.support import check_reverse
 
 # the quadrature inside `ellip_normal` complains
 pytestmark = [
@@ -173,7 +174,7 @@ def test_tuples_of_results_in_ordinary_code():
         sn, *_ = sp.ellipj(x, 0.3)
         return ai * slope + sn
 
-    ad.testing.check_gradient(product, 0.7)
+    check_reverse(product, 0.7)
     if hasattr(sp, "sph_harm_y"):
-        ad.testing.check_gradient(lambda t: np.abs(sp.sph_harm_y(3, 2, t, 2 * t)) ** 2, 0.7)
-        ad.testing.check_gradient(lambda t: sp.legendre_p(3, t)[0], 0.7)
+        check_reverse(lambda t: np.abs(sp.sph_harm_y(3, 2, t, 2 * t)) ** 2, 0.7)
+        check_reverse(lambda t: sp.legendre_p(3, t)[0], 0.7)
