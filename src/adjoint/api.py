@@ -17,6 +17,7 @@ from adjoint.rules.projection import project
 from adjoint.run.caution import UNFIT, all_finite, doubts, is_delicate, note_delicate
 from adjoint.run.dispatch import call_keywords
 from adjoint.run.engine import basics
+from adjoint.run.files import flush
 from adjoint.run.floating import begin_logging, end_logging
 from adjoint.run.hidden import Hidden
 from adjoint.run.kinds import by_value
@@ -199,6 +200,8 @@ def _forward(
     finally:
         if token is not None:
             end_logging(token)
+        if memory.files:
+            flush(memory)
     return y, Pullback(f, args, y, memory, record)
 
 

@@ -5,6 +5,7 @@ import gzip
 import io
 import json
 import pathlib
+import sqlite3
 import tempfile
 import zipfile
 from xml.etree import ElementTree
@@ -73,3 +74,13 @@ def arrays_in_files(x):
     np.savez(path, a=np.arange(3.0))
     with np.load(path) as kept:
         return kept["a"].sum() * x * x
+
+
+@case(1.3)
+def read_from_a_database(x):
+    connection = sqlite3.connect(":memory:")
+    connection.execute("create table numbers (value real)")
+    connection.executemany("insert into numbers values (?)", [(1.5,), (2.5,)])
+    y = sum(value * x * x for (value,) in connection.execute("select value from numbers"))
+    connection.close()
+    return y

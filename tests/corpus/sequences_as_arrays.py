@@ -56,7 +56,9 @@ def ranges_of_functions(x):
     y = np.where([True, False], range(1, 3), x).sum() + np.concatenate([range(2), [x]]).sum()
     y = y + np.interp(x, range(3), [1, x, 2]) + np.bincount(range(3), weights=[x, 1, 2]).sum()
     y = y + np.choose(range(2), [[x, 1.0], [2.0, x * x]]).sum() + np.quantile(range(3), x)
-    return y + (np.broadcast_to(range(2), (2, 2)) * x).sum() * np.linspace(range(2), [x, x], 3).sum()
+    return (
+        y + (np.broadcast_to(range(2), (2, 2)) * x).sum() * np.linspace(range(2), [x, x], 3).sum()
+    )
 
 
 @case(X)
@@ -85,3 +87,21 @@ def added_at_places(x):
     np.add.at(a, [2, 2, 1], collections.deque([x, 2.0, x * x]))
     np.subtract.at(a, [0, 0, 1], range(3))
     return (a * a).sum()
+
+
+@case(X)
+def deques_and_numpy_numbers(x):
+    queue = collections.deque([x, 2.0])
+    y = (queue - np.int64(2)).sum() * x + (np.float64(2) ** queue).sum() + sum(queue * np.int64(2))
+    return y * (np.float64(x) + queue).sum() + (np.float64(x) * range(3)).sum()
+
+
+class ListedNumber(Listed):
+    def __float__(self):
+        return 99.0
+
+
+@case(X)
+def listed_objects(x):
+    m = np.array([ListedNumber(x, 2 * x), ListedNumber(x, x * x)], float)
+    return (m * m).sum() * np.ones(2).dot(Listed(x, 2 * x))

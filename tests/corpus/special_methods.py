@@ -413,3 +413,35 @@ def scalars_of_numpy_before_objects(x):
     for one in c:
         total = total * one.value + x[1]
     return float(total + sum(b.seen))
+
+
+class Compared:
+    def __init__(self, x):
+        self.x = x
+
+    def __lt__(self, other):
+        return self.x * 2
+
+    def __gt__(self, other):
+        return self.x * 5
+
+    def __eq__(self, other):
+        return self.x * 7
+
+    __hash__ = None
+
+
+class ComparedAlike(Compared):
+    pass
+
+
+@case(1.5)
+def comparisons_with_a_subclass(x):
+    """The method of the subclass comes first, also where it is inherited."""
+    y = (Compared(x) < ComparedAlike(x * x)) + (Compared(x) == ComparedAlike(x * x))
+    return y * (ComparedAlike(x) > Compared(x**3)) + (Compared(x) < Compared(x * x))
+
+
+@case(1.5)
+def rounding_by_its_own_name(x):
+    return x.__round__(1) * x + x.__trunc__() * x

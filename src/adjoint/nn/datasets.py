@@ -9,7 +9,7 @@ __all__ = ["make_moons"]
 
 
 def make_moons(
-    n: int = 200, noise: float = 0.1, rng: np.random.Generator | None = None
+    n: int = 200, noise: float = 0.1, rng: np.random.Generator | int | None = None
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Two half circles that reach into each other, in random order.
 
@@ -19,7 +19,7 @@ def make_moons(
         Number of points; half of them, rounded up, belong to the upper moon.
     noise : float
         Standard deviation of the normal noise on both coordinates; the circles have radius 1.
-    rng : numpy.random.Generator, optional
+    rng : numpy.random.Generator or int, optional
 
     Returns
     -------
@@ -31,7 +31,7 @@ def make_moons(
         raise ValueError(f"n must not be negative, got {n}")
     if noise < 0:
         raise ValueError(f"noise must not be negative, got {noise}")
-    rng = np.random.default_rng() if rng is None else rng
+    rng = np.random.default_rng(rng)
     lower = n // 2
     upper = n - lower
     t, s = np.linspace(0.0, np.pi, upper), np.linspace(0.0, np.pi, lower)

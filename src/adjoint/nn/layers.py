@@ -22,7 +22,7 @@ class Dense:
         Numbers of features.
     activation : callable, optional
         Acts on the array of shape ``(samples, outputs)``; none leaves it as it is.
-    rng : numpy.random.Generator, optional
+    rng : numpy.random.Generator or int, optional
         Draws the weights.
     dtype : optional
         A floating dtype.
@@ -46,7 +46,7 @@ class Dense:
         outputs: int,
         activation: Callable[[Any], Any] | None = None,
         *,
-        rng: np.random.Generator | None = None,
+        rng: np.random.Generator | int | None = None,
         dtype: DTypeLike = np.float64,
     ) -> None:
         if inputs < 1 or outputs < 1:
@@ -55,7 +55,7 @@ class Dense:
             raise TypeError(f"activation must be callable, got {activation!r}")
         if np.dtype(dtype).kind != "f":
             raise TypeError(f"weights must have a floating dtype, got {np.dtype(dtype)}")
-        rng = np.random.default_rng() if rng is None else rng
+        rng = np.random.default_rng(rng)
         bound = np.sqrt(6.0 / (inputs + outputs))
         self.W: NDArray[Any] = rng.uniform(-bound, bound, (inputs, outputs)).astype(dtype)
         self.b: NDArray[Any] = np.zeros(outputs, dtype)

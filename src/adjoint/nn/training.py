@@ -25,7 +25,7 @@ def gradient_descent(
     learning_rate: float,
     max_iters: int,
     batch_size: int | None = None,
-    rng: np.random.Generator | None = None,
+    rng: np.random.Generator | int | None = None,
     callback: Callable[[int, float], object] | None = None,
     progress: bool | str = False,
 ) -> list[float]:
@@ -47,7 +47,7 @@ def gradient_descent(
     batch_size : int, optional
         Samples per step. The samples are shuffled, dealt out, and shuffled again when they are used
         up. Without it each step sees all of them.
-    rng : numpy.random.Generator, optional
+    rng : numpy.random.Generator or int, optional
         Shuffles.
     callback : callable, optional
         Called as ``callback(iteration, loss)`` after each step.
@@ -61,7 +61,7 @@ def gradient_descent(
     """
     _check(model, X, Y, learning_rate, max_iters, batch_size)
     history: list[float] = []
-    batches = _batches(X, Y, batch_size, np.random.default_rng() if rng is None else rng)
+    batches = _batches(X, Y, batch_size, np.random.default_rng(rng))
     bar: AbstractContextManager[Advance | None] = nullcontext()
     if progress:
         bar = progress_bar(progress if isinstance(progress, str) else "gradient descent", max_iters)

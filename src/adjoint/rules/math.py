@@ -264,7 +264,13 @@ def _(dots, xs, /):
 @substitute(math.fsum)
 def _fsum(xs, /):
     """Of an iterator, or of objects with ``__float__``."""
-    return math.fsum([float(x) for x in xs])
+    return math.fsum([_real(x) for x in xs])
+
+
+def _real(x):
+    if isinstance(x, str | bytes | bytearray):
+        raise TypeError(f"must be real number, not {type(x).__name__}")
+    return float(x)
 
 
 @rrule.register(math.prod, keyword_bars=True)

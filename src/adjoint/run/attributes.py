@@ -101,7 +101,8 @@ def _found_or_made(
     try:
         return find(inner, 1, *operands)
     except AttributeError:
-        return call_keywords(inner, 2, fallback, (obj, name), {})
+        pass  # it is no context of what the fallback raises
+    return call_keywords(inner, 2, fallback, (obj, name), {})
 
 
 def _of_module(

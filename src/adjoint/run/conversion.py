@@ -89,6 +89,7 @@ def special_names(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Name
         return AS_ELEMENT
     package = module.partition(".")[0] if isinstance(module, str) else ""
     of_arrays = type(f) is np.ufunc or package in ("numpy", "_operator")
+    of_arrays = of_arrays or getattr(f, "__objclass__", None) is np.ndarray
     return ("__array__", _SEQUENCE) if of_arrays else ("__array__",)
 
 
@@ -124,6 +125,8 @@ def _special(names: Names, value: Any) -> Any:
     kind = type(value)
     if kind in LEAVES or not _NUMERIC.of(kind):
         return None
+    if _SEQUENCE in names and is_sequence(kind):
+        return None  # NumPy goes into it, whatever else it has
     for name in _asked_of(kind, names):
         special = special_of(kind, name)
         if special is not None:

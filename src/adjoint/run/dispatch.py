@@ -18,6 +18,7 @@ from adjoint.errors import SourceError
 from adjoint.rules.projection import REALS
 from adjoint.rules.registry import Direct, Rules, direct, direct_rule, lookup, table
 from adjoint.run.accumulate import Poison
+from adjoint.run.files import flush
 from adjoint.run.functions import call_unit, known_unit, unit_of
 from adjoint.run.iterator import Iterator
 from adjoint.run.kinds import by_value, plain_on
@@ -268,6 +269,8 @@ def run_rules(
         if y is not NotImplemented:
             return y
     if rules.inactive:
+        if record[0].files:
+            flush(record[0])
         return native(record, slot, f, args, kwargs)
     if rules.overridden:
         y = _run_overriding(record, slot, f, rules, args, kwargs)

@@ -351,3 +351,7 @@ class BySubscript(Iterator):
             )
         except IndexError:
             raise StopIteration from None
+
+
+# Messages of Python's own name the class.
+Items.__name__, Zip.__name__, Map.__name__ = "list_iterator", "zip", "map"

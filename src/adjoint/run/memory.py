@@ -76,6 +76,8 @@ class Memory(Hidden):
     owners
         During a part of a sweep that is computed anew (`adjoint.run.apart`): what got a shadow in
         it, by identity.
+    files
+        Open files with buffers that were made on the way (`adjoint.run.files`).
     alive
         During a sweep: what has to be there until its end, for shadows are kept by identity.
     """
@@ -88,6 +90,7 @@ class Memory(Hidden):
         "buffers",
         "caches",
         "careful",
+        "files",
         "globals_written",
         "handed",
         "lock",
@@ -114,6 +117,7 @@ class Memory(Hidden):
         self.globals_written: dict[tuple[int, str], Any] = {}
         self.caches: dict[Any, Any] = {}
         self.handed: list[Any] = []
+        self.files: list[Any] = []
         self.longer: frozenset[int] | set[int] = frozenset()
         self.odd = False
         self.region: Any = None

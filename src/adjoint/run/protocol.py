@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy import float64, ndarray
 
+from adjoint.rules.projection import CONSTANT_SEQUENCES, SEQUENCES
 from adjoint.rules.registry import direct, direct_rule, lookup
 from adjoint.run.conversion import is_sequence
 from adjoint.run.dispatch import DECLINED, call_keywords, linked, run_closure_rules, run_rules
@@ -112,8 +113,11 @@ def _general(record: list[Any], slot: int, op: Any, a: Any, b: Any) -> Any:
         y = _by_override(record, slot, op, a, b)
         if y is not DECLINED:
             return y
-        if isinstance(a, list | tuple) or isinstance(b, list | tuple):
-            if op is not operator.mul or isinstance(a, ndarray) or isinstance(b, ndarray):
+        for one in (a, b):
+            if not isinstance(one, SEQUENCES + CONSTANT_SEQUENCES):
+                continue
+            repeats = op is operator.mul and hasattr(one, "__mul__")
+            if not repeats or isinstance(a, ndarray) or isinstance(b, ndarray):
                 return call_keywords(record, slot, UFUNCS[op], (a, b), {})
     if numbers:
         return run_unknown(record[0], record, slot, op, (a, b), {})
@@ -314,6 +318,9 @@ REFLECTED = {
 }
 
 
+COMPARISONS = frozenset({"lt", "le", "gt", "ge", "eq", "ne"})
+
+
 def protocol(record: list[Any], slot: int, op: Any, name: str, a: Any, b: Any) -> Any:
     """Python's own order: the left operand's method, the right one's reflected, a subclass on the
     right first."""
@@ -324,15 +331,15 @@ def protocol(record: list[Any], slot: int, op: Any, name: str, a: Any, b: Any) -
         (right, reflected, (b, a), True),
     ]
     if left is right:
-        candidates = (
-            candidates[:1] if name not in ("lt", "le", "gt", "ge", "eq", "ne") else candidates
-        )
-    elif issubclass(right, left) and getattr(right, reflected, None) is not getattr(
-        left, reflected, None
+        candidates = candidates if name in COMPARISONS else candidates[:1]
+    elif issubclass(right, left) and (
+        name in COMPARISONS or getattr(right, reflected, None) is not getattr(left, reflected, None)
     ):
         candidates.reverse()
     elif right_first(name, a, b):
         candidates.reverse()
+    if name == "mul":
+        candidates = [one for one in candidates if not _is_no_count(one)]
     if not any(
         python_method(kind, special) or method_rules(kind, special)
         for kind, special, _, _ in candidates
@@ -374,6 +381,12 @@ def attempt(record: list[Any], slot: int, candidates: list[Candidate]) -> Any:
         if y is not NotImplemented:
             return y
     return NotImplemented
+
+
+def _is_no_count(candidate: Candidate) -> bool:
+    """Whether a sequence would have to be repeated by what does not count."""
+    kind, special, (_, other), _ = candidate
+    return _is_of_sequence(class_attribute(kind, special)) and not hasattr(other, "__index__")
 
 
 def right_first(name: str, a: Any, b: Any) -> bool:

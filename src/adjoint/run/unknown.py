@@ -26,6 +26,7 @@ from adjoint.errors import NoDerivativeError, Place
 from adjoint.run.accumulate import Poison, accumulate, finish
 from adjoint.run.caution import doubt
 from adjoint.run.contents import base_of, elements_of, entries_of, place_of_held
+from adjoint.run.files import flush, note_file
 from adjoint.run.hidden import Hidden
 from adjoint.run.iterator import Iterator as ActiveIterator
 from adjoint.run.kinds import (
@@ -106,8 +107,12 @@ def run_unknown(
 
     `trusted` is for code that is known to keep its hands off values that carry derivatives.
     """
+    if memory.files:
+        flush(memory)
     if memory.level is not None:
-        return memory.level.run_unknown(f, args, kwargs, why, trusted)
+        y = memory.level.run_unknown(f, args, kwargs, why, trusted)
+        note_file(memory, y)
+        return y
     inputs = (*args, *kwargs.values())
     owner = getattr(f, "__self__", None)
     owner = None if isinstance(owner, type | ModuleType) else owner
@@ -116,6 +121,7 @@ def run_unknown(
     if region is not None:
         record[slot] = region.before(blank, len(inputs))
     y, changes = run_checked(memory, f, region, args, kwargs, () if trusted else (*inputs, owner))
+    note_file(memory, y)
     writes = [v for v in (*inputs, owner) if id(v) in changes.writes and memory.mark_written(v)]
     atom = _holds_nothing(y)
     if region is not None and not region.has_effects:

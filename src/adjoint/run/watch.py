@@ -7,6 +7,7 @@ Functions that cannot store anything are told once only.
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 import threading
@@ -88,6 +89,14 @@ _left_out: dict[int, CodeType] = {}
 def leave_out(code: CodeType) -> None:
     """Say that code which bears the name of a file of the user's is the library's."""
     _left_out[id(code)] = code
+
+
+# What `sqlite3.connect` makes its cache of statements by.
+leave_out(functools.update_wrapper.__code__)
+leave_out(functools.lru_cache.__code__)
+for _part in functools.lru_cache.__code__.co_consts:
+    if isinstance(_part, CodeType):
+        leave_out(_part)
 
 
 def is_left_out(code: CodeType) -> bool:

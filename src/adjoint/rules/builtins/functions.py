@@ -8,9 +8,11 @@ import operator
 from typing import Any
 
 from adjoint.rules.projection import REALS
-from adjoint.rules.registry import lane, non_differentiable, structural, substitute
+from adjoint.rules.registry import lane, non_differentiable, primitive, structural, substitute
 from adjoint.run.by_class import ByClass
+from adjoint.run.files import flush, note_file
 from adjoint.run.memory import Memory
+from adjoint.run.native import native
 from adjoint.run.reach import COMPARED
 
 OF_BYTES = (
@@ -43,7 +45,6 @@ for _name in (
     "format",
     "dir",
     "input",
-    "open",
     "globals",
     "locals",
     "object",
@@ -75,6 +76,17 @@ non_differentiable(
     functools.lru_cache,
     functools.total_ordering,
 )
+
+
+@primitive(open)
+def _open(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
+    """Files carry no derivative."""
+    memory: Memory = record[0]
+    if memory.files:
+        flush(memory)
+    y = native(record, slot, open, args, kwargs)
+    note_file(memory, y)
+    return y
 
 
 for _name in ("add_note", "with_traceback", "__str__", "__repr__"):

@@ -79,6 +79,9 @@ def _round(number, ndigits=None):
     return method(number) if ndigits is None else method(number, ndigits)
 
 
+non_differentiable(*[(float, f"__{name}__") for name in ("round", "trunc", "floor", "ceil", "int")])
+
+
 # ---- types ---------------------------------------------------------------------------------------
 
 non_differentiable(int)
@@ -88,6 +91,8 @@ non_differentiable(int)
 def _(*args):
     if not args:
         return 0.0, lambda y_bar: (None,)
+    if len(args) > 1:
+        return float(*args), None  # Python's own message
     (x,) = args
     if not is_numeric(x) or type(getattr(type(x), "__float__", None)) is FunctionType:
         # Text is a constant; what has a method of its own is run by that.

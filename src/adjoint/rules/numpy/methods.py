@@ -90,6 +90,8 @@ def _item(a, *index):
             raise ValueError("can only convert an array of size 1 to a Python scalar")
         index = (0,) * a.ndim
     elif len(index) == 1 and a.ndim != 1:
+        if not -a.size <= index[0] < a.size:
+            raise IndexError(f"index {index[0]} is out of bounds for size {a.size}")
         index = np.unravel_index(index[0] + a.size if index[0] < 0 else index[0], a.shape)
     return a[index].item()
 

@@ -1,0 +1,42 @@
+"""Files that a program lets go without closing them are written before they are read again."""
+
+import json
+
+import numpy as np
+import pytest
+
+import adjoint as ad
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"
+)
+
+
+def _written_and_read(x, path):
+    open(path, "w").write("2.5\n3\n")
+    y = sum(float(line) for line in open(path)) * x
+    json.dump({"k": 2.0}, open(path, "w"))
+    y = y * json.load(open(path))["k"]
+    open(path, "wb").write(b"4.5 5.5")
+    return y * np.loadtxt(path).sum() + len(path.read_text()) * x * x
+
+
+def test_files_that_are_let_go(tmp_path):
+    path = tmp_path / "let_go.txt"
+    expected = 5.5 * 2.0 * 10.0 * 1.3 + 7 * 1.3**2
+    assert ad.withgradient(_written_and_read, 1.3, path) == (expected, (110.0 + 14 * 1.3, None))
+    y, y_dot = ad.pushforward(_written_and_read, (1.3, path), (1.0, None))
+    assert (y, y_dot) == (expected, 110.0 + 14 * 1.3)
+
+
+@pytest.mark.parametrize("call", [ad.pullback, lambda f, x: ad.pushforward(f, (x,), (1.0,))])
+def test_a_file_is_written_when_the_call_ends(tmp_path, call):
+    path = tmp_path / "let_go.txt"
+
+    def f(x):
+        open(path, "w").write("7")
+        return x * x
+
+    held = call(f, 2.0)
+    assert path.read_text() == "7"
+    del held
