@@ -116,6 +116,8 @@ def plain_products(f: Any) -> None:
         to_left, to_right = left_bars[b.ndim], right_bars[a.ndim]
 
         def product_back(y_bar):
+            if type(y_bar) is not np.ndarray:  # a number, or a `Cotangent`
+                return None, left_bar(y_bar, a, b), right_bar(y_bar, a, b)
             return None, to_left(y_bar, b, a.ndim), to_right(y_bar, a, b.ndim)
 
         return f(a, b), product_back
@@ -123,14 +125,26 @@ def plain_products(f: Any) -> None:
     def only_left(a, b, /):
         if not _are_plain(a, b):
             return NotImplemented
-        to_left, rank = left_bars[b.ndim], a.ndim
-        return f(a, b), lambda y_bar: (None, to_left(y_bar, b, rank), None)
+        to_left, rank, like = left_bars[b.ndim], a.ndim, _shape_of(a)
+
+        def left_back(y_bar):
+            if type(y_bar) is not np.ndarray:
+                return None, left_bar(y_bar, like, b), None
+            return None, to_left(y_bar, b, rank), None
+
+        return f(a, b), left_back
 
     def only_right(a, b, /):
         if not _are_plain(a, b):
             return NotImplemented
-        to_right, rank = right_bars[a.ndim], b.ndim
-        return f(a, b), lambda y_bar: (None, None, to_right(y_bar, a, rank))
+        to_right, rank, like = right_bars[a.ndim], b.ndim, _shape_of(b)
+
+        def right_back(y_bar):
+            if type(y_bar) is not np.ndarray:
+                return None, None, right_bar(y_bar, a, like)
+            return None, None, to_right(y_bar, a, rank)
+
+        return f(a, b), right_back
 
     both.only = (only_left, only_right)  # type: ignore[attr-defined]
 

@@ -15,7 +15,7 @@ from adjoint.rules.projection import FLOAT64, finite, is_numeric
 from adjoint.rules.registry import non_differentiable
 from adjoint.rules.slopes import POLES, Rule, Slopes, Traits, numeric_operands, with_arity
 
-__all__ = ["filled", "fitted", "forward", "like_result"]
+__all__ = ["contributions", "filled", "fitted", "forward", "like_result"]
 
 
 def forward(f: Callable[..., Any], slopes: Slopes) -> Rule:
@@ -38,7 +38,7 @@ def forward(f: Callable[..., Any], slopes: Slopes) -> Rule:
         for p, dot, x in zip(partials, dots, operands, strict=True):
             if p is None or dot is None:
                 continue
-            term = _product(_slope(p, y, values), filled(dot, x), slopes)
+            term = _product(_slope(p, y, values), filled(dot, x), x, slopes)
             y_dot = term if y_dot is None else y_dot + term
         return y_dot if y_dot is None else like_result(y_dot, y)
 
@@ -68,16 +68,32 @@ def filled(dot: Any, x: Any) -> Any:
     return dot
 
 
-def _product(slope: Any, dot: Any, slopes: Slopes) -> Any:
+def _product(slope: Any, dot: Any, x: Any, slopes: Slopes) -> Any:
     if slopes.real_valued and np.iscomplexobj(dot):
         term = np.real(np.conj(slope) * dot)
     else:
         term = slope * dot
-    if slopes.singular and not finite(term):
-        # only what is not finite is replaced: elsewhere the product must stay one, for the next
-        # derivative
-        term = where(np.equal(dot, 0) & ~np.isfinite(term), 0, term)[()]
+    if not finite(term):
+        # Where the function has come to its limit (1/x or tanh at infinity) nothing moves it.
+        still = np.equal(slope, 0) & np.isinf(x)
+        term = _without(term, np.equal(dot, 0) | still)
     return term
+
+
+def _without(term: Any, unused: Any) -> Any:
+    """`term` with zeros where it is not finite, and `unused`.
+
+    Only what is not finite is replaced: elsewhere the product must stay one, for the next
+    derivative.
+    """
+    return where(unused & ~np.isfinite(term), 0, term)[()]
+
+
+def contributions(slopes: Any, dot: Any, unused: Any) -> Any:
+    """``slopes * dot``; what is `unused` and has a slope of zero contributes nothing, be its
+    tangent infinite or NaN."""
+    term = slopes * dot
+    return term if finite(term) else _without(term, unused & np.equal(slopes, 0))
 
 
 def like_result(y_dot: Any, y: Any) -> Any:

@@ -7,13 +7,16 @@ from functools import partial
 from typing import Any
 from weakref import ref as weakref
 
+import numpy as np
 from numpy import ndarray
 
-from adjoint.rules.matmul import left_bars, right_bars
+from adjoint.rules.matmul import left_bar, left_bars, right_bar, right_bars
+from adjoint.rules.projection import finite
 from adjoint.run.arithmetic import is_plain
 from adjoint.run.memory import Memory
 from adjoint.run.protocol import binary
 from adjoint.run.seal import arrived
+from adjoint.run.zeros import pulled
 
 __all__ = ["matmul_left", "matmul_right"]
 
@@ -35,7 +38,10 @@ def _left_back(
         y_bar = arrived(memory, result, y_bar)
         if type(y_bar) is not ndarray:
             return None, y_bar, None
-    return None, to_left(y_bar, b, rank), None
+    a_bar = to_left(y_bar, b, rank)
+    if memory.careful and not finite(a_bar):
+        a_bar = pulled(lambda bar: (left_bar(bar, np.empty((0,) * rank), b),), y_bar)[0]
+    return None, a_bar, None
 
 
 def matmul_right(record: list[Any], slot: int, a: Any, b: Any) -> Any:
@@ -55,7 +61,10 @@ def _right_back(
         y_bar = arrived(memory, result, y_bar)
         if type(y_bar) is not ndarray:
             return None, None, y_bar
-    return None, None, to_right(y_bar, a, rank)
+    b_bar = to_right(y_bar, a, rank)
+    if memory.careful and not finite(b_bar):
+        b_bar = pulled(lambda bar: (right_bar(bar, a, np.empty((0,) * rank)),), y_bar)[0]
+    return None, None, b_bar
 
 
 def _are_plain(memory: Memory, a: Any, b: Any) -> bool:

@@ -22,6 +22,7 @@ from adjoint.run.memory import Memory, root_of
 from adjoint.run.place import current_place
 from adjoint.run.structure import deposit, take
 from adjoint.run.unknown import name_of, poison
+from adjoint.run.zeros import pulled
 
 __all__ = [
     "PLAIN",
@@ -60,7 +61,7 @@ def seal_direct(memory: Memory, y: Any, back: Back, args: tuple[Any, ...]) -> Ba
             y_bar = arrived(memory, result, y_bar)
             if type(y_bar) is Poison or y_bar is None:
                 return (None, *(y_bar,) * (n - 1))
-        bars = back(y_bar)
+        bars = pulled(back, y_bar) if memory.careful else back(y_bar)
         return bars if len(bars) == n else bars[:n]
 
     return direct_back
@@ -151,7 +152,7 @@ def _sealed(
         )
     ):
         return _general(memory, f, rule, y, back, args, fresh)
-    n = len(args) + 1
+    n, own = len(args) + 1, not rule.foreign
     result = result_of(y) if fresh else _by_value_only
     carriers = tuple([type(arg) not in (bool, int, str, type(None)) for arg in args])
     checked: Any = None if rule.trusted else tuple(map(_form_of, args))
@@ -163,7 +164,7 @@ def _sealed(
                 return (None,) * n
             if type(y_bar) is Poison:
                 return (None, *(y_bar if carrier else None for carrier in carriers))
-        bars = back(y_bar)
+        bars = pulled(back, y_bar) if own and memory.careful else back(y_bar)
         return bars[:n] if checked is None else _checked(f, rule, bars, checked, n)
 
     return sealed
@@ -189,7 +190,9 @@ def _general(
             y_bar = [None if found else part for found, part in zip(spoiled, y_bar, strict=True)]
         if y_bar is None:
             return nones
-        bars = _checked(f, rule, back(y_bar), forms, len(args) + 1)
+        own = memory.careful and not rule.foreign
+        bars = pulled(back, y_bar) if own else back(y_bar)
+        bars = _checked(f, rule, bars, forms, len(args) + 1)
         out = [deposit(memory, f, bars[0])]
         for arg, bar, is_written in zip(args, bars[1:], written, strict=True):
             if is_written:

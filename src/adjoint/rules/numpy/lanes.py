@@ -193,6 +193,9 @@ def _inner(record: list[Any], slot: int, a: Any, b: Any) -> Any:
             y_bar = finish(y_bar)
             if y_bar is None or type(y_bar) is Poison:
                 return None, y_bar, y_bar
+        if not y_bar:
+            zeros = np.zeros(a.shape)
+            return None, zeros, zeros
         factor = np.array(y_bar, float)
         a_bar = b * factor
         return None, a_bar, a_bar if a is b else a * factor

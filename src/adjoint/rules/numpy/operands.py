@@ -24,6 +24,7 @@ from adjoint.rules.families import linear
 from adjoint.rules.projection import SEQUENCES, Projector, as_numeric, projector
 from adjoint.rules.registry import entry, rrule
 from adjoint.rules.rule import Rule
+from adjoint.rules.tangents import contributions
 from adjoint.run.accumulate import Poison
 
 __all__ = [
@@ -273,16 +274,18 @@ def _linear_frule(key: Any, operands: int, positional: int) -> None:
     rules.frules.insert(0, Rule(forward, keywords, *shape, alias=alias))
 
 
-def reduction_frule(*keys: Any) -> None:
+def reduction_frule(*keys: Any, selects: bool = False) -> None:
     """Register the forward rule of reductions over an axis from their reverse rules.
 
-    Each element goes into one result, so the cotangents of a ``y_bar`` of ones are the slopes.
+    Each element goes into one result, so the cotangents of a ``y_bar`` of ones are the slopes. Of
+    one that `selects` elements, the others contribute nothing whatever their tangents are; so do
+    NaN where the reduction leaves them out, and what ``where`` does.
     """
     for key in keys:
-        _reduction_frule(key)
+        _reduction_frule(key, selects)
 
 
-def _reduction_frule(key: Any) -> None:
+def _reduction_frule(key: Any, selects: bool) -> None:
     def forward(dots: tuple[Any, ...], a: Any, axis: Any = None, **kwargs: Any) -> Any:
         applied = rrule(key, a, axis=axis, **kwargs)
         if applied is None:
@@ -292,12 +295,14 @@ def _reduction_frule(key: Any) -> None:
             return y, None
         ones = np.ones_like(y, cotangent_dtype(y))[()]
         slopes, a_dot = np.conj(back(ones)[1]), dense(dots[0], a)
-        y_dot = np.sum(slopes * a_dot, axis, keepdims=kwargs.get("keepdims", False))
+        unused = selects | np.isnan(a) | np.logical_not(kwargs.get("where", True))
+        terms = contributions(slopes, a_dot, unused)
+        y_dot = np.sum(terms, axis, keepdims=kwargs.get("keepdims", False))
         return y, y_dot if np.iscomplexobj(y) else y_dot.real
 
     rules = entry(key)
     keywords = frozenset[str]().union(*(rule.keywords for rule in rules.rrules))
-    rules.frules.insert(0, Rule(forward, keywords - {"a", "dtype", "initial", "mean"}, 3, 2))
+    rules.frules.insert(0, Rule(forward, keywords - {"a", "dtype", "mean"}, 3, 2))
 
 
 # ---- cotangents ----------------------------------------------------------------------------------

@@ -102,7 +102,7 @@ def _(a, b, axes=2):
 
     def tensordot_back(y_bar):
         k = len(free_a)
-        y_bar = np.asarray(y_bar)
+        y_bar = np.asanyarray(y_bar)
         a_bar = np.tensordot(y_bar, conj(b), (list(range(k, y_bar.ndim)), free_b))
         b_bar = np.tensordot(y_bar, conj(a), (list(range(k)), free_a))
         order_a = free_a + [over_a[over_b.index(i)] for i in sorted(over_b)]
@@ -157,9 +157,8 @@ def _whole(y_bar: Any, n: int, m: int, mode: str, same: int) -> Any:
     `mode` keeps.
     """
     start = {"full": 0, "same": same, "valid": min(n, m) - 1}[mode]
-    whole = np.zeros(n + m - 1, y_bar.dtype)
-    whole[start : start + len(y_bar)] = y_bar
-    return whole
+    before, after = np.zeros(start), np.zeros(n + m - 1 - start - len(y_bar))
+    return np.concatenate([before, y_bar, after], dtype=y_bar.dtype)
 
 
 def _convolve_back(a: Any, v: Any, mode: str, same: int) -> Any:

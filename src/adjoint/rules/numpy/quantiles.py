@@ -14,7 +14,7 @@ import numpy as np
 from adjoint.rules.numpy.operands import array_rule, cotangent_dtype, dense
 from adjoint.rules.numpy.reductions import lanes
 from adjoint.rules.registry import frule
-from adjoint.rules.tangents import like_result
+from adjoint.rules.tangents import contributions, like_result
 
 MOVING = {
     "linear": (-1.0, 1.0),
@@ -102,7 +102,7 @@ class _Quantiles:
         moved = (self._high - self._low)[..., 0] * self._rise[..., 0]
         q_dot = np.reshape(q_dot, (-1,) + (1,) * (moved.ndim - 1))
         rows_dot, _ = lanes(np.asarray(a_dot), axis)
-        shared = [np.sum(share * rows_dot, -1) for share in self.parts()]
+        shared = [np.sum(contributions(share, rows_dot, True), -1) for share in self.parts()]
         return np.reshape(shared, moved.shape) + moved * q_dot
 
 

@@ -410,7 +410,7 @@ def _(a, axis=None, out=None, keepdims=False):
     return np.ptp(a, axis, keepdims=keepdims), lambda y_bar: (None, high(y_bar)[1] - low(y_bar)[1])
 
 
+reduction_frule(np.prod, np.var, np.std, *methods("prod", "var", "std"))
 reduction_frule(
-    np.prod, np.max, np.min, np.amax, np.amin, np.ptp, np.var, np.std,
-    *methods("prod", "max", "min", "var", "std"), *ptp_methods,
-)  # fmt: skip
+    np.max, np.min, np.amax, np.amin, np.ptp, *methods("max", "min"), *ptp_methods, selects=True
+)

@@ -259,7 +259,7 @@ def _(array, shape, subok=False):
     old = np.shape(array)
     return np.broadcast_to(array, shape, subok=subok), lambda y_bar: (
         None,
-        unbroadcast(np.asarray(y_bar), old),
+        unbroadcast(np.asanyarray(y_bar), old),
     )
 
 
@@ -303,7 +303,7 @@ def _diagonal(y_bar, shape, offset=0, axis1=0, axis2=1):
 
 
 def _trace(y_bar, shape, offset=0, axis1=0, axis2=1):
-    return diagonal_of(shape, offset, axis1, axis2, np.asarray(y_bar)[..., None])
+    return diagonal_of(shape, offset, axis1, axis2, np.asanyarray(y_bar)[..., None])
 
 
 def _diag(y_bar, shape, k=0):

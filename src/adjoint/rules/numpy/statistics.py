@@ -203,14 +203,5 @@ def _(dots, y, x=None, dx=1.0, axis=-1):
     return value, like_result(value_dot, value)
 
 
-reduction_frule(
-    np.median,
-    np.nanmedian,
-    np.nansum,
-    np.nanmean,
-    np.nanprod,
-    np.nanmax,
-    np.nanmin,
-    np.nanvar,
-    np.nanstd,
-)
+reduction_frule(np.nansum, np.nanmean, np.nanprod, np.nanvar, np.nanstd)
+reduction_frule(np.median, np.nanmedian, np.nanmax, np.nanmin, selects=True)

@@ -16,7 +16,7 @@ from adjoint.rules.numpy.operands import array_rule, cotangent_dtype, dense, sca
 from adjoint.rules.numpy.reductions import NONE, extremum_back, given, lanes, restore
 from adjoint.rules.projection import as_numeric, projector
 from adjoint.rules.registry import frule, non_differentiable, rrule, substitute
-from adjoint.rules.tangents import like_result
+from adjoint.rules.tangents import contributions, like_result
 
 REDUCTIONS: dict[Any, Any] = {
     np.add: np.sum,
@@ -188,8 +188,10 @@ def _(dots, self, array, /, axis=0, dtype=None, out=None, keepdims=False, initia
     bars = back(np.ones(np.shape(y), cotangent_dtype(y))[()])
     if dots[1] is None or bars[2] is None:
         return y, None
-    slopes = np.conj(bars[2])
-    return y, like_result(np.sum(slopes * dense(dots[1], array), axis, keepdims=keepdims), y)
+    selects = self in (np.maximum, np.minimum, *WITHOUT_NAN)
+    unused = selects | np.isnan(array) | np.logical_not(where)
+    terms = contributions(np.conj(bars[2]), dense(dots[1], array), unused)
+    return y, like_result(np.sum(terms, axis, keepdims=keepdims), y)
 
 
 # ---- accumulate ----------------------------------------------------------------------------------

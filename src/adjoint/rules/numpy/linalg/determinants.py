@@ -65,7 +65,9 @@ def adjugate_dot(a: Any, a_dot: Any) -> Any:
 
 def _turned(a: Any) -> tuple[Any, Any, Any, Any]:
     """The singular value decomposition, and the conjugate determinant of its rotations."""
-    u, s, vh = np.linalg.svd(a)
+    unknown = ~np.all(np.isfinite(a), (-2, -1), keepdims=True)
+    u, s, vh = np.linalg.svd(np.where(unknown, 0, a) if unknown.any() else a)
+    s = np.where(unknown[..., 0], np.nan, s)
     return u, s, vh, conj(np.linalg.det(u) * np.linalg.det(vh))[..., None, None]
 
 
@@ -86,7 +88,7 @@ def _(a):
     y = np.linalg.det(a)
 
     def det_back(y_bar):
-        return None, np.asarray(y_bar)[..., None, None] * cofactors(a, np.asarray(y))
+        return None, np.asanyarray(y_bar)[..., None, None] * cofactors(a, np.asarray(y))
 
     return y, det_back
 

@@ -213,7 +213,7 @@ def cond_rule(x, p=None):
     y = np.linalg.cond(x, p)
 
     def cond_back(y_bar):
-        bar = np.real(np.asarray(y_bar))[..., None, None]  # NumPy 1 may return complex numbers
+        bar = np.real(np.asanyarray(y_bar))[..., None, None]  # NumPy 1 may return complex numbers
         return None, np.where(bar == 0, 0, bar * _cond_slope(x, y, p))
 
     return y, cond_back

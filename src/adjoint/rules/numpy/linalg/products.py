@@ -31,7 +31,7 @@ def _products() -> None:
         def vecdot_back(y_bar):
             """The first operand is conjugated, so its cotangent has the conjugate of ȳ."""
             a, b = np.moveaxis(x1, axis, -1), np.moveaxis(x2, axis, -1)
-            column = np.asarray(y_bar)[..., None]
+            column = np.asanyarray(y_bar)[..., None]
             a_bar, b_bar = unbroadcast(conj(column) * b, a.shape), unbroadcast(column * a, b.shape)
             return None, np.moveaxis(a_bar, -1, axis), np.moveaxis(b_bar, -1, axis)
 
@@ -64,7 +64,7 @@ def _views() -> None:
             return y, lambda y_bar: (None, None)
         return y, lambda y_bar: (
             None,
-            diagonal_of(shape, offset, -2, -1, np.asarray(y_bar)[..., None]),
+            diagonal_of(shape, offset, -2, -1, np.asanyarray(y_bar)[..., None]),
         )
 
     linear_frule(np.linalg.trace, positional=0)

@@ -179,4 +179,6 @@ def _(call: Call) -> Any:
             return y * np.sum(diagonal(np.linalg.solve(a, a_dot)), -1)
         return det_dot(a, a_dot)
 
-    return lambda y_bar: (np.asarray(y_bar)[..., None, None] * cofactors(a, np.asarray(y)),), push
+    return lambda y_bar: (
+        np.asanyarray(y_bar)[..., None, None] * cofactors(a, np.asarray(y)),
+    ), push

@@ -271,7 +271,7 @@ def _(X, force="no", checks=True):
     def squareform_back(y_bar):
         if np.ndim(X) == 1:
             return None, y_bar[above] + y_bar.T[above]
-        x_bar = np.zeros((n, n), np.asarray(y_bar).dtype)
+        x_bar = np.zeros((n, n), np.asanyarray(y_bar).dtype)
         x_bar[above] = y_bar
         return None, x_bar
 
