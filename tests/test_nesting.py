@@ -458,3 +458,18 @@ def test_the_largest_of_singular_values_that_are_zero():
     f = lambda t: np.linalg.svd(np.ones((3, 3)) + t * np.eye(3), compute_uv=False)[0] ** 2  # noqa: E731
     assert reverse(reverse(f))(0.0) == pytest.approx(2.0)
     assert reverse(forward(f))(0.0) == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize("modes", ["ff", "fr", "rf", "rr"])
+@pytest.mark.parametrize("name, slope", [("struve", -1), ("modstruve", 1)])
+def test_functions_of_struve_of_order_zero(name, slope, modes):
+    """H0' = 2/pi - H1 and H1' = H0 - H1/x, as in the series (11.2.1)."""
+    special = pytest.importorskip("scipy.special")
+    f = lambda x: getattr(special, name)(0.0, x)  # noqa: E731
+    for mode in modes:
+        f = forward(f) if mode == "f" else reverse(f)
+    assert f(0.0) == 0
+    x, h = 0.5, 1e-3
+    values = [getattr(special, name)(1.0, x + k * h) for k in (-2, -1, 1, 2)]
+    difference = (values[0] - 8 * values[1] + 8 * values[2] - values[3]) / (12 * h)
+    assert f(x) == pytest.approx(slope * difference, rel=1e-9)

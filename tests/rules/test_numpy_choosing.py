@@ -7,6 +7,7 @@ from scipy import special
 import adjoint as ad
 from adjoint.rules.numpy.choosing import bessel_i1
 from adjoint.rules.registry import rrule
+from adjoint.testing import check_gradient
 from tests.rules.harness import case, complexes, reals, table
 
 MASK = np.array([True, False, True])
@@ -110,6 +111,12 @@ def test_ties_of_clip_are_shared():
 def test_clip_with_the_names_of_the_array_api():
     *arg_bars, by_name = bars(np.clip, reals(3), min=5.0, y_bar=np.ones(3))
     assert by_name == {"min": 3.0} and arg_bars[0].tolist() == [0.0, 0.0, 0.0]
+
+
+def test_clip_of_another_type():
+    check_gradient(lambda v: np.clip(v, 0.0, 1.0, dtype=float), np.array([0.5, 2.0, -1.0]))
+    bar = ad.gradient(lambda v: v.clip(0, 1, dtype="f4").sum() * 2.0, np.array([0.5, 2.0]))[0]
+    assert bar.dtype == float and bar.tolist() == [2.0, 0.0]
 
 
 def test_replaced_values_contribute_nothing():

@@ -159,6 +159,8 @@ WRITERS = {
     "method cumprod": into(lambda m, out: m.cumprod(0, out=out), 3, 3),
     "clip": into(lambda m, out: np.clip(m, 0.15, 0.95, out=out), 3, 3),
     "method clip": into(lambda m, out: m.clip(0.15, m[2, 2] * 2, out), 3, 3),
+    "clip where": into(lambda m, out: np.clip(m, 0.15, 0.95, where=M > 0.3, out=out), 3, 3),
+    "method clip where": into(lambda m, out: m.clip(0.15, m.T, out, where=M > 0.3), 3, 3),
     "dot": into(lambda m, out: np.dot(m, m, out=out), 3, 3),
     "method dot": into(lambda m, out: m.dot(m.T, out), 3, 3),
     "outer": into(lambda m, out: np.outer(m[0], m[1], out=out), 3, 3),

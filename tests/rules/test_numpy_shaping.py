@@ -80,7 +80,17 @@ CASES = {
     ],
     np.broadcast_arrays: [(V, X[0, 0]), (X, X[:, :1], [1.0, 2.0, 3.0, 4.0]), (2.5, V)],
     np.diagonal: [*each(), (X, 1), (X, -2), (X3, 0, 1, 2), (X3, -1, 2, 0), (X4, 1, -1, 0), (X, 9)],
-    np.trace: [*each(), (X, 1), (X, -2), (X3, 0, 1, 2), (X4, 1, -1, 0), (X, 9)],
+    np.trace: [
+        *each(),
+        (X, 1),
+        (X, -2),
+        (X3, 0, 1, 2),
+        (X4, 1, -1, 0),
+        (X, 9),
+        case(X, dtype=complex),
+        (X3, 0, 1, 2, complex),
+        case(X, dtype=int),
+    ],  # fmt: skip
     np.diag: [*each(), (V,), (V, 2), (V, -1), (X, 1), (X, -2), ([1.0, 2.0],), (complexes(3), -1)],
     np.diagflat: [(V,), (X,), (X, 2), (V, -3), ([1.0, 2.0], 1)],
     np.tril: [*each(), (X, 1), (X, -1), (X3,), (V,), (X3, -1)],

@@ -111,9 +111,9 @@ def fitted(y_dot: Any, y: Any) -> Any:
     """A tangent in the shape and dtype of the result; ``None`` is zero."""
     if y_dot is None:
         return None
-    if isinstance(y, tuple):
+    if isinstance(y, list | tuple):  # SciPy returns lists for stacks of matrices
         parts = [fitted(part_dot, part) for part_dot, part in zip(y_dot, y, strict=True)]
-        return type(y)(*parts) if hasattr(y, "_fields") else tuple(parts)
+        return type(y)(*parts) if hasattr(y, "_fields") else type(y)(parts)
     return like_result(y_dot, y)
 
 

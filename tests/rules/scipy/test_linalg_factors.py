@@ -45,6 +45,7 @@ CASES = {
     ],
     sl.cho_factor: [
         *(case(a, lower=lower) for a in (S, H) for lower in (False, True)), (S.astype("f4"),),
+        (np.stack([S, 2 * S]),),
     ],
     sl.cho_solve: [
         *((sl.cho_factor(a, lower=l), b) for l in (False, True) for a, b in ((S, B), (H, CB))),
@@ -54,7 +55,10 @@ CASES = {
         *SHAPES, *FORMS, *(case(a, permute_l=True) for (a,) in SHAPES),
         *(case(a, p_indices=True) for (a,) in SHAPES), case(np.zeros((3, 0))),
     ],
-    sl.lu_factor: [(A,), (C,), (A[::-1],), (A.astype("f4"),), case(A, overwrite_a=True)],
+    sl.lu_factor: [
+        (A,), (C,), (A[::-1],), (A.astype("f4"),), case(A, overwrite_a=True),
+        (np.stack([A, A.T]),),
+    ],
     sl.lu_solve: [
         *(case(sl.lu_factor(a), b, trans=k) for k in (0, 1, 2) for a, b in ((A, B), (C, CB))),
         (sl.lu_factor(A[::-1]), V), (sl.lu_factor(C[::-1]), V),
@@ -62,6 +66,7 @@ CASES = {
     sl.qr: [
         *SHAPES[:2], *FORMS, *modes("economic"), *modes("r"), *modes("economic", pivoting=True),
         *modes("r", pivoting=True), case(W), case(CW, mode="full"), case(A, pivoting=True),
+        case(np.stack([A, A.T]), pivoting=True),
     ],
     sl.rq: [*SHAPES[:2], *FORMS, *modes("economic"), case(T), case(CT), case(A, mode="r")],
     sl.svd: [

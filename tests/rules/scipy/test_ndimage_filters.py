@@ -210,6 +210,17 @@ def test_functions_that_are_called(mode):
     check_reverse(lambda x: ni.generic_gradient_magnitude(x, ni.sobel), X)
 
 
+def test_the_size_of_a_gradient_of_zero():
+    f = lambda x: ni.gaussian_gradient_magnitude(x, 1.0, mode="mirror")  # noqa: E731
+    x, x_dot, h = np.array([1.0, 3.0, 2.0, 5.0]), np.array([1.0, 0.0, 2.0, 3.0]), 1e-4
+    assert f(x)[0] == 0
+    np.testing.assert_array_equal(ad.pullback(f, x)[0], f(x))
+    expected = (f(x + h * x_dot) - f(x - h * x_dot)) / (2 * h)
+    np.testing.assert_allclose(ad.pushforward(f, (x,), (x_dot,))[1], expected, rtol=1e-7)
+    bar = ad.gradient(lambda x: f(x).sum(), x)[0]
+    np.testing.assert_allclose(bar @ x_dot, expected.sum(), rtol=1e-7)
+
+
 @pytest.mark.parametrize("labels", [None, np.arange(20).reshape(4, 5) % 3])
 def test_measurements(labels):
     index = None if labels is None else [0, 1, 2]

@@ -298,17 +298,23 @@ def _(x, xp, fp, left=None, right=None, period=None):
 
 @frule.register(np.interp)
 def _(dots, x, xp, fp, left=None, right=None, period=None):
-    x_dot, xp_dot, fp_dot, *others = (dots + (None,) * 6)[:6]
-    if xp_dot is not None or any(dot is not None for dot in others):
-        return NotImplemented
-    y = np.interp(x, xp, fp, left, right, period)
-    y_dot = np.zeros(np.shape(y))
+    x_dot, xp_dot, fp_dot, left_dot, right_dot, period_dot = (dots + (None,) * 6)[:6]
+    y, knots = np.interp(x, xp, fp, left, right, period), _Knots(x, xp, fp, period)
+    y_dot, moved = np.zeros(np.shape(y)), np.zeros(np.shape(x))
     if x_dot is not None:
-        knots = _Knots(x, xp, fp, period)
-        y_dot = y_dot + np.where(knots.within, knots.slope * dense(x_dot, x), 0)
+        moved = moved + dense(x_dot, x)
+    if xp_dot is not None:
+        moved = moved - np.interp(x, xp, dense(xp_dot, xp), None, None, period)
+    if period_dot is not None and period is not None:
+        moved = moved + (knots.x_turns - knots.between(knots.turns)) * period_dot
+    y_dot = y_dot + np.where(knots.within, knots.slope * moved, 0)
     if fp_dot is not None:
         ends = (None if left is None else 0.0), (None if right is None else 0.0)
         y_dot = y_dot + np.interp(x, xp, dense(fp_dot, fp), ends[0], ends[1], period)
+    if left_dot is not None and left is not None:
+        y_dot = y_dot + np.where(knots.below, left_dot, 0)
+    if right_dot is not None and right is not None:
+        y_dot = y_dot + np.where(knots.above, right_dot, 0)
     return y, like_result(y_dot, y)
 
 
@@ -345,6 +351,10 @@ class _Knots:
         width = np.where(self._left == self._right, 1, xp[self._right] - xp[self._left])
         self.slope = (fp[self._right] - fp[self._left]) / width
         self._share = np.clip((x - xp[self._left]) / width, 0, 1)
+
+    def between(self, values: Any) -> Any:
+        """What each point has of values at the knots."""
+        return (1 - self._share) * values[self._left] + self._share * values[self._right]
 
     def spread(self, bar: Any) -> Any:
         """What each point contributes to the two knots beside it."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.rules.numpy.operands import conj, dense
+from adjoint.rules.numpy.operands import conj, dense, severed
 from adjoint.rules.projection import as_numeric, project
 from adjoint.rules.registry import frule, rrule
 from adjoint.rules.tangents import like_result
@@ -73,12 +73,14 @@ def _spell(sublist: Any) -> str:
 
 
 @rrule.register(np.einsum, alias=True)
-def _(*operands, optimize=False):
+def _(*operands, optimize=False, dtype=None, order="K", casting="safe"):
     subscripts, arrays, places = operands_of(operands)
     values = [as_numeric(array) for array in arrays]
     if any(value is None for value in values):
         return NotImplemented
-    y = np.einsum(*operands, optimize=optimize)
+    y = np.einsum(*operands, optimize=optimize, dtype=dtype, order=order, casting=casting)
+    if severed(y, *values):
+        return y, lambda y_bar: (None,) * (len(operands) + 1)
     bars_of = transposes(subscripts, tuple([np.shape(value) for value in values]))
 
     def einsum_back(y_bar):
@@ -165,17 +167,20 @@ def _transpose(
 
 
 @frule.register(np.einsum, alias=True)
-def _(dots, *operands, optimize=False):
+def _(dots, *operands, optimize=False, dtype=None, order="K", casting="safe"):
     _, arrays, places = operands_of(operands)
     if any(as_numeric(array) is None for array in arrays):
         return NotImplemented
-    y = np.einsum(*operands, optimize=optimize)
+    options = {"optimize": optimize, "dtype": dtype, "order": order, "casting": casting}
+    y = np.einsum(*operands, **options)
+    if severed(y, *arrays):
+        return y, None
     terms = [
         np.einsum(
             *operands[:place],
             np.asarray(dense(dots[place], operands[place])),
             *operands[place + 1 :],
-            optimize=optimize,
+            **options,
         )
         for place in places
         if dots[place] is not None

@@ -127,6 +127,8 @@ METHODS = {
     "round": 2, "ptp": 2, "sum": 3, "mean": 3, "prod": 3, "std": 3, "var": 3, "cumsum": 3,
     "cumprod": 3, "clip": 3, "compress": 3, "take": 3, "trace": 5,
 }  # fmt: skip
+MASKED = (np.clip, np.ndarray.clip)
+"""What takes ``where`` as ufuncs do: the other elements are left alone."""
 UFUNC_METHODS = {"reduce": 4, "accumulate": 4, "reduceat": 5, "outer": 1 << 30}
 DRAWS = {
     "random": (3, 1), "standard_normal": (3, 1), "standard_exponential": (4, 1),
@@ -162,6 +164,7 @@ def take_output(f: Any, key: Any, position: int, size: int = 0) -> None:
         named = {name: value for name, value in kwargs.items() if name != "out"}
         if len(args) <= size and named.get("size") is None:
             named["size"] = np.shape(out)
+        where = named.pop("where", True) if f in MASKED else True
 
         def into_back(y_bar: Any) -> tuple[Any, ...]:
             back: Any = inner[1]
@@ -172,7 +175,7 @@ def take_output(f: Any, key: Any, position: int, size: int = 0) -> None:
             return (None, *bars, *none, *(memory.take_entry(named, name) for name in kwargs))
 
         record[slot] = into_back
-        return call_function(inner, 1, ufunc_into, (f, out, True, given, named), {})
+        return call_function(inner, 1, ufunc_into, (f, out, where, given, named), {})
 
     primitive(key)(into)
 

@@ -13,9 +13,11 @@ from adjoint.rules.numpy.forward import array_frule, partwise_frule
 from adjoint.rules.numpy.operands import (
     array_rule,
     cotangent_dtype,
+    linear_frule,
     linear_rule,
     methods,
     scatter,
+    severed,
 )
 from adjoint.rules.projection import as_numeric, projector, unbroadcast
 from adjoint.rules.registry import frule, rrule
@@ -302,8 +304,20 @@ def _diagonal(y_bar, shape, offset=0, axis1=0, axis2=1):
     return diagonal_of(shape, offset, axis1, axis2, y_bar)
 
 
-def _trace(y_bar, shape, offset=0, axis1=0, axis2=1):
-    return diagonal_of(shape, offset, axis1, axis2, np.asanyarray(y_bar)[..., None])
+@array_rule(np.trace, *methods("trace"))
+def _(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
+    if out is not None:
+        return NotImplemented
+    y, shape = np.trace(a, offset, axis1, axis2, dtype), np.shape(a)
+    if severed(y, a):
+        return y, lambda y_bar: (None, np.zeros(shape))
+    return y, lambda y_bar: (
+        None,
+        diagonal_of(shape, offset, axis1, axis2, np.asanyarray(y_bar)[..., None]),
+    )
+
+
+linear_frule(np.trace, *methods("trace"))
 
 
 def _diag(y_bar, shape, k=0):
@@ -319,7 +333,6 @@ def _triangle(part):
 
 
 linear_rule(np.diagonal, _diagonal, methods="diagonal", alias=True)
-linear_rule(np.trace, _trace, methods="trace")
 linear_rule(np.diag, _diag, operand="v", alias=True)
 linear_rule(
     np.diagflat, lambda y_bar, shape, k=0: np.reshape(np.diagonal(y_bar, k), shape), operand="v"

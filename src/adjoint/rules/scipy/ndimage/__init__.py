@@ -4,10 +4,20 @@ from adjoint.rules.scipy.ndimage import (
     calling,
     correlating,
     distances,
+    magnitudes,
     picking,
     prefiltering,
     sampling,
     spectra,
 )
 
-__all__ = ["calling", "correlating", "distances", "picking", "prefiltering", "sampling", "spectra"]
+__all__ = [
+    "calling",
+    "correlating",
+    "distances",
+    "magnitudes",
+    "picking",
+    "prefiltering",
+    "sampling",
+    "spectra",
+]

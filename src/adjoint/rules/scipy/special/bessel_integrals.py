@@ -43,18 +43,16 @@ def _struve_term(v: Any, x: Any) -> Any:
     return (0.5 * x) ** v * sp.rgamma(v + 1.5) / math.sqrt(math.pi)
 
 
-elementwise(
-    sp.struve,
-    ORDER,
-    lambda v, x: 0.5 * (sp.struve(v - 1, x) - sp.struve(v + 1, x) + _struve_term(v, x)),
-    singular=True,
-)
-elementwise(
-    sp.modstruve,
-    ORDER,
-    lambda v, x: 0.5 * (sp.modstruve(v - 1, x) + sp.modstruve(v + 1, x) + _struve_term(v, x)),
-    singular=True,
-)
+def _struve_slope(f: Any, sign: int, v: Any, x: Any) -> Any:
+    """By both neighbours; of order 0, whose lower one is none where x is 0, by the upper one."""
+    zero = np.equal(v, 0)
+    lower = np.where(zero, 1, v)
+    by_both = 0.5 * (f(lower - 1, x) + sign * f(lower + 1, x) + _struve_term(lower, x))
+    return np.where(zero, 2 / math.pi + sign * f(1, x), by_both)[()]
+
+
+elementwise(sp.struve, ORDER, lambda v, x: _struve_slope(sp.struve, -1, v, x), singular=True)
+elementwise(sp.modstruve, ORDER, lambda v, x: _struve_slope(sp.modstruve, 1, v, x), singular=True)
 elementwise(sp.itstruve0, lambda y, x: sp.struve(0, x), singular=True)
 elementwise(sp.it2struve0, lambda y, x: -_over(sp.struve(0, x), x, 2 / math.pi), singular=True)
 elementwise(sp.itmodstruve0, lambda y, x: sp.modstruve(0, x), singular=True)
