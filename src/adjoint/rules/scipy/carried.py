@@ -18,6 +18,7 @@ import numpy as np
 
 from adjoint.rules.refusal import NoDerivative, refusal, refused_bar
 from adjoint.rules.registry import frule, non_differentiable, rrule, substitute
+from adjoint.run.accumulate import Poison
 
 __all__ = ["carried", "carrying", "refusing"]
 
@@ -117,5 +118,5 @@ def _(y, f, missing, *operands):
 @frule.register(refusing)
 def _(dots, y, f, missing, *operands):
     if any(dot is not None for dot in dots[3:]):
-        raise refusal(f, missing)
+        return copy.copy(y), Poison(refusal(f, missing))  # an error where it is used
     return copy.copy(y), dots[0]

@@ -15,7 +15,7 @@ from scipy.sparse import linalg as sl
 
 from adjoint.rules.projection import project
 from adjoint.rules.refusal import NoDerivative, moves, refusal
-from adjoint.rules.registry import frule, non_differentiable, primitive, rrule, structural
+from adjoint.rules.registry import frule, leveled, non_differentiable, primitive, rrule, structural
 from adjoint.rules.scipy.sparse.arrays import WITH_DATA
 from adjoint.rules.scipy.sparse.patterns import major_of
 from adjoint.rules.tangents import like_result
@@ -193,6 +193,47 @@ def _(factors, b, trans="N"):
 def _(dots, factors, b, trans="N"):
     x = factors.solve(b, trans)
     return x, None if dots[1] is None else like_result(factors.solve(dots[1], trans), x)
+
+
+# ---- factors on levels: solutions by the matrix that was factorized ------------------------------
+
+
+@leveled(_superlu.gstrf)
+def _(
+    level: Any, record: Any, slot: int, N: Any, nnz: Any, data: Any, indices: Any, pointers: Any,
+    **named: Any,
+) -> Any:  # fmt: skip
+    if named.get("ilu") or not level.is_active(data):
+        return NotImplemented
+    factors = level.below(_superlu.gstrf, N, nnz, data, indices, pointers, **named)
+    matrix = level.run(np.array, data), np.array(indices), np.array(pointers)
+    level.memory.caches["factors", id(factors)] = factors, matrix
+    return factors
+
+
+@leveled((sl.SuperLU, "solve"))
+def _(level: Any, record: Any, slot: int, factors: Any, b: Any, trans: str = "N") -> Any:
+    known = level.memory.caches.get(("factors", id(factors)))
+    if known is None or not isinstance(b, np.ndarray) or b.dtype.kind not in "fc":
+        return NotImplemented
+    return level.run(_solved, factors.solve(b, trans), *known[1], b, trans)
+
+
+def _solved(x, data, indices, pointers, b, trans):
+    """The solution `x`, with the derivatives in the matrix and the right-hand side."""
+    kind = np.result_type(data, b)
+    entries = np.conj(data) if trans == "H" else data
+    exact, _ = _superlu.gssv(
+        len(pointers) - 1,
+        len(data),
+        entries.astype(kind),
+        indices,
+        pointers,
+        b.astype(kind),
+        trans == "N",
+        options={"ColPerm": "COLAMD"},
+    )
+    return valued(x, exact)
 
 
 # ---- iterations ----------------------------------------------------------------------------------
