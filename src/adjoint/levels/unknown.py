@@ -39,7 +39,7 @@ def run_unknown(
     memory.handed += log.handed
     for x, saved in changes.overwritten:
         _write_again(level, x, saved)
-    values = list(reached((f, *given)))
+    values = list(reached((f, *given, *_held(level, given))))
     roots = {
         id(root_of(x))
         for value in given
@@ -62,6 +62,14 @@ def run_unknown(
                     continue  # it is what went in, or looks at it
                 one.spoil(value, error)
     return y
+
+
+def _held(level: Level, given: tuple[Any, ...]) -> list[Any]:
+    """What objects of C among the arguments were made of: ``caches["held", id]`` has it beside the
+    object."""
+    caches = [one.memory.caches for one in level.down()]
+    found = [cache.get(("held", id(value))) for cache in caches if cache for value in given]
+    return [entry[1] for entry in found if entry is not None]
 
 
 def _write_again(level: Level, x: np.ndarray[Any, Any], saved: Any) -> None:

@@ -196,3 +196,34 @@ def test_neighbours():
     check_reverse(
         lambda v, q: interpolate.RBFInterpolator(places, v, neighbors=6)(q), reals(12), PLACES
     )
+
+
+FITS = {
+    "InterpolatedUnivariateSpline": lambda v: interpolate.InterpolatedUnivariateSpline(X9, v)(1.3),
+    "make_lsq_spline": lambda v: interpolate.make_lsq_spline(X9, v, LSQ_KNOTS, k=3)(1.3),
+    "RectBivariateSpline": lambda v: interpolate.RectBivariateSpline(X9, X9, np.outer(v, v))(1, 2),
+    "interpn": lambda v: interpolate.interpn(
+        (X9, X9), np.outer(v, v), np.array([[1.3, 2.2]]), method="splinef2d"
+    ),
+}
+X9 = np.linspace(0.0, 4.0, 9)
+LSQ_KNOTS = np.r_[[0.0] * 4, 2.0, [4.0] * 4]
+
+
+@pytest.mark.parametrize("name", FITS)
+def test_fits_in_forward_mode(name):
+    """What stands beside the coefficients, such as the residual, is refused where it is used."""
+    f = lambda v: np.sum(FITS[name](v))  # noqa: E731
+    v, v_dot, h = np.sin(X9), np.cos(3 * X9), 1e-4
+    y, y_dot = ad.pushforward(f, (v,), (v_dot,))
+    assert y == f(v)
+    np.testing.assert_allclose(y_dot, (f(v + h * v_dot) - f(v - h * v_dot)) / (2 * h), rtol=1e-7)
+    np.testing.assert_allclose(ad.gradient(f, v)[0] @ v_dot, y_dot, rtol=1e-11)
+
+
+def test_the_residual_of_a_fit_is_refused_in_forward_mode():
+    def f(v):
+        return interpolate.UnivariateSpline(X9, v, s=0).get_residual()
+
+    with pytest.raises(NoDerivativeError):
+        ad.pushforward(f, (np.sin(X9),), (np.cos(X9),))

@@ -109,6 +109,31 @@ def test_equations(format, name):
         check_reverse(lambda data, b: solve(of(a, data), b), data + 1, B)
 
 
+@pytest.mark.filterwarnings("ignore::scipy.sparse.SparseEfficiencyWarning")
+@pytest.mark.parametrize("name", ["splu", "splu, transposed", "splu, adjoint", "factorized"])
+def test_factors_in_all_modes(name):
+    solve, h, x = SOLVERS[name], 1e-3, 1.2
+    for data, b in ((lambda t: CSC.data * t, B), (lambda t: CSC.data * (t + 1j), complexes(4))):
+        f = lambda t: np.sum(np.abs(solve(of(CSC, data(t)), b * t * t)) ** 2)  # noqa: B023, E731
+        slope = lambda t: ad.gradient(f, t)[0]  # noqa: B023, E731
+        first, second = (
+            (8 * (g(x + h) - g(x - h)) - g(x + 2 * h) + g(x - 2 * h)) / (12 * h) for g in (f, slope)
+        )
+        y, y_dot = ad.pushforward(f, (x,), (1.0,))
+        assert y == f(x)
+        np.testing.assert_allclose(y_dot, first, rtol=1e-8)
+        np.testing.assert_allclose(slope(x), first, rtol=1e-8)
+        np.testing.assert_allclose(ad.gradient(slope, x)[0], second, rtol=1e-8)
+        np.testing.assert_allclose(ad.pushforward(slope, (x,), (1.0,))[1], second, rtol=1e-8)
+
+
+def test_parts_of_factors_in_forward_mode():
+    with pytest.raises(NoDerivativeError):
+        ad.pushforward(lambda t: sl.splu(of(CSC, CSC.data * t)).L.sum(), (1.0,), (1.0,))
+    with pytest.raises(NoDerivativeError, match="incomplete|reverse mode only"):
+        ad.pushforward(lambda t: sl.spilu(of(CSC, CSC.data * t)).solve(B).sum(), (1.0,), (1.0,))
+
+
 def test_factors_used_twice():
     def f(data, b):
         factors = sl.splu(of(CSC, data))

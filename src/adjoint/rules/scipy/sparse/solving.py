@@ -207,13 +207,13 @@ def _(
         return NotImplemented
     factors = level.below(_superlu.gstrf, N, nnz, data, indices, pointers, **named)
     matrix = level.run(np.array, data), np.array(indices), np.array(pointers)
-    level.memory.caches["factors", id(factors)] = factors, matrix
+    level.memory.caches["held", id(factors)] = factors, matrix
     return factors
 
 
 @leveled((sl.SuperLU, "solve"))
 def _(level: Any, record: Any, slot: int, factors: Any, b: Any, trans: str = "N") -> Any:
-    known = level.memory.caches.get(("factors", id(factors)))
+    known = level.memory.caches.get(("held", id(factors)))
     if known is None or not isinstance(b, np.ndarray) or b.dtype.kind not in "fc":
         return NotImplemented
     return level.run(_solved, factors.solve(b, trans), *known[1], b, trans)
