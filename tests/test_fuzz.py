@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.fuzz.batches import Checker, Report
+from tests.fuzz.levels import check_levels
 from tests.fuzz.templates import grammar
 
 SEED = 1
@@ -20,6 +21,18 @@ def test_programs(batch: int) -> None:
         for text in checker.report.failures.values():
             pytest.fail(text, pytrace=False)
     TOTAL.add(checker.report)
+
+
+@pytest.mark.parametrize("batch", range(5))
+def test_programs_on_levels(batch: int) -> None:
+    """Forward mode, and reverse mode on a tape."""
+    checker = Checker(seed=3, held_to=check_levels)
+    for number in range(batch * 40, (batch + 1) * 40):
+        checker.check(number)
+        for text in checker.report.failures.values():
+            pytest.fail(text, pytrace=False)
+    report = checker.report
+    assert report.checked >= 30 and report.refused.total() <= 1, report
 
 
 def test_programs_are_judged_and_varied() -> None:

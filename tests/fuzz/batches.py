@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -68,8 +69,15 @@ class Checker:
     where it is taken up and made small.
     """
 
-    def __init__(self, seed: int = 0, shrink: bool = True, size: int = SIZE) -> None:
+    def __init__(
+        self,
+        seed: int = 0,
+        shrink: bool = True,
+        size: int = SIZE,
+        held_to: Callable[[Program, Callable[..., Any]], None] | None = None,
+    ) -> None:
         self.seed = seed
+        self._held_to = held_to
         self.size = size
         self.shrink = shrink
         self.report = Report()
@@ -91,7 +99,7 @@ class Checker:
             try:
                 if program is None:
                     raise DiscardedError("nothing can be written")
-                self._ran = check_program(program)
+                self._ran = check_program(program, self._held_to)
             except (DiscardedError, RefusedError) as outcome:
                 self._outcome = outcome
                 reject()

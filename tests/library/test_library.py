@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import adjoint as ad
+from tests.levels import check_forward, check_tape
 from tests.library import all_cases
 from tests.library.registry import Case
-from tests.support import check_reverse
+from tests.support import Sample, check_reverse
 
 CASES = all_cases()
 
@@ -24,6 +25,16 @@ def test_by_finite_differences(case: Case) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         check_reverse(case.call, *case.args, **case.kwargs)
+
+
+@pytest.mark.parametrize("case", CASES[::3], ids=_ids(CASES)[::3])
+def test_on_levels(case: Case) -> None:
+    """Forward mode, and reverse mode on a tape, give what reverse mode gives."""
+    sample = Sample(case.call, case.args, case.kwargs)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        check_forward(sample)
+        check_tape(sample)
 
 
 DERIVED = [case for case in CASES if case.derived is not None]

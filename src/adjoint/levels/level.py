@@ -69,7 +69,11 @@ class Level(Hidden):
         The level that this one stands on; ``None``: plain Python.
     memory
         What the functions of the runtime are given as the memory.
+    seeds
+        What it was begun with: it puts back what is exchanged in the caller's containers.
     """
+
+    seeds: Any = None
 
     def __init__(self, outer: Level | None) -> None:
         self.outer = outer

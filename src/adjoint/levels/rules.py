@@ -11,8 +11,7 @@ from adjoint.levels.level import Level, fresh
 from adjoint.operators import hook, stop_gradient, with_name
 from adjoint.rules.registry import entry, frule, leveled, rrule
 from adjoint.run.detach import detached
-from adjoint.run.kinds import by_value, fields_of, is_record
-from adjoint.run.memory import missing
+from adjoint.run.kinds import fields_of, is_record
 
 __all__ = ["as_constant", "greatest", "least", "total"]
 
@@ -137,21 +136,7 @@ def _(level: Level, record: Any, slot: int, x: Any) -> Any:
 @leveled(hook)
 def _(level: Level, record: Any, slot: int, on_cotangent: Any, x: Any, *, name: Any = None) -> Any:
     hooked = with_name(on_cotangent, name)
-    if not _is_of_numbers(x) and level.knows(x):
-        from adjoint.levels.tape import Tape  # it needs the rules
-
-        if any(isinstance(one, Tape) for one in level.down()):
-            raise missing(
-                f"a hook is on a {type(x).__name__}, inside nested derivatives",
-                hint="hook the numbers and arrays that it holds",
-            )
     return level.hooked(lambda bar: None if bar is None else hooked(bar), x)
-
-
-def _is_of_numbers(x: Any) -> bool:
-    if type(x) in (list, tuple):
-        return all(map(_is_of_numbers, x))
-    return by_value(x)
 
 
 def as_constant(level: Any, x: Any) -> Any:

@@ -22,7 +22,7 @@ from adjoint.run.hidden import Hidden
 from adjoint.run.kinds import fields_of, is_record, slots_of
 from adjoint.run.views import names_twice, part_of, root_of, twin_of
 
-__all__ = ["Seeds"]
+__all__ = ["Seeds", "other_name", "slots_in"]
 
 _lock = threading.RLock()
 """Held while numbers of the caller's containers are exchanged."""
@@ -41,6 +41,7 @@ class Seeds:
         self, level: Level, bind: Callable[[Any, Any], Any], *, each: bool = False
     ) -> None:
         self._level, self._bind = level, bind
+        level.seeds = self
         self._twins: dict[int, tuple[Any, Any]] = {}
         self._each = each
         self._aliased: dict[int, tuple[Any, Any]] = {}
@@ -123,21 +124,14 @@ class Seeds:
         known = None if self._each else self._twins.get(id(value))
         if known is not None:
             return known[1]
-        root = root_of(value)
         if names_twice(value):
-            part = (
-                np.array(value)
-                if self._level.outer is None
-                else self._level.outer.run(np.array, value)
-            )
+            outer = self._level.outer
+            part = np.array(value) if outer is None else outer.run(np.array, value)
+            part.flags.writeable = value.flags.writeable
         else:
-            made = twin_of(root)
-            if made is None:
+            part = other_name(self._level, value)
+            if part is value:
                 return value
-            self._level.twin(made, root)
-            part = part_of(made, root, value)
-        if not value.flags.writeable:
-            part.flags.writeable = False
         self._twins[id(value)] = self._twins[id(part)] = value, part
         return part
 
@@ -159,34 +153,20 @@ class Seeds:
                 made = type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
                 self._aliased[id(value)] = value, made
             return self._aliased[id(value)][1]
-        for read, write in self._slots_of(value):
+        for read, write in slots_in(value):
             old = read()
             new = self.aliased(old)
             if new is not old:
-                self._lock()
-                write(new)
-                self._exchanged.append((read, write, old, new))
+                self.exchange(read, write, old, new)
         return value
 
-    def _slots_of(self, value: Any) -> Iterator[tuple[Callable[[], Any], Callable[[Any], None]]]:
-        """Where the parts of a container or an object stand."""
-        if isinstance(value, list | deque | dict):
-            keys = list(value) if isinstance(value, dict) else range(len(value))
-            for key in keys:
-                yield partial(value.__getitem__, key), partial(value.__setitem__, key)
-        elif isinstance(value, FunctionType):
-            for cell in value.__closure__ or ():
-                if _is_filled(cell):
-                    yield partial(getattr, cell, "cell_contents"), partial(_fill, cell)
-        elif isinstance(value, MethodType):
-            self.aliased(value.__self__)
-        elif is_record(value):
-            fields = fields_of(value) or {}
-            for name in list(fields):
-                yield partial(fields.__getitem__, name), partial(fields.__setitem__, name)
-            for name in _slots(value):
-                slot = slots_of(type(value))[name]
-                yield partial(_get_slot, slot, value, name), partial(_set_slot, slot, value, name)
+    def exchange(
+        self, read: Callable[[], Any], write: Callable[[Any], None], old: Any, new: Any
+    ) -> None:
+        """Let `new` stand where `old` does, until the run has ended."""
+        self._lock()
+        write(new)
+        self._exchanged.append((read, write, old, new))
 
     def original(self, y: Any) -> Any:
         """The caller's own array, if the function has returned one of the arguments."""
@@ -257,6 +237,43 @@ class Seeds:
         if new is not old:
             write(key, new)
             self._exchanged.append((lambda: read(key), lambda x: write(key, x), old, new))
+
+
+def other_name(level: Level, x: Any) -> Any:
+    """The same memory as another array, which is a variable of its own on that level until it is
+    written; `x` itself where there can be none."""
+    if type(x) is not np.ndarray or names_twice(x):
+        return x
+    root = root_of(x)
+    made = twin_of(root)
+    if made is None:
+        return x
+    level.twin(made, root)
+    part = part_of(made, root, x)
+    if not x.flags.writeable:
+        part.flags.writeable = False
+    return part
+
+
+def slots_in(value: Any) -> Iterator[tuple[Callable[[], Any], Callable[[Any], None]]]:
+    """Where the parts of a container or an object stand."""
+    if isinstance(value, list | deque | dict):
+        keys = list(value) if isinstance(value, dict) else range(len(value))
+        for key in keys:
+            yield partial(value.__getitem__, key), partial(value.__setitem__, key)
+    elif isinstance(value, FunctionType):
+        for cell in value.__closure__ or ():
+            if _is_filled(cell):
+                yield partial(getattr, cell, "cell_contents"), partial(_fill, cell)
+    elif isinstance(value, MethodType):
+        yield from slots_in(value.__self__)
+    elif is_record(value):
+        fields = fields_of(value) or {}
+        for name in list(fields):
+            yield partial(fields.__getitem__, name), partial(fields.__setitem__, name)
+        for name in _slots(value):
+            slot = slots_of(type(value))[name]
+            yield partial(_get_slot, slot, value, name), partial(_set_slot, slot, value, name)
 
 
 def _is_filled(cell: Any) -> bool:

@@ -17,6 +17,7 @@ import numpy as np
 
 from adjoint.levels.forward import is_own
 from adjoint.levels.held import held, held_index
+from adjoint.levels.hooked import Hooked
 from adjoint.levels.level import INACTIVE, Level
 from adjoint.levels.pointwise import is_simple, slopes_of, weighted
 from adjoint.levels.sweep import Sweep, poison_in, to_value
@@ -107,15 +108,9 @@ class Tape(Level):
 
     def hooked(self, on_cotangent: Any, x: Any) -> Any:
         """`x`; its cotangent goes through `on_cotangent`."""
-        y = held(x) if not isinstance(x, float | complex | np.inexact) else self.own(x)
-        y = self._own_parts(y, (x,))
-
-        def node(sweep: Sweep) -> None:
-            bar = sweep.below(on_cotangent, sweep.take(y))
-            sweep.add(x, bar)
-
-        self.nodes.append(node)
-        return y
+        hooked = Hooked(self, x)
+        self.nodes.append(lambda sweep: hooked.pull(on_cotangent, sweep))
+        return hooked.y
 
     # ---- operations ------------------------------------------------------------------------------
 

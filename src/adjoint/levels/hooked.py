@@ -1,0 +1,76 @@
+"""What a hook is on, told apart from the same numbers and arrays elsewhere.
+
+Cotangents are known by the identity of numbers and by the memory of arrays. So that a hook sees
+those of what follows it under this name alone, it is given numbers of its own and other names of
+the arrays, in the same containers and objects: what these are otherwise stays as it was.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from adjoint.levels.leaves import Leaves, Places
+from adjoint.levels.seeds import other_name, slots_in
+from adjoint.run.kinds import by_value
+
+__all__ = ["Hooked"]
+
+
+class Hooked:
+    """One value under a hook.
+
+    Attributes
+    ----------
+    y
+        What stands for it from now on: containers and objects are the same ones.
+    """
+
+    def __init__(self, tape: Any, x: Any) -> None:
+        self._tape = tape
+        self._before: dict[int, tuple[Any, Any]] = {}
+        self._seen: dict[int, tuple[Any, Any]] = {}
+        self.y = self._told_apart(x)
+        self._leaves, self._places = Leaves(self.y), Places(self.y)
+
+    def _told_apart(self, x: Any) -> Any:
+        if by_value(x):
+            return self._leaf(x)
+        if id(x) in self._seen:
+            return self._seen[id(x)][1]
+        self._seen[id(x)] = x, x
+        if isinstance(x, tuple):
+            parts = [self._told_apart(part) for part in x]
+            if any(new is not old for new, old in zip(parts, x, strict=True)):
+                made = type(x)(*parts) if hasattr(x, "_fields") else type(x)(parts)
+                self._seen[id(x)] = x, made
+            return self._seen[id(x)][1]
+        for read, write in slots_in(x):
+            old = read()
+            new = self._told_apart(old)
+            if new is not old:
+                self._tape.seeds.exchange(read, write, old, new)
+        return x
+
+    def _leaf(self, x: Any) -> Any:
+        if not self._tape.is_active(x):
+            return x
+        if isinstance(x, np.ndarray):
+            if id(x) in self._seen:
+                return self._seen[id(x)][1]
+            new = other_name(self._tape, x)
+            self._seen[id(x)] = x, new
+        else:
+            new = self._tape.own(x)
+        new = self._tape.note(new)
+        self._before[id(new)] = new, x
+        return new
+
+    def pull(self, on_cotangent: Any, sweep: Any) -> None:
+        """Hand the cotangents that have arrived to the hook, and what it returns on."""
+        bar = self._leaves.read(sweep.take)
+        if bar is None:
+            return
+        for new, part in self._places.pairs(sweep.below(on_cotangent, bar)):
+            sweep.add(self._before.get(id(new), (new, new))[1], part)
