@@ -215,3 +215,20 @@ def test_numbers_beside_single_precision_where_only_a_part_is_computed():
 
     x = np.float32([0.3, 0.7, 1.1])
     assert ad.pullback(f, x)[0].tolist() == f(x).tolist()
+
+
+def test_sums_of_infinite_powers():
+    for f in (np.logaddexp, np.logaddexp2):
+        for a, b, expected in (
+            (np.inf, 1.0, (1, 0)), (-3.0, np.inf, (0, 1)), (1.0, -np.inf, (1, 0)),
+            (np.inf, np.inf, (0.5, 0.5)), (-np.inf, -np.inf, (0.5, 0.5)),
+        ):  # fmt: skip
+            assert ad.gradient(f, a, b) == expected
+            assert ad.pushforward(f, (a, b), (1.0, None))[1] == expected[0]
+            bars = ad.gradient(lambda x, y: f(x, y).sum(), np.array([a]), np.array([b]))  # noqa: B023
+            assert tuple(bar[0] for bar in bars) == expected
+
+
+def test_the_slope_of_arcsinh_does_not_overflow():
+    assert ad.gradient(np.arcsinh, 1e200) == (1e-200,)
+    assert ad.gradient(lambda x: np.arcsinh(x).sum(), np.array([-1e200]))[0] == 1e-200

@@ -174,3 +174,10 @@ def test_the_condition_number_of_a_singular_matrix():
 def test_errors_are_numpys_own(order):
     with pytest.raises(ValueError, match="[Ii]nvalid norm order"):
         ad.gradient(lambda x: np.linalg.norm(x, order), X)
+
+
+def test_a_norm_that_has_underflowed():
+    tiny = np.array([1e-200, 0.0])
+    assert np.linalg.norm(tiny) == 0
+    assert ad.gradient(np.linalg.norm, tiny)[0].tolist() == [0.0, 0.0]
+    assert ad.pushforward(np.linalg.norm, (tiny,), (np.ones(2),))[1] == 0

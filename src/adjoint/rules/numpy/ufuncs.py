@@ -14,7 +14,7 @@ import numpy as np
 from adjoint.rules import operators as operators  # registers those of the operators
 from adjoint.rules.families import elementwise
 from adjoint.rules.matmul import bilinear
-from adjoint.rules.projection import as_numeric, projector
+from adjoint.rules.projection import as_numeric, finite, projector
 from adjoint.rules.registry import frule, non_differentiable, rrule
 from adjoint.rules.tangents import filled
 
@@ -54,16 +54,27 @@ elementwise(np.sqrt, lambda y, x: 0.5 / y, singular=True)
 elementwise(np.cbrt, lambda y, x: 1 / (3 * y * y), singular=True)
 elementwise(np.square, lambda y, x: 2 * x, singular=True)
 elementwise(np.reciprocal, lambda y, x: -y * y, singular=True)
+
+
+def _share(power: Any, y: Any, a: Any, b: Any) -> Any:
+    """What `a` has of the sum; where that is infinite, all or nothing, or half if both are."""
+    share = power(a - y)
+    if finite(y):
+        return share
+    known = np.where(np.equal(a, b), 0.5, np.where(np.equal(a, y), 1.0, 0.0))
+    return np.where(np.isinf(y), known, share)[()]
+
+
 elementwise(
     np.logaddexp,
-    lambda y, a, b: np.exp(a - y),
-    lambda y, a, b: np.exp(b - y),
+    lambda y, a, b: _share(np.exp, y, a, b),
+    lambda y, a, b: _share(np.exp, y, b, a),
     singular=True,
 )
 elementwise(
     np.logaddexp2,
-    lambda y, a, b: np.exp2(a - y),
-    lambda y, a, b: np.exp2(b - y),
+    lambda y, a, b: _share(np.exp2, y, a, b),
+    lambda y, a, b: _share(np.exp2, y, b, a),
     singular=True,
 )
 
@@ -97,7 +108,13 @@ elementwise(
 elementwise(np.sinh, lambda y, x: np.cosh(x), singular=True)
 elementwise(np.cosh, lambda y, x: np.sinh(x), singular=True)
 elementwise(np.tanh, lambda y, x: 1 - y * y)
-elementwise(np.arcsinh, lambda y, x: 1 / np.sqrt(1 + x * x), singular=True)
+
+
+def _arcsinh_slope(x: Any) -> Any:
+    return 1 / (np.sqrt(1 + x * x) if np.iscomplexobj(x) else np.hypot(1.0, x))
+
+
+elementwise(np.arcsinh, lambda y, x: _arcsinh_slope(x), singular=True)
 # not the root of a product, which is on another branch for complex x
 elementwise(np.arccosh, lambda y, x: 1 / (np.sqrt(x - 1) * np.sqrt(x + 1)), singular=True)
 elementwise(np.arctanh, lambda y, x: 1 / ((1 - x) * (1 + x)), singular=True)
