@@ -293,3 +293,26 @@ def indices_that_store_themselves(x):
     seen.clear()
     assert [1, 2, 3][Indexing(x)] == 2 and [1, 2, 3][: Indexing(x)] == [1] and int(Indexing(x))
     return sum(seen)
+
+
+class Counted(np.float64):
+    def __add__(self, other):
+        return Counted(super().__add__(other))
+
+    def __rmul__(self, other):
+        return Counted(super().__rmul__(other) + 1.0)
+
+    def __neg__(self):
+        return Counted(2.0 * super().__neg__())
+
+
+@case(0.7)
+def numpy_number_by_super(x):
+    return (Counted(x) + x * x) * (3.0 * Counted(x)) + -Counted(x)
+
+
+@case(0.7)
+def numpy_number_by_name(x):
+    y = np.float64(x)
+    z = y.__neg__().__abs__().__radd__(3.0) * y.__float__() + y.__rpow__(3.0).__truediv__(2.0)
+    return z + y.__divmod__(0.3)[1] * y.__round__(1) + y.__lt__(1.0) * y

@@ -93,7 +93,12 @@ if hasattr(np, "cumulative_sum"):
         case(X3, axis=-1, include_initial=True),
         case(V, include_initial=True),
     ]
-    CASES[np.cumulative_prod] = [(V,), case(ZEROS, axis=0), case(X3, axis=-1, include_initial=True)]
+    CASES[np.cumulative_prod] = [
+        (V,),
+        case(ZEROS, axis=0),
+        case(X3, axis=-1, include_initial=True),
+        case(np.array(0.7), axis=0, include_initial=True),
+    ]
 test_rule = table(CASES)
 
 

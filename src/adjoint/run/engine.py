@@ -9,7 +9,17 @@ from inspect import CO_VARARGS
 from types import FunctionType
 from typing import Any
 
-from numpy import ndarray
+from numpy import (
+    clongdouble,
+    complex64,
+    complex128,
+    float16,
+    float32,
+    float64,
+    generic,
+    longdouble,
+    ndarray,
+)
 
 from adjoint.ir import primitives
 from adjoint.public import PublicFunction
@@ -277,29 +287,38 @@ def _power(record: list[Any], slot: int, *args: Any) -> Any:
 
 
 primitive(slice)(build_slice)
+_OF_NUMBERS: tuple[type, ...] = (
+    ndarray,
+    generic,
+    *(float16, float32, float64, longdouble),
+    *(complex64, complex128, clongdouble),
+    *(float, int, complex),
+)
 for _f in BINARY:
     # The same called by the name of the method: x.__iadd__(y).
     _special = f"__{_f.__name__.rstrip('_')}__"
-    for _kind in (ndarray, float, int, complex):
+    for _kind in _OF_NUMBERS:
         if _special in vars(_kind):
             _in_place = _f.__name__.startswith("i") and _f not in (operator.invert,)
             run = base_updater(_f, BINARY[_f]) if _in_place else base_operator(_f)
             primitive((_kind, _special))(run)
 for _f in (*BINARY, divmod):
     _special = f"__{REFLECTED.get(_f.__name__.rstrip('_'))}__"
-    for _kind in (ndarray, float, int, complex):
+    for _kind in _OF_NUMBERS:
         if _special.startswith("__r") and _special in vars(_kind):
             primitive((_kind, _special))(base_operator(_f, reflected=True))
-for _kind in (ndarray, float, int):
-    primitive((_kind, "__divmod__"))(base_operator(divmod))
+for _kind in _OF_NUMBERS:
+    if "__divmod__" in vars(_kind):
+        primitive((_kind, "__divmod__"))(base_operator(divmod))
 _OF_ONE: tuple[tuple[Any, str], ...] = (
     (operator.neg, "__neg__"),
     (operator.pos, "__pos__"),
     (abs, "__abs__"),
     (float, "__float__"),
+    (complex, "__complex__"),
 )
 for _one, _special in _OF_ONE:
-    for _kind in (ndarray, float, int, complex):
+    for _kind in _OF_NUMBERS:
         if _special in vars(_kind):
             primitive((_kind, _special))(base_unary(_one, _special))
 primitive((ndarray, "__getitem__"))(_as_primitive(ndarray.__getitem__, read_array))

@@ -79,7 +79,23 @@ def _round(number, ndigits=None):
     return method(number) if ndigits is None else method(number, ndigits)
 
 
-non_differentiable(*[(float, f"__{name}__") for name in ("round", "trunc", "floor", "ceil", "int")])
+for _kind in (*np.float64.__mro__[:-1], np.float32, np.ndarray):
+    for _name in (
+        "round",
+        "trunc",
+        "floor",
+        "ceil",
+        "int",
+        "bool",
+        "lt",
+        "le",
+        "gt",
+        "ge",
+        "eq",
+        "ne",
+    ):
+        if f"__{_name}__" in vars(_kind):
+            non_differentiable((_kind, f"__{_name}__"))
 
 
 # ---- types ---------------------------------------------------------------------------------------

@@ -136,11 +136,11 @@ def _cumulative(name: str, transpose: Any) -> None:
         y = f(x, axis=axis, dtype=dtype, include_initial=include_initial)
         if severed(y, x):
             return y, nothing
-        along = 0 if axis is None else axis % np.ndim(x)
+        along = 0 if axis is None else axis % max(np.ndim(x), 1)
         rest = (slice(None),) * along + (slice(int(include_initial), None),)
         return y, lambda y_bar: (
             None,
-            np.reshape(transpose(x, y[rest], y_bar[rest], along), np.shape(x)),
+            np.reshape(transpose(np.atleast_1d(x), y[rest], y_bar[rest], along), np.shape(x)),
         )
 
 
@@ -152,8 +152,8 @@ if hasattr(np, "cumulative_prod"):
 
     @array_frule(np.cumulative_prod, operands="x")
     def _(dots, y, x, /, *, axis=None, dtype=None, out=None, include_initial=False):
-        along = 0 if axis is None else axis % np.ndim(x)
-        moved = cumprod_tangent(np.asarray(cast(x, y.dtype)), dots[0], along)
+        along = 0 if axis is None else axis % max(np.ndim(x), 1)
+        moved = cumprod_tangent(np.atleast_1d(cast(x, y.dtype)), np.atleast_1d(dots[0]), along)
         if not include_initial:
             return moved
         return np.concatenate([np.zeros_like(np.take(y, [0], along)), moved], along)

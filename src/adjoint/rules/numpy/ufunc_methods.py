@@ -170,7 +170,8 @@ def _reduction_back(f: np.ufunc, a: Any, y: Any, axis: Any, initial: Any, where:
             first_bar, bars = last, []
         if start is NONE:
             bars, first_bar = [first_bar, *bars], 0.0
-        return None, undo(np.moveaxis(np.stack(bars), 0, -1)), np.sum(first_bar)
+        stacked = np.stack(bars) if bars else np.zeros(rows.shape)
+        return None, undo(np.moveaxis(stacked, 0, -1)), np.sum(first_bar)
 
     return reduction_back
 
