@@ -150,7 +150,7 @@ def _run_direct(record: list[Any], slot: int, known: Direct, args: tuple[Any, ..
         if type(y) in REALS:
 
             def scalar_back(y_bar: Any) -> Any:
-                if y_bar is None or type(y_bar) is Poison:
+                if not y_bar or type(y_bar) is Poison:  # zero stays zero
                     return (None, *(y_bar,) * n)
                 return back(y_bar)
 
