@@ -620,3 +620,49 @@ def ufuncs_by_the_method_of_arrays(x):
         return x.sum()
     outer = asked(x, np.multiply, "outer", x, x)
     return float(asked(x, np.sin, "__call__", x) @ outer @ asked(x, np.add, "__call__", x, x * x))
+
+
+@case(X)
+def masked_by_functions_of_arrays(x):
+    y = np.ma.array(x, mask=[False, True, False, False])
+    total = np.dot(y, x) + (np.concatenate([y, x * x]) ** 2).sum()
+    return total + (np.stack((y, x)) ** 2).sum() + np.einsum("i,i->", y, x)
+
+
+@case(X)
+def lists_of_other_classes(x):
+    y = x.view(My)
+    parts = [y, y * y]
+    return float((np.vstack(parts) ** 2).sum() + np.concatenate((x, parts[1])).sum() * x[0])
+
+
+class Finalized(np.ndarray):
+    """Whose objects are given an attribute whenever NumPy makes one."""
+
+    def __array_finalize__(self, other):
+        self.tag = getattr(other, "tag", "new")
+
+
+@case(X)
+def sorted_by_function(x):
+    y = np.sort(x.view(Finalized)) * np.arange(4.0)
+    return float(y.sum() + np.roll(x.view(Finalized), 1)[2])
+
+
+class Asking(np.ndarray):
+    def __array_function__(self, function, types, args, kwargs):
+        found = super().__array_function__(function, types, args, kwargs)
+        return found if function is np.shape else found * 2.0
+
+
+@case(X)
+def functions_by_way_of_the_base(x):
+    y = x.view(Asking)
+    return float(np.sum(y) * np.dot(y, x) + np.concatenate([y, x])[5] + np.mean(y, axis=0))
+
+
+@case(X)
+def compared_and_divided(x):
+    y = x.view(Ufed)
+    larger = np.asarray(y.__gt__(0.5) * x)
+    return float(larger.sum() + np.asarray(divmod(y, 0.37)[1]).sum())

@@ -1,6 +1,7 @@
 """Sets, tuples and named tuples."""
 
 import collections
+import queue
 from typing import NamedTuple
 
 import numpy as np
@@ -106,12 +107,12 @@ def tuple_of_list(xs):
 
 @case(0.4)
 def deque(x):
-    queue = collections.deque([x, 1.0], maxlen=3)
+    line = collections.deque([x, 1.0], maxlen=3)
     for _ in range(3):
-        queue.append(queue[-1] * x + queue[0])
-        if len(queue) > 2:
-            queue.popleft()
-    return sum(queue)
+        line.append(line[-1] * x + line[0])
+        if len(line) > 2:
+            line.popleft()
+    return sum(line)
 
 
 @case(1.3)
@@ -122,3 +123,36 @@ def deque_as_an_array(x):
     middle = np.mean(last) + np.std(last) + np.dot(last, last)
     last.appendleft(middle)
     return np.array(last).sum() + np.concatenate([last, last])[1] + np.stack(last)[2] * x
+
+
+@case(0.7)
+def simple_queue(x):
+    line = queue.SimpleQueue()
+    line.put(x)
+    line.put(item=[x * x])
+    first, second = line.get(), line.get_nowait()
+    line.put_nowait(first * second[0])
+    try:
+        total = line.get(timeout=1.0)
+        line.get(False)
+    except queue.Empty:
+        total = total * x * (1 + line.qsize() + line.empty())
+    return total
+
+
+waiting = queue.SimpleQueue()
+
+
+def _one_waits():
+    while not waiting.empty():
+        waiting.get()
+    waiting.put(3.0)
+
+
+@case(0.7, reset=_one_waits)
+def queue_of_the_module(x):
+    waiting.put(x * x)
+    waiting.put(2.0)
+    first = waiting.get()
+    waiting.put(first * x)
+    return first * waiting.get() + waiting.qsize() * x

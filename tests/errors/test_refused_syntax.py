@@ -110,6 +110,28 @@ def test_a_callee_is_refused_before_it_runs(f, name, text):
     assert seen == ["caller"]
 
 
+def either(x, asynchronous):
+    if asynchronous:
+
+        async def made():
+            return x
+
+    else:
+
+        def made():
+            return x * x
+
+    return made()
+
+
+def test_coroutines_in_a_branch_are_refused_when_they_are_made():
+    assert ad.gradient(lambda x: either(x, False), 3.0) == (6.0,)
+    assert ad.pushforward(lambda x: either(x, False), (3.0,), (1.0,)) == (9.0, 6.0)
+    for _ in range(2):
+        error = raised(UnsupportedSyntaxError, ad.gradient, lambda x: either(x, True), 3.0)
+        assert_tells(error, either, "async def made():")
+
+
 def test_a_callee_that_is_not_called_is_no_matter():
     def caller(x):
         return x * x if x > 0 else exception_group(x)

@@ -8,12 +8,14 @@ import contextvars
 import copy
 import ctypes
 import decimal
+import fractions
 import functools
 import hashlib
 import io
 import json
 import logging
 import os
+import pickle
 import queue
 import random
 import struct
@@ -253,6 +255,58 @@ def test_a_derivative_is_needed(f, where, text):
     assert "rrule.register" in error.hint and "non_differentiable" in error.hint
     raised(NoDerivativeError, back, 1.0)
     raised(NoDerivativeError, ad.gradient, f, 3.0)
+
+
+def as_a_fraction(x):
+    return float(fractions.Fraction(x)) * x
+
+
+def as_a_product_of_fractions(x):
+    return fractions.Fraction(x) * fractions.Fraction(1, 3) * x
+
+
+def as_a_decimal(x):
+    return float(decimal.Decimal(x) * 2) * x
+
+
+def as_bytes(x):
+    return np.frombuffer(np.array([x]).tobytes())[0] * x
+
+
+def as_a_packed_struct(x):
+    return struct.unpack("d", struct.pack("d", x))[0] * x
+
+
+def as_an_array_of_c(x):
+    return array.array("d", [x])[0] * x
+
+
+def as_a_pickle(x):
+    return pickle.loads(pickle.dumps(x)) * x
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        as_a_fraction,
+        as_a_product_of_fractions,
+        as_a_decimal,
+        as_bytes,
+        as_a_packed_struct,
+        as_an_array_of_c,
+        as_a_pickle,
+    ],
+)
+def test_numbers_in_other_clothes(f):
+    raised(NoDerivativeError, ad.gradient, f, 3.0)
+    raised(NoDerivativeError, ad.pushforward, f, (3.0,), (1.0,))
+    raised(NoDerivativeError, ad.hessian, f, 3.0)
+    raised(NoDerivativeError, ad.gradient, lambda x: ad.gradient(f, x)[0], 3.0)
+
+
+def test_a_fraction_that_is_given():
+    (bar,) = ad.gradient(lambda half: 6.0 * half, fractions.Fraction(1, 2))
+    assert dict(bar) == {"_numerator": 3.0, "_denominator": -1.5}
 
 
 def test_the_name_of_the_function_is_said():

@@ -58,3 +58,23 @@ case(
     1.5,
     call=lambda a: np.sqrt((a * units.m) ** 2 + (30 * units.cm - a * units.mm) ** 2).to_value("m"),
 )
+
+for name, of_lengths in {
+    "sum": lambda q: np.sum(q),
+    "mean": lambda q: np.mean(q**2),
+    "std": lambda q: np.std(q),
+    "dot": lambda q: np.dot(q, q * units.s),
+    "concatenate": lambda q: (np.concatenate([q, q.to(units.km)]) ** 2).sum(),
+    "stack": lambda q: (np.stack([q, 2 * q]) ** 2).sum(),
+    "where": lambda q: (np.where(q > 1 * units.m, q, q * q / units.m) ** 2).sum(),
+    "trapezoid": lambda q: np.trapezoid(q**2, X * units.s),
+    "sort": lambda q: (np.sort(q) * weights(X)).sum(),
+    "cumsum": lambda q: (np.cumsum(q) ** 2).sum(),
+    "median": lambda q: np.median(q),
+    "clip": lambda q: np.clip(q, 60 * units.cm, 1.9 * units.m).sum(),
+    "linalg.norm": lambda q: np.linalg.norm(q),
+    "interp": lambda q: np.interp(1.5 * units.s, np.arange(5) * units.s, q),
+    "einsum": lambda q: np.einsum("i,i->", q, q),
+    "divmod": lambda q: (np.divmod(q, 0.7 * units.m)[1] + divmod(q, 50 * units.cm)[1]).sum(),
+}.items():
+    case(f"numpy.{name}", X, call=lambda x, f=of_lengths: f(x * units.m).value)

@@ -64,6 +64,8 @@ class Builder:
     ----------
     ops
         The operations of the region being built.
+    in_region
+        Whether that is part of another one: it may not be run.
     locals, cells
         The variables that can be seen at this point, by their (mangled) names in the source: those
         that are plain, and those that live in cells.
@@ -77,6 +79,7 @@ class Builder:
         self.private = source.private
         self.filename = code.co_filename
         self.ops: list[Op] = []
+        self.in_region = False
         self.locals: dict[str, Var] = {name: Var(name) for name in scope.local - scope.captured}
         self.cells: dict[str, Var] = {}
         self.hidden: dict[str, Operand] = {}
@@ -278,8 +281,9 @@ class Builder:
     def region(self, lower: Callable[..., Any], *args: Any) -> Region:
         """The operations that ``lower(*args)`` emits."""
         outer, self.ops = self.ops, []
+        before, self.in_region = self.in_region, True
         lower(*args)
-        ops, self.ops = tuple(self.ops), outer
+        ops, self.ops, self.in_region = tuple(self.ops), outer, before
         return ops
 
     def branch(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 from types import CodeType
 from typing import Any
 
@@ -154,7 +155,12 @@ def _generic_function(
 
 @statement.register(ast.AsyncFunctionDef)
 def _async_def(b: Builder, node: ast.AsyncFunctionDef) -> None:
-    b.refuse("async def", node, "compute what it awaits before the differentiated function")
+    hint = "compute what it awaits before the differentiated function"
+    if not b.in_region:
+        b.refuse("async def", node, hint)
+    span = b.span(node)  # decorators that serve coroutines too have one in a branch
+    facts = ("async def", hint, b.filename, *dataclasses.astuple(span))
+    b.call(primitives.refuse_syntax, [Const(fact) for fact in facts], node)
 
 
 # ---- classes and type aliases --------------------------------------------------------------------

@@ -13,6 +13,7 @@ from types import CellType, CodeType, FunctionType
 from typing import Any
 
 from adjoint.ir.intrinsics import intrinsic
+from adjoint.ir.nodes import Span
 
 MISSING: Any = object()
 """Stands where Python would have nothing: an absent default, an unset class name."""
@@ -266,6 +267,15 @@ def build_class(body: Callable[[Any], Any], name: str, /, *bases: Any, **keyword
 def unreachable() -> None:
     """Stands where the compiler left something out, because it is never run."""
     raise AssertionError("this was taken for code that is never run")
+
+
+def refuse_syntax(construct: str, hint: str, filename: str, *span: int) -> None:
+    """Stands where something that cannot be differentiated is reached by some calls only."""
+    from adjoint.errors import UnsupportedSyntaxError  # which needs the nodes
+
+    raise UnsupportedSyntaxError(
+        f"'{construct}' cannot be differentiated", hint=hint, filename=filename, span=Span(*span)
+    )
 
 
 # ---- with statements, exceptions, imports, patterns ----------------------------------------------

@@ -80,6 +80,7 @@ class Level(Hidden):
         self.memory = LevelMemory(self)
         self.same = Same()
         self._twins: dict[int, list[tuple[Any, list[Any]]]] = {}
+        self._hiding: dict[int, tuple[Any, Exception]] = {}
 
     # ---- running ---------------------------------------------------------------------------------
 
@@ -204,7 +205,7 @@ class Level(Hidden):
             return False
         if issubclass(type(arg), ActiveIterator):
             return True
-        return any(self.is_active(part) for part in reached((arg,)) if by_value(part))
+        return any(map(self.holds, reached((arg,))))
 
     def own(self, y: Any) -> Any:
         """The same number or array with an identity of its own, here and on every level below."""
@@ -262,6 +263,15 @@ class Level(Hidden):
     def spoil(self, value: Any, error: Exception) -> Any:
         """Note that the derivative of a number or an array is not known; returns the value."""
         raise NotImplementedError
+
+    def hide(self, value: Any, error: Exception) -> None:
+        """Note that an object may hold what is active where nobody sees it: a number as text or as
+        integers."""
+        self._hiding[id(value)] = value, error
+
+    def holds(self, value: Any) -> bool:
+        """Whether a number or an array is active, or an object may hold one that is."""
+        return self.is_active(value) if by_value(value) else id(value) in self._hiding
 
     def constant(self, x: Any) -> Any:
         """`x`, a copy already, as something of which this level knows no derivative."""

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from adjoint.levels.level import Level
-from adjoint.run.kinds import by_value
+from adjoint.run.kinds import by_value, is_record
 from adjoint.run.memory import Memory
 from adjoint.run.swaps import put
-from adjoint.run.unknown import needed, reached, region_of
+from adjoint.run.unknown import is_opaque, needed, reached, region_of
 from adjoint.run.unseen import run_checked
 from adjoint.run.views import root_of
 
@@ -50,17 +50,19 @@ def run_unknown(
     changed = [value for value in given if id(value) in changes.writes]
     changed += [new for kept in changes.kept for _, new in kept.pairs() if by_value(new)]
     for one in level.down():
-        if any(one.is_active(value) for value in values if by_value(value)):
+        if any(map(one.holds, values)):
             error = needed(f, why, (owner, *inputs, y))
             for value in changed:
                 one.spoil(value, error)
-            made = [y] if by_value(y) else [part for part in reached((y,)) if by_value(part)]
-            for value in made:
+            for value in [y] if by_value(y) else reached((y,)):
                 if id(value) in known or (
                     isinstance(value, np.ndarray) and id(root_of(value)) in roots
                 ):
                     continue  # it is what went in, or looks at it
-                one.spoil(value, error)
+                if by_value(value):
+                    one.spoil(value, error)
+                elif is_opaque(value) or is_record(value):
+                    one.hide(value, error)
     return y
 
 

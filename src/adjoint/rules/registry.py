@@ -168,10 +168,12 @@ def load(package: str) -> None:
 
 def entry(key: Key) -> Rules:
     """The entry of `key`, made if need be."""
-    key = key_of(key)
+    named, key = key, key_of(key)
     direct.pop(key, None)
     rules = table.get(key)
     if rules is None:
+        if type(key) is tuple and key[0] == "unhashable":
+            _unhashable[key[1]] = named  # kept, so that nothing else gets its identity
         rules = table[key] = Rules()
         if type(key) is tuple:
             methods.setdefault(key[0], {})[key[1]] = rules
@@ -191,15 +193,25 @@ def key_of(f: Any) -> Key:
         return f
     if type(f) in _DESCRIPTORS:
         return (f.__objclass__, f.__name__)  # list.append, ndarray.sum, float.__add__
-    if not isinstance(f, FunctionType | BuiltinFunctionType | type) and not _hashable(f):
-        _unhashable[id(f)] = f  # kept, so that nothing else gets its identity
+    if not issubclass(type(f), _FUNCTIONS) and (not _hashable(f) or _pretends(type(f))):
         return ("unhashable", id(f))
     return f  # type: ignore[no-any-return]
 
 
+_FUNCTIONS = (FunctionType, BuiltinFunctionType, type)
+
+
+def _pretends(kind: type) -> bool:
+    """Whether objects of a class say that they are of another one: then they may have the hash of
+    what they stand for, too, and be equal to it."""
+    return any("__class__" in vars(base) for base in kind.__mro__ if base is not object)
+
+
 def _function(key: Any) -> Any:
     """What a key stands for: the unbound method for ``(type, name)``."""
-    return getattr(*key) if type(key) is tuple else key
+    if type(key) is not tuple:
+        return key
+    return _unhashable[key[1]] if key[0] == "unhashable" else getattr(*key)
 
 
 class _Registry:

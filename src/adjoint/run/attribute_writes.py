@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import functools
+import gc
 from types import CellType, FunctionType, GetSetDescriptorType, ModuleType
 from typing import Any
 
@@ -47,7 +48,7 @@ def set_attribute(record: list[Any], slot: int, obj: Any, name: str, value: Any)
     if type(setter) in C_METHODS and setter.__name__ != "__setattr__":  # = dict.__setitem__
         call_keywords(record, slot, setter, (obj, name, value), {})
         return
-    if isinstance(obj, ndarray) and name in ("shape", "strides", "dtype", "data"):
+    if issubclass(kind, ndarray) and name in ("shape", "strides", "dtype", "data"):
         if name != "data" and value == getattr(obj, name):
             return  # nothing changes
         if name == "shape":
@@ -57,7 +58,7 @@ def set_attribute(record: list[Any], slot: int, obj: Any, name: str, value: Any)
             f"'{name}' of an array is assigned inside differentiated code",
             "make a new array: x.reshape(...), x.view(...) or x.astype(...)",
         )
-    if isinstance(obj, ndarray) and name in vars(ndarray):
+    if issubclass(kind, ndarray) and name in vars(ndarray):
         rules = method_rules(ndarray, "__setattr__")
         if (
             rules is not None
@@ -73,8 +74,8 @@ def set_attribute(record: list[Any], slot: int, obj: Any, name: str, value: Any)
             )
         write_global(record, slot, vars(obj), name, value)
         return
-    static = class_attribute(kind, name) if isinstance(obj, type) else None
-    if isinstance(obj, type) and (
+    static = class_attribute(kind, name) if issubclass(kind, type) else None
+    if issubclass(kind, type) and (
         not hasattr(static, "__set__") or (type(static) is GetSetDescriptorType and name in _FACTS)
     ):
         write_class(record, slot, obj, name, value)
@@ -135,7 +136,7 @@ def write_attribute(record: list[Any], slot: int, obj: Any, name: str, value: An
         change_cell(record, slot, obj, 4)
         obj.cell_contents = value
         return
-    fields = fields_of(obj) if not isinstance(obj, type) else None
+    fields = fields_of(obj) if not issubclass(type(obj), type) else None
     if name == "__dict__" and isinstance(value, dict) and fields is not None:
         _replace_fields(record, slot, obj, value)
         return
@@ -149,12 +150,35 @@ def write_attribute(record: list[Any], slot: int, obj: Any, name: str, value: An
     if fields is None or writer is not None:
         run_unknown(record[0], record, slot, setattr, (obj, name, value), {})
         return
-    old = dict.get(fields, name, ABSENT)
     setter: Any = quick_special_of(kind, "__setattr__")
-    if type(setter) is FunctionType:  # the caller has been through it
-        setter = object.__setattr__
-    setter(obj, name, value)
+    if setter is not _SETS_FIELDS and type(setter) is not FunctionType:
+        _write_by_c(record, slot, obj, name, value, fields)
+        return
+    old = dict.get(fields, name, ABSENT)
+    object.__setattr__(obj, name, value)  # the caller has been through one of the class's own
     _log_field(record, slot, fields, name, old)
+
+
+_SETS_FIELDS = object.__setattr__
+
+
+def _write_by_c(
+    record: list[Any], slot: int, obj: Any, name: str, value: Any, fields: dict[str, Any]
+) -> None:
+    """An attribute of an object whose class says in C where that is put: a proxy shows the fields
+    of what it stands for, and has others of its own."""
+    places = [fields, *(held for held in gc.get_referents(obj) if type(held) is dict)]
+    before = [dict.get(place, name, ABSENT) for place in places]
+    setattr(obj, name, value)
+    for place, old in zip(places, before, strict=True):
+        if dict.get(place, name) is value:
+            _log_field(record, slot, place, name, old)
+            return
+    raise refused(
+        f"'{name}' of a '{type(obj).__name__}' is assigned inside differentiated code, and kept"
+        " out of sight",
+        "keep it in an object of a Python class",
+    )
 
 
 def _replace_fields(record: list[Any], slot: int, obj: Any, fields: dict[str, Any]) -> None:
@@ -315,7 +339,7 @@ def delete_plain(record: list[Any], slot: int, obj: Any, name: str) -> None:
         return
     memory: Memory = record[0]
     fields = fields_of(obj)
-    if isinstance(obj, type):
+    if issubclass(type(obj), type):
         old = vars(obj).get(name)
         delattr(obj, name)
         undo = functools.partial(type.__setattr__, obj, name, old)
@@ -326,7 +350,8 @@ def delete_plain(record: list[Any], slot: int, obj: Any, name: str) -> None:
         position = memory.note(swap_slot, static, obj, old)
     else:
         old = fields.get(name, ABSENT) if fields is not None else ABSENT
-        object.__delattr__(obj, name)
+        remove: Any = quick_special_of(type(obj), "__delattr__")
+        (object.__delattr__ if type(remove) is FunctionType else remove)(obj, name)
         if fields is None or old is ABSENT:
             return
         position = memory.note(swap_item, fields, name, old)

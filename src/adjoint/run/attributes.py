@@ -41,11 +41,11 @@ def attribute(record: list[Any], slot: int, obj: Any, name: str, *default: Any) 
         if "__builtins__" not in namespace and namespace.get("__spec__", kind) is None:
             return read_field(record, slot, namespace, name)  # made by hand, as an object is
         return read_global(record, slot, namespace, name)
-    if kind is ndarray or isinstance(obj, ndarray | np.generic) or by_value(obj):
+    if kind is ndarray or issubclass(kind, ndarray | np.generic) or by_value(obj):
         if has_field(obj, name):
             return plain_attribute(record, slot, obj, name)
         return _of_number(record, slot, obj, name, default)
-    if isinstance(obj, type):
+    if issubclass(kind, type):
         return _of_class(record, slot, obj, name, default)
     fetcher: Any = quick_special_of(kind, "__getattribute__")
     if type(fetcher) is FunctionType:
@@ -168,7 +168,7 @@ def _of_known_number(
     record: list[Any], slot: int, obj: Any, name: str, default: tuple[Any, ...]
 ) -> Any:
     """By rule, else they are methods and facts such as the shape."""
-    if isinstance(obj, ndarray | np.generic):
+    if issubclass(type(obj), ndarray | np.generic):
         load("numpy")
     for base in type(obj).__mro__:
         known = methods.get(base)

@@ -314,7 +314,7 @@ def call_object(
     if type(caller) is FunctionType:
         arrange = _of_number(f) if by_value(f) else _without_first
         return linked(record, slot, arrange, call_keywords, caller, (f, *args), kwargs)
-    if isinstance(f, type):
+    if issubclass(type(f), type):
         from adjoint.run.construct import construct
 
         return construct(record, slot, f, args, kwargs)

@@ -367,9 +367,10 @@ def _with_care(
 ) -> Any:
     """Arguments that a rule may ask for numbers."""
     from adjoint.run.conversion import converts, special_names, with_numbers
+    from adjoint.run.subclasses import apply_to_plain, holds_subclassed  # they need what is here
 
     values = (*args, *kwargs.values())
-    subclassed = any(isinstance(v, np.ndarray) and type(v) is not np.ndarray for v in values)
+    subclassed = holds_subclassed(values)
     names = special_names(f, args, kwargs)
     if any(converts(names, arg) for arg in args):
 
@@ -384,7 +385,6 @@ def _with_care(
             if not any(type(class_attribute(type(arg), special)) is FunctionType for arg in args):
                 args = tuple([plain_on(record[0], x) for x in args])  # rules calculate with them
             return _first_rule(record, slot, f, rules, args, kwargs)
-        from adjoint.run.subclasses import apply_to_plain  # it needs what is here
 
         def apply(record: list[Any], slot: int, args: Any, kwargs: Any) -> Any:
             return _first_rule(record, slot, f, rules, args, kwargs)

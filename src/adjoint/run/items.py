@@ -75,12 +75,12 @@ def _entry_back(memory: Memory, xs: Any, key: Any, y_bar: Any) -> tuple[Any, ...
 
 def _special_item(record: list[Any], slot: int, xs: Any, i: Any) -> Any:
     kind = type(xs)
-    if isinstance(xs, type) and class_attribute(kind, "__getitem__") is None:
+    if issubclass(kind, type) and class_attribute(kind, "__getitem__") is None:
         return _class_item(record, slot, xs, i)
     f = special_of(kind, "__getitem__")
     if type(f) is FunctionType:
         return call_keywords(record, slot, f, (xs, i), {})
-    if isinstance(xs, ndarray):
+    if issubclass(kind, ndarray):
         return read_array(record, slot, xs, i)
     if kind is MappingProxyType:
         return item(record, slot, mapping_behind(xs), i)
@@ -181,7 +181,7 @@ def _special_write(
     if type(f) is FunctionType:
         call_keywords(record, slot, f, (xs, *operands), {})
         return
-    if isinstance(xs, ndarray) and special == "__setitem__":
+    if issubclass(kind, ndarray) and special == "__setitem__":
         write_array(record, slot, xs, *operands)
         return
     rules = method_rules(kind, special)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from adjoint.run.memory import Memory
+from adjoint.run.memory import Memory, refused
 
 __all__ = ["Iterator"]
 
@@ -49,6 +49,16 @@ class Iterator:
 
     def step(self, record: list[Any], slot: int) -> Any:
         raise NotImplementedError
+
+    def __copy__(self) -> Iterator:
+        """Another iterator over the rest, whose steps would undo each other's."""
+        kind = self.__class__
+        if not hasattr(kind, "__copy__") and not hasattr(kind, "__setstate__"):
+            raise TypeError(f"cannot pickle '{kind.__name__}' object")  # Python's own message
+        raise refused(
+            f"an iterator of type '{kind.__name__}' is copied inside differentiated code",
+            "use itertools.tee, or make a list of the elements",
+        )
 
     def poison(self, bar: Any) -> list[Any]:
         """Poison what the elements are made of; returns the objects of which it holds parts."""

@@ -71,15 +71,16 @@ def by_value(value: Any) -> bool:
 
 def plain_number(value: Any) -> Any:
     """A number of a class derived from one of Python's as that has it."""
-    if type(value) in NUMBERS:
+    kind = type(value)
+    if kind in NUMBERS:
         return value
-    if isinstance(value, np.generic) and type(value).__module__ != "numpy":
-        own = next(base for base in type(value).__mro__ if base.__module__ == "numpy")
+    if issubclass(kind, np.generic) and kind.__module__ != "numpy":
+        own = next(base for base in kind.__mro__ if base.__module__ == "numpy")
         return np.ndarray.view(np.asarray(value), np.ndarray).astype(own)[()]
-    kinds: tuple[Any, ...] = (float, int, complex)
-    for kind in kinds:
-        if isinstance(value, kind) and not isinstance(value, np.generic):
-            return kind.__pos__(value)
+    numbers: tuple[Any, ...] = (float, int, complex)
+    for number in numbers:
+        if issubclass(kind, number) and not issubclass(kind, np.generic):
+            return number.__pos__(value)
     return value
 
 

@@ -59,7 +59,7 @@ def method(record: list[Any], slot: int, obj: Any, name: str, *args: Any) -> Any
     static = class_attribute(type(obj), name)
     if (
         type(static) is FunctionType
-        and not isinstance(obj, type)
+        and not issubclass(type(obj), type)
         and name not in getattr(obj, "__dict__", ())
     ):
         return call(record, slot, static, obj, *args)
@@ -91,7 +91,7 @@ def method_keywords(
         if y is not DECLINED:
             return y
     static = (
-        class_attribute(kind, name) if not isinstance(obj, type) and kind is not super else None
+        class_attribute(kind, name) if not issubclass(kind, type) and kind is not super else None
     )
     if type(static) is FunctionType:
         if name not in getattr(obj, "__dict__", ()):

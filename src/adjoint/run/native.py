@@ -139,6 +139,12 @@ class Region:
         self._apart = frozenset(map(id, compared)) - frozenset(map(id, views))
         self._snapshot.add(map(root_of, views))
 
+    def leave_result(self, y: np.ndarray[Any, Any]) -> None:
+        """A new array whose contents are accounted for."""
+        given = [value for value in self._args if isinstance(value, np.ndarray)]
+        if not any(root_of(value) is root_of(y) for value in given):
+            self._apart |= {id(y), id(root_of(y))}
+
     def run(self, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """``f(*args, **kwargs)``"""
         memory = self.memory
@@ -352,4 +358,4 @@ STAND_INS.append(Lent)
 
 def lend(memory: Memory, f: Any) -> Any:
     """What to hand out for `f`: itself where it is not a function of the user's."""
-    return Lent(memory, f) if callable(f) and not isinstance(f, type) and reaches((f,)) else f
+    return Lent(memory, f) if callable(f) and not issubclass(type(f), type) and reaches((f,)) else f

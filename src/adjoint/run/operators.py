@@ -8,6 +8,7 @@ from types import FunctionType
 from typing import Any
 from weakref import ref as weakref
 
+import numpy as np
 from numpy import ndarray
 
 from adjoint.rules.projection import FLOAT64
@@ -36,6 +37,7 @@ from adjoint.run.protocol import (
     Candidate,
     attempt,
     binary,
+    has_ufuncs,
     is_number,
     overrides,
     protocol,
@@ -132,6 +134,10 @@ def _in_place(op: Any, plain: Callable[..., Any], special: str, name: str) -> Ca
 def run_divmod(record: list[Any], slot: int, a: Any, b: Any) -> Any:
     """``divmod(a, b)`` of objects; of numbers it has a rule."""
     if is_number(a) and is_number(b) and not overrides(divmod, a, b):
+        if has_ufuncs(a, b):
+            from adjoint.run.overrides import ufunc_override  # it needs the calls, which need this
+
+            return ufunc_override(record, slot, np.divmod, "__call__", (a, b), {})
         return NotImplemented
     return protocol(record, slot, divmod, "divmod", a, b)
 

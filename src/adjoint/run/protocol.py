@@ -36,6 +36,7 @@ __all__ = [
     "base_operator",
     "base_unary",
     "binary",
+    "has_ufuncs",
     "is_number",
     "overrides",
     "protocol",
@@ -100,7 +101,7 @@ def _general(record: list[Any], slot: int, op: Any, a: Any, b: Any) -> Any:
         a, b = plain_a, plain_b  # the class says nothing of this operator
     numbers = is_number(a) and is_number(b)
     if (
-        numbers or isinstance(a, ndarray) or isinstance(b, ndarray)
+        numbers or issubclass(type(a), ndarray) or issubclass(type(b), ndarray)
     ):  # an array takes a list for an array
         rules = lookup(op)
         if rules is not None:
@@ -108,16 +109,16 @@ def _general(record: list[Any], slot: int, op: Any, a: Any, b: Any) -> Any:
             if y is not DECLINED:
                 return y
     if op in UFUNCS and (
-        isinstance(a, ndarray | np.generic) or isinstance(b, ndarray | np.generic)
+        issubclass(type(a), ndarray | np.generic) or issubclass(type(b), ndarray | np.generic)
     ):
         y = _by_override(record, slot, op, a, b)
         if y is not DECLINED:
             return y
         for one in (a, b):
-            if not isinstance(one, SEQUENCES + CONSTANT_SEQUENCES):
+            if not issubclass(type(one), SEQUENCES + CONSTANT_SEQUENCES):
                 continue
             repeats = op is operator.mul and hasattr(one, "__mul__")
-            if not repeats or isinstance(a, ndarray) or isinstance(b, ndarray):
+            if not repeats or issubclass(type(a), ndarray) or issubclass(type(b), ndarray):
                 return call_keywords(record, slot, UFUNCS[op], (a, b), {})
     if numbers:
         return run_unknown(record[0], record, slot, op, (a, b), {})
@@ -209,13 +210,17 @@ def base_operator(op: Any, reflected: bool = False) -> Callable[..., Any]:
         rules = lookup(op)
         if rules is None or modulus:
             return NotImplemented
-        if isinstance(a, ndarray) and op in UFUNCS and has_ufuncs(a, b):
+        if issubclass(type(a), ndarray) and op in UFUNCS and has_ufuncs(a, b):
             operands: tuple[Any, ...] = (b, a) if reflected else (a, b)
             arrange = _exchanged if reflected else _as_they_are
             return linked(record, slot, arrange, _by_override, op, *operands)
-        if not isinstance(a, ndarray):
+        if not issubclass(type(a), ndarray):
             a, b = plain_on(record[0], a), plain_on(record[0], b)
-        f = op if not isinstance(a, ndarray) or type(a) is ndarray else _of_plain(op, reflected)
+        f = (
+            op
+            if not issubclass(type(a), ndarray) or type(a) is ndarray
+            else _of_plain(op, reflected)
+        )
         if not reflected:
             y = run_closure_rules(record, slot, f, rules, (a, b), {})
         else:
@@ -236,7 +241,7 @@ def base_unary(op: Any, special: str) -> Callable[..., Any]:
             return NotImplemented
         if op in _UNARY_UFUNCS and has_ufuncs(a):
             return _by_override(record, slot, op, a)
-        f = of_arrays if isinstance(a, ndarray) and type(a) is not ndarray else op
+        f = of_arrays if issubclass(type(a), ndarray) and type(a) is not ndarray else op
         y = run_closure_rules(record, slot, f, rules, (plain_on(record[0], a),), {})
         return NotImplemented if y is DECLINED else y
 
@@ -427,7 +432,7 @@ def special_method(inner: list[Any], kind: type, special: str, operands: tuple[A
     if f is None:
         return NotImplemented
     if is_number(operands[0]):
-        if isinstance(operands[0], ndarray | np.generic):
+        if issubclass(type(operands[0]), ndarray | np.generic):
             y = _by_ufunc(inner, special, operands)
             if y is not DECLINED:
                 return y
@@ -498,7 +503,7 @@ def _by_ufunc(inner: list[Any], special: str, operands: tuple[Any, ...]) -> Any:
     """The operator of an array beside an object whose class says what ufuncs do with it."""
     from adjoint.run.overrides import ufunc_override  # it needs the calls, which need this
 
-    ufunc, swapped = _BY_SPECIAL.get(special, (None, False))
+    ufunc, swapped = _BY_SPECIAL.get(special) or _ASKED_ALSO.get(special, (None, False))
     if ufunc is None:
         return DECLINED
     if not swapped:
@@ -514,6 +519,17 @@ def _by_ufunc(inner: list[Any], special: str, operands: tuple[Any, ...]) -> Any:
 _BY_SPECIAL = {f"__{op.__name__}__": (f, False) for op, f in UFUNCS.items()} | {
     f"__r{op.__name__}__": (f, True) for op, f in UFUNCS.items()
 }
+_ASKED_ALSO: dict[str, tuple[Any, bool]] = {
+    "__lt__": (np.less, False),
+    "__le__": (np.less_equal, False),
+    "__gt__": (np.greater, False),
+    "__ge__": (np.greater_equal, False),
+    "__eq__": (np.equal, False),
+    "__ne__": (np.not_equal, False),
+    "__divmod__": (np.divmod, False),
+    "__rdivmod__": (np.divmod, True),
+}
+"""What is not arithmetic of one result."""
 _OF_ONE = {f"__{op.__name__}__": (op, op.__name__) for op in UFUNCS}
 
 

@@ -24,17 +24,29 @@ from adjoint.run.seal import arrived, result_of
 from adjoint.run.specials import class_attribute
 from adjoint.run.unknown import run_unknown
 
-__all__ = ["adopt", "apply_to_plain", "is_subclassed", "plain"]
+__all__ = ["adopt", "apply_to_plain", "holds_subclassed", "is_subclassed", "plain", "says_itself"]
 
 
 def is_subclassed(value: Any) -> bool:
     """Whether `value` is an array of a class of its own."""
-    return isinstance(value, ndarray) and type(value) is not ndarray
+    return issubclass(type(value), ndarray) and type(value) is not ndarray
 
 
 def plain(value: Any) -> Any:
-    """A plain view of an array of a class of its own; anything else as it is."""
-    return ndarray.view(value, ndarray) if is_subclassed(value) else value
+    """A plain view of an array of a class of its own, a list of such views; anything else as it
+    is."""
+    if is_subclassed(value):
+        return ndarray.view(value, ndarray)
+    return list(map(plain, value)) if _is_list_of_subclassed(value) else value
+
+
+def _is_list_of_subclassed(value: Any) -> bool:
+    return type(value) in (list, tuple) and any(map(is_subclassed, value))
+
+
+def holds_subclassed(values: Iterable[Any]) -> bool:
+    """Whether arrays of classes of their own are among some values, or in lists of them."""
+    return any(is_subclassed(value) or _is_list_of_subclassed(value) for value in values)
 
 
 def apply_to_plain(
@@ -50,13 +62,17 @@ def apply_to_plain(
     `apply` takes the place, the arguments and the keyword arguments, and gives a result, or
     `DECLINED`.
     """
-    if _says_itself(f, (*args, *kwargs.values())):
+    if says_itself(f, (*args, *kwargs.values())):
         return DECLINED
     blank, memory = record[slot], record[0]
     named = {name: plain(value) for name, value in kwargs.items()}
-    found = apply(record, slot, tuple(map(plain, args)), named)
+    given = tuple(map(plain, args))
+    found = apply(record, slot, given, named)
     if found is DECLINED:
         return DECLINED
+    lists = [pair for pair in zip(args, given, strict=True) if _is_list_of_subclassed(pair[0])]
+    if lists and record[slot] is not blank:
+        record[slot] = _of_lists(memory, record[slot], lists)
     y = f(*args, **kwargs)
     if not by_value(found) or not _same(found, y):
         record[slot] = blank
@@ -65,12 +81,27 @@ def apply_to_plain(
         kind = next(type(v).__name__ for v in (*args, *kwargs.values()) if is_subclassed(v))
         why = f"makes of a '{kind}' something else than of a plain array"
         return run_unknown(memory, record, slot, f, args, kwargs, why)
+    if memory.region is not None and is_subclassed(y):
+        memory.region.leave_result(y)
     if memory.level is not None:
         memory.level.link(y, found)
     elif is_subclassed(y):
         record[slot] = _of_class(memory, record[slot], y, args)
         adopt(record, slot, y, args)
     return y
+
+
+def _of_lists(memory: Memory, back: Any, lists: list[tuple[Any, Any]]) -> Callable[[Any], Any]:
+    """The cotangents of lists of plain views belong to the lists that were given."""
+
+    def of_lists_back(y_bar: Any) -> Any:
+        bars = back(y_bar)
+        for given, made in lists:
+            for i, bar in enumerate(memory.take_items(made, len(made))):
+                memory.add_item(given, i, bar)
+        return bars
+
+    return of_lists_back
 
 
 def _of_class(memory: Memory, back: Any, y: Any, args: tuple[Any, ...]) -> Callable[[Any], Any]:
@@ -85,16 +116,18 @@ def _of_class(memory: Memory, back: Any, y: Any, args: tuple[Any, ...]) -> Calla
     return of_class_back
 
 
-def _says_itself(f: Any, args: Iterable[Any]) -> bool:
+def says_itself(f: Any, args: Iterable[Any]) -> bool:
     """Whether NumPy's function is a method of the class's own: ``np.sum(a)`` asks ``a.sum``."""
     name = getattr(f, "__name__", "")
-    return type(f) is _DISPATCHER and any(
+    if type(f) is not _DISPATCHER or type(f.__wrapped__) is not FunctionType:
+        return False  # what is of C asks no methods
+    return any(
         is_subclassed(arg) and type(class_attribute(type(arg), name)) is FunctionType
         for arg in args
     )
 
 
-_DISPATCHER = type(np.mean)
+_DISPATCHER: Any = type(np.mean)
 
 
 def _same(a: Any, b: Any) -> bool:

@@ -81,7 +81,7 @@ def needed(f: Any, why: str, seen: tuple[Any, ...]) -> NoDerivativeError:
     """The error of a derivative of `f`, which was given, and has returned, what it has `seen`."""
     place = current_place()
     hint = _rule_wanted(name_of(f), place)
-    if any(isinstance(value, np.ndarray) and value.dtype.hasobject for value in seen):
+    if any(issubclass(type(value), np.ndarray) and value.dtype.hasobject for value in seen):
         why = "works on an array of objects, through which no derivative flows"
         hint = (
             "make an array of floats from the start: np.array(values, dtype=float);"
@@ -172,7 +172,7 @@ def run_unknown(
         bars: list[Any] = [None]
         for value in inputs:
             carries = by_value(value) and type(value) not in (bool, int)
-            if isinstance(value, np.ndarray) and memory.is_written(value):
+            if issubclass(type(value), np.ndarray) and memory.is_written(value):
                 carries = False  # it belongs to the memory
             bars.append(bar if carries else None)
             if not carries:
@@ -258,7 +258,7 @@ def arrived_in(memory: Memory, values: Sequence[Any], known: Container[int]) -> 
     for owner in reached(values):
         if id(owner) in known:
             continue
-        if isinstance(owner, np.ndarray):
+        if issubclass(type(owner), np.ndarray):
             arrived = arrived or (
                 memory.is_written(owner)
                 and id(root_of(owner)) in memory.buffers
@@ -313,7 +313,7 @@ def poison(memory: Memory, value: Any, bar: Poison) -> None:
         if isinstance(owner, ActiveIterator):
             stack += owner.poison(bar)
             continue
-        if isinstance(owner, np.ndarray):
+        if issubclass(type(owner), np.ndarray):
             if memory.is_written(owner):
                 memory.add_array(owner, bar)
             continue
@@ -331,9 +331,9 @@ def poison(memory: Memory, value: Any, bar: Poison) -> None:
             if by_value(item):
                 if type(item) is bool or type(item) is int:
                     continue
-                if isinstance(item, np.ndarray) and memory.is_written(item):
+                if issubclass(type(item), np.ndarray) and memory.is_written(item):
                     memory.add_array(item, bar)
-                elif type(key) is int and isinstance(owner, list | tuple):
+                elif type(key) is int and issubclass(type(owner), list | tuple):
                     memory.add_item(owner, key, bar)
                 else:
                     memory.add_entry(shadow_owner, key, bar)
@@ -400,7 +400,7 @@ def _holds_nothing(value: Any) -> bool:
 
 def _keys(owner: Any) -> list[Any]:
     """The keys of a dict that may carry a derivative."""
-    if not isinstance(owner, dict):
+    if not issubclass(type(owner), dict):
         return []
     return [key for key in base_of(owner).__iter__(owner) if type(key) not in ATOMS]
 
@@ -415,13 +415,13 @@ def _parts(owner: Any) -> Iterator[tuple[Any, Any, Any]]:
         type(owner) is dict and "__builtins__" in owner
     ):
         return
-    if isinstance(owner, list | tuple | deque):
+    if issubclass(type(owner), list | tuple | deque):
         for i, item in enumerate(elements_of(owner)):
             yield i, item, owner
-    elif isinstance(owner, dict):
+    elif issubclass(type(owner), dict):
         for key, item in entries_of(owner):
             yield place_of_held(key), item, owner
-    elif isinstance(owner, set | frozenset):
+    elif issubclass(type(owner), set | frozenset):
         for item in owner:
             yield item, item, owner
     elif isinstance(owner, FunctionType):
@@ -434,7 +434,7 @@ def _parts(owner: Any) -> Iterator[tuple[Any, Any, Any]]:
             return
     elif isinstance(owner, MethodType | BuiltinMethodType | MethodWrapperType):
         yield "__self__", owner.__self__, owner
-    elif isinstance(owner, type):
+    elif issubclass(type(owner), type):
         for name, item in vars(owner).items() if owner.__flags__ & _HEAPTYPE else ():
             if not name.startswith("__"):
                 yield name, item, owner
@@ -447,7 +447,7 @@ def _parts(owner: Any) -> Iterator[tuple[Any, Any, Any]]:
         ):  # something of C: what the collector sees in it
             for item in held_by_c(owner):
                 if item is not fields and not isinstance(item, ModuleType | str):
-                    if not isinstance(item, type) or item is not type(owner):
+                    if not issubclass(type(item), type) or item is not type(owner):
                         yield "*", item, owner
         for name, descriptor in slots_of(type(owner)).items():
             try:

@@ -51,7 +51,7 @@ def run_checked(
     if region is not None:
         region.leave_apart(given)
         y = region.run(run, args, kwargs)
-    elif isinstance(f, type):
+    elif issubclass(type(f), type):
         y = run(*args, **kwargs)  # what it makes may keep a view, which has to stay writable
     else:
         y, writes = _run_locked(run, args, kwargs, given)
@@ -161,14 +161,15 @@ def _depth(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
 
 def snapshot(value: Any) -> Any:
     """What `changed` compares a mutable value with; ``None`` for others."""
-    if isinstance(value, np.ndarray):
+    kind = type(value)  # what a proxy says that it is is not asked
+    if issubclass(kind, np.ndarray):
         return np.array(value, subok=False)
-    if isinstance(value, array.array):
+    if issubclass(kind, array.array):
         return array.array(value.typecode, value)
-    if isinstance(value, list | dict | set):
-        base: Any = next(base for base in (list, dict, set) if isinstance(value, base))
+    if issubclass(kind, list | dict | set):
+        base: Any = next(base for base in (list, dict, set) if issubclass(kind, base))
         return base.copy(value)  # not what a subclass makes of it
-    fields = fields_of(value) if not isinstance(value, type | FunctionType) else None
+    fields = fields_of(value) if not issubclass(kind, type | FunctionType) else None
     return None if fields is None else dict(fields)
 
 
@@ -335,15 +336,16 @@ def _same_contents(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> bool:
 
 def changed(value: Any, saved: Any) -> bool:
     """Whether a value is no longer what its `snapshot` says."""
-    if isinstance(value, np.ndarray):
+    kind = type(value)
+    if issubclass(kind, np.ndarray):
         return value.shape != saved.shape or not _same_contents(np.asarray(value), saved)
-    if isinstance(value, list):
+    if issubclass(kind, list):
         return len(value) != len(saved) or any(
             a is not b for a, b in zip(value, saved, strict=True)
         )
-    if isinstance(value, set | array.array):
+    if issubclass(kind, set | array.array):
         return bool(value != saved)
-    if isinstance(value, dict):
+    if issubclass(kind, dict):
         return len(value) != len(saved) or any(
             value.get(key, saved) is not item for key, item in saved.items()
         )

@@ -90,7 +90,7 @@ def _hashed(values: tuple[Any, ...]) -> tuple[Any, ...]:
 def _kind_of(xs: Any) -> Any:
     """The type of C, whatever methods a subclass has."""
     for kind in (list, tuple, deque):
-        if isinstance(xs, kind):
+        if issubclass(type(xs), kind):
             return kind
     return type(xs)
 

@@ -39,7 +39,7 @@ FUNCTIONS = {
 METHODS = """
     all any argmax argmin argpartition argsort device dtype dump dumps flags
     itemsize nbytes ndim nonzero round searchsorted shape size strides tofile __len__
-    __bool__ __contains__ is_integer
+    __bool__ __contains__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ is_integer
 """
 DISTRIBUTIONS = """
     binomial bytes geometric hypergeometric integers logseries multinomial

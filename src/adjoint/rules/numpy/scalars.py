@@ -39,6 +39,9 @@ def _concrete(kind: Any) -> list[Any]:
 for _kind in _concrete(np.inexact):
     _conversion(_kind)
 non_differentiable(np.bool_, *_concrete(np.integer))
+for _kind in _concrete(np.number):
+    for _name in ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"):
+        non_differentiable((_kind, _name))
 
 
 _item: Any = operator.getitem
