@@ -14,7 +14,7 @@ from adjoint.run.accumulate import Poison, finish
 from adjoint.run.kinds import by_value, fields_of, is_record
 from adjoint.run.memory import Memory
 from adjoint.run.structure import Reader
-from adjoint.tangent import Tangent
+from adjoint.tangent import Tangent, tangent_of
 
 __all__ = ["checked_cotangent", "collect", "filled", "plain_cotangents", "zeros_like"]
 
@@ -67,6 +67,8 @@ def _check_parts(y: Any, y_bar: Any, within: tuple[int, ...]) -> None:
         pairs = [
             (dict.__getitem__(y, key), y_bar[key]) for key in y_bar if dict.__contains__(y, key)
         ]
+    elif isinstance(y, Tangent) and isinstance(y_bar, Mapping):
+        pairs = [(y[name], part) for name, part in y_bar.items() if name in y]
     elif isinstance(y_bar, Mapping) and (fields := fields_of(y)) is not None:
         pairs = [(fields[name], part) for name, part in y_bar.items() if name in fields]
     else:
@@ -231,11 +233,13 @@ def filled(value: Any, bar: Any, within: tuple[int, ...] = ()) -> Any:
             for key, item in value.items()
         }
     fields = fields_of(value) if is_record(value) else None
+    if isinstance(value, Tangent):
+        fields = dict(value)
     if fields is not None:
         named = {
             name: filled(item, None if bar is None else bar.get(name), within)
             for name, item in fields.items()
         }
         if any(part is not None for part in named.values()):
-            return Tangent(type(value), named)
+            return tangent_of(value, named)
     return bar

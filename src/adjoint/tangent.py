@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 
-__all__ = ["Tangent"]
+__all__ = ["Tangent", "tangent_of"]
 
 
 class Tangent(Mapping[str, Any]):
@@ -66,6 +67,14 @@ class Tangent(Mapping[str, Any]):
     def __repr__(self) -> str:
         name = self._primal if isinstance(self._primal, str) else self._primal.__name__
         return f"Tangent[{name}]({', '.join(f'{k}={v!r}' for k, v in self._fields.items())})"
+
+
+def tangent_of(value: Any, fields: Mapping[str, Any]) -> Tangent:
+    """A structural cotangent of an object or a function; that of a `Tangent` is of the same
+    primal."""
+    if isinstance(value, Tangent):
+        return Tangent(value._primal, fields)
+    return Tangent(value.__name__ if isinstance(value, FunctionType) else type(value), fields)
 
 
 def _equal(a: Any, b: Any) -> bool:

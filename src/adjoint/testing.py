@@ -101,8 +101,9 @@ def check_gradient(
     import adjoint
     from adjoint.derivatives.checks import MODES, Checked, check_modes
 
-    chosen = MODES if modes in (None, "all") else (modes,) if isinstance(modes, str) else modes
-    if not set(chosen or ()) <= set(MODES):
+    chosen: Any = MODES if modes in (None, "all") else modes
+    chosen = (chosen,) if isinstance(chosen, str) else chosen
+    if not isinstance(chosen, list | tuple | set) or not set(chosen) <= set(MODES):
         raise ArgumentError(
             f"modes is {modes!r}", hint='give "reverse", "forward", "second", several, or "all"'
         )

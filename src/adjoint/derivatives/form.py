@@ -12,7 +12,7 @@ import numpy as np
 from adjoint.errors import ArgumentError
 from adjoint.levels.leaves import record_fields
 from adjoint.run.kinds import by_value
-from adjoint.tangent import Tangent
+from adjoint.tangent import tangent_of
 
 __all__ = ["Form", "is_real_leaf"]
 
@@ -49,10 +49,8 @@ class Form:
         fields = record_fields(value)
         if not fields:
             return None
-        kind = getattr(value, "__name__", "function") if callable(value) else type(value)
-        kind = kind if isinstance(kind, str | type) else type(value)
         nodes = {name: self._planted(x, above) for name, x in fields.items()}
-        return _Parts(lambda named: Tangent(kind, named), nodes, True)
+        return _Parts(lambda named: tangent_of(value, named), nodes, True)
 
     @property
     def size(self) -> int:

@@ -12,7 +12,7 @@ from adjoint.errors import ArgumentError
 from adjoint.levels import bridge, rules  # noqa: F401  they register themselves
 from adjoint.levels.level import current, entered
 from adjoint.levels.recording import Recording, Replay
-from adjoint.levels.seeds import Seeds
+from adjoint.levels.seeds import Seeds, check_tangent
 from adjoint.public import public
 from adjoint.run.accumulate import Poison
 from adjoint.run.engine import basics
@@ -78,6 +78,7 @@ class Linear(Hidden):
                             "a tangent is given for an integer inside a container",
                             hint="give a float: 2.0 instead of 2, x.astype(float)",
                         )
+                    check_tangent(leaf, dot)
                     replay.deposit(leaf, dot if isinstance(leaf, np.ndarray) else _real(dot))
             replay.run_all()
             return [_read(replay, leaf) for leaf in self.y_form.leaves]

@@ -11,7 +11,7 @@ import numpy as np
 
 from adjoint.errors import CotangentError
 from adjoint.run.kinds import by_value, fields_of, is_record, slots_of
-from adjoint.tangent import Tangent
+from adjoint.tangent import Tangent, tangent_of
 
 __all__ = ["Leaves", "Places", "record_fields"]
 
@@ -55,8 +55,7 @@ class Leaves:
         if not fields:
             return None
         named = {key: self._planted(part, once, above) for key, part in fields.items()}
-        kind = value.__name__ if isinstance(value, FunctionType) else type(value)
-        return lambda read: _named(named, read, lambda found: Tangent(kind, found))
+        return lambda read: _named(named, read, lambda found: tangent_of(value, found))
 
     def read(self, of: Callable[[Any], Any]) -> Any:
         """What `of` gives for each number and array, in the structure of the value; ``None`` for
@@ -79,6 +78,8 @@ def _named(named: dict[Any, Any], of: Callable[[Any], Any], make: Callable[[Any]
 
 def record_fields(value: Any) -> dict[str, Any]:
     """The fields and slots of an object, or the captured variables of a function, by name."""
+    if isinstance(value, Tangent):
+        return dict(value)
     if isinstance(value, FunctionType):
         found = {}
         for name, cell in zip(value.__code__.co_freevars, value.__closure__ or (), strict=True):

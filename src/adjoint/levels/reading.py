@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.levels.leaves import record_fields
 from adjoint.levels.level import Level
 from adjoint.run.accumulate import Poison
-from adjoint.run.kinds import by_value, fields_of, is_record, slots_of
-from adjoint.tangent import Tangent
+from adjoint.run.kinds import by_value, is_record
+from adjoint.tangent import tangent_of
 
 __all__ = ["read_tangent"]
 
@@ -33,14 +34,8 @@ def read_tangent(level: Any, y: Any, within: tuple[int, ...] = ()) -> Any:
     if isinstance(y, dict):
         return {key: read_tangent(level, part, within) for key, part in y.items()}
     if is_record(y):
-        fields = dict(fields_of(y) or {})
-        for name, slot in slots_of(type(y)).items():
-            try:
-                fields[name] = slot.__get__(y)
-            except AttributeError:
-                continue
-        named = {name: read_tangent(level, part, within) for name, part in fields.items()}
-        return Tangent(type(y), named)
+        fields = record_fields(y)
+        return tangent_of(y, {k: read_tangent(level, part, within) for k, part in fields.items()})
     return None
 
 

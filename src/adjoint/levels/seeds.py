@@ -21,8 +21,9 @@ from adjoint.levels.level import Level, fresh
 from adjoint.run.hidden import Hidden
 from adjoint.run.kinds import fields_of, is_record, slots_of
 from adjoint.run.views import names_twice, part_of, root_of, twin_of
+from adjoint.tangent import Tangent
 
-__all__ = ["Seeds", "other_name", "slots_in"]
+__all__ = ["Seeds", "check_tangent", "other_name", "slots_in"]
 
 _lock = threading.RLock()
 """Held while numbers of the caller's containers are exchanged."""
@@ -94,7 +95,7 @@ class Seeds:
         return value
 
     def _number(self, value: Any, dot: Any) -> Any:
-        _check_shape(value, dot)
+        check_tangent(value, dot)
         if isinstance(value, np.integer):
             own: Any = np.float64(value)
         elif isinstance(value, int):
@@ -104,7 +105,7 @@ class Seeds:
         return self._bind(own, dot if dot is True else _as_number(dot, own))
 
     def _array(self, value: Any, dot: Any) -> Any:
-        _check_shape(value, dot)
+        check_tangent(value, dot)
         if value.dtype.kind in "iub":
             if dot is True:
                 return value
@@ -203,6 +204,8 @@ class Seeds:
                 )
         elif isinstance(value, MethodType):
             self.own(value.__self__, dot)
+        elif isinstance(value, Tangent):
+            self._inside(value._fields, dot)
         elif is_record(value):
             fields = fields_of(value) or {}
             for name, part_dot in _entries_of({**fields, **_slots(value)}, dot):
@@ -267,6 +270,8 @@ def slots_in(value: Any) -> Iterator[tuple[Callable[[], Any], Callable[[Any], No
                 yield partial(getattr, cell, "cell_contents"), partial(_fill, cell)
     elif isinstance(value, MethodType):
         yield from slots_in(value.__self__)
+    elif isinstance(value, Tangent):
+        yield from slots_in(value._fields)
     elif is_record(value):
         fields = fields_of(value) or {}
         for name in list(fields):
@@ -330,8 +335,24 @@ def _entries_of(value: Mapping[Any, Any], dot: Any) -> Any:
     return list(entries.items())
 
 
-def _check_shape(value: Any, dot: Any) -> None:
-    if dot is not True and np.shape(dot) != np.shape(value):
+def check_tangent(value: Any, dot: Any) -> None:
+    """Refuse what is no tangent of a number or an array.
+
+    Raises
+    ------
+    ArgumentError
+        The shapes differ, or `dot` is not made of numbers, or of complex ones where `value` is
+        real.
+    """
+    if dot is True:
+        return
+    kind = np.asarray(dot).dtype.kind
+    if kind not in "fciub" or (kind == "c" and not np.iscomplexobj(value)):
+        what = "complex, the argument is real" if kind == "c" else f"a {type(dot).__name__}"
+        raise ArgumentError(
+            f"the tangent is {what}", hint="give a number, or an array of them, None for zero"
+        )
+    if np.shape(dot) != np.shape(value):
         raise ArgumentError(
             f"the tangent has shape {np.shape(dot)}, the argument has shape {np.shape(value)}",
             hint="give a tangent of the shape of the argument, None for zero",

@@ -37,7 +37,7 @@ from adjoint.run.kinds import (
     slots_of,
 )
 from adjoint.run.memory import Memory
-from adjoint.tangent import Tangent
+from adjoint.tangent import Tangent, tangent_of
 
 __all__ = ["Reader", "deposit", "take"]
 
@@ -127,6 +127,8 @@ def _deposit_cells(memory: Memory, value: FunctionType, bar: Any) -> None:
 
 def _deposit_fields(memory: Memory, value: Any, bar: Mapping[str, Any]) -> None:
     fields, slots = fields_of(value), slots_of(type(value))
+    if isinstance(value, Tangent):
+        fields = value._fields
     for name, part in bar.items():
         if part is None:
             continue
@@ -348,6 +350,9 @@ class Reader:
             return None
 
     def _fields(self, value: Any) -> Tangent | Any:
+        if isinstance(value, Tangent):
+            inside = self._structure(value._fields)
+            return tangent_of(value, inside) if type(inside) is dict else inside
         fields = fields_of(value)
         shadow = (self._shadow(fields) or {}) if fields is not None else {}
         own = self._shadow(value) or {}
