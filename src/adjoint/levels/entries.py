@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from adjoint.rules.registry import entry, leveled, table
+from adjoint.run.binary import binary, unary
 from adjoint.run.dispatch import DECLINED
 from adjoint.run.dispatch import call as call_any
 from adjoint.run.engine import ENTRIES as REVERSE_ENTRIES
 from adjoint.run.engine import RUNTIME as REVERSE_RUNTIME
 from adjoint.run.iteration import iterator_of
 from adjoint.run.operators import BINARY
-from adjoint.run.protocol import binary, unary
 from adjoint.run.seal import PLAIN
 
 __all__ = ["ENTRIES", "RUNTIME"]

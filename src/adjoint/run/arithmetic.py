@@ -13,11 +13,9 @@ from numpy import array, float64, ndarray, negative, where
 
 from adjoint.rules.elementwise import dot
 from adjoint.rules.projection import FLOAT64, finite, unbroadcast
-from adjoint.run.memory import Memory
-from adjoint.run.protocol import (
+from adjoint.run.binary import (
     DOUBLES,
     HUGE,
-    NONE2,
     POLES,
     REALS,
     binary,
@@ -25,6 +23,8 @@ from adjoint.run.protocol import (
     both_sides_negated,
     unary,
 )
+from adjoint.run.memory import Memory
+from adjoint.run.protocol import NONE2
 from adjoint.run.seal import arrived
 
 __all__ = [

@@ -30,6 +30,7 @@ from adjoint.run.arrays import read_array, write_array
 from adjoint.run.asked import refuse_kept
 from adjoint.run.attribute_writes import delete_plain, write_attribute, write_class
 from adjoint.run.attributes import ATTRIBUTES, plain_attribute
+from adjoint.run.binary import base_operator, base_unary
 from adjoint.run.callables import call_object
 from adjoint.run.cells import CELLS
 from adjoint.run.classes import CLASSES
@@ -50,7 +51,7 @@ from adjoint.run.memory import Memory
 from adjoint.run.methods import method, method_keywords
 from adjoint.run.operators import BINARY, ONE_SIDED, UNARY, run_divmod
 from adjoint.run.place import as_user_error
-from adjoint.run.protocol import REFLECTED, base_operator, base_unary
+from adjoint.run.protocol import REFLECTED
 from adjoint.run.raising import RAISING
 from adjoint.run.slices import build_slice
 from adjoint.run.specials import special_of

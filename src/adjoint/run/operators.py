@@ -25,6 +25,7 @@ from adjoint.run.arithmetic import (
     truediv_left,
 )
 from adjoint.run.asked import refuse_kept
+from adjoint.run.binary import REALS, binary, has_ufuncs, unary
 from adjoint.run.comparison import compare, contains
 from adjoint.run.conversion import as_c_takes
 from adjoint.run.dispatch import call_keywords
@@ -33,16 +34,12 @@ from adjoint.run.kinds import NUMBERS
 from adjoint.run.memory import Memory
 from adjoint.run.products import matmul_left, matmul_right
 from adjoint.run.protocol import (
-    REALS,
     Candidate,
     attempt,
-    binary,
-    has_ufuncs,
     is_number,
     overrides,
     protocol,
     right_first,
-    unary,
 )
 from adjoint.run.seal import arrived
 from adjoint.run.specials import special_of

@@ -13,8 +13,8 @@ from numpy import ndarray
 from adjoint.rules.matmul import left_bar, left_bars, right_bar, right_bars
 from adjoint.rules.projection import finite
 from adjoint.run.arithmetic import is_plain
+from adjoint.run.binary import binary
 from adjoint.run.memory import Memory
-from adjoint.run.protocol import binary
 from adjoint.run.seal import arrived
 from adjoint.run.zeros import pulled
 
