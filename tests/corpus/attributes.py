@@ -1,5 +1,6 @@
 """Attributes as memory: slots, descriptors, dictionaries that are replaced, cells, modules."""
 
+import math
 import types
 
 import numpy as np
@@ -311,3 +312,19 @@ def instance_dict_iter(x):
     for k, v in a.__dict__.items():
         a.__dict__[k] = v * x
     return sum(a.__dict__.values()) + len(a.__dict__)
+
+
+@case(0.7)
+def slots_and_getattr_of_anything(x):
+    class V:
+        __slots__ = ("v",)
+
+        def __init__(self, v):
+            self.v = v
+
+        def __getattr__(self, name):
+            return getattr(math, name)(self.v)
+
+    u = V(x * x)
+    w = V(u.sin * u.v)
+    return [w, w.cos][1] * u.exp

@@ -71,6 +71,11 @@ def test_functions_of_a_gradient(point):
     )
 
 
+def test_iterators_have_no_tangent():
+    y, y_dot = ad.pushforward(lambda x: [x, iter([x]), (v * x for v in [3.0])], (2.0,), (1.0,))
+    assert [y[0], *y[1], *y[2]] == [2.0, 2.0, 6.0] and y_dot == [1.0, None, None]
+
+
 def test_tangents_that_are_none():
     x = np.ones(2)
     for message, wrong in {

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.errors import CotangentError
+from adjoint.run.iterator import Iterator as ActiveIterator
 from adjoint.run.kinds import by_value, fields_of, is_record, slots_of
 from adjoint.tangent import Tangent, tangent_of
 
@@ -80,6 +81,8 @@ def record_fields(value: Any) -> dict[str, Any]:
     """The fields and slots of an object, or the captured variables of a function, by name."""
     if isinstance(value, Tangent):
         return dict(value)
+    if issubclass(type(value), ActiveIterator):
+        return {}  # what it has yet to give is not known
     if isinstance(value, FunctionType):
         found = {}
         for name, cell in zip(value.__code__.co_freevars, value.__closure__ or (), strict=True):

@@ -35,6 +35,8 @@ def read_tangent(level: Any, y: Any, within: tuple[int, ...] = ()) -> Any:
         return {key: read_tangent(level, part, within) for key, part in y.items()}
     if is_record(y):
         fields = record_fields(y)
+        if not fields:
+            return None
         return tangent_of(y, {k: read_tangent(level, part, within) for k, part in fields.items()})
     return None
 

@@ -98,7 +98,13 @@ def fields_of(obj: Any) -> dict[str, Any] | None:
     It may be any kind of dict, the object itself included: ``self.__dict__ = self``.
     """
     try:
-        if type(type(obj).__getattribute__) is FunctionType:
+        kind = type(obj)
+        if (
+            # by no method of the user's: neither `__getattribute__` nor, where there is none,
+            # `__getattr__`
+            type(kind.__getattribute__) is FunctionType
+            or (not kind.__dictoffset__ and kind.__flags__ & (1 << 9))  # Py_TPFLAGS_HEAPTYPE
+        ):
             fields = object.__getattribute__(obj, "__dict__")
         else:
             fields = obj.__dict__
