@@ -97,6 +97,39 @@ def test_generators_within_generators():
     assert ad.gradient(lambda x: sum(walk(x, 200)), 2.0) == (200.0,)
 
 
+def dig(x, n):
+    if n > 0:
+        yield from dig(x, n - 1)
+    yield x
+
+
+def first_of(x, n):
+    return next(dig(x, n)) * x
+
+
+def climb(x, n):
+    for value in climb(x, n - 1) if n > 0 else [x]:
+        yield value * 1.0
+
+
+def dig_for_a_result(x, n):
+    result = x
+    if n > 0:
+        result = yield from dig_for_a_result(x * 1.0, n - 1)
+    else:
+        yield x
+    return result
+
+
+@pytest.mark.parametrize("f", [first_of, lambda x, n: sum(climb(x, n)) * x])
+def test_generators_as_deep_as_functions(f):
+    assert in_fresh_stack(ad.gradient, f, 3.0, 900)[0] == 6.0
+
+
+def test_results_of_deep_generators():
+    assert in_fresh_stack(ad.gradient, lambda x: sum(dig_for_a_result(x, 600)), 3.0) == (1.0,)
+
+
 def test_deep_structures():
     xs = [1.0]
     for _ in range(300):

@@ -100,7 +100,7 @@ def emit(
     backward = Writer(function.filename, indent=1)
     tail = names.fresh("reverse")
     emitter = ReverseEmitter(backward, names, runtime)
-    emitter.function(tail, sweeps.reverse, parameters, never_yields)
+    emitter.function(tail, sweeps.reverse, parameters, function.is_generator, never_yields)
     backward.line("")
     backward.line(f"return {head}, {tail}")
     build = f"def build({', '.join(names.bound)}):"

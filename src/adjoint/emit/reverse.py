@@ -37,10 +37,15 @@ class ReverseEmitter:
         self._sticky: set[str] = set()
 
     def function(
-        self, head: str, region: BackRegion, parameters: Iterable[str], never_yields: bool = False
+        self,
+        head: str,
+        region: BackRegion,
+        parameters: Iterable[str],
+        is_generator: bool = False,
+        never_yields: bool = False,
     ) -> None:
         """The whole function `head`; the result is the cotangent of the function itself, then those
-        of the parameters.
+        of the parameters. What a generator is sent, and its result, go by the memory.
 
         `never_yields`: it has to be a generator, although nothing in it says so.
         """
@@ -57,7 +62,8 @@ class ReverseEmitter:
             self._live = live
             self.region(region)
             results = ["None", *map(self._take, parameters)]
-            self._writer.line(f"return {', '.join(results)}{',' if len(results) == 1 else ''}")
+            end = "rec[0].passed =" if is_generator else "return"
+            self._writer.line(f"{end} {', '.join(results)}{',' if len(results) == 1 else ''}")
 
     def region(self, region: BackRegion) -> None:
         for op in region:
@@ -90,7 +96,9 @@ class ReverseEmitter:
                 with self._writer.block(f"if {self._slot(slot)}:", span):
                     sent = "None" if target is None else self._take(target.name)
                     received = "received"
-                    self._writer.line(f"{received} = yield {sent}", span)
+                    self._writer.line(f"yield {sent}", span)
+                    if value is not None:
+                        self._writer.line(f"{received} = rec[0].passed", span)
                     if target is not None:
                         self._clear(target.name)
                     if value is not None:

@@ -7,8 +7,9 @@ backwards: it is sent the cotangent of what was yielded and gives that of what w
 
 from __future__ import annotations
 
+import dis
 from collections.abc import Callable
-from types import FrameType, GeneratorType
+from types import CodeType, FrameType, GeneratorType
 from typing import Any
 
 from adjoint.rules.registry import primitive
@@ -36,6 +37,7 @@ class Generator(Iterator):
         super().__init__(memory)
         self.__name__ = self.__qualname__ = name
         self._forward, self._record, self._reverse = forward, record, reverse
+        self._advance = _advance if _returns_nothing(forward.gi_code) else _advance_to_value
 
     def __repr__(self) -> str:
         return f"<generator {self.__name__}>"
@@ -68,7 +70,7 @@ class Generator(Iterator):
         self._forward.close()
 
     def step(self, record: list[Any], slot: int) -> Any:
-        return self.resume(record, slot, self._forward.send, None)
+        return self.resume(record, slot, self._advance, self._forward)
 
     def finish(self, record: list[Any], slot: int) -> None:
         """Close it, as one more segment."""
@@ -98,20 +100,28 @@ class Generator(Iterator):
         return value
 
     def _segment_back(self, bar: Any, finished: bool) -> Any:
-        shadows, key = self.memory.shadows, ("reverse", id(self))
+        memory = self.memory
+        shadows, key = memory.shadows, ("reverse", id(self))
         backward = shadows.get(key)
-        try:
-            if backward is None:
-                # What was returned, if this segment came to an end, else nothing happened after the
-                # last yield.
-                backward = shadows[key] = self._reverse(self._record, bar if finished else None)
-                sent_bar = next(backward)
+        if backward is None:
+            # What was returned, if this segment came to an end, else nothing happened after the
+            # last yield.
+            backward = shadows[key] = self._reverse(self._record, bar if finished else None)
+            for sent_bar in backward:
                 if finished:
                     return sent_bar
-            return backward.send(bar)
-        except StopIteration as stop:
-            shadows["parameters", id(self)] = stop.value
-            return None
+                break
+            else:
+                return self._ended()
+        memory.passed = bar
+        for sent_bar in backward:
+            return sent_bar
+        return self._ended()
+
+    def _ended(self) -> None:
+        """Take what the reverse generator has left: the cotangents of the parameters."""
+        self.memory.shadows["parameters", id(self)] = self.memory.passed
+        self.memory.passed = None
 
     def poison(self, bar: Any) -> list[Any]:
         self.memory.shadows["poison", id(self)] = bar
@@ -130,6 +140,36 @@ class Generator(Iterator):
             bars = (None, *(bad,) * (len(bars) - 1))
         shadows.pop(("reverse", id(self)), None)
         return bars  # type: ignore[no-any-return]
+
+
+# ---- steps ---------------------------------------------------------------------------------------
+#
+# CPython 3.12 limits how deep calls of C may be nested, and counts `send` thrice and `next` twice;
+# a loop is not one. So what a reverse generator is sent, and what it returns, go by the memory.
+
+
+def _advance(forward: Any) -> Any:
+    for value in forward:
+        return value
+    raise StopIteration
+
+
+def _advance_to_value(forward: Any) -> Any:
+    """Of a loop one does not learn what the generator returns."""
+    return next(forward)
+
+
+_silent: dict[int, tuple[CodeType, bool]] = {}
+_RETURN = dis.opmap["RETURN_VALUE"]
+
+
+def _returns_nothing(code: CodeType) -> bool:
+    """Whether a generator returns ``None`` only, which is said by another instruction since
+    3.12."""
+    known = _silent.get(id(code))
+    if known is None:
+        known = _silent[id(code)] = code, _RETURN not in code.co_code[::2]
+    return known[1]
 
 
 @primitive(Generator.send)

@@ -78,6 +78,8 @@ class Memory(Hidden):
         it, by identity.
     files
         Open files with buffers that were made on the way (`adjoint.run.files`).
+    passed
+        What a reverse generator is sent, and what it returns.
     alive
         During a sweep: what has to be there until its end, for shadows are kept by identity.
     """
@@ -97,6 +99,7 @@ class Memory(Hidden):
         "longer",
         "odd",
         "owners",
+        "passed",
         "position",
         "region",
         "shadows",
@@ -125,6 +128,7 @@ class Memory(Hidden):
         self.careful = True
         self.shown = False
         self.owners: dict[int, Any] | None = None
+        self.passed: Any = None
         self.alive: list[Any] = []
         self.lock = threading.RLock()
         self._log: list[list[Any]] = []
