@@ -42,20 +42,21 @@ def doubt(bar: Any) -> None:
 
 def all_finite(bar: Any) -> bool:
     """Whether all numbers in a cotangent are finite; not if it holds what is no number."""
-    if bar is None:
-        return True
-    if type(bar) is tuple:
-        for part in bar:
-            if not all_finite(part):
+    stack = [bar]  # structures may be nested deeper than calls
+    while stack:
+        bar = stack.pop()
+        if bar is None or (type(bar) is np.ndarray and bar.dtype.kind in "fc" and finite(bar)):
+            continue
+        if isinstance(bar, np.ndarray | np.generic | int | float | complex):
+            if np.asarray(bar).dtype.kind not in "fciub" or not np.all(np.isfinite(bar)):
                 return False
-        return True
-    if type(bar) is np.ndarray and bar.dtype.kind in "fc" and finite(bar):
-        return True
-    if isinstance(bar, np.ndarray | np.generic | int | float | complex):
-        return np.asarray(bar).dtype.kind in "fciub" and bool(np.all(np.isfinite(bar)))
-    if isinstance(bar, Mapping):
-        return all(map(all_finite, bar.values()))
-    return isinstance(bar, list | tuple | deque) and all(map(all_finite, bar))
+        elif isinstance(bar, Mapping):
+            stack += bar.values()
+        elif isinstance(bar, list | tuple | deque):
+            stack += bar
+        else:
+            return False
+    return True
 
 
 _delicate: WeakSet[CodeType] = WeakSet()
