@@ -19,4 +19,4 @@ wrong = [
     for entry in entries
     if entry.kind in (FAILING, UNCLASSIFIED)
 ]
-sys.exit("\n".join(wrong))
+sys.exit("\n".join(wrong) or 0)

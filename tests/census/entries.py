@@ -119,7 +119,7 @@ def _kind_of(rules: registry.Rules | None) -> str:
         return SOURCE
     if not rules.rrules and rules.primitive is not None and rules.structural is None:
         return SOURCE  # a primitive for ``out=`` only
-    return BOTH if rules.frules else REVERSE
+    return BOTH if rules.frules or rules.leveled is not None else REVERSE
 
 
 # ---- trying --------------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ import adjoint.rules
 from adjoint.differences import leaves, perturbed, random_like
 from adjoint.rules import registry
 from adjoint.rules.registry import rrule
+from adjoint.run.accumulate import Poison
 from adjoint.run.caution import UNFIT
 from adjoint.testing import check_rule
 
@@ -32,7 +33,9 @@ class Case(NamedTuple):
 
 
 def case(*args, tolerances=None, **kwargs):
-    """One call of the function; `tolerances` are ``rtol`` and ``atol`` of `check_rule`."""
+    """One call of the function; `tolerances` are ``rtol`` and ``atol`` of `check_rule`, and a false
+    ``step`` where the function itself is known to few digits of complex numbers.
+    """
     return Case(args, kwargs, tolerances or {})
 
 
@@ -46,10 +49,63 @@ def table(cases):
 
     @pytest.mark.parametrize("key, call", params)
     def test_rule(key, call):
-        check_rule(key, *call.args, **call.tolerances, **call.kwargs)
+        tolerances = {"rtol": 1e-7, **call.tolerances}
+        if tolerances.pop("step", True):
+            check_complex_step(key, *call.args, **call.kwargs)
+        check_rule(key, *call.args, **tolerances, **call.kwargs)
         check_nothing_hides(key, *call.args, **call.kwargs)
 
     return test_rule
+
+
+# ---- complex steps -------------------------------------------------------------------------------
+
+STEP = 1e-30
+
+
+def check_complex_step(f, *args, **kwargs):
+    """Im f(x + ih)/h, which has no rounding, for one entry of each real argument.
+
+    It is the derivative where NumPy computes the analytic function; where it does not (moduli,
+    comparisons, real parts), this is far off, and says nothing.
+    """
+    call = getattr(*f) if isinstance(f, tuple) else f
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        y, back = rrule(f, *copy.deepcopy(args), **kwargs)
+        if not _is_double(y) or any(_is_single(leaf.value) for leaf in leaves(args)):
+            return
+        y_bar, rng = random_like(y, np.random.default_rng(0)), np.random.default_rng(3)
+        bars = back(y_bar)[1:]
+        for position, (x, bar) in enumerate(zip(args, bars, strict=False)):
+            if not _is_double(x) or not np.size(x) or type(bar) is Poison or bar is None:
+                continue
+            index = tuple(int(rng.integers(n)) for n in np.shape(x))
+            z, given = np.array(x, complex), list(copy.deepcopy(args))
+            z[index] += STEP * 1j
+            given[position] = z if isinstance(x, np.ndarray) else complex(z)
+            try:
+                moved = call(*given, **copy.deepcopy(kwargs))
+            except (*UNFIT, TypeError, NotImplementedError):
+                continue  # not of complex numbers
+            if np.shape(moved) == np.shape(y) and np.iscomplexobj(moved):
+                _compare_step(f, y_bar * np.imag(moved) / STEP, np.asarray(bar)[index])
+
+
+def _is_double(x):
+    return isinstance(x, float | np.ndarray) and np.asarray(x).dtype == float
+
+
+def _is_single(x):
+    return getattr(x, "dtype", None) in (np.float32, np.complex64)
+
+
+def _compare_step(f, terms, found):
+    expected, size = np.sum(terms), np.sum(np.abs(terms))
+    if abs(expected - found) <= 1e-3 * abs(found):
+        assert abs(expected - found) <= 1e-9 * (size + 1e-3), (
+            f"a complex step in {name_of(f)} gives {expected:.15g}, the rule {found:.15g}"
+        )
 
 
 # ---- what is not finite ------------------------------------------------------------------------

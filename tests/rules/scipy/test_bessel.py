@@ -55,7 +55,7 @@ CASES = {
     sp.j1: real(-3, 3, 0.0, 40.0),
     sp.y0: real(0.2, 3, 40.0),
     sp.y1: real(0.2, 3, 40.0),
-    sp.iv: orders(more=(0.0, -1.5, 40.0)),
+    sp.iv: [*orders(more=(0.0, -1.5)), case(2, 40.0, tolerances={**EXACT, "step": False})],
     sp.kv: orders(more=(40.0,)),
     sp.kn: [c for n in (0, 1, 3) for c in ranges(n, (0.2, 3))],
     sp.i0: real(-3, 3, 0.0, 40.0),

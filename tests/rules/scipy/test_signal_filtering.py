@@ -73,7 +73,7 @@ CASES = {
     medians.medians: [(reals(5, 6), np.array(sizes)) for sizes in ((3, 3), (5, 1), (3, 7))],
     peaks.prominences: [(HILLS, TOPS, w) for w in (-1, 7)],
     peaks.widths: [
-        (HILLS, TOPS, part, *peaks.prominences(HILLS, TOPS, w))
+        case(HILLS, TOPS, part, *peaks.prominences(HILLS, TOPS, w), tolerances={"rtol": 1e-6})
         for w in (-1, 7) for part in (0.2, 0.5, 0.9)
     ],
 }  # fmt: skip
