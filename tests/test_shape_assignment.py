@@ -5,6 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import adjoint as ad
+from adjoint.errors import MutationError
+from tests.levels import check_forward
 from tests.support import Sample, check_sample
 
 X = np.array([0.3, 0.8, 1.4, -0.6])
@@ -44,3 +47,11 @@ def of_a_view(x):
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_assigned(f):
     check_sample(Sample(f, (X,)))
+    check_forward(Sample(f, (X,)))
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_refused_where_operations_are_kept():
+    for operator in (lambda: ad.linearize(of_a_result, X), lambda: ad.hessian(of_a_result, X)):
+        with pytest.raises(MutationError, match="the shape of an array is assigned"):
+            operator()

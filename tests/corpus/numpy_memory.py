@@ -386,3 +386,37 @@ def made_read_only_after_it_was_written(x):
     part *= x[1:]
     weights.setflags(write=False)
     return (weights * x).sum()
+
+
+@case(X)
+def writes_that_fail(x):
+    """Nothing is written then."""
+    y = np.outer(x, x)
+    for index, value in (
+        (0, [1.0, 2.0]),
+        (slice(None), "abc"),
+        (slice(1), 1j),
+        (([0, 1], [2, 0, 1]), 2.0),
+        (9, 1.0),
+    ):
+        try:
+            y[index] = value
+        except (ValueError, TypeError, IndexError):
+            y = y * x[0]
+    try:
+        np.copyto(y, np.ones(7))
+    except ValueError:
+        y[0] = x * 2
+    try:
+        y.fill(np.ones(3))
+    except ValueError:
+        y[1] *= 3
+    return (y * y).sum()
+
+
+@case(X)
+def reductions_that_begin_elsewhere(x):
+    y = np.sum(x, initial=x[0] ** 3) + x.prod(initial=x[1]) * np.max(x, initial=2 * x[1])
+    m = np.outer(x, x)
+    rows = np.add.reduce(m, axis=0, initial=x[0]) * np.min(m, axis=(1,), initial=x[1] * x[0])
+    return y + rows.sum() + np.hypot.reduce(x, initial=x[0]) + m.sum(axis=None, initial=x[1] ** 2)

@@ -100,3 +100,12 @@ def declines(x):
     ys *= b
     zs = [x] * a
     return sum(xs) * sum(ys) + sum(a.asked) * sum(b.asked) + sum(zs)
+
+
+@case(X)
+def repeated_by_numpy_numbers(x):
+    y = sum(np.int64(2) * [1.0, x]) + sum([1.0, x] * np.int64(3)) + sum((x, 2.0) * np.int8(2))
+    try:
+        return y * (np.float64(x) * [1.0, x]).sum()
+    except TypeError:
+        return y * x

@@ -188,7 +188,7 @@ class Forward(Level):
                     if dot is not None:
                         self.demand_numbers(f, y)
                     return self._bind_all(y, dot, args, dots, users=not is_own(rule))
-        return self._by_reverse_rule(f, rules, args, kwargs, dots, named)
+        return self._by_reverse_rule(f, rules, args, kwargs)
 
     def _pointwise(
         self, f: Any, rules: Rules, slopes: Slopes, args: tuple[Any, ...], dots: tuple[Any, ...]
@@ -236,32 +236,30 @@ class Forward(Level):
         return y if dot is None else self.bind(y, dot)
 
     def _by_reverse_rule(
-        self,
-        f: Any,
-        rules: Rules,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        dots: tuple[Any, ...],
-        named: dict[str, Any],
+        self, f: Any, rules: Rules, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
         """The tangent from the pullback, for a function that has no forward rule: one sweep for
         each number of the result."""
-        if named:
-            return DECLINED
         for rule in rules.rrules:
             if rule.accepts(args, kwargs):
-                arranged, rest = rule.arrange(args, kwargs)
-                result = self.below(rule.function, *arranged, **rest)
+                operands, rest = rule.arrange(args, kwargs)
+                by_name = tuple(rest) if rule.keyword_bars else ()
+                if not by_name and any(self.tangent(x) is not None for x in rest.values()):
+                    continue
+                result = self.below(rule.function, *operands, **rest)
                 if result is not NotImplemented:
                     y, back = result
                     self.demand_numbers(f, y)
                     y = self.value_below(f, y, args, kwargs)
-                    return self._bind_all(y, self._pulled(y, back, dots), args)
+                    if rule.keyword_bars:
+                        back = partial(_in_places, back, len(operands) + 1, by_name)
+                    operands = (*operands, *map(rest.get, by_name))
+                    return self._bind_all(y, self._pulled(y, back, operands), args)
         return DECLINED
 
-    def _pulled(self, y: Any, back: Callable[[Any], Any], dots: tuple[Any, ...]) -> Any:
-        """The tangent of a result from its pullback."""
-        return self.below(swept, y, back, dots)
+    def _pulled(self, y: Any, back: Callable[[Any], Any], operands: tuple[Any, ...]) -> Any:
+        """The tangent of a result from its pullback to `operands`."""
+        return self.below(swept, y, back, tuple(map(self.tangent, operands)))
 
     # ---- arrays ----------------------------------------------------------------------------------
 
@@ -289,10 +287,12 @@ class Forward(Level):
         if mirrored is None:
             mirrored = self._mirrors.made(x)
         if type(dot) is Poison:
+            self.below_write(x, index, value)
             self._bind_array(x, dot)
-        elif type(mirrored) is not Poison:
-            self.below_write(mirrored, index, self.below(_written, mirrored, dot, value))
-        self.below_write(x, index, value)
+            return
+        moved = self.below(_written, mirrored, dot, value)
+        self.below_write(x, index, value)  # which may fail, and changes nothing then
+        self.below_write(mirrored, index, moved)
 
     def _is_whole(self, x: Any, index: Any) -> bool:
         """Whether a write leaves nothing of what was not known of the memory before."""
@@ -354,6 +354,14 @@ def swept(y: Any, back: Callable[[Any], Any], dots: tuple[Any, ...]) -> Any:
     if not isinstance(y, ndarray):
         return parts[0]
     return np.reshape(np.array(parts, y.dtype), np.shape(y))
+
+
+def _in_places(back: Callable[[Any], Any], n: int, names: tuple[str, ...], bar: Any) -> Any:
+    """The pullback of a rule that returns the cotangents of arguments by name in a dict: those of
+    `names` after the first `n`."""
+    *bars, by_name = back(bar)
+    bars = [*bars[:n], *[None] * (n - len(bars))]
+    return (*bars, *map(by_name.get, names))
 
 
 def _part_back(back: Callable[[Any], Any], i: int, n: int, bar: Any) -> Any:

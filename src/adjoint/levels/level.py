@@ -29,12 +29,21 @@ from adjoint.run.dispatch import DECLINED, call_keywords
 from adjoint.run.hidden import Hidden
 from adjoint.run.iterator import Iterator as ActiveIterator
 from adjoint.run.kinds import by_value
-from adjoint.run.memory import missing, refuse_names_twice
+from adjoint.run.memory import missing, refuse_names_twice, refused
 from adjoint.run.seal import PLAIN
 from adjoint.run.unknown import name_of, reached
 from adjoint.run.views import names_of, root_of
 
-__all__ = ["INACTIVE", "Level", "current", "entered", "fresh", "operate_on", "write_on"]
+__all__ = [
+    "INACTIVE",
+    "Level",
+    "current",
+    "entered",
+    "fresh",
+    "operate_on",
+    "recorded_shape",
+    "write_on",
+]
 
 
 class _Current(threading.local):
@@ -236,6 +245,11 @@ class Level(Hidden):
             for level in self.outer.down():
                 level.same.join(made, root)
 
+    def reshape(self, x: Any) -> None:
+        """The shape of an array is about to be assigned."""
+        if self.outer is not None:
+            self.outer.reshape(x)
+
     def touch(self, x: np.ndarray[Any, Any]) -> None:
         """Note that the memory of `x` is written: what it holds from now on is the same under any
         name."""
@@ -344,6 +358,15 @@ def write_on(level: Level | None, x: Any, index: Any, value: Any) -> None:
         x[index] = value
     else:
         level.write(x, index, value)
+
+
+def recorded_shape() -> Exception:
+    """The error of a shape that is assigned where operations on the array are kept, to be repeated
+    or reversed."""
+    return refused(
+        "the shape of an array is assigned inside nested derivatives",
+        hint="make a new array: x.reshape(...)",
+    )
 
 
 def fresh(y: Any) -> Any:

@@ -32,15 +32,19 @@ class Mirror:
         low, high = bounds_of(root)
         self._low = low
         self._flat = np.zeros(-(-(high - low) // root.itemsize), root.dtype)
-        self._whole = np.ndarray(
-            root.shape, root.dtype, self._flat, address_of(root) - low, root.strides
-        )
+        self._whole = np.ndarray(root.shape, root.dtype, self._flat, *self._place(root))
+
+    def _place(self, x: Any) -> tuple[int, Any]:
+        """The offset and the strides of a view."""
+        return address_of(x) - self._low, x.strides
 
     def of(self, x: Any, root: Any) -> Any:
         """The part that belongs to a view; ``None`` for one of integers."""
         if self.poison is not None:
             return self.poison
         if x is root:
+            if x.shape != self._whole.shape:  # it was assigned
+                self._whole = np.ndarray(x.shape, x.dtype, self._flat, *self._place(x))
             return self._whole
         if x.dtype.kind not in "fc":
             return None
@@ -52,7 +56,7 @@ class Mirror:
                     hint="convert the numbers: x.astype(...)",
                 )
             )
-        return np.ndarray(x.shape, x.dtype, self._flat, address_of(x) - self._low, x.strides)
+        return np.ndarray(x.shape, x.dtype, self._flat, *self._place(x))
 
 
 def flat_of(part: Any) -> Any:

@@ -17,7 +17,7 @@ import numpy as np
 from adjoint.errors import ArgumentError
 from adjoint.levels.forward import Forward, swept
 from adjoint.levels.held import held, held_index
-from adjoint.levels.level import Level, write_on
+from adjoint.levels.level import Level, recorded_shape, write_on
 from adjoint.levels.mirror import Mirrors, Same
 from adjoint.rules.registry import Rules
 from adjoint.run.accumulate import Poison
@@ -43,7 +43,8 @@ class Recording(Forward):
         self.writes: list[tuple[Any, Any, Any, Any]] = []
         """What was written: the array, the index, what was there, and the value."""
         self._made = False
-        self._back: Callable[[Any], Any] | None = None
+        self._back: tuple[Callable[[Any], Any], tuple[Any, ...]] | None = None
+        """The pullback that gave the tangent, and what it pulls back to."""
 
     def apply(
         self,
@@ -71,7 +72,7 @@ class Recording(Forward):
             if back is None:
                 replay.put(y, replay.found(f, rules, args, kwargs))
             else:
-                replay.put(y, replay.pulled(y, back, args))
+                replay.put(y, replay.pulled(y, *back))
 
         self.nodes.append(node)
 
@@ -82,9 +83,9 @@ class Recording(Forward):
         self._made = dot is not None and not looks
         return super()._bind_all(y, dot, args, dots, users=users)
 
-    def _pulled(self, y: Any, back: Callable[[Any], Any], dots: tuple[Any, ...]) -> Any:
-        self._back = back
-        return super()._pulled(y, back, dots)
+    def _pulled(self, y: Any, back: Callable[[Any], Any], operands: tuple[Any, ...]) -> Any:
+        self._back = back, tuple(map(held, operands))
+        return super()._pulled(y, back, operands)
 
     def take_over(self, new: Any, old: Any) -> None:
         super().take_over(new, old)
@@ -109,6 +110,9 @@ class Recording(Forward):
 
         self.nodes.append(node)
         return y
+
+    def reshape(self, x: Any) -> None:
+        raise recorded_shape()
 
     def write(self, x: Any, index: Any, value: Any) -> None:
         index, value = held_index(index), held(value)

@@ -20,7 +20,7 @@ from adjoint.errors import ArgumentError
 from adjoint.levels.level import Level, fresh
 from adjoint.run.hidden import Hidden
 from adjoint.run.kinds import fields_of, is_record, slots_of
-from adjoint.run.views import names_twice, part_of, root_of, twin_of
+from adjoint.run.views import assign_shape, names_twice, part_of, root_of, twin_of
 from adjoint.tangent import Tangent
 
 __all__ = ["Seeds", "check_tangent", "other_name", "slots_in"]
@@ -56,6 +56,9 @@ class Seeds:
         return self
 
     def __exit__(self, *_: Any) -> None:
+        for value, part in self._twins.values():
+            if part.shape != value.shape:
+                assign_shape(value, part.shape)
         for read, write, old, new in reversed(self._exchanged):
             try:
                 stands = read()

@@ -18,7 +18,7 @@ import numpy as np
 from adjoint.levels.forward import is_own
 from adjoint.levels.held import held, held_index
 from adjoint.levels.hooked import Hooked
-from adjoint.levels.level import INACTIVE, Level
+from adjoint.levels.level import INACTIVE, Level, recorded_shape
 from adjoint.levels.pointwise import is_simple, slopes_of, weighted
 from adjoint.levels.sweep import Sweep, poison_in, to_value
 from adjoint.rules.projection import SEQUENCES
@@ -231,6 +231,9 @@ class Tape(Level):
 
         self.nodes.append(node)
         return y
+
+    def reshape(self, x: Any) -> None:
+        raise recorded_shape()
 
     def write(self, x: Any, index: Any, value: Any) -> None:
         self.touch(x)

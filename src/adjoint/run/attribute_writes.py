@@ -18,6 +18,7 @@ from adjoint.run.memory import Memory, refused
 from adjoint.run.specials import C_METHODS, class_attribute, method_rules, quick_special_of
 from adjoint.run.swaps import swap_cell, swap_item, swap_slot, swap_with
 from adjoint.run.unknown import run_unknown
+from adjoint.run.views import assign_shape
 from adjoint.transform.paths import is_constant
 
 __all__ = [
@@ -236,6 +237,8 @@ def _reshape(record: list[Any], slot: int, array: np.ndarray[Any, Any], shape: A
     memory: Memory = record[0]
     if array.dtype.kind in "fc":
         memory.mark_written(array)
+    if memory.level is not None:
+        memory.level.reshape(array)
     old = array.shape
     array.shape = shape
     _log_turns(
@@ -247,10 +250,7 @@ def _reshape(record: list[Any], slot: int, array: np.ndarray[Any, Any], shape: A
 
 
 def _set_shape(memory: Memory, array: Any, shape: Any) -> None:
-    if hasattr(array, "_set_shape"):  # without the warning that the assignment gives
-        array._set_shape(shape)
-    else:
-        array.shape = shape
+    assign_shape(array, shape)
     memory.reshape_shadow(array)
 
 

@@ -221,6 +221,9 @@ _UNEQUAL = object.__ne__
 """Asks ``==`` of the class."""
 
 
+_REPEATS = ("__mul__", "__rmul__", "__imul__")
+
+
 def special_method(inner: list[Any], kind: type, special: str, operands: tuple[Any, ...]) -> Any:
     f = special_of(kind, special)
     if f is _UNEQUAL and python_method(kind, "__eq__"):
@@ -230,6 +233,9 @@ def special_method(inner: list[Any], kind: type, special: str, operands: tuple[A
     if f is None:
         return NotImplemented
     if is_number(operands[0]):
+        if special in _REPEATS and issubclass(type(operands[0]), np.generic):
+            if _is_of_sequence(class_attribute(type(operands[1]), "__mul__")):
+                return NotImplemented  # NumPy's numbers leave it to the sequence
         if issubclass(type(operands[0]), ndarray | np.generic):
             y = _by_ufunc(inner, special, operands)
             if y is not DECLINED:

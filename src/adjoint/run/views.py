@@ -17,6 +17,7 @@ from numpy.lib.stride_tricks import as_strided
 __all__ = [
     "add_to_shadow",
     "address_of",
+    "assign_shape",
     "bounds_of",
     "is_fancy",
     "is_seen_as_stored",
@@ -88,6 +89,14 @@ def twin_of(root: Array) -> Array | None:
     made = np.asarray(Twin(root))
     same = made.dtype == root.dtype and address_of(made) == address_of(root)
     return made if same and made.strides == root.strides else None
+
+
+def assign_shape(array: Any, shape: tuple[int, ...]) -> None:
+    """``array.shape = shape``, without the warning that newer versions of NumPy give."""
+    if hasattr(array, "_set_shape"):
+        array._set_shape(shape)
+    else:
+        array.shape = shape
 
 
 def names_of(root: Array) -> list[Array]:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.rules.numpy.operands import array_rule, cotangent_dtype, dense, scatter
-from adjoint.rules.numpy.reductions import NONE, extremum_back, given, lanes, restore
+from adjoint.rules.numpy.reductions import NONE, extremum_back, given, lanes, nothing, restore
 from adjoint.rules.projection import as_numeric, projector
 from adjoint.rules.registry import frule, non_differentiable, rrule, substitute
 from adjoint.rules.tangents import contributions, like_result
@@ -179,6 +179,8 @@ def _reduction_back(f: np.ufunc, a: Any, y: Any, axis: Any, initial: Any, where:
 @frule.register((np.ufunc, "reduce"))
 def _(dots, self, array, /, axis=0, dtype=None, out=None, keepdims=False, initial=NONE, where=True):
     """Each element goes into one result, so the cotangents of ones are the slopes."""
+    if len(dots) > 6 and dots[6] is not None:
+        return NotImplemented  # that of `initial` goes into every result
     named = given(initial=initial)
     applied = rrule(
         (np.ufunc, "reduce"), self, array, axis, dtype, out, keepdims, **named, where=where
@@ -202,6 +204,8 @@ def _(dots, self, array, /, axis=0, dtype=None, out=None, keepdims=False, initia
 def _(self, array, /, axis=0, dtype=None, out=None):
     if out is not None:
         return NotImplemented
+    if not np.ndim(array):
+        return self.accumulate(array), nothing  # NumPy's own message
     if self in RUNNING:
         applied = rrule(RUNNING[self], array, axis, dtype)
         if applied is None:

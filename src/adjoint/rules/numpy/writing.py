@@ -35,6 +35,8 @@ def _copyto(dst, src, casting="same_kind", where=True):
 
 @substitute((np.ndarray, "fill"))
 def _fill(a, value):
+    if np.ndim(value):
+        raise ValueError("setting an array element with a sequence.")
     a[...] = value
 
 
