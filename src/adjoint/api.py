@@ -15,7 +15,7 @@ from adjoint.public import public
 from adjoint.results import checked_cotangent, collect, filled, plain_cotangents, zeros_like
 from adjoint.rules.projection import project
 from adjoint.run.caution import UNFIT, all_finite, doubts, is_delicate, note_delicate
-from adjoint.run.dispatch import call_keywords
+from adjoint.run.dispatch import call_keywords, is_operator
 from adjoint.run.engine import basics
 from adjoint.run.files import flush
 from adjoint.run.floating import begin_logging, end_logging
@@ -215,6 +215,13 @@ def _refuse_objects(args: tuple[Any, ...]) -> None:
             )
 
 
+def _goes_on_a_tape(f: Any) -> bool:
+    """Whether reverse mode has nothing to generate: on a level, and of a function that
+    differentiates others, whose every operation is one of a level. There, what that one writes into
+    arrays that it has captured is as good as any other write."""
+    return current.level is not None or is_operator(f)
+
+
 def pullback_of_arguments(
     f: Callable[..., Any],
     args: tuple[Any, ...],
@@ -223,7 +230,7 @@ def pullback_of_arguments(
 ) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
     """`pullback` to the arguments alone: what `f` has captured is a constant, also where it is one
     of them."""
-    if current.level is not None:
+    if _goes_on_a_tape(f):
         y, inner = nested(f, args, kwargs, of_function=False, wanted=wanted)
         return y, lambda y_bar: inner.swept(y_bar)[1:]
     with session:
@@ -242,7 +249,7 @@ def _both(
     f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Any, tuple[Any, ...]]:
     """The value and the gradient, in one session."""
-    if current.level is not None:
+    if _goes_on_a_tape(f):
         y, inner = nested(f, args, kwargs, of_function=False)
         return y, inner.swept(_one(f, y))[1:]
     with session:
@@ -376,7 +383,7 @@ def _chosen(
     args = chosen.args
     if has_aux:
         value, bars = _both_of_pair(chosen, f)
-    elif current.level is not None:
+    elif _goes_on_a_tape(chosen.f):
         value, back = nested(chosen.f, args, chosen.kwargs, of_function=False, wanted=chosen.wanted)
         bars = back.swept(_one(f, value))[1:]
     else:
@@ -390,7 +397,7 @@ def _filled(arg: Any, bar: Any) -> Any:
 
 def _both_of_pair(chosen: Selection, f: Any) -> tuple[Any, tuple[Any, ...]]:
     """`_both` of a function that returns a value and something else."""
-    if current.level is not None:
+    if _goes_on_a_tape(chosen.f):
         pair, inner = nested(
             chosen.f, chosen.args, chosen.kwargs, of_function=False, wanted=chosen.wanted
         )

@@ -12,6 +12,7 @@ from adjoint.levels.seeds import Seeds
 from adjoint.levels.sweep import Sweep
 from adjoint.levels.tape import Tape
 from adjoint.public import public
+from adjoint.run.engine import basics
 from adjoint.run.hidden import Hidden
 from adjoint.run.session import session
 
@@ -28,6 +29,8 @@ def nested(
 ) -> tuple[Any, NestedPullback]:
     """The value of ``f(*args, **kwargs)`` and its pullback, on the level that the thread is on;
     `wanted` are the arguments that it is differentiated in, ``None`` for all."""
+    if not basics.ready:
+        basics.load()
     tape = Tape(current.level)
     with session, entered(tape), Seeds(tape, tape.seed) as seeds:
         own_f = seeds.own(f, True) if of_function else f

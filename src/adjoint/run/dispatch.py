@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.errors import SourceError
+from adjoint.public import PublicFunction
 from adjoint.rules.projection import REALS
 from adjoint.rules.registry import Direct, Rules, direct, direct_rule, lookup, table
 from adjoint.run.accumulate import Poison
@@ -512,6 +513,14 @@ def home_of(f: Any) -> str:
     """
     known = f.__globals__.get("__name__") if type(f) is FunctionType else f.__module__
     return known if isinstance(known, str) else ""
+
+
+def is_operator(f: Any) -> bool:
+    """Whether `f` is a function of this library that differentiates others, or says so."""
+    return type(f) in _OF_OURS and f.__module__ in OPERATORS
+
+
+_OF_OURS = frozenset({FunctionType, PublicFunction})
 
 
 def is_inert(f: Any) -> bool:
