@@ -459,10 +459,25 @@ def test_second_derivatives_of_equal_values_are_no_numbers(name, values, modes):
         pass
 
 
-def test_the_largest_of_singular_values_that_are_zero():
-    f = lambda t: np.linalg.svd(np.ones((3, 3)) + t * np.eye(3), compute_uv=False)[0] ** 2  # noqa: E731
-    assert reverse(reverse(f))(0.0) == pytest.approx(2.0)
-    assert reverse(forward(f))(0.0) == pytest.approx(2.0)
+LARGEST = {
+    "svd": lambda a: np.linalg.svd(a, compute_uv=False)[0],
+    "norm": lambda a: np.linalg.norm(a, 2),
+    "eigvalsh": lambda a: np.linalg.eigvalsh(a)[-1],
+}
+
+
+@pytest.mark.parametrize("modes", ["ff", "fr", "rf", "rr"])
+@pytest.mark.parametrize("name", LARGEST)
+def test_the_largest_beside_values_that_are_equal(name, modes):
+    """Of a value that is alone the others need not be told apart."""
+    move = np.array([[0.3, 1.0, -0.4], [1.0, 0.2, 0.9], [-0.4, 0.9, -0.7]])
+    f = lambda t: LARGEST[name](np.ones((3, 3)) + t * move) ** 2  # noqa: E731
+    h = 1e-2
+    sums = 16 * (f(h) + f(-h)) - f(2 * h) - f(-2 * h)
+    expected = (sums - 30 * f(0.0)) / (12 * h * h)
+    for mode in modes:
+        f = forward(f) if mode == "f" else reverse(f)
+    assert f(0.0) == pytest.approx(expected, rel=1e-6)
 
 
 @pytest.mark.parametrize("modes", ["ff", "fr", "rf", "rr"])

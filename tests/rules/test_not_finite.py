@@ -47,7 +47,11 @@ OF_ROW = {
     "var": lambda v: np.var(v, axis=1)[1],
     "sample std": lambda v: v.std(1, ddof=1)[1],
     "power": lambda v: (v**v)[1, 1],
-    "sin": lambda v: np.sin(v)[1, 1],
+    **{
+        name: lambda v, f=getattr(np, name): f(v)[1, 1]
+        for name in "sin cos tanh sinh arctan exp expm1 square sqrt cbrt log1p arcsinh".split()
+    },
+    "a layer": lambda v: np.sum(np.tanh(v @ np.array([[1.0, 0.2], [0.5, 0.1]]))[1] ** 2),
     "polyval": lambda v: np.polyval(v[1], v)[1, 1],
     "inv": lambda v: np.linalg.inv(rows(v))[1, 0, 0],
     "det": lambda v: np.linalg.det(rows(v))[1],

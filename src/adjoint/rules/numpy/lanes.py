@@ -39,8 +39,7 @@ FEWER = 32
 
 def _unary(f: Callable[..., Any]) -> None:
     slopes: Slopes = entry(f).rrules[0].function.slopes  # type: ignore[attr-defined]
-    (p,), (keep_y, keep_x), singular = slopes.partials, slopes.keeps, slopes.singular
-    quick = slopes.quick
+    (p,), (keep_y, keep_x), quick = slopes.partials, slopes.keeps, slopes.quick
     assert callable(p)
 
     @lane(f, 1)
@@ -54,7 +53,7 @@ def _unary(f: Callable[..., Any]) -> None:
             return NotImplemented
         y = f(x)
         kept_y, kept_x = y if keep_y else None, x if keep_x else None
-        record[slot] = partial(_unary_back, memory, weakref(y), p, quick, kept_y, kept_x, singular)
+        record[slot] = partial(_unary_back, memory, weakref(y), p, quick, kept_y, kept_x)
         return y
 
 
@@ -72,7 +71,6 @@ def _unary_back(
     quick: Callable[..., Any] | None,
     kept_y: Any,
     kept_x: Any,
-    singular: bool,
     y_bar: Any,
 ) -> tuple[Any, ...]:
     if type(y_bar) is not ndarray or memory.buffers:
@@ -80,7 +78,7 @@ def _unary_back(
         if type(y_bar) is not ndarray:
             return None, y_bar
     x_bar = y_bar * p(kept_y, kept_x) if quick is None else quick(y_bar, kept_y, kept_x)
-    if singular and memory.careful and not finite(x_bar):
+    if memory.careful and not finite(x_bar):
         x_bar = where(y_bar == 0, 0.0, y_bar * p(kept_y, kept_x))
     return None, x_bar
 

@@ -23,6 +23,7 @@ from adjoint.rules.numpy.linalg.gauges import (
     phased,
     refuse_shared,
     row,
+    settled,
     squared,
     watched,
     watched_pair,
@@ -47,6 +48,7 @@ def eigh_bar(f: Any, w: Any, v: Any, w_bar: Any, v_bar: Any, pivot: Any) -> Any:
     """ā = V (diag(w̄) + skew(Vᴴ V̄) / (w_j − w_i)) Vᴴ, Hermitian; the eigenvalues in any order."""
     equal = equal_pairs(w, np.max(np.abs(w), -1, initial=0), v)
     if v_bar is None:
+        v = settled(v, w_bar)
         return (v * watched(w_bar, equal)[..., None, :]) @ dagger(v)
     refuse_shared(f, equal, w_bar, v_bar)
     if np.iscomplexobj(v):

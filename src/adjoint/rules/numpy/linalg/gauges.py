@@ -27,7 +27,7 @@ from adjoint.rules.registry import frule, non_differentiable, rrule
 
 __all__ = [
     "differences", "equal_pairs", "in_phase", "known_or_nan", "over", "phased", "refuse_shared",
-    "row", "squared", "watched", "watched_pair",
+    "row", "settled", "squared", "watched", "watched_pair",
 ]  # fmt: skip
 
 
@@ -91,6 +91,18 @@ def refuse_shared(
 def _among_equals(equal: Any) -> Any:
     """Which values have an equal one."""
     return np.any(equal & ~np.eye(equal.shape[-1], dtype=bool), -1)
+
+
+def settled(vectors: Any, weights: Any) -> Any:
+    """The vectors, in columns, without the derivatives, which may be unknown, of those that are
+    multiplied by zero."""
+    unused = np.equal(weights, 0)[..., None, :]
+    return np.where(unused, fixed(vectors), vectors) if unused.any() else vectors
+
+
+def fixed(vectors: Any) -> Any:
+    """A copy, as a constant."""
+    return np.array(vectors)
 
 
 def watched(w_bar: Any, equal: Any, alone: Any = False) -> Any:
@@ -206,4 +218,4 @@ def _is_clear(pivot: Any, vectors: Any) -> Any:
     return (np.abs(pivot) > limit) & (np.abs(pivot.imag) <= limit)
 
 
-non_differentiable(equal_pairs, known_or_nan, refuse_shared, row, _among_equals, _is_clear)
+non_differentiable(equal_pairs, fixed, known_or_nan, refuse_shared, row, _among_equals, _is_clear)

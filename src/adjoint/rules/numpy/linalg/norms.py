@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.rules.numpy.linalg.forward import forward_rule
+from adjoint.rules.numpy.linalg.gauges import settled
 from adjoint.rules.numpy.linalg.matrices import dagger, floating
 from adjoint.rules.numpy.operands import array_rule
 from adjoint.rules.projection import FLOAT64, project
@@ -60,7 +61,8 @@ def _of_matrices(x: Any, order: Any, axes: tuple[int, ...]) -> Any:
         return direction(x) * _share(sums == extremum(sums, chosen, keepdims=True), chosen)
     u, s, vh = np.linalg.svd(np.moveaxis(x, axes, (-2, -1)), full_matrices=False)
     weights = _weights(s, max(np.shape(u)[-2], np.shape(vh)[-1]), order)
-    return np.moveaxis((u * weights[..., None, :]) @ vh, (-2, -1), axes)
+    v = settled(dagger(vh), weights)
+    return np.moveaxis((settled(u, weights) * weights[..., None, :]) @ dagger(v), (-2, -1), axes)
 
 
 def _share(hits: Any, axes: Any) -> Any:

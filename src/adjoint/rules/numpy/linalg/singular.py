@@ -25,6 +25,7 @@ from adjoint.rules.numpy.linalg.gauges import (
     phased,
     refuse_shared,
     row,
+    settled,
     squared,
     watched,
     watched_pair,
@@ -61,7 +62,7 @@ def singular_bar(f: Any, parts: tuple[Any, ...], bars: tuple[Any, ...]) -> Any:
     v_bar = None if vh_bar is None else rest_of(f, dagger(vh_bar), v, k)
     u, v = u[..., :k], v[..., :k]
     if u_bar is None and v_bar is None:
-        return (u * watched(s_bar, *_unknown(u, s, v))[..., None, :]) @ dagger(v)
+        return _weighted(u, s, v, s_bar)
     u_bar = np.zeros_like(u) if u_bar is None else u_bar
     v_bar = np.zeros_like(v) if v_bar is None else v_bar
     return _vectors_bar(f, (u, s, v), (u_bar, s_bar, v_bar))
@@ -209,7 +210,13 @@ def _(dots, a, full_matrices=True, compute_uv=True, hermitian=False):
 
 def values_bar(a: Any, s_bar: Any) -> Any:
     u, s, vh = np.linalg.svd(a, full_matrices=False)
-    return (u * watched(s_bar, *_unknown(u, s, dagger(vh)))[..., None, :]) @ vh
+    return _weighted(u, s, dagger(vh), s_bar)
+
+
+def _weighted(u: Any, s: Any, v: Any, s_bar: Any) -> Any:
+    """U diag(s̄) Vᴴ"""
+    weights = watched(s_bar, *_unknown(u, s, v))[..., None, :]
+    return (settled(u, s_bar) * weights) @ dagger(settled(v, s_bar))
 
 
 def values_dot(a: Any, a_dot: Any) -> Any:
