@@ -131,5 +131,7 @@ def test_generators_are_declined():
     assert rrule(np.stack, iter([np.ones(2)])) is None
 
 
-def test_rounded_to_integers_it_is_declined():
-    assert rrule(np.concatenate, [W, [1.5]], dtype=int, casting="unsafe") is None
+def test_rounded_to_integers_it_has_no_slope():
+    y, back = rrule(np.concatenate, [W, [1.5]], dtype=int, casting="unsafe")
+    np.testing.assert_array_equal(y, [*W.astype(int), 1])
+    assert not any(bar is not None for bar in back(np.ones(4)))

@@ -16,6 +16,7 @@ from adjoint.rules.numpy.operands import (
     linear_frule,
     severed,
 )
+from adjoint.rules.numpy.reductions import nothing
 from adjoint.rules.projection import as_numeric, projector
 from adjoint.rules.registry import rrule
 
@@ -81,7 +82,7 @@ def _join(
             if dtype is None and casting == "same_kind"
             else f(tup, dtype=dtype, casting=casting)
         )
-        return NotImplemented if severed(y, *parts) else (y, _joined(parts, *lift(parts), tup))
+        return y, nothing if severed(y, *parts) else _joined(parts, *lift(parts), tup)
 
     array_rule(f, operands=operand, nested=False, exact=True)(rule)
 
@@ -93,7 +94,7 @@ def _(arrays, axis=0, out=None, dtype=None, casting="same_kind"):
         return NotImplemented
     y = np.concatenate(arrays, axis, dtype=dtype, casting=casting)
     if severed(y, *parts):
-        return NotImplemented
+        return y, nothing
     shapes = [np.shape(part) for part in parts]
     if axis is None:
         axis, shapes = 0, [(math.prod(shape),) for shape in shapes]
@@ -107,7 +108,7 @@ def _(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
         return NotImplemented
     y = np.stack(arrays, axis, dtype=dtype, casting=casting)
     if severed(y, *parts):
-        return NotImplemented
+        return y, nothing
     axis %= y.ndim
     shape = np.shape(parts[0])
     return y, _joined(parts, [(*shape[:axis], 1, *shape[axis:])] * len(parts), axis, arrays)

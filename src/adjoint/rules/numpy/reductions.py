@@ -72,7 +72,7 @@ def _(a, axis=None, dtype=None, out=None, keepdims=False, initial=NONE, where=Tr
     if out is not None:
         return NotImplemented
     y = add_reduce(a, axis, dtype, None, keepdims, 0 if initial is NONE else initial, where)
-    if y.dtype.kind not in "fc" and severed(y, a):
+    if y.dtype.kind not in "fc" and severed(y, a, 0 if initial is NONE else initial):
         return y, nothing
     shape, exact = np.shape(a), cotangent_dtype(a)
     real = exact.kind != "c"
@@ -329,7 +329,7 @@ def _(a, axis=None, dtype=None, out=None, keepdims=False, initial=1, where=True)
     if out is not None:
         return NotImplemented
     y = multiply_reduce(a, axis, dtype, None, keepdims, initial, where)
-    if severed(y, a):
+    if severed(y, a, initial):
         return y, nothing
 
     def prod_back(y_bar):
@@ -364,6 +364,8 @@ def extremum_back(
     a: Any, y: Any, axis: Any, keepdims: bool, initial: Any = NONE, where: Any = True
 ) -> Any:
     """The pullback of a maximum or minimum: elements equal to it share the cotangent equally."""
+    if y.dtype.kind not in "fc" and severed(y, a, 0 if initial is NONE else initial):
+        return nothing
 
     def back(y_bar):
         full = restore(y, axis, keepdims, np.ndim(a))

@@ -21,7 +21,9 @@ from adjoint.rules.numpy.operands import (
     linear_rule,
     methods,
     scatter,
+    severed,
 )
+from adjoint.rules.numpy.reductions import nothing
 from adjoint.rules.projection import as_numeric, project
 
 
@@ -219,6 +221,8 @@ def _(array, pad_width, mode="constant", *, constant_values=0, reflect_type="eve
     shape = np.shape(array)
     if mode == "constant":
         y = np.pad(array, pad_width, mode, constant_values=constant_values)
+        if severed(y, array, constant_values):
+            return y, nothing
         where = inner(shape, pad_width)
         return y, lambda y_bar: (None, y_bar[where], np.sum(y_bar) - np.sum(y_bar[where]))
     if mode not in ("edge", "reflect", "symmetric", "wrap"):

@@ -36,20 +36,21 @@ def resolved(a: Any, order: str) -> Any:
     return "C" if flags.c_contiguous else "F" if flags.f_contiguous else None
 
 
+def given_copy(copy: bool | None) -> dict[str, Any]:
+    """The keyword that older versions of NumPy do not have, if it was given."""
+    return {} if copy is None else {"copy": copy}
+
+
 @array_rule(np.reshape, alias=True, exact=True)
 def _(a, shape, order="C", copy=None):
-    y = (
-        np.reshape(a, shape, order=order)
-        if copy is None
-        else np.reshape(a, shape, order=order, copy=copy)
-    )
+    y = np.reshape(a, shape, order=order, **given_copy(copy))
     old, order = np.shape(a), resolved(a, order)
     return y, lambda y_bar: (None, np.reshape(y_bar, old, order=order))
 
 
 @rrule.register(*methods("reshape"), alias=True)
-def _(a, *shape, order="C"):
-    y = a.reshape(*shape, order=order)
+def _(a, *shape, order="C", copy=None):
+    y = a.reshape(*shape, order=order, **given_copy(copy))
     old, order, none = a.shape, resolved(a, order), (None,) * len(shape)
     if isinstance(a, np.ndarray):
         return y, lambda y_bar: (None, np.reshape(y_bar, old, order=order), *none)
@@ -88,8 +89,8 @@ def _(dots, y, a, shape, order="C", copy=None):
 
 
 @frule.register(*methods("reshape"), alias=True)
-def _(dots, a, *shape, order="C"):
-    y = a.reshape(*shape, order=order)
+def _(dots, a, *shape, order="C", copy=None):
+    y = a.reshape(*shape, order=order, **given_copy(copy))
     if dots[0] is None:
         return y, None
     return y, np.reshape(filled(dots[0], a), y.shape, order=resolved(a, order))

@@ -46,7 +46,7 @@ def _(a, axis=None, dtype=None, out=None, keepdims=False, initial=0, where=True)
     if out is not None:
         return NotImplemented
     y = np.nansum(a, axis, dtype, None, keepdims, initial, where)
-    if severed(y, a):
+    if severed(y, a, initial):
         return y, nothing
     there, shape = numbers(a, where), np.shape(a)
     return y, lambda y_bar: (
@@ -91,7 +91,7 @@ def _(a, axis=None, dtype=None, out=None, keepdims=False, initial=1, where=True)
     if out is not None:
         return NotImplemented
     y = np.nanprod(a, axis, dtype, None, keepdims, initial, where)
-    if severed(y, a):
+    if severed(y, a, initial):
         return y, nothing
     there = numbers(a, where)
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.rules.numpy.operands import array_rule, cotangent_dtype, dense, scatter
+from adjoint.rules.numpy.operands import array_rule, cotangent_dtype, dense, scatter, severed
 from adjoint.rules.numpy.reductions import NONE, extremum_back, given, lanes, nothing, restore
 from adjoint.rules.projection import as_numeric, projector
 from adjoint.rules.registry import frule, non_differentiable, rrule, substitute
@@ -102,7 +102,7 @@ def _(self, array, /, axis=0, dtype=None, out=None, keepdims=False, initial=NONE
     if a is None:
         return NotImplemented
     y = self.reduce(a, axis, keepdims=keepdims, where=where, **given(initial=initial))
-    if y.dtype.kind == "b":
+    if y.dtype.kind == "b" or severed(y, a, 0 if initial is NONE else initial):
         return y, lambda y_bar: (None,)
     to_array = projector(array)
     if self in REDUCTIONS or self in WITHOUT_NAN:
