@@ -420,3 +420,13 @@ def reductions_that_begin_elsewhere(x):
     m = np.outer(x, x)
     rows = np.add.reduce(m, axis=0, initial=x[0]) * np.min(m, axis=(1,), initial=x[1] * x[0])
     return y + rows.sum() + np.hypot.reduce(x, initial=x[0]) + m.sum(axis=None, initial=x[1] ** 2)
+
+
+@case(X)
+def at_places_with_its_own_values(x):
+    """All values are read before the first is written."""
+    v = x.copy()
+    np.multiply.at(v, [1, 0, 2], v[:3])
+    np.add.at(v, [0, 0, 1, 3], v)
+    np.subtract.at(v, slice(0, 2), v[1:3])
+    return (v * x).sum()

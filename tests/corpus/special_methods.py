@@ -445,3 +445,42 @@ def comparisons_with_a_subclass(x):
 @case(1.5)
 def rounding_by_its_own_name(x):
     return x.__round__(1) * x + x.__trunc__() * x
+
+
+class CountsReads:
+    def __init__(self, x):
+        self.reads = 0
+        self.value = x
+
+    def __getattribute__(self, name):
+        object.__getattribute__(self, "__dict__")["reads"] += 1
+        return object.__getattribute__(self, name)
+
+
+@case(0.7)
+def reads_are_counted(x):
+    c = CountsReads(x)
+    return c.value * 2 + c.value + c.reads * x
+
+
+@functools.total_ordering
+class CountsComparisons:
+    def __init__(self, value):
+        self.value, self.seen = value, 0.0
+
+    def __eq__(self, other):
+        self.seen += self.value
+        return self.value == other.value
+
+    def __lt__(self, other):
+        self.seen += self.value
+        return self.value < other.value
+
+    __hash__ = None
+
+
+@case(0.7)
+def unequal_asks_equal(x):
+    p, q = CountsComparisons(x), CountsComparisons(x * x)
+    r = (p > q) + (p >= q) + (p != q) + (p <= q)
+    return p.seen * r + q.seen * x

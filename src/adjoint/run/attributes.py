@@ -343,7 +343,7 @@ def _by_class(record: list[Any], slot: int, obj: Any, kind: type, name: str, sta
         return value
     if descriptor is functools.cached_property:
         return linked(record, slot, _cached, _fill_cached_property, obj, name, static)
-    if isinstance(obj, tuple) and descriptor.__name__ == "_tuplegetter":
+    if issubclass(type(obj), tuple) and descriptor.__name__ == "_tuplegetter":
         return _named_item(record, slot, obj, name)
     if type(getattr(descriptor, "__get__", None)) is FunctionType:
         return _by_descriptor(record, slot, obj, kind, name, static)

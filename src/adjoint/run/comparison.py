@@ -24,6 +24,8 @@ def compare(record: list[Any], slot: int, op: Any, name: str, a: Any, b: Any) ->
     of_a, of_b = type(a), type(b)
     if python_method(of_a, left) or python_method(of_b, right):
         return protocol(record, slot, op, name, a, b)
+    if name == "ne" and (python_method(of_a, "__eq__") or python_method(of_b, "__eq__")):
+        return protocol(record, slot, op, name, a, b)  # `object.__ne__` asks ``==``
     if a is None or b is None:
         return op(a, b)
     level = COMPARED(a, b)

@@ -160,7 +160,7 @@ class _Slots:
 
 def slot_owner(memory: Memory, obj: Any) -> Any:
     """What the shadow of an object's slots is keyed by."""
-    if not isinstance(obj, list | dict | set | frozenset | deque):
+    if not issubclass(type(obj), list | dict | set | frozenset | deque):
         return obj
     return memory.caches.setdefault(("slots", id(obj)), _Slots(obj))
 
@@ -176,7 +176,7 @@ def has_field(obj: Any, name: str) -> bool:
 def is_record(value: Any) -> bool:
     """Whether `value` is an ordinary object of a Python class, whose fields are its structure."""
     kind = type(value)
-    if not kind.__flags__ & (1 << 9) or isinstance(value, type | Hidden):  # Py_TPFLAGS_HEAPTYPE
+    if not kind.__flags__ & (1 << 9) or issubclass(kind, type | Hidden):  # Py_TPFLAGS_HEAPTYPE
         return False
     # Types made by C are often heap types too, but their instances show neither fields nor slots.
     return fields_of(value) is not None or any("__slots__" in vars(base) for base in kind.__mro__)

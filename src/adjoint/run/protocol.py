@@ -144,7 +144,9 @@ def protocol(record: list[Any], slot: int, op: Any, name: str, a: Any, b: Any) -
     if name == "mul":
         candidates = [one for one in candidates if not _is_no_count(one)]
     if not any(
-        python_method(kind, special) or method_rules(kind, special)
+        python_method(kind, special)
+        or method_rules(kind, special)
+        or (name == "ne" and python_method(kind, "__eq__"))
         for kind, special, _, _ in candidates
     ):
         return run_unknown(record[0], record, slot, op, (a, b), {})

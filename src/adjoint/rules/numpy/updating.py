@@ -70,7 +70,8 @@ def _held(index: Any) -> Any:
 def at(self, a, indices, *operand):
     """Any ufunc, in rounds in which no element occurs twice."""
     places, rounds, shape = _rounds(a, indices)
-    values = [np.ravel(np.broadcast_to(np.asarray(b), shape)) for b in operand]
+    # copies: NumPy reads all of what is given before it writes
+    values = [np.ravel(np.array(np.broadcast_to(np.asarray(b), shape))) for b in operand]
     for chosen in rounds:
         place = tuple([axis[chosen] for axis in places])
         y = self(a[place], *[value[chosen] for value in values])
