@@ -119,3 +119,97 @@ def test_a_finalizer_that_changes_nothing_may_be_set():
         return x * x
 
     assert ad.gradient(f, 1.5) == (3.0,)
+
+
+# ---- generators that are let go at a yield -------------------------------------------------------
+
+
+def ticking(x, log):
+    try:
+        while True:
+            yield x
+    finally:
+        log.append(x * x)
+
+
+def let_go(x):
+    log = []
+    values = ticking(x, log)
+    first = next(values)
+    del values
+    return first + sum(log)
+
+
+def let_go_by_another(x):
+    log = []
+    values = ticking(x, log)
+    first = next(values)
+    values = ticking(2.0 * x, log)
+    return first * next(values) + sum(log)
+
+
+def let_go_at_a_return(x):
+    log = []
+
+    def first():
+        values = ticking(x, log)
+        return next(values)
+
+    return first() + sum(log)
+
+
+def closed(x):
+    log = []
+    values = ticking(x, log)
+    first = next(values)
+    values.close()
+    return first + sum(log)
+
+
+def exhausted(x):
+    log = []
+
+    def once():
+        try:
+            yield x
+        finally:
+            log.append(x * x)
+
+    return sum(once()) + sum(log)
+
+
+def left_by_break(x):
+    log = []
+    for value in ticking(x, log):
+        break
+    return value + sum(log)
+
+
+def unwritten(x):
+    def once():
+        try:
+            yield x * x
+        finally:
+            print(end="")
+
+    values = once()
+    first = next(values)
+    del values
+    return first
+
+
+@pytest.mark.parametrize("f", [let_go, let_go_by_another, let_go_at_a_return])
+def test_a_generator_that_is_let_go_at_a_yield(f):
+    y, back = ad.pullback(f, 3.0)
+    assert y == f(3.0)
+    for _ in range(2):
+        with pytest.raises(ad.errors.MutationError, match="was let go at a 'yield'"):
+            back(1.0)
+    assert ad.pushforward(f, (3.0,), (1.0,))[0] == f(3.0)
+
+
+@pytest.mark.parametrize(
+    "f, bar", [(closed, 7.0), (exhausted, 7.0), (left_by_break, 7.0), (unwritten, 6.0)]
+)
+def test_a_generator_that_comes_to_its_end(f, bar):
+    assert ad.withgradient(f, 3.0) == (f(3.0), (bar,))

@@ -6,6 +6,7 @@ import itertools
 import linecache
 import os
 import threading
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import CodeType, FunctionType
@@ -300,10 +301,12 @@ def _call_generator(
         memory, unit.forward(inner, f.__closure__, *values), inner, unit.reverse, f.__name__
     )
 
-    def generator_back(_: Any) -> tuple[Any, ...]:
-        return arrange(generator.parameters_back())
+    segments = generator.segments
 
-    generator_back.made = generator  # type: ignore[attr-defined]
+    def generator_back(_: Any) -> tuple[Any, ...]:
+        return arrange(segments.parameters_back())
+
+    generator_back.made = weakref.ref(generator)  # type: ignore[attr-defined]
     record[slot] = generator_back
     return generator
 

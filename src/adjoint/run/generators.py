@@ -15,7 +15,7 @@ from typing import Any
 from adjoint.rules.registry import primitive
 from adjoint.run.accumulate import accumulate
 from adjoint.run.iterator import Iterator
-from adjoint.run.memory import Memory
+from adjoint.run.memory import Memory, refused
 
 __all__ = ["Generator"]
 
@@ -36,11 +36,24 @@ class Generator(Iterator):
     ) -> None:
         super().__init__(memory)
         self.__name__ = self.__qualname__ = name
-        self._forward, self._record, self._reverse = forward, record, reverse
+        self._forward = forward
+        self.segments = Segments(memory, record, reverse)
         self._advance = _advance if _returns_nothing(forward.gi_code) else _advance_to_value
 
     def __repr__(self) -> str:
         return f"<generator {self.__name__}>"
+
+    def __del__(self) -> None:
+        """Let go at a ``yield``: what is left of its body runs now, and no record has a place for
+        that."""
+        position = self.memory.position
+        self._forward.close()
+        if self.memory.position != position:
+            self.segments.error = refused(
+                f"the generator '{self.__name__}' was let go at a 'yield', and what it has changed"
+                " then has no place in the sweep",
+                "call its close(), or take what it yields to the end",
+            )
 
     @property
     def gi_running(self) -> bool:
@@ -84,22 +97,45 @@ class Generator(Iterator):
         closing = run == self._forward.close
         finished = True
         stop: StopIteration | None = None
+        memory, segments = self.memory, self.segments
 
-        def segment_back(bar: Any) -> Any:
+        def segment_back(bar: Any) -> Any:  # does not hold the generator: the program lets it go
             if stop is not None:
-                bar = accumulate(bar, self.memory.take_entry(stop, "value"))
-            return self._segment_back(bar, finished)
+                bar = accumulate(bar, memory.take_entry(stop, "value"))
+            return segments.back(bar, finished)
 
         record[slot] = segment_back
         try:
             value = run(*operands)
         except StopIteration as end:
-            stop = end  # carries what the generator returned
+            stop = end.with_traceback(None)  # carries what the generator returned
             raise
         finished = closing
         return value
 
-    def _segment_back(self, bar: Any, finished: bool) -> Any:
+    def poison(self, bar: Any) -> list[Any]:
+        self.memory.shadows["poison", id(self.segments)] = bar
+        return []
+
+
+class Segments:
+    """What the sweep knows of a generator.
+
+    Attributes
+    ----------
+    error
+        Something was changed when it was let go.
+    """
+
+    def __init__(self, memory: Memory, record: list[Any], reverse: Callable[..., Any]) -> None:
+        self.memory, self._record, self._reverse = memory, record, reverse
+        self.error: Exception | None = None
+
+    def back(self, bar: Any, finished: bool) -> Any:
+        """Run one segment backwards; takes the cotangent of what was yielded, or, if it came to an
+        end, of what was returned, and gives that of what was sent."""
+        if self.error is not None:
+            raise self.error
         memory = self.memory
         shadows, key = memory.shadows, ("reverse", id(self))
         backward = shadows.get(key)
@@ -123,17 +159,13 @@ class Generator(Iterator):
         self.memory.shadows["parameters", id(self)] = self.memory.passed
         self.memory.passed = None
 
-    def poison(self, bar: Any) -> list[Any]:
-        self.memory.shadows["poison", id(self)] = bar
-        return []
-
     def parameters_back(self) -> tuple[Any, ...]:
         """The cotangents of the parameters, when all segments were run backwards."""
         shadows, key = self.memory.shadows, ("parameters", id(self))
         while key not in shadows:
             # Segments that nobody recorded: there are none, or code that is not differentiated ran
             # them.
-            self._segment_back(None, ("reverse", id(self)) not in shadows)
+            self.back(None, ("reverse", id(self)) not in shadows)
         bars = shadows.pop(key)
         bad = shadows.get(("poison", id(self)))
         if bad is not None:

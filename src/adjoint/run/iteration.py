@@ -105,7 +105,8 @@ def iterate(record: list[Any], slot: int, xs: Any, made: int = 0) -> Iterable[An
         return xs  # type: ignore[no-any-return]
     if kind is range or kind is str:
         return xs  # type: ignore[no-any-return]
-    return _steps(record, slot, xs, made > 0 and getattr(record[made], "made", None) is xs)
+    maker = getattr(record[made], "made", None) if made > 0 else None
+    return _steps(record, slot, xs, maker is not None and maker() is xs)
 
 
 def _steps(record: list[Any], slot: int, xs: Any, owned: bool) -> Iterable[Any]:
