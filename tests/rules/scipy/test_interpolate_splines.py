@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from scipy import interpolate
 from scipy.linalg import get_lapack_funcs
+from scipy.sparse.linalg import spsolve
 
 import adjoint as ad
 from adjoint.errors import NoDerivativeError
@@ -227,3 +228,24 @@ def test_the_residual_of_a_fit_is_refused_in_forward_mode():
 
     with pytest.raises(NoDerivativeError):
         ad.pushforward(f, (np.sin(X9),), (np.cos(X9),))
+
+
+@pytest.mark.parametrize("method", ["cubic", "quintic"])
+@pytest.mark.parametrize("last", [(), (2,)])
+def test_splines_of_grids_in_the_grid(method, last):
+    """Also where the splines that are zero at the points move with these."""
+    grid, other = np.array([0.0, 0.1, 0.35, 0.5, 0.6, 0.82, 1.0]), np.linspace(0.0, 3.0, 7)
+    values = np.sin(5 * grid[:, None] + other) + np.zeros((*last, 1, 1))
+    points = np.array([[0.11, 0.3], [0.5, 2.0], [0.77, 1.0]])
+
+    def f(grid, values, points):
+        table = np.moveaxis(values, (-2, -1), (0, 1))
+        return interpolate.RegularGridInterpolator((grid, other), table, method, solver=spsolve)(
+            points
+        )
+
+    check_reverse(f, grid, values, points)
+    y, y_dot = ad.pushforward(f, (grid, values, points), (np.cos(9 * grid), None, None))
+    _, back = ad.pullback(f, grid, values, points)
+    assert np.array_equal(y, f(grid, values, points))
+    np.testing.assert_allclose(back(y)[1] @ np.cos(9 * grid), np.sum(y * y_dot), rtol=1e-10)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from scipy import interpolate
+from scipy.sparse.linalg import spsolve
 
 from adjoint.rules.refusal import NoDerivative
 from adjoint.rules.registry import non_differentiable, substitute
@@ -17,6 +18,7 @@ from adjoint.rules.scipy.carried import carrying, refusing
 from adjoint.rules.scipy.interpolate.deboor import Local, places_of
 from adjoint.rules.scipy.interpolate.piecewise import added
 from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
+from adjoint.rules.scipy.sparse.solving import valued
 
 __all__ = ["NEAR", "basis", "design", "fitted", "knots_of", "places_in", "spline"]
 
@@ -256,3 +258,29 @@ if hasattr(_leaves, "_coloc_nd"):
         _, values = products(xvals, t, len_t, k, np.zeros(xvals.shape[1]), cstrides)
         carrier = np.reshape(values, -1)
         return carrying(data, carrier, _leaves._coloc_nd, *NEAR), indices, indptr
+
+
+_nd: Any = getattr(interpolate, "_ndbspline", None)
+
+if hasattr(_nd, "make_ndbspl") and hasattr(_nd, "_not_a_knot"):
+
+    @non_differentiable
+    def plain_make_ndbspl(*args: Any, **kwargs: Any) -> Any:
+        return _nd.make_ndbspl(*args, **kwargs)
+
+    @substitute(_nd.make_ndbspl)
+    def make_ndbspl(points, values, k=3, **options):
+        """SciPy leaves out what is zero in the matrix of its equations, and has a derivative in the
+        points."""
+        found = plain_make_ndbspl(points, values, k, **options)
+        knots = tuple(
+            [
+                _nd._not_a_knot(np.asarray(x, dtype=float), degree)
+                for x, degree in zip(points, found.k)  # noqa: B905 (it is lowered)
+            ]
+        )
+        sites = np.stack([np.ravel(x) for x in np.meshgrid(*points, indexing="ij")], axis=-1)
+        matrix = interpolate.NdBSpline.design_matrix(sites, knots, found.k)
+        exact = spsolve(matrix.tocsc(), np.reshape(values, (len(sites), -1)))
+        c = valued(found.c, np.reshape(exact, np.shape(found.c)))
+        return interpolate.NdBSpline(knots, c, found.k)
