@@ -190,3 +190,20 @@ def to_list_and_back(m):
 @case(X)
 def vectorized(x):
     return np.vectorize(lambda v: v * v if v > 0 else -v)(x).sum()
+
+
+@case(0.7)
+def operands_by_keyword(x):
+    y = pow(base=x, exp=3.0) * pow(2.0, exp=x) + pow(x, 2, None)
+    return y + np.dot(np.array([x, 2.0, x]), b=[x, 1, 2.0]) * np.array(object=x)
+
+
+@case(0.7)
+def blocks_of_lists(x):
+    y = np.block([[np.array([x])], [np.array([2.0])]]).sum()
+    return y * (np.block([[np.eye(2) * x, np.zeros((2, 1))], [np.ones((1, 2)), x * x]]) ** 2).sum()
+
+
+@case(0.7)
+def roots_of_a_list(x):
+    return np.sort(np.roots([1.0, -3 * x, 2 * x * x]).real)[0] * x

@@ -283,8 +283,10 @@ primitive(divmod)(_as_primitive(divmod, run_divmod))
 
 
 @primitive(pow)
-def _power(record: list[Any], slot: int, *args: Any) -> Any:
-    return BINARY[operator.pow](record, slot, *args) if len(args) == 2 else NotImplemented
+def _power(record: list[Any], slot: int, *args: Any, **named: Any) -> Any:
+    if named or len(args) != 2:
+        return NotImplemented
+    return BINARY[operator.pow](record, slot, *args)
 
 
 primitive(slice)(build_slice)

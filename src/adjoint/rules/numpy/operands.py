@@ -309,11 +309,19 @@ def _reduction_frule(key: Any, selects: bool) -> None:
 
 
 def dense(part: Any, whole: Any) -> Any:
-    """A tangent or cotangent of `whole`, with zeros where it has ``None``."""
-    if isinstance(whole, SEQUENCES) and part is not None:
-        items = [dense(p, w) for p, w in zip(part, whole, strict=True)]
-        return tuple(items) if isinstance(whole, tuple) else items
-    return np.zeros(np.shape(whole), cotangent_dtype(whole)) if part is None else part
+    """A tangent or cotangent of `whole`, with zeros where it has ``None``; `whole` may be the array
+    that a list stands for, of which `part` has the form."""
+    if part is None:
+        return np.zeros(np.shape(whole), cotangent_dtype(whole))
+    if not isinstance(part, SEQUENCES):
+        return part
+    items = [
+        dense([None] * len(w) if p is None and isinstance(w, SEQUENCES) else p, w)
+        for p, w in zip(part, whole, strict=True)
+    ]
+    if isinstance(whole, np.ndarray):
+        return np.array(items)
+    return tuple(items) if isinstance(whole, tuple) else items
 
 
 def cotangent_dtype(x: Any) -> np.dtype[Any]:
