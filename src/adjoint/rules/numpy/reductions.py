@@ -172,13 +172,16 @@ def std_back(back: Any, y: Any) -> Any:
     return lambda y_bar: back(np.where(y == 0, 0, y_bar / (2 * np.where(y == 0, 1, y))))
 
 
+_mean_of: Any = np.mean  # the stubs know fewer mixtures of its keywords
+
+
 def _centre(a: Any, axis: Any, dtype: Any, where: Any) -> Any:
     """The mean, in a shape that broadcasts to that of `a`: as a number where it is one, for which
     NumPy takes less time than for an array of one."""
     if axis is None and dtype is None and where is True and type(a) is np.ndarray:
         if a.dtype is FLOAT64 and a.size:
             return add_reduce(a, None) / a.size
-    return np.mean(a, axis, dtype, keepdims=axis is not None, where=where)
+    return _mean_of(a, axis, dtype, keepdims=axis is not None, where=where)
 
 
 def var_back(

@@ -166,7 +166,7 @@ def _product(factors: list[Any]) -> Any:
 def _(call: Call) -> Any:
     c, xs, ks, xp, nu = call.c, call.xs, call.ks, call.xp, call.nu
     found = [intervals(x, xp[:, axis], call.extrapolate) for axis, x in enumerate(xs)]
-    inside = np.logical_and.reduce([within for _, within in found])
+    inside = np.all([within for _, within in found], axis=0)
     places = [np.where(inside, place, 0) for place, _ in found]
     flat = np.ravel_multi_index(places, [len(x) - 1 for x in xs])
     s = [np.where(inside, xp[:, axis] - x[places[axis]], 0.0) for axis, x in enumerate(xs)]
