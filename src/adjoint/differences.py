@@ -19,6 +19,7 @@ __all__ = [
     "as_type_of",
     "inner",
     "leaves",
+    "moved",
     "part_at",
     "perturbed",
     "random_like",
@@ -145,6 +146,16 @@ def perturbed(args: tuple[Any, ...], leaf: Leaf, index: tuple[int, ...], step: c
         part[index] += step  # in place: an array that occurs twice moves at both places
         return moved
     return _with(moved, leaf.path, part + (step if step.imag else step.real))
+
+
+def moved(args: tuple[Any, ...], leaf: Leaf, step: Any) -> Any:
+    """A copy of the arguments in double precision, all of one array moved by `step`."""
+    copied = widened(args)
+    part = part_at(copied, leaf.path)
+    if part.dtype.kind not in "fc":
+        return _with(copied, leaf.path, part + step)
+    part += step  # in place: an array that occurs twice moves at both places
+    return copied
 
 
 def inner(a: Any, b: Any) -> float:

@@ -19,6 +19,7 @@ from adjoint.differences import (
     as_type_of,
     inner,
     leaves,
+    moved,
     part_at,
     perturbed,
     random_like,
@@ -37,7 +38,10 @@ if TYPE_CHECKING:
 __all__ = ["NotCheckedWarning", "check_gradient", "check_rule"]
 
 ENTRIES = 40
-"""How many entries of one array are perturbed, at most; they are drawn at random."""
+"""How many entries of one array are perturbed alone, at most; they are drawn at random."""
+
+BLOCKS = 8
+"""In how many parts the entries of a larger array are perturbed together."""
 
 
 class NotCheckedWarning(UserWarning):
@@ -234,9 +238,12 @@ def _check_leaf(
 ) -> None:
     rng = np.random.default_rng(1)
     indices = list(np.ndindex(np.shape(leaf.value)))
-    if len(indices) > ENTRIES:
-        indices = [indices[i] for i in sorted(rng.choice(len(indices), ENTRIES, replace=False))]
     directions = (1.0, 1j) if np.iscomplexobj(leaf.value) else (1.0,)
+    if len(indices) > ENTRIES:
+        chosen = sorted(rng.choice(len(indices), ENTRIES, replace=False))
+        for direction in directions:
+            chosen += _off_together(f, args, leaf, leaf_bar, y_bar, direction, tolerances)
+        indices = [indices[i] for i in chosen]
     for index in indices:
         entry = np.asarray(leaf.value)[index]
         got_entry = 0.0 if leaf_bar is None else complex(np.asarray(leaf_bar)[index])
@@ -251,6 +258,47 @@ def _check_leaf(
             _compare(
                 f"{leaf}{list(index) if index else ''}", direction, expected, error, got, tolerances
             )
+
+
+def _off_together(
+    f: Callable[..., Any],
+    args: tuple[Any, ...],
+    leaf: Leaf,
+    leaf_bar: Any,
+    y_bar: Any,
+    direction: complex,
+    tolerances: tuple[float, float, float],
+) -> list[int]:
+    """An entry of a large array that is off, found by moving many together; none where they
+    agree."""
+    shape, size = np.shape(leaf.value), int(np.size(leaf.value))
+    weights = np.random.default_rng(2).choice([-1.0, 1.0], size)
+    bar = np.zeros(size, complex) if leaf_bar is None else np.ravel(leaf_bar).astype(complex)
+    bar = bar.real if direction == 1.0 else bar.imag
+
+    def excess(start: int, stop: int) -> float:
+        u = np.zeros(size)
+        u[start:stop] = weights[start:stop]
+
+        def along(t: float) -> float:
+            return inner(y_bar, f(*moved(args, leaf, t * direction * np.reshape(u, shape))))
+
+        scale = max(1.0, float(np.max(np.abs(leaf.value))))
+        expected, error = slope(along, scale, tolerances[2])
+        terms = float(np.linalg.norm(bar * u))  # what is off by chance does not add up
+        allowed = tolerances[0] * terms + tolerances[1] + min(4 * error, 1e-4 * max(terms, 1e-2))
+        return abs(expected - float(np.sum(bar * u))) - allowed
+
+    for block in np.array_split(np.arange(size), BLOCKS):
+        start, stop = int(block[0]), int(block[-1]) + 1
+        if not excess(start, stop) > 0:
+            continue
+        while stop - start > 1:
+            middle = (start + stop) // 2
+            first = excess(start, middle) >= excess(middle, stop)
+            start, stop = (start, middle) if first else (middle, stop)
+        return [start]
+    return []
 
 
 def _compare(

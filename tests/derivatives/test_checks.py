@@ -117,6 +117,22 @@ def test_steps_that_lead_out_of_the_domain():
     check_gradient(np.log, 1e-3)
 
 
+def test_one_entry_of_a_large_array():
+    def square(x):
+        return x * x
+
+    @ad.rrule.register(square)
+    def _(x):
+        factor = np.where(np.arange(x.size).reshape(x.shape) == 1234, 1.001, 1.0)
+        return square(x), lambda bar: (None, 2 * x * bar * factor)
+
+    with pytest.raises(AssertionError, match=r"argument 0\[24, 34\] is .*off by"):
+        check_gradient(square, np.linspace(1.0, 2.0, 2000).reshape(40, 50))
+    check_gradient(lambda x: x * x, np.linspace(1.0, 2.0, 2000).reshape(40, 50))
+    check_gradient(lambda z: np.abs(z) ** 2, np.linspace(1.0, 2.0, 60) * (1 + 2j))
+    check_gradient(np.sin, np.zeros(0))
+
+
 def smirnov(x):
     return pytest.importorskip("scipy.special").smirnov(5, x)
 

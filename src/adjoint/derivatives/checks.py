@@ -219,6 +219,8 @@ class _SecondOrder:
             self._expected = expected = np.where(unknown, got, expected)
             bound = problem.rtol * np.abs(got) + problem.atol
             self._allowed = np.where(unknown, bound, self._allowed)
+        if not expected.size:
+            return
         off = np.abs(got - expected)
         excess = np.where(np.isnan(off), np.inf, off - self._allowed)
         worst = int(np.argmax(excess))
