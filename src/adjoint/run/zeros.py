@@ -16,7 +16,7 @@ import numpy as np
 
 from adjoint.rules.projection import finite
 
-__all__ = ["Cotangent", "pulled"]
+__all__ = ["Cotangent", "marked", "pulled"]
 
 ndarray = np.ndarray
 
@@ -26,7 +26,7 @@ def pulled(back: Callable[[Any], Any], y_bar: Any) -> Any:
     bars = back(y_bar)
     if all(map(_is_settled, bars)) or not _has_zeros(y_bar):
         return bars
-    return tuple(map(_mended, bars, back(_marked(y_bar))))
+    return tuple(map(_mended, bars, back(marked(y_bar))))
 
 
 def _is_settled(bar: Any) -> bool:
@@ -47,9 +47,10 @@ def _has_zeros(bar: Any) -> bool:
     return _is_number(bar) and not np.all(bar)
 
 
-def _marked(bar: Any) -> Any:
+def marked(bar: Any) -> Any:
+    """A cotangent whose arrays and numbers are such that zeros stay zero."""
     if isinstance(bar, list | tuple):
-        parts = [_marked(part) for part in bar]
+        parts = [marked(part) for part in bar]
         return type(bar)(*parts) if hasattr(bar, "_fields") else type(bar)(parts)
     return np.asarray(bar).view(Cotangent) if _is_number(bar) else bar
 
