@@ -14,6 +14,7 @@ import hashlib
 import io
 import json
 import logging
+import math
 import os
 import pickle
 import queue
@@ -27,9 +28,11 @@ import uuid
 import warnings
 import weakref
 
+import mpmath
 import numpy as np
 import pytest
 import scipy.fft
+import sympy
 
 import adjoint as ad
 from adjoint.errors import AdjointError, MutationError, NoDerivativeError
@@ -285,9 +288,30 @@ def as_a_pickle(x):
     return pickle.loads(pickle.dumps(x)) * x
 
 
+def as_a_number_of_mpmath(x):
+    return float(mpmath.mpf(x) ** 2)
+
+
+def beside_a_number_of_mpmath(x):
+    return float(mpmath.mpf(2) * x)
+
+
+def by_a_function_of_mpmath(x):
+    return complex(mpmath.mpc(mpmath.sin(x), 1.0)).real * x
+
+
+def substituted_in_sympy(x):
+    a, b = sympy.symbols("a b")
+    return float((a**2 * b).subs({a: x, b: 2.0})) * x
+
+
 @pytest.mark.parametrize(
     "f",
     [
+        as_a_number_of_mpmath,
+        beside_a_number_of_mpmath,
+        by_a_function_of_mpmath,
+        substituted_in_sympy,
         as_a_fraction,
         as_a_product_of_fractions,
         as_a_decimal,
@@ -302,6 +326,18 @@ def test_numbers_in_other_clothes(f):
     raised(NoDerivativeError, ad.pushforward, f, (3.0,), (1.0,))
     raised(NoDerivativeError, ad.hessian, f, 3.0)
     raised(NoDerivativeError, ad.gradient, lambda x: ad.gradient(f, x)[0], 3.0)
+
+
+def test_constants_of_mpmath():
+    def f(x):
+        print(mpmath.mpf(x), end="")
+        return float(mpmath.pi) * x + float(mpmath.mpf(0.25) * 3) * x + float(sympy.sqrt(2.0)) * x
+
+    slope = math.pi + 0.75 + math.sqrt(2.0)
+    assert ad.pushforward(lambda x: float(mpmath.mpf(0.25)) * x, (3.0,), (1.0,)) == (0.75, 0.25)
+    raised(NoDerivativeError, ad.gradient, f, 3.0)  # what was printed might be what came out
+    (found,) = ad.gradient(lambda x: f(2.0) * 0.0 + slope * x, 3.0)
+    assert found == pytest.approx(slope)
 
 
 def test_a_fraction_that_is_given():
