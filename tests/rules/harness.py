@@ -23,6 +23,7 @@ from adjoint.rules import registry
 from adjoint.rules.registry import rrule
 from adjoint.run.accumulate import Poison
 from adjoint.run.caution import UNFIT
+from adjoint.run.zeros import Cotangent, marked
 from adjoint.testing import check_rule
 
 
@@ -54,6 +55,7 @@ def table(cases):
             check_complex_step(key, *call.args, **call.kwargs)
         check_rule(key, *call.args, **tolerances, **call.kwargs)
         check_nothing_hides(key, *call.args, **call.kwargs)
+        check_marked(key, *call.args, **call.kwargs)
 
     return test_rule
 
@@ -146,6 +148,30 @@ def _numbers(bars):
     """All real and imaginary parts in a cotangent."""
     parts = [np.ravel(np.asarray(leaf.value, complex)) for leaf in leaves(bars)]
     return np.concatenate([np.zeros(0, complex), *parts]).view(float)
+
+
+def check_marked(f, *args, **kwargs):
+    """The pullback gives the same for a cotangent whose zeros stay zero (`adjoint.run.zeros`)."""
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        y, back = rrule(f, *copy.deepcopy(args), **kwargs)
+        y_bar = random_like(y, np.random.default_rng(0))
+        if y_bar is None:
+            return
+        first, second = _numbers(back(y_bar)), _numbers(_unmarked(back(marked(y_bar))))
+    single = any(_is_single(leaf.value) for leaf in (*leaves(args), *leaves((y_bar,))))
+    size = np.max(np.abs(first), initial=0.0, where=np.isfinite(first))
+    tolerance = (1e-4 if single else 1e-10) * size
+    np.testing.assert_allclose(second, first, rtol=0, atol=tolerance, err_msg=name_of(f))
+
+
+def _unmarked(bar):
+    if isinstance(bar, list | tuple):
+        parts = [_unmarked(part) for part in bar]
+        return type(bar)(*parts) if hasattr(bar, "_fields") else type(bar)(parts)
+    if isinstance(bar, dict):
+        return {name: _unmarked(part) for name, part in bar.items()}
+    return bar.view(np.ndarray) if isinstance(bar, Cotangent) else bar
 
 
 def name_of(key):
