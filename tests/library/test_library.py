@@ -27,7 +27,11 @@ def test_by_finite_differences(case: Case) -> None:
         check_reverse(case.call, *case.args, **case.kwargs)
 
 
-@pytest.mark.parametrize("case", CASES[::3], ids=_ids(CASES)[::3])
+# ase assigns the shape of an array, which is refused there by name
+ON_LEVELS = [case for case in CASES[::3] if case.package != "ase"]
+
+
+@pytest.mark.parametrize("case", ON_LEVELS, ids=_ids(ON_LEVELS))
 def test_on_levels(case: Case) -> None:
     """Forward mode, and reverse mode on a tape, give what reverse mode gives."""
     sample = Sample(case.call, case.args, case.kwargs)
