@@ -43,7 +43,10 @@ def call_operator(
     given = (f, *args, *kwargs.values())
     held = [(value, snapshot(value)) for value in reached(given)]
     start, writes = tape.position, tape.writes
-    with entered(tape), Seeds(tape, tape.seed, each=True) as seeds:
+    # Only the pullback has cotangents for what the function has captured; to all others that is
+    # a constant, also where it is one of the arguments.
+    apart = getattr(f, "__name__", "") != "pullback"
+    with entered(tape), Seeds(tape, tape.seed, apart=apart) as seeds:
         own = [seeds.own(value, True) for value in given]
         once: set[int] = set()
         leaves = [Leaves(value, once) for value in own]

@@ -32,19 +32,19 @@ _lock = threading.RLock()
 class Seeds:
     """The arguments of one run; a context manager around it.
 
-    `each` says that an array is a variable of its own at each place where it stands, for whoever
-    takes the cotangents knows variables, not arrays.
+    `apart` says that an array which a function has captured is a variable of its own, also where it
+    is given, too: whoever takes the cotangents knows variables, not arrays.
     ``bind(value, dot)`` notes the tangent, or that a value is differentiated in, and returns the
     value or one of its own.
     """
 
     def __init__(
-        self, level: Level, bind: Callable[[Any, Any], Any], *, each: bool = False
+        self, level: Level, bind: Callable[[Any, Any], Any], *, apart: bool = False
     ) -> None:
         self._level, self._bind = level, bind
         level.seeds = self
         self._twins: dict[int, tuple[Any, Any]] = {}
-        self._each = each
+        self._functions_apart, self._apart = apart, False
         self._aliased: dict[int, tuple[Any, Any]] = {}
         self._exchanged: list[tuple[Callable[[], Any], Callable[[Any], None], Any, Any]] = []
         self._locked = False
@@ -125,7 +125,7 @@ class Seeds:
         there it is a constant."""
         if type(value) is not np.ndarray:
             return value
-        known = None if self._each else self._twins.get(id(value))
+        known = None if self._apart else self._twins.get(id(value))
         if known is not None:
             return known[1]
         if names_twice(value):
@@ -136,7 +136,9 @@ class Seeds:
             part = other_name(self._level, value)
             if part is value:
                 return value
-        self._twins[id(value)] = self._twins[id(part)] = value, part
+        self._twins[id(part)] = value, part
+        if not self._apart:
+            self._twins[id(value)] = value, part
         return part
 
     def aliased(self, value: Any) -> Any:
@@ -196,17 +198,10 @@ class Seeds:
         elif isinstance(value, dict):
             for key, part_dot in _entries_of(value, dot):
                 self._exchange(value.__getitem__, value.__setitem__, key, part_dot)
-        elif isinstance(value, FunctionType):
-            cells = dict(zip(value.__code__.co_freevars, value.__closure__ or (), strict=True))
-            for name, part_dot in _entries_of(cells, dot):
-                self._exchange(
-                    lambda name: cells[name].cell_contents,
-                    lambda name, new: setattr(cells[name], "cell_contents", new),
-                    name,
-                    part_dot,
-                )
-        elif isinstance(value, MethodType):
-            self.own(value.__self__, dot)
+        elif isinstance(value, FunctionType | MethodType):
+            apart, self._apart = self._apart, self._functions_apart
+            self._inside_function(value, dot)
+            self._apart = apart
         elif isinstance(value, Tangent):
             self._inside(value._fields, dot)
         elif is_record(value):
@@ -229,6 +224,20 @@ class Seeds:
         else:
             raise ArgumentError(
                 f"a {type(value).__name__} has no tangent", hint="give None in its place"
+            )
+
+    def _inside_function(self, value: FunctionType | MethodType, dot: Any) -> None:
+        """What a function has captured, or the object that a method is bound to."""
+        if isinstance(value, MethodType):
+            self.own(value.__self__, dot)
+            return
+        cells = dict(zip(value.__code__.co_freevars, value.__closure__ or (), strict=True))
+        for name, part_dot in _entries_of(cells, dot):
+            self._exchange(
+                lambda name: cells[name].cell_contents,
+                lambda name, new: setattr(cells[name], "cell_contents", new),
+                name,
+                part_dot,
             )
 
     def _exchange(
