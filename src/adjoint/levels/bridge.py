@@ -20,9 +20,9 @@ from adjoint.run.accumulate import Poison, finish
 from adjoint.run.dispatch import bridge
 from adjoint.run.kinds import by_value
 from adjoint.run.memory import Memory, missing, refused
+from adjoint.run.snapshot import Snapshot
 from adjoint.run.structure import deposit, take
 from adjoint.run.unknown import poison, reached
-from adjoint.run.unseen import changed, snapshot
 
 __all__ = ["call_operator"]
 
@@ -41,29 +41,44 @@ def call_operator(
     tape: Tape = memory.caches.setdefault("tape", None) or Tape(None)
     memory.caches["tape"] = tape
     given = (f, *args, *kwargs.values())
-    held = [(value, snapshot(value)) for value in reached(given)]
+    before = Snapshot()
+    before.add(given)
     start, writes = tape.position, tape.writes
     # Only the pullback has cotangents for what the function has captured; to all others that is
     # a constant, also where it is one of the arguments.
     apart = getattr(f, "__name__", "") != "pullback"
+    failed: BaseException | None = None
     with entered(tape), Seeds(tape, tape.seed, apart=apart) as seeds:
         own = [seeds.own(value, True) for value in given]
         once: set[int] = set()
         leaves = [Leaves(value, once) for value in own]
         n = len(args)
-        y = own[0](*own[1 : n + 1], **dict(zip(kwargs, own[n + 1 :], strict=True)))
-        places = Places(y)
-    _refuse_changes(f, held, tape.writes != writes)
+        try:
+            y = own[0](*own[1 : n + 1], **dict(zip(kwargs, own[n + 1 :], strict=True)))
+        except Exception as error:
+            y, failed = error.args, error
+        made = Places(y)
+    y = seeds.restored(y)
+    stored = before.changes()
+    put = [new for kept in stored for _, new in kept.pairs()]
+    if tape.writes != writes or any(seeds.restored(new) is not new for new in put):
+        raise _writes_into(f)
+    places = {id(y): made} | {id(new): Places(new) for new in put}
+    for kept in stored:
+        kept.log(memory)
     stop = tape.position
     unseen = [part for value in seeds.unseen for part in _with_numbers(value)]
 
     def operator_back(y_bar: Any) -> tuple[Any, ...]:
         sweep = _sweep_of(memory, tape)
-        y_bar = take(memory, y, finish(y_bar))
-        bad = poison_in(y_bar)
+        arrived = [(y, take(memory, y, None if failed else finish(y_bar)))]
+        for kept in reversed(stored):
+            arrived += [(new, take(memory, new, bar)) for new, bar in kept.take(memory)]
+        bad = next((found for _, bar in arrived if (found := poison_in(bar)) is not None), None)
         if bad is None:
-            for value, bar in places.pairs(y_bar):
-                sweep.add(value, bar)
+            for value, bar in arrived:
+                for part, part_bar in (places.get(id(value)) or Places(value)).pairs(bar):
+                    sweep.add(part, part_bar)
             sweep.run(start, stop)
         bars: list[Any] = []
 
@@ -74,17 +89,19 @@ def call_operator(
 
         for value, of in zip(given, leaves, strict=True):
             bar = of.read(read)
-            if bar is None or by_value(value):
+            if by_value(value) and not isinstance(value, np.ndarray):
                 bars.append(bar)
             else:
                 bars.append(deposit(memory, value, bar))
-        if unseen and (bad is not None or y_bar is not None):
+        if unseen and (bad is not None or any(bar is not None for _, bar in arrived)):
             for value in unseen:
                 if not by_value(value):
                     poison(memory, value, bad or Poison(_unseen(value)))
         return tuple(bars)
 
     record[slot] = operator_back
+    if failed is not None:
+        raise failed
     return y
 
 
@@ -139,16 +156,12 @@ def _is_of_integers(value: Any) -> bool:
     )
 
 
-def _refuse_changes(f: Any, held: list[tuple[Any, Any]], wrote: bool) -> None:
-    for value, saved in held:
-        if saved is not None and not isinstance(value, np.ndarray) and changed(value, saved):
-            wrote = True
-    if wrote:
-        raise refused(
-            f"'{getattr(f, '__name__', f)}' differentiates a function that changes what it was"
-            " given, inside differentiated code",
-            "let the inner function write into copies",
-        )
+def _writes_into(f: Any) -> Exception:
+    return refused(
+        f"'{getattr(f, '__name__', f)}' differentiates a function that changes what it was given,"
+        " inside differentiated code",
+        "let the inner function write into copies",
+    )
 
 
 bridge.append(call_operator)

@@ -107,6 +107,8 @@ class Places:
     to."""
 
     def __init__(self, value: Any, above: tuple[int, ...] = ()) -> None:
+        if isinstance(value, MethodType):
+            value = value.__self__
         self._value, self._parts = value, dict[Any, Places]()
         if by_value(value) or id(value) in above:
             return

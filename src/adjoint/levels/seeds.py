@@ -179,6 +179,29 @@ class Seeds:
         found = self._twins.get(id(y)) if self._twins else None
         return y if found is None else found[0]
 
+    def restored(self, y: Any) -> Any:
+        """`y` with arrays that look at the caller's memory in place of those that look at the same
+        memory under the name that it has during the run: new lists and dicts are changed."""
+        if not self._twins or isinstance(y, float | complex | int | str):
+            return y
+        if type(y) is np.ndarray:
+            root = root_of(y)
+            for value, part in self._twins.values():
+                if part is y:
+                    return value
+                if root_of(part) is root and root_of(value) is not root:
+                    return part_of(root_of(value), root, y)
+        elif type(y) is tuple or hasattr(y, "_fields"):
+            parts = [self.restored(part) for part in y]
+            if any(new is not old for new, old in zip(parts, y, strict=True)):
+                return type(y)(*parts) if hasattr(y, "_fields") else tuple(parts)
+        elif type(y) is list or type(y) is dict:
+            for key, part in [*(enumerate(y) if type(y) is list else y.items())]:
+                new = self.restored(part)
+                if new is not part:
+                    y[key] = new
+        return y
+
     def _tuple(self, value: Any, dot: Any) -> Any:
         dots = _parts_of(value, dot, len(value))
         parts = [self.own(part, part_dot) for part, part_dot in zip(value, dots, strict=True)]

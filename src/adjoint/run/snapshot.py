@@ -21,6 +21,7 @@ import numpy as np
 from adjoint.run.accumulate import Poison
 from adjoint.run.contents import ABSENT
 from adjoint.run.facts import Facts
+from adjoint.run.hidden import Hidden
 from adjoint.run.kept import (
     WITH_FIELDS,
     Global,
@@ -31,7 +32,6 @@ from adjoint.run.kept import (
     slots,
 )
 from adjoint.run.kinds import ATOMS, fields_of, slots_of
-from adjoint.run.memory import Memory
 
 __all__ = ["LEAVES", "Snapshot", "contents"]
 
@@ -63,7 +63,7 @@ class Snapshot:
         while queue and len(seen) < self._most:
             value = queue.popleft()
             kind = type(value)
-            if kind in LEAVES or id(value) in seen or issubclass(kind, Memory | Poison):
+            if kind in LEAVES or id(value) in seen or issubclass(kind, Hidden | Poison):
                 continue  # what is not the user's is rewound by nobody
             seen[id(value)] = value
             if id(value) not in self._kept:
@@ -109,7 +109,7 @@ def contents(value: Any, kind: type) -> list[Any]:
         held = [*value.values()]
     elif issubclass(kind, type):
         held = [] if not value.__flags__ & (1 << 9) else _attributes(value)
-    elif issubclass(kind, ModuleType | Memory | Poison):
+    elif issubclass(kind, ModuleType | Hidden | Poison):
         return []
     else:
         held = []
