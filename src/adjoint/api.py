@@ -10,6 +10,7 @@ import numpy as np
 from adjoint.derivatives.selection import Argnums, Selection, select, split_aux
 from adjoint.errors import ArgumentError, NotScalarError
 from adjoint.levels.level import current
+from adjoint.levels.mentions import mentions_operator
 from adjoint.levels.reverse import NestedPullback, nested
 from adjoint.public import public
 from adjoint.results import checked_cotangent, collect, filled, plain_cotangents, zeros_like
@@ -179,7 +180,7 @@ def pullback(
     >>> y, back(1.0)
     (9.0, (None, 6.0))
     """
-    if current.level is not None:
+    if current.level is not None or mentions_operator(f, args):
         return nested(f, args, kwargs, of_function=True)
     with session:
         y, back = _forward(f, args, kwargs)
@@ -215,11 +216,10 @@ def _refuse_objects(args: tuple[Any, ...]) -> None:
             )
 
 
-def _goes_on_a_tape(f: Any) -> bool:
+def _goes_on_a_tape(f: Any, args: tuple[Any, ...]) -> bool:
     """Whether reverse mode has nothing to generate: on a level, and of a function that
-    differentiates others, whose every operation is one of a level. There, what that one writes into
-    arrays that it has captured is as good as any other write."""
-    return current.level is not None or is_operator(f)
+    differentiates others. There, what that one writes is as good as any other write."""
+    return current.level is not None or is_operator(f) or mentions_operator(f, args)
 
 
 def pullback_of_arguments(
@@ -230,7 +230,7 @@ def pullback_of_arguments(
 ) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
     """`pullback` to the arguments alone: what `f` has captured is a constant, also where it is one
     of them."""
-    if _goes_on_a_tape(f):
+    if _goes_on_a_tape(f, args):
         y, inner = nested(f, args, kwargs, of_function=False, wanted=wanted)
         return y, lambda y_bar: inner.swept(y_bar)[1:]
     with session:
@@ -249,7 +249,7 @@ def _both(
     f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Any, tuple[Any, ...]]:
     """The value and the gradient, in one session."""
-    if _goes_on_a_tape(f):
+    if _goes_on_a_tape(f, args):
         y, inner = nested(f, args, kwargs, of_function=False)
         return y, inner.swept(_one(f, y))[1:]
     with session:
@@ -383,7 +383,7 @@ def _chosen(
     args = chosen.args
     if has_aux:
         value, bars = _both_of_pair(chosen, f)
-    elif _goes_on_a_tape(chosen.f):
+    elif _goes_on_a_tape(chosen.f, chosen.args):
         value, back = nested(chosen.f, args, chosen.kwargs, of_function=False, wanted=chosen.wanted)
         bars = back.swept(_one(f, value))[1:]
     else:
@@ -397,7 +397,7 @@ def _filled(arg: Any, bar: Any) -> Any:
 
 def _both_of_pair(chosen: Selection, f: Any) -> tuple[Any, tuple[Any, ...]]:
     """`_both` of a function that returns a value and something else."""
-    if _goes_on_a_tape(chosen.f):
+    if _goes_on_a_tape(chosen.f, chosen.args):
         pair, inner = nested(
             chosen.f, chosen.args, chosen.kwargs, of_function=False, wanted=chosen.wanted
         )

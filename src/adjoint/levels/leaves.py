@@ -143,8 +143,15 @@ class Places:
                 raise _unlike(value, bar)
             named: Any = enumerate(bar)
         else:
-            if not isinstance(bar, Mapping) or not set(bar) <= set(parts):
+            if not isinstance(bar, Mapping):
                 raise _unlike(value, bar)
+            for name in bar:
+                if name not in parts:
+                    raise CotangentError(
+                        f"the cotangent of a {type(value).__name__} has a field that it has not:"
+                        f" {name!r}",
+                        hint="name the fields of the result",
+                    )
             named = bar.items()
         return [pair for key, part in named for pair in parts[key].pairs(part)]
 

@@ -29,19 +29,19 @@ from adjoint.run.dispatch import DECLINED, call_keywords
 from adjoint.run.hidden import Hidden
 from adjoint.run.iterator import Iterator as ActiveIterator
 from adjoint.run.kinds import by_value
-from adjoint.run.memory import missing, refuse_names_twice, refused
+from adjoint.run.memory import missing, refuse_names_twice
 from adjoint.run.seal import PLAIN
 from adjoint.run.unknown import name_of, reached
-from adjoint.run.views import names_of, root_of
+from adjoint.run.views import assign_shape, names_of, root_of
 
 __all__ = [
     "INACTIVE",
     "Level",
+    "assign_shape_on",
     "current",
     "entered",
     "fresh",
     "operate_on",
-    "recorded_shape",
     "write_on",
 ]
 
@@ -245,10 +245,10 @@ class Level(Hidden):
             for level in self.outer.down():
                 level.same.join(made, root)
 
-    def reshape(self, x: Any) -> None:
-        """The shape of an array is about to be assigned."""
+    def reshaped(self, x: Any, old: tuple[int, ...]) -> None:
+        """The shape of an array, which was `old`, was assigned."""
         if self.outer is not None:
-            self.outer.reshape(x)
+            self.outer.reshaped(x, old)
 
     def touch(self, x: np.ndarray[Any, Any]) -> None:
         """Note that the memory of `x` is written: what it holds from now on is the same under any
@@ -360,13 +360,12 @@ def write_on(level: Level | None, x: Any, index: Any, value: Any) -> None:
         level.write(x, index, value)
 
 
-def recorded_shape() -> Exception:
-    """The error of a shape that is assigned where operations on the array are kept, to be repeated
-    or reversed."""
-    return refused(
-        "the shape of an array is assigned inside nested derivatives",
-        hint="make a new array: x.reshape(...)",
-    )
+def assign_shape_on(level: Level | None, x: Any, shape: tuple[int, ...]) -> None:
+    """``x.shape = shape`` on a level; plainly where there is none."""
+    old = x.shape
+    assign_shape(x, shape)
+    if level is not None:
+        level.reshaped(x, old)
 
 
 def fresh(y: Any) -> Any:

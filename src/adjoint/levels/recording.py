@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ import numpy as np
 from adjoint.errors import ArgumentError
 from adjoint.levels.forward import Forward, swept
 from adjoint.levels.held import held, held_index
-from adjoint.levels.level import Level, recorded_shape, write_on
+from adjoint.levels.level import Level, assign_shape_on, write_on
 from adjoint.levels.mirror import Mirrors, Same
 from adjoint.rules.registry import Rules
 from adjoint.run.accumulate import Poison
@@ -30,6 +31,7 @@ __all__ = ["Recording", "Replay"]
 
 ndarray = np.ndarray
 Node = Callable[["Replay"], None]
+Change = Callable[[Level | None], None]
 
 
 class Recording(Forward):
@@ -40,8 +42,8 @@ class Recording(Forward):
         self.nodes: list[Node] = []
         self.same = _NotedSame(self.nodes)
         self._mirrors = Mirrors(self.same)
-        self.writes: list[tuple[Any, Any, Any, Any]] = []
-        """What was written: the array, the index, what was there, and the value."""
+        self.writes: list[tuple[Change, Change]] = []
+        """What undoes each write, and what makes it again, on a level."""
         self._made = False
         self._back: tuple[Callable[[Any], Any], tuple[Any, ...]] | None = None
         """The pullback that gave the tangent, and what it pulls back to."""
@@ -111,15 +113,27 @@ class Recording(Forward):
         self.nodes.append(node)
         return y
 
-    def reshape(self, x: Any) -> None:
-        raise recorded_shape()
+    def reshaped(self, x: Any, old: tuple[int, ...]) -> None:
+        super().reshaped(x, old)
+        new = x.shape
+        self.writes.append((partial(_assign_shape, x, old), partial(_assign_shape, x, new)))
+        self.nodes.append(Replay.change_again)
 
     def write(self, x: Any, index: Any, value: Any) -> None:
         index, value = held_index(index), held(value)
         saved = self.below(np.array, self.below(operator.getitem, x, index))
         super().write(x, index, value)
-        self.writes.append((x, index, saved, value))
+        self.writes.append((partial(_put, x, index, saved), partial(_put, x, index, value)))
         self.nodes.append(lambda replay: replay.write_again(x, index, value))
+
+
+def _put(x: Any, index: Any, value: Any, level: Level | None) -> None:
+    with writable(x):
+        write_on(level, x, index, value)
+
+
+def _assign_shape(x: Any, shape: tuple[int, ...], level: Level | None) -> None:
+    assign_shape_on(level, x, shape)
 
 
 class _NotedSame(Same):
@@ -158,17 +172,15 @@ class Replay(Forward):
     def run_all(self) -> None:
         """Follow the tangents through everything that was recorded."""
         writes = self._recording.writes
-        for x, index, saved, _ in reversed(writes):
-            with writable(x):
-                write_on(self.outer, x, index, saved)
+        for undo, _ in reversed(writes):
+            undo(self.outer)
         try:
             with np.errstate(all="ignore"):
                 for node in self._recording.nodes:
                     node(self)
         finally:
-            for x, index, _, value in writes[self._written :]:
-                with writable(x):
-                    write_on(self.outer, x, index, value)
+            for _, redo in writes[self._written :]:
+                redo(self.outer)
 
     def found(self, f: Any, rules: Rules, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The tangent of the result of an operation."""
@@ -201,6 +213,11 @@ class Replay(Forward):
             self._bind_array(y, dot)
         elif isinstance(y, float | complex | np.inexact):
             self._numbers[id(y)] = (y, dot)
+
+    def change_again(self) -> None:
+        """A change that moves no tangent."""
+        self._recording.writes[self._written][1](self.outer)
+        self._written += 1
 
     def write_again(self, x: Any, index: Any, value: Any) -> None:
         """A write, and that of the tangent."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from adjoint.levels.level import INACTIVE, Level, operate_on, write_on
+from adjoint.levels.level import INACTIVE, Level, assign_shape_on, operate_on, write_on
 from adjoint.levels.mirror import Mirrors, flat_of
 from adjoint.rules.projection import SEQUENCES, project
 from adjoint.run.accumulate import Poison
@@ -31,7 +32,7 @@ class Sweep(Hidden):
         """Whether anything was added."""
         self._numbers: dict[int, Any] = {}
         self._mirrors = Mirrors(tape.same)
-        self._exchanged: list[tuple[Any, Any, list[Any]]] = []
+        self._again: list[Callable[[], None]] = []
 
     def below(self, f: Callable[..., Any], /, *args: Any) -> Any:
         """``f(*args)`` on the level that the sweep runs on."""
@@ -131,13 +132,18 @@ class Sweep(Hidden):
     def exchange(self, x: Any, index: Any, entry: list[Any]) -> None:
         """Put back what a write overwrote, and keep what it wrote."""
         self._swap(x, index, entry)
-        self._exchanged.append((x, index, entry))
+        self._again.append(partial(self._swap, x, index, entry))
+
+    def reshape(self, x: Any, old: tuple[int, ...], new: tuple[int, ...]) -> None:
+        """Put back the shape that an array had."""
+        assign_shape_on(self._level, x, old)
+        self._again.append(partial(assign_shape_on, self._level, x, new))
 
     def restore(self) -> None:
         """Make the writes again."""
-        for x, index, entry in reversed(self._exchanged):
-            self._swap(x, index, entry)
-        self._exchanged.clear()
+        for change in reversed(self._again):
+            change()
+        self._again.clear()
 
     def _swap(self, x: Any, index: Any, entry: list[Any]) -> None:
         now = self.below(np.array, self.below(operator.getitem, x, index))

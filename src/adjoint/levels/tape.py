@@ -18,7 +18,7 @@ import numpy as np
 from adjoint.levels.forward import is_own
 from adjoint.levels.held import held, held_index
 from adjoint.levels.hooked import Hooked
-from adjoint.levels.level import INACTIVE, Level, recorded_shape
+from adjoint.levels.level import INACTIVE, Level
 from adjoint.levels.pointwise import is_simple, slopes_of, weighted
 from adjoint.levels.sweep import Sweep, poison_in, to_value
 from adjoint.rules.projection import SEQUENCES
@@ -232,8 +232,10 @@ class Tape(Level):
         self.nodes.append(node)
         return y
 
-    def reshape(self, x: Any) -> None:
-        raise recorded_shape()
+    def reshaped(self, x: Any, old: tuple[int, ...]) -> None:
+        super().reshaped(x, old)
+        new = x.shape
+        self.nodes.append(lambda sweep: sweep.reshape(x, old, new))
 
     def write(self, x: Any, index: Any, value: Any) -> None:
         self.touch(x)

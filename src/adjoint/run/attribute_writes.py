@@ -237,10 +237,10 @@ def _reshape(record: list[Any], slot: int, array: np.ndarray[Any, Any], shape: A
     memory: Memory = record[0]
     if array.dtype.kind in "fc":
         memory.mark_written(array)
-    if memory.level is not None:
-        memory.level.reshape(array)
     old = array.shape
     array.shape = shape
+    if memory.level is not None:
+        memory.level.reshaped(array, old)
     _log_turns(
         record,
         slot,

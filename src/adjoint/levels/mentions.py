@@ -1,0 +1,127 @@
+"""Whether a function differentiates others, as far as its text shows.
+
+Reverse mode of such a function goes on a tape from the beginning: there, what is inside is as good
+as what is around it. What the text does not show (an operator that is found by other ways than by
+name) is put on a tape when it is met (`adjoint.levels.bridge`).
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache, partial
+from types import CodeType, FunctionType, MethodType, ModuleType
+from typing import Any
+from weakref import ref as weakref
+
+from adjoint.run.dispatch import is_operator
+
+__all__ = ["mentions_operator"]
+
+MANY = 400
+"""Functions that are looked at, at most."""
+
+_known: dict[int, tuple[Any, dict[Any, bool]]] = {}
+"""By the identity of the code: a reference to it, and what was found for what it was given."""
+
+
+def mentions_operator(f: Callable[..., Any], args: Iterable[Any]) -> bool:
+    """Whether `f`, or a function that it refers to by name, has captured or gets by the classes of
+    its arguments, names a function of this library that differentiates others."""
+    code = getattr(f, "__code__", None)
+    kinds = [type(arg) for arg in args if type(arg).__flags__ & _OF_PYTHON]
+    if type(f) is not FunctionType or type(code) is not CodeType:
+        return _mention([f, *kinds])
+    found = _known.get(id(code))
+    if found is None or found[0]() is not code:
+        found = _known[id(code)] = weakref(code), {}
+    key: Any = (*kinds, *_captured(f))
+    if key not in found[1]:
+        found[1][key] = _mention([f, *kinds])
+    return found[1][key]
+
+
+_OF_PYTHON = 1 << 9  # Py_TPFLAGS_HEAPTYPE
+
+
+def _captured(f: FunctionType) -> Iterator[Any]:
+    """What tells functions of one code apart."""
+    for cell in f.__closure__ or ():
+        value = _contents(cell)
+        yield getattr(value, "__code__", None) or type(value)
+
+
+def _contents(cell: Any) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return None
+
+
+def _mention(start: list[Any]) -> bool:
+    seen: set[int] = set()
+    queue = deque(start)
+    while queue and len(seen) < MANY:
+        value = queue.popleft()
+        if is_operator(value):
+            return True
+        if id(value) in seen:
+            continue
+        if isinstance(value, MethodType):
+            queue += (value.__func__, type(value.__self__))
+        elif isinstance(value, partial):
+            queue += (value.func, *value.args, *value.keywords.values())
+        elif type(value) is FunctionType:
+            if not _is_library(value.__module__):
+                seen.add(id(value))
+                queue += _named(value)
+                queue += map(_contents, value.__closure__ or ())
+                queue += value.__defaults__ or ()
+        elif isinstance(value, type):
+            if value.__flags__ & _OF_PYTHON and not _is_library(value.__module__):
+                seen.add(id(value))
+                queue += value.__bases__
+                queue += map(_function_of, list(vars(value).values()))
+        elif type(value).__flags__ & _OF_PYTHON:
+            queue.append(type(value))
+    return False
+
+
+def _function_of(value: Any) -> Any:
+    if isinstance(value, staticmethod | classmethod):
+        return value.__func__
+    return value.fget if isinstance(value, property) else value
+
+
+def _named(f: FunctionType) -> Iterator[Any]:
+    """What the names in the text of `f` stand for; for an operator itself, that one."""
+    names = _names(f.__code__)
+    for name in names:
+        value = sys.modules.get(name) if name == "adjoint" else f.__globals__.get(name)
+        if value is None:
+            continue
+        if isinstance(value, ModuleType):
+            if value.__name__ == "adjoint" or not _is_library(value.__name__):
+                known = vars(value)
+                yield from (known[part] for part in names if part in known)
+        else:
+            yield value
+    if "gradient_descent" in names:
+        yield sys.modules["adjoint"].gradient  # which it takes
+
+
+def _names(code: CodeType) -> frozenset[str]:
+    """All names in a function and in those inside it."""
+    inner = [_names(part) for part in code.co_consts if isinstance(part, CodeType)]
+    return frozenset(code.co_names).union(*inner)
+
+
+@cache
+def _is_library(module: str | None) -> bool:
+    """Whether a module is one that knows nothing of this library."""
+    package = (module or "").partition(".")[0]
+    if package in sys.stdlib_module_names or package in ("adjoint", "numpy", "scipy"):
+        return True
+    found = getattr(sys.modules.get(package), "__file__", None) or ""
+    return "site-packages" in found or "dist-packages" in found
