@@ -283,18 +283,21 @@ def _any(bar: np.ndarray[Any, Any]) -> bool:
 def reached(values: Sequence[Any]) -> Iterator[Any]:
     """Everything that may carry a cotangent by identity and that `values` hold, themselves
     included."""
+    entered: set[int] = set()
     seen: set[int] = set()
     stack = list(values)
     while stack:
         owner = stack.pop()
-        if id(owner) in seen or _holds_nothing(owner):
+        if id(owner) in entered or _holds_nothing(owner):
             continue
-        seen.add(id(owner))
-        yield owner
+        entered.add(id(owner))
+        if id(owner) not in seen:
+            seen.add(id(owner))
+            yield owner
         if not by_value(owner):
             stack += _keys(owner)
             for _, item, shadow_owner in _parts(owner):
-                if shadow_owner is not owner and id(shadow_owner) not in seen:
+                if id(shadow_owner) not in seen:
                     seen.add(id(shadow_owner))
                     yield shadow_owner
                 stack.append(item)
