@@ -1,5 +1,6 @@
 """Settings of the whole test run."""
 
+import gc
 import linecache
 import os
 
@@ -8,3 +9,9 @@ os.environ["ADJOINT_CACHE"] = "off"  # each test sees what the code of today gen
 # Processes that tests are handed to are begun by ``python -c``, whose text Python 3.13 keeps under
 # the name that functions made by `exec` have, too.
 linecache.cache.pop("<string>", None)
+
+
+def pytest_collection_finish() -> None:
+    """Let the garbage collector leave alone what stays to the end: tens of thousands of tests."""
+    gc.collect()
+    gc.freeze()

@@ -13,7 +13,7 @@ from __future__ import annotations
 import copy
 import operator
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from types import FunctionType
 from typing import Any
@@ -31,7 +31,7 @@ from adjoint.run.iterator import Iterator as ActiveIterator
 from adjoint.run.kinds import by_value
 from adjoint.run.memory import missing, refuse_names_twice
 from adjoint.run.seal import PLAIN
-from adjoint.run.unknown import name_of, reached
+from adjoint.run.unknown import name_of, needed, reached
 from adjoint.run.views import assign_shape, names_of, root_of
 
 __all__ = [
@@ -286,6 +286,15 @@ class Level(Hidden):
     def holds(self, value: Any) -> bool:
         """Whether a number or an array is active, or an object may hold one that is."""
         return self.is_active(value) if by_value(value) else id(value) in self._hiding
+
+    def demand_no_objects(self, f: Any, operands: Iterable[Any]) -> None:
+        """Refuse what computes with active numbers one by one, in an array of objects."""
+        for x in operands:
+            if type(x) is np.ndarray and x.dtype.kind == "O":
+                if id(x) in self._hiding:
+                    raise self._hiding[id(x)][1]
+                if any(map(self.is_active, x.ravel().tolist())):
+                    raise needed(f, "works on an array of objects", (x,))
 
     def constant(self, x: Any) -> Any:
         """`x`, a copy already, as something of which this level knows no derivative."""

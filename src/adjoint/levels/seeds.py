@@ -196,7 +196,8 @@ class Seeds:
             if any(new is not old for new, old in zip(parts, y, strict=True)):
                 return type(y)(*parts) if hasattr(y, "_fields") else tuple(parts)
         elif type(y) is list or type(y) is dict:
-            for key, part in [*(enumerate(y) if type(y) is list else y.items())]:
+            named: Any = enumerate(y) if isinstance(y, list) else y.items()
+            for key, part in [*named]:
                 new = self.restored(part)
                 if new is not part:
                     y[key] = new

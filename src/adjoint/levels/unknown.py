@@ -59,7 +59,9 @@ def run_unknown(
                     isinstance(value, np.ndarray) and id(root_of(value)) in roots
                 ):
                     continue  # it is what went in, or looks at it
-                if by_value(value):
+                if isinstance(value, np.ndarray) and value.dtype.hasobject:
+                    one.hide(value, error)
+                elif by_value(value):
                     one.spoil(value, error)
                 elif is_opaque(value) or is_record(value):
                     one.hide(value, error)

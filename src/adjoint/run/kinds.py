@@ -176,6 +176,8 @@ def has_field(obj: Any, name: str) -> bool:
 def is_record(value: Any) -> bool:
     """Whether `value` is an ordinary object of a Python class, whose fields are its structure."""
     kind = type(value)
+    if kind is SimpleNamespace:
+        return True
     if not kind.__flags__ & (1 << 9) or issubclass(kind, type | Hidden):  # Py_TPFLAGS_HEAPTYPE
         return False
     # Types made by C are often heap types too, but their instances show neither fields nor slots.

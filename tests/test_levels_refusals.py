@@ -1,0 +1,87 @@
+"""What forward mode and nested derivatives cannot follow is refused, as in reverse mode; what they
+can follow is right."""
+
+import types
+
+import numpy as np
+import pytest
+from scipy import integrate, optimize
+
+import adjoint as ad
+from adjoint.errors import NoDerivativeError
+
+WAYS = {
+    "gradient": lambda f: ad.gradient(f, 0.6),
+    "derivative": lambda f: ad.derivative(f)(0.6),
+    "hvp": lambda f: ad.hvp(f, 0.6, 1.0),
+    "gradient of derivative": lambda f: ad.gradient(lambda t: ad.derivative(f)(t), 0.6),
+}
+POINTS = np.arange(3.0)
+UNKNOWN = {
+    "odeint": lambda t: integrate.odeint(lambda y, s: -t * y, [1.0], [0.0, 1.0])[-1, 0],
+    "fsolve": lambda t: optimize.fsolve(lambda z: z**3 - t, [1.0])[0],
+    "root": lambda t: optimize.root(lambda z: z**3 - t, [1.0]).x[0],
+    "curve_fit": lambda t: optimize.curve_fit(lambda u, a: a * u, POINTS, t * POINTS)[0][0],
+    "leastsq": lambda t: optimize.leastsq(lambda z: z - t, [1.0])[0][0],
+    "frompyfunc": lambda t: np.frompyfunc(lambda a: a * t, 1, 1)(np.ones(2)).astype(float).sum(),
+    "array of objects": lambda t: float(np.array([t, t * t], dtype=object).sum()),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", UNKNOWN)
+@pytest.mark.filterwarnings("ignore")
+def test_refused_in_every_mode(name, way):
+    with pytest.raises(NoDerivativeError):
+        WAYS[way](UNKNOWN[name])
+
+
+def quad(*args, **kwargs):
+    return integrate.quad(*args, **kwargs)[0]
+
+
+LIMITS = {
+    "upper": (lambda t: quad(lambda u: u * u * t, 0, t), lambda t: 4 * t**2),
+    "both": (lambda t: quad(lambda u: u**3, -t, 2 * t), lambda t: 45 * t**2),
+    "infinite": (
+        lambda t: quad(lambda u: np.exp(-u) * t, t, np.inf),
+        lambda t: (t - 2) * np.exp(-t),
+    ),
+    "inner": (
+        lambda t: integrate.dblquad(lambda y, x: x * y * t, 0, 1, 0, lambda x: x * t)[0],
+        lambda t: 6 * t / 8,
+    ),
+    "of vectors": (
+        lambda t: integrate.quad_vec(lambda u: np.array([u, u * u]) * t, 0, t)[0].sum(),
+        lambda t: 3 * t + 4 * t * t,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LIMITS)
+def test_second_derivatives_in_limits_of_integration(name):
+    f, second = LIMITS[name]
+    for found in (
+        ad.hvp(f, 0.6, 1.0),
+        ad.derivative(ad.derivative(f))(0.6),
+        ad.gradient(lambda t: ad.gradient(f, t)[0], 0.6)[0],
+    ):
+        assert found == pytest.approx(second(0.6), rel=1e-9)
+
+
+def test_namespaces_are_structures():
+    point = types.SimpleNamespace(a=2.0, b=np.array([0.7, 1.3, 2.1]))
+    dot = {"a": 1.0, "b": np.array([0.3, -1.1, 0.8])}
+
+    def f(p):
+        return np.sum(p.b**2) * p.a
+
+    (bar,) = ad.gradient(f, point)
+    expected = bar.a * dot["a"] + bar.b @ dot["b"]
+    assert ad.pushforward(f, (point,), (dot,))[1] == pytest.approx(expected)
+    assert ad.linearize(f, point)[1](dot) == pytest.approx(expected)
+    hessian = ad.hessian(f, point)
+    np.testing.assert_allclose(hessian.a.b, 2 * point.b)
+    np.testing.assert_allclose(hessian.b.b, 2 * point.a * np.eye(3))
+    made = ad.pushforward(lambda t: types.SimpleNamespace(a=t * t), (2.0,), (1.0,))[1]
+    assert made.a == 4.0
