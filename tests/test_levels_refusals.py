@@ -17,6 +17,14 @@ WAYS = {
     "gradient of derivative": lambda f: ad.gradient(lambda t: ad.derivative(f)(t), 0.6),
 }
 POINTS = np.arange(3.0)
+
+
+def named(t):
+    a = np.zeros(2, [("m", float), ("n", float)])
+    a["m"] = t * t
+    return a
+
+
 UNKNOWN = {
     "odeint": lambda t: integrate.odeint(lambda y, s: -t * y, [1.0], [0.0, 1.0])[-1, 0],
     "fsolve": lambda t: optimize.fsolve(lambda z: z**3 - t, [1.0])[0],
@@ -24,6 +32,13 @@ UNKNOWN = {
     "curve_fit": lambda t: optimize.curve_fit(lambda u, a: a * u, POINTS, t * POINTS)[0][0],
     "leastsq": lambda t: optimize.leastsq(lambda z: z - t, [1.0])[0][0],
     "frompyfunc": lambda t: np.frompyfunc(lambda a: a * t, 1, 1)(np.ones(2)).astype(float).sum(),
+    "row": lambda t: named(t)[1]["m"],
+    "rows": lambda t: sum(row["m"] for row in named(t)),
+    "copy of rows": lambda t: named(t).copy()["m"][0],
+    "list of rows": lambda t: named(t).tolist()[1][0],
+    "item of rows": lambda t: named(t).item(0)[0],
+    "joined rows": lambda t: np.concatenate([named(t), named(t)])["m"][2],
+    "sorted rows": lambda t: np.sort(named(t), order="m")["m"][0],
     "array of objects": lambda t: float(np.array([t, t * t], dtype=object).sum()),
 }  # fmt: skip
 

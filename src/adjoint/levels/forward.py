@@ -161,7 +161,7 @@ class Forward(Level):
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
     ) -> Any:
-        self.demand_no_objects(f, args)
+        self.demand_no_objects(f, rules, args)
         dots = tuple(map(self.tangent, args))
         named = {name: dot for name, x in kwargs.items() if (dot := self.tangent(x)) is not None}
         if not named and not any(dot is not None for dot in dots):

@@ -285,16 +285,29 @@ class Level(Hidden):
 
     def holds(self, value: Any) -> bool:
         """Whether a number or an array is active, or an object may hold one that is."""
-        return self.is_active(value) if by_value(value) else id(value) in self._hiding
+        return id(value) in self._hiding or (by_value(value) and self.is_active(value))
 
-    def demand_no_objects(self, f: Any, operands: Iterable[Any]) -> None:
-        """Refuse what computes with active numbers one by one, in an array of objects."""
+    def demand_no_objects(self, f: Any, rules: Rules, operands: Iterable[Any]) -> None:
+        """Refuse what computes with active numbers in arrays of objects, or with named fields:
+        rules know views of them at most."""
         for x in operands:
-            if type(x) is np.ndarray and x.dtype.kind == "O":
+            if type(x) is list or type(x) is tuple:
+                self.demand_no_objects(f, rules, [part for part in x if type(part) is np.ndarray])
+            elif type(x) is np.ndarray and x.dtype.kind in "OV":
                 if id(x) in self._hiding:
                     raise self._hiding[id(x)][1]
-                if any(map(self.is_active, x.ravel().tolist())):
+                if x.dtype.kind == "V":
+                    if not rules.makes_views and self.is_active(root_of(x)):
+                        raise needed(f, "works on an array with named fields", (x,))
+                elif any(map(self.is_active, x.ravel().tolist())):
                     raise needed(f, "works on an array of objects", (x,))
+
+    def hide_row(self, x: Any, y: Any) -> None:
+        """Note that `y`, read from an array with named fields, may hold what is active."""
+        for level in self.down():
+            if level.is_active(root_of(x)) or id(x) in level._hiding:
+                why = "reads a row of an array with named fields"
+                level.hide(y, needed(operator.getitem, why, (x, y)))
 
     def constant(self, x: Any) -> Any:
         """`x`, a copy already, as something of which this level knows no derivative."""

@@ -105,6 +105,11 @@ class Rules:
     leveled: Callable[..., Any] | None = None
     lane: tuple[int, Callable[..., Any] | None] = (-1, None)
 
+    @property
+    def makes_views(self) -> bool:
+        """Whether results look at the memory of an operand."""
+        return any(rule.alias for rule in self.rrules)
+
 
 _DESCRIPTORS = frozenset(
     {

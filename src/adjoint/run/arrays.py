@@ -53,7 +53,10 @@ def read_array(record: list[Any], slot: int, x: np.ndarray[Any, Any], index: Any
     if kind is not int and (kind is not slice or memory.odd) and is_odd(index):
         return by_index(record, slot, read_array, (x, index))
     if memory.level is not None:
-        return memory.level.read(x, index)
+        y = memory.level.read(x, index)
+        if x.dtype.names is not None and not isinstance(index, str):
+            memory.level.hide_row(x, y)
+        return y
     if type(x) is not ndarray:
         return _read_subclass(record, slot, x, index)
     y = x[index]

@@ -273,6 +273,9 @@ def run_rules(
         if record[0].files:
             flush(record[0])
         return native(record, slot, f, args, kwargs)
+    if args and type(args[0]) is np.ndarray and args[0].dtype.names is not None and level is None:
+        if (rules.rrules or rules.substitute) and not rules.makes_views:
+            return DECLINED  # of an array with named fields, rules know views at most
     if rules.overridden:
         y = _run_overriding(record, slot, f, rules, args, kwargs)
         if y is not DECLINED:
