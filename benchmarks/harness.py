@@ -11,9 +11,8 @@ from dataclasses import dataclass
 
 __all__ = ["CLOCK", "Line", "keep_memory", "measure", "peak", "ratio", "show"]
 
-SAMPLE = 0.02
-"""Seconds that one sample takes at least: the collection before it leaves caches and free lists
-empty, which the first call of a sample pays for, and a short sample would show little else."""
+SAMPLE = 0.01
+"""Seconds that one sample takes at least."""
 
 ROUNDS = 11
 
@@ -85,9 +84,12 @@ def _count(call: Callable[[], object]) -> int:
 
 
 def _sample(call: Callable[[], object], count: int) -> float:
+    """Seconds of `count` calls, after one that is not counted: the collection leaves caches and
+    free lists empty, which would weigh on few long calls more than on many short ones."""
     gc.collect()
     gc.disable()
     try:
+        call()
         start = CLOCK()
         for _ in range(count):
             call()
