@@ -5,7 +5,7 @@ import types
 
 import numpy as np
 import pytest
-from scipy import integrate, optimize
+from scipy import integrate, optimize, stats
 
 import adjoint as ad
 from adjoint.errors import NoDerivativeError
@@ -100,3 +100,29 @@ def test_namespaces_are_structures():
     np.testing.assert_allclose(hessian.b.b, 2 * point.a * np.eye(3))
     made = ad.pushforward(lambda t: types.SimpleNamespace(a=t * t), (2.0,), (1.0,))[1]
     assert made.a == 4.0
+
+
+@pytest.mark.parametrize(
+    ("method", "shapes"),
+    [
+        (stats.t.cdf, (4.0,)),
+        (stats.gamma.sf, (2.5,)),
+        (stats.beta.logcdf, (2.0, 3.0)),
+        (stats.t.ppf, (4.0,)),
+        (stats.f.logsf, (3.0, 4.0)),
+    ],
+)
+def test_constant_shapes_beside_active_values(method, shapes):
+    """Where they are broadcast together, a constant stays one."""
+
+    def f(x):
+        return method(x, *shapes)
+
+    h = 1e-4
+    difference = (ad.gradient(f, 0.6 + h)[0] - ad.gradient(f, 0.6 - h)[0]) / (2 * h)
+    for found in (
+        ad.hvp(f, 0.6, 1.0),
+        ad.derivative(ad.derivative(f))(0.6),
+        ad.gradient(lambda x: ad.gradient(f, x)[0], 0.6)[0],
+    ):
+        assert found == pytest.approx(difference, rel=1e-6)

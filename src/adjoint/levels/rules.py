@@ -111,6 +111,27 @@ def _(level: Level, record: Any, slot: int, x: Any, *args: Any, **kwargs: Any) -
     return as_strided(x, *args, **kwargs)
 
 
+@leveled(np.broadcast_arrays)
+def _(level: Level, record: Any, slot: int, *args: Any, subok: bool = False) -> Any:
+    """One by one, so that a constant beside active arrays stays one."""
+    shape = np.broadcast_shapes(*map(np.shape, args))
+    made = [level.run(np.broadcast_to, x, shape, subok) for x in args]
+    return type(np.broadcast_arrays(0.0))(made)
+
+
+def _at_least(f: Any) -> None:
+    @leveled(f)
+    def _(level: Level, record: Any, slot: int, *args: Any) -> Any:
+        """One by one, too."""
+        if len(args) < 2:
+            return NotImplemented
+        return type(f(0.0, 0.0))([level.run(f, x) for x in args])
+
+
+for _f in (np.atleast_1d, np.atleast_2d, np.atleast_3d):
+    _at_least(_f)
+
+
 @leveled((np.ndarray, "flat"))
 def _(level: Level, record: Any, slot: int, a: Any) -> Any:
     return a.flat
