@@ -26,8 +26,14 @@ TOLERANCE = 1.1
 
 
 def instructions(call: Callable[[], Any]) -> int:
-    """The number of bytecode instructions that a call runs."""
-    return _monitored(call) if sys.version_info >= (3, 12) else _traced(call)
+    """The number of bytecode instructions that a call runs, without those of finalizers of what
+    other tests have left."""
+    gc.collect()
+    gc.disable()
+    try:
+        return _monitored(call) if sys.version_info >= (3, 12) else _traced(call)
+    finally:
+        gc.enable()
 
 
 def _monitored(call: Callable[[], Any]) -> int:
