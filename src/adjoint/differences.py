@@ -17,6 +17,7 @@ from adjoint.rules.projection import is_numeric
 __all__ = [
     "Leaf",
     "as_type_of",
+    "bisected",
     "inner",
     "leaves",
     "moved",
@@ -193,3 +194,12 @@ def slope(along: Callable[[float], float], scale: float, resolution: float) -> t
             break
         last = estimate
     return best, best_error
+
+
+def bisected(excess: Callable[[int, int], float], start: int, stop: int) -> int:
+    """The entry to which an excess belongs that was seen from `start` to `stop`, by halves."""
+    while stop - start > 1:
+        middle = (start + stop) // 2
+        first = excess(start, middle) >= excess(middle, stop)
+        start, stop = (start, middle) if first else (middle, stop)
+    return start

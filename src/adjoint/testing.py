@@ -17,6 +17,7 @@ import numpy as np
 from adjoint.differences import (
     Leaf,
     as_type_of,
+    bisected,
     inner,
     leaves,
     moved,
@@ -293,11 +294,7 @@ def _off_together(
         start, stop = int(block[0]), int(block[-1]) + 1
         if not excess(start, stop) > 0:
             continue
-        while stop - start > 1:
-            middle = (start + stop) // 2
-            first = excess(start, middle) >= excess(middle, stop)
-            start, stop = (start, middle) if first else (middle, stop)
-        return [start]
+        return [bisected(excess, start, stop)]
     return []
 
 

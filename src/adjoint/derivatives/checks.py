@@ -13,7 +13,7 @@ import numpy as np
 
 from adjoint.api import gradient
 from adjoint.derivatives.flat import flatten, places
-from adjoint.differences import inner, leaves, widened
+from adjoint.differences import bisected, inner, leaves, widened
 from adjoint.errors import AdjointError, ArgumentError
 from adjoint.levels.transforms import pushforward
 
@@ -178,13 +178,9 @@ class _Problem:
             off = float(np.abs(product(part) - np.sum(terms)))
             return np.inf if np.isnan(off) else off - bound
 
-        start, stop = 0, u.size
-        if not excess(start, stop) > 0:
+        if not excess(0, u.size) > 0:
             return
-        while stop - start > 1:
-            middle = (start + stop) // 2
-            first = excess(start, middle) >= excess(middle, stop)
-            start, stop = (start, middle) if first else (middle, stop)
+        start = bisected(excess, 0, u.size)
         unit = np.zeros(u.size)
         unit[start] = 1.0
         _refuse(what, self.name(start), product(unit), reference, expected[start])
