@@ -1,6 +1,9 @@
 """What forward mode and nested derivatives cannot follow is refused, as in reverse mode; what they
 can follow is right."""
 
+import ctypes
+import io
+import pickle
 import types
 
 import numpy as np
@@ -25,7 +28,35 @@ def named(t):
     return a
 
 
+def in_a_structure(t):
+    number = ctypes.c_double()
+    number.value = t
+    return number.value * 2
+
+
+def in_a_buffer(t):
+    buffer = io.BytesIO()
+    pickle.dump([t], buffer)
+    buffer.seek(0)
+    return pickle.load(buffer)[0] * 2
+
+
+def linear_program(c, row, b):
+    return optimize.linprog([-c, -1.0], A_ub=[[row, 1.0]], b_ub=[b])
+
+
+def integer_program(row):
+    rows = optimize.LinearConstraint(np.array([[row, 1.0]]), -np.inf, [3.0])
+    return optimize.milp(np.array([-2.0, -1.0]), constraints=rows)
+
+
 UNKNOWN = {
+    "linprog, costs": lambda t: linear_program(t, 1.0, 1.0).fun,
+    "linprog, rows": lambda t: linear_program(2.0, t, 1.0).x[0],
+    "linprog, bounds": lambda t: linear_program(2.0, 1.0, t).ineqlin.marginals[0],
+    "milp": lambda t: integer_program(t).fun,
+    "structure of C": in_a_structure,
+    "pickled": in_a_buffer,
     "odeint": lambda t: integrate.odeint(lambda y, s: -t * y, [1.0], [0.0, 1.0])[-1, 0],
     "fsolve": lambda t: optimize.fsolve(lambda z: z**3 - t, [1.0])[0],
     "root": lambda t: optimize.root(lambda z: z**3 - t, [1.0]).x[0],
@@ -49,6 +80,13 @@ UNKNOWN = {
 def test_refused_in_every_mode(name, way):
     with pytest.raises(NoDerivativeError):
         WAYS[way](UNKNOWN[name])
+
+
+def test_a_linear_program_of_constants_is_a_constant():
+    def f(t):
+        return linear_program(2.0, 1.0, 3.0).x[0] * t
+
+    assert np.allclose([ad.gradient(f, 0.6)[0], ad.derivative(f)(0.6)], 3.0)
 
 
 def quad(*args, **kwargs):

@@ -12,7 +12,7 @@ from adjoint.levels.level import Level
 from adjoint.run.kinds import by_value, is_record
 from adjoint.run.memory import Memory
 from adjoint.run.swaps import put
-from adjoint.run.unknown import is_opaque, needed, reached, region_of
+from adjoint.run.unknown import is_opaque, may_keep, needed, reached, region_of
 from adjoint.run.unseen import run_checked
 from adjoint.run.views import root_of
 
@@ -54,6 +54,9 @@ def run_unknown(
             error = needed(f, why, (owner, *inputs, y))
             for value in changed:
                 one.spoil(value, error)
+            for value in () if trusted else given:
+                if may_keep(value):
+                    one.hide(value, error)
             for value in [y] if by_value(y) else reached((y,)):
                 if id(value) in known or (
                     isinstance(value, np.ndarray) and id(root_of(value)) in roots

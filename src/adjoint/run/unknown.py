@@ -49,6 +49,7 @@ from adjoint.run.watch import HIDING, is_the_users
 __all__ = [
     "arrived_in",
     "is_opaque",
+    "may_keep",
     "name_of",
     "needed",
     "poison",
@@ -127,7 +128,7 @@ def run_unknown(
     if region is not None and not region.has_effects:
         record[slot], region = blank, None
     if atom and changes.position is None and not writes:
-        if trusted or not any(map(_may_keep, (*inputs, owner))):
+        if trusted or not any(map(may_keep, (*inputs, owner))):
             return y
     if not writes and not changes.kept and _is_view(memory, y, (*inputs, owner)):
         viewed = _view_back(memory, y, len(inputs), changes)
@@ -220,7 +221,7 @@ def _view_back(
     return view_back
 
 
-def _may_keep(value: Any) -> bool:
+def may_keep(value: Any) -> bool:
     """Whether something of C may keep what it is given where nobody sees it: a file, a queue."""
     return not by_value(value) and type(value) not in _IMMUTABLE and is_opaque(value)
 
@@ -235,7 +236,7 @@ def _kept(memory: Memory, inputs: tuple[Any, ...]) -> Poison | None:
             shadow = memory.shadows.get(id(owner))
             if type(shadow) is not dict or type(bar := shadow.get("*")) is not Poison:
                 continue
-            if _may_keep(owner) or not any(owner is value for value in inputs):
+            if may_keep(owner) or not any(owner is value for value in inputs):
                 return bar
     return None
 

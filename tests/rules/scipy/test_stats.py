@@ -50,6 +50,21 @@ def test_roots(name):
     )
 
 
+@pytest.mark.parametrize("name", ["bisect", "brenth", "brentq", "ridder", "toms748", "secant"])
+def test_roots_that_are_reported(name):
+    def cube_root(b):
+        found = optimize.root_scalar(
+            lambda x: x**3 - b, method=name, bracket=(0.0, 5.0), x0=1.5, xtol=1e-14
+        )
+        return found.root
+
+    check_reverse(cube_root, 3.0)
+    slope = ad.gradient(cube_root, 3.0)[0]
+    assert np.isclose(slope, 3.0 ** (-2 / 3) / 3)
+    assert np.isclose(ad.derivative(cube_root)(3.0), slope)
+    assert np.isclose(ad.hvp(cube_root, 3.0, 1.0), -2 / 9 * slope)
+
+
 def test_roots_without_a_slope_are_refused():
     with pytest.raises(NoDerivativeError, match="no slope at its root"):
         ad.gradient(lambda b: optimize.brentq(lambda x: (x - b) ** 3, -1.0, 3.0, xtol=1e-12), 1.0)

@@ -1,4 +1,4 @@
-"""Rules of `scipy.optimize`: roots of functions of one variable.
+"""Rules of `scipy.optimize`: roots of functions of one variable, and linear programs.
 
 A root x of f(x, θ) = 0 moves by dx = −(∂f/∂θ) dθ / (∂f/∂x), whatever finds it.
 """
@@ -13,8 +13,22 @@ from scipy import optimize
 from adjoint.levels.level import entered
 from adjoint.rules.projection import project
 from adjoint.rules.refusal import NoDerivative, moves, refusal
-from adjoint.rules.registry import entry, frule, leveled, non_differentiable, rrule, substitute
+from adjoint.rules.registry import (
+    entry,
+    frule,
+    leveled,
+    non_differentiable,
+    primitive,
+    rrule,
+    substitute,
+)
 from adjoint.run.accumulate import Poison
+from adjoint.run.unknown import run_unknown
+
+try:
+    from scipy.optimize._highspy import _highs_wrapper as highs
+except ImportError:  # SciPy < 1.15 has it in C, as a whole
+    highs = None
 
 __all__ = ["rooted"]
 
@@ -57,6 +71,13 @@ def _slope(f: Any, root: Any, args: Any) -> Any:
     return 0.0 if found is None or not np.isfinite(found) else float(found)
 
 
+def _reported(found: Any, moved: Any) -> Any:
+    """The root that moves, also in the report, which is all that `root_scalar` looks at."""
+    report = found[1]
+    report.root = moved
+    return moved, report
+
+
 def _root_of(find: Any) -> None:
     @substitute(find)
     def solve(f, a, b, args=(), *settings, **named):
@@ -64,7 +85,7 @@ def _root_of(find: Any) -> None:
         found = _found(find, (f, a, b, others, *settings), named)
         root = found[0] if isinstance(found, tuple) else found
         moved = rooted(root, f(root, *others), _slope(f, root, others))
-        return (moved, *found[1:]) if isinstance(found, tuple) else moved
+        return _reported(found, moved) if isinstance(found, tuple) else moved
 
     @leveled(find)
     def on_level(level, record, slot, f, a, b, args=(), *settings, **named):
@@ -78,10 +99,20 @@ def _root_of(find: Any) -> None:
         with entered(level.outer):
             slope = derivative(lambda x: f(x, *others))(root)
         moved = level.operate(rooted, entry(rooted), root, residual, slope)
-        return (moved, *found[1:]) if isinstance(found, tuple) else moved
+        return _reported(found, moved) if isinstance(found, tuple) else moved
 
 
 for _name in ("bisect", "brenth", "brentq", "ridder"):
     _root_of(getattr(optimize, _name))
 
 non_differentiable(_found, _slope)
+
+
+def _run_highs(record: list[Any], slot: int, /, *args: Any, **named: Any) -> Any:
+    """As one operation: HiGHS keeps what it is given in objects of its own and in their parts."""
+    solve, why = highs._highs_wrapper, "solves a linear program, whose basis is not looked into"
+    return run_unknown(record[0], record, slot, solve, args, named, why, trusted=True)
+
+
+if highs is not None:
+    primitive(highs._highs_wrapper)(_run_highs)
