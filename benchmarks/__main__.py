@@ -9,7 +9,7 @@ import sys
 
 import numpy as np
 
-from benchmarks.harness import Line, keep_memory, measure
+from benchmarks.harness import Line, measure
 
 MODULES = (
     "scalar",
@@ -29,7 +29,6 @@ def main(names: list[str]) -> int:
     if unknown:
         print(f"no module {', '.join(unknown)}; there are {', '.join(MODULES)}", file=sys.stderr)
         return 2
-    keep_memory()
     print(f"CPython {platform.python_version()}, NumPy {np.__version__}; {_plain_cost()}")
     lines: list[Line] = []
     for name in names or MODULES:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import tracemalloc
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
 import adjoint as ad
-from benchmarks.harness import CLOCK, Line, show
+from benchmarks.harness import CLOCK, Line, apart, show
 
 __all__ = ["run"]
 
@@ -36,20 +37,21 @@ def _checkpointed(n: int, u: Any, rate: float) -> Any:
 def run() -> Iterator[Line]:
     """All lines of this module."""
     title = f"checkpoint_loop, a state of {STATE:,} numbers: gradient"
-    yield from show(title, _lines())
+    yield from show(title, chain.from_iterable(apart(_lines, [()])))
 
 
-def _lines() -> Iterator[Line]:
+def _lines() -> list[Line]:
     u, rate = np.linspace(0.1, 1.0, STATE), 1e-5
     plain = min(_seconds(partial(_plain, SHORT), u, rate) for _ in range(ROUNDS)) / SHORT
     short = min(_seconds(partial(_checkpointed, SHORT), u, rate) for _ in range(ROUNDS)) / SHORT
-    yield _time(SHORT, short, plain)
-    yield _time(LONG, _seconds(partial(_checkpointed, LONG), u, rate) / LONG, plain)
+    long = _seconds(partial(_checkpointed, LONG), u, rate) / LONG
+    lines = [_time(SHORT, short, plain), _time(LONG, long, plain)]
     full = _peak(partial(_plain, SHORT), u, rate)
     detail = f"{SHORT:,} steps without it {full:.0f}"
     for n in (SHORT, LONG):
         peak = _peak(partial(_checkpointed, n), u, rate)
-        yield Line(f"{n:,} steps, peak memory", peak, "MiB", 64, False, detail)
+        lines.append(Line(f"{n:,} steps, peak memory", peak, "MiB", 64, False, detail))
+    return lines
 
 
 def _time(n: int, ours: float, plain: float) -> Line:

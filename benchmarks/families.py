@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import adjoint as ad
-from benchmarks.harness import Line, measure, ratio, show
+from benchmarks.harness import Line, apart, measure, ratio, show
 
 __all__ = ["run"]
 
@@ -38,6 +38,7 @@ ELEMENTWISE: dict[str, tuple[Callable[..., Any], Hand]] = {
     "maximum": (np.maximum, lambda g, y, a, b: (g * (a > b), g * (b > a))),
     "hypot": (np.hypot, lambda g, y, a, b: (g * a / y, g * b / y)),
 }
+TWO = frozenset({"add", "subtract", "multiply", "divide", "maximum", "hypot"})
 
 REDUCTIONS: dict[str, tuple[Callable[..., Any], dict[str, int], Hand]] = {
     "sum": (np.sum, {}, lambda g, y, x: np.full(x.shape, g)),
@@ -64,20 +65,27 @@ def _columns(g: Any, x: Any) -> Any:
 
 def run() -> Iterator[Line]:
     """All lines of this module."""
-    rng = np.random.default_rng(5)
-    a, b = rng.uniform(0.9, 1.1, (1000, N // 1000)), rng.uniform(0.9, 1.1, (1000, N // 1000))
     title = "pullbacks of functions of each element, 1,000,000 of them: over those by hand"
-    two = {"add", "subtract", "multiply", "divide", "maximum", "hypot"}
-    lines = (
-        _line(name, f, {}, hand, (a, b) if name in two else (a,))
-        for name, (f, hand) in ELEMENTWISE.items()
-    )
-    yield from show(title, lines)
+    yield from show(title, apart(_elementwise, ((name,) for name in ELEMENTWISE)))
     title = "pullbacks of reductions of 1,000,000 elements: over those by hand"
-    balanced = a / np.exp(np.mean(np.log(a)))  # else the product is too small for a number
-    points = {"prod": balanced}
-    lines = (_line(name, *how, (points.get(name, a),)) for name, how in REDUCTIONS.items())
-    yield from show(title, lines)
+    yield from show(title, apart(_reduction, ((name,) for name in REDUCTIONS)))
+
+
+def _elementwise(name: str) -> Line:
+    f, hand = ELEMENTWISE[name]
+    return _line(name, f, {}, hand, _points()[: 2 if name in TWO else 1])
+
+
+def _reduction(name: str) -> Line:
+    x, _ = _points()
+    if name == "prod":
+        x = x / np.exp(np.mean(np.log(x)))  # else the product is too small for a number
+    return _line(name, *REDUCTIONS[name], (x,))
+
+
+def _points() -> tuple[Any, ...]:
+    rng = np.random.default_rng(5)
+    return rng.uniform(0.9, 1.1, (1000, N // 1000)), rng.uniform(0.9, 1.1, (1000, N // 1000))
 
 
 def _line(

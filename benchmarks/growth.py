@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import adjoint as ad
-from benchmarks.harness import Line, measure, ratio, show
+from benchmarks.harness import Line, apart, measure, ratio, show
 from benchmarks.programs import growing
 
 __all__ = ["point", "programs", "run"]
@@ -21,7 +21,7 @@ FEW, MANY = 500, 8000
 def run() -> Iterator[Line]:
     """All lines of this module."""
     title = f"time per element of gradients of loops: n = {MANY} over n = {FEW}"
-    yield from show(title, (_line(name, f) for name, f in programs()))
+    yield from show(title, apart(_line, programs()))
 
 
 def programs() -> Iterator[tuple[str, Callable[[Any], Any]]]:

@@ -1,15 +1,25 @@
-"""How things are measured and shown."""
+"""How things are measured and shown.
+
+What has run before in a process weighs on what is measured next: its heap is scattered, and long
+loops over many small objects take up to half as long again. So every program is measured in a new
+process of its own, and what a ratio compares is measured in the same one.
+"""
 
 from __future__ import annotations
 
 import gc
+import multiprocessing
 import statistics
 import time
 import tracemalloc
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from typing import TypeVar
 
-__all__ = ["CLOCK", "Line", "keep_memory", "measure", "peak", "ratio", "show"]
+__all__ = ["CLOCK", "Line", "apart", "measure", "peak", "ratio", "show"]
+
+Result = TypeVar("Result")
 
 SAMPLE = 0.01
 """Seconds that one sample takes at least."""
@@ -50,7 +60,18 @@ class Line:
         return self.value >= self.bar if self.at_least else self.value <= self.bar
 
 
-def keep_memory() -> None:
+def apart(call: Callable[..., Result], tasks: Iterable[tuple[object, ...]]) -> Iterator[Result]:
+    """``call(*task)`` of each task, one after the other, each in a new process.
+
+    `call` is a function of a module; what it takes and gives has to be pickled.
+    """
+    context = multiprocessing.get_context("spawn")
+    for task in tasks:
+        with ProcessPoolExecutor(1, context, _keep_memory) as process:
+            yield process.submit(call, *task).result()
+
+
+def _keep_memory() -> None:
     """Let the C library keep what arrays free, as it does in a process that has run for a while.
 
     Otherwise it hands the top of its heap back after some programs and not after others, and the

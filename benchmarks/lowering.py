@@ -12,6 +12,7 @@ import statistics
 import sys
 import tempfile
 import textwrap
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -20,7 +21,7 @@ from typing import Any
 import adjoint as ad
 from adjoint.run import generate
 from adjoint.run.generate import Generated
-from benchmarks.harness import CLOCK, Line, show
+from benchmarks.harness import CLOCK, Line, apart, show
 
 __all__ = ["run"]
 
@@ -40,6 +41,7 @@ MODULES = (
     "numpy.ma.core",
 )
 BAR = 150.0
+ROUNDS = 3
 STAGES = {
     "lower_any": "source to IR",
     "join_paths": "paths",
@@ -56,21 +58,33 @@ def run() -> Iterator[Line]:
 
 
 def _all() -> Iterator[Line]:
-    everything: list[FunctionType] = []
-    seconds, compiling, lines = 0.0, 0.0, 0
-    for name in MODULES:
-        found = list(_functions(importlib.import_module(name)))
-        spent, compiled, length, refused = _time(found)
-        everything += found
-        seconds, compiling, lines = seconds + spent, compiling + compiled, lines + length
-        detail = f"{len(found) - refused} functions, {length} lines" + (
+    seconds, lines = Counter[str](), 0
+    for name, (spent, found, length, refused) in zip(
+        MODULES, apart(_module, ((name,) for name in MODULES)), strict=True
+    ):
+        seconds.update(spent)
+        lines += length
+        detail = f"{found - refused} functions, {length} lines" + (
             f", {refused} refused" if refused else ""
         )
-        yield Line(name, spent / length * 1e6, "us", BAR, False, detail)
-    yield Line("all of them", seconds / lines * 1e6, "us", BAR, False, f"{lines} lines")
-    yield from _stages(everything, lines)
-    yield Line("Python's compiler for what was generated", compiling / lines * 1e6, "us")
-    yield from _by_length()
+        yield Line(name, spent["all"] / length * 1e6, "us", BAR, False, detail)
+    yield Line("all of them", seconds["all"] / lines * 1e6, "us", BAR, False, f"{lines} lines")
+    for stage, title in STAGES.items():
+        yield Line(f"  of which {title}", seconds[stage] / lines * 1e6, "us")
+    title = "Python's compiler for what was generated"
+    yield Line(title, seconds["compiling"] / lines * 1e6, "us")
+    yield from apart(_by_length, ((name,) for name in BODIES))
+
+
+def _module(name: str) -> tuple[dict[str, float], int, int, int]:
+    """Seconds of the functions of a module in all, by stage and for Python's compiler, then their
+    number, their lines, and how many were refused."""
+    found = list(_functions(importlib.import_module(name)))
+    samples = [_time([fresh(f) for f in found]) for _ in range(ROUNDS)]
+    spent, compiling = (statistics.median(sample[i] for sample in samples) for i in (0, 1))
+    _, _, length, refused = samples[0]
+    seconds = {"all": spent, "compiling": compiling, **_stages(found)}
+    return seconds, len(found), length, refused
 
 
 def _functions(module: ModuleType) -> Iterator[FunctionType]:
@@ -126,7 +140,7 @@ def _compiling(made: Generated) -> float:
     return CLOCK() - start
 
 
-def _stages(found: list[FunctionType], lines: int) -> Iterator[Line]:
+def _stages(found: list[FunctionType]) -> dict[str, float]:
     """The same functions again, with a clock around each stage."""
     spent = dict.fromkeys(STAGES, 0.0)
     replaced = {name: vars(generate)[name] for name in STAGES}
@@ -147,8 +161,7 @@ def _stages(found: list[FunctionType], lines: int) -> Iterator[Line]:
         _time([fresh(f) for f in found])
     finally:
         vars(generate).update(replaced)
-    for name, title in STAGES.items():
-        yield Line(f"  of which {title}", spent[name] / lines * 1e6, "us")
+    return spent
 
 
 # ---- linear in the length of a function ----------------------------------------------------------
@@ -163,13 +176,11 @@ BODIES = {
 }
 
 
-def _by_length() -> Iterator[Line]:
+def _by_length(name: str) -> Line:
     with tempfile.TemporaryDirectory() as folder:
-        for name, body in BODIES.items():
-            few, many = (_per_line(Path(folder), name, body, n) for n in (FEW, MANY))
-            detail = f"{few * 1e6:.3g} us -> {many * 1e6:.3g} us per line"
-            title = f"{MANY} statements over {FEW}: {name}"
-            yield Line(title, many / few, "x", 1.5, False, detail)
+        few, many = (_per_line(Path(folder), name, BODIES[name], n) for n in (FEW, MANY))
+    detail = f"{few * 1e6:.3g} us -> {many * 1e6:.3g} us per line"
+    return Line(f"{MANY} statements over {FEW}: {name}", many / few, "x", 1.5, False, detail)
 
 
 def _per_line(folder: Path, name: str, body: str, n: int) -> float:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import Any
 
 import adjoint as ad
-from benchmarks.harness import CLOCK, Line, show
+from benchmarks.harness import CLOCK, Line, apart, show
 
 __all__ = ["run"]
 
@@ -34,29 +35,35 @@ def _reverse(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return lambda x: ad.gradient(f, x)[0]
 
 
+MODES = {
+    "forward": (ad.derivative, ad.derivative),
+    "reverse": (_reverse, _reverse),
+    "forward over reverse": (_reverse, ad.derivative),
+}
+"""How the first derivative is made, and how each further one."""
+
+
 def run() -> Iterator[Line]:
     """All lines of this module."""
-    yield from show("derivatives of a 10-line function, by depth", _lines())
+    lines = apart(_lines, ((mode,) for mode in MODES))
+    yield from show("derivatives of a 10-line function, by depth", chain.from_iterable(lines))
 
 
-def _lines() -> Iterator[Line]:
-    modes = {
-        "forward": (ad.derivative, ad.derivative),
-        "reverse": (_reverse, _reverse),
-        "forward over reverse": (_reverse, ad.derivative),
-    }
-    for name, (first, further) in modes.items():
-        f, before = _program, 0.0
-        for depth in range(1, DEPTH + 1):
-            f = first(f) if depth == 1 else further(f)
-            seconds = _median(f)
+def _lines(mode: str) -> list[Line]:
+    first, further = MODES[mode]
+    lines: list[Line] = []
+    f, before = _program, 0.0
+    for depth in range(1, DEPTH + 1):
+        f = first(f) if depth == 1 else further(f)
+        seconds = _median(f)
+        name = f"{mode}, depth {depth}"
+        if depth > 2:
             detail = f"{1e6 * seconds:.0f} us"
-            if depth > 2:
-                factor = seconds / before
-                yield Line(f"{name}, depth {depth}", factor, "x", FACTOR, False, detail)
-            else:
-                yield Line(f"{name}, depth {depth}", 1e6 * seconds, "us", None, False, "")
-            before = seconds
+            lines.append(Line(name, seconds / before, "x", FACTOR, False, detail))
+        else:
+            lines.append(Line(name, 1e6 * seconds, "us"))
+        before = seconds
+    return lines
 
 
 def _median(f: Callable[[Any], Any], rounds: int = 7) -> float:

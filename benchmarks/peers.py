@@ -6,6 +6,7 @@ import importlib
 import importlib.util
 import statistics
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from types import ModuleType
 from typing import Any
 
@@ -13,7 +14,7 @@ import autograd
 import autograd.numpy
 
 import adjoint as ad
-from benchmarks.harness import Line, measure, peak, ratio
+from benchmarks.harness import Line, apart, measure, peak, ratio
 
 __all__ = ["beside_autograd", "load"]
 
@@ -43,21 +44,25 @@ def beside_autograd(
     faster
         How many times as fast the gradient has to be.
     """
+    tasks = ((name, program, point, faster) for program, point in programs)
+    return chain.from_iterable(apart(_beside_autograd, tasks))
+
+
+def _beside_autograd(name: str, program: str, point: Any, faster: float) -> tuple[Line, Line]:
     ours, theirs = load(name)
-    for program, point in programs:
-        f = getattr(ours, program)
-        grad, their_grad = ad.grad(f), autograd.grad(getattr(theirs, program))
-        _check_same(program, grad(point), their_grad(point))
-        plain, own, peer = measure(*_on(point, f, grad, their_grad))
-        detail = (
-            f"plain {_time(plain)}, adjoint {_time(own)} ({ratio(own, plain):.3g}x plain),"
-            f" autograd {_time(peer)}"
-        )
-        title = program.replace("_", " ")
-        yield Line(title, ratio(peer, own), "x as fast", faster, True, detail)
-        own_peak, peer_peak = (peak(call) for call in _on(point, grad, their_grad))
-        detail = f"adjoint {own_peak / 1024:.0f} KiB, autograd {peer_peak / 1024:.0f} KiB"
-        yield Line(f"{title}: peak memory", own_peak / peer_peak, "x theirs", 1, False, detail)
+    f = getattr(ours, program)
+    grad, their_grad = ad.grad(f), autograd.grad(getattr(theirs, program))
+    _check_same(program, grad(point), their_grad(point))
+    plain, own, peer = measure(*_on(point, f, grad, their_grad))
+    detail = (
+        f"plain {_time(plain)}, adjoint {_time(own)} ({ratio(own, plain):.3g}x plain),"
+        f" autograd {_time(peer)}"
+    )
+    title = program.replace("_", " ")
+    speed = Line(title, ratio(peer, own), "x as fast", faster, True, detail)
+    own_peak, peer_peak = (peak(call) for call in _on(point, grad, their_grad))
+    detail = f"adjoint {own_peak / 1024:.0f} KiB, autograd {peer_peak / 1024:.0f} KiB"
+    return speed, Line(f"{title}: peak memory", own_peak / peer_peak, "x theirs", 1, False, detail)
 
 
 def _on(point: Any, *functions: Callable[[Any], Any]) -> list[Callable[[], Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import statistics
 from collections.abc import Iterator
@@ -9,7 +10,7 @@ from types import ModuleType
 from typing import Any
 
 import adjoint as ad
-from benchmarks.harness import Line, measure, show
+from benchmarks.harness import Line, apart, measure, show
 from benchmarks.peers import beside_autograd
 from benchmarks.programs import scalar_operations, scalar_steps
 
@@ -37,12 +38,17 @@ def run() -> Iterator[Line]:
 
 def operations(module: ModuleType, point: Any, bar: float | None) -> Iterator[Line]:
     """Microseconds of one active operation, for each loop of `module`."""
+    names = [name for name, _ in inspect.getmembers(module, inspect.isfunction)]
+    tasks = ((module.__name__, name, point, bar) for name in names if name != "identity")
+    return apart(_operation, tasks)
+
+
+def _operation(module_name: str, name: str, point: Any, bar: float | None) -> Line:
+    module = importlib.import_module(module_name)
+    f = getattr(module, name)
+    grad = ad.grad(f)
+    plain, active = measure(lambda: f(point), lambda: grad(point))
     count = module.ROUNDS * module.PER_ROUND
-    for name, f in inspect.getmembers(module, inspect.isfunction):
-        if name == "identity":
-            continue
-        grad = ad.grad(f)
-        plain, active = measure(lambda f=f: f(point), lambda grad=grad: grad(point))
-        over = statistics.median(a - b for a, b in zip(active, plain, strict=True)) / count
-        detail = f"plain {statistics.median(plain) / count * 1e9:.0f} ns"
-        yield Line(name.replace("_", " "), over * 1e6, "us", bar, False, detail)
+    over = statistics.median(a - b for a, b in zip(active, plain, strict=True)) / count
+    detail = f"plain {statistics.median(plain) / count * 1e9:.0f} ns"
+    return Line(name.replace("_", " "), over * 1e6, "us", bar, False, detail)
