@@ -129,7 +129,8 @@ def linearized(
             leaves += found if use else [None] * len(found)
         own = [seeds.aliased(arg) for arg in own]
         y = level.run(f, *own, **kwargs)
-        return seeds.original(y), Linear(f, level, forms, leaves, Form(y))
+        linear = Linear(f, level, forms, leaves, Form(y))
+    return seeds.restored(y), linear
 
 
 def _one_like(leaf: Any, integers: bool) -> Any:

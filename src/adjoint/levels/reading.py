@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ def read_tangent(level: Any, y: Any, within: tuple[int, ...] = ()) -> Any:
     if id(y) in within:
         return None
     within = (*within, id(y))
-    if isinstance(y, list | tuple):
+    if isinstance(y, list | tuple | deque):
         parts = [read_tangent(level, part, within) for part in y]
         return (
             y._make(parts)

@@ -39,7 +39,8 @@ def nested(
         own = [seeds.aliased(arg) for arg in own]
         leaves = [Leaves(own_f if of_function else None), *map(Leaves, own)]
         y = tape.run(own_f, *own, **kwargs)
-        return seeds.original(y), NestedPullback(f, tape, Places(y), leaves)
+        back = NestedPullback(f, tape, Places(y), leaves)
+    return seeds.restored(y), back
 
 
 class NestedPullback(Hidden):

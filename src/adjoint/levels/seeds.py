@@ -20,7 +20,7 @@ from adjoint.errors import ArgumentError
 from adjoint.levels.level import Level, fresh
 from adjoint.run.hidden import Hidden
 from adjoint.run.kinds import fields_of, is_record, slots_of
-from adjoint.run.views import assign_shape, names_twice, part_of, root_of, twin_of
+from adjoint.run.views import address_of, assign_shape, names_twice, part_of, root_of, twin_of
 from adjoint.tangent import Tangent
 
 __all__ = ["Seeds", "check_tangent", "other_name", "slots_in"]
@@ -174,33 +174,44 @@ class Seeds:
         write(new)
         self._exchanged.append((read, write, old, new))
 
-    def original(self, y: Any) -> Any:
-        """The caller's own array, if the function has returned one of the arguments."""
-        found = self._twins.get(id(y)) if self._twins else None
-        return y if found is None else found[0]
-
     def restored(self, y: Any) -> Any:
-        """`y` with arrays that look at the caller's memory in place of those that look at the same
-        memory under the name that it has during the run: new lists and dicts are changed."""
-        if not self._twins or isinstance(y, float | complex | int | str):
+        """`y` with the caller's own arrays, and views of them, in place of those that look at the
+        same memory under the name that it has during the run. Containers and objects are changed
+        where they stand, so whatever is known by the identity of arrays is asked before."""
+        return self._restored(y, {}) if self._twins else y
+
+    def _restored(self, y: Any, seen: dict[int, Any]) -> Any:
+        if y is None or isinstance(y, float | complex | int | str | FunctionType | MethodType):
             return y
-        if type(y) is np.ndarray:
-            root = root_of(y)
-            for value, part in self._twins.values():
-                if part is y:
-                    return value
-                if root_of(part) is root and root_of(value) is not root:
-                    return part_of(root_of(value), root, y)
-        elif type(y) is tuple or hasattr(y, "_fields"):
-            parts = [self.restored(part) for part in y]
-            if any(new is not old for new, old in zip(parts, y, strict=True)):
-                return type(y)(*parts) if hasattr(y, "_fields") else tuple(parts)
-        elif type(y) is list or type(y) is dict:
-            named: Any = enumerate(y) if isinstance(y, list) else y.items()
-            for key, part in [*named]:
-                new = self.restored(part)
-                if new is not part:
-                    y[key] = new
+        if isinstance(y, np.ndarray):
+            return self._callers(y) if type(y) is np.ndarray else y
+        if id(y) in seen:
+            return y
+        seen[id(y)] = y
+        if isinstance(y, tuple):
+            parts = [self._restored(part, seen) for part in y]
+            if all(new is old for new, old in zip(parts, y, strict=True)):
+                return y
+            return type(y)(*parts) if hasattr(y, "_fields") else type(y)(parts)
+        for read, write in slots_in(y):
+            old = read()
+            new = self._restored(old, seen)
+            if new is not old:
+                write(new)
+        return y
+
+    def _callers(self, y: Any) -> Any:
+        """The caller's array that `y` stands for, or its view that `y` is."""
+        root = root_of(y)
+        for value, part in self._twins.values():
+            if part is y:
+                return value
+            own = root_of(value)
+            if root_of(part) is root and own is not root and address_of(own) == address_of(root):
+                view = part_of(own, root, y)
+                if not y.flags.writeable:
+                    view.flags.writeable = False
+                return view
         return y
 
     def _tuple(self, value: Any, dot: Any) -> Any:

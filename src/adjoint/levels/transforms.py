@@ -76,7 +76,8 @@ def pushforward(
         own = [seeds.own(arg, dot) for arg, dot in zip(args, tangents, strict=True)]
         own = [seeds.aliased(arg) for arg in own]
         y = level.run(f, *own, **kwargs)
-        return seeds.original(y), read_tangent(level, y)
+        y_dot = read_tangent(level, y)
+    return seeds.restored(y), y_dot
 
 
 def jvp(

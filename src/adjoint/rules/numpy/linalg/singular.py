@@ -158,7 +158,7 @@ def singular_dot(parts: tuple[Any, ...], a_dot: Any) -> tuple[Any, Any, Any]:
     equal, _ = _coincident(u, s, v)
     sums, none = _sums(s)
     apart = over(hermitian(inner), differences(s), equal) + known_or_nan(hermitian(inner), equal)
-    together = over(skew(inner), sums, none)
+    together = over(skew(inner), sums, none) + known_or_nan(skew(inner), none)
     u_dot, v_dot = u @ (apart + together), v @ (apart - together)
     if u.shape[-2] > k:
         u_dot = u_dot + (a_dot @ v - u @ inner) / s[..., None, :]

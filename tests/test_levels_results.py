@@ -1,0 +1,95 @@
+"""What functions that run on levels return: the caller's own arrays, and views of them."""
+
+from collections import deque, namedtuple
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import adjoint as ad
+
+Pair = namedtuple("Pair", "first second")
+FUNCTIONS = {
+    "itself": lambda x: x,
+    "view": lambda x: x[1:],
+    "reversed": lambda x: x[::-1],
+    "reshaped": lambda x: x.reshape(3, 1).T,
+    "list": lambda x: [x, x[1:]],
+    "named tuple": lambda x: Pair(x, x[:2]),
+    "dict in a list": lambda x: [{"a": (x, [x[1:]])}],
+    "deque": lambda x: deque([x]),
+    "object": lambda x: SimpleNamespace(x=x),
+}
+OPERATORS = {
+    "pushforward": lambda f, x: ad.pushforward(f, (x,), (np.ones(3),))[0],
+    "linearize": lambda f, x: ad.linearize(f, x)[0],
+    "pullback": lambda f, x: ad.pullback(f, x)[0],
+}
+
+
+def arrays(y):
+    if isinstance(y, np.ndarray):
+        return [y]
+    parts = vars(y) if isinstance(y, SimpleNamespace) else y
+    return [
+        a for part in (parts.values() if isinstance(parts, dict) else parts) for a in arrays(part)
+    ]
+
+
+def owner(array):
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_the_callers_memory_comes_back(name, operator):
+    f, run = FUNCTIONS[name], OPERATORS[operator]
+    x, found = np.array([1.0, 2.0, 3.0]), []
+
+    def around(t):
+        found.append(run(f, x))
+        return t
+
+    ad.derivative(around)(1.0)
+    found.append(run(f, x))
+    for y in found:
+        assert all(owner(a) is x for a in arrays(y))
+        for a, expected in zip(arrays(y), arrays(f(x)), strict=True):
+            assert a.ctypes.data == expected.ctypes.data
+            assert a.strides == expected.strides
+
+
+def test_a_view_of_what_cannot_be_written_cannot_be_written():
+    x = np.arange(3.0)
+    x.flags.writeable = False
+    y, _ = ad.pushforward(lambda x: [x[1:]], (x,), (np.ones(3),))
+    assert owner(y[0]) is x
+    assert not y[0].flags.writeable
+
+
+def test_parts_of_arrays_whose_elements_share_memory():
+    x = np.broadcast_to(2.0, 3)
+    y, y_dot = ad.pushforward(lambda x: (x[1:], x), (x,), (np.arange(3.0),))
+    assert y[1] is x
+    assert y[0].tolist() == [2.0, 2.0]
+    assert y_dot[0].tolist() == [1.0, 2.0]
+
+
+def test_the_derivative_goes_on_through_what_comes_back():
+    def f(x):
+        y = x * 2
+        part = ad.pushforward(lambda z: {"k": z[1:]}, (y,), (x,))[0]["k"]
+        part *= x[1:]
+        return np.sum(y)
+
+    x = np.array([1.0, 2.0, 3.0])
+    expected = [2.0, 8.0, 12.0]
+    assert ad.gradient(f, x)[0].tolist() == expected
+    assert ad.jacobian_forward(f, x).tolist() == expected
+    assert ad.hvp(f, x, np.ones(3)).tolist() == [0.0, 4.0, 4.0]
+
+
+def test_a_deque_has_a_list_of_tangents():
+    assert ad.pushforward(lambda x: deque([x * x, 2.0]), (3.0,), (1.0,))[1] == [6.0, 0.0]
