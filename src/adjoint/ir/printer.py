@@ -33,7 +33,7 @@ from adjoint.ir.nodes import (
     Yield,
 )
 
-__all__ = ["format_function", "format_operand"]
+__all__ = ["format_call", "format_function", "format_operand", "format_signature"]
 
 _MARGIN = 48
 _LONGEST_CONSTANT = 60
@@ -57,7 +57,7 @@ def format_function(function: Function) -> str:
     cells = "".join(f"    [{name}: {var.name}]" for name, var in function.free)
     keyword = "generator" if function.is_generator else "def"
     printer.line(
-        f"{keyword} {function.name}({_signature(function.parameters)}):{cells}", function.span
+        f"{keyword} {function.name}({format_signature(function.parameters)}):{cells}", function.span
     )
     printer.block(function.body)
     return "\n".join(printer.lines) + "\n"
@@ -92,7 +92,8 @@ def _constant(value: Any) -> str:
     return text if len(text) <= _LONGEST_CONSTANT else text[: _LONGEST_CONSTANT - 1] + "…"
 
 
-def _signature(parameters: tuple[Parameter, ...]) -> str:
+def format_signature(parameters: tuple[Parameter, ...]) -> str:
+    """Parameters as they stand in a ``def``, without defaults."""
     parts: list[str] = []
     kinds = [parameter.kind for parameter in parameters]
     for index, parameter in enumerate(parameters):
@@ -136,7 +137,7 @@ class _Printer:
         text = format_operand
         match op:
             case Call(target=target, span=span):
-                self.line(_bound(target, _call(op)), span)
+                self.line(_bound(target, format_call(op)), span)
             case Assign(target=target, source=source, span=span):
                 self.line(f"{target.name} = {text(source)}", span)
             case Unpack(targets=targets, value=value, starred=starred, span=span):
@@ -204,7 +205,8 @@ def _bound(target: Var | None, text: str) -> str:
     return text if target is None else f"{target.name} = {text}"
 
 
-def _call(op: Call) -> str:
+def format_call(op: Call) -> str:
+    """A call, without its target."""
     operands = [format_operand(operand) for operand in op.operands]
     keywords = [f"{name}={format_operand(operand)}" for name, operand in op.keywords]
     match op.callee, op.operands:

@@ -1,0 +1,26 @@
+"""The functions that only code in single assignment calls."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from adjoint.ir.single import Undefined
+
+__all__ = ["assigned", "same", "unassigned_message"]
+
+
+def assigned(value: Any, name: str) -> Any:
+    """A variable that may have no value where it is read: the only reader of `Undefined`."""
+    if type(value) is Undefined:  # asks the value nothing
+        raise UnboundLocalError(unassigned_message(name))
+    return value
+
+
+def same(value: Any) -> Any:
+    """``y = GLOBAL``: what the name stands for now, whatever it stands for later."""
+    return value
+
+
+def unassigned_message(name: str) -> str:
+    """Python's own words for the read of a variable without a value."""
+    return f"cannot access local variable '{name}' where it is not associated with a value"

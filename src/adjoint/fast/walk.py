@@ -1,0 +1,62 @@
+"""What an operation in single assignment defines and reads, and the blocks inside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from adjoint.ir.single import Block, Call, If, Loop, Op, Operand, Raise, Unpack, Value
+
+__all__ = ["blocks", "operands", "results", "walk"]
+
+
+def walk(block: Block) -> Iterator[Op]:
+    """Every operation, inner blocks included."""
+    stack = [iter(block.ops)]
+    while stack:
+        for op in stack[-1]:
+            yield op
+            inner = blocks(op)
+            if inner:
+                stack.extend(iter(one.ops) for one in reversed(inner))
+                break
+        else:
+            stack.pop()
+
+
+def blocks(op: Op) -> tuple[Block, ...]:
+    """The blocks inside an operation, in the order in which they run."""
+    match op:
+        case If(body=body, orelse=orelse):
+            return body, orelse
+        case Loop(test=None, body=body):
+            return (body,)
+        case Loop(test=Block() as test, body=body):
+            return test, body
+        case _:
+            return ()
+
+
+def results(op: Op) -> tuple[Value, ...]:
+    """The values that an operation defines itself."""
+    match op:
+        case Call(result=result):
+            return () if result is None else (result,)
+        case Unpack(results=values) | If(results=values) | Loop(results=values):
+            return values
+        case Raise():
+            return ()
+
+
+def operands(op: Op) -> tuple[Operand, ...]:
+    """What an operation reads itself; the results of its blocks are read by those."""
+    match op:
+        case Call(callee=callee, operands=values, keywords=keywords):
+            if keywords:
+                return (callee, *values, *(value for _, value in keywords))
+            return (callee, *values)
+        case Unpack(value=value) | If(condition=value):
+            return (value,)
+        case Loop(initial=initial, iterable=iterable):
+            return initial if iterable is None else (iterable, *initial)
+        case Raise(exception=exception, cause=cause):
+            return tuple(value for value in (exception, cause) if value is not None)
