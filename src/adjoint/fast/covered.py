@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from adjoint.ir.nodes import Span
 
-__all__ = ["NotCovered"]
+__all__ = ["Deoptimize", "NotCovered"]
 
 
 class NotCovered(Exception):
@@ -21,3 +21,8 @@ class NotCovered(Exception):
     def __init__(self, reason: str, span: Span | None = None) -> None:
         super().__init__(reason)
         self.reason, self.span = reason, span
+
+
+class Deoptimize(Exception):
+    """Raised while specialised code runs: a value is not of the type that was foreseen. The call is
+    run again in the generic tier; nothing has been changed so far."""

@@ -1,0 +1,470 @@
+"""Specialised programs as Python source: what a person would have written by hand.
+
+Values that are used once are written where they are used, as parts of a formula, unless the user
+gave them a name. The user's line stands as a comment above what it became.
+"""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+import linecache
+import math
+import operator
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from adjoint.fast import runtime
+from adjoint.fast.primitives import same
+from adjoint.fast.types import Type
+from adjoint.fast.walk import operands, walk
+from adjoint.ir import primitives
+from adjoint.ir.single import Block, Call, Const, If, Loop, Op, Operand, Raise, Unpack, Value
+
+__all__ = ["Writer"]
+
+WIDTH = 92
+"""A longer formula is broken into several statements."""
+
+_INFIX: dict[Any, tuple[str, int]] = {
+    operator.add: ("+", 11),
+    operator.sub: ("-", 11),
+    operator.mul: ("*", 12),
+    operator.truediv: ("/", 12),
+    operator.floordiv: ("//", 12),
+    operator.mod: ("%", 12),
+    operator.matmul: ("@", 12),
+    operator.pow: ("**", 14),
+    operator.lshift: ("<<", 10),
+    operator.rshift: (">>", 10),
+    operator.and_: ("&", 9),
+    operator.xor: ("^", 8),
+    operator.or_: ("|", 7),
+    operator.eq: ("==", 6),
+    operator.ne: ("!=", 6),
+    operator.lt: ("<", 6),
+    operator.le: ("<=", 6),
+    operator.gt: (">", 6),
+    operator.ge: (">=", 6),
+    operator.is_: ("is", 6),
+    operator.is_not: ("is not", 6),
+}
+_PREFIX: dict[Any, tuple[str, int]] = {
+    operator.neg: ("-", 13),
+    operator.pos: ("+", 13),
+    operator.invert: ("~", 13),
+    operator.not_: ("not ", 5),
+}
+ATOM = 20
+_PLAIN = frozenset({"t", "slope", "scale", "n", "parts", "shape", "steps", "index", "bars"})
+"""Names of values that nobody named: they may stand inside a formula."""
+
+_EFFECTS: frozenset[Any] = frozenset(
+    {runtime.leave, runtime.add_to, runtime.add_at, runtime.scatter, runtime.push}
+)
+
+
+class Writer:
+    """Writes the source of one function.
+
+    Attributes
+    ----------
+    bound
+        What the names in the source stand for that are not Python's.
+    """
+
+    def __init__(self, types: dict[Value, Type], places: dict[Value, tuple[str, int]]) -> None:
+        self.types, self.places = types, places
+        self.bound: dict[str, Any] = {"np": np, "math": math}
+        self.lines: list[str] = []
+        self._names: dict[Value, str] = {}
+        self._taken: set[str] = {"np", "math", *keyword.kwlist, *dir(builtins)}
+        self._texts: dict[Value, tuple[str, int]] = {}
+        self._uses: Counter[Value] = Counter()
+        self._handed_out: set[Value] = set()
+        self._kept: set[Value] = set()
+        self._place: tuple[str, int] | None = None
+        self._constants: dict[int, str] = {}
+
+    # ---- names -----------------------------------------------------------------------------------
+
+    def name(self, v: Value) -> str:
+        """The name of a value in the source."""
+        if v not in self._names:
+            self._names[v] = self.new_name(v.name)
+        return self._names[v]
+
+    def new_name(self, base: str) -> str:
+        base = "".join(c if c.isascii() and (c.isalnum() or c == "_") else "_" for c in base) or "t"
+        if base[0].isdigit():
+            base = f"t{base}"
+        made, number = base, 2
+        while made in self._taken:
+            made, number = f"{base}_{number}", number + 1
+        self._taken.add(made)
+        return made
+
+    def bind(self, value: Any, name: str) -> str:
+        """A name for an object."""
+        known = self._constants.get(id(value))
+        if known is None:
+            known = self._constants[id(value)] = self.new_name(name)
+            self.bound[known] = value
+        return known
+
+    # ---- operands --------------------------------------------------------------------------------
+
+    def text(self, x: Operand, above: int = 0) -> str:
+        """An operand in a place that binds as tightly as `above`."""
+        found, level = self._texts.pop(x, (None, ATOM)) if isinstance(x, Value) else (None, ATOM)
+        if found is None:
+            if isinstance(x, Value):
+                found = self.name(x)
+            else:
+                assert isinstance(x, Const)
+                found, level = self.constant(x.value)
+        return f"({found})" if level < above else found
+
+    def constant(self, value: Any) -> tuple[str, int]:
+        if value is None or value is Ellipsis or isinstance(value, bool | str):
+            return "..." if value is Ellipsis else repr(value), ATOM
+        if type(value) in (int, float) and math.isfinite(value):
+            text = repr(value)
+            return text, 13 if text.startswith("-") else ATOM
+        if type(value) is tuple:
+            inner = [self.constant(x)[0] for x in value]
+            return f"({', '.join(inner)}{',' if len(inner) == 1 else ''})", ATOM
+        if type(value) is list:
+            return f"[{', '.join(self.constant(x)[0] for x in value)}]", ATOM
+        if isinstance(value, slice):
+            ends = ", ".join(self.constant(x)[0] for x in (value.start, value.stop, value.step))
+            return f"slice({ends})", ATOM
+        if isinstance(value, np.dtype):
+            value = value.type
+        if isinstance(value, type) and issubclass(value, np.generic):
+            return f"np.{value.__name__}", ATOM
+        if isinstance(value, float):
+            return f'float("{value!r}")', ATOM
+        return self.bind(value, getattr(value, "__name__", type(value).__name__)), ATOM
+
+    # ---- calls -----------------------------------------------------------------------------------
+
+    def call(self, op: Call) -> tuple[str, int]:
+        """The text of a call, and how tightly it binds."""
+        assert isinstance(op.callee, Const)
+        f, xs = op.callee.value, op.operands
+        if f in _INFIX and len(xs) == 2:
+            sign, level = _INFIX[f]
+            right = level if f is operator.pow else level + 1
+            left = level + 1 if f is operator.pow or level == 6 else level
+            return f"{self.text(xs[0], left)} {sign} {self.text(xs[1], right)}", level
+        if f in _PREFIX:
+            sign, level = _PREFIX[f]
+            return f"{sign}{self.text(xs[0], level)}", level
+        special = _SPECIAL.get(f)
+        if special is not None:
+            made = special(self, *xs)
+            if made is not None:
+                return made
+        owner = getattr(f, "__objclass__", None)
+        if owner is np.ndarray:
+            return f"{self.text(xs[0], ATOM)}.{f.__name__}({self.arguments(op, 1)})", ATOM
+        return f"{self.function(f)}({self.arguments(op, 0)})", ATOM
+
+    def arguments(self, op: Call, first: int) -> str:
+        named = [f"{name}={self.text(x)}" for name, x in op.keywords]
+        return ", ".join([*(self.text(x) for x in op.operands[first:]), *named])
+
+    def function(self, f: Any) -> str:
+        name = getattr(f, "__name__", "f")
+        if getattr(math, name, None) is f:
+            return f"math.{name}"
+        if getattr(np, name, None) is f:
+            return f"np.{name}"
+        if getattr(np.linalg, name, None) is f:
+            return f"np.linalg.{name}"
+        if getattr(builtins, name, None) is f:
+            return str(name)
+        return self.bind(f, name if name.isidentifier() else "rule")
+
+    def item(self, x: Operand, index: Operand) -> str:
+        """``x[index]``"""
+        return f"{self.text(x, ATOM)}[{self._index(index)}]"
+
+    def _index(self, index: Operand) -> str:
+        if isinstance(index, Const):
+            return self._known_index(index.value)
+        text = self.text(index)
+        if text.startswith("(") and text.endswith(")") and text.count("(") == 1:
+            return text[1:-1].removesuffix(",")
+        return text
+
+    def _known_index(self, value: Any) -> str:
+        if isinstance(value, slice):
+            start, stop, step = (
+                "" if x is None else self.constant(x)[0]
+                for x in (value.start, value.stop, value.step)
+            )
+            return f"{start}:{stop}" + (f":{step}" if step else "")
+        if isinstance(value, tuple):
+            return ", ".join(self._known_index(x) for x in value)
+        return self.constant(value)[0]
+
+    # ---- statements ------------------------------------------------------------------------------
+
+    def line(self, text: str, depth: int) -> None:
+        self.lines.append("    " * depth + text)
+
+    def count(self, block: Block, more: Iterable[Operand] = ()) -> None:
+        """Count how often each value is used, before anything is written."""
+        for op in walk(block):
+            self._uses.update(x for x in operands(op) if isinstance(x, Value))
+            for inner in _blocks_with_results(op):
+                for x in inner.results or ():
+                    if isinstance(x, Value):
+                        self._uses[x] += 1
+                        self._handed_out.add(x)
+        self._kept.update(x for x in more if isinstance(x, Value))
+        self._uses.update(self._kept)
+
+    def block(self, ops: Iterable[Op], depth: int) -> None:
+        """Write operations as statements."""
+        for op in ops:
+            self.statement(op, depth)
+
+    def _comment(self, v: Value | None, depth: int) -> None:
+        place = self.places.get(v) if v is not None else None
+        if place is None or place == self._place:
+            return
+        self._place = place
+        text = linecache.getline(*place).strip()
+        if text:
+            self.line(f"# {place[1]}: {text}", depth)
+
+    def statement(self, op: Op, depth: int) -> None:
+        match op:
+            case Call():
+                self._call_statement(op, depth)
+            case Unpack():
+                targets = ", ".join(self.name(v) if self._uses[v] else "_" for v in op.results)
+                comma = "," if len(op.results) == 1 else ""
+                self.line(f"{targets}{comma} = {self.text(op.value)}", depth)
+            case If():
+                self._if(op, depth)
+            case Loop():
+                self._loop(op, depth)
+            case Raise():
+                raise AssertionError("specialised programs do not raise by themselves")
+
+    def _call_statement(self, op: Call, depth: int) -> None:
+        assert isinstance(op.callee, Const)
+        effect = _STATEMENTS.get(op.callee.value)
+        if effect is not None:
+            text = effect(self, op.operands)
+            self.flush(depth)  # what is read before the write is computed before it
+            self.line(text, depth)
+            return
+        v = op.result
+        if v is None or not self._uses[v]:
+            text, _ = self.call(op)
+            self.line(text, depth)
+            return
+        text, level = self.call(op)
+        if self._uses[v] == 1 and self._may_stand_inside(v) and len(text) <= WIDTH:
+            self._texts[v] = text, level
+            return
+        self._comment(v, depth)
+        self.line(f"{self.name(v)} = {text}", depth)
+
+    def _may_stand_inside(self, v: Value) -> bool:
+        """Whether a value that is used once is written there: it has no name of its own, or gets
+        another one there."""
+        if v in self._kept:
+            return False
+        return v.name in _PLAIN or v in self._handed_out or v.name.endswith(("_bar", "_T"))
+
+    def flush(self, depth: int) -> None:
+        """Write what waits for its use: an inner block must not evaluate it more than once."""
+        for v, (text, _) in list(self._texts.items()):
+            self.line(f"{self.name(v)} = {text}", depth)
+        self._texts.clear()
+
+    def _if(self, op: If, depth: int) -> None:
+        condition = self.text(op.condition)
+        self.flush(depth)
+        body, orelse = op.body, op.orelse
+        if not _is_empty(body, op):
+            self.line(f"if {condition}:", depth)
+            self._branch(op, body, depth + 1)
+            if not _is_empty(orelse, op):
+                self.line("else:", depth)
+                self._branch(op, orelse, depth + 1)
+        elif not _is_empty(orelse, op):
+            self.line(f"if not ({condition}):", depth)
+            self._branch(op, orelse, depth + 1)
+        self._place = None
+
+    def _branch(self, op: If, block: Block, depth: int) -> None:
+        before = len(self.lines)
+        self._place = None
+        self.block(block.ops, depth)
+        self.flush_results(block, op.results, depth)
+        if len(self.lines) == before:
+            self.line("pass", depth)
+
+    def flush_results(self, block: Block, targets: tuple[Value, ...], depth: int) -> None:
+        """Give the results of a block the names under which they are known after it."""
+        if block.results is None:
+            self.flush(depth)
+            return
+        pairs = [
+            (self.name(v), self.text(x))
+            for v, x in zip(targets, block.results, strict=True)
+            if self._uses[v]
+        ]
+        self.flush(depth)
+        self.assign(pairs, depth)
+
+    def assign(self, pairs: list[tuple[str, str]], depth: int) -> None:
+        """Several assignments that happen at once."""
+        pairs = [(target, text) for target, text in pairs if target != text]
+        written: set[str] = set()
+        for target, text in pairs:
+            if not written.isdisjoint(_words(text)):
+                targets = ", ".join(t for t, _ in pairs)
+                self.line(f"{targets} = {', '.join(text for _, text in pairs)}", depth)
+                return
+            written.add(target)
+        for target, text in pairs:
+            self.line(f"{target} = {text}", depth)
+
+    def _loop(self, op: Loop, depth: int) -> None:
+        carried = op.results[op.stops :]
+        parameters = op.body.parameters[len(op.body.parameters) - len(carried) :]
+        for i, (result, p) in enumerate(zip(carried, parameters, strict=True)):
+            shared = self.new_name(p.name)
+            self._names[result] = self._names[p] = shared
+            if op.test is not None:
+                self._names[op.test.parameters[i]] = shared
+        iterable = None if op.iterable is None else self.text(op.iterable)
+        starts = [(self.name(p), self.text(x)) for p, x in zip(parameters, op.initial, strict=True)]
+        self.flush(depth)
+        self.assign(starts, depth)
+        first = op.body.ops[0] if op.body.ops else None
+        ops = op.body.ops
+        if iterable is not None:
+            item = op.body.parameters[0]
+            if isinstance(first, Unpack) and first.value is item and self._uses[item] == 1:
+                target = ", ".join(self.name(v) if self._uses[v] else "_" for v in first.results)
+                ops = ops[1:]
+            else:
+                target = self.name(item) if self._uses[item] else "_"
+            self.line(f"for {target} in {iterable}:", depth)
+        else:
+            assert op.test is not None
+            self._while_head(op.test, depth)
+        self._place = None
+        before = len(self.lines)
+        self.block(ops, depth + 1)
+        self._loop_end(op, parameters, depth + 1)
+        if len(self.lines) == before:
+            self.line("pass", depth + 1)
+        if op.stops and self._uses[op.results[0]]:
+            self.line("else:", depth)
+            self.line(f"{self.name(op.results[0])} = True", depth + 1)
+        self._place = None
+
+    def _while_head(self, test: Block, depth: int) -> None:
+        before = len(self.lines)
+        self.line("while True:", depth)
+        self.block(test.ops, depth + 1)
+        assert test.results is not None
+        condition = self.text(test.results[0])
+        self.flush(depth + 1)
+        if len(self.lines) == before + 1:
+            self.lines[before] = "    " * depth + f"while {condition}:"
+        else:
+            self.line(f"if not ({condition}):", depth + 1)
+            self.line("break", depth + 2)
+
+    def _loop_end(self, op: Loop, parameters: tuple[Value, ...], depth: int) -> None:
+        results = op.body.results
+        assert results is not None
+        after = results[op.stops :]
+        pairs = [(self.name(p), self.text(x)) for p, x in zip(parameters, after, strict=True)]
+        on = self.text(results[0]) if op.stops else None
+        self.flush(depth)
+        if on is not None and any(on == target for target, _ in pairs):
+            raise AssertionError("the flag of a loop is none of what it carries")
+        self.assign(pairs, depth)
+        if on is not None:
+            self.line(f"if not ({on}):", depth)
+            if self._uses[op.results[0]]:
+                self.line(f"{self.name(op.results[0])} = False", depth + 1)
+            self.line("break", depth + 1)
+
+
+def _words(text: str) -> Iterable[str]:
+    word = ""
+    for c in text + " ":
+        if c.isalnum() or c == "_":
+            word += c
+        elif word:
+            yield word
+            word = ""
+
+
+def _blocks_with_results(op: Op) -> tuple[Block, ...]:
+    match op:
+        case If():
+            return op.body, op.orelse
+        case Loop(test=None):
+            return (op.body,)
+        case Loop():
+            return (op.body, op.test)  # type: ignore[return-value]
+    return ()
+
+
+def _is_empty(block: Block, op: If) -> bool:
+    return not block.ops and not op.results
+
+
+# ---- calls that are written in another way --------------------------------------------------------
+
+_SPECIAL: dict[Any, Callable[..., tuple[str, int] | None]] = {
+    operator.getitem: lambda w, x, i: (w.item(x, i), ATOM),
+    same: lambda w, x: (w.text(x), ATOM),
+    operator.truth: lambda w, x: (f"bool({w.text(x)})", ATOM),
+    operator.abs: lambda w, x: (f"abs({w.text(x)})", ATOM),
+    operator.call: lambda w, f, *xs: (
+        f"{w.text(f, ATOM)}({', '.join(w.text(x) for x in xs)})",
+        ATOM,
+    ),
+    np.transpose: lambda w, x, *axes: None if axes else (f"{w.text(x, ATOM)}.T", ATOM),
+    np.reshape: lambda w, x, shape: (f"{w.text(x, ATOM)}.reshape({w.text(shape)})", ATOM),
+    runtime.length: lambda w, x, axis: (f"{w.text(x, ATOM)}.shape[{w.text(axis)}]", ATOM),
+    runtime.shape_of: lambda w, x: (f"{w.text(x, ATOM)}.shape", ATOM),
+    runtime.new_tape: lambda w: ("[]", ATOM),
+    runtime.own: lambda w, x: (f"np.array({w.text(x)})", ATOM),
+    primitives.build_tuple: lambda w, *xs: (
+        f"({', '.join(w.text(x) for x in xs)}{',' if len(xs) == 1 else ''})",
+        ATOM,
+    ),
+    primitives.build_list: lambda w, *xs: (f"[{', '.join(w.text(x) for x in xs)}]", ATOM),
+    primitives.build_slice: lambda w, *xs: (f"slice({', '.join(w.text(x) for x in xs)})", ATOM),
+}
+
+_STATEMENTS: dict[Any, Callable[[Writer, tuple[Operand, ...]], str]] = {
+    runtime.add_to: lambda w, xs: f"{w.text(xs[0])} += {w.text(xs[1])}",
+    runtime.add_at: lambda w, xs: f"{w.item(xs[0], xs[1])} += {w.text(xs[2])}",
+    runtime.scatter: lambda w, xs: f"np.add.at({w.text(xs[0])}, {w.text(xs[1])}, {w.text(xs[2])})",
+    runtime.push: lambda w, xs: (
+        f"{w.text(xs[0], ATOM)}.append("
+        + (w.text(xs[1]) if len(xs) == 2 else f"({', '.join(w.text(x) for x in xs[1:])})")
+        + ")"
+    ),
+    runtime.leave: lambda w, xs: f"{w.function(runtime.leave)}()",
+}

@@ -1,0 +1,304 @@
+"""How a specialised program is entered: guards, reading what it takes, and the cotangents in the
+structure of the arguments. Written as Python source, too, so that a call costs as little as can be.
+"""
+
+from __future__ import annotations
+
+import builtins
+import math
+from collections.abc import Sequence
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from adjoint.fast import runtime
+from adjoint.fast.covered import NotCovered
+from adjoint.fast.outside import Guard, Leaf, Outside
+from adjoint.fast.types import Array, Number
+from adjoint.fast.values import Source
+from adjoint.run.kinds import fields_of
+
+__all__ = ["MISS", "entry_source"]
+
+MISS: Any = type("Miss", (), {"__repr__": lambda self: "MISS"})()
+"""What an entry returns where a guard fails, or the program meets what was not foreseen."""
+
+
+class _Entry:
+    """Writes one entry."""
+
+    def __init__(self, outside: Outside, count: int) -> None:
+        self.outside, self.count = outside, count
+        self.names: dict[int, str] = {}
+        self.bound: dict[str, Any] = {}
+        self.tests: list[str] = []
+        self.reads: list[str] = []
+        self.lines: list[str] = []
+        self._guards: dict[int, list[Guard]] = {}
+        for guard in outside.guards:
+            self._guards.setdefault(id(guard.source), []).append(guard)
+        self._leaves = {id(leaf.source): leaf for leaf in outside.leaves}
+        self._lengths: dict[Any, str] = {}
+
+    def bind(self, value: Any) -> str:
+        name = f"k{len(self.bound)}"
+        self.bound[name] = value
+        return name
+
+    def read_all(self) -> None:
+        """One line for each source, and a test after it."""
+        for source in self.outside.sources:
+            name = self.names[id(source)] = self._name(source)
+            text = self._text(source)
+            if text != name:
+                self.lines.append(f"{name} = {text}")
+            tests = [self._test(name, guard) for guard in self._guards.get(id(source), ())]
+            leaf = self._leaves.get(id(source))
+            if leaf is not None:
+                tests += self._leaf_tests(name, leaf)
+            if tests:
+                self.lines.append(f"if {' or '.join(tests)}: return MISS")
+
+    def _name(self, source: Source) -> str:
+        if source.kind == "argument":
+            return f"a{source.key}"
+        if source.kind == "function":
+            return "f"
+        if source.kind == "object":
+            return self.bind(source.key)
+        return f"s{len(self.names)}"
+
+    def _text(self, source: Source) -> str:
+        if source.parent is None:
+            return self.names[id(source)]
+        above, key = self.names[id(source.parent)], source.key
+        match source.kind:
+            case "item":
+                return f"{above}[{key!r}]"
+            case "attribute" | "member" | "class attribute":
+                if source.kind == "class attribute":
+                    owner = source.parent.key
+                    for base in owner.__mro__:
+                        if isinstance(vars(base).get(key), classmethod):
+                            return f"{above}.{key}.__func__"
+                return f"{above}.{key}"
+            case "getter":
+                return f"{above}.{key}.fget"
+            case "global":
+                if key in source.parent.key:
+                    return f"{above}[{key!r}]"
+                self.lines.append(f"if {key!r} in {above}: return MISS")
+                return f"builtins.{key}"
+            case "cell":
+                return f"{above}.__closure__[{key}].cell_contents"
+            case "default":
+                return f"{above}.__defaults__[{key}]"
+            case "named default":
+                return f"{above}.__kwdefaults__[{key!r}]"
+            case "underlying":
+                return f"{above}.__func__"
+            case "self":
+                return f"{above}.__self__"
+            case "partial function":
+                return f"{above}.func"
+            case "partial argument":
+                return f"{above}.args[{key}]"
+        raise AssertionError(source.kind)
+
+    def _test(self, name: str, guard: Guard) -> str:
+        """A condition under which the guard fails."""
+        value = guard.value
+        match guard.kind:
+            case "is":
+                plain = value is None or isinstance(value, bool)
+                return f"{name} is not {value if plain else self.bind(value)}"
+            case "equal":
+                kind = self.bind(type(value))
+                return f"type({name}) is not {kind} or {name} != {self.bind(value)}"
+            case "type":
+                return f"type({name}) is not {self.bind(value)}"
+            case "length":
+                return f"type({name}) is not {self._type_of(guard)} or len({name}) != {value}"
+            case "keys":
+                return f"tuple({name}) != {self.bind(value)}"
+            case "code":
+                function = self.bind(FunctionType)
+                return (
+                    f"type({name}) is not {function} or {name}.__code__ is not {self.bind(value)}"
+                )
+            case "globals":
+                return f"{name}.__globals__ is not {self.bind(value)}"
+            case "defaults":
+                count, named = value
+                test = f"len({name}.__defaults__ or ()) != {count}"
+                return f"{test} or tuple({name}.__kwdefaults__ or ()) != {named!r}"
+            case "no attribute":
+                return f"{value!r} in {name}.__dict__"
+            case "partial":
+                return f"len({name}.args) != {value} or {name}.keywords"
+        raise AssertionError(guard.kind)
+
+    def _type_of(self, guard: Guard) -> str:
+        kinds = [g.value for g in self._guards[id(guard.source)] if g.kind == "type"]
+        return self.bind(kinds[0])
+
+    def _leaf_tests(self, name: str, leaf: Leaf) -> list[str]:
+        t = leaf.type
+        if isinstance(t, Number):
+            (kind,) = t.kinds
+            plain = kind.__name__ if kind in (float, int, bool) else self.bind(kind)
+            return [f"type({name}) is not {plain}"]
+        assert isinstance(t, Array)
+        dtype = self.bind(t.dtype)
+        tests = [
+            f"type({name}) is not ndarray",
+            f"({name}.dtype is not {dtype} and {name}.dtype != {dtype})",
+            f"{name}.ndim != {len(t.shape)}",
+        ]
+        for i, dim in enumerate(t.shape):
+            if isinstance(dim, int):
+                tests.append(f"{name}.shape[{i}] != {dim}")
+            elif dim in self._lengths:
+                tests.append(f"{name}.shape[{i}] != {self._lengths[dim]}")
+            else:
+                self._lengths[dim] = length = f"d{len(self._lengths)}"
+                tests.append(f"({length} := {name}.shape[{i}]) < 2")
+        return tests
+
+    def distinct(self) -> None:
+        """No array twice: each would show the cotangent of both."""
+        arrays = [
+            self.names[id(x.source)] for x in self.outside.leaves if isinstance(x.type, Array)
+        ]
+        if len(arrays) == 2:
+            self.lines.append(f"if {arrays[0]} is {arrays[1]}: return MISS")
+        elif len(arrays) > 2:
+            ids = ", ".join(f"id({a})" for a in arrays)
+            self.lines.append(f"if len({{{ids}}}) != {len(arrays)}: return MISS")
+
+
+def entry_source(
+    outside: Outside, wanted: Sequence[Leaf], count: int, mode: str
+) -> tuple[str, dict[str, Any]]:
+    """The source of ``run(f, args)``, and what its names stand for.
+
+    Parameters
+    ----------
+    wanted
+        The leaves whose cotangents the program gives.
+    count
+        The number of arguments.
+    mode
+        ``gradient``: `run` gives the value and the cotangents of the arguments; ``pullback``: the
+        value, the inner pullback, the leaves, and ``arrange``, which makes the cotangents of the
+        function and the arguments from those of the leaves.
+    """
+    made = _Entry(outside, count)
+    made.read_all()
+    made.distinct()
+    leaves = ", ".join(made.names[id(leaf.source)] for leaf in outside.leaves)
+    roots: list[Any] = list(range(count))
+    head = ["def run(f, args):", "    try:"]
+    if count:
+        targets = ", ".join(f"a{i}" for i in range(count))
+        head.append(f"        {targets}{',' if count == 1 else ''} = args")
+    else:
+        head.append("        if args: return MISS")
+    body = [f"        {line}" for line in made.lines]
+    run = ["        value, bars = program(%s)" % leaves]
+    run += _checked(wanted, made) if mode == "gradient" else []
+    tail = ["    except Exception as error:", "        return failed(error)"]
+    if mode == "gradient":
+        tail.append(f"    return value, {_structure(made, wanted, roots)}")
+    else:
+        comma = "," if len(wanted) == 1 else ""
+        kept = ", ".join(made.names[id(leaf.source)] for leaf in wanted)
+        tail.append(f"    return value, bars, ({kept}{comma})")
+        tail.append("def arrange(bars):")
+        tail.append(f"    return {_structure(made, wanted, ['function', *roots])}")
+    made.bound |= {
+        "MISS": MISS,
+        "ndarray": np.ndarray,
+        "isfinite": math.isfinite,
+        "finished": runtime.finished,
+        "builtins": builtins,
+        "some": runtime.some,
+        "tangent": runtime.tangent,
+    }
+    return "\n".join([*head, *body, *run, *tail]) + "\n", made.bound
+
+
+def _checked(wanted: Sequence[Leaf], made: _Entry) -> list[str]:
+    """What is not finite is left to the generic tier, which knows zeros that stay zero."""
+    if all(leaf.type == Number(frozenset({float})) for leaf in wanted):
+        tests = " and ".join(
+            f"(bars[{i}] is None or isfinite(bars[{i}]))" for i in range(len(wanted))
+        )
+        return [f"        if not ({tests}): return failed(None)"] if tests else []
+    leaves = ", ".join(made.names[id(leaf.source)] for leaf in wanted)
+    comma = "," if len(wanted) == 1 else ""
+    return [
+        f"        bars = finished(bars, ({leaves}{comma}))",
+        "        if bars is None: return failed(None)",
+    ]
+
+
+def _structure(made: _Entry, wanted: Sequence[Leaf], roots: Sequence[Any]) -> str:
+    """The cotangents of the roots, each in its structure."""
+    at = {id(leaf.source): i for i, leaf in enumerate(wanted)}
+    texts = []
+    for root in roots:
+        kind, key = ("function", None) if root == "function" else ("argument", root)
+        found = [s for s in made.outside.sources if s.kind == kind and s.key == key]
+        texts.append(_assembled(made, found[0], at) if found else None)
+    if texts == [f"bars[{i}]" for i in range(len(wanted))]:
+        return "bars"
+    return f"({', '.join(str(text) for text in texts)}{',' if len(texts) == 1 else ''})"
+
+
+def _assembled(made: _Entry, source: Source, at: dict[int, int]) -> str | None:
+    """The cotangent of what is read from `source`; ``None`` where there is no path."""
+    if id(source) in at:
+        return f"bars[{at[id(source)]}]"
+    if id(source) not in made.outside.samples:
+        return None
+    sample = made.outside.samples[id(source)]
+    parts = {
+        child.key: _assembled(made, child, at)
+        for child in made.outside.sources
+        if child.parent is source
+    }
+    if not any(parts.values()):
+        return None
+    items = [str(parts.get(key)) for key in _keys(sample)]
+    if isinstance(sample, list):
+        return f"some([{', '.join(items)}])"
+    if isinstance(sample, tuple):
+        text = f"some(({', '.join(items)},))"
+        return text if type(sample) is tuple else f"{made.bind(type(sample))}._make({text})"
+    names = _keys(sample)
+    if isinstance(sample, FunctionType):
+        names = sample.__code__.co_freevars
+    named = ", ".join(f"{name!r}: {item}" for name, item in zip(names, items, strict=True))
+    if isinstance(sample, dict):
+        return f"some({{{named}}})"
+    return f"tangent({made.bind(tangent_maker(sample))}, {{{named}}})"
+
+
+def tangent_maker(sample: Any) -> Any:
+    """What the `Tangent` of an object or a function says that it belongs to."""
+    return sample.__name__ if isinstance(sample, FunctionType) else type(sample)
+
+
+def _keys(sample: Any) -> Sequence[Any]:
+    if isinstance(sample, list | tuple):
+        return range(len(sample))
+    if isinstance(sample, dict):
+        return list(sample)
+    if isinstance(sample, FunctionType):
+        return range(len(sample.__closure__ or ()))
+    fields = fields_of(sample)
+    if fields is None:
+        raise NotCovered(f"the cotangent of a {type(sample).__name__}")
+    return list(fields)

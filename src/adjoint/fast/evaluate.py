@@ -1,0 +1,475 @@
+"""The partial evaluator: runs a function in single assignment on what is known of its arguments.
+
+What is known is computed at once: calls of functions, attributes, containers, tests that the types
+decide. What is left are operations on numbers and arrays, branches and loops: the program that
+`Evaluator` writes, in the same IR, with a type for each value.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from types import CellType, CodeType, FunctionType
+from typing import Any
+
+from adjoint.errors import AdjointError
+from adjoint.fast.covered import NotCovered
+from adjoint.fast.infer import Constant, result_type
+from adjoint.fast.joining import contents_template, generalise, instantiate, match
+from adjoint.fast.outside import Outside
+from adjoint.fast.single import single
+from adjoint.fast.types import ANYTHING, Dim, Number, Symbol, Type
+from adjoint.fast.values import (
+    MISSING,
+    Abstract,
+    CellOf,
+    Closure,
+    HeapObject,
+    Known,
+    ListOf,
+    Ref,
+    Tuple,
+)
+from adjoint.frontend.either import lower_any
+from adjoint.ir import single as ir
+from adjoint.ir.nodes import Span
+from adjoint.ir.single import Block, Call, Const, If, Operand, Unpack, Value
+
+__all__ = ["Evaluator", "Frame", "single_of"]
+
+MOST_OPERATIONS = 20_000
+"""A larger program is left to the generic tier: compiling it would cost more than it gives."""
+MOST_CALLS = 60
+"""The depth of calls that are inlined into one another."""
+
+
+class Frame:
+    """One call that is being inlined."""
+
+    __slots__ = ("cells", "code", "filename", "namespace", "values")
+
+    def __init__(self, function: ir.Function, closure: Closure) -> None:
+        self.values: dict[Value, Abstract] = {}
+        self.namespace = closure.namespace
+        self.filename = function.filename
+        self.code = closure.code
+
+
+_singles: weakref.WeakKeyDictionary[CodeType, Any] = weakref.WeakKeyDictionary()
+
+
+def single_of(closure: Closure) -> ir.Function:
+    """The single-assignment form of a function, made once.
+
+    Raises
+    ------
+    NotCovered
+        There is no source, or it contains what this form does not cover.
+    """
+    known = _singles.get(closure.code)
+    if known is None:
+        f = closure.function
+        if f is None:
+            cells = tuple(CellType() for _ in closure.code.co_freevars)
+            f = FunctionType(closure.code, closure.namespace, closure.code.co_name, None, cells)
+        try:
+            known = single(lower_any(f))
+        except NotCovered as error:
+            known = error
+        except AdjointError as error:
+            known = NotCovered(str(error).partition("\n")[0])
+        _singles[closure.code] = known
+    if isinstance(known, NotCovered):
+        raise NotCovered(known.reason, known.span)
+    return known  # type: ignore[no-any-return]
+
+
+class Evaluator:
+    """Writes one program.
+
+    Attributes
+    ----------
+    outside
+        What the program reads from outside.
+    types
+        The type of each value of the program.
+    dims
+        Values that are the length of a symbolic dimension.
+    packs
+        Tuples and lists that were made for an operation of the program: what they consist of.
+    indices
+        Tuples and slices that were made for an index: what they consist of.
+    places
+        File and line of the user's that a value comes from.
+    """
+
+    def __init__(self, outside: Outside) -> None:
+        self.outside = outside
+        self.types = outside.types
+        self.dims: dict[Value, Dim] = {}
+        self.packs: dict[Value, tuple[Operand, ...]] = {}
+        self.places: dict[Value, tuple[str, int]] = {}
+        self.indices: dict[Value, tuple[Operand, ...]] = {}
+        self.heap: dict[int, HeapObject] = {}
+        self.block: list[ir.Op] = []
+        self.frames: list[Frame] = []
+        self.hint = "t"
+        self.span: Span | None = None
+        self._addresses = 0
+        self._operations = 0
+        self._lengths: dict[Symbol, Value] = {}
+        self._derived: dict[tuple[Any, ...], Symbol] = {}
+
+    # ---- writing the program ---------------------------------------------------------------------
+
+    def value(self, t: Type, name: str | None = None) -> Value:
+        """A new value of the program."""
+        made = Value(name or self.hint)
+        self.types[made] = t
+        if self.span is not None and self.frames:
+            self.places[made] = self.frames[-1].filename, self.span.line
+        return made
+
+    def operation(
+        self,
+        f: Any,
+        operands: Sequence[Operand],
+        t: Type,
+        keywords: tuple[tuple[str, Operand], ...] = (),
+        name: str | None = None,
+    ) -> Value:
+        """Write ``f(*operands, **keywords)``, whose result has type `t`."""
+        result = self.value(t, name)
+        self.write(Call(result, Const(f), tuple(operands), keywords, self.span))
+        return result
+
+    def write(self, op: ir.Op) -> None:
+        self._operations += 1
+        if self._operations > MOST_OPERATIONS:
+            raise NotCovered("the specialised program would be too large", self.span)
+        self.block.append(op)
+
+    @contextmanager
+    def writing(self) -> Iterator[list[ir.Op]]:
+        """Write into a block of its own."""
+        outer, self.block = self.block, []
+        try:
+            yield self.block
+        finally:
+            self.block = outer
+
+    # ---- operands --------------------------------------------------------------------------------
+
+    def operand(self, a: Abstract) -> Operand:
+        """`a` as an operand of the program; tuples and lists are built there."""
+        if isinstance(a, Value):
+            return a
+        if isinstance(a, Known):
+            return Const(a.value)
+        items = self.sequence(a)
+        if items is None:
+            raise NotCovered("a structure as an operand of an operation", self.span)
+        operands = tuple(map(self.operand, items))
+        kind = list if isinstance(a, Ref) or self.is_list(a) else tuple
+        if all(isinstance(x, Const) for x in operands):
+            return Const(kind(x.value for x in operands if isinstance(x, Const)))
+        from adjoint.ir import primitives
+
+        build = primitives.build_list if kind is list else primitives.build_tuple
+        made = self.operation(build, operands, ANYTHING, name="parts")
+        self.packs[made] = operands
+        return made
+
+    def sequence(self, a: Abstract) -> tuple[Abstract, ...] | None:
+        """The items of a tuple or list whose length is known."""
+        if isinstance(a, Tuple):
+            return a.items
+        if isinstance(a, Ref):
+            held = self.heap[a.address]
+            return held.items if isinstance(held, ListOf) else None
+        from adjoint.fast.reading import items_outside
+
+        return items_outside(self, a)
+
+    def is_list(self, a: Abstract) -> bool:
+        return isinstance(getattr(a, "sample", None), list)
+
+    def type_of(self, a: Operand) -> Any:
+        """What `infer` is told of an operand."""
+        if isinstance(a, Const):
+            return Constant(a.value)
+        assert isinstance(a, Value)
+        if a in self.packs:
+            return tuple(map(self.type_of, self.packs[a]))
+        return self.types[a]
+
+    def infer(
+        self, f: Any, args: Sequence[Abstract], keywords: Sequence[tuple[str, Abstract]] = ()
+    ) -> Abstract:
+        """Write a call whose result has the type that the operands' types decide."""
+        operands = tuple(map(self.operand, args))
+        named = tuple((k, self.operand(v)) for k, v in keywords)
+        found = result_type(
+            f, [self.type_of(x) for x in operands], {k: self.type_of(v) for k, v in named}
+        )
+        if isinstance(found, tuple):
+            raise NotCovered(f"several results of {getattr(f, '__name__', f)}", self.span)
+        if isinstance(found, Number) and complex in found.kinds:
+            from adjoint.fast.runtime import real
+
+            result = self.operation(f, operands, ANYTHING, named)
+            kinds = found.kinds - {complex} or frozenset({float})
+            return self.operation(real, (result,), Number(kinds))
+        return self.operation(f, operands, found, named)
+
+    # ---- the heap --------------------------------------------------------------------------------
+
+    def allocate(self, held: HeapObject) -> Ref:
+        self._addresses += 1
+        self.heap[self._addresses] = held
+        return Ref(self._addresses)
+
+    def derived(self, *key: Any) -> Symbol:
+        """The dimension that an expression stands for: the same for the same expression."""
+        if key not in self._derived:
+            self._derived[key] = Symbol(f"m{len(self._derived)}", is_argument=False)
+        return self._derived[key]
+
+    # ---- functions -------------------------------------------------------------------------------
+
+    def inline(
+        self, closure: Closure, args: Sequence[Abstract], keywords: dict[str, Abstract]
+    ) -> Abstract:
+        """Run a Python function here."""
+        from adjoint.fast.binding import bind
+
+        if len(self.frames) >= MOST_CALLS:
+            raise NotCovered(f"calls more than {MOST_CALLS} deep, or recursion", self.span)
+        function = single_of(closure)
+        values = bind(self, function, closure, args, keywords)
+        frame = Frame(function, closure)
+        frame.values.update(zip(function.body.parameters, (*values, *closure.cells), strict=True))
+        span, hint = self.span, self.hint
+        self.frames.append(frame)
+        try:
+            found = self.run(function.body)
+        finally:
+            self.frames.pop()
+            self.span, self.hint = span, hint
+        if found is None:
+            raise NotCovered("a function that always raises", self.span)
+        (result,) = found
+        if result is MISSING:
+            raise NotCovered("a function without a result in some way")
+        return result
+
+    # ---- blocks ----------------------------------------------------------------------------------
+
+    def run(self, block: Block) -> list[Abstract] | None:
+        """Run a block; its results, or ``None`` where its end is never reached."""
+        from adjoint.fast.loops import loop
+
+        for op in block.ops:
+            if op.span is not None:
+                self.span = op.span
+            match op:
+                case Call():
+                    self._call(op)
+                case Unpack():
+                    self._unpack(op)
+                case If():
+                    if not self._if(op):
+                        return None
+                case ir.Loop():
+                    if not loop(self, op):
+                        return None
+                case ir.Raise():
+                    self._leave()
+                    return None
+        if block.results is None:
+            return None
+        return [self.read(x) for x in block.results]
+
+    def read(self, operand: Operand) -> Abstract:
+        """What is known of an operand of the function being run."""
+        match operand:
+            case Const(value=value):
+                return Known(value)
+            case Value():
+                return self.frames[-1].values[operand]
+            case ir.Global(name=name):
+                return self.outside.global_(self.frames[-1].namespace, name)
+            case ir.Undefined():
+                return MISSING
+            case _:
+                raise NotCovered(f"the operand {operand}")
+
+    def _present(self, operand: Operand) -> Abstract:
+        found = self.read(operand)
+        if found is MISSING:
+            raise NotCovered("a variable that may have no value", self.span)
+        return found
+
+    def _call(self, op: Call) -> None:
+        from adjoint.fast.calls import call
+
+        if op.result is not None:
+            self.hint = op.result.name if not op.result.name.startswith("_") else "t"
+        result = call(
+            self,
+            self._present(op.callee),
+            [self._present(x) for x in op.operands],
+            {name: self._present(x) for name, x in op.keywords},
+        )
+        if op.result is not None:
+            self.frames[-1].values[op.result] = result
+
+    def _unpack(self, op: Unpack) -> None:
+        from adjoint.fast.reading import unpacked
+
+        items = unpacked(self, self._present(op.value), len(op.results), op.starred)
+        self.frames[-1].values.update(zip(op.results, items, strict=True))
+
+    def _leave(self) -> None:
+        """The user's code raises: the generic tier says what, where it happens."""
+        from adjoint.fast.runtime import leave
+
+        self.write(Call(None, Const(leave), (), (), self.span))
+
+    def _if(self, op: If) -> bool:
+        from adjoint.fast.calls import truth
+
+        condition = truth(self, self._present(op.condition))
+        values = self.frames[-1].values
+        if isinstance(condition, Known):
+            found = self.run(op.body if condition.value else op.orelse)
+            if found is None:
+                return False
+            values.update(zip(op.results, found, strict=True))
+            return True
+        found = self.branch(
+            condition,
+            lambda: self._side(op.body),
+            lambda: self._side(op.orelse),
+            op.span,
+            tuple(result.name for result in op.results),
+        )
+        if found is None:
+            return False
+        for value, result in zip(op.results, found, strict=True):
+            values[value] = result
+        return True
+
+    def _side(self, block: Block) -> list[Abstract] | None:
+        if block.results is None:
+            self._leave()  # nothing of it is seen: what it computes is for the error
+            return None
+        return self.run(block)
+
+    def branch(
+        self,
+        condition: Value,
+        body: Callable[[], list[Abstract] | None],
+        orelse: Callable[[], list[Abstract] | None],
+        span: Span | None,
+        names: tuple[str, ...] = (),
+    ) -> list[Abstract] | None:
+        """Write both ways, and join what is known after them."""
+        before = dict(self.heap)
+        with self.writing() as ops_a:
+            a = body()
+        heap_a, self.heap = self.heap, dict(before)
+        with self.writing() as ops_b:
+            b = orelse()
+        heap_b = self.heap
+        if a is None and b is None:
+            self.write(
+                If(
+                    (),
+                    condition,
+                    Block((), tuple(ops_a), None),
+                    Block((), tuple(ops_b), None),
+                    span,
+                )
+            )
+            return None
+        if a is None or b is None:
+            # What the other way computes is seen from here on as its results.
+            self.heap = heap_b if a is None else heap_a
+            known = b if a is None else a
+            assert known is not None
+            return self._only(condition, ops_a, ops_b, a is not None, known, before, span)
+        templates = [generalise(x, y, self.types) for x, y in zip(a, b, strict=True)]
+        left: list[Operand] = []
+        right: list[Operand] = []
+        for template, x, y in zip(templates, a, b, strict=True):
+            match(template, x, left)
+            match(template, y, right)
+        results: list[Value] = []
+        name = ""
+
+        def new(t: Type) -> Value:
+            results.append(self.value(t, name=name))
+            return results[-1]
+
+        found = []
+        for i, template in enumerate(templates):
+            name = names[i] if i < len(names) and not names[i].startswith("_") else "t"
+            found.append(instantiate(template, new))
+        name = "held"
+        heap = dict(before)
+        for address in before:
+            x, y = heap_a[address], heap_b[address]
+            if x is not y:
+                template = contents_template(x, y, self.types)
+                match(template, x, left)
+                match(template, y, right)
+                heap[address] = instantiate(template, new)
+        for address, held in (*heap_a.items(), *heap_b.items()):
+            if address not in heap:
+                heap[address] = held
+        self.heap = heap
+        self.write(
+            If(
+                tuple(results),
+                condition,
+                Block((), tuple(ops_a), tuple(left)),
+                Block((), tuple(ops_b), tuple(right)),
+                span,
+            )
+        )
+        return found
+
+    def _only(
+        self,
+        condition: Value,
+        ops_a: list[ir.Op],
+        ops_b: list[ir.Op],
+        first: bool,
+        known: list[Abstract],
+        before: dict[int, HeapObject],
+        span: Span | None,
+    ) -> list[Abstract]:
+        """A branch of which one way is left: the other one goes on after it."""
+        ops = ops_a if first else ops_b
+        leaving = ops_b if first else ops_a
+        # the test and the way out, then the operations of the way that goes on, unconditionally
+        empty, out = Block((), (), ()), Block((), tuple(leaving), None)
+        self.write(If((), condition, empty if first else out, out if first else empty, span))
+        self.block.extend(ops)
+        return known
+
+    # ---- cells -----------------------------------------------------------------------------------
+
+    def load_cell(self, cell: Abstract) -> Abstract:
+        from adjoint.fast.values import External
+
+        if isinstance(cell, External):
+            return self.outside.of_cell(cell)
+        if isinstance(cell, Known):
+            return self.outside.own(cell.value.cell_contents)
+        assert isinstance(cell, Ref), cell
+        held = self.heap[cell.address]
+        assert isinstance(held, CellOf)
+        return held.items[0]

@@ -1,0 +1,264 @@
+"""One specialised program: from a function and the arguments of one call to the source of its
+forward and reverse sweep."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from adjoint.fast import runtime
+from adjoint.fast.calls import NeedsKnown, NeedsSize, call
+from adjoint.fast.covered import NotCovered
+from adjoint.fast.emit import Writer
+from adjoint.fast.evaluate import Evaluator
+from adjoint.fast.loops import MOST_UNROLLED
+from adjoint.fast.outside import Leaf, Outside, path_of
+from adjoint.fast.reverse import Region, Scope, Sweep, freeze
+from adjoint.fast.types import Array, Number, bar_type
+from adjoint.fast.values import Abstract, Known
+from adjoint.ir.single import Block, Const, Operand, Value
+
+__all__ = ["Program", "specialise"]
+
+MOST_PINNED = 8
+
+
+@dataclass
+class Program:
+    """What was made of one function for one kind of arguments.
+
+    Attributes
+    ----------
+    leaves
+        The numbers and arrays that it takes, in order.
+    wanted
+        Those of which it gives the cotangents, in order.
+    forward, reverse
+        The sweeps; the results of the second are the cotangents.
+    result
+        What the function returns: a value of the program or a constant.
+    y_bar
+        The parameter of the reverse sweep.
+    """
+
+    name: str
+    outside: Outside
+    ev: Evaluator
+    leaves: list[Leaf]
+    wanted: list[Leaf]
+    forward: Block
+    reverse: Block
+    result: Operand
+    y_bar: Value | None
+
+
+def specialise(
+    f: Any, args: tuple[Any, ...], one: bool, of_function: bool, only: int | None = None
+) -> Program:
+    """Specialise `f` on the types of `args`.
+
+    Parameters
+    ----------
+    one
+        The cotangent of the result is 1, which is a real number.
+    of_function
+        The cotangent of what `f` captured is wanted, too.
+    only
+        The position of the only argument whose cotangent is wanted.
+
+    Raises
+    ------
+    NotCovered
+        The generic tier has to run it.
+    """
+    pinned: set[tuple[Any, ...]] = set()
+    sizes: set[int] = set()
+    for _ in range(MOST_PINNED):
+        outside = Outside(pinned=pinned, sizes=sizes, names=_parameter_names(f))
+        ev = Evaluator(outside)
+        try:
+            return _specialised(ev, f, args, one, of_function, only)
+        except NeedsKnown as error:
+            source = next((x.source for x in outside.leaves if x.value is error.value), None)
+            if source is None or path_of(source) in pinned:
+                raise
+            pinned.add(path_of(source))
+        except NeedsSize as error:
+            size = outside.size_of(error.symbol)
+            if size is None or size > MOST_UNROLLED:
+                raise
+            sizes.add(size)
+    raise NotCovered("too many integers that have to be known")
+
+
+def _parameter_names(f: Any) -> tuple[str, ...]:
+    code = getattr(f, "__code__", None)
+    return () if code is None else code.co_varnames[: code.co_argcount]
+
+
+def _specialised(
+    ev: Evaluator, f: Any, args: tuple[Any, ...], one: bool, of_function: bool, only: int | None
+) -> Program:
+    outside = ev.outside
+    function = outside.bring(outside.root("function"), f)
+    values: list[Abstract] = [
+        outside.bring(outside.root("argument", i), arg) for i, arg in enumerate(args)
+    ]
+    with ev.writing() as ops:
+        y = call(ev, function, values, {})
+    if not isinstance(y, Value | Known):
+        raise NotCovered("a result that is neither a number nor an array")
+    result = ev.operand(y)
+    wanted = [leaf for leaf in outside.leaves if _is_wanted(leaf, of_function, only)]
+    t = ev.types[y] if isinstance(y, Value) else None
+    if one and isinstance(y, Value) and not _is_real_scalar(t):
+        raise NotCovered("a result that is not one real number")
+    primal = Block(tuple(leaf.value for leaf in outside.leaves), tuple(ops), (result,))
+    sweep = Sweep(ev, (leaf.value for leaf in wanted))
+    sweep.find_active(primal)
+    region = sweep.forward(primal)
+    y_bar: Operand
+    y_bar, parameter = Const(1.0), None
+    if not one and isinstance(y, Value) and t is not None:
+        y_bar = parameter = ev.value(bar_type(t), name=f"{y.name}_bar")
+    reverse = _reverse(ev, sweep, region, y, y_bar, wanted, parameter)
+    return Program(
+        getattr(f, "__name__", type(f).__name__),
+        outside,
+        ev,
+        outside.leaves,
+        wanted,
+        freeze(region),
+        reverse,
+        result,
+        parameter,
+    )
+
+
+def _is_wanted(leaf: Leaf, of_function: bool, only: int | None) -> bool:
+    source = leaf.source
+    while source.parent is not None:
+        if source.kind in ("global", "class attribute", "member"):
+            return False
+        source = source.parent
+    if source.kind == "argument":
+        return only is None or source.key == only
+    return of_function and source.kind == "function"
+
+
+def _is_real_scalar(t: Any) -> bool:
+    if isinstance(t, Number):
+        return all(kind is float or issubclass(kind, np.floating) for kind in t.kinds)
+    return isinstance(t, Array) and t.shape == () and t.dtype.kind == "f"
+
+
+def _reverse(
+    ev: Evaluator,
+    sweep: Sweep,
+    region: Region,
+    y: Abstract,
+    y_bar: Operand,
+    wanted: list[Leaf],
+    parameter: Value | None,
+) -> Block:
+    with ev.writing() as ops:
+        scope = Scope(sweep)
+        if isinstance(y, Value):
+            scope.add(y, y_bar)
+        sweep.reverse(region, scope)
+        bars = []
+        for leaf in wanted:
+            bar = scope.take(leaf.value)
+            bars.append(Const(None) if bar is None else _finished(ev, sweep, bar, leaf))
+    return Block(() if parameter is None else (parameter,), tuple(ops), tuple(bars))
+
+
+def _finished(ev: Evaluator, sweep: Sweep, bar: Operand, leaf: Leaf) -> Operand:
+    """The cotangent of a leaf as it is returned: of its own class, and the caller's own."""
+    from adjoint.fast.differentiate import whole
+
+    x = leaf.value
+    if x in sweep.optional:
+        return ev.operation(runtime.optional, (bar, x), bar_type(leaf.type), name=f"{x.name}_bar")
+    if isinstance(leaf.type, Array):
+        return whole(ev, bar, x)
+    found = ev.types[bar] if isinstance(bar, Value) else None
+    if isinstance(bar, Const) and type(bar.value) is float:
+        found = bar_type(leaf.type)
+    if leaf.type == Number(frozenset({float})) and found == leaf.type:
+        return bar
+    return ev.operation(runtime.present, (bar, x), bar_type(leaf.type), name=f"{x.name}_bar")
+
+
+# ---- source --------------------------------------------------------------------------------------
+
+
+def written(program: Program, transform: Callable[[Block], Block] | None = None) -> Writer:
+    """The source of a program that gives the value and the cotangents at once, or the value and a
+    pullback."""
+    ev = program.ev
+    writer = Writer(ev.types, ev.places)
+    name = writer.new_name("gradient" if program.y_bar is None else "forward")
+    parameters = ", ".join(writer.name(leaf.value) for leaf in program.leaves)
+    forward, reverse = program.forward, program.reverse
+    writer.count(forward, forward.results or ())
+    writer.count(reverse, reverse.results or ())
+    writer.line(f"def {name}({parameters}):", 0)
+    writer.block(forward.ops, 1)
+    writer.flush(1)
+    if program.y_bar is not None:
+        _write_pullback(writer, program)
+        return writer
+    if reverse.ops:
+        writer.line("# the reverse sweep", 1)
+        _write_reverse(writer, program, 1)
+    bars = _bars(writer, reverse)
+    writer.flush(1)
+    writer.line(f"return {writer.text(program.result)}, {bars}", 1)
+    return writer
+
+
+def _bars(writer: Writer, reverse: Block) -> str:
+    texts = [writer.text(x) for x in reverse.results or ()]
+    return f"({', '.join(texts)}{',' if len(texts) == 1 else ''})"
+
+
+def _write_reverse(writer: Writer, program: Program, depth: int) -> None:
+    if _uses_numpy(program):
+        writer.bound["errstate"] = np.errstate
+        writer.line('with np.errstate(all="ignore"):', depth)
+        writer.block(program.reverse.ops, depth + 1)
+        writer.flush(depth + 1)
+    else:
+        writer.block(program.reverse.ops, depth)
+    writer.flush(depth)
+
+
+def _uses_numpy(program: Program) -> bool:
+    """Whether what the reverse sweep computes may give NumPy's warnings."""
+    from adjoint.fast.walk import operands, results, walk
+
+    ev = program.ev
+    for op in walk(program.reverse):
+        for x in (*operands(op), *results(op)):
+            t = ev.types.get(x) if isinstance(x, Value) else None
+            if isinstance(t, Array):
+                return True
+            if isinstance(t, Number) and any(issubclass(kind, np.generic) for kind in t.kinds):
+                return True
+    return False
+
+
+def _write_pullback(writer: Writer, program: Program) -> None:
+    assert program.y_bar is not None
+    writer.line("", 0)
+    writer.line(f"def back({writer.name(program.y_bar)}):", 1)
+    _write_reverse(writer, program, 2)
+    bars = _bars(writer, program.reverse)
+    writer.flush(2)
+    writer.line(f"return {bars}", 2)
+    writer.line("", 0)
+    writer.line(f"return {writer.text(program.result)}, back", 1)

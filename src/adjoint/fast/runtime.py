@@ -1,0 +1,150 @@
+"""The functions that specialised code calls beyond the user's own and NumPy's."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from adjoint.fast.covered import Deoptimize
+from adjoint.rules.projection import finite, project
+from adjoint.tangent import Tangent
+
+__all__ = [
+    "add_at",
+    "add_to",
+    "added",
+    "broadcast_like",
+    "finished",
+    "leave",
+    "length",
+    "new_tape",
+    "optional",
+    "own",
+    "present",
+    "push",
+    "real",
+    "scatter",
+    "shape_of",
+    "some",
+    "tangent",
+    "zeros_like",
+]
+
+
+def leave() -> None:
+    """What comes now is for the generic tier: an error of the user's code."""
+    raise Deoptimize("the function raises here")
+
+
+def real(x: Any) -> Any:
+    """A number that was foreseen to be real: a power of a negative base may be complex."""
+    if type(x) is complex:
+        raise Deoptimize("a power is complex")
+    return x
+
+
+def length(x: Any, axis: int) -> int:
+    """The length of an axis."""
+    n: int = x.shape[axis]
+    return n
+
+
+def shape_of(x: Any) -> tuple[int, ...]:
+    """The lengths of all axes."""
+    shape: tuple[int, ...] = x.shape
+    return shape
+
+
+# ---- cotangents ----------------------------------------------------------------------------------
+
+
+def zeros_like(x: Any) -> Any:
+    """The zero cotangent of an array."""
+    return np.zeros(x.shape, x.dtype if x.dtype.kind == "f" else np.float64)
+
+
+def own(x_bar: Any) -> Any:
+    """A copy that the program may add to."""
+    return np.array(x_bar)
+
+
+def broadcast_like(x_bar: Any, x: Any) -> Any:
+    """A cotangent that is the same along some axes, as an array of the shape of its primal."""
+    dtype = x.dtype if x.dtype.kind == "f" else np.float64
+    whole = np.empty(x.shape, dtype)
+    whole[...] = x_bar
+    return whole
+
+
+def add_to(x_bar: Any, contribution: Any) -> None:
+    """``x_bar += contribution``"""
+    np.add(x_bar, contribution, out=x_bar)
+
+
+def added(x_bar: Any, contribution: Any) -> Any:
+    """The sum of two cotangents that may be absent."""
+    if x_bar is None:
+        return contribution
+    return x_bar if contribution is None else x_bar + contribution
+
+
+def add_at(x_bar: Any, index: Any, contribution: Any) -> None:
+    """``x_bar[index] += contribution``"""
+    x_bar[index] += contribution
+
+
+def scatter(x_bar: Any, index: Any, contribution: Any) -> None:
+    """The same for an index that may name an element more than once."""
+    np.add.at(x_bar, index, contribution)
+
+
+def present(x_bar: Any, x: Any) -> Any:
+    """A cotangent that a rule gave, as one of `x`."""
+    if x_bar is None:
+        return zeros_like(x) if isinstance(x, np.ndarray) else 0.0
+    return project(x_bar, x)
+
+
+def optional(x_bar: Any, x: Any) -> Any:
+    """The cotangent of `x`, which no path may have reached in this call."""
+    return None if x_bar is None else project(x_bar, x)
+
+
+def new_tape() -> list[Any]:
+    """Holds the residuals of the iterations of a loop."""
+    return []
+
+
+def push(tape: list[Any], *residuals: Any) -> None:
+    """Put the residuals of one iteration on its tape."""
+    tape.append(residuals[0] if len(residuals) == 1 else residuals)
+
+
+def finished(bars: tuple[Any, ...], leaves: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    """The cotangents as the caller's own arrays; ``None`` if one is not finite."""
+    seen = {id(x) for x in leaves}
+    found = []
+    for bar in bars:
+        if type(bar) is np.ndarray:
+            if not finite(bar):
+                return None
+            if bar.base is not None or id(bar) in seen or not bar.flags.writeable:
+                bar = bar.copy()
+            seen.add(id(bar))
+        elif bar is not None and not math.isfinite(bar):
+            return None
+        found.append(bar)
+    return tuple(found)
+
+
+def some(parts: Any) -> Any:
+    """A structure of cotangents; ``None`` if there is none in it."""
+    values = parts.values() if type(parts) is dict else parts
+    return parts if any(part is not None for part in values) else None
+
+
+def tangent(primal: Any, fields: dict[str, Any]) -> Tangent | None:
+    """The cotangent of an object or a function."""
+    return None if some(fields) is None else Tangent(primal, fields)

@@ -1,0 +1,205 @@
+"""Which tier a call takes: specialised programs, made on the first call of a kind and kept.
+
+A call that no kept program is for is specialised; where that is not covered, the kind of call is
+noted, and goes straight to the generic tier from then on. A program that fails (the function
+raises, a number is not finite, a power is complex) is followed by the generic tier, which runs the
+call from its beginning: specialised programs write to nothing but what they made.
+"""
+
+from __future__ import annotations
+
+import itertools
+import linecache
+import os
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from types import FunctionType, MethodType
+from typing import Any
+
+import numpy as np
+
+from adjoint.fast.covered import NotCovered
+from adjoint.fast.entry import MISS, entry_source
+from adjoint.fast.outside import is_plain_object
+from adjoint.fast.program import Program, specialise, written
+from adjoint.ir.nodes import Span
+
+__all__ = ["MISS", "Entry", "Refused", "entry_of", "forget", "is_enabled", "known", "run"]
+
+MOST_KINDS = 8
+"""Programs kept per function; a function called with more kinds of arguments is generic."""
+MOST_FUNCTIONS = 1024
+MOST_FAILURES = 50
+"""A program that failed so often, and more often than not, is given up."""
+
+is_enabled: list[bool] = [os.environ.get("ADJOINT_TIER", "fast") != "generic"]
+"""Whether calls are specialised at all."""
+
+
+@dataclass
+class Entry:
+    """One specialised program.
+
+    Attributes
+    ----------
+    run
+        ``run(f, args)``: the value and the cotangents, or `MISS`.
+    cost
+        Seconds that specialising and compiling took.
+    """
+
+    program: Program
+    source: str
+    run: Callable[..., Any]
+    arrange: Callable[..., Any] | None
+    cost: float
+    calls: int = 0
+
+
+@dataclass
+class Refused:
+    """Why calls with arguments of some types are generic."""
+
+    reason: str
+    span: Span | None
+    kinds: tuple[Any, ...]
+    calls: int = 0
+
+
+@dataclass
+class _Kept:
+    owner: Any
+    entries: list[Entry] = field(default_factory=list)
+    refused: dict[tuple[Any, ...], Refused] = field(default_factory=dict)
+
+
+_kept: OrderedDict[tuple[int, Any], _Kept] = OrderedDict()
+_lock = threading.RLock()
+_numbers = itertools.count(1)
+
+
+def forget() -> None:
+    """Throw away all programs: a rule was registered, on which any of them may depend."""
+    with _lock:
+        _kept.clear()
+
+
+def _owner(f: Any) -> Any:
+    """What programs are kept under."""
+    kind = type(f)
+    if kind is FunctionType:
+        return f.__code__
+    if kind is MethodType and type(f.__func__) is FunctionType:
+        return f.__func__.__code__
+    return kind if is_plain_object(kind) else None
+
+
+def kinds_of(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The types of arguments, roughly: those of one kind are refused together."""
+    return tuple(
+        (np.ndarray, arg.dtype, arg.ndim) if type(arg) is np.ndarray else type(arg) for arg in args
+    )
+
+
+def run(f: Any, args: tuple[Any, ...], mode: Any) -> Any:
+    """The value and the cotangents by a specialised program; `MISS` if there is none.
+
+    Parameters
+    ----------
+    mode
+        ``gradient``, or ``(gradient, position)`` for the cotangent of one argument only, or
+        ``pullback``.
+    """
+    owner = f.__code__ if type(f) is FunctionType else _owner(f)
+    kept = _kept.get((id(owner), mode))
+    if kept is None:
+        if owner is None:
+            return MISS
+        return _first(owner, f, args, mode)
+    for entry in kept.entries:
+        found = entry.run(f, args)
+        if found is not MISS:
+            return found
+    if kept.refused and kinds_of(args) in kept.refused:
+        return MISS
+    return _first(owner, f, args, mode)
+
+
+def known(f: Any, mode: Any) -> _Kept | None:
+    """What is kept for a function."""
+    return _kept.get((id(_owner(f)), mode))
+
+
+def _first(owner: Any, f: Any, args: tuple[Any, ...], mode: Any) -> Any:
+    made = entry_of(owner, f, args, mode)
+    return made.run(f, args) if isinstance(made, Entry) else MISS
+
+
+def entry_of(owner: Any, f: Any, args: tuple[Any, ...], mode: Any) -> Entry | Refused:
+    """Specialise, and keep what comes of it."""
+    with _lock:
+        key = (id(owner), mode)
+        kept = _kept.get(key)
+        if kept is None:
+            kept = _kept[key] = _Kept(owner)
+            if len(_kept) > MOST_FUNCTIONS:
+                _kept.popitem(last=False)
+        try:
+            if len(kept.entries) >= MOST_KINDS:
+                raise NotCovered(f"called with more than {MOST_KINDS} kinds of arguments")
+            made = _made(f, args, mode)
+        except NotCovered as error:
+            kinds = kinds_of(args)
+            refused = kept.refused[kinds] = Refused(error.reason, error.span, kinds)
+            return refused
+        kept.entries.append(made)
+        return made
+
+
+def _made(f: Any, args: tuple[Any, ...], mode: Any) -> Entry:
+    begin = time.perf_counter()
+    one = mode != "pullback"
+    only = mode[1] if type(mode) is tuple else None
+    program = specialise(f, args, one, not one, only)
+    writer = written(program)
+    entry_text, bound = entry_source(
+        program.outside, program.wanted, len(args), "gradient" if one else "pullback"
+    )
+    source = "\n".join(writer.lines) + "\n"
+    filename = f"<adjoint fast {program.name} #{next(_numbers)}>"
+    scope = dict(writer.bound)
+    try:
+        exec(compile(source, filename, "exec", dont_inherit=True), scope)
+    except (SyntaxError, RecursionError, MemoryError) as error:
+        raise NotCovered(f"the generated source is beyond Python: {error}") from None
+    lines = source.splitlines(keepends=True)
+    linecache.cache[filename] = (len(source), None, lines, filename)
+    failures = _Failures()
+    bound |= {"program": scope["gradient" if one else "forward"], "failed": failures}
+    exec(compile(entry_text, filename.replace("fast", "entry"), "exec", dont_inherit=True), bound)
+    entry = Entry(program, source, bound["run"], bound.get("arrange"), time.perf_counter() - begin)
+    failures.entry = entry
+    return entry
+
+
+class _Failures:
+    """Counts the calls in which a program met what it was not made for."""
+
+    __slots__ = ("count", "entry")
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.entry: Entry | None = None
+
+    def __call__(self, error: Exception | None) -> Any:
+        self.count += 1
+        if self.count > MOST_FAILURES and self.entry is not None:
+            self.entry.run = _never
+        return MISS
+
+
+def _never(f: Any, args: Any) -> Any:
+    return MISS

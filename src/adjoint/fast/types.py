@@ -1,0 +1,141 @@
+"""What the specialiser knows of a value that is computed when the program runs.
+
+Numbers have a set of possible classes, arrays a dtype and a symbolic shape: dimensions that were
+equal when the function was specialised are one symbol, and a guard checks that they are equal in
+every call. A dimension of 1 is known as such, so that broadcasting is always known.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+__all__ = [
+    "ANYTHING",
+    "Anything",
+    "Array",
+    "Dim",
+    "Number",
+    "Symbol",
+    "Type",
+    "bar_type",
+    "is_real",
+    "join",
+    "number",
+    "type_of",
+    "witnesses",
+]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Symbol:
+    """A dimension known by name only: compared by identity, and never 0 or 1 if `is_argument`."""
+
+    name: str
+    is_argument: bool = True
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+Dim: TypeAlias = "int | Symbol"
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number of one of the classes `kinds`."""
+
+    kinds: frozenset[type]
+
+    def __repr__(self) -> str:
+        return "|".join(sorted(kind.__name__ for kind in self.kinds))
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """A `numpy.ndarray` (no subclass), in the machine's own byte order."""
+
+    dtype: np.dtype[Any]
+    shape: tuple[Dim, ...]
+
+    def __repr__(self) -> str:
+        return f"{self.dtype}[{', '.join(map(str, self.shape))}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Anything:
+    """Not a number, and nothing that a derivative depends on: a tape, an iterator, a pullback."""
+
+    def __repr__(self) -> str:
+        return "object"
+
+
+Type: TypeAlias = Number | Array | Anything
+ANYTHING = Anything()
+
+_WITNESSES: dict[type, Any] = {bool: True, int: 2, float: 1.5}
+_REAL_SCALARS = (
+    np.float64,
+    np.float32,
+    np.float16,
+    np.int64,
+    np.int32,
+    np.int16,
+    np.int8,
+    np.uint8,
+    np.uint16,
+    np.uint32,
+    np.uint64,
+    np.bool_,
+)
+for _kind in _REAL_SCALARS:
+    _WITNESSES[_kind] = _kind(1)
+
+
+def number(*kinds: type) -> Number:
+    return Number(frozenset(kinds))
+
+
+FLOAT = number(float)
+
+
+def is_real(kind: type) -> bool:
+    """Whether numbers of a class are covered: Python's and NumPy's real ones."""
+    return kind in _WITNESSES
+
+
+def type_of(value: Any) -> Type | None:
+    """The type of a number or an array with constant dimensions; ``None`` for what is not covered
+    or neither of them."""
+    kind = type(value)
+    if kind in _WITNESSES:
+        return number(kind)
+    if kind is np.ndarray and value.dtype.kind in "fiub" and value.dtype.isnative:
+        if value.dtype.type not in _WITNESSES:
+            return None
+        return Array(value.dtype, value.shape)
+    return None
+
+
+def join(a: Type, b: Type) -> Type | None:
+    """The smallest type of values that have one of two; ``None`` if there is none."""
+    if a == b:
+        return a
+    if isinstance(a, Number) and isinstance(b, Number):
+        return Number(a.kinds | b.kinds)
+    return None
+
+
+def witnesses(t: Number) -> list[Any]:
+    """One number of each class."""
+    return [_WITNESSES[kind] for kind in t.kinds]
+
+
+def bar_type(t: Type) -> Type:
+    """The type of the cotangent of a value."""
+    if isinstance(t, Array):
+        dtype = t.dtype if t.dtype.kind == "f" else np.dtype(np.float64)
+        return Array(dtype, t.shape)
+    return FLOAT
