@@ -1,0 +1,136 @@
+"""A pass: what is computed twice is computed once.
+
+Before, after::
+
+    a = mul(x, y)          a = mul(x, y)
+    b = if c               b = if c
+        d = mul(x, y)          -> a
+        -> d               else
+    else                       -> 1
+        -> 1
+
+A call is replaced by an earlier one with the same callee and the same operands, in its own block or
+in one around it: what those have computed is known wherever the later call stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import replace
+from typing import assert_never
+
+from adjoint.ir.single import (
+    Block,
+    Call,
+    Const,
+    Function,
+    If,
+    Loop,
+    Op,
+    Operand,
+    Raise,
+    Unpack,
+    Value,
+)
+
+__all__ = ["share_common"]
+
+
+def share_common(function: Function, is_pure: Callable[[Call], bool]) -> Function:
+    """A function in which equal calls share their result.
+
+    Parameters
+    ----------
+    function : Function
+    is_pure : callable
+        Whether a call has no effect, always gives the same for the same operands, and nobody can
+        tell its result from that of an equal call: it is not written to.
+
+    Returns
+    -------
+    Function
+    """
+    return replace(function, body=_Sharer(is_pure).block(function.body))
+
+
+class _Sharer:
+    def __init__(self, is_pure: Callable[[Call], bool]) -> None:
+        self._is_pure = is_pure
+        self._known: dict[Hashable, Value] = {}
+        self._instead: dict[Value, Value] = {}
+
+    def block(self, block: Block) -> Block:
+        """A block; what it computes is forgotten behind it."""
+        own: list[Hashable] = []
+        ops = tuple(new for op in block.ops if (new := self._op(op, own)) is not None)
+        results = None if block.results is None else self._many(block.results)
+        for key in own:
+            del self._known[key]
+        return Block(block.parameters, ops, results)
+
+    def _op(self, op: Op, own: list[Hashable]) -> Op | None:
+        match op:
+            case Call():
+                return self._call(op, own)
+            case Unpack():
+                return replace(op, value=self._one(op.value))
+            case If():
+                return replace(
+                    op,
+                    condition=self._one(op.condition),
+                    body=self.block(op.body),
+                    orelse=self.block(op.orelse),
+                )
+            case Loop():
+                return replace(
+                    op,
+                    initial=self._many(op.initial),
+                    iterable=None if op.iterable is None else self._one(op.iterable),
+                    test=None if op.test is None else self.block(op.test),
+                    body=self.block(op.body),
+                )
+            case Raise():
+                return replace(
+                    op,
+                    exception=None if op.exception is None else self._one(op.exception),
+                    cause=None if op.cause is None else self._one(op.cause),
+                )
+            case _:
+                assert_never(op)
+
+    def _call(self, op: Call, own: list[Hashable]) -> Call | None:
+        operands = self._many(op.operands)
+        keywords = tuple((name, self._one(value)) for name, value in op.keywords)
+        call = replace(op, callee=self._one(op.callee), operands=operands, keywords=keywords)
+        if op.result is None or not self._is_pure(op):
+            return call
+        key = (
+            _key(call.callee),
+            *map(_key, operands),
+            *sorted((name, _key(value)) for name, value in keywords),
+        )
+        known = self._known.get(key)
+        if known is not None:
+            self._instead[op.result] = known
+            return None
+        self._known[key] = op.result
+        own.append(key)
+        return call
+
+    def _one(self, operand: Operand) -> Operand:
+        return self._instead.get(operand, operand) if isinstance(operand, Value) else operand
+
+    def _many(self, operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
+        return tuple(map(self._one, operands))
+
+
+def _key(operand: Operand) -> Hashable:
+    """Equal for operands that are the same."""
+    if not isinstance(operand, Const):
+        return operand
+    value = operand.value
+    if isinstance(value, float):
+        return float, value.hex()  # 0.0 is not -0.0
+    if type(value) in (int, bool, str, bytes, type(None)):
+        return type(value), value  # 1 is not True
+    return "object", id(value)

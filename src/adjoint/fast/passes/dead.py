@@ -1,0 +1,217 @@
+"""A pass: what nothing needs is removed.
+
+Before, after::
+
+    y = mul(x, x)                            (y is not read)
+    a, b = for i in n with c = 0, d = 0      b = for i in n with d = 0
+        e = add(c, i)                            f = add(d, 2)
+        f = add(d, 2)                            -> f
+        -> e, f
+    return b                                 return b
+
+A value is needed if it is returned, if an operation that acts reads it, or if a needed value is
+made of it. So what goes round in a loop, and is read for nothing else, goes too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import compress
+from typing import assert_never
+
+from adjoint.fast.walk import operands
+from adjoint.ir.single import (
+    Block,
+    Call,
+    Function,
+    If,
+    Loop,
+    Op,
+    Operand,
+    Raise,
+    Unpack,
+    Value,
+)
+
+__all__ = ["remove_dead"]
+
+
+def remove_dead(
+    function: Function,
+    is_pure: Callable[[Call], bool],
+    is_finite: Callable[[Loop], bool] = lambda loop: False,
+) -> Function:
+    """A function without what nothing needs.
+
+    Parameters
+    ----------
+    function : Function
+    is_pure : callable
+        Whether a call has no effect but its result.
+    is_finite : callable
+        Whether a loop certainly ends, and going through its iterable has no effect.
+
+    Returns
+    -------
+    Function
+        Its parameters are still all there, and so are those of blocks that are no carried values.
+    """
+    return _Remover(is_pure, is_finite).function(function)
+
+
+class _Remover:
+    def __init__(self, is_pure: Callable[[Call], bool], is_finite: Callable[[Loop], bool]) -> None:
+        self._is_pure, self._is_finite = is_pure, is_finite
+        self._made_of: dict[Value, tuple[Operand, ...]] = {}
+        self._acting: set[int] = set()
+        self._pending: list[Operand] = []
+        self._needed: set[Value] = set()
+
+    def function(self, function: Function) -> Function:
+        body = function.body
+        self._collect(body)
+        self._pending.extend(body.results or ())
+        self._mark()
+        kept = [True] * len(body.results or ())
+        return replace(function, body=self._block(body, kept))
+
+    # ---- what is needed --------------------------------------------------------------------------
+
+    def _collect(self, block: Block) -> bool:
+        """Note what each value is made of; returns whether something in the block acts."""
+        acts = False
+        for op in block.ops:
+            if self._acts(op):
+                self._acting.add(id(op))
+                acts = True
+        return acts
+
+    def _acts(self, op: Op) -> bool:
+        match op:
+            case Call(result=result):
+                if self._is_pure(op):
+                    if result is not None:
+                        self._made_of[result] = operands(op)
+                    return False
+                self._pending.extend(operands(op))
+                return True
+            case Unpack() | Raise():
+                self._pending.extend(operands(op))
+                return True
+            case If():
+                return self._acts_if(op)
+            case Loop():
+                return self._acts_loop(op)
+            case _:
+                assert_never(op)
+
+    def _acts_if(self, op: If) -> bool:
+        acts = [self._collect(op.body), self._collect(op.orelse)]
+        ends = [block.results for block in (op.body, op.orelse) if block.results is not None]
+        for result, *made_of in zip(op.results, *ends, strict=True):
+            self._made_of[result] = op.condition, *made_of
+        if any(acts):
+            self._pending.append(op.condition)
+        return any(acts)
+
+    def _acts_loop(self, op: Loop) -> bool:
+        acts = self._collect(op.body)
+        if op.test is not None:
+            acts = self._collect(op.test) or acts
+        steers = _steers(op)
+        for values, made_of in _slots(op):
+            for value in values:
+                self._made_of[value] = *made_of, *steers
+        if op.stops:
+            self._made_of[op.results[0]] = steers
+        if not acts and self._is_finite(op):
+            return False
+        self._pending.extend(steers)
+        return True
+
+    def _mark(self) -> None:
+        while self._pending:
+            operand = self._pending.pop()
+            if isinstance(operand, Value) and operand not in self._needed:
+                self._needed.add(operand)
+                self._pending.extend(self._made_of.get(operand, ()))
+
+    # ---- what is kept ----------------------------------------------------------------------------
+
+    def _block(self, block: Block, kept: list[bool]) -> Block:
+        ops = tuple(self._op(op) for op in block.ops if self._is_kept(op))
+        results = None if block.results is None else tuple(compress(block.results, kept))
+        return replace(block, ops=ops, results=results)
+
+    def _is_kept(self, op: Op) -> bool:
+        if id(op) in self._acting:
+            return True
+        match op:
+            case Call(result=result):
+                return result in self._needed
+            case If(results=values) | Loop(results=values):
+                return any(value in self._needed for value in values)
+            case _:
+                return True
+
+    def _op(self, op: Op) -> Op:
+        match op:
+            case Call(result=result):
+                return op if result is None or result in self._needed else replace(op, result=None)
+            case If(results=values):
+                kept = [value in self._needed for value in values]
+                return replace(
+                    op,
+                    results=tuple(compress(values, kept)),
+                    body=self._block(op.body, kept),
+                    orelse=self._block(op.orelse, kept),
+                )
+            case Loop():
+                return self._loop(op)
+            case _:
+                return op
+
+    def _loop(self, op: Loop) -> Loop:
+        kept = [any(value in self._needed for value in values) for values, _ in _slots(op)]
+        flag, item = [True] * op.stops, [True] * (op.iterable is not None)
+        body = self._block(op.body, flag + kept)
+        test = None
+        if op.test is not None:
+            test = self._block(op.test, [True, *kept])
+            test = replace(test, parameters=tuple(compress(op.test.parameters, kept)))
+        return replace(
+            op,
+            results=tuple(compress(op.results, flag + kept)),
+            initial=tuple(compress(op.initial, kept)),
+            test=test,
+            body=replace(body, parameters=tuple(compress(op.body.parameters, item + kept))),
+        )
+
+
+def _steers(op: Loop) -> tuple[Operand, ...]:
+    """What decides how often a loop runs."""
+    found: list[Operand] = [] if op.iterable is None else [op.iterable]
+    if op.test is not None and op.test.results is not None:
+        found.append(op.test.results[0])
+    if op.stops and op.body.results is not None:
+        found.append(op.body.results[0])
+    return tuple(found)
+
+
+def _slots(op: Loop) -> list[tuple[tuple[Value, ...], tuple[Operand, ...]]]:
+    """Of each carried value: the values that stand for it, and what they are made of."""
+    first = int(op.iterable is not None)
+    flag = int(op.stops)
+    slots = []
+    for k, initial in enumerate(op.initial):
+        values = [op.results[flag + k], op.body.parameters[first + k]]
+        made_of = [initial]
+        if op.body.results is not None:
+            made_of.append(op.body.results[flag + k])
+        if op.test is not None:
+            values.append(op.test.parameters[k])
+            if op.test.results is not None:
+                made_of.append(op.test.results[1 + k])
+        slots.append((tuple(values), tuple(made_of)))
+    return slots

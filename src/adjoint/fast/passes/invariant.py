@@ -1,0 +1,89 @@
+"""A pass: what is the same in every iteration is computed before the loop.
+
+Before, after::
+
+                                         a = mul(x, 2)
+    y = for i in n with z = 0            y = for i in n with z = 0
+        a = mul(x, 2)                        b = add(z, a)
+        b = add(z, a)                        -> b
+        -> b
+
+Only what runs in each iteration moves, nothing out of an ``if``: that might cost more than it
+saves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from adjoint.fast.walk import operands, results
+from adjoint.ir.single import Block, Call, Function, If, Loop, Op, Value
+
+__all__ = ["move_invariant"]
+
+
+def move_invariant(
+    function: Function, is_pure: Callable[[Call], bool], is_safe: Callable[[Call], bool]
+) -> Function:
+    """A function whose loops compute less.
+
+    Parameters
+    ----------
+    function : Function
+    is_pure : callable
+        Whether a call has no effect and always gives the same for the same operands, and its result
+        is not written to.
+    is_safe : callable
+        Whether a call cannot raise, whatever its operands hold.
+
+    Returns
+    -------
+    Function
+    """
+    return replace(function, body=_Mover(is_pure, is_safe).block(function.body))
+
+
+class _Mover:
+    def __init__(self, is_pure: Callable[[Call], bool], is_safe: Callable[[Call], bool]) -> None:
+        self._is_pure, self._is_safe = is_pure, is_safe
+
+    def block(self, block: Block) -> Block:
+        """A block, with what has left the loops in it in front of them."""
+        ops: list[Op] = []
+        for op in block.ops:
+            match op:
+                case If():
+                    ops.append(replace(op, body=self.block(op.body), orelse=self.block(op.orelse)))
+                case Loop():
+                    ops.extend(self._loop(op))
+                case _:
+                    ops.append(op)
+        return Block(block.parameters, tuple(ops), block.results)
+
+    def _loop(self, op: Loop) -> list[Op]:
+        before: list[Op] = []
+        test = None if op.test is None else self._split(self.block(op.test), before)
+        body = self._split(self.block(op.body), before)
+        return [*before, replace(op, test=test, body=body)]
+
+    def _split(self, block: Block, before: list[Op]) -> Block:
+        """Move what is the same in every run of `block` to `before`."""
+        inside = set(block.parameters)
+        stays: list[Op] = []
+        for op in block.ops:
+            if self._moves(op, inside):
+                before.append(op)
+            else:
+                inside.update(results(op))
+                stays.append(op)
+        return Block(block.parameters, tuple(stays), block.results)
+
+    def _moves(self, op: Op, inside: set[Value]) -> bool:
+        return (
+            isinstance(op, Call)
+            and op.result is not None
+            and not any(isinstance(x, Value) and x in inside for x in operands(op))
+            and self._is_pure(op)
+            and self._is_safe(op)
+        )

@@ -1,0 +1,88 @@
+"""What is computed twice is computed once."""
+
+from __future__ import annotations
+
+from adjoint.fast.passes.common import share_common
+from adjoint.fast.verify import verify
+from adjoint.ir.single import Call, Const, Global
+from tests.fast.interpreter import converted
+from tests.fast.passes.running import is_arithmetic, size
+
+
+def shared(function, is_pure=is_arithmetic):
+    """How many calls become fewer."""
+    plain = converted(function)
+    changed = share_common(plain, is_pure)
+    verify(changed)
+    return size(plain) - size(changed)
+
+
+def test_outer_values_are_known_inside():
+    def f(x, y, c):
+        a = x * y
+        if c:
+            b = x * y
+            d = b + 1
+        else:
+            d = x * y + 1
+        for i in c:
+            d = d + (x * y + i)
+        while x * y > d:
+            d = d + x * y
+        return d
+
+    assert shared(f) == 5
+
+
+def test_inner_values_are_not_known_outside():
+    def f(x, y, c):
+        if c:
+            a = x * y
+        else:
+            a = x * y
+        return a + x * y
+
+    assert shared(f) == 0
+
+
+def test_only_equal_calls():
+    def f(x):
+        return x * 1, x * 1.0, x * True, x * 0.0, x * -0.0, 1 * x, x + 1
+
+    def g(x):
+        return x * 1.5, x * 1.5, x * "a", x * "a", x + None, x + None
+
+    assert shared(f) == 0
+    assert shared(g) == 3
+
+
+def test_keywords_and_impure_calls():
+    def f(x):
+        a = dict(k=x, l=1), dict(l=1, k=x), dict(k=x, l=2), dict(k=x)
+        return a, len(x), len(x)
+
+    def is_dict(call):
+        return call.callee == Global("dict")
+
+    assert shared(f, is_dict) == 1
+    assert shared(f) == 0
+
+
+def test_what_is_left_out_is_replaced_everywhere():
+    def f(x, ys):
+        a = x * x
+        b = x * x
+        if b > 1:
+            raise ValueError(b) from b
+        p, q = b, b
+        (r, s) = [b, *ys]
+        for t in b:
+            q = q + b
+        return b(b, k=b), p, q, r
+
+    plain = converted(f)
+    b = [op.result for op in plain.body.ops if isinstance(op, Call)][1]
+    changed = share_common(plain, is_arithmetic)
+    verify(changed)
+    assert b not in [op.result for op in changed.body.ops if isinstance(op, Call)]
+    assert Const(1) in changed.body.ops[1].operands
