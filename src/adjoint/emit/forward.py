@@ -284,7 +284,6 @@ class ForwardEmitter:
     def _recorded_call(self, call: Call, slot: Slot) -> str:
         place = self.place(slot)
         operands = [self._names.operand(operand) for operand in call.operands]
-        known = self._entry(call)
         if call.keywords:
             pairs = ", ".join(
                 f"{key!r}: {self._names.operand(value)}" for key, value in call.keywords
@@ -300,6 +299,7 @@ class ForwardEmitter:
                 f"{self._runtime_name('call_keywords')}({place}, {self._callee(call.callee)},"
                 f" ({_listed(operands)}), {{{pairs}}})"
             )
+        known = self._entry(call)
         if known is not None:
             return f"{known}({', '.join([place, *operands])})"
         run = self._runtime_name(self._call_of(call))
@@ -315,19 +315,16 @@ class ForwardEmitter:
 
     def _entry(self, call: Call) -> str | None:
         """The runtime's own function for a callee that the text names, if there is one."""
-        if not isinstance(call.callee, Const):
+        if type(call.callee) is not Const:
             return None
-        callee = call.callee.value
+        callee, entry = call.callee.value, None
         if len(call.operands) == 2 and (callee, 0) in self._entries:
             left, right = map(self._is_active, call.operands)
             if left != right:
                 entry = self._entries.get((callee, 0 if left else 1))
-                if entry is not None:
-                    return self._names.of(entry, entry.__name__)
-        if callee in self._entries:
-            entry = self._entries[callee]
-            return self._names.of(entry, entry.__name__)
-        return None
+        if entry is None:
+            entry = self._entries.get(callee)
+        return None if entry is None else self._names.of(entry, entry.__name__)
 
     def _callee(self, callee: Operand) -> str:
         return self._names.operand(callee)

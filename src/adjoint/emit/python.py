@@ -114,14 +114,15 @@ def _is_loaded(operand: Operand, loaded: frozenset[str]) -> bool:
 
 def names_of(function: Function) -> set[str]:
     """Every name that the function's own code uses."""
-    names = {parameter.name for parameter in function.parameters} | {
-        var.name for _, var in function.free
-    }
+    names = {parameter.name for parameter in function.parameters}
+    names.update([var.name for _, var in function.free])
     for op in walk(function.body):
-        for operand in (*targets(op), *operands(op)):
-            match operand:
-                case Var(name=name) | Global(name=name):
-                    names.add(name)
-                case Path(names=path):
-                    names.add(path[0])
+        for target in targets(op):
+            names.add(target.name)
+        for operand in operands(op):
+            kind = type(operand)
+            if kind is Var or kind is Global:
+                names.add(operand.name)  # type: ignore[union-attr]
+            elif kind is Path:
+                names.add(operand.names[0])  # type: ignore[union-attr]
     return names

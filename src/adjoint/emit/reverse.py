@@ -154,13 +154,15 @@ class ReverseEmitter:
         for operand in op.operands:
             if operand is None:
                 targets.append("_")
-            elif operand.name in live or operand.name in assigned:
+                continue
+            name = operand.name
+            if name in live or name in assigned:
                 part = f"part{len(sums) + 1}"
                 targets.append(part)
-                sums.append((operand.name, part))
+                sums.append((name, part))
             else:
-                assigned.add(operand.name)
-                targets.append(_bar(operand.name))
+                assigned.add(name)
+                targets.append(f"{name}_bar")
         if assigned or sums:
             # The function's own cotangent, None, clears what was taken: large arrays go at once.
             first = seeds[0] if len(results) == 1 and seeds[0] not in ("None", *targets) else "_"
@@ -168,9 +170,10 @@ class ReverseEmitter:
         else:
             self._writer.line(call, op.span)
         self._live = live | assigned
-        for name in sorted(results - assigned):
-            if name in self._sticky and (_bar(name) in seeds):
-                self._writer.line(f"{_bar(name)} = None")
+        if self._sticky:
+            for name in sorted(results - assigned):
+                if name in self._sticky and _bar(name) in seeds:
+                    self._writer.line(f"{_bar(name)} = None")
         for name, part in sums:
             self._add(name, part)
 
@@ -225,13 +228,14 @@ class _Flow:
     def _op(self, op: Any, live: set[str]) -> set[str]:
         match op:
             case Pull(results=results, operands=operands, reached=reached):
-                taken = {result.name for result in results}
-                if reached is not None:
-                    self._sticky |= taken & live
-                    taken = set()
-                return (live - taken) | {
-                    operand.name for operand in operands if operand is not None
-                }
+                live = set(live)
+                for result in results:
+                    if reached is None:
+                        live.discard(result.name)
+                    elif result.name in live:
+                        self._sticky.add(result.name)
+                live.update([operand.name for operand in operands if operand is not None])
+                return live
             case Move(target=target, source=source):
                 if target.name not in live:
                     return live

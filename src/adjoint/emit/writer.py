@@ -25,7 +25,7 @@ class Writer:
     """
 
     def __init__(self, filename: str, indent: int = 0) -> None:
-        self._filename = filename
+        self._source = linecache.getlines(filename)
         self._indent = "    " * indent
         self._noted = 0
         self.lines: list[str] = []
@@ -36,7 +36,9 @@ class Writer:
         text = self._indent + text
         if span is not None and span.line != self._noted:
             self._noted = span.line
-            source = linecache.getline(self._filename, span.line).strip()
+            source = (
+                self._source[span.line - 1].strip() if 0 < span.line <= len(self._source) else ""
+            )
             if source:
                 text = f"{text:<44}  # {span.line}: {source}"
         self.lines.append(text)
@@ -87,13 +89,12 @@ class Names:
 
     def operand(self, operand: Operand) -> str:
         """An operand as an expression that can stand anywhere."""
-        match operand:
-            case Var(name=name) | Global(name=name):
-                return name
-            case Path(names=names):
-                return ".".join(names)
-            case Const(value=value):
-                return _literal(value) or self._constant(value)
+        if type(operand) is Var or type(operand) is Global:
+            return operand.name
+        if type(operand) is Const:
+            return _literal(operand.value) or self._constant(operand.value)
+        assert type(operand) is Path
+        return ".".join(operand.names)
 
     def _constant(self, value: Any) -> str:
         if type(value) is slice or type(value) is tuple:

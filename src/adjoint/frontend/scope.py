@@ -153,15 +153,15 @@ class _Walk:
         return flags
 
     def children(self, node: ast.AST) -> int:
-        flags = 0
-        for name in _child_fields(type(node)):
+        flags, visit = 0, self.visit
+        for name in _FIELDS.get(type(node)) or _child_fields(type(node)):
             child = getattr(node, name)
-            if isinstance(child, list):
+            if type(child) is list:
                 for item in child:
                     if isinstance(item, ast.AST):
-                        flags |= self.visit(item)
+                        flags |= visit(item)
             elif isinstance(child, ast.AST):
-                flags |= self.visit(child)
+                flags |= visit(child)
         return flags
 
     def bind(self, name: str) -> None:
@@ -184,13 +184,11 @@ class _Walk:
 
 
 _FIELDS: dict[type[ast.AST], tuple[str, ...]] = {}
-_WITHOUT_NAMES = frozenset({"ctx", "op", "ops", "type_comment", "kind", "conversion"})
+_WITHOUT_NAMES = frozenset({"attr", "ctx", "op", "ops", "type_comment", "kind", "conversion"})
 
 
 def _child_fields(cls: type[ast.AST]) -> tuple[str, ...]:
-    fields = _FIELDS.get(cls)
-    if fields is None:
-        fields = _FIELDS[cls] = tuple(name for name in cls._fields if name not in _WITHOUT_NAMES)
+    fields = _FIELDS[cls] = tuple(name for name in cls._fields if name not in _WITHOUT_NAMES)
     return fields
 
 
@@ -202,14 +200,16 @@ def _constant(walk: _Walk, node: ast.Constant) -> int:
 
 
 def _name(walk: _Walk, node: ast.Name) -> int:
-    name = mangle(node.id, walk.private)
-    walk.scope.names.add(name)
-    if not any(name in own for own, _ in walk.comprehensions):
-        walk.scope.outside.add(name)
-        if isinstance(node.ctx, ast.Store):
+    name, scope = node.id, walk.scope
+    if name[0] == "_":
+        name = mangle(name, walk.private)
+    scope.names.add(name)
+    if not walk.comprehensions or not any(name in own for own, _ in walk.comprehensions):
+        scope.outside.add(name)
+        if type(node.ctx) is ast.Store:
             walk.bind(name)
-        elif isinstance(node.ctx, ast.Del):
-            walk.scope.local.add(name)
+        elif type(node.ctx) is ast.Del:
+            scope.local.add(name)
     return 0
 
 

@@ -12,9 +12,11 @@ constant or a global, so an operation never hides another one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import CodeType
 from typing import TypeAlias
+
+from adjoint.ir.node import node
 
 __all__ = [
     "Assign",
@@ -43,7 +45,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Span:
     """A place in the user's file: lines count from 1, columns (UTF-8 bytes, as in `ast`) from 0."""
 
@@ -56,7 +58,7 @@ class Span:
 # ---- operands ------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Var:
     """A local variable: the user's own name, a temporary, or a hidden variable of the frontend.
 
@@ -68,7 +70,7 @@ class Var:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Const:
     """A value known when the function is lowered: a literal, or the function that a `Call`
     calls."""
@@ -76,14 +78,14 @@ class Const:
     value: object
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Global:
     """A name read, when the operation runs, from the function's globals, then from the builtins."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Path:
     """Something read from a module by name when the operation runs, ``np.linalg.norm``: made by
     `transform.paths`."""
@@ -97,7 +99,7 @@ Operand: TypeAlias = Var | Const | Global | Path
 # ---- operations ----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Call:
     """``target = callee(*operands, **keywords)``; without a target the result is dropped."""
 
@@ -108,7 +110,7 @@ class Call:
     span: Span | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Assign:
     """``target = source``: one more name for the same value."""
 
@@ -117,7 +119,7 @@ class Assign:
     span: Span | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Unpack:
     """``a, b, *c = value``; `starred` is the index of the starred target."""
 
@@ -127,7 +129,7 @@ class Unpack:
     span: Span | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Delete:
     """``del target``."""
 
@@ -135,7 +137,7 @@ class Delete:
     span: Span | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class If:
     condition: Operand
     body: Region
@@ -143,7 +145,7 @@ class If:
     span: Span | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class For:
     """``for target in iterable`` (`iterable` is what the user wrote, before ``iter``)."""
 
@@ -154,7 +156,7 @@ class For:
     span: Span | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class While:
     """``while condition``: `test` computes `condition` anew before every iteration."""
 
@@ -165,23 +167,23 @@ class While:
     span: Span | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Break:
     span: Span | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Continue:
     span: Span | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Return:
     value: Operand
     span: Span | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Raise:
     """``raise exception from cause``; without an exception, the one being handled."""
 
@@ -190,7 +192,7 @@ class Raise:
     span: Span | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Try:
     """``try: body; except BaseException as caught: handler; else: orelse; finally: final``.
 
@@ -207,7 +209,7 @@ class Try:
     span: Span | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Yield:
     """``target = yield value``."""
 
@@ -237,7 +239,7 @@ Region: TypeAlias = tuple[Op, ...]
 # ---- functions -----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Parameter:
     """One parameter; `kind` is that of `inspect.Parameter` (0 positional-only … 4 ``**kwargs``)."""
 
@@ -245,7 +247,7 @@ class Parameter:
     kind: int
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Function:
     """One lowered function.
 

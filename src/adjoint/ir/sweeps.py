@@ -8,9 +8,9 @@ calls; the reverse function walks the regions in reverse textual order.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from adjoint.ir.node import node
 from adjoint.ir.nodes import Call, For, Op, Span, Unpack, Var, While
 
 __all__ = [
@@ -38,7 +38,7 @@ Blank: TypeAlias = "int | tuple[()] | None"
 mark."""
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Slot:
     """Place `index` of the record of the loop nest of depth `depth` (0: the function's own)."""
 
@@ -49,7 +49,7 @@ class Slot:
 # ---- forward -------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Recorded:
     """Run the operation through the runtime, which leaves its pullback in the slot."""
 
@@ -57,7 +57,7 @@ class Recorded:
     slot: Slot
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Mark:
     """Note in the record that this point was reached."""
 
@@ -66,7 +66,7 @@ class Mark:
     span: Span | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Traced:
     """A loop that makes one record (slot 0 and `blank`) per iteration and keeps them in a list in
     `slot`.
@@ -89,7 +89,7 @@ ForwardOp: TypeAlias = Op | Recorded | Mark | Traced
 # ---- reverse -------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Pull:
     """Run the pullback in the slot: takes the cotangents of `results`, adds to those of `operands`.
 
@@ -105,7 +105,7 @@ class Pull:
     span: Span | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Move:
     """The reverse of ``target = source``: the cotangent of `target` goes to `source`."""
 
@@ -114,14 +114,14 @@ class Move:
     span: Span | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Clear:
     """The variable was assigned here: what it held before has no cotangent yet."""
 
     target: Var
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Seed:
     """The reverse of ``return value``: the cotangent of the result goes to `value` (``None``: a
     constant)."""
@@ -130,7 +130,7 @@ class Seed:
     span: Span | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class When:
     """`body` if the mark is `value`."""
 
@@ -139,7 +139,7 @@ class When:
     body: BackRegion
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Unwind:
     """The iterations of a `Traced` loop, the last one first."""
 
@@ -150,7 +150,7 @@ class Unwind:
     span: Span | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Resume:
     """The reverse of ``target = yield value``: gives the cotangent of `target`, receives that of
     `value`."""
@@ -165,7 +165,7 @@ ReverseOp: TypeAlias = Pull | Move | Clear | Seed | When | Unwind | Resume
 BackRegion: TypeAlias = tuple[ReverseOp, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Sweeps:
     """The pair that `adjoint.transform.reverse` makes of a function.
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from adjoint.ir.nodes import (
     Assign,
     Call,
@@ -22,20 +20,26 @@ from adjoint.ir.nodes import (
     Yield,
 )
 
-__all__ = ["operands", "regions", "targets", "walk"]
+__all__ = ["STRUCTURED", "operands", "regions", "targets", "walk"]
 
 
-def walk(region: Region) -> Iterator[Op]:
+STRUCTURED = frozenset({If, For, While, Try})
+"""The operations that have regions inside them."""
+
+
+def walk(region: Region) -> list[Op]:
     """Every operation, inner regions included."""
-    stack = [iter(region)]
-    while stack:
-        for op in stack[-1]:
-            yield op
-            if isinstance(op, If | For | While | Try):
-                stack.extend(iter(inner) for inner in reversed(regions(op)))
-                break
-        else:
-            stack.pop()
+    ops: list[Op] = []
+    _collect(region, ops)
+    return ops
+
+
+def _collect(region: Region, ops: list[Op]) -> None:
+    for op in region:
+        ops.append(op)
+        if type(op) in STRUCTURED:
+            for inner in regions(op):
+                _collect(inner, ops)
 
 
 def regions(op: Op) -> tuple[Region, ...]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import builtins
 import operator
-from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
@@ -23,13 +22,12 @@ from adjoint.ir.nodes import (
     Function,
     Global,
     Operand,
-    Path,
     Try,
     Unpack,
     Var,
     Yield,
 )
-from adjoint.ir.walk import walk
+from adjoint.ir.walk import targets, walk
 
 __all__ = ["Activity", "fixed"]
 
@@ -121,14 +119,19 @@ RESULT_INACTIVE_BUILTINS: frozenset[Any] = frozenset(
         type,
     }
 )
+_RESULT_INACTIVE = FLAT | RESULT_INACTIVE | COUNTERS | RESULT_INACTIVE_BUILTINS
 
 
 def fixed(namespace: dict[str, Any], name: str) -> Any:
     """The function, class or module that a global name stands for, else ``None``."""
-    value = namespace.get(name, getattr(builtins, name, None))
-    return (
-        value if isinstance(value, FunctionType | BuiltinFunctionType | ModuleType | type) else None
-    )
+    value = namespace.get(name, _ABSENT)
+    if value is _ABSENT:
+        value = getattr(builtins, name, None)
+    return value if isinstance(value, _FIXED) else None
+
+
+_ABSENT = object()
+_FIXED = (FunctionType, BuiltinFunctionType, ModuleType, type)
 
 
 class Activity:
@@ -155,25 +158,21 @@ class Activity:
 
     def callee(self, call: Call) -> Any:
         """What is called, as far as the text says."""
-        match call.callee:
-            case Const(value=value):
+        callee = call.callee
+        if type(callee) is Const:
+            return callee.value
+        if type(callee) is Global:
+            value = self.fixed(callee.name)
+            if value is not None and (value in COUNTERS or value in RESULT_INACTIVE_BUILTINS):
+                self.guards[callee.name] = value
                 return value
-            case Global(name=name):
-                value = self.fixed(name)
-                if value is not None and (value in COUNTERS or value in RESULT_INACTIVE_BUILTINS):
-                    self.guards[name] = value
-                    return value
         return None
 
     def is_inactive(self, operand: Operand) -> bool:
         """Whether the operand can carry no derivative and holds nothing that can."""
-        match operand:
-            case Const() | Path():
-                return True
-            case Var(name=name):
-                return name in self._inactive
-            case Global(name=name):
-                return False
+        if type(operand) is Var:
+            return operand.name in self._inactive
+        return type(operand) is not Global
 
     def is_plain(self, call: Call) -> bool:
         """Whether the call can be left as it is: nothing active goes in or comes out."""
@@ -186,14 +185,8 @@ class Activity:
 
     def result_inactive(self, call: Call) -> bool:
         """Whether the result of a call carries no derivative whatever goes in."""
-        callee = self.callee(call)
-        if callee is None or not _hashable(callee):
-            return False
-        if callee in FLAT or callee in RESULT_INACTIVE or callee in COUNTERS:
-            return True
-        if callee in RESULT_INACTIVE_BUILTINS:
-            return True
-        return callee in PURE and all(map(self.is_inactive, call.operands)) and not call.keywords
+        sources = self._sources(call)
+        return sources is not None and all(map(self.is_inactive, sources))
 
     def hands_on(self, call: Call) -> bool:
         """Whether an operand may get a cotangent although the result has none."""
@@ -203,39 +196,45 @@ class Activity:
     def _solve(self, function: Function) -> set[str]:
         """Start from "all inactive" and take out what some assignment makes active, until nothing
         changes."""
-        definitions: list[tuple[str, Callable[[], bool]]] = []
         names = set()
-
-        def define(target: Var | None, inactive: Callable[[], bool]) -> None:
-            if target is not None:
-                names.add(target.name)
-                definitions.append((target.name, inactive))
-
+        active = {parameter.name for parameter in function.parameters}
+        active.update([var.name for _, var in function.free])
+        sources: list[tuple[str, tuple[Operand, ...]]] = []  # of what may be inactive
         for op in walk(function.body):
             match op:
-                case Call(target=target):
-                    define(target, lambda op=op: self.result_inactive(op))  # type: ignore[misc]
-                case Assign(target=target, source=source):
-                    define(target, lambda source=source: self.is_inactive(source))  # type: ignore[misc]
-                case Unpack(targets=targets):
-                    for target in targets:
-                        define(target, lambda: False)
-                case For(target=target, iterable=iterable):
-                    define(target, lambda iterable=iterable: self.is_inactive(iterable))  # type: ignore[misc]
-                case Try(caught=caught):
-                    define(caught, lambda: False)
-                case Yield(target=target):
-                    define(target, lambda: False)
-        self._inactive = names - {parameter.name for parameter in function.parameters}
-        self._inactive -= {var.name for _, var in function.free}
+                case Call(target=Var(name=name)):
+                    names.add(name)
+                    given = self._sources(op)
+                    if given is None:
+                        active.add(name)
+                    elif given:
+                        sources.append((name, given))
+                case Assign(target=target, source=source) | For(target=target, iterable=source):
+                    names.add(target.name)
+                    sources.append((target.name, (source,)))
+                case Unpack() | Try() | Yield():
+                    bound = [target.name for target in targets(op)]
+                    names.update(bound)
+                    active.update(bound)
+        self._inactive = names - active
         changed = True
         while changed:
             changed = False
-            for name, inactive in definitions:
-                if name in self._inactive and not inactive():
+            for name, given in sources:
+                if name in self._inactive and not all(map(self.is_inactive, given)):
                     self._inactive.discard(name)
                     changed = True
         return self._inactive
+
+    def _sources(self, call: Call) -> tuple[Operand, ...] | None:
+        """The operands that have to be inactive for the result of a call to be; ``None``: it never
+        is."""
+        callee = self.callee(call)
+        if callee is None or not _hashable(callee):
+            return None
+        if callee in _RESULT_INACTIVE:
+            return ()
+        return call.operands if callee in PURE and not call.keywords else None
 
 
 def _hashable(value: Any) -> bool:

@@ -34,7 +34,7 @@ from adjoint.ir.nodes import (
     Var,
     While,
 )
-from adjoint.ir.walk import targets, walk
+from adjoint.ir.walk import STRUCTURED, targets, walk
 from adjoint.transform.activity import fixed
 
 __all__ = ["is_constant", "is_fixed_path", "join_paths"]
@@ -51,61 +51,63 @@ class _Joiner:
         self._namespace = namespace
         self._paths: dict[str, tuple[Path, Any]] = {}
         self.guards: dict[str, Any] = {}
-        counts = Counter(target.name for op in walk(function.body) for target in targets(op))
-        self._single = {name for name, n in counts.items() if n == 1}
+        self._body = function.body
+        self._single: set[str] | None = None  # counted where it is asked for
 
     def region(self, region: Region) -> Region:
-        """The region with its paths joined; reads that nothing else needs are left out."""
-        return tuple(op for old in region for op in self._op(old))
+        """The region with its paths joined."""
+        return tuple(
+            [
+                self._call(op)
+                if type(op) is Call
+                else self._structure(op)
+                if type(op) in STRUCTURED
+                else op
+                for op in region
+            ]
+        )
 
-    def _op(self, op: Op) -> tuple[Op, ...]:
+    def _call(self, op: Call) -> Op:
+        callee = op.callee.value if type(op.callee) is Const else None
+        if callee is getattr and len(op.operands) == 2:
+            return self._read(op)
+        if callee is primitives.call_method:
+            owner, name = op.operands[:2]
+            found = self._member(owner, name)
+            if found is not None:
+                return Call(op.target, found[0], op.operands[2:], op.keywords, op.span)
+        return op
+
+    def _structure(self, op: Op) -> Op:
+        region = self.region
         match op:
-            case Call(callee=Const(value=value)) if value is getattr and len(op.operands) == 2:
-                return self._read(op)
-            case Call(callee=Const(value=value)) if value is primitives.call_method:
-                owner, name = op.operands[:2]
-                found = self._member(owner, name)
-                if found is not None:
-                    return (Call(op.target, found[0], op.operands[2:], op.keywords, op.span),)
-                return (op,)
-            case If():
-                return (replace(op, body=self.region(op.body), orelse=self.region(op.orelse)),)
-            case For():
-                return (replace(op, body=self.region(op.body), orelse=self.region(op.orelse)),)
-            case While():
-                return (
-                    replace(
-                        op,
-                        test=self.region(op.test),
-                        body=self.region(op.body),
-                        orelse=self.region(op.orelse),
-                    ),
-                )
-            case Try():
-                return (
-                    replace(
-                        op,
-                        body=self.region(op.body),
-                        handler=self.region(op.handler),
-                        orelse=self.region(op.orelse),
-                        final=self.region(op.final),
-                    ),
-                )
+            case If(condition=condition, body=body, orelse=orelse, span=span):
+                return If(condition, region(body), region(orelse), span)
+            case For(target=target, iterable=iterable, body=body, orelse=orelse, span=span):
+                return For(target, iterable, region(body), region(orelse), span)
+            case While(test=test, condition=condition, body=body, orelse=orelse, span=span):
+                return While(region(test), condition, region(body), region(orelse), span)
+            case Try(body=body, caught=caught, handler=handler, orelse=orelse, final=final):
+                parts = region(body), caught, region(handler), region(orelse), region(final)
+                return Try(*parts, op.span)
             case _:
-                return (op,)
+                return op
 
-    def _read(self, op: Call) -> tuple[Op, ...]:
+    def _read(self, op: Call) -> Op:
         found = self._member(*op.operands)
         if found is None or op.target is None:
-            return (op,)
+            return op
         path, value = found
-        if (
-            isinstance(value, ModuleType)
-            and op.target.name in self._single
-            and op.target.name.startswith("_")
-        ):
+        if isinstance(value, ModuleType) and self._is_single(op.target.name):
             self._paths[op.target.name] = found
-        return (Assign(op.target, path, op.span),)
+        return Assign(op.target, path, op.span)
+
+    def _is_single(self, name: str) -> bool:
+        """Whether it is a temporary that is bound at one place only."""
+        if self._single is None:
+            counts = Counter([target.name for op in walk(self._body) for target in targets(op)])
+            self._single = {name for name, n in counts.items() if n == 1 and name[0] == "_"}
+        return name in self._single
 
     def _member(self, owner: Operand, name: Operand) -> tuple[Path, Any] | None:
         """``owner.name`` where owner is a module and the member something that carries no

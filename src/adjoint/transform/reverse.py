@@ -17,9 +17,7 @@ where the text before it may have been left while its variables live on: after a
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TypeAlias, assert_never
 
 from adjoint.ir import primitives
@@ -63,7 +61,7 @@ from adjoint.ir.sweeps import (
     Unwind,
     When,
 )
-from adjoint.ir.walk import regions, targets
+from adjoint.ir.walk import STRUCTURED, regions, targets
 from adjoint.transform.activity import Activity
 
 __all__ = ["leaves_iteration", "reverse"]
@@ -90,7 +88,7 @@ class _Reverse:
         self._temporaries = 0
         self._made: dict[str, Slot] = {}  # the calls that temporaries come from
         self.loaded: set[str] = set()
-        self._definitions: Counter[str] = Counter(p.name for p in function.parameters)
+        self._definitions = {parameter.name: 1 for parameter in function.parameters}
         code = function.code
         self._own = frozenset((*code.co_varnames, *code.co_cellvars, *code.co_freevars))
         self._used = self._own.union(code.co_names)
@@ -102,14 +100,17 @@ class _Reverse:
     def _count(self, region: Region, times: int) -> None:
         """How often each variable is bound; in a loop, again and again. Temporaries do not outlive
         their statement."""
+        definitions = self._definitions
         for op in region:
             for target in targets(op):
-                self._definitions[target.name] += 1 if self._is_temporary(target) else times
-            if isinstance(op, Return):
+                once = times == 1 or self._is_temporary(target)
+                definitions[target.name] = definitions.get(target.name, 0) + (1 if once else 2)
+            if type(op) is Return:
                 self._returns += 1
-            again = 2 if isinstance(op, For | While) else times
-            for part in regions(op):
-                self._count(part, again)
+            elif type(op) in STRUCTURED:
+                again = 2 if type(op) is For or type(op) is While else times
+                for part in regions(op):
+                    self._count(part, again)
 
     def _is_temporary(self, var: Var) -> bool:
         name = var.name
@@ -130,11 +131,9 @@ class _Reverse:
         return [Mark(slot, True, span)], [When(slot, True, tuple(ops))]
 
     def _active(self, operand: Operand) -> Var | None:
-        return (
-            operand
-            if isinstance(operand, Var) and not self._activity.is_inactive(operand)
-            else None
-        )
+        if type(operand) is Var and not self._activity.is_inactive(operand):
+            return operand
+        return None
 
     # ---- regions ---------------------------------------------------------------------------------
 
@@ -146,7 +145,7 @@ class _Reverse:
             ahead, back = self._op(op, guarded)
             forward += ahead
             parts.append(back)
-            guarded = guarded or leaves_iteration(op)
+            guarded = guarded or (type(op) is not Call and leaves_iteration(op))
         return forward, [op for part in reversed(parts) for op in part]
 
     def _op(self, op: Op, guarded: bool) -> Both:
@@ -189,16 +188,17 @@ class _Reverse:
             given = tuple(value for _, value in op.keywords)
             more, back_more, values = self._local(given, op.span)
             loads, back_loads = [*loads, *more], [*back_more, *back_loads]
-            op = replace(op, keywords=tuple(zip(names, values, strict=True)))
-        if operands is not op.operands:
-            op = replace(op, operands=operands)
-        if isinstance(op.callee, Const) and op.callee.value is primitives.call_method:
+            keywords = tuple(zip(names, values, strict=True))
+            op = Call(op.target, op.callee, operands, keywords, op.span)
+        elif operands is not op.operands:
+            op = Call(op.target, op.callee, operands, (), op.span)
+        if type(op.callee) is Const and op.callee.value is primitives.call_method:
             operands = (operands[0], *operands[2:])  # the name of the method is no operand
         sources = tuple(map(self._active, (*operands, *values)))
         if self._activity.result_inactive(op) and not self._activity.hands_on(op):
             sources = (None,) * len(sources)  # no cotangent comes in, so none by value goes out
         ahead, back = self._pull(op, () if op.target is None else (op.target,), sources, guarded)
-        return [*loads, *ahead], [*back, *back_loads]
+        return ([*loads, *ahead], [*back, *back_loads]) if loads else (ahead, back)
 
     def _unpack(self, op: Unpack, guarded: bool) -> Both:
         loads, back_loads, (value,) = self._local((op.value,), op.span)
@@ -214,7 +214,7 @@ class _Reverse:
         guarded: bool,
     ) -> Both:
         slot = self._slot(len(sources))
-        if isinstance(op, Call) and op.target is not None and op.target.name.startswith("_"):
+        if type(op) is Call and op.target is not None and op.target.name[0] == "_":
             self._made[op.target.name] = slot
         if guarded and any(self._definitions[result.name] > 1 for result in results):
             reached = self._slot(None)
@@ -231,10 +231,7 @@ class _Reverse:
         their own."""
         loads: list[ForwardOp] = []
         backs: list[ReverseOp] = []
-        for operand in operands:
-            if isinstance(operand, Global):
-                break
-        else:
+        if Global not in map(type, operands):
             return loads, backs, operands
         local: list[Operand] = []
         for operand in operands:
@@ -420,10 +417,11 @@ def leaves_iteration(op: Op) -> bool:
         case Break() | Continue():
             return True
         case If(body=body, orelse=orelse):
-            return any(map(leaves_iteration, body)) or any(map(leaves_iteration, orelse))
+            parts: tuple[Region, ...] = (body, orelse)
         case For(orelse=orelse) | While(orelse=orelse):
-            return any(map(leaves_iteration, orelse))
+            parts = (orelse,)
         case Try(body=body, handler=handler, orelse=orelse, final=final):
-            return any(any(map(leaves_iteration, part)) for part in (body, handler, orelse, final))
+            parts = (body, handler, orelse, final)
         case _:
             return False
+    return any(leaves_iteration(op) for part in parts for op in part if type(op) is not Call)

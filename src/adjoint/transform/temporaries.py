@@ -34,7 +34,7 @@ from adjoint.ir.nodes import (
     While,
     Yield,
 )
-from adjoint.ir.walk import operands, targets, walk
+from adjoint.ir.walk import STRUCTURED, operands, targets, walk
 from adjoint.transform.reverse import leaves_iteration
 
 __all__ = ["share_temporaries"]
@@ -62,29 +62,25 @@ class _Sharing:
         self._once: set[str] = set()  # what is read once
         self._again: set[str] = set()  # what is read, or bound, more than once
         bound: set[str] = set()
+        once, again = self._once, self._again
         for op in walk(function.body):
             plain = type(op) is Call and not op.keywords and type(op.callee) is not Var
             for value in op.operands if plain else operands(op):  # type: ignore[union-attr]
                 if type(value) is Var:
-                    name = value.name
-                    (self._again if name in self._once else self._once).add(name)
-            for target in targets(op) if type(op) is not Call else (op.target,):
-                if target is not None:
-                    (self._again if target.name in bound else bound).add(target.name)
+                    (again if value.name in once else once).add(value.name)
+            for target in targets(op):
+                (again if target.name in bound else bound).add(target.name)
 
     def region(self, region: Region, guarded: bool) -> Region:
         bound: set[str] = set()
         ops: list[Op] = []
         for op in region:
-            match op:
-                case Call():
-                    op = self._call(op, bound, guarded)
-                case If() | For() | While() | Try():
-                    op = self._structure(op, guarded)
-                case _:
-                    op = self._simple(op)
-            ops.append(op)
-            guarded = guarded or leaves_iteration(op)
+            if type(op) is Call:
+                ops.append(self._call(op, bound, guarded))
+                continue
+            guards = leaves_iteration(op)
+            ops.append(self._structure(op, guarded) if type(op) in STRUCTURED else self._simple(op))
+            guarded = guarded or guards
         return tuple(ops)
 
     def _call(self, op: Call, bound: set[str], guarded: bool) -> Call:
@@ -127,17 +123,23 @@ class _Sharing:
         return self._renamed.get(operand.name, operand) if type(operand) is Var else operand
 
     def _simple(self, op: Op) -> Op:
+        if not self._renamed:
+            return op
         match op:
-            case Assign(source=value):
-                return replace(op, source=self._new(value))
-            case Unpack(value=value) | Return(value=value) | Yield(value=value):
-                return replace(op, value=self._new(value))
+            case Assign(target=target, source=value):
+                return Assign(target, self._new(value), op.span)
+            case Unpack(value=value):
+                return Unpack(op.targets, self._new(value), op.starred, op.span)
+            case Return(value=value):
+                return Return(self._new(value), op.span)
+            case Yield(target=target, value=value):
+                return Yield(target, self._new(value), op.span)
             case Raise(exception=exception, cause=cause):
-                return replace(op, exception=self._new(exception), cause=self._new(cause))
+                return Raise(self._new(exception), self._new(cause), op.span)
             case _:
                 return op
 
-    def _structure(self, op: If | For | While | Try, guarded: bool) -> Op:
+    def _structure(self, op: Op, guarded: bool) -> Op:
         match op:
             case If(condition=condition, body=body, orelse=orelse, span=span):
                 return If(
@@ -163,11 +165,14 @@ class _Sharing:
                     self.region(orelse, guarded),
                     span,
                 )
-            case Try():
-                return replace(
-                    op,
-                    body=self.region(op.body, True),
-                    handler=self.region(op.handler, True),
-                    orelse=self.region(op.orelse, True),
-                    final=self.region(op.final, guarded),
+            case Try(body=body, caught=caught, handler=handler, orelse=orelse, final=final):
+                return Try(
+                    self.region(body, True),
+                    caught,
+                    self.region(handler, True),
+                    self.region(orelse, True),
+                    self.region(final, guarded),
+                    op.span,
                 )
+            case _:
+                return op
