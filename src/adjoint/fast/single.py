@@ -17,6 +17,10 @@ A variable is the value that it has at the moment. Where paths meet, those varia
 that were written on the way and are read later. What follows an ``if`` with a branch that leaves
 moves into the other branch; where both branches may reach the end, and one of them leaves on some
 path, a flag guards what follows. Nothing is written twice.
+
+`Undefined` is only among results of blocks and the first values of loops. A value that it may have
+become is read where it is known to be something else, or by `assigned`, which finds out: so where
+types meet, `Undefined` adds nothing to the other type.
 """
 
 from __future__ import annotations
