@@ -9,6 +9,8 @@ import numpy as np
 
 from adjoint.derivatives.selection import Argnums, Selection, select, split_aux
 from adjoint.errors import ArgumentError, NotScalarError
+from adjoint.fast.tier import MISS, is_enabled
+from adjoint.fast.tier import run as run_specialised
 from adjoint.levels.level import current
 from adjoint.levels.mentions import mentions_operator
 from adjoint.levels.reverse import NestedPullback, nested
@@ -249,6 +251,10 @@ def _both(
     f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Any, tuple[Any, ...]]:
     """The value and the gradient, in one session."""
+    if not kwargs and current.level is None and is_enabled[0]:
+        found = run_specialised(f, args, "gradient")
+        if found is not MISS:
+            return found  # type: ignore[no-any-return]
     if _goes_on_a_tape(f, args):
         y, inner = nested(f, args, kwargs, of_function=False)
         return y, inner.swept(_one(f, y))[1:]
@@ -377,6 +383,10 @@ def _chosen(
 ) -> tuple[Any, Any]:
     """The value, and the gradient with respect to the arguments `argnums`."""
     if type(argnums) is int and 0 <= argnums < len(args) and not has_aux and current.level is None:
+        if not kwargs and is_enabled[0]:
+            found = run_specialised(f, args, ("gradient", argnums))
+            if found is not MISS:
+                return found[0], _filled(args[argnums], found[1][argnums])
         value, bars = _both(f, args, kwargs)
         return value, _filled(args[argnums], bars[argnums])
     chosen = select(f, argnums, args, kwargs)

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adjoint.fast import primitives as single_primitives
+from adjoint.fast import runtime
 from adjoint.fast.covered import NotCovered
 from adjoint.fast.infer import is_inferable, name_of
-from adjoint.fast.outside import is_own, is_plain_object
+from adjoint.fast.outside import is_named_tuple, is_own, is_plain_object
 from adjoint.fast.reading import attribute, item, length_of
 from adjoint.fast.types import ANYTHING, Array, Number, Symbol, number
 from adjoint.fast.values import (
@@ -26,11 +27,14 @@ from adjoint.fast.values import (
     Instance,
     Iterating,
     Known,
+    MISSING,
     ListOf,
     Partial,
     Ref,
     SliceOf,
     Tuple,
+    parts,
+    rebuild,
 )
 from adjoint.ir import primitives
 from adjoint.ir.single import Unpack, Value
@@ -261,7 +265,7 @@ def _instance(
     ev: Evaluator, cls: type, args: Sequence[Abstract], keywords: dict[str, Abstract]
 ) -> Abstract:
     """A new object of a class of the user's."""
-    if issubclass(cls, tuple) and hasattr(cls, "_fields") and "__new__" in vars(cls):
+    if is_named_tuple(cls):
         given = dict(zip(cls._fields, args, strict=False)) | keywords
         if set(given) == set(cls._fields):
             return Tuple(tuple(given[name] for name in cls._fields), cls)
@@ -874,15 +878,11 @@ def _(
 
 @handler(primitives.new_cell)
 def _(ev: Evaluator) -> Abstract:
-    from adjoint.fast.values import MISSING
-
     return ev.allocate(CellOf((MISSING,)))
 
 
 @handler(primitives.load_cell)
 def _(ev: Evaluator, cell: Abstract, name: Abstract) -> Abstract:
-    from adjoint.fast.values import MISSING
-
     found = ev.load_cell(cell)
     if found is MISSING:
         raise NotCovered("a captured variable without a value", ev.span)
@@ -899,7 +899,17 @@ def _(ev: Evaluator, cell: Abstract, value: Abstract) -> Abstract:
 
 @handler(single_primitives.assigned)
 def _(ev: Evaluator, a: Abstract, name: Abstract) -> Abstract:
-    return a
+    """A variable that may have no value."""
+    if a is MISSING:
+        raise NotCovered("a variable that may have no value", ev.span)
+    inside = parts(a)
+    if inside:
+        checked = [call(ev, Known(single_primitives.assigned), [x, name], {}) for x in inside]
+        same = all(x is y for x, y in zip(inside, checked, strict=True))
+        return a if same else rebuild(a, iter(checked))  # type: ignore[no-any-return]
+    if not isinstance(a, Value) or a not in ev.maybe:
+        return a
+    return ev.operation(runtime.assigned, (a,), ev.types[a])
 
 
 @handler(single_primitives.same)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from adjoint.fast.evaluate import Evaluator
     from adjoint.fast.reverse import Scope, Sweep
 
-__all__ = ["differentiated", "formula", "is_carrier", "whole"]
+__all__ = ["differentiated", "formula", "is_carrier", "plain", "whole"]
 
 Step = Callable[["Scope"], None]
 Formula = Callable[..., None]
@@ -132,6 +132,15 @@ def whole(ev: Evaluator, bar: Operand, x: Value) -> Operand:
     return ev.operation(runtime.broadcast_like, (bar, x), t, name=f"{x.name}_bar")
 
 
+def plain(ev: Evaluator, bar: Operand, x: Value) -> Operand:
+    """A contribution to a number of Python's, as one: NumPy's take longer in all that follows."""
+    t, found = bar_type(ev.types[x]), _type(ev, bar)
+    if isinstance(t, Number) and t.kinds == {float} and isinstance(found, Number):
+        if not found.kinds <= {float, int, bool}:
+            return ev.operation(float, (bar,), t, name=f"{x.name}_bar")
+    return bar
+
+
 def _cast(ev: Evaluator, bar: Operand, t: Array) -> Operand:
     return ev.operation(np.ndarray.astype, (bar, Const(t.dtype)), t, name="t")
 
@@ -158,8 +167,6 @@ def fit(ev: Evaluator, bar: Operand, x: Value, y: Value) -> Operand:
         bar = ev.operation(runtime.broadcast_like, (bar, y), bar_type(of_y), name="t")
     if isinstance(of_x, Number):
         total = ev.operation(np.sum, (bar,), number(of_y.dtype.type), name=f"{x.name}_bar")
-        if float in of_x.kinds or int in of_x.kinds:
-            return ev.operation(float, (total,), number(float), name=f"{x.name}_bar")
         return total
     return _summed(ev, bar, x, of_x, of_y)
 
@@ -268,7 +275,7 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     scope.add(x, bar)
 
 
-@formula(runtime.real, float, np.asarray)
+@formula(runtime.real, runtime.assigned, float, np.asarray)
 def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     scope.add(op.operands[0], y_bar)
 
@@ -469,7 +476,7 @@ def has_formula(ev: Evaluator, op: Call) -> bool:
     if f not in formulas:
         return False
     if f in _REDUCTIONS:
-        return _simple_reduction(op)
+        return _simple_reduction(op) and isinstance(_type(ev, op.operands[0]), Array)
     if f in (operator.matmul, np.matmul, np.dot, np.ndarray.dot):
         types = [_type(ev, x) for x in op.operands]
         return len(types) == 2 and all(

@@ -19,10 +19,7 @@ from adjoint.fast.types import Array, Number
 from adjoint.fast.values import Source
 from adjoint.run.kinds import fields_of
 
-__all__ = ["MISS", "entry_source"]
-
-MISS: Any = type("Miss", (), {"__repr__": lambda self: "MISS"})()
-"""What an entry returns where a guard fails, or the program meets what was not foreseen."""
+__all__ = ["entry_source"]
 
 
 class _Entry:
@@ -218,7 +215,6 @@ def entry_source(
         tail.append("def arrange(bars):")
         tail.append(f"    return {_structure(made, wanted, ['function', *roots])}")
     made.bound |= {
-        "MISS": MISS,
         "ndarray": np.ndarray,
         "isfinite": math.isfinite,
         "finished": runtime.finished,

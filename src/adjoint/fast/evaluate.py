@@ -29,6 +29,7 @@ from adjoint.fast.values import (
     Known,
     ListOf,
     Ref,
+    Slot,
     Tuple,
 )
 from adjoint.frontend.either import lower_any
@@ -98,6 +99,8 @@ class Evaluator:
         Values that are the length of a symbolic dimension.
     packs
         Tuples and lists that were made for an operation of the program: what they consist of.
+    maybe
+        Values that are ``None`` where a variable has no value.
     indices
         Tuples and slices that were made for an index: what they consist of.
     places
@@ -110,6 +113,7 @@ class Evaluator:
         self.dims: dict[Value, Dim] = {}
         self.packs: dict[Value, tuple[Operand, ...]] = {}
         self.places: dict[Value, tuple[str, int]] = {}
+        self.maybe: set[Value] = set()
         self.indices: dict[Value, tuple[Operand, ...]] = {}
         self.heap: dict[int, HeapObject] = {}
         self.block: list[ir.Op] = []
@@ -202,7 +206,8 @@ class Evaluator:
         assert isinstance(a, Value)
         if a in self.packs:
             return tuple(map(self.type_of, self.packs[a]))
-        return self.types[a]
+        symbol = self.dims.get(a)
+        return self.types[a] if symbol is None else symbol
 
     def infer(
         self, f: Any, args: Sequence[Abstract], keywords: Sequence[tuple[str, Abstract]] = ()
@@ -218,9 +223,8 @@ class Evaluator:
         if isinstance(found, Number) and complex in found.kinds:
             from adjoint.fast.runtime import real
 
-            result = self.operation(f, operands, ANYTHING, named)
-            kinds = found.kinds - {complex} or frozenset({float})
-            return self.operation(real, (result,), Number(kinds))
+            kinds = Number(found.kinds - {complex} or frozenset({float}))
+            return self.operation(real, (self.operation(f, operands, kinds, named),), kinds)
         return self.operation(f, operands, found, named)
 
     # ---- the heap --------------------------------------------------------------------------------
@@ -409,8 +413,10 @@ class Evaluator:
         results: list[Value] = []
         name = ""
 
-        def new(t: Type) -> Value:
-            results.append(self.value(t, name=name))
+        def new(slot: Slot) -> Value:
+            results.append(self.value(slot.type, name=name))
+            if slot.maybe:
+                self.maybe.add(results[-1])
             return results[-1]
 
         found = []

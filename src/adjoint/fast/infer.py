@@ -162,8 +162,7 @@ def result_type(
         key = None
     symbols: list[Symbol] = []
     for t in (*operands, *keywords.values()):
-        if isinstance(t, Array):
-            symbols += [d for d in t.shape if isinstance(d, Symbol) and d not in symbols]
+        _collect(t, symbols)
     if len(symbols) > len(_LENGTHS[0]):
         raise NotCovered(f"too many dimensions in a call of {name_of(f)}")
     kinds = _kinds(f, operands, keywords)
@@ -181,6 +180,16 @@ def result_type(
         )
     back = tuple(dict(zip(lengths, symbols, strict=False)) for lengths in _LENGTHS)
     return _combined(f, runs[0], runs[1], back)
+
+
+def _collect(t: Any, symbols: list[Symbol]) -> None:
+    if isinstance(t, tuple):
+        for part in t:
+            _collect(part, symbols)
+    elif isinstance(t, Array):
+        symbols += [d for d in t.shape if isinstance(d, Symbol) and d not in symbols]
+    elif isinstance(t, Symbol) and t not in symbols:
+        symbols.append(t)
 
 
 class Constant:
@@ -207,14 +216,14 @@ def _kinds(f: Any, operands: Any, keywords: Any) -> Type | None:
     values = [
         [t.value] if isinstance(t, Constant) else witnesses(t)
         for t in operands
-        if not isinstance(t, tuple)
+        if isinstance(t, Constant | Number)
     ]
     if len(values) != len(operands):
         return None
     kinds: set[type] = set()
     for combination in itertools.product(*values):
         y = _run(f, list(combination), {})
-        if isinstance(y, tuple):
+        if isinstance(y, tuple | np.ndarray):
             return None
         kinds.add(type(y))
         if f in (operator.pow, pow, operator.ipow) and not any(
@@ -246,6 +255,8 @@ def _witness(t: Any, at: Mapping[Any, int]) -> Any:
         return tuple(_witness(part, at) for part in t)
     if isinstance(t, Array):
         return np.ones([at.get(d, d) for d in t.shape], t.dtype)
+    if isinstance(t, Symbol):
+        return at[t]
     if isinstance(t, Number):
         if len(t.kinds) > 1:
             return _widest(t)

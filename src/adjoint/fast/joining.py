@@ -63,13 +63,14 @@ def generalise(a: Any, b: Any, types: Types) -> Any:
     if not isinstance(a, Slot) and same(a, b):
         return a
     if a is MISSING or b is MISSING:
-        return MISSING
+        return uncertain(b if a is MISSING else a, types)
     left, right = _leaf_type(a, types), _leaf_type(b, types)
     if left is not None and right is not None:
         joined = join(left, right)
         if joined is None:
             raise NotCovered(f"a variable is {left} in one way, {right} in the other")
-        return a if isinstance(a, Slot) and a.type == joined else Slot(joined)
+        maybe = isinstance(a, Slot) and a.maybe
+        return a if isinstance(a, Slot) and a.type == joined else Slot(joined, maybe)
     if left is None and right is None and shape_of(a) is not None and shape_of(a) == shape_of(b):
         if isinstance(a, Iterating):
             raise NotCovered("an iterator that depends on a branch or an iteration")
@@ -82,10 +83,25 @@ def generalise(a: Any, b: Any, types: Types) -> Any:
     raise NotCovered("a variable holds different things, depending on a branch or an iteration")
 
 
-def instantiate(template: Any, new: Callable[[Type], Value]) -> Any:
+def uncertain(a: Any, types: Types) -> Any:
+    """The template of a variable that has no value in one way: what is read of it is looked at
+    when the program runs. `MISSING`, which is never read, if that cannot be."""
+    if isinstance(a, Slot):
+        return a if a.maybe else Slot(a.type, True)
+    known = _leaf_type(a, types)
+    if known is not None:
+        return Slot(known, True)
+    inside = parts(a)
+    if not inside or isinstance(a, Iterating):
+        return MISSING
+    made = [uncertain(part, types) for part in inside]
+    return MISSING if any(part is MISSING for part in made) else rebuild(a, iter(made))
+
+
+def instantiate(template: Any, new: Callable[[Slot], Value]) -> Any:
     """The template with new values in its slots."""
     if isinstance(template, Slot):
-        return new(template.type)
+        return new(template)
     inside = parts(template)
     if inside is None:
         return template
@@ -102,10 +118,14 @@ def match(template: Any, a: Any, found: list[Operand]) -> None:
             found.append(a)
         else:
             assert isinstance(a, Known), a
-            found.append(Const(a.value))
+            found.append(Const(None if a is MISSING else a.value))
         return
     inside = parts(template)
     if inside is None or template is a:
+        return
+    if a is MISSING:
+        for part in inside:
+            match(part, MISSING, found)
         return
     others = parts(a)
     assert others is not None

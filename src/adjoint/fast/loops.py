@@ -10,7 +10,7 @@ from adjoint.fast.covered import NotCovered
 from adjoint.fast.joining import contents_template, generalise, instantiate, match
 from adjoint.fast.reading import item
 from adjoint.fast.types import ANYTHING, Array, Type, number
-from adjoint.fast.values import Abstract, External, Iterating, Known, Ref, Tuple
+from adjoint.fast.values import Abstract, External, Iterating, Known, ListOf, Ref, Slot, Tuple
 from adjoint.ir.nodes import Span
 from adjoint.ir.single import Block, Loop, Operand, Unpack, Value
 
@@ -224,10 +224,12 @@ def _unrolled(
 ) -> list[Abstract] | None:
     """One iteration after the other; where an iteration may leave the loop, the others are behind
     a test."""
+    held = dict(ev.heap)
     for i, x in enumerate(items):
         found = body(x, carried)
         if found is None:
             return None
+        _demand_unchanged(ev, held, items)
         if not stops:
             carried = found
             continue
@@ -246,6 +248,18 @@ def _unrolled(
     return [Known(True), *carried] if stops else carried
 
 
+def _demand_unchanged(ev: Evaluator, held: dict[int, Any], items: list[Abstract]) -> None:
+    """A list whose items are known must not change its length while it is iterated over."""
+    for address, before in held.items():
+        now = ev.heap.get(address)
+        if now is not before and isinstance(before, ListOf) and isinstance(now, ListOf):
+            same = len(before.items) == len(items) and all(
+                x is y for x, y in zip(before.items, items, strict=True)
+            )
+            if same and items:
+                raise NotCovered("a list that changes while it is iterated over", ev.span)
+
+
 class _Carried:
     """What a loop carries: a template for each variable, and for what it changes in the heap."""
 
@@ -261,8 +275,10 @@ class _Carried:
         parameters: list[Value] = []
         name = ""
 
-        def new(t: Type) -> Value:
-            parameters.append(self.ev.value(t, name=name))
+        def new(slot: Slot) -> Value:
+            parameters.append(self.ev.value(slot.type, name=name))
+            if slot.maybe:
+                self.ev.maybe.add(parameters[-1])
             return parameters[-1]
 
         heap = dict(self.before)

@@ -58,6 +58,17 @@ def is_plain_object(cls: type) -> bool:
     )
 
 
+def is_named_tuple(cls: type) -> bool:
+    """Whether a class is what `collections.namedtuple` makes, with nothing of it changed."""
+    if cls.__base__ is not tuple or "_fields" not in vars(cls):
+        return False
+    own = ("__getitem__", "__iter__", "__len__", "__getattribute__", "__init__", "__contains__")
+    fields = vars(cls)["_fields"]
+    return not any(name in vars(cls) for name in own) and all(
+        type(vars(cls).get(name)).__name__ == "_tuplegetter" for name in fields
+    )
+
+
 @dataclass
 class Outside:
     """The sources of one program, in the order in which they are read."""
@@ -134,7 +145,7 @@ class Outside:
 
     def _container(self, source: Source, value: Any) -> Abstract:
         kind = type(value)
-        if kind in (tuple, list) or (issubclass(kind, tuple) and hasattr(kind, "_fields")):
+        if kind in (tuple, list) or is_named_tuple(kind):
             self.guard(source, "length", len(value))
         elif kind is dict:
             if not all(type(key) in (str, int, bool) for key in value):

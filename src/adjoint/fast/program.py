@@ -17,8 +17,9 @@ from adjoint.fast.evaluate import Evaluator
 from adjoint.fast.loops import MOST_UNROLLED
 from adjoint.fast.outside import Leaf, Outside, path_of
 from adjoint.fast.reverse import Region, Scope, Sweep, freeze
-from adjoint.fast.types import Array, Number, bar_type
+from adjoint.fast.types import ANYTHING, Array, Number, bar_type
 from adjoint.fast.values import Abstract, Known
+from adjoint.ir import primitives
 from adjoint.ir.single import Block, Const, Operand, Value
 
 __all__ = ["Program", "specialise"]
@@ -181,6 +182,12 @@ def _finished(ev: Evaluator, sweep: Sweep, bar: Operand, leaf: Leaf) -> Operand:
     from adjoint.fast.differentiate import whole
 
     x = leaf.value
+    tapes = sweep.paths.get(x, {None})
+    if None not in tapes:
+        given = tuple(tape for tape in tapes if tape is not None)
+        packed = ev.operation(primitives.build_tuple, given, ANYTHING, name="parts")
+        bar = ev.operation(runtime.where_run, (packed, bar), bar_type(leaf.type), name="t")
+        return ev.operation(runtime.optional, (bar, x), bar_type(leaf.type), name=f"{x.name}_bar")
     if x in sweep.optional:
         return ev.operation(runtime.optional, (bar, x), bar_type(leaf.type), name=f"{x.name}_bar")
     if isinstance(leaf.type, Array):
@@ -188,8 +195,10 @@ def _finished(ev: Evaluator, sweep: Sweep, bar: Operand, leaf: Leaf) -> Operand:
     found = ev.types[bar] if isinstance(bar, Value) else None
     if isinstance(bar, Const) and type(bar.value) is float:
         found = bar_type(leaf.type)
-    if leaf.type == Number(frozenset({float})) and found == leaf.type:
-        return bar
+    if leaf.type == Number(frozenset({float})):
+        if found == leaf.type:
+            return bar
+        return ev.operation(float, (bar,), leaf.type, name=f"{x.name}_bar")
     return ev.operation(runtime.present, (bar, x), bar_type(leaf.type), name=f"{x.name}_bar")
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from adjoint.fast import runtime
 from adjoint.fast.covered import NotCovered
-from adjoint.fast.differentiate import differentiated, is_carrier, whole
+from adjoint.fast.differentiate import differentiated, is_carrier, plain, whole
 from adjoint.fast.evaluate import Evaluator
 from adjoint.fast.types import ANYTHING, Array, bar_type, number
 from adjoint.fast.walk import operands as operands_of
@@ -92,6 +92,7 @@ class Scope:
         self.buffers: set[Value] = set()
         self.inner: set[Value] = set()
         self.kind = "top"
+        self.tape: Value | None = None
         self.accumulators: dict[Value, Value] = {}
         self.block: list[ir.Op] = self.ev.block
 
@@ -109,6 +110,8 @@ class Scope:
         """Add to the cotangent of `v`, of whose type the contribution is."""
         if contribution is None or not isinstance(v, Value) or v not in self.sweep.active:
             return
+        self._note(v)
+        contribution = plain(self.ev, contribution, v)
         if not self._is_inner(v):
             self._begin(v)
         known = self.bars.get(v)
@@ -120,6 +123,16 @@ class Scope:
             self.bars[v] = self._sum(v, known, contribution, runtime.added)
         else:
             self.bars[v] = self._sum(v, known, contribution, operator.add)
+
+    def _note(self, v: Value) -> None:
+        """Remember under which loop a leaf is contributed to: where that runs no iteration, there
+        is no path."""
+        if v in self.sweep.leaves:
+            scope, tape = self, None
+            while scope.parent is not None:
+                tape = scope.tape or tape
+                scope = scope.parent
+            self.sweep.paths.setdefault(v, set()).add(tape)
 
     def _sum(self, v: Value, a: Operand, b: Operand, f: Any) -> Operand:
         return self.ev.operation(f, (a, b), bar_type(self.ev.types[v]), name=f"{v.name}_bar")
@@ -194,6 +207,7 @@ class Sweep:
         self.active: set[Value] = set(wanted)
         self.leaves = set(self.active)
         self.optional: set[Value] = set()
+        self.paths: dict[Value, set[Value | None]] = {}
         self.made_by: dict[Value, Call] = {}
 
     # ---- what is active --------------------------------------------------------------------------
@@ -427,7 +441,7 @@ class Sweep:
             initial.append(scope.zeros(of) if bar is None else whole(self.ev, bar, of))
         with self.ev.writing() as ops:
             inner = Scope(self, scope)
-            inner.kind, inner.inner = "loop", region.defined
+            inner.kind, inner.inner, inner.tape = "loop", region.defined, tape
             index = None
             if items:
                 index = self.ev.operation(
@@ -478,8 +492,10 @@ class Sweep:
         body = self._taped(region, body, tape)
         steps = self.ev.operation(reversed, (tape,), ANYTHING, name="steps")
         self.ev.write(Loop(tuple(results), tuple(starts), steps, None, body, False, op.span))
+        scope.tape, outer_tape = scope.tape or tape, scope.tape
         for i, result in zip(slots, results, strict=False):
             scope.add(op.initial[i], result)
+        scope.tape = outer_tape
 
     def _taped(self, region: Region, body: Block, tape: Value) -> Block:
         """The reverse body, which takes what it reads of the forward body from the tape."""

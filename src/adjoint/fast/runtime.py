@@ -15,6 +15,7 @@ __all__ = [
     "add_at",
     "add_to",
     "added",
+    "assigned",
     "broadcast_like",
     "finished",
     "leave",
@@ -29,6 +30,7 @@ __all__ = [
     "shape_of",
     "some",
     "tangent",
+    "where_run",
     "zeros_like",
 ]
 
@@ -36,6 +38,13 @@ __all__ = [
 def leave() -> None:
     """What comes now is for the generic tier: an error of the user's code."""
     raise Deoptimize("the function raises here")
+
+
+def assigned(x: Any) -> Any:
+    """A variable that has no value in some way of running."""
+    if x is None:
+        raise Deoptimize("a variable has no value")
+    return x
 
 
 def real(x: Any) -> Any:
@@ -110,6 +119,11 @@ def present(x_bar: Any, x: Any) -> Any:
 def optional(x_bar: Any, x: Any) -> Any:
     """The cotangent of `x`, which no path may have reached in this call."""
     return None if x_bar is None else project(x_bar, x)
+
+
+def where_run(tapes: tuple[list[Any], ...], x_bar: Any) -> Any:
+    """The cotangent of what only the iterations of some loops contribute to."""
+    return x_bar if any(tapes) else None
 
 
 def new_tape() -> list[Any]:

@@ -17,15 +17,15 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import FunctionType, MethodType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from adjoint.fast.covered import NotCovered
-from adjoint.fast.entry import MISS, entry_source
-from adjoint.fast.outside import is_plain_object
-from adjoint.fast.program import Program, specialise, written
 from adjoint.ir.nodes import Span
+
+if TYPE_CHECKING:
+    from adjoint.fast.program import Program
 
 __all__ = ["MISS", "Entry", "Refused", "entry_of", "forget", "is_enabled", "known", "run"]
 
@@ -34,6 +34,9 @@ MOST_KINDS = 8
 MOST_FUNCTIONS = 1024
 MOST_FAILURES = 50
 """A program that failed so often, and more often than not, is given up."""
+
+MISS: Any = type("Miss", (), {"__repr__": lambda self: "MISS"})()
+"""What an entry returns where a guard fails, or the program meets what was not foreseen."""
 
 is_enabled: list[bool] = [os.environ.get("ADJOINT_TIER", "fast") != "generic"]
 """Whether calls are specialised at all."""
@@ -94,7 +97,7 @@ def _owner(f: Any) -> Any:
         return f.__code__
     if kind is MethodType and type(f.__func__) is FunctionType:
         return f.__func__.__code__
-    return kind if is_plain_object(kind) else None
+    return kind if type(kind) is type else None
 
 
 def kinds_of(args: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -160,6 +163,9 @@ def entry_of(owner: Any, f: Any, args: tuple[Any, ...], mode: Any) -> Entry | Re
 
 
 def _made(f: Any, args: tuple[Any, ...], mode: Any) -> Entry:
+    from adjoint.fast.entry import entry_source  # most programs are never specialised
+    from adjoint.fast.program import specialise, written
+
     begin = time.perf_counter()
     one = mode != "pullback"
     only = mode[1] if type(mode) is tuple else None
@@ -178,7 +184,7 @@ def _made(f: Any, args: tuple[Any, ...], mode: Any) -> Entry:
     lines = source.splitlines(keepends=True)
     linecache.cache[filename] = (len(source), None, lines, filename)
     failures = _Failures()
-    bound |= {"program": scope["gradient" if one else "forward"], "failed": failures}
+    bound |= {"MISS": MISS, "program": scope["gradient" if one else "forward"], "failed": failures}
     exec(compile(entry_text, filename.replace("fast", "entry"), "exec", dont_inherit=True), bound)
     entry = Entry(program, source, bound["run"], bound.get("arrange"), time.perf_counter() - begin)
     failures.entry = entry

@@ -99,6 +99,8 @@ def number(*kinds: type) -> Number:
 
 
 FLOAT = number(float)
+_PYTHON = frozenset({float, int, bool})
+_PYTHON_AND_NUMPY = frozenset({float, np.float64})
 
 
 def is_real(kind: type) -> bool:
@@ -138,4 +140,6 @@ def bar_type(t: Type) -> Type:
     if isinstance(t, Array):
         dtype = t.dtype if t.dtype.kind == "f" else np.dtype(np.float64)
         return Array(dtype, t.shape)
+    if isinstance(t, Number) and not t.kinds <= _PYTHON:
+        return Number(_PYTHON_AND_NUMPY | {k for k in t.kinds if issubclass(k, np.floating)})
     return FLOAT

@@ -151,9 +151,11 @@ class Iterating:
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """In a template: a number or an array that differs from one iteration to the next."""
+    """In a template: a number or an array that differs from one iteration to the next; if `maybe`,
+    it may be missing."""
 
     type: Type
+    maybe: bool = False
 
 
 MISSING = Known(object())
