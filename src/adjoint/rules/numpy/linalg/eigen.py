@@ -20,6 +20,7 @@ from adjoint.rules.numpy.linalg.gauges import (
     in_phase,
     known_or_nan,
     over,
+    parting,
     phased,
     refuse_shared,
     row,
@@ -60,13 +61,13 @@ def eigh_bar(f: Any, w: Any, v: Any, w_bar: Any, v_bar: Any, pivot: Any) -> Any:
     return v @ inner @ dagger(v)
 
 
-def eigh_dot(w: Any, v: Any, a_dot: Any, pivot: Any) -> tuple[Any, Any]:
-    """ẇ and V̇ for a Hermitian tangent."""
+def eigh_dot(w: Any, v: Any, a_dot: Any, pivot: Any) -> tuple[Any, Any, Any]:
+    """w, ẇ and V̇ for a Hermitian tangent."""
     inner = dagger(v) @ a_dot @ v
     equal = equal_pairs(w, np.max(np.abs(w), -1, initial=0), v)
-    turned = over(inner, differences(w), equal) + known_or_nan(inner, equal)
-    v_dot = v @ turned
-    return np.real(diagonal(inner)), v_dot + phased(v_dot, v, row(v, pivot)) * v
+    v_dot = v @ (over(inner, differences(w), equal) + known_or_nan(inner, equal))
+    w, w_dot = watched_pair(w, *parting(np.real(diagonal(inner)), inner, equal))
+    return w, w_dot, v_dot + phased(v_dot, v, row(v, pivot)) * v
 
 
 def _upper(uplo: str) -> bool:
@@ -93,7 +94,8 @@ def _(a, UPLO="L"):
 @forward_rule(np.linalg.eigh)
 def _(dots, a, UPLO="L"):
     y, upper = np.linalg.eigh(a, UPLO), _upper(UPLO)
-    return y, eigh_dot(y[0], y[1], from_triangle(dots[0], upper), _pivot(upper))
+    w, w_dot, v_dot = eigh_dot(y[0], y[1], from_triangle(dots[0], upper), _pivot(upper))
+    return type(y)(w, y[1]), (w_dot, v_dot)
 
 
 @array_rule(np.linalg.eigvalsh)
@@ -112,7 +114,9 @@ def _(dots, a, UPLO="L"):
     w, v = np.linalg.eigh(a, UPLO)
     inner = dagger(v) @ from_triangle(dots[0], _upper(UPLO)) @ v
     equal = equal_pairs(w, np.max(np.abs(w), -1, initial=0), v)
-    return watched_pair(np.linalg.eigvalsh(a, UPLO), np.real(diagonal(inner)), equal)
+    return watched_pair(
+        np.linalg.eigvalsh(a, UPLO), *parting(np.real(diagonal(inner)), inner, equal)
+    )
 
 
 # ---- general matrices ----------------------------------------------------------------------------
@@ -147,10 +151,11 @@ def _equal(a: Any, w: Any, v: Any) -> Any:
 
 def eig_bar(f: Any, a: Any, w: Any, v: Any, w_bar: Any, v_bar: Any) -> Any:
     """ā = V⁻ᴴ (diag(w̄) + Vᴴ V̄ / (w_j − w_i)*) Vᴴ, with V̄ orthogonal to what keeps the length."""
+    inverse, equal = inverse_of_vectors(f, v), _equal(a, w, v)
+    if w_bar is not None and v_bar is None:
+        w_bar = watched(w_bar, equal)
     inner = 0 if w_bar is None else diagonal_matrix(w_bar)
-    inverse = inverse_of_vectors(f, v)
     if v_bar is not None:
-        equal = _equal(a, w, v)
         refuse_shared(f, equal, w_bar, v_bar, orthogonal=False)
         along = np.sum(np.conj(v) * v_bar, -2)
         v_bar = in_phase(f, v_bar, np.imag(along), squared(v_bar), v, _largest(v))
@@ -171,19 +176,27 @@ def _(a):
     return y, poisoned(eig_back)
 
 
-def eig_dot(f: Any, a: Any, w: Any, v: Any, a_dot: Any) -> tuple[Any, Any]:
-    """ẇ and V̇, of vectors that keep their length."""
+def values_and_dot(f: Any, a: Any, w: Any, v: Any, a_dot: Any) -> tuple[Any, Any]:
+    """w and ẇ."""
+    inner, equal = inverse_of_vectors(f, v) @ a_dot @ v, _equal(a, w, v)
+    return watched_pair(w, *parting(diagonal(inner), inner, equal, np.linalg.eigvals))
+
+
+def eig_dot(f: Any, a: Any, w: Any, v: Any, a_dot: Any) -> tuple[Any, Any, Any]:
+    """w, ẇ and V̇, of vectors that keep their length."""
     inner = inverse_of_vectors(f, v) @ a_dot @ v
     equal = _equal(a, w, v)
     v_dot = v @ (over(inner, differences(w), equal) + known_or_nan(inner, equal))
     v_dot = v_dot - v * np.real(np.sum(np.conj(v) * v_dot, -2))[..., None, :]
-    return diagonal(inner), v_dot + phased(v_dot, v, _largest(v)) * v
+    w, w_dot = values_and_dot(f, a, w, v, a_dot)
+    return w, w_dot, v_dot + phased(v_dot, v, _largest(v)) * v
 
 
 @forward_rule(np.linalg.eig)
 def _(dots, a):
     y = np.linalg.eig(a)
-    return y, eig_dot(np.linalg.eig, a, y[0], y[1], dots[0])
+    w, w_dot, v_dot = eig_dot(np.linalg.eig, a, y[0], y[1], dots[0])
+    return type(y)(w, y[1]), (w_dot, v_dot)
 
 
 def vectors_of(a: Any, w: Any) -> Any:
@@ -216,8 +229,7 @@ def _(a):
 @forward_rule(np.linalg.eigvals)
 def _(dots, a):
     w = np.linalg.eigvals(a)
-    v = vectors_of(a, w)
-    return w, diagonal(inverse_of_vectors(np.linalg.eigvals, v) @ dots[0] @ v)
+    return values_and_dot(np.linalg.eigvals, a, w, vectors_of(a, w), dots[0])
 
 
 non_differentiable(_demand_independent, _largest, _equal, _matched)

@@ -12,7 +12,9 @@ so is refused.
 general no derivative, or one that they do not tell (``v @ diag(f(w)) @ v.T`` has one, with f'), so
 reverse mode refuses it, and in forward mode such vectors have NaN for a tangent. Vectors of other
 values, and the values themselves, are not concerned. Derivatives of derivatives of equal values
-would need the vectors, even where these are multiplied by zero: they are NaN (`watched`).
+would need the vectors, even where these are multiplied by zero: they are NaN (`watched`). To see
+where that is so, the tangents of equal values are those of the sorted values on one side, as
+they part (`parting`): there something shows of each direction that matters.
 """
 
 from __future__ import annotations
@@ -22,12 +24,17 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.rules.numpy.linalg.matrices import noise, rounding, undetermined
+from adjoint.rules.numpy.linalg.matrices import (
+    diagonal_matrix,
+    noise,
+    rounding,
+    undetermined,
+)
 from adjoint.rules.registry import frule, non_differentiable, rrule
 
 __all__ = [
-    "differences", "equal_pairs", "in_phase", "known_or_nan", "over", "phased", "refuse_shared",
-    "row", "settled", "squared", "watched", "watched_pair",
+    "differences", "equal_pairs", "in_phase", "instead", "known_or_nan", "over", "parting",
+    "phased", "refuse_shared", "row", "settled", "squared", "watched", "watched_pair",
 ]  # fmt: skip
 
 
@@ -55,6 +62,35 @@ def known_or_nan(m: Any, equal: Any) -> Any:
     """
     off_diagonal = ~np.eye(m.shape[-1], dtype=bool)
     return np.where(equal & off_diagonal & (np.abs(m) > noise(m)), np.nan, 0)
+
+
+def parting(w_dot: Any, inner: Any, equal: Any, values_of: Any = np.linalg.eigvalsh) -> Any:
+    """The tangents `w_dot` of values, but on one side where `equal` ones part, and which those are:
+    `inner` is the tangent of the matrix in the basis of their vectors."""
+    parted, shared = _parted(inner, equal, values_of)
+    return instead(w_dot, parted, shared), shared
+
+
+def instead(w_dot: Any, parted: Any, shared: Any) -> Any:
+    """`w_dot` with the values of `parted` where `shared`, which depend on the matrix as before."""
+    return w_dot + np.where(shared, parted - fixed(w_dot), 0) if shared.any() else w_dot
+
+
+def _parted(inner: Any, equal: Any, values_of: Any) -> tuple[Any, Any]:
+    """How fast equal values part, in ascending order, and which values have vectors that turn into
+    one another as they do."""
+    n, size = equal.shape[-1], np.max(np.abs(inner), (-2, -1), initial=0)[..., None]
+    apart = equal & ~np.eye(n, dtype=bool) & np.isfinite(size)[..., None]
+    moved = np.any(apart & (np.abs(inner) > noise(inner)), -1)
+    shared = np.any(equal & moved[..., None, :], -1)
+    if not shared.any():
+        return np.zeros(shared.shape), shared
+    group = np.argmax(equal, -1)
+    offset = 2 * n * size * group  # no group reaches into the next one
+    pairs = equal & shared[..., None]
+    values = np.sort(values_of(np.where(pairs, inner, 0) + diagonal_matrix(offset)), -1)
+    places = np.argsort(np.argsort(group, -1, kind="stable"), -1)
+    return np.take_along_axis(values, places, -1) - offset, shared
 
 
 def refuse_shared(
@@ -130,9 +166,8 @@ def _(dots: Any, w_bar: Any, shared: Any) -> Any:
     )
 
 
-def watched_pair(w: Any, w_dot: Any, equal: Any, alone: Any = False) -> tuple[Any, Any]:
+def watched_pair(w: Any, w_dot: Any, shared: Any) -> tuple[Any, Any]:
     """The same of the tangent of values, in a function of both."""
-    shared = _among_equals(equal) | alone
     return unknown_pair(w, w_dot, shared) if shared.any() else (w, w_dot)
 
 
@@ -218,4 +253,6 @@ def _is_clear(pivot: Any, vectors: Any) -> Any:
     return (np.abs(pivot) > limit) & (np.abs(pivot.imag) <= limit)
 
 
-non_differentiable(equal_pairs, fixed, known_or_nan, refuse_shared, row, _among_equals, _is_clear)
+non_differentiable(
+    equal_pairs, fixed, known_or_nan, refuse_shared, row, _among_equals, _is_clear, _parted
+)

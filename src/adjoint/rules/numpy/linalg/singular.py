@@ -20,8 +20,10 @@ from adjoint.rules.numpy.linalg.gauges import (
     differences,
     equal_pairs,
     in_phase,
+    instead,
     known_or_nan,
     over,
+    parting,
     phased,
     refuse_shared,
     row,
@@ -149,8 +151,8 @@ def _turns_v(u: Any, v: Any) -> bool:
 # ---- forward -------------------------------------------------------------------------------------
 
 
-def singular_dot(parts: tuple[Any, ...], a_dot: Any) -> tuple[Any, Any, Any]:
-    """The tangents of u, s and vᴴ."""
+def singular_dot(parts: tuple[Any, ...], a_dot: Any) -> tuple[Any, tuple[Any, Any, Any]]:
+    """s, and the tangents of u, s and vᴴ."""
     u_all, s, v_all = parts[0], parts[1], dagger(parts[2])
     k = s.shape[-1]
     u, v = u_all[..., :k], v_all[..., :k]
@@ -166,9 +168,10 @@ def singular_dot(parts: tuple[Any, ...], a_dot: Any) -> tuple[Any, Any, Any]:
         v_dot = v_dot + (dagger(a_dot) @ u - v @ dagger(inner)) / s[..., None, :]
     turn = phased(v_dot, v, row(v, 0)) if _turns_v(u, v) else phased(u_dot, u, row(u, 0))
     u_dot, v_dot = u_dot + turn * u, v_dot + turn * v
-    return (
+    s, s_dot = watched_pair(s, *_parting(u, s, v, a_dot))
+    return s, (
         _completed(u_dot, u, u_all[..., k:]),
-        np.real(diagonal(inner)),
+        s_dot,
         dagger(_completed(v_dot, v, v_all[..., k:])),
     )
 
@@ -204,7 +207,8 @@ def _(dots, a, full_matrices=True, compute_uv=True, hermitian=False):
     if hermitian:
         return y, _hermitian_dot(a, y, dots[0], compute_uv)
     if compute_uv:
-        return y, singular_dot(y, dots[0])
+        s, y_dot = singular_dot(y, dots[0])
+        return type(y)(y[0], s, y[2]), y_dot
     return values_and_dot(a, y, dots[0])
 
 
@@ -219,15 +223,37 @@ def _weighted(u: Any, s: Any, v: Any, s_bar: Any) -> Any:
     return (settled(u, s_bar) * weights) @ dagger(settled(v, s_bar))
 
 
-def values_dot(a: Any, a_dot: Any) -> Any:
-    u, _, vh = np.linalg.svd(a, full_matrices=False)
-    return np.real(np.sum(np.conj(u) * (a_dot @ dagger(vh)), -2))
-
-
 def values_and_dot(a: Any, y: Any, a_dot: Any) -> tuple[Any, Any]:
     """The singular values, which are `y`, and their tangent."""
     u, s, vh = np.linalg.svd(a, full_matrices=False)
-    return watched_pair(y, values_dot(a, a_dot), *_unknown(u, s, dagger(vh)))
+    return watched_pair(y, *_parting(u, s, dagger(vh), a_dot))
+
+
+def _parting(u: Any, s: Any, v: Any, a_dot: Any) -> tuple[Any, Any]:
+    """The tangents of singular values, on one side where equal ones part or zeros rise, and which
+    of them have vectors that turn as they do."""
+    inner = dagger(u) @ a_dot @ v
+    equal, zero = _coincident(u, s, v)
+    among = equal & ~zero[..., None, :]
+    falling, shared = parting(-np.real(diagonal(inner)), -hermitian(inner), among)
+    if not zero.any():
+        return -falling, shared
+    rising, turning = _rising(u, v, a_dot, zero)
+    return instead(-falling, rising, turning), shared | turning
+
+
+def _rising(u: Any, v: Any, a_dot: Any, zero: Any) -> tuple[Any, Any]:
+    """How fast values that are zero rise, and which of them have vectors that turn as they do."""
+    u_other, v_other = np.where(zero[..., None, :], 0, u), np.where(zero[..., None, :], 0, v)
+    rest = a_dot - u_other @ (dagger(u_other) @ a_dot)
+    rest = rest - (rest @ v_other) @ dagger(v_other)
+    straight = np.where(zero, diagonal(dagger(u) @ a_dot @ v), 0)[..., None, :]
+    turning = np.any(np.abs(rest - (u * straight) @ dagger(v)) > noise(a_dot), (-2, -1))
+    if not turning.any():
+        return np.zeros(zero.shape), np.zeros(zero.shape, bool)
+    places = np.where(zero, np.cumsum(zero, -1) - 1, 0)
+    found = np.take_along_axis(np.linalg.svd(rest, compute_uv=False), places, -1)
+    return found, zero & turning[..., None]
 
 
 if hasattr(np.linalg, "svdvals"):
@@ -284,8 +310,8 @@ def _hermitian_dot(a: Any, y: Any, a_dot: Any, compute_uv: bool) -> Any:
         return np.sign(w) * np.real(diagonal(dagger(v) @ a_dot @ v))
     u, s, vh = y
     sign = _signs(u, vh)
-    w_dot, u_dot = eigh_dot(s * sign, u, a_dot, 0)
+    _, w_dot, u_dot = eigh_dot(s * sign, u, a_dot, 0)
     return u_dot, w_dot * sign, dagger(u_dot * sign[..., None, :])
 
 
-non_differentiable(_coincident, _unknown, _signs)
+non_differentiable(_coincident, _rising, _unknown, _signs)

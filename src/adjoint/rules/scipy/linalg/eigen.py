@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from scipy import linalg as sl
 
-from adjoint.rules.numpy.linalg.eigen import eig_bar, eig_dot, inverse_of_vectors, vectors_of
-from adjoint.rules.numpy.linalg.matrices import dagger, diagonal, rounding, undetermined
+from adjoint.rules.numpy.linalg.eigen import eig_bar, eig_dot, values_and_dot, vectors_of
+from adjoint.rules.numpy.linalg.matrices import dagger, rounding, undetermined
 from adjoint.rules.registry import non_differentiable
 from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
 
@@ -93,16 +93,18 @@ def _(call: Call) -> Any:
 
     def push(a_dot: Any, b_dot: Any) -> Any:
         dots: list[Any] = []
-        w_dot = None
+        kept = w_dot = None
         if left is not None:
             c = _quotient(sl.eig, dagger(a), _adjoint(b))
             moved = _quotient_dot(_adjoint(b), c, _adjoint(a_dot), _adjoint(b_dot))
-            w_dot, v_dot = eig_dot(sl.eig, c, np.conj(w), left, moved)
-            w_dot, dots = np.conj(w_dot), [_as_real_as(v_dot, left)]
+            kept, w_dot, v_dot = eig_dot(sl.eig, c, np.conj(w), left, moved)
+            kept, w_dot, dots = np.conj(kept), np.conj(w_dot), [_as_real_as(v_dot, left)]
         if right is not None:
             c = _quotient(sl.eig, a, b)
-            w_dot, v_dot = eig_dot(sl.eig, c, w, right, _quotient_dot(b, c, a_dot, b_dot))
+            moved = _quotient_dot(b, c, a_dot, b_dot)
+            kept, w_dot, v_dot = eig_dot(sl.eig, c, w, right, moved)
             dots = [*dots, _as_real_as(v_dot, right)]
+        call.y = (kept, *vectors)
         return (w_dot, *dots)
 
     return back, push
@@ -141,8 +143,9 @@ def _values(f: Any, call: Call) -> Any:
 
     def push(a_dot: Any, b_dot: Any) -> Any:
         c = _quotient(f, a, b)
-        v = vectors_of(c, w)
-        return diagonal(inverse_of_vectors(f, v) @ _quotient_dot(b, c, a_dot, b_dot) @ v)
+        moved = _quotient_dot(b, c, a_dot, b_dot)
+        call.y, w_dot = values_and_dot(f, c, w, vectors_of(c, w), moved)
+        return w_dot
 
     return back, push
 

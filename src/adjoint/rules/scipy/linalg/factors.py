@@ -22,8 +22,8 @@ from adjoint.rules.numpy.linalg.matrices import dagger, rounding, skew, undeterm
 from adjoint.rules.numpy.linalg.singular import (
     singular_bar,
     singular_dot,
+    values_and_dot,
     values_bar,
-    values_dot,
 )
 from adjoint.rules.projection import project
 from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
@@ -346,22 +346,32 @@ def _(call: Call) -> Any:
 
 @matrix_rule(sl.svd, "a")
 def _(call: Call) -> Any:
-    a, y = call.a, call.y
     if not call.compute_uv:
-        return lambda s_bar: (values_bar(a, s_bar),), lambda a_dot: values_dot(a, a_dot)
+        return _values_rule(call)
+    y = call.y
 
     def back(y_bar: Any) -> Any:
         if all(bar is None for bar in y_bar):
             return (None,)
         return (singular_bar(sl.svd, y, tuple(y_bar)),)
 
-    return back, lambda a_dot: singular_dot(y, a_dot)
+    def push(a_dot: Any) -> Any:
+        s, y_dot = singular_dot(y, a_dot)
+        call.y = (y[0], s, y[2])
+        return y_dot
+
+    return back, push
 
 
 @matrix_rule(sl.svdvals, "a")
-def _(call: Call) -> Any:
+def _values_rule(call: Call) -> Any:
     a = call.a
-    return lambda s_bar: (values_bar(a, s_bar),), lambda a_dot: values_dot(a, a_dot)
+
+    def push(a_dot: Any) -> Any:
+        call.y, s_dot = values_and_dot(a, call.y, a_dot)
+        return s_dot
+
+    return lambda s_bar: (values_bar(a, s_bar),), push
 
 
 # ---- polar: A = U P, with P on the right or on the left ------------------------------------------

@@ -22,10 +22,13 @@ from adjoint.rules.numpy.linalg.gauges import (
     in_phase,
     known_or_nan,
     over,
+    parting,
     phased,
     refuse_shared,
     row,
     squared,
+    watched,
+    watched_pair,
 )
 from adjoint.rules.numpy.linalg.matrices import (
     dagger,
@@ -75,6 +78,8 @@ class _Problem:
         """Of the Hermitian matrices A and B, before they are made Hermitian."""
         w_bar, v_bar = self._embedded(w_bar), self._embedded(v_bar)
         v = self.v
+        if w_bar is not None and v_bar is None:
+            w_bar = watched(w_bar, self.equal)
         inner = 0.0 if w_bar is None else diagonal_matrix(w_bar)
         stretch: Any = 0.0
         if v_bar is not None:
@@ -107,8 +112,8 @@ class _Problem:
         s = np.linalg.solve(self.b, v)
         return v @ inner @ dagger(v), s @ (across + stretch) @ dagger(s)
 
-    def dots(self, a_dot: Any, b_dot: Any) -> tuple[Any, Any]:
-        """ẇ and V̇ for Hermitian tangents."""
+    def dots(self, a_dot: Any, b_dot: Any) -> tuple[Any, Any, Any]:
+        """ẇ, V̇ and which values part, for Hermitian tangents."""
         v, w = self.v, self.w
         of_a, of_b = self._in_basis(a_dot, b_dot)
         inner, stretch = of_a, 0.0
@@ -122,7 +127,8 @@ class _Problem:
         v_dot = v @ (over(inner, differences(w), equal) + known_or_nan(inner, equal) + stretch)
         v_dot = v_dot + phased(v_dot, v, self.mask) * v
         chosen = slice(self.first, self.first + self.count)
-        return np.real(diagonal(inner))[..., chosen], v_dot[..., :, chosen]
+        w_dot, shared = parting(np.real(diagonal(inner)), inner, equal)
+        return w_dot[..., chosen], v_dot[..., :, chosen], shared[..., chosen]
 
     def _in_basis(self, a_dot: Any, b_dot: Any) -> tuple[Any, Any]:
         v = self.v
@@ -149,6 +155,17 @@ def _problem(f: Any, y: Any, every: Callable[[], Any], mask: Any, **pair: Any) -
     if v is not None:
         all_v = np.concatenate([all_v[..., :first], v, all_v[..., first + k :]], -1)
     return _Problem(f, all_w, all_v, first, k, mask(all_v), **pair)
+
+
+def _answer(call: Call, dots: tuple[Any, Any, Any], values_only: bool) -> Any:
+    """The tangent of the result of a call, whose values are `watched_pair` with theirs."""
+    w_dot, v_dot, shared = dots
+    if values_only:
+        call.y, w_dot = watched_pair(call.y, w_dot, shared)
+        return w_dot
+    w, w_dot = watched_pair(call.y[0], w_dot, shared)
+    call.y = (w, call.y[1])
+    return w_dot, v_dot
 
 
 def _parts(y_bar: Any) -> tuple[Any, Any]:
@@ -197,7 +214,7 @@ def _whole_rule(f: Any, call: Call, values_only: bool) -> Any:
             None if dot is None else from_triangle(dot, upper) for dot in (a_dot, b_dot)
         )
         dots = problem().dots(a_dot, b_dot)
-        return dots[0] if values_only else dots
+        return _answer(call, dots, values_only)
 
     return back, push
 
@@ -233,7 +250,7 @@ def _banded_rule(f: Any, call: Call, values_only: bool) -> Any:
 
     def push(band_dot: Any) -> Any:
         dots = problem().dots(from_triangle(whole(band_dot, lower), not lower), None)
-        return dots[0] if values_only else dots
+        return _answer(call, dots, values_only)
 
     return back, push
 
@@ -270,7 +287,7 @@ def _tridiagonal_rule(f: Any, call: Call, values_only: bool) -> Any:
         if e_dot is not None:
             dot = dot + np.diag(e_dot, 1) + np.diag(e_dot, -1)
         dots = problem().dots(dot, None)
-        return dots[0] if values_only else dots
+        return _answer(call, dots, values_only)
 
     return back, push
 

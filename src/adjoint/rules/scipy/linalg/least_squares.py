@@ -10,7 +10,7 @@ from scipy import linalg as sl
 from adjoint.rules.numpy.linalg.least_squares import mirrored
 from adjoint.rules.numpy.linalg.matrices import dagger, from_triangle, hermitian, to_triangle
 from adjoint.rules.numpy.linalg.norms import norm_axes, norm_back, norm_dot
-from adjoint.rules.numpy.linalg.singular import values_bar, values_dot
+from adjoint.rules.numpy.linalg.singular import values_and_dot, values_bar
 from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
 
 # ---- lstsq ---------------------------------------------------------------------------------------
@@ -56,7 +56,7 @@ def _(call: Call) -> Any:
         if a_dot is not None:
             moved = dagger(mirrored(a_dot, a, p)) @ right
             x_dot, rest_dot = x_dot + moved, rest_dot - a @ moved - a_dot @ columns
-            s_dot = None if s is None else values_dot(a, a_dot)
+            s_dot = None if s is None else values_and_dot(a, s, a_dot)[1]
         x_dot = np.reshape(x_dot, np.shape(x))
         if not measured:
             return x_dot, None, None, s_dot
