@@ -63,7 +63,8 @@ class Line:
 def apart(call: Callable[..., Result], tasks: Iterable[tuple[object, ...]]) -> Iterator[Result]:
     """``call(*task)`` of each task, one after the other, each in a new process.
 
-    `call` is a function of a module; what it takes and gives has to be pickled.
+    `call` is a function of a module; what it takes and gives has to be pickled. Arrays had better
+    be made where they are used: a type of elements that was pickled is no longer NumPy's own.
     """
     context = multiprocessing.get_context("spawn")
     for task in tasks:

@@ -28,8 +28,13 @@ MATRICES = ("matrix_product", "layer", "softmax_rows", "laplacian")
 
 def run() -> Iterator[Line]:
     """All lines of this module."""
+    yield from show("10,000 elements: gradient", beside_autograd("large_arrays", _programs, 1.1))
+
+
+def _programs() -> Iterator[tuple[str, object]]:
     rng = np.random.default_rng(11)
-    programs: list[tuple[str, object]] = [(name, rng.normal(size=10_000)) for name in VECTORS]
-    programs += [(name, rng.normal(size=(100, 100))) for name in MATRICES]
-    programs.append(("broadcast_table", rng.normal(size=100)))
-    yield from show("10,000 elements: gradient", beside_autograd("large_arrays", programs, 1.1))
+    for name in VECTORS:
+        yield name, rng.normal(size=10_000)
+    for name in MATRICES:
+        yield name, rng.normal(size=(100, 100))
+    yield "broadcast_table", rng.normal(size=100)

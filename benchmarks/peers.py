@@ -31,7 +31,7 @@ def load(name: str) -> tuple[ModuleType, ModuleType]:
 
 
 def beside_autograd(
-    name: str, programs: Iterable[tuple[str, Any]], faster: float
+    name: str, programs: Callable[[], Iterable[tuple[str, Any]]], faster: float
 ) -> Iterator[Line]:
     """Speed and peak memory of gradients, each as a ratio to autograd's.
 
@@ -40,16 +40,19 @@ def beside_autograd(
     name
         The module of programs.
     programs
-        The names of functions in it, each with its argument.
+        Gives the names of functions in it, each with its argument.
     faster
         How many times as fast the gradient has to be.
     """
-    tasks = ((name, program, point, faster) for program, point in programs)
+    tasks = ((name, program, programs, faster) for program, _ in programs())
     return chain.from_iterable(apart(_beside_autograd, tasks))
 
 
-def _beside_autograd(name: str, program: str, point: Any, faster: float) -> tuple[Line, Line]:
+def _beside_autograd(
+    name: str, program: str, programs: Callable[[], Iterable[tuple[str, Any]]], faster: float
+) -> tuple[Line, Line]:
     ours, theirs = load(name)
+    point = dict(programs())[program]
     f = getattr(ours, program)
     grad, their_grad = ad.grad(f), autograd.grad(getattr(theirs, program))
     _check_same(program, grad(point), their_grad(point))

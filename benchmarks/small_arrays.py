@@ -17,11 +17,11 @@ __all__ = ["run"]
 
 def run() -> Iterator[Line]:
     """All lines of this module."""
-    point = np.array([0.9, 0.8, 0.7])
+    point = [0.9, 0.8, 0.7]
     title = "operations on arrays of 3: forward + reverse of one, over the plain loop"
     yield from show(title, operations(array_operations, point, 3.0))
     title = "programs on small arrays: gradient"
-    yield from show(title, beside_autograd("small_arrays", _programs(), 2))
+    yield from show(title, beside_autograd("small_arrays", _programs, 2))
 
 
 def _programs() -> Iterator[tuple[str, object]]:
