@@ -162,10 +162,11 @@ def singular_dot(parts: tuple[Any, ...], a_dot: Any) -> tuple[Any, tuple[Any, An
     apart = over(hermitian(inner), differences(s), equal) + known_or_nan(hermitian(inner), equal)
     together = over(skew(inner), sums, none) + known_or_nan(skew(inner), none)
     u_dot, v_dot = u @ (apart + together), v @ (apart - together)
+    known = np.where(s == 0, np.nan, s)[..., None, :]
     if u.shape[-2] > k:
-        u_dot = u_dot + (a_dot @ v - u @ inner) / s[..., None, :]
+        u_dot = u_dot + (a_dot @ v - u @ inner) / known
     if v.shape[-2] > k:
-        v_dot = v_dot + (dagger(a_dot) @ u - v @ dagger(inner)) / s[..., None, :]
+        v_dot = v_dot + (dagger(a_dot) @ u - v @ dagger(inner)) / known
     turn = phased(v_dot, v, row(v, 0)) if _turns_v(u, v) else phased(u_dot, u, row(u, 0))
     u_dot, v_dot = u_dot + turn * u, v_dot + turn * v
     s, s_dot = watched_pair(s, *_parting(u, s, v, a_dot))
