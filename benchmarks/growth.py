@@ -1,4 +1,5 @@
-"""How the time per element of loops over n elements grows with n: it should not."""
+"""How the time per element of loops over n elements grows with n, in the generic tier: it should
+not."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ FEW, MANY = 500, 8000
 def run() -> Iterator[Line]:
     """All lines of this module."""
     title = f"time per element of gradients of loops: n = {MANY} over n = {FEW}"
-    yield from show(title, apart(_line, programs()))
+    yield from show(title, apart(_line, programs(), "generic"))
 
 
 def programs() -> Iterator[tuple[str, Callable[[Any], Any]]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gc
 import multiprocessing
+import os
 import statistics
 import time
 import tracemalloc
@@ -60,16 +61,24 @@ class Line:
         return self.value >= self.bar if self.at_least else self.value <= self.bar
 
 
-def apart(call: Callable[..., Result], tasks: Iterable[tuple[object, ...]]) -> Iterator[Result]:
-    """``call(*task)`` of each task, one after the other, each in a new process.
+def apart(
+    call: Callable[..., Result], tasks: Iterable[tuple[object, ...]], tier: str = "fast"
+) -> Iterator[Result]:
+    """``call(*task)`` of each task, one after the other, each in a new process, which starts in
+    this tier.
 
     `call` is a function of a module; what it takes and gives has to be pickled. Arrays had better
     be made where they are used: a type of elements that was pickled is no longer NumPy's own.
     """
     context = multiprocessing.get_context("spawn")
     for task in tasks:
-        with ProcessPoolExecutor(1, context, _keep_memory) as process:
+        with ProcessPoolExecutor(1, context, _prepare, (tier,)) as process:
             yield process.submit(call, *task).result()
+
+
+def _prepare(tier: str) -> None:
+    os.environ["ADJOINT_TIER"] = tier  # read when the library is imported
+    _keep_memory()
 
 
 def _keep_memory() -> None:

@@ -1,4 +1,4 @@
-"""Arrays of ten thousand elements, beside autograd: speed and peak memory."""
+"""Arrays of ten thousand elements in the generic tier, beside autograd: speed and peak memory."""
 
 from __future__ import annotations
 

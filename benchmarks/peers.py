@@ -33,7 +33,7 @@ def load(name: str) -> tuple[ModuleType, ModuleType]:
 def beside_autograd(
     name: str, programs: Callable[[], Iterable[tuple[str, Any]]], faster: float
 ) -> Iterator[Line]:
-    """Speed and peak memory of gradients, each as a ratio to autograd's.
+    """Speed and peak memory of gradients in the generic tier, each as a ratio to autograd's.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def beside_autograd(
         How many times as fast the gradient has to be.
     """
     tasks = ((name, program, programs, faster) for program, _ in programs())
-    return chain.from_iterable(apart(_beside_autograd, tasks))
+    return chain.from_iterable(apart(_beside_autograd, tasks, "generic"))
 
 
 def _beside_autograd(

@@ -1,4 +1,4 @@
-"""Scalar operations one by one, and scalar loops beside autograd."""
+"""Scalar operations one by one, and scalar loops beside autograd, in the generic tier."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ def _loops() -> Iterable[tuple[str, float]]:
 
 
 def operations(module: ModuleType, point: Any, bar: float | None) -> Iterator[Line]:
-    """Microseconds of one active operation, for each loop of `module`; a point that is a list is
-    made an array."""
+    """Microseconds of one active operation in the generic tier, for each loop of `module`; a point
+    that is a list is made an array."""
     names = [name for name, _ in inspect.getmembers(module, inspect.isfunction)]
     tasks = ((module.__name__, name, point, bar) for name in names if name != "identity")
-    return apart(_operation, tasks)
+    return apart(_operation, tasks, "generic")
 
 
 def _operation(module_name: str, name: str, point: Any, bar: float | None) -> Line:

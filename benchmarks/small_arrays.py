@@ -1,4 +1,5 @@
-"""Operations on arrays of three one by one, and programs on small arrays beside autograd."""
+"""Operations on arrays of three one by one, and programs on small arrays beside autograd, in the
+generic tier."""
 
 from __future__ import annotations
 
