@@ -18,6 +18,7 @@ from adjoint.fast.outside import is_named_tuple, is_own, is_plain_object
 from adjoint.fast.reading import attribute, item, length_of
 from adjoint.fast.types import ANYTHING, Array, Number, Symbol, number
 from adjoint.fast.values import (
+    MISSING,
     Abstract,
     Bound,
     CellOf,
@@ -27,7 +28,6 @@ from adjoint.fast.values import (
     Instance,
     Iterating,
     Known,
-    MISSING,
     ListOf,
     Partial,
     Ref,

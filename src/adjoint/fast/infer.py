@@ -168,6 +168,24 @@ def result_type(
     kinds = _kinds(f, operands, keywords)
     if kinds is not None:
         return kinds
+    found = {
+        _shaped(f, one, keywords, symbols)
+        for one in itertools.product(*map(_alternatives, operands))
+    }
+    if len(found) > 1:
+        raise NotCovered(f"{name_of(f)} of numbers of several classes beside an array")
+    return found.pop()
+
+
+def _alternatives(t: Any) -> list[Any]:
+    """A number of each of its classes."""
+    if isinstance(t, Number) and len(t.kinds) > 1:
+        return [number(kind) for kind in t.kinds]
+    return [t]
+
+
+def _shaped(f: Any, operands: Any, keywords: Any, symbols: list[Symbol]) -> Any:
+    """The type of a result that arrays take part in."""
     runs = []
     for lengths in _LENGTHS:
         at = dict(zip(symbols, lengths, strict=False))
@@ -258,17 +276,8 @@ def _witness(t: Any, at: Mapping[Any, int]) -> Any:
     if isinstance(t, Symbol):
         return at[t]
     if isinstance(t, Number):
-        if len(t.kinds) > 1:
-            return _widest(t)
         return witnesses(t)[0]
     raise NotCovered("an operand is neither a number nor an array")
-
-
-def _widest(t: Number) -> Any:
-    """The witness of numbers of several classes beside an array, if they all act alike there."""
-    if t.kinds <= {float, int}:
-        return 1.5
-    raise NotCovered(f"a number of class {t} beside an array")
 
 
 def _run(f: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:

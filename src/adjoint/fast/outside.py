@@ -172,8 +172,8 @@ class Outside:
             self.guard(source, "equal", value)
             return Known(value)
         if isinstance(t, Array):
-            if 0 in t.shape:
-                raise NotCovered("an array without elements")
+            if 0 in t.shape or not t.shape:
+                raise NotCovered("an array without elements, or of rank 0")
             if id(value) in self._ids:
                 raise NotCovered("an array that occurs twice among what the function reads")
             self._ids.add(id(value))

@@ -15,6 +15,7 @@ from adjoint.fast.covered import NotCovered
 from adjoint.fast.emit import Writer
 from adjoint.fast.evaluate import Evaluator
 from adjoint.fast.loops import MOST_UNROLLED
+from adjoint.fast.optimise import optimised, tidied
 from adjoint.fast.outside import Leaf, Outside, path_of
 from adjoint.fast.reverse import Region, Scope, Sweep, freeze
 from adjoint.fast.types import ANYTHING, Array, Number, bar_type
@@ -118,6 +119,9 @@ def _specialised(
     if one and isinstance(y, Value) and not _is_real_scalar(t):
         raise NotCovered("a result that is not one real number")
     primal = Block(tuple(leaf.value for leaf in outside.leaves), tuple(ops), (result,))
+    primal = tidied(primal, "primal")
+    assert primal.results is not None
+    result = primal.results[0]
     sweep = Sweep(ev, (leaf.value for leaf in wanted))
     sweep.find_active(primal)
     region = sweep.forward(primal)
@@ -125,17 +129,12 @@ def _specialised(
     y_bar, parameter = Const(1.0), None
     if not one and isinstance(y, Value) and t is not None:
         y_bar = parameter = ev.value(bar_type(t), name=f"{y.name}_bar")
-    reverse = _reverse(ev, sweep, region, y, y_bar, wanted, parameter)
+    reverse = _reverse(ev, sweep, region, result, y_bar, wanted, parameter)
+    name = getattr(f, "__name__", type(f).__name__)
+    forward, reverse = optimised(freeze(region), reverse, name)
+    assert forward.results is not None
     return Program(
-        getattr(f, "__name__", type(f).__name__),
-        outside,
-        ev,
-        outside.leaves,
-        wanted,
-        freeze(region),
-        reverse,
-        result,
-        parameter,
+        name, outside, ev, outside.leaves, wanted, forward, reverse, forward.results[0], parameter
     )
 
 
@@ -160,7 +159,7 @@ def _reverse(
     ev: Evaluator,
     sweep: Sweep,
     region: Region,
-    y: Abstract,
+    y: Operand,
     y_bar: Operand,
     wanted: list[Leaf],
     parameter: Value | None,

@@ -17,8 +17,8 @@ from adjoint.fast import runtime
 from adjoint.fast.covered import NotCovered
 from adjoint.fast.differentiate import differentiated, is_carrier, plain, whole
 from adjoint.fast.evaluate import Evaluator
+from adjoint.fast.substitute import free_values, renamed
 from adjoint.fast.types import ANYTHING, Array, bar_type, number
-from adjoint.fast.walk import operands as operands_of
 from adjoint.ir import primitives
 from adjoint.ir import single as ir
 from adjoint.ir.single import Block, Call, Const, If, Loop, Operand, Unpack, Value
@@ -403,7 +403,7 @@ class Sweep:
         residuals: results of the forward `If` that only this branch gives."""
         other = made.orelse if region is made.body else made.body
         names: dict[Value, Value] = {}
-        for v in _free(block):
+        for v in free_values(block):
             if v not in region.defined:
                 continue
             kept = Value(v.name)
@@ -415,7 +415,7 @@ class Sweep:
             if other.results is not None:
                 other.results.append(Const(None))
             names[v] = kept
-        return _renamed(block, names)
+        return renamed(block, names)
 
     def _loop_back(self, scope: Scope, made: _Loop, tape: Value) -> None:
         op, region = made.op, made.body
@@ -499,11 +499,11 @@ class Sweep:
 
     def _taped(self, region: Region, body: Block, tape: Value) -> Block:
         """The reverse body, which takes what it reads of the forward body from the tape."""
-        kept = [v for v in _free(body) if v in region.defined]
+        kept = [v for v in free_values(body) if v in region.defined]
         names = {v: Value(v.name) for v in kept}
         for v, new in names.items():
             self.ev.types[new] = self.ev.types[v]
-        body = _renamed(body, names)
+        body = renamed(body, names)
         pushed = tuple(kept) if kept else (Const(None),)
         region.ops.append(Call(None, Const(runtime.push), (tape, *pushed)))
         if len(kept) == 1:
@@ -557,86 +557,3 @@ def _unpack_back(scope: Scope, op: Unpack) -> None:
     packed = scope.ev.operation(primitives.build_list, given, ANYTHING, name="parts")
     scope.ev.packs[packed] = given
     scope.add(op.value, packed)
-
-
-# ---- values of other blocks ----------------------------------------------------------------------
-
-
-def _free(block: Block) -> list[Value]:
-    """The values that a block reads and does not define, each once, in order."""
-    defined: set[Value] = set(block.parameters)
-    found: dict[Value, None] = {}
-    _collect(block, defined, found)
-    return [v for v in found if v not in defined]
-
-
-def _collect(block: Block, defined: set[Value], found: dict[Value, None]) -> None:
-    defined.update(block.parameters)
-    for op in block.ops:
-        for x in operands_of(op):
-            if isinstance(x, Value):
-                found.setdefault(x)
-        match op:
-            case Call(result=Value() as y):
-                defined.add(y)
-            case Unpack():
-                defined.update(op.results)
-            case If():
-                defined.update(op.results)
-                _collect(op.body, defined, found)
-                _collect(op.orelse, defined, found)
-            case Loop():
-                defined.update(op.results)
-                if op.test is not None:
-                    _collect(op.test, defined, found)
-                _collect(op.body, defined, found)
-    for x in block.results or ():
-        if isinstance(x, Value):
-            found.setdefault(x)
-
-
-def _renamed(block: Block, names: dict[Value, Value]) -> Block:
-    """The block with other values in the place of some."""
-    if not names:
-        return block
-
-    def new(x: Any) -> Any:
-        return names.get(x, x) if isinstance(x, Value) else x
-
-    ops: list[ir.Op] = []
-    for op in block.ops:
-        match op:
-            case Call():
-                ops.append(
-                    replace(
-                        op,
-                        operands=tuple(map(new, op.operands)),
-                        callee=new(op.callee),
-                        keywords=tuple((k, new(x)) for k, x in op.keywords),
-                    )
-                )
-            case Unpack():
-                ops.append(replace(op, value=new(op.value)))
-            case If():
-                ops.append(
-                    replace(
-                        op,
-                        condition=new(op.condition),
-                        body=_renamed(op.body, names),
-                        orelse=_renamed(op.orelse, names),
-                    )
-                )
-            case Loop():
-                ops.append(
-                    replace(
-                        op,
-                        initial=tuple(map(new, op.initial)),
-                        iterable=new(op.iterable),
-                        test=None if op.test is None else _renamed(op.test, names),
-                        body=_renamed(op.body, names),
-                    )
-                )
-            case _:
-                ops.append(op)
-    results = None if block.results is None else tuple(map(new, block.results))
-    return Block(block.parameters, tuple(ops), results)

@@ -1,0 +1,121 @@
+"""The passes over a specialised program, in their order, and what they may take for granted."""
+
+from __future__ import annotations
+
+import builtins
+import math
+import operator
+from typing import Any
+
+import numpy as np
+
+from adjoint.fast import runtime
+from adjoint.fast.passes.common import share_common
+from adjoint.fast.passes.dead import remove_dead
+from adjoint.fast.passes.invariant import move_invariant
+from adjoint.fast.substitute import without_copies
+from adjoint.ir import primitives
+from adjoint.ir.single import Block, Call, Const, Function, Loop
+
+__all__ = ["boundary", "is_effect", "is_fresh", "optimised", "tidied"]
+
+
+def boundary() -> None:
+    """Stands between the forward and the reverse sweep."""
+
+
+_EFFECTS: frozenset[Any] = frozenset(
+    {boundary, runtime.leave, runtime.add_to, runtime.add_at, runtime.scatter, runtime.push}
+)
+
+_FRESH: frozenset[Any] = frozenset(
+    {
+        runtime.new_tape,
+        runtime.zeros_like,
+        runtime.own,
+        runtime.broadcast_like,
+        primitives.build_list,
+        np.zeros,
+        np.ones,
+        np.empty,
+        np.full,
+        np.copy,
+        np.array,
+        np.ndarray.copy,
+        np.zeros_like,
+        np.ones_like,
+        np.empty_like,
+        np.full_like,
+        zip,
+        enumerate,
+        reversed,
+        operator.call,
+    }
+)
+"""Two calls of these are two objects, to which may be written, or which are used up."""
+
+_MAY_RAISE: frozenset[Any] = frozenset(
+    {operator.truediv, operator.floordiv, operator.mod, operator.pow, operator.getitem}
+)
+
+
+def is_effect(call: Call) -> bool:
+    """Whether a call does something besides giving its result."""
+    return not isinstance(call.callee, Const) or call.callee.value in _EFFECTS
+
+
+def is_fresh(call: Call) -> bool:
+    """Whether what a call gives is not to be confused with what an equal one gives."""
+    return not isinstance(call.callee, Const) or call.callee.value in _FRESH
+
+
+def _is_removable(call: Call) -> bool:
+    return not is_effect(call)
+
+
+def _is_shared(call: Call) -> bool:
+    return not is_effect(call) and not is_fresh(call)
+
+
+def _is_movable(call: Call) -> bool:
+    f = call.callee.value if isinstance(call.callee, Const) else None
+    if not _is_shared(call) or f in _MAY_RAISE or getattr(f, "__module__", None) == math.__name__:
+        return False
+    return getattr(builtins, getattr(f, "__name__", ""), None) is not f
+
+
+def _is_finite(loop: Loop) -> bool:
+    """What is iterated over is a range, an array or a tape."""
+    return loop.iterable is not None
+
+
+def tidied(block: Block, name: str) -> Block:
+    """The user's own computation, before it is differentiated."""
+    function = Function(name, (), (), without_copies(block), "")
+    function = share_common(function, _is_shared)
+    function = remove_dead(function, _is_removable, _is_finite)
+    return move_invariant(function, _is_shared, _is_movable).body
+
+
+def optimised(forward: Block, reverse: Block, name: str) -> tuple[Block, Block]:
+    """Both sweeps, with less to do."""
+    assert forward.results is not None and reverse.results is not None
+    mark = Call(None, Const(boundary), ())
+    count = len(forward.results)
+    whole = Block(
+        (*forward.parameters, *reverse.parameters),
+        (*forward.ops, mark, *reverse.ops),
+        (*forward.results, *reverse.results),
+    )
+    function = Function(name, (), (), without_copies(whole), "")
+    for _ in range(2):
+        function = share_common(function, _is_shared)
+        function = remove_dead(function, _is_removable, _is_finite)
+        function = move_invariant(function, _is_shared, _is_movable)
+    body = function.body
+    at = next(i for i, op in enumerate(body.ops) if op == mark)
+    assert body.results is not None
+    return (
+        Block(forward.parameters, body.ops[:at], body.results[:count]),
+        Block(reverse.parameters, body.ops[at + 1 :], body.results[count:]),
+    )
