@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from adjoint.fast.evaluate import Evaluator
     from adjoint.fast.reverse import Scope, Sweep
 
-__all__ = ["differentiated", "formula", "is_carrier", "plain", "whole"]
+__all__ = ["differentiated", "formula", "inferred", "is_carrier", "plain", "whole"]
 
 Step = Callable[["Scope"], None]
 Formula = Callable[..., None]
@@ -100,10 +100,48 @@ def differentiated(sweep: Sweep, op: Call) -> Step:
         ev.block.append(op)
         return lambda scope: _taken(scope, y, lambda bar: formulas[f](scope, op, bar))
     slopes = _slopes(f)
-    if slopes is not None and len(slopes.partials) == len(op.operands) and not op.keywords:
+    if slopes is not None and _are_inlined(sweep, op, slopes):
         ev.block.append(op)
         return lambda scope: _taken(scope, y, lambda bar: _elementwise(scope, op, slopes, bar))
     return _by_rule(sweep, op)
+
+
+def _are_inlined(sweep: Sweep, op: Call, slopes: Slopes) -> bool:
+    """Whether the evaluator understands the partial derivatives that are needed."""
+    if len(slopes.partials) != len(op.operands) or op.keywords or op.result is None:
+        return False
+    ev = sweep.ev
+    operands = (op.result, *op.operands)
+    for x, p in zip(op.operands, slopes.partials, strict=True):
+        if not callable(p) or x not in sweep.active:
+            continue
+        key = p, tuple(map(_kind_of_operand(ev), operands))
+        if key not in _inlinable:
+            try:
+                with ev.writing():
+                    _evaluated(ev, p, operands)
+                _inlinable[key] = True
+            except NotCovered:
+                _inlinable[key] = False
+        if not _inlinable[key]:
+            return False
+    return True
+
+
+_inlinable: dict[Any, bool] = {}
+"""By partial derivative and kinds of operands: whether it was understood."""
+
+
+def _kind_of_operand(ev: Evaluator) -> Callable[[Operand], Any]:
+    def kind(x: Operand) -> Any:
+        if isinstance(x, Const):
+            return type(x.value), repr(x.value)
+        t = ev.types[x]  # type: ignore[index]
+        if isinstance(t, Array):
+            return t.dtype, tuple(n if isinstance(n, int) else -1 for n in t.shape)
+        return t
+
+    return kind
 
 
 def _taken(scope: Scope, y: Value, use: Callable[[Operand], None]) -> None:
@@ -154,20 +192,15 @@ def fit(ev: Evaluator, bar: Operand, x: Value, y: Value) -> Operand:
     assert isinstance(of_y, Array)
     shape = of_x.shape if isinstance(of_x, Array) else ()
     if shape == of_y.shape:
-        if (
-            isinstance(found, Array)
-            and found.shape == shape
-            and found.dtype != bar_type(of_x).dtype
-        ):  # type: ignore[union-attr]
-            return _cast(ev, bar, bar_type(of_x))  # type: ignore[arg-type]
-        if isinstance(found, Array) and found.shape != shape:
-            return whole(ev, bar, x)
+        # one of fewer elements stands for what it is broadcast to
+        t = bar_type(of_x)
+        if isinstance(found, Array) and isinstance(t, Array) and found.dtype != t.dtype:
+            return _cast(ev, bar, Array(t.dtype, found.shape))
         return bar
     if not isinstance(found, Array) or found.shape != of_y.shape:
         bar = ev.operation(runtime.broadcast_like, (bar, y), bar_type(of_y), name="t")
     if isinstance(of_x, Number):
-        total = ev.operation(np.sum, (bar,), number(of_y.dtype.type), name=f"{x.name}_bar")
-        return total
+        return ev.operation(np.sum, (bar,), number(of_y.dtype.type), name=f"{x.name}_bar")
     return _summed(ev, bar, x, of_x, of_y)
 
 
@@ -178,6 +211,8 @@ def _summed(ev: Evaluator, bar: Operand, x: Value, of_x: Any, of_y: Array) -> Op
         for i, (m, n) in enumerate(zip(of_x.shape, of_y.shape[extra:], strict=True))
         if m == 1 and n != 1
     )
+    if not extra and axes:
+        return _summed_in_place(ev, bar, x, of_x, of_y, axes)
     kept = tuple(n for i, n in enumerate(of_y.shape) if i not in axes)
     axis = Const(axes[0] if len(axes) == 1 else axes)
     t = bar_type(of_x)
@@ -195,6 +230,19 @@ def _summed(ev: Evaluator, bar: Operand, x: Value, of_x: Any, of_y: Array) -> Op
     return total if dtype == t.dtype else _cast(ev, total, t)
 
 
+def _summed_in_place(
+    ev: Evaluator, bar: Operand, x: Value, of_x: Array, of_y: Array, axes: tuple[int, ...]
+) -> Operand:
+    """Along axes of length 1, which stay."""
+    t = bar_type(of_x)
+    assert isinstance(t, Array)
+    dtype = of_y.dtype if of_y.dtype.kind == "f" else np.dtype(np.float64)
+    axis = Const(axes[0] if len(axes) == 1 else axes)
+    options = (("axis", axis), ("keepdims", Const(True)))
+    total = ev.operation(np.sum, (bar,), Array(dtype, of_x.shape), options, f"{x.name}_bar")
+    return total if dtype == t.dtype else _cast(ev, total, t)
+
+
 # ---- elementwise operations ----------------------------------------------------------------------
 
 
@@ -209,9 +257,10 @@ def _elementwise(scope: Scope, op: Call, slopes: Slopes, y_bar: Operand) -> None
         if callable(p):
             slope = _evaluated(ev, p, (y, *op.operands))
             bar = product(ev, y_bar, slope, f"{x.name}_bar")
+            bar = fit(ev, bar, x, y)
         else:
-            bar = product(ev, y_bar, Const(p), f"{x.name}_bar")
-        scope.add(x, fit(ev, bar, x, y))
+            bar = product(ev, fit(ev, y_bar, x, y), Const(p), f"{x.name}_bar")
+        scope.add(x, bar)
 
 
 def _demand_floats(ev: Evaluator, x: Value) -> None:
@@ -237,11 +286,11 @@ def product(ev: Evaluator, bar: Operand, slope: Operand, name: str) -> Operand:
             if x.value == 1:
                 return other
             if x.value == -1:
-                return _inferred(ev, operator.neg, (other,), name)
-    return _inferred(ev, operator.mul, (bar, slope), name)
+                return inferred(ev, operator.neg, (other,), name)
+    return inferred(ev, operator.mul, (bar, slope), name)
 
 
-def _inferred(ev: Evaluator, f: Any, operands: tuple[Operand, ...], name: str) -> Operand:
+def inferred(ev: Evaluator, f: Any, operands: tuple[Operand, ...], name: str) -> Operand:
     from adjoint.fast.calls import call
 
     ev.hint = name
@@ -253,14 +302,14 @@ def _inferred(ev: Evaluator, f: Any, operands: tuple[Operand, ...], name: str) -
 def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     ev, (a, b), y = scope.ev, op.operands, op.result
     assert y is not None
-    quotient = _inferred(ev, operator.truediv, (y_bar, b), _bar_name(a))
+    quotient = inferred(ev, operator.truediv, (y_bar, b), _bar_name(a))
     if isinstance(a, Value) and a in scope.sweep.active:
         _demand_floats(ev, a)
         scope.add(a, fit(ev, quotient, a, y))
     if isinstance(b, Value) and b in scope.sweep.active:
         _demand_floats(ev, b)
-        bar = _inferred(ev, operator.mul, (quotient, y), _bar_name(b))
-        bar = _inferred(ev, operator.neg, (bar,), _bar_name(b))
+        bar = inferred(ev, operator.mul, (quotient, y), _bar_name(b))
+        bar = inferred(ev, operator.neg, (bar,), _bar_name(b))
         scope.add(b, fit(ev, bar, b, y))
 
 
@@ -271,8 +320,21 @@ def _bar_name(x: Operand) -> str:
 @formula(np.log)
 def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     (x,) = op.operands
-    bar = _inferred(scope.ev, operator.truediv, (y_bar, x), _bar_name(x))
+    bar = inferred(scope.ev, operator.truediv, (y_bar, x), _bar_name(x))
     scope.add(x, bar)
+
+
+@formula(np.maximum, np.minimum)
+def _(scope: Scope, op: Call, y_bar: Operand) -> None:
+    ev, (a, b), y = scope.ev, op.operands, op.result
+    assert y is not None
+    share = runtime.share_of_greater if _callee(op) is np.maximum else runtime.share_of_less
+    t = bar_type(ev.types[y])
+    for x, other in ((a, b), (b, a)):
+        if isinstance(x, Value) and x in scope.sweep.active:
+            _demand_floats(ev, x)
+            slope = ev.operation(share, (x, other, y), t, name="slope")
+            scope.add(x, fit(ev, product(ev, y_bar, slope, _bar_name(x)), x, y))
 
 
 @formula(runtime.real, runtime.assigned, float, np.asarray)
@@ -316,13 +378,16 @@ def _reduced(scope: Scope, op: Call, y_bar: Operand, mean: bool) -> None:
     t = ev.types[x]
     assert isinstance(t, Array)
     axis = _axes(op, len(t.shape))
+    if isinstance(_type(ev, y_bar), Array):
+        assert op.result is not None
+        y_bar = whole(ev, y_bar, op.result)
     if mean:
         from adjoint.fast.reading import _product, length_of
 
         count: Abstract = Known(1)
         for i in axis:
             count = _product(ev, count, length_of(ev, x, i))
-        y_bar = _inferred(ev, operator.truediv, (y_bar, ev.operand(count)), "scale")
+        y_bar = inferred(ev, operator.truediv, (y_bar, ev.operand(count)), "scale")
     if len(axis) == len(t.shape) and not isinstance(_type(ev, y_bar), Array):
         scope.add(x, y_bar)
         return
@@ -334,7 +399,7 @@ def _reduced(scope: Scope, op: Call, y_bar: Operand, mean: bool) -> None:
         y_bar = ev.operation(
             operator.getitem, (y_bar, Const(index)), Array(found.dtype, shape), name="t"
         )
-    scope.add(x, whole(ev, y_bar, x))
+    scope.add(x, y_bar)
 
 
 def _axes(op: Call, rank: int) -> tuple[int, ...]:
@@ -362,7 +427,31 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     _reduced(scope, op, y_bar, mean=True)
 
 
-_REDUCTIONS = {np.sum, np.ndarray.sum, np.mean, np.ndarray.mean}
+_REDUCTIONS = {
+    np.sum,
+    np.ndarray.sum,
+    np.mean,
+    np.ndarray.mean,
+    np.max,
+    np.min,
+    np.ndarray.max,
+    np.ndarray.min,
+}
+
+
+@formula(np.max, np.min, np.ndarray.max, np.ndarray.min)
+def _(scope: Scope, op: Call, y_bar: Operand) -> None:
+    ev, x, y = scope.ev, op.operands[0], op.result
+    assert isinstance(x, Value) and y is not None
+    _demand_floats(ev, x)
+    t = ev.types[x]
+    assert isinstance(t, Array)
+    axis = _axes(op, len(t.shape))
+    keepdims = dict(op.keywords).get("keepdims", Const(False))
+    if isinstance(_type(ev, y_bar), Array):
+        y_bar = whole(ev, y_bar, y)
+    operands = (x, y, y_bar, Const(axis), keepdims)
+    scope.add(x, ev.operation(runtime.to_extremes, operands, bar_type(t), name=_bar_name(x)))
 
 
 @formula(np.transpose, np.ndarray.transpose)
@@ -432,7 +521,7 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
         if ranks == (2, 1):
             bar = ev.operation(np.outer, (y_bar, b), t, name=_bar_name(a))
         elif ranks == (1, 1):
-            bar = _inferred(ev, operator.mul, (y_bar, b), _bar_name(a))  # type: ignore[assignment]
+            bar = inferred(ev, operator.mul, (y_bar, b), _bar_name(a))  # type: ignore[assignment]
         elif ranks == (1, 2):
             bar = ev.operation(operator.matmul, (b, y_bar), t, name=_bar_name(a))
         else:
@@ -444,7 +533,7 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
         if ranks == (1, 2):
             bar = ev.operation(np.outer, (a, y_bar), t, name=_bar_name(b))
         elif ranks == (1, 1):
-            bar = _inferred(ev, operator.mul, (y_bar, a), _bar_name(b))  # type: ignore[assignment]
+            bar = inferred(ev, operator.mul, (y_bar, a), _bar_name(b))  # type: ignore[assignment]
         else:
             turned = _turned(ev, a, of_a)
             bar = ev.operation(operator.matmul, (turned, y_bar), t, name=_bar_name(b))

@@ -15,7 +15,7 @@ from typing import Any
 
 from adjoint.fast import runtime
 from adjoint.fast.covered import NotCovered
-from adjoint.fast.differentiate import differentiated, is_carrier, plain, whole
+from adjoint.fast.differentiate import differentiated, inferred, is_carrier, plain, whole
 from adjoint.fast.evaluate import Evaluator
 from adjoint.fast.substitute import free_values, renamed
 from adjoint.fast.types import ANYTHING, Array, bar_type, number
@@ -135,7 +135,10 @@ class Scope:
             self.sweep.paths.setdefault(v, set()).add(tape)
 
     def _sum(self, v: Value, a: Operand, b: Operand, f: Any) -> Operand:
-        return self.ev.operation(f, (a, b), bar_type(self.ev.types[v]), name=f"{v.name}_bar")
+        name = f"{v.name}_bar"
+        if f is not operator.add:
+            return self.ev.operation(f, (a, b), bar_type(self.ev.types[v]), name=name)
+        return inferred(self.ev, f, (a, b), name)
 
     def _all_buffers(self) -> set[Value]:
         return self.buffers if self.parent is None else self.buffers | self.parent._all_buffers()

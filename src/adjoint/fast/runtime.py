@@ -28,8 +28,11 @@ __all__ = [
     "real",
     "scatter",
     "shape_of",
+    "share_of_greater",
+    "share_of_less",
     "some",
     "tangent",
+    "to_extremes",
     "where_run",
     "zeros_like",
 ]
@@ -162,3 +165,29 @@ def some(parts: Any) -> Any:
 def tangent(primal: Any, fields: dict[str, Any]) -> Tangent | None:
     """The cotangent of an object or a function."""
     return None if some(fields) is None else Tangent(primal, fields)
+
+
+def share_of_greater(a: Any, b: Any, y: Any) -> Any:
+    """The derivative of ``y = maximum(a, b)`` in `a`: equal ones share it."""
+    return _shared(np.greater(a, b), np.equal(a, b), y)
+
+
+def share_of_less(a: Any, b: Any, y: Any) -> Any:
+    """The derivative of ``y = minimum(a, b)`` in `a`: equal ones share it."""
+    return _shared(np.less(a, b), np.equal(a, b), y)
+
+
+def _shared(first: Any, ties: Any, y: Any) -> Any:
+    return np.where(ties, y.dtype.type(0.5), first) if np.count_nonzero(ties) else first
+
+
+def to_extremes(x: Any, y: Any, y_bar: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
+    """What a cotangent of ``y = max(x, axis)``, or ``min``, is for `x`: equal ones share it."""
+    if not keepdims and np.ndim(y):
+        y, y_bar = np.expand_dims(y, axis), np.expand_dims(y_bar, axis)
+    found = np.equal(x, y)
+    count = np.count_nonzero(found, axis=axis, keepdims=True)
+    x_bar = found * y_bar
+    if np.count_nonzero(found) != count.size:
+        x_bar /= count
+    return x_bar.astype(x.dtype, copy=False)
