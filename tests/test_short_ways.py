@@ -2,13 +2,16 @@
 
 import ctypes
 import math
+import pickle
 import weakref
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import adjoint as ad
 from adjoint.rules.registry import lane
+from adjoint.run.arithmetic import alike, is_plain
 from tests.support import check_reverse
 
 A = np.array([0.9, -0.8, 0.7])
@@ -231,6 +234,33 @@ def test_a_rule_registered_later_replaces_the_lane():
         return cube(x), lambda y_bar: (None, 3 * x**2 * y_bar)
 
     np.testing.assert_allclose(ad.gradient(lambda a: np.sum(ufunc(a)), A)[0], 3 * A**2)
+
+
+@pytest.mark.parametrize("f", [np.maximum, np.minimum])
+def test_ties_of_few_elements_are_those_of_many(f):
+    a = np.array([1.0, 0.0, -0.0, 2.0, np.nan, np.inf, np.inf, 1.0])
+    b = np.array([1.0, -0.0, 0.0, 3.0, np.nan, np.inf, 1.0, np.nan])
+    for n in (3, 4, 5, 6, 7, 8):
+        few = ad.gradient(lambda a, b: np.sum(f(a, b)), a[:n], b[:n])
+        many = ad.gradient(lambda a, b: np.sum(f(a, b)), np.tile(a[:n], 40), np.tile(b[:n], 40))
+        for small, large in zip(few, many, strict=True):
+            np.testing.assert_array_equal(np.tile(small, 40), large)
+
+
+def test_arrays_that_were_pickled_go_the_short_ways():
+    a, b = pickle.loads(pickle.dumps((A, B)))
+    assert a.dtype is not A.dtype
+    memory = SimpleNamespace(written={})
+    assert is_plain(memory, a) and alike(memory, a, B)
+
+    def f(a, b):
+        y = np.sin(a * b) + a[1:2] * b**2
+        y[0] = 0.5
+        y += a / b
+        return np.maximum(y, a) @ b + np.dot(a, b)
+
+    for own, pickled in zip(ad.gradient(f, A, B), ad.gradient(f, a, b), strict=True):
+        np.testing.assert_array_equal(own, pickled)
 
 
 def test_intermediate_arrays_are_not_kept():

@@ -94,8 +94,8 @@ def _are_alike(a: Any, b: Any) -> bool:
     return (
         type(a) is ndarray
         and type(b) is ndarray
-        and a.dtype is FLOAT64
-        and b.dtype is FLOAT64
+        and (a.dtype is FLOAT64 or a.dtype == FLOAT64)
+        and (b.dtype is FLOAT64 or b.dtype == FLOAT64)
         and a.shape == b.shape
         and a.ndim > 0
     )
@@ -143,7 +143,7 @@ def _unary(f: Callable[..., Any], traits: Traits, slopes: Slopes, p: Callable[..
 
     def rule(x: Any, /) -> Any:
         kind = type(x)
-        if kind is ndarray and x.dtype is FLOAT64 and x.ndim and array_lane:
+        if kind is ndarray and (x.dtype is FLOAT64 or x.dtype == FLOAT64) and x.ndim and array_lane:
             y = f(x)
             kept_y, kept_x = y if keep_y else None, x if keep_x else None
             tame = not singular  # whether all slopes are finite
@@ -182,7 +182,7 @@ def _scaled(f: Callable[..., Any], traits: Traits, slopes: Slopes, p: float) -> 
 
     def rule(x: Any, /) -> Any:
         kind = type(x)
-        if (kind is ndarray and x.dtype is FLOAT64 and x.ndim) or (
+        if (kind is ndarray and (x.dtype is FLOAT64 or x.dtype == FLOAT64) and x.ndim) or (
             kind in REALS and not traits.of_numpy
         ):
             return f(x), direct_back
@@ -211,8 +211,8 @@ def _binary(
         if (
             kind_a is ndarray
             and kind_b is ndarray
-            and a.dtype is FLOAT64
-            and b.dtype is FLOAT64
+            and (a.dtype is FLOAT64 or a.dtype == FLOAT64)
+            and (b.dtype is FLOAT64 or b.dtype == FLOAT64)
             and a.shape == b.shape
             and a.ndim
             and array_lane
@@ -273,7 +273,11 @@ def _one_sided(f: Callable[..., Any], traits: Traits, slopes: Slopes) -> Rule:
 
     def rule(a: Any, b: Any, /) -> Any:
         active, other = (a, b) if left else (b, a)
-        if type(active) is ndarray and active.dtype is FLOAT64 and active.ndim:
+        if (
+            type(active) is ndarray
+            and (active.dtype is FLOAT64 or active.dtype == FLOAT64)
+            and active.ndim
+        ):
             if type(other) not in REALS or traits.floats_only:
                 return broadcast(a, b)
             y = f(a, b)
@@ -325,8 +329,8 @@ def _weighted_sum(
         if (
             kind_a is ndarray
             and kind_b is ndarray
-            and a.dtype is FLOAT64
-            and b.dtype is FLOAT64
+            and (a.dtype is FLOAT64 or a.dtype == FLOAT64)
+            and (b.dtype is FLOAT64 or b.dtype == FLOAT64)
             and a.shape == b.shape
             and a.ndim
         ) or (kind_a in REALS and kind_b in REALS and not of_numpy):

@@ -125,11 +125,11 @@ def plain_products(f: Any) -> None:
     def only_left(a, b, /):
         if not _are_plain(a, b):
             return NotImplemented
-        to_left, rank, like = left_bars[b.ndim], a.ndim, _shape_of(a)
+        to_left, rank = left_bars[b.ndim], a.ndim
 
         def left_back(y_bar):
             if type(y_bar) is not np.ndarray:
-                return None, left_bar(y_bar, like, b), None
+                return None, left_bar(y_bar, _OF_RANK[rank], b), None
             return None, to_left(y_bar, b, rank), None
 
         return f(a, b), left_back
@@ -137,11 +137,11 @@ def plain_products(f: Any) -> None:
     def only_right(a, b, /):
         if not _are_plain(a, b):
             return NotImplemented
-        to_right, rank, like = right_bars[a.ndim], b.ndim, _shape_of(b)
+        to_right, rank = right_bars[a.ndim], b.ndim
 
         def right_back(y_bar):
             if type(y_bar) is not np.ndarray:
-                return None, None, right_bar(y_bar, a, like)
+                return None, None, right_bar(y_bar, a, _OF_RANK[rank])
             return None, None, to_right(y_bar, a, rank)
 
         return f(a, b), right_back
@@ -149,12 +149,15 @@ def plain_products(f: Any) -> None:
     both.only = (only_left, only_right)  # type: ignore[attr-defined]
 
 
+_OF_RANK = tuple(np.zeros((1,) * rank) for rank in range(3))
+
+
 def _are_plain(a: Any, b: Any) -> bool:
     return (
         type(a) is np.ndarray
         and type(b) is np.ndarray
-        and a.dtype is FLOAT64
-        and b.dtype is FLOAT64
+        and (a.dtype is FLOAT64 or a.dtype == FLOAT64)
+        and (b.dtype is FLOAT64 or b.dtype == FLOAT64)
         and a.ndim in (1, 2)
         and b.ndim in (1, 2)
     )

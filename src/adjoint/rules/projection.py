@@ -90,15 +90,22 @@ def unbroadcast(bar: Any, shape: tuple[int, ...]) -> Any:
     extra = bar.ndim - len(shape)
     if extra > 0 and bar.shape[extra:] == shape:
         return bar.sum(axis=0 if extra == 1 else tuple(range(extra)))
+    plain = type(bar) is ndarray
     if extra >= 0 and prod(shape) == 1:
+        if plain and not extra:
+            return _sum(bar, None, None, None, True)
         return _sum(bar, None).reshape(shape)
-    inner = bar.shape[extra:] if extra >= 0 else ()
-    if extra < 0 or any(m not in (1, n) for m, n in zip(shape, inner, strict=True)):
-        raise RuleError(
-            f"a cotangent of shape {bar.shape} does not fit an argument of shape {shape}"
-        )
-    axes = (*range(extra), *(extra + i for i, n in enumerate(inner) if shape[i] != n))
-    return bar.sum(axis=axes).reshape(shape)
+    axes = [*range(extra)]
+    for axis, m in enumerate(shape, extra):
+        if extra < 0 or m not in (1, bar.shape[axis]):
+            raise RuleError(
+                f"a cotangent of shape {bar.shape} does not fit an argument of shape {shape}"
+            )
+        if m != bar.shape[axis]:
+            axes.append(axis)
+    if plain and not extra:
+        return _sum(bar, tuple(axes), None, None, True)
+    return bar.sum(axis=tuple(axes)).reshape(shape)
 
 
 # ---- what counts as a number ---------------------------------------------------------------------

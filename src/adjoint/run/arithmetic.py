@@ -295,10 +295,13 @@ def _neg_back(y_bar: Any) -> tuple[Any, ...]:
 
 
 def alike(memory: Memory, a: Any, b: Any) -> bool:
-    """Whether two arrays have doubles and one shape, and carry their cotangents by value."""
+    """Whether two arrays have doubles and one shape, and carry their cotangents by value.
+
+    Of an array that was pickled, the dtype equals NumPy's own, and is not it.
+    """
     return (
-        a.dtype is FLOAT64
-        and b.dtype is FLOAT64
+        (a.dtype is FLOAT64 or a.dtype == FLOAT64)
+        and (b.dtype is FLOAT64 or b.dtype == FLOAT64)
         and a.shape == b.shape
         and a.ndim
         and not (memory.written and (memory.is_written(a) or memory.is_written(b)))
@@ -312,7 +315,11 @@ def _are_plain(memory: Memory, a: Any, b: Any) -> bool:
 
 def is_plain(memory: Memory, a: Any) -> bool:
     """Whether an array has doubles and carries its cotangent by value."""
-    return a.dtype is FLOAT64 and a.ndim and not (memory.written and memory.is_written(a))
+    return (
+        (a.dtype is FLOAT64 or a.dtype == FLOAT64)
+        and a.ndim
+        and not (memory.written and memory.is_written(a))
+    )
 
 
 def _sum_of_shapes(record: list[Any], slot: int, a: Any, b: Any, sign: int) -> Any:

@@ -66,7 +66,7 @@ def read_array(record: list[Any], slot: int, x: np.ndarray[Any, Any], index: Any
             place = index if index >= 0 else index + shape[0]
             record[slot] = partial(_element_back, shape, place)
             return y
-        if kind is slice and x.dtype is _FLOAT64:
+        if kind is slice and (x.dtype is _FLOAT64 or x.dtype == _FLOAT64):
             record[slot] = partial(_slice_back, x.shape, index, x.size <= FEW)
             return y
     return _read_part(record, slot, x, index, y)
@@ -177,13 +177,13 @@ def write_array(
     if memory.level is not None:
         _write_on_level(record, slot, x, index, value)
         return
-    if type(index) is int and x.dtype is _FLOAT64 and x.ndim == 1 and type(value) in REALS:
+    if type(index) is int and x.ndim == 1 and type(value) in REALS and x.dtype == _FLOAT64:
         _write_element(memory, record, slot, x, index, value)
         return
     if type(index) is not int and (memory.odd or type(index) is not slice) and is_odd(index):
         by_index(record, slot, write_array, (x, index, value))
         return
-    if x.dtype is _FLOAT64 and type(x) is ndarray:
+    if type(x) is ndarray and (x.dtype is _FLOAT64 or x.dtype == _FLOAT64):
         part = x[index]
         # Without a base `x` owns its memory; some views have a base that is no array.
         owns = type(part) is ndarray and part.base is x and x.base is None
@@ -321,7 +321,7 @@ def _is_apart(memory: Memory, x: Any, part: Any, value: Any) -> bool:
     memory than that of `x`, and not written."""
     if type(value) in REALS:
         return True
-    if type(value) is not ndarray or value.dtype is not _FLOAT64 or value.shape != part.shape:
+    if type(value) is not ndarray or value.dtype != _FLOAT64 or value.shape != part.shape:
         return False
     root = root_of(value)
     return root.base is None and root is not x and id(root) not in memory.written

@@ -102,7 +102,7 @@ def _short_updater(
     owns its memory, with another one, is worth a way of its own."""
 
     def update(record: list[Any], slot: int, x: Any, value: Any) -> Any:
-        if type(x) is not ndarray or x.dtype is not FLOAT64 or record[0].level is not None:
+        if type(x) is not ndarray or not _has_doubles(x) or record[0].level is not None:
             if type(x) is ndarray:
                 if record[0].level is not None:
                     return record[0].level.update(record, slot, op, x, value)
@@ -113,7 +113,7 @@ def _short_updater(
         memory: Memory = record[0]
         if (
             type(value) is not ndarray
-            or value.dtype is not FLOAT64
+            or not _has_doubles(value)
             or x.base is not None
             or value.base is not None
             or value is x
@@ -226,12 +226,16 @@ def _computed(
     raise refused
 
 
+def _has_doubles(x: np.ndarray[Any, Any]) -> bool:
+    return x.dtype is FLOAT64 or x.dtype == FLOAT64
+
+
 def _is_apart(memory: Memory, x: np.ndarray[Any, Any], value: Any) -> bool:
     """Whether `value` is a real number or an array of doubles of the shape of `x`, in other memory
     that was not written."""
     if type(value) is not ndarray:
         return type(value) in REALS
-    if value.dtype is not FLOAT64 or value.shape != x.shape:
+    if not _has_doubles(value) or value.shape != x.shape:
         return False
     root = root_of(value)
     return root.base is None and root is not root_of(x) and id(root) not in memory.written

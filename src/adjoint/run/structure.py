@@ -56,7 +56,7 @@ def deposit(memory: Memory, value: Any, bar: Any) -> Any:
             return None
         if type(bar) is Poison:
             return bar
-        if type(bar) is float and type(value) is float:
+        if type(bar) is float and (type(value) is float or type(value) is np.float64):
             return bar
         return fitting(form_of(value), bar)
     if type(bar) is Poison:

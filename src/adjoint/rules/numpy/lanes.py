@@ -127,16 +127,18 @@ def _extremum_back(
             bars = parted(y_bar, first)
             if not memory.careful or finite(bars[1]):
                 return None, *bars
-    ties = a == b
-    # of few elements, a text of bytes is counted in half the time
-    count = ties.tobytes().count(1) if ties.size <= FEW else count_nonzero(ties)
-    if count == ties.size:
-        half = y_bar * HALF
-        return None, half, half
-    if not memory.careful and a.size <= FEWER:
+    elif not memory.careful:
+        if a.tolist() == b.tolist():
+            half = y_bar * HALF
+            return None, half, half
         # What a difference that is not a number gives is none either: the careful sweep follows.
         a_bar = y_bar * heaviside(a - b if wins is greater else b - a, HALF)
         return None, a_bar, y_bar - a_bar
+    ties = a == b
+    count = count_nonzero(ties)
+    if count == ties.size:
+        half = y_bar * HALF
+        return None, half, half
     first, second = wins(a, b), wins(b, a)
     a_bar, b_bar = y_bar * first, y_bar * second
     if memory.careful and not isfinite(dot(a_bar, b_bar)):  # of what was not selected

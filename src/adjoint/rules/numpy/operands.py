@@ -326,7 +326,7 @@ def dense(part: Any, whole: Any) -> Any:
 
 def cotangent_dtype(x: Any) -> np.dtype[Any]:
     """The dtype of the cotangent of an array."""
-    dtype: np.dtype[Any] = np.asarray(x).dtype
+    dtype: np.dtype[Any] = x.dtype if type(x) is np.ndarray else np.asarray(x).dtype
     return dtype if dtype.kind in "fc" else np.dtype(np.float64)
 
 

@@ -38,7 +38,7 @@ def restore(y_bar: Any, axis: Any, keepdims: bool, ndim: int) -> Any:
 def spread(y_bar: Any, shape: tuple[int, ...], dtype: Any = None) -> Any:
     """A cotangent as an array of a shape that it broadcasts to."""
     dtype = getattr(y_bar, "dtype", type(y_bar)) if dtype is None else dtype
-    if np.ndim(y_bar) == 0 and math.prod(shape) > MANY:
+    if math.prod(shape) > MANY and np.ndim(y_bar) == 0:
         # one number, seen at every place
         return np.ndarray(shape, dtype, np.array(y_bar, dtype), 0, (0,) * len(shape))
     bar = np.empty(shape, dtype)
@@ -370,24 +370,26 @@ def extremum_back(
     if y.dtype.kind not in "fc" and severed(y, a, 0 if initial is NONE else initial):
         return nothing
 
+    ndim = np.ndim(a)
+
     def back(y_bar):
-        full = restore(y, axis, keepdims, np.ndim(a))
+        full = restore(y, axis, keepdims, ndim)
         hits = a == full
         if axis is None and initial is NONE and where is True and (count := np.count_nonzero(hits)):
             return None, project(_held(hits, y_bar / count), a)
-        if initial is NONE and where is True and np.count_nonzero(hits) == np.size(y):
+        if initial is NONE and where is True and np.count_nonzero(hits) == y.size:
             # One in each, where none is NaN.
-            if np.all(np.equal(y, y)):
-                return None, project(_held(hits, restore(y_bar, axis, keepdims, np.ndim(a))), a)
+            if finite(y) or np.all(np.equal(y, y)):
+                return None, project(_held(hits, restore(y_bar, axis, keepdims, ndim)), a)
         hits |= a != a  # where one is NaN, so is the result
         if where is not True:
             hits &= where
         count = np.maximum(np.sum(hits, axis, keepdims=True), 0 if initial is not NONE else 1)
         if initial is NONE:
-            share = restore(y_bar, axis, keepdims, np.ndim(a)) / count
+            share = restore(y_bar, axis, keepdims, ndim) / count
             return None, project(_held(hits, share), a)
         first = np.asarray(initial).astype(y.dtype) == full
-        share = restore(y_bar, axis, keepdims, np.ndim(a)) / (count + first)
+        share = restore(y_bar, axis, keepdims, ndim) / (count + first)
         return None, project(_held(hits, share), a), np.sum(_held(first, share))
 
     return back
