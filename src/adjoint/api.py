@@ -386,7 +386,7 @@ def _chosen(
         if not kwargs and is_enabled[0]:
             found = run_specialised(f, args, ("gradient", argnums))
             if found is not MISS:
-                return found[0], _filled(args[argnums], found[1][argnums])
+                return found  # type: ignore[no-any-return]
         value, bars = _both(f, args, kwargs)
         return value, _filled(args[argnums], bars[argnums])
     chosen = select(f, argnums, args, kwargs)

@@ -15,7 +15,7 @@ from adjoint.fast import runtime
 from adjoint.fast.covered import NotCovered
 from adjoint.fast.infer import is_inferable, name_of
 from adjoint.fast.outside import is_named_tuple, is_own, is_plain_object
-from adjoint.fast.reading import attribute, item, length_of
+from adjoint.fast.reading import attribute, item, length_of, product
 from adjoint.fast.types import ANYTHING, Array, Number, Symbol, number
 from adjoint.fast.values import (
     MISSING,
@@ -988,6 +988,27 @@ def _extreme(f: Any) -> None:
 
 for _f in (max, min):
     _extreme(_f)
+
+
+@handler(np.mean, np.ndarray.mean)
+def _(
+    ev: Evaluator, a: Abstract, axis: Abstract = Known(None), *, keepdims: Abstract = Known(False)
+) -> Abstract:
+    """The sum over the number of elements, which is how NumPy computes it."""
+    t = ev.types.get(a) if isinstance(a, Value) else None
+    plain = isinstance(t, Array) and t.dtype.char in "fd"
+    if not plain or not isinstance(axis, Known) or not isinstance(keepdims, Known):
+        return ev.infer(np.mean, [a, axis], (("keepdims", keepdims),))
+    assert isinstance(t, Array) and isinstance(a, Value)
+    options = {"axis": axis} if axis.value is not None else {}
+    if keepdims.value:
+        options["keepdims"] = keepdims
+    total = call(ev, Known(np.sum), [a], options)
+    axes = range(len(t.shape)) if axis.value is None else np.atleast_1d(axis.value).tolist()
+    count: Abstract = Known(1)
+    for i in axes:
+        count = product(ev, count, length_of(ev, a, i))
+    return call(ev, Known(operator.truediv), [total, count], {})
 
 
 @handler(np.asarray, np.asanyarray, np.ascontiguousarray)

@@ -382,11 +382,12 @@ def _reduced(scope: Scope, op: Call, y_bar: Operand, mean: bool) -> None:
         assert op.result is not None
         y_bar = whole(ev, y_bar, op.result)
     if mean:
-        from adjoint.fast.reading import _product, length_of
+        from adjoint.fast.reading import length_of
+        from adjoint.fast.reading import product as times
 
         count: Abstract = Known(1)
         for i in axis:
-            count = _product(ev, count, length_of(ev, x, i))
+            count = times(ev, count, length_of(ev, x, i))
         y_bar = inferred(ev, operator.truediv, (y_bar, ev.operand(count)), "scale")
     if len(axis) == len(t.shape) and not isinstance(_type(ev, y_bar), Array):
         scope.add(x, y_bar)
@@ -635,7 +636,9 @@ def _inlined(sweep: Sweep, op: Call, rule: Rule) -> Step | None:
         if not isinstance(value, Value):
             raise NotCovered("a rule whose value is a structure")
         with ev.writing():
-            call(ev, back, [ev.value(bar_type(ev.types[y]), name="y_bar")], {})
+            t = ev.types[y]
+            like = bar_type(t) if isinstance(t, Array) else number(float)
+            call(ev, back, [ev.value(like, name="y_bar")], {})
     except NotCovered:
         ev.heap = heap
         del ev.block[place:]

@@ -19,7 +19,7 @@ import numpy as np
 
 from adjoint.fast import runtime
 from adjoint.fast.primitives import same
-from adjoint.fast.types import Type
+from adjoint.fast.types import Array, Type
 from adjoint.fast.walk import operands, walk
 from adjoint.ir import primitives
 from adjoint.ir.single import Block, Call, Const, If, Loop, Op, Operand, Raise, Unpack, Value
@@ -81,7 +81,7 @@ class Writer:
         self.bound: dict[str, Any] = {"np": np, "math": math}
         self.lines: list[str] = []
         self._names: dict[Value, str] = {}
-        self._taken: set[str] = {"np", "math", *keyword.kwlist, *dir(builtins)}
+        self._taken: set[str] = {"_", "np", "math", *keyword.kwlist, *dir(builtins)}
         self._texts: dict[Value, tuple[str, int]] = {}
         self._uses: Counter[Value] = Counter()
         self._handed_out: set[Value] = set()
@@ -166,13 +166,23 @@ class Writer:
             return f"{sign}{self.text(xs[0], level)}", level
         special = _SPECIAL.get(f)
         if special is not None:
-            made = special(self, *xs)
+            made = special(self, *xs, **dict(op.keywords))
             if made is not None:
                 return made
         owner = getattr(f, "__objclass__", None)
         if owner is np.ndarray:
             return f"{self.text(xs[0], ATOM)}.{f.__name__}({self.arguments(op, 1)})", ATOM
         return f"{self.function(f)}({self.arguments(op, 0)})", ATOM
+
+    def method(
+        self, name: str, x: Operand, args: tuple[Operand, ...], options: dict[str, Operand]
+    ) -> tuple[str, int] | None:
+        """``x.name(...)``, which takes less time than NumPy's function, if `x` is an array."""
+        if not isinstance(x, Value) or not isinstance(self.types.get(x), Array):
+            return None
+        owner = self.text(x, ATOM)
+        given = [self.text(a) for a in args] + [f"{k}={self.text(v)}" for k, v in options.items()]
+        return f"{owner}.{name}({', '.join(given)})", ATOM
 
     def arguments(self, op: Call, first: int) -> str:
         named = [f"{name}={self.text(x)}" for name, x in op.keywords]
@@ -443,6 +453,10 @@ _SPECIAL: dict[Any, Callable[..., tuple[str, int] | None]] = {
         f"{w.text(f, ATOM)}({', '.join(w.text(x) for x in xs)})",
         ATOM,
     ),
+    np.sum: lambda w, x, *axis, **options: w.method("sum", x, axis, options),
+    np.mean: lambda w, x, *axis, **options: w.method("mean", x, axis, options),
+    np.max: lambda w, x, *axis, **options: w.method("max", x, axis, options),
+    np.min: lambda w, x, *axis, **options: w.method("min", x, axis, options),
     np.transpose: lambda w, x, *axes: None if axes else (f"{w.text(x, ATOM)}.T", ATOM),
     np.reshape: lambda w, x, shape: (f"{w.text(x, ATOM)}.reshape({w.text(shape)})", ATOM),
     runtime.length: lambda w, x, axis: (f"{w.text(x, ATOM)}.shape[{w.text(axis)}]", ATOM),

@@ -7,8 +7,8 @@ from __future__ import annotations
 import builtins
 import math
 from collections.abc import Sequence
-from types import FunctionType
-from typing import Any
+from types import BuiltinFunctionType, FunctionType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,7 +17,12 @@ from adjoint.fast.covered import NotCovered
 from adjoint.fast.outside import Guard, Leaf, Outside
 from adjoint.fast.types import Array, Number
 from adjoint.fast.values import Source
+from adjoint.results import filled
 from adjoint.run.kinds import fields_of
+from adjoint.tangent import Tangent
+
+if TYPE_CHECKING:
+    from adjoint.fast.program import Program
 
 __all__ = ["entry_source"]
 
@@ -37,10 +42,14 @@ class _Entry:
             self._guards.setdefault(id(guard.source), []).append(guard)
         self._leaves = {id(leaf.source): leaf for leaf in outside.leaves}
         self._lengths: dict[Any, str] = {}
+        self._known: dict[int, str] = {}
+        self.definite: Sequence[bool | None] = ()
 
     def bind(self, value: Any) -> str:
-        name = f"k{len(self.bound)}"
-        self.bound[name] = value
+        name = self._known.get(id(value))
+        if name is None:
+            name = self._known[id(value)] = f"k{len(self.bound)}"
+            self.bound[name] = value
         return name
 
     def read_all(self) -> None:
@@ -128,7 +137,11 @@ class _Entry:
                 return f"{name}.__globals__ is not {self.bind(value)}"
             case "defaults":
                 count, named = value
-                test = f"len({name}.__defaults__ or ()) != {count}"
+                test = f"{name}.__defaults__ is not None"
+                if count:
+                    test = f"len({name}.__defaults__ or ()) != {count}"
+                if not named:
+                    return f"{test} or {name}.__kwdefaults__ is not None"
                 return f"{test} or tuple({name}.__kwdefaults__ or ()) != {named!r}"
             case "no attribute":
                 return f"{value!r} in {name}.__dict__"
@@ -151,17 +164,23 @@ class _Entry:
         tests = [
             f"type({name}) is not ndarray",
             f"({name}.dtype is not {dtype} and {name}.dtype != {dtype})",
-            f"{name}.ndim != {len(t.shape)}",
         ]
-        for i, dim in enumerate(t.shape):
-            if isinstance(dim, int):
-                tests.append(f"{name}.shape[{i}] != {dim}")
-            elif dim in self._lengths:
-                tests.append(f"{name}.shape[{i}] != {self._lengths[dim]}")
+        known = [self._length(dim) for dim in t.shape]
+        if all(text is not None for text in known):
+            comma = "," if len(known) == 1 else ""
+            return [*tests, f"{name}.shape != ({', '.join(map(str, known))}{comma})"]
+        tests.append(f"len(n := {name}.shape) != {len(t.shape)}")
+        for i, (dim, text) in enumerate(zip(t.shape, known, strict=True)):
+            text = text or self._length(dim)  # of an axis before
+            if text is not None:
+                tests.append(f"n[{i}] != {text}")
             else:
                 self._lengths[dim] = length = f"d{len(self._lengths)}"
-                tests.append(f"({length} := {name}.shape[{i}]) < 2")
+                tests.append(f"({length} := n[{i}]) < 2")
         return tests
+
+    def _length(self, dim: Any) -> str | None:
+        return str(dim) if isinstance(dim, int) else self._lengths.get(dim)
 
     def distinct(self) -> None:
         """No array twice: each would show the cotangent of both."""
@@ -176,26 +195,27 @@ class _Entry:
 
 
 def entry_source(
-    outside: Outside, wanted: Sequence[Leaf], count: int, mode: str
+    program: Program, count: int, mode: str, only: int | None = None
 ) -> tuple[str, dict[str, Any]]:
     """The source of ``run(f, args)``, and what its names stand for.
 
     Parameters
     ----------
-    wanted
-        The leaves whose cotangents the program gives.
     count
         The number of arguments.
     mode
         ``gradient``: `run` gives the value and the cotangents of the arguments; ``pullback``: the
         value, the inner pullback, the leaves, and ``arrange``, which makes the cotangents of the
         function and the arguments from those of the leaves.
+    only
+        Of ``gradient``: the cotangent of this argument alone, with zeros where there is no path.
     """
+    outside, wanted = program.outside, program.wanted
     made = _Entry(outside, count)
+    made.definite = program.definite
     made.read_all()
     made.distinct()
     leaves = ", ".join(made.names[id(leaf.source)] for leaf in outside.leaves)
-    roots: list[Any] = list(range(count))
     head = ["def run(f, args):", "    try:"]
     if count:
         targets = ", ".join(f"a{i}" for i in range(count))
@@ -203,41 +223,85 @@ def entry_source(
     else:
         head.append("        if args: return MISS")
     body = [f"        {line}" for line in made.lines]
-    run = ["        value, bars = program(%s)" % leaves]
-    run += _checked(wanted, made) if mode == "gradient" else []
+    run = [f"        value, bars = program({leaves})"]
+    run += _checked(program, made) if mode == "gradient" else []
     tail = ["    except Exception as error:", "        return failed(error)"]
     if mode == "gradient":
-        tail.append(f"    return value, {_structure(made, wanted, roots)}")
+        tail.append(f"    return value, {_cotangents(made, program, count, only)}")
     else:
         comma = "," if len(wanted) == 1 else ""
         kept = ", ".join(made.names[id(leaf.source)] for leaf in wanted)
         tail.append(f"    return value, bars, ({kept}{comma})")
         tail.append("def arrange(bars):")
-        tail.append(f"    return {_structure(made, wanted, ['function', *roots])}")
+        tail.append(f"    return {_structure(made, wanted, ['function', *range(count)])}")
     made.bound |= {
         "ndarray": np.ndarray,
+        "vdot": np.vdot,
         "isfinite": math.isfinite,
         "finished": runtime.finished,
         "builtins": builtins,
         "some": runtime.some,
         "tangent": runtime.tangent,
+        "Tangent": Tangent,
+        "filled": filled,
     }
     return "\n".join([*head, *body, *run, *tail]) + "\n", made.bound
 
 
-def _checked(wanted: Sequence[Leaf], made: _Entry) -> list[str]:
+def _checked(program: Program, made: _Entry) -> list[str]:
     """What is not finite is left to the generic tier, which knows zeros that stay zero."""
-    if all(leaf.type == Number(frozenset({float})) for leaf in wanted):
-        tests = " and ".join(
-            f"(bars[{i}] is None or isfinite(bars[{i}]))" for i in range(len(wanted))
-        )
-        return [f"        if not ({tests}): return failed(None)"] if tests else []
-    leaves = ", ".join(made.names[id(leaf.source)] for leaf in wanted)
-    comma = "," if len(wanted) == 1 else ""
-    return [
-        f"        bars = finished(bars, ({leaves}{comma}))",
-        "        if bars is None: return failed(None)",
+    wanted, definite = program.wanted, program.definite
+    if not wanted:
+        return []
+    terms = [
+        f"vdot(bars[{i}], bars[{i}])" if isinstance(leaf.type, Array) else f"bars[{i}]"
+        for i, leaf in enumerate(wanted)
+        if definite[i] is not None
     ]
+    quick = all(known is not False for known in definite)
+    if quick and not terms:
+        return []
+    leaves = ", ".join(made.names[id(leaf.source)] for leaf in wanted)
+    slow = [
+        f"bars = finished(bars, ({leaves}{',' if len(wanted) == 1 else ''}))",
+        "if bars is None: return failed(None)",
+    ]
+    if not quick:
+        return [f"        {line}" for line in slow]
+    return [
+        f"        if not isfinite({' + '.join(terms)}):",
+        *(f"            {line}" for line in slow),
+    ]
+
+
+def _cotangents(made: _Entry, program: Program, count: int, only: int | None) -> str:
+    if only is None:
+        return _structure(made, program.wanted, range(count))
+    at = {id(leaf.source): i for i, leaf in enumerate(program.wanted)}
+    found = [s for s in made.outside.sources if s.kind == "argument" and s.key == only]
+    text = _assembled(made, found[0], at) if found else None
+    if text is not None and _is_complete(made, found[0], at, program.definite):
+        return text
+    return f"filled(a{only}, {text})"
+
+
+def _is_complete(
+    made: _Entry, source: Source, at: dict[int, int], definite: Sequence[bool | None]
+) -> bool:
+    """Whether every number and array in it certainly has a cotangent."""
+    if id(source) in at:
+        return definite[at[id(source)]] is True
+    sample = made.outside.samples.get(id(source))
+    if sample is None or isinstance(sample, FunctionType):
+        return False
+    children = {c.key: c for c in made.outside.sources if c.parent is source}
+    for key in _keys(sample):
+        part = sample[key] if isinstance(sample, list | tuple | dict) else getattr(sample, key)
+        if part is None or isinstance(part, str | FunctionType | np.ufunc | BuiltinFunctionType):
+            continue
+        if key not in children or not _is_complete(made, children[key], at, definite):
+            return False
+    return True
 
 
 def _structure(made: _Entry, wanted: Sequence[Leaf], roots: Sequence[Any]) -> str:
@@ -269,17 +333,28 @@ def _assembled(made: _Entry, source: Source, at: dict[int, int]) -> str | None:
         return None
     items = [str(parts.get(key)) for key in _keys(sample)]
     if isinstance(sample, list):
-        return f"some([{', '.join(items)}])"
+        text = f"[{', '.join(items)}]"
+        return text if definite_in(made, source, at) else f"some({text})"
     if isinstance(sample, tuple):
-        text = f"some(({', '.join(items)},))"
+        text = f"({', '.join(items)},)"
+        if not definite_in(made, source, at):
+            text = f"some({text})"
         return text if type(sample) is tuple else f"{made.bind(type(sample))}._make({text})"
     names = _keys(sample)
     if isinstance(sample, FunctionType):
         names = sample.__code__.co_freevars
     named = ", ".join(f"{name!r}: {item}" for name, item in zip(names, items, strict=True))
     if isinstance(sample, dict):
-        return f"some({{{named}}})"
-    return f"tangent({made.bind(tangent_maker(sample))}, {{{named}}})"
+        return f"{{{named}}}" if definite_in(made, source, at) else f"some({{{named}}})"
+    make = "Tangent" if definite_in(made, source, at) else "tangent"
+    return f"{make}({made.bind(tangent_maker(sample))}, {{{named}}})"
+
+
+def definite_in(made: _Entry, source: Source, at: dict[int, int]) -> bool:
+    """Whether some part of a structure certainly has a cotangent."""
+    if id(source) in at:
+        return made.definite[at[id(source)]] is True
+    return any(definite_in(made, c, at) for c in made.outside.sources if c.parent is source)
 
 
 def tangent_maker(sample: Any) -> Any:

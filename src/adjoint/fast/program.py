@@ -3,6 +3,7 @@ forward and reverse sweep."""
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -21,7 +22,7 @@ from adjoint.fast.reverse import Region, Scope, Sweep, freeze
 from adjoint.fast.types import ANYTHING, Array, Number, bar_type
 from adjoint.fast.values import Abstract, Known
 from adjoint.ir import primitives
-from adjoint.ir.single import Block, Const, Operand, Value
+from adjoint.ir.single import Block, Call, Const, Operand, Value
 
 __all__ = ["Program", "specialise"]
 
@@ -44,6 +45,9 @@ class Program:
         What the function returns: a value of the program or a constant.
     y_bar
         The parameter of the reverse sweep.
+    definite
+        For each cotangent: ``None`` if it is absent, true if it is there in every call, in memory
+        of its own, false if that is only seen in a call.
     """
 
     name: str
@@ -55,6 +59,7 @@ class Program:
     reverse: Block
     result: Operand
     y_bar: Value | None
+    definite: tuple[bool | None, ...] = ()
 
 
 def specialise(
@@ -134,8 +139,59 @@ def _specialised(
     forward, reverse = optimised(freeze(region), reverse, name)
     assert forward.results is not None
     return Program(
-        name, outside, ev, outside.leaves, wanted, forward, reverse, forward.results[0], parameter
+        name,
+        outside,
+        ev,
+        outside.leaves,
+        wanted,
+        forward,
+        reverse,
+        forward.results[0],
+        parameter,
+        _definite(ev, forward, reverse),
     )
+
+
+_OWN: frozenset[Any] = frozenset(
+    {
+        operator.add,
+        operator.sub,
+        operator.mul,
+        operator.truediv,
+        operator.neg,
+        operator.pow,
+        operator.matmul,
+        np.sum,
+        np.outer,
+        np.where,
+        np.array,
+        runtime.zeros_like,
+        runtime.own,
+        runtime.broadcast_like,
+        runtime.to_extremes,
+    }
+)
+"""What gives arrays in memory of their own."""
+
+
+def _definite(ev: Evaluator, forward: Block, reverse: Block) -> tuple[bool | None, ...]:
+    made = {op.result: op for op in (*forward.ops, *reverse.ops) if isinstance(op, Call)}
+    found: list[bool | None] = []
+    results = reverse.results or ()
+    for x in results:
+        if isinstance(x, Const):
+            found.append(None if x.value is None else True)
+            continue
+        assert isinstance(x, Value)
+        f = made[x].callee.value if x in made else None  # type: ignore[union-attr]
+        if f in (runtime.optional, runtime.where_run):
+            found.append(False)
+        elif isinstance(ev.types[x], Array):
+            own = isinstance(f, np.ufunc) or f in _OWN
+            found.append(own and results.count(x) == 1)
+        else:
+            found.append(True)
+    return tuple(found)
 
 
 def _is_wanted(leaf: Leaf, of_function: bool, only: int | None) -> bool:

@@ -33,7 +33,7 @@ from adjoint.ir.single import Const, Operand, Value
 if TYPE_CHECKING:
     from adjoint.fast.evaluate import Evaluator
 
-__all__ = ["attribute", "item", "items_outside", "length_of", "unpacked"]
+__all__ = ["attribute", "item", "items_outside", "length_of", "product", "unpacked"]
 
 
 # ---- attributes ----------------------------------------------------------------------------------
@@ -67,6 +67,8 @@ def _of_known(ev: Evaluator, value: Any, name: str) -> Abstract:
         found = vars(value)[name]
         if is_own(vars(value)):
             return ev.outside.own(found)
+        if ev.frames and is_own(ev.frames[-1].namespace):
+            return Known(found)  # in this library's own code
         return ev.outside.read(ev.outside.root("object", value), "member", name, found)
     if isinstance(value, np.dtype | np.generic | int | float):
         if name in ("real", "imag", "kind", "itemsize", "type", "dtype", "shape", "ndim", "size"):
@@ -172,7 +174,7 @@ def _of_value(ev: Evaluator, a: Value, name: str) -> Abstract:
         if name == "size":
             total: Abstract = Known(1)
             for i in range(len(t.shape)):
-                total = _product(ev, total, length_of(ev, a, i))
+                total = product(ev, total, length_of(ev, a, i))
             return total
         if name == "dtype":
             return Known(t.dtype)
@@ -191,7 +193,7 @@ def _of_value(ev: Evaluator, a: Value, name: str) -> Abstract:
     raise NotCovered(f"the attribute {name!r} of a {t}", ev.span)
 
 
-def _product(ev: Evaluator, a: Abstract, b: Abstract) -> Abstract:
+def product(ev: Evaluator, a: Abstract, b: Abstract) -> Abstract:
     if isinstance(a, Known) and isinstance(b, Known):
         return Known(a.value * b.value)
     if isinstance(a, Known) and a.value == 1:

@@ -71,12 +71,15 @@ def _(scores: np.ndarray, y: np.ndarray):
     if not _real(scores, y):
         return NotImplemented
     check_shapes(scores, y)
-    log_p = logsoftmax(scores)
+    shifted = scores - np.max(scores, axis=-1, keepdims=True)
+    e = np.exp(shifted)
+    total = np.sum(e, axis=-1, keepdims=True)
+    log_p = shifted - np.log(total)
     samples = scores.size // scores.shape[-1]
 
     def logit_cross_entropy_back(loss_bar):
         scale = loss_bar / samples
-        scores_bar = scale * (np.exp(log_p) * np.sum(y, axis=-1, keepdims=True) - y)
+        scores_bar = scale * (e * (np.sum(y, axis=-1, keepdims=True) / total) - y)
         return None, project(scores_bar, scores), project(-scale * log_p, y)
 
     return -np.mean(np.sum(y * log_p, axis=-1)), logit_cross_entropy_back
