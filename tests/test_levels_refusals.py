@@ -2,6 +2,7 @@
 can follow is right."""
 
 import ctypes
+import functools
 import io
 import pickle
 import types
@@ -11,7 +12,7 @@ import pytest
 from scipy import integrate, optimize, stats
 
 import adjoint as ad
-from adjoint.errors import NoDerivativeError
+from adjoint.errors import ArgumentError, CotangentError, MutationError, NoDerivativeError
 
 WAYS = {
     "gradient": lambda f: ad.gradient(f, 0.6),
@@ -50,6 +51,18 @@ def integer_program(row):
     return optimize.milp(np.array([-2.0, -1.0]), constraints=rows)
 
 
+def listed(t):
+    a = np.zeros(2, [("m", float)])
+    a["m"] = [t, t * t]
+    return a
+
+
+def recorded(t):
+    a = np.zeros(2, [("m", float)]).view(np.recarray)
+    a.m = t * t
+    return a
+
+
 UNKNOWN = {
     "linprog, costs": lambda t: linear_program(t, 1.0, 1.0).fun,
     "linprog, rows": lambda t: linear_program(2.0, t, 1.0).x[0],
@@ -69,6 +82,18 @@ UNKNOWN = {
     "list of rows": lambda t: named(t).tolist()[1][0],
     "item of rows": lambda t: named(t).item(0)[0],
     "joined rows": lambda t: np.concatenate([named(t), named(t)])["m"][2],
+    "row of a list": lambda t: listed(t)[1]["m"],
+    "row of a record": lambda t: recorded(t)[0].m,
+    "item of a record": lambda t: recorded(t)[0]["m"],
+    "row, as numbers": lambda t: named(t)[0].item()[0],
+    "row, as a tuple": lambda t: tuple(named(t)[0])[0],
+    "row, unpacked": lambda t: [*named(t)[0]][0],
+    "rows by a list": lambda t: named(t)[[1]]["m"][0],
+    "rows by a mask": lambda t: named(t)[np.array([True, False])]["m"][0],
+    "row, flat": lambda t: named(t).flat[0]["m"],
+    "array of rows": lambda t: np.array(named(t))["m"][0],
+    "rows of another type": lambda t: named(t).astype([("m", "f4"), ("n", "f4")])["m"][0],
+    "tuples": lambda t: np.array([(t, 1.0)], [("m", float), ("n", float)])["m"][0],
     "sorted rows": lambda t: np.sort(named(t), order="m")["m"][0],
     "array of objects": lambda t: float(np.array([t, t * t], dtype=object).sum()),
 }  # fmt: skip
@@ -80,6 +105,44 @@ UNKNOWN = {
 def test_refused_in_every_mode(name, way):
     with pytest.raises(NoDerivativeError):
         WAYS[way](UNKNOWN[name])
+
+
+FIELDS = {
+    "field": lambda t: named(t)["m"].sum(),
+    "part": lambda t: named(t)[1:]["m"][0] * 2,
+    "backwards": lambda t: named(t)[::-1]["m"].sum(),
+    "list": lambda t: listed(t)["m"][1] * 2,
+    "record": lambda t: recorded(t).m.sum(),
+    "as floats": lambda t: recorded(t).view(float).sum(),
+}
+
+
+@pytest.mark.parametrize("name", FIELDS)
+def test_whole_fields_are_followed(name):
+    f = FIELDS[name]
+    assert np.isclose(ad.derivative(f)(0.6), 2.4)
+    assert np.isclose(ad.hvp(f, 0.6, 1.0), 4.0)
+    if name not in ("part", "backwards"):  # which reverse mode refuses
+        assert np.isclose(ad.gradient(f, 0.6)[0], 2.4)
+
+
+def row_by_attribute(t):
+    a = np.zeros(2, [("m", float)]).view(np.recarray)
+    a[0].m = t
+    return a.m[0]
+
+
+def row_by_name(t):
+    a = np.zeros(2, [("m", float)])
+    a[0].__setitem__("m", t)
+    return a["m"][0]
+
+
+@pytest.mark.parametrize("f", [row_by_attribute, row_by_name])
+@pytest.mark.parametrize("way", WAYS)
+def test_rows_are_not_written(way, f):
+    with pytest.raises(MutationError, match="row of an array with named fields"):
+        WAYS[way](f)
 
 
 def test_a_linear_program_of_constants_is_a_constant():
@@ -164,3 +227,36 @@ def test_constant_shapes_beside_active_values(method, shapes):
         ad.gradient(lambda x: ad.gradient(f, x)[0], 0.6)[0],
     ):
         assert found == pytest.approx(difference, rel=1e-6)
+
+
+class Listed(list):
+    pass
+
+
+def test_attributes_beside_elements_are_not_lost():
+    values = Listed([1.0, 2.0])
+    values.k = 3.0
+
+    def f(p):
+        return p[0] ** 2 * p.k
+
+    for find in (
+        lambda: ad.gradient(f, values),
+        lambda: ad.derivative(lambda c: ad.gradient(lambda p: f(p) * c, values)[0])(2.0),
+        lambda: ad.hessian(f, values),
+    ):
+        with pytest.raises(CotangentError, match="the attribute 'k' of a Listed"):
+            find()
+    assert values.k == 3.0
+
+
+def test_what_a_partial_holds_by_position():
+    held = functools.partial(lambda k, t: k * t * t, 2.0)
+    for find in (ad.jacobian_forward, ad.hessian):
+        with pytest.raises(ArgumentError, match="'args' of a partial"):
+            find(lambda p: p(3.0), held)
+    by_name = functools.partial(lambda t, k: k * t * t, k=2.0)
+    assert ad.jacobian_forward(lambda p: p(3.0), by_name).keywords == {"k": 9.0}
+    x = np.ones(2)
+    found, _ = ad.pushforward(lambda v: functools.partial(np.add, v), (x,), (x,))
+    assert found(1.0).tolist() == [2.0, 2.0]

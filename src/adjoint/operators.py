@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.errors import CotangentError
+from adjoint.errors import ArgumentError, CotangentError
 from adjoint.rules.projection import projector
 from adjoint.rules.registry import structural
 from adjoint.run.accumulate import Poison, accumulate, finish
@@ -71,6 +71,7 @@ def hook(on_cotangent: Callable[..., Any], x: Any, *, name: str | None = None) -
     >>> ad.gradient(f, 3.0), seen
     ((54.0,), {'y': 2.0, 'h': 6.0})
     """
+    with_name(on_cotangent, name)
     return x
 
 
@@ -122,7 +123,12 @@ def _held(memory: Memory, x: np.ndarray[Any, Any]) -> Any:
 
 
 def with_name(on_cotangent: Callable[..., Any], name: str | None) -> Callable[..., Any]:
-    """What is called with a cotangent, for a hook that is given a name."""
+    """What is called with a cotangent, for a hook that may be given a name."""
+    if not callable(on_cotangent):
+        raise ArgumentError(
+            f"a hook calls its first argument, and that is a {type(on_cotangent).__name__}",
+            hint="the function comes first: ad.hook(on_cotangent, x)",
+        )
     if name is None:
         return on_cotangent
 

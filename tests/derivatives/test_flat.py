@@ -61,7 +61,8 @@ def test_kinds():
 def test_refused():
     vector, unflatten = ad.flatten([1.0, np.ones(2)])
     for wrong, message in [
-        (lambda: ad.flatten([1, 2]), "without floats"),
+        (lambda: ad.flatten([1, 2]), "no floats in sight"),
+        (lambda: ad.flatten({1.0, 2.0}), "no floats in sight"),
         (lambda: unflatten(vector[1:]), "has 3 numbers"),
     ]:
         with pytest.raises(ArgumentError, match=message):

@@ -59,3 +59,13 @@ def test_what_fits():
         assert found.dtype == float
     assert ad.gradient(hooked((3.0, None)), [1.0, 2.0]) == ([3.0, None],)
     assert ad.gradient(hooked(None), 2.0) == (None,)
+
+
+def test_arguments_that_are_exchanged():
+    for f in (lambda x: ad.hook(x, hooked(1.0)), lambda x: ad.hook(x, hooked(1.0), name="x")):
+        with pytest.raises(ad.errors.ArgumentError, match="calls its first argument"):
+            f(2.0)
+        with pytest.raises(ad.errors.ArgumentError, match="calls its first argument"):
+            ad.gradient(f, 2.0)
+        with pytest.raises(ad.errors.ArgumentError, match="calls its first argument"):
+            ad.derivative(f)(2.0)

@@ -163,8 +163,8 @@ def _plan(model: Any) -> _Plan:
     root = planner.node(model, ())
     if not planner.paths:
         raise ArgumentError(
-            f"a {type(model).__name__} without floats cannot be flattened",
-            hint="integers are constants; give floats",
+            f"a {type(model).__name__} in which there are no floats in sight cannot be flattened",
+            hint="integers are constants, and so is what sets and arrays of objects hold",
         )
     dtypes = [dtype for dtype in planner.dtypes if dtype is not None]
     dtype = np.result_type(*dtypes) if dtypes else np.dtype(float)

@@ -89,7 +89,8 @@ def sparse_hessian(f: Callable[..., Any], x: Any, /, *, pattern: Any = None, **k
     x : array
         The point, real, of any shape.
     pattern : array or sparse array, optional
-        Of shape ``(x.size, x.size)``; by default it is detected, see `sparse_jacobian`.
+        Of shape ``(x.size, x.size)``, one triangle is enough; by default it is detected, see
+        `sparse_jacobian`.
     **kwargs
         Passed through, held constant.
 
@@ -111,7 +112,8 @@ def sparse_hessian(f: Callable[..., Any], x: Any, /, *, pattern: Any = None, **k
         return of_both(on_level(apart, x), **kwargs)[1]  # `f` may overwrite it
 
     slope.__name__ = getattr(f, "__name__", type(f).__name__)
-    return _Sparse(slope, on_level(apart, _point(x)), {}).matrix(pattern, "reverse")
+    hessian = _Sparse(slope, on_level(apart, _point(x)), {})
+    return hessian.matrix(pattern, "reverse", symmetric=True)
 
 
 def _point(x: Any) -> Any:
@@ -139,9 +141,12 @@ class _Sparse:
             )
         self.m, self.n = self._y.size, x.size
 
-    def matrix(self, pattern: Any, mode: str | None) -> Any:
-        """The Jacobian as a sparse array."""
+    def matrix(self, pattern: Any, mode: str | None, *, symmetric: bool = False) -> Any:
+        """The Jacobian as a sparse array; of one that is symmetric the pattern may be given by one
+        triangle."""
         rows = None if pattern is None else _given(pattern, self.m, self.n)
+        if rows is not None and symmetric:
+            rows = [np.union1d(*both) for both in zip(rows, _turned(rows, self.n), strict=True)]
         if rows is None and (mode == "forward" or (mode is None and self.m > FAVOUR * self.n)):
             rows = _turned(detected(self._down, self.n, self.m), self.m)
         elif rows is None:

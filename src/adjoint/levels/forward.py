@@ -186,7 +186,7 @@ class Forward(Level):
                 if result is not NotImplemented:
                     y, dot = result
                     y = self.value_below(f, y, args, kwargs)
-                    if dot is not None:
+                    if dot is not None or (type(y) is ndarray and y.dtype.kind == "V"):
                         self.demand_numbers(f, y)
                     return self._bind_all(y, dot, args, dots, users=not is_own(rule))
         return self._by_reverse_rule(f, rules, args, kwargs)

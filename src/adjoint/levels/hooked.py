@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from adjoint.levels.leaves import Leaves, Places
-from adjoint.levels.seeds import other_name, slots_in
+from adjoint.levels.seeds import other_name
+from adjoint.levels.slots import slots_in
 from adjoint.run.kinds import by_value
 
 __all__ = ["Hooked"]

@@ -12,9 +12,13 @@ import numpy as np
 from adjoint.errors import CotangentError
 from adjoint.run.iterator import Iterator as ActiveIterator
 from adjoint.run.kinds import by_value, fields_of, is_record, slots_of
+from adjoint.run.structure import beside_elements
 from adjoint.tangent import Tangent, tangent_of
 
 __all__ = ["Leaves", "Places", "record_fields"]
+
+
+_CONTAINERS = (list, tuple, dict, deque)
 
 
 class Leaves:
@@ -46,10 +50,12 @@ class Leaves:
         if isinstance(value, list | tuple | deque):
             parts = [self._planted(part, once, above) for part in value]
             make = getattr(value, "_make", tuple if isinstance(value, tuple) else list)
-            return lambda read: _all_or_none([_read(part, read) for part in parts], make)
+            return self._alone(
+                value, above, lambda read: _all_or_none([_read(part, read) for part in parts], make)
+            )
         if isinstance(value, dict):
             named = {key: self._planted(part, once, above) for key, part in value.items()}
-            return lambda read: _named(named, read, dict)
+            return self._alone(value, above, lambda read: _named(named, read, dict))
         if isinstance(value, MethodType):
             return self._planted(value.__self__, once, above)
         fields = record_fields(value)
@@ -57,6 +63,23 @@ class Leaves:
             return None
         named = {key: self._planted(part, once, above) for key, part in fields.items()}
         return lambda read: _named(named, read, lambda found: tangent_of(value, found))
+
+    def _alone(self, value: Any, above: tuple[int, ...], node: Any) -> Any:
+        """The node of a container, whose own attributes, if it has some, have no place beside its
+        elements."""
+        kind, fields = type(value), fields_of(value)
+        if not fields or fields is value:
+            return node
+        beside = {name: self._planted(part, None, above) for name, part in fields.items()}
+
+        def read_alone(read: Any) -> Any:
+            for name, part in beside.items():
+                if _read(part, read) is not None:
+                    base = next(base for base in _CONTAINERS if issubclass(kind, base))
+                    raise beside_elements(name, kind, base)
+            return node(read)
+
+        return read_alone
 
     def read(self, of: Callable[[Any], Any]) -> Any:
         """What `of` gives for each number and array, in the structure of the value; ``None`` for

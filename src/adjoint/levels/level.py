@@ -189,6 +189,8 @@ class Level(Hidden):
         if isinstance(y, SEQUENCES):
             for part in y:
                 self.demand_numbers(f, part)
+        elif isinstance(y, np.ndarray) and y.dtype.kind == "V" and root_of(y) is y:
+            self.hide(y, needed(f, "makes an array with named fields", (y,)))
         elif not isinstance(y, (*_REALS, int, str, bytes, type(None), np.generic, Hidden)):
             raise missing(
                 f"a derivative of '{name_of(f)}' is needed, whose result is an object of type"
@@ -294,20 +296,27 @@ class Level(Hidden):
             if type(x) is list or type(x) is tuple:
                 self.demand_no_objects(f, rules, [part for part in x if type(part) is np.ndarray])
             elif type(x) is np.ndarray and x.dtype.kind in "OV":
-                if id(x) in self._hiding:
-                    raise self._hiding[id(x)][1]
+                hidden = self._hiding.get(id(x)) or self._hiding.get(id(root_of(x)))
+                if hidden is not None:
+                    raise hidden[1]
                 if x.dtype.kind == "V":
                     if not rules.makes_views and self.is_active(root_of(x)):
                         raise needed(f, "works on an array with named fields", (x,))
                 elif any(map(self.is_active, x.ravel().tolist())):
                     raise needed(f, "works on an array of objects", (x,))
 
-    def hide_row(self, x: Any, y: Any) -> None:
-        """Note that `y`, read from an array with named fields, may hold what is active."""
+    def hide_row(self, x: Any, index: Any, y: Any) -> None:
+        """Note that ``y = x[index]``, read from an array with named fields, may hold what is
+        active, if it is no view of it."""
+        why = "reads a row of an array with named fields"
         for level in self.down():
-            if level.is_active(root_of(x)) or id(x) in level._hiding:
-                why = "reads a row of an array with named fields"
-                level.hide(y, needed(operator.getitem, why, (x, y)))
+            hidden = level._hiding.get(id(root_of(x)))
+            if isinstance(index, str):
+                if hidden is not None:
+                    level.spoil(y, hidden[1])
+            elif not isinstance(y, np.ndarray) or root_of(y) is not root_of(x):
+                if hidden is not None or level.is_active(root_of(x)):
+                    level.hide(y, needed(operator.getitem, why, (x, y)))
 
     def constant(self, x: Any) -> Any:
         """`x`, a copy already, as something of which this level knows no derivative."""

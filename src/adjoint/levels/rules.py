@@ -143,7 +143,10 @@ def _(level: Level, record: Any, slot: int, flat: Any, index: Any) -> Any:
 
     if not flat.base.ndim and not isinstance(index, int | np.integer):
         return NotImplemented
-    return level.read(flat.base, places_of(flat, index))
+    y = level.read(flat.base, places_of(flat, index))
+    if flat.base.dtype.names is not None:
+        level.hide_row(flat.base, index, y)
+    return y
 
 
 # ---- what steers derivatives ---------------------------------------------------------------------

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from types import FunctionType, MethodType
 from typing import Any
@@ -18,12 +18,13 @@ import numpy as np
 
 from adjoint.errors import ArgumentError
 from adjoint.levels.level import Level, fresh
+from adjoint.levels.slots import filled_slots, get_slot, set_slot, slots_in
 from adjoint.run.hidden import Hidden
 from adjoint.run.kinds import fields_of, is_record, slots_of
 from adjoint.run.views import address_of, assign_shape, names_twice, part_of, root_of, twin_of
 from adjoint.tangent import Tangent
 
-__all__ = ["Seeds", "check_tangent", "other_name", "slots_in"]
+__all__ = ["Seeds", "check_tangent", "other_name"]
 
 _lock = threading.RLock()
 """Held while numbers of the caller's containers are exchanged."""
@@ -196,7 +197,7 @@ class Seeds:
         for read, write in slots_in(y):
             old = read()
             new = self._restored(old, seen)
-            if new is not old:
+            if new is not old and not isinstance(y, partial):  # whose fields cannot be assigned
                 write(new)
         return y
 
@@ -230,9 +231,11 @@ class Seeds:
             dots = _parts_of(value, dot, len(value))
             for i, part_dot in enumerate(dots):
                 self._exchange(value.__getitem__, value.__setitem__, i, part_dot)
+            self._beside(value, dot)
         elif isinstance(value, dict):
             for key, part_dot in _entries_of(value, dot):
                 self._exchange(value.__getitem__, value.__setitem__, key, part_dot)
+            self._beside(value, dot)
         elif isinstance(value, FunctionType | MethodType):
             apart, self._apart = self._apart, self._functions_apart
             self._inside_function(value, dot)
@@ -241,14 +244,14 @@ class Seeds:
             self._inside(value._fields, dot)
         elif is_record(value):
             fields = fields_of(value) or {}
-            for name, part_dot in _entries_of({**fields, **_slots(value)}, dot):
+            for name, part_dot in _entries_of({**fields, **filled_slots(value)}, dot):
                 if name in fields:
                     self._exchange(fields.__getitem__, fields.__setitem__, name, part_dot)
                 else:
                     slot = slots_of(type(value))[name]
                     self._exchange(
-                        partial(_get_slot, slot, value),
-                        partial(_set_slot, slot, value),
+                        partial(get_slot, slot, value),
+                        partial(set_slot, slot, value),
                         name,
                         part_dot,
                     )
@@ -260,6 +263,12 @@ class Seeds:
             raise ArgumentError(
                 f"a {type(value).__name__} has no tangent", hint="give None in its place"
             )
+
+    def _beside(self, value: Any, dot: Any) -> None:
+        """The attributes of a container of a class of its own; no tangent shows them."""
+        fields = fields_of(value) or {}
+        for name in list(fields) if dot is True and fields is not value else ():
+            self._exchange(fields.__getitem__, fields.__setitem__, name, True)
 
     def _inside_function(self, value: FunctionType | MethodType, dot: Any) -> None:
         """What a function has captured, or the object that a method is bound to."""
@@ -303,59 +312,6 @@ def other_name(level: Level, x: Any) -> Any:
     if not x.flags.writeable:
         part.flags.writeable = False
     return part
-
-
-def slots_in(value: Any) -> Iterator[tuple[Callable[[], Any], Callable[[Any], None]]]:
-    """Where the parts of a container or an object stand."""
-    if isinstance(value, list | deque | dict):
-        keys = list(value) if isinstance(value, dict) else range(len(value))
-        for key in keys:
-            yield partial(value.__getitem__, key), partial(value.__setitem__, key)
-    elif isinstance(value, FunctionType):
-        for cell in value.__closure__ or ():
-            if _is_filled(cell):
-                yield partial(getattr, cell, "cell_contents"), partial(_fill, cell)
-    elif isinstance(value, MethodType):
-        yield from slots_in(value.__self__)
-    elif isinstance(value, Tangent):
-        yield from slots_in(value._fields)
-    elif is_record(value):
-        fields = fields_of(value) or {}
-        for name in list(fields):
-            yield partial(fields.__getitem__, name), partial(fields.__setitem__, name)
-        for name in _slots(value):
-            slot = slots_of(type(value))[name]
-            yield partial(_get_slot, slot, value, name), partial(_set_slot, slot, value, name)
-
-
-def _is_filled(cell: Any) -> bool:
-    try:
-        cell.cell_contents  # noqa: B018
-    except ValueError:
-        return False
-    return True
-
-
-def _fill(cell: Any, new: Any) -> None:
-    cell.cell_contents = new
-
-
-def _get_slot(slot: Any, owner: Any, _: str) -> Any:
-    return slot.__get__(owner)
-
-
-def _set_slot(slot: Any, owner: Any, _: str, new: Any) -> None:
-    slot.__set__(owner, new)
-
-
-def _slots(value: Any) -> dict[str, Any]:
-    found = {}
-    for name, slot in slots_of(type(value)).items():
-        try:
-            found[name] = slot.__get__(value)
-        except AttributeError:
-            continue
-    return found
 
 
 def _parts_of(value: Any, dot: Any, n: int) -> Any:

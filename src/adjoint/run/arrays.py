@@ -54,8 +54,8 @@ def read_array(record: list[Any], slot: int, x: np.ndarray[Any, Any], index: Any
         return by_index(record, slot, read_array, (x, index))
     if memory.level is not None:
         y = memory.level.read(x, index)
-        if x.dtype.names is not None and not isinstance(index, str):
-            memory.level.hide_row(x, y)
+        if x.dtype.names is not None:
+            memory.level.hide_row(x, index, y)
         return y
     if type(x) is not ndarray:
         return _read_subclass(record, slot, x, index)
@@ -216,9 +216,10 @@ def write_array(
         if not carries:
             return NONE3
         taken = _take_part(memory, x, index)
-        if taken is None or type(taken) is Poison:
-            return None, None, None, taken
-        value_bar = _unbroadcast(taken, value, structured)
+        if taken is None:
+            return NONE3
+        bad = type(taken) is Poison
+        value_bar = taken if bad else _unbroadcast(taken, value, structured)
         if written:
             memory.add_array(value, value_bar)
             return NONE3

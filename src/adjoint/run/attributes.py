@@ -187,19 +187,27 @@ def _of_known_number(
             "hand out that of a copy, outside the differentiated function",
         )
     value = getattr(obj, name, *default)
-    if callable(value) and getattr(value, "__self__", None) is obj:
-        memory: Memory = record[0]
-
-        def method_back(_: Any) -> tuple[Any, ...]:
-            return None, memory.take_entry(value, "__self__"), None
-
-        record[slot] = method_back
+    if _is_bound(record, slot, obj, value):
         return value
     if type(value) in ATOMS or isinstance(value, np.integer | np.bool_ | np.dtype):
         return value
     kind: Any = type(obj)
     getter = _getter(kind, name)
     return linked(record, slot, _pair, _run_unknown, getter, (obj,))
+
+
+def _is_bound(record: list[Any], slot: int, obj: Any, value: Any) -> bool:
+    """Whether `value` is a method that is bound to `obj`, a number or an array: its cotangent is
+    given back from there."""
+    if not callable(value) or getattr(value, "__self__", None) is not obj:
+        return False
+    memory: Memory = record[0]
+
+    def method_back(_: Any) -> tuple[Any, ...]:
+        return None, memory.take_entry(value, "__self__"), None
+
+    record[slot] = method_back
+    return True
 
 
 def _run_unknown(record: list[Any], slot: int, f: Any, args: tuple[Any, ...]) -> Any:
@@ -360,6 +368,8 @@ def _by_class(record: list[Any], slot: int, obj: Any, kind: type, name: str, sta
         type(kind.__getattribute__) is FunctionType
     )  # the user's, which is not differentiated here
     value = object.__getattribute__(obj, name) if own else getattr(obj, name)
+    if by_value(obj) and _is_bound(record, slot, obj, value):
+        return value
     opaque = is_opaque(obj) and type(value) not in ATOMS and not callable(value)
     if opaque or by_value(value):
         return run_unknown(record[0], record, slot, getattr, (obj, name), {})

@@ -21,6 +21,7 @@ from adjoint.run.iterators import (
 )
 from adjoint.run.memory import Memory
 from adjoint.run.specials import method_rules, special_of
+from adjoint.run.unknown import run_unknown
 
 __all__ = ["first_elements", "iterate", "iterator_of", "unwind"]
 
@@ -51,6 +52,8 @@ def iterator_of(memory: Memory, record: list[Any], slot: int, xs: Any) -> Iterat
         return Entries(memory, xs, xs, "set")
     if type(f) is FunctionType:
         return _user_iterator(memory, record, slot, f, xs)
+    if issubclass(kind, np.void):
+        return _fields_of_row(memory, record, slot, xs)
     rules = method_rules(kind, "__iter__")
     if rules is not None:
         return _by_rule(memory, record, slot, f, rules, xs)
@@ -70,6 +73,20 @@ def _by_rule(memory: Memory, record: list[Any], slot: int, f: Any, rules: Any, x
 
     record[slot] = iter_back
     return iterator_of(memory, inner, 2, run_rules(inner, 1, f, rules, (xs,), {}))
+
+
+def _fields_of_row(memory: Memory, record: list[Any], slot: int, row: Any) -> Iterator:
+    """The fields of a row of an array, which are not followed."""
+    inner: list[Any] = [memory, None]
+    why = "reads a row of an array with named fields"
+    fields = run_unknown(memory, inner, 1, tuple, (row,), {}, why, trusted=True)
+
+    def row_back(_: Any) -> tuple[Any, ...]:
+        bars = None if inner[1] is None else inner[1](None)
+        return None, None if bars is None else bars[1]
+
+    record[slot] = row_back
+    return Items(memory, fields)
 
 
 def _user_iterator(

@@ -362,7 +362,10 @@ class Memory(Hidden):
         `array` as what it is."""
         root = root_of(array)
         return id(root) in self.written and (
-            array is root or array.dtype is root.dtype or is_seen_as_stored(array, root)
+            array is root
+            or array.dtype is root.dtype
+            or (array.dtype.kind == "V" and array.dtype == root.dtype)  # seen as records
+            or is_seen_as_stored(array, root)
         )
 
     def array_shadow(self, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

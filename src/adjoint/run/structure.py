@@ -150,6 +150,15 @@ _WITHOUT_FIELDS = (list, tuple, dict, deque, int, float, complex, np.ndarray)
 """Types whose cotangents have no room for the attributes that a subclass adds."""
 
 
+def beside_elements(name: str, kind: type, base: type) -> CotangentError:
+    """The error of a cotangent of an attribute that has no place beside those of elements."""
+    return CotangentError(
+        f"the attribute {name!r} of a {kind.__name__}, which is a kind of {base.__name__}, has a"
+        " derivative that cannot be shown beside it",
+        hint="keep both in an object or a dict, or give the attribute as an argument",
+    )
+
+
 _DICTS: tuple[dict[Any, Any], ...] = ({}, OrderedDict())
 _DICT_VIEWS = frozenset(type(view()) for d in _DICTS for view in (d.keys, d.values, d.items))
 
@@ -239,11 +248,7 @@ class Reader:
         for name, item, bar in parts:
             if (bar if item is None else self.read(item, bar)) is not None:
                 base = next(base for base in _WITHOUT_FIELDS if issubclass(kind, base))
-                raise CotangentError(
-                    f"the attribute {name!r} of a {kind.__name__}, which is a kind of"
-                    f" {base.__name__}, has a derivative that cannot be shown beside it",
-                    hint="keep both in an object or a dict, or give the attribute as an argument",
-                )
+                raise beside_elements(name, kind, base)
 
     def _look(self, array: np.ndarray[Any, Any]) -> Any:
         from adjoint.run.memory import root_of

@@ -67,12 +67,16 @@ def _(dots, y, val):
 @rrule.register((np.generic, "item"), (np.generic, "tolist"))
 def _(a):
     kind = type(a)
+    if issubclass(kind, np.void):
+        return NotImplemented
     y = a.item()
     return y, lambda y_bar: (None, project(y_bar, kind(0)) if issubclass(kind, np.number) else None)
 
 
 @frule.register((np.generic, "item"), (np.generic, "tolist"))
 def _(dots, a):
+    if isinstance(a, np.void):
+        return NotImplemented
     y = a.item()
     moves = dots[0] is not None and isinstance(a, np.number)
     return y, project(dots[0], y) if moves else None

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from adjoint.rules.projection import as_numeric, project, projector
-from adjoint.rules.registry import frule, non_differentiable, rrule
+from adjoint.rules.registry import frule, non_differentiable, rrule, structural
 from adjoint.rules.tangents import filled
+from adjoint.run.memory import Memory, refused
 
 
 def _conversion(kind: Any) -> None:
@@ -63,6 +64,14 @@ def _(dots, x, index, /):
         return NotImplemented
     y = _item(x, index)
     return y, None if dots[0] is None else project(np.reshape(dots[0], np.shape(y)), y)
+
+
+@structural((np.void, "setfield"), (np.void, "__setitem__"))
+def _(memory: Memory, *_: Any) -> Any:
+    raise refused(
+        "a row of an array with named fields is written inside differentiated code",
+        "write into a whole field: array['name'][i] = value",
+    )
 
 
 @rrule.register((np.generic, "view"), trusted=True)

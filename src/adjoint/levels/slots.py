@@ -1,0 +1,78 @@
+"""Where the parts of containers and objects stand, to be read and exchanged there."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from functools import partial
+from types import FunctionType, MethodType
+from typing import Any
+
+from adjoint.errors import ArgumentError
+from adjoint.run.kinds import fields_of, is_record, slots_of
+from adjoint.tangent import Tangent
+
+__all__ = ["filled_slots", "get_slot", "set_slot", "slots_in"]
+
+
+def slots_in(value: Any) -> Iterator[tuple[Callable[[], Any], Callable[[Any], None]]]:
+    """Where the parts of a container or an object stand."""
+    if isinstance(value, list | deque | dict):
+        keys = list(value) if isinstance(value, dict) else range(len(value))
+        for key in keys:
+            yield partial(value.__getitem__, key), partial(value.__setitem__, key)
+    elif isinstance(value, FunctionType):
+        for cell in value.__closure__ or ():
+            if _is_filled(cell):
+                yield partial(getattr, cell, "cell_contents"), partial(_fill, cell)
+    elif isinstance(value, MethodType):
+        yield from slots_in(value.__self__)
+    elif isinstance(value, Tangent):
+        yield from slots_in(value._fields)
+    elif is_record(value):
+        fields = fields_of(value) or {}
+        for name in list(fields):
+            yield partial(fields.__getitem__, name), partial(fields.__setitem__, name)
+        for name in filled_slots(value):
+            slot = slots_of(type(value))[name]
+            yield partial(get_slot, slot, value, name), partial(set_slot, slot, value, name)
+
+
+def _is_filled(cell: Any) -> bool:
+    try:
+        cell.cell_contents  # noqa: B018
+    except ValueError:
+        return False
+    return True
+
+
+def _fill(cell: Any, new: Any) -> None:
+    cell.cell_contents = new
+
+
+def get_slot(slot: Any, owner: Any, _: str) -> Any:
+    """``getattr(owner, name)``"""
+    return slot.__get__(owner)
+
+
+def set_slot(slot: Any, owner: Any, name: str, new: Any) -> None:
+    """``setattr(owner, name, new)``"""
+    try:
+        slot.__set__(owner, new)
+    except AttributeError:
+        raise ArgumentError(
+            f"the attribute {name!r} of a {type(owner).__name__} cannot be exchanged, so that no"
+            " derivative is taken in what it holds",
+            hint="hold it by keyword instead (functools.partial(f, k=x)), or in a function",
+        ) from None
+
+
+def filled_slots(value: Any) -> dict[str, Any]:
+    """What the slots of an object hold, by name."""
+    found = {}
+    for name, slot in slots_of(type(value)).items():
+        try:
+            found[name] = slot.__get__(value)
+        except AttributeError:
+            continue
+    return found
