@@ -36,6 +36,7 @@ from adjoint.fast.values import (
     parts,
     rebuild,
 )
+from adjoint.fast.writing import put, update
 from adjoint.ir import primitives
 from adjoint.ir.single import Unpack, Value
 from adjoint.rules.evalpoly import evalpoly
@@ -505,7 +506,7 @@ def _in_place(f: Any, plain: Any) -> None:
     @handler(f)
     def _(ev: Evaluator, a: Abstract, b: Abstract) -> Abstract:
         if isinstance(a, Value) and isinstance(ev.types[a], Array):
-            raise NotCovered("an augmented assignment to an array", ev.span)
+            return update(ev, plain, a, b)
         if isinstance(a, Ref | External):
             raise NotCovered("an augmented assignment to an object", ev.span)
         return call(ev, Known(plain), [a, b], {})
@@ -584,6 +585,9 @@ def _(ev: Evaluator, a: Abstract, index: Abstract, value: Abstract) -> Abstract:
             raise NotCovered("a key of another kind", ev.span)
         items = dict(zip(held.keys, held.items, strict=True)) | {index.value: value}
         ev.heap[a.address] = DictOf(tuple(items), tuple(items.values()))  # type: ignore[union-attr]
+        return Known(None)
+    if isinstance(a, Value):
+        put(ev, a, index, value)
         return Known(None)
     raise NotCovered("a write to an item", ev.span)
 

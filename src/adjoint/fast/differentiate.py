@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from adjoint.fast.evaluate import Evaluator
     from adjoint.fast.reverse import Scope, Sweep
 
-__all__ = ["differentiated", "formula", "inferred", "is_carrier", "plain", "whole"]
+__all__ = ["differentiated", "formula", "inferred", "is_carrier", "plain", "whole", "written_back"]
 
 Step = Callable[["Scope"], None]
 Formula = Callable[..., None]
@@ -555,6 +555,73 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
             _demand_floats(ev, x)
             bar = ev.operation(np.where, picked, bar_type(ev.types[y]), name=_bar_name(x))
             scope.add(x, fit(ev, bar, x, y))
+
+
+# ---- writes --------------------------------------------------------------------------------------
+
+
+def written_back(sweep: Sweep, op: Call) -> Step:
+    """The reverse of a write to an array."""
+    f, ev = _callee(op), sweep.ev
+    y = op.operands[0]
+    assert isinstance(y, Value)
+    value = op.operands[-1]
+
+    def back(scope: Scope) -> None:
+        if scope.bar(y) is None and not scope.has_any(y):
+            return
+        y_bar = scope.buffer(y)
+        if f is runtime.put:
+            _put_back(scope, op, y_bar)
+        elif f in (runtime.add_to, runtime.subtract_from):
+            if isinstance(value, Value) and value in sweep.active:
+                bar = fit(ev, ev.operation(runtime.own, (y_bar,), ev.types[y]), value, y)
+                sign = Const(1 if f is runtime.add_to else -1)
+                scope.add(value, product(ev, bar, sign, _bar_name(value)))
+        elif isinstance(value, Value) and value in sweep.active:
+            raise NotCovered("an array that is scaled in place by what is active", op.span)
+        else:
+            ev.write(Call(None, Const(f), (y_bar, value), (), op.span))
+
+    return back
+
+
+def _put_back(scope: Scope, op: Call, y_bar: Operand) -> None:
+    ev, (y, index, value) = scope.ev, op.operands
+    assert isinstance(y, Value)
+    of_y = ev.types[y]
+    assert isinstance(of_y, Array)
+    if isinstance(value, Value) and value in scope.sweep.active:
+        t = ev.types[value]
+        scalar = isinstance(t, Number)
+        slot = Array(of_y.dtype, ()) if scalar else t
+        if scalar and not _names_one(ev, index, len(of_y.shape)):
+            part: Operand = ev.operation(operator.getitem, (y_bar, index), slot)
+            bar: Operand = ev.operation(np.sum, (part,), number(of_y.dtype.type))
+        elif scalar:
+            bar = ev.operation(
+                operator.getitem, (y_bar, index), number(of_y.dtype.type), name=_bar_name(value)
+            )
+        else:
+            part = ev.operation(operator.getitem, (y_bar, index), slot)
+            bar = ev.operation(runtime.own, (part,), slot, name=_bar_name(value))
+        scope.add(value, bar)
+    ev.write(Call(None, Const(runtime.clear), (y_bar, index)))
+
+
+def _names_one(ev: Evaluator, index: Operand, rank: int) -> bool:
+    """Whether an index names one element."""
+    if isinstance(index, Const):
+        parts = index.value if isinstance(index.value, tuple) else (index.value,)
+        return len(parts) == rank and all(isinstance(part, int) for part in parts)
+    assert isinstance(index, Value)
+    if isinstance(ev.types[index], Number):
+        return rank == 1
+    made = ev.indices.get(index, ())
+    return len(made) == rank and all(
+        isinstance(x.value, int) if isinstance(x, Const) else isinstance(ev.types[x], Number)  # type: ignore[index]
+        for x in made
+    )
 
 
 # ---- everything else: by its rule ----------------------------------------------------------------

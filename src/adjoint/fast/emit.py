@@ -62,10 +62,6 @@ ATOM = 20
 _PLAIN = frozenset({"t", "slope", "scale", "n", "parts", "shape", "steps", "index", "bars"})
 """Names of values that nobody named: they may stand inside a formula."""
 
-_EFFECTS: frozenset[Any] = frozenset(
-    {runtime.leave, runtime.add_to, runtime.add_at, runtime.scatter, runtime.push}
-)
-
 
 class Writer:
     """Writes the source of one function.
@@ -280,6 +276,7 @@ class Writer:
         v = op.result
         if v is None or not self._uses[v]:
             text, _ = self.call(op)
+            self.flush(depth)
             self.line(text, depth)
             return
         text, level = self.call(op)
@@ -474,6 +471,11 @@ _SPECIAL: dict[Any, Callable[..., tuple[str, int] | None]] = {
 _STATEMENTS: dict[Any, Callable[[Writer, tuple[Operand, ...]], str]] = {
     runtime.add_to: lambda w, xs: f"{w.text(xs[0])} += {w.text(xs[1])}",
     runtime.add_at: lambda w, xs: f"{w.item(xs[0], xs[1])} += {w.text(xs[2])}",
+    runtime.put: lambda w, xs: f"{w.item(xs[0], xs[1])} = {w.text(xs[2])}",
+    runtime.clear: lambda w, xs: f"{w.item(xs[0], xs[1])} = 0",
+    runtime.subtract_from: lambda w, xs: f"{w.text(xs[0])} -= {w.text(xs[1])}",
+    runtime.scale: lambda w, xs: f"{w.text(xs[0])} *= {w.text(xs[1])}",
+    runtime.divide: lambda w, xs: f"{w.text(xs[0])} /= {w.text(xs[1])}",
     runtime.scatter: lambda w, xs: f"np.add.at({w.text(xs[0])}, {w.text(xs[1])}, {w.text(xs[2])})",
     runtime.push: lambda w, xs: (
         f"{w.text(xs[0], ATOM)}.append("

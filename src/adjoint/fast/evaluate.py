@@ -7,11 +7,14 @@ decide. What is left are operations on numbers and arrays, branches and loops: t
 
 from __future__ import annotations
 
+import operator
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import CellType, CodeType, FunctionType
 from typing import Any
+
+import numpy as np
 
 from adjoint.errors import AdjointError
 from adjoint.fast.covered import NotCovered
@@ -19,7 +22,7 @@ from adjoint.fast.infer import Constant, result_type
 from adjoint.fast.joining import contents_template, generalise, instantiate, match
 from adjoint.fast.outside import Outside
 from adjoint.fast.single import single
-from adjoint.fast.types import ANYTHING, Dim, Number, Symbol, Type
+from adjoint.fast.types import ANYTHING, Array, Dim, Number, Symbol, Type
 from adjoint.fast.values import (
     MISSING,
     Abstract,
@@ -43,6 +46,31 @@ MOST_OPERATIONS = 20_000
 """A larger program is left to the generic tier: compiling it would cost more than it gives."""
 MOST_CALLS = 60
 """The depth of calls that are inlined into one another."""
+
+
+NEW_ARRAYS: frozenset[Any] = frozenset(
+    {
+        np.zeros,
+        np.ones,
+        np.empty,
+        np.full,
+        np.zeros_like,
+        np.ones_like,
+        np.empty_like,
+        np.full_like,
+        np.array,
+        np.copy,
+        np.ndarray.copy,
+        operator.add,
+        operator.sub,
+        operator.mul,
+        operator.truediv,
+        operator.neg,
+        operator.pow,
+        operator.matmul,
+    }
+)
+"""Functions that return an array in memory of its own."""
 
 
 class Frame:
@@ -99,6 +127,12 @@ class Evaluator:
         Values that are the length of a symbolic dimension.
     packs
         Tuples and lists that were made for an operation of the program: what they consist of.
+    fresh
+        Arrays that the program made itself, in memory of their own.
+    written
+        Those of them that it writes to.
+    views
+        Arrays that look at the memory of another one.
     maybe
         Values that are ``None`` where a variable has no value.
     indices
@@ -114,6 +148,9 @@ class Evaluator:
         self.packs: dict[Value, tuple[Operand, ...]] = {}
         self.places: dict[Value, tuple[str, int]] = {}
         self.maybe: set[Value] = set()
+        self.fresh: set[Value] = set()
+        self.written: set[Value] = set()
+        self.views: dict[Value, Value] = {}
         self.indices: dict[Value, tuple[Operand, ...]] = {}
         self.heap: dict[int, HeapObject] = {}
         self.block: list[ir.Op] = []
@@ -145,6 +182,8 @@ class Evaluator:
     ) -> Value:
         """Write ``f(*operands, **keywords)``, whose result has type `t`."""
         result = self.value(t, name)
+        if isinstance(t, Array) and (isinstance(f, np.ufunc) or f in NEW_ARRAYS):
+            self.fresh.add(result)
         self.write(Call(result, Const(f), tuple(operands), keywords, self.span))
         return result
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import math
 import operator
+from collections.abc import Callable, Container
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from adjoint.fast.passes.dead import remove_dead
 from adjoint.fast.passes.invariant import move_invariant
 from adjoint.fast.substitute import without_copies
 from adjoint.ir import primitives
-from adjoint.ir.single import Block, Call, Const, Function, Loop
+from adjoint.ir.single import Block, Call, Const, Function, Loop, Operand
 
 __all__ = ["boundary", "is_effect", "is_fresh", "optimised", "tidied"]
 
@@ -25,7 +26,15 @@ def boundary() -> None:
 
 
 _EFFECTS: frozenset[Any] = frozenset(
-    {boundary, runtime.leave, runtime.add_to, runtime.add_at, runtime.scatter, runtime.push}
+    {
+        boundary,
+        runtime.leave,
+        runtime.add_at,
+        runtime.clear,
+        runtime.scatter,
+        runtime.push,
+        *runtime.WRITES,
+    }
 )
 
 _FRESH: frozenset[Any] = frozenset(
@@ -73,13 +82,21 @@ def _is_removable(call: Call) -> bool:
     return not is_effect(call)
 
 
-def _is_shared(call: Call) -> bool:
-    return not is_effect(call) and not is_fresh(call)
+def _sharing(written: Container[Operand]) -> Callable[[Call], bool]:
+    """Whether equal calls are the same, where some arrays are written to."""
+
+    def is_shared(call: Call) -> bool:
+        if is_effect(call) or is_fresh(call):
+            return False
+        return not any(x in written for x in call.operands)
+
+    return is_shared
 
 
-def _is_movable(call: Call) -> bool:
+def _is_safe(call: Call) -> bool:
+    """Whether a call cannot raise."""
     f = call.callee.value if isinstance(call.callee, Const) else None
-    if not _is_shared(call) or f in _MAY_RAISE or getattr(f, "__module__", None) == math.__name__:
+    if f in _MAY_RAISE or getattr(f, "__module__", None) == math.__name__:
         return False
     return getattr(builtins, getattr(f, "__name__", ""), None) is not f
 
@@ -89,16 +106,22 @@ def _is_finite(loop: Loop) -> bool:
     return loop.iterable is not None
 
 
-def tidied(block: Block, name: str) -> Block:
+def tidied(block: Block, name: str, written: Container[Operand]) -> Block:
     """The user's own computation, before it is differentiated."""
-    function = Function(name, (), (), without_copies(block), "")
-    function = share_common(function, _is_shared)
+    return _passes(Function(name, (), (), without_copies(block), ""), written).body
+
+
+def _passes(function: Function, written: Container[Operand]) -> Function:
+    is_shared = _sharing(written)
+    function = share_common(function, is_shared)
     function = remove_dead(function, _is_removable, _is_finite)
-    return move_invariant(function, _is_shared, _is_movable).body
+    return move_invariant(function, is_shared, _is_safe)
 
 
-def optimised(forward: Block, reverse: Block, name: str) -> tuple[Block, Block]:
-    """Both sweeps, with less to do."""
+def optimised(
+    forward: Block, reverse: Block, name: str, written: Container[Operand]
+) -> tuple[Block, Block]:
+    """Both sweeps, with less to do; reads of what is `written` stay where they are."""
     assert forward.results is not None and reverse.results is not None
     mark = Call(None, Const(boundary), ())
     count = len(forward.results)
@@ -109,9 +132,7 @@ def optimised(forward: Block, reverse: Block, name: str) -> tuple[Block, Block]:
     )
     function = Function(name, (), (), without_copies(whole), "")
     for _ in range(2):
-        function = share_common(function, _is_shared)
-        function = remove_dead(function, _is_removable, _is_finite)
-        function = move_invariant(function, _is_shared, _is_movable)
+        function = _passes(function, written)
     body = function.body
     at = next(i for i, op in enumerate(body.ops) if op == mark)
     assert body.results is not None

@@ -21,6 +21,7 @@ from adjoint.fast.outside import Leaf, Outside, path_of
 from adjoint.fast.reverse import Region, Scope, Sweep, freeze
 from adjoint.fast.types import ANYTHING, Array, Number, bar_type
 from adjoint.fast.values import Abstract, Known
+from adjoint.fast.writing import check_views
 from adjoint.ir import primitives
 from adjoint.ir.single import Block, Call, Const, Operand, Value
 
@@ -124,11 +125,13 @@ def _specialised(
     if one and isinstance(y, Value) and not _is_real_scalar(t):
         raise NotCovered("a result that is not one real number")
     primal = Block(tuple(leaf.value for leaf in outside.leaves), tuple(ops), (result,))
-    primal = tidied(primal, "primal")
+    written = ev.written | {view for view, owner in ev.views.items() if owner in ev.written}
+    primal = tidied(primal, "primal", written)
+    check_views(ev, primal)
     assert primal.results is not None
     result = primal.results[0]
     sweep = Sweep(ev, (leaf.value for leaf in wanted))
-    sweep.find_active(primal)
+    sweep.find_all_active(primal)
     region = sweep.forward(primal)
     y_bar: Operand
     y_bar, parameter = Const(1.0), None
@@ -136,7 +139,7 @@ def _specialised(
         y_bar = parameter = ev.value(bar_type(t), name=f"{y.name}_bar")
     reverse = _reverse(ev, sweep, region, result, y_bar, wanted, parameter)
     name = getattr(f, "__name__", type(f).__name__)
-    forward, reverse = optimised(freeze(region), reverse, name)
+    forward, reverse = optimised(freeze(region), reverse, name, written)
     assert forward.results is not None
     return Program(
         name,

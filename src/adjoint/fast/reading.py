@@ -33,7 +33,16 @@ from adjoint.ir.single import Const, Operand, Value
 if TYPE_CHECKING:
     from adjoint.fast.evaluate import Evaluator
 
-__all__ = ["attribute", "item", "items_outside", "length_of", "product", "unpacked"]
+__all__ = [
+    "attribute",
+    "index_operand",
+    "indexed_shape",
+    "item",
+    "items_outside",
+    "length_of",
+    "product",
+    "unpacked",
+]
 
 
 # ---- attributes ----------------------------------------------------------------------------------
@@ -288,13 +297,16 @@ def _of_array(ev: Evaluator, a: Value, index: Abstract) -> Abstract:
     if not isinstance(t, Array):
         raise NotCovered(f"an index of a {t}", ev.span)
     keys = index.items if isinstance(index, Tuple) else (index,)
-    shape = _indexed_shape(ev, t, keys)
-    operand = _index_operand(ev, index)
+    shape = indexed_shape(ev, t, keys)
+    operand = index_operand(ev, index)
     if shape == () and not _keeps_array(keys):
         result: Any = number(t.dtype.type)
     else:
         result = Array(t.dtype, shape)
-    return ev.operation(operator.getitem, (a, operand), result)
+    made = ev.operation(operator.getitem, (a, operand), result)
+    if isinstance(result, Array) and not any(_is_fancy(ev, key) for key in keys):
+        ev.views[made] = ev.views.get(a, a)
+    return made
 
 
 def _keeps_array(keys: Sequence[Abstract]) -> bool:
@@ -306,9 +318,9 @@ def _is_fancy(ev: Evaluator, key: Abstract) -> bool:
     return isinstance(key, Value) and isinstance(ev.types[key], Array)
 
 
-def _index_operand(ev: Evaluator, index: Abstract) -> Any:
+def index_operand(ev: Evaluator, index: Abstract) -> Any:
     if isinstance(index, Tuple):
-        parts = [_index_operand(ev, key) for key in index.items]
+        parts = [index_operand(ev, key) for key in index.items]
         if all(isinstance(part, Const) for part in parts):
             return Const(tuple(part.value for part in parts))
         return _index(ev, primitives.build_tuple, parts)
@@ -326,7 +338,7 @@ def _index(ev: Evaluator, build: Any, operands: list[Operand]) -> Value:
     return made
 
 
-def _indexed_shape(ev: Evaluator, t: Array, keys: Sequence[Abstract]) -> tuple[Dim, ...]:
+def indexed_shape(ev: Evaluator, t: Array, keys: Sequence[Abstract]) -> tuple[Dim, ...]:
     """The shape of ``a[keys]``."""
     used = sum(1 for key in keys if not _adds_axis(key) and not _keeps_array([key]))
     if used > len(t.shape):

@@ -15,10 +15,18 @@ from typing import Any
 
 from adjoint.fast import runtime
 from adjoint.fast.covered import NotCovered
-from adjoint.fast.differentiate import differentiated, inferred, is_carrier, plain, whole
+from adjoint.fast.differentiate import (
+    differentiated,
+    inferred,
+    is_carrier,
+    plain,
+    whole,
+    written_back,
+)
 from adjoint.fast.evaluate import Evaluator
 from adjoint.fast.substitute import free_values, renamed
 from adjoint.fast.types import ANYTHING, Array, bar_type, number
+from adjoint.fast.walk import blocks, operands, walk
 from adjoint.ir import primitives
 from adjoint.ir import single as ir
 from adjoint.ir.single import Block, Call, Const, If, Loop, Operand, Unpack, Value
@@ -34,6 +42,7 @@ class Region:
     ops: list[Any] = field(default_factory=list)
     results: list[Operand] | None = None
     plan: list[Callable[[Scope], None]] = field(default_factory=list)
+    positions: list[int] = field(default_factory=list)
     defined: set[Value] = field(default_factory=set)
 
 
@@ -164,6 +173,12 @@ class Scope:
         assert self.parent is not None
         return self.kind == "loop" or self.parent.has_buffer(v)
 
+    def has_any(self, v: Value) -> bool:
+        """Whether there is a cotangent of `v`, here or further out."""
+        if v in self.bars or v in self.buffers:
+            return True
+        return self.parent is not None and self.parent.has_any(v)
+
     def buffer(self, v: Value) -> Operand:
         """An array of the program's own that holds the cotangent of `v`, and is added to."""
         if v in self.buffers:
@@ -212,8 +227,19 @@ class Sweep:
         self.optional: set[Value] = set()
         self.paths: dict[Value, set[Value | None]] = {}
         self.made_by: dict[Value, Call] = {}
+        self.last_write: dict[Value, int] = {}
+        self._position = self._depth = 0
 
     # ---- what is active --------------------------------------------------------------------------
+
+    def find_all_active(self, block: Block) -> None:
+        """Add to `active` all that depends on it; a write makes active what was read before."""
+        before = -1
+        while before != len(self.active):
+            before = len(self.active)
+            self.find_active(block)
+            if not self.ev.written:
+                return
 
     def find_active(self, block: Block) -> None:
         """Add to `active` what depends on it."""
@@ -223,6 +249,8 @@ class Sweep:
                     self.made_by[op.result] = op
                     if self._is_active(op.operands) and is_carrier(op, self.ev):
                         self.active.add(op.result)
+                elif _is_write(op) and self._is_active(op.operands[1:]):
+                    self.active.update(x for x in op.operands[:1] if isinstance(x, Value))
             elif isinstance(op, Unpack):
                 if isinstance(op.value, Value) and op.value in self.active:
                     self.active.update(op.results)
@@ -280,7 +308,11 @@ class Sweep:
         outer, self.ev.block = self.ev.block, region.ops
         try:
             for op in block.ops:
+                self._position += not self._depth
+                self._depth += 1
                 self._forward_op(op, region)
+                self._depth -= 1
+                region.positions += [self._position] * (len(region.plan) - len(region.positions))
         finally:
             self.ev.block = outer
         for op in region.ops:
@@ -298,10 +330,18 @@ class Sweep:
         return region
 
     def _forward_op(self, op: ir.Op, region: Region) -> None:
+        if isinstance(op, Call) and _is_write(op):
+            target = op.operands[0]
+            assert isinstance(target, Value)
+            self.last_write[target] = self._position
         match op:
-            case Call(result=Value() as y) if y in self.active:
+            case Call(result=Value() as y) if y in self.active and self._is_active(op.operands):
                 self.ev.span = op.span
                 region.plan.append(differentiated(self, op))
+            case Call(result=None) if _is_write(op) and op.operands[0] in self.active:
+                self.ev.span = op.span
+                self.ev.block.append(op)
+                region.plan.append(written_back(self, op))
             case Unpack(value=Value() as v) if v in self.active:
                 self.ev.block.append(op)
                 region.plan.append(lambda scope: _unpack_back(scope, op))
@@ -314,7 +354,20 @@ class Sweep:
 
     def _holds_active(self, op: If | Loop) -> bool:
         """Whether cotangents may come into a branch or a loop."""
-        return any(result in self.active for result in op.results)
+        if any(result in self.active for result in op.results):
+            return True
+        return any(
+            isinstance(inner, Call) and _is_write(inner) and inner.operands[0] in self.active
+            for block in blocks(op)
+            for inner in walk(block)
+        )
+
+    def _writes(self, op: If | Loop) -> bool:
+        return bool(self.ev.written) and any(
+            isinstance(inner, Call) and _is_write(inner)
+            for block in blocks(op)
+            for inner in walk(block)
+        )
 
     def _forward_if(self, op: If, region: Region) -> Callable[[Scope], None]:
         made = _If(op, self.forward(op.body), self.forward(op.orelse), list(op.results), region)
@@ -332,13 +385,27 @@ class Sweep:
 
     def reverse(self, region: Region, scope: Scope) -> None:
         """Write the reverse of a block; `scope` holds the cotangents of its results."""
-        for step in reversed(region.plan):
+        for step, position in zip(reversed(region.plan), reversed(region.positions), strict=True):
+            count = len(self.ev.block)
             step(scope)
+            if self.last_write:
+                self._check_contents(self.ev.block[count:], position)
+
+    def _check_contents(self, ops: list[ir.Op], position: int) -> None:
+        """The reverse of an operation must not read what is written to after it."""
+        for op in ops:
+            if isinstance(op, Call) and isinstance(op.callee, Const):
+                if op.callee.value in (runtime.length, runtime.shape_of, runtime.zeros_like):
+                    continue
+            for x in operands(op):
+                owner = self.ev.views.get(x, x) if isinstance(x, Value) else None
+                if owner in self.last_write and self.last_write[owner] >= position:  # type: ignore[index]
+                    raise NotCovered("an array that is written to after it was used", self.ev.span)
 
     def _if_back(self, scope: Scope, made: _If) -> None:
         op = made.op
         bars = [scope.take(result) for result in op.results]
-        if all(bar is None for bar in bars):
+        if all(bar is None for bar in bars) and not self._writes(op):
             return
         sides = []
         for region in (made.body, made.orelse):
@@ -423,7 +490,7 @@ class Sweep:
     def _loop_back(self, scope: Scope, made: _Loop, tape: Value) -> None:
         op, region = made.op, made.body
         bars = [scope.take(result) for result in op.results[op.stops :]]
-        if all(bar is None for bar in bars):
+        if all(bar is None for bar in bars) and not self._writes(op):
             return
         carried = region.parameters[len(region.parameters) - len(op.initial) :]
         ends = (region.results or [])[op.stops :]
@@ -542,6 +609,10 @@ class Sweep:
             elif isinstance(source, Value) and self._iterates_over_active(source):
                 raise NotCovered("nested iterators over what is active", op.span)
         return found
+
+
+def _is_write(op: Call) -> bool:
+    return isinstance(op.callee, Const) and op.callee.value in runtime.WRITES
 
 
 def _taking(column: Value) -> Callable[[Scope], Operand | None]:

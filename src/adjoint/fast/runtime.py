@@ -12,11 +12,14 @@ from adjoint.rules.projection import finite, project
 from adjoint.tangent import Tangent
 
 __all__ = [
+    "WRITES",
     "add_at",
     "add_to",
     "added",
     "assigned",
     "broadcast_like",
+    "clear",
+    "divide",
     "finished",
     "leave",
     "length",
@@ -25,12 +28,15 @@ __all__ = [
     "own",
     "present",
     "push",
+    "put",
     "real",
+    "scale",
     "scatter",
     "shape_of",
     "share_of_greater",
     "share_of_less",
     "some",
+    "subtract_from",
     "tangent",
     "to_extremes",
     "where_run",
@@ -191,3 +197,35 @@ def to_extremes(x: Any, y: Any, y_bar: Any, axis: tuple[int, ...], keepdims: boo
     if np.count_nonzero(found) != count.size:
         x_bar /= count
     return x_bar.astype(x.dtype, copy=False)
+
+
+# ---- writes --------------------------------------------------------------------------------------
+
+
+def put(y: Any, index: Any, value: Any) -> None:
+    """``y[index] = value``"""
+    y[index] = value
+
+
+def clear(y_bar: Any, index: Any) -> None:
+    """``y_bar[index] = 0``: what was there has been overwritten."""
+    y_bar[index] = 0
+
+
+def subtract_from(y: Any, value: Any) -> None:
+    """``y -= value``"""
+    np.subtract(y, value, out=y)
+
+
+def scale(y: Any, factor: Any) -> None:
+    """``y *= factor``"""
+    np.multiply(y, factor, out=y)
+
+
+def divide(y: Any, divisor: Any) -> None:
+    """``y /= divisor``"""
+    np.divide(y, divisor, out=y)
+
+
+WRITES: frozenset[Any] = frozenset({put, add_to, subtract_from, scale, divide})
+"""Each writes to its first operand."""
