@@ -21,6 +21,8 @@ from adjoint.rules.projection import unbroadcast
 
 def reversed_cumsum(bar: Any, axis: int) -> Any:
     """Sums from each element to the end: the transpose of `np.cumsum`."""
+    if bar.ndim == 1:
+        return np.cumsum(bar[::-1])[::-1]
     return np.flip(np.cumsum(np.flip(bar, axis), axis), axis)
 
 
@@ -32,7 +34,12 @@ def _(a, axis=None, dtype=None, out=None):
     if severed(y, a):
         return y, nothing
     shape, along = np.shape(a), 0 if axis is None else axis
-    return y, lambda y_bar: (None, np.reshape(reversed_cumsum(y_bar, along), shape))
+
+    def cumsum_back(y_bar):
+        bar = reversed_cumsum(y_bar, along)
+        return None, bar if y_bar.shape == shape else np.reshape(bar, shape)
+
+    return y, cumsum_back
 
 
 @array_rule(np.nancumsum)
