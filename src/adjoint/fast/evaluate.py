@@ -127,6 +127,8 @@ class Evaluator:
         Values that are the length of a symbolic dimension.
     packs
         Tuples and lists that were made for an operation of the program: what they consist of.
+    negated
+        Values that are others negated.
     fresh
         Arrays that the program made itself, in memory of their own.
     written
@@ -149,6 +151,7 @@ class Evaluator:
         self.places: dict[Value, tuple[str, int]] = {}
         self.maybe: set[Value] = set()
         self.fresh: set[Value] = set()
+        self.negated: dict[Operand, Operand] = {}
         self.written: set[Value] = set()
         self.views: dict[Value, Value] = {}
         self.indices: dict[Value, tuple[Operand, ...]] = {}
@@ -184,6 +187,8 @@ class Evaluator:
         result = self.value(t, name)
         if isinstance(t, Array) and (isinstance(f, np.ufunc) or f in NEW_ARRAYS):
             self.fresh.add(result)
+        if f is operator.neg:
+            self.negated[result] = operands[0]
         self.write(Call(result, Const(f), tuple(operands), keywords, self.span))
         return result
 

@@ -151,23 +151,17 @@ def result_type(
     """
     if not is_inferable(f):
         raise NotCovered(f"{name_of(f)} has no known result type")
-    try:
-        key = (
-            f,
-            tuple(map(_canonical, operands)),
-            tuple((k, _canonical(v)) for k, v in keywords.items()),
-        )
-        hash(key)
-    except TypeError:
-        key = None
+    if not keywords and all(isinstance(t, Number | Constant) for t in operands):
+        key = (f, *map(_canonical, operands))
+        if key not in _of_numbers:
+            _of_numbers[key] = _kinds(f, operands, keywords)
+        if (known := _of_numbers[key]) is not None:
+            return known
     symbols: list[Symbol] = []
     for t in (*operands, *keywords.values()):
         _collect(t, symbols)
     if len(symbols) > len(_LENGTHS[0]):
         raise NotCovered(f"too many dimensions in a call of {name_of(f)}")
-    kinds = _kinds(f, operands, keywords)
-    if kinds is not None:
-        return kinds
     found = {
         _shaped(f, one, keywords, symbols)
         for one in itertools.product(*map(_alternatives, operands))
@@ -219,8 +213,18 @@ class Constant:
         self.value = value
 
 
+_of_numbers: dict[Any, Type | None] = {}
+"""By function and types of its operands, which are numbers."""
+
+
 def _canonical(t: Any) -> Any:
-    return (type(t.value), t.value) if isinstance(t, Constant) else t
+    """What of a constant says which type a result has: whether it is zero, negative, whole."""
+    if not isinstance(t, Constant):
+        return t
+    value = t.value
+    if type(value) is int or type(value) is float:
+        return type(value), value > 0, value == 0, value == int(value) if value - value == 0 else 2
+    return type(value), repr(value)
 
 
 def name_of(f: Any) -> str:

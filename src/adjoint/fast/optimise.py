@@ -131,8 +131,7 @@ def optimised(
         (*forward.results, *reverse.results),
     )
     function = Function(name, (), (), without_copies(whole), "")
-    for _ in range(2):
-        function = _passes(function, written)
+    function = _passes(function, written)
     body = function.body
     at = next(i for i, op in enumerate(body.ops) if op == mark)
     assert body.results is not None

@@ -21,6 +21,7 @@ from adjoint.fast.outside import Leaf, Outside, path_of
 from adjoint.fast.reverse import Region, Scope, Sweep, freeze
 from adjoint.fast.types import ANYTHING, Array, Number, bar_type
 from adjoint.fast.values import Abstract, Known
+from adjoint.fast.walk import results, walk
 from adjoint.fast.writing import check_views
 from adjoint.ir import primitives
 from adjoint.ir.single import Block, Call, Const, Operand, Value
@@ -306,17 +307,13 @@ def _write_reverse(writer: Writer, program: Program, depth: int) -> None:
 
 def _uses_numpy(program: Program) -> bool:
     """Whether what the reverse sweep computes may give NumPy's warnings."""
-    from adjoint.fast.walk import operands, results, walk
-
-    ev = program.ev
-    for op in walk(program.reverse):
-        for x in (*operands(op), *results(op)):
-            t = ev.types.get(x) if isinstance(x, Value) else None
-            if isinstance(t, Array):
-                return True
-            if isinstance(t, Number) and any(issubclass(kind, np.generic) for kind in t.kinds):
-                return True
-    return False
+    types = program.ev.types
+    return any(
+        isinstance(t, Array) or (isinstance(t, Number) and not t.kinds <= {float, int, bool})
+        for op in walk(program.reverse)
+        for x in results(op)
+        if (t := types.get(x)) is not None
+    )
 
 
 def _write_pullback(writer: Writer, program: Program) -> None:

@@ -147,6 +147,9 @@ class Scope:
         name = f"{v.name}_bar"
         if f is not operator.add:
             return self.ev.operation(f, (a, b), bar_type(self.ev.types[v]), name=name)
+        for x, other in ((b, a), (a, b)):
+            if x in self.ev.negated:  # x - y has one operation less than x + -y
+                return inferred(self.ev, operator.sub, (other, self.ev.negated[x]), name)  # type: ignore[index]
         return inferred(self.ev, f, (a, b), name)
 
     def _all_buffers(self) -> set[Value]:

@@ -99,16 +99,16 @@ class _Sharer:
                 assert_never(op)
 
     def _call(self, op: Call, own: list[Hashable]) -> Call | None:
-        operands = self._many(op.operands)
-        keywords = tuple((name, self._one(value)) for name, value in op.keywords)
-        call = replace(op, callee=self._one(op.callee), operands=operands, keywords=keywords)
+        operands, keywords, call = op.operands, op.keywords, op
+        if self._instead:
+            operands = self._many(operands)
+            keywords = tuple((name, self._one(value)) for name, value in keywords)
+            call = Call(op.result, self._one(op.callee), operands, keywords, op.span)
         if op.result is None or not self._is_pure(op):
             return call
-        key = (
-            _key(call.callee),
-            *map(_key, operands),
-            *sorted((name, _key(value)) for name, value in keywords),
-        )
+        key = (_key(call.callee), *map(_key, operands))
+        if keywords:
+            key = (*key, *sorted((name, _key(value)) for name, value in keywords))
         known = self._known.get(key)
         if known is not None:
             self._instead[op.result] = known
