@@ -4,8 +4,10 @@ can follow is right."""
 import ctypes
 import functools
 import io
+import math
 import pickle
 import types
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -63,6 +65,14 @@ def recorded(t):
     return a
 
 
+class Doubled:
+    def __init__(self, x):
+        self.x = x
+
+    def __radd__(self, _):
+        return self.x * 2
+
+
 UNKNOWN = {
     "linprog, costs": lambda t: linear_program(t, 1.0, 1.0).fun,
     "linprog, rows": lambda t: linear_program(2.0, t, 1.0).x[0],
@@ -95,6 +105,7 @@ UNKNOWN = {
     "rows of another type": lambda t: named(t).astype([("m", "f4"), ("n", "f4")])["m"][0],
     "tuples": lambda t: np.array([(t, 1.0)], [("m", float), ("n", float)])["m"][0],
     "sorted rows": lambda t: np.sort(named(t), order="m")["m"][0],
+    "object in an array": lambda t: (np.array([t, 2.0]) + Doubled(t))[0],
     "array of objects": lambda t: float(np.array([t, t * t], dtype=object).sum()),
 }  # fmt: skip
 
@@ -260,3 +271,20 @@ def test_what_a_partial_holds_by_position():
     x = np.ones(2)
     found, _ = ad.pushforward(lambda v: functools.partial(np.add, v), (x,), (x,))
     assert found(1.0).tolist() == [2.0, 2.0]
+
+
+def test_constants_may_be_put_in_place_of_something():
+    """Which numbers are constants is known here."""
+
+    def f(t):
+        with mock.patch("math.tau", 2.0):
+            return math.tau * t
+
+    assert ad.derivative(f)(0.6) == 2.0
+
+    def g(t):
+        with mock.patch("math.tau", t):
+            return math.tau * t
+
+    with pytest.raises(MutationError, match="may carry a derivative"):
+        ad.derivative(g)(0.6)

@@ -4,7 +4,7 @@ import copy
 import functools
 import math
 import operator
-from collections import UserList
+from collections import OrderedDict, UserList
 
 import numpy as np
 
@@ -484,3 +484,35 @@ def unequal_asks_equal(x):
     p, q = CountsComparisons(x), CountsComparisons(x * x)
     r = (p > q) + (p >= q) + (p != q) + (p <= q)
     return p.seen * r + q.seen * x
+
+
+@case(0.7)
+def equal_dicts_ask_the_first(x):
+    p, q, r = CountsComparisons(x), CountsComparisons(x), CountsComparisons(x)
+    equal = {1: p} == {1: q}
+    equal += OrderedDict({1: r}) != OrderedDict({1: q})
+    return p.seen * 2 + q.seen * 3 + r.seen * 5 + equal * x
+
+
+class Answers:
+    """Compares with anything, and what it says is a number."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __lt__(self, other):
+        return self.value * other
+
+    def __ge__(self, other):
+        return self.value - other
+
+    def __eq__(self, other):
+        return self.value * 5 + other
+
+    __hash__ = None
+
+
+@case(0.7)
+def numpys_numbers_are_compared_with_what_answers(x):
+    c = Answers(x)
+    return (np.float64(x) > c) + (np.float64(2) <= c) * x + (np.float64(x) == c) + (np.int64(3) > c)

@@ -190,3 +190,22 @@ def test_functions_that_have_come_to_their_limit(f):
 def test_a_slope_of_zero_at_a_pole_is_not_known():
     with np.errstate(all="ignore"):
         assert np.isnan(ad.pushforward(lambda x: np.sqrt(x) ** 2, (0.0,), (1.0,))[1])
+
+
+SELECTED = {
+    "maximum": lambda x: np.maximum(-np.divide(x, 0.0), 1.25 * x),
+    "minimum": lambda x: np.minimum(np.divide(x, 0.0), 1.25 * x),
+    "fmax": lambda x: np.fmax(np.divide(x, 0.0) * 0.0, 1.25 * x),
+    "fmin": lambda x: np.fmin(np.divide(x, 0.0) * 0.0, 1.25 * x),
+    "fmax of arrays": lambda x: np.fmax(np.array([np.nan * x, x]), 0.625 * x).sum() - 0.375 * x,
+    "clip": lambda x: np.clip(np.divide(x, 0.0), 0.0, 1.25 * x),
+    "clip from below": lambda x: np.clip(1.25 * x, -np.divide(x, 0.0), 9.0),
+}
+
+
+@pytest.mark.parametrize("name", SELECTED)
+@pytest.mark.filterwarnings("ignore")
+def test_what_is_not_selected_has_no_part_in_a_tangent(name):
+    f = SELECTED[name]
+    assert ad.derivative(f)(0.7) == pytest.approx(1.25)
+    assert ad.gradient(f, 0.7)[0] == pytest.approx(1.25)

@@ -139,3 +139,21 @@ def square(row):
 def test_numpy_source_that_converts_its_operands():
     check_reverse(lambda x: np.apply_along_axis(square, 1, x), X)
     check_reverse(lambda x: np.apply_along_axis(np.sum, 0, x), X)
+
+
+def test_what_is_put_before_an_index_that_is_out_of_bounds():
+    def f(x):
+        v = x * np.ones((2, 3))
+        try:
+            v.put([1, -1, 9, 0], [x * x, 2.0])
+        except IndexError as error:
+            assert str(error) == "index 9 is out of bounds for axis 0 with size 6"
+        try:
+            np.put(v, [-7], 1.0)
+        except IndexError as error:
+            assert str(error) == "index -7 is out of bounds for axis 0 with size 6"
+        return np.sum(v * v)
+
+    assert f(3.0) == 4 * 9 + 81 + 4
+    check_reverse(f, 3.0)
+    assert ad.derivative(f)(3.0) == 4 * 6 + 4 * 27

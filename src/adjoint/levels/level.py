@@ -306,16 +306,20 @@ class Level(Hidden):
                     raise needed(f, "works on an array of objects", (x,))
 
     def hide_row(self, x: Any, index: Any, y: Any) -> None:
-        """Note that ``y = x[index]``, read from an array with named fields, may hold what is
-        active, if it is no view of it."""
+        """Note that ``y = x[index]``, read from an array of objects or with named fields, may hold
+        what is active, if it is no view of it."""
         why = "reads a row of an array with named fields"
+        if isinstance(y, np.ndarray) and root_of(y) is root_of(x) and not isinstance(index, str):
+            return
         for level in self.down():
             hidden = level._hiding.get(id(root_of(x)))
-            if isinstance(index, str):
-                if hidden is not None:
+            if hidden is not None and by_value(y) and not isinstance(y, np.void):
+                if not level.is_active(y):
                     level.spoil(y, hidden[1])
-            elif not isinstance(y, np.ndarray) or root_of(y) is not root_of(x):
-                if hidden is not None or level.is_active(root_of(x)):
+            elif hidden is not None:
+                level.hide(y, hidden[1])
+            elif x.dtype.kind == "V" and not isinstance(index, str):
+                if level.is_active(root_of(x)):
                     level.hide(y, needed(operator.getitem, why, (x, y)))
 
     def constant(self, x: Any) -> Any:

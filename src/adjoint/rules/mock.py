@@ -32,7 +32,8 @@ def _names(f: Any, target: Any, attribute: Any = None, /, *_: Any, **kwargs: Any
 
 def _refusing(f: Any) -> None:
     def run(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
-        if _carries(args) or _carries(kwargs):
+        level = record[0].level  # which knows what does
+        if _carries((args, kwargs)) and (level is None or level.knows(args, kwargs)):
             raise refused(
                 f"'{f.__module__}.{f.__qualname__}' is given a number that may carry a derivative",
                 "assign it in the function, and put back what was there in a finally clause",

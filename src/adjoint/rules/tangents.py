@@ -74,8 +74,9 @@ def _product(slope: Any, dot: Any, x: Any, slopes: Slopes) -> Any:
     else:
         term = slope * dot
     if not finite(term):
-        # Where the function has come to its limit (1/x or tanh at infinity) nothing moves it.
-        still = np.equal(slope, 0) & np.isinf(x)
+        # Where the function has come to its limit (1/x or tanh at infinity) nothing moves it, nor
+        # does what was not selected.
+        still = np.equal(slope, 0) & (np.isinf(x) | bool(slopes.selects))
         term = _without(term, np.equal(dot, 0) | still)
     return term
 

@@ -54,7 +54,7 @@ def read_array(record: list[Any], slot: int, x: np.ndarray[Any, Any], index: Any
         return by_index(record, slot, read_array, (x, index))
     if memory.level is not None:
         y = memory.level.read(x, index)
-        if x.dtype.names is not None:
+        if x.dtype.kind in "OV":
             memory.level.hide_row(x, index, y)
         return y
     if type(x) is not ndarray:

@@ -336,4 +336,6 @@ _ASKED_ALSO: dict[str, tuple[Any, bool]] = {
     "__rdivmod__": (np.divmod, True),
 }
 """What is not arithmetic of one result."""
-_OF_ONE = {f"__{op.__name__}__": (op, op.__name__) for op in UFUNCS}
+_OF_ONE = {f"__{op.__name__}__": (op, op.__name__) for op in UFUNCS} | {
+    f"__{name}__": (getattr(operator, name), name) for name in COMPARISONS
+}

@@ -194,7 +194,7 @@ def _equal_dicts(a: Any, b: Any) -> Any:
         if not dict.__contains__(b, key):
             return False
         y = dict.__getitem__(b, key)
-        if not (x is y or y == x):
+        if not (x is y or x == y):
             return False
     return True
 

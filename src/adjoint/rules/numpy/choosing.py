@@ -12,7 +12,7 @@ from adjoint.rules.families import elementwise
 from adjoint.rules.numpy.operands import array_rule, dense
 from adjoint.rules.projection import as_numeric, finite, project, projector, unbroadcast
 from adjoint.rules.registry import frule, rrule
-from adjoint.rules.tangents import like_result
+from adjoint.rules.tangents import contributions, like_result
 
 # ---- where, select -------------------------------------------------------------------------------
 
@@ -137,7 +137,7 @@ def _(dots, a, a_min=None, a_max=None, *, min=None, max=None):
     y_dot = np.zeros(np.shape(y))
     for share, dot, x in zip(_clip_shares(a, low, high), dots, (a, low, high), strict=False):
         if dot is not None:
-            y_dot = y_dot + share * dense(dot, x)
+            y_dot = y_dot + contributions(share, dense(dot, x), True)
     return y, like_result(y_dot, y)
 
 

@@ -75,14 +75,19 @@ for _name in ("sort", "partition"):
 def _put(a, indices, values, /, mode="raise"):
     demand_order(a, lambda target: target.put(indices, values, mode), values)
     where = np.asarray(indices).reshape(-1)
+    count = where.size if np.size(values) else 0
     if mode == "wrap":
         where = where % a.size
     elif mode == "clip":
         where = np.clip(where, 0, a.size - 1)
-    elif where.size and (where.min() < -a.size or where.max() >= a.size):
-        raise IndexError(f"an index is out of bounds for an array of size {a.size}")
-    if where.size and np.size(values):
-        a[np.unravel_index(where % a.size, a.shape)] = np.resize(values, where.size)
+    else:
+        outside = (where < -a.size) | (where >= a.size)
+        count = int(np.argmax(outside)) if count and outside.any() else count
+    if count:
+        places = np.unravel_index(where[:count] % a.size, a.shape)
+        a[places] = np.resize(values, count)
+    if count < where.size and np.size(values):  # those before are written
+        raise IndexError(f"index {where[count]} is out of bounds for axis 0 with size {a.size}")
 
 
 @substitute(np.putmask)
