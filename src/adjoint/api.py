@@ -9,6 +9,7 @@ import numpy as np
 
 from adjoint.derivatives.selection import Argnums, Selection, select, split_aux
 from adjoint.errors import ArgumentError, NotScalarError
+from adjoint.fast.pullback import SpecialisedPullback
 from adjoint.fast.tier import MISS, is_enabled
 from adjoint.fast.tier import run as run_specialised
 from adjoint.levels.level import current
@@ -150,7 +151,7 @@ class Pullback(Hidden):
 @public
 def pullback(
     f: Callable[..., Any], /, *args: Any, **kwargs: Any
-) -> tuple[Any, Pullback | NestedPullback]:
+) -> tuple[Any, Pullback | NestedPullback | SpecialisedPullback]:
     """Value of a function, and its pullback at that point.
 
     Parameters
@@ -182,11 +183,33 @@ def pullback(
     >>> y, back(1.0)
     (9.0, (None, 6.0))
     """
+    specialised = _specialised_pullback(f, args, kwargs)
+    if specialised is not None:
+        return specialised
     if current.level is not None or mentions_operator(f, args):
         return nested(f, args, kwargs, of_function=True)
     with session:
         y, back = _forward(f, args, kwargs)
         return y, back.mark()
+
+
+def _specialised_pullback(
+    f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, SpecialisedPullback] | None:
+    """The value and the pullback by a specialised program, if there is one for such arguments."""
+    if kwargs or current.level is not None or not is_enabled[0]:
+        return None
+    found = run_specialised(f, args, "pullback")
+    if found is MISS:
+        return None
+    y, back, leaves, arrange = found
+
+    def generic() -> Any:
+        with session:
+            return _forward(f, args, kwargs)[1].mark()
+
+    name = getattr(f, "__name__", None) or type(f).__name__
+    return y, SpecialisedPullback(name, y, back, leaves, arrange, len(args), generic)
 
 
 def _forward(
@@ -232,6 +255,10 @@ def pullback_of_arguments(
 ) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
     """`pullback` to the arguments alone: what `f` has captured is a constant, also where it is one
     of them."""
+    specialised = _specialised_pullback(f, args, kwargs)
+    if specialised is not None:
+        y, made = specialised
+        return y, lambda y_bar: made.swept(y_bar)[1:]
     if _goes_on_a_tape(f, args):
         y, inner = nested(f, args, kwargs, of_function=False, wanted=wanted)
         return y, lambda y_bar: inner.swept(y_bar)[1:]

@@ -81,6 +81,8 @@ def call(
             )
         case External() | Ref():
             cls = class_of(ev, callee)
+            if isinstance(callee, External) and lookup(callee.sample) is not None:
+                raise NotCovered("an object that has a rule", ev.span)
             if cls is not None and is_plain_object(cls):
                 return call(ev, _special(ev, cls, "__call__"), [callee, *args], keywords)
     raise NotCovered("a call of something that is not a function", ev.span)
@@ -266,6 +268,8 @@ def _instance(
     ev: Evaluator, cls: type, args: Sequence[Abstract], keywords: dict[str, Abstract]
 ) -> Abstract:
     """A new object of a class of the user's."""
+    if lookup(cls) is not None:
+        raise NotCovered(f"{cls.__qualname__} has a rule", ev.span)
     if is_named_tuple(cls):
         given = dict(zip(cls._fields, args, strict=False)) | keywords
         if set(given) == set(cls._fields):

@@ -73,7 +73,7 @@ def _callee(op: Call) -> Any:
 def is_carrier(op: Call, ev: Evaluator) -> bool:
     """Whether the result of an operation on active operands may be active."""
     f = _callee(op)
-    if f in _CONSTANT:
+    if f in _CONSTANT or (f is round and len(op.operands) == 1):
         return False
     if f in formulas:
         return True

@@ -8,21 +8,19 @@ import builtins
 import math
 from collections.abc import Sequence
 from types import BuiltinFunctionType, FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from adjoint.fast import runtime
 from adjoint.fast.covered import NotCovered
 from adjoint.fast.outside import Guard, Leaf, Outside
+from adjoint.fast.program import Program, uses_numpy
 from adjoint.fast.types import Array, Number
 from adjoint.fast.values import Source
 from adjoint.results import filled
 from adjoint.run.kinds import fields_of
 from adjoint.tangent import Tangent
-
-if TYPE_CHECKING:
-    from adjoint.fast.program import Program
 
 __all__ = ["entry_source"]
 
@@ -96,6 +94,8 @@ class _Entry:
                     return f"{above}[{key!r}]"
                 self.lines.append(f"if {key!r} in {above}: return MISS")
                 return f"builtins.{key}"
+            case "cell object":
+                return f"{above}.__closure__[{key}]"
             case "cell":
                 return f"{above}.__closure__[{key}].cell_contents"
             case "default":
@@ -143,6 +143,9 @@ class _Entry:
                 if not named:
                     return f"{test} or {name}.__kwdefaults__ is not None"
                 return f"{test} or tuple({name}.__kwdefaults__ or ()) != {named!r}"
+            case "same cell":
+                first = f"{self.names[id(value.parent)]}.__closure__[{value.key}]"
+                return f"{name} is not {first}"
             case "no attribute":
                 return f"{value!r} in {name}.__dict__"
             case "partial":
@@ -224,6 +227,12 @@ def entry_source(
         head.append("        if args: return MISS")
     body = [f"        {line}" for line in made.lines]
     run = [f"        value, bars = program({leaves})"]
+    if uses_numpy(program):
+        # what would be a warning is one of the generic tier, which knows the user's line
+        run = [
+            '        with errstate(divide="raise", over="raise", invalid="raise"):',
+            f"            value, bars = program({leaves})",
+        ]
     run += _checked(program, made) if mode == "gradient" else []
     tail = ["    except Exception as error:", "        return failed(error)"]
     if mode == "gradient":
@@ -231,11 +240,12 @@ def entry_source(
     else:
         comma = "," if len(wanted) == 1 else ""
         kept = ", ".join(made.names[id(leaf.source)] for leaf in wanted)
-        tail.append(f"    return value, bars, ({kept}{comma})")
+        tail.append(f"    return value, bars, ({kept}{comma}), arrange")
         tail.append("def arrange(bars):")
         tail.append(f"    return {_structure(made, wanted, ['function', *range(count)])}")
     made.bound |= {
         "ndarray": np.ndarray,
+        "errstate": np.errstate,
         "vdot": np.vdot,
         "isfinite": math.isfinite,
         "finished": runtime.finished,
@@ -321,6 +331,9 @@ def _assembled(made: _Entry, source: Source, at: dict[int, int]) -> str | None:
     """The cotangent of what is read from `source`; ``None`` where there is no path."""
     if id(source) in at:
         return f"bars[{at[id(source)]}]"
+    own = [s for s in made.outside.sources if s.parent is source and s.kind == "self"]
+    if own:  # the cotangent of a bound method is that of what it is bound to
+        return _assembled(made, own[0], at)
     if id(source) not in made.outside.samples:
         return None
     sample = made.outside.samples[id(source)]

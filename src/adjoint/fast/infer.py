@@ -12,7 +12,6 @@ import functools
 import itertools
 import math
 import operator
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -286,8 +285,7 @@ def _witness(t: Any, at: Mapping[Any, int]) -> Any:
 
 def _run(f: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
     try:
-        with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with np.errstate(all="ignore"):
             return f(*args, **kwargs)
     except Exception as error:
         raise NotCovered(f"{name_of(f)} does not take such operands: {error}") from None

@@ -83,6 +83,9 @@ class Outside:
     """Paths of integers whose value is known, because the type of something depends on it."""
     names: tuple[str, ...] = ()
     """Those of the parameters of the function."""
+    of_function: bool = False
+    """Whether the cotangent of what the function captured is wanted."""
+    _cells: dict[int, Source] = field(default_factory=dict)
     samples: dict[int, Any] = field(default_factory=dict)
     """By the identity of a source: the container, object or function that is read from it."""
     _read: dict[tuple[int, str, Any], Abstract] = field(default_factory=dict)
@@ -237,7 +240,18 @@ class Outside:
             content = sample.cell_contents
         except ValueError:
             raise NotCovered("a captured variable without a value") from None
-        return self.read(source.parent, "cell", source.key, content)
+        first = self._cells.get(id(sample))
+        if first is None or (first.parent is source.parent and first.key == source.key):
+            self._cells[id(sample)] = source
+            return self.read(source.parent, "cell", source.key, content)
+        if self.of_function:
+            raise NotCovered("a variable that two functions have captured")
+        # one variable of two functions: guarded to be the same one
+        twin = Source(source.parent, "cell object", source.key)
+        assert first.parent is not None
+        self.sources.append(twin)
+        self.guard(twin, "same cell", first)
+        return self._read[id(first.parent), "cell", first.key]
 
     def global_(self, namespace: dict[str, Any], name: str) -> Abstract:
         """What a global or builtin name stands for."""

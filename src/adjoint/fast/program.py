@@ -4,7 +4,6 @@ forward and reverse sweep."""
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,7 +25,7 @@ from adjoint.fast.writing import check_views
 from adjoint.ir import primitives
 from adjoint.ir.single import Block, Call, Const, Operand, Value
 
-__all__ = ["Program", "specialise"]
+__all__ = ["Program", "specialise", "uses_numpy", "written"]
 
 MOST_PINNED = 8
 
@@ -86,7 +85,9 @@ def specialise(
     pinned: set[tuple[Any, ...]] = set()
     sizes: set[int] = set()
     for _ in range(MOST_PINNED):
-        outside = Outside(pinned=pinned, sizes=sizes, names=_parameter_names(f))
+        outside = Outside(
+            pinned=pinned, sizes=sizes, names=_parameter_names(f), of_function=of_function
+        )
         ev = Evaluator(outside)
         try:
             return _specialised(ev, f, args, one, of_function, only)
@@ -120,6 +121,8 @@ def _specialised(
         y = call(ev, function, values, {})
     if not isinstance(y, Value | Known):
         raise NotCovered("a result that is neither a number nor an array")
+    if not one and not isinstance(y, Value):
+        raise NotCovered("a result that is constant")
     result = ev.operand(y)
     wanted = [leaf for leaf in outside.leaves if _is_wanted(leaf, of_function, only)]
     t = ev.types[y] if isinstance(y, Value) else None
@@ -264,7 +267,7 @@ def _finished(ev: Evaluator, sweep: Sweep, bar: Operand, leaf: Leaf) -> Operand:
 # ---- source --------------------------------------------------------------------------------------
 
 
-def written(program: Program, transform: Callable[[Block], Block] | None = None) -> Writer:
+def written(program: Program) -> Writer:
     """The source of a program that gives the value and the cotangents at once, or the value and a
     pullback."""
     ev = program.ev
@@ -282,7 +285,7 @@ def written(program: Program, transform: Callable[[Block], Block] | None = None)
         return writer
     if reverse.ops:
         writer.line("# the reverse sweep", 1)
-        _write_reverse(writer, program, 1)
+        writer.block(reverse.ops, 1)
     bars = _bars(writer, reverse)
     writer.flush(1)
     writer.line(f"return {writer.text(program.result)}, {bars}", 1)
@@ -294,23 +297,13 @@ def _bars(writer: Writer, reverse: Block) -> str:
     return f"({', '.join(texts)}{',' if len(texts) == 1 else ''})"
 
 
-def _write_reverse(writer: Writer, program: Program, depth: int) -> None:
-    if _uses_numpy(program):
-        writer.bound["errstate"] = np.errstate
-        writer.line('with np.errstate(all="ignore"):', depth)
-        writer.block(program.reverse.ops, depth + 1)
-        writer.flush(depth + 1)
-    else:
-        writer.block(program.reverse.ops, depth)
-    writer.flush(depth)
-
-
-def _uses_numpy(program: Program) -> bool:
-    """Whether what the reverse sweep computes may give NumPy's warnings."""
+def uses_numpy(program: Program) -> bool:
+    """Whether what is computed may give NumPy's warnings."""
     types = program.ev.types
     return any(
         isinstance(t, Array) or (isinstance(t, Number) and not t.kinds <= {float, int, bool})
-        for op in walk(program.reverse)
+        for block in (program.forward, program.reverse)
+        for op in walk(block)
         for x in results(op)
         if (t := types.get(x)) is not None
     )
@@ -320,7 +313,8 @@ def _write_pullback(writer: Writer, program: Program) -> None:
     assert program.y_bar is not None
     writer.line("", 0)
     writer.line(f"def back({writer.name(program.y_bar)}):", 1)
-    _write_reverse(writer, program, 2)
+    writer.block(program.reverse.ops, 2)
+    writer.flush(2)
     bars = _bars(writer, program.reverse)
     writer.flush(2)
     writer.line(f"return {bars}", 2)

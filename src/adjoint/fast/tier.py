@@ -38,6 +38,9 @@ MOST_FAILURES = 50
 MISS: Any = type("Miss", (), {"__repr__": lambda self: "MISS"})()
 """What an entry returns where a guard fails, or the program meets what was not foreseen."""
 
+FAILED: Any = type("Failed", (), {"__repr__": lambda self: "FAILED"})()
+"""What an entry returns where its program meets what was not foreseen."""
+
 is_enabled: list[bool] = [os.environ.get("ADJOINT_TIER", "fast") != "generic"]
 """Whether calls are specialised at all."""
 
@@ -57,7 +60,6 @@ class Entry:
     program: Program
     source: str
     run: Callable[..., Any]
-    arrange: Callable[..., Any] | None
     cost: float
     calls: int = 0
 
@@ -125,7 +127,7 @@ def run(f: Any, args: tuple[Any, ...], mode: Any) -> Any:
     for entry in kept.entries:
         found = entry.run(f, args)
         if found is not MISS:
-            return found
+            return MISS if found is FAILED else found
     if kept.refused and kinds_of(args) in kept.refused:
         return MISS
     return _first(owner, f, args, mode)
@@ -138,7 +140,10 @@ def known(f: Any, mode: Any) -> _Kept | None:
 
 def _first(owner: Any, f: Any, args: tuple[Any, ...], mode: Any) -> Any:
     made = entry_of(owner, f, args, mode)
-    return made.run(f, args) if isinstance(made, Entry) else MISS
+    if isinstance(made, Refused):
+        return MISS
+    found = made.run(f, args)
+    return MISS if found is FAILED else found
 
 
 def entry_of(owner: Any, f: Any, args: tuple[Any, ...], mode: Any) -> Entry | Refused:
@@ -184,7 +189,7 @@ def _made(f: Any, args: tuple[Any, ...], mode: Any) -> Entry:
     failures = _Failures()
     bound |= {"MISS": MISS, "program": scope["gradient" if one else "forward"], "failed": failures}
     exec(compile(entry_text, filename.replace("fast", "entry"), "exec", dont_inherit=True), bound)
-    entry = Entry(program, source, bound["run"], bound.get("arrange"), time.perf_counter() - begin)
+    entry = Entry(program, source, bound["run"], time.perf_counter() - begin)
     failures.entry = entry
     return entry
 
@@ -202,8 +207,8 @@ class _Failures:
         self.count += 1
         if self.count > MOST_FAILURES and self.entry is not None:
             self.entry.run = _never
-        return MISS
+        return FAILED
 
 
 def _never(f: Any, args: Any) -> Any:
-    return MISS
+    return FAILED

@@ -1,0 +1,77 @@
+"""The pullback of a specialised program, as the user holds it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from adjoint.fast.runtime import finished
+from adjoint.public import public
+from adjoint.results import checked_cotangent
+from adjoint.run.hidden import Hidden
+
+__all__ = ["SpecialisedPullback"]
+
+
+class SpecialisedPullback(Hidden):
+    """``y_bar ↦ (f_bar, *arg_bars)`` of one call, as `pullback` returns it.
+
+    Parameters
+    ----------
+    name
+        That of the function.
+    y
+        Its result.
+    back
+        The reverse sweep of the program.
+    leaves
+        What it gives cotangents of.
+    arrange
+        Makes the cotangents of the function and of its arguments from those of the leaves.
+    count
+        The number of arguments.
+    generic
+        Makes the pullback of the generic tier, for cotangents with which the program fails.
+    """
+
+    __slots__ = ("_arrange", "_back", "_count", "_generic", "_leaves", "_name", "_other", "_y")
+
+    def __init__(
+        self,
+        name: str,
+        y: Any,
+        back: Callable[[Any], tuple[Any, ...]],
+        leaves: tuple[Any, ...],
+        arrange: Callable[[tuple[Any, ...]], tuple[Any, ...]],
+        count: int,
+        generic: Callable[[], Callable[[Any], tuple[Any, ...]]],
+    ) -> None:
+        self._name, self._y, self._back, self._leaves = name, y, back, leaves
+        self._arrange, self._count, self._generic = arrange, count, generic
+        self._other: Callable[[Any], tuple[Any, ...]] | None = None
+
+    def __repr__(self) -> str:
+        return f"∂({self._name})"
+
+    @public
+    def __call__(self, y_bar: Any) -> tuple[Any, ...]:
+        """Pull a cotangent of the result back; see `adjoint.api.Pullback`."""
+        return self.swept(y_bar)
+
+    def swept(self, y_bar: Any) -> tuple[Any, ...]:
+        """The cotangents of the function and of its arguments."""
+        if y_bar is None:
+            return (None,) * (self._count + 1)
+        value_bar = checked_cotangent(self._y, y_bar)
+        if self._other is None:
+            try:
+                with np.errstate(all="ignore"):
+                    bars = finished(self._back(value_bar), (*self._leaves, y_bar, value_bar))
+            except Exception:  # the generic tier says what is wrong, or does it
+                bars = None
+            if bars is not None:
+                return self._arrange(bars)
+            self._other = self._generic()
+        return self._other(y_bar)
