@@ -337,7 +337,7 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
             scope.add(x, fit(ev, product(ev, y_bar, slope, _bar_name(x)), x, y))
 
 
-@formula(runtime.real, runtime.assigned, float, np.asarray)
+@formula(runtime.real, runtime.inexact, runtime.assigned, float, np.asarray)
 def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     scope.add(op.operands[0], y_bar)
 
@@ -349,12 +349,36 @@ def _share(y: Any, a: Any, b: Any) -> float:
 
 @formula(max, min)
 def _(scope: Scope, op: Call, y_bar: Operand) -> None:
-    a, b = op.operands
     assert op.result is not None
+    if len(op.operands) > 2:
+        _share_of_many(scope, op.operands, op.result, y_bar)
+        return
+    a, b = op.operands
     for x, other in ((a, b), (b, a)):
         if isinstance(x, Value) and x in scope.sweep.active:
             slope = _evaluated(scope.ev, _share, (op.result, x, other))
             scope.add(x, product(scope.ev, y_bar, slope, _bar_name(x)))
+
+
+def _ties(y: Any, *xs: Any) -> int:
+    n = 0
+    for x in xs:
+        if x == y:
+            n += 1
+    return n
+
+
+def _portion(y: Any, x: Any, share: Any) -> Any:
+    return share if x == y else 0.0
+
+
+def _share_of_many(scope: Scope, xs: tuple[Operand, ...], y: Value, y_bar: Operand) -> None:
+    ev = scope.ev
+    count = _evaluated(ev, _ties, (y, *xs))
+    share = inferred(ev, operator.truediv, (y_bar, count), "share")
+    for x in xs:
+        if isinstance(x, Value) and x in scope.sweep.active:
+            scope.add(x, _evaluated(ev, _portion, (y, x, share)))
 
 
 @formula(primitives.build_tuple, primitives.build_list)

@@ -11,8 +11,10 @@ import operator
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from inspect import CO_GENERATOR
 from types import CellType, CodeType, FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,7 +30,9 @@ from adjoint.fast.values import (
     Abstract,
     CellOf,
     Closure,
+    Generating,
     HeapObject,
+    IteratorOf,
     Known,
     ListOf,
     Ref,
@@ -39,6 +43,9 @@ from adjoint.frontend.either import lower_any
 from adjoint.ir import single as ir
 from adjoint.ir.nodes import Span
 from adjoint.ir.single import Block, Call, Const, If, Operand, Unpack, Value
+
+if TYPE_CHECKING:
+    from adjoint.fast.generators import Consumer
 
 __all__ = ["Evaluator", "Frame", "single_of"]
 
@@ -76,13 +83,14 @@ NEW_ARRAYS: frozenset[Any] = frozenset(
 class Frame:
     """One call that is being inlined."""
 
-    __slots__ = ("cells", "code", "filename", "namespace", "values")
+    __slots__ = ("cells", "code", "consumer", "filename", "namespace", "values")
 
     def __init__(self, function: ir.Function, closure: Closure) -> None:
         self.values: dict[Value, Abstract] = {}
         self.namespace = closure.namespace
         self.filename = function.filename
         self.code = closure.code
+        self.consumer: Consumer | None = None
 
 
 _singles: weakref.WeakKeyDictionary[CodeType, Any] = weakref.WeakKeyDictionary()
@@ -103,7 +111,7 @@ def single_of(closure: Closure) -> ir.Function:
             cells = tuple(CellType() for _ in closure.code.co_freevars)
             f = FunctionType(closure.code, closure.namespace, closure.code.co_name, None, cells)
         try:
-            known = single(lower_any(f))
+            known = single(lower_any(f), yields=True)
         except NotCovered as error:
             known = error
         except AdjointError as error:
@@ -296,6 +304,8 @@ class Evaluator:
             raise NotCovered(f"calls more than {MOST_CALLS} deep, or recursion", self.span)
         function = single_of(closure)
         values = bind(self, function, closure, args, keywords)
+        if closure.code.co_flags & CO_GENERATOR:
+            return self.allocate(IteratorOf(Generating(closure, tuple(values))))
         frame = Frame(function, closure)
         frame.values.update(zip(function.body.parameters, (*values, *closure.cells), strict=True))
         span, hint = self.span, self.hint
@@ -318,7 +328,7 @@ class Evaluator:
         """Run a block; its results, or ``None`` where its end is never reached."""
         from adjoint.fast.loops import loop
 
-        for op in block.ops:
+        for i, op in enumerate(block.ops):
             if op.span is not None:
                 self.span = op.span
             match op:
@@ -335,6 +345,9 @@ class Evaluator:
                 case ir.Raise():
                     self._leave()
                     return None
+            consumer = self.frames[-1].consumer
+            if consumer is not None and consumer.may_have_stopped(self):
+                return consumer.rest(self, replace(block, ops=block.ops[i + 1 :]))
         if block.results is None:
             return None
         return [self.read(x) for x in block.results]
@@ -467,11 +480,11 @@ class Evaluator:
         for i, template in enumerate(templates):
             name = names[i] if i < len(names) and not names[i].startswith("_") else "t"
             found.append(instantiate(template, new))
-        name = "held"
         heap = dict(before)
         for address in before:
             x, y = heap_a[address], heap_b[address]
             if x is not y:
+                name = getattr(x, "name", "held")
                 template = contents_template(x, y, self.types)
                 match(template, x, left)
                 match(template, y, right)

@@ -2,22 +2,40 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from adjoint.fast.covered import NotCovered
+from adjoint.fast.generators import consume, is_pushed, through
 from adjoint.fast.joining import contents_template, generalise, instantiate, match
-from adjoint.fast.reading import item
-from adjoint.fast.types import ANYTHING, Array, Type, number
-from adjoint.fast.values import Abstract, External, Iterating, Known, ListOf, Ref, Slot, Tuple
+from adjoint.fast.outside import is_plain_object
+from adjoint.fast.primitives import yielded
+from adjoint.fast.reading import attribute, item
+from adjoint.fast.types import ANYTHING, Array, Dim, Type, number
+from adjoint.fast.values import (
+    Abstract,
+    DictOf,
+    External,
+    Generating,
+    Iterating,
+    IteratorOf,
+    Known,
+    ListOf,
+    Ref,
+    Slot,
+    Tuple,
+)
+from adjoint.fast.walk import walk
 from adjoint.ir.nodes import Span
-from adjoint.ir.single import Block, Loop, Operand, Unpack, Value
+from adjoint.ir.single import Block, Call, Const, Loop, Operand, Unpack, Value
 
 if TYPE_CHECKING:
     from adjoint.fast.evaluate import Evaluator
 
-__all__ = ["iterate", "listed", "loop"]
+__all__ = ["iterate", "listed", "loop", "search", "steps_of"]
 
 MOST_UNROLLED = 64
 MOST_ROUNDS = 8
@@ -28,99 +46,193 @@ Body = Callable[[Abstract, list[Abstract]], "list[Abstract] | None"]
 # ---- what is iterated over -----------------------------------------------------------------------
 
 
+Step = Callable[[], Abstract]
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """What gives the items of an iterable, one after the other, as they are asked for; and the
+    lists that they are read from, with their lengths."""
+
+    steps: tuple[Step, ...]
+    lists: tuple[tuple[int, int], ...] = ()
+
+    def after(self, i: int) -> Steps:
+        """Those behind the one at `i`."""
+        return Steps(self.steps[i + 1 :], self.lists)
+
+    def demand_unchanged(self, ev: Evaluator) -> None:
+        """A list whose items are known must not change its length while it is iterated over."""
+        for address, n in self.lists:
+            held = ev.heap[address]
+            if not isinstance(held, ListOf) or len(held.items) != n:
+                raise NotCovered("a list that changes while it is iterated over", ev.span)
+
+
 def listed(ev: Evaluator, a: Abstract) -> list[Abstract] | None:
     """The items of an iterable, if it is known which they are; else ``None``."""
-    items = ev.sequence(a)
-    if items is not None:
-        return list(items)
-    if isinstance(a, Known) and isinstance(a.value, tuple | str | range):
-        return [Known(x) for x in a.value] if len(a.value) <= MOST_UNROLLED else None
-    if isinstance(a, External) and type(a.sample) is dict:
-        return [Known(key) for key in a.sample]
-    if isinstance(a, Ref):
-        held = ev.heap[a.address]
-        keys = getattr(held, "keys", None)
-        return None if keys is None else [Known(key) for key in keys]
+    steps = steps_of(ev, a)
+    return None if steps is None else [step() for step in steps.steps]
+
+
+def opened(ev: Evaluator, a: Abstract) -> Abstract | Generating:
+    """What is iterated over. Of an iterator: what it goes through; it is used up."""
+    held = ev.heap[a.address] if isinstance(a, Ref) else None
+    if not isinstance(held, IteratorOf):
+        return a
+    if held.what is None:
+        raise NotCovered("an iterator that is used more than once", ev.span)
+    ev.heap[a.address] = IteratorOf(None)  # type: ignore[union-attr]
+    return held.what
+
+
+def steps_of(ev: Evaluator, a: Abstract) -> Steps | None:
+    """The steps of an iteration, if it is known how many there are."""
+    a = opened(ev, a)  # type: ignore[assignment]
     if isinstance(a, Iterating):
-        return _listed_iterator(ev, a)
+        return _steps_through(ev, a)
+    if isinstance(a, Ref) and isinstance(held := ev.heap[a.address], ListOf):
+        n = len(held.items)
+        live = (functools.partial(_live, ev, a.address, i) for i in range(n))
+        return Steps(tuple(live), ((a.address, n),))
+    items = ev.sequence(a)
+    if items is None and isinstance(a, Known) and isinstance(a.value, tuple | str | range):
+        items = tuple(map(Known, a.value)) if len(a.value) <= MOST_UNROLLED else None
+    if isinstance(a, External) and type(a.sample) is dict:
+        items = tuple(map(Known, a.sample))
+    if isinstance(a, Ref) and isinstance(held := ev.heap[a.address], DictOf):
+        items = tuple(map(Known, held.keys))
     if isinstance(a, Value) and isinstance(t := ev.types[a], Array) and t.shape:
         if isinstance(t.shape[0], int) and t.shape[0] <= MOST_UNROLLED:
-            return [item(ev, a, Known(i)) for i in range(t.shape[0])]
-    return None
+            return Steps(tuple(functools.partial(item, ev, a, Known(i)) for i in range(t.shape[0])))
+    return None if items is None else Steps(tuple(functools.partial(_itself, x) for x in items))
 
 
-def _listed_iterator(ev: Evaluator, a: Iterating) -> list[Abstract] | None:
+def _live(ev: Evaluator, address: int, i: int) -> Abstract:
+    held = ev.heap[address]
+    assert isinstance(held, ListOf)
+    return held.items[i]
+
+
+def _itself(x: Abstract) -> Abstract:
+    return x
+
+
+def _steps_through(ev: Evaluator, a: Iterating) -> Steps | None:
     if a.kind is range:
         if not all(isinstance(x, Known) for x in a.operands):
             return None
         known = range(*[x.value for x in a.operands])  # type: ignore[union-attr]
-        return [Known(i) for i in known] if len(known) <= MOST_UNROLLED else None
-    operands = a.operands[:1] if a.kind is enumerate else a.operands
-    columns = [listed(ev, x) for x in operands]
-    if any(column is None for column in columns):
-        return None
-    rows = list(zip(*columns, strict=False))  # type: ignore[arg-type]
-    if a.kind is zip:
-        return [Tuple(row) for row in rows]
-    if a.kind is enumerate:
-        start = a.operands[1] if len(a.operands) > 1 else Known(0)
-        if not isinstance(start, Known):
+        if len(known) > MOST_UNROLLED:
             return None
-        return [Tuple((Known(i), row[0])) for i, row in enumerate(rows, start.value)]
-    if a.kind is map:
-        from adjoint.fast.calls import call
-
-        assert a.function is not None
-        return [call(ev, a.function, list(row), {}) for row in rows]
+        return Steps(tuple(functools.partial(_itself, Known(i)) for i in known))
+    start = a.operands[1] if a.kind is enumerate and len(a.operands) > 1 else Known(0)
+    if not isinstance(start, Known) or a.kind is filter:
+        return None
+    columns: list[tuple[Step, ...]] = []
+    lists: list[tuple[int, int]] = []
+    for x in a.operands[:1] if a.kind is enumerate else a.operands:
+        column = steps_of(ev, x)
+        if column is None:
+            return None
+        columns.append(column.steps)
+        lists += column.lists
+    _demand_even(ev, a, columns)
+    rows = list(zip(*columns, strict=False))
     if a.kind is reversed:
-        return [row[0] for row in reversed(rows)]
-    return [row[0] for row in rows]
+        rows.reverse()
+    made = (functools.partial(_row, ev, a, row, i) for i, row in enumerate(rows, start.value))
+    return Steps(tuple(made), tuple(lists))
 
 
-def _source(ev: Evaluator, a: Abstract) -> tuple[Operand, Type, Callable[[Value], Abstract]] | None:
+def _demand_even(ev: Evaluator, a: Iterating, columns: list[tuple[Step, ...]]) -> None:
+    """Where columns have different lengths, Python asks some of them for one item more."""
+    if len({len(column) for column in columns}) > 1:
+        if a.strict:
+            raise NotCovered("zip(strict=True) of different lengths", ev.span)
+        for x in a.operands:
+            held = ev.heap[x.address] if isinstance(x, Ref) else None
+            if isinstance(held, IteratorOf):
+                raise NotCovered("iterators of different lengths", ev.span)
+
+
+def _row(ev: Evaluator, a: Iterating, row: tuple[Step, ...], i: int) -> Abstract:
+    found = [step() for step in row]
+    if a.kind is zip:
+        return Tuple(tuple(found))
+    if a.kind is enumerate:
+        return Tuple((Known(i), *found))
+    return _mapped(ev, a, found) if a.kind is map else found[0]
+
+
+Source = tuple[Operand, Type, Callable[[Value], Abstract], bool]
+
+
+def _source(ev: Evaluator, a: Abstract) -> Source | None:
     """An iterable of the program: what is iterated over, the type of the item that the loop takes,
-    and what that stands for; ``None`` where it has to be unrolled."""
+    what that stands for, and whether there certainly is one; ``None`` where it has to be
+    unrolled."""
+    a = opened(ev, a)  # type: ignore[assignment]
     if isinstance(a, Value):
         t = ev.types[a]
         if isinstance(t, Array) and t.shape:
             inner = t.shape[1:]
             of_item: Type = Array(t.dtype, inner) if inner else number(t.dtype.type)
-            return a, of_item, lambda x: x
+            return a, of_item, lambda x: x, _is_some(t.shape[0])
         return None
-    if not isinstance(a, Iterating):
+    if not isinstance(a, Iterating) or a.kind is filter:
         return None
     if a.kind is range:
         operands = tuple(map(ev.operand, a.operands))
         for x in a.operands:
             if isinstance(x, Value) and ev.types[x] != number(int):
                 raise NotCovered("range of something else than integers", ev.span)
-        return ev.operation(range, operands, ANYTHING, name="steps"), number(int), lambda x: x
+        some = len(operands) == 1 and _is_some(ev.dims.get(operands[0], 0))  # type: ignore[arg-type]
+        steps = ev.operation(range, operands, ANYTHING, name="steps")
+        return steps, number(int), lambda x: x, some
     operands_ = a.operands[:1] if a.kind is enumerate else a.operands
     inner_sources = [_source(ev, x) for x in operands_]
     if any(x is None for x in inner_sources):
         return None
+    if a.strict:
+        _demand_same_length(ev, operands_)
     sources: list[Any] = inner_sources
     if a.kind in (iter, reversed) or (a.kind is map and len(sources) == 1):
-        operand, t, meaning = sources[0]
+        operand, t, meaning, some = sources[0]
         if a.kind is reversed:
             operand = ev.operation(reversed, (operand,), ANYTHING, name="steps")
         if a.kind is map:
-            return operand, t, lambda x: _mapped(ev, a, [meaning(x)])
-        return operand, t, meaning
+            return operand, t, lambda x: _mapped(ev, a, [meaning(x)]), some
+        return operand, t, meaning, some
     if a.kind is enumerate:
         rest = tuple(map(ev.operand, a.operands[1:]))
-        sources = [(None, number(int), lambda x: x), *sources]
+        sources = [(None, number(int), lambda x: x, True), *sources]
         iterable = ev.operation(enumerate, (sources[1][0], *rest), ANYTHING, name="steps")
     else:
         iterable = ev.operation(zip, [x[0] for x in sources], ANYTHING, name="steps")
 
     def meaning_of(x: Value) -> Abstract:
-        columns = [ev.value(t, name="x") for _, t, _ in sources]
+        columns = [ev.value(source[1], name="x") for source in sources]
         ev.write(Unpack(tuple(columns), x, None, ev.span))
-        items = [meaning(c) for (_, _, meaning), c in zip(sources, columns, strict=True)]
+        items = [source[2](c) for source, c in zip(sources, columns, strict=True)]
         return _mapped(ev, a, items) if a.kind is map else Tuple(tuple(items))
 
-    return iterable, ANYTHING, meaning_of
+    return iterable, ANYTHING, meaning_of, all(source[3] for source in sources)
+
+
+def _is_some(n: Dim) -> bool:
+    """Whether a dimension is known not to be zero."""
+    return n > 0 if isinstance(n, int) else n.is_argument
+
+
+def _demand_same_length(ev: Evaluator, operands: tuple[Abstract, ...]) -> None:
+    """``zip(strict=True)`` raises where that is not so."""
+    lengths = {
+        t.shape[0] if isinstance(x, Value) and isinstance(t := ev.types[x], Array) else None
+        for x in operands
+    }
+    if len(lengths) > 1 or None in lengths:
+        raise NotCovered("zip(strict=True) of lengths that are not known", ev.span)
 
 
 def _mapped(ev: Evaluator, a: Iterating, items: list[Abstract]) -> Abstract:
@@ -144,22 +256,38 @@ def loop(ev: Evaluator, op: Loop) -> bool:
         frame.values.update(zip(op.body.parameters, given, strict=True))
         return ev.run(op.body)
 
+    run, stops = body, op.stops
+    if frame.consumer is not None and frame.consumer.stops and _yields(op):
+        run, stops = frame.consumer.stopping(ev, body, op.stops), True
     if op.iterable is not None:
-        found = _for(ev, ev.read(op.iterable), carried, body, op)
+        found = _for(ev, ev.read(op.iterable), carried, run, stops, op)
     else:
-        found = _while(ev, carried, op, lambda now: body(None, now))
+        found = _while(ev, carried, op, lambda now: run(None, now), stops)
     if found is None:
         return False
-    values.update(zip(op.results, found, strict=True))
+    values.update(zip(op.results, found[stops and not op.stops :], strict=True))
     return True
 
 
 def iterate(ev: Evaluator, xs: Abstract, carried: list[Abstract], body: Body) -> list[Abstract]:
     """A fold over an iterable, without leaving it early."""
-    found = _for(ev, xs, carried, body, None)
+    found = _for(ev, xs, carried, body, False)
     if found is None:
         raise NotCovered("a loop that always raises", ev.span)
     return found
+
+
+def search(ev: Evaluator, xs: Abstract, carried: list[Abstract], body: Body) -> list[Abstract]:
+    """A fold that `body` may end: it gives, in front of what is carried, whether to go on; so does
+    this, whether it went on to the end."""
+    found = _for(ev, xs, carried, body, True)
+    if found is None:
+        raise NotCovered("a loop that always raises", ev.span)
+    return found
+
+
+def _yields(op: Loop) -> bool:
+    return any(isinstance(x, Call) and x.callee == Const(yielded) for x in walk(op.body))
 
 
 def _for(
@@ -167,9 +295,13 @@ def _for(
     xs: Abstract,
     carried: list[Abstract],
     body: Callable[[Any, list[Abstract]], list[Abstract] | None],
-    op: Loop | None,
+    stops: bool,
+    op: Loop | None = None,
 ) -> list[Abstract] | None:
-    stops = op is not None and op.stops
+    xs = _iterator_of(ev, xs)
+    if is_pushed(ev, xs):
+        variables = op.body.parameters[1:] if op is not None else ()
+        return _pushed(ev, xs, carried, body, stops, variables[0].name if variables else "total")
     span = ev.span if op is None else op.span
     names = ("total",) * len(carried)
     item = "x"
@@ -183,20 +315,48 @@ def _for(
                 return _kept(ev, _Carried(ev, carried, names), body, source, stops, span, item)
         except NotCovered:
             restore()
-            items = _unrollable(ev, xs)
-            if items is None:
+            steps = _unrollable(ev, xs)
+            if steps is None:
                 raise
-            return _unrolled(ev, items, carried, body, stops)
-    items = listed(ev, xs)
-    if items is None:
+            return _unrolled(ev, steps, carried, body, stops)
+        restore()
+    steps = steps_of(ev, xs)
+    if steps is None:
         raise NotCovered("a loop over something that is not known", ev.span)
-    return _unrolled(ev, items, carried, body, stops)
+    return _unrolled(ev, steps, carried, body, stops)
 
 
-def _unrollable(ev: Evaluator, xs: Abstract) -> list[Abstract] | None:
+def _iterator_of(ev: Evaluator, xs: Abstract) -> Abstract:
+    """What an object of the user's gives for ``iter(xs)``."""
+    from adjoint.fast.calls import call, class_of
+
+    cls = class_of(ev, xs)
+    if cls is None or not is_plain_object(cls) or isinstance(xs, Known):
+        return xs
+    if "__iter__" not in dir(cls):
+        return xs
+    return call(ev, attribute(ev, Known(cls), "__iter__"), [xs], {})
+
+
+def _pushed(
+    ev: Evaluator, xs: Abstract, carried: list[Abstract], body: Body, stops: bool, name: str
+) -> list[Abstract] | None:
+    """An iteration over what runs its body by itself."""
+    what = opened(ev, xs)
+    if isinstance(what, Generating):
+        return consume(ev, what, carried, body, stops, name)
+    assert isinstance(what, Iterating)
+    inner, run = through(ev, what, carried, body, stops)
+    found = _for(ev, what.operands[0], inner, run, stops)
+    if found is None:
+        return None
+    return [*found[:stops], *found[stops + len(inner) - len(carried) :]]
+
+
+def _unrollable(ev: Evaluator, xs: Abstract) -> Steps | None:
     """The items of what could not be kept as a loop, if they are few."""
-    items = listed(ev, xs)
-    return items if items is not None and len(items) <= MOST_UNROLLED else None
+    steps = steps_of(ev, xs)
+    return steps if steps is not None and len(steps.steps) <= MOST_UNROLLED else None
 
 
 @contextmanager
@@ -217,19 +377,18 @@ def _restorable(ev: Evaluator) -> Iterator[Callable[[], None]]:
 
 def _unrolled(
     ev: Evaluator,
-    items: list[Abstract],
+    steps: Steps,
     carried: list[Abstract],
     body: Callable[[Any, list[Abstract]], list[Abstract] | None],
     stops: bool,
 ) -> list[Abstract] | None:
     """One iteration after the other; where an iteration may leave the loop, the others are behind
     a test."""
-    held = dict(ev.heap)
-    for i, x in enumerate(items):
-        found = body(x, carried)
+    for i, step in enumerate(steps.steps):
+        found = body(step(), carried)
         if found is None:
             return None
-        _demand_unchanged(ev, held, items)
+        steps.demand_unchanged(ev)
         if not stops:
             carried = found
             continue
@@ -238,7 +397,7 @@ def _unrolled(
             if not on.value:
                 return [Known(False), *carried]
             continue
-        rest, now = items[i + 1 :], carried
+        rest, now = steps.after(i), carried
         return ev.branch(
             on,  # type: ignore[arg-type]
             lambda: _unrolled(ev, rest, now, body, True),
@@ -246,18 +405,6 @@ def _unrolled(
             ev.span,
         )
     return [Known(True), *carried] if stops else carried
-
-
-def _demand_unchanged(ev: Evaluator, held: dict[int, Any], items: list[Abstract]) -> None:
-    """A list whose items are known must not change its length while it is iterated over."""
-    for address, before in held.items():
-        now = ev.heap.get(address)
-        if now is not before and isinstance(before, ListOf) and isinstance(now, ListOf):
-            same = len(before.items) == len(items) and all(
-                x is y for x, y in zip(before.items, items, strict=True)
-            )
-            if same and items:
-                raise NotCovered("a list that changes while it is iterated over", ev.span)
 
 
 class _Carried:
@@ -285,8 +432,8 @@ class _Carried:
         now = []
         for template, name in zip(self.templates, self.names, strict=True):  # noqa: B007
             now.append(instantiate(template, new))
-        name = "held"
         for address, template in self.heap.items():
+            name = getattr(template, "name", "held")
             heap[address] = instantiate(template, new)
         self.ev.heap = heap
         return now, tuple(parameters)
@@ -325,13 +472,13 @@ def _kept(
     ev: Evaluator,
     state: _Carried,
     body: Callable[[Any, list[Abstract]], list[Abstract] | None],
-    source: tuple[Operand, Type, Callable[[Value], Abstract]],
+    source: Source,
     stops: bool,
     span: Span | None,
     name: str,
 ) -> list[Abstract] | None:
     """A ``for`` loop of the program."""
-    iterable, item_type, meaning = source
+    iterable, item_type, meaning, some = source
     for _ in range(MOST_ROUNDS):
         with ev.writing() as ops:
             now, parameters = state.begin()
@@ -349,7 +496,20 @@ def _kept(
     if on is not None:
         results = (ev.operand(on), *results)
     block = Block((x, *parameters), tuple(ops), results)
-    return _ended(ev, state, iterable, None, block, stops, span)
+    found = _ended(ev, state, iterable, None, block, stops, span)
+    if some:
+        _narrow(ev, found[stops:], after)
+    return found
+
+
+def _narrow(ev: Evaluator, results: list[Abstract], after: list[Abstract]) -> None:
+    """What a loop of at least one iteration ends with is of the type that an iteration ends
+    with."""
+    for result, last in zip(results, after, strict=True):
+        if isinstance(result, Value) and isinstance(last, Value):
+            ev.types[result] = ev.types[last]
+            if last not in ev.maybe:
+                ev.maybe.discard(result)
 
 
 def _ended(
@@ -374,6 +534,7 @@ def _while(
     initial: list[Abstract],
     op: Loop,
     body: Callable[[list[Abstract]], list[Abstract] | None],
+    stops: bool,
 ) -> list[Abstract] | None:
     """A ``while`` loop of the program."""
     from adjoint.fast.calls import truth
@@ -394,7 +555,7 @@ def _while(
             if any(isinstance(p, Value) for p in parameters):
                 raise NotCovered("a loop that ends in its second iteration", ev.span)
             ev.block.extend(test_ops)
-            return [*([Known(True)] if op.stops else []), *tested[1:]]
+            return [*([Known(True)] if stops else []), *tested[1:]]
         if state.widen(tested[1:]):
             continue
         with ev.writing() as ops:
@@ -402,7 +563,7 @@ def _while(
             found = body(inner)
         if found is None:
             raise NotCovered("a loop whose iterations never reach their end", ev.span)
-        on, after = (found[0], found[1:]) if op.stops else (None, found)
+        on, after = (found[0], found[1:]) if stops else (None, found)
         heap = ev.heap
         if not state.widen(after):
             break
@@ -418,5 +579,5 @@ def _while(
     if on is not None:
         results = (ev.operand(on), *results)
     return _ended(
-        ev, state, None, test, Block(inner_parameters, tuple(ops), results), op.stops, op.span
+        ev, state, None, test, Block(inner_parameters, tuple(ops), results), stops, op.span
     )

@@ -6,7 +6,7 @@ from typing import Any
 
 from adjoint.ir.single import Undefined
 
-__all__ = ["assigned", "same", "unassigned_message"]
+__all__ = ["assigned", "same", "unassigned_message", "yielded"]
 
 
 def assigned(value: Any, name: str) -> Any:
@@ -19,6 +19,11 @@ def assigned(value: Any, name: str) -> Any:
 def same(value: Any) -> Any:
     """``y = GLOBAL``: what the name stands for now, whatever it stands for later."""
     return value
+
+
+def yielded(value: Any) -> Any:
+    """``yield value``: what comes back from the one who iterates over the generator."""
+    raise NotImplementedError
 
 
 def unassigned_message(name: str) -> str:

@@ -21,6 +21,7 @@ from adjoint.fast.values import (
     External,
     Instance,
     Iterating,
+    IteratorOf,
     Known,
     ListOf,
     Ref,
@@ -60,7 +61,9 @@ def attribute(ev: Evaluator, a: Abstract, name: str) -> Abstract:
         held = ev.heap[a.address]
         if isinstance(held, Instance):
             return _of_object(ev, a, held.cls, name)
-        kind: type = list if isinstance(held, ListOf) else dict
+        kind: Any = list if isinstance(held, ListOf) else dict
+        if not isinstance(held, ListOf | DictOf) or not hasattr(kind, name):
+            raise NotCovered(f"the attribute {name!r}", ev.span)
         return Bound(Known(getattr(kind, name)), a)
     if isinstance(a, Tuple):
         fields = getattr(a.kind, "_fields", ())
@@ -429,7 +432,7 @@ def unpacked(ev: Evaluator, a: Abstract, n: int, starred: int | None) -> list[Ab
             return items
         return [item(ev, a, Known(i)) for i in range(n)]
     items_known = ev.sequence(a)
-    if items_known is None and isinstance(a, Iterating):
+    if items_known is None and is_iterator(ev, a):
         from adjoint.fast.loops import listed
 
         items_known = listed(ev, a)
@@ -445,6 +448,12 @@ def unpacked(ev: Evaluator, a: Abstract, n: int, starred: int | None) -> list[Ab
     middle = items_known[starred : len(items_known) - after]
     last = items_known[len(items_known) - after :] if after else ()
     return [*items_known[:starred], ev.allocate(ListOf(tuple(middle))), *last]
+
+
+def is_iterator(ev: Evaluator, a: Abstract) -> bool:
+    """Whether it is iterated over, but has no length."""
+    held = ev.heap.get(a.address) if isinstance(a, Ref) else None
+    return isinstance(a, Iterating) or isinstance(held, IteratorOf)
 
 
 def _checked(ev: Evaluator, a: Value, n: int) -> list[Abstract] | None:

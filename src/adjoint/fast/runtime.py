@@ -21,6 +21,7 @@ __all__ = [
     "clear",
     "divide",
     "finished",
+    "inexact",
     "leave",
     "length",
     "new_tape",
@@ -60,6 +61,13 @@ def real(x: Any) -> Any:
     """A number that was foreseen to be real: a power of a negative base may be complex."""
     if type(x) is complex:
         raise Deoptimize("a power is complex")
+    return x
+
+
+def inexact(x: Any) -> Any:
+    """A sum that was foreseen to be of at least one number that is no integer."""
+    if type(x) is int:
+        raise Deoptimize("a sum of nothing")
     return x
 
 

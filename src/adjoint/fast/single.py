@@ -35,7 +35,7 @@ from adjoint.fast.covered import NotCovered
 from adjoint.fast.endings import NO, YES, Ending, Slots
 from adjoint.fast.form import Form
 from adjoint.fast.liveness import DEEPEST, Liveness, Variables, Way, chosen
-from adjoint.fast.primitives import assigned, same, unassigned_message
+from adjoint.fast.primitives import assigned, same, unassigned_message, yielded
 from adjoint.ir import nodes as named
 from adjoint.ir.nodes import Const, Global, Path, Span, Var
 from adjoint.ir.single import (
@@ -56,21 +56,25 @@ from adjoint.ir.walk import walk
 __all__ = ["single"]
 
 
-def single(function: named.Function) -> Function:
+def single(function: named.Function, yields: bool = False) -> Function:
     """Single assignment of a function.
+
+    Parameters
+    ----------
+    yields
+        It may be a generator: ``yield`` is a call of `yielded`.
 
     Raises
     ------
     NotCovered
-        It is a generator, or has a ``try`` of any kind, or more nested blocks than Python allows.
+        It is a generator that may be none, or has a ``try`` of any kind, or more nested blocks than
+        Python allows.
     """
-    if function.is_generator:
+    if function.is_generator and not yields:
         raise NotCovered("a generator", function.span)
     for op in walk(function.body):
         if isinstance(op, named.Try):
             raise NotCovered("a block that catches exceptions", op.span)
-        if isinstance(op, named.Yield):
-            raise NotCovered("'yield'", op.span)
     names = [parameter.name for parameter in function.parameters]
     names += [variable.name for _, variable in function.free]
     return Function(
@@ -239,6 +243,11 @@ class _Lowering:
                 self._ops.append(Call(result, callee, operands, keywords, span))
                 if result is not None:
                     self._write(result.name, result)
+            case named.Yield(target=target, value=given, span=span):
+                sent = None if target is None else Value(target.name)
+                self._ops.append(Call(sent, Const(yielded), (self._read(given, span),), (), span))
+                if sent is not None:
+                    self._write(sent.name, sent)
             case named.Assign(target=target, source=source, span=span):
                 value = self._read(source, span)
                 if isinstance(value, Global | Path):
@@ -253,7 +262,7 @@ class _Lowering:
                 self._read(target, span)
                 self._write(target.name, Undefined(target.name), False)
             case _:
-                raise AssertionError(f"no operation of a function without try or yield: {op!r}")
+                raise AssertionError(f"no operation of a function without try: {op!r}")
 
     def _call(
         self, result: Value, function: object, operands: tuple[Operand, ...], span: Span | None

@@ -25,7 +25,9 @@ __all__ = [
     "External",
     "HeapObject",
     "Instance",
+    "Generating",
     "Iterating",
+    "IteratorOf",
     "Known",
     "ListOf",
     "MISSING",
@@ -141,12 +143,23 @@ class SliceOf:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Iterating:
-    """``range``, ``zip``, ``enumerate``, ``map`` or ``reversed`` of `operands`, which nobody has
-    begun to iterate over; `function` is that of ``map``."""
+    """``range``, ``zip``, ``enumerate``, ``map``, ``filter`` or ``reversed`` of `operands`, which
+    nobody has begun to iterate over; `function` is that of ``map`` and ``filter``. All but
+    ``range`` are used up by an iteration: they are in the heap, in an `IteratorOf`."""
 
     kind: Any
     operands: tuple[Abstract, ...]
     function: Abstract | None = None
+    strict: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Generating:
+    """A generator that nobody has begun to iterate over: its function, and the values of the
+    function's parameters."""
+
+    closure: Closure
+    values: tuple[Abstract, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,9 +205,17 @@ class Instance:
 @dataclass(frozen=True, slots=True, eq=False)
 class CellOf:
     items: tuple[Abstract, ...]
+    name: str = "held"
 
 
-HeapObject: TypeAlias = ListOf | DictOf | Instance | CellOf
+@dataclass(frozen=True, slots=True, eq=False)
+class IteratorOf:
+    """An iterator; of what, is ``None`` where it may have been used."""
+
+    what: Iterating | Generating | None
+
+
+HeapObject: TypeAlias = ListOf | DictOf | Instance | CellOf | IteratorOf
 
 
 # ---- structure -----------------------------------------------------------------------------------
@@ -254,8 +275,10 @@ def rebuild(a: Any, items: Iterator[Abstract]) -> Any:
     match a:
         case Tuple():
             return Tuple(tuple(next(items) for _ in a.items), a.kind)
-        case ListOf() | CellOf():
-            return type(a)(tuple(next(items) for _ in a.items))
+        case ListOf():
+            return ListOf(tuple(next(items) for _ in a.items))
+        case CellOf():
+            return CellOf(tuple(next(items) for _ in a.items), a.name)
         case DictOf():
             return DictOf(a.keys, tuple(next(items) for _ in a.items))
         case Instance():
@@ -281,5 +304,6 @@ def rebuild(a: Any, items: Iterator[Abstract]) -> Any:
             return SliceOf(next(items), next(items), next(items))
         case Iterating():
             operands = tuple(next(items) for _ in a.operands)
-            return Iterating(a.kind, operands, None if a.function is None else next(items))
+            function = None if a.function is None else next(items)
+            return Iterating(a.kind, operands, function, a.strict)
     raise TypeError(f"{a!r} has no parts")

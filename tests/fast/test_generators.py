@@ -1,0 +1,323 @@
+"""Generators and other iterators in specialised programs: what asks for their items runs in their
+place, and nothing is iterated over twice."""
+
+import numpy as np
+import pytest
+
+from tests.fast.agreement import agrees, refused
+
+A = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
+
+
+# ---- generator expressions -----------------------------------------------------------------------
+
+
+def test_sum_of_an_expression():
+    def f(a, x):
+        return sum(t * x for t in a)
+
+    def filtered(a, x):
+        return sum(t * x for t in a if t > 1.5) * x
+
+    def nested(a, x):
+        return sum(s * t * x for s in a for t in a if s > t)
+
+    for g in (f, filtered, nested):
+        agrees(g, A, 2.0)
+
+
+def test_an_empty_sum_is_left_to_the_generic_tier():
+    def f(a, x):
+        return sum(t * x for t in a if t > 100.0)
+
+    assert refused(f, A, 2.0) == []
+
+
+def test_any_and_all():
+    def f(a, x):
+        if any(t * x > 9.0 for t in a):
+            return x * x
+        if all(t * x > -1.0 for t in a):
+            return x * x * x
+        return x
+
+    for x in (2.0, 1.0, -1.0):
+        agrees(f, A, x)
+
+
+def test_any_stops():
+    def f(x):
+        asked = []
+
+        def note(t):
+            asked.append(t)
+            return t * x > 3.0
+
+        found = any(note(t) for t in (1.0, 2.0, 3.0))
+        return x * len(asked) if found else -x
+
+    for x in (4.0, 2.0, 1.5, 0.5):
+        agrees(f, x)
+
+
+def test_next():
+    def f(a, x):
+        return next(t * x for t in a if t > 2.5)
+
+    def default(a, x):
+        return next((t * x for t in a if t > 2.5), x * x * x)
+
+    agrees(f, A, 2.0)
+    agrees(default, A, 2.0)
+    agrees(default, A / 10.0, 2.0, none_is_zero=True)
+    assert refused(f, A / 10.0, 2.0) == []
+
+
+def test_max_of_an_expression():
+    def f(x):
+        return max(x * k for k in (1.0, 3.0, 2.0)) + min([x * k for k in (1.0, 3.0, 2.0)])
+
+    agrees(f, 2.0)
+    agrees(f, -2.0)
+
+
+def test_extremes_of_equal_numbers_share_the_derivative():
+    def f(x, y, z):
+        return max(x, y, z) * 2.0 + max([x, y, z]) + min(z, x)
+
+    agrees_at_tie(f, 1.0, 1.0, 1.0)
+    agrees_at_tie(f, 1.0, 1.0, 0.5)
+
+
+def agrees_at_tie(f, *args):
+    from adjoint.fast import tier
+    from tests.fast.agreement import generic
+
+    assert tier.run(f, args, "gradient") == generic(f, args)
+
+
+# ---- generator functions -------------------------------------------------------------------------
+
+
+def _split(a, x):
+    for t in a:
+        if t > 2.0:
+            yield t * x
+        else:
+            yield x
+            yield x * x
+
+
+def test_function():
+    def f(a, x):
+        total = 0.0
+        for v in _split(a, x):
+            total = total + v * v
+        return total
+
+    agrees(f, A, 2.0)
+
+
+def test_left_early():
+    def f(a, x):
+        total = 0.0
+        for v in _split(a, x):
+            if v > 6.0:
+                break
+            total = total + v * v
+        else:
+            total = total * x
+        return total
+
+    for x in (2.0, 0.5, 7.0):
+        agrees(f, A, x)
+
+
+def test_left_by_return():
+    def f(a, x):
+        for v in _split(a, x):
+            if v > 6.0:
+                return v * x
+        return x
+
+    for x in (2.0, 0.5):
+        agrees(f, A, x)
+
+
+def test_endless():
+    def powers(x):
+        n = 0
+        while True:
+            n += 1
+            yield x**n
+
+    def f(x):
+        total = 0.0
+        for v in powers(x):
+            total += v
+            if v < 1e-3:
+                break
+        return total
+
+    agrees(f, 0.5)
+
+
+def test_shared_state():
+    def f(x):
+        n = [0]
+
+        def generator():
+            for k in (1.0, 2.0, 3.0):
+                n[0] += 1
+                yield k * x
+                n[0] += 10
+
+        total = 0.0
+        for v in generator():
+            total = total + v * n[0]
+            if v > 3.0:
+                break
+        return total * n[0]
+
+    for x in (4.0, 2.0, 1.2, 0.5):
+        agrees(f, x)
+
+
+def test_consumer_changes_what_the_generator_reads():
+    def f(x):
+        k = x
+
+        def scaled():
+            for t in (1.0, 2.0, 3.0):
+                yield t * k
+
+        total = 0.0
+        for y in scaled():
+            total += y
+            k = k * 2.0
+        return total
+
+    agrees(f, 2.0)
+
+
+def test_early_return_inside():
+    def f(x):
+        def until(limit):
+            value = x
+            for _ in range(50):
+                if value > limit:
+                    return
+                yield value
+                value = value * 1.7
+
+        return sum(until(3.0)) + sum(until(9.0)) * x
+
+    agrees(f, 0.7)
+
+
+def test_behind_others():
+    def f(a, x):
+        total = 0.0
+        for i, v in enumerate(filter(lambda t: t > 2.0, map(lambda t: t * x, _split(a, x))), 1):
+            total += i * v
+        return total
+
+    agrees(f, A, 2.0)
+
+
+def test_method_and_object():
+    class Steps:
+        def __init__(self, x):
+            self.x = x
+
+        def __iter__(self):
+            for k in range(3):
+                yield self.x**k
+
+        def doubled(self):
+            for v in self:
+                yield 2.0 * v
+
+    def run(steps):
+        total = 0.0
+        for v in steps:
+            total += v * v
+        for v in steps.doubled():
+            total += v
+        return total
+
+    def f(x, steps):
+        return run(steps) * x
+
+    agrees(f, 3.0, Steps(2.0))
+
+
+# ---- iterators are used up -----------------------------------------------------------------------
+
+
+def test_used_twice():
+    def summed_twice(x):
+        it = map(lambda t: t * x, (1.0, 2.0))
+        return sum(it) + sum(it) * 100
+
+    def pairs(x):
+        it = iter((x, 2 * x, 3 * x, 4 * x))
+        total = 0.0
+        for a, b in zip(it, it):  # noqa: B905
+            total += a * b
+        return total
+
+    def in_a_loop(x):
+        it = (x * k for k in (1.0, 2.0))
+        total = 0.0
+        for _ in range(2):
+            total += sum(it) + 1.0
+        return total
+
+    for f in (summed_twice, pairs, in_a_loop):
+        (reason,) = refused(f, 2.0)
+        assert "iterator" in reason
+
+
+def test_map_is_lazy():
+    def f(x):
+        k = x
+
+        def g(t):
+            return t * k
+
+        total = 0.0
+        for y in map(g, (1, 2, 3)):
+            total += y
+            k = k * 2
+        return total
+
+    agrees(f, 2.0)
+
+
+def test_a_list_that_changes_while_it_is_iterated_over():
+    def f(x):
+        xs = [x, 2 * x, 3 * x]
+        for i, v in enumerate(xs):
+            if i < 2:
+                xs[i + 1] = xs[i + 1] * v
+        return xs[2]
+
+    agrees(f, 2.0)
+
+
+def test_strict():
+    def same(a, b):
+        return sum(x * y for x, y in zip(a, b, strict=True))
+
+    def of_tuples(x):
+        return sum(a * b for a, b in zip((1.0, 2.0), (x, x * x), strict=True))
+
+    def wrong(x):
+        return sum(a * b for a, b in zip((1.0, 2.0), (x,), strict=True))
+
+    agrees(same, A, A * 2.0)
+    agrees(of_tuples, 3.0)
+    with pytest.raises(ValueError, match="zip"):
+        wrong(2.0)
+    assert refused(wrong, 2.0)
