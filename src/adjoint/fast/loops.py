@@ -71,8 +71,25 @@ class Steps:
 
 def listed(ev: Evaluator, a: Abstract) -> list[Abstract] | None:
     """The items of an iterable, if it is known which they are; else ``None``."""
+    if is_pushed(ev, a):
+        return _collected(ev, a)
     steps = steps_of(ev, a)
     return None if steps is None else [step() for step in steps.steps]
+
+
+def _collected(ev: Evaluator, xs: Abstract) -> list[Abstract]:
+    made = ev.allocate(ListOf(()))
+
+    def append(x: Abstract, carried: list[Abstract]) -> list[Abstract]:
+        held = ev.heap[made.address]
+        assert isinstance(held, ListOf)
+        ev.heap[made.address] = ListOf((*held.items, x))
+        return carried
+
+    iterate(ev, xs, [], append)
+    held = ev.heap[made.address]
+    assert isinstance(held, ListOf)
+    return list(held.items)
 
 
 def opened(ev: Evaluator, a: Abstract) -> Abstract | Generating:

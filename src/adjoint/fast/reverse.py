@@ -25,7 +25,7 @@ from adjoint.fast.differentiate import (
 )
 from adjoint.fast.evaluate import Evaluator
 from adjoint.fast.substitute import free_values, renamed
-from adjoint.fast.types import ANYTHING, Array, bar_type, number
+from adjoint.fast.types import ANYTHING, Array, Number, bar_type, number
 from adjoint.fast.walk import blocks, operands, walk
 from adjoint.ir import primitives
 from adjoint.ir import single as ir
@@ -121,6 +121,8 @@ class Scope:
             return
         self._note(v)
         contribution = plain(self.ev, contribution, v)
+        if v in self.sweep.leaves:
+            contribution = self._inexact(contribution)
         if not self._is_inner(v):
             self._begin(v)
         known = self.bars.get(v)
@@ -132,6 +134,13 @@ class Scope:
             self.bars[v] = self._sum(v, known, contribution, runtime.added)
         else:
             self.bars[v] = self._sum(v, known, contribution, operator.add)
+
+    def _inexact(self, contribution: Operand) -> Operand:
+        """What is returned is no integer."""
+        t = self.ev.types.get(contribution) if isinstance(contribution, Value) else None
+        if isinstance(t, Number) and not t.kinds.isdisjoint({int, bool}):
+            return self.ev.operation(float, (contribution,), bar_type(t), name="t")
+        return contribution
 
     def _note(self, v: Value) -> None:
         """Remember under which loop a leaf is contributed to: where that runs no iteration, there
