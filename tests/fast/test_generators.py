@@ -322,3 +322,30 @@ def test_strict():
     with pytest.raises(ValueError, match="zip"):
         wrong(2.0)
     assert refused(wrong, 2.0)
+
+
+def test_one_buffer():
+    def f(y, k):
+        def generate():
+            buffer = 0.5 * y
+            for _ in range(3):
+                yield buffer
+                buffer[:] = 0.6 * buffer + k * np.sin(y)
+
+        return np.sum(sum(generate()) * sum(generate(), k))
+
+    agrees(f, A, 0.7)
+
+
+def test_one_state():
+    def f(x):
+        state = x.copy()
+
+        def steps():
+            for k in range(3):
+                state[k % 2] *= x[0] + k
+                yield state.sum()
+
+        return sum(value * (k + 1) for k, value in enumerate(steps()))
+
+    agrees(f, A)

@@ -734,6 +734,8 @@ def _inlined(sweep: Sweep, op: Call, rule: Rule) -> Step | None:
         ev.heap = heap
         del ev.block[place:]
         return None
+    if y in ev.written:
+        ev.written.add(value)
     ev.write(Call(y, Const(same), (value,), (), op.span))
 
     def use(scope: Scope, y_bar: Operand) -> None:

@@ -82,13 +82,13 @@ def _is_removable(call: Call) -> bool:
     return not is_effect(call)
 
 
-def _sharing(written: Container[Operand]) -> Callable[[Call], bool]:
+def _sharing(written: Container[Operand | None]) -> Callable[[Call], bool]:
     """Whether equal calls are the same, where some arrays are written to."""
 
     def is_shared(call: Call) -> bool:
         if is_effect(call) or is_fresh(call):
             return False
-        return not any(x in written for x in call.operands)
+        return call.result not in written and not any(x in written for x in call.operands)
 
     return is_shared
 
@@ -106,12 +106,12 @@ def _is_finite(loop: Loop) -> bool:
     return loop.iterable is not None
 
 
-def tidied(block: Block, name: str, written: Container[Operand]) -> Block:
+def tidied(block: Block, name: str, written: Container[Operand | None]) -> Block:
     """The user's own computation, before it is differentiated."""
     return _passes(Function(name, (), (), without_copies(block), ""), written).body
 
 
-def _passes(function: Function, written: Container[Operand]) -> Function:
+def _passes(function: Function, written: Container[Operand | None]) -> Function:
     is_shared = _sharing(written)
     function = share_common(function, is_shared)
     function = remove_dead(function, _is_removable, _is_finite)
@@ -119,7 +119,7 @@ def _passes(function: Function, written: Container[Operand]) -> Function:
 
 
 def optimised(
-    forward: Block, reverse: Block, name: str, written: Container[Operand]
+    forward: Block, reverse: Block, name: str, written: Container[Operand | None]
 ) -> tuple[Block, Block]:
     """Both sweeps, with less to do; reads of what is `written` stay where they are."""
     assert forward.results is not None and reverse.results is not None

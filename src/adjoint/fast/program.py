@@ -129,8 +129,7 @@ def _specialised(
     if one and isinstance(y, Value) and not _is_real_scalar(t):
         raise NotCovered("a result that is not one real number")
     primal = Block(tuple(leaf.value for leaf in outside.leaves), tuple(ops), (result,))
-    written = ev.written | {view for view, owner in ev.views.items() if owner in ev.written}
-    primal = tidied(primal, "primal", written)
+    primal = tidied(primal, "primal", _written_to(ev))
     check_views(ev, primal)
     assert primal.results is not None
     result = primal.results[0]
@@ -143,7 +142,7 @@ def _specialised(
         y_bar = parameter = ev.value(bar_type(t), name=f"{y.name}_bar")
     reverse = _reverse(ev, sweep, region, result, y_bar, wanted, parameter)
     name = getattr(f, "__name__", type(f).__name__)
-    forward, reverse = optimised(freeze(region), reverse, name, written)
+    forward, reverse = optimised(freeze(region), reverse, name, _written_to(ev))
     assert forward.results is not None
     return Program(
         name,
@@ -199,6 +198,11 @@ def _definite(ev: Evaluator, forward: Block, reverse: Block) -> tuple[bool | Non
         else:
             found.append(True)
     return tuple(found)
+
+
+def _written_to(ev: Evaluator) -> set[Value]:
+    """What is written to, and what looks at its memory."""
+    return ev.written | {view for view, owner in ev.views.items() if owner in ev.written}
 
 
 def _is_wanted(leaf: Leaf, of_function: bool, only: int | None) -> bool:
