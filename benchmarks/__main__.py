@@ -20,6 +20,7 @@ MODULES = (
     "lowering",
     "checkpoint",
     "nesting",
+    "specialised",
 )
 
 

@@ -45,3 +45,17 @@ def parameters(sizes: Any, rng: Any, dtype: Any = np.float64) -> Any:
         made.append((rng.normal(size=(m, n)) / np.sqrt(m)).astype(dtype))
         made.append(np.zeros(n, dtype))
     return tuple(made)
+
+
+def model(parameters: Any) -> Any:
+    """The same network of layers."""
+    from adjoint import nn
+
+    made = []
+    activations = (np.tanh, nn.relu, None)
+    for i, activation in enumerate(activations):
+        W, b = parameters[2 * i : 2 * i + 2]
+        layer = nn.Dense(*W.shape, activation, dtype=W.dtype)
+        layer.W, layer.b = W, b
+        made.append(layer)
+    return nn.Chain(*made)

@@ -50,3 +50,33 @@ def recurrence(a: Any, x: Any) -> Any:
     for i in range(1, len(x)):
         y[i] = a * y[i - 1] + x[i]
     return y[-1]
+
+
+def bumps_by_hand(a: Any, b: Any, x: Any) -> Any:
+    """The gradient of `bumps`, with six buffers that are used again and again."""
+    u, e, s, c, g = (np.empty_like(x) for _ in range(5))
+    np.multiply(x, a, out=u)
+    u += b
+    np.tanh(u, out=u)
+    np.multiply(x, x, out=e)
+    np.negative(e, out=e)
+    np.exp(e, out=e)
+    np.sin(x, out=s)
+    np.multiply(u, e, out=g)
+    np.multiply(s, s, out=c)
+    c += g
+    c.sum()
+    np.cos(x, out=c)
+    s *= c
+    s *= 2.0
+    g *= x
+    g *= 2.0
+    s -= g
+    u *= u
+    np.subtract(1.0, u, out=u)
+    u *= e
+    b_bar = u.sum()
+    a_bar = u.dot(x)
+    u *= a
+    s += u
+    return a_bar, b_bar, s
