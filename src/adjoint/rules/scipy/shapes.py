@@ -7,15 +7,17 @@ log(1 + u)/u and (exp(u) − 1)/u.
 
 from __future__ import annotations
 
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 from scipy import special as sp
 from scipy import stats as st
 
+from adjoint.operators import stop_gradient
 from adjoint.rules.registry import substitute
 
-__all__: list[str] = []
+__all__ = ["moving_as", "own_source"]
 
 TERMS = 10
 """So many derivatives in the shape are right at zero."""
@@ -101,3 +103,59 @@ def _(self: Any, x: Any, c: Any) -> Any:
 @substitute(_Pareto._logsf)
 def _(self: Any, x: Any, c: Any) -> Any:
     return -_log1p_by(x, c)
+
+
+# ---- kappa4 --------------------------------------------------------------------------------------
+
+_Kappa = type(st.kappa4)
+
+
+def own_source(method: Any) -> Any:
+    """A method by its own source, beside the substitute that it gets."""
+    return FunctionType(method.__code__, method.__globals__, method.__name__)
+
+
+def moving_as(y: Any, found: Any, where: Any) -> Any:
+    """`y`, with the derivatives of `found` in some places."""
+    moved = np.where(where & np.isfinite(found), found - stop_gradient(found), 0)
+    return np.where(where, stop_gradient(y) + moved, y)
+
+
+def _of_kappa(name: str, formula: Any) -> None:
+    """Let the method do as `formula` where a shape is zero, and as SciPy elsewhere."""
+    method = getattr(_Kappa, name)
+    plain = own_source(method)
+
+    @substitute(method)
+    def _(self: Any, x: Any, h: Any, k: Any) -> Any:
+        zero = (np.equal(h, 0) | np.equal(k, 0)) & np.isfinite(x)
+        if not np.any(zero):
+            return plain(self, x, h, k)
+        found = formula(*[np.where(zero, part, 0.25) for part in (x, h, k)])
+        return moving_as(plain(self, x, h, k), found, zero)
+
+
+def _kappa_logcdf(x: Any, h: Any, k: Any) -> Any:
+    return -_log1p_by(np.exp(-_log1p_by(x, -k)), -h)
+
+
+def _kappa_logpdf(x: Any, h: Any, k: Any) -> Any:
+    tail = -_log1p_by(x, -k)
+    return _less_one(x, k, tail) + _less_one(np.exp(tail), h, -_log1p_by(np.exp(tail), -h))
+
+
+def _less_one(x: Any, c: Any, whole: Any) -> Any:
+    """(1/c − 1) log(1 − c x), of which the part in 1/c is `whole`."""
+    zero = np.equal(c, 0)
+    limit = whole - sp.log1p(-np.where(zero, c, 0) * x)
+    shape = np.where(zero, 1, c)
+    return np.where(zero, limit, sp.xlog1py(1 / shape - 1, -shape * x))
+
+
+def _kappa_ppf(q: Any, h: Any, k: Any) -> Any:
+    return -_expm1_by(np.log(-_expm1_by(np.log(q), h)), k)
+
+
+_of_kappa("_logcdf", _kappa_logcdf)
+_of_kappa("_logpdf", _kappa_logpdf)
+_of_kappa("_ppf", _kappa_ppf)
