@@ -33,9 +33,7 @@ def run() -> Iterator[Line]:
         (_overhead, ()),
         (_compiling, ()),
     ]
-    lines = chain.from_iterable(
-        chain.from_iterable(apart(call, [args])) for call, args in tasks
-    )
+    lines = chain.from_iterable(chain.from_iterable(apart(call, [args])) for call, args in tasks)
     yield from show("The fast tier", lines)
 
 
@@ -263,7 +261,9 @@ def _compiling() -> list[Line]:
 def _cost(count: int, k: int) -> float:
     import linecache
 
-    body = [f"    x{i % 7} = x{(i + 1) % 7} * 0.5 + x{(i + 3) % 7} * x{i % 7}" for i in range(count)]
+    body = [
+        f"    x{i % 7} = x{(i + 1) % 7} * 0.5 + x{(i + 3) % 7} * x{i % 7}" for i in range(count)
+    ]
     start = "    x0 = x1 = x2 = x3 = x4 = x5 = x6 = x"
     text = "\n".join(["def f(x):", start, *body, "    return x0"]) + "\n"
     name = f"<lines {count} {k}>"
@@ -277,4 +277,3 @@ def _cost(count: int, k: int) -> float:
     if found is tier.MISS:
         raise AssertionError("this did not take the fast tier")
     return taken
-

@@ -12,7 +12,7 @@ import linecache
 import math
 import operator
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ import numpy as np
 from adjoint.fast import runtime
 from adjoint.fast.primitives import same
 from adjoint.fast.types import Array, Type
-from adjoint.fast.walk import operands, walk
+from adjoint.fast.walk import blocks, operands, walk
 from adjoint.ir import primitives
 from adjoint.ir.single import Block, Call, Const, If, Loop, Op, Operand, Raise, Unpack, Value
 
@@ -236,10 +236,33 @@ class Writer:
         self._kept.update(x for x in more if isinstance(x, Value))
         self._uses.update(self._kept)
 
-    def block(self, ops: Iterable[Op], depth: int) -> None:
-        """Write operations as statements."""
-        for op in ops:
+    def block(self, ops: Iterable[Op], depth: int, last: Mapping[Value, int] | None = None) -> None:
+        """Write operations as statements; `last` says after which of them an array is deleted."""
+        going: list[Value] = []
+        for i, op in enumerate(ops):
+            before = len(self.lines)
             self.statement(op, depth)
+            if last:
+                going += [x for x in self._read_by(op) if last.get(x) == i and x not in going]
+                if len(self.lines) > before:
+                    going = self._delete(going, depth)
+
+    def _read_by(self, op: Op) -> list[Value]:
+        inner = [x for block in blocks(op) for one in walk(block) for x in operands(one)]
+        found = [x for x in (*operands(op), *inner) if isinstance(x, Value)]
+        return list(dict.fromkeys(found))
+
+    def _delete(self, going: list[Value], depth: int) -> list[Value]:
+        """Let arrays go that nothing reads any more; those that a formula still waits for stay."""
+        waiting = {word for text, _ in self._texts.values() for word in _words(text)}
+        left, names = [], []
+        for v in going:
+            if v in self._texts or v not in self._names:
+                continue
+            (left if self._names[v] in waiting else names).append(v)
+        if names:
+            self.line(f"del {', '.join(self._names[v] for v in names)}", depth)
+        return left
 
     def _comment(self, v: Value | None, depth: int) -> None:
         place = self.places.get(v) if v is not None else None

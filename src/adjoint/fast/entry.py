@@ -20,7 +20,6 @@ from adjoint.fast.types import Array, Number
 from adjoint.fast.values import Source
 from adjoint.results import filled
 from adjoint.run.kinds import fields_of
-from adjoint.tangent import Tangent
 
 __all__ = ["entry_source"]
 
@@ -252,7 +251,7 @@ def entry_source(
         "builtins": builtins,
         "some": runtime.some,
         "tangent": runtime.tangent,
-        "Tangent": Tangent,
+        "Tangent": runtime.tangent_with,
         "filled": filled,
     }
     return "\n".join([*head, *body, *run, *tail]) + "\n", made.bound

@@ -20,7 +20,7 @@ from adjoint.fast.outside import Leaf, Outside, path_of
 from adjoint.fast.reverse import Region, Scope, Sweep, freeze
 from adjoint.fast.types import ANYTHING, Array, Number, bar_type
 from adjoint.fast.values import Abstract, Known
-from adjoint.fast.walk import results, walk
+from adjoint.fast.walk import blocks, operands, results, walk
 from adjoint.fast.writing import check_views
 from adjoint.ir import primitives
 from adjoint.ir.single import Block, Call, Const, Operand, Value
@@ -282,18 +282,64 @@ def written(program: Program) -> Writer:
     writer.count(forward, forward.results or ())
     writer.count(reverse, reverse.results or ())
     writer.line(f"def {name}({parameters}):", 0)
-    writer.block(forward.ops, 1)
+    last = _last_reads(program)
+    writer.block(forward.ops, 1, last)
     writer.flush(1)
     if program.y_bar is not None:
         _write_pullback(writer, program)
         return writer
     if reverse.ops:
         writer.line("# the reverse sweep", 1)
-        writer.block(reverse.ops, 1)
+        shift = len(forward.ops)
+        writer.block(reverse.ops, 1, {v: i - shift for v, i in last.items() if i >= shift})
     bars = _bars(writer, reverse)
     writer.flush(1)
     writer.line(f"return {writer.text(program.result)}, {bars}", 1)
     return writer
+
+
+LARGE = 1000
+"""Arrays of so many elements are let go as soon as nothing reads them any more."""
+
+
+def _last_reads(program: Program) -> dict[Value, int]:
+    """For each large array that the program makes, which operation reads it last."""
+    ev, forward, reverse = program.ev, program.forward, program.reverse
+    ops = (*forward.ops, *reverse.ops)
+    taken = {leaf.value for leaf in program.leaves}
+    stay = {*(forward.results or ()), *(reverse.results or ()), *taken}
+    if program.y_bar is not None:
+        stay |= {x for op in walk(reverse) for x in operands(op)} | set(reverse.results or ())
+    found: dict[Value, int] = {}
+    for i, op in enumerate(ops):
+        inner = [x for block in blocks(op) for one in walk(block) for x in operands(one)]
+        ends = [x for block in blocks(op) for x in _all_results(block)]
+        for x in (*operands(op), *inner, *ends):
+            if isinstance(x, Value) and x not in stay and _is_large(ev, x):
+                found[x] = i
+    for op in ops:
+        if not isinstance(op, Call):
+            for x in results(op):
+                found.pop(x, None)
+    return found
+
+
+def _all_results(block: Block) -> list[Operand]:
+    found = list(block.results or ())
+    for op in block.ops:
+        for inner in blocks(op):
+            found += _all_results(inner)
+    return found
+
+
+def _is_large(ev: Evaluator, x: Value) -> bool:
+    t = ev.types.get(x)
+    if not isinstance(t, Array):
+        return False
+    size = 1
+    for dim in t.shape:
+        size *= dim if isinstance(dim, int) else ev.outside.size_of(dim) or 1
+    return size >= LARGE
 
 
 def _bars(writer: Writer, reverse: Block) -> str:

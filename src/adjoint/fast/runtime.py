@@ -39,6 +39,7 @@ __all__ = [
     "some",
     "subtract_from",
     "tangent",
+    "tangent_with",
     "to_extremes",
     "where_run",
     "zeros_like",
@@ -168,6 +169,18 @@ def finished(bars: tuple[Any, ...], leaves: tuple[Any, ...]) -> tuple[Any, ...] 
             return None
         found.append(bar)
     return tuple(found)
+
+
+def tangent_with(primal: Any, fields: dict[str, Any]) -> Tangent:
+    """The cotangent of an object, from fields that nobody else holds."""
+    made = _new_tangent(Tangent)
+    _set_primal(made, primal)
+    _set_fields(made, fields)
+    return made
+
+
+_new_tangent = Tangent.__new__
+_set_primal, _set_fields = (vars(Tangent)[name].__set__ for name in ("_primal", "_fields"))
 
 
 def some(parts: Any) -> Any:

@@ -82,4 +82,4 @@ def _(scores: np.ndarray, y: np.ndarray):
         scores_bar = scale * (e * (np.sum(y, axis=-1, keepdims=True) / total) - y)
         return None, project(scores_bar, scores), project(-scale * log_p, y)
 
-    return -np.mean(np.sum(y * log_p, axis=-1)), logit_cross_entropy_back
+    return -np.sum(y * log_p) / samples, logit_cross_entropy_back
