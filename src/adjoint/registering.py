@@ -12,6 +12,7 @@ from types import (
 from typing import Any, TypeVar, cast
 
 from adjoint.errors import ArgumentError
+from adjoint.fast.tier import forget
 from adjoint.public import public
 from adjoint.rules import registry
 
@@ -73,7 +74,9 @@ class _Extension:
                     f"a rule is a function, not {function!r}",
                     hint="write @ad.rrule.register(f) above a function with the arguments of f",
                 )
-            return add(function)  # type: ignore[no-any-return]
+            add(function)
+            forget()  # specialised programs have the rules of the time in them
+            return function
 
         return add_rule
 
@@ -86,4 +89,6 @@ frule = _Extension(registry.frule)
 @_described_as(registry.non_differentiable)
 def non_differentiable(*keys: Any) -> Any:
     _check(keys)
-    return registry.non_differentiable(*keys)
+    found = registry.non_differentiable(*keys)
+    forget()
+    return found

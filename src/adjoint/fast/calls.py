@@ -183,21 +183,29 @@ def _inferred(
         raise NotCovered(f"an option of {name_of(f)}", ev.span)
     elementwise = isinstance(f, np.ufunc) or getattr(f, "__module__", None) in ("_operator", "math")
     if not elementwise:
-        for x in (*args, *named.values()):
-            _demand_known_sizes(ev, f, x)
+        args = [_with_known_sizes(ev, f, x) for x in args]
+        named = {k: _with_known_sizes(ev, f, x) for k, x in named.items()}
     return ev.infer(f, args, tuple(named.items()))
 
 
-def _demand_known_sizes(ev: Evaluator, f: Any, a: Abstract) -> None:
+def _with_known_sizes(ev: Evaluator, f: Any, a: Abstract) -> Abstract:
     """Integers may be axes or lengths, which decide the type of the result."""
     inside = ev.sequence(a) if not isinstance(a, Value | Known) else None
-    for part in inside or (a,):
-        if isinstance(part, Value) and part not in ev.dims:
-            t = ev.types[part]
-            if isinstance(t, Number) and not t.kinds.isdisjoint({int}) and f is not abs:
-                if f in (float, int, bool, max, min, divmod):
-                    continue
-                raise NeedsKnown(part, f"{name_of(f)} of an integer that is not known", ev.span)
+    if inside is not None:
+        known = [_with_known_sizes(ev, f, part) for part in inside]
+        same = all(x is y for x, y in zip(known, inside, strict=True))
+        return a if same else Tuple(tuple(known))
+    if isinstance(a, Value) and a not in ev.dims:
+        t = ev.types[a]
+        if isinstance(t, Number) and int in t.kinds and f not in _OF_INTEGERS:
+            if a in ev.outside.fixed:
+                return Known(ev.outside.fixed[a])
+            raise NeedsKnown(a, f"{name_of(f)} of an integer that is not known", ev.span)
+    return a
+
+
+_OF_INTEGERS = frozenset({abs, float, int, bool, max, min, divmod, round, pow})
+"""The type of their result does not depend on the value of an integer."""
 
 
 class NeedsSize(NotCovered):
@@ -1094,7 +1102,7 @@ def _(
     t = ev.types.get(a) if isinstance(a, Value) else None
     plain = isinstance(t, Array) and t.dtype.char in "fd"
     if not plain or not isinstance(axis, Known) or not isinstance(keepdims, Known):
-        return ev.infer(np.mean, [a, axis], (("keepdims", keepdims),))
+        return _inferred(ev, np.mean, [a, axis], {"keepdims": keepdims})
     assert isinstance(t, Array) and isinstance(a, Value)
     options = {"axis": axis} if axis.value is not None else {}
     if keepdims.value:

@@ -4,6 +4,7 @@ registered rule of everything else."""
 from __future__ import annotations
 
 import operator
+import warnings
 from collections.abc import Callable
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
@@ -81,7 +82,26 @@ def is_carrier(op: Call, ev: Evaluator) -> bool:
     if rules is not None and rules.inactive:
         return False
     slopes = _slopes(f)
-    return slopes is None or any(p is not None for p in slopes.partials)
+    if slopes is not None:
+        return any(p is not None for p in slopes.partials)
+    return len(_absent(ev, op)) < len(op.operands)
+
+
+def _absent(ev: Evaluator, op: Call) -> frozenset[int]:
+    """The operands to which the rule of an operation gives no cotangent, for such operands: what it
+    rounds, orders of functions."""
+    rule = _rule_for(ev, op)
+    if rule is None:
+        return frozenset()
+    args = [_example(ev, x) for x in op.operands]
+    try:
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            y, back = rule.function(*args, **{k: _example(ev, x) for k, x in op.keywords})
+            bars = back(np.ones_like(y) if isinstance(y, np.ndarray) else 1.0)
+    except Exception:  # it declines, or the examples are none of its own: nothing is known of it
+        return frozenset()
+    return frozenset(i for i, bar in enumerate(bars[1:]) if bar is None)
 
 
 def _slopes(f: Any) -> Slopes | None:
@@ -542,27 +562,32 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     y_bar = whole(ev, y_bar, op.result)
     active = scope.sweep.active
     if a in active:
-        t = bar_type(of_a)
         if ranks == (2, 1):
-            bar = ev.operation(np.outer, (y_bar, b), t, name=_bar_name(a))
+            bar = _multiplied(ev, np.outer, y_bar, b, a)
         elif ranks == (1, 1):
-            bar = inferred(ev, operator.mul, (y_bar, b), _bar_name(a))  # type: ignore[assignment]
+            bar = inferred(ev, operator.mul, (y_bar, b), _bar_name(a))
         elif ranks == (1, 2):
-            bar = ev.operation(operator.matmul, (b, y_bar), t, name=_bar_name(a))
+            bar = _multiplied(ev, operator.matmul, b, y_bar, a)
         else:
-            turned = _turned(ev, b, of_b)
-            bar = ev.operation(operator.matmul, (y_bar, turned), t, name=_bar_name(a))
-        scope.add(a, bar)
+            bar = _multiplied(ev, operator.matmul, y_bar, _turned(ev, b, of_b), a)
+        scope.add(a, whole(ev, bar, a))
     if b in active:
-        t = bar_type(of_b)
         if ranks == (1, 2):
-            bar = ev.operation(np.outer, (a, y_bar), t, name=_bar_name(b))
+            bar = _multiplied(ev, np.outer, a, y_bar, b)
         elif ranks == (1, 1):
-            bar = inferred(ev, operator.mul, (y_bar, a), _bar_name(b))  # type: ignore[assignment]
+            bar = inferred(ev, operator.mul, (y_bar, a), _bar_name(b))
         else:
-            turned = _turned(ev, a, of_a)
-            bar = ev.operation(operator.matmul, (turned, y_bar), t, name=_bar_name(b))
-        scope.add(b, bar)
+            bar = _multiplied(ev, operator.matmul, _turned(ev, a, of_a), y_bar, b)
+        scope.add(b, whole(ev, bar, b))
+
+
+def _multiplied(ev: Evaluator, f: Any, left: Operand, right: Operand, x: Value) -> Operand:
+    """The cotangent of `x` as a product of arrays, in the precision of the factors."""
+    dtypes = [t.dtype if isinstance(t := _type(ev, y), Array) else float for y in (left, right)]
+    of_x = ev.types[x]
+    assert isinstance(of_x, Array)
+    t = Array(np.result_type(*dtypes), of_x.shape)
+    return ev.operation(f, (left, right), t, name=_bar_name(x))
 
 
 def _turned(ev: Evaluator, x: Value, t: Array) -> Value:
@@ -688,14 +713,16 @@ def _by_rule(sweep: Sweep, op: Call) -> Step:
     ev.block.append(Call(pair, Const(rule.function), op.operands, op.keywords, op.span))
     ev.block.append(Unpack((y, back), pair, None, op.span))
 
+    absent = _absent(ev, op)
+
     def use(scope: Scope, y_bar: Operand) -> None:
         if isinstance(t, Array):
             y_bar = whole(ev, y_bar, y)
         found = ev.operation(_Called, (back, y_bar), ANYTHING, name="bars")
         bars = tuple(ev.value(ANYTHING, name="bar") for _ in range(len(op.operands) + 1))
         ev.write(Unpack(bars, found))
-        for x, bar in zip(op.operands, bars[1:], strict=True):
-            if isinstance(x, Value) and x in sweep.active:
+        for i, (x, bar) in enumerate(zip(op.operands, bars[1:], strict=True)):
+            if isinstance(x, Value) and x in sweep.active and i not in absent:
                 if x in ev.packs:
                     scope.add(x, bar)
                     continue

@@ -7,7 +7,7 @@ from __future__ import annotations
 import builtins
 import math
 from collections.abc import Sequence
-from types import BuiltinFunctionType, FunctionType
+from types import BuiltinFunctionType, FunctionType, NoneType
 from typing import Any
 
 import numpy as np
@@ -184,16 +184,49 @@ class _Entry:
     def _length(self, dim: Any) -> str | None:
         return str(dim) if isinstance(dim, int) else self._lengths.get(dim)
 
-    def distinct(self) -> None:
-        """No array twice: each would show the cotangent of both."""
+    def distinct(self, wanted: Sequence[Leaf]) -> None:
+        """Nothing twice that has a cotangent by its identity, in which both would show."""
         arrays = [
             self.names[id(x.source)] for x in self.outside.leaves if isinstance(x.type, Array)
         ]
-        if len(arrays) == 2:
-            self.lines.append(f"if {arrays[0]} is {arrays[1]}: return MISS")
-        elif len(arrays) > 2:
-            ids = ", ".join(f"id({a})" for a in arrays)
-            self.lines.append(f"if len({{{ids}}}) != {len(arrays)}: return MISS")
+        self._distinct(arrays)
+        found = shown(self.outside, wanted)
+        if len({id(sample) for _, _, sample in found}) != len(found):
+            raise NotCovered("something that occurs twice among what the function reads")
+        self._distinct([f"{self.names[id(source)]}{path}" for source, path, _ in found])
+
+    def _distinct(self, names: Sequence[str]) -> None:
+        if len(names) == 2:
+            self.lines.append(f"if {names[0]} is {names[1]}: return MISS")
+        elif len(names) > 2:
+            ids = ", ".join(f"id({name})" for name in names)
+            self.lines.append(f"if len({{{ids}}}) != {len(names)}: return MISS")
+
+
+def shown(outside: Outside, wanted: Sequence[Leaf]) -> list[tuple[Source, str, Any]]:
+    """The containers and objects that are read, if one of them is among what cotangents are shown
+    of, and the cells, if one of those is: where they are read (a source, and the way on from
+    there), and what they are."""
+    above: set[int] = set()
+    for leaf in wanted:
+        at: Source | None = leaf.source
+        while at is not None:
+            above.add(id(at))
+            at = at.parent
+    held: list[tuple[Source, str, Any]] = []
+    cells: list[tuple[Source, str, Any]] = []
+    is_held = is_cell = False
+    for source in outside.sources:
+        sample = outside.samples.get(id(source))
+        if type(sample) not in (NoneType, tuple, FunctionType):
+            held.append((source, "", sample))
+            is_held = is_held or id(source) in above
+        if source.kind in ("cell", "cell object"):
+            assert source.parent is not None
+            cell = outside.samples[id(source.parent)].__closure__[source.key]
+            cells.append((source.parent, f".__closure__[{source.key}]", cell))
+            is_cell = is_cell or id(source) in above
+    return [*(held if is_held else ()), *(cells if is_cell else ())]
 
 
 def entry_source(
@@ -216,7 +249,7 @@ def entry_source(
     made = _Entry(outside, count)
     made.definite = program.definite
     made.read_all()
-    made.distinct()
+    made.distinct(wanted)
     leaves = ", ".join(made.names[id(leaf.source)] for leaf in outside.leaves)
     head = ["def run(f, args):", "    try:"]
     if count:
@@ -224,7 +257,12 @@ def entry_source(
         head.append(f"        {targets}{',' if count == 1 else ''} = args")
     else:
         head.append("        if args: return MISS")
+    if mode == "gradient":
+        given = _cotangents(made, program, count, only)
+    else:
+        given = _structure(made, wanted, ["function", *range(count)])
     body = [f"        {line}" for line in made.lines]
+    body += ["    except Exception:", "        return MISS", "    try:"]
     run = [f"        value, bars = program({leaves})"]
     if uses_numpy(program):
         # what would be a warning is one of the generic tier, which knows the user's line
@@ -235,13 +273,13 @@ def entry_source(
     run += _checked(program, made) if mode == "gradient" else []
     tail = ["    except Exception as error:", "        return failed(error)"]
     if mode == "gradient":
-        tail.append(f"    return value, {_cotangents(made, program, count, only)}")
+        tail.append(f"    return value, {given}")
     else:
         comma = "," if len(wanted) == 1 else ""
         kept = ", ".join(made.names[id(leaf.source)] for leaf in wanted)
         tail.append(f"    return value, bars, ({kept}{comma}), arrange")
         tail.append("def arrange(bars):")
-        tail.append(f"    return {_structure(made, wanted, ['function', *range(count)])}")
+        tail.append(f"    return {given}")
     made.bound |= {
         "ndarray": np.ndarray,
         "errstate": np.errstate,
@@ -358,6 +396,9 @@ def _assembled(made: _Entry, source: Source, at: dict[int, int]) -> str | None:
     named = ", ".join(f"{name!r}: {item}" for name, item in zip(names, items, strict=True))
     if isinstance(sample, dict):
         return f"{{{named}}}" if definite_in(made, source, at) else f"some({{{named}}})"
+    if not isinstance(sample, FunctionType):
+        fields = made.bind(frozenset(names))
+        made.lines.append(f"if {made.names[id(source)]}.__dict__.keys() != {fields}: return MISS")
     make = "Tangent" if definite_in(made, source, at) else "tangent"
     return f"{make}({made.bind(tangent_maker(sample))}, {{{named}}})"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import math
 import operator
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,11 +14,16 @@ from adjoint.fast import runtime
 from adjoint.fast.passes.common import share_common
 from adjoint.fast.passes.dead import remove_dead
 from adjoint.fast.passes.invariant import move_invariant
+from adjoint.fast.primitives import same
 from adjoint.fast.substitute import without_copies
+from adjoint.fast.types import Type
+from adjoint.fast.walk import results, walk
 from adjoint.ir import primitives
-from adjoint.ir.single import Block, Call, Const, Function, Loop, Operand
+from adjoint.ir.single import Block, Call, Const, Function, Loop, Operand, Value
 
 __all__ = ["boundary", "is_effect", "is_fresh", "optimised", "tidied"]
+
+Types = Mapping[Value, Type]
 
 
 def boundary() -> None:
@@ -78,8 +83,66 @@ def is_fresh(call: Call) -> bool:
     return not isinstance(call.callee, Const) or call.callee.value in _FRESH
 
 
-def _is_removable(call: Call) -> bool:
-    return not is_effect(call)
+_TOTAL: frozenset[Any] = frozenset(
+    {
+        operator.add,
+        operator.sub,
+        operator.neg,
+        operator.pos,
+        operator.eq,
+        operator.ne,
+        operator.lt,
+        operator.le,
+        operator.gt,
+        operator.ge,
+        operator.not_,
+        operator.is_,
+        operator.is_not,
+        operator.truth,
+    }
+)
+"""Of numbers, these neither raise nor warn, and neither does a product of floats."""
+
+_STRUCTURE: frozenset[Any] = frozenset(
+    {
+        same,
+        primitives.build_tuple,
+        primitives.build_list,
+        primitives.build_slice,
+        runtime.length,
+        runtime.shape_of,
+        runtime.new_tape,
+        zip,
+        enumerate,
+        reversed,
+    }
+)
+
+
+def _is_silent(call: Call, types: Types) -> bool:
+    """Whether nobody can tell that a call did not happen: it neither raises nor warns."""
+    f = call.callee.value if isinstance(call.callee, Const) else None
+    if f in _STRUCTURE:
+        return True
+    kinds: set[type] = set()
+    for x in call.operands:
+        t = types.get(x) if isinstance(x, Value) else None
+        kinds |= {type(x.value)} if isinstance(x, Const) else getattr(t, "kinds", {object})
+    plain = kinds <= {float, int, bool}
+    return plain and (f in _TOTAL or (f is operator.mul and int not in kinds))
+
+
+def _removable(block: Block, types: Types) -> Callable[[Call], bool]:
+    """What may be left out if nothing needs it: of the user's own computation, `block`, only what
+    cannot raise."""
+    own = {x for op in walk(block) for x in results(op)}
+
+    def is_removable(call: Call) -> bool:
+        if is_effect(call):
+            return False
+        return (call.result is not None and call.result not in own) or _is_silent(call, types)
+
+    return is_removable
 
 
 def _sharing(written: Container[Operand | None]) -> Callable[[Call], bool]:
@@ -88,7 +151,9 @@ def _sharing(written: Container[Operand | None]) -> Callable[[Call], bool]:
     def is_shared(call: Call) -> bool:
         if is_effect(call) or is_fresh(call):
             return False
-        return call.result not in written and not any(x in written for x in call.operands)
+        return call.result not in written and not any(
+            isinstance(x, Value) and x in written for x in call.operands
+        )
 
     return is_shared
 
@@ -106,20 +171,25 @@ def _is_finite(loop: Loop) -> bool:
     return loop.iterable is not None
 
 
-def tidied(block: Block, name: str, written: Container[Operand | None]) -> Block:
+def tidied(block: Block, name: str, types: Types, written: Container[Operand | None]) -> Block:
     """The user's own computation, before it is differentiated."""
-    return _passes(Function(name, (), (), without_copies(block), ""), written).body
+    function = Function(name, (), (), without_copies(block), "")
+    return _passes(function, _removable(block, types), written).body
 
 
-def _passes(function: Function, written: Container[Operand | None]) -> Function:
+def _passes(
+    function: Function,
+    is_removable: Callable[[Call], bool],
+    written: Container[Operand | None],
+) -> Function:
     is_shared = _sharing(written)
     function = share_common(function, is_shared)
-    function = remove_dead(function, _is_removable, _is_finite)
+    function = remove_dead(function, is_removable, _is_finite)
     return move_invariant(function, is_shared, _is_safe)
 
 
 def optimised(
-    forward: Block, reverse: Block, name: str, written: Container[Operand | None]
+    forward: Block, reverse: Block, name: str, types: Types, written: Container[Operand | None]
 ) -> tuple[Block, Block]:
     """Both sweeps, with less to do; reads of what is `written` stay where they are."""
     assert forward.results is not None and reverse.results is not None
@@ -131,7 +201,7 @@ def optimised(
         (*forward.results, *reverse.results),
     )
     function = Function(name, (), (), without_copies(whole), "")
-    function = _passes(function, written)
+    function = _passes(function, _removable(forward, types), written)
     body = function.body
     at = next(i for i, op in enumerate(body.ops) if op == mark)
     assert body.results is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import functools
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -81,6 +82,10 @@ class Outside:
     types: dict[Value, Type] = field(default_factory=dict)
     pinned: set[tuple[Any, ...]] = field(default_factory=set)
     """Paths of integers whose value is known, because the type of something depends on it."""
+    fixed: dict[Value, int] = field(default_factory=dict)
+    """Those of them of which the cotangent is wanted, too."""
+    is_wanted: Callable[[Source], bool] = lambda source: True
+    """Whether the cotangent of what is read from a source is wanted."""
     names: tuple[str, ...] = ()
     """Those of the parameters of the function."""
     of_function: bool = False
@@ -171,9 +176,11 @@ class Outside:
                 if hasattr(value, "dtype")
                 else f"a {type(value).__name__}"
             )
-        if type(value) is int and path_of(source) in self.pinned:
+        is_fixed = type(value) is int and path_of(source) in self.pinned
+        if is_fixed:
             self.guard(source, "equal", value)
-            return Known(value)
+            if not self.is_wanted(source):
+                return Known(value)
         if isinstance(t, Array):
             if 0 in t.shape or not t.shape:
                 raise NotCovered("an array without elements, or of rank 0")
@@ -184,6 +191,8 @@ class Outside:
         leaf = Leaf(source, Value(self._name(source)), t, value)
         self.leaves.append(leaf)
         self.types[leaf.value] = t
+        if is_fixed:
+            self.fixed[leaf.value] = value
         return leaf.value
 
     def _name(self, source: Source) -> str:

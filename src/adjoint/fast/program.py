@@ -19,7 +19,7 @@ from adjoint.fast.optimise import optimised, tidied
 from adjoint.fast.outside import Leaf, Outside, path_of
 from adjoint.fast.reverse import Region, Scope, Sweep, freeze
 from adjoint.fast.types import ANYTHING, Array, Number, bar_type
-from adjoint.fast.values import Abstract, Known
+from adjoint.fast.values import Abstract, Known, Source
 from adjoint.fast.walk import blocks, operands, results, walk
 from adjoint.fast.writing import check_views
 from adjoint.ir import primitives
@@ -88,9 +88,10 @@ def specialise(
         outside = Outside(
             pinned=pinned, sizes=sizes, names=_parameter_names(f), of_function=of_function
         )
+        outside.is_wanted = lambda source: _is_wanted(source, of_function, only)
         ev = Evaluator(outside)
         try:
-            return _specialised(ev, f, args, one, of_function, only)
+            return _specialised(ev, f, args, one)
         except NeedsKnown as error:
             source = next((x.source for x in outside.leaves if x.value is error.value), None)
             if source is None or path_of(source) in pinned:
@@ -109,9 +110,7 @@ def _parameter_names(f: Any) -> tuple[str, ...]:
     return () if code is None else code.co_varnames[: code.co_argcount]
 
 
-def _specialised(
-    ev: Evaluator, f: Any, args: tuple[Any, ...], one: bool, of_function: bool, only: int | None
-) -> Program:
+def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], one: bool) -> Program:
     outside = ev.outside
     function = outside.bring(outside.root("function"), f)
     values: list[Abstract] = [
@@ -124,12 +123,14 @@ def _specialised(
     if not one and not isinstance(y, Value):
         raise NotCovered("a result that is constant")
     result = ev.operand(y)
-    wanted = [leaf for leaf in outside.leaves if _is_wanted(leaf, of_function, only)]
+    wanted = [leaf for leaf in outside.leaves if outside.is_wanted(leaf.source)]
     t = ev.types[y] if isinstance(y, Value) else None
-    if one and isinstance(y, Value) and not _is_real_scalar(t):
+    if one and not (
+        _is_real_scalar(t) if isinstance(y, Value) else type(y.value) in (float, int, bool)
+    ):
         raise NotCovered("a result that is not one real number")
     primal = Block(tuple(leaf.value for leaf in outside.leaves), tuple(ops), (result,))
-    primal = tidied(primal, "primal", _written_to(ev))
+    primal = tidied(primal, "primal", ev.types, _written_to(ev))
     check_views(ev, primal)
     assert primal.results is not None
     result = primal.results[0]
@@ -142,7 +143,7 @@ def _specialised(
         y_bar = parameter = ev.value(bar_type(t), name=f"{y.name}_bar")
     reverse = _reverse(ev, sweep, region, result, y_bar, wanted, parameter)
     name = getattr(f, "__name__", type(f).__name__)
-    forward, reverse = optimised(freeze(region), reverse, name, _written_to(ev))
+    forward, reverse = optimised(freeze(region), reverse, name, ev.types, _written_to(ev))
     assert forward.results is not None
     return Program(
         name,
@@ -205,8 +206,7 @@ def _written_to(ev: Evaluator) -> set[Value]:
     return ev.written | {view for view, owner in ev.views.items() if owner in ev.written}
 
 
-def _is_wanted(leaf: Leaf, of_function: bool, only: int | None) -> bool:
-    source = leaf.source
+def _is_wanted(source: Source, of_function: bool, only: int | None) -> bool:
     while source.parent is not None:
         if source.kind in ("global", "class attribute", "member"):
             return False

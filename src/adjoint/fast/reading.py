@@ -86,7 +86,7 @@ def _of_known(ev: Evaluator, value: Any, name: str) -> Abstract:
         if name in ("real", "imag", "kind", "itemsize", "type", "dtype", "shape", "ndim", "size"):
             found = getattr(value, name)
             return Tuple(()) if found == () else Known(found)
-    if isinstance(value, type):
+    if isinstance(value, type) and type(value).__getattribute__ is type.__getattribute__:
         for base in value.__mro__:
             if name in vars(base):
                 found = vars(base)[name]
@@ -95,8 +95,11 @@ def _of_known(ev: Evaluator, value: Any, name: str) -> Abstract:
                 if isinstance(found, staticmethod | classmethod):
                     inner = _guarded_function(ev, value, name, found.__func__)
                     return Bound(inner, Known(value)) if isinstance(found, classmethod) else inner
-                if isinstance(found, str | int | bool | None):
-                    return Known(found)
+                if type(found) in (str, int, bool, float, type(None)):
+                    if is_own({"__name__": value.__module__}):
+                        return Known(found)
+                    root = ev.outside.root("object", value)
+                    return ev.outside.read(root, "class attribute", name, found)
                 break
     if callable(getattr(value, name, None)) and isinstance(value, str | np.ufunc):
         return Known(getattr(value, name))

@@ -26,7 +26,7 @@ from adjoint.fast.differentiate import (
 from adjoint.fast.evaluate import Evaluator
 from adjoint.fast.substitute import free_values, renamed
 from adjoint.fast.types import ANYTHING, Array, Number, bar_type, number
-from adjoint.fast.walk import blocks, operands, walk
+from adjoint.fast.walk import blocks, operands, results, walk
 from adjoint.ir import primitives
 from adjoint.ir import single as ir
 from adjoint.ir.single import Block, Call, Const, If, Loop, Operand, Unpack, Value
@@ -506,11 +506,7 @@ class Sweep:
             return
         carried = region.parameters[len(region.parameters) - len(op.initial) :]
         ends = (region.results or [])[op.stops :]
-        slots = [
-            i
-            for i, p in enumerate(carried)
-            if p in self.active or op.results[op.stops + i] in self.active
-        ]
+        slots = self._reached(op, region, carried, ends, bars)
         items = self._items_back(scope, op)
         parameters = {
             i: self.ev.value(bar_type(self.ev.types[carried[i]]), name=f"{carried[i].name}_bar")
@@ -579,6 +575,39 @@ class Sweep:
             scope.add(op.initial[i], result)
         scope.tape = outer_tape
 
+    def _reached(
+        self,
+        op: Loop,
+        region: Region,
+        carried: Sequence[Value],
+        ends: Sequence[Operand],
+        bars: Sequence[Operand | None],
+    ) -> list[int]:
+        """The carried values that a cotangent may reach: what the others carry, nothing that has
+        one is made of."""
+        if self._writes(op):
+            return [i for i, p in enumerate(carried) if self._is_active((p, ends[i]))]
+        needed: set[Value] = set()
+        slots: list[int] = []
+        while True:
+            more = [
+                i
+                for i, p in enumerate(carried)
+                if i not in slots
+                and (p in self.active or self._is_active((ends[i],)))
+                and (bars[i] is not None or p in needed)
+            ]
+            if not more:
+                return sorted(slots)
+            slots += more
+            pending: list[Operand] = [ends[i] for i in more]
+            made_of = _made_of(region)
+            while pending:
+                x = pending.pop()
+                if isinstance(x, Value) and x in self.active and x not in needed:
+                    needed.add(x)
+                    pending += made_of.get(x, ())
+
     def _taped(self, region: Region, body: Block, tape: Value) -> Block:
         """The reverse body, which takes what it reads of the forward body from the tape."""
         kept = [v for v in free_values(body) if v in region.defined]
@@ -625,6 +654,25 @@ class Sweep:
 
 def _is_write(op: Call) -> bool:
     return isinstance(op.callee, Const) and op.callee.value in runtime.WRITES
+
+
+def _made_of(region: Region) -> dict[Value, tuple[Operand, ...]]:
+    """Of each value of a forward block: the operands that it is made of, if only by way of a branch
+    or a loop."""
+    found: dict[Value, tuple[Operand, ...]] = {}
+    for op in region.ops:
+        if isinstance(op, _If):
+            inner = (*free_values(freeze(op.body)), *free_values(freeze(op.orelse)))
+            ends = (*(op.body.results or ()), *(op.orelse.results or ()))
+            found |= dict.fromkeys(op.results, (*inner, *ends))
+        elif isinstance(op, _Loop):
+            block = freeze(op.body)
+            given = (*free_values(block), *(block.results or ()), *op.op.initial)
+            iterable = () if op.op.iterable is None else (op.op.iterable,)
+            found |= dict.fromkeys(op.op.results, (*given, *iterable))
+        else:
+            found |= dict.fromkeys(results(op), operands(op))
+    return found
 
 
 def _taking(column: Value) -> Callable[[Scope], Operand | None]:

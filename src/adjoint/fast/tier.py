@@ -21,28 +21,42 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adjoint.fast.covered import NotCovered
+from adjoint.fast.covered import Deoptimize, NotCovered
 from adjoint.ir.nodes import Span
 
 if TYPE_CHECKING:
     from adjoint.fast.program import Program
 
-__all__ = ["MISS", "Entry", "Refused", "entry_of", "forget", "is_enabled", "known", "run"]
+__all__ = [
+    "FAILED",
+    "MISS",
+    "Entry",
+    "Refused",
+    "entry_of",
+    "forget",
+    "is_enabled",
+    "is_strict",
+    "known",
+    "run",
+]
 
 MOST_KINDS = 8
 """Programs kept per function; a function called with more kinds of arguments is generic."""
 MOST_FUNCTIONS = 1024
 MOST_FAILURES = 50
-"""A program that failed so often, and more often than not, is given up."""
+"""A program that failed so often is given up."""
 
 MISS: Any = type("Miss", (), {"__repr__": lambda self: "MISS"})()
-"""What an entry returns where a guard fails, or the program meets what was not foreseen."""
+"""What an entry returns where a guard fails: another program may be for this call."""
 
 FAILED: Any = type("Failed", (), {"__repr__": lambda self: "FAILED"})()
-"""What an entry returns where its program meets what was not foreseen."""
+"""What an entry returns where the program meets what was not foreseen: the call is generic."""
 
 is_enabled: list[bool] = [os.environ.get("ADJOINT_TIER", "fast") != "generic"]
 """Whether calls are specialised at all."""
+
+is_strict: list[bool] = [False]
+"""Whether a defect of the specialiser is seen: the call is generic otherwise."""
 
 
 @dataclass
@@ -52,7 +66,7 @@ class Entry:
     Attributes
     ----------
     run
-        ``run(f, args)``: the value and the cotangents, or `MISS`.
+        ``run(f, args)``: the value and the cotangents, `MISS` or `FAILED`.
     cost
         Seconds that specialising and compiling took.
     """
@@ -61,7 +75,6 @@ class Entry:
     source: str
     run: Callable[..., Any]
     cost: float
-    calls: int = 0
 
 
 @dataclass
@@ -71,7 +84,7 @@ class Refused:
     reason: str
     span: Span | None
     kinds: tuple[Any, ...]
-    calls: int = 0
+    cost: float = 0.0
 
 
 @dataclass
@@ -130,7 +143,7 @@ def run(f: Any, args: tuple[Any, ...], mode: Any) -> Any:
             return MISS if found is FAILED else found
     if kept.refused and kinds_of(args) in kept.refused:
         return MISS
-    return _first(owner, f, args, mode)
+    return _first(owner, f, args, mode, len(kept.entries))
 
 
 def known(f: Any, mode: Any) -> _Kept | None:
@@ -138,12 +151,37 @@ def known(f: Any, mode: Any) -> _Kept | None:
     return _kept.get((id(_owner(f)), mode))
 
 
-def _first(owner: Any, f: Any, args: tuple[Any, ...], mode: Any) -> Any:
-    made = entry_of(owner, f, args, mode)
-    if isinstance(made, Refused):
-        return MISS
-    found = made.run(f, args)
-    return MISS if found is FAILED else found
+def _first(owner: Any, f: Any, args: tuple[Any, ...], mode: Any, tried: int = 0) -> Any:
+    """Specialise, unless another thread just did, and run the program."""
+    while True:
+        with _lock:
+            kept = _kept.get((id(owner), mode))
+            is_new = kept is None or tried >= len(kept.entries)
+            made: Entry | Refused
+            if kept is None or is_new:
+                made = entry_of(owner, f, args, mode)
+            else:
+                made = kept.entries[tried]
+        if isinstance(made, Refused):
+            return MISS
+        found = made.run(f, args)
+        if found is not MISS:
+            return MISS if found is FAILED else found
+        if is_new:
+            return _refuse_itself(owner, args, mode)
+        tried += 1
+
+
+def _refuse_itself(owner: Any, args: tuple[Any, ...], mode: Any) -> Any:
+    """A program whose own guards refuse the call that it was made for is not made again."""
+    if is_strict[0]:
+        raise AssertionError("the guards refuse the call that the program was made for")
+    with _lock:
+        kinds = kinds_of(args)
+        kept = _kept.get((id(owner), mode))
+        if kept is not None:
+            kept.refused[kinds] = Refused("what it reads is another each time", None, kinds)
+    return MISS
 
 
 def entry_of(owner: Any, f: Any, args: tuple[Any, ...], mode: Any) -> Entry | Refused:
@@ -155,16 +193,30 @@ def entry_of(owner: Any, f: Any, args: tuple[Any, ...], mode: Any) -> Entry | Re
             kept = _kept[key] = _Kept(owner)
             if len(_kept) > MOST_FUNCTIONS:
                 _kept.popitem(last=False)
+        begin = time.perf_counter()
         try:
             if len(kept.entries) >= MOST_KINDS:
                 raise NotCovered(f"called with more than {MOST_KINDS} kinds of arguments")
-            made = _made(f, args, mode)
+            made = _sound(f, args, mode)
         except NotCovered as error:
             kinds = kinds_of(args)
-            refused = kept.refused[kinds] = Refused(error.reason, error.span, kinds)
+            refused = Refused(error.reason, error.span, kinds, time.perf_counter() - begin)
+            kept.refused[kinds] = refused
             return refused
         kept.entries.append(made)
         return made
+
+
+def _sound(f: Any, args: tuple[Any, ...], mode: Any) -> Entry:
+    """`_made`; a defect of it is none of the user's."""
+    try:
+        return _made(f, args, mode)
+    except NotCovered:
+        raise
+    except Exception as error:
+        if is_strict[0]:
+            raise
+        raise NotCovered(f"internal: {type(error).__name__}: {error}") from error
 
 
 def _made(f: Any, args: tuple[Any, ...], mode: Any) -> Entry:
@@ -186,29 +238,29 @@ def _made(f: Any, args: tuple[Any, ...], mode: Any) -> Entry:
         raise NotCovered(f"the generated source is beyond Python: {error}") from None
     lines = source.splitlines(keepends=True)
     linecache.cache[filename] = (len(source), None, lines, filename)
-    failures = _Failures()
-    bound |= {"MISS": MISS, "program": scope["gradient" if one else "forward"], "failed": failures}
+    bound |= {
+        "MISS": MISS,
+        "program": scope["gradient" if one else "forward"],
+        "failed": _Failures(bound),
+    }
     exec(compile(entry_text, filename.replace("fast", "entry"), "exec", dont_inherit=True), bound)
-    entry = Entry(program, source, bound["run"], time.perf_counter() - begin)
-    failures.entry = entry
-    return entry
+    return Entry(program, source, bound["run"], time.perf_counter() - begin)
 
 
 class _Failures:
     """Counts the calls in which a program met what it was not made for."""
 
-    __slots__ = ("count", "entry")
+    __slots__ = ("bound", "count")
 
-    def __init__(self) -> None:
-        self.count = 0
-        self.entry: Entry | None = None
+    def __init__(self, bound: dict[str, Any]) -> None:
+        self.count, self.bound = 0, bound
 
     def __call__(self, error: Exception | None) -> Any:
         self.count += 1
-        if self.count > MOST_FAILURES and self.entry is not None:
-            self.entry.run = _never
+        if self.count > MOST_FAILURES:
+            self.bound["program"] = _given_up
         return FAILED
 
 
-def _never(f: Any, args: Any) -> Any:
-    return FAILED
+def _given_up(*leaves: Any) -> Any:
+    raise Deoptimize("the program failed too often")
