@@ -657,19 +657,23 @@ def _is_write(op: Call) -> bool:
 
 
 def _made_of(region: Region) -> dict[Value, tuple[Operand, ...]]:
-    """Of each value of a forward block: the operands that it is made of, if only by way of a branch
-    or a loop."""
+    """Of each value in a forward block: the operands that it is made of."""
     found: dict[Value, tuple[Operand, ...]] = {}
     for op in region.ops:
         if isinstance(op, _If):
-            inner = (*free_values(freeze(op.body)), *free_values(freeze(op.orelse)))
-            ends = (*(op.body.results or ()), *(op.orelse.results or ()))
-            found |= dict.fromkeys(op.results, (*inner, *ends))
+            found |= _made_of(op.body) | _made_of(op.orelse)
+            for side in (op.body, op.orelse):
+                for result, x in zip(op.results, side.results or (), strict=False):
+                    found[result] = (*found.get(result, ()), x)
         elif isinstance(op, _Loop):
-            block = freeze(op.body)
-            given = (*free_values(block), *(block.results or ()), *op.op.initial)
-            iterable = () if op.op.iterable is None else (op.op.iterable,)
-            found |= dict.fromkeys(op.op.results, (*given, *iterable))
+            found |= _made_of(op.body)
+            loop, ends = op.op, (op.body.results or [])[op.op.stops :]
+            first = len(op.body.parameters) - len(loop.initial)
+            for i, (start, end) in enumerate(zip(loop.initial, ends, strict=True)):
+                found[op.body.parameters[first + i]] = start, end
+                found[loop.results[loop.stops + i]] = start, end
+            if loop.iterable is not None:
+                found[op.body.parameters[0]] = (loop.iterable,)
         else:
             found |= dict.fromkeys(results(op), operands(op))
     return found
