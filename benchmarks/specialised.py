@@ -152,7 +152,7 @@ def _polynomial() -> list[Line]:
         return y
 
     def loss(w: Any) -> Any:
-        found = anp.array(list(map(lambda x: evalpoly(x, w), xs)))
+        found = anp.array([evalpoly(x, w) for x in xs])
         return anp.mean((found - ys) ** 2)
 
     gradient = ad.grad(polynomial_loss)

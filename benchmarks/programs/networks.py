@@ -1,5 +1,6 @@
 """Networks as people write them, with the gradient that a person writes by hand."""
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -41,7 +42,7 @@ def by_hand(parameters: Any, x: Any, y: Any) -> Any:
 def parameters(sizes: Any, rng: Any, dtype: Any = np.float64) -> Any:
     """Weights and biases, layer by layer."""
     made = []
-    for m, n in zip(sizes[:-1], sizes[1:], strict=True):
+    for m, n in itertools.pairwise(sizes):
         made.append((rng.normal(size=(m, n)) / np.sqrt(m)).astype(dtype))
         made.append(np.zeros(n, dtype))
     return tuple(made)

@@ -178,7 +178,7 @@ def _inferred(
     ev: Evaluator, f: Any, args: Sequence[Abstract], keywords: dict[str, Abstract]
 ) -> Abstract:
     """An operation of the program, whose result type the types of the operands decide."""
-    named = {k: v for k, v in keywords.items()}
+    named = dict(keywords)
     if named.keys() & {"out", "where", "initial", "casting", "order", "subok", "like"}:
         raise NotCovered(f"an option of {name_of(f)}", ev.span)
     elementwise = isinstance(f, np.ufunc) or getattr(f, "__module__", None) in ("_operator", "math")
@@ -274,7 +274,7 @@ def _plain_closure(ev: Evaluator, f: FunctionType) -> Closure:
 
 
 def _instance(
-    ev: Evaluator, cls: type, args: Sequence[Abstract], keywords: dict[str, Abstract]
+    ev: Evaluator, cls: Any, args: Sequence[Abstract], keywords: dict[str, Abstract]
 ) -> Abstract:
     """A new object of a class of the user's."""
     if lookup(cls) is not None:
@@ -286,9 +286,11 @@ def _instance(
     if (
         not is_plain_object(cls)
         or type(cls) is not type
-        or cls.__new__ is not object.__new__
-        or cls.__setattr__ is not object.__setattr__
-        or hasattr(cls, "__del__")
+        or any(
+            name in vars(base)
+            for base in cls.__mro__[:-1]
+            for name in ("__new__", "__setattr__", "__del__")
+        )
     ):
         raise NotCovered(f"a new {cls.__qualname__}", ev.span)
     made = ev.allocate(Instance(cls, (), ()))
@@ -543,13 +545,14 @@ def _unary(f: Any, name: str) -> None:
         raise NotCovered(f"the operator {f.__name__} of such an operand", ev.span)
 
 
-for _f, _name in (
-    (operator.neg, "__neg__"),
-    (operator.pos, "__pos__"),
-    (operator.abs, "__abs__"),
-    (abs, "__abs__"),
-    (operator.invert, "__invert__"),
-):
+_UNARY: dict[Any, str] = {
+    operator.neg: "__neg__",
+    operator.pos: "__pos__",
+    operator.abs: "__abs__",
+    abs: "__abs__",
+    operator.invert: "__invert__",
+}
+for _f, _name in _UNARY.items():
     _unary(_f, _name)
 
 
@@ -665,7 +668,7 @@ def _(ev: Evaluator, a: Abstract) -> Abstract:
     cls = class_of(ev, a)
     if cls is None:
         raise NotCovered("callable", ev.span)
-    return Known(callable(a.value) if isinstance(a, Known) else hasattr(cls, "__call__"))
+    return Known(callable(a.value) if isinstance(a, Known) else "__call__" in dir(cls))
 
 
 @handler(len)
@@ -923,7 +926,7 @@ def _(ev: Evaluator, a: Abstract, name: Abstract) -> Abstract:
     if inside:
         checked = [call(ev, Known(single_primitives.assigned), [x, name], {}) for x in inside]
         same = all(x is y for x, y in zip(inside, checked, strict=True))
-        return a if same else rebuild(a, iter(checked))  # type: ignore[no-any-return]
+        return a if same else rebuild(a, iter(checked))
     if not isinstance(a, Value) or a not in ev.maybe:
         return a
     return ev.operation(runtime.assigned, (a,), ev.types[a])
@@ -1104,7 +1107,7 @@ def _(
     if not plain or not isinstance(axis, Known) or not isinstance(keepdims, Known):
         return _inferred(ev, np.mean, [a, axis], {"keepdims": keepdims})
     assert isinstance(t, Array) and isinstance(a, Value)
-    options = {"axis": axis} if axis.value is not None else {}
+    options: dict[str, Abstract] = {"axis": axis} if axis.value is not None else {}
     if keepdims.value:
         options["keepdims"] = keepdims
     total = call(ev, Known(np.sum), [a], options)

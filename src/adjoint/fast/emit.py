@@ -165,9 +165,9 @@ class Writer:
             made = special(self, *xs, **dict(op.keywords))
             if made is not None:
                 return made
-        owner = getattr(f, "__objclass__", None)
-        if owner is np.ndarray:
-            return f"{self.text(xs[0], ATOM)}.{f.__name__}({self.arguments(op, 1)})", ATOM
+        if getattr(f, "__objclass__", None) is np.ndarray:
+            name = getattr(f, "__name__")  # noqa: B009
+            return f"{self.text(xs[0], ATOM)}.{name}({self.arguments(op, 1)})", ATOM
         return f"{self.function(f)}({self.arguments(op, 0)})", ATOM
 
     def method(
@@ -255,7 +255,8 @@ class Writer:
     def _delete(self, going: list[Value], depth: int) -> list[Value]:
         """Let arrays go that nothing reads any more; those that a formula still waits for stay."""
         waiting = {word for text, _ in self._texts.values() for word in _words(text)}
-        left, names = [], []
+        left: list[Value] = []
+        names: list[Value] = []
         for v in going:
             if v in self._texts or v not in self._names:
                 continue
@@ -462,7 +463,7 @@ def _is_empty(block: Block, op: If) -> bool:
     return not block.ops and not op.results
 
 
-# ---- calls that are written in another way --------------------------------------------------------
+# ---- calls that are written in another way -------------------------------------------------------
 
 _SPECIAL: dict[Any, Callable[..., tuple[str, int] | None]] = {
     operator.getitem: lambda w, x, i: (w.item(x, i), ATOM),

@@ -106,7 +106,7 @@ def single_of(closure: Closure) -> ir.Function:
     """
     known = _singles.get(closure.code)
     if known is None:
-        f = closure.function
+        f: Any = closure.function
         if f is None:
             cells = tuple(CellType() for _ in closure.code.co_freevars)
             f = FunctionType(closure.code, closure.namespace, closure.code.co_name, None, cells)
@@ -119,7 +119,7 @@ def single_of(closure: Closure) -> ir.Function:
         _singles[closure.code] = known
     if isinstance(known, NotCovered):
         raise NotCovered(known.reason, known.span)
-    return known  # type: ignore[no-any-return]
+    return known
 
 
 class Evaluator:
@@ -482,12 +482,12 @@ class Evaluator:
             found.append(instantiate(template, new))
         heap = dict(before)
         for address in before:
-            x, y = heap_a[address], heap_b[address]
-            if x is not y:
-                name = getattr(x, "name", "held")
-                template = contents_template(x, y, self.types)
-                match(template, x, left)
-                match(template, y, right)
+            one, other = heap_a[address], heap_b[address]
+            if one is not other:
+                name = getattr(one, "name", "held")
+                template = contents_template(one, other, self.types)
+                match(template, one, left)
+                match(template, other, right)
                 heap[address] = instantiate(template, new)
         for address, held in (*heap_a.items(), *heap_b.items()):
             if address not in heap:

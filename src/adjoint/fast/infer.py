@@ -167,7 +167,8 @@ def result_type(
     }
     if len(found) > 1:
         raise NotCovered(f"{name_of(f)} of numbers of several classes beside an array")
-    return found.pop()
+    (only,) = found
+    return only  # type: ignore[no-any-return]
 
 
 def _alternatives(t: Any) -> list[Any]:

@@ -49,7 +49,7 @@ def is_own(namespace: dict[str, Any]) -> bool:
     return str(namespace.get("__name__", "")).startswith("adjoint.")
 
 
-def is_plain_object(cls: type) -> bool:
+def is_plain_object(cls: Any) -> bool:
     """Whether reading an attribute of such an object runs nobody's code but properties."""
     return (
         cls.__getattribute__ is object.__getattribute__
@@ -187,7 +187,7 @@ class Outside:
             if id(value) in self._ids:
                 raise NotCovered("an array that occurs twice among what the function reads")
             self._ids.add(id(value))
-            t = Array(t.dtype, tuple(self._dimension(n) for n in t.shape))
+            t = Array(t.dtype, tuple(self._dimension(n) for n in value.shape))
         leaf = Leaf(source, Value(self._name(source)), t, value)
         self.leaves.append(leaf)
         self.types[leaf.value] = t

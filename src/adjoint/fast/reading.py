@@ -203,7 +203,11 @@ def _of_value(ev: Evaluator, a: Value, name: str) -> Abstract:
         if name in ("shape", "ndim", "size", "dtype") and len(t.kinds) == 1:
             (kind,) = t.kinds
             if issubclass(kind, np.generic):
-                known = {"shape": Tuple(()), "ndim": Known(0), "size": Known(1)}
+                known: dict[str, Abstract] = {
+                    "shape": Tuple(()),
+                    "ndim": Known(0),
+                    "size": Known(1),
+                }
                 return known.get(name) or Known(np.dtype(kind))
     raise NotCovered(f"the attribute {name!r} of a {t}", ev.span)
 
@@ -333,7 +337,8 @@ def index_operand(ev: Evaluator, index: Abstract) -> Any:
     if isinstance(index, SliceOf):
         ends = [ev.operand(end) for end in (index.start, index.stop, index.step)]
         if all(isinstance(end, Const) for end in ends):
-            return Const(slice(*(end.value for end in ends)))  # type: ignore[union-attr]
+            start, stop, step = (end.value for end in ends)  # type: ignore[union-attr]
+            return Const(slice(start, stop, step))
         return _index(ev, primitives.build_slice, ends)
     return ev.operand(index)
 
@@ -438,7 +443,8 @@ def unpacked(ev: Evaluator, a: Abstract, n: int, starred: int | None) -> list[Ab
     if items_known is None and is_iterator(ev, a):
         from adjoint.fast.loops import listed
 
-        items_known = listed(ev, a)
+        found = listed(ev, a)
+        items_known = None if found is None else tuple(found)
     if items_known is None:
         raise NotCovered("unpacking something else than a tuple or a list", ev.span)
     if starred is None:

@@ -158,7 +158,7 @@ class Scope:
             return self.ev.operation(f, (a, b), bar_type(self.ev.types[v]), name=name)
         for x, other in ((b, a), (a, b)):
             if x in self.ev.negated:  # x - y has one operation less than x + -y
-                return inferred(self.ev, operator.sub, (other, self.ev.negated[x]), name)  # type: ignore[index]
+                return inferred(self.ev, operator.sub, (other, self.ev.negated[x]), name)
         return inferred(self.ev, f, (a, b), name)
 
     def _all_buffers(self) -> set[Value]:
@@ -411,7 +411,7 @@ class Sweep:
                     continue
             for x in operands(op):
                 owner = self.ev.views.get(x, x) if isinstance(x, Value) else None
-                if owner in self.last_write and self.last_write[owner] >= position:  # type: ignore[index]
+                if owner in self.last_write and self.last_write[owner] >= position:
                     raise NotCovered("an array that is written to after it was used", self.ev.span)
 
     def _if_back(self, scope: Scope, made: _If) -> None:

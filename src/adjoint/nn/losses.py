@@ -73,7 +73,8 @@ def logit_cross_entropy(scores: Any, y: Any) -> Any:
         True probabilities of the same shape, as `onehot` gives them.
     """
     check_shapes(scores, y)
-    return -np.mean(np.sum(np.multiply(y, logsoftmax(scores)), axis=-1))
+    terms = np.multiply(y, logsoftmax(scores))
+    return -np.sum(terms) / (np.size(terms) // np.shape(terms)[-1])
 
 
 def hinge_loss(yhat: Any, y: Any) -> Any:
