@@ -294,7 +294,7 @@ def _instance(
     ):
         raise NotCovered(f"a new {cls.__qualname__}", ev.span)
     made = ev.allocate(Instance(cls, (), ()))
-    if cls.__init__ is object.__init__:
+    if not any("__init__" in vars(base) for base in cls.__mro__[:-1]):
         if args or keywords:
             raise NotCovered("arguments that do not fit", ev.span)
         return made

@@ -272,7 +272,7 @@ class Writer:
         self._place = place
         text = linecache.getline(*place).strip()
         if text:
-            self.line(f"# {place[1]}: {text}", depth)
+            self.line(f"# {text}", depth)
 
     def statement(self, op: Op, depth: int) -> None:
         match op:
@@ -425,6 +425,10 @@ class Writer:
         results = op.body.results
         assert results is not None
         after = results[op.stops :]
+        for x in after:
+            if x in self._texts:
+                self._comment(x, depth)  # type: ignore[arg-type]
+                break
         pairs = [(self.name(p), self.text(x)) for p, x in zip(parameters, after, strict=True)]
         on = self.text(results[0]) if op.stops else None
         self.flush(depth)
@@ -480,6 +484,10 @@ _SPECIAL: dict[Any, Callable[..., tuple[str, int] | None]] = {
     np.min: lambda w, x, *axis, **options: w.method("min", x, axis, options),
     np.transpose: lambda w, x, *axes: None if axes else (f"{w.text(x, ATOM)}.T", ATOM),
     np.reshape: lambda w, x, shape: (f"{w.text(x, ATOM)}.reshape({w.text(shape)})", ATOM),
+    runtime.where_run: lambda w, x, *tapes: (
+        f"{w.text(x, 1)} if {' or '.join(w.text(tape) for tape in tapes)} else None",
+        0,
+    ),
     runtime.length: lambda w, x, axis: (f"{w.text(x, ATOM)}.shape[{w.text(axis)}]", ATOM),
     runtime.shape_of: lambda w, x: (f"{w.text(x, ATOM)}.shape", ATOM),
     runtime.new_tape: lambda w: ("[]", ATOM),

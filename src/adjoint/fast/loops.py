@@ -16,6 +16,7 @@ from adjoint.fast.primitives import yielded
 from adjoint.fast.reading import attribute, item
 from adjoint.fast.types import ANYTHING, Array, Dim, Type, number
 from adjoint.fast.values import (
+    MISSING,
     Abstract,
     DictOf,
     External,
@@ -567,6 +568,9 @@ def _while(
             if tested is None:
                 raise NotCovered("a test that always raises", ev.span)
             condition = truth(ev, tested[0])
+            # what nothing reads any more is not handed on, but is still there
+            passed = [x if y is MISSING else y for x, y in zip(now, tested[1:], strict=True)]
+            tested = [tested[0], *passed]
         heap_tested = ev.heap
         if isinstance(condition, Known) and not condition.value:
             if any(isinstance(p, Value) for p in parameters):

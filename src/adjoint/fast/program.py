@@ -18,11 +18,10 @@ from adjoint.fast.loops import MOST_UNROLLED
 from adjoint.fast.optimise import optimised, tidied
 from adjoint.fast.outside import Leaf, Outside, path_of
 from adjoint.fast.reverse import Region, Scope, Sweep, freeze
-from adjoint.fast.types import ANYTHING, Array, Number, bar_type
+from adjoint.fast.types import Array, Number, bar_type, number
 from adjoint.fast.values import Abstract, Known, Source
 from adjoint.fast.walk import blocks, operands, results, walk
 from adjoint.fast.writing import check_views
-from adjoint.ir import primitives
 from adjoint.ir.single import Block, Call, Const, Operand, Value
 
 __all__ = ["Program", "specialise", "uses_numpy", "written"]
@@ -247,25 +246,21 @@ def _finished(ev: Evaluator, sweep: Sweep, bar: Operand, leaf: Leaf) -> Operand:
     """The cotangent of a leaf as it is returned: of its own class, and the caller's own."""
     from adjoint.fast.differentiate import whole
 
-    x = leaf.value
-    tapes = sweep.paths.get(x, {None})
-    if None not in tapes:
-        given = tuple(tape for tape in tapes if tape is not None)
-        packed = ev.operation(primitives.build_tuple, given, ANYTHING, name="parts")
-        bar = ev.operation(runtime.where_run, (packed, bar), bar_type(leaf.type), name="t")
-        return ev.operation(runtime.optional, (bar, x), bar_type(leaf.type), name=f"{x.name}_bar")
+    x, t = leaf.value, leaf.type
+    name = f"{x.name}_bar"
     if x in sweep.optional:
-        return ev.operation(runtime.optional, (bar, x), bar_type(leaf.type), name=f"{x.name}_bar")
-    if isinstance(leaf.type, Array):
-        return whole(ev, bar, x)
-    found = ev.types[bar] if isinstance(bar, Value) else None
-    if isinstance(bar, Const) and type(bar.value) is float:
-        found = bar_type(leaf.type)
-    if leaf.type == Number(frozenset({float})):
-        if found == leaf.type:
-            return bar
-        return ev.operation(float, (bar,), leaf.type, name=f"{x.name}_bar")
-    return ev.operation(runtime.present, (bar, x), bar_type(leaf.type), name=f"{x.name}_bar")
+        return ev.operation(runtime.optional, (bar, x), bar_type(t), name=name)
+    if isinstance(t, Array):
+        bar = whole(ev, bar, x)
+    elif t != number(float):
+        bar = ev.operation(runtime.present, (bar, x), bar_type(t), name=name)
+    elif isinstance(bar, Value) and ev.types[bar] != t:
+        bar = ev.operation(float, (bar,), t, name=name)
+    tapes = [tape for tape in sweep.paths.get(x, {None}) if tape is not None]
+    if len(tapes) < len(sweep.paths.get(x, {None})):
+        return bar
+    # only the iterations of loops contribute: where there are none, there is no path
+    return ev.operation(runtime.where_run, (bar, *tapes), bar_type(t), name=name)
 
 
 # ---- source --------------------------------------------------------------------------------------

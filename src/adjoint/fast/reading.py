@@ -79,6 +79,8 @@ def _of_known(ev: Evaluator, value: Any, name: str) -> Abstract:
         found = vars(value)[name]
         if is_own(vars(value)):
             return ev.outside.own(found)
+        if type(found) in (int, float) and value.__name__ in ("math", "numpy"):
+            return Known(found)
         if ev.frames and is_own(ev.frames[-1].namespace):
             return Known(found)  # in this library's own code
         return ev.outside.read(ev.outside.root("object", value), "member", name, found)

@@ -139,7 +139,7 @@ def optional(x_bar: Any, x: Any) -> Any:
     return None if x_bar is None else project(x_bar, x)
 
 
-def where_run(tapes: tuple[list[Any], ...], x_bar: Any) -> Any:
+def where_run(x_bar: Any, *tapes: list[Any]) -> Any:
     """The cotangent of what only the iterations of some loops contribute to."""
     return x_bar if any(tapes) else None
 

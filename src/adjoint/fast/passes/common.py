@@ -126,11 +126,16 @@ class _Sharer:
 
 def _key(operand: Operand) -> Hashable:
     """Equal for operands that are the same."""
-    if not isinstance(operand, Const):
-        return operand
-    value = operand.value
+    return _key_of(operand.value) if isinstance(operand, Const) else operand
+
+
+def _key_of(value: object) -> Hashable:
     if isinstance(value, float):
         return float, value.hex()  # 0.0 is not -0.0
     if type(value) in (int, bool, str, bytes, type(None)):
         return type(value), value  # 1 is not True
+    if type(value) is tuple:
+        return tuple, *map(_key_of, value)
+    if type(value) is slice:
+        return slice, *map(_key_of, (value.start, value.stop, value.step))
     return "object", id(value)

@@ -1,0 +1,51 @@
+"""Specialised code as text. After an intended change: ``python -m tests.fast.test_golden``."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import adjoint as ad
+from adjoint.fast.program import specialise, written
+from tests.fast.representative import REPRESENTATIVE
+
+GOLDEN = Path(__file__).parent / "golden"
+NAMES = [f.__name__ for f, _ in REPRESENTATIVE]
+
+
+def shown(f, args):
+    return "\n".join(written(specialise(f, args, True, False)).lines) + "\n"
+
+
+@pytest.mark.parametrize(("f", "args"), REPRESENTATIVE, ids=NAMES)
+def test_code_is_the_golden_one(f, args):
+    assert shown(f, args) == (GOLDEN / f"{f.__name__}.txt").read_text(encoding="utf-8")
+
+
+def test_there_is_no_file_too_many():
+    assert {path.stem for path in GOLDEN.iterdir()} == set(NAMES)
+
+
+@pytest.mark.parametrize(("f", "args"), REPRESENTATIVE, ids=NAMES)
+def test_nothing_else_is_called_than_formulas(f, args):
+    """No dispatch, no records: NumPy, `math`, and at most a helper with an English name."""
+    text = shown(f, args)
+    assert "0x" not in text and "pullback" not in text and "record" not in text
+
+
+@pytest.mark.parametrize(("f", "args"), REPRESENTATIVE, ids=NAMES)
+def test_the_functions_are_right(f, args):
+    numbers = [np.asarray(arg, float) if type(arg) is int else arg for arg in args]
+    if f.__name__ == "pendulum":
+        return ad.testing.check_gradient(lambda a, b: f(a, b, args[2]), *args[:2])
+    ad.testing.check_gradient(f, *numbers)
+    return None
+
+
+if __name__ == "__main__":
+    GOLDEN.mkdir(parents=True, exist_ok=True)
+    for old in GOLDEN.iterdir():
+        old.unlink()
+    for one, arguments in REPRESENTATIVE:
+        path = GOLDEN / f"{one.__name__}.txt"
+        path.write_text(shown(one, arguments), encoding="utf-8")
