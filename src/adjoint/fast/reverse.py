@@ -155,7 +155,8 @@ class Scope:
     def _sum(self, v: Value, a: Operand, b: Operand, f: Any) -> Operand:
         name = f"{v.name}_bar"
         if f is not operator.add:
-            return self.ev.operation(f, (a, b), bar_type(self.ev.types[v]), name=name)
+            both = whole(self.ev, a, v), whole(self.ev, b, v)  # one of them may be all there is
+            return self.ev.operation(f, both, bar_type(self.ev.types[v]), name=name)
         for x, other in ((b, a), (a, b)):
             if x in self.ev.negated:  # x - y has one operation less than x + -y
                 return inferred(self.ev, operator.sub, (other, self.ev.negated[x]), name)
@@ -197,7 +198,10 @@ class Scope:
             return self.bars[v]
         if not self._is_inner(v):
             assert self.parent is not None
+            before = self.bars.get(v)
             self.bars[v] = made = self.parent.buffer(v)
+            if before is not None and before != made:  # what was contributed by value so far
+                self.block.append(Call(None, Const(runtime.add_to), (made, before)))
             return made
         known = self.bars.get(v)
         t = bar_type(self.ev.types[v])
@@ -435,6 +439,11 @@ class Sweep:
         ends: tuple[list[Operand], list[Operand]] = ([], [])
         for v in touched:
             if scope.has_buffer(v):
+                buffer = scope.buffer(v)
+                for inner, ops in sides:  # the buffer may be younger than what one side contributed
+                    mine = inner.bars.get(v)
+                    if mine is not None and mine != buffer:
+                        ops.append(Call(None, Const(runtime.add_to), (buffer, mine)))
                 continue
             self._join_bars(scope, v, sides, results, ends)
         blocks = []
@@ -470,7 +479,7 @@ class Sweep:
             elif before is not None:
                 outer, self.ev.block = self.ev.block, ops
                 add = runtime.added if v in self.optional else operator.add
-                mine = self.ev.operation(add, (before, mine), t, name=f"{v.name}_bar")
+                mine = scope._sum(v, before, mine, add)
                 self.ev.block = outer
             assert mine is not None
             outer, self.ev.block = self.ev.block, ops
