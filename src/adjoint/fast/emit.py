@@ -427,7 +427,7 @@ class Writer:
         after = results[op.stops :]
         for x in after:
             if x in self._texts:
-                self._comment(x, depth)  # type: ignore[arg-type]
+                self._comment(x, depth)
                 break
         pairs = [(self.name(p), self.text(x)) for p, x in zip(parameters, after, strict=True)]
         on = self.text(results[0]) if op.stops else None
