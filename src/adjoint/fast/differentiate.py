@@ -130,6 +130,8 @@ def _are_inlined(sweep: Sweep, op: Call, slopes: Slopes) -> bool:
     """Whether the evaluator understands the partial derivatives that are needed."""
     if len(slopes.partials) != len(op.operands) or op.keywords or op.result is None:
         return False
+    if _callee(op) in _PRODUCTS:
+        return True
     ev = sweep.ev
     operands = (op.result, *op.operands)
     for x, p in zip(op.operands, slopes.partials, strict=True):
@@ -275,12 +277,24 @@ def _elementwise(scope: Scope, op: Call, slopes: Slopes, y_bar: Operand) -> None
             continue
         _demand_floats(ev, x)
         if callable(p):
-            slope = _evaluated(ev, p, (y, *op.operands))
+            slope = _slope(ev, op, x, p)
             bar = product(ev, y_bar, slope, f"{x.name}_bar")
             bar = fit(ev, bar, x, y)
         else:
             bar = product(ev, fit(ev, y_bar, x, y), Const(p), f"{x.name}_bar")
         scope.add(x, bar)
+
+
+_PRODUCTS = frozenset({operator.mul, np.multiply})
+
+
+def _slope(ev: Evaluator, op: Call, x: Value, p: Callable[..., Any]) -> Operand:
+    assert op.result is not None
+    if _callee(op) in _PRODUCTS:  # there are many of them
+        a, b = op.operands
+        if a is not b:
+            return b if x is a else a
+    return _evaluated(ev, p, (op.result, *op.operands))
 
 
 def _demand_floats(ev: Evaluator, x: Value) -> None:

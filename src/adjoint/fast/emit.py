@@ -78,6 +78,7 @@ class Writer:
         self.lines: list[str] = []
         self._names: dict[Value, str] = {}
         self._taken: set[str] = {"_", "np", "math", *keyword.kwlist, *dir(builtins)}
+        self._numbers: dict[str, int] = {}
         self._texts: dict[Value, tuple[str, int]] = {}
         self._uses: Counter[Value] = Counter()
         self._handed_out: set[Value] = set()
@@ -97,9 +98,10 @@ class Writer:
         base = "".join(c if c.isascii() and (c.isalnum() or c == "_") else "_" for c in base) or "t"
         if base[0].isdigit():
             base = f"t{base}"
-        made, number = base, 2
+        made, number = base, self._numbers.get(base, 2)
         while made in self._taken:
             made, number = f"{base}_{number}", number + 1
+        self._numbers[base] = number
         self._taken.add(made)
         return made
 

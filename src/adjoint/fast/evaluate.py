@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Evaluator", "Frame", "single_of"]
 
-MOST_OPERATIONS = 20_000
+MOST_OPERATIONS = 60_000
 """A larger program is left to the generic tier: compiling it would cost more than it gives."""
 MOST_CALLS = 60
 """The depth of calls that are inlined into one another."""

@@ -23,6 +23,7 @@ import numpy as np
 
 from adjoint.fast.covered import Deoptimize, NotCovered
 from adjoint.ir.nodes import Span
+from adjoint.run.session import session
 
 if TYPE_CHECKING:
     from adjoint.fast.program import Program
@@ -210,7 +211,8 @@ def entry_of(owner: Any, f: Any, args: tuple[Any, ...], mode: Any) -> Entry | Re
 def _sound(f: Any, args: tuple[Any, ...], mode: Any) -> Entry:
     """`_made`; a defect of it is none of the user's."""
     try:
-        return _made(f, args, mode)
+        with session:  # much is made, and little of it goes before the end
+            return _made(f, args, mode)
     except NotCovered:
         raise
     except Exception as error:
