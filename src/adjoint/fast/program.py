@@ -254,6 +254,8 @@ def _finished(ev: Evaluator, sweep: Sweep, bar: Operand, leaf: Leaf) -> Operand:
         bar = whole(ev, bar, x)
     elif t != number(float):
         bar = ev.operation(runtime.present, (bar, x), bar_type(t), name=name)
+    elif isinstance(bar, Const):
+        bar = Const(float(bar.value))
     elif isinstance(bar, Value) and ev.types[bar] != t:
         bar = ev.operation(float, (bar,), t, name=name)
     tapes = [tape for tape in sweep.paths.get(x, {None}) if tape is not None]
