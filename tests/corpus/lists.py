@@ -1,5 +1,6 @@
 """Lists: built, read, changed in place, shared."""
 
+import math
 import operator
 
 from tests.corpus.registry import case
@@ -179,3 +180,19 @@ def joined_by_operator(x):
     xs = [x]
     operator.iconcat(xs, [x * x])
     return xs[1] * operator.concat((x, 2.0), (x,))[2] + operator.concat(xs, xs)[3]
+
+
+@case([3.0, 1.0, 2.0])
+def a_list_is_empty_for_its_own_key(xs):
+    seen = []
+
+    def key(v):
+        seen.append(len(xs) + v)
+        return v
+
+    xs.sort(key=key)
+    try:
+        xs.sort(key=lambda v: math.sqrt(1.5 - v))
+    except ValueError:
+        seen.append(len(xs))
+    return xs[0] * 2 + xs[1] * 3 + sum(seen)

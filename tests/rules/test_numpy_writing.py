@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
+from adjoint.errors import MutationError
 from adjoint.rules.registry import lookup
 from tests.rules.harness import reals
 from tests.support import check_reverse
@@ -157,3 +158,19 @@ def test_what_is_put_before_an_index_that_is_out_of_bounds():
     assert f(3.0) == 4 * 9 + 81 + 4
     check_reverse(f, 3.0)
     assert ad.derivative(f)(3.0) == 4 * 6 + 4 * 27
+
+
+def test_a_write_that_fails_half_way_is_refused():
+    def f(x, values):
+        v = x * np.ones(3)
+        try:
+            v[:] = values(x)
+        except ValueError:
+            pass
+        return v.sum()
+
+    for find in (ad.derivative, ad.grad):
+        with pytest.raises(MutationError, match="changed some elements"):
+            find(f)(0.7, lambda x: [x * x, "a", 1.0])
+        assert find(f)(0.7, lambda x: ["a", x, 1.0]) == 3.0
+        assert find(f)(0.7, lambda x: [x, x]) == 3.0

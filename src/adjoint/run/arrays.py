@@ -207,7 +207,11 @@ def write_array(
     if given is not value:
         _refuse_order(x, index, value, given, saved)
     structured = isinstance(value, SEQUENCES)
-    x[index] = given
+    try:
+        x[index] = given
+    except Exception:
+        _refuse_half(x, index, saved)
+        raise
     position = memory.note(swap_array, x, index, saved)
     written = isinstance(value, ndarray) and memory.is_written(value)
 
@@ -246,8 +250,25 @@ def _write_on_level(
         x, index = x[index], ...  # a field of each element
     memory: Memory = record[0]
     memory.mark_written(x)
-    refuse_names_twice(x, x[index])
-    memory.level.write(x, index, value)
+    part = x[index]
+    refuse_names_twice(x, part)
+    saved = np.array(part) if isinstance(value, SEQUENCES) else None
+    try:
+        memory.level.write(x, index, value)
+    except Exception:
+        if saved is not None:
+            _refuse_half(x, index, saved)
+        raise
+
+
+def _refuse_half(x: np.ndarray[Any, Any], index: Any, saved: Any) -> None:
+    """Refuse a write that has failed after it had begun: NumPy converts the elements of a list one
+    after the other."""
+    if np.array(x[index]).tobytes() != np.array(saved).tobytes():
+        raise refused(
+            "a write that fails has changed some elements of the array already",
+            "convert the values before: np.array(values, dtype=float)",
+        )
 
 
 def _refuse_order(x: np.ndarray[Any, Any], index: Any, value: Any, given: Any, saved: Any) -> None:

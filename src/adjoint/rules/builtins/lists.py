@@ -189,8 +189,13 @@ def _(memory: Memory, xs: Any, **options: Any) -> Any:
 
 @substitute((list, "sort"))
 def _(xs: Any, *, key: Any = None, reverse: Any = False) -> None:
-    values = sorted(list.copy(xs), key=key, reverse=reverse)
-    list.__setitem__(xs, slice(None), values)
+    """The key finds the list empty, as in Python."""
+    values = list.copy(xs)
+    list.clear(xs)
+    try:
+        values = sorted(values, key=key, reverse=reverse)
+    finally:
+        list.__setitem__(xs, slice(None), values)
 
 
 @structural((list, "__imul__"))
