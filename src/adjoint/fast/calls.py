@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import operator
 from collections.abc import Callable, Sequence
 from types import FunctionType
@@ -16,7 +17,9 @@ from adjoint.fast.covered import NotCovered
 from adjoint.fast.infer import is_inferable, name_of
 from adjoint.fast.outside import is_named_tuple, is_own, is_plain_object
 from adjoint.fast.reading import attribute, item, length_of, product
-from adjoint.fast.types import ANYTHING, Array, Number, Symbol, number
+from adjoint.fast.rows import append, array_of, as_row, count, item_of, reduced, row_of
+from adjoint.fast.rows import put as put_into_list
+from adjoint.fast.types import ANYTHING, Array, Number, Row, Symbol, number
 from adjoint.fast.values import (
     MISSING,
     Abstract,
@@ -32,6 +35,7 @@ from adjoint.fast.values import (
     ListOf,
     Partial,
     Ref,
+    RowOf,
     SliceOf,
     Tuple,
     parts,
@@ -102,11 +106,15 @@ def class_of(ev: Evaluator, a: Abstract) -> type | None:
             held = ev.heap[address]
             if isinstance(held, Instance):
                 return held.cls
+            if isinstance(held, RowOf):
+                return held.kind
             return list if isinstance(held, ListOf) else dict if isinstance(held, DictOf) else None
         case Closure():
             return FunctionType
         case Value():
             t = ev.types[a]
+            if isinstance(t, Row):
+                return list
             if isinstance(t, Array):
                 return np.ndarray
             if isinstance(t, Number) and len(t.kinds) == 1:
@@ -324,6 +332,9 @@ def set_attribute(ev: Evaluator, a: Abstract, name: str, value: Abstract) -> Non
 
 def truth(ev: Evaluator, a: Abstract) -> Any:
     """Whether `a` is true: known, or a value of the program."""
+    row = row_of(ev, a)
+    if row is not None:
+        return ev.infer(operator.gt, [count(ev, row), Known(0)])
     if isinstance(a, Value):
         t = ev.types[a]
         if isinstance(t, Number):
@@ -589,6 +600,9 @@ def _(ev: Evaluator, a: Abstract, index: Abstract) -> Abstract:
 @handler(operator.setitem)
 def _(ev: Evaluator, a: Abstract, index: Abstract, value: Abstract) -> Abstract:
     held = ev.heap[a.address] if isinstance(a, Ref) else None
+    if isinstance(held, RowOf) or (isinstance(held, ListOf) and isinstance(index, Value)):
+        put_into_list(ev, a, index, value)  # type: ignore[arg-type]
+        return Known(None)
     if isinstance(held, ListOf) and isinstance(index, Known) and type(index.value) is int:
         n = len(held.items)
         if not -n <= index.value < n:
@@ -677,6 +691,9 @@ def _(ev: Evaluator, a: Abstract) -> Abstract:
         return length_of(ev, a, 0)
     if isinstance(a, Known) and isinstance(a.value, str | tuple):
         return Known(len(a.value))
+    row = row_of(ev, a)
+    if row is not None:
+        return count(ev, row)
     items = ev.sequence(a)
     if items is not None:
         return Known(len(items))
@@ -783,9 +800,9 @@ def _(ev: Evaluator, *items: Abstract) -> Abstract:
 @handler(primitives.list_append)
 def _(ev: Evaluator, xs: Abstract, value: Abstract) -> Abstract:
     held = ev.heap[xs.address] if isinstance(xs, Ref) else None
-    if not isinstance(held, ListOf):
+    if not isinstance(held, ListOf | RowOf):
         raise NotCovered("append to a list from outside", ev.span)
-    ev.heap[xs.address] = ListOf((*held.items, value))  # type: ignore[union-attr]
+    append(ev, xs, value)
     return Known(None)
 
 
@@ -794,13 +811,17 @@ handlers[list.append] = handlers[primitives.list_append]
 
 @handler(primitives.list_extend)
 def _(ev: Evaluator, xs: Abstract, values: Abstract, function: Abstract | None = None) -> Abstract:
-    from adjoint.fast.loops import listed
+    from adjoint.fast.loops import iterate
 
     held = ev.heap[xs.address] if isinstance(xs, Ref) else None
-    items = listed(ev, values)
-    if not isinstance(held, ListOf) or items is None:
+    if not isinstance(held, ListOf | RowOf) or values == xs:
         raise NotCovered("extending a list", ev.span)
-    ev.heap[xs.address] = ListOf((*held.items, *items))  # type: ignore[union-attr]
+
+    def add(x: Abstract, carried: list[Abstract]) -> list[Abstract]:
+        append(ev, xs, x)
+        return carried
+
+    iterate(ev, values, [], add)
     return Known(None)
 
 
@@ -809,31 +830,44 @@ handlers[list.extend] = handlers[primitives.list_extend]
 
 @handler(primitives.list_to_tuple)
 def _(ev: Evaluator, xs: Abstract) -> Abstract:
-    items = ev.sequence(xs)
-    if items is None:
-        raise NotCovered("a tuple of unknown length", ev.span)
-    return Tuple(items)
+    return _as_tuple(ev, xs)
 
 
 @handler(tuple)
 def _(ev: Evaluator, xs: Abstract | None = None) -> Abstract:
-    return Tuple(_listed(ev, xs))
+    return Tuple(()) if xs is None else _as_tuple(ev, xs)
+
+
+def _as_tuple(ev: Evaluator, xs: Abstract) -> Abstract:
+    from adjoint.fast.loops import collected
+
+    if isinstance(xs, Tuple):
+        return Tuple(xs.items)
+    made = collected(ev, xs)
+    held = ev.heap[made.address]
+    if isinstance(held, RowOf):
+        ev.heap[made.address] = RowOf(held.value, tuple)
+        return made
+    assert isinstance(held, ListOf)
+    return Tuple(held.items)
 
 
 @handler(list)
 def _(ev: Evaluator, xs: Abstract | None = None) -> Abstract:
-    return ev.allocate(ListOf(_listed(ev, xs)))
-
-
-def _listed(ev: Evaluator, xs: Abstract | None) -> tuple[Abstract, ...]:
-    from adjoint.fast.loops import listed
+    from adjoint.fast.loops import collected
 
     if xs is None:
-        return ()
-    items = listed(ev, xs)
-    if items is None:
-        raise NotCovered("a container of unknown length", ev.span)
-    return tuple(items)
+        return ev.allocate(ListOf(()))
+    row = row_of(ev, xs)
+    if row is not None:
+        made = item_of(ev, xs, row, Known(slice(None)))
+        assert isinstance(made, Ref)
+        held = ev.heap[made.address]
+        assert isinstance(held, RowOf)
+        if held.kind is tuple:
+            raise NotCovered("a list of a tuple of unknown length", ev.span)
+        return made
+    return collected(ev, xs)
 
 
 @handler(primitives.apply)
@@ -1037,6 +1071,11 @@ def _(ev: Evaluator, xs: Abstract, start: Abstract = Known(0)) -> Abstract:
         seen[:] = [call(ev, Known(operator.add), [carried[0], x], {})]
         return list(seen)
 
+    row = row_of(ev, xs)
+    if row is not None:
+        found = reduced(ev, runtime.total, row)
+        is_zero = isinstance(start, Known) and type(start.value) is int and start.value == 0
+        return found if is_zero else call(ev, Known(operator.add), [start, found], {})
     (total,) = iterate(ev, xs, [start], add)
     return _of_some(ev, total, seen[0]) if seen else total
 
@@ -1074,9 +1113,14 @@ def _extreme(f: Any) -> None:
     def _(ev: Evaluator, *operands: Abstract) -> Abstract:
         items: Sequence[Abstract] | None = operands
         if len(operands) == 1:
-            from adjoint.fast.loops import listed
+            from adjoint.fast.loops import collected
 
-            items = listed(ev, operands[0])
+            row = row_of(ev, operands[0])
+            if row is None:
+                made = collected(ev, operands[0])
+                row, items = row_of(ev, made), ev.sequence(made)
+            if row is not None:
+                return reduced(ev, runtime.greatest if f is max else runtime.least, row)
         if not items or not all(map(_is_numeric, items)):
             raise NotCovered(f"{f.__name__} of such operands", ev.span)
         if len(items) == 1:
@@ -1123,4 +1167,36 @@ def _(ev: Evaluator, a: Abstract, dtype: Abstract = Known(None)) -> Abstract:
     if isinstance(a, Value) and isinstance(t := ev.types[a], Array):
         if isinstance(dtype, Known) and (dtype.value is None or np.dtype(dtype.value) == t.dtype):
             return a
-    raise NotCovered("asarray of something else than an array", ev.span)
+    return _new_array(ev, a, dtype)
+
+
+@handler(np.array)
+def _(ev: Evaluator, a: Abstract, dtype: Abstract = Known(None)) -> Abstract:
+    return _new_array(ev, a, dtype)
+
+
+def _new_array(ev: Evaluator, a: Abstract, dtype: Abstract) -> Abstract:
+    """``np.array(a, dtype)``"""
+    if not isinstance(dtype, Known):
+        raise NotCovered("a dtype that is not known", ev.span)
+    row = row_of(ev, a)
+    if row is not None:
+        return array_of(ev, row, dtype.value)
+    raise NotCovered("an array of something else than a list", ev.span)
+
+
+@handler(math.fsum)
+def _(ev: Evaluator, xs: Abstract) -> Abstract:
+    from adjoint.fast.loops import collected
+
+    row = row_of(ev, xs)
+    if row is None:
+        made = collected(ev, xs)
+        if row_of(ev, made) is None:
+            as_row(ev, made.address)
+        row = row_of(ev, made)
+    assert row is not None
+    found = reduced(ev, runtime.exact_total, row)
+    assert isinstance(found, Value)
+    ev.types[found] = number(float)
+    return found

@@ -15,7 +15,7 @@ from adjoint.fast import runtime
 from adjoint.fast.covered import NotCovered
 from adjoint.fast.infer import name_of
 from adjoint.fast.primitives import same
-from adjoint.fast.types import ANYTHING, Array, Number, bar_type, number, witnesses
+from adjoint.fast.types import ANYTHING, Array, Number, Row, bar_type, number, witnesses
 from adjoint.fast.values import Abstract, Known, Tuple
 from adjoint.ir import primitives
 from adjoint.ir.single import Call, Const, Operand, Unpack, Value
@@ -40,6 +40,7 @@ _CONSTANT: frozenset[Any] = frozenset(
         runtime.shape_of,
         runtime.zeros_like,
         runtime.new_tape,
+        runtime.count,
         len,
         range,
         zip,
@@ -53,6 +54,10 @@ _CONSTANT: frozenset[Any] = frozenset(
         np.empty_like,
     }
 )
+
+
+steps: dict[Any, Callable[[Sweep, Call], Step]] = {}
+"""``steps[f](sweep, op)`` writes what the reverse of `op` needs besides, and gives that."""
 
 
 def formula(*callees: Any) -> Callable[[Formula], Formula]:
@@ -76,7 +81,7 @@ def is_carrier(op: Call, ev: Evaluator) -> bool:
     f = _callee(op)
     if f in _CONSTANT or (f is round and len(op.operands) == 1):
         return False
-    if f in formulas:
+    if f in formulas or f in steps:
         return True
     rules = lookup(f)
     if rules is not None and rules.inactive:
@@ -116,6 +121,9 @@ def differentiated(sweep: Sweep, op: Call) -> Step:
     f, ev = _callee(op), sweep.ev
     y = op.result
     assert y is not None
+    if f in steps:
+        ev.block.append(op)
+        return steps[f](sweep, op)
     if has_formula(ev, op):
         ev.block.append(op)
         return lambda scope: _taken(scope, y, lambda bar: formulas[f](scope, op, bar))
@@ -418,6 +426,14 @@ def _share_of_many(scope: Scope, xs: tuple[Operand, ...], y: Value, y_bar: Opera
 @formula(primitives.build_tuple, primitives.build_list)
 def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     ev = scope.ev
+    if not op.operands:
+        return
+    if op.result is not None and isinstance(of_row := ev.types[op.result], Row):
+        bars = tuple(ev.value(bar_type(of_row.item), name="item_bar") for _ in op.operands)
+        ev.write(Unpack(bars, y_bar))
+        for x, bar in zip(op.operands, bars, strict=True):
+            scope.add(x, bar)
+        return
     bars = tuple(ev.value(ANYTHING, name="bar") for _ in op.operands)
     ev.write(Unpack(bars, y_bar))
     for x, bar in zip(op.operands, bars, strict=True):
@@ -629,6 +645,10 @@ def written_back(sweep: Sweep, op: Call) -> Step:
     y = op.operands[0]
     assert isinstance(y, Value)
     value = op.operands[-1]
+    if isinstance(ev.types[y], Row):
+        from adjoint.fast.rows_back import row_written_back
+
+        return lambda scope: row_written_back(scope, op)
 
     def back(scope: Scope) -> None:
         if scope.bar(y) is None and not scope.has_any(y):

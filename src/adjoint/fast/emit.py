@@ -306,6 +306,10 @@ class Writer:
             self.line(text, depth)
             return
         text, level = self.call(op)
+        if op.callee.value is runtime.take_last:
+            self.flush(depth)
+            self.line(f"{self.name(v)} = {text}", depth)
+            return
         if self._uses[v] == 1 and self._may_stand_inside(v) and len(text) <= WIDTH:
             self._texts[v] = text, level
             return
@@ -493,6 +497,16 @@ _SPECIAL: dict[Any, Callable[..., tuple[str, int] | None]] = {
     runtime.length: lambda w, x, axis: (f"{w.text(x, ATOM)}.shape[{w.text(axis)}]", ATOM),
     runtime.shape_of: lambda w, x: (f"{w.text(x, ATOM)}.shape", ATOM),
     runtime.new_tape: lambda w: ("[]", ATOM),
+    runtime.item: lambda w, x, i: (w.item(x, i), ATOM),
+    runtime.part: lambda w, x, i: (w.item(x, i), ATOM),
+    runtime.count: lambda w, x: (f"len({w.text(x)})", ATOM),
+    runtime.greatest: lambda w, x: (f"max({w.text(x)})", ATOM),
+    runtime.least: lambda w, x: (f"min({w.text(x)})", ATOM),
+    runtime.exact_total: lambda w, x: (f"math.fsum({w.text(x)})", ATOM),
+    runtime.array_of: lambda w, x, t: (f"np.array({w.text(x)}, {w.text(t)})", ATOM),
+    runtime.zeros_of: lambda w, x: (f"[0.0] * len({w.text(x)})", 12),
+    runtime.nones_of: lambda w, x: (f"[None] * len({w.text(x)})", 12),
+    runtime.take_last: lambda w, x: (f"{w.text(x, ATOM)}.pop()", ATOM),
     runtime.own: lambda w, x: (f"np.array({w.text(x)})", ATOM),
     primitives.build_tuple: lambda w, *xs: (
         f"({', '.join(w.text(x) for x in xs)}{',' if len(xs) == 1 else ''})",
@@ -506,6 +520,8 @@ _STATEMENTS: dict[Any, Callable[[Writer, tuple[Operand, ...]], str]] = {
     runtime.add_to: lambda w, xs: f"{w.text(xs[0])} += {w.text(xs[1])}",
     runtime.add_at: lambda w, xs: f"{w.item(xs[0], xs[1])} += {w.text(xs[2])}",
     runtime.put: lambda w, xs: f"{w.item(xs[0], xs[1])} = {w.text(xs[2])}",
+    runtime.put_item: lambda w, xs: f"{w.item(xs[0], xs[1])} = {w.text(xs[2])}",
+    runtime.append: lambda w, xs: f"{w.text(xs[0], ATOM)}.append({w.text(xs[1])})",
     runtime.clear: lambda w, xs: f"{w.item(xs[0], xs[1])} = 0",
     runtime.subtract_from: lambda w, xs: f"{w.text(xs[0])} -= {w.text(xs[1])}",
     runtime.scale: lambda w, xs: f"{w.text(xs[0])} *= {w.text(xs[1])}",

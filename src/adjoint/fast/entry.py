@@ -16,7 +16,7 @@ from adjoint.fast import runtime
 from adjoint.fast.covered import NotCovered
 from adjoint.fast.outside import Guard, Leaf, Outside
 from adjoint.fast.program import Program, uses_numpy
-from adjoint.fast.types import Array, Number
+from adjoint.fast.types import Array, Number, Row
 from adjoint.fast.values import Source
 from adjoint.results import filled
 from adjoint.run.kinds import fields_of
@@ -161,6 +161,8 @@ class _Entry:
             (kind,) = t.kinds
             plain = kind.__name__ if kind in (float, int, bool) else self.bind(kind)
             return [f"type({name}) is not {plain}"]
+        if isinstance(t, Row):
+            return self._row_tests(name, leaf, t)
         assert isinstance(t, Array)
         dtype = self.bind(t.dtype)
         tests = [
@@ -181,13 +183,27 @@ class _Entry:
                 tests.append(f"({length} := n[{i}]) < 2")
         return tests
 
+    def _row_tests(self, name: str, leaf: Leaf, t: Row) -> list[str]:
+        kinds = self.bind(t.item.kinds)
+        dim = self.outside.row_lengths[leaf.value]
+        known = self._length(dim)
+        length = f"len({name}) != {known}"
+        if known is None:
+            self._lengths[dim] = known = f"d{len(self._lengths)}"
+            length = f"({known} := len({name})) < 2"
+        return [
+            f"type({name}) is not list",
+            length,
+            f"not {kinds}.issuperset(map(type, {name}))",
+        ]
+
     def _length(self, dim: Any) -> str | None:
         return str(dim) if isinstance(dim, int) else self._lengths.get(dim)
 
     def distinct(self, wanted: Sequence[Leaf]) -> None:
         """Nothing twice that has a cotangent by its identity, in which both would show."""
         arrays = [
-            self.names[id(x.source)] for x in self.outside.leaves if isinstance(x.type, Array)
+            self.names[id(x.source)] for x in self.outside.leaves if isinstance(x.type, Array | Row)
         ]
         self._distinct(arrays)
         found = shown(self.outside, wanted)

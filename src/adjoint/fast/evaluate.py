@@ -24,7 +24,7 @@ from adjoint.fast.infer import Constant, result_type
 from adjoint.fast.joining import contents_template, generalise, instantiate, match
 from adjoint.fast.outside import Outside
 from adjoint.fast.single import single
-from adjoint.fast.types import ANYTHING, Array, Dim, Number, Symbol, Type
+from adjoint.fast.types import ANYTHING, Array, Dim, Number, Row, Symbol, Type
 from adjoint.fast.values import (
     MISSING,
     Abstract,
@@ -51,8 +51,6 @@ __all__ = ["Evaluator", "Frame", "single_of"]
 
 MOST_OPERATIONS = 60_000
 """A larger program is left to the generic tier: compiling it would cost more than it gives."""
-MOST_STEPS = 60_000
-"""Operations of the function that are looked at: recursion and unrolled loops may leave no trace."""
 MOST_CALLS = 60
 """The depth of calls that are inlined into one another."""
 
@@ -143,6 +141,8 @@ class Evaluator:
         Arrays that the program made itself, in memory of their own.
     written
         Those of them that it writes to.
+    row_lengths
+        Dimensions that are the lengths of lists of numbers.
     views
         Arrays that look at the memory of another one.
     maybe
@@ -164,6 +164,7 @@ class Evaluator:
         self.negated: dict[Operand, Operand] = {}
         self.written: set[Value] = set()
         self.views: dict[Value, Value] = {}
+        self.row_lengths: dict[Value, Dim] = {}
         self.indices: dict[Value, tuple[Operand, ...]] = {}
         self.heap: dict[int, HeapObject] = {}
         self.block: list[ir.Op] = []
@@ -171,15 +172,9 @@ class Evaluator:
         self.hint = "t"
         self.span: Span | None = None
         self._addresses = 0
-        self._operations = self._steps = 0
+        self._operations = 0
         self._lengths: dict[Symbol, Value] = {}
         self._derived: dict[tuple[Any, ...], Symbol] = {}
-
-    def release(self) -> None:
-        """Let go of what the program was specialised with."""
-        self.heap.clear()
-        self.frames.clear()
-        self.outside.release()
 
     # ---- writing the program ---------------------------------------------------------------------
 
@@ -286,6 +281,10 @@ class Evaluator:
             kinds = Number(found.kinds - {complex} or frozenset({float}))
             return self.operation(real, (self.operation(f, operands, kinds, named),), kinds)
         return self.operation(f, operands, found, named)
+
+    def has_rows(self) -> bool:
+        """Whether a list of numbers is a value of the program."""
+        return any(isinstance(t, Row) for t in self.types.values())
 
     # ---- the heap --------------------------------------------------------------------------------
 
@@ -445,6 +444,18 @@ class Evaluator:
         names: tuple[str, ...] = (),
     ) -> list[Abstract] | None:
         """Write both ways, and join what is known after them."""
+        from adjoint.fast.rows import growing
+
+        return growing(self, lambda: self._branch(condition, body, orelse, span, names))
+
+    def _branch(
+        self,
+        condition: Value,
+        body: Callable[[], list[Abstract] | None],
+        orelse: Callable[[], list[Abstract] | None],
+        span: Span | None,
+        names: tuple[str, ...],
+    ) -> list[Abstract] | None:
         before = dict(self.heap)
         with self.writing() as ops_a:
             a = body()
@@ -493,7 +504,7 @@ class Evaluator:
             one, other = heap_a[address], heap_b[address]
             if one is not other:
                 name = getattr(one, "name", "held")
-                template = contents_template(one, other, self.types)
+                template = contents_template(one, other, self.types, address)
                 match(template, one, left)
                 match(template, other, right)
                 heap[address] = instantiate(template, new)

@@ -10,13 +10,15 @@ from collections.abc import Callable
 from typing import Any
 
 from adjoint.fast.covered import NotCovered
-from adjoint.fast.types import Type, join, type_of
+from adjoint.fast.types import Number, Row, Type, join, type_of
 from adjoint.fast.values import (
     MISSING,
     Abstract,
     HeapObject,
     Iterating,
     Known,
+    ListOf,
+    RowOf,
     Slot,
     parts,
     rebuild,
@@ -24,7 +26,7 @@ from adjoint.fast.values import (
 )
 from adjoint.ir.single import Const, Operand, Value
 
-__all__ = ["Types", "generalise", "instantiate", "match", "same"]
+__all__ = ["Grows", "Types", "contents_template", "generalise", "instantiate", "match", "same"]
 
 Types = dict[Value, Type]
 
@@ -44,7 +46,8 @@ def same(a: Abstract, b: Abstract) -> bool:
 
 def _leaf_type(a: Any, types: Types) -> Type | None:
     if isinstance(a, Value):
-        return types[a]
+        t = types[a]
+        return None if isinstance(t, Row) else t
     if isinstance(a, Slot):
         return a.type
     if isinstance(a, Known):
@@ -133,8 +136,25 @@ def match(template: Any, a: Any, found: list[Operand]) -> None:
         match(part, other, found)
 
 
-def contents_template(before: HeapObject, after: HeapObject, types: Types) -> Any:
+class Grows(NotCovered):
+    """The length of the list of numbers at an address depends on a branch or an iteration."""
+
+    def __init__(self, address: int) -> None:
+        super().__init__("a list changes its length in a branch or a loop")
+        self.address = address
+
+
+def is_number(a: Any, types: Types) -> bool:
+    """Whether it is a number of the program, or a known one."""
+    return isinstance(_leaf_type(a, types), Number)
+
+
+def contents_template(before: HeapObject, after: HeapObject, types: Types, address: int) -> Any:
     """`generalise` of what an address of the heap holds."""
     if shape_of(before) != shape_of(after):
+        if isinstance(before, ListOf) and isinstance(after, ListOf | RowOf):
+            items = (*before.items, *(after.items if isinstance(after, ListOf) else ()))
+            if all(is_number(x, types) for x in items):
+                raise Grows(address)
         raise NotCovered("a container or object changes its size or fields in a branch or a loop")
     return generalise(before, after, types)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,8 @@ from adjoint.fast.joining import contents_template, generalise, instantiate, mat
 from adjoint.fast.outside import is_plain_object
 from adjoint.fast.primitives import yielded
 from adjoint.fast.reading import attribute, item
-from adjoint.fast.types import ANYTHING, Array, Dim, Type, number
+from adjoint.fast.rows import growing, length_of_row, note_lengths, restorable, row_of
+from adjoint.fast.types import ANYTHING, Array, Dim, Row, Symbol, Type, number
 from adjoint.fast.values import (
     MISSING,
     Abstract,
@@ -26,6 +26,7 @@ from adjoint.fast.values import (
     Known,
     ListOf,
     Ref,
+    RowOf,
     Slot,
     Tuple,
 )
@@ -36,10 +37,12 @@ from adjoint.ir.single import Block, Call, Const, Loop, Operand, Unpack, Value
 if TYPE_CHECKING:
     from adjoint.fast.evaluate import Evaluator
 
-__all__ = ["iterate", "listed", "loop", "search", "steps_of"]
+__all__ = ["collected", "iterate", "listed", "loop", "search", "steps_of"]
 
 MOST_UNROLLED = 64
 MOST_ROUNDS = 8
+MOST_APPENDED = 16
+"""A list that grows in a loop is known item by item if the loop is not longer."""
 
 Body = Callable[[Abstract, list[Abstract]], "list[Abstract] | None"]
 
@@ -73,24 +76,30 @@ class Steps:
 def listed(ev: Evaluator, a: Abstract) -> list[Abstract] | None:
     """The items of an iterable, if it is known which they are; else ``None``."""
     if is_pushed(ev, a):
-        return _collected(ev, a)
-    steps = steps_of(ev, a)
+        held = ev.heap[collected(ev, a).address]
+        return list(held.items) if isinstance(held, ListOf) else None
+    with restorable(ev) as restore:
+        steps = steps_of(ev, a)
+        if steps is None:
+            restore()
     return None if steps is None else [step() for step in steps.steps]
 
 
-def _collected(ev: Evaluator, xs: Abstract) -> list[Abstract]:
+def collected(ev: Evaluator, xs: Abstract) -> Ref:
+    """A list of the items of an iterable."""
+    from adjoint.fast.rows import append
+
+    steps = None if is_pushed(ev, xs) else listed(ev, xs)
+    if steps is not None:
+        return ev.allocate(ListOf(tuple(steps)))
     made = ev.allocate(ListOf(()))
 
-    def append(x: Abstract, carried: list[Abstract]) -> list[Abstract]:
-        held = ev.heap[made.address]
-        assert isinstance(held, ListOf)
-        ev.heap[made.address] = ListOf((*held.items, x))
+    def add(x: Abstract, carried: list[Abstract]) -> list[Abstract]:
+        append(ev, made, x)
         return carried
 
-    iterate(ev, xs, [], append)
-    held = ev.heap[made.address]
-    assert isinstance(held, ListOf)
-    return list(held.items)
+    iterate(ev, xs, [], add)
+    return made
 
 
 def opened(ev: Evaluator, a: Abstract) -> Abstract | Generating:
@@ -183,20 +192,25 @@ def _row(ev: Evaluator, a: Iterating, row: tuple[Step, ...], i: int) -> Abstract
     return _mapped(ev, a, found) if a.kind is map else found[0]
 
 
-Source = tuple[Operand, Type, Callable[[Value], Abstract], bool]
+Source = tuple[Operand, Type, Callable[[Value], Abstract], "Dim | None"]
 
 
 def _source(ev: Evaluator, a: Abstract) -> Source | None:
     """An iterable of the program: what is iterated over, the type of the item that the loop takes,
-    what that stands for, and whether there certainly is one; ``None`` where it has to be
-    unrolled."""
+    what that stands for, and how many there are, if a dimension says so; ``None`` where it has to
+    be unrolled."""
     a = opened(ev, a)  # type: ignore[assignment]
+    row = row_of(ev, a)
+    if row is not None:
+        t = ev.types[row]
+        assert isinstance(t, Row)
+        return row, t.item, lambda x: x, length_of_row(ev, row)
     if isinstance(a, Value):
         t = ev.types[a]
         if isinstance(t, Array) and t.shape:
             inner = t.shape[1:]
             of_item: Type = Array(t.dtype, inner) if inner else number(t.dtype.type)
-            return a, of_item, lambda x: x, _is_some(t.shape[0])
+            return a, of_item, lambda x: x, t.shape[0]
         return None
     if not isinstance(a, Iterating) or a.kind is filter:
         return None
@@ -205,9 +219,9 @@ def _source(ev: Evaluator, a: Abstract) -> Source | None:
         for x in a.operands:
             if isinstance(x, Value) and ev.types[x] != number(int):
                 raise NotCovered("range of something else than integers", ev.span)
-        some = len(operands) == 1 and _is_some(ev.dims.get(operands[0], 0))  # type: ignore[arg-type]
+        n = ev.dims.get(operands[0]) if len(operands) == 1 else None  # type: ignore[arg-type]
         steps = ev.operation(range, operands, ANYTHING, name="steps")
-        return steps, number(int), lambda x: x, some
+        return steps, number(int), lambda x: x, n
     operands_ = a.operands[:1] if a.kind is enumerate else a.operands
     inner_sources = [_source(ev, x) for x in operands_]
     if any(x is None for x in inner_sources):
@@ -216,15 +230,15 @@ def _source(ev: Evaluator, a: Abstract) -> Source | None:
         _demand_same_length(ev, operands_)
     sources: list[Any] = inner_sources
     if a.kind in (iter, reversed) or (a.kind is map and len(sources) == 1):
-        operand, t, meaning, some = sources[0]
+        operand, t, meaning, n = sources[0]
         if a.kind is reversed:
             operand = ev.operation(reversed, (operand,), ANYTHING, name="steps")
         if a.kind is map:
-            return operand, t, lambda x: _mapped(ev, a, [meaning(x)]), some
-        return operand, t, meaning, some
+            return operand, t, lambda x: _mapped(ev, a, [meaning(x)]), n
+        return operand, t, meaning, n
     if a.kind is enumerate:
         rest = tuple(map(ev.operand, a.operands[1:]))
-        sources = [(None, number(int), lambda x: x, True), *sources]
+        sources = [(None, number(int), lambda x: x, sources[0][3]), *sources]
         iterable = ev.operation(enumerate, (sources[1][0], *rest), ANYTHING, name="steps")
     else:
         iterable = ev.operation(zip, [x[0] for x in sources], ANYTHING, name="steps")
@@ -235,12 +249,16 @@ def _source(ev: Evaluator, a: Abstract) -> Source | None:
         items = [source[2](c) for source, c in zip(sources, columns, strict=True)]
         return _mapped(ev, a, items) if a.kind is map else Tuple(tuple(items))
 
-    return iterable, ANYTHING, meaning_of, all(source[3] for source in sources)
+    lengths = {source[3] for source in sources}
+    n = lengths.pop() if len(lengths) == 1 else None
+    if n is None and all(map(_is_some, lengths)):
+        n = Symbol("least")  # one of them, which nobody is asked for
+    return iterable, ANYTHING, meaning_of, n
 
 
-def _is_some(n: Dim) -> bool:
+def _is_some(n: Dim | None) -> bool:
     """Whether a dimension is known not to be zero."""
-    return n > 0 if isinstance(n, int) else n.is_argument
+    return n is not None and (n > 0 if isinstance(n, int) else n.is_argument)
 
 
 def _demand_same_length(ev: Evaluator, operands: tuple[Abstract, ...]) -> None:
@@ -280,7 +298,7 @@ def loop(ev: Evaluator, op: Loop) -> bool:
     if op.iterable is not None:
         found = _for(ev, ev.read(op.iterable), carried, run, stops, op)
     else:
-        found = _while(ev, carried, op, lambda now: run(None, now), stops)
+        found = growing(ev, lambda: _while(ev, carried, op, lambda now: run(None, now), stops))
     if found is None:
         return False
     values.update(zip(op.results, found[stops and not op.stops :], strict=True))
@@ -326,18 +344,23 @@ def _for(
     if op is not None:
         item, *rest = [p.name for p in op.body.parameters]
         names = tuple(rest)
-    with _restorable(ev) as restore:
+
+    def kept() -> list[Abstract] | None:
+        source = _source(ev, xs)
+        if source is None:
+            raise _Unrolled
+        return _kept(ev, _Carried(ev, carried, names), body, source, stops, span, item)
+
+    with restorable(ev) as restore:
         try:
-            source = _source(ev, xs)
-            if source is not None:
-                return _kept(ev, _Carried(ev, carried, names), body, source, stops, span, item)
-        except NotCovered:
+            return growing(ev, kept, lambda: _is_short(ev, xs))
+        except NotCovered as error:
             restore()
-            steps = _unrollable(ev, xs)
-            if steps is None:
+            steps = None if isinstance(error, _Unrolled) else _unrollable(ev, xs)
+            if steps is not None:
+                return _unrolled(ev, steps, carried, body, stops)
+            if not isinstance(error, _Unrolled):
                 raise
-            return _unrolled(ev, steps, carried, body, stops)
-        restore()
     steps = steps_of(ev, xs)
     if steps is None:
         raise NotCovered("a loop over something that is not known", ev.span)
@@ -354,6 +377,22 @@ def _iterator_of(ev: Evaluator, xs: Abstract) -> Abstract:
     if "__iter__" not in dir(cls):
         return xs
     return call(ev, attribute(ev, Known(cls), "__iter__"), [xs], {})
+
+
+class _Unrolled(NotCovered):
+    """It is not a loop of the program."""
+
+    def __init__(self) -> None:
+        super().__init__("a loop over something that is not known")
+
+
+def _is_short(ev: Evaluator, xs: Abstract) -> bool:
+    """Whether a list that grows in a loop has few items afterwards."""
+    with restorable(ev) as restore:
+        steps = steps_of(ev, xs)
+        restore()
+    most = MOST_APPENDED if ev.outside.rows else MOST_UNROLLED
+    return steps is not None and len(steps.steps) <= most
 
 
 def _pushed(
@@ -375,22 +414,6 @@ def _unrollable(ev: Evaluator, xs: Abstract) -> Steps | None:
     """The items of what could not be kept as a loop, if they are few."""
     steps = steps_of(ev, xs)
     return steps if steps is not None and len(steps.steps) <= MOST_UNROLLED else None
-
-
-@contextmanager
-def _restorable(ev: Evaluator) -> Iterator[Callable[[], None]]:
-    """A way back to what has been written so far."""
-    heap, length, frames, span = dict(ev.heap), len(ev.block), len(ev.frames), ev.span
-    block = ev.block
-
-    def restore() -> None:
-        ev.heap = dict(heap)
-        ev.block = block
-        del ev.block[length:]
-        del ev.frames[frames:]
-        ev.span = span
-
-    yield restore
 
 
 def _unrolled(
@@ -434,6 +457,7 @@ class _Carried:
         self.templates: list[Any] = list(carried)
         self.before = dict(ev.heap)
         self.heap: dict[int, Any] = {}
+        self.rows: dict[Value, Type] = {}
 
     def begin(self) -> tuple[list[Abstract], tuple[Value, ...]]:
         """What an iteration begins with, and the parameters that it takes for it."""
@@ -447,6 +471,8 @@ class _Carried:
             return parameters[-1]
 
         heap = dict(self.before)
+        rows = [held.value for held in heap.values() if isinstance(held, RowOf)]
+        self.rows = {row: self.ev.types[row] for row in rows}
         now = []
         for template, name in zip(self.templates, self.names, strict=True):  # noqa: B007
             now.append(instantiate(template, new))
@@ -459,15 +485,16 @@ class _Carried:
     def widen(self, found: list[Abstract]) -> bool:
         """Widen the templates by what an iteration ends with; whether anything was new."""
         types = self.ev.types
+        changed = any(types[row] != t for row, t in self.rows.items())
         made = [generalise(t, x, types) for t, x in zip(self.templates, found, strict=True)]
-        changed = any(x is not y and x != y for x, y in zip(made, self.templates, strict=True))
+        changed |= any(x is not y and x != y for x, y in zip(made, self.templates, strict=True))
         self.templates = made
         for address, held in self.before.items():
             after = self.ev.heap[address]
             known = self.heap.get(address)
             if known is None:
                 if after is not held:
-                    self.heap[address] = contents_template(held, after, types)
+                    self.heap[address] = contents_template(held, after, types, address)
                     changed = True
                 continue
             wider = generalise(known, after, types)
@@ -496,7 +523,7 @@ def _kept(
     name: str,
 ) -> list[Abstract] | None:
     """A ``for`` loop of the program."""
-    iterable, item_type, meaning, some = source
+    iterable, item_type, meaning, n = source
     for _ in range(MOST_ROUNDS):
         with ev.writing() as ops:
             now, parameters = state.begin()
@@ -515,8 +542,10 @@ def _kept(
         results = (ev.operand(on), *results)
     block = Block((x, *parameters), tuple(ops), results)
     found = _ended(ev, state, iterable, None, block, stops, span)
-    if some:
+    if _is_some(n):
         _narrow(ev, found[stops:], after)
+    if n is not None and not stops:
+        note_lengths(ev, ops, n)
     return found
 
 

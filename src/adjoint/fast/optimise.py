@@ -39,6 +39,7 @@ _EFFECTS: frozenset[Any] = frozenset(
         runtime.scatter,
         runtime.push,
         *runtime.WRITES,
+        *runtime.LIST_EFFECTS,
     }
 )
 
@@ -48,6 +49,10 @@ _FRESH: frozenset[Any] = frozenset(
         runtime.zeros_like,
         runtime.own,
         runtime.broadcast_like,
+        runtime.zeros_of,
+        runtime.nones_of,
+        runtime.part,
+        runtime.array_of,
         primitives.build_list,
         np.zeros,
         np.ones,
@@ -69,7 +74,14 @@ _FRESH: frozenset[Any] = frozenset(
 """Two calls of these are two objects, to which may be written, or which are used up."""
 
 _MAY_RAISE: frozenset[Any] = frozenset(
-    {operator.truediv, operator.floordiv, operator.mod, operator.pow, operator.getitem}
+    {
+        operator.truediv,
+        operator.floordiv,
+        operator.mod,
+        operator.pow,
+        operator.getitem,
+        runtime.item,
+    }
 )
 
 

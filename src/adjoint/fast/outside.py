@@ -5,14 +5,14 @@ from __future__ import annotations
 import builtins
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
 
 from adjoint.fast.covered import NotCovered
-from adjoint.fast.types import Array, Symbol, Type, type_of
+from adjoint.fast.types import Array, Dim, Number, Row, Symbol, Type, type_of
 from adjoint.fast.values import Abstract, Bound, Closure, External, Known, Partial, Source
 from adjoint.ir.single import Value
 from adjoint.rules.registry import lookup
@@ -41,6 +41,8 @@ class Leaf:
 
 
 _CONSTANTS = (str, bytes, bool, type(None), type(Ellipsis), type(NotImplemented))
+LONG = 17
+"""A list of so many numbers is not read number by number."""
 _IDENTITIES = (type, ModuleType, BuiltinFunctionType, np.ufunc, np.dtype, type(np.sum))
 
 
@@ -86,6 +88,9 @@ class Outside:
     """Those of them of which the cotangent is wanted, too."""
     is_wanted: Callable[[Source], bool] = lambda source: True
     """Whether the cotangent of what is read from a source is wanted."""
+    rows: bool = True
+    """Whether lists of numbers are values of the program, where they are long."""
+    row_lengths: dict[Value, Dim] = field(default_factory=dict)
     names: tuple[str, ...] = ()
     """Those of the parameters of the function."""
     of_function: bool = False
@@ -97,13 +102,6 @@ class Outside:
     _roots: dict[tuple[str, Any], Source] = field(default_factory=dict)
     _symbols: dict[int, Symbol] = field(default_factory=dict)
     _ids: set[int] = field(default_factory=set)
-
-    def release(self) -> None:
-        """Let go of the values of the call at hand, which are the user's."""
-        self.leaves = [replace(leaf, sample=None) for leaf in self.leaves]
-        self.samples.clear()
-        self._read.clear()
-        self._cells.clear()
 
     def root(self, kind: str, key: Any = None) -> Source:
         known = (kind, id(key) if kind == "object" else key)
@@ -160,6 +158,8 @@ class Outside:
 
     def _container(self, source: Source, value: Any) -> Abstract:
         kind = type(value)
+        if kind is list and self._is_row(source, value):
+            return self._row(source, value)
         if kind in (tuple, list) or is_named_tuple(kind):
             self.guard(source, "length", len(value))
         elif kind is dict:
@@ -174,6 +174,24 @@ class Outside:
             self._ids.add(id(value))
         self.samples[id(source)] = value
         return External(source, value)
+
+    def _is_row(self, source: Source, value: list[Any]) -> bool:
+        """Whether a list is taken as a whole: it is long, and of numbers."""
+        if not self.rows or len(value) < LONG:
+            return False
+        kinds = {*map(type, value)}
+        return kinds == {float} or (kinds <= {float, int} and not self.is_wanted(source))
+
+    def _row(self, source: Source, value: list[Any]) -> Value:
+        if id(value) in self._ids:
+            raise NotCovered("an object that occurs twice among what the function reads")
+        self._ids.add(id(value))
+        t = Row(Number(frozenset(map(type, value))))
+        leaf = Leaf(source, Value(self._name(source)), t, value)
+        self.leaves.append(leaf)
+        self.types[leaf.value] = t
+        self.row_lengths[leaf.value] = self._dimension(len(value))
+        return leaf.value
 
     def _leaf(self, source: Source, value: Any) -> Abstract:
         t = type_of(value)

@@ -18,7 +18,7 @@ from adjoint.fast.loops import MOST_UNROLLED
 from adjoint.fast.optimise import optimised, tidied
 from adjoint.fast.outside import Leaf, Outside, path_of
 from adjoint.fast.reverse import Region, Scope, Sweep, freeze
-from adjoint.fast.types import Array, Number, bar_type, number
+from adjoint.fast.types import Array, Number, Row, bar_type, number
 from adjoint.fast.values import Abstract, Known, Source
 from adjoint.fast.walk import blocks, operands, results, walk
 from adjoint.fast.writing import check_views
@@ -83,9 +83,14 @@ def specialise(
     """
     pinned: set[tuple[Any, ...]] = set()
     sizes: set[int] = set()
+    rows = True
     for _ in range(MOST_PINNED):
         outside = Outside(
-            pinned=pinned, sizes=sizes, names=_parameter_names(f), of_function=of_function
+            pinned=pinned,
+            sizes=sizes,
+            names=_parameter_names(f),
+            of_function=of_function,
+            rows=rows,
         )
         outside.is_wanted = lambda source: _is_wanted(source, of_function, only)
         ev = Evaluator(outside)
@@ -101,6 +106,10 @@ def specialise(
             if size is None or size > MOST_UNROLLED:
                 raise
             sizes.add(size)
+        except NotCovered:
+            if not rows or not ev.has_rows():
+                raise
+            rows = False  # number by number, more is covered
     raise NotCovered("too many integers that have to be known")
 
 
@@ -192,6 +201,8 @@ def _definite(ev: Evaluator, forward: Block, reverse: Block) -> tuple[bool | Non
         f = made[x].callee.value if x in made else None  # type: ignore[union-attr]
         if f in (runtime.optional, runtime.where_run):
             found.append(False)
+        elif isinstance(ev.types[x], Row):
+            found.append(False)
         elif isinstance(ev.types[x], Array):
             own = isinstance(f, np.ufunc) or f in _OWN
             found.append(own and results.count(x) == 1)
@@ -248,6 +259,8 @@ def _finished(ev: Evaluator, sweep: Sweep, bar: Operand, leaf: Leaf) -> Operand:
 
     x, t = leaf.value, leaf.type
     name = f"{x.name}_bar"
+    if isinstance(t, Row):
+        return ev.operation(runtime.some, (bar,), bar_type(t), name=name)
     if x in sweep.optional:
         return ev.operation(runtime.optional, (bar, x), bar_type(t), name=name)
     if isinstance(t, Array):

@@ -25,6 +25,7 @@ from adjoint.fast.values import (
     Known,
     ListOf,
     Ref,
+    RowOf,
     SliceOf,
     Tuple,
 )
@@ -61,8 +62,8 @@ def attribute(ev: Evaluator, a: Abstract, name: str) -> Abstract:
         held = ev.heap[a.address]
         if isinstance(held, Instance):
             return _of_object(ev, a, held.cls, name)
-        kind: Any = list if isinstance(held, ListOf) else dict
-        if not isinstance(held, ListOf | DictOf) or not hasattr(kind, name):
+        kind: Any = list if isinstance(held, ListOf | RowOf) else dict
+        if not isinstance(held, ListOf | DictOf | RowOf) or not hasattr(kind, name):
             raise NotCovered(f"the attribute {name!r}", ev.span)
         return Bound(Known(getattr(kind, name)), a)
     if isinstance(a, Tuple):
@@ -248,8 +249,15 @@ def items_outside(ev: Evaluator, a: Abstract) -> tuple[Abstract, ...] | None:
 
 def item(ev: Evaluator, a: Abstract, index: Abstract) -> Abstract:
     """``a[index]``."""
+    from adjoint.fast.rows import as_row, item_of, row_of
+
+    row = row_of(ev, a)
+    if row is not None:
+        return item_of(ev, a, row, index)
     if isinstance(a, Value):
         return _of_array(ev, a, index)
+    if isinstance(a, Ref) and isinstance(index, Value) and isinstance(ev.heap[a.address], ListOf):
+        return item_of(ev, a, as_row(ev, a.address), index)
     if isinstance(a, Known):
         if isinstance(index, Known):
             try:

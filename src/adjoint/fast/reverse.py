@@ -24,8 +24,9 @@ from adjoint.fast.differentiate import (
     written_back,
 )
 from adjoint.fast.evaluate import Evaluator
+from adjoint.fast.rows_back import add_item
 from adjoint.fast.substitute import free_values, renamed
-from adjoint.fast.types import ANYTHING, Array, Number, bar_type, number
+from adjoint.fast.types import ANYTHING, Array, Number, Row, bar_type, number
 from adjoint.fast.walk import blocks, operands, results, walk
 from adjoint.ir import primitives
 from adjoint.ir import single as ir
@@ -170,7 +171,7 @@ class Scope:
         assert self.parent is not None
         if v in self.bars:
             return
-        if isinstance(self.ev.types[v], Array):
+        if isinstance(self.ev.types[v], Array | Row):
             if self.kind == "loop" or self.parent.has_buffer(v):
                 self.bars[v] = self.parent.buffer(v)
         elif self.kind == "loop":
@@ -181,7 +182,7 @@ class Scope:
     def has_buffer(self, v: Value) -> bool:
         if v in self.buffers:
             return True
-        if self._is_inner(v) or not isinstance(self.ev.types[v], Array):
+        if self._is_inner(v) or not isinstance(self.ev.types[v], Array | Row):
             return False
         assert self.parent is not None
         return self.kind == "loop" or self.parent.has_buffer(v)
@@ -212,12 +213,16 @@ class Scope:
         else:
             made = self.ev.operation(runtime.own, (whole(self.ev, known, v),), t, name=name)
         self.ev.block = outer
+        self.ev.written.add(made)  # type: ignore[arg-type]
         self.bars[v] = made
         self.buffers.add(v)
         return made
 
     def zeros(self, v: Value) -> Operand:
         t = self.ev.types[v]
+        if isinstance(t, Row):
+            make: Any = runtime.nones_of if v in self.sweep.leaves else runtime.zeros_of
+            return self.ev.operation(make, (v,), bar_type(t), name=f"{v.name}_bar")
         if isinstance(t, Array):
             return self.ev.operation(runtime.zeros_like, (v,), bar_type(t), name=f"{v.name}_bar")
         return Const(0.0)
@@ -240,6 +245,7 @@ class Sweep:
         self.ev = ev
         self.active: set[Value] = set(wanted)
         self.leaves = set(self.active)
+        self.items: set[Value] = set()  # of the caller's lists
         self.optional: set[Value] = set()
         self.paths: dict[Value, set[Value | None]] = {}
         self.made_by: dict[Value, Call] = {}
@@ -411,7 +417,7 @@ class Sweep:
         """The reverse of an operation must not read what is written to after it."""
         for op in ops:
             if isinstance(op, Call) and isinstance(op.callee, Const):
-                if op.callee.value in (runtime.length, runtime.shape_of, runtime.zeros_like):
+                if op.callee.value in _OF_SIZES:
                     continue
             for x in operands(op):
                 owner = self.ev.views.get(x, x) if isinstance(x, Value) else None
@@ -467,7 +473,7 @@ class Sweep:
         for (inner, ops), end in zip(sides, ends, strict=True):
             mine = inner.bars.get(v)
             if mine is None and before is None:
-                if v in self.leaves:
+                if v in self.leaves or v in self.items:
                     self.optional.add(v)
                     mine = Const(None)
                 else:
@@ -545,7 +551,10 @@ class Sweep:
                 if bar is not None:
                     at = scope.buffer(source)
                     assert index is not None
-                    self.ev.write(Call(None, Const(runtime.add_at), (at, index, bar)))
+                    if isinstance(self.ev.types[source], Row):
+                        add_item(scope, source, at, index, bar)
+                    else:
+                        self.ev.write(Call(None, Const(runtime.add_at), (at, index, bar)))
             after = []
             for i in slots:
                 bar = inner.take(carried[i])
@@ -635,6 +644,10 @@ class Sweep:
             ops = (Unpack(tuple(names.values()), item), *ops)
         return Block((item, *body.parameters), ops, body.results)
 
+    def _note_item(self, source: Value, item: Value) -> None:
+        if source in self.leaves and isinstance(self.ev.types[source], Row):
+            self.items.add(item)
+
     def _items_back(
         self, scope: Scope, op: Loop
     ) -> list[tuple[Value, Callable[[Scope], Operand | None]]]:
@@ -645,6 +658,7 @@ class Sweep:
         item = op.body.parameters[0]
         assert isinstance(op.iterable, Value)
         if op.iterable in self.active:
+            self._note_item(op.iterable, item)
             return [(op.iterable, lambda inner: inner.take(item))]
         made = self.made_by[op.iterable]
         f = made.callee.value if isinstance(made.callee, Const) else None
@@ -655,10 +669,23 @@ class Sweep:
         found = []
         for source, column in zip(sources, first.results, strict=True):
             if isinstance(source, Value) and source in self.active:
+                self._note_item(source, column)
                 found.append((source, _taking(column)))
             elif isinstance(source, Value) and self._iterates_over_active(source):
                 raise NotCovered("nested iterators over what is active", op.span)
         return found
+
+
+_OF_SIZES = frozenset(
+    {
+        runtime.length,
+        runtime.shape_of,
+        runtime.zeros_like,
+        runtime.zeros_of,
+        runtime.nones_of,
+    }
+)
+"""What only reads how large something is."""
 
 
 def _is_write(op: Call) -> bool:

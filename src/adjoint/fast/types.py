@@ -18,6 +18,7 @@ __all__ = [
     "Array",
     "Dim",
     "Number",
+    "Row",
     "Symbol",
     "Type",
     "bar_type",
@@ -65,6 +66,17 @@ class Array:
 
 
 @dataclass(frozen=True, slots=True)
+class Row:
+    """A list of numbers, each of one of the classes of `item`, of whatever length. Its cotangent is
+    a list of the same length."""
+
+    item: Number
+
+    def __repr__(self) -> str:
+        return f"list[{self.item}]"
+
+
+@dataclass(frozen=True, slots=True)
 class Anything:
     """Not a number, and nothing that a derivative depends on: a tape, an iterator, a pullback."""
 
@@ -72,7 +84,7 @@ class Anything:
         return "object"
 
 
-Type: TypeAlias = Number | Array | Anything
+Type: TypeAlias = Number | Array | Row | Anything
 ANYTHING = Anything()
 
 _WITNESSES: dict[type, Any] = {bool: True, int: 2, float: 1.5}
@@ -123,6 +135,8 @@ def type_of(value: Any) -> Type | None:
 
 def join(a: Type, b: Type) -> Type | None:
     """The smallest type of values that have one of two; ``None`` if there is none."""
+    if isinstance(a, Row) or isinstance(b, Row):
+        return None
     if a == b:
         return a
     if isinstance(a, Number) and isinstance(b, Number):
@@ -140,6 +154,8 @@ def bar_type(t: Type) -> Type:
     if isinstance(t, Array):
         dtype = t.dtype if t.dtype.kind == "f" else np.dtype(np.float64)
         return Array(dtype, t.shape)
+    if isinstance(t, Row):
+        return Row(FLOAT)
     if isinstance(t, Number) and not t.kinds <= _PYTHON:
         return Number(_PYTHON_AND_NUMPY | {k for k in t.kinds if issubclass(k, np.floating)})
     return FLOAT

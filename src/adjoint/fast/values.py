@@ -33,6 +33,7 @@ __all__ = [
     "MISSING",
     "Partial",
     "Ref",
+    "RowOf",
     "SliceOf",
     "Slot",
     "Source",
@@ -215,7 +216,15 @@ class IteratorOf:
     what: Iterating | Generating | None
 
 
-HeapObject: TypeAlias = ListOf | DictOf | Instance | CellOf | IteratorOf
+@dataclass(frozen=True, slots=True, eq=False)
+class RowOf:
+    """A list (or a tuple) of numbers whose length is not known: a value of the program."""
+
+    value: Value
+    kind: type = list
+
+
+HeapObject: TypeAlias = ListOf | DictOf | Instance | CellOf | IteratorOf | RowOf
 
 
 # ---- structure -----------------------------------------------------------------------------------

@@ -1,0 +1,339 @@
+"""Lists of numbers of unknown length in specialised programs."""
+
+import math
+
+import numpy as np
+import pytest
+
+import adjoint as ad
+from adjoint.fast import tier
+from tests.fast.agreement import agrees, generic, refused
+
+A = np.array([1.1, 1.9, 3.1, 4.2, 5.3])
+XS = [0.1 * i + 0.05 for i in range(20)]
+COEFFICIENTS = [(-1.0) ** k / (k + 1.0) for k in range(50)]
+
+
+# ---- made by the program -------------------------------------------------------------------------
+
+
+def test_comprehension():
+    def f(a, x):
+        ys = [t * x for t in a if t > 1.5]
+        return sum(ys) + len(ys) * x
+
+    def twice(a, x):
+        ys = [t * x for t in a]
+        zs = [y * y for y in ys]
+        return sum(zs) * ys[0] + sum([z * y for y, z in zip(ys, zs)])  # noqa: B905, C419
+
+    def nested(a, x):
+        return sum([sum([s * t * x for s in a]) for t in a])
+
+    for g in (f, twice, nested):
+        agrees(g, A, 2.0)
+
+
+def test_a_history():
+    def f(x):
+        history = [x, 0.5 * x]
+        for _ in range(100):
+            history.append(0.6 * history[-1] + 0.3 * history[-2] + 0.1)
+        total = 0.0
+        for value in history:
+            total = total + value
+        return total
+
+    def never_read(x):
+        history = [x]
+        y = x
+        for _ in range(100):
+            y = y * 0.9
+            history.append(y)
+        return y * history[0]
+
+    def read_before(x):
+        history = [x]
+        for _ in range(30):
+            history.append(history[-1] * x)
+        first = history[3] * history[-1]
+        for k in range(30):
+            history.append(x * k)
+        return first + history[5]
+
+    for g in (f, never_read, read_before):
+        agrees(g, 0.9)
+
+
+def test_items():
+    def f(a, x):
+        ys = list(map(lambda t: t * x, a))
+        ys[1] = ys[0] * x
+        ys[-1] += ys[2]
+        ys[2] = 4.0
+        return ys[-1] * ys[1] + ys[2] * ys[3]
+
+    def by_unknown(a, x, n):
+        ys = [0.0, x, x * x]
+        for k in range(n):
+            ys[k % 3] = ys[(k + 1) % 3] * x + a[k]
+        return ys[0] * ys[1] + ys[2]
+
+    agrees(f, A, 2.0)
+    agrees(by_unknown, A, 0.7, 5)
+
+
+def test_under_a_branch():
+    def f(a, x):
+        ys = []
+        for t in a:
+            ys.append(t * x)
+            if t > 3.0:
+                ys[-1] = ys[-1] * x
+                ys.append(x)
+        return sum(ys) * ys[-1]
+
+    def whole(x):
+        ys = [x]
+        if x > 1.0:
+            ys.append(x * x)
+        return ys[-1] * 3.0 + len(ys) * x
+
+    agrees(f, A, 2.0)
+    agrees(whole, 2.0)
+    agrees(whole, 0.5)
+
+
+def test_in_a_while_loop():
+    def f(x):
+        steps = []
+        y = x
+        while y > 0.01:
+            steps.append(y)
+            y = y * 0.7 - 0.001
+        return sum(steps) + steps[-1] * len(steps)
+
+    agrees(f, 0.9)
+
+
+def test_left_early():
+    def f(a, x):
+        ys = []
+        for t in a:
+            if t * x > 6.0:
+                break
+            ys.append(t * x)
+        return ys[-1] * sum(ys)
+
+    agrees(f, A, 2.0)
+
+
+def test_a_new_list_in_each_iteration():
+    def f(a, x):
+        total = 0.0
+        for s in a:
+            row = [s * t * x for t in a if t < s + 1.0]
+            row.append(x)
+            total = total + max(row) * row[-1] + row[0]
+        return total
+
+    agrees(f, A, 0.7)
+
+
+def test_parts():
+    def f(a, x):
+        ys = [t * x for t in a]
+        zs = ys[1:]
+        ws = ys[::-1]
+        zs.append(x)
+        return sum(u * v for u, v in zip(ys, zs)) + ws[0] * zs[-1] + sum(ys[:]) * ws[1]  # noqa: B905
+
+    agrees(f, A, 2.0)
+
+
+def test_extremes():
+    def f(a, x):
+        ys = [math.sin(t) * x for t in a]
+        return max(ys) * min(ys) + max(t * x for t in a) + min(t * t for t in a)
+
+    agrees(f, A, 2.0)
+    tied = np.array([2.0, 1.0, 2.0, 2.0])
+
+    def g(a):
+        return max([t * t for t in a])
+
+    assert np.allclose(tier.run(g, (tied,), "gradient")[1][0], [4 / 3, 0.0, 4 / 3, 4 / 3])
+    assert np.allclose(generic(g, (tied,))[1][0], [4 / 3, 0.0, 4 / 3, 4 / 3])
+
+
+def test_fsum_extend_and_tuples():
+    def f(a, x):
+        ys = [t * x for t in a]
+        zs = [x]
+        zs.extend(y * y for y in ys)
+        zs += ys
+        fixed = tuple(zs)
+        return math.fsum(zs) + math.fsum(t * x for t in a) * fixed[2] + len(fixed)
+
+    assert refused(f, A, 2.0)  # += on a list
+
+    def g(a, x):
+        zs = [x]
+        zs.extend(t * t * x for t in a)
+        fixed = tuple(zs)
+        return math.fsum(zs) + math.fsum(t * x for t in a) * fixed[2] + len(fixed)
+
+    agrees(g, A, 2.0)
+
+
+def test_arrays_of_lists():
+    def f(a, x):
+        ys = np.array([math.sin(t) * x for t in a])
+        return np.sum(ys * a) + ys[0]
+
+    def generated(a, x):
+        return np.sum(np.array(list(t * x for t in a)) ** 2)  # noqa: C400
+
+    def of_history(x):
+        history = [x]
+        for _ in range(40):
+            history.append(history[-1] * 0.9)
+        path = np.array(history)
+        return np.mean(path[1:] * path[:-1]) + path[-1]
+
+    agrees(f, A, 2.0)
+    agrees(generated, A, 2.0)
+    agrees(of_history, 2.0)
+
+
+def test_a_captured_list():
+    def f(a, x):
+        log = []
+
+        def note(t):
+            log.append(t * x)
+            return log[-1] * t
+
+        total = 0.0
+        for t in a:
+            total += note(t)
+        return total * sum(log)
+
+    agrees(f, A, 2.0)
+
+
+def test_a_list_of_several_classes():
+    def f(a, x):
+        ys = [1, x]
+        for t in a:
+            ys.append(t)
+        return ys[0] * ys[1] * ys[-1] * 1.0 + ys[3] * x
+
+    agrees(f, A, 2.0)
+
+
+def test_other_lists_are_left_to_the_generic_tier():
+    def pairs(a, x):
+        ys = [(t, t * x) for t in a]
+        return ys[0][1]
+
+    def of_lists(a, x):
+        ys = [[t * x] for t in a]
+        return ys[0][0]
+
+    for f in (pairs, of_lists):
+        assert refused(f, A, 2.0)
+
+
+def test_what_raises():
+    def f(a, x):
+        ys = [t * x for t in a]
+        return ys[7]
+
+    with pytest.raises(IndexError):
+        ad.gradient(f, A, 2.0)
+
+
+# ---- from outside --------------------------------------------------------------------------------
+
+
+def test_a_long_argument():
+    def f(xs, x):
+        total = 0.0
+        for v in xs:
+            if v > 0.5:
+                total = total * x + v
+        return total + xs[0] + sum(xs[3:7])
+
+    def g(xs, x):
+        return max(xs) * xs[2] + sum(xs) * x + len(xs)
+
+    def h(xs, x):
+        return sum(a * b for a, b in zip(xs, xs[1:])) * x  # noqa: B905
+
+    def arrays(xs, x):
+        squares = np.array([v * v for v in xs])
+        return np.sum(np.array(xs) * squares) * x
+
+    for function in (f, g, h, arrays):
+        agrees(function, XS, 0.7)
+
+
+def test_an_argument_of_another_length_or_class():
+    def f(xs):
+        return sum(v * v for v in xs)
+
+    for xs in (XS, XS + XS, XS[:3], [1.0, 2], [*XS, 3]):
+        before = generic(f, (xs,))
+        found = ad.withgradient(f, xs)
+        assert found == before
+    assert len(tier.known(f, "gradient").entries) >= 2
+
+
+def test_an_argument_twice():
+    def f(xs, ys):
+        return sum(a * b for a, b in zip(xs, ys))  # noqa: B905
+
+    other = [2.0 * v for v in XS]
+    agrees(f, XS, other)
+    assert ad.gradient(f, XS, XS) == generic_gradient(f, XS, XS)
+
+
+def generic_gradient(f, *args):
+    return generic(f, args)[1]
+
+
+def test_an_argument_is_not_written_to():
+    def f(xs):
+        xs.append(1.0)
+        return sum(xs)
+
+    assert refused(f, list(XS))
+
+
+def test_unpacked_all_the_same():
+    def f(xs, b):
+        p, q, *rest = xs
+        return p * q + b * rest[0]
+
+    agrees(f, XS, 2.0)
+
+
+def test_a_global():
+    def f(x):
+        y = 0.0
+        for c in COEFFICIENTS:
+            y = y * x + c
+        return y
+
+    agrees(f, 0.6)
+
+
+def test_pullback_and_grad():
+    def f(xs, x):
+        return sum(v * x for v in xs)
+
+    assert ad.grad(f)(XS, 2.0) == [2.0] * len(XS)
+    y, back = ad.pullback(f, XS, 2.0)
+    assert y == generic(f, (XS, 2.0))[0]
+    assert list(back(3.0)[1:]) == [[6.0] * len(XS), pytest.approx(3.0 * sum(XS))]
