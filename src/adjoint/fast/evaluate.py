@@ -51,6 +51,8 @@ __all__ = ["Evaluator", "Frame", "single_of"]
 
 MOST_OPERATIONS = 60_000
 """A larger program is left to the generic tier: compiling it would cost more than it gives."""
+MOST_STEPS = 60_000
+"""Operations of the function that are looked at: recursion and unrolled loops may leave no trace."""
 MOST_CALLS = 60
 """The depth of calls that are inlined into one another."""
 
@@ -172,9 +174,15 @@ class Evaluator:
         self.hint = "t"
         self.span: Span | None = None
         self._addresses = 0
-        self._operations = 0
+        self._operations = self._steps = 0
         self._lengths: dict[Symbol, Value] = {}
         self._derived: dict[tuple[Any, ...], Symbol] = {}
+
+    def release(self) -> None:
+        """Let go of what the program was specialised with."""
+        self.heap.clear()
+        self.frames.clear()
+        self.outside.release()
 
     # ---- writing the program ---------------------------------------------------------------------
 

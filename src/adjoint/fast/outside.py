@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -102,6 +102,13 @@ class Outside:
     _roots: dict[tuple[str, Any], Source] = field(default_factory=dict)
     _symbols: dict[int, Symbol] = field(default_factory=dict)
     _ids: set[int] = field(default_factory=set)
+
+    def release(self) -> None:
+        """Let go of the values of the call at hand, which are the user's."""
+        self.leaves = [replace(leaf, sample=None) for leaf in self.leaves]
+        self.samples.clear()
+        self._read.clear()
+        self._cells.clear()
 
     def root(self, kind: str, key: Any = None) -> Source:
         known = (kind, id(key) if kind == "object" else key)

@@ -246,6 +246,8 @@ def _made(f: Any, args: tuple[Any, ...], mode: Any) -> Entry:
         "failed": _Failures(bound),
     }
     exec(compile(entry_text, filename.replace("fast", "entry"), "exec", dont_inherit=True), bound)
+    program.ev.release()
+    program.leaves = program.wanted = []
     return Entry(program, source, bound["run"], time.perf_counter() - begin)
 
 
