@@ -97,6 +97,7 @@ UNKNOWN = {
     "item of a record": lambda t: recorded(t)[0]["m"],
     "row, as numbers": lambda t: named(t)[0].item()[0],
     "row, as a tuple": lambda t: tuple(named(t)[0])[0],
+    "row, copied": lambda t: named(t)[0].copy()["m"],
     "row, unpacked": lambda t: [*named(t)[0]][0],
     "rows by a list": lambda t: named(t)[[1]]["m"][0],
     "rows by a mask": lambda t: named(t)[np.array([True, False])]["m"][0],

@@ -62,7 +62,7 @@ def run_unknown(
                     isinstance(value, np.ndarray) and id(root_of(value)) in roots
                 ):
                     continue  # it is what went in, or looks at it
-                if isinstance(value, np.ndarray) and value.dtype.kind in "OV":
+                if isinstance(value, np.ndarray | np.void) and value.dtype.kind in "OV":
                     one.hide(value, error)
                 elif by_value(value):
                     one.spoil(value, error)
