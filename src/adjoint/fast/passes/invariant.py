@@ -18,7 +18,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from adjoint.fast.walk import operands, results
-from adjoint.ir.single import Block, Call, Function, If, Loop, Op, Value
+from adjoint.ir.single import Block, Call, Function, If, Loop, Op, Operand, Unpack, Value
 
 __all__ = ["move_invariant"]
 
@@ -47,6 +47,7 @@ def move_invariant(
 class _Mover:
     def __init__(self, is_pure: Callable[[Call], bool], is_safe: Callable[[Call], bool]) -> None:
         self._is_pure, self._is_safe = is_pure, is_safe
+        self._moved: set[Operand] = set()
 
     def block(self, block: Block) -> Block:
         """A block, with what has left the loops in it in front of them."""
@@ -74,12 +75,15 @@ class _Mover:
         for op in block.ops:
             if self._moves(op, inside):
                 before.append(op)
+                self._moved.update(results(op))
             else:
                 inside.update(results(op))
                 stays.append(op)
         return Block(block.parameters, tuple(stays), block.results)
 
     def _moves(self, op: Op, inside: set[Value]) -> bool:
+        if isinstance(op, Unpack):  # of what a call has made that went before
+            return op.value in self._moved
         return (
             isinstance(op, Call)
             and op.result is not None
