@@ -384,7 +384,10 @@ def _assembled(made: _Entry, source: Source, at: dict[int, int]) -> str | None:
     """The cotangent of what is read from `source`; ``None`` where there is no path."""
     if id(source) in at:
         return f"bars[{at[id(source)]}]"
-    own = [s for s in made.outside.sources if s.parent is source and s.kind == "self"]
+    inside = [s for s in made.outside.sources if s.parent is source]
+    if any(s.kind.startswith("partial") and _assembled(made, s, at) for s in inside):
+        raise NotCovered("the cotangent of a functools.partial")
+    own = [s for s in inside if s.kind == "self"]
     if own:  # the cotangent of a bound method is that of what it is bound to
         return _assembled(made, own[0], at)
     if id(source) not in made.outside.samples:

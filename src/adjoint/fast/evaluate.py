@@ -52,7 +52,7 @@ __all__ = ["Evaluator", "Frame", "single_of"]
 MOST_OPERATIONS = 60_000
 """A larger program is left to the generic tier: compiling it would cost more than it gives."""
 MOST_STEPS = 60_000
-"""Operations of the function that are looked at: recursion and unrolled loops may leave no trace."""
+"""Operations that are looked at: recursion and unrolled loops may leave no trace of them."""
 MOST_CALLS = 60
 """The depth of calls that are inlined into one another."""
 
