@@ -322,14 +322,21 @@ def _evaluated(ev: Evaluator, p: Callable[..., Any], operands: tuple[Operand, ..
 
 
 def product(ev: Evaluator, bar: Operand, slope: Operand, name: str) -> Operand:
-    """``bar * slope``, without the factor 1."""
+    """``bar * slope``, without the factor 1, and with what is negated outermost."""
     for x, other in ((slope, bar), (bar, slope)):
         if isinstance(x, Const) and type(x.value) in (int, float):
             if x.value == 1:
                 return other
             if x.value == -1:
-                return inferred(ev, operator.neg, (other,), name)
+                return _negated(ev, other, name)
+    for x, other in ((slope, bar), (bar, slope)):
+        if x in ev.negated:
+            return _negated(ev, product(ev, ev.negated[x], other, name), name)
     return inferred(ev, operator.mul, (bar, slope), name)
+
+
+def _negated(ev: Evaluator, x: Operand, name: str) -> Operand:
+    return ev.negated[x] if x in ev.negated else inferred(ev, operator.neg, (x,), name)
 
 
 def inferred(ev: Evaluator, f: Any, operands: tuple[Operand, ...], name: str) -> Operand:

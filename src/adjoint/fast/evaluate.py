@@ -53,6 +53,8 @@ MOST_OPERATIONS = 60_000
 """A larger program is left to the generic tier: compiling it would cost more than it gives."""
 MOST_STEPS = 60_000
 """Operations that are looked at: recursion and unrolled loops may leave no trace of them."""
+LARGE = 1000
+"""Arrays of so many elements are let go as soon as nothing reads them any more, and added to."""
 MOST_CALLS = 60
 """The depth of calls that are inlined into one another."""
 
@@ -225,6 +227,17 @@ class Evaluator:
             yield self.block
         finally:
             self.block = outer
+
+    def is_large(self, x: Value) -> bool:
+        """Whether an array had many elements in the call at hand: then memory is worth some lines
+        more."""
+        t = self.types.get(x)
+        if not isinstance(t, Array):
+            return False
+        size = 1
+        for dim in t.shape:
+            size *= dim if isinstance(dim, int) else self.outside.size_of(dim) or 1
+        return size >= LARGE
 
     # ---- operands --------------------------------------------------------------------------------
 

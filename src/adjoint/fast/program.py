@@ -308,10 +308,6 @@ def written(program: Program) -> Writer:
     return writer
 
 
-LARGE = 1000
-"""Arrays of so many elements are let go as soon as nothing reads them any more."""
-
-
 def _last_reads(program: Program) -> dict[Value, int]:
     """For each large array that the program makes, which operation reads it last."""
     ev, forward, reverse = program.ev, program.forward, program.reverse
@@ -325,7 +321,7 @@ def _last_reads(program: Program) -> dict[Value, int]:
         inner = [x for block in blocks(op) for one in walk(block) for x in operands(one)]
         ends = [x for block in blocks(op) for x in _all_results(block)]
         for x in (*operands(op), *inner, *ends):
-            if isinstance(x, Value) and x not in stay and _is_large(ev, x):
+            if isinstance(x, Value) and x not in stay and ev.is_large(x):
                 found[x] = i
     for op in ops:
         if not isinstance(op, Call):
@@ -340,16 +336,6 @@ def _all_results(block: Block) -> list[Operand]:
         for inner in blocks(op):
             found += _all_results(inner)
     return found
-
-
-def _is_large(ev: Evaluator, x: Value) -> bool:
-    t = ev.types.get(x)
-    if not isinstance(t, Array):
-        return False
-    size = 1
-    for dim in t.shape:
-        size *= dim if isinstance(dim, int) else ev.outside.size_of(dim) or 1
-    return size >= LARGE
 
 
 def _bars(writer: Writer, reverse: Block) -> str:

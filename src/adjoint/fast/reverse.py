@@ -9,6 +9,7 @@ residual: a branch hands it out as one more result, an iteration puts it on the 
 from __future__ import annotations
 
 import operator
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -126,15 +127,41 @@ class Scope:
             contribution = self._inexact(contribution)
         if not self._is_inner(v):
             self._begin(v)
+        if isinstance(contribution, Value):
+            self.sweep.given[contribution] += 1
         known = self.bars.get(v)
         if known is None:
             self.bars[v] = contribution
         elif v in self._all_buffers():
             self.ev.write(Call(None, Const(runtime.add_to), (known, contribution)))
+        elif self._is_own(v, known, contribution):
+            self._add_in_place(known, contribution)
         elif v in self.sweep.optional:
             self.bars[v] = self._sum(v, known, contribution, runtime.added)
         else:
             self.bars[v] = self._sum(v, known, contribution, operator.add)
+
+    def _is_own(self, v: Value, known: Operand, contribution: Operand) -> bool:
+        """Whether a cotangent is a large array that nobody else has, so that it is added to."""
+        t, ev = bar_type(self.ev.types[v]), self.ev
+        if not isinstance(known, Value) or known not in ev.fresh or v in self.sweep.optional:
+            return False
+        if self.sweep.given[known] != 1 or ev.types[known] != t or not ev.is_large(known):
+            return False
+        found = ev.types[contribution] if isinstance(contribution, Value) else None
+        if not isinstance(found, Array):
+            return isinstance(contribution, Const) or isinstance(found, Number)
+        assert isinstance(t, Array)
+        pairs = zip(found.shape[::-1], t.shape[::-1], strict=False)
+        return found.dtype == t.dtype and all(m in (1, n) for m, n in pairs)
+
+    def _add_in_place(self, known: Operand, contribution: Operand) -> None:
+        assert isinstance(known, Value)
+        self.ev.written.add(known)
+        f: Any = runtime.add_to
+        if contribution in self.ev.negated:
+            f, contribution = runtime.subtract_from, self.ev.negated[contribution]
+        self.ev.write(Call(None, Const(f), (known, contribution)))
 
     def _inexact(self, contribution: Operand) -> Operand:
         """What is returned is no integer."""
@@ -247,6 +274,7 @@ class Sweep:
         self.leaves = set(self.active)
         self.items: set[Value] = set()  # of the caller's lists
         self.optional: set[Value] = set()
+        self.given: Counter[Value] = Counter()
         self.paths: dict[Value, set[Value | None]] = {}
         self.made_by: dict[Value, Call] = {}
         self.last_write: dict[Value, int] = {}
