@@ -6,6 +6,10 @@ import os
 
 os.environ["ADJOINT_CACHE"] = "off"  # each test sees what the code of today generates
 
+from adjoint.fast import tier
+
+tier.is_strict[0] = True  # a defect of the specialiser is seen
+
 # Processes that tests are handed to are begun by ``python -c``, whose text Python 3.13 keeps under
 # the name that functions made by `exec` have, too.
 linecache.cache.pop("<string>", None)

@@ -260,3 +260,14 @@ def _not_in_the_middle(x, i):
     if i == 1:
         raise ValueError
     return y * x
+
+
+@case(0.7, 1.3)
+def the_target_was_active(x, y):
+    z = y * x
+    for x in range(3):
+        if z > 5:
+            break
+    for z in "a":  # noqa: B007
+        pass
+    return x * y

@@ -28,6 +28,7 @@ from adjoint.fast.values import (
     Closure,
     DictOf,
     External,
+    Flag,
     Instance,
     Iterating,
     IteratorOf,
@@ -168,6 +169,8 @@ def _folded(f: Any, args: Sequence[Abstract], keywords: dict[str, Abstract]) -> 
     values = [*args, *keywords.values()]
     if not all(isinstance(x, Known) and isinstance(x.value, _FOLDED) for x in values):
         return None
+    if f not in _TESTS and any(isinstance(x, Flag) for x in values):
+        raise NotCovered("a truth value as a number")
     try:
         return Known(
             f(
@@ -179,6 +182,9 @@ def _folded(f: Any, args: Sequence[Abstract], keywords: dict[str, Abstract]) -> 
         raise NotCovered(f"a call that raises {type(error).__name__}") from None
 
 
+_TESTS = frozenset(
+    {operator.eq, operator.ne, operator.not_, operator.truth, operator.is_, operator.is_not, str}
+)
 _PURE = frozenset({abs, divmod, pow, round, min, max, len, str, repr, np.dtype})
 
 
@@ -247,7 +253,7 @@ def _function(
     if rules.structural is not None or rules.primitive is not None:
         raise NotCovered(f"a call of {name_of(f)}", ev.span)
     closure = _plain_closure(ev, f)
-    if f in DECOMPOSED:
+    if f in DECOMPOSED and not _is_constant_polynomial(ev, args):
         return ev.inline(closure, args, keywords)
     if rules.inactive or not rules.rrules:
         if not is_own(f.__globals__):
@@ -265,6 +271,16 @@ def _function(
 
 DECOMPOSED = frozenset({evalpoly})
 """Functions whose own source is as exact as their rule, and quicker once it is inlined."""
+
+
+def _is_constant_polynomial(ev: Evaluator, args: Sequence[Abstract]) -> bool:
+    """Whether a polynomial has but one coefficient: its slope is zero, where its source has no
+    path."""
+    a = args[1] if len(args) == 2 else None
+    if isinstance(a, Value):
+        return getattr(ev.types[a], "shape", ())[:1] == (1,)
+    items = None if a is None else ev.sequence(a)
+    return items is not None and len(items) < 2
 
 
 def _plain_closure(ev: Evaluator, f: FunctionType) -> Closure:
@@ -1097,7 +1113,7 @@ def _of_some(ev: Evaluator, total: Abstract, last: Abstract) -> Abstract:
 
 @handler(float)
 def _(ev: Evaluator, a: Abstract) -> Abstract:
-    if isinstance(a, Known) and isinstance(a.value, int | float):
+    if isinstance(a, Known) and isinstance(a.value, int | float) and not isinstance(a, Flag):
         return Known(float(a.value))
     if isinstance(a, Value):
         t = ev.types[a]

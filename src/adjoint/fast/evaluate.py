@@ -30,6 +30,7 @@ from adjoint.fast.values import (
     Abstract,
     CellOf,
     Closure,
+    Flag,
     Generating,
     HeapObject,
     IteratorOf,
@@ -245,6 +246,8 @@ class Evaluator:
         """`a` as an operand of the program; tuples and lists are built there."""
         if isinstance(a, Value):
             return a
+        if isinstance(a, Flag):
+            raise NotCovered("a truth value as a number", self.span)
         if isinstance(a, Known):
             return Const(a.value)
         items = self.sequence(a)

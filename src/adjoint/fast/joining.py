@@ -14,6 +14,7 @@ from adjoint.fast.types import Number, Row, Type, join, type_of
 from adjoint.fast.values import (
     MISSING,
     Abstract,
+    Flag,
     HeapObject,
     Iterating,
     Known,
@@ -121,6 +122,8 @@ def match(template: Any, a: Any, found: list[Operand]) -> None:
             found.append(a)
         else:
             assert isinstance(a, Known), a
+            if isinstance(a, Flag):
+                raise NotCovered("a truth value that depends on a branch or an iteration")
             found.append(Const(None if a is MISSING else a.value))
         return
     inside = parts(template)

@@ -13,7 +13,16 @@ import numpy as np
 
 from adjoint.fast.covered import NotCovered
 from adjoint.fast.types import Array, Dim, Number, Row, Symbol, Type, type_of
-from adjoint.fast.values import Abstract, Bound, Closure, External, Known, Partial, Source
+from adjoint.fast.values import (
+    Abstract,
+    Bound,
+    Closure,
+    External,
+    Flag,
+    Known,
+    Partial,
+    Source,
+)
 from adjoint.ir.single import Value
 from adjoint.rules.registry import lookup
 
@@ -135,7 +144,7 @@ class Outside:
         if kind in _CONSTANTS:
             same = "is" if value is None or kind is bool or value is Ellipsis else "equal"
             self.guard(source, same, value)
-            return Known(value)
+            return Flag(value) if kind is bool and self.is_wanted(source) else Known(value)
         if isinstance(value, _IDENTITIES):
             self.guard(source, "is", value)
             return Known(value)

@@ -23,6 +23,7 @@ __all__ = [
     "Closure",
     "DictOf",
     "External",
+    "Flag",
     "HeapObject",
     "Instance",
     "Generating",
@@ -75,6 +76,14 @@ class Known:
 
     def __repr__(self) -> str:
         return f"Known({self.value!r})"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Flag(Known):
+    """A truth value among the arguments: as a number, it would have a cotangent."""
+
+    def __repr__(self) -> str:
+        return f"Flag({self.value!r})"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

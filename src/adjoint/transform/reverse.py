@@ -330,10 +330,10 @@ class _Reverse:
         blank = tuple(self.blanks.pop())
         orelse, orelse_back = self._else(op.orelse, guarded, op.span)
         loop = For(op.target, iterable, tuple(body), tuple(orelse), op.span)  # type: ignore[arg-type]
-        if not blank and not body_back and not active:
-            return [loop], orelse_back
         if not active and not self._activity.is_inactive(op.target):
             body_back.append(Clear(op.target))
+        if not blank and not body_back and not active:
+            return [loop], orelse_back
         traced = Traced(loop, slot, blank, items, made)
         unwind = Unwind(traced, op.target if active else None, source, tuple(body_back), op.span)
         return [*loads, traced], [*orelse_back, unwind, *backs]

@@ -1,0 +1,138 @@
+"""The two tiers give the same: on the corpus, the tables of rules, and random programs."""
+
+from __future__ import annotations
+
+import copy
+import importlib
+import pkgutil
+import warnings
+
+import numpy as np
+
+import tests.rules
+from tests.corpus import all_cases
+from tests.fast import numeric
+from tests.fast.agreeing import Agreement, cotangent
+from tests.fast.jumping import jumping
+from tests.fuzz.batches import Checker
+from tests.rules.harness import Case, case
+from tests.structures import mapped
+from tests.support import random_cotangent
+
+
+def demand(found, covered, zeros=0):
+    """No difference, and no fewer calls in the fast tier than `covered`."""
+    assert not found.problems, "\n".join(found.problems[:20])
+    assert found.zeros <= zeros, found.zeros
+    assert found.covered >= covered, (found.covered, found.calls, found.generic.most_common(20))
+
+
+def test_the_corpus():
+    found = Agreement()
+    for one in all_cases():
+        sample = one.sample
+
+        def fresh(sample=sample):
+            sample.reset()
+            return mapped((sample.f, *sample.args))
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            y, _ = sample.plain()
+        found.compare(one.name, fresh, sample.kwargs, cotangent(y))
+        sample.reset()
+    demand(found, covered=200, zeros=20)
+
+
+# ---- the tables of rules -------------------------------------------------------------------------
+
+
+def of_tables():
+    """Every line of the tables of rules: the file, the function, and the call."""
+    for info in pkgutil.walk_packages(tests.rules.__path__, "tests.rules."):
+        if ".test_" not in info.name:
+            continue
+        module = importlib.import_module(info.name)
+        tables = [t for t in vars(module).values() if isinstance(t, dict)]
+        for table in tables:
+            if not all(isinstance(calls, list) for calls in table.values()):
+                continue
+            for key, calls in table.items():
+                f = getattr(*key) if isinstance(key, tuple) and len(key) == 2 else key
+                for call in calls:
+                    if callable(f) and isinstance(call, tuple):
+                        yield info.name, f, call if isinstance(call, Case) else case(*call)
+
+
+def weighted(f, kwargs, weights):
+    """The sum of what `f` returns, times weights."""
+    if np.ndim(weights) == 0:
+        return lambda *args: f(*args, **kwargs) * weights
+    return lambda *args: np.sum(f(*args, **kwargs) * weights)
+
+
+def test_the_tables_of_rules():
+    found, rng = Agreement(), np.random.default_rng(0)
+    for number, (place, f, (args, kwargs, _)) in enumerate(of_tables()):
+        if ".scipy." in place and number % 4:
+            continue  # one rule there is much like the next
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                y = f(*copy.deepcopy(args), **kwargs)
+        except TypeError:
+            continue  # a method of an object that the case makes
+        if not isinstance(y, float | np.floating | np.ndarray) or np.asarray(y).dtype.kind != "f":
+            continue
+        g = weighted(f, kwargs, 1.5 if np.ndim(y) == 0 else rng.standard_normal(np.shape(y)))
+        name = (
+            f"{place}: {getattr(f, '__name__', f)}{[getattr(x, 'shape', x) for x in args]}{kwargs}"
+        )
+        found.compare(name, lambda g=g, args=args: (g, *copy.deepcopy(args)))
+    demand(found, covered=1300, zeros=10)
+
+
+# ---- random programs -----------------------------------------------------------------------------
+
+
+def test_random_numbers_and_arrays():
+    """Functions that consist of what the fast tier is for."""
+    found = Agreement()
+    for seed in range(150):
+        f = numeric.numeric(seed)
+        for point in (2 * seed, 2 * seed + 1):
+            args = numeric.arguments(point)
+            found.compare(f"{seed}, {point}", lambda f=f, args=args: (f, *copy.deepcopy(args)))
+    demand(found, covered=70, zeros=60)
+
+
+def test_random_jumps():
+    """Functions that consist of little but branches, loops and ways out of them."""
+    found = Agreement()
+    for seed in range(150):
+        jump = jumping(seed)
+
+        def f(a, b, jump=jump):
+            n, x = jump(a, b)
+            return a * x + b * n
+
+        for args in [(1.0, 0.0), (2.0, 3.0)]:
+            found.compare(f"{seed}, {args}", lambda f=f, args=args: (f, *args))
+    demand(found, covered=100, zeros=60)
+
+
+def test_random_programs():
+    """Programs of everything: nearly all of them are generic, with the same result."""
+    found = Agreement()
+
+    def held(program, f):
+        y = f(*program.args())
+        y_bar = random_cotangent(y, np.random.default_rng(program.seed))
+        found.compare(str(program.seed), lambda: (f, *program.args()), y_bar=y_bar)
+
+    checker = Checker(seed=17, shrink=False, held_to=held)
+    for number in range(60):
+        checker.check(number)
+    assert not checker.report.failures
+    demand(found, covered=0)
+    assert found.calls >= 50
