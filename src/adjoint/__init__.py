@@ -34,6 +34,7 @@ from adjoint.operators import hook, stop_gradient
 from adjoint.registering import frule, non_differentiable, rrule
 from adjoint.rules.evalpoly import evalpoly
 from adjoint.tangent import Tangent
+from adjoint.tiers import tier
 
 __all__ = [
     "AdjointError",
@@ -71,6 +72,7 @@ __all__ = [
     "sparse_jacobian",
     "stop_gradient",
     "testing",
+    "tier",
     "value",
     "value_and_grad",
     "value_and_jacobian",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -40,6 +40,9 @@ __all__ = [
     "value_and_grad",
     "withgradient",
 ]
+
+
+Tier = Literal["fast", "generic"] | None
 
 
 class ValueAndGradient(NamedTuple):
@@ -275,10 +278,10 @@ def withgradient(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> ValueAn
 
 
 def _both(
-    f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], tier: Tier = None
 ) -> tuple[Any, tuple[Any, ...]]:
     """The value and the gradient, in one session."""
-    if not kwargs and current.level is None and is_enabled[0]:
+    if not kwargs and current.level is None and _is_fast(tier):
         found = run_specialised(f, args, "gradient")
         if found is not MISS:
             return found  # type: ignore[no-any-return]
@@ -344,8 +347,21 @@ def _one(f: Any, y: Any) -> Any:
     return project(1.0, y)
 
 
+def _is_fast(tier: Tier) -> bool:
+    """Whether calls are specialised where they can be."""
+    return is_enabled[0] if tier is None else tier == "fast"
+
+
+def _check_tier(tier: Tier) -> None:
+    if tier not in ("fast", "generic", None):
+        raise ArgumentError(
+            f"there is no tier {tier!r}", hint="give 'fast', 'generic', or None for the usual one"
+        )
+
+
+@public
 def value_and_grad(
-    f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False
+    f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False, tier: Tier = None
 ) -> Callable[..., tuple[Any, Any]]:
     """Function that returns the value of `f` and its gradient with respect to some arguments.
 
@@ -360,6 +376,9 @@ def value_and_grad(
         tuple; ``None`` stands for all positional arguments.
     has_aux : bool
         `f` returns a pair ``(value, extra)``, of which the value is differentiated.
+    tier : str, optional
+        ``generic``: calls are not specialised; ``fast``: they are, where they can be, which is
+        usual unless the environment says ``ADJOINT_TIER=generic``. See `tier`.
 
     Returns
     -------
@@ -370,7 +389,7 @@ def value_and_grad(
     Raises
     ------
     ArgumentError
-        When called: there is no such argument.
+        There is no such tier; when called: there is no such argument.
 
     Examples
     --------
@@ -378,23 +397,28 @@ def value_and_grad(
     (18.0, 9.0)
     """
 
+    _check_tier(tier)
+
     @public
     def value_and_gradient(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
-        return _chosen(f, argnums, args, kwargs, has_aux)
+        return _chosen(f, argnums, args, kwargs, has_aux, tier)
 
     value_and_gradient.__name__ = f"value_and_grad_{getattr(f, '__name__', type(f).__name__)}"
     return value_and_gradient
 
 
+@public
 def grad(
-    f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False
+    f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False, tier: Tier = None
 ) -> Callable[..., Any]:
     """Function that returns the gradient of `f` with respect to some arguments; see
     `value_and_grad`. With `has_aux` it returns ``(gradient, extra)``."""
 
+    _check_tier(tier)
+
     @public
     def gradient_of(*args: Any, **kwargs: Any) -> Any:
-        value, found = _chosen(f, argnums, args, kwargs, has_aux)
+        value, found = _chosen(f, argnums, args, kwargs, has_aux, tier)
         return (found, value[1]) if has_aux else found
 
     gradient_of.__name__ = f"grad_{getattr(f, '__name__', type(f).__name__)}"
@@ -407,14 +431,15 @@ def _chosen(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
     has_aux: bool,
+    tier: Tier,
 ) -> tuple[Any, Any]:
     """The value, and the gradient with respect to the arguments `argnums`."""
     if type(argnums) is int and 0 <= argnums < len(args) and not has_aux and current.level is None:
-        if not kwargs and is_enabled[0]:
+        if not kwargs and _is_fast(tier):
             found = run_specialised(f, args, ("gradient", argnums))
             if found is not MISS:
                 return found  # type: ignore[no-any-return]
-        value, bars = _both(f, args, kwargs)
+        value, bars = _both(f, args, kwargs, "generic")
         return value, _filled(args[argnums], bars[argnums])
     chosen = select(f, argnums, args, kwargs)
     args = chosen.args
@@ -424,7 +449,7 @@ def _chosen(
         value, back = nested(chosen.f, args, chosen.kwargs, of_function=False, wanted=chosen.wanted)
         bars = back.swept(_one(f, value))[1:]
     else:
-        value, bars = _both(chosen.f, args, chosen.kwargs)
+        value, bars = _both(chosen.f, args, chosen.kwargs, tier)
     return value, chosen.result({i: _filled(args[i], bars[i]) for i in chosen.wanted})
 
 

@@ -42,6 +42,27 @@ def ir(f: Callable[..., Any]) -> str:
 
 
 @public
-def code(f: Callable[..., Any]) -> str:
-    """What the library generates for a function: its forward and its reverse function as text."""
+def code(f: Callable[..., Any], /, *args: Any) -> str:
+    """What the library generates for a function, as text.
+
+    Parameters
+    ----------
+    f : callable
+        The function.
+    *args
+        Arguments for which it is specialised: see `tier`.
+
+    Returns
+    -------
+    str
+        Without arguments: its forward and its reverse function. With arguments: the program that
+        gives its value and its gradient (its pullback, if it does not return one real number), or
+        what is generated for any arguments, if that is what runs.
+    """
+    if args:
+        from adjoint.tiers import report
+
+        found = report(f, args)
+        if found.source is not None:
+            return found.source
     return unit_of(_python_function(f)).source.text

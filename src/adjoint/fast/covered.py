@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from adjoint.ir.nodes import Span
 
-__all__ = ["Deoptimize", "NotCovered"]
+__all__ = ["NOT_SCALAR", "Deoptimize", "NotCovered"]
+
+NOT_SCALAR = "a result that is not one real number"
+"""Why the gradient of a function is for the generic tier, which says so to the user."""
 
 
 class NotCovered(Exception):
@@ -16,11 +19,19 @@ class NotCovered(Exception):
         What it does not do, in a few words.
     span
         Where that is in the user's file, if it is at one place.
+    filename
+        That file.
     """
 
     def __init__(self, reason: str, span: Span | None = None) -> None:
         super().__init__(reason)
         self.reason, self.span = reason, span
+        self.filename: str | None = None
+
+    def at(self, span: Span | None, filename: str) -> None:
+        """Say where it is, unless that is known."""
+        if self.filename is None:
+            self.span, self.filename = self.span or span, filename
 
 
 class Deoptimize(Exception):

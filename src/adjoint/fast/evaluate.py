@@ -22,7 +22,7 @@ from adjoint.errors import AdjointError
 from adjoint.fast.covered import NotCovered
 from adjoint.fast.infer import Constant, result_type
 from adjoint.fast.joining import contents_template, generalise, instantiate, match
-from adjoint.fast.outside import Outside
+from adjoint.fast.outside import Outside, is_own
 from adjoint.fast.single import single
 from adjoint.fast.types import ANYTHING, Array, Dim, Number, Row, Symbol, Type
 from adjoint.fast.values import (
@@ -123,7 +123,9 @@ def single_of(closure: Closure) -> ir.Function:
             known = NotCovered(str(error).partition("\n")[0])
         _singles[closure.code] = known
     if isinstance(known, NotCovered):
-        raise NotCovered(known.reason, known.span)
+        refused = NotCovered(known.reason, known.span)
+        refused.at(None, closure.code.co_filename)
+        raise refused
     return known
 
 
@@ -156,6 +158,8 @@ class Evaluator:
         Tuples and slices that were made for an index: what they consist of.
     places
         File and line of the user's that a value comes from.
+    inlined
+        The names of the user's functions that were run.
     """
 
     def __init__(self, outside: Outside) -> None:
@@ -174,6 +178,7 @@ class Evaluator:
         self.heap: dict[int, HeapObject] = {}
         self.block: list[ir.Op] = []
         self.frames: list[Frame] = []
+        self.inlined: dict[str, None] = {}
         self.hint = "t"
         self.span: Span | None = None
         self._addresses = 0
@@ -341,8 +346,13 @@ class Evaluator:
         frame.values.update(zip(function.body.parameters, (*values, *closure.cells), strict=True))
         span, hint = self.span, self.hint
         self.frames.append(frame)
+        if not is_own(closure.namespace):
+            self.inlined.setdefault(closure.code.co_qualname)
         try:
             found = self.run(function.body)
+        except NotCovered as error:
+            error.at(self.span, function.filename)
+            raise
         finally:
             self.frames.pop()
             self.span, self.hint = span, hint

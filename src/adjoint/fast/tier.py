@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adjoint.fast.covered import Deoptimize, NotCovered
+from adjoint.fast.covered import NOT_SCALAR, Deoptimize, NotCovered
 from adjoint.ir.nodes import Span
 from adjoint.run.session import session
 
@@ -31,12 +31,14 @@ if TYPE_CHECKING:
 __all__ = [
     "FAILED",
     "MISS",
+    "NOT_SCALAR",
     "Entry",
     "Refused",
     "entry_of",
     "forget",
     "is_enabled",
     "is_strict",
+    "kinds_of",
     "known",
     "run",
 ]
@@ -70,12 +72,15 @@ class Entry:
         ``run(f, args)``: the value and the cotangents, `MISS` or `FAILED`.
     cost
         Seconds that specialising and compiling took.
+    inlined
+        The user's functions that it contains.
     """
 
     program: Program
     source: str
     run: Callable[..., Any]
     cost: float
+    inlined: tuple[str, ...] = ()
 
 
 @dataclass
@@ -86,6 +91,7 @@ class Refused:
     span: Span | None
     kinds: tuple[Any, ...]
     cost: float = 0.0
+    filename: str | None = None
 
 
 @dataclass
@@ -201,7 +207,8 @@ def entry_of(owner: Any, f: Any, args: tuple[Any, ...], mode: Any) -> Entry | Re
             made = _sound(f, args, mode)
         except NotCovered as error:
             kinds = kinds_of(args)
-            refused = Refused(error.reason, error.span, kinds, time.perf_counter() - begin)
+            cost = time.perf_counter() - begin
+            refused = Refused(error.reason, error.span, kinds, cost, error.filename)
             kept.refused[kinds] = refused
             return refused
         kept.entries.append(made)
@@ -246,9 +253,10 @@ def _made(f: Any, args: tuple[Any, ...], mode: Any) -> Entry:
         "failed": _Failures(bound),
     }
     exec(compile(entry_text, filename.replace("fast", "entry"), "exec", dont_inherit=True), bound)
+    inlined = tuple(program.ev.inlined)[1:]  # the first one is the function itself
     program.ev.release()
     program.leaves = program.wanted = []
-    return Entry(program, source, bound["run"], time.perf_counter() - begin)
+    return Entry(program, source, bound["run"], time.perf_counter() - begin, inlined)
 
 
 class _Failures:

@@ -1,0 +1,143 @@
+"""Which tier a call takes, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from adjoint.fast import tier as fast
+from adjoint.public import public
+
+__all__ = ["TierReport", "report", "tier"]
+
+
+@dataclass(frozen=True)
+class TierReport:
+    """What `tier` found.
+
+    Attributes
+    ----------
+    function : str
+        The name of the function.
+    operator : str
+        ``gradient``, or ``pullback`` for a function that does not return one real number.
+    tier : str
+        ``fast`` or ``generic``.
+    reason : str or None
+        Why it is the generic one.
+    place : str or None
+        Where in the user's code that is: the file and the line.
+    inlined : tuple of str
+        The functions of the user's that the specialised program contains.
+    cost : float
+        Milliseconds that specialising took, on the first call.
+    programs : int
+        The number of programs that are kept for the function.
+    source : str or None
+        The specialised program.
+    """
+
+    function: str
+    operator: str
+    tier: str
+    reason: str | None = None
+    place: str | None = None
+    inlined: tuple[str, ...] = ()
+    cost: float = 0.0
+    programs: int = 0
+    source: str | None = field(default=None, repr=False)
+
+    def __str__(self) -> str:
+        lines = [f"{self.operator} of {self.function}: {self.tier} tier"]
+        if self.reason is not None:
+            lines.append(f"  because of {self.reason}")
+        if self.place is not None:
+            lines.append(f"  at {self.place}")
+        if self.inlined:
+            lines.append(f"  inlined: {', '.join(self.inlined)}")
+        if self.cost:
+            programs = "1 program is" if self.programs == 1 else f"{self.programs} programs are"
+            lines.append(f"  specialised in {self.cost:.1f} ms; {programs} kept")
+        return "\n".join(lines)
+
+
+@public
+def tier(f: Callable[..., Any], /, *args: Any) -> TierReport:
+    """Say which tier ``gradient(f, *args)`` takes.
+
+    The fast tier runs a program that was made for the types of the arguments, without a call of
+    the library in it; what it does not cover runs in the generic tier, with the same result.
+    The environment variable ``ADJOINT_TIER=generic`` switches it off.
+
+    Parameters
+    ----------
+    f : callable
+        The function.
+    *args
+        Arguments as for `gradient`. The function may be called with them.
+
+    Returns
+    -------
+    TierReport
+        Readable as text; for a function that does not return one real number it is about
+        `pullback`.
+
+    Examples
+    --------
+    >>> print(tier(lambda x: x * x, 3.0).tier)
+    fast
+    >>> found = tier(lambda xs: sorted(xs)[0], [2.0, 1.0])
+    >>> found.tier, found.reason
+    ('generic', 'a call of sorted')
+    """
+    return report(f, args)
+
+
+def report(f: Any, args: tuple[Any, ...]) -> TierReport:
+    """`tier` of a function and a tuple of arguments."""
+    found = _of_mode(f, args, "gradient")
+    if found.reason == fast.NOT_SCALAR:
+        return _of_mode(f, args, "pullback")
+    return found
+
+
+def _of_mode(f: Any, args: tuple[Any, ...], mode: str) -> TierReport:
+    name = getattr(f, "__qualname__", None) or type(f).__qualname__
+
+    def generic(reason: str, place: str | None = None, cost: float = 0.0) -> TierReport:
+        return TierReport(name, mode, "generic", reason, place, (), 1e3 * cost, _count(f, mode))
+
+    if not fast.is_enabled[0]:
+        return generic("ADJOINT_TIER=generic")
+    fast.run(f, args, mode)
+    kept = fast.known(f, mode)
+    if kept is None:
+        return generic(f"a {type(f).__qualname__}, which has no code of its own")
+    for entry in kept.entries:
+        result = entry.run(f, args)
+        if result is fast.FAILED:
+            reason = "what happens at these arguments: an error, a warning or an infinite number"
+            return generic(reason, None, entry.cost)
+        if result is not fast.MISS:
+            return TierReport(
+                name,
+                mode,
+                "fast",
+                inlined=entry.inlined,
+                cost=1e3 * entry.cost,
+                programs=len(kept.entries),
+                source=entry.source,
+            )
+    refused = kept.refused.get(fast.kinds_of(args))
+    if refused is None:
+        return generic("something else at each call")
+    place = None
+    if refused.filename is not None and refused.span is not None:
+        place = f"{refused.filename}:{refused.span.line}"
+    return generic(refused.reason, place, refused.cost)
+
+
+def _count(f: Any, mode: str) -> int:
+    kept = fast.known(f, mode)
+    return 0 if kept is None else len(kept.entries)

@@ -1,0 +1,116 @@
+"""`tier`, and what chooses between the tiers."""
+
+import numpy as np
+import pytest
+
+import adjoint as ad
+from adjoint.errors import ArgumentError
+from adjoint.fast import tier as fast
+from tests.fast.agreeing import generic_tier
+
+
+def square(x):
+    return x * x
+
+
+def covered(x):
+    return square(x) + 1.0
+
+
+def generic(xs):
+    return sorted(xs)[0] * 2.0
+
+
+def below(xs):
+    return generic(xs)
+
+
+def inverse(x):
+    return 1.0 / x
+
+
+def test_the_fast_tier():
+    found = ad.tier(covered, 3.0)
+    assert (found.function, found.operator, found.tier) == ("covered", "gradient", "fast")
+    assert found.reason is None and found.place is None
+    assert found.inlined == ("square",)
+    assert found.cost > 0 and found.programs >= 1
+    assert "x * x" in found.source
+    assert "gradient of covered: fast tier" in str(found) and "inlined: square" in str(found)
+
+
+def test_why_not_and_where():
+    found = ad.tier(below, [2.0, 1.0])
+    assert (found.tier, found.reason) == ("generic", "a call of sorted")
+    line = generic.__code__.co_firstlineno + 1
+    assert found.place == f"{__file__}:{line}"
+    assert found.place in str(found) and "a call of sorted" in str(found)
+    assert ad.gradient(below, [2.0, 1.0]) == ([None, 2.0],)
+
+
+def test_source_that_is_not_covered():
+    def caught(x):
+        try:
+            return x * 2
+        except ValueError:
+            return x
+
+    found = ad.tier(caught, 1.0)
+    assert found.tier == "generic" and "catches" in found.reason
+    assert found.place.startswith(__file__)
+
+
+def test_a_program_that_fails():
+    found = ad.tier(inverse, 0.0)
+    assert found.tier == "generic" and "what happens at these arguments" in found.reason
+    assert ad.tier(inverse, 2.0).tier == "fast"
+    with pytest.raises(ZeroDivisionError):
+        ad.gradient(inverse, 0.0)
+
+
+def test_results_that_are_not_one_number():
+    found = ad.tier(lambda u: np.sin(u), np.ones(3))
+    assert (found.operator, found.tier) == ("pullback", "fast")
+
+
+def test_programs_are_counted():
+    def double(x):
+        return x * 2
+
+    assert ad.tier(double, 1.0).programs == 1
+    assert ad.tier(double, np.float32(1.0)).programs == 2
+
+
+def test_switched_off():
+    with generic_tier():
+        found = ad.tier(covered, 3.0)
+        assert (found.tier, found.reason) == ("generic", "ADJOINT_TIER=generic")
+        assert ad.gradient(covered, 3.0) == (6.0,)
+
+
+@pytest.mark.parametrize("operator", [ad.grad, ad.value_and_grad])
+def test_the_tier_of_an_operator(operator, monkeypatch):
+    asked = []
+    run = fast.run
+    monkeypatch.setattr("adjoint.api.run_specialised", lambda *a: asked.append(a) or run(*a))
+    plain = operator(covered)(3.0)
+    count = len(asked)
+    assert count
+    for options in ({}, {"argnums": (0,)}):
+        assert operator(covered, tier="generic", **options)(3.0)
+        assert len(asked) == count
+    assert operator(covered, tier="generic")(3.0) == plain
+    with generic_tier():
+        assert operator(covered)(3.0) == plain and len(asked) == count
+        assert operator(covered, tier="fast")(3.0) == plain and len(asked) > count
+
+
+@pytest.mark.parametrize("operator", [ad.grad, ad.value_and_grad])
+def test_there_is_no_such_tier(operator):
+    with pytest.raises(ArgumentError, match="no tier 'quick'"):
+        operator(covered, tier="quick")
+
+
+def test_code_for_arguments():
+    assert "return" in ad.code(covered, 3.0) and "pullback" not in ad.code(covered, 3.0)
+    assert ad.code(generic, [1.0]) == ad.code(generic)
