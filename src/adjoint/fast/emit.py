@@ -229,14 +229,19 @@ class Writer:
     def count(self, block: Block, more: Iterable[Operand] = ()) -> None:
         """Count how often each value is used, before anything is written."""
         for op in walk(block):
+            if isinstance(op, Call) and op.result is None and op.operands:
+                target = op.operands[0]
+                if isinstance(target, Value):
+                    self._kept.add(target)  # what is written to has a name
             self._uses.update(x for x in operands(op) if isinstance(x, Value))
             for inner in _blocks_with_results(op):
                 for x in inner.results or ():
                     if isinstance(x, Value):
                         self._uses[x] += 1
                         self._handed_out.add(x)
-        self._kept.update(x for x in more if isinstance(x, Value))
-        self._uses.update(self._kept)
+        ends = [x for x in more if isinstance(x, Value)]
+        self._kept.update(ends)
+        self._uses.update(ends)
 
     def block(self, ops: Iterable[Op], depth: int, last: Mapping[Value, int] | None = None) -> None:
         """Write operations as statements; `last` says after which of them an array is deleted."""

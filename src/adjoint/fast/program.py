@@ -15,8 +15,10 @@ from adjoint.fast.covered import NotCovered
 from adjoint.fast.emit import Writer
 from adjoint.fast.evaluate import Evaluator
 from adjoint.fast.loops import MOST_UNROLLED
-from adjoint.fast.optimise import optimised, tidied
+from adjoint.fast.optimise import boundary, optimised, tidied
 from adjoint.fast.outside import Leaf, Outside, path_of
+from adjoint.fast.passes.reuse import reuse_buffers
+from adjoint.fast.primitives import same
 from adjoint.fast.reverse import Region, Scope, Sweep, freeze
 from adjoint.fast.types import Array, Number, Row, bar_type, number
 from adjoint.fast.values import Abstract, Known, Source
@@ -144,7 +146,14 @@ def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], one: bool) -> Pro
     result = primal.results[0]
     sweep = Sweep(ev, (leaf.value for leaf in wanted))
     sweep.find_all_active(primal)
+    # what the passes have left of what was found out about the function's own values
+    ev.negated = {
+        op.result: op.operands[0]
+        for op in walk(primal)
+        if isinstance(op, Call) and op.callee == Const(operator.neg) and op.result is not None
+    }
     region = sweep.forward(primal)
+    sweep.primal = set(ev.fresh)
     y_bar: Operand
     y_bar, parameter = Const(1.0), None
     if not one and isinstance(y, Value) and t is not None:
@@ -152,6 +161,9 @@ def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], one: bool) -> Pro
     reverse = _reverse(ev, sweep, region, result, y_bar, wanted, parameter)
     name = getattr(f, "__name__", type(f).__name__)
     forward, reverse = optimised(freeze(region), reverse, name, ev.types, _written_to(ev))
+    assert forward.results is not None
+    if one:  # a pullback may be called again, and then reads all of it once more
+        forward, reverse = _with_buffers_reused(ev, forward, reverse)
     assert forward.results is not None
     return Program(
         name,
@@ -191,6 +203,9 @@ _OWN: frozenset[Any] = frozenset(
 
 def _definite(ev: Evaluator, forward: Block, reverse: Block) -> tuple[bool | None, ...]:
     made = {op.result: op for op in (*forward.ops, *reverse.ops) if isinstance(op, Call)}
+    for y, op in list(made.items()):
+        if op.callee == Const(same) and op.operands[0] in made:
+            made[y] = made[op.operands[0]]
     found: list[bool | None] = []
     results = reverse.results or ()
     for x in results:
@@ -209,6 +224,42 @@ def _definite(ev: Evaluator, forward: Block, reverse: Block) -> tuple[bool | Non
         else:
             found.append(True)
     return tuple(found)
+
+
+def _with_buffers_reused(ev: Evaluator, forward: Block, reverse: Block) -> tuple[Block, Block]:
+    """Both sweeps, in which large arrays that nobody looks at are overwritten at the end of their
+    lives."""
+    mark = Call(None, Const(boundary), ())
+    results_ = (*(forward.results or ()), *(reverse.results or ()))
+    whole = Block((), (*forward.ops, mark, *reverse.ops), results_)
+    held = {leaf.value for leaf in ev.outside.leaves} | _looked_at(ev, whole)
+
+    def may_reuse(x: Value, y: Value) -> bool:
+        return x in ev.fresh and x not in held and ev.types[x] == ev.types[y] and ev.is_large(x)
+
+    ops = reuse_buffers(whole, may_reuse).ops
+    at = ops.index(mark)
+    return (
+        Block(forward.parameters, ops[:at], forward.results),
+        Block(reverse.parameters, ops[at + 1 :], reverse.results),
+    )
+
+
+def _looked_at(ev: Evaluator, block: Block) -> set[Value]:
+    """Arrays that something else than arithmetic has read: it may hold them, or look at their
+    memory."""
+    found: set[Value] = set()
+    for op in walk(block):
+        if isinstance(op, Call) and isinstance(op.callee, Const):
+            f = op.callee.value
+            if isinstance(f, np.ufunc) or f in _OWN or f in runtime.WRITES:
+                continue
+            if op.result is not None and isinstance(ev.types[op.result], Number):
+                continue
+        found.update(x for x in operands(op) if isinstance(x, Value))
+        for inner in blocks(op):
+            found.update(x for x in inner.results or () if isinstance(x, Value))
+    return found
 
 
 def _written_to(ev: Evaluator) -> set[Value]:
@@ -268,7 +319,7 @@ def _finished(ev: Evaluator, sweep: Sweep, bar: Operand, leaf: Leaf) -> Operand:
     elif t != number(float):
         bar = ev.operation(runtime.present, (bar, x), bar_type(t), name=name)
     elif isinstance(bar, Const):
-        bar = Const(float(bar.value))
+        bar = Const(float(bar.value))  # type: ignore[arg-type]
     elif isinstance(bar, Value) and ev.types[bar] != t:
         bar = ev.operation(float, (bar,), t, name=name)
     tapes = [tape for tape in sweep.paths.get(x, {None}) if tape is not None]

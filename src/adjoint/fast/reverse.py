@@ -144,7 +144,9 @@ class Scope:
     def _is_own(self, v: Value, known: Operand, contribution: Operand) -> bool:
         """Whether a cotangent is a large array that nobody else has, so that it is added to."""
         t, ev = bar_type(self.ev.types[v]), self.ev
-        if not isinstance(known, Value) or known not in ev.fresh or v in self.sweep.optional:
+        if not isinstance(known, Value) or v in self.sweep.optional:
+            return False
+        if known not in ev.fresh or known in self.sweep.primal:
             return False
         if self.sweep.given[known] != 1 or ev.types[known] != t or not ev.is_large(known):
             return False
@@ -157,11 +159,14 @@ class Scope:
 
     def _add_in_place(self, known: Operand, contribution: Operand) -> None:
         assert isinstance(known, Value)
-        self.ev.written.add(known)
+        ev = self.ev
+        ev.written.add(known)
         f: Any = runtime.add_to
-        if contribution in self.ev.negated:
-            f, contribution = runtime.subtract_from, self.ev.negated[contribution]
-        self.ev.write(Call(None, Const(f), (known, contribution)))
+        if contribution in ev.negated:
+            f, contribution = runtime.subtract_from, ev.negated[contribution]
+        ev.write(Call(None, Const(f), (known, contribution)))
+        # from now on it is neither another one negated, nor is another one it negated
+        ev.negated = {x: y for x, y in ev.negated.items() if x is not known and y is not known}
 
     def _inexact(self, contribution: Operand) -> Operand:
         """What is returned is no integer."""
@@ -275,6 +280,7 @@ class Sweep:
         self.items: set[Value] = set()  # of the caller's lists
         self.optional: set[Value] = set()
         self.given: Counter[Value] = Counter()
+        self.primal: set[Value] = set()
         self.paths: dict[Value, set[Value | None]] = {}
         self.made_by: dict[Value, Call] = {}
         self.last_write: dict[Value, int] = {}

@@ -1,0 +1,90 @@
+"""A pass: what is read for the last time is overwritten with what is made of it.
+
+Before, after::
+
+    u = exp(x)                      u = exp(x)
+    s = sum(u)                      s = sum(u)
+    y_bar = mul(u, z)               scale(u, z)
+                                    y_bar = same(u)
+
+Only for arrays that are worth a line more, and that are read more than once: of those that are read
+once, NumPy takes the memory itself.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from adjoint.fast import runtime
+from adjoint.fast.primitives import same
+from adjoint.fast.walk import blocks, operands, walk
+from adjoint.ir.single import Block, Call, Const, Op, Operand, Value
+
+__all__ = ["reuse_buffers"]
+
+_IN_PLACE: dict[Any, Any] = {
+    operator.add: runtime.add_to,
+    operator.sub: runtime.subtract_from,
+    operator.mul: runtime.scale,
+    operator.truediv: runtime.divide,
+}
+_COMMUTE = frozenset({operator.add, operator.mul})
+
+
+def reuse_buffers(block: Block, may_reuse: Callable[[Value, Value], bool]) -> Block:
+    """The operations of a block, some of them in place.
+
+    Parameters
+    ----------
+    may_reuse : callable
+        Whether the first value may be overwritten with what is the second one: it is an array that
+        nobody else holds or looks at, of the very same type.
+    """
+    last: dict[Value, int] = {}
+    uses: Counter[Value] = Counter()
+    for i, op in enumerate(block.ops):
+        for x in _read(op):
+            last[x] = i
+            uses[x] += 1
+    last |= {x: len(block.ops) for x in block.results or () if isinstance(x, Value)}
+    ops: list[Op] = []
+    for i, op in enumerate(block.ops):
+        ops += _written(op, i, last, uses, may_reuse)
+    return Block(block.parameters, tuple(ops), block.results)
+
+
+def _read(op: Op) -> Iterable[Value]:
+    """The values that an operation reads, those of its blocks included."""
+    whole = Block((), (op,), None)
+    for inner in walk(whole):
+        yield from (x for x in operands(inner) if isinstance(x, Value))
+        for block in blocks(inner):
+            yield from (x for x in block.results or () if isinstance(x, Value))
+
+
+def _written(
+    op: Op,
+    i: int,
+    last: dict[Value, int],
+    uses: Counter[Value],
+    may_reuse: Callable[[Value, Value], bool],
+) -> list[Op]:
+    if not isinstance(op, Call) or not isinstance(op.callee, Const) or op.result is None:
+        return [op]
+    f = op.callee.value
+    if f not in _IN_PLACE or len(op.operands) != 2 or op.keywords:
+        return [op]
+    a, b = op.operands
+    pairs: list[tuple[Operand, Operand]] = [(a, b)]
+    if f in _COMMUTE:
+        pairs.append((b, a))
+    for x, other in pairs:
+        if not isinstance(x, Value) or x is other or last[x] != i or uses[x] < 2:
+            continue
+        if may_reuse(x, op.result):
+            write = Call(None, Const(_IN_PLACE[f]), (x, other), (), op.span)
+            return [write, Call(op.result, Const(same), (x,), (), op.span)]
+    return [op]

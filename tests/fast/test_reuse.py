@@ -1,0 +1,125 @@
+"""Arrays that are overwritten with what is made of them: never one that somebody still reads."""
+
+import linecache
+
+import numpy as np
+import pytest
+
+import adjoint as ad
+from adjoint.fast import tier
+
+N = 2000
+RNG = np.random.default_rng(0)
+
+
+def both(f, *args):
+    """The gradient by a specialised program, checked against the generic tier; its source."""
+    before = [np.copy(arg) for arg in args]
+    found = tier.run(f, args, "gradient")
+    assert found is not tier.MISS
+    for arg, old in zip(args, before, strict=True):
+        assert np.array_equal(arg, old)
+    tier.is_enabled[0] = False
+    try:
+        value, bars = ad.withgradient(f, *args)
+    finally:
+        tier.is_enabled[0] = True
+    assert found[0] == pytest.approx(value, rel=1e-13)
+    for a, b in zip(found[1], bars, strict=True):
+        assert (a is None) == (b is None)
+        if b is not None:
+            np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-13)
+    again = tier.run(f, args, "gradient")
+    for a, b in zip(found[1], again[1], strict=True):
+        assert a is None or (a is not b and np.array_equal(a, b))
+    return tier.known(f, "gradient").entries[0].source
+
+
+def test_a_residual_is_overwritten_at_its_last_use():
+    source = both(lambda x: np.sum(np.sin(x) * np.exp(x) + np.sin(x) ** 2), RNG.normal(size=N))
+    assert " *= " in source
+
+
+def test_short_arrays_are_left_alone():
+    source = both(lambda x: np.sum(np.sin(x) * np.exp(x) + np.sin(x) ** 2), RNG.normal(size=5))
+    assert " *= " not in source and "del " not in source
+
+
+def test_arguments_are_never_overwritten():
+    both(lambda x, y: np.sum(x * y * x + y * y), RNG.normal(size=N), RNG.normal(size=N))
+
+
+def test_what_a_view_looks_at_is_not_overwritten():
+    def f(x):
+        u = np.exp(x)
+        v = u[1:]
+        w = u * 2.0
+        return np.sum(w) + np.sum(v * v) + np.sum(u * u)
+
+    both(f, RNG.normal(size=N))
+
+
+def test_transposed_and_reshaped():
+    def f(x):
+        u = np.tanh(x)
+        t, r = u.T, u.reshape(-1)
+        w = u * 3.0
+        return np.sum(w * w) + np.sum(t @ u) + np.sum(r * r)
+
+    both(f, RNG.normal(size=(40, 50)))
+
+
+def test_the_same_array_twice_in_a_product():
+    def f(x):
+        u = np.sin(x)
+        return np.sum(u * u * u + u / (1.0 + u * u))
+
+    both(f, RNG.normal(size=N))
+
+
+def test_in_branches_and_loops():
+    def f(x, n):
+        u = np.sin(x)
+        s = 0.0
+        for i in range(n):
+            v = u * i
+            if i % 2:
+                v = v * u
+            s = s + np.sum(v * v)
+        return s + np.sum(u)
+
+    def g(x):
+        return f(x, 4)
+
+    both(g, RNG.normal(size=N))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_formulas(seed):
+    """Straight code over three long arrays, with values read again and again."""
+    rng = np.random.default_rng(seed)
+    names = ["a", "b", "c"]
+    lines = ["def f(a, b, c):"]
+    for i in range(12):
+        x, y = rng.choice(names, 2)
+        text = rng.choice(
+            [
+                f"{x} * {y}",
+                f"{x} + {y}",
+                f"{x} - 0.5 * {y}",
+                f"np.sin({x})",
+                f"np.tanh({x}) * {y}",
+                f"{x} / (2.0 + {y} * {y})",
+                f"-{x}",
+                f"np.exp(-{x} * {x})",
+            ]
+        )
+        lines.append(f"    v{i} = {text}")
+        names.append(f"v{i}")
+    lines.append(f"    return np.sum({' + '.join(names[-4:])})")
+    text = "\n".join(lines) + "\n"
+    filename = f"<formulas {seed}>"
+    linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
+    scope = {"np": np}
+    exec(compile(text, filename, "exec"), scope)
+    both(scope["f"], *(0.5 * rng.normal(size=N) for _ in range(3)))
