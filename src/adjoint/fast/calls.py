@@ -15,9 +15,9 @@ from adjoint.fast import primitives as single_primitives
 from adjoint.fast import runtime
 from adjoint.fast.covered import NotCovered
 from adjoint.fast.infer import is_inferable, name_of
-from adjoint.fast.outside import is_named_tuple, is_own, is_plain_object
+from adjoint.fast.outside import LONG, is_named_tuple, is_own, is_plain_object
 from adjoint.fast.reading import attribute, item, length_of, product
-from adjoint.fast.rows import append, array_of, as_row, count, item_of, reduced, row_of
+from adjoint.fast.rows import append, as_row, count, item_of, reduced, row_of
 from adjoint.fast.rows import put as put_into_list
 from adjoint.fast.types import ANYTHING, Array, Number, Row, Symbol, number
 from adjoint.fast.values import (
@@ -135,6 +135,10 @@ def _call_known(
         found = handlers.get(f)
     except TypeError:
         found = None
+    if isinstance(f, np.ufunc) or getattr(f, "__module__", None) in ("numpy", "numpy.linalg"):
+        from adjoint.fast.building import as_arrays
+
+        args = as_arrays(ev, f, args)
     if found is not None:
         try:
             return found(ev, *args, **keywords)
@@ -147,6 +151,10 @@ def _call_known(
     if isinstance(f, type):
         return _instance(ev, f, args, keywords)
     folded = _folded(f, args, keywords)
+    if folded is None and type(getattr(f, "__self__", None)) is str:
+        from adjoint.fast.texts import of_text
+
+        folded = of_text(ev, f, args, keywords)
     if folded is not None:
         return folded
     rules = lookup(f)
@@ -771,9 +779,13 @@ def _(ev: Evaluator, a: Abstract) -> Abstract:
     if not isinstance(t, Array) or len(t.shape) != 1:
         raise NotCovered("tolist of something else than a row", ev.span)
     (n,) = t.shape
-    if not isinstance(n, int):
-        raise NeedsSize(n, "a list of unknown length", ev.span)
     kind = float if t.dtype.kind == "f" else bool if t.dtype.kind == "b" else int
+    if not isinstance(n, int):
+        if not ev.outside.rows or (ev.outside.size_of(n) or LONG) < LONG:
+            raise NeedsSize(n, "a list of unknown length", ev.span)
+        made = ev.operation(np.ndarray.tolist, (a,), Row(number(kind)), name="items")
+        ev.row_lengths[made] = n
+        return ev.allocate(RowOf(made))
     whole = ev.operation(np.ndarray.tolist, (a,), ANYTHING, name="parts")
     items = tuple(ev.value(number(kind), name=f"{a.name}{i}") for i in range(n))
     ev.write(Unpack(items, whole, None, ev.span))
@@ -1176,29 +1188,6 @@ def _(
     for i in axes:
         count = product(ev, count, length_of(ev, a, i))
     return call(ev, Known(operator.truediv), [total, count], {})
-
-
-@handler(np.asarray, np.asanyarray, np.ascontiguousarray)
-def _(ev: Evaluator, a: Abstract, dtype: Abstract = Known(None)) -> Abstract:
-    if isinstance(a, Value) and isinstance(t := ev.types[a], Array):
-        if isinstance(dtype, Known) and (dtype.value is None or np.dtype(dtype.value) == t.dtype):
-            return a
-    return _new_array(ev, a, dtype)
-
-
-@handler(np.array)
-def _(ev: Evaluator, a: Abstract, dtype: Abstract = Known(None)) -> Abstract:
-    return _new_array(ev, a, dtype)
-
-
-def _new_array(ev: Evaluator, a: Abstract, dtype: Abstract) -> Abstract:
-    """``np.array(a, dtype)``"""
-    if not isinstance(dtype, Known):
-        raise NotCovered("a dtype that is not known", ev.span)
-    row = row_of(ev, a)
-    if row is not None:
-        return array_of(ev, row, dtype.value)
-    raise NotCovered("an array of something else than a list", ev.span)
 
 
 @handler(math.fsum)

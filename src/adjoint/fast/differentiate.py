@@ -729,6 +729,8 @@ def has_formula(ev: Evaluator, op: Call) -> bool:
         return len(types) == 2 and all(
             isinstance(t, Array) and len(t.shape) in (1, 2) and t.dtype.kind == "f" for t in types
         )
+    if f is np.array:
+        return True
     if f is np.where:
         return len(op.operands) == 3 and not op.keywords
     if f in (np.transpose, np.ndarray.transpose):

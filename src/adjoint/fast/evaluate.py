@@ -148,6 +148,8 @@ class Evaluator:
         Arrays that the program made itself, in memory of their own.
     written
         Those of them that it writes to.
+    turned
+        Lists that the next loop goes through backwards, of which it has a copy.
     row_lengths
         Dimensions that are the lengths of lists of numbers.
     views
@@ -174,6 +176,7 @@ class Evaluator:
         self.written: set[Value] = set()
         self.views: dict[Value, Value] = {}
         self.row_lengths: dict[Value, Dim] = {}
+        self.turned: set[Value] = set()
         self.indices: dict[Value, tuple[Operand, ...]] = {}
         self.heap: dict[int, HeapObject] = {}
         self.block: list[ir.Op] = []
@@ -299,9 +302,13 @@ class Evaluator:
         """Write a call whose result has the type that the operands' types decide."""
         operands = tuple(map(self.operand, args))
         named = tuple((k, self.operand(v)) for k, v in keywords)
-        found = result_type(
-            f, [self.type_of(x) for x in operands], {k: self.type_of(v) for k, v in named}
-        )
+        try:
+            found = result_type(
+                f, [self.type_of(x) for x in operands], {k: self.type_of(v) for k, v in named}
+            )
+        except NotCovered:
+            self._demand_sizes(operands)
+            raise
         if isinstance(found, tuple):
             raise NotCovered(f"several results of {getattr(f, '__name__', f)}", self.span)
         if isinstance(found, Number) and complex in found.kinds:
@@ -310,6 +317,21 @@ class Evaluator:
             kinds = Number(found.kinds - {complex} or frozenset({float}))
             return self.operation(real, (self.operation(f, operands, kinds, named),), kinds)
         return self.operation(f, operands, found, named)
+
+    def _demand_sizes(self, operands: Sequence[Operand]) -> None:
+        """Dimensions that are as long as one that is known have to be known, too."""
+        from adjoint.fast.calls import NeedsSize
+
+        shapes = [t.shape for x in operands if isinstance(t := self.type_at(x), Array)]
+        known = {n for shape in shapes for n in shape if isinstance(n, int) and n > 1}
+        for shape in shapes:
+            for n in shape:
+                if isinstance(n, Symbol) and self.outside.size_of(n) in known:
+                    raise NeedsSize(n, "arrays of one length, which is known of one", self.span)
+
+    def type_at(self, x: Operand) -> Type | None:
+        """The type of a value; ``None`` for a constant."""
+        return self.types[x] if isinstance(x, Value) else None
 
     def has_rows(self) -> bool:
         """Whether a list of numbers is a value of the program."""

@@ -69,6 +69,8 @@ SHAPED: frozenset[Any] = frozenset(
         np.ones_like,
         np.full_like,
         np.empty_like,
+        np.arange,
+        np.linspace,
         np.zeros,
         np.ones,
         np.empty,

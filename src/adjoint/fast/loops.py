@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ from adjoint.fast.outside import is_plain_object
 from adjoint.fast.primitives import yielded
 from adjoint.fast.reading import attribute, item
 from adjoint.fast.rows import growing, length_of_row, note_lengths, restorable, row_of
+from adjoint.fast.runtime import WRITES, part
 from adjoint.fast.types import ANYTHING, Array, Dim, Row, Symbol, Type, number
 from adjoint.fast.values import (
     MISSING,
@@ -30,7 +32,7 @@ from adjoint.fast.values import (
     Slot,
     Tuple,
 )
-from adjoint.fast.walk import walk
+from adjoint.fast.walk import blocks, walk
 from adjoint.ir.nodes import Span
 from adjoint.ir.single import Block, Call, Const, Loop, Operand, Unpack, Value
 
@@ -55,34 +57,39 @@ Step = Callable[[], Abstract]
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """What gives the items of an iterable, one after the other, as they are asked for; and the
-    lists that they are read from, with their lengths."""
+    """What gives the items of an iterable, one after the other, as they are asked for; and what
+    tells whether it is still as long."""
 
     steps: tuple[Step, ...]
-    lists: tuple[tuple[int, int], ...] = ()
+    checks: tuple[Callable[[], bool], ...] = ()
 
     def after(self, i: int) -> Steps:
         """Those behind the one at `i`."""
-        return Steps(self.steps[i + 1 :], self.lists)
+        return Steps(self.steps[i + 1 :], self.checks)
 
     def demand_unchanged(self, ev: Evaluator) -> None:
-        """A list whose items are known must not change its length while it is iterated over."""
-        for address, n in self.lists:
-            held = ev.heap[address]
-            if not isinstance(held, ListOf) or len(held.items) != n:
-                raise NotCovered("a list that changes while it is iterated over", ev.span)
+        """What is iterated over must not change its length meanwhile."""
+        if not all(check() for check in self.checks):
+            raise NotCovered("a container that changes while it is iterated over", ev.span)
 
 
 def listed(ev: Evaluator, a: Abstract) -> list[Abstract] | None:
     """The items of an iterable, if it is known which they are; else ``None``."""
     if is_pushed(ev, a):
-        held = ev.heap[collected(ev, a).address]
+        made = collected(ev, a)
+        held = ev.heap[made.address]
         return list(held.items) if isinstance(held, ListOf) else None
     with restorable(ev) as restore:
         steps = steps_of(ev, a)
         if steps is None:
             restore()
-    return None if steps is None else [step() for step in steps.steps]
+    if steps is None:
+        return None
+    items = []
+    for step in steps.steps:
+        items.append(step())
+        steps.demand_unchanged(ev)
+    return items
 
 
 def collected(ev: Evaluator, xs: Abstract) -> Ref:
@@ -117,22 +124,61 @@ def steps_of(ev: Evaluator, a: Abstract) -> Steps | None:
     """The steps of an iteration, if it is known how many there are."""
     a = opened(ev, a)  # type: ignore[assignment]
     if isinstance(a, Iterating):
-        return _steps_through(ev, a)
+        return _of_view(ev, a) if a.kind in VIEWS else _steps_through(ev, a)
     if isinstance(a, Ref) and isinstance(held := ev.heap[a.address], ListOf):
         n = len(held.items)
         live = (functools.partial(_live, ev, a.address, i) for i in range(n))
-        return Steps(tuple(live), ((a.address, n),))
+        return Steps(tuple(live), (functools.partial(_is_long, ev, a.address, n),))
     items = ev.sequence(a)
     if items is None and isinstance(a, Known) and isinstance(a.value, tuple | str | range):
         items = tuple(map(Known, a.value)) if len(a.value) <= MOST_UNROLLED else None
     if isinstance(a, External) and type(a.sample) is dict:
         items = tuple(map(Known, a.sample))
     if isinstance(a, Ref) and isinstance(held := ev.heap[a.address], DictOf):
-        items = tuple(map(Known, held.keys))
+        keys = held.keys
+        check = functools.partial(_has_keys, ev, a, keys)
+        return Steps(tuple(functools.partial(_itself, Known(key)) for key in keys), (check,))
     if isinstance(a, Value) and isinstance(t := ev.types[a], Array) and t.shape:
         if isinstance(t.shape[0], int) and t.shape[0] <= MOST_UNROLLED:
             return Steps(tuple(functools.partial(item, ev, a, Known(i)) for i in range(t.shape[0])))
     return None if items is None else Steps(tuple(functools.partial(_itself, x) for x in items))
+
+
+VIEWS = (dict.items, dict.keys, dict.values)
+
+
+def _of_view(ev: Evaluator, a: Iterating) -> Steps | None:
+    """The steps of an iteration over what a dict gives."""
+    (mapping,) = a.operands
+    keys = _keys_of(ev, mapping)
+    if keys is None:
+        return None
+
+    def entry(key: Any) -> Abstract:
+        if a.kind is dict.keys:
+            return Known(key)
+        found = item(ev, mapping, Known(key))
+        return found if a.kind is dict.values else Tuple((Known(key), found))
+
+    check = functools.partial(_has_keys, ev, mapping, keys)
+    return Steps(tuple(functools.partial(entry, key) for key in keys), (check,))
+
+
+def _has_keys(ev: Evaluator, mapping: Abstract, keys: tuple[Any, ...]) -> bool:
+    return _keys_of(ev, mapping) == keys
+
+
+def _keys_of(ev: Evaluator, mapping: Abstract) -> tuple[Any, ...] | None:
+    """The keys of a dict, if it is one."""
+    if isinstance(mapping, External) and type(mapping.sample) is dict:
+        return tuple(mapping.sample)
+    held = ev.heap.get(mapping.address) if isinstance(mapping, Ref) else None
+    return held.keys if isinstance(held, DictOf) else None
+
+
+def _is_long(ev: Evaluator, address: int, n: int) -> bool:
+    held = ev.heap[address]
+    return isinstance(held, ListOf) and len(held.items) == n
 
 
 def _live(ev: Evaluator, address: int, i: int) -> Abstract:
@@ -157,19 +203,19 @@ def _steps_through(ev: Evaluator, a: Iterating) -> Steps | None:
     if not isinstance(start, Known) or a.kind is filter:
         return None
     columns: list[tuple[Step, ...]] = []
-    lists: list[tuple[int, int]] = []
+    checks: list[Callable[[], bool]] = []
     for x in a.operands[:1] if a.kind is enumerate else a.operands:
         column = steps_of(ev, x)
         if column is None:
             return None
         columns.append(column.steps)
-        lists += column.lists
+        checks += column.checks
     _demand_even(ev, a, columns)
     rows = list(zip(*columns, strict=False))
     if a.kind is reversed:
         rows.reverse()
     made = (functools.partial(_row, ev, a, row, i) for i, row in enumerate(rows, start.value))
-    return Steps(tuple(made), tuple(lists))
+    return Steps(tuple(made), tuple(checks))
 
 
 def _demand_even(ev: Evaluator, a: Iterating, columns: list[tuple[Step, ...]]) -> None:
@@ -212,7 +258,7 @@ def _source(ev: Evaluator, a: Abstract) -> Source | None:
             of_item: Type = Array(t.dtype, inner) if inner else number(t.dtype.type)
             return a, of_item, lambda x: x, t.shape[0]
         return None
-    if not isinstance(a, Iterating) or a.kind is filter:
+    if not isinstance(a, Iterating) or a.kind is filter or a.kind in VIEWS:
         return None
     if a.kind is range:
         operands = tuple(map(ev.operand, a.operands))
@@ -232,7 +278,7 @@ def _source(ev: Evaluator, a: Abstract) -> Source | None:
     if a.kind in (iter, reversed) or (a.kind is map and len(sources) == 1):
         operand, t, meaning, n = sources[0]
         if a.kind is reversed:
-            operand = ev.operation(reversed, (operand,), ANYTHING, name="steps")
+            operand = _turned(ev, operand)
         if a.kind is map:
             return operand, t, lambda x: _mapped(ev, a, [meaning(x)]), n
         return operand, t, meaning, n
@@ -259,6 +305,19 @@ def _source(ev: Evaluator, a: Abstract) -> Source | None:
 def _is_some(n: Dim | None) -> bool:
     """Whether a dimension is known not to be zero."""
     return n is not None and (n > 0 if isinstance(n, int) else n.is_argument)
+
+
+def _turned(ev: Evaluator, operand: Operand) -> Operand:
+    """What is iterated over backwards."""
+    assert isinstance(operand, Value)
+    t = ev.types[operand]
+    if isinstance(t, Row):
+        if operand in ev.written:
+            ev.turned.add(operand)
+        return ev.operation(part, (operand, Const(slice(None, None, -1))), t)
+    if isinstance(t, Array) and operand not in ev.written:
+        return ev.operation(operator.getitem, (operand, Const(slice(None, None, -1))), t)
+    return ev.operation(reversed, (operand,), ANYTHING, name="steps")
 
 
 def _demand_same_length(ev: Evaluator, operands: tuple[Abstract, ...]) -> None:
@@ -524,6 +583,7 @@ def _kept(
 ) -> list[Abstract] | None:
     """A ``for`` loop of the program."""
     iterable, item_type, meaning, n = source
+    turned, ev.turned = ev.turned, set()
     for _ in range(MOST_ROUNDS):
         with ev.writing() as ops:
             now, parameters = state.begin()
@@ -544,9 +604,21 @@ def _kept(
     found = _ended(ev, state, iterable, None, block, stops, span)
     if _is_some(n):
         _narrow(ev, found[stops:], after)
+    if turned and not turned.isdisjoint(_written_in(ops)):
+        raise NotCovered("a list that changes while it is iterated over", ev.span)
     if n is not None and not stops:
         note_lengths(ev, ops, n)
     return found
+
+
+def _written_in(ops: list[Any]) -> set[Any]:
+    """What some operations write to."""
+    inner = [op for outer in ops for block in blocks(outer) for op in walk(block)]
+    return {
+        op.operands[0]
+        for op in (*ops, *inner)
+        if isinstance(op, Call) and isinstance(op.callee, Const) and op.callee.value in WRITES
+    }
 
 
 def _narrow(ev: Evaluator, results: list[Abstract], after: list[Abstract]) -> None:

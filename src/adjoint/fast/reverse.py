@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import adjoint.fast.building
+import adjoint.fast.texts  # noqa: F401  (both add to the tables)
 from adjoint.fast import runtime
 from adjoint.fast.covered import NotCovered
 from adjoint.fast.differentiate import (
