@@ -547,7 +547,8 @@ def test_memory_of_a_loop():
 
     few, more = (peak(lambda: ad.gradient(functools.partial(loss, n), x)) for n in (250, 1000))
     assert more < 2 * few
-    assert more < peak(lambda: ad.gradient(plain, x)) / 5
+    kept = peak(lambda: ad.grad(plain, tier="generic")(x))  # loops of checkpoints run there, too
+    assert more < kept / 5
 
 
 def test_loops_refuse_what_is_no_number_of_steps():

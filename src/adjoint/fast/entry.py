@@ -316,11 +316,7 @@ def _checked(program: Program, made: _Entry) -> list[str]:
     wanted, definite = program.wanted, program.definite
     if not wanted:
         return []
-    terms = [
-        f"vdot(bars[{i}], bars[{i}])" if isinstance(leaf.type, Array) else f"bars[{i}]"
-        for i, leaf in enumerate(wanted)
-        if definite[i] is not None
-    ]
+    terms = [_term(leaf, f"bars[{i}]") for i, leaf in enumerate(wanted) if definite[i] is not None]
     quick = all(known is not False for known in definite)
     if quick and not terms:
         return []
@@ -335,6 +331,13 @@ def _checked(program: Program, made: _Entry) -> list[str]:
         f"        if not isfinite({' + '.join(terms)}):",
         *(f"            {line}" for line in slow),
     ]
+
+
+def _term(leaf: Leaf, bar: str) -> str:
+    """A number that is finite if the cotangent is, and small."""
+    if not isinstance(leaf.type, Array):
+        return bar
+    return f"{bar}.dot({bar})" if len(leaf.type.shape) == 1 else f"vdot({bar}, {bar})"
 
 
 def _cotangents(made: _Entry, program: Program, count: int, only: int | None) -> str:
