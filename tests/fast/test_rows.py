@@ -175,15 +175,56 @@ def test_fsum_extend_and_tuples():
         fixed = tuple(zs)
         return math.fsum(zs) + math.fsum(t * x for t in a) * fixed[2] + len(fixed)
 
-    assert refused(f, A, 2.0)  # += on a list
+    agrees(f, A, 2.0)
 
-    def g(a, x):
-        zs = [x]
-        zs.extend(t * t * x for t in a)
-        fixed = tuple(zs)
-        return math.fsum(zs) + math.fsum(t * x for t in a) * fixed[2] + len(fixed)
 
-    agrees(g, A, 2.0)
+def test_a_stack():
+    def f(a, x):
+        stack = [x]
+        for t in a:
+            stack.append(t * x)
+            if t > 2.0:
+                stack.append(stack.pop() * stack[-1])
+        total = 0.0
+        while len(stack) > 2:
+            total = total * 0.5 + stack.pop() * stack[-1]
+        stack.pop()
+        return total + sum(stack)
+
+    def unread(a, x):
+        ys = [t * x for t in a]
+        for _ in range(2):
+            ys.pop()
+        return sum(ys) * ys[-1]
+
+    def known(x):
+        ys = [x, x * x, 2.0] + [x * 3.0]
+        last = ys.pop()
+        return last * ys[-2] + len(ys)
+
+    agrees(f, A, 0.7)
+    agrees(unread, A, 0.7)
+    agrees(known, 0.7)
+
+
+def test_tables():
+    def f(a, x, n):
+        table = [0.0] * (n + 1)
+        table[0] = x
+        for i in range(n):
+            table[i + 1] = table[i] * 0.5 + a[i] * table[0]
+        return table[-1] * sum(table)
+
+    def repeated(a, x):
+        ys = [x, x * x] * len(a)
+        return sum(y * t for y, t in zip(ys, a)) + ys[-1]  # noqa: B905
+
+    def weights(a, x):
+        return sum(w * t * x for w, t in zip([0.1, x, 0.3], a))  # noqa: B905
+
+    agrees(f, A, 0.7, 5)
+    agrees(repeated, A, 0.7)
+    agrees(weights, A, 0.7)
 
 
 def test_arrays_of_lists():

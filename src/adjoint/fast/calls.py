@@ -17,7 +17,7 @@ from adjoint.fast.covered import NotCovered
 from adjoint.fast.infer import is_inferable, name_of
 from adjoint.fast.outside import LONG, is_named_tuple, is_own, is_plain_object
 from adjoint.fast.reading import attribute, item, length_of, product
-from adjoint.fast.rows import append, as_row, count, item_of, reduced, row_of
+from adjoint.fast.rows import append, as_row, count, item_of, pop, reduced, repeated, row_of
 from adjoint.fast.rows import put as put_into_list
 from adjoint.fast.types import ANYTHING, Array, Number, Row, Symbol, number
 from adjoint.fast.values import (
@@ -468,6 +468,12 @@ def _binary(f: Any, name: str) -> None:
             return ev.infer(f, [a, b])
         if f is operator.add and isinstance(a, Tuple) and isinstance(b, Tuple):
             return Tuple(a.items + b.items)
+        if f is operator.add and class_of(ev, a) is list and class_of(ev, b) is list:
+            left, right = ev.sequence(a), ev.sequence(b)
+            if left is not None and right is not None:
+                return ev.allocate(ListOf((*left, *right)))
+        if f is operator.mul and class_of(ev, a) is list:
+            return repeated(ev, a, b)
         return _by_protocol(ev, f, f"__{name}__", f"__r{name}__", a, b)
 
 
@@ -557,6 +563,9 @@ def _in_place(f: Any, plain: Any) -> None:
     def _(ev: Evaluator, a: Abstract, b: Abstract) -> Abstract:
         if isinstance(a, Value) and isinstance(ev.types[a], Array):
             return update(ev, plain, a, b)
+        if f is operator.iadd and class_of(ev, a) is list and isinstance(a, Ref):
+            call(ev, Known(list.extend), [a, b], {})
+            return a
         if isinstance(a, Ref | External):
             raise NotCovered("an augmented assignment to an object", ev.span)
         return call(ev, Known(plain), [a, b], {})
@@ -835,6 +844,14 @@ def _(ev: Evaluator, xs: Abstract, value: Abstract) -> Abstract:
 
 
 handlers[list.append] = handlers[primitives.list_append]
+
+
+@handler(list.pop)
+def _(ev: Evaluator, xs: Abstract) -> Abstract:
+    held = ev.heap[xs.address] if isinstance(xs, Ref) else None
+    if not isinstance(xs, Ref) or not isinstance(held, ListOf | RowOf):
+        raise NotCovered("a write to a list from outside", ev.span)
+    return pop(ev, xs)
 
 
 @handler(primitives.list_extend)

@@ -311,7 +311,7 @@ class Writer:
             self.line(text, depth)
             return
         text, level = self.call(op)
-        if op.callee.value is runtime.take_last:
+        if op.callee.value is runtime.take_last:  # what is read before is computed before
             self.flush(depth)
             self.line(f"{self.name(v)} = {text}", depth)
             return
@@ -504,6 +504,7 @@ _SPECIAL: dict[Any, Callable[..., tuple[str, int] | None]] = {
     runtime.new_tape: lambda w: ("[]", ATOM),
     runtime.item: lambda w, x, i: (w.item(x, i), ATOM),
     runtime.part: lambda w, x, i: (w.item(x, i), ATOM),
+    runtime.repeated: lambda w, x, n: (f"{w.text(x, ATOM)} * {w.text(n, 13)}", 12),
     runtime.count: lambda w, x: (f"len({w.text(x)})", ATOM),
     runtime.greatest: lambda w, x: (f"max({w.text(x)})", ATOM),
     runtime.least: lambda w, x: (f"min({w.text(x)})", ATOM),

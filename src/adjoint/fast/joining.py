@@ -27,7 +27,16 @@ from adjoint.fast.values import (
 )
 from adjoint.ir.single import Const, Operand, Value
 
-__all__ = ["Grows", "Types", "contents_template", "generalise", "instantiate", "match", "same"]
+__all__ = [
+    "Grows",
+    "Types",
+    "contents_template",
+    "generalise",
+    "instantiate",
+    "is_number",
+    "match",
+    "same",
+]
 
 Types = dict[Value, Type]
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from adjoint.fast.covered import NotCovered
 from adjoint.fast.generators import consume, is_pushed, through
-from adjoint.fast.joining import contents_template, generalise, instantiate, match
+from adjoint.fast.joining import contents_template, generalise, instantiate, is_number, match
 from adjoint.fast.outside import is_plain_object
 from adjoint.fast.primitives import yielded
 from adjoint.fast.reading import attribute, item
-from adjoint.fast.rows import growing, length_of_row, note_lengths, restorable, row_of
+from adjoint.fast.rows import as_row, growing, length_of_row, note_lengths, restorable, row_of
 from adjoint.fast.runtime import WRITES, part
 from adjoint.fast.types import ANYTHING, Array, Dim, Row, Symbol, Type, number
 from adjoint.fast.values import (
@@ -270,6 +270,12 @@ def _source(ev: Evaluator, a: Abstract) -> Source | None:
         return steps, number(int), lambda x: x, n
     operands_ = a.operands[:1] if a.kind is enumerate else a.operands
     inner_sources = [_source(ev, x) for x in operands_]
+    if all(x is None for x in inner_sources):
+        return None
+    inner_sources = [
+        _source_of_few(ev, x) if source is None else source
+        for x, source in zip(operands_, inner_sources, strict=True)
+    ]
     if any(x is None for x in inner_sources):
         return None
     if a.strict:
@@ -305,6 +311,17 @@ def _source(ev: Evaluator, a: Abstract) -> Source | None:
 def _is_some(n: Dim | None) -> bool:
     """Whether a dimension is known not to be zero."""
     return n is not None and (n > 0 if isinstance(n, int) else n.is_argument)
+
+
+def _source_of_few(ev: Evaluator, a: Abstract) -> Source | None:
+    """Numbers that are known one by one, beside an iterable of the program."""
+    items = ev.sequence(a) if not isinstance(a, Value | Known) else None
+    if not items or not all(is_number(x, ev.types) for x in items):
+        return None
+    row = as_row(ev, ev.allocate(ListOf(items)).address)
+    t = ev.types[row]
+    assert isinstance(t, Row)
+    return row, t.item, lambda x: x, len(items)
 
 
 def _turned(ev: Evaluator, operand: Operand) -> Operand:

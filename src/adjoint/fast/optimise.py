@@ -52,6 +52,7 @@ _FRESH: frozenset[Any] = frozenset(
         runtime.zeros_of,
         runtime.nones_of,
         runtime.part,
+        runtime.repeated,
         runtime.array_of,
         primitives.build_list,
         np.zeros,

@@ -35,8 +35,10 @@ __all__ = [
     "kind_of",
     "length_of_row",
     "note_lengths",
+    "pop",
     "put",
     "reduced",
+    "repeated",
     "restorable",
     "row_of",
 ]
@@ -164,6 +166,37 @@ def append(ev: Evaluator, xs: Abstract, value: Abstract) -> None:
     ev.write(Call(None, Const(runtime.append), (row, _admit(ev, row, value)), (), ev.span))
 
 
+def pop(ev: Evaluator, xs: Ref) -> Abstract:
+    """``xs.pop()``"""
+    held = ev.heap[xs.address]
+    if isinstance(held, ListOf):
+        if not held.items:
+            raise NotCovered("an item of an empty list", ev.span)
+        ev.heap[xs.address] = ListOf(held.items[:-1])
+        return held.items[-1]
+    row = _to_write(ev, xs)
+    ev.row_lengths.pop(row, None)
+    t = ev.types[row]
+    assert isinstance(t, Row)
+    return ev.operation(runtime.take_last, (row,), t.item)
+
+
+MOST_REPEATED = 64
+
+
+def repeated(ev: Evaluator, xs: Abstract, n: Abstract) -> Abstract:
+    """``xs * n``, of a list whose items are known."""
+    items = ev.sequence(xs)
+    if items is None:
+        raise NotCovered("a list of unknown length, repeated", ev.span)
+    if isinstance(n, Known) and type(n.value) is int and n.value * len(items) <= MOST_REPEATED:
+        return ev.allocate(ListOf(items * n.value))
+    row = as_row(ev, ev.allocate(ListOf(items)).address)
+    made = ev.operation(runtime.repeated, (row, _index(ev, n)), ev.types[row], name="items")
+    ev.written.add(made)
+    return ev.allocate(RowOf(made))
+
+
 def put(ev: Evaluator, xs: Ref, index: Abstract, value: Abstract) -> None:
     """``xs[index] = value``"""
     held = ev.heap[xs.address]
@@ -276,13 +309,14 @@ def note_lengths(ev: Evaluator, ops: list[Op], n: Dim) -> None:
         _row_of_append(op) for outer in ev.block[:-1] for b in blocks(outer) for op in walk(b)
     }
     for row in set(grown):
-        if row in made and grown.count(row) == 1 and row not in inside and row not in before:
+        popped = any(isinstance(op, Call) and op.callee == Const(runtime.take_last) for op in ops)
+        if row in made and grown.count(row) == 1 and row not in {*inside, *before} and not popped:
             assert row is not None
             ev.row_lengths[row] = n
 
 
 def _row_of_append(op: Op) -> Value | None:
-    if isinstance(op, Call) and op.callee == Const(runtime.append):
+    if isinstance(op, Call) and op.callee in (Const(runtime.append), Const(runtime.take_last)):
         row = op.operands[0]
         return row if isinstance(row, Value) else None
     return None

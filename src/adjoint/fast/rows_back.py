@@ -37,6 +37,9 @@ def row_written_back(scope: Scope, op: Call) -> None:
     ev, row, value = scope.ev, op.operands[0], op.operands[-1]
     assert isinstance(row, Value)
     bars = scope.buffer(row)
+    if op.callee == Const(runtime.take_last):
+        ev.write(Call(None, Const(runtime.append), (bars, Const(0.0))))
+        return
     is_active = isinstance(value, Value) and value in scope.sweep.active
     if op.callee == Const(runtime.append):
         taken = ev.operation(runtime.take_last, (bars,), FLOAT, name="item_bar")
@@ -87,6 +90,30 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     assert isinstance(row, Value)
     bars = scope.buffer(row)
     scope.ev.write(Call(None, Const(runtime.add_part), (bars, index, y_bar)))
+
+
+@formula(runtime.repeated)
+def _(scope: Scope, op: Call, y_bar: Operand) -> None:
+    row = op.operands[0]
+    assert isinstance(row, Value)
+    scope.ev.write(Call(None, Const(runtime.add_folded), (scope.buffer(row), y_bar)))
+
+
+def _pop_back(sweep: Sweep, op: Call) -> Step:
+    """What was taken away comes back, with its cotangent."""
+    y, (row,) = op.result, op.operands
+    assert y is not None and isinstance(row, Value)
+
+    def back(scope: Scope) -> None:
+        y_bar = scope.take(y)
+        bars = scope.buffer(row)
+        bar = Const(0.0) if y_bar is None else _plain(scope, y_bar)
+        scope.ev.write(Call(None, Const(runtime.append), (bars, bar)))
+
+    return back
+
+
+steps[runtime.take_last] = _pop_back
 
 
 def _extreme_back(sweep: Sweep, op: Call) -> Step:

@@ -319,6 +319,18 @@ def take_last(xs: Any) -> Any:
     return xs.pop()
 
 
+def repeated(xs: Any, n: int) -> Any:
+    """``xs * n``"""
+    return xs * n
+
+
+def add_folded(bars: Any, contributions: Any) -> None:
+    """The reverse of ``xs * n``."""
+    k = len(bars)
+    for i in range(k):
+        bars[i] += sum(contributions[i::k])
+
+
 def zeros_of(xs: Any) -> list[float]:
     """The zero cotangent of a list."""
     return [0.0] * len(xs)
@@ -361,9 +373,11 @@ def add_shared(bars: Any, places: list[int], bar: float) -> None:
         add_optional(bars, i, bar / len(places))
 
 
-WRITES: frozenset[Any] = frozenset({put, add_to, subtract_from, scale, divide, append, put_item})
+WRITES: frozenset[Any] = frozenset(
+    {put, add_to, subtract_from, scale, divide, append, put_item, take_last}
+)
 """Each writes to its first operand."""
 LIST_EFFECTS: frozenset[Any] = frozenset(
-    {take_last, add_optional, add_to_all, add_each, add_part, add_shared}
+    {add_optional, add_to_all, add_each, add_part, add_shared, add_folded}
 )
 """Each writes to the cotangent of a list, its first operand."""
