@@ -330,13 +330,15 @@ def product(ev: Evaluator, bar: Operand, slope: Operand, name: str) -> Operand:
             if x.value == -1:
                 return _negated(ev, other, name)
     for x, other in ((slope, bar), (bar, slope)):
-        if x in ev.negated:
-            return _negated(ev, product(ev, ev.negated[x], other, name), name)
+        opposite = ev.opposite(x)
+        if opposite is not None:
+            return _negated(ev, product(ev, opposite, other, name), name)
     return inferred(ev, operator.mul, (bar, slope), name)
 
 
 def _negated(ev: Evaluator, x: Operand, name: str) -> Operand:
-    return ev.negated[x] if x in ev.negated else inferred(ev, operator.neg, (x,), name)
+    opposite = ev.opposite(x)
+    return inferred(ev, operator.neg, (x,), name) if opposite is None else opposite
 
 
 def inferred(ev: Evaluator, f: Any, operands: tuple[Operand, ...], name: str) -> Operand:
@@ -755,6 +757,7 @@ def _by_rule(sweep: Sweep, op: Call) -> Step:
     back = ev.value(ANYTHING, name=f"{y.name}_back")
     ev.block.append(Call(pair, Const(rule.function), op.operands, op.keywords, op.span))
     ev.block.append(Unpack((y, back), pair, None, op.span))
+    ev.look_at(back, (y, *op.operands, *(x for _, x in op.keywords)))
 
     absent = _absent(ev, op)
 
@@ -806,6 +809,7 @@ def _inlined(sweep: Sweep, op: Call, rule: Rule) -> Step | None:
         return None
     if y in ev.written:
         ev.written.add(value)
+    ev.look_at(value, (y,))
     ev.write(Call(y, Const(same), (value,), (), op.span))
 
     def use(scope: Scope, y_bar: Operand) -> None:

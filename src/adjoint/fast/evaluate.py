@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from inspect import CO_GENERATOR
@@ -23,6 +23,8 @@ from adjoint.fast.covered import NotCovered
 from adjoint.fast.infer import Constant, result_type
 from adjoint.fast.joining import contents_template, generalise, instantiate, match
 from adjoint.fast.outside import Outside, is_own
+from adjoint.fast.primitives import same
+from adjoint.fast.runtime import assigned
 from adjoint.fast.single import single
 from adjoint.fast.types import ANYTHING, Array, Dim, Number, Row, Symbol, Type
 from adjoint.fast.values import (
@@ -83,6 +85,35 @@ NEW_ARRAYS: frozenset[Any] = frozenset(
     }
 )
 """Functions that return an array in memory of its own."""
+
+VIEWING: frozenset[Any] = frozenset(
+    {
+        operator.getitem,
+        np.transpose,
+        np.swapaxes,
+        np.moveaxis,
+        np.ravel,
+        np.reshape,
+        np.expand_dims,
+        np.squeeze,
+        np.broadcast_to,
+        np.flip,
+        np.diag,
+        np.einsum,
+        np.atleast_1d,
+        np.atleast_2d,
+        np.asarray,
+        np.ndarray.transpose,
+        np.ndarray.swapaxes,
+        np.ndarray.ravel,
+        np.ndarray.reshape,
+        np.ndarray.squeeze,
+        np.ndarray.astype,
+        assigned,
+        same,
+    }
+)
+"""Functions whose result may be, or look at, the memory of an operand."""
 
 
 class Frame:
@@ -153,7 +184,7 @@ class Evaluator:
     row_lengths
         Dimensions that are the lengths of lists of numbers.
     views
-        Arrays that look at the memory of another one.
+        Arrays that may be, or look at the memory of, others: which.
     maybe
         Values that are ``None`` where a variable has no value.
     indices
@@ -174,7 +205,7 @@ class Evaluator:
         self.fresh: set[Value] = set()
         self.negated: dict[Operand, Operand] = {}
         self.written: set[Value] = set()
-        self.views: dict[Value, Value] = {}
+        self.views: dict[Value, set[Value]] = {}
         self.row_lengths: dict[Value, Dim] = {}
         self.turned: set[Value] = set()
         self.indices: dict[Value, tuple[Operand, ...]] = {}
@@ -215,12 +246,37 @@ class Evaluator:
     ) -> Value:
         """Write ``f(*operands, **keywords)``, whose result has type `t`."""
         result = self.value(t, name)
-        if isinstance(t, Array) and (isinstance(f, np.ufunc) or f in NEW_ARRAYS):
-            self.fresh.add(result)
+        if isinstance(t, Array):
+            if isinstance(f, np.ufunc) or f in NEW_ARRAYS:
+                self.fresh.add(result)
+            elif f in VIEWING:
+                self.look_at(result, operands)
         if f is operator.neg:
             self.negated[result] = operands[0]
         self.write(Call(result, Const(f), tuple(operands), keywords, self.span))
         return result
+
+    def look_at(self, view: Value, owners: Iterable[Operand]) -> None:
+        """Note that a value may show what is in others."""
+        self.views.setdefault(view, set()).update(x for x in owners if isinstance(x, Value))
+
+    def shown_by(self, x: Operand) -> set[Value]:
+        """The values whose memory `x` may show, with itself."""
+        found: set[Value] = set()
+        pending = [x] if isinstance(x, Value) else []
+        while pending:
+            owner = pending.pop()
+            if owner not in found:
+                found.add(owner)
+                pending += self.views.get(owner, ())
+        return found
+
+    def opposite(self, x: Operand) -> Operand | None:
+        """What `x` is the negative of, if it still is: nothing is written to either."""
+        found = self.negated.get(x)
+        if found is None or not (self.shown_by(x) | self.shown_by(found)).isdisjoint(self.written):
+            return None
+        return found
 
     def write(self, op: ir.Op) -> None:
         self._operations += 1
@@ -270,6 +326,7 @@ class Evaluator:
         build = primitives.build_list if kind is list else primitives.build_tuple
         made = self.operation(build, operands, ANYTHING, name="parts")
         self.packs[made] = operands
+        self.look_at(made, operands)
         return made
 
     def sequence(self, a: Abstract) -> tuple[Abstract, ...] | None:

@@ -23,7 +23,7 @@ from adjoint.fast.reverse import Region, Scope, Sweep, freeze
 from adjoint.fast.types import Array, Number, Row, bar_type, number
 from adjoint.fast.values import Abstract, Known, Source
 from adjoint.fast.walk import blocks, operands, results, walk
-from adjoint.fast.writing import check_views
+from adjoint.fast.writing import check_views, note_other_names
 from adjoint.ir.single import Block, Call, Const, Operand, Value
 
 __all__ = ["Program", "specialise", "uses_numpy", "written"]
@@ -140,6 +140,8 @@ def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], one: bool) -> Pro
     ):
         raise NotCovered("a result that is not one real number")
     primal = Block(tuple(leaf.value for leaf in outside.leaves), tuple(ops), (result,))
+    if ev.written:
+        note_other_names(ev, primal)
     primal = tidied(primal, "primal", ev.types, _written_to(ev))
     check_views(ev, primal)
     assert primal.results is not None
@@ -264,7 +266,9 @@ def _looked_at(ev: Evaluator, block: Block) -> set[Value]:
 
 def _written_to(ev: Evaluator) -> set[Value]:
     """What is written to, and what looks at its memory."""
-    return ev.written | {view for view, owner in ev.views.items() if owner in ev.written}
+    if not ev.written:
+        return set()
+    return ev.written | {view for view in ev.views if ev.shown_by(view) & ev.written}
 
 
 def _is_wanted(source: Source, of_function: bool, only: int | None) -> bool:

@@ -324,8 +324,8 @@ def _of_array(ev: Evaluator, a: Value, index: Abstract) -> Abstract:
     else:
         result = Array(t.dtype, shape)
     made = ev.operation(operator.getitem, (a, operand), result)
-    if isinstance(result, Array) and not any(_is_fancy(ev, key) for key in keys):
-        ev.views[made] = ev.views.get(a, a)
+    if any(_is_fancy(ev, key) for key in keys):
+        ev.views.pop(made, None)
     return made
 
 

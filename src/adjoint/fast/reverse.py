@@ -164,11 +164,10 @@ class Scope:
         ev = self.ev
         ev.written.add(known)
         f: Any = runtime.add_to
-        if contribution in ev.negated:
-            f, contribution = runtime.subtract_from, ev.negated[contribution]
+        opposite = ev.opposite(contribution)
+        if opposite is not None:
+            f, contribution = runtime.subtract_from, opposite
         ev.write(Call(None, Const(f), (known, contribution)))
-        # from now on it is neither another one negated, nor is another one it negated
-        ev.negated = {x: y for x, y in ev.negated.items() if x is not known and y is not known}
 
     def _inexact(self, contribution: Operand) -> Operand:
         """What is returned is no integer."""
@@ -193,8 +192,9 @@ class Scope:
             both = whole(self.ev, a, v), whole(self.ev, b, v)  # one of them may be all there is
             return self.ev.operation(f, both, bar_type(self.ev.types[v]), name=name)
         for x, other in ((b, a), (a, b)):
-            if x in self.ev.negated:  # x - y has one operation less than x + -y
-                return inferred(self.ev, operator.sub, (other, self.ev.negated[x]), name)
+            opposite = self.ev.opposite(x)
+            if opposite is not None:  # x - y has one operation less than x + -y
+                return inferred(self.ev, operator.sub, (other, opposite), name)
         return inferred(self.ev, f, (a, b), name)
 
     def _all_buffers(self) -> set[Value]:
@@ -456,8 +456,7 @@ class Sweep:
                 if op.callee.value in _OF_SIZES:
                     continue
             for x in operands(op):
-                owner = self.ev.views.get(x, x) if isinstance(x, Value) else None
-                if owner in self.last_write and self.last_write[owner] >= position:
+                if any(self.last_write.get(y, -1) >= position for y in self.ev.shown_by(x)):
                     raise NotCovered("an array that is written to after it was used", self.ev.span)
 
     def _if_back(self, scope: Scope, made: _If) -> None:

@@ -16,15 +16,15 @@ import numpy as np
 from adjoint.fast import runtime
 from adjoint.fast.covered import NotCovered
 from adjoint.fast.reading import index_operand, indexed_shape
-from adjoint.fast.types import Array, Number
+from adjoint.fast.types import Array, Number, Row
 from adjoint.fast.values import Abstract, Tuple
-from adjoint.fast.walk import blocks, operands, results
-from adjoint.ir.single import Block, Call, Const, Loop, Value
+from adjoint.fast.walk import blocks, operands, results, walk
+from adjoint.ir.single import Block, Call, Const, If, Loop, Operand, Unpack, Value
 
 if TYPE_CHECKING:
     from adjoint.fast.evaluate import Evaluator
 
-__all__ = ["check_views", "put", "update"]
+__all__ = ["check_views", "note_other_names", "put", "update"]
 
 
 def _demand_own(ev: Evaluator, a: Value, value: Any) -> Array:
@@ -34,7 +34,7 @@ def _demand_own(ev: Evaluator, a: Value, value: Any) -> Array:
     of_value = ev.types[value] if isinstance(value, Value) else None
     if isinstance(of_value, Array) and of_value.dtype != t.dtype:
         raise NotCovered("a write of another dtype", ev.span)
-    if isinstance(value, Value) and ev.views.get(value, value) is a:
+    if a in ev.shown_by(value):
         raise NotCovered("a write of an array to itself", ev.span)
     ev.written.add(a)
     return t
@@ -87,9 +87,47 @@ def update(ev: Evaluator, f: Any, a: Value, value: Abstract) -> Abstract:
 # ---- views ---------------------------------------------------------------------------------------
 
 
+def note_other_names(ev: Evaluator, block: Block) -> None:
+    """Note which values are others under another name: behind a branch, in and behind a loop."""
+    for op in walk(block):
+        if isinstance(op, If):
+            for inner in (op.body, op.orelse):
+                for result, x in zip(op.results, inner.results or (), strict=False):
+                    _is_other_name(ev, result, x)
+        elif isinstance(op, Loop):
+            _note_carried(ev, op)
+        elif isinstance(op, Unpack):
+            for result in op.results:
+                _is_other_name(ev, result, op.value)
+        elif isinstance(op, Call) and op.callee in _ITERATING and op.result is not None:
+            ev.look_at(op.result, op.operands)
+
+
+_ITERATING = tuple(map(Const, (zip, enumerate, reversed)))
+
+
+def _note_carried(ev: Evaluator, op: Loop) -> None:
+    first = len(op.body.parameters) - len(op.initial)
+    ends = (op.body.results or ())[op.stops :]
+    for i, x in enumerate(op.initial):
+        carried = op.body.parameters[first + i]
+        tested = op.test.parameters[i : i + 1] if op.test is not None else ()
+        for result in (carried, *tested, op.results[op.stops + i]):
+            for y in (x, *ends[i : i + 1]):
+                _is_other_name(ev, result, y)
+    if op.iterable is not None:
+        _is_other_name(ev, op.body.parameters[0], op.iterable)
+
+
+def _is_other_name(ev: Evaluator, result: Value, x: Operand) -> None:
+    if not isinstance(ev.types[result], Number | Row):
+        ev.look_at(result, (x,))
+
+
 def check_views(ev: Evaluator, block: Block) -> None:
-    """Refuse programs in which a view is read after a write to what it looks at."""
-    if ev.written and any(owner in ev.written for owner in ev.views.values()):
+    """Refuse programs in which a view, or what has another name, is read after a write to what it
+    shows: its cotangent would come too late."""
+    if ev.written:
         _Viewer(ev).block(block)
 
 
@@ -97,9 +135,11 @@ class _Viewer:
     def __init__(self, ev: Evaluator) -> None:
         self.ev = ev
         self.writes: dict[Value, int] = {}
-        self.seen: dict[Value, int] = {}
+        self.seen: dict[Value, dict[Value, int]] = {}
 
     def block(self, block: Block) -> None:
+        for parameter in block.parameters:
+            self.define(parameter)
         for op in block.ops:
             for x in operands(op):
                 self.read(x)
@@ -111,14 +151,17 @@ class _Viewer:
             for _ in range(2 if isinstance(op, Loop) else 1):  # what the next iteration reads
                 for inner in blocks(op):
                     self.block(inner)
-            for x in results(op):
-                owner = self.ev.views.get(x)
-                if owner is not None:
-                    self.seen[x] = self.writes.get(owner, 0)
+            for result in results(op):
+                self.define(result)
         for x in block.results or ():
             self.read(x)
 
-    def read(self, x: Any) -> None:
-        owner = self.ev.views.get(x) if isinstance(x, Value) else None
-        if owner is not None and self.seen.get(x, 0) != self.writes.get(owner, 0):
-            raise NotCovered("a view that is read after a write to what it looks at")
+    def define(self, x: Value) -> None:
+        if x in self.ev.views:
+            owners = self.ev.shown_by(x) & self.ev.written
+            self.seen[x] = {owner: self.writes.get(owner, 0) for owner in owners if owner is not x}
+
+    def read(self, x: Operand) -> None:
+        if isinstance(x, Value) and x in self.seen:
+            if any(self.writes.get(owner, 0) != n for owner, n in self.seen[x].items()):
+                raise NotCovered("a view that is read after a write to what it looks at")

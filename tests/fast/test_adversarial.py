@@ -1,0 +1,142 @@
+"""Programs that were once wrong in the fast tier, or are nearly those: the generic tier agrees."""
+
+import numpy as np
+import pytest
+
+import adjoint as ad
+from adjoint.fast import tier
+from tests.structures import difference
+
+X = np.array([0.7, 1.3, -0.4, 2.1])
+B = np.array([0.3, -1.1, 0.8, 0.5])
+
+
+def both_tiers(run):
+    """The result of `run` in the fast tier, and in the generic one."""
+    results = []
+    for enabled in (True, False):
+        before, tier.is_enabled[0] = tier.is_enabled[0], enabled
+        try:
+            results.append(run())
+        finally:
+            tier.is_enabled[0] = before
+    return results
+
+
+def agree(f, *args):
+    fast, generic = both_tiers(lambda: tuple(ad.withgradient(f, *args)))
+    assert not difference(fast, generic, rtol=1e-11), (fast, generic)
+
+
+# ---- writes --------------------------------------------------------------------------------------
+
+
+def reshaped_before_a_write(x, b):
+    y = x * 1
+    t = y.reshape(2, 2)
+    y[1] = x[0] ** 2
+    return np.sum(t * t)
+
+
+def transposed_before_a_write(x, b):
+    y = x * 1
+    t = y.T
+    y[1] = x[0] ** 2
+    return np.sum(t * t)
+
+
+def raveled_before_a_write(x, b):
+    y = x * 1
+    t = np.ravel(y)
+    y[1] = x[0] ** 2
+    return np.sum(t * t)
+
+
+def flipped_before_a_write(x, b):
+    y = x * 1
+    t = np.flip(y)
+    y[1] = x[0] ** 2
+    return np.sum(t * t * b)
+
+
+def another_name_behind_a_branch(x, b):
+    y, z = x * 1, x * 2
+    t = y if b[0] > 0 else z
+    y[1] = x[0] ** 2
+    return np.sum(t * t) + np.sum(y)
+
+
+def another_name_from_the_last_iteration(x, b):
+    y = x * 1
+    last = x * b
+    total = 0.0
+    for i in range(3):
+        y[i] = b[i] * x[i + 1]
+        total = total + np.sum(last)
+        last = y
+    return total
+
+
+def negated_and_overwritten(x, b):
+    y = -x
+    y[0] = 3.0
+    return np.sum(y * b) + np.sum(y * y)
+
+
+def negated_twice_and_overwritten(x, b):
+    y = -x
+    z = -y
+    y[0] = 3.0
+    return np.sum(z * z) + np.sum(y * x)
+
+
+def negated_and_scaled(x, b):
+    y = -x
+    total = np.sum(y / 2.0)
+    y *= 0.5
+    return total + np.sum(y * b)
+
+
+def rows_while_they_are_written(x, b):
+    a = np.outer(x, b)
+    total = 0.0
+    for row in a:
+        a[0, 0] = total
+        total = total + np.sum(row)
+    return total
+
+
+def read_by_a_rule_then_overwritten(x, b):
+    y = x * b
+    p = np.prod(y)
+    y[0] = x[1]
+    return p + np.sum(y)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        reshaped_before_a_write,
+        transposed_before_a_write,
+        raveled_before_a_write,
+        flipped_before_a_write,
+        another_name_behind_a_branch,
+        another_name_from_the_last_iteration,
+        negated_and_overwritten,
+        negated_twice_and_overwritten,
+        negated_and_scaled,
+        rows_while_they_are_written,
+        read_by_a_rule_then_overwritten,
+    ],
+)
+def test_writes(f):
+    agree(f, X, B)
+
+
+def test_a_factor_is_no_buffer():
+    def f(x, b):
+        c = np.exp(b)
+        t = np.sum(x * x)
+        return t + np.sum(x * c)
+
+    agree(f, np.linspace(-1, 1, 1200), np.linspace(-0.5, 1, 1200))
