@@ -378,3 +378,13 @@ def test_pullback_and_grad():
     y, back = ad.pullback(f, XS, 2.0)
     assert y == generic(f, (XS, 2.0))[0]
     assert list(back(3.0)[1:]) == [[6.0] * len(XS), pytest.approx(3.0 * sum(XS))]
+
+
+def test_a_list_beside_an_array_is_an_array():
+    def added(a, x):
+        ys = [x, 2.0, x * x, x, 1.0]
+        ys += a
+        return np.sum(ys * a)
+
+    assert refused(added, A, 0.7)
+    assert np.allclose(ad.gradient(added, A, 0.7)[0], 2 * A + [0.7, 2.0, 0.49, 0.7, 1.0])

@@ -472,7 +472,7 @@ def _binary(f: Any, name: str) -> None:
             left, right = ev.sequence(a), ev.sequence(b)
             if left is not None and right is not None:
                 return ev.allocate(ListOf((*left, *right)))
-        if f is operator.mul and class_of(ev, a) is list:
+        if f is operator.mul and class_of(ev, a) is list and class_of(ev, b) is int:
             return repeated(ev, a, b)
         return _by_protocol(ev, f, f"__{name}__", f"__r{name}__", a, b)
 
@@ -563,7 +563,8 @@ def _in_place(f: Any, plain: Any) -> None:
     def _(ev: Evaluator, a: Abstract, b: Abstract) -> Abstract:
         if isinstance(a, Value) and isinstance(ev.types[a], Array):
             return update(ev, plain, a, b)
-        if f is operator.iadd and class_of(ev, a) is list and isinstance(a, Ref):
+        is_list = isinstance(a, Ref) and class_of(ev, a) is list
+        if f is operator.iadd and is_list and class_of(ev, b) in (list, tuple):
             call(ev, Known(list.extend), [a, b], {})
             return a
         if isinstance(a, Ref | External):
