@@ -15,6 +15,7 @@ from adjoint.fast import primitives as single_primitives
 from adjoint.fast import runtime
 from adjoint.fast.covered import NotCovered
 from adjoint.fast.infer import is_inferable, name_of
+from adjoint.fast.library import call_library, is_library
 from adjoint.fast.outside import LONG, is_named_tuple, is_own, is_plain_object
 from adjoint.fast.reading import attribute, item, length_of, product
 from adjoint.fast.rows import append, as_row, count, item_of, pop, reduced, repeated, row_of
@@ -162,6 +163,8 @@ def _call_known(
         raise NotCovered(f"{name_of(f)} has a rule from outside", ev.span)
     if is_inferable(f):
         return _inferred(ev, f, args, keywords)
+    if is_library(f, rules):
+        return call_library(ev, f, args, keywords)
     if type(f) is FunctionType:
         return _function(ev, f, rules, args, keywords)
     raise NotCovered(f"a call of {name_of(f)}", ev.span)

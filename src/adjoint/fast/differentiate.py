@@ -388,7 +388,15 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
             scope.add(x, fit(ev, product(ev, y_bar, slope, _bar_name(x)), x, y))
 
 
-@formula(runtime.real, runtime.inexact, runtime.assigned, float, np.asarray)
+@formula(
+    runtime.real,
+    runtime.inexact,
+    runtime.assigned,
+    runtime.foreseen,
+    runtime.foreseen_number,
+    float,
+    np.asarray,
+)
 def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     scope.add(op.operands[0], y_bar)
 

@@ -21,6 +21,8 @@ __all__ = [
     "clear",
     "divide",
     "finished",
+    "foreseen",
+    "foreseen_number",
     "inexact",
     "leave",
     "length",
@@ -56,6 +58,22 @@ def assigned(x: Any) -> Any:
     if x is None:
         raise Deoptimize("a variable has no value")
     return x
+
+
+def foreseen(y: Any, dtype: Any, shape: tuple[int | None, ...]) -> Any:
+    """An array that a function was foreseen to return; ``None`` in its shape is any length."""
+    if type(y) is not np.ndarray or y.dtype != dtype or y.ndim != len(shape):
+        raise Deoptimize("a function returns something else than was foreseen")
+    if any(n is not None and n != m for m, n in zip(y.shape, shape, strict=True)):
+        raise Deoptimize("a function returns another shape than was foreseen")
+    return y
+
+
+def foreseen_number(y: Any, kind: type) -> Any:
+    """A number that a function was foreseen to return."""
+    if type(y) is not kind:
+        raise Deoptimize("a function returns something else than was foreseen")
+    return y
 
 
 def real(x: Any) -> Any:

@@ -1,0 +1,43 @@
+"""An array to write to that is given by position is one all the same."""
+
+import numpy as np
+import pytest
+
+import adjoint as ad
+
+
+def ufunc(x, b):
+    np.add(x, x, b)
+
+
+def keyword(x, b):
+    np.multiply(x, x, out=b)
+
+
+def running(x, b):
+    np.cumsum(x, 0, None, b)
+
+
+def clipped(x, b):
+    np.clip(x, 0, 1, b)
+
+
+def method(x, b):
+    x.dot(np.eye(3), b)
+
+
+def product(x, b):
+    np.dot(np.eye(3), x, b)
+
+
+@pytest.mark.parametrize("write", [ufunc, keyword, running, clipped, method, product])
+def test_what_is_written_is_differentiated(write):
+    def f(x):
+        b = np.zeros(3)
+        write(x, b)
+        return np.sum(b * x)
+
+    x = np.array([0.1, 0.2, 0.3])
+    generic = ad.grad(f, tier="generic")(x)
+    np.testing.assert_allclose(ad.grad(f)(x), generic, rtol=1e-12)
+    ad.testing.check_gradient(f, x)
