@@ -10,7 +10,7 @@ from __future__ import annotations
 import gc
 import sys
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import CodeType, FrameType
 from typing import Any
 
@@ -19,6 +19,7 @@ import pytest
 from benchmarks.growth import point, programs
 
 import adjoint as ad
+from tests.fast.agreeing import generic_tier
 
 PROGRAMS = dict(programs())
 TOLERANCE = 1.1
@@ -97,6 +98,13 @@ def rise(
     ad.gradient(f, few)  # the first call lowers
     per_element = [cost(lambda: ad.gradient(f, x)) / len(x) for x in (few, many)]
     return per_element[1] / per_element[0]
+
+
+@pytest.fixture(autouse=True)
+def _generic() -> Iterator[None]:
+    """Of the generic tier: the other one takes few and many elements by programs of their own."""
+    with generic_tier():
+        yield
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -16,6 +16,7 @@ import operator
 import numpy as np
 
 SCALE = 0.75
+ORDER = np.array([1, 1, 2])
 TABLE = {"low": -0.4, "high": 1.3}
 
 
@@ -134,7 +135,7 @@ class _Writer:
                 return self.define(pad)
             case "own":
                 name = self.name("r")
-                text = rng.choice(["np.zeros(3)", "u.copy()", f"np.array({self.vector(1)})"])
+                text = rng.choice(["np.zeros(3)", "u.copy()", f"{self.vector(1)} * 1.0"])
                 self.vectors.append(name)
                 self.owned.append(name)
                 return [f"{pad}{name} = {text}"]
@@ -170,7 +171,7 @@ class _Writer:
             head = f"for {item} in {rng.choice(['u', 'xs', self.vector(1), 'm[1]'])}:"
             self.scalars += [item, item]
         elif kind == "zip":
-            pairs = rng.choice(["zip(u, v)", "zip(xs, u)", "enumerate(v)", "zip(xs, [0.3, x])"])
+            pairs = rng.choice(["zip(u, v)", "enumerate(v)", "zip(xs, [0.3, x])"])
             head = f"for {item}, {other} in {pairs}:"
             self.scalars += [other, f"({item} * 0.5)"]
         else:
@@ -197,7 +198,7 @@ class _Writer:
             case 2:
                 text = f"list(map(capped, {rng.choice(['u', 'xs'])}))"
             case _:
-                text = f"[{self.scalar(1)}] * 2"
+                text = f"[{self.scalar(1)}, *xs]"
         self.scalars.append(f"{rng.choice(['sum', 'max', 'min'])}({name})")
         lines = [f"{pad}{name} = {text}"]
         if rng.random() < 0.4:
@@ -291,7 +292,7 @@ class _Writer:
                     ["m[0]", "m[:, 1]", "m.sum(axis=0)", "m.mean(axis=1)", "m[n - 1]"]
                 )
             case 7:
-                return f"{a}[{rng.choice(['::-1', '[2, 0, 0]', 'np.array([1, 1, 2])'])}]"
+                return f"{a}[{rng.choice(['::-1', 'ORDER'])}]"
             case 8:
                 return f"np.{rng.choice(['maximum', 'minimum'])}({a}, {b})"
             case 9:

@@ -49,6 +49,9 @@ class Leaf:
     sample: Any
 
 
+MOST_SOURCES = 600
+"""Specialising for larger structures takes longer than it saves: each length has its program."""
+
 _CONSTANTS = (str, bytes, bool, type(None), type(Ellipsis), type(NotImplemented))
 LONG = 17
 """A list of so many numbers is not read number by number."""
@@ -130,6 +133,8 @@ class Outside:
         """What is reached from `parent` by `key`, which is `sample` in the call at hand."""
         known = (id(parent), kind, key)
         if known not in self._read:
+            if len(self.sources) > MOST_SOURCES:
+                raise NotCovered(f"more than {MOST_SOURCES} values that are read one by one")
             source = Source(parent, kind, key)
             self.sources.append(source)
             self._read[known] = self.bring(source, sample)
