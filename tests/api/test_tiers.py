@@ -18,7 +18,8 @@ def covered(x):
 
 
 def generic(xs):
-    return sorted(xs)[0] * 2.0
+    print(end="")
+    return xs[1] * 2.0
 
 
 def below(xs):
@@ -41,10 +42,10 @@ def test_the_fast_tier():
 
 def test_why_not_and_where():
     found = ad.tier(below, [2.0, 1.0])
-    assert (found.tier, found.reason) == ("generic", "a call of sorted")
+    assert (found.tier, found.reason) == ("generic", "a call of print")
     line = generic.__code__.co_firstlineno + 1
     assert found.place == f"{__file__}:{line}"
-    assert found.place in str(found) and "a call of sorted" in str(found)
+    assert found.place in str(found) and "a call of print" in str(found)
     assert ad.gradient(below, [2.0, 1.0]) == ([None, 2.0],)
 
 
@@ -113,4 +114,4 @@ def test_there_is_no_such_tier(operator):
 
 def test_code_for_arguments():
     assert "return" in ad.code(covered, 3.0) and "pullback" not in ad.code(covered, 3.0)
-    assert ad.code(generic, [1.0]) == ad.code(generic)
+    assert ad.code(generic, [1.0, 2.0]) == ad.code(generic)
