@@ -106,10 +106,10 @@ def _(ev: Evaluator, xs: Abstract, *, reverse: Abstract = Known(False)) -> Abstr
 
     items = listed(ev, xs)
     if items is None or not isinstance(reverse, Known):
-        raise NotCovered("the order of what is not known", ev.span)
+        raise NotCovered("a call of sorted", ev.span)
     kinds = {type(x.value) if isinstance(x, Known) else None for x in items}
     if len(kinds) > 1 or not kinds <= {int, str}:
-        raise NotCovered("the order of what is not known", ev.span)
+        raise NotCovered("a call of sorted", ev.span)
     values = sorted((x.value for x in items), reverse=bool(reverse.value))  # type: ignore[union-attr]
     return ev.allocate(ListOf(tuple(map(Known, values))))
 
