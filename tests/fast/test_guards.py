@@ -1,0 +1,362 @@
+"""What may change between two calls, what occurs twice, and what fails: the tiers do not differ."""
+
+from __future__ import annotations
+
+import builtins
+import math
+import threading
+import warnings
+
+import numpy as np
+import pytest
+
+import adjoint as ad
+from adjoint.fast import tier
+from adjoint.fast.covered import NotCovered
+from adjoint.fast.library import is_library
+from adjoint.rules.registry import lookup
+from tests.fast.agreeing import generic_tier
+from tests.structures import difference, mapped
+from tests.support import materialised
+
+SCALE = 2.0
+
+
+def power(x):
+    return x * x
+
+
+class Config:
+    count = 3
+    is_on = True
+
+
+class Base:
+    weight = 2.0
+
+    def method(self, x):
+        return x * self.weight
+
+    @property
+    def double(self):
+        return self.weight * 2.0
+
+    @staticmethod
+    def static(x):
+        return x * x
+
+    @classmethod
+    def on_class(cls, x):
+        return x * cls.weight
+
+    def __call__(self, x):
+        return self.method(x)
+
+
+class Plain:
+    def __init__(self, w):
+        self.w, self.b = w, 3.0
+
+
+class Turned(type):
+    def __getattribute__(cls, name):
+        return 10.0 if name == "w" else type.__getattribute__(cls, name)
+
+
+class OfTurned(metaclass=Turned):
+    w = 3.0
+
+
+SHARED = Plain(2.0)
+
+
+def result(f, args):
+    """The value and the gradient, or the error."""
+    try:
+        return materialised(mapped(tuple(ad.withgradient(f, *args))))
+    except Exception as error:
+        return type(error), str(error)
+
+
+def agree(f, *args):
+    """Twice in the usual way, once in the generic tier."""
+    first, second = result(f, args), result(f, args)
+    with generic_tier():
+        generic = result(f, args)
+    assert difference(first, generic, rtol=1e-12) is None
+    assert difference(second, generic, rtol=1e-12) is None
+
+
+def is_fast(f, *args):
+    return ad.tier(f, *args).tier == "fast"
+
+
+def product(a, b):
+    return a[0] * b[0] + a[1] * 3.0
+
+
+def of_shared(p, x):
+    return p.w * x * SHARED.w
+
+
+def test_what_occurs_twice():
+    one = [1.0, 2.0]
+    agree(product, [1.0, 2.0], [3.0, 4.0])
+    assert is_fast(product, [1.0, 2.0], [3.0, 4.0])
+    agree(product, one, one)
+    agree(lambda d, e: d["a"] * e["a"], *[{"a": 2.0}] * 2)
+    agree(lambda rows: rows[0][0] * rows[1][0], [[1.0], [2.0]])
+    agree(lambda rows: rows[0][0] * rows[1][0], [one, one])
+    agree(of_shared, Plain(3.0), 2.0)
+    agree(of_shared, SHARED, 2.0)
+    x = np.arange(6.0)
+    for a, b in [(x[:3], x[3:]), (x[:3], x[:3]), (x[:4], x[2:]), (x, x)]:
+        agree(lambda a, b: (a * b).sum(), a, b)
+
+
+def capturing():
+    w = 2.0
+
+    def g(x):
+        return w * x
+
+    def h(x):
+        return g(x) * w
+
+    return g, h
+
+
+def test_captured_twice():
+    (g, h), (other, _) = capturing(), capturing()
+    for f, k in [(g, other), (g, g), (h, g), (h, other)]:
+        agree(lambda f, k, x: f(x) * k(x), f, k, 3.0)
+    agree(h, 3.0)
+
+
+def test_globals(monkeypatch):
+    def f(x):
+        return x * SCALE * power(x) * abs(x) * math.cos(x) * np.sin(x)
+
+    agree(f, 1.5)
+    assert is_fast(f, 1.5)
+    names = globals()
+    for value in (5.0, np.float64(2.0), 3, "a"):
+        monkeypatch.setitem(names, "SCALE", value)
+        agree(f, 1.5)
+    monkeypatch.undo()
+    for function in (math.sin, lambda x: x):
+        monkeypatch.setitem(names, "power", function)
+        agree(f, 1.5)
+    monkeypatch.undo()
+    monkeypatch.setattr(np, "sin", lambda x: x * x)
+    agree(f, 1.5)
+    monkeypatch.setattr(math, "cos", lambda x: x * x * x)
+    agree(f, 1.5)
+    monkeypatch.setattr(builtins, "abs", lambda x: 3 * x)
+    agree(f, 1.5)
+    monkeypatch.setitem(names, "abs", lambda x: 4 * x)
+    agree(f, 1.5)
+
+
+def test_classes(monkeypatch):
+    def f(o, x):
+        return o.method(x) + o.double * o.static(x) + o.on_class(x) + o(x)
+
+    o = Base()
+    agree(f, o, 3.0)
+    assert is_fast(f, o, 3.0)
+    for name, value in {
+        "weight": 3.0,
+        "method": lambda self, x: x,
+        "double": property(lambda self: 7.0),
+        "static": staticmethod(lambda x: x),
+        "__call__": lambda self, x: 9 * x,
+    }.items():
+        monkeypatch.setattr(Base, name, value)
+        agree(f, o, 3.0)
+    o.weight = 4.0
+    agree(f, o, 3.0)
+    o.method = lambda x: 100 * x
+    agree(f, o, 3.0)
+
+
+def test_attributes_of_classes(monkeypatch):
+    def f(x):
+        return x * Config.count if Config.is_on else x
+
+    agree(f, 2.0)
+    monkeypatch.setattr(Config, "count", 5)
+    agree(f, 2.0)
+    monkeypatch.setattr(Config, "is_on", False)
+    agree(f, 2.0)
+    agree(lambda x: OfTurned.w * x, 2.0)
+
+
+def test_fields():
+    def f(o, x):
+        return o.w * x
+
+    more, fewer = Plain(2.0), Plain(2.0)
+    more.c = 4.0
+    del fewer.b
+    for o in (Plain(2.0), more, fewer, Plain(5.0)):
+        agree(f, o, 2.0)
+
+
+def test_defaults():
+    def f(x, many=[1.0, 2.0], *, factor=2.0):  # noqa: B006
+        return x * many[0] * factor
+
+    agree(f, 2.0)
+    f.__defaults__[0][0] = 5.0
+    agree(f, 2.0)
+    f.__kwdefaults__["factor"] = 3.0
+    agree(f, 2.0)
+    f.__defaults__ = ([1.0],)
+    agree(f, 2.0)
+    f.__code__ = (lambda x: x * x * x).__code__
+    f.__defaults__ = f.__kwdefaults__ = None
+    agree(f, 2.0)
+
+
+def test_a_rule_takes_effect():
+    def first(x):
+        return x * x
+
+    def second(x):
+        return x * x
+
+    def f(x):
+        return first(x) + second(x)
+
+    assert ad.gradient(f, 3.0) == (12.0,)
+
+    @ad.rrule.register(first)
+    def _(x):
+        return x * x, lambda y_bar: (None, 100.0 * y_bar)
+
+    assert ad.gradient(f, 3.0) == (106.0,)
+    ad.non_differentiable(second)
+    assert ad.gradient(f, 3.0) == (100.0,)
+
+
+@pytest.mark.parametrize("value", [None, "a", 1j, 1, True, 2.5])
+def test_constant_results(value):
+    agree(lambda x: value, 1.0)
+    agree(lambda x, flag: flag * x, 1.0, True)
+    agree(lambda x, flag: x if flag else -x, 1.0, False)
+
+
+def test_what_is_not_read_raises():
+    def divided(x):
+        y = 1 / x  # noqa: F841
+        return x * x
+
+    def logarithm(x):
+        y = math.log(x)  # noqa: F841
+        return x * x
+
+    def multiplied(x, y):
+        z = x @ y  # noqa: F841
+        return x.sum() + y.sum()
+
+    for x in (2.0, 0.0, -1.0):
+        agree(divided, x)
+        agree(logarithm, x)
+    agree(multiplied, np.ones((2, 3)), np.ones((3, 2)))
+    agree(multiplied, np.ones((2, 3)), np.ones((4, 2)))
+
+
+def test_no_path_is_none():
+    def counted(x, n):
+        while n > 0:
+            x, n = math.sin(x), n - 1
+        return x
+
+    for n in (3, 0, -1, 2.5):
+        agree(counted, 1.1, n)
+    for f in (round, np.sign, np.floor, int, math.floor):
+        agree(lambda x, f=f: f(x) * 1.0, 2.7)
+        agree(lambda x, f=f: f(x) * x, 2.7)
+        agree(lambda x, f=f: f(x) * x, 3)
+
+
+def test_failures_do_not_specialise_again():
+    def f(x):
+        return 1.0 / x
+
+    for _ in range(2 * tier.MOST_FAILURES):
+        with pytest.raises(ZeroDivisionError):
+            ad.gradient(f, 0.0)
+    assert len(tier.known(f, "gradient").entries) == 1
+    assert ad.gradient(f, 2.0) == (-0.25,)
+
+
+def test_warnings_are_the_users():
+    def f(x):
+        return np.sum(np.log(x))
+
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        for x in (np.array([-1.0, 2.0]), np.array([0.0, 2.0])):
+            ad.gradient(f, x)
+    assert [one.filename for one in seen] == [__file__] * 2
+
+
+def test_threads_share_one_program():
+    def f(x, v):
+        for _ in range(20):
+            x = math.sin(x) * 1.1
+        return x + np.sum(v * v)
+
+    barrier, found = threading.Barrier(8), []
+
+    def work(i):
+        barrier.wait()
+        found.append((i, ad.gradient(f, 1.0 + i, np.full(3, i * 1.0))))
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 8 and len(tier.known(f, "gradient").entries) == 1
+    for i, bars in found:
+        with generic_tier():
+            assert (
+                difference(bars, ad.gradient(f, 1.0 + i, np.full(3, i * 1.0)), rtol=1e-12) is None
+            )
+
+
+def test_a_defect_does_not_reach_the_user(monkeypatch):
+    def broken(*args):
+        raise AssertionError("broken")
+
+    def f(x):
+        return x * x
+
+    monkeypatch.setattr("adjoint.fast.tier._made", broken)
+    with pytest.raises(AssertionError, match="broken"):
+        ad.gradient(f, 3.0)
+    tier.is_strict[0] = False
+    try:
+        assert ad.gradient(f, 3.0) == (6.0,)
+        assert ad.tier(f, 3.0).reason == "internal: AssertionError: broken"
+    finally:
+        tier.is_strict[0] = True
+        tier.forget()
+
+
+def test_large_structures_are_generic():
+    def f(rows):
+        return sum(row["a"] for row in rows)
+
+    assert ad.tier(f, [{"a": 1.0}] * 1 + [{"a": float(i)} for i in range(2000)]).tier == "generic"
+    assert NotCovered("x").filename is None
+
+
+def test_what_is_in_c_in_scipy_is_not_tried():
+    spline = pytest.importorskip("scipy.signal._spline")
+    special = pytest.importorskip("scipy.special")
+    assert not is_library(spline.sepfir2d, lookup(spline.sepfir2d))
+    assert is_library(special.gamma, lookup(special.gamma))
