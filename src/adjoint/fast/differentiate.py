@@ -551,7 +551,7 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     ev, x = scope.ev, op.operands[0]
     assert isinstance(x, Value) and op.result is not None
     y_bar = whole(ev, y_bar, op.result)
-    axes = op.operands[1].value if len(op.operands) > 1 else None  # type: ignore[union-attr]
+    axes: Any = op.operands[1].value if len(op.operands) > 1 else None  # type: ignore[union-attr]
     inverse = () if axes is None else (Const(tuple(int(i) for i in np.argsort(axes))),)
     t = bar_type(ev.types[x])
     scope.add(x, ev.operation(np.transpose, (y_bar, *inverse), t, name=_bar_name(x)))
