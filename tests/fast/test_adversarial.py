@@ -140,3 +140,52 @@ def test_a_factor_is_no_buffer():
         return t + np.sum(x * c)
 
     agree(f, np.linspace(-1, 1, 1200), np.linspace(-0.5, 1, 1200))
+
+
+# ---- types ---------------------------------------------------------------------------------------
+
+
+def test_truth_values_are_no_cotangents():
+    def f(x, b):
+        return np.sum(np.maximum(0, x)) + np.sum(np.maximum(x, b)) - np.sum(np.minimum(x, 1.0))
+
+    agree(f, X, B)
+    assert ad.gradient(lambda x: np.sum(np.maximum(0, x)), X)[0].dtype == np.float64
+
+
+def test_stacked_arrays_of_two_precisions():
+    def f(x, b):
+        return np.sum(np.stack((x, b)) ** 2)
+
+    agree(f, X.astype(np.float32), B)
+    assert ad.gradient(f, X.astype(np.float32), B)[0].dtype == np.float32
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda a, b: np.sum(a) * 1.5,
+        lambda a, b: np.linalg.norm(a) * b,
+        lambda a, b: np.sum(np.where(b > 0, a, b)),
+        lambda a, b: np.inner(a, b),
+        lambda a, b: np.sum(np.hstack([a, b]) ** 2),
+        lambda a, b: np.sum(np.zeros(a) + b),
+    ],
+)
+def test_integers_as_arguments(f):
+    agree(f, 3, 0.5)
+
+
+# ---- structures ----------------------------------------------------------------------------------
+
+
+def scaled_by(v):
+    def f(x, q=5.0):
+        return x * v * q
+
+    return f
+
+
+@pytest.mark.parametrize("g", [scaled_by(2.0), lambda z, q=3.0: z * q])
+def test_defaults_are_no_captured_variables(g):
+    agree(lambda x, f: f(x) * x, 1.3, g)

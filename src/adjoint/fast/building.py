@@ -12,7 +12,7 @@ from adjoint.fast.calls import NeedsKnown, handler
 from adjoint.fast.covered import NotCovered
 from adjoint.fast.differentiate import formula, whole
 from adjoint.fast.rows import array_of, row_of
-from adjoint.fast.types import ANYTHING, Array, Dim, Number, is_real, number, witnesses
+from adjoint.fast.types import ANYTHING, Array, Dim, Number, bar_type, is_real, number, witnesses
 from adjoint.fast.values import Abstract, Known
 from adjoint.ir.primitives import build_list, build_tuple
 from adjoint.ir.single import Call, Const, Operand, Unpack, Value
@@ -160,7 +160,8 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
         return
     for at, v in active:
         of_v = ev.types[v]
-        found: Any = number(t.dtype.type) if isinstance(of_v, Number) else of_v
+        dtype = bar_type(t).dtype  # type: ignore[union-attr]
+        found: Any = Array(dtype, of_v.shape) if isinstance(of_v, Array) else number(dtype.type)
         index = Const(at[0] if len(at) == 1 else at)
         scope.add(v, whole(ev, ev.operation(operator.getitem, (y_bar, index), found, name="t"), v))
 

@@ -208,22 +208,24 @@ def _inferred(
         raise NotCovered(f"an option of {name_of(f)}", ev.span)
     elementwise = isinstance(f, np.ufunc) or getattr(f, "__module__", None) in ("_operator", "math")
     if not elementwise:
-        args = [_with_known_sizes(ev, f, x) for x in args]
-        named = {k: _with_known_sizes(ev, f, x) for k, x in named.items()}
+        args = [_with_known_sizes(ev, f, x, i) for i, x in enumerate(args)]
+        named = {k: _with_known_sizes(ev, f, x, k) for k, x in named.items()}
     return ev.infer(f, args, tuple(named.items()))
 
 
-def _with_known_sizes(ev: Evaluator, f: Any, a: Abstract) -> Abstract:
+def _with_known_sizes(ev: Evaluator, f: Any, a: Abstract, place: int | str) -> Abstract:
     """Integers may be axes or lengths, which decide the type of the result."""
     inside = ev.sequence(a) if not isinstance(a, Value | Known) else None
     if inside is not None:
-        known = [_with_known_sizes(ev, f, part) for part in inside]
+        known = [_with_known_sizes(ev, f, part, place) for part in inside]
         same = all(x is y for x, y in zip(known, inside, strict=True))
         return a if same else Tuple(tuple(known))
     if isinstance(a, Value) and a not in ev.dims:
         t = ev.types[a]
         if isinstance(t, Number) and int in t.kinds and f not in _OF_INTEGERS:
             if a in ev.outside.fixed:
+                if not _is_of_sizes(f, place):
+                    raise NotCovered(f"the derivative of {name_of(f)} in an integer", ev.span)
                 return Known(ev.outside.fixed[a])
             raise NeedsKnown(a, f"{name_of(f)} of an integer that is not known", ev.span)
     return a
@@ -231,6 +233,48 @@ def _with_known_sizes(ev: Evaluator, f: Any, a: Abstract) -> Abstract:
 
 _OF_INTEGERS = frozenset({abs, float, int, bool, max, min, divmod, round, pow})
 """The type of their result does not depend on the value of an integer."""
+
+
+_MADE_OF_SIZES: frozenset[Any] = frozenset(
+    {np.zeros, np.ones, np.empty, np.eye, np.identity, np.arange}
+)
+_SIZES_BEHIND: frozenset[Any] = frozenset(
+    {
+        np.reshape,
+        np.broadcast_to,
+        np.tile,
+        np.repeat,
+        np.sum,
+        np.mean,
+        np.max,
+        np.min,
+        np.cumsum,
+        np.expand_dims,
+        np.transpose,
+        np.swapaxes,
+        np.moveaxis,
+        np.concatenate,
+        np.stack,
+        np.flip,
+        np.roll,
+        np.tril,
+        np.triu,
+        np.ndarray.reshape,
+        np.ndarray.sum,
+        np.ndarray.mean,
+        np.ndarray.max,
+        np.ndarray.min,
+        np.ndarray.repeat,
+    }
+)
+"""Functions all of whose operands, or all behind the first, are axes or lengths."""
+
+
+def _is_of_sizes(f: Any, place: int | str) -> bool:
+    """Whether an integer at some place of a call is an axis or a length, not a number."""
+    if f in _MADE_OF_SIZES or (f in _SIZES_BEHIND and place not in (0, "a")):
+        return True
+    return (f is np.full and place in (0, "shape")) or place in ("axis", "shape")
 
 
 class NeedsSize(NotCovered):

@@ -384,7 +384,9 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     for x, other in ((a, b), (b, a)):
         if isinstance(x, Value) and x in scope.sweep.active:
             _demand_floats(ev, x)
-            slope = ev.operation(share, (x, other, y), t, name="slope")
+            slope: Operand = ev.operation(share, (x, other, y), t, name="slope")
+            if isinstance(y_bar, Const) and isinstance(t, Array):
+                slope = _cast(ev, slope, t)  # it may consist of truth values
             scope.add(x, fit(ev, product(ev, y_bar, slope, _bar_name(x)), x, y))
 
 

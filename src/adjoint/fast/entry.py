@@ -398,8 +398,8 @@ def _assembled(made: _Entry, source: Source, at: dict[int, int]) -> str | None:
     sample = made.outside.samples[id(source)]
     parts = {
         child.key: _assembled(made, child, at)
-        for child in made.outside.sources
-        if child.parent is source
+        for child in inside
+        if not isinstance(sample, FunctionType) or child.kind == "cell"
     }
     if not any(parts.values()):
         return None

@@ -125,7 +125,7 @@ def _of_object(ev: Evaluator, a: External | Ref, cls: type, name: str) -> Abstra
     if isinstance(a, External) and not is_plain_object(cls):
         if isinstance(a.sample, tuple) and name in getattr(cls, "_fields", ()):
             return item(ev, a, Known(cls._fields.index(name)))  # type: ignore[attr-defined]
-        if cls in (list, dict, tuple):
+        if cls in (list, dict, tuple) and hasattr(cls, name):
             return Bound(Known(getattr(cls, name)), a)
         raise NotCovered(f"the attribute {name!r} of a {cls.__qualname__}", ev.span)
     found: Any = None
