@@ -189,3 +189,25 @@ def scaled_by(v):
 @pytest.mark.parametrize("g", [scaled_by(2.0), lambda z, q=3.0: z * q])
 def test_defaults_are_no_captured_variables(g):
     agree(lambda x, f: f(x) * x, 1.3, g)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x, b: np.mean(np.maximum(x, b)),
+        lambda x, b: np.sum(np.dot(x, b) * x),
+    ],
+)
+@pytest.mark.parametrize("dtypes", ["ff", "fd", "df", "ee"])
+def test_cotangents_have_the_precision_of_their_primals(f, dtypes):
+    x, b = X.astype(dtypes[0]), B.astype(dtypes[1])
+    fast, generic = both_tiers(lambda: ad.gradient(f, x, b))
+    for bar, other, primal in zip(fast, generic, (x, b), strict=True):
+        assert bar.dtype == other.dtype == primal.dtype
+        np.testing.assert_allclose(bar, other, rtol=1e-2 if "e" in dtypes else 1e-5)
+
+
+@pytest.mark.filterwarnings("error")
+def test_large_cotangents_of_half_precision_do_not_warn():
+    x = np.array([1.0, 2.0], np.float16)
+    assert np.all(ad.gradient(lambda x: np.sum(x * np.float16(300)), x)[0] == 300)

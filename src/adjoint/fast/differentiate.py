@@ -738,9 +738,12 @@ def has_formula(ev: Evaluator, op: Call) -> bool:
         return _simple_reduction(op) and isinstance(_type(ev, op.operands[0]), Array)
     if f in (operator.matmul, np.matmul, np.dot, np.ndarray.dot):
         types = [_type(ev, x) for x in op.operands]
-        return len(types) == 2 and all(
-            isinstance(t, Array) and len(t.shape) in (1, 2) and t.dtype.kind == "f" for t in types
-        )
+        if len(types) == 2 and all(isinstance(t, Array) and t.shape for t in types):
+            a, b = types
+            # a number has the precision of neither vector
+            fits = a.dtype == b.dtype or len(a.shape) + len(b.shape) > 2
+            return fits and all(len(t.shape) in (1, 2) and t.dtype.kind == "f" for t in types)
+        return False
     if f is np.array:
         return True
     if f is np.where:

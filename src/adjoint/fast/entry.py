@@ -317,7 +317,10 @@ def _checked(program: Program, made: _Entry) -> list[str]:
     if not wanted:
         return []
     terms = [_term(leaf, f"bars[{i}]") for i, leaf in enumerate(wanted) if definite[i] is not None]
-    quick = all(known is not False for known in definite)
+    quick = all(known is not False for known in definite) and not any(
+        isinstance(leaf.type, Array) and leaf.type.dtype == np.float16  # a product may overflow
+        for leaf in wanted
+    )
     if quick and not terms:
         return []
     leaves = ", ".join(made.names[id(leaf.source)] for leaf in wanted)

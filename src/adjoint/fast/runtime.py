@@ -228,6 +228,8 @@ def share_of_less(a: Any, b: Any, y: Any) -> Any:
 def _shared(first: Any, ties: Any, y: Any) -> Any:
     if type(first) is not np.ndarray:
         return 0.5 if ties else float(first)
+    if y.dtype != np.float64:  # truth values beside a number would make the cotangent of float64
+        first = first.astype(y.dtype)
     return np.where(ties, y.dtype.type(0.5), first) if np.count_nonzero(ties) else first
 
 
