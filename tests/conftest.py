@@ -3,6 +3,9 @@
 import gc
 import linecache
 import os
+from collections.abc import Iterator
+
+import pytest
 
 os.environ["ADJOINT_CACHE"] = "off"  # each test sees what the code of today generates
 
@@ -19,3 +22,12 @@ def pytest_collection_finish() -> None:
     """Let the garbage collector leave alone what stays to the end: tens of thousands of tests."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture
+def generic_tier() -> Iterator[None]:
+    """No specialised programs during a test."""
+    before = tier.is_enabled[0]
+    tier.is_enabled[0] = False
+    yield
+    tier.is_enabled[0] = before

@@ -24,8 +24,11 @@ def test_case(case: Case) -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
-def test_exception_in_the_sweep(case: Case) -> None:
-    """Wherever it comes from, the caller's data are as `f` left them, and `back` can be called."""
+def test_exception_in_the_sweep(case: Case, generic_tier: None) -> None:
+    """Wherever it comes from, the caller's data are as `f` left them, and `back` can be called.
+
+    In the generic tier: a specialised program in which something raises is followed by it.
+    """
     sample = case.sample
     y, left = sample.plain()
     y_bar = sample.y_bar(y)

@@ -8,9 +8,9 @@ import types
 
 from adjoint.errors import UnsupportedSyntaxError
 from adjoint.fast.covered import NotCovered
-from adjoint.fast.primitives import assigned
-from adjoint.fast.single import single
-from adjoint.fast.verify import verify
+from adjoint.fast.single.convert import single
+from adjoint.fast.single.primitives import assigned
+from adjoint.fast.single.verify import verify
 from adjoint.frontend.either import lower_any
 from adjoint.ir import primitives
 from adjoint.ir.single import (

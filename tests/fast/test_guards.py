@@ -13,7 +13,7 @@ import pytest
 import adjoint as ad
 from adjoint.fast import tier
 from adjoint.fast.covered import NotCovered
-from adjoint.fast.library import is_library
+from adjoint.fast.evaluate.library import is_library
 from adjoint.rules.registry import lookup
 from tests.fast.agreeing import generic_tier
 from tests.structures import difference, mapped

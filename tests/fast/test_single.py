@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from adjoint.fast.covered import NotCovered
-from adjoint.fast.printing import format_function
-from adjoint.fast.single import single
+from adjoint.fast.single.convert import single
+from adjoint.fast.single.printing import format_function
 from adjoint.frontend.either import lower_any
 from adjoint.ir.nodes import Try
 from adjoint.ir.walk import walk

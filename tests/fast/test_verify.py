@@ -2,7 +2,7 @@
 
 import pytest
 
-from adjoint.fast.verify import MalformedIR, verify
+from adjoint.fast.single.verify import MalformedIR, verify
 from adjoint.ir.nodes import Parameter
 from adjoint.ir.single import (
     Block,

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 
 from adjoint.fast import runtime
-from adjoint.fast.primitives import same
-from adjoint.fast.types import Array, Type
-from adjoint.fast.walk import blocks, operands, walk
+from adjoint.fast.evaluate.types import Array, Type
+from adjoint.fast.single.primitives import same
+from adjoint.fast.single.walk import blocks, operands, walk
 from adjoint.ir import primitives
 from adjoint.ir.single import Block, Call, Const, If, Loop, Op, Operand, Raise, Unpack, Value
 

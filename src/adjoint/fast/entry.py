@@ -14,10 +14,10 @@ import numpy as np
 
 from adjoint.fast import runtime
 from adjoint.fast.covered import NotCovered
-from adjoint.fast.outside import Guard, Leaf, Outside
+from adjoint.fast.evaluate.outside import Guard, Leaf, Outside
+from adjoint.fast.evaluate.types import Array, Number, Row
+from adjoint.fast.evaluate.values import Source
 from adjoint.fast.program import Program, uses_numpy
-from adjoint.fast.types import Array, Number, Row
-from adjoint.fast.values import Source
 from adjoint.results import filled
 from adjoint.run.kinds import fields_of
 

@@ -10,20 +10,31 @@ from typing import Any
 import numpy as np
 
 from adjoint.fast import runtime
-from adjoint.fast.calls import NeedsKnown, NeedsSize, call
 from adjoint.fast.covered import NotCovered
 from adjoint.fast.emit import Writer
-from adjoint.fast.evaluate import Evaluator
-from adjoint.fast.loops import MOST_UNROLLED
-from adjoint.fast.optimise import boundary, optimised, tidied
-from adjoint.fast.outside import Leaf, Outside, path_of
+from adjoint.fast.evaluate import attributes as attributes  # registers handlers
+from adjoint.fast.evaluate import building as building
+from adjoint.fast.evaluate import displays as displays
+from adjoint.fast.evaluate import functions as functions
+from adjoint.fast.evaluate import iterators as iterators
+from adjoint.fast.evaluate import numbers as numbers
+from adjoint.fast.evaluate import operators as operators
+from adjoint.fast.evaluate import texts as texts
+from adjoint.fast.evaluate.calls import NeedsKnown, NeedsSize, call
+from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.iterables import MOST_UNROLLED
+from adjoint.fast.evaluate.outside import Leaf, Outside, path_of
+from adjoint.fast.evaluate.types import Array, Number, Row, bar_type, number
+from adjoint.fast.evaluate.values import Abstract, Known, Source
+from adjoint.fast.evaluate.writing import check_views, note_other_names
+from adjoint.fast.passes.optimise import boundary, optimised, tidied
 from adjoint.fast.passes.reuse import reuse_buffers
-from adjoint.fast.primitives import same
-from adjoint.fast.reverse import Region, Scope, Sweep, freeze
-from adjoint.fast.types import Array, Number, Row, bar_type, number
-from adjoint.fast.values import Abstract, Known, Source
-from adjoint.fast.walk import blocks, operands, results, walk
-from adjoint.fast.writing import check_views, note_other_names
+from adjoint.fast.reverse import elementwise as elementwise  # registers formulas
+from adjoint.fast.reverse import linear as linear
+from adjoint.fast.reverse.scope import Scope
+from adjoint.fast.reverse.sweep import Region, Sweep, freeze
+from adjoint.fast.single.primitives import same
+from adjoint.fast.single.walk import blocks, operands, results, walk
 from adjoint.ir.single import Block, Call, Const, Operand, Value
 
 __all__ = ["Program", "specialise", "uses_numpy", "written"]
@@ -310,7 +321,7 @@ def _reverse(
 
 def _finished(ev: Evaluator, sweep: Sweep, bar: Operand, leaf: Leaf) -> Operand:
     """The cotangent of a leaf as it is returned: of its own class, and the caller's own."""
-    from adjoint.fast.differentiate import whole
+    from adjoint.fast.reverse.fitting import whole
 
     x, t = leaf.value, leaf.type
     name = f"{x.name}_bar"

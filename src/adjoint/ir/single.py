@@ -3,7 +3,7 @@
 Every value is defined once, by an operation or as the parameter of a block. Control flow is
 structured: an `If` and a `Loop` own blocks, which see the values around them, take parameters, and
 hand results on. There is no jump: ``break``, ``continue`` and early ``return`` are conditions that
-`adjoint.fast.single` has put into the results of blocks.
+`adjoint.fast.single.convert` has put into the results of blocks.
 
 >>> # while x > 1: x = x / 2            becomes
 >>> # x.3 = loop (x.1)

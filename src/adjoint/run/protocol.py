@@ -22,10 +22,10 @@ from adjoint.run.unknown import run_unknown
 
 __all__ = [
     "COMPARISONS",
-    "Candidate",
     "NONE2",
     "REFLECTED",
     "UFUNCS",
+    "Candidate",
     "as_they_are",
     "attempt",
     "exchanged",

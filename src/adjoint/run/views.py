@@ -24,8 +24,8 @@ __all__ = [
     "names_of",
     "names_twice",
     "owner_of",
-    "places_of",
     "part_of",
+    "places_of",
     "root_of",
     "twin_of",
 ]

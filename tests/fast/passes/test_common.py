@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from adjoint.fast.passes.common import share_common
-from adjoint.fast.verify import verify
+from adjoint.fast.single.verify import verify
 from adjoint.ir.single import Call, Const, Global
 from tests.fast.interpreter import converted
 from tests.fast.passes.running import is_arithmetic, size

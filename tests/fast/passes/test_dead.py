@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from adjoint.fast.passes.dead import remove_dead
-from adjoint.fast.verify import verify
+from adjoint.fast.single.verify import verify
 from tests.fast.interpreter import converted
 from tests.fast.jumping import made
 from tests.fast.passes.running import is_arithmetic, lines

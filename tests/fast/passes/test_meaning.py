@@ -9,8 +9,8 @@ import pytest
 from adjoint.fast.passes.common import share_common
 from adjoint.fast.passes.dead import remove_dead
 from adjoint.fast.passes.invariant import move_invariant
-from adjoint.fast.printing import format_function
-from adjoint.fast.verify import verify
+from adjoint.fast.single.printing import format_function
+from adjoint.fast.single.verify import verify
 from tests.corpus import all_cases
 from tests.fast.interpreter import converted, interpreted
 from tests.fast.jumping import jumping, source

@@ -20,7 +20,7 @@ from dataclasses import replace
 from itertools import compress
 from typing import assert_never
 
-from adjoint.fast.walk import operands
+from adjoint.fast.single.walk import operands
 from adjoint.ir.single import (
     Block,
     Call,

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from adjoint.fast.walk import operands, results
+from adjoint.fast.single.walk import operands, results
 from adjoint.ir.single import Block, Call, Function, If, Loop, Op, Operand, Unpack, Value
 
 __all__ = ["move_invariant"]

@@ -19,8 +19,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from adjoint.fast import runtime
-from adjoint.fast.primitives import same
-from adjoint.fast.walk import blocks, operands, walk
+from adjoint.fast.single.primitives import same
+from adjoint.fast.single.walk import blocks, operands, walk
 from adjoint.ir.single import Block, Call, Const, Op, Operand, Value
 
 __all__ = ["reuse_buffers"]

@@ -1,0 +1,193 @@
+"""Attributes and types of values, as functions that are called."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from adjoint.fast.covered import NotCovered
+from adjoint.fast.evaluate.outside import LONG, is_plain_object
+from adjoint.fast.evaluate.reading import attribute, length_of
+from adjoint.fast.evaluate.rows import (
+    count,
+    row_of,
+)
+from adjoint.fast.evaluate.types import ANYTHING, Array, Number, Row, number
+from adjoint.fast.evaluate.values import (
+    Abstract,
+    Bound,
+    Closure,
+    External,
+    Known,
+    ListOf,
+    Partial,
+    RowOf,
+    Tuple,
+)
+from adjoint.ir import primitives
+from adjoint.ir.single import Unpack, Value
+from adjoint.rules.projection import project
+
+if TYPE_CHECKING:
+    from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.calls import (
+    NeedsSize,
+    call,
+    class_of,
+    handler,
+    set_attribute,
+    special_method,
+)
+from adjoint.fast.evaluate.operators import is_numeric
+
+__all__ = []
+
+
+@handler(getattr)
+def _(ev: Evaluator, a: Abstract, name: Abstract) -> Abstract:
+    if not isinstance(name, Known):
+        raise NotCovered("an attribute whose name is not known", ev.span)
+    return attribute(ev, a, name.value)
+
+
+@handler(setattr)
+def _(ev: Evaluator, a: Abstract, name: Abstract, value: Abstract) -> Abstract:
+    assert isinstance(name, Known)
+    set_attribute(ev, a, name.value, value)
+    return Known(None)
+
+
+@handler(primitives.call_method)
+def _(
+    ev: Evaluator, a: Abstract, name: Abstract, *args: Abstract, **keywords: Abstract
+) -> Abstract:
+    assert isinstance(name, Known)
+    return call(ev, attribute(ev, a, name.value), args, keywords)
+
+
+@handler(isinstance)
+def _(ev: Evaluator, a: Abstract, classes: Abstract) -> Abstract:
+    if not isinstance(classes, Known):
+        items = ev.sequence(classes)
+        if items is None or not all(isinstance(x, Known) for x in items):
+            raise NotCovered("isinstance of a class that is not known", ev.span)
+        classes = Known(tuple(x.value for x in items))  # type: ignore[union-attr]
+    if isinstance(a, Value) and isinstance(t := ev.types[a], Number):
+        found = {issubclass(kind, classes.value) for kind in t.kinds}
+        if len(found) == 1:
+            return Known(found.pop())
+    else:
+        cls = class_of(ev, a)
+        if cls is not None:
+            return Known(issubclass(cls, classes.value))
+    raise NotCovered("isinstance of a value of several types", ev.span)
+
+
+@handler(type)
+def _(ev: Evaluator, a: Abstract) -> Abstract:
+    cls = class_of(ev, a)
+    if cls is None:
+        raise NotCovered("the type of a value of several types", ev.span)
+    return Known(cls)
+
+
+@handler(callable)
+def _(ev: Evaluator, a: Abstract) -> Abstract:
+    if isinstance(a, Value | Tuple):
+        return Known(False)
+    if isinstance(a, Closure | Bound | Partial):
+        return Known(True)
+    cls = class_of(ev, a)
+    if cls is None:
+        raise NotCovered("callable", ev.span)
+    return Known(callable(a.value) if isinstance(a, Known) else "__call__" in dir(cls))
+
+
+@handler(len)
+def _(ev: Evaluator, a: Abstract) -> Abstract:
+    if isinstance(a, Value) and isinstance(t := ev.types[a], Array) and t.shape:
+        return length_of(ev, a, 0)
+    if isinstance(a, Known) and isinstance(a.value, str | tuple):
+        return Known(len(a.value))
+    row = row_of(ev, a)
+    if row is not None:
+        return count(ev, row)
+    items = ev.sequence(a)
+    if items is not None:
+        return Known(len(items))
+    if isinstance(a, External) and type(a.sample) is dict:
+        return Known(len(a.sample))
+    cls = class_of(ev, a)
+    if cls is not None and is_plain_object(cls):
+        return call(ev, special_method(ev, cls, "__len__"), [a], {})
+    raise NotCovered("a length", ev.span)
+
+
+@handler(np.shape)
+def _(ev: Evaluator, a: Abstract) -> Abstract:
+    if isinstance(a, Value):
+        if isinstance(ev.types[a], Number):
+            return Tuple(())
+        return attribute(ev, a, "shape")
+    if isinstance(a, Known) and isinstance(a.value, int | float):
+        return Tuple(())
+    raise NotCovered("a shape", ev.span)
+
+
+@handler(np.ndim)
+def _(ev: Evaluator, a: Abstract) -> Abstract:
+    if isinstance(a, Value):
+        t = ev.types[a]
+        return Known(len(t.shape) if isinstance(t, Array) else 0)
+    if isinstance(a, Known) and isinstance(a.value, int | float):
+        return Known(0)
+    raise NotCovered("a rank", ev.span)
+
+
+@handler(np.size)
+def _(ev: Evaluator, a: Abstract) -> Abstract:
+    if isinstance(a, Value) and isinstance(ev.types[a], Array):
+        return attribute(ev, a, "size")
+    raise NotCovered("a size", ev.span)
+
+
+@handler(np.iscomplexobj)
+def _(ev: Evaluator, a: Abstract) -> Abstract:
+    if is_numeric(a):
+        return Known(False)
+    raise NotCovered("iscomplexobj", ev.span)
+
+
+@handler(np.isrealobj)
+def _(ev: Evaluator, a: Abstract) -> Abstract:
+    if is_numeric(a):
+        return Known(True)
+    raise NotCovered("isrealobj", ev.span)
+
+
+@handler(np.ndarray.tolist)
+def _(ev: Evaluator, a: Abstract) -> Abstract:
+    """A short array, as a list of Python's numbers."""
+    assert isinstance(a, Value)
+    t = ev.types[a]
+    if not isinstance(t, Array) or len(t.shape) != 1:
+        raise NotCovered("tolist of something else than a row", ev.span)
+    (n,) = t.shape
+    kind = float if t.dtype.kind == "f" else bool if t.dtype.kind == "b" else int
+    if not isinstance(n, int):
+        if not ev.outside.rows or (ev.outside.size_of(n) or LONG) < LONG:
+            raise NeedsSize(n, "a list of unknown length", ev.span)
+        made = ev.operation(np.ndarray.tolist, (a,), Row(number(kind)), name="items")
+        ev.row_lengths[made] = n
+        return ev.allocate(RowOf(made))
+    whole = ev.operation(np.ndarray.tolist, (a,), ANYTHING, name="parts")
+    items = tuple(ev.value(number(kind), name=f"{a.name}{i}") for i in range(n))
+    ev.write(Unpack(items, whole, None, ev.span))
+    return ev.allocate(ListOf(items))
+
+
+@handler(project)
+def _(ev: Evaluator, bar: Abstract, x: Abstract) -> Abstract:
+    """In the fast tier, cotangents have the type of their primal where they are summed."""
+    return bar

@@ -1,0 +1,63 @@
+"""The parameters of a function that is inlined, from the arguments of the call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from adjoint.fast.covered import NotCovered
+from adjoint.fast.evaluate.values import Abstract, Closure, DictOf, Tuple
+from adjoint.ir.single import Function
+
+if TYPE_CHECKING:
+    from adjoint.fast.evaluate.evaluator import Evaluator
+
+__all__ = ["bind"]
+
+
+def bind(
+    ev: Evaluator,
+    function: Function,
+    closure: Closure,
+    args: Sequence[Abstract],
+    keywords: dict[str, Abstract],
+) -> list[Abstract]:
+    """One value per parameter.
+
+    Raises
+    ------
+    NotCovered
+        They do not fit: the generic tier has Python's own message.
+    """
+    by_position = [p.name for p in function.parameters if p.kind <= 1]
+    given = dict(zip(by_position, args, strict=False))
+    rest = tuple(args[len(by_position) :])
+    left = dict(keywords)
+    defaults = dict(
+        zip(by_position[len(by_position) - len(closure.defaults) :], closure.defaults, strict=True)
+    )
+    defaults.update(closure.named_defaults)
+    values: list[Abstract] = []
+    for parameter in function.parameters:
+        name = parameter.name
+        match parameter.kind:
+            case 2:
+                values.append(Tuple(rest))
+                rest = ()
+            case 4:
+                values.append(ev.allocate(DictOf(tuple(left), tuple(left.values()))))
+                left = {}
+            case _:
+                if name in given:
+                    if parameter.kind == 1 and name in left:
+                        raise NotCovered("arguments that do not fit", ev.span)
+                    values.append(given[name])
+                elif parameter.kind != 0 and name in left:
+                    values.append(left.pop(name))
+                elif name in defaults:
+                    values.append(defaults[name])
+                else:
+                    raise NotCovered("arguments that do not fit", ev.span)
+    if rest or left:
+        raise NotCovered("arguments that do not fit", ev.span)
+    return values

@@ -1,0 +1,230 @@
+"""New arrays: of lists and tuples, and of ranges."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from adjoint.fast.covered import NotCovered
+from adjoint.fast.evaluate.calls import NeedsKnown, handler
+from adjoint.fast.evaluate.rows import array_of, row_of
+from adjoint.fast.evaluate.types import (
+    ANYTHING,
+    Array,
+    Dim,
+    Number,
+    bar_type,
+    is_real,
+    number,
+    witnesses,
+)
+from adjoint.fast.evaluate.values import Abstract, Known
+from adjoint.fast.reverse.fitting import whole
+from adjoint.fast.reverse.formulas import formula
+from adjoint.ir.primitives import build_list, build_tuple
+from adjoint.ir.single import Call, Const, Operand, Unpack, Value
+
+if TYPE_CHECKING:
+    from adjoint.fast.evaluate.evaluator import Evaluator
+    from adjoint.fast.reverse.scope import Scope
+
+__all__: list[str] = []
+
+FLOAT = number(float)
+MOST_READ = 2
+"""More elements of a cotangent than these are read at once."""
+
+
+@handler(np.array)
+def _(ev: Evaluator, a: Abstract, dtype: Abstract = Known(None)) -> Abstract:
+    return _new_array(ev, a, dtype)
+
+
+@handler(np.asarray, np.asanyarray, np.ascontiguousarray)
+def _(ev: Evaluator, a: Abstract, dtype: Abstract = Known(None)) -> Abstract:
+    if isinstance(a, Value) and isinstance(t := ev.types[a], Array):
+        if isinstance(dtype, Known) and (dtype.value is None or np.dtype(dtype.value) == t.dtype):
+            return a
+    return _new_array(ev, a, dtype)
+
+
+def _new_array(ev: Evaluator, a: Abstract, dtype: Abstract) -> Abstract:
+    """``np.array(a, dtype)``"""
+    if not isinstance(dtype, Known):
+        raise NotCovered("a dtype that is not known", ev.span)
+    row = row_of(ev, a)
+    if row is not None:
+        return array_of(ev, row, dtype.value)
+    if isinstance(a, Value) and isinstance(t := ev.types[a], Array):
+        if dtype.value is not None and np.dtype(dtype.value) != t.dtype:
+            raise NotCovered("an array of another dtype", ev.span)
+        return ev.operation(np.array, (a,), t)
+    leaves: list[list[Any]] = []
+    shape = _layout(ev, a, leaves)
+    if not shape or not leaves:
+        raise NotCovered("an array of something else than a list", ev.span)
+    found = _dtype(leaves, dtype.value)
+    keywords = () if dtype.value is None else (("dtype", Const(found)),)
+    return ev.operation(np.array, (ev.operand(a),), Array(found, shape), keywords)
+
+
+_ONE = frozenset(
+    {
+        np.sum,
+        np.mean,
+        np.prod,
+        np.max,
+        np.min,
+        np.var,
+        np.std,
+        np.cumsum,
+        np.cumprod,
+        np.diff,
+        np.linalg.norm,
+    }
+)
+_TWO = frozenset({np.dot, np.vdot, np.inner, np.outer})
+"""Functions whose first operand, or whose first two, NumPy makes arrays of."""
+
+
+def as_arrays(ev: Evaluator, f: Any, args: Sequence[Abstract]) -> Sequence[Abstract]:
+    """The operands of a function of NumPy, in which lists of numbers are arrays."""
+    n = 1 if f in _ONE else 2 if f in _TWO or isinstance(f, np.ufunc) else 0
+    if not n or all(isinstance(x, Value | Known) and row_of(ev, x) is None for x in args[:n]):
+        return args
+    return [_new_array(ev, x, Known(None)) if _is_list(ev, x) else x for x in args[:n]] + list(
+        args[n:]
+    )
+
+
+def _is_list(ev: Evaluator, a: Abstract) -> bool:
+    return row_of(ev, a) is not None or (
+        not isinstance(a, Value | Known) and ev.sequence(a) is not None
+    )
+
+
+@handler(np.stack)
+def _(ev: Evaluator, arrays: Abstract, axis: Abstract = Known(0)) -> Abstract:
+    items = ev.sequence(arrays)
+    first = isinstance(axis, Known) and type(axis.value) is int and axis.value == 0
+    if first and items and all(isinstance(x, Value) for x in items):
+        if all(isinstance(ev.types[x], Array) for x in items):  # type: ignore[index]
+            return _new_array(ev, arrays, Known(None))
+    return ev.infer(np.stack, [arrays, axis])
+
+
+def _layout(ev: Evaluator, a: Abstract, leaves: list[list[Any]]) -> tuple[Dim, ...]:
+    """The shape of the array that a structure makes; to `leaves` is added what stands for each
+    number and array in it, once for each class that it may have."""
+    if isinstance(a, Value) and isinstance(t := ev.types[a], Number | Array):
+        leaves.append(witnesses(t) if isinstance(t, Number) else [t.dtype.type(1)])
+        return t.shape if isinstance(t, Array) else ()
+    if isinstance(a, Known) and type(a.value) in (int, float, bool):
+        if abs(a.value) > 2**53 and type(a.value) is int:
+            raise NotCovered("an array of large integers", ev.span)
+        leaves.append([a.value])
+        return ()
+    items = ev.sequence(a) if not isinstance(a, Value | Known) else None
+    if not items:
+        raise NotCovered("an array of something else than a list", ev.span)
+    shapes = {_layout(ev, x, leaves) for x in items}
+    if len(shapes) > 1:
+        raise NotCovered("an array of parts of several shapes", ev.span)
+    return (len(items), *shapes.pop())
+
+
+def _dtype(leaves: list[list[Any]], given: Any) -> np.dtype[Any]:
+    """The dtype of the array, whichever class each number has."""
+    if given is not None:
+        found: np.dtype[Any] = np.dtype(given)
+    else:
+        ends = [
+            [min(kinds, key=lambda x: np.dtype(type(x)).num) for kinds in leaves],
+            [max(kinds, key=lambda x: np.dtype(type(x)).num) for kinds in leaves],
+        ]
+        dtypes: set[np.dtype[Any]] = {np.array(end).dtype for end in ends}
+        if len(dtypes) > 1:
+            raise NotCovered("an array of numbers of several classes")
+        found = dtypes.pop()
+    if not is_real(found.type):
+        raise NotCovered(f"an array of dtype {found}")
+    return found
+
+
+@formula(np.array)
+def _(scope: Scope, op: Call, y_bar: Operand) -> None:
+    ev, x, y = scope.ev, op.operands[0], op.result
+    assert isinstance(x, Value) and y is not None
+    y_bar = whole(ev, y_bar, y)
+    if _pack(scope, x) is None:
+        scope.add(x, y_bar)
+        return
+    t = ev.types[y]
+    assert isinstance(t, Array)
+    active = [(at, v) for at, v in _parts(scope, x, ()) if v in scope.sweep.active]
+    if len(t.shape) == 1 and len(active) > MOST_READ:
+        _add_all(scope, x, y_bar)
+        return
+    for at, v in active:
+        of_v = ev.types[v]
+        dtype = bar_type(t).dtype  # type: ignore[union-attr]
+        found: Any = Array(dtype, of_v.shape) if isinstance(of_v, Array) else number(dtype.type)
+        index = Const(at[0] if len(at) == 1 else at)
+        scope.add(v, whole(ev, ev.operation(operator.getitem, (y_bar, index), found, name="t"), v))
+
+
+def _add_all(scope: Scope, x: Value, y_bar: Operand) -> None:
+    """The elements of a row, as Python's numbers."""
+    ev = scope.ev
+    parts = _pack(scope, x)
+    assert parts is not None
+    bars = tuple(ev.value(FLOAT, name="item_bar") for _ in parts)
+    ev.write(Unpack(bars, ev.operation(np.ndarray.tolist, (y_bar,), ANYTHING, name="bars")))
+    for v, bar in zip(parts, bars, strict=True):
+        scope.add(v, bar)
+
+
+def _pack(scope: Scope, x: Value) -> tuple[Operand, ...] | None:
+    """What a list or a tuple consists of that was made for an operation."""
+    made = scope.sweep.made_by.get(x)
+    if made is None or made.callee not in (Const(build_list), Const(build_tuple)):
+        return None
+    return made.operands
+
+
+def _parts(scope: Scope, x: Value, at: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], Value]]:
+    """The numbers and arrays in a structure, each with its place."""
+    for i, part in enumerate(_pack(scope, x) or ()):
+        if isinstance(part, Value):
+            if _pack(scope, part) is not None:
+                yield from _parts(scope, part, (*at, i))
+            else:
+                yield (*at, i), part
+
+
+@handler(np.arange)
+def _(ev: Evaluator, *operands: Abstract) -> Abstract:
+    if not all(isinstance(x, Known) or x in ev.dims for x in operands):
+        raise NotCovered("a range of values that are not known", ev.span)
+    return ev.infer(np.arange, operands)
+
+
+@handler(np.linspace)
+def _(
+    ev: Evaluator,
+    start: Abstract,
+    stop: Abstract,
+    num: Abstract = Known(50),
+    *,
+    endpoint: Abstract = Known(True),
+) -> Abstract:
+    for x in (start, stop):
+        t = ev.types[x] if isinstance(x, Value) else None
+        if isinstance(t, Number) and not t.kinds <= {float, np.float64}:
+            raise NotCovered("linspace between integers of the caller's", ev.span)
+    if isinstance(num, Value) and num not in ev.dims:
+        raise NeedsKnown(num, "a number of points that is not known", ev.span)
+    return ev.infer(np.linspace, [start, stop, num], [("endpoint", endpoint)])

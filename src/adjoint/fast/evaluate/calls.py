@@ -1,0 +1,477 @@
+"""Calls: what each callee means to the partial evaluator."""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable, Sequence
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from adjoint.fast.covered import NotCovered
+from adjoint.fast.evaluate.infer import is_inferable, name_of
+from adjoint.fast.evaluate.library import call_library, is_library
+from adjoint.fast.evaluate.outside import is_named_tuple, is_own, is_plain_object
+from adjoint.fast.evaluate.reading import attribute
+from adjoint.fast.evaluate.rows import (
+    count,
+    row_of,
+)
+from adjoint.fast.evaluate.types import Array, Number, Row, Symbol
+from adjoint.fast.evaluate.values import (
+    Abstract,
+    Bound,
+    Closure,
+    DictOf,
+    External,
+    Flag,
+    Instance,
+    Known,
+    ListOf,
+    Partial,
+    Ref,
+    RowOf,
+    Tuple,
+)
+from adjoint.ir.single import Value
+from adjoint.rules.evalpoly import evalpoly
+from adjoint.rules.registry import Rules, lookup
+
+if TYPE_CHECKING:
+    from adjoint.fast.evaluate.evaluator import Evaluator
+
+__all__ = [
+    "NeedsSize",
+    "call",
+    "class_of",
+    "fold_known",
+    "handler",
+    "handlers",
+    "infer_call",
+    "set_attribute",
+    "special_method",
+    "truth",
+]
+
+Handler = Callable[..., Abstract]
+handlers: dict[Any, Handler] = {}
+"""What stands for a callee: ``handler(ev, *args, **keywords)``."""
+
+
+def handler(*callees: Any) -> Callable[[Handler], Handler]:
+    """The decorated function is what a call of each of `callees` means."""
+
+    def add(function: Handler) -> Handler:
+        for callee in callees:
+            handlers[callee] = function
+        return function
+
+    return add
+
+
+def call(
+    ev: Evaluator, callee: Abstract, args: Sequence[Abstract], keywords: dict[str, Abstract]
+) -> Abstract:
+    """``callee(*args, **keywords)``."""
+    match callee:
+        case Known(value=value):
+            return _call_known(ev, value, args, keywords)
+        case Closure():
+            return ev.inline(callee, args, keywords)
+        case Bound():
+            return call(ev, callee.function, [callee.owner, *args], keywords)
+        case Partial():
+            return call(
+                ev, callee.function, [*callee.args, *args], {**dict(callee.keywords), **keywords}
+            )
+        case External() | Ref():
+            cls = class_of(ev, callee)
+            if isinstance(callee, External) and lookup(callee.sample) is not None:
+                raise NotCovered("an object that has a rule", ev.span)
+            if cls is not None and is_plain_object(cls):
+                return call(ev, special_method(ev, cls, "__call__"), [callee, *args], keywords)
+    raise NotCovered("a call of something that is not a function", ev.span)
+
+
+def class_of(ev: Evaluator, a: Abstract) -> type | None:
+    """The class of a structure or a known object."""
+    match a:
+        case Known(value=value):
+            return type(value)
+        case External(sample=sample):
+            return type(sample)
+        case Tuple(kind=kind):
+            return kind
+        case Ref(address=address):
+            held = ev.heap[address]
+            if isinstance(held, Instance):
+                return held.cls
+            if isinstance(held, RowOf):
+                return held.kind
+            return list if isinstance(held, ListOf) else dict if isinstance(held, DictOf) else None
+        case Closure():
+            return FunctionType
+        case Value():
+            t = ev.types[a]
+            if isinstance(t, Row):
+                return list
+            if isinstance(t, Array):
+                return np.ndarray
+            if isinstance(t, Number) and len(t.kinds) == 1:
+                return next(iter(t.kinds))
+    return None
+
+
+def special_method(ev: Evaluator, cls: type, name: str) -> Abstract:
+    """A special method, as Python finds it: in the class."""
+    return attribute(ev, Known(cls), name)
+
+
+def _call_known(
+    ev: Evaluator, f: Any, args: Sequence[Abstract], keywords: dict[str, Abstract]
+) -> Abstract:
+    try:
+        found = handlers.get(f)
+    except TypeError:
+        found = None
+    if isinstance(f, np.ufunc) or getattr(f, "__module__", None) in ("numpy", "numpy.linalg"):
+        from adjoint.fast.evaluate.building import as_arrays
+
+        args = as_arrays(ev, f, args)
+    if found is not None:
+        try:
+            return found(ev, *args, **keywords)
+        except TypeError as error:
+            if error.__traceback__ is not None and error.__traceback__.tb_next is None:
+                raise NotCovered(f"such a call of {name_of(f)}", ev.span) from None
+            raise
+    if isinstance(f, functools.partial):
+        raise NotCovered("a functools.partial", ev.span)
+    if isinstance(f, type):
+        return _instance(ev, f, args, keywords)
+    folded = fold_known(f, args, keywords)
+    if folded is None and type(getattr(f, "__self__", None)) is str:
+        from adjoint.fast.evaluate.texts import of_text
+
+        folded = of_text(ev, f, args, keywords)
+    if folded is not None:
+        return folded
+    rules = lookup(f)
+    if rules is not None and rules.overridden:
+        raise NotCovered(f"{name_of(f)} has a rule from outside", ev.span)
+    if is_inferable(f):
+        return infer_call(ev, f, args, keywords)
+    if is_library(f, rules):
+        return call_library(ev, f, args, keywords)
+    if type(f) is FunctionType:
+        return _function(ev, f, rules, args, keywords)
+    raise NotCovered(f"a call of {name_of(f)}", ev.span)
+
+
+_FOLDED = (int, float, bool, str, tuple, type(None), type, np.dtype, slice, range, bytes)
+
+
+def fold_known(f: Any, args: Sequence[Abstract], keywords: dict[str, Abstract]) -> Abstract | None:
+    """A pure function of known values is called."""
+    if getattr(f, "__module__", None) not in ("_operator", "math") and f not in _PURE:
+        return None
+    values = [*args, *keywords.values()]
+    if not all(isinstance(x, Known) and isinstance(x.value, _FOLDED) for x in values):
+        return None
+    if f not in _TESTS and any(isinstance(x, Flag) for x in values):
+        raise NotCovered("a truth value as a number")
+    try:
+        return Known(
+            f(
+                *[x.value for x in args],  # type: ignore[union-attr]
+                **{k: x.value for k, x in keywords.items()},  # type: ignore[union-attr]
+            )
+        )
+    except Exception as error:
+        raise NotCovered(f"a call that raises {type(error).__name__}") from None
+
+
+_TESTS = frozenset(
+    {operator.eq, operator.ne, operator.not_, operator.truth, operator.is_, operator.is_not, str}
+)
+_PURE = frozenset({abs, divmod, pow, round, min, max, len, str, repr, np.dtype})
+
+
+def infer_call(
+    ev: Evaluator, f: Any, args: Sequence[Abstract], keywords: dict[str, Abstract]
+) -> Abstract:
+    """An operation of the program, whose result type the types of the operands decide."""
+    named = dict(keywords)
+    if named.keys() & {"out", "where", "initial", "casting", "order", "subok", "like"}:
+        raise NotCovered(f"an option of {name_of(f)}", ev.span)
+    elementwise = isinstance(f, np.ufunc) or getattr(f, "__module__", None) in ("_operator", "math")
+    if not elementwise:
+        args = [_with_known_sizes(ev, f, x, i) for i, x in enumerate(args)]
+        named = {k: _with_known_sizes(ev, f, x, k) for k, x in named.items()}
+    return ev.infer(f, args, tuple(named.items()))
+
+
+def _with_known_sizes(ev: Evaluator, f: Any, a: Abstract, place: int | str) -> Abstract:
+    """Integers may be axes or lengths, which decide the type of the result."""
+    inside = ev.sequence(a) if not isinstance(a, Value | Known) else None
+    if inside is not None:
+        known = [_with_known_sizes(ev, f, part, place) for part in inside]
+        same = all(x is y for x, y in zip(known, inside, strict=True))
+        return a if same else Tuple(tuple(known))
+    if isinstance(a, Value) and a not in ev.dims:
+        t = ev.types[a]
+        if isinstance(t, Number) and int in t.kinds and f not in _OF_INTEGERS:
+            if a in ev.outside.fixed:
+                if not _is_of_sizes(f, place):
+                    raise NotCovered(f"the derivative of {name_of(f)} in an integer", ev.span)
+                return Known(ev.outside.fixed[a])
+            raise NeedsKnown(a, f"{name_of(f)} of an integer that is not known", ev.span)
+    return a
+
+
+_OF_INTEGERS = frozenset({abs, float, int, bool, max, min, divmod, round, pow})
+"""The type of their result does not depend on the value of an integer."""
+
+
+_MADE_OF_SIZES: frozenset[Any] = frozenset(
+    {np.zeros, np.ones, np.empty, np.eye, np.identity, np.arange}
+)
+_SIZES_BEHIND: frozenset[Any] = frozenset(
+    {
+        np.reshape,
+        np.broadcast_to,
+        np.tile,
+        np.repeat,
+        np.sum,
+        np.mean,
+        np.max,
+        np.min,
+        np.cumsum,
+        np.expand_dims,
+        np.transpose,
+        np.swapaxes,
+        np.moveaxis,
+        np.concatenate,
+        np.stack,
+        np.flip,
+        np.roll,
+        np.tril,
+        np.triu,
+        np.ndarray.reshape,
+        np.ndarray.sum,
+        np.ndarray.mean,
+        np.ndarray.max,
+        np.ndarray.min,
+        np.ndarray.repeat,
+    }
+)
+"""Functions all of whose operands, or all behind the first, are axes or lengths."""
+
+
+def _is_of_sizes(f: Any, place: int | str) -> bool:
+    """Whether an integer at some place of a call is an axis or a length, not a number."""
+    if f in _MADE_OF_SIZES or (f in _SIZES_BEHIND and place not in (0, "a")):
+        return True
+    return (f is np.full and place in (0, "shape")) or place in ("axis", "shape")
+
+
+class NeedsSize(NotCovered):
+    """The length of a dimension decides how many values there are."""
+
+    def __init__(self, symbol: Symbol, reason: str, span: Any = None) -> None:
+        super().__init__(reason, span)
+        self.symbol = symbol
+
+
+class NeedsKnown(NotCovered):
+    """The value of an integer decides a type."""
+
+    def __init__(self, value: Value, reason: str, span: Any = None) -> None:
+        super().__init__(reason, span)
+        self.value = value
+
+
+def _function(
+    ev: Evaluator,
+    f: FunctionType,
+    rules: Rules | None,
+    args: Sequence[Abstract],
+    keywords: dict[str, Abstract],
+) -> Abstract:
+    """A Python function that is known."""
+    if rules is None:
+        return ev.inline(ev.outside.own(f), args, keywords)  # type: ignore[arg-type]
+    if rules.substitute is not None:
+        return ev.inline(ev.outside.own(rules.substitute), args, keywords)  # type: ignore[arg-type]
+    if rules.structural is not None or rules.primitive is not None:
+        raise NotCovered(f"a call of {name_of(f)}", ev.span)
+    closure = _plain_closure(ev, f)
+    if f in DECOMPOSED and not _is_constant_polynomial(ev, args):
+        return ev.inline(closure, args, keywords)
+    if rules.inactive or not rules.rrules:
+        if not is_own(f.__globals__):
+            raise NotCovered(f"{name_of(f)} is not differentiable", ev.span)
+        return ev.inline(closure, args, keywords)
+    # its rule is asked in the reverse sweep; its own source says what it returns
+    with ev.writing():
+        known = ev.inline(closure, args, keywords)
+    if not isinstance(known, Value):
+        raise NotCovered(f"{name_of(f)} has a rule, and returns a structure", ev.span)
+    operands = tuple(map(ev.operand, args))
+    named = tuple((k, ev.operand(v)) for k, v in keywords.items())
+    return ev.operation(f, operands, ev.types[known], named)
+
+
+DECOMPOSED = frozenset({evalpoly})
+"""Functions whose own source is as exact as their rule, and quicker once it is inlined."""
+
+
+def _is_constant_polynomial(ev: Evaluator, args: Sequence[Abstract]) -> bool:
+    """Whether a polynomial has but one coefficient: its slope is zero, where its source has no
+    path."""
+    a = args[1] if len(args) == 2 else None
+    if isinstance(a, Value):
+        return getattr(ev.types[a], "shape", ())[:1] == (1,)
+    items = None if a is None else ev.sequence(a)
+    return items is not None and len(items) < 2
+
+
+def _plain_closure(ev: Evaluator, f: FunctionType) -> Closure:
+    return Closure(
+        f.__code__,
+        f.__globals__,
+        tuple(map(ev.outside.own, f.__defaults__ or ())),
+        tuple((k, ev.outside.own(v)) for k, v in (f.__kwdefaults__ or {}).items()),
+        tuple(map(Known, f.__closure__ or ())),
+        f,
+    )
+
+
+# ---- classes ----
+
+
+def _instance(
+    ev: Evaluator, cls: Any, args: Sequence[Abstract], keywords: dict[str, Abstract]
+) -> Abstract:
+    """A new object of a class of the user's."""
+    if lookup(cls) is not None:
+        raise NotCovered(f"{cls.__qualname__} has a rule", ev.span)
+    if is_named_tuple(cls):
+        given = dict(zip(cls._fields, args, strict=False)) | keywords
+        if set(given) == set(cls._fields):
+            return Tuple(tuple(given[name] for name in cls._fields), cls)
+    if (
+        not is_plain_object(cls)
+        or type(cls) is not type
+        or any(
+            name in vars(base)
+            for base in cls.__mro__[:-1]
+            for name in ("__new__", "__setattr__", "__del__")
+        )
+    ):
+        raise NotCovered(f"a new {cls.__qualname__}", ev.span)
+    made = ev.allocate(Instance(cls, (), ()))
+    if not any("__init__" in vars(base) for base in cls.__mro__[:-1]):
+        if args or keywords:
+            raise NotCovered("arguments that do not fit", ev.span)
+        return made
+    call(ev, special_method(ev, cls, "__init__"), [made, *args], keywords)
+    return made
+
+
+def set_attribute(ev: Evaluator, a: Abstract, name: str, value: Abstract) -> None:
+    """``a.name = value``, of an object that the program made."""
+    held = ev.heap[a.address] if isinstance(a, Ref) else None
+    if not isinstance(held, Instance):
+        raise NotCovered("a write to an attribute of an object from outside", ev.span)
+    for base in held.cls.__mro__:
+        if name in vars(base) and hasattr(type(vars(base)[name]), "__set__"):
+            raise NotCovered(f"a write to the descriptor {name!r}", ev.span)
+    assert isinstance(a, Ref)
+    if name in held.names:
+        at = held.names.index(name)
+        items = (*held.items[:at], value, *held.items[at + 1 :])
+        ev.heap[a.address] = Instance(held.cls, held.names, items)
+    else:
+        ev.heap[a.address] = Instance(held.cls, (*held.names, name), (*held.items, value))
+
+
+# ---- truth ----
+
+
+def truth(ev: Evaluator, a: Abstract) -> Any:
+    """Whether `a` is true: known, or a value of the program."""
+    row = row_of(ev, a)
+    if row is not None:
+        return ev.infer(operator.gt, [count(ev, row), Known(0)])
+    if isinstance(a, Value):
+        t = ev.types[a]
+        if isinstance(t, Number):
+            if t.kinds <= {bool}:
+                return a
+            return ev.infer(operator.truth, [a])
+        if isinstance(t, Array) and all(d == 1 for d in t.shape):
+            return ev.infer(operator.truth, [a])
+        raise NotCovered("the truth value of an array", ev.span)
+    if isinstance(a, Known):
+        if a.value is None or isinstance(a.value, bool | int | float | str | tuple | FunctionType):
+            return Known(bool(a.value))
+        if isinstance(a.value, type):
+            return Known(True)
+    if isinstance(a, Closure | Bound | Partial):
+        return Known(True)
+    items = ev.sequence(a)
+    if items is not None:
+        return Known(bool(items))
+    cls = class_of(ev, a)
+    if cls is dict:
+        keys = a.sample if isinstance(a, External) else ev.heap[a.address].keys  # type: ignore
+        return Known(bool(keys))
+    if (
+        cls is not None
+        and is_plain_object(cls)
+        and not (hasattr(cls, "__bool__") or hasattr(cls, "__len__"))
+    ):
+        return Known(True)
+    raise NotCovered("a truth value", ev.span)
+
+
+@handler(operator.truth, bool)
+def _(ev: Evaluator, a: Abstract) -> Abstract:
+    return truth(ev, a)  # type: ignore[no-any-return]
+
+
+@handler(operator.not_)
+def _(ev: Evaluator, a: Abstract) -> Abstract:
+    known = truth(ev, a)
+    if isinstance(known, Known):
+        return Known(not known.value)
+    return ev.infer(operator.not_, [known])
+
+
+@handler(operator.is_)
+def _(ev: Evaluator, a: Abstract, b: Abstract) -> Abstract:
+    return Known(_identical(ev, a, b))
+
+
+@handler(operator.is_not)
+def _(ev: Evaluator, a: Abstract, b: Abstract) -> Abstract:
+    return Known(not _identical(ev, a, b))
+
+
+def _identical(ev: Evaluator, a: Abstract, b: Abstract) -> bool:
+    if isinstance(a, Known) and isinstance(b, Known):
+        return a.value is b.value
+    for x, y in ((a, b), (b, a)):
+        if isinstance(x, Known) and not isinstance(y, Known):
+            if x.value is None or isinstance(x.value, type | str) or callable(x.value):
+                return False
+            if isinstance(y, Value) and x.value in (True, False, Ellipsis, NotImplemented):
+                t = ev.types[y]
+                if isinstance(t, Array) or (isinstance(t, Number) and bool not in t.kinds):
+                    return False
+    if isinstance(a, Ref) and isinstance(b, Ref):
+        return a.address == b.address
+    raise NotCovered("a test of identity", ev.span)

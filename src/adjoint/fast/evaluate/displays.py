@@ -1,0 +1,169 @@
+"""Tuples, lists, dicts and slices that a function makes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from adjoint.fast.covered import NotCovered
+from adjoint.fast.evaluate.reading import item
+from adjoint.fast.evaluate.rows import (
+    append,
+    item_of,
+    pop,
+    row_of,
+)
+from adjoint.fast.evaluate.values import (
+    Abstract,
+    DictOf,
+    External,
+    Known,
+    ListOf,
+    Ref,
+    RowOf,
+    SliceOf,
+    Tuple,
+)
+from adjoint.ir import primitives
+
+if TYPE_CHECKING:
+    from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.calls import call, handler, handlers
+
+__all__ = []
+
+
+@handler(primitives.build_tuple)
+def _(ev: Evaluator, *items: Abstract) -> Abstract:
+    return Tuple(items)
+
+
+@handler(primitives.build_list)
+def _(ev: Evaluator, *items: Abstract) -> Abstract:
+    return ev.allocate(ListOf(items))
+
+
+@handler(primitives.build_slice)
+def _(ev: Evaluator, start: Abstract, stop: Abstract, step: Abstract) -> Abstract:
+    return SliceOf(start, stop, step)
+
+
+@handler(primitives.build_dict)
+def _(ev: Evaluator, *items: Abstract) -> Abstract:
+    keys = items[::2]
+    if not all(isinstance(k, Known) and type(k.value) in (str, int) for k in keys):
+        raise NotCovered("a dict with keys of another kind", ev.span)
+    made = dict(zip([k.value for k in keys], items[1::2], strict=True))  # type: ignore[union-attr]
+    return ev.allocate(DictOf(tuple(made), tuple(made.values())))
+
+
+@handler(primitives.list_append)
+def _(ev: Evaluator, xs: Abstract, value: Abstract) -> Abstract:
+    held = ev.heap[xs.address] if isinstance(xs, Ref) else None
+    if not isinstance(held, ListOf | RowOf):
+        raise NotCovered("append to a list from outside", ev.span)
+    append(ev, xs, value)
+    return Known(None)
+
+
+handlers[list.append] = handlers[primitives.list_append]
+
+
+@handler(list.pop)
+def _(ev: Evaluator, xs: Abstract) -> Abstract:
+    held = ev.heap[xs.address] if isinstance(xs, Ref) else None
+    if not isinstance(xs, Ref) or not isinstance(held, ListOf | RowOf):
+        raise NotCovered("a write to a list from outside", ev.span)
+    return pop(ev, xs)
+
+
+@handler(primitives.list_extend)
+def _(ev: Evaluator, xs: Abstract, values: Abstract, function: Abstract | None = None) -> Abstract:
+    from adjoint.fast.evaluate.loops import iterate
+
+    held = ev.heap[xs.address] if isinstance(xs, Ref) else None
+    if not isinstance(held, ListOf | RowOf) or values == xs:
+        raise NotCovered("extending a list", ev.span)
+
+    def add(x: Abstract, carried: list[Abstract]) -> list[Abstract]:
+        append(ev, xs, x)
+        return carried
+
+    iterate(ev, values, [], add)
+    return Known(None)
+
+
+handlers[list.extend] = handlers[primitives.list_extend]
+
+
+@handler(primitives.list_to_tuple)
+def _(ev: Evaluator, xs: Abstract) -> Abstract:
+    return _as_tuple(ev, xs)
+
+
+@handler(tuple)
+def _(ev: Evaluator, xs: Abstract | None = None) -> Abstract:
+    return Tuple(()) if xs is None else _as_tuple(ev, xs)
+
+
+def _as_tuple(ev: Evaluator, xs: Abstract) -> Abstract:
+    from adjoint.fast.evaluate.iterables import collected
+
+    if isinstance(xs, Tuple):
+        return Tuple(xs.items)
+    made = collected(ev, xs)
+    held = ev.heap[made.address]
+    if isinstance(held, RowOf):
+        ev.heap[made.address] = RowOf(held.value, tuple)
+        return made
+    assert isinstance(held, ListOf)
+    return Tuple(held.items)
+
+
+@handler(list)
+def _(ev: Evaluator, xs: Abstract | None = None) -> Abstract:
+    from adjoint.fast.evaluate.iterables import collected
+
+    if xs is None:
+        return ev.allocate(ListOf(()))
+    row = row_of(ev, xs)
+    if row is not None:
+        made = item_of(ev, xs, row, Known(slice(None)))
+        assert isinstance(made, Ref)
+        held = ev.heap[made.address]
+        assert isinstance(held, RowOf)
+        if held.kind is tuple:
+            raise NotCovered("a list of a tuple of unknown length", ev.span)
+        return made
+    return collected(ev, xs)
+
+
+@handler(primitives.apply)
+def _(ev: Evaluator, f: Abstract, args: Abstract, keywords: Abstract) -> Abstract:
+    items = ev.sequence(args)
+    named: dict[str, Abstract] = {}
+    if isinstance(keywords, Ref) and isinstance(held := ev.heap[keywords.address], DictOf):
+        named = dict(zip(held.keys, held.items, strict=True))
+    elif not (isinstance(keywords, Known) and not keywords.value):
+        raise NotCovered("a call with **", ev.span)
+    if items is None:
+        raise NotCovered("a call with * of unknown length", ev.span)
+    return call(ev, f, items, named)
+
+
+@handler(primitives.dict_merge, primitives.dict_update)
+def _(ev: Evaluator, mapping: Abstract, other: Abstract, f: Abstract | None = None) -> Abstract:
+    held = ev.heap[mapping.address] if isinstance(mapping, Ref) else None
+    if not isinstance(held, DictOf):
+        raise NotCovered("a dict", ev.span)
+    made = dict(zip(held.keys, held.items, strict=True))
+    if isinstance(other, External) and type(other.sample) is dict:
+        more = {k: item(ev, other, Known(k)) for k in other.sample}
+    elif isinstance(other, Ref) and isinstance(inner := ev.heap[other.address], DictOf):
+        more = dict(zip(inner.keys, inner.items, strict=True))
+    else:
+        raise NotCovered("** of something else than a dict", ev.span)
+    if f is not None and made.keys() & more.keys():
+        raise NotCovered("a keyword that is given twice", ev.span)
+    made |= more
+    ev.heap[mapping.address] = DictOf(tuple(made), tuple(made.values()))  # type: ignore[union-attr]
+    return Known(None)

@@ -1,0 +1,216 @@
+"""Generators that are iterated over once: what is done with each value stands in the place of the
+``yield``.
+
+    def halves(xs):              total = 0
+        for x in xs:             for x in xs:
+            yield x / 2              total = total + x / 2
+
+    total = 0
+    for h in halves(xs):
+        total = total + h
+
+What the iteration carries is held in the heap meanwhile, so that branches and loops of the
+generator join it like everything else that is written to in them. Where the iteration is left
+early, what is left of the generator is not run: each of its loops stops, and what follows a
+``yield`` is behind a test.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from adjoint.fast.covered import NotCovered
+from adjoint.fast.evaluate.values import (
+    MISSING,
+    Abstract,
+    CellOf,
+    Generating,
+    Iterating,
+    IteratorOf,
+    Known,
+    Ref,
+    Tuple,
+)
+from adjoint.ir.single import Block, Value
+
+if TYPE_CHECKING:
+    from adjoint.fast.evaluate.evaluator import Evaluator, Frame
+
+__all__ = ["Consumer", "consume", "is_pushed", "through"]
+
+Body = Callable[[Abstract, list[Abstract]], "list[Abstract] | None"]
+
+
+class Consumer:
+    """What iterates over a generator, while that runs.
+
+    Parameters
+    ----------
+    address
+        Where what is carried is held; if `stops`, behind whether to go on.
+    frame
+        The call that it belongs to.
+    """
+
+    def __init__(self, address: int, body: Body, stops: bool, frame: Frame) -> None:
+        self.address, self.body, self.stops, self.frame = address, body, stops, frame
+
+    def take(self, ev: Evaluator, value: Abstract) -> Abstract:
+        """``yield value``."""
+        now = list(self._held(ev))[self.stops :]
+        span, hint = ev.span, ev.hint
+        ev.frames.append(self.frame)
+        try:
+            found = self.body(value, now)
+        finally:
+            ev.frames.pop()
+        ev.span, ev.hint = span, hint
+        if found is None:
+            raise NotCovered("a loop whose iterations never reach their end", ev.span)
+        ev.heap[self.address] = CellOf(tuple(found), self._cell(ev).name)
+        return Known(None)
+
+    def _cell(self, ev: Evaluator) -> CellOf:
+        held = ev.heap[self.address]
+        assert isinstance(held, CellOf)
+        return held
+
+    def _held(self, ev: Evaluator) -> tuple[Abstract, ...]:
+        return self._cell(ev).items
+
+    def may_have_stopped(self, ev: Evaluator) -> bool:
+        """Whether the last operation may have been the last one to be run."""
+        going = self._held(ev)[0] if self.stops else None
+        return going is not None and not (isinstance(going, Known) and going.value is True)
+
+    def goes_on(self, ev: Evaluator) -> None:
+        """What is run now is only run where the iteration goes on."""
+        if self.stops:
+            ev.heap[self.address] = CellOf((Known(True), *self._held(ev)[1:]), self._cell(ev).name)
+
+    def rest(self, ev: Evaluator, block: Block) -> list[Abstract] | None:
+        """What follows in a block of the generator, if the iteration goes on."""
+        if not block.ops:
+            return None if block.results is None else [ev.read(x) for x in block.results]
+        going = self._held(ev)[0]
+        skipped: list[Abstract] = [MISSING] * len(block.results or ())
+        if isinstance(going, Known):
+            return skipped
+
+        def run() -> list[Abstract] | None:
+            self.goes_on(ev)
+            return ev.run(block)
+
+        assert isinstance(going, Value)
+        return ev.branch(going, run, lambda: skipped, ev.span)
+
+    def stopping(self, ev: Evaluator, body: Callable[[Any, Any], Any], stops: bool) -> Any:
+        """The body of a loop of the generator that ends when the iteration does; `stops`: it gives
+        already whether to go on."""
+
+        def run(x: Any, now: list[Abstract]) -> list[Abstract] | None:
+            self.goes_on(ev)
+            found = body(x, now)
+            if found is None:
+                return None
+            on: Abstract = found[0] if stops else Known(True)
+            going = self._held(ev)[0]
+            if isinstance(going, Known):
+                on = on if going.value else going
+            elif isinstance(on, Known) and on.value is True:
+                on = going
+            else:
+                made = ev.branch(going, lambda: [on], lambda: [Known(False)], ev.span)  # type: ignore[arg-type]
+                assert made is not None
+                (on,) = made
+            return [on, *found[stops:]]
+
+        return run
+
+
+def consume(
+    ev: Evaluator,
+    generating: Generating,
+    carried: list[Abstract],
+    body: Body,
+    stops: bool,
+    name: str = "held",
+) -> list[Abstract]:
+    """Run a generator to its end; what is carried then, and, if `stops`, in front of it whether it
+    was run to its end."""
+    from adjoint.fast.evaluate.evaluator import MOST_CALLS, Frame, single_of
+
+    if len(ev.frames) >= MOST_CALLS:
+        raise NotCovered(f"calls more than {MOST_CALLS} deep, or recursion", ev.span)
+    going: tuple[Abstract, ...] = (Known(True),) if stops else ()
+    cell = ev.allocate(CellOf((*going, *carried), name))
+    closure = generating.closure
+    function = single_of(closure)
+    frame = Frame(function, closure)
+    parameters = (*generating.values, *closure.cells)
+    frame.values.update(zip(function.body.parameters, parameters, strict=True))
+    frame.consumer = Consumer(cell.address, body, stops, ev.frames[-1])
+    span, hint = ev.span, ev.hint
+    ev.frames.append(frame)
+    try:
+        found = ev.run(function.body)
+    finally:
+        ev.frames.pop()
+    ev.span, ev.hint = span, hint
+    if found is None:
+        raise NotCovered("a generator that always raises", ev.span)
+    held = ev.heap.pop(cell.address)
+    assert isinstance(held, CellOf)
+    return list(held.items)
+
+
+def is_pushed(ev: Evaluator, a: Abstract) -> bool:
+    """Whether an iterable runs the body of the iteration by itself: a generator, a ``filter``, or
+    what goes through one of these item by item."""
+    held = ev.heap.get(a.address) if isinstance(a, Ref) else None
+    what = held.what if isinstance(held, IteratorOf) else None
+    if isinstance(what, Iterating):
+        if (what.kind in (map, enumerate) and len(what.operands) == 1) or what.kind is enumerate:
+            return is_pushed(ev, what.operands[0])
+        return what.kind is filter
+    return isinstance(what, Generating)
+
+
+def through(
+    ev: Evaluator, what: Iterating, carried: list[Abstract], body: Body, stops: bool
+) -> tuple[list[Abstract], Body]:
+    """An iteration over ``map``, ``filter`` or ``enumerate``, as one over what that goes through:
+    what it carries (a counter in front of the rest, if it is ``enumerate``), and its body."""
+    from adjoint.fast.evaluate.calls import call
+
+    function = what.function
+    if what.kind is enumerate:
+        start = what.operands[1] if len(what.operands) > 1 else Known(0)
+
+        def numbered(x: Abstract, now: list[Abstract]) -> list[Abstract] | None:
+            found = body(Tuple((now[0], x)), now[1:])
+            if found is None:
+                return None
+            after = call(ev, Known(operator.add), [now[0], Known(1)], {})
+            return [*found[:stops], after, *found[stops:]]
+
+        return [start, *carried], numbered
+    assert function is not None
+    if what.kind is map:
+        return carried, lambda x, now: body(call(ev, function, [x], {}), now)
+    return carried, lambda x, now: _filtered(ev, function, x, now, body, stops)
+
+
+def _filtered(
+    ev: Evaluator, function: Abstract, x: Abstract, now: list[Abstract], body: Body, stops: bool
+) -> list[Abstract] | None:
+    from adjoint.fast.evaluate.calls import call, truth
+
+    is_none = isinstance(function, Known) and function.value is None
+    chosen = truth(ev, x if is_none else call(ev, function, [x], {}))
+    left: list[Abstract] = [*([Known(True)] if stops else []), *now]
+    if isinstance(chosen, Known):
+        return body(x, now) if chosen.value else left
+    return ev.branch(chosen, lambda: body(x, now), lambda: left, ev.span)

@@ -1,0 +1,353 @@
+"""The type of a result from the types of the operands: the operation is run on witnesses.
+
+The dtype and the rank of what NumPy's functions return depend on the dtypes, the ranks and the
+options alone, for the functions listed here; so they are called on small arrays of ones, twice,
+with different lengths in place of the symbolic dimensions, and the lengths of the result say which
+symbol they come from.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import itertools
+import math
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from adjoint.fast.covered import NotCovered
+from adjoint.fast.evaluate.types import Array, Dim, Number, Symbol, Type, is_real, number, witnesses
+
+__all__ = ["SHAPED", "is_total", "result_type"]
+
+_LENGTHS = ((3, 7, 19, 5, 11, 23, 13, 17), (11, 5, 13, 29, 3, 7, 17, 19))
+"""Stand for the symbolic dimensions of one call, in two runs."""
+
+SHAPED: frozenset[Any] = frozenset(
+    {
+        np.sum,
+        np.mean,
+        np.prod,
+        np.max,
+        np.min,
+        np.amax,
+        np.amin,
+        np.var,
+        np.std,
+        np.ptp,
+        np.cumsum,
+        np.cumprod,
+        np.diff,
+        np.dot,
+        np.vdot,
+        np.inner,
+        np.outer,
+        np.matmul,
+        np.tensordot,
+        np.einsum,
+        np.kron,
+        np.trace,
+        np.transpose,
+        np.swapaxes,
+        np.moveaxis,
+        np.ravel,
+        np.reshape,
+        np.expand_dims,
+        np.squeeze,
+        np.broadcast_to,
+        np.concatenate,
+        np.stack,
+        np.vstack,
+        np.hstack,
+        np.flip,
+        np.roll,
+        np.where,
+        np.clip,
+        np.zeros_like,
+        np.ones_like,
+        np.full_like,
+        np.empty_like,
+        np.arange,
+        np.linspace,
+        np.zeros,
+        np.ones,
+        np.empty,
+        np.full,
+        np.eye,
+        np.identity,
+        np.copy,
+        np.sort,
+        np.tril,
+        np.triu,
+        np.diag,
+        np.any,
+        np.all,
+        np.argmax,
+        np.argmin,
+        np.count_nonzero,
+        np.isfinite,
+        np.isnan,
+        np.shape,
+        np.ndim,
+        np.size,
+        np.tile,
+        np.repeat,
+        np.average,
+        np.atleast_1d,
+        np.atleast_2d,
+    }
+)
+"""Functions of NumPy whose result has a dtype and a shape that the types of the operands decide."""
+
+_METHODS = frozenset(
+    "sum mean prod max min var std cumsum cumprod dot transpose swapaxes ravel reshape flatten copy"
+    " astype any all argmax argmin squeeze trace clip ptp round repeat".split()
+)
+"""Methods of `numpy.ndarray` of which the same holds."""
+
+_OF_NUMBERS: frozenset[Any] = frozenset({abs, float, int, bool, round, max, min, divmod, pow})
+
+
+def is_array_method(f: Any) -> bool:
+    """Whether `f` is one of the methods of arrays that keep the rule of this file."""
+    return getattr(f, "__objclass__", None) is np.ndarray and f.__name__ in _METHODS
+
+
+_MOST_OPERANDS = {"clip": 3, "repeat": 3, "swapaxes": 3, "trace": 4, "transpose": 99, "reshape": 99}
+"""Of methods of arrays: as many operands as may be given before one would be an array to write to;
+two of all others."""
+
+
+@functools.cache
+def most_operands(f: Any) -> int:
+    """The number of operands that `f` takes by position before ``out``, an array to write to."""
+    if isinstance(f, np.ufunc):
+        return f.nin
+    if getattr(f, "__objclass__", None) is np.ndarray:
+        return _MOST_OPERANDS.get(f.__name__, 2)
+    try:
+        parameters = list(inspect.signature(f).parameters.values())
+    except (TypeError, ValueError):
+        return 99
+    by_position = [p.name for p in parameters if p.kind <= p.POSITIONAL_OR_KEYWORD]
+    several = any(p.kind is p.VAR_POSITIONAL for p in parameters)
+    return by_position.index("out") if "out" in by_position and not several else 99
+
+
+def _is_operator(f: Any) -> bool:
+    return getattr(f, "__module__", None) in ("_operator", "math")
+
+
+def is_inferable(f: Any) -> bool:
+    """Whether the types of the operands decide the type of the result."""
+    try:
+        known = f in SHAPED or f in _OF_NUMBERS
+    except TypeError:
+        return False
+    return (
+        known
+        or _is_operator(f)
+        or (isinstance(f, np.ufunc) and f.signature is None and f.nout == 1)
+        or f is np.matmul
+        or is_array_method(f)
+    )
+
+
+def result_type(
+    f: Callable[..., Any],
+    operands: Sequence[Type | Constant],
+    keywords: Mapping[str, Type | Constant],
+) -> Type | tuple[Type, ...]:
+    """The type of ``f(*operands, **keywords)``.
+
+    Raises
+    ------
+    NotCovered
+        It depends on more than the types, or is not covered.
+    """
+    if not is_inferable(f):
+        raise NotCovered(f"{name_of(f)} has no known result type")
+    if len(operands) > most_operands(f):
+        raise NotCovered(f"{name_of(f)} with an array to write to")
+    if not keywords and all(isinstance(t, Number | Constant) for t in operands):
+        key = (f, *map(_canonical, operands))
+        if key not in _of_numbers:
+            _of_numbers[key] = _kinds(f, operands, keywords)
+        if (known := _of_numbers[key]) is not None:
+            return known
+    symbols: list[Symbol] = []
+    for t in (*operands, *keywords.values()):
+        _collect(t, symbols)
+    if len(symbols) > len(_LENGTHS[0]):
+        raise NotCovered(f"too many dimensions in a call of {name_of(f)}")
+    found = {
+        _shaped(f, one, keywords, symbols)
+        for one in itertools.product(*map(_alternatives, operands))
+    }
+    if len(found) > 1:
+        raise NotCovered(f"{name_of(f)} of numbers of several classes beside an array")
+    (only,) = found
+    return only  # type: ignore[no-any-return]
+
+
+def _alternatives(t: Any) -> list[Any]:
+    """A number of each of its classes."""
+    if isinstance(t, Number) and len(t.kinds) > 1:
+        return [number(kind) for kind in t.kinds]
+    return [t]
+
+
+def _shaped(f: Any, operands: Any, keywords: Any, symbols: list[Symbol]) -> Any:
+    """The type of a result that arrays take part in."""
+    runs = []
+    for lengths in _LENGTHS:
+        at = dict(zip(symbols, lengths, strict=False))
+        runs.append(
+            _run(
+                f,
+                [_witness(t, at) for t in operands],
+                {k: _witness(t, at) for k, t in keywords.items()},
+            )
+        )
+    back = tuple(dict(zip(lengths, symbols, strict=False)) for lengths in _LENGTHS)
+    return _combined(f, runs[0], runs[1], back)
+
+
+def _collect(t: Any, symbols: list[Symbol]) -> None:
+    if isinstance(t, tuple):
+        for part in t:
+            _collect(part, symbols)
+    elif isinstance(t, Array):
+        symbols += [d for d in t.shape if isinstance(d, Symbol) and d not in symbols]
+    elif isinstance(t, Symbol) and t not in symbols:
+        symbols.append(t)
+
+
+class Constant:
+    """An operand that is known."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+_of_numbers: dict[Any, Type | None] = {}
+"""By function and types of its operands, which are numbers."""
+
+
+def _canonical(t: Any) -> Any:
+    """What of a constant says which type a result has: whether it is zero, negative, whole."""
+    if not isinstance(t, Constant):
+        return t
+    value = t.value
+    if type(value) is int or type(value) is float:
+        return type(value), value > 0, value == 0, value == int(value) if value - value == 0 else 2
+    return type(value), repr(value)
+
+
+def name_of(f: Any) -> str:
+    return getattr(f, "__qualname__", None) or getattr(f, "__name__", None) or repr(f)
+
+
+def _kinds(f: Any, operands: Any, keywords: Any) -> Type | None:
+    """The type of a result of numbers only: of every combination of their classes."""
+    if keywords or any(isinstance(t, Array) for t in operands):
+        return None
+    values = [
+        [t.value] if isinstance(t, Constant) else witnesses(t)
+        for t in operands
+        if isinstance(t, Constant | Number)
+    ]
+    if len(values) != len(operands):
+        return None
+    kinds: set[type] = set()
+    for combination in itertools.product(*values):
+        y = _run(f, list(combination), {})
+        if isinstance(y, tuple | np.ndarray):
+            return None
+        kinds.add(type(y))
+        if f in (operator.pow, pow, operator.ipow) and not any(
+            isinstance(x, np.generic) for x in combination
+        ):
+            kinds |= _of_power(operands, combination)
+    for kind in kinds:
+        if not is_real(kind) and kind is not complex:
+            raise NotCovered(f"{name_of(f)} returns {kind.__name__}")
+    return Number(frozenset(kinds))
+
+
+def _of_power(operands: Any, combination: Any) -> set[type]:
+    """Classes that a power of Python's numbers may have besides that of the witness."""
+    a, b = combination[:2]
+    exponent = operands[1]
+    if isinstance(exponent, Constant):
+        whole = isinstance(b, int) or float(b).is_integer()
+        return set() if whole or (isinstance(operands[0], Constant) and a >= 0) else {complex}
+    if isinstance(b, int):
+        return {float} if isinstance(a, int) else set()
+    return set() if isinstance(operands[0], Constant) and a >= 0 else {complex}
+
+
+def _witness(t: Any, at: Mapping[Any, int]) -> Any:
+    if isinstance(t, Constant):
+        return t.value
+    if isinstance(t, tuple):
+        return tuple(_witness(part, at) for part in t)
+    if isinstance(t, Array):
+        return np.ones([at.get(d, d) for d in t.shape], t.dtype)
+    if isinstance(t, Symbol):
+        return at[t]
+    if isinstance(t, Number):
+        return witnesses(t)[0]
+    raise NotCovered("an operand is neither a number nor an array")
+
+
+def _run(f: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    try:
+        with np.errstate(all="ignore"):
+            return f(*args, **kwargs)
+    except Exception as error:
+        raise NotCovered(f"{name_of(f)} does not take such operands: {error}") from None
+
+
+def _combined(f: Any, one: Any, other: Any, back: Any) -> Any:
+    if isinstance(one, tuple):
+        if type(one) is not tuple:
+            raise NotCovered(f"{name_of(f)} returns a {type(one).__name__}")
+        return tuple(_combined(f, a, b, back) for a, b in zip(one, other, strict=True))
+    kind = type(one)
+    if is_real(kind):
+        return number(kind)
+    if kind is not np.ndarray or not is_real(one.dtype.type):
+        raise NotCovered(f"{name_of(f)} returns a {kind.__name__}")
+    shape: list[Dim] = []
+    for m, n in zip(one.shape, other.shape, strict=True):
+        symbol = back[0].get(m)
+        if symbol is not None and back[1].get(n) is symbol:
+            shape.append(symbol)
+        elif m == n:
+            shape.append(m)
+        else:
+            shape.append(Symbol(f"n{next(_numbers)}", is_argument=False))
+    return Array(one.dtype, tuple(shape))
+
+
+_numbers = itertools.count()
+
+
+@functools.cache
+def _partial_functions() -> frozenset[Any]:
+    return frozenset(
+        {operator.truediv, operator.floordiv, operator.mod, operator.pow, operator.getitem}
+    )
+
+
+def is_total(f: Any) -> bool:
+    """Whether a call of a pure function cannot raise, for operands that it takes."""
+    if getattr(f, "__module__", None) == "math":
+        return f in (math.sin, math.cos, math.atan, math.fabs, math.tanh) and False
+    return getattr(f, "__module__", None) == "_operator" and f not in _partial_functions()

@@ -1,0 +1,357 @@
+"""What loops iterate over: item by item, or by an iterable of the program."""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from adjoint.fast.covered import NotCovered
+from adjoint.fast.evaluate.generators import is_pushed
+from adjoint.fast.evaluate.joining import (
+    is_number,
+)
+from adjoint.fast.evaluate.reading import item
+from adjoint.fast.evaluate.rows import (
+    as_row,
+    length_of_row,
+    restorable,
+    row_of,
+)
+from adjoint.fast.evaluate.types import ANYTHING, Array, Dim, Row, Symbol, Type, number
+from adjoint.fast.evaluate.values import (
+    Abstract,
+    DictOf,
+    External,
+    Generating,
+    Iterating,
+    IteratorOf,
+    Known,
+    ListOf,
+    Ref,
+    Tuple,
+)
+from adjoint.fast.runtime import part
+from adjoint.ir.single import Const, Operand, Unpack, Value
+
+if TYPE_CHECKING:
+    from adjoint.fast.evaluate.evaluator import Evaluator
+
+__all__ = [
+    "MOST_UNROLLED",
+    "Source",
+    "Steps",
+    "collected",
+    "is_some",
+    "listed",
+    "opened",
+    "source_of",
+    "steps_of",
+]
+MOST_UNROLLED = 64
+
+
+Step = Callable[[], Abstract]
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """What gives the items of an iterable, one after the other, as they are asked for; and what
+    tells whether it is still as long."""
+
+    steps: tuple[Step, ...]
+    checks: tuple[Callable[[], bool], ...] = ()
+
+    def after(self, i: int) -> Steps:
+        """Those behind the one at `i`."""
+        return Steps(self.steps[i + 1 :], self.checks)
+
+    def demand_unchanged(self, ev: Evaluator) -> None:
+        """What is iterated over must not change its length meanwhile."""
+        if not all(check() for check in self.checks):
+            raise NotCovered("a container that changes while it is iterated over", ev.span)
+
+
+def listed(ev: Evaluator, a: Abstract) -> list[Abstract] | None:
+    """The items of an iterable, if it is known which they are; else ``None``."""
+    if is_pushed(ev, a):
+        made = collected(ev, a)
+        held = ev.heap[made.address]
+        return list(held.items) if isinstance(held, ListOf) else None
+    with restorable(ev) as restore:
+        steps = steps_of(ev, a)
+        if steps is None:
+            restore()
+    if steps is None:
+        return None
+    items = []
+    for step in steps.steps:
+        items.append(step())
+        steps.demand_unchanged(ev)
+    return items
+
+
+def collected(ev: Evaluator, xs: Abstract) -> Ref:
+    """A list of the items of an iterable."""
+    from adjoint.fast.evaluate.rows import append
+
+    steps = None if is_pushed(ev, xs) else listed(ev, xs)
+    if steps is not None:
+        return ev.allocate(ListOf(tuple(steps)))
+    made = ev.allocate(ListOf(()))
+
+    def add(x: Abstract, carried: list[Abstract]) -> list[Abstract]:
+        append(ev, made, x)
+        return carried
+
+    from adjoint.fast.evaluate.loops import iterate
+
+    iterate(ev, xs, [], add)
+    return made
+
+
+def opened(ev: Evaluator, a: Abstract) -> Abstract | Generating:
+    """What is iterated over. Of an iterator: what it goes through; it is used up."""
+    held = ev.heap[a.address] if isinstance(a, Ref) else None
+    if not isinstance(held, IteratorOf):
+        return a
+    if held.what is None:
+        raise NotCovered("an iterator that is used more than once", ev.span)
+    ev.heap[a.address] = IteratorOf(None)  # type: ignore[union-attr]
+    return held.what
+
+
+def steps_of(ev: Evaluator, a: Abstract) -> Steps | None:
+    """The steps of an iteration, if it is known how many there are."""
+    a = opened(ev, a)  # type: ignore[assignment]
+    if isinstance(a, Iterating):
+        return _of_view(ev, a) if a.kind in VIEWS else _steps_through(ev, a)
+    if isinstance(a, Ref) and isinstance(held := ev.heap[a.address], ListOf):
+        n = len(held.items)
+        live = (functools.partial(_live, ev, a.address, i) for i in range(n))
+        return Steps(tuple(live), (functools.partial(_is_long, ev, a.address, n),))
+    items = ev.sequence(a)
+    if items is None and isinstance(a, Known) and isinstance(a.value, tuple | str | range):
+        items = tuple(map(Known, a.value)) if len(a.value) <= MOST_UNROLLED else None
+    if isinstance(a, External) and type(a.sample) is dict:
+        items = tuple(map(Known, a.sample))
+    if isinstance(a, Ref) and isinstance(held := ev.heap[a.address], DictOf):
+        keys = held.keys
+        check = functools.partial(_has_keys, ev, a, keys)
+        return Steps(tuple(functools.partial(_itself, Known(key)) for key in keys), (check,))
+    if isinstance(a, Value) and isinstance(t := ev.types[a], Array) and t.shape:
+        if isinstance(t.shape[0], int) and t.shape[0] <= MOST_UNROLLED:
+            return Steps(tuple(functools.partial(item, ev, a, Known(i)) for i in range(t.shape[0])))
+    return None if items is None else Steps(tuple(functools.partial(_itself, x) for x in items))
+
+
+VIEWS = (dict.items, dict.keys, dict.values)
+
+
+def _of_view(ev: Evaluator, a: Iterating) -> Steps | None:
+    """The steps of an iteration over what a dict gives."""
+    (mapping,) = a.operands
+    keys = _keys_of(ev, mapping)
+    if keys is None:
+        return None
+
+    def entry(key: Any) -> Abstract:
+        if a.kind is dict.keys:
+            return Known(key)
+        found = item(ev, mapping, Known(key))
+        return found if a.kind is dict.values else Tuple((Known(key), found))
+
+    check = functools.partial(_has_keys, ev, mapping, keys)
+    return Steps(tuple(functools.partial(entry, key) for key in keys), (check,))
+
+
+def _has_keys(ev: Evaluator, mapping: Abstract, keys: tuple[Any, ...]) -> bool:
+    return _keys_of(ev, mapping) == keys
+
+
+def _keys_of(ev: Evaluator, mapping: Abstract) -> tuple[Any, ...] | None:
+    """The keys of a dict, if it is one."""
+    if isinstance(mapping, External) and type(mapping.sample) is dict:
+        return tuple(mapping.sample)
+    held = ev.heap.get(mapping.address) if isinstance(mapping, Ref) else None
+    return held.keys if isinstance(held, DictOf) else None
+
+
+def _is_long(ev: Evaluator, address: int, n: int) -> bool:
+    held = ev.heap[address]
+    return isinstance(held, ListOf) and len(held.items) == n
+
+
+def _live(ev: Evaluator, address: int, i: int) -> Abstract:
+    held = ev.heap[address]
+    assert isinstance(held, ListOf)
+    return held.items[i]
+
+
+def _itself(x: Abstract) -> Abstract:
+    return x
+
+
+def _steps_through(ev: Evaluator, a: Iterating) -> Steps | None:
+    if a.kind is range:
+        if not all(isinstance(x, Known) for x in a.operands):
+            return None
+        known = range(*[x.value for x in a.operands])  # type: ignore[union-attr]
+        if len(known) > MOST_UNROLLED:
+            return None
+        return Steps(tuple(functools.partial(_itself, Known(i)) for i in known))
+    start = a.operands[1] if a.kind is enumerate and len(a.operands) > 1 else Known(0)
+    if not isinstance(start, Known) or a.kind is filter:
+        return None
+    columns: list[tuple[Step, ...]] = []
+    checks: list[Callable[[], bool]] = []
+    for x in a.operands[:1] if a.kind is enumerate else a.operands:
+        column = steps_of(ev, x)
+        if column is None:
+            return None
+        columns.append(column.steps)
+        checks += column.checks
+    _demand_even(ev, a, columns)
+    rows = list(zip(*columns, strict=False))
+    if a.kind is reversed:
+        rows.reverse()
+    made = (functools.partial(_row, ev, a, row, i) for i, row in enumerate(rows, start.value))
+    return Steps(tuple(made), tuple(checks))
+
+
+def _demand_even(ev: Evaluator, a: Iterating, columns: list[tuple[Step, ...]]) -> None:
+    """Where columns have different lengths, Python asks some of them for one item more."""
+    if len({len(column) for column in columns}) > 1:
+        if a.strict:
+            raise NotCovered("zip(strict=True) of different lengths", ev.span)
+        for x in a.operands:
+            held = ev.heap[x.address] if isinstance(x, Ref) else None
+            if isinstance(held, IteratorOf):
+                raise NotCovered("iterators of different lengths", ev.span)
+
+
+def _row(ev: Evaluator, a: Iterating, row: tuple[Step, ...], i: int) -> Abstract:
+    found = [step() for step in row]
+    if a.kind is zip:
+        return Tuple(tuple(found))
+    if a.kind is enumerate:
+        return Tuple((Known(i), *found))
+    return _mapped(ev, a, found) if a.kind is map else found[0]
+
+
+Source = tuple[Operand, Type, Callable[[Value], Abstract], "Dim | None"]
+
+
+def source_of(ev: Evaluator, a: Abstract) -> Source | None:
+    """An iterable of the program: what is iterated over, the type of the item that the loop takes,
+    what that stands for, and how many there are, if a dimension says so; ``None`` where it has to
+    be unrolled."""
+    a = opened(ev, a)  # type: ignore[assignment]
+    row = row_of(ev, a)
+    if row is not None:
+        t = ev.types[row]
+        assert isinstance(t, Row)
+        return row, t.item, lambda x: x, length_of_row(ev, row)
+    if isinstance(a, Value):
+        t = ev.types[a]
+        if isinstance(t, Array) and t.shape:
+            inner = t.shape[1:]
+            of_item: Type = Array(t.dtype, inner) if inner else number(t.dtype.type)
+            return a, of_item, lambda x: x, t.shape[0]
+        return None
+    if not isinstance(a, Iterating) or a.kind is filter or a.kind in VIEWS:
+        return None
+    if a.kind is range:
+        operands = tuple(map(ev.operand, a.operands))
+        for x in a.operands:
+            if isinstance(x, Value) and ev.types[x] != number(int):
+                raise NotCovered("range of something else than integers", ev.span)
+        n = ev.dims.get(operands[0]) if len(operands) == 1 else None  # type: ignore[arg-type]
+        steps = ev.operation(range, operands, ANYTHING, name="steps")
+        return steps, number(int), lambda x: x, n
+    operands_ = a.operands[:1] if a.kind is enumerate else a.operands
+    inner_sources = [source_of(ev, x) for x in operands_]
+    if all(x is None for x in inner_sources):
+        return None
+    inner_sources = [
+        _source_of_few(ev, x) if source is None else source
+        for x, source in zip(operands_, inner_sources, strict=True)
+    ]
+    if any(x is None for x in inner_sources):
+        return None
+    if a.strict:
+        _demand_same_length(ev, operands_)
+    sources: list[Any] = inner_sources
+    if a.kind in (iter, reversed) or (a.kind is map and len(sources) == 1):
+        operand, t, meaning, n = sources[0]
+        if a.kind is reversed:
+            operand = _turned(ev, operand)
+        if a.kind is map:
+            return operand, t, lambda x: _mapped(ev, a, [meaning(x)]), n
+        return operand, t, meaning, n
+    if a.kind is enumerate:
+        rest = tuple(map(ev.operand, a.operands[1:]))
+        sources = [(None, number(int), lambda x: x, sources[0][3]), *sources]
+        iterable = ev.operation(enumerate, (sources[1][0], *rest), ANYTHING, name="steps")
+    else:
+        iterable = ev.operation(zip, [x[0] for x in sources], ANYTHING, name="steps")
+
+    def meaning_of(x: Value) -> Abstract:
+        columns = [ev.value(source[1], name="x") for source in sources]
+        ev.write(Unpack(tuple(columns), x, None, ev.span))
+        items = [source[2](c) for source, c in zip(sources, columns, strict=True)]
+        return _mapped(ev, a, items) if a.kind is map else Tuple(tuple(items))
+
+    lengths = {source[3] for source in sources}
+    n = lengths.pop() if len(lengths) == 1 else None
+    if n is None and all(map(is_some, lengths)):
+        n = Symbol("least")  # one of them, which nobody is asked for
+    return iterable, ANYTHING, meaning_of, n
+
+
+def is_some(n: Dim | None) -> bool:
+    """Whether a dimension is known not to be zero."""
+    return n is not None and (n > 0 if isinstance(n, int) else n.is_argument)
+
+
+def _source_of_few(ev: Evaluator, a: Abstract) -> Source | None:
+    """Numbers that are known one by one, beside an iterable of the program."""
+    items = ev.sequence(a) if not isinstance(a, Value | Known) else None
+    if not items or not all(is_number(x, ev.types) for x in items):
+        return None
+    row = as_row(ev, ev.allocate(ListOf(items)).address)
+    t = ev.types[row]
+    assert isinstance(t, Row)
+    return row, t.item, lambda x: x, len(items)
+
+
+def _turned(ev: Evaluator, operand: Operand) -> Operand:
+    """What is iterated over backwards."""
+    assert isinstance(operand, Value)
+    t = ev.types[operand]
+    if isinstance(t, Row):
+        if operand in ev.written:
+            ev.turned.add(operand)
+        return ev.operation(part, (operand, Const(slice(None, None, -1))), t)
+    if isinstance(t, Array) and operand not in ev.written:
+        return ev.operation(operator.getitem, (operand, Const(slice(None, None, -1))), t)
+    return ev.operation(reversed, (operand,), ANYTHING, name="steps")
+
+
+def _demand_same_length(ev: Evaluator, operands: tuple[Abstract, ...]) -> None:
+    """``zip(strict=True)`` raises where that is not so."""
+    lengths = {
+        t.shape[0] if isinstance(x, Value) and isinstance(t := ev.types[x], Array) else None
+        for x in operands
+    }
+    if len(lengths) > 1 or None in lengths:
+        raise NotCovered("zip(strict=True) of lengths that are not known", ev.span)
+
+
+def _mapped(ev: Evaluator, a: Iterating, items: list[Abstract]) -> Abstract:
+    from adjoint.fast.evaluate.calls import call
+
+    assert a.function is not None
+    return call(ev, a.function, items, {})

@@ -1,0 +1,172 @@
+"""What is known after a branch, and in a loop: joins of what the specialiser knows.
+
+A *template* is an abstract value in which slots stand for the numbers and arrays that differ from
+one way to the next; `instantiate` puts new values of the IR there, `match` finds what goes in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from adjoint.fast.covered import NotCovered
+from adjoint.fast.evaluate.types import Number, Row, Type, join, type_of
+from adjoint.fast.evaluate.values import (
+    MISSING,
+    Abstract,
+    Flag,
+    HeapObject,
+    Iterating,
+    Known,
+    ListOf,
+    RowOf,
+    Slot,
+    parts,
+    rebuild,
+    shape_of,
+)
+from adjoint.ir.single import Const, Operand, Value
+
+__all__ = [
+    "Grows",
+    "Types",
+    "contents_template",
+    "generalise",
+    "instantiate",
+    "is_number",
+    "match",
+    "same",
+]
+
+Types = dict[Value, Type]
+
+
+def same(a: Abstract, b: Abstract) -> bool:
+    """Whether two are known to be the same, so that nothing has to be chosen."""
+    if a is b:
+        return True
+    if isinstance(a, Known) and isinstance(b, Known):
+        return a.value is b.value or (
+            type(a.value) is type(b.value)
+            and type(a.value) in (int, str, bool)
+            and a.value == b.value
+        )
+    return not isinstance(a, Value) and parts(a) is None and a == b
+
+
+def _leaf_type(a: Any, types: Types) -> Type | None:
+    if isinstance(a, Value):
+        t = types[a]
+        return None if isinstance(t, Row) else t
+    if isinstance(a, Slot):
+        return a.type
+    if isinstance(a, Known):
+        return type_of(a.value) if type(a.value) in (int, float, bool) else None
+    return None
+
+
+def generalise(a: Any, b: Any, types: Types) -> Any:
+    """The smallest template that both fit; `a` may be a template.
+
+    Raises
+    ------
+    NotCovered
+        There is none.
+    """
+    if not isinstance(a, Slot) and same(a, b):
+        return a
+    if a is MISSING or b is MISSING:
+        return uncertain(b if a is MISSING else a, types)
+    left, right = _leaf_type(a, types), _leaf_type(b, types)
+    if left is not None and right is not None:
+        joined = join(left, right)
+        if joined is None:
+            raise NotCovered(f"a variable is {left} in one way, {right} in the other")
+        maybe = isinstance(a, Slot) and a.maybe
+        return a if isinstance(a, Slot) and a.type == joined else Slot(joined, maybe)
+    if left is None and right is None and shape_of(a) is not None and shape_of(a) == shape_of(b):
+        if isinstance(a, Iterating):
+            raise NotCovered("an iterator that depends on a branch or an iteration")
+        ours, theirs = parts(a), parts(b)
+        assert ours is not None and theirs is not None
+        made = [generalise(x, y, types) for x, y in zip(ours, theirs, strict=True)]
+        if all(x is y for x, y in zip(made, ours, strict=True)):
+            return a
+        return rebuild(a, iter(made))
+    raise NotCovered("a variable holds different things, depending on a branch or an iteration")
+
+
+def uncertain(a: Any, types: Types) -> Any:
+    """The template of a variable that has no value in one way: what is read of it is looked at
+    when the program runs. `MISSING`, which is never read, if that cannot be."""
+    if isinstance(a, Slot):
+        return a if a.maybe else Slot(a.type, True)
+    known = _leaf_type(a, types)
+    if known is not None:
+        return Slot(known, True)
+    inside = parts(a)
+    if not inside or isinstance(a, Iterating):
+        return MISSING
+    made = [uncertain(part, types) for part in inside]
+    return MISSING if any(part is MISSING for part in made) else rebuild(a, iter(made))
+
+
+def instantiate(template: Any, new: Callable[[Slot], Value]) -> Any:
+    """The template with new values in its slots."""
+    if isinstance(template, Slot):
+        return new(template)
+    inside = parts(template)
+    if inside is None:
+        return template
+    made = [instantiate(part, new) for part in inside]
+    if all(x is y for x, y in zip(made, inside, strict=True)):
+        return template
+    return rebuild(template, iter(made))
+
+
+def match(template: Any, a: Any, found: list[Operand]) -> None:
+    """Append to `found` what stands in `a` where the template has its slots, in order."""
+    if isinstance(template, Slot):
+        if isinstance(a, Value):
+            found.append(a)
+        else:
+            assert isinstance(a, Known), a
+            if isinstance(a, Flag):
+                raise NotCovered("a truth value that depends on a branch or an iteration")
+            found.append(Const(None if a is MISSING else a.value))
+        return
+    inside = parts(template)
+    if inside is None or template is a:
+        return
+    if a is MISSING:
+        for part in inside:
+            match(part, MISSING, found)
+        return
+    others = parts(a)
+    assert others is not None
+    for part, other in zip(inside, others, strict=True):
+        match(part, other, found)
+
+
+class Grows(NotCovered):
+    """The length of the list of numbers at an address depends on a branch or an iteration."""
+
+    def __init__(self, address: int) -> None:
+        super().__init__("a list changes its length in a branch or a loop")
+        self.address = address
+
+
+def is_number(a: Any, types: Types) -> bool:
+    """Whether it is a number of the program, or a known one."""
+    return isinstance(_leaf_type(a, types), Number)
+
+
+def contents_template(before: HeapObject, after: HeapObject, types: Types, address: int) -> Any:
+    """`generalise` of what an address of the heap holds."""
+    if shape_of(before) != shape_of(after):
+        if isinstance(before, ListOf) and isinstance(after, ListOf | RowOf):
+            items = (*before.items, *(after.items if isinstance(after, ListOf) else ()))
+            if all(is_number(x, types) for x in items):
+                raise Grows(address)
+        raise NotCovered("a container or object changes its size or fields in a branch or a loop")
+    return generalise(before, after, types)

@@ -1,0 +1,168 @@
+"""Functions of NumPy and SciPy that have a rule: called as they are, results checked as they come.
+
+The type of the result is seen on examples; a value of another type, or another shape than the one
+that follows from the operands, ends the program.
+"""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from adjoint.fast import runtime
+from adjoint.fast.covered import NotCovered
+from adjoint.fast.evaluate.infer import Constant, most_operands, name_of
+from adjoint.fast.evaluate.types import (
+    ANYTHING,
+    Array,
+    Dim,
+    Number,
+    Symbol,
+    is_real,
+    number,
+    witnesses,
+)
+from adjoint.fast.evaluate.values import Abstract
+from adjoint.ir import primitives
+from adjoint.ir.single import Const, Operand, Value
+from adjoint.rules.registry import Rules
+
+if TYPE_CHECKING:
+    from adjoint.fast.evaluate.evaluator import Evaluator
+
+__all__ = ["call_library", "is_library"]
+
+_LENGTHS = ((3, 7, 5, 11), (5, 3, 11, 7))
+
+
+def is_library(f: Any, rules: Rules | None) -> bool:
+    """Whether a function is one of NumPy's or SciPy's with a rule in closure form."""
+    if rules is None or not rules.rrules or rules.inactive or rules.overridden:
+        return False
+    if rules.structural is not None or rules.primitive is not None:
+        return False
+    if isinstance(f, np.ufunc):
+        return True
+    library = str(getattr(f, "__module__", None)).partition(".")[0]
+    # what is in C in SciPy may not look at what it is given, and writes where there is nothing
+    return library == "numpy" or (library == "scipy" and type(f) is FunctionType)
+
+
+def call_library(
+    ev: Evaluator, f: Any, args: Sequence[Abstract], keywords: dict[str, Abstract]
+) -> Abstract:
+    """``f(*args, **keywords)``"""
+    if len(args) > most_operands(f) or "out" in keywords:
+        raise NotCovered(f"{name_of(f)} with an array to write to", ev.span)
+    operands = tuple(map(ev.operand, args))
+    named = tuple((k, ev.operand(v)) for k, v in keywords.items())
+    types = [ev.type_of(x) for x in operands]
+    found = _seen(f, types, {k: ev.type_of(v) for k, v in named})
+    made = ev.operation(f, operands, found, named)
+    return _checked(ev, made, found, operands)
+
+
+def _checked(ev: Evaluator, y: Value, t: Number | Array, operands: tuple[Operand, ...]) -> Value:
+    """Write the test of what has come."""
+    if isinstance(t, Number):
+        (kind,) = t.kinds
+        return ev.operation(runtime.foreseen_number, (y, Const(kind)), t)
+    lengths = tuple(_length(ev, dim, operands) for dim in t.shape)
+    if all(isinstance(n, Const) for n in lengths):
+        shape: Operand = Const(tuple(n.value for n in lengths if isinstance(n, Const)))
+    else:
+        shape = ev.operation(primitives.build_tuple, lengths, ANYTHING, name="shape")
+    return ev.operation(runtime.foreseen, (y, Const(t.dtype), shape), t)
+
+
+def _length(ev: Evaluator, dim: Dim, operands: tuple[Operand, ...]) -> Operand:
+    if isinstance(dim, int):
+        return Const(dim)
+    for x in operands:
+        t = ev.types.get(x) if isinstance(x, Value) else None
+        if isinstance(t, Array) and dim in t.shape:
+            return ev.operation(
+                runtime.length, (x, Const(t.shape.index(dim))), number(int), name="n"
+            )
+    return Const(None)
+
+
+def _seen(
+    f: Callable[..., Any], operands: Sequence[Any], keywords: Mapping[str, Any]
+) -> Number | Array:
+    """The type of the result of two examples, in which the dimensions have other lengths."""
+    symbols: list[Symbol] = []
+    for t in (*operands, *keywords.values()):
+        if isinstance(t, tuple | Symbol):
+            raise NotCovered(f"such a call of {name_of(f)}")
+        if isinstance(t, Number) and not t.kinds.isdisjoint({int, bool}):
+            raise NotCovered(f"{name_of(f)} of an integer that is not known")
+        if isinstance(t, Array):
+            symbols += [d for d in t.shape if isinstance(d, Symbol) and d not in symbols]
+    if len(symbols) > len(_LENGTHS[0]):
+        raise NotCovered(f"too many dimensions in a call of {name_of(f)}")
+    results = []
+    for seed, lengths in enumerate(_LENGTHS):
+        at = dict(zip(symbols, lengths, strict=False))
+        rng = np.random.default_rng(seed)
+        results.append(
+            _tried(
+                f,
+                [_example(t, at, rng) for t in operands],
+                {k: _example(t, at, rng) for k, t in keywords.items()},
+            )
+        )
+    return _common(f, results, symbols)
+
+
+def _example(t: Any, at: Mapping[Any, int], rng: np.random.Generator) -> Any:
+    if isinstance(t, Constant):
+        return t.value
+    if isinstance(t, Array):
+        shape = [at[d] if isinstance(d, Symbol) else d for d in t.shape]
+        made = 0.1 + 0.8 * rng.random(shape)
+        if made.ndim > 1 and shape[-1] == shape[-2]:  # positive definite, for those that want it
+            made = made @ np.swapaxes(made, -1, -2) + np.eye(shape[-1])
+        return made.astype(t.dtype)
+    if isinstance(t, Number):
+        (kind,) = {type(x) for x in witnesses(t)} if len(t.kinds) == 1 else (float,)
+        return kind(0.4)
+    raise NotCovered("an operand is neither a number nor an array")
+
+
+def _tried(f: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> Any:
+    try:
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return f(*args, **kwargs)
+    except Exception as error:
+        raise NotCovered(f"{name_of(f)} does not take such examples: {error}") from None
+
+
+def _common(f: Any, results: list[Any], symbols: list[Symbol]) -> Number | Array:
+    one, other = results
+    if type(one) is not type(other):
+        raise NotCovered(f"{name_of(f)} returns one thing or another")
+    if is_real(type(one)):
+        return number(type(one))
+    if type(one) is not np.ndarray or not is_real(one.dtype.type) or one.ndim != other.ndim:
+        raise NotCovered(f"{name_of(f)} returns a {type(one).__name__}")
+    backs = [dict(zip(lengths, symbols, strict=False)) for lengths in _LENGTHS]
+    shape: list[Dim] = []
+    for m, n in zip(one.shape, other.shape, strict=True):
+        symbol = backs[0].get(m)
+        if symbol is not None and backs[1].get(n) is symbol:
+            shape.append(symbol)
+        elif m == n:
+            shape.append(m)
+        else:
+            shape.append(Symbol(f"r{next(_numbers)}", is_argument=False))
+    return Array(one.dtype, tuple(shape))
+
+
+_numbers = itertools.count()

@@ -1,0 +1,425 @@
+"""Loops: unrolled over what is known item by item, kept as loops over everything else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from adjoint.fast.covered import NotCovered
+from adjoint.fast.evaluate.generators import consume, is_pushed, through
+from adjoint.fast.evaluate.joining import (
+    contents_template,
+    generalise,
+    instantiate,
+    match,
+)
+from adjoint.fast.evaluate.outside import is_plain_object
+from adjoint.fast.evaluate.reading import attribute
+from adjoint.fast.evaluate.rows import (
+    growing,
+    note_lengths,
+    restorable,
+)
+from adjoint.fast.evaluate.types import Type, number
+from adjoint.fast.evaluate.values import (
+    MISSING,
+    Abstract,
+    Generating,
+    Iterating,
+    Known,
+    RowOf,
+    Slot,
+)
+from adjoint.fast.runtime import WRITES
+from adjoint.fast.single.primitives import yielded
+from adjoint.fast.single.walk import blocks, walk
+from adjoint.ir.nodes import Span
+from adjoint.ir.single import Block, Call, Const, Loop, Operand, Value
+
+if TYPE_CHECKING:
+    from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.iterables import (
+    MOST_UNROLLED,
+    Source,
+    Steps,
+    is_some,
+    opened,
+    source_of,
+    steps_of,
+)
+
+__all__ = ["iterate", "loop", "search"]
+
+MOST_ROUNDS = 8
+MOST_APPENDED = 16
+"""A list that grows in a loop is known item by item if the loop is not longer."""
+
+Body = Callable[[Abstract, list[Abstract]], "list[Abstract] | None"]
+
+
+# ---- loops of the program ----
+
+
+def loop(ev: Evaluator, op: Loop) -> bool:
+    """Run a loop of the function; whether its end is ever reached."""
+    values = ev.frames[-1].values
+    frame = ev.frames[-1]
+    carried = [ev.read(x) for x in op.initial]
+
+    def body(x: Abstract | None, now: list[Abstract]) -> list[Abstract] | None:
+        given = now if x is None else [x, *now]
+        frame.values.update(zip(op.body.parameters, given, strict=True))
+        return ev.run(op.body)
+
+    run, stops = body, op.stops
+    if frame.consumer is not None and frame.consumer.stops and _yields(op):
+        run, stops = frame.consumer.stopping(ev, body, op.stops), True
+    if op.iterable is not None:
+        found = _for(ev, ev.read(op.iterable), carried, run, stops, op)
+    else:
+        found = growing(ev, lambda: _while(ev, carried, op, lambda now: run(None, now), stops))
+    if found is None:
+        return False
+    values.update(zip(op.results, found[stops and not op.stops :], strict=True))
+    return True
+
+
+def iterate(ev: Evaluator, xs: Abstract, carried: list[Abstract], body: Body) -> list[Abstract]:
+    """A fold over an iterable, without leaving it early."""
+    found = _for(ev, xs, carried, body, False)
+    if found is None:
+        raise NotCovered("a loop that always raises", ev.span)
+    return found
+
+
+def search(ev: Evaluator, xs: Abstract, carried: list[Abstract], body: Body) -> list[Abstract]:
+    """A fold that `body` may end: it gives, in front of what is carried, whether to go on; so does
+    this, whether it went on to the end."""
+    found = _for(ev, xs, carried, body, True)
+    if found is None:
+        raise NotCovered("a loop that always raises", ev.span)
+    return found
+
+
+def _yields(op: Loop) -> bool:
+    return any(isinstance(x, Call) and x.callee == Const(yielded) for x in walk(op.body))
+
+
+def _for(
+    ev: Evaluator,
+    xs: Abstract,
+    carried: list[Abstract],
+    body: Callable[[Any, list[Abstract]], list[Abstract] | None],
+    stops: bool,
+    op: Loop | None = None,
+) -> list[Abstract] | None:
+    xs = _iterator_of(ev, xs)
+    if is_pushed(ev, xs):
+        variables = op.body.parameters[1:] if op is not None else ()
+        return _pushed(ev, xs, carried, body, stops, variables[0].name if variables else "total")
+    span = ev.span if op is None else op.span
+    names = ("total",) * len(carried)
+    item = "x"
+    if op is not None:
+        item, *rest = [p.name for p in op.body.parameters]
+        names = tuple(rest)
+
+    def kept() -> list[Abstract] | None:
+        source = source_of(ev, xs)
+        if source is None:
+            raise _Unrolled
+        return _kept(ev, _Carried(ev, carried, names), body, source, stops, span, item)
+
+    with restorable(ev) as restore:
+        try:
+            return growing(ev, kept, lambda: _is_short(ev, xs))
+        except NotCovered as error:
+            restore()
+            steps = None if isinstance(error, _Unrolled) else _unrollable(ev, xs)
+            if steps is not None:
+                return _unrolled(ev, steps, carried, body, stops)
+            if not isinstance(error, _Unrolled):
+                raise
+    steps = steps_of(ev, xs)
+    if steps is None:
+        raise NotCovered("a loop over something that is not known", ev.span)
+    return _unrolled(ev, steps, carried, body, stops)
+
+
+def _iterator_of(ev: Evaluator, xs: Abstract) -> Abstract:
+    """What an object of the user's gives for ``iter(xs)``."""
+    from adjoint.fast.evaluate.calls import call, class_of
+
+    cls = class_of(ev, xs)
+    if cls is None or not is_plain_object(cls) or isinstance(xs, Known):
+        return xs
+    if "__iter__" not in dir(cls):
+        return xs
+    return call(ev, attribute(ev, Known(cls), "__iter__"), [xs], {})
+
+
+class _Unrolled(NotCovered):
+    """It is not a loop of the program."""
+
+    def __init__(self) -> None:
+        super().__init__("a loop over something that is not known")
+
+
+def _is_short(ev: Evaluator, xs: Abstract) -> bool:
+    """Whether a list that grows in a loop has few items afterwards."""
+    with restorable(ev) as restore:
+        steps = steps_of(ev, xs)
+        restore()
+    most = MOST_APPENDED if ev.outside.rows else MOST_UNROLLED
+    return steps is not None and len(steps.steps) <= most
+
+
+def _pushed(
+    ev: Evaluator, xs: Abstract, carried: list[Abstract], body: Body, stops: bool, name: str
+) -> list[Abstract] | None:
+    """An iteration over what runs its body by itself."""
+    what = opened(ev, xs)
+    if isinstance(what, Generating):
+        return consume(ev, what, carried, body, stops, name)
+    assert isinstance(what, Iterating)
+    inner, run = through(ev, what, carried, body, stops)
+    found = _for(ev, what.operands[0], inner, run, stops)
+    if found is None:
+        return None
+    return [*found[:stops], *found[stops + len(inner) - len(carried) :]]
+
+
+def _unrollable(ev: Evaluator, xs: Abstract) -> Steps | None:
+    """The items of what could not be kept as a loop, if they are few."""
+    steps = steps_of(ev, xs)
+    return steps if steps is not None and len(steps.steps) <= MOST_UNROLLED else None
+
+
+def _unrolled(
+    ev: Evaluator,
+    steps: Steps,
+    carried: list[Abstract],
+    body: Callable[[Any, list[Abstract]], list[Abstract] | None],
+    stops: bool,
+) -> list[Abstract] | None:
+    """One iteration after the other; where an iteration may leave the loop, the others are behind
+    a test."""
+    for i, step in enumerate(steps.steps):
+        found = body(step(), carried)
+        if found is None:
+            return None
+        steps.demand_unchanged(ev)
+        if not stops:
+            carried = found
+            continue
+        on, carried = found[0], found[1:]
+        if isinstance(on, Known):
+            if not on.value:
+                return [Known(False), *carried]
+            continue
+        rest, now = steps.after(i), carried
+        return ev.branch(
+            on,  # type: ignore[arg-type]
+            lambda: _unrolled(ev, rest, now, body, True),
+            lambda: [Known(False), *now],
+            ev.span,
+        )
+    return [Known(True), *carried] if stops else carried
+
+
+class _Carried:
+    """What a loop carries: a template for each variable, and for what it changes in the heap."""
+
+    def __init__(self, ev: Evaluator, carried: list[Abstract], names: tuple[str, ...]) -> None:
+        self.ev, self.names = ev, names
+        self.initial = carried
+        self.templates: list[Any] = list(carried)
+        self.before = dict(ev.heap)
+        self.heap: dict[int, Any] = {}
+        self.rows: dict[Value, Type] = {}
+
+    def begin(self) -> tuple[list[Abstract], tuple[Value, ...]]:
+        """What an iteration begins with, and the parameters that it takes for it."""
+        parameters: list[Value] = []
+        name = ""
+
+        def new(slot: Slot) -> Value:
+            parameters.append(self.ev.value(slot.type, name=name))
+            if slot.maybe:
+                self.ev.maybe.add(parameters[-1])
+            return parameters[-1]
+
+        heap = dict(self.before)
+        rows = [held.value for held in heap.values() if isinstance(held, RowOf)]
+        self.rows = {row: self.ev.types[row] for row in rows}
+        now = []
+        for template, name in zip(self.templates, self.names, strict=True):  # noqa: B007
+            now.append(instantiate(template, new))
+        for address, template in self.heap.items():
+            name = getattr(template, "name", "held")
+            heap[address] = instantiate(template, new)
+        self.ev.heap = heap
+        return now, tuple(parameters)
+
+    def widen(self, found: list[Abstract]) -> bool:
+        """Widen the templates by what an iteration ends with; whether anything was new."""
+        types = self.ev.types
+        changed = any(types[row] != t for row, t in self.rows.items())
+        made = [generalise(t, x, types) for t, x in zip(self.templates, found, strict=True)]
+        changed |= any(x is not y and x != y for x, y in zip(made, self.templates, strict=True))
+        self.templates = made
+        for address, held in self.before.items():
+            after = self.ev.heap[address]
+            known = self.heap.get(address)
+            if known is None:
+                if after is not held:
+                    self.heap[address] = contents_template(held, after, types, address)
+                    changed = True
+                continue
+            wider = generalise(known, after, types)
+            if wider is not known:
+                self.heap[address] = wider
+                changed = True
+        return changed
+
+    def operands(self, carried: list[Abstract], heap: dict[int, Any]) -> tuple[Operand, ...]:
+        """What goes into the slots."""
+        found: list[Operand] = []
+        for template, x in zip(self.templates, carried, strict=True):
+            match(template, x, found)
+        for address, template in self.heap.items():
+            match(template, heap[address], found)
+        return tuple(found)
+
+
+def _kept(
+    ev: Evaluator,
+    state: _Carried,
+    body: Callable[[Any, list[Abstract]], list[Abstract] | None],
+    source: Source,
+    stops: bool,
+    span: Span | None,
+    name: str,
+) -> list[Abstract] | None:
+    """A ``for`` loop of the program."""
+    iterable, item_type, meaning, n = source
+    turned, ev.turned = ev.turned, set()
+    for _ in range(MOST_ROUNDS):
+        with ev.writing() as ops:
+            now, parameters = state.begin()
+            x = ev.value(item_type, name=name if not name.startswith("_") else "item")
+            found = body(meaning(x), now)
+        if found is None:
+            raise NotCovered("a loop whose iterations never reach their end", ev.span)
+        on, after = (found[0], found[1:]) if stops else (None, found)
+        heap = ev.heap
+        if not state.widen(after):
+            break
+    else:
+        raise NotCovered("a loop whose types do not settle", ev.span)
+    results = state.operands(after, heap)
+    if on is not None:
+        results = (ev.operand(on), *results)
+    block = Block((x, *parameters), tuple(ops), results)
+    found = _ended(ev, state, iterable, None, block, stops, span)
+    if is_some(n):
+        _narrow(ev, found[stops:], after)
+    if turned and not turned.isdisjoint(_written_in(ops)):
+        raise NotCovered("a list that changes while it is iterated over", ev.span)
+    if n is not None and not stops:
+        note_lengths(ev, ops, n)
+    return found
+
+
+def _written_in(ops: list[Any]) -> set[Any]:
+    """What some operations write to."""
+    inner = [op for outer in ops for block in blocks(outer) for op in walk(block)]
+    return {
+        op.operands[0]
+        for op in (*ops, *inner)
+        if isinstance(op, Call) and isinstance(op.callee, Const) and op.callee.value in WRITES
+    }
+
+
+def _narrow(ev: Evaluator, results: list[Abstract], after: list[Abstract]) -> None:
+    """What a loop of at least one iteration ends with is of the type that an iteration ends
+    with."""
+    for result, last in zip(results, after, strict=True):
+        if isinstance(result, Value) and isinstance(last, Value):
+            ev.types[result] = ev.types[last]
+            if last not in ev.maybe:
+                ev.maybe.discard(result)
+
+
+def _ended(
+    ev: Evaluator,
+    state: _Carried,
+    iterable: Operand | None,
+    test: Block | None,
+    body: Block,
+    stops: bool,
+    span: Span | None,
+) -> list[Abstract]:
+    """Write the loop; what is known after it."""
+    initial = state.operands(state.initial, state.before)
+    now, parameters = state.begin()
+    on: list[Value] = [ev.value(number(bool), name="done")] if stops else []
+    ev.write(Loop((*on, *parameters), initial, iterable, test, body, stops, span))
+    return [*on, *now]
+
+
+def _while(
+    ev: Evaluator,
+    initial: list[Abstract],
+    op: Loop,
+    body: Callable[[list[Abstract]], list[Abstract] | None],
+    stops: bool,
+) -> list[Abstract] | None:
+    """A ``while`` loop of the program."""
+    from adjoint.fast.evaluate.calls import truth
+
+    assert op.test is not None
+    frame = ev.frames[-1]
+    state = _Carried(ev, initial, tuple(p.name for p in op.body.parameters))
+    for _ in range(MOST_ROUNDS):
+        with ev.writing() as test_ops:
+            now, parameters = state.begin()
+            frame.values.update(zip(op.test.parameters, now, strict=True))
+            tested = ev.run(op.test)
+            if tested is None:
+                raise NotCovered("a test that always raises", ev.span)
+            condition = truth(ev, tested[0])
+            # what nothing reads any more is not handed on, but is still there
+            passed = [x if y is MISSING else y for x, y in zip(now, tested[1:], strict=True)]
+            tested = [tested[0], *passed]
+        heap_tested = ev.heap
+        if isinstance(condition, Known) and not condition.value:
+            if any(isinstance(p, Value) for p in parameters):
+                raise NotCovered("a loop that ends in its second iteration", ev.span)
+            ev.block.extend(test_ops)
+            return [*([Known(True)] if stops else []), *tested[1:]]
+        if state.widen(tested[1:]):
+            continue
+        with ev.writing() as ops:
+            inner, inner_parameters = state.begin()
+            found = body(inner)
+        if found is None:
+            raise NotCovered("a loop whose iterations never reach their end", ev.span)
+        on, after = (found[0], found[1:]) if stops else (None, found)
+        heap = ev.heap
+        if not state.widen(after):
+            break
+    else:
+        raise NotCovered("a loop whose types do not settle", ev.span)
+    condition_operand = ev.operand(condition)
+    if state.operands(tested[1:], heap_tested) != parameters:
+        raise NotCovered("a test that assigns variables", op.span)
+    test = Block(
+        parameters, tuple(test_ops), (condition_operand, *state.operands(tested[1:], heap_tested))
+    )
+    results = state.operands(after, heap)
+    if on is not None:
+        results = (ev.operand(on), *results)
+    return _ended(
+        ev, state, None, test, Block(inner_parameters, tuple(ops), results), stops, op.span
+    )

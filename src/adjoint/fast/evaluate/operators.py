@@ -1,0 +1,257 @@
+"""Operators, of numbers and arrays of the program and of objects."""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from adjoint.fast.covered import NotCovered
+from adjoint.fast.evaluate.outside import is_plain_object
+from adjoint.fast.evaluate.reading import item
+from adjoint.fast.evaluate.rows import put as put_into_list
+from adjoint.fast.evaluate.rows import (
+    repeated,
+)
+from adjoint.fast.evaluate.types import Array
+from adjoint.fast.evaluate.values import (
+    Abstract,
+    DictOf,
+    External,
+    Known,
+    ListOf,
+    Ref,
+    RowOf,
+    Tuple,
+)
+from adjoint.fast.evaluate.writing import put, update
+from adjoint.ir.single import Value
+
+if TYPE_CHECKING:
+    from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.calls import call, class_of, fold_known, handler, special_method
+
+__all__ = ["is_numeric"]
+_BINARY = {
+    operator.add: "add",
+    operator.sub: "sub",
+    operator.mul: "mul",
+    operator.truediv: "truediv",
+    operator.floordiv: "floordiv",
+    operator.mod: "mod",
+    operator.pow: "pow",
+    operator.matmul: "matmul",
+    operator.and_: "and",
+    operator.or_: "or",
+    operator.xor: "xor",
+    operator.lshift: "lshift",
+    operator.rshift: "rshift",
+}
+_COMPARISONS = {
+    operator.eq: ("eq", "eq"),
+    operator.ne: ("ne", "ne"),
+    operator.lt: ("lt", "gt"),
+    operator.gt: ("gt", "lt"),
+    operator.le: ("le", "ge"),
+    operator.ge: ("ge", "le"),
+}
+_IN_PLACE = {getattr(operator, f"i{name}"): f for f, name in _BINARY.items()}
+
+
+def _binary(f: Any, name: str) -> None:
+    @handler(f)
+    def _(ev: Evaluator, a: Abstract, b: Abstract) -> Abstract:
+        folded = fold_known(f, (a, b), {})
+        if folded is not None:
+            return folded
+        if is_numeric(a) and is_numeric(b):
+            return ev.infer(f, [a, b])
+        if f is operator.add and isinstance(a, Tuple) and isinstance(b, Tuple):
+            return Tuple(a.items + b.items)
+        if f is operator.add and class_of(ev, a) is list and class_of(ev, b) is list:
+            left, right = ev.sequence(a), ev.sequence(b)
+            if left is not None and right is not None:
+                return ev.allocate(ListOf((*left, *right)))
+        if f is operator.mul and class_of(ev, a) is list and class_of(ev, b) is int:
+            return repeated(ev, a, b)
+        return _by_protocol(ev, f, f"__{name}__", f"__r{name}__", a, b)
+
+
+def is_numeric(a: Abstract) -> bool:
+    if isinstance(a, Known):
+        return type(a.value) in (int, float, bool) or isinstance(a.value, np.generic)
+    return isinstance(a, Value)
+
+
+def _by_protocol(
+    ev: Evaluator, f: Any, name: str, reflected: str, a: Abstract, b: Abstract
+) -> Abstract:
+    """An operator of objects: their special methods."""
+    left, right = class_of(ev, a), class_of(ev, b)
+    if left is None or right is None or (right is not left and issubclass(right, left)):
+        raise NotCovered(f"the operator {f.__name__} of such operands", ev.span)
+    if left is np.ndarray or right is np.ndarray:
+        raise NotCovered(f"the operator {f.__name__} of an array and an object", ev.span)
+    for cls, method, operands in ((left, name, [a, b]), (right, reflected, [b, a])):
+        if is_plain_object(cls) and hasattr(cls, method):
+            found = getattr(cls, method)
+            if found is getattr(object, method, None):
+                continue
+            result = call(ev, special_method(ev, cls, method), operands, {})
+            if isinstance(result, Known) and result.value is NotImplemented:
+                continue
+            return result
+    raise NotCovered(f"the operator {f.__name__} of such operands", ev.span)
+
+
+for _f, _name in _BINARY.items():
+    _binary(_f, _name)
+
+
+def _comparison(f: Any, name: str, reflected: str) -> None:
+    @handler(f)
+    def _(ev: Evaluator, a: Abstract, b: Abstract) -> Abstract:
+        folded = fold_known(f, (a, b), {})
+        if folded is not None:
+            return folded
+        if is_numeric(a) and is_numeric(b):
+            known = _compared_lengths(ev, f, a, b)
+            return ev.infer(f, [a, b]) if known is None else Known(known)
+        if isinstance(a, Tuple) and isinstance(b, Tuple) and f in (operator.eq, operator.ne):
+            return _equal_tuples(ev, f, a, b)
+        if isinstance(a, Known) and isinstance(b, Known) and f in (operator.eq, operator.ne):
+            if isinstance(a.value, np.dtype | type | str):
+                return Known(f(a.value, b.value))
+        return _by_protocol(ev, f, f"__{name}__", f"__{reflected}__", a, b)
+
+
+def _compared_lengths(ev: Evaluator, f: Any, a: Abstract, b: Abstract) -> bool | None:
+    """A comparison of lengths that is decided by which symbols they are."""
+    of_a, of_b = (ev.dims.get(x) if isinstance(x, Value) else None for x in (a, b))
+    if of_a is not None and of_a is of_b:
+        return bool(f(0, 0))
+    for symbol, other, swapped in ((of_a, b, False), (of_b, a, True)):
+        if symbol is None or not isinstance(other, Known) or isinstance(symbol, int):
+            continue
+        if symbol.is_argument and type(other.value) is int and other.value <= 1:
+            return bool(f(other.value, 2) if swapped else f(2, other.value))
+    return None
+
+
+def _equal_tuples(ev: Evaluator, f: Any, a: Tuple, b: Tuple) -> Abstract:
+    if len(a.items) != len(b.items):
+        return Known(f is operator.ne)
+    undecided = []
+    for x, y in zip(a.items, b.items, strict=True):
+        equal = call(ev, Known(operator.eq), [x, y], {})
+        if isinstance(equal, Known):
+            if not equal.value:
+                return Known(f is operator.ne)
+        else:
+            undecided.append(equal)
+    if not undecided:
+        return Known(f is operator.eq)
+    raise NotCovered("a comparison of tuples", ev.span)
+
+
+for _f, (_name, _reflected) in _COMPARISONS.items():
+    _comparison(_f, _name, _reflected)
+
+
+def _in_place(f: Any, plain: Any) -> None:
+    @handler(f)
+    def _(ev: Evaluator, a: Abstract, b: Abstract) -> Abstract:
+        if isinstance(a, Value) and isinstance(ev.types[a], Array):
+            return update(ev, plain, a, b)
+        is_list = isinstance(a, Ref) and class_of(ev, a) is list
+        if f is operator.iadd and is_list and class_of(ev, b) in (list, tuple):
+            call(ev, Known(list.extend), [a, b], {})
+            return a
+        if isinstance(a, Ref | External):
+            raise NotCovered("an augmented assignment to an object", ev.span)
+        return call(ev, Known(plain), [a, b], {})
+
+
+for _f, _plain in _IN_PLACE.items():
+    _in_place(_f, _plain)
+
+
+def _unary(f: Any, name: str) -> None:
+    @handler(f)
+    def _(ev: Evaluator, a: Abstract) -> Abstract:
+        folded = fold_known(f, (a,), {})
+        if folded is not None:
+            return folded
+        if isinstance(a, Value):
+            return ev.infer(f, [a])
+        cls = class_of(ev, a)
+        if cls is not None and is_plain_object(cls):
+            return call(ev, special_method(ev, cls, name), [a], {})
+        raise NotCovered(f"the operator {f.__name__} of such an operand", ev.span)
+
+
+_UNARY: dict[Any, str] = {
+    operator.neg: "__neg__",
+    operator.pos: "__pos__",
+    operator.abs: "__abs__",
+    abs: "__abs__",
+    operator.invert: "__invert__",
+}
+for _f, _name in _UNARY.items():
+    _unary(_f, _name)
+
+
+@handler(operator.contains)
+def _(ev: Evaluator, container: Abstract, a: Abstract) -> Abstract:
+    if not isinstance(a, Known) or not isinstance(a.value, str | int | bool | None):
+        raise NotCovered("a test of membership", ev.span)
+    if isinstance(container, External) and type(container.sample) is dict:
+        return Known(a.value in container.sample)
+    if isinstance(container, Ref):
+        held = ev.heap[container.address]
+        if isinstance(held, DictOf):
+            return Known(a.value in held.keys)
+    if isinstance(container, Known) and isinstance(container.value, str | tuple | dict | frozenset):
+        return Known(a.value in container.value)
+    items = ev.sequence(container)
+    if items is not None:
+        equal = [call(ev, Known(operator.eq), [x, a], {}) for x in items]
+        if any(isinstance(x, Known) and x.value for x in equal):
+            return Known(True)
+        if all(isinstance(x, Known) for x in equal):
+            return Known(False)
+    raise NotCovered("a test of membership", ev.span)
+
+
+@handler(operator.getitem)
+def _(ev: Evaluator, a: Abstract, index: Abstract) -> Abstract:
+    cls = class_of(ev, a)
+    if cls is not None and is_plain_object(cls) and hasattr(cls, "__getitem__"):
+        return call(ev, special_method(ev, cls, "__getitem__"), [a, index], {})
+    return item(ev, a, index)
+
+
+@handler(operator.setitem)
+def _(ev: Evaluator, a: Abstract, index: Abstract, value: Abstract) -> Abstract:
+    held = ev.heap[a.address] if isinstance(a, Ref) else None
+    if isinstance(held, RowOf) or (isinstance(held, ListOf) and isinstance(index, Value)):
+        put_into_list(ev, a, index, value)  # type: ignore[arg-type]
+        return Known(None)
+    if isinstance(held, ListOf) and isinstance(index, Known) and type(index.value) is int:
+        n = len(held.items)
+        if not -n <= index.value < n:
+            raise NotCovered("an index out of range", ev.span)
+        at = index.value % n
+        ev.heap[a.address] = ListOf((*held.items[:at], value, *held.items[at + 1 :]))  # type: ignore
+        return Known(None)
+    if isinstance(held, DictOf) and isinstance(index, Known):
+        if type(index.value) not in (str, int):
+            raise NotCovered("a key of another kind", ev.span)
+        items = dict(zip(held.keys, held.items, strict=True)) | {index.value: value}
+        ev.heap[a.address] = DictOf(tuple(items), tuple(items.values()))  # type: ignore[union-attr]
+        return Known(None)
+    if isinstance(a, Value):
+        put(ev, a, index, value)
+        return Known(None)
+    raise NotCovered("a write to an item", ev.span)

@@ -1,0 +1,344 @@
+"""What a specialised program reads from outside when it is entered, and what it relies on."""
+
+from __future__ import annotations
+
+import builtins
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from adjoint.fast.covered import NotCovered
+from adjoint.fast.evaluate.types import Array, Dim, Number, Row, Symbol, Type, type_of
+from adjoint.fast.evaluate.values import (
+    Abstract,
+    Bound,
+    Closure,
+    External,
+    Flag,
+    Known,
+    Partial,
+    Source,
+)
+from adjoint.ir.single import Value
+from adjoint.rules.registry import lookup
+
+__all__ = ["Guard", "Leaf", "Outside", "is_own", "is_plain_object"]
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """What must be so in every call: `kind` is ``is``, ``equal``, ``type``, ``array``, ``length``,
+    ``keys`` or ``code``."""
+
+    source: Source
+    kind: str
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A number or an array that the program takes."""
+
+    source: Source
+    value: Value
+    type: Type
+    sample: Any
+
+
+MOST_SOURCES = 600
+"""Specialising for larger structures takes longer than it saves: each length has its program."""
+
+_CONSTANTS = (str, bytes, bool, type(None), type(Ellipsis), type(NotImplemented))
+LONG = 17
+"""A list of so many numbers is not read number by number."""
+_IDENTITIES = (type, ModuleType, BuiltinFunctionType, np.ufunc, np.dtype, type(np.sum))
+
+
+def is_own(namespace: dict[str, Any]) -> bool:
+    """Whether the globals are those of a module of this library, which nobody changes."""
+    return str(namespace.get("__name__", "")).startswith("adjoint.")
+
+
+def is_plain_object(cls: Any) -> bool:
+    """Whether reading an attribute of such an object runs nobody's code but properties."""
+    return (
+        cls.__getattribute__ is object.__getattribute__
+        and not hasattr(cls, "__getattr__")
+        and cls.__module__ not in ("builtins", "numpy")
+        and not issubclass(cls, type | ModuleType | np.ndarray | np.generic | BaseException)
+    )
+
+
+def is_named_tuple(cls: type) -> bool:
+    """Whether a class is what `collections.namedtuple` makes, with nothing of it changed."""
+    if cls.__base__ is not tuple or "_fields" not in vars(cls):
+        return False
+    own = ("__getitem__", "__iter__", "__len__", "__getattribute__", "__init__", "__contains__")
+    fields = vars(cls)["_fields"]
+    return not any(name in vars(cls) for name in own) and all(
+        type(vars(cls).get(name)).__name__ == "_tuplegetter" for name in fields
+    )
+
+
+@dataclass
+class Outside:
+    """The sources of one program, in the order in which they are read."""
+
+    leaves: list[Leaf] = field(default_factory=list)
+    guards: list[Guard] = field(default_factory=list)
+    sources: list[Source] = field(default_factory=list)
+    sizes: set[int] = field(default_factory=set)
+    """Lengths of dimensions that are known, because the structure of something depends on them."""
+    types: dict[Value, Type] = field(default_factory=dict)
+    pinned: set[tuple[Any, ...]] = field(default_factory=set)
+    """Paths of integers whose value is known, because the type of something depends on it."""
+    fixed: dict[Value, int] = field(default_factory=dict)
+    """Those of them of which the cotangent is wanted, too."""
+    is_wanted: Callable[[Source], bool] = lambda source: True
+    """Whether the cotangent of what is read from a source is wanted."""
+    rows: bool = True
+    """Whether lists of numbers are values of the program, where they are long."""
+    row_lengths: dict[Value, Dim] = field(default_factory=dict)
+    names: tuple[str, ...] = ()
+    """Those of the parameters of the function."""
+    of_function: bool = False
+    """Whether the cotangent of what the function captured is wanted."""
+    _cells: dict[int, Source] = field(default_factory=dict)
+    samples: dict[int, Any] = field(default_factory=dict)
+    """By the identity of a source: the container, object or function that is read from it."""
+    _read: dict[tuple[int, str, Any], Abstract] = field(default_factory=dict)
+    _roots: dict[tuple[str, Any], Source] = field(default_factory=dict)
+    _symbols: dict[int, Symbol] = field(default_factory=dict)
+    _ids: set[int] = field(default_factory=set)
+
+    def release(self) -> None:
+        """Let go of the values of the call at hand, which are the user's."""
+        self.leaves = [replace(leaf, sample=None) for leaf in self.leaves]
+        self.samples.clear()
+        self._read.clear()
+        self._cells.clear()
+
+    def root(self, kind: str, key: Any = None) -> Source:
+        known = (kind, id(key) if kind == "object" else key)
+        if known not in self._roots:
+            self._roots[known] = source = Source(None, kind, key)
+            self.sources.append(source)
+        return self._roots[known]
+
+    def read(self, parent: Source, kind: str, key: Any, sample: Any) -> Abstract:
+        """What is reached from `parent` by `key`, which is `sample` in the call at hand."""
+        known = (id(parent), kind, key)
+        if known not in self._read:
+            if len(self.sources) > MOST_SOURCES:
+                raise NotCovered(f"more than {MOST_SOURCES} values that are read one by one")
+            source = Source(parent, kind, key)
+            self.sources.append(source)
+            self._read[known] = self.bring(source, sample)
+        return self._read[known]
+
+    def guard(self, source: Source, kind: str, value: Any) -> None:
+        self.guards.append(Guard(source, kind, value))
+
+    def bring(self, source: Source, value: Any) -> Abstract:
+        """`value`, which is read from `source`, and the guards of what is made use of."""
+        kind = type(value)
+        if kind in _CONSTANTS:
+            same = "is" if value is None or kind is bool or value is Ellipsis else "equal"
+            self.guard(source, same, value)
+            return Flag(value) if kind is bool and self.is_wanted(source) else Known(value)
+        if isinstance(value, _IDENTITIES):
+            self.guard(source, "is", value)
+            return Known(value)
+        if isinstance(value, np.ndarray | np.generic) or kind in (int, float):
+            return self._leaf(source, value)
+        if kind is FunctionType:
+            return self._function(source, value)
+        self.guard(source, "type", kind)
+        if kind is MethodType:
+            return Bound(
+                self.read(source, "underlying", None, value.__func__),
+                self.read(source, "self", None, value.__self__),
+            )
+        if kind is functools.partial:
+            if value.keywords:
+                raise NotCovered("functools.partial with keywords from outside")
+            self.guard(source, "partial", len(value.args))
+            return Partial(
+                self.read(source, "partial function", None, value.func),
+                tuple(
+                    self.read(source, "partial argument", i, arg)
+                    for i, arg in enumerate(value.args)
+                ),
+                (),
+            )
+        return self._container(source, value)
+
+    def _container(self, source: Source, value: Any) -> Abstract:
+        kind = type(value)
+        if kind is list and self._is_row(source, value):
+            return self._row(source, value)
+        if kind in (tuple, list) or is_named_tuple(kind):
+            self.guard(source, "length", len(value))
+        elif kind is dict:
+            if not all(type(key) in (str, int, bool) for key in value):
+                raise NotCovered("a dict with keys other than strings and integers")
+            self.guard(source, "keys", tuple(value))
+        elif not is_plain_object(kind):
+            raise NotCovered(f"an object of class {kind.__qualname__}")
+        if kind is not tuple:
+            if id(value) in self._ids:
+                raise NotCovered("an object that occurs twice among what the function reads")
+            self._ids.add(id(value))
+        self.samples[id(source)] = value
+        return External(source, value)
+
+    def _is_row(self, source: Source, value: list[Any]) -> bool:
+        """Whether a list is taken as a whole: it is long, and of numbers."""
+        if not self.rows or len(value) < LONG:
+            return False
+        kinds = {*map(type, value)}
+        return kinds == {float} or (kinds <= {float, int} and not self.is_wanted(source))
+
+    def _row(self, source: Source, value: list[Any]) -> Value:
+        if id(value) in self._ids:
+            raise NotCovered("an object that occurs twice among what the function reads")
+        self._ids.add(id(value))
+        t = Row(Number(frozenset(map(type, value))))
+        leaf = Leaf(source, Value(self._name(source)), t, value)
+        self.leaves.append(leaf)
+        self.types[leaf.value] = t
+        self.row_lengths[leaf.value] = self._dimension(len(value))
+        return leaf.value
+
+    def _leaf(self, source: Source, value: Any) -> Abstract:
+        t = type_of(value)
+        if t is None:
+            raise NotCovered(
+                f"a value of type {type(value).__name__} of dtype {value.dtype}"
+                if hasattr(value, "dtype")
+                else f"a {type(value).__name__}"
+            )
+        is_fixed = type(value) is int and path_of(source) in self.pinned
+        if is_fixed:
+            self.guard(source, "equal", value)
+            if not self.is_wanted(source):
+                return Known(value)
+        if isinstance(t, Array):
+            if 0 in t.shape or not t.shape:
+                raise NotCovered("an array without elements, or of rank 0")
+            if id(value) in self._ids:
+                raise NotCovered("an array that occurs twice among what the function reads")
+            self._ids.add(id(value))
+            t = Array(t.dtype, tuple(self._dimension(n) for n in value.shape))
+        leaf = Leaf(source, Value(self._name(source)), t, value)
+        self.leaves.append(leaf)
+        self.types[leaf.value] = t
+        if is_fixed:
+            self.fixed[leaf.value] = value
+        return leaf.value
+
+    def _name(self, source: Source) -> str:
+        """A name for a leaf: that of the parameter or the field."""
+        if source.kind in ("attribute", "global", "named default"):
+            return str(source.key)
+        if source.kind == "argument":
+            return self.names[source.key] if source.key < len(self.names) else f"x{source.key}"
+        above = "" if source.parent is None else self._name(source.parent)
+        return f"{above}_{source.key}" if isinstance(source.key, int | str) else above or "value"
+
+    def _dimension(self, n: int) -> Any:
+        if n == 1 or n in self.sizes:
+            return n
+        if n not in self._symbols:
+            self._symbols[n] = Symbol(f"d{len(self._symbols)}")
+        return self._symbols[n]
+
+    def size_of(self, symbol: Symbol) -> int | None:
+        """The length that a dimension has in the call at hand."""
+        return next((n for n, known in self._symbols.items() if known is symbol), None)
+
+    def _function(self, source: Source, f: FunctionType) -> Abstract:
+        if lookup(f) is not None:
+            self.guard(source, "is", f)
+            return Known(f)
+        self.guard(source, "code", f.__code__)
+        self.guard(source, "globals", f.__globals__)
+        return self.closure(source, f)
+
+    def closure(self, source: Source, f: FunctionType) -> Closure:
+        """A function whose code is guarded: what it captured and its defaults are read."""
+        defaults = f.__defaults__ or ()
+        named = f.__kwdefaults__ or {}
+        self.samples[id(source)] = f
+        self.guard(source, "defaults", (len(defaults), tuple(named)))
+        return Closure(
+            f.__code__,
+            f.__globals__,
+            tuple(self.read(source, "default", i, value) for i, value in enumerate(defaults)),
+            tuple((k, self.read(source, "named default", k, v)) for k, v in named.items()),
+            tuple(
+                External(Source(source, "cell", i), cell)
+                for i, cell in enumerate(f.__closure__ or ())
+            ),
+            f,
+        )
+
+    def of_cell(self, cell: External) -> Abstract:
+        """The content of a captured variable."""
+        source, sample = cell.source, cell.sample
+        assert source.parent is not None
+        try:
+            content = sample.cell_contents
+        except ValueError:
+            raise NotCovered("a captured variable without a value") from None
+        first = self._cells.get(id(sample))
+        if first is None or (first.parent is source.parent and first.key == source.key):
+            self._cells[id(sample)] = source
+            return self.read(source.parent, "cell", source.key, content)
+        if self.of_function:
+            raise NotCovered("a variable that two functions have captured")
+        # one variable of two functions: guarded to be the same one
+        twin = Source(source.parent, "cell object", source.key)
+        assert first.parent is not None
+        self.sources.append(twin)
+        self.guard(twin, "same cell", first)
+        return self._read[id(first.parent), "cell", first.key]
+
+    def global_(self, namespace: dict[str, Any], name: str) -> Abstract:
+        """What a global or builtin name stands for."""
+        if name in namespace:
+            value = namespace[name]
+        elif hasattr(builtins, name):
+            value = getattr(builtins, name)
+        else:
+            raise NotCovered(f"the name {name!r} is not defined")
+        if is_own(namespace):
+            return self.own(value)
+        return self.read(self.root("object", namespace), "global", name, value)
+
+    def own(self, value: Any) -> Abstract:
+        """Something of this library, which stays as it is."""
+        if type(value) is FunctionType and lookup(value) is None:
+            return Closure(
+                value.__code__,
+                value.__globals__,
+                tuple(map(self.own, value.__defaults__ or ())),
+                tuple((k, self.own(v)) for k, v in (value.__kwdefaults__ or {}).items()),
+                tuple(map(Known, value.__closure__ or ())),
+                value,
+            )
+        return Known(value)
+
+
+def path_of(source: Source) -> tuple[Any, ...]:
+    """A source by its keys, to be found again in another program."""
+    found: list[Any] = []
+    at: Source | None = source
+    while at is not None:
+        found.append((at.kind, id(at.key) if at.kind == "object" else at.key))
+        at = at.parent
+    return tuple(reversed(found))

@@ -1,0 +1,322 @@
+"""Lists of numbers whose length is not known: values of the program, written to in place.
+
+A list begins as one whose items are known one by one. Where its length comes to depend on a branch
+or on an iteration, what is in front of that is specialised again, with a list of the program in its
+place. Its type is that of all numbers that are ever put into it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from adjoint.fast import runtime
+from adjoint.fast.covered import NotCovered
+from adjoint.fast.evaluate.joining import Grows, is_number
+from adjoint.fast.evaluate.types import Array, Dim, Number, Row, Symbol, is_real, number, witnesses
+from adjoint.fast.evaluate.values import Abstract, Known, ListOf, Ref, RowOf, SliceOf
+from adjoint.fast.single.walk import blocks, walk
+from adjoint.ir import primitives
+from adjoint.ir.single import Call, Const, Op, Operand, Value
+
+if TYPE_CHECKING:
+    from adjoint.fast.evaluate.evaluator import Evaluator
+
+__all__ = [
+    "append",
+    "array_of",
+    "as_row",
+    "count",
+    "growing",
+    "item_of",
+    "kind_of",
+    "length_of_row",
+    "note_lengths",
+    "pop",
+    "put",
+    "reduced",
+    "repeated",
+    "restorable",
+    "row_of",
+]
+
+MOST_GROWING = 16
+T = TypeVar("T")
+
+
+def row_of(ev: Evaluator, a: Any) -> Value | None:
+    """The list of numbers that it is; ``None`` for everything else."""
+    if isinstance(a, Value):
+        return a if isinstance(ev.types[a], Row) else None
+    held = ev.heap.get(a.address) if isinstance(a, Ref) else None
+    return held.value if isinstance(held, RowOf) else None
+
+
+def kind_of(ev: Evaluator, a: Abstract) -> type:
+    """Whether it is a list or a tuple."""
+    held = ev.heap.get(a.address) if isinstance(a, Ref) else None
+    return held.kind if isinstance(held, RowOf) else list
+
+
+@contextmanager
+def restorable(ev: Evaluator) -> Iterator[Callable[[], None]]:
+    """A way back to what has been written so far."""
+    heap, length, frames, span = dict(ev.heap), len(ev.block), len(ev.frames), ev.span
+    block, lengths = ev.block, dict(ev.row_lengths)
+
+    def restore() -> None:
+        ev.heap = dict(heap)
+        ev.row_lengths = dict(lengths)
+        ev.block = block
+        del ev.block[length:]
+        del ev.frames[frames:]
+        ev.span = span
+
+    yield restore
+
+
+def growing(ev: Evaluator, run: Callable[[], T], is_short: Callable[[], bool] | None = None) -> T:
+    """Run a branch or a loop; once more, where lists of numbers have to be values of the program,
+    unless there is a way that is short."""
+    grown: list[int] = []
+    with restorable(ev) as restore:
+        for _ in range(MOST_GROWING):
+            try:
+                return run()
+            except Grows as error:
+                restore()
+                held = ev.heap.get(error.address)
+                if not isinstance(held, ListOf) or error.address in grown:
+                    raise
+                if is_short is not None and not grown and is_short():
+                    raise
+                grown.append(error.address)
+                for address in grown:
+                    as_row(ev, address)
+        raise NotCovered("too many lists that grow", ev.span)
+
+
+def as_row(ev: Evaluator, address: int) -> Value:
+    """Make a list of numbers, whose items are known, a value of the program."""
+    held = ev.heap[address]
+    assert isinstance(held, ListOf)
+    kinds: set[type] = set()
+    for x in held.items:
+        kinds |= _number_type(ev, x).kinds
+    made = ev.operation(
+        primitives.build_list,
+        tuple(map(ev.operand, held.items)),
+        Row(Number(frozenset(kinds))),
+        name=_name_of(ev, address),
+    )
+    ev.written.add(made)
+    ev.heap[address] = RowOf(made)
+    return made
+
+
+def _name_of(ev: Evaluator, address: int) -> str:
+    """What the user calls it."""
+    for frame in reversed(ev.frames):
+        for v, a in frame.values.items():
+            if isinstance(a, Ref) and a.address == address and not v.name.startswith("_"):
+                return v.name
+    return "items"
+
+
+def _number_type(ev: Evaluator, a: Abstract) -> Number:
+    if not is_number(a, ev.types):
+        raise NotCovered("a list of unknown length of something else than numbers", ev.span)
+    t = ev.types[a] if isinstance(a, Value) else number(type(a.value))  # type: ignore[union-attr]
+    assert isinstance(t, Number)
+    return t
+
+
+# ---- writes --------------------------------------------------------------------------------------
+
+
+def _to_write(ev: Evaluator, a: Abstract) -> Value:
+    row = row_of(ev, a)
+    if row is None or not isinstance(a, Ref) or kind_of(ev, a) is not list:
+        raise NotCovered("a write to a list from outside", ev.span)
+    ev.written.add(row)
+    return row
+
+
+def _admit(ev: Evaluator, row: Value, a: Abstract) -> Operand:
+    """A number as an item of a list."""
+    t = ev.types[row]
+    assert isinstance(t, Row)
+    kinds = t.item.kinds | _number_type(ev, a).kinds
+    if kinds != t.item.kinds:
+        ev.types[row] = Row(Number(kinds))
+    return ev.operand(a)
+
+
+def append(ev: Evaluator, xs: Abstract, value: Abstract) -> None:
+    """``xs.append(value)``"""
+    held = ev.heap[xs.address] if isinstance(xs, Ref) else None
+    if isinstance(held, ListOf):
+        ev.heap[xs.address] = ListOf((*held.items, value))  # type: ignore[union-attr]
+        return
+    row = _to_write(ev, xs)
+    ev.row_lengths.pop(row, None)
+    ev.write(Call(None, Const(runtime.append), (row, _admit(ev, row, value)), (), ev.span))
+
+
+def pop(ev: Evaluator, xs: Ref) -> Abstract:
+    """``xs.pop()``"""
+    held = ev.heap[xs.address]
+    if isinstance(held, ListOf):
+        if not held.items:
+            raise NotCovered("an item of an empty list", ev.span)
+        ev.heap[xs.address] = ListOf(held.items[:-1])
+        return held.items[-1]
+    row = _to_write(ev, xs)
+    ev.row_lengths.pop(row, None)
+    t = ev.types[row]
+    assert isinstance(t, Row)
+    return ev.operation(runtime.take_last, (row,), t.item)
+
+
+MOST_REPEATED = 64
+
+
+def repeated(ev: Evaluator, xs: Abstract, n: Abstract) -> Abstract:
+    """``xs * n``, of a list whose items are known."""
+    items = ev.sequence(xs)
+    if items is None:
+        raise NotCovered("a list of unknown length, repeated", ev.span)
+    if isinstance(n, Known) and type(n.value) is int and n.value * len(items) <= MOST_REPEATED:
+        return ev.allocate(ListOf(items * n.value))
+    row = as_row(ev, ev.allocate(ListOf(items)).address)
+    made = ev.operation(runtime.repeated, (row, _index(ev, n)), ev.types[row], name="items")
+    ev.written.add(made)
+    return ev.allocate(RowOf(made))
+
+
+def put(ev: Evaluator, xs: Ref, index: Abstract, value: Abstract) -> None:
+    """``xs[index] = value``"""
+    held = ev.heap[xs.address]
+    if isinstance(held, ListOf):
+        as_row(ev, xs.address)
+    row = _to_write(ev, xs)
+    at = _index(ev, index)
+    ev.write(Call(None, Const(runtime.put_item), (row, at, _admit(ev, row, value)), (), ev.span))
+
+
+def _index(ev: Evaluator, index: Abstract) -> Operand:
+    t = ev.types[index] if isinstance(index, Value) else None
+    if isinstance(index, Known) and type(index.value) is int:
+        return Const(index.value)
+    if isinstance(t, Number) and all(kind is int for kind in t.kinds):
+        return ev.operand(index)
+    raise NotCovered("an index of another kind", ev.span)
+
+
+# ---- reads ---------------------------------------------------------------------------------------
+
+
+def item_of(ev: Evaluator, xs: Abstract, row: Value, index: Abstract) -> Abstract:
+    """``xs[index]``"""
+    t = ev.types[row]
+    assert isinstance(t, Row)
+    if isinstance(index, SliceOf) or (isinstance(index, Known) and isinstance(index.value, slice)):
+        return _part(ev, xs, row, index)
+    return ev.operation(runtime.item, (row, _index(ev, index)), t.item)
+
+
+def _part(ev: Evaluator, xs: Abstract, row: Value, index: Abstract) -> Abstract:
+    if isinstance(index, SliceOf):
+        ends = (index.start, index.stop, index.step)
+        operands: list[Operand] = [
+            Const(None) if isinstance(end, Known) and end.value is None else _index(ev, end)
+            for end in ends
+        ]
+    else:
+        assert isinstance(index, Known)
+        part = index.value
+        operands = [Const(part.start), Const(part.stop), Const(part.step)]
+    if all(isinstance(x, Const) for x in operands):
+        bounds: Operand = Const(slice(*(x.value for x in operands)))  # type: ignore[union-attr,arg-type]
+    else:
+        from adjoint.fast.evaluate.types import ANYTHING
+
+        bounds = ev.operation(primitives.build_slice, operands, ANYTHING, name="index")
+    made = ev.operation(runtime.part, (row, bounds), ev.types[row])
+    n = length_of_row(ev, row)
+    if bounds == Const(slice(None)) and n is not None:
+        ev.row_lengths[made] = n
+    return ev.allocate(RowOf(made, kind_of(ev, xs)))
+
+
+def count(ev: Evaluator, row: Value) -> Value:
+    """``len(row)``"""
+    made = ev.operation(runtime.count, (row,), number(int), name="n")
+    n = length_of_row(ev, row)
+    if n is not None:
+        ev.dims[made] = n
+    return made
+
+
+def length_of_row(ev: Evaluator, row: Value) -> Dim | None:
+    """The dimension that is the length of a list, if there is one."""
+    return ev.row_lengths.get(row) or ev.outside.row_lengths.get(row)
+
+
+def reduced(ev: Evaluator, f: Any, row: Value) -> Abstract:
+    """``sum``, ``math.fsum``, ``max`` or ``min`` of a list."""
+    t = ev.types[row]
+    assert isinstance(t, Row)
+    kinds = t.item.kinds
+    if f is runtime.total:
+        if not kinds <= {int, bool, float, np.float64}:
+            raise NotCovered("a sum of numbers of several classes", ev.span)
+        if bool in kinds:
+            kinds = kinds - {bool} | {int}
+    return ev.operation(f, (row,), Number(kinds))
+
+
+def array_of(ev: Evaluator, row: Value, dtype: Any = None) -> Abstract:
+    """``np.array(row)``"""
+    t = ev.types[row]
+    assert isinstance(t, Row)
+    if not t.item.kinds:
+        raise NotCovered("an array of nothing", ev.span)
+    found = {np.array([x], dtype).dtype for x in witnesses(t.item)}
+    if len(found) > 1 or not is_real(next(iter(found)).type):
+        raise NotCovered("an array of numbers of several classes", ev.span)
+    n = length_of_row(ev, row)
+    if n is None:
+        n = ev.row_lengths[row] = Symbol("n", is_argument=False)
+    of_array = found.pop()
+    return ev.operation(runtime.array_of, (row, Const(of_array)), Array(of_array, (n,)))
+
+
+def note_lengths(ev: Evaluator, ops: list[Op], n: Dim) -> None:
+    """After a loop of `n` iterations: the lists that were empty in front of it, and to which each
+    iteration has appended once."""
+    made = {
+        op.result
+        for op in ev.block
+        if isinstance(op, Call) and op.callee == Const(primitives.build_list) and not op.operands
+    }
+    grown = [_row_of_append(op) for op in ops]
+    inside = [_row_of_append(op) for outer in ops for b in blocks(outer) for op in walk(b)]
+    before = {_row_of_append(op) for op in ev.block[:-1]} | {
+        _row_of_append(op) for outer in ev.block[:-1] for b in blocks(outer) for op in walk(b)
+    }
+    for row in set(grown):
+        popped = any(isinstance(op, Call) and op.callee == Const(runtime.take_last) for op in ops)
+        if row in made and grown.count(row) == 1 and row not in {*inside, *before} and not popped:
+            assert row is not None
+            ev.row_lengths[row] = n
+
+
+def _row_of_append(op: Op) -> Value | None:
+    if isinstance(op, Call) and op.callee in (Const(runtime.append), Const(runtime.take_last)):
+        row = op.operands[0]
+        return row if isinstance(row, Value) else None
+    return None

@@ -1,0 +1,167 @@
+"""Writes to arrays that the program made itself.
+
+They happen in the program as they do in the function. What makes them safe to differentiate is
+checked here and in `reverse.sweep`: only arrays in memory of their own are written to, no
+view of one is read after a write that it would show, and the reverse sweep reads the contents of
+none that is written to later.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from adjoint.fast import runtime
+from adjoint.fast.covered import NotCovered
+from adjoint.fast.evaluate.reading import index_operand, indexed_shape
+from adjoint.fast.evaluate.types import Array, Number, Row
+from adjoint.fast.evaluate.values import Abstract, Tuple
+from adjoint.fast.single.walk import blocks, operands, results, walk
+from adjoint.ir.single import Block, Call, Const, If, Loop, Operand, Unpack, Value
+
+if TYPE_CHECKING:
+    from adjoint.fast.evaluate.evaluator import Evaluator
+
+__all__ = ["check_views", "note_other_names", "put", "update"]
+
+
+def _demand_own(ev: Evaluator, a: Value, value: Any) -> Array:
+    t = ev.types[a]
+    if not isinstance(t, Array) or a not in ev.fresh or t.dtype.kind != "f":
+        raise NotCovered("a write to an array that the function did not make", ev.span)
+    of_value = ev.types[value] if isinstance(value, Value) else None
+    if isinstance(of_value, Array) and of_value.dtype != t.dtype:
+        raise NotCovered("a write of another dtype", ev.span)
+    if a in ev.shown_by(value):
+        raise NotCovered("a write of an array to itself", ev.span)
+    ev.written.add(a)
+    return t
+
+
+def put(ev: Evaluator, a: Value, index: Abstract, value: Abstract) -> None:
+    """``a[index] = value``"""
+    given = ev.operand(value)
+    t = _demand_own(ev, a, given)
+    keys = index.items if isinstance(index, Tuple) else (index,)
+    shape = indexed_shape(ev, t, keys)
+    if any(isinstance(key, Value) and isinstance(ev.types[key], Array) for key in keys):
+        raise NotCovered("a write by an index that is an array", ev.span)
+    of_value = ev.types[given] if isinstance(given, Value) else None
+    if isinstance(of_value, Array) and of_value.shape != shape:
+        raise NotCovered("a write that broadcasts", ev.span)
+    if of_value is None and not isinstance(given, Const):
+        raise NotCovered("a write of something else than a number or an array", ev.span)
+    ev.write(Call(None, Const(runtime.put), (a, index_operand(ev, index), given), (), ev.span))
+
+
+_UPDATES = {
+    operator.add: runtime.add_to,
+    operator.sub: runtime.subtract_from,
+    operator.mul: runtime.scale,
+    operator.truediv: runtime.divide,
+}
+
+
+def update(ev: Evaluator, f: Any, a: Value, value: Abstract) -> Abstract:
+    """``a += value`` and its like; the array stays the one that it was."""
+    given = ev.operand(value)
+    t = _demand_own(ev, a, given)
+    if f not in _UPDATES:
+        raise NotCovered("an augmented assignment of another kind", ev.span)
+    of_value = ev.types[given] if isinstance(given, Value) else None
+    if isinstance(of_value, Array):
+        shape = np.broadcast_shapes if len(of_value.shape) > len(t.shape) else None
+        if shape is not None or any(
+            m not in (1, n) for m, n in zip(of_value.shape[::-1], t.shape[::-1], strict=False)
+        ):
+            raise NotCovered("an augmented assignment that broadcasts", ev.span)
+    elif isinstance(of_value, Number) and t.dtype != np.float64:
+        if not of_value.kinds <= {float, int}:
+            raise NotCovered("an augmented assignment of another dtype", ev.span)
+    ev.write(Call(None, Const(_UPDATES[f]), (a, given), (), ev.span))
+    return a
+
+
+# ---- views ---------------------------------------------------------------------------------------
+
+
+def note_other_names(ev: Evaluator, block: Block) -> None:
+    """Note which values are others under another name: behind a branch, in and behind a loop."""
+    for op in walk(block):
+        if isinstance(op, If):
+            for inner in (op.body, op.orelse):
+                for result, x in zip(op.results, inner.results or (), strict=False):
+                    _is_other_name(ev, result, x)
+        elif isinstance(op, Loop):
+            _note_carried(ev, op)
+        elif isinstance(op, Unpack):
+            for result in op.results:
+                _is_other_name(ev, result, op.value)
+        elif isinstance(op, Call) and op.callee in _ITERATING and op.result is not None:
+            ev.look_at(op.result, op.operands)
+
+
+_ITERATING = tuple(map(Const, (zip, enumerate, reversed)))
+
+
+def _note_carried(ev: Evaluator, op: Loop) -> None:
+    first = len(op.body.parameters) - len(op.initial)
+    ends = (op.body.results or ())[op.stops :]
+    for i, x in enumerate(op.initial):
+        carried = op.body.parameters[first + i]
+        tested = op.test.parameters[i : i + 1] if op.test is not None else ()
+        for result in (carried, *tested, op.results[op.stops + i]):
+            for y in (x, *ends[i : i + 1]):
+                _is_other_name(ev, result, y)
+    if op.iterable is not None:
+        _is_other_name(ev, op.body.parameters[0], op.iterable)
+
+
+def _is_other_name(ev: Evaluator, result: Value, x: Operand) -> None:
+    if not isinstance(ev.types[result], Number | Row):
+        ev.look_at(result, (x,))
+
+
+def check_views(ev: Evaluator, block: Block) -> None:
+    """Refuse programs in which a view, or what has another name, is read after a write to what it
+    shows: its cotangent would come too late."""
+    if ev.written:
+        _Viewer(ev).block(block)
+
+
+class _Viewer:
+    def __init__(self, ev: Evaluator) -> None:
+        self.ev = ev
+        self.writes: dict[Value, int] = {}
+        self.seen: dict[Value, dict[Value, int]] = {}
+
+    def block(self, block: Block) -> None:
+        for parameter in block.parameters:
+            self.define(parameter)
+        for op in block.ops:
+            for x in operands(op):
+                self.read(x)
+            if isinstance(op, Call) and isinstance(op.callee, Const):
+                if op.callee.value in runtime.WRITES:
+                    target = op.operands[0]
+                    assert isinstance(target, Value)
+                    self.writes[target] = self.writes.get(target, 0) + 1
+            for _ in range(2 if isinstance(op, Loop) else 1):  # what the next iteration reads
+                for inner in blocks(op):
+                    self.block(inner)
+            for result in results(op):
+                self.define(result)
+        for x in block.results or ():
+            self.read(x)
+
+    def define(self, x: Value) -> None:
+        if x in self.ev.views:
+            owners = self.ev.shown_by(x) & self.ev.written
+            self.seen[x] = {owner: self.writes.get(owner, 0) for owner in owners if owner is not x}
+
+    def read(self, x: Operand) -> None:
+        if isinstance(x, Value) and x in self.seen:
+            if any(self.writes.get(owner, 0) != n for owner, n in self.seen[x].items()):
+                raise NotCovered("a view that is read after a write to what it looks at")

@@ -1,0 +1,224 @@
+"""The passes over a specialised program, in their order, and what they may take for granted."""
+
+from __future__ import annotations
+
+import builtins
+import math
+import operator
+from collections.abc import Callable, Container, Mapping
+from typing import Any
+
+import numpy as np
+
+from adjoint.fast import runtime
+from adjoint.fast.evaluate.types import Type
+from adjoint.fast.passes.common import share_common
+from adjoint.fast.passes.dead import remove_dead
+from adjoint.fast.passes.invariant import move_invariant
+from adjoint.fast.single.primitives import same
+from adjoint.fast.single.substitute import without_copies
+from adjoint.fast.single.walk import results, walk
+from adjoint.ir import primitives
+from adjoint.ir.single import Block, Call, Const, Function, Loop, Operand, Value
+
+__all__ = ["boundary", "is_effect", "is_fresh", "optimised", "tidied"]
+
+Types = Mapping[Value, Type]
+
+
+def boundary() -> None:
+    """Stands between the forward and the reverse sweep."""
+
+
+_EFFECTS: frozenset[Any] = frozenset(
+    {
+        boundary,
+        runtime.leave,
+        runtime.add_at,
+        runtime.clear,
+        runtime.scatter,
+        runtime.push,
+        *runtime.WRITES,
+        *runtime.LIST_EFFECTS,
+    }
+)
+
+_FRESH: frozenset[Any] = frozenset(
+    {
+        runtime.new_tape,
+        runtime.zeros_like,
+        runtime.own,
+        runtime.broadcast_like,
+        runtime.zeros_of,
+        runtime.nones_of,
+        runtime.part,
+        runtime.repeated,
+        runtime.array_of,
+        primitives.build_list,
+        np.zeros,
+        np.ones,
+        np.empty,
+        np.full,
+        np.copy,
+        np.array,
+        np.ndarray.copy,
+        np.zeros_like,
+        np.ones_like,
+        np.empty_like,
+        np.full_like,
+        zip,
+        enumerate,
+        reversed,
+        operator.call,
+    }
+)
+"""Two calls of these are two objects, to which may be written, or which are used up."""
+
+_MAY_RAISE: frozenset[Any] = frozenset(
+    {
+        operator.truediv,
+        operator.floordiv,
+        operator.mod,
+        operator.pow,
+        operator.getitem,
+        runtime.item,
+    }
+)
+
+
+def is_effect(call: Call) -> bool:
+    """Whether a call does something besides giving its result."""
+    return not isinstance(call.callee, Const) or call.callee.value in _EFFECTS
+
+
+def is_fresh(call: Call) -> bool:
+    """Whether what a call gives is not to be confused with what an equal one gives."""
+    return not isinstance(call.callee, Const) or call.callee.value in _FRESH
+
+
+_TOTAL: frozenset[Any] = frozenset(
+    {
+        operator.add,
+        operator.sub,
+        operator.neg,
+        operator.pos,
+        operator.eq,
+        operator.ne,
+        operator.lt,
+        operator.le,
+        operator.gt,
+        operator.ge,
+        operator.not_,
+        operator.is_,
+        operator.is_not,
+        operator.truth,
+    }
+)
+"""Of numbers, these neither raise nor warn, and neither does a product of floats."""
+
+_STRUCTURE: frozenset[Any] = frozenset(
+    {
+        same,
+        primitives.build_tuple,
+        primitives.build_list,
+        primitives.build_slice,
+        runtime.length,
+        runtime.shape_of,
+        runtime.new_tape,
+        zip,
+        enumerate,
+        reversed,
+    }
+)
+
+
+def _is_silent(call: Call, types: Types) -> bool:
+    """Whether nobody can tell that a call did not happen: it neither raises nor warns."""
+    f = call.callee.value if isinstance(call.callee, Const) else None
+    if f in _STRUCTURE:
+        return True
+    kinds: set[type] = set()
+    for x in call.operands:
+        t = types.get(x) if isinstance(x, Value) else None
+        kinds |= {type(x.value)} if isinstance(x, Const) else getattr(t, "kinds", {object})
+    plain = kinds <= {float, int, bool}
+    return plain and (f in _TOTAL or (f is operator.mul and int not in kinds))
+
+
+def _removable(block: Block, types: Types) -> Callable[[Call], bool]:
+    """What may be left out if nothing needs it: of the user's own computation, `block`, only what
+    cannot raise."""
+    own = {x for op in walk(block) for x in results(op)}
+
+    def is_removable(call: Call) -> bool:
+        if is_effect(call):
+            return False
+        return (call.result is not None and call.result not in own) or _is_silent(call, types)
+
+    return is_removable
+
+
+def _sharing(written: Container[Operand | None]) -> Callable[[Call], bool]:
+    """Whether equal calls are the same, where some arrays are written to."""
+
+    def is_shared(call: Call) -> bool:
+        if is_effect(call) or is_fresh(call):
+            return False
+        return call.result not in written and not any(
+            isinstance(x, Value) and x in written for x in call.operands
+        )
+
+    return is_shared
+
+
+def _is_safe(call: Call) -> bool:
+    """Whether a call cannot raise."""
+    f = call.callee.value if isinstance(call.callee, Const) else None
+    if f in _MAY_RAISE or getattr(f, "__module__", None) == math.__name__:
+        return False
+    return getattr(builtins, getattr(f, "__name__", ""), None) is not f
+
+
+def _is_finite(loop: Loop) -> bool:
+    """What is iterated over is a range, an array or a tape."""
+    return loop.iterable is not None
+
+
+def tidied(block: Block, name: str, types: Types, written: Container[Operand | None]) -> Block:
+    """The user's own computation, before it is differentiated."""
+    function = Function(name, (), (), without_copies(block), "")
+    return _passes(function, _removable(block, types), written).body
+
+
+def _passes(
+    function: Function,
+    is_removable: Callable[[Call], bool],
+    written: Container[Operand | None],
+) -> Function:
+    is_shared = _sharing(written)
+    function = share_common(function, is_shared)
+    function = remove_dead(function, is_removable, _is_finite)
+    return move_invariant(function, is_shared, _is_safe)
+
+
+def optimised(
+    forward: Block, reverse: Block, name: str, types: Types, written: Container[Operand | None]
+) -> tuple[Block, Block]:
+    """Both sweeps, with less to do; reads of what is `written` stay where they are."""
+    assert forward.results is not None and reverse.results is not None
+    mark = Call(None, Const(boundary), ())
+    count = len(forward.results)
+    whole = Block(
+        (*forward.parameters, *reverse.parameters),
+        (*forward.ops, mark, *reverse.ops),
+        (*forward.results, *reverse.results),
+    )
+    function = Function(name, (), (), without_copies(whole), "")
+    function = _passes(function, _removable(forward, types), written)
+    body = function.body
+    at = next(i for i, op in enumerate(body.ops) if op == mark)
+    assert body.results is not None
+    return (
+        Block(forward.parameters, body.ops[:at], body.results[:count]),
+        Block(reverse.parameters, body.ops[at + 1 :], body.results[count:]),
+    )

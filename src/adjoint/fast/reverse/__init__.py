@@ -1,0 +1,1 @@
+"""The reverse sweep of a specialised program."""

@@ -1,0 +1,131 @@
+"""The reverse of one operation: formulas of linear operations, slopes of elementwise ones, and the
+registered rule of everything else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from adjoint.fast import runtime
+from adjoint.fast.covered import NotCovered
+from adjoint.fast.evaluate.types import Array
+from adjoint.ir import primitives
+from adjoint.ir.single import Call, Const, Operand
+from adjoint.rules.registry import lookup
+from adjoint.rules.slopes import Slopes
+
+if TYPE_CHECKING:
+    from adjoint.fast.evaluate.evaluator import Evaluator
+    from adjoint.fast.reverse.sweep import Sweep
+from adjoint.fast.reverse.elementwise import PRODUCTS, elementwise_back, evaluated_slope
+from adjoint.fast.reverse.formulas import Step, callee_of, formulas, steps, use_taken
+from adjoint.fast.reverse.rule import absent_in, by_rule, has_formula
+
+__all__ = ["differentiated", "is_carrier"]
+
+
+_CONSTANT: frozenset[Any] = frozenset(
+    {
+        runtime.length,
+        runtime.shape_of,
+        runtime.zeros_like,
+        runtime.new_tape,
+        runtime.count,
+        len,
+        range,
+        zip,
+        enumerate,
+        reversed,
+        int,
+        bool,
+        primitives.build_slice,
+        np.zeros_like,
+        np.ones_like,
+        np.empty_like,
+    }
+)
+
+
+def is_carrier(op: Call, ev: Evaluator) -> bool:
+    """Whether the result of an operation on active operands may be active."""
+    f = callee_of(op)
+    if f in _CONSTANT or (f is round and len(op.operands) == 1):
+        return False
+    if f in formulas or f in steps:
+        return True
+    rules = lookup(f)
+    if rules is not None and rules.inactive:
+        return False
+    slopes = _slopes(f)
+    if slopes is not None:
+        return any(p is not None for p in slopes.partials)
+    return len(absent_in(ev, op)) < len(op.operands)
+
+
+def _slopes(f: Any) -> Slopes | None:
+    rules = lookup(f)
+    if rules is None or not rules.rrules or rules.overridden:
+        return None
+    return getattr(rules.rrules[0].function, "slopes", None)
+
+
+def differentiated(sweep: Sweep, op: Call) -> Step:
+    """Write the forward part of an active operation; what its reverse does."""
+    f, ev = callee_of(op), sweep.ev
+    y = op.result
+    assert y is not None
+    if f in steps:
+        ev.block.append(op)
+        return steps[f](sweep, op)
+    if has_formula(ev, op):
+        ev.block.append(op)
+        return lambda scope: use_taken(scope, y, lambda bar: formulas[f](scope, op, bar))
+    slopes = _slopes(f)
+    if slopes is not None and _are_inlined(sweep, op, slopes):
+        ev.block.append(op)
+        return lambda scope: use_taken(
+            scope, y, lambda bar: elementwise_back(scope, op, slopes, bar)
+        )
+    return by_rule(sweep, op)
+
+
+def _are_inlined(sweep: Sweep, op: Call, slopes: Slopes) -> bool:
+    """Whether the evaluator understands the partial derivatives that are needed."""
+    if len(slopes.partials) != len(op.operands) or op.keywords or op.result is None:
+        return False
+    if callee_of(op) in PRODUCTS:
+        return True
+    ev = sweep.ev
+    operands = (op.result, *op.operands)
+    for x, p in zip(op.operands, slopes.partials, strict=True):
+        if not callable(p) or x not in sweep.active:
+            continue
+        key = p, tuple(map(_kind_of_operand(ev), operands))
+        if key not in _inlinable:
+            try:
+                with ev.writing():
+                    evaluated_slope(ev, p, operands)
+                _inlinable[key] = True
+            except NotCovered:
+                _inlinable[key] = False
+        if not _inlinable[key]:
+            return False
+    return True
+
+
+_inlinable: dict[Any, bool] = {}
+"""By partial derivative and kinds of operands: whether it was understood."""
+
+
+def _kind_of_operand(ev: Evaluator) -> Callable[[Operand], Any]:
+    def kind(x: Operand) -> Any:
+        if isinstance(x, Const):
+            return type(x.value), repr(x.value)
+        t = ev.types[x]  # type: ignore[index]
+        if isinstance(t, Array):
+            return t.dtype, tuple(n if isinstance(n, int) else -1 for n in t.shape)
+        return t
+
+    return kind

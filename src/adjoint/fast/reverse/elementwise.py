@@ -1,0 +1,218 @@
+"""The reverse of operations that act on each element by itself: by their slopes."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from adjoint.fast import runtime
+from adjoint.fast.covered import NotCovered
+from adjoint.fast.evaluate.types import ANYTHING, Array, Row, bar_type
+from adjoint.fast.evaluate.values import Abstract, Known
+from adjoint.ir import primitives
+from adjoint.ir.single import Call, Const, Operand, Unpack, Value
+from adjoint.rules.slopes import Slopes
+
+if TYPE_CHECKING:
+    from adjoint.fast.evaluate.evaluator import Evaluator
+    from adjoint.fast.reverse.scope import Scope
+from adjoint.fast.reverse.fitting import cast_to, fit
+from adjoint.fast.reverse.formulas import callee_of, formula
+
+__all__ = [
+    "PRODUCTS",
+    "bar_name",
+    "demand_floats",
+    "elementwise_back",
+    "evaluated_slope",
+    "inferred",
+    "product",
+]
+
+
+def elementwise_back(scope: Scope, op: Call, slopes: Slopes, y_bar: Operand) -> None:
+    ev = scope.ev
+    y = op.result
+    assert y is not None
+    for x, p in zip(op.operands, slopes.partials, strict=True):
+        if p is None or not isinstance(x, Value) or x not in scope.sweep.active:
+            continue
+        demand_floats(ev, x)
+        if callable(p):
+            slope = _slope(ev, op, x, p)
+            bar = product(ev, y_bar, slope, f"{x.name}_bar")
+            bar = fit(ev, bar, x, y)
+        else:
+            bar = product(ev, fit(ev, y_bar, x, y), Const(p), f"{x.name}_bar")
+        scope.add(x, bar)
+
+
+PRODUCTS = frozenset({operator.mul, np.multiply})
+
+
+def _slope(ev: Evaluator, op: Call, x: Value, p: Callable[..., Any]) -> Operand:
+    assert op.result is not None
+    if callee_of(op) in PRODUCTS:  # there are many of them
+        a, b = op.operands
+        if a is not b:
+            return b if x is a else a
+    return evaluated_slope(ev, p, (op.result, *op.operands))
+
+
+def demand_floats(ev: Evaluator, x: Value) -> None:
+    t = ev.types[x]
+    if isinstance(t, Array) and t.dtype.kind != "f":
+        raise NotCovered("a derivative with respect to integers", ev.span)
+
+
+def evaluated_slope(ev: Evaluator, p: Callable[..., Any], operands: tuple[Operand, ...]) -> Operand:
+    """A partial derivative: a Python function, inlined."""
+    from adjoint.fast.evaluate.calls import call
+
+    args: list[Abstract] = [Known(x.value) if isinstance(x, Const) else x for x in operands]  # type: ignore[misc]
+    ev.hint = "slope"
+    found = call(ev, ev.outside.own(p), args, {})
+    return ev.operand(found)
+
+
+def product(ev: Evaluator, bar: Operand, slope: Operand, name: str) -> Operand:
+    """``bar * slope``, without the factor 1, and with what is negated outermost."""
+    for x, other in ((slope, bar), (bar, slope)):
+        if isinstance(x, Const) and type(x.value) in (int, float):
+            if x.value == 1:
+                return other
+            if x.value == -1:
+                return _negated(ev, other, name)
+    for x, other in ((slope, bar), (bar, slope)):
+        opposite = ev.opposite(x)
+        if opposite is not None:
+            return _negated(ev, product(ev, opposite, other, name), name)
+    return inferred(ev, operator.mul, (bar, slope), name)
+
+
+def _negated(ev: Evaluator, x: Operand, name: str) -> Operand:
+    opposite = ev.opposite(x)
+    return inferred(ev, operator.neg, (x,), name) if opposite is None else opposite
+
+
+def inferred(ev: Evaluator, f: Any, operands: tuple[Operand, ...], name: str) -> Operand:
+    from adjoint.fast.evaluate.calls import call
+
+    ev.hint = name
+    args: list[Abstract] = [Known(x.value) if isinstance(x, Const) else x for x in operands]  # type: ignore[misc]
+    return ev.operand(call(ev, Known(f), args, {}))
+
+
+@formula(operator.truediv, np.true_divide)
+def _(scope: Scope, op: Call, y_bar: Operand) -> None:
+    ev, (a, b), y = scope.ev, op.operands, op.result
+    assert y is not None
+    quotient = inferred(ev, operator.truediv, (y_bar, b), bar_name(a))
+    if isinstance(a, Value) and a in scope.sweep.active:
+        demand_floats(ev, a)
+        scope.add(a, fit(ev, quotient, a, y))
+    if isinstance(b, Value) and b in scope.sweep.active:
+        demand_floats(ev, b)
+        bar = inferred(ev, operator.mul, (quotient, y), bar_name(b))
+        bar = inferred(ev, operator.neg, (bar,), bar_name(b))
+        scope.add(b, fit(ev, bar, b, y))
+
+
+def bar_name(x: Operand) -> str:
+    return f"{x.name}_bar" if isinstance(x, Value) else "t"
+
+
+@formula(np.log)
+def _(scope: Scope, op: Call, y_bar: Operand) -> None:
+    (x,) = op.operands
+    bar = inferred(scope.ev, operator.truediv, (y_bar, x), bar_name(x))
+    scope.add(x, bar)
+
+
+@formula(np.maximum, np.minimum)
+def _(scope: Scope, op: Call, y_bar: Operand) -> None:
+    ev, (a, b), y = scope.ev, op.operands, op.result
+    assert y is not None
+    share = runtime.share_of_greater if callee_of(op) is np.maximum else runtime.share_of_less
+    t = bar_type(ev.types[y])
+    for x, other in ((a, b), (b, a)):
+        if isinstance(x, Value) and x in scope.sweep.active:
+            demand_floats(ev, x)
+            slope: Operand = ev.operation(share, (x, other, y), t, name="slope")
+            if isinstance(y_bar, Const) and isinstance(t, Array):
+                slope = cast_to(ev, slope, t)  # it may consist of truth values
+            scope.add(x, fit(ev, product(ev, y_bar, slope, bar_name(x)), x, y))
+
+
+@formula(
+    runtime.real,
+    runtime.inexact,
+    runtime.assigned,
+    runtime.foreseen,
+    runtime.foreseen_number,
+    float,
+    np.asarray,
+)
+def _(scope: Scope, op: Call, y_bar: Operand) -> None:
+    scope.add(op.operands[0], y_bar)
+
+
+def _share(y: Any, a: Any, b: Any) -> float:
+    """What `a` has of the greatest or the least of two numbers; equal ones share it."""
+    return 0.5 if a == b else 1.0 if y == a else 0.0
+
+
+@formula(max, min)
+def _(scope: Scope, op: Call, y_bar: Operand) -> None:
+    assert op.result is not None
+    if len(op.operands) > 2:
+        _share_of_many(scope, op.operands, op.result, y_bar)
+        return
+    a, b = op.operands
+    for x, other in ((a, b), (b, a)):
+        if isinstance(x, Value) and x in scope.sweep.active:
+            slope = evaluated_slope(scope.ev, _share, (op.result, x, other))
+            scope.add(x, product(scope.ev, y_bar, slope, bar_name(x)))
+
+
+def _ties(y: Any, *xs: Any) -> int:
+    n = 0
+    for x in xs:
+        if x == y:
+            n += 1
+    return n
+
+
+def _portion(y: Any, x: Any, share: Any) -> Any:
+    return share if x == y else 0.0
+
+
+def _share_of_many(scope: Scope, xs: tuple[Operand, ...], y: Value, y_bar: Operand) -> None:
+    ev = scope.ev
+    count = evaluated_slope(ev, _ties, (y, *xs))
+    share = inferred(ev, operator.truediv, (y_bar, count), "share")
+    for x in xs:
+        if isinstance(x, Value) and x in scope.sweep.active:
+            scope.add(x, evaluated_slope(ev, _portion, (y, x, share)))
+
+
+@formula(primitives.build_tuple, primitives.build_list)
+def _(scope: Scope, op: Call, y_bar: Operand) -> None:
+    ev = scope.ev
+    if not op.operands:
+        return
+    if op.result is not None and isinstance(of_row := ev.types[op.result], Row):
+        bars = tuple(ev.value(bar_type(of_row.item), name="item_bar") for _ in op.operands)
+        ev.write(Unpack(bars, y_bar))
+        for x, bar in zip(op.operands, bars, strict=True):
+            scope.add(x, bar)
+        return
+    bars = tuple(ev.value(ANYTHING, name="bar") for _ in op.operands)
+    ev.write(Unpack(bars, y_bar))
+    for x, bar in zip(op.operands, bars, strict=True):
+        if isinstance(x, Value) and x in scope.sweep.active:
+            t = bar_type(ev.types[x])
+            scope.add(x, ev.operation(runtime.present, (bar, x), t, name=bar_name(x)))

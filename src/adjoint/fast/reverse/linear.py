@@ -1,0 +1,215 @@
+"""The reverse of reductions, products and reads of arrays: by formula."""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from adjoint.fast import runtime
+from adjoint.fast.evaluate.types import ANYTHING, Array, bar_type
+from adjoint.fast.evaluate.values import Abstract, Known
+from adjoint.ir.single import Call, Const, Operand, Value
+
+if TYPE_CHECKING:
+    from adjoint.fast.evaluate.evaluator import Evaluator
+    from adjoint.fast.reverse.scope import Scope
+from adjoint.fast.reverse.elementwise import bar_name, demand_floats, inferred
+from adjoint.fast.reverse.fitting import fit, operand_type, whole
+from adjoint.fast.reverse.formulas import formula
+
+__all__ = ["REDUCTIONS", "simple_reduction"]
+
+
+def _reduced(scope: Scope, op: Call, y_bar: Operand, mean: bool) -> None:
+    ev, x = scope.ev, op.operands[0]
+    keepdims = dict(op.keywords).get("keepdims")
+    assert isinstance(x, Value)
+    t = ev.types[x]
+    assert isinstance(t, Array)
+    axis = _axes(op, len(t.shape))
+    if isinstance(operand_type(ev, y_bar), Array):
+        assert op.result is not None
+        y_bar = whole(ev, y_bar, op.result)
+    if mean:
+        from adjoint.fast.evaluate.reading import length_of
+        from adjoint.fast.evaluate.reading import product as times
+
+        count: Abstract = Known(1)
+        for i in axis:
+            count = times(ev, count, length_of(ev, x, i))
+        y_bar = inferred(ev, operator.truediv, (y_bar, ev.operand(count)), "scale")
+    if len(axis) == len(t.shape) and not isinstance(operand_type(ev, y_bar), Array):
+        scope.add(x, y_bar)
+        return
+    kept = keepdims is not None and isinstance(keepdims, Const) and keepdims.value
+    found = operand_type(ev, y_bar)
+    if not kept and isinstance(found, Array):
+        shape = tuple(1 if i in axis else n for i, n in enumerate(t.shape))
+        index = tuple(None if i in axis else slice(None) for i in range(len(t.shape)))
+        y_bar = ev.operation(
+            operator.getitem, (y_bar, Const(index)), Array(found.dtype, shape), name="t"
+        )
+    scope.add(x, y_bar)
+
+
+def _axes(op: Call, rank: int) -> tuple[int, ...]:
+    operand = dict(op.keywords).get("axis", op.operands[1] if len(op.operands) > 1 else Const(None))
+    assert isinstance(operand, Const)
+    axis = operand.value
+    if axis is None:
+        return tuple(range(rank))
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    return tuple(i % rank for i in axes)
+
+
+def simple_reduction(op: Call) -> bool:
+    names = {name for name, _ in op.keywords}
+    return names <= {"axis", "keepdims"} and len(op.operands) <= 2
+
+
+@formula(np.sum, np.ndarray.sum)
+def _(scope: Scope, op: Call, y_bar: Operand) -> None:
+    _reduced(scope, op, y_bar, mean=False)
+
+
+@formula(np.mean, np.ndarray.mean)
+def _(scope: Scope, op: Call, y_bar: Operand) -> None:
+    _reduced(scope, op, y_bar, mean=True)
+
+
+REDUCTIONS = {
+    np.sum,
+    np.ndarray.sum,
+    np.mean,
+    np.ndarray.mean,
+    np.max,
+    np.min,
+    np.ndarray.max,
+    np.ndarray.min,
+}
+
+
+@formula(np.max, np.min, np.ndarray.max, np.ndarray.min)
+def _(scope: Scope, op: Call, y_bar: Operand) -> None:
+    ev, x, y = scope.ev, op.operands[0], op.result
+    assert isinstance(x, Value) and y is not None
+    demand_floats(ev, x)
+    t = ev.types[x]
+    assert isinstance(t, Array)
+    axis = _axes(op, len(t.shape))
+    keepdims = dict(op.keywords).get("keepdims", Const(False))
+    if isinstance(operand_type(ev, y_bar), Array):
+        y_bar = whole(ev, y_bar, y)
+    operands = (x, y, y_bar, Const(axis), keepdims)
+    scope.add(x, ev.operation(runtime.to_extremes, operands, bar_type(t), name=bar_name(x)))
+
+
+@formula(np.transpose, np.ndarray.transpose)
+def _(scope: Scope, op: Call, y_bar: Operand) -> None:
+    ev, x = scope.ev, op.operands[0]
+    assert isinstance(x, Value) and op.result is not None
+    y_bar = whole(ev, y_bar, op.result)
+    axes: Any = op.operands[1].value if len(op.operands) > 1 else None  # type: ignore[union-attr]
+    inverse = () if axes is None else (Const(tuple(int(i) for i in np.argsort(axes))),)
+    t = bar_type(ev.types[x])
+    scope.add(x, ev.operation(np.transpose, (y_bar, *inverse), t, name=bar_name(x)))
+
+
+@formula(np.reshape, np.ravel, np.ndarray.reshape, np.ndarray.ravel, np.ndarray.flatten)
+def _(scope: Scope, op: Call, y_bar: Operand) -> None:
+    ev, x = scope.ev, op.operands[0]
+    assert isinstance(x, Value) and op.result is not None
+    if not isinstance(operand_type(ev, y_bar), Array):
+        scope.add(x, y_bar)
+        return
+    y_bar = whole(ev, y_bar, op.result)
+    shape = ev.operation(runtime.shape_of, (x,), ANYTHING, name="shape")
+    t = bar_type(ev.types[x])
+    scope.add(x, ev.operation(np.reshape, (y_bar, shape), t, name=bar_name(x)))
+
+
+@formula(np.ndarray.tolist)
+def _(scope: Scope, op: Call, y_bar: Operand) -> None:
+    ev, (x,) = scope.ev, op.operands
+    assert isinstance(x, Value)
+    t = bar_type(ev.types[x])
+    assert isinstance(t, Array)
+    scope.add(x, ev.operation(np.array, (y_bar, Const(t.dtype)), t, name=bar_name(x)))
+
+
+@formula(operator.getitem)
+def _(scope: Scope, op: Call, y_bar: Operand) -> None:
+    ev, (x, index) = scope.ev, op.operands
+    assert isinstance(x, Value)
+    buffer = scope.buffer(x)
+    add = runtime.scatter if _may_repeat(ev, index) else runtime.add_at
+    ev.write(Call(None, Const(add), (buffer, index, y_bar)))
+
+
+def _may_repeat(ev: Evaluator, index: Operand) -> bool:
+    """Whether an index may name an element more than once."""
+    if isinstance(index, Const):
+        return False
+    assert isinstance(index, Value)
+    if isinstance(ev.types[index], Array):
+        return True
+    made = ev.indices.get(index, ())
+    return any(_may_repeat(ev, part) for part in made)
+
+
+@formula(operator.matmul, np.matmul, np.dot, np.ndarray.dot)
+def _(scope: Scope, op: Call, y_bar: Operand) -> None:
+    ev, (a, b) = scope.ev, op.operands
+    assert isinstance(a, Value) and isinstance(b, Value) and op.result is not None
+    of_a, of_b = ev.types[a], ev.types[b]
+    assert isinstance(of_a, Array) and isinstance(of_b, Array)
+    ranks = len(of_a.shape), len(of_b.shape)
+    y_bar = whole(ev, y_bar, op.result)
+    active = scope.sweep.active
+    if a in active:
+        if ranks == (2, 1):
+            bar = _multiplied(ev, np.outer, y_bar, b, a)
+        elif ranks == (1, 1):
+            bar = inferred(ev, operator.mul, (y_bar, b), bar_name(a))
+        elif ranks == (1, 2):
+            bar = _multiplied(ev, operator.matmul, b, y_bar, a)
+        else:
+            bar = _multiplied(ev, operator.matmul, y_bar, _turned(ev, b, of_b), a)
+        scope.add(a, whole(ev, bar, a))
+    if b in active:
+        if ranks == (1, 2):
+            bar = _multiplied(ev, np.outer, a, y_bar, b)
+        elif ranks == (1, 1):
+            bar = inferred(ev, operator.mul, (y_bar, a), bar_name(b))
+        else:
+            bar = _multiplied(ev, operator.matmul, _turned(ev, a, of_a), y_bar, b)
+        scope.add(b, whole(ev, bar, b))
+
+
+def _multiplied(ev: Evaluator, f: Any, left: Operand, right: Operand, x: Value) -> Operand:
+    """The cotangent of `x` as a product of arrays, in the precision of the factors."""
+    dtypes = [
+        t.dtype if isinstance(t := operand_type(ev, y), Array) else float for y in (left, right)
+    ]
+    of_x = ev.types[x]
+    assert isinstance(of_x, Array)
+    t = Array(np.result_type(*dtypes), of_x.shape)
+    return ev.operation(f, (left, right), t, name=bar_name(x))
+
+
+def _turned(ev: Evaluator, x: Value, t: Array) -> Value:
+    return ev.operation(np.transpose, (x,), Array(t.dtype, t.shape[::-1]), name=f"{x.name}_T")
+
+
+@formula(np.where)
+def _(scope: Scope, op: Call, y_bar: Operand) -> None:
+    ev, (condition, a, b), y = scope.ev, op.operands, op.result
+    assert y is not None
+    y_bar = whole(ev, y_bar, y)
+    for x, picked in ((a, (condition, y_bar, Const(0.0))), (b, (condition, Const(0.0), y_bar))):
+        if isinstance(x, Value) and x in scope.sweep.active:
+            demand_floats(ev, x)
+            bar = ev.operation(np.where, picked, bar_type(ev.types[y]), name=bar_name(x))
+            scope.add(x, fit(ev, bar, x, y))

@@ -1,0 +1,190 @@
+"""The reverse of everything else: by its registered rule."""
+
+from __future__ import annotations
+
+import operator
+import warnings
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from adjoint.fast import runtime
+from adjoint.fast.covered import NotCovered
+from adjoint.fast.evaluate.infer import name_of
+from adjoint.fast.evaluate.types import ANYTHING, Array, Number, bar_type, number, witnesses
+from adjoint.fast.evaluate.values import Abstract, Known, Tuple
+from adjoint.fast.single.primitives import same
+from adjoint.ir.single import Call, Const, Operand, Unpack, Value
+from adjoint.rules.registry import lookup
+from adjoint.rules.rule import Rule
+
+if TYPE_CHECKING:
+    from adjoint.fast.evaluate.evaluator import Evaluator
+    from adjoint.fast.reverse.scope import Scope
+    from adjoint.fast.reverse.sweep import Sweep
+from adjoint.fast.reverse.elementwise import bar_name
+from adjoint.fast.reverse.fitting import operand_type, whole
+from adjoint.fast.reverse.formulas import Step, callee_of, formulas, use_taken
+from adjoint.fast.reverse.linear import REDUCTIONS, simple_reduction
+
+__all__ = ["absent_in", "by_rule", "has_formula"]
+
+
+def absent_in(ev: Evaluator, op: Call) -> frozenset[int]:
+    """The operands to which the rule of an operation gives no cotangent, for such operands: what it
+    rounds, orders of functions."""
+    rule = _rule_for(ev, op)
+    if rule is None:
+        return frozenset()
+    args = [_example(ev, x) for x in op.operands]
+    try:
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            y, back = rule.function(*args, **{k: _example(ev, x) for k, x in op.keywords})
+            bars = back(np.ones_like(y) if isinstance(y, np.ndarray) else 1.0)
+    except Exception:  # it declines, or the examples are none of its own: nothing is known of it
+        return frozenset()
+    return frozenset(i for i, bar in enumerate(bars[1:]) if bar is None)
+
+
+def has_formula(ev: Evaluator, op: Call) -> bool:
+    """Whether the formula of a callee is for such operands."""
+    f = callee_of(op)
+    if f not in formulas:
+        return False
+    if f in REDUCTIONS:
+        return simple_reduction(op) and isinstance(operand_type(ev, op.operands[0]), Array)
+    if f in (operator.matmul, np.matmul, np.dot, np.ndarray.dot):
+        types = [operand_type(ev, x) for x in op.operands]
+        if len(types) == 2 and all(isinstance(t, Array) and t.shape for t in types):
+            a, b = types
+            # a number has the precision of neither vector
+            fits = a.dtype == b.dtype or len(a.shape) + len(b.shape) > 2
+            return fits and all(len(t.shape) in (1, 2) and t.dtype.kind == "f" for t in types)
+        return False
+    if f is np.array:
+        return True
+    if f is np.where:
+        return len(op.operands) == 3 and not op.keywords
+    if f in (np.transpose, np.ndarray.transpose):
+        return not op.keywords and len(op.operands) <= 2
+    if f in (np.reshape, np.ravel, np.ndarray.reshape, np.ndarray.ravel, np.ndarray.flatten):
+        return not op.keywords
+    return not op.keywords
+
+
+def by_rule(sweep: Sweep, op: Call) -> Step:
+    """The registered rule is called as it is."""
+    ev, f, y = sweep.ev, callee_of(op), op.result
+    assert y is not None
+    rule = _rule_for(ev, op)
+    if rule is None:
+        raise NotCovered(f"{name_of(f)} has no rule for such operands", op.span)
+    inlined = _inlined(sweep, op, rule)
+    if inlined is not None:
+        return inlined
+    t = ev.types[y]
+    pair = ev.value(ANYTHING, name=f"{y.name}_and_back")
+    back = ev.value(ANYTHING, name=f"{y.name}_back")
+    ev.block.append(Call(pair, Const(rule.function), op.operands, op.keywords, op.span))
+    ev.block.append(Unpack((y, back), pair, None, op.span))
+    ev.look_at(back, (y, *op.operands, *(x for _, x in op.keywords)))
+
+    absent = absent_in(ev, op)
+
+    def use(scope: Scope, y_bar: Operand) -> None:
+        if isinstance(t, Array):
+            y_bar = whole(ev, y_bar, y)
+        found = ev.operation(_Called, (back, y_bar), ANYTHING, name="bars")
+        bars = tuple(ev.value(ANYTHING, name="bar") for _ in range(len(op.operands) + 1))
+        ev.write(Unpack(bars, found))
+        for i, (x, bar) in enumerate(zip(op.operands, bars[1:], strict=True)):
+            if isinstance(x, Value) and x in sweep.active and i not in absent:
+                if x in ev.packs:
+                    scope.add(x, bar)
+                    continue
+                fitted = ev.operation(
+                    runtime.present, (bar, x), bar_type(ev.types[x]), name=bar_name(x)
+                )
+                scope.add(x, fitted)
+
+    return lambda scope: use_taken(scope, y, lambda bar: use(scope, bar))
+
+
+def _inlined(sweep: Sweep, op: Call, rule: Rule) -> Step | None:
+    """A rule whose source the evaluator understands: its value is computed in the forward sweep,
+    its pullback in the reverse one; ``None`` if it is beyond it."""
+    from adjoint.fast.evaluate.calls import call
+
+    ev, y = sweep.ev, op.result
+    assert y is not None
+    if type(rule.function) is not FunctionType:
+        return None
+    args: list[Abstract] = [Known(x.value) if isinstance(x, Const) else x for x in op.operands]  # type: ignore[misc]
+    named = {k: Known(x.value) if isinstance(x, Const) else x for k, x in op.keywords}
+    heap, place = dict(ev.heap), len(ev.block)
+    try:
+        found = call(ev, ev.outside.own(rule.function), args, named)  # type: ignore[arg-type]
+        if not isinstance(found, Tuple) or len(found.items) != 2:
+            raise NotCovered("a rule that declines")
+        value, back = found.items
+        if not isinstance(value, Value):
+            raise NotCovered("a rule whose value is a structure")
+        with ev.writing():
+            t = ev.types[y]
+            like = bar_type(t) if isinstance(t, Array) else number(float)
+            call(ev, back, [ev.value(like, name="y_bar")], {})
+    except NotCovered:
+        ev.heap = heap
+        del ev.block[place:]
+        return None
+    if y in ev.written:
+        ev.written.add(value)
+    ev.look_at(value, (y,))
+    ev.write(Call(y, Const(same), (value,), (), op.span))
+
+    def use(scope: Scope, y_bar: Operand) -> None:
+        given: Abstract = Known(y_bar.value) if isinstance(y_bar, Const) else y_bar  # type: ignore[assignment]
+        if isinstance(ev.types[y], Array):
+            given = whole(ev, y_bar, y)  # type: ignore[assignment]
+        bars = call(ev, back, [given], {})
+        items = ev.sequence(bars)
+        assert items is not None
+        for x, bar in zip(op.operands, items[1:], strict=True):
+            if isinstance(x, Value) and x in sweep.active:
+                if not (isinstance(bar, Known) and bar.value is None):
+                    scope.add(x, whole(ev, ev.operand(bar), x))
+
+    return lambda scope: use_taken(scope, y, lambda bar: use(scope, bar))
+
+
+_Called: Any = operator.call
+"""The callee of a call of a value of the program."""
+
+
+def _rule_for(ev: Evaluator, op: Call) -> Rule | None:
+    rules = lookup(callee_of(op))
+    if rules is None or rules.overridden:
+        return None
+    args = tuple(_example(ev, x) for x in op.operands)
+    kwargs = {name: _example(ev, x) for name, x in op.keywords}
+    for rule in rules.rrules:
+        if not rule.keyword_bars and rule.accepts(args, kwargs):
+            return rule
+    return None
+
+
+def _example(ev: Evaluator, x: Operand) -> Any:
+    """Something of the class of an operand."""
+    if isinstance(x, Const):
+        return x.value
+    assert isinstance(x, Value)
+    if x in ev.packs:
+        return [_example(ev, part) for part in ev.packs[x]]
+    t = ev.types[x]
+    if isinstance(t, Array):
+        return np.ones((1,) * len(t.shape), t.dtype)
+    if isinstance(t, Number):
+        return witnesses(t)[0]
+    return None

@@ -1,0 +1,191 @@
+"""The cotangents in one block of the reverse sweep."""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any
+
+from adjoint.fast import runtime
+from adjoint.fast.evaluate.types import Array, Number, Row, bar_type
+from adjoint.fast.reverse.elementwise import inferred
+from adjoint.fast.reverse.fitting import plain, whole
+from adjoint.ir import single as ir
+from adjoint.ir.single import Call, Const, Operand, Value
+
+if TYPE_CHECKING:
+    from adjoint.fast.reverse.sweep import Sweep
+
+__all__ = ["Scope"]
+
+
+class Scope:
+    """The cotangents in one block of the reverse sweep.
+
+    Attributes
+    ----------
+    bars
+        By value; those in `buffers` are arrays that this program owns and adds to in place.
+    """
+
+    def __init__(self, sweep: Sweep, parent: Scope | None = None) -> None:
+        self.sweep, self.parent = sweep, parent
+        self.ev = sweep.ev
+        self.bars: dict[Value, Operand] = {}
+        self.buffers: set[Value] = set()
+        self.inner: set[Value] = set()
+        self.kind = "top"
+        self.tape: Value | None = None
+        self.accumulators: dict[Value, Value] = {}
+        self.block: list[ir.Op] = self.ev.block
+
+    def take(self, v: Value) -> Operand | None:
+        """The whole cotangent of a value, which is not added to any more."""
+        return self.bars.pop(v, None)
+
+    def bar(self, v: Value) -> Operand | None:
+        return self.bars.get(v)
+
+    def _is_inner(self, v: Value) -> bool:
+        return self.parent is None or v in self.inner
+
+    def add(self, v: Operand, contribution: Operand | None) -> None:
+        """Add to the cotangent of `v`, of whose type the contribution is."""
+        if contribution is None or not isinstance(v, Value) or v not in self.sweep.active:
+            return
+        self._note(v)
+        contribution = plain(self.ev, contribution, v)
+        if v in self.sweep.leaves:
+            contribution = self._inexact(contribution)
+        if not self._is_inner(v):
+            self._begin(v)
+        if isinstance(contribution, Value):
+            self.sweep.given[contribution] += 1
+        known = self.bars.get(v)
+        if known is None:
+            self.bars[v] = contribution
+        elif v in self._all_buffers():
+            self.ev.write(Call(None, Const(runtime.add_to), (known, contribution)))
+        elif self._is_own(v, known, contribution):
+            self._add_in_place(known, contribution)
+        elif v in self.sweep.optional:
+            self.bars[v] = self._sum(v, known, contribution, runtime.added)
+        else:
+            self.bars[v] = self._sum(v, known, contribution, operator.add)
+
+    def _is_own(self, v: Value, known: Operand, contribution: Operand) -> bool:
+        """Whether a cotangent is a large array that nobody else has, so that it is added to."""
+        t, ev = bar_type(self.ev.types[v]), self.ev
+        if not isinstance(known, Value) or v in self.sweep.optional:
+            return False
+        if known not in ev.fresh or known in self.sweep.primal:
+            return False
+        if self.sweep.given[known] != 1 or ev.types[known] != t or not ev.is_large(known):
+            return False
+        found = ev.types[contribution] if isinstance(contribution, Value) else None
+        if not isinstance(found, Array):
+            return isinstance(contribution, Const) or isinstance(found, Number)
+        assert isinstance(t, Array)
+        pairs = zip(found.shape[::-1], t.shape[::-1], strict=False)
+        return found.dtype == t.dtype and all(m in (1, n) for m, n in pairs)
+
+    def _add_in_place(self, known: Operand, contribution: Operand) -> None:
+        assert isinstance(known, Value)
+        ev = self.ev
+        ev.written.add(known)
+        f: Any = runtime.add_to
+        opposite = ev.opposite(contribution)
+        if opposite is not None:
+            f, contribution = runtime.subtract_from, opposite
+        ev.write(Call(None, Const(f), (known, contribution)))
+
+    def _inexact(self, contribution: Operand) -> Operand:
+        """What is returned is no integer."""
+        t = self.ev.types.get(contribution) if isinstance(contribution, Value) else None
+        if isinstance(t, Number) and not t.kinds.isdisjoint({int, bool}):
+            return self.ev.operation(float, (contribution,), bar_type(t), name="t")
+        return contribution
+
+    def _note(self, v: Value) -> None:
+        """Remember under which loop a leaf is contributed to: where that runs no iteration, there
+        is no path."""
+        if v in self.sweep.leaves:
+            scope, tape = self, None
+            while scope.parent is not None:
+                tape = scope.tape or tape
+                scope = scope.parent
+            self.sweep.paths.setdefault(v, set()).add(tape)
+
+    def _sum(self, v: Value, a: Operand, b: Operand, f: Any) -> Operand:
+        name = f"{v.name}_bar"
+        if f is not operator.add:
+            both = whole(self.ev, a, v), whole(self.ev, b, v)  # one of them may be all there is
+            return self.ev.operation(f, both, bar_type(self.ev.types[v]), name=name)
+        for x, other in ((b, a), (a, b)):
+            opposite = self.ev.opposite(x)
+            if opposite is not None:  # x - y has one operation less than x + -y
+                return inferred(self.ev, operator.sub, (other, opposite), name)
+        return inferred(self.ev, f, (a, b), name)
+
+    def _all_buffers(self) -> set[Value]:
+        return self.buffers if self.parent is None else self.buffers | self.parent._all_buffers()
+
+    def _begin(self, v: Value) -> None:
+        """The first contribution to a value from further out."""
+        assert self.parent is not None
+        if v in self.bars:
+            return
+        if isinstance(self.ev.types[v], Array | Row):
+            if self.kind == "loop" or self.parent.has_buffer(v):
+                self.bars[v] = self.parent.buffer(v)
+        elif self.kind == "loop":
+            parameter = self.ev.value(bar_type(self.ev.types[v]), name=f"{v.name}_bar")
+            self.accumulators[v] = parameter
+            self.bars[v] = parameter
+
+    def has_buffer(self, v: Value) -> bool:
+        if v in self.buffers:
+            return True
+        if self._is_inner(v) or not isinstance(self.ev.types[v], Array | Row):
+            return False
+        assert self.parent is not None
+        return self.kind == "loop" or self.parent.has_buffer(v)
+
+    def has_any(self, v: Value) -> bool:
+        """Whether there is a cotangent of `v`, here or further out."""
+        if v in self.bars or v in self.buffers:
+            return True
+        return self.parent is not None and self.parent.has_any(v)
+
+    def buffer(self, v: Value) -> Operand:
+        """An array of the program's own that holds the cotangent of `v`, and is added to."""
+        if v in self.buffers:
+            return self.bars[v]
+        if not self._is_inner(v):
+            assert self.parent is not None
+            before = self.bars.get(v)
+            self.bars[v] = made = self.parent.buffer(v)
+            if before is not None and before != made:  # what was contributed by value so far
+                self.block.append(Call(None, Const(runtime.add_to), (made, before)))
+            return made
+        known = self.bars.get(v)
+        t = bar_type(self.ev.types[v])
+        name = f"{v.name}_bar"
+        outer, self.ev.block = self.ev.block, self.block
+        if known is None:
+            made = self.zeros(v)
+        else:
+            made = self.ev.operation(runtime.own, (whole(self.ev, known, v),), t, name=name)
+        self.ev.block = outer
+        self.ev.written.add(made)  # type: ignore[arg-type]
+        self.bars[v] = made
+        self.buffers.add(v)
+        return made
+
+    def zeros(self, v: Value) -> Operand:
+        t = self.ev.types[v]
+        if isinstance(t, Row):
+            make: Any = runtime.nones_of if v in self.sweep.leaves else runtime.zeros_of
+            return self.ev.operation(make, (v,), bar_type(t), name=f"{v.name}_bar")
+        if isinstance(t, Array):
+            return self.ev.operation(runtime.zeros_like, (v,), bar_type(t), name=f"{v.name}_bar")
+        return Const(0.0)

@@ -1,0 +1,586 @@
+"""The reverse sweep of a specialised program, written as one more program in the same IR.
+
+Blocks are differentiated in two steps. The forward step goes through the operations in order and
+notes, for each active one, what to do in the reverse sweep. The reverse step does that in opposite
+order, summing cotangents per value; what it reads of the values of an inner block becomes a
+residual: a branch hands it out as one more result, an iteration puts it on the loop's tape.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from adjoint.fast import runtime
+from adjoint.fast.covered import NotCovered
+from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.types import ANYTHING, Row, bar_type, number
+from adjoint.fast.reverse.differentiate import differentiated, is_carrier
+from adjoint.fast.reverse.fitting import whole
+from adjoint.fast.reverse.rows import add_item
+from adjoint.fast.reverse.scope import Scope
+from adjoint.fast.reverse.writes import written_back
+from adjoint.fast.single.substitute import free_values, renamed
+from adjoint.fast.single.walk import blocks, operands, results, walk
+from adjoint.ir import primitives
+from adjoint.ir import single as ir
+from adjoint.ir.single import Block, Call, Const, If, Loop, Operand, Unpack, Value
+
+__all__ = ["Region", "Sweep", "freeze"]
+
+
+@dataclass
+class Region:
+    """A block of the forward sweep, to which residuals are still added."""
+
+    parameters: tuple[Value, ...]
+    ops: list[Any] = field(default_factory=list)
+    results: list[Operand] | None = None
+    plan: list[Callable[[Scope], None]] = field(default_factory=list)
+    positions: list[int] = field(default_factory=list)
+    defined: set[Value] = field(default_factory=set)
+
+
+@dataclass
+class _If:
+    op: If
+    body: Region
+    orelse: Region
+    results: list[Value]
+    owner: Region
+
+
+@dataclass
+class _Loop:
+    op: Loop
+    body: Region
+
+
+def freeze(region: Region) -> Block:
+    """The finished block of a forward sweep."""
+    ops: list[ir.Op] = []
+    for op in region.ops:
+        if isinstance(op, _If):
+            ops.append(
+                replace(
+                    op.op,
+                    results=tuple(op.results),
+                    body=freeze(op.body),
+                    orelse=freeze(op.orelse),
+                )
+            )
+        elif isinstance(op, _Loop):
+            ops.append(replace(op.op, body=freeze(op.body)))
+        else:
+            ops.append(op)
+    results = None if region.results is None else tuple(region.results)
+    return Block(region.parameters, tuple(ops), results)
+
+
+# ---- the sweep ----
+
+
+class Sweep:
+    """Both sweeps of one program.
+
+    Parameters
+    ----------
+    active
+        The values that the derivative is taken with respect to; the others that depend on them are
+        found here.
+    """
+
+    def __init__(self, ev: Evaluator, wanted: Iterable[Value]) -> None:
+        self.ev = ev
+        self.active: set[Value] = set(wanted)
+        self.leaves = set(self.active)
+        self.items: set[Value] = set()  # of the caller's lists
+        self.optional: set[Value] = set()
+        self.given: Counter[Value] = Counter()
+        self.primal: set[Value] = set()
+        self.paths: dict[Value, set[Value | None]] = {}
+        self.made_by: dict[Value, Call] = {}
+        self.last_write: dict[Value, int] = {}
+        self._position = self._depth = 0
+
+    # ---- what is active --------------------------------------------------------------------------
+
+    def find_all_active(self, block: Block) -> None:
+        """Add to `active` all that depends on it; a write makes active what was read before."""
+        before = -1
+        while before != len(self.active):
+            before = len(self.active)
+            self.find_active(block)
+            if not self.ev.written:
+                return
+
+    def find_active(self, block: Block) -> None:
+        """Add to `active` what depends on it."""
+        for op in block.ops:
+            if isinstance(op, Call):
+                if op.result is not None:
+                    self.made_by[op.result] = op
+                    if self._is_active(op.operands) and is_carrier(op, self.ev):
+                        self.active.add(op.result)
+                elif _is_write(op) and self._is_active(op.operands[1:]):
+                    self.active.update(x for x in op.operands[:1] if isinstance(x, Value))
+            elif isinstance(op, Unpack):
+                if isinstance(op.value, Value) and op.value in self.active:
+                    self.active.update(op.results)
+            elif isinstance(op, If):
+                for inner in (op.body, op.orelse):
+                    self.find_active(inner)
+                    for result, x in zip(op.results, inner.results or (), strict=False):
+                        if x in self.active:
+                            self.active.add(result)
+            elif isinstance(op, Loop):
+                self._loop_active(op)
+
+    def _is_active(self, operands: Iterable[Operand]) -> bool:
+        return any(x in self.active for x in operands if isinstance(x, Value))
+
+    def _loop_active(self, op: Loop) -> None:
+        carried = op.body.parameters[-len(op.initial) :] if op.initial else ()
+        tested = op.test.parameters if op.test is not None else ()
+        results = (op.body.results or ())[op.stops :]
+        if op.iterable is not None and self._iterates_over_active(op.iterable):
+            self.active.add(op.body.parameters[0])
+        now = list(op.initial)
+        while True:
+            before = len(self.active)
+            for i, p in enumerate(carried):
+                if self._is_active((now[i], results[i])):
+                    self.active.add(p)
+                    self.active.update(tested[i : i + 1])
+            if op.test is not None:
+                self.find_active(op.test)
+            self.find_active(op.body)
+            if len(self.active) == before:
+                break
+        for i, result in enumerate(op.results[op.stops :]):
+            if carried[i] in self.active or self._is_active((results[i],)):
+                self.active.add(result)
+
+    def _iterates_over_active(self, iterable: Operand) -> bool:
+        if not isinstance(iterable, Value):
+            return False
+        if iterable in self.active:
+            return True
+        made = self.made_by.get(iterable)
+        if made is None or made.callee == Const(range):
+            return False
+        return any(map(self._iterates_over_active, made.operands))
+
+    # ---- forward ---------------------------------------------------------------------------------
+
+    def forward(self, block: Block) -> Region:
+        """The forward sweep of a block, with the plan of its reverse."""
+        region = Region(block.parameters)
+        region.results = None if block.results is None else list(block.results)
+        region.defined.update(block.parameters)
+        outer, self.ev.block = self.ev.block, region.ops
+        try:
+            for op in block.ops:
+                self._position += not self._depth
+                self._depth += 1
+                self._forward_op(op, region)
+                self._depth -= 1
+                region.positions += [self._position] * (len(region.plan) - len(region.positions))
+        finally:
+            self.ev.block = outer
+        for op in region.ops:
+            if isinstance(op, Call):
+                if op.result is not None:
+                    region.defined.add(op.result)
+            elif isinstance(op, Unpack):
+                region.defined.update(op.results)
+            elif isinstance(op, _If):
+                region.defined.update(op.results)
+            elif isinstance(op, Loop | If):
+                region.defined.update(op.results)
+            elif isinstance(op, _Loop):
+                region.defined.update(op.op.results)
+        return region
+
+    def _forward_op(self, op: ir.Op, region: Region) -> None:
+        if isinstance(op, Call) and _is_write(op):
+            target = op.operands[0]
+            assert isinstance(target, Value)
+            self.last_write[target] = self._position
+        match op:
+            case Call(result=Value() as y) if y in self.active and self._is_active(op.operands):
+                self.ev.span = op.span
+                region.plan.append(differentiated(self, op))
+            case Call(result=None) if _is_write(op) and op.operands[0] in self.active:
+                self.ev.span = op.span
+                self.ev.block.append(op)
+                region.plan.append(written_back(self, op))
+            case Unpack(value=Value() as v) if v in self.active:
+                self.ev.block.append(op)
+                region.plan.append(lambda scope: _unpack_back(scope, op))
+            case If() if self._holds_active(op):
+                region.plan.append(self._forward_if(op, region))
+            case Loop() if self._holds_active(op):
+                region.plan.append(self._forward_loop(op))
+            case _:
+                self.ev.block.append(op)
+
+    def _holds_active(self, op: If | Loop) -> bool:
+        """Whether cotangents may come into a branch or a loop."""
+        if any(result in self.active for result in op.results):
+            return True
+        return any(
+            isinstance(inner, Call) and _is_write(inner) and inner.operands[0] in self.active
+            for block in blocks(op)
+            for inner in walk(block)
+        )
+
+    def _writes(self, op: If | Loop) -> bool:
+        return bool(self.ev.written) and any(
+            isinstance(inner, Call) and _is_write(inner)
+            for block in blocks(op)
+            for inner in walk(block)
+        )
+
+    def _forward_if(self, op: If, region: Region) -> Callable[[Scope], None]:
+        made = _If(op, self.forward(op.body), self.forward(op.orelse), list(op.results), region)
+        self.ev.block.append(made)  # type: ignore[arg-type]
+        return lambda scope: self._if_back(scope, made)
+
+    def _forward_loop(self, op: Loop) -> Callable[[Scope], None]:
+        tape = self.ev.value(ANYTHING, name="tape")
+        self.ev.block.append(Call(tape, Const(runtime.new_tape), ()))
+        made = _Loop(op, self.forward(op.body))
+        self.ev.block.append(made)  # type: ignore[arg-type]
+        return lambda scope: self._loop_back(scope, made, tape)
+
+    # ---- reverse ---------------------------------------------------------------------------------
+
+    def reverse(self, region: Region, scope: Scope) -> None:
+        """Write the reverse of a block; `scope` holds the cotangents of its results."""
+        for step, position in zip(reversed(region.plan), reversed(region.positions), strict=True):
+            count = len(self.ev.block)
+            step(scope)
+            if self.last_write:
+                self._check_contents(self.ev.block[count:], position)
+
+    def _check_contents(self, ops: list[ir.Op], position: int) -> None:
+        """The reverse of an operation must not read what is written to after it."""
+        for op in ops:
+            if isinstance(op, Call) and isinstance(op.callee, Const):
+                if op.callee.value in _OF_SIZES:
+                    continue
+            for x in operands(op):
+                if any(self.last_write.get(y, -1) >= position for y in self.ev.shown_by(x)):
+                    raise NotCovered("an array that is written to after it was used", self.ev.span)
+
+    def _if_back(self, scope: Scope, made: _If) -> None:
+        op = made.op
+        bars = [scope.take(result) for result in op.results]
+        if all(bar is None for bar in bars) and not self._writes(op):
+            return
+        sides = []
+        for region in (made.body, made.orelse):
+            with self.ev.writing() as ops:
+                inner = Scope(self, scope)
+                inner.kind, inner.inner = "if", region.defined
+                for x, bar in zip(region.results or (), bars, strict=False):
+                    if bar is not None:
+                        inner.add(x, bar)
+                if region.results is not None:
+                    self.reverse(region, inner)
+            sides.append((inner, ops))
+        touched = dict.fromkeys(v for inner, _ in sides for v in inner.bars if v not in inner.inner)
+        results: list[Value] = []
+        ends: tuple[list[Operand], list[Operand]] = ([], [])
+        for v in touched:
+            if scope.has_buffer(v):
+                buffer = scope.buffer(v)
+                for inner, ops in sides:  # the buffer may be younger than what one side contributed
+                    mine = inner.bars.get(v)
+                    if mine is not None and mine != buffer:
+                        ops.append(Call(None, Const(runtime.add_to), (buffer, mine)))
+                continue
+            self._join_bars(scope, v, sides, results, ends)
+        blocks = []
+        for (_, ops), region, end in zip(sides, (made.body, made.orelse), ends, strict=True):
+            blocks.append(self._with_residuals(made, region, Block((), tuple(ops), tuple(end))))
+        self.ev.write(If(tuple(results), op.condition, blocks[0], blocks[1], op.span))
+
+    def _join_bars(
+        self,
+        scope: Scope,
+        v: Value,
+        sides: Sequence[tuple[Scope, list[ir.Op]]],
+        results: list[Value],
+        ends: tuple[list[Operand], list[Operand]],
+    ) -> None:
+        """The cotangent of an outer value after a branch."""
+        if not scope._is_inner(v):
+            scope._begin(v)
+        before = scope.bars.get(v)
+        t = bar_type(self.ev.types[v])
+        for (inner, ops), end in zip(sides, ends, strict=True):
+            mine = inner.bars.get(v)
+            if mine is None and before is None:
+                if v in self.leaves or v in self.items:
+                    self.optional.add(v)
+                    mine = Const(None)
+                else:
+                    outer, self.ev.block = self.ev.block, ops
+                    mine = inner.zeros(v)
+                    self.ev.block = outer
+            elif mine is None:
+                mine = before
+            elif before is not None:
+                outer, self.ev.block = self.ev.block, ops
+                add = runtime.added if v in self.optional else operator.add
+                mine = scope._sum(v, before, mine, add)
+                self.ev.block = outer
+            assert mine is not None
+            outer, self.ev.block = self.ev.block, ops
+            end.append(mine if mine == Const(None) else whole(self.ev, mine, v))
+            self.ev.block = outer
+        result = self.ev.value(t, name=f"{v.name}_bar")
+        results.append(result)
+        scope.bars[v] = result
+
+    def _with_residuals(self, made: _If, region: Region, block: Block) -> Block:
+        """The reverse of a branch, in which what it reads of the forward branch is read from
+        residuals: results of the forward `If` that only this branch gives."""
+        other = made.orelse if region is made.body else made.body
+        names: dict[Value, Value] = {}
+        for v in free_values(block):
+            if v not in region.defined:
+                continue
+            kept = Value(v.name)
+            self.ev.types[kept] = self.ev.types[v]
+            made.results.append(kept)
+            made.owner.defined.add(kept)
+            assert region.results is not None
+            region.results.append(v)
+            if other.results is not None:
+                other.results.append(Const(None))
+            names[v] = kept
+        return renamed(block, names)
+
+    def _loop_back(self, scope: Scope, made: _Loop, tape: Value) -> None:
+        op, region = made.op, made.body
+        bars = [scope.take(result) for result in op.results[op.stops :]]
+        if all(bar is None for bar in bars) and not self._writes(op):
+            return
+        carried = region.parameters[len(region.parameters) - len(op.initial) :]
+        ends = (region.results or [])[op.stops :]
+        slots = self._reached(op, region, carried, ends, bars)
+        items = self._items_back(scope, op)
+        parameters = {
+            i: self.ev.value(bar_type(self.ev.types[carried[i]]), name=f"{carried[i].name}_bar")
+            for i in slots
+        }
+        initial: list[Operand] = []
+        for i in slots:
+            bar = bars[i]
+            of = op.results[op.stops + i]
+            initial.append(scope.zeros(of) if bar is None else whole(self.ev, bar, of))
+        with self.ev.writing() as ops:
+            inner = Scope(self, scope)
+            inner.kind, inner.inner, inner.tape = "loop", region.defined, tape
+            index = None
+            if items:
+                index = self.ev.operation(
+                    operator.sub,
+                    (counter := self.ev.value(number(int), name="i"), Const(1)),
+                    number(int),
+                    name="i",
+                )
+            for i in slots:
+                inner.add(ends[i], parameters[i])
+            self.reverse(region, inner)
+            for source, columns in items:
+                bar = columns(inner)
+                if bar is not None:
+                    at = scope.buffer(source)
+                    assert index is not None
+                    if isinstance(self.ev.types[source], Row):
+                        add_item(scope, source, at, index, bar)
+                    else:
+                        self.ev.write(Call(None, Const(runtime.add_at), (at, index, bar)))
+            after = []
+            for i in slots:
+                bar = inner.take(carried[i])
+                after.append(
+                    inner.zeros(carried[i]) if bar is None else whole(self.ev, bar, carried[i])
+                )
+        starts, next_ = list(initial), list(after)
+        inner_parameters = [parameters[i] for i in slots]
+        results = [
+            self.ev.value(bar_type(self.ev.types[carried[i]]), name=f"{carried[i].name}_bar")
+            for i in slots
+        ]
+        for v, parameter in inner.accumulators.items():
+            if not scope._is_inner(v):
+                scope._begin(v)
+            before = scope.bars.get(v)
+            starts.append(Const(0.0) if before is None else before)
+            inner_parameters.append(parameter)
+            next_.append(inner.bars[v])
+            result = self.ev.value(bar_type(self.ev.types[v]), name=f"{v.name}_bar")
+            scope.bars[v] = result
+            results.append(result)
+        if items:
+            from_ = self.ev.operation(len, (tape,), number(int), name="i")
+            starts.append(from_)
+            inner_parameters.append(counter)
+            assert index is not None
+            next_.append(index)
+            results.append(self.ev.value(number(int), name="i"))
+        body = Block(tuple(inner_parameters), tuple(ops), tuple(next_))
+        body = self._taped(region, body, tape)
+        steps = self.ev.operation(reversed, (tape,), ANYTHING, name="steps")
+        self.ev.write(Loop(tuple(results), tuple(starts), steps, None, body, False, op.span))
+        scope.tape, outer_tape = scope.tape or tape, scope.tape
+        for i, result in zip(slots, results, strict=False):
+            scope.add(op.initial[i], result)
+        scope.tape = outer_tape
+
+    def _reached(
+        self,
+        op: Loop,
+        region: Region,
+        carried: Sequence[Value],
+        ends: Sequence[Operand],
+        bars: Sequence[Operand | None],
+    ) -> list[int]:
+        """The carried values that a cotangent may reach: what the others carry, nothing that has
+        one is made of."""
+        if self._writes(op):
+            return [i for i, p in enumerate(carried) if self._is_active((p, ends[i]))]
+        needed: set[Value] = set()
+        slots: list[int] = []
+        while True:
+            more = [
+                i
+                for i, p in enumerate(carried)
+                if i not in slots
+                and (p in self.active or self._is_active((ends[i],)))
+                and (bars[i] is not None or p in needed)
+            ]
+            if not more:
+                return sorted(slots)
+            slots += more
+            pending: list[Operand] = [ends[i] for i in more]
+            made_of = _made_of(region)
+            while pending:
+                x = pending.pop()
+                if isinstance(x, Value) and x in self.active and x not in needed:
+                    needed.add(x)
+                    pending += made_of.get(x, ())
+
+    def _taped(self, region: Region, body: Block, tape: Value) -> Block:
+        """The reverse body, which takes what it reads of the forward body from the tape."""
+        kept = [v for v in free_values(body) if v in region.defined]
+        names = {v: Value(v.name) for v in kept}
+        for v, new in names.items():
+            self.ev.types[new] = self.ev.types[v]
+        body = renamed(body, names)
+        pushed = tuple(kept) if kept else (Const(None),)
+        region.ops.append(Call(None, Const(runtime.push), (tape, *pushed)))
+        if len(kept) == 1:
+            item = names[kept[0]]
+            return replace(body, parameters=(item, *body.parameters))
+        item = self.ev.value(ANYTHING, name="step")
+        ops = body.ops
+        if kept:
+            ops = (Unpack(tuple(names.values()), item), *ops)
+        return Block((item, *body.parameters), ops, body.results)
+
+    def _note_item(self, source: Value, item: Value) -> None:
+        if source in self.leaves and isinstance(self.ev.types[source], Row):
+            self.items.add(item)
+
+    def _items_back(
+        self, scope: Scope, op: Loop
+    ) -> list[tuple[Value, Callable[[Scope], Operand | None]]]:
+        """For each active array that is iterated over: itself, and what finds the cotangent of the
+        item."""
+        if op.iterable is None or op.body.parameters[0] not in self.active:
+            return []
+        item = op.body.parameters[0]
+        assert isinstance(op.iterable, Value)
+        if op.iterable in self.active:
+            self._note_item(op.iterable, item)
+            return [(op.iterable, lambda inner: inner.take(item))]
+        made = self.made_by[op.iterable]
+        f = made.callee.value if isinstance(made.callee, Const) else None
+        first = op.body.ops[0]
+        if f not in (zip, enumerate) or not isinstance(first, Unpack) or first.value is not item:
+            raise NotCovered("an iteration of another kind over what is active", op.span)
+        sources = made.operands if f is zip else (Const(None), *made.operands[:1])
+        found = []
+        for source, column in zip(sources, first.results, strict=True):
+            if isinstance(source, Value) and source in self.active:
+                self._note_item(source, column)
+                found.append((source, _taking(column)))
+            elif isinstance(source, Value) and self._iterates_over_active(source):
+                raise NotCovered("nested iterators over what is active", op.span)
+        return found
+
+
+_OF_SIZES = frozenset(
+    {
+        runtime.length,
+        runtime.shape_of,
+        runtime.zeros_like,
+        runtime.zeros_of,
+        runtime.nones_of,
+    }
+)
+"""What only reads how large something is."""
+
+
+def _is_write(op: Call) -> bool:
+    return isinstance(op.callee, Const) and op.callee.value in runtime.WRITES
+
+
+def _made_of(region: Region) -> dict[Value, tuple[Operand, ...]]:
+    """Of each value in a forward block: the operands that it is made of."""
+    found: dict[Value, tuple[Operand, ...]] = {}
+    for op in region.ops:
+        if isinstance(op, _If):
+            found |= _made_of(op.body) | _made_of(op.orelse)
+            for side in (op.body, op.orelse):
+                for result, x in zip(op.results, side.results or (), strict=False):
+                    found[result] = (*found.get(result, ()), x)
+        elif isinstance(op, _Loop):
+            found |= _made_of(op.body)
+            loop, ends = op.op, (op.body.results or [])[op.op.stops :]
+            first = len(op.body.parameters) - len(loop.initial)
+            for i, (start, end) in enumerate(zip(loop.initial, ends, strict=True)):
+                found[op.body.parameters[first + i]] = start, end
+                found[loop.results[loop.stops + i]] = start, end
+            if loop.iterable is not None:
+                found[op.body.parameters[0]] = (loop.iterable,)
+        else:
+            found |= dict.fromkeys(results(op), operands(op))
+    return found
+
+
+def _taking(column: Value) -> Callable[[Scope], Operand | None]:
+    return lambda inner: inner.take(column)
+
+
+def _unpack_back(scope: Scope, op: Unpack) -> None:
+    """The cotangent of a list of numbers; the columns of ``zip`` are asked for by the loop."""
+    assert isinstance(op.value, Value)
+    if op.value not in scope.sweep.made_by:
+        return
+    bars = [scope.take(v) for v in op.results]
+    if all(bar is None for bar in bars):
+        return
+    given = tuple(Const(0.0) if bar is None else bar for bar in bars)
+    packed = scope.ev.operation(primitives.build_list, given, ANYTHING, name="parts")
+    scope.ev.packs[packed] = given
+    scope.add(op.value, packed)

@@ -1,0 +1,91 @@
+"""The reverse of writes to arrays."""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from adjoint.fast import runtime
+from adjoint.fast.covered import NotCovered
+from adjoint.fast.evaluate.types import Array, Number, Row, number
+from adjoint.ir.single import Call, Const, Operand, Value
+
+if TYPE_CHECKING:
+    from adjoint.fast.evaluate.evaluator import Evaluator
+    from adjoint.fast.reverse.scope import Scope
+    from adjoint.fast.reverse.sweep import Sweep
+from adjoint.fast.reverse.elementwise import bar_name, product
+from adjoint.fast.reverse.fitting import fit
+from adjoint.fast.reverse.formulas import Step, callee_of
+
+__all__ = ["written_back"]
+
+
+def written_back(sweep: Sweep, op: Call) -> Step:
+    """The reverse of a write to an array."""
+    f, ev = callee_of(op), sweep.ev
+    y = op.operands[0]
+    assert isinstance(y, Value)
+    value = op.operands[-1]
+    if isinstance(ev.types[y], Row):
+        from adjoint.fast.reverse.rows import row_written_back
+
+        return lambda scope: row_written_back(scope, op)
+
+    def back(scope: Scope) -> None:
+        if scope.bar(y) is None and not scope.has_any(y):
+            return
+        y_bar = scope.buffer(y)
+        if f is runtime.put:
+            _put_back(scope, op, y_bar)
+        elif f in (runtime.add_to, runtime.subtract_from):
+            if isinstance(value, Value) and value in sweep.active:
+                bar = fit(ev, ev.operation(runtime.own, (y_bar,), ev.types[y]), value, y)
+                sign = Const(1 if f is runtime.add_to else -1)
+                scope.add(value, product(ev, bar, sign, bar_name(value)))
+        elif isinstance(value, Value) and value in sweep.active:
+            raise NotCovered("an array that is scaled in place by what is active", op.span)
+        else:
+            ev.write(Call(None, Const(f), (y_bar, value), (), op.span))
+
+    return back
+
+
+def _put_back(scope: Scope, op: Call, y_bar: Operand) -> None:
+    ev, (y, index, value) = scope.ev, op.operands
+    assert isinstance(y, Value)
+    of_y = ev.types[y]
+    assert isinstance(of_y, Array)
+    if isinstance(value, Value) and value in scope.sweep.active:
+        t = ev.types[value]
+        scalar = isinstance(t, Number)
+        slot = Array(of_y.dtype, ()) if scalar else t
+        if scalar and not _names_one(ev, index, len(of_y.shape)):
+            part: Operand = ev.operation(operator.getitem, (y_bar, index), slot)
+            bar: Operand = ev.operation(np.sum, (part,), number(of_y.dtype.type))
+        elif scalar:
+            bar = ev.operation(
+                operator.getitem, (y_bar, index), number(of_y.dtype.type), name=bar_name(value)
+            )
+        else:
+            part = ev.operation(operator.getitem, (y_bar, index), slot)
+            bar = ev.operation(runtime.own, (part,), slot, name=bar_name(value))
+        scope.add(value, bar)
+    ev.write(Call(None, Const(runtime.clear), (y_bar, index)))
+
+
+def _names_one(ev: Evaluator, index: Operand, rank: int) -> bool:
+    """Whether an index names one element."""
+    if isinstance(index, Const):
+        parts = index.value if isinstance(index.value, tuple) else (index.value,)
+        return len(parts) == rank and all(isinstance(part, int) for part in parts)
+    assert isinstance(index, Value)
+    if isinstance(ev.types[index], Number):
+        return rank == 1
+    made = ev.indices.get(index, ())
+    return len(made) == rank and all(
+        isinstance(x.value, int) if isinstance(x, Const) else isinstance(ev.types[x], Number)  # type: ignore[index]
+        for x in made
+    )

@@ -1,0 +1,1 @@
+"""Single assignment: the form that programs have, and what is known of it."""

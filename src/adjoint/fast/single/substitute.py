@@ -1,0 +1,120 @@
+"""The values that a block reads from around it, and other ones in their place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from adjoint.fast.single.primitives import same
+from adjoint.fast.single.walk import operands, walk
+from adjoint.ir import single as ir
+from adjoint.ir.single import Block, Call, Const, If, Loop, Operand, Unpack, Value
+
+__all__ = ["free_values", "renamed", "without_copies"]
+
+
+def without_copies(block: Block) -> Block:
+    """The block in which ``y = same(x)`` is gone, and `x` stands for `y`."""
+    names: dict[Value, Operand] = {}
+    for op in walk(block):
+        if isinstance(op, Call) and op.callee == Const(same) and op.result is not None:
+            (x,) = op.operands
+            names[op.result] = names.get(x, x) if isinstance(x, Value) else x
+    return renamed(_kept(block), names)
+
+
+def _kept(block: Block) -> Block:
+    ops: list[ir.Op] = []
+    for op in block.ops:
+        match op:
+            case Call(callee=Const(value=f)) if f is same:
+                continue
+            case If():
+                ops.append(replace(op, body=_kept(op.body), orelse=_kept(op.orelse)))
+            case Loop():
+                test = None if op.test is None else _kept(op.test)
+                ops.append(replace(op, test=test, body=_kept(op.body)))
+            case _:
+                ops.append(op)
+    return Block(block.parameters, tuple(ops), block.results)
+
+
+def free_values(block: Block) -> list[Value]:
+    """The values that a block reads and does not define, each once, in order."""
+    defined: set[Value] = set(block.parameters)
+    found: dict[Value, None] = {}
+    _collect(block, defined, found)
+    return [v for v in found if v not in defined]
+
+
+def _collect(block: Block, defined: set[Value], found: dict[Value, None]) -> None:
+    defined.update(block.parameters)
+    for op in block.ops:
+        for x in operands(op):
+            if isinstance(x, Value):
+                found.setdefault(x)
+        match op:
+            case Call(result=Value() as y):
+                defined.add(y)
+            case Unpack():
+                defined.update(op.results)
+            case If():
+                defined.update(op.results)
+                _collect(op.body, defined, found)
+                _collect(op.orelse, defined, found)
+            case Loop():
+                defined.update(op.results)
+                if op.test is not None:
+                    _collect(op.test, defined, found)
+                _collect(op.body, defined, found)
+    for x in block.results or ():
+        if isinstance(x, Value):
+            found.setdefault(x)
+
+
+def renamed(block: Block, names: Mapping[Value, Operand]) -> Block:
+    """The block with other values in the place of some."""
+    if not names:
+        return block
+
+    def new(x: Any) -> Any:
+        return names.get(x, x) if isinstance(x, Value) else x
+
+    ops: list[ir.Op] = []
+    for op in block.ops:
+        match op:
+            case Call():
+                ops.append(
+                    replace(
+                        op,
+                        operands=tuple(map(new, op.operands)),
+                        callee=new(op.callee),
+                        keywords=tuple((k, new(x)) for k, x in op.keywords),
+                    )
+                )
+            case Unpack():
+                ops.append(replace(op, value=new(op.value)))
+            case If():
+                ops.append(
+                    replace(
+                        op,
+                        condition=new(op.condition),
+                        body=renamed(op.body, names),
+                        orelse=renamed(op.orelse, names),
+                    )
+                )
+            case Loop():
+                ops.append(
+                    replace(
+                        op,
+                        initial=tuple(map(new, op.initial)),
+                        iterable=new(op.iterable),
+                        test=None if op.test is None else renamed(op.test, names),
+                        body=renamed(op.body, names),
+                    )
+                )
+            case _:
+                ops.append(op)
+    results = None if block.results is None else tuple(map(new, block.results))
+    return Block(block.parameters, tuple(ops), results)
