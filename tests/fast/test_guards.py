@@ -360,3 +360,30 @@ def test_what_is_in_c_in_scipy_is_not_tried():
     special = pytest.importorskip("scipy.special")
     assert not is_library(spline.sepfir2d, lookup(spline.sepfir2d))
     assert is_library(special.gamma, lookup(special.gamma))
+
+
+def test_an_object_that_says_it_is_a_static_method():
+    """What a decorator of C has put around a method says that it is of the class of the method."""
+    wrapt = pytest.importorskip("wrapt")
+
+    @wrapt.decorator
+    def doubled(wrapped, instance, args, kwargs):
+        return wrapped(*args, **kwargs) * 2.0
+
+    class Body:
+        @doubled
+        @staticmethod
+        def square(x):
+            return x * x
+
+        @doubled
+        def cube(self, x):
+            return x * x * x
+
+    body = Body()
+    assert ad.gradient(lambda x: Body.square(x) + body.square(x) + body.cube(x), 2.0) == (40.0,)
+
+
+def test_a_keyword_that_carries_a_derivative():
+    assert ad.gradient(lambda x: np.sum(np.fft.fftfreq(8, d=x) ** 2), 0.5) == (-11.0,)
+    assert ad.gradient(lambda t: np.sum(np.clip(np.arange(3.0), a_min=0.0, a_max=t)), 1.5) == (1.0,)

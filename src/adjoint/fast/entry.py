@@ -83,7 +83,7 @@ class _Entry:
                 if source.kind == "class attribute":
                     owner = source.parent.key
                     for base in owner.__mro__:
-                        if isinstance(vars(base).get(key), classmethod):
+                        if type(vars(base).get(key)) is classmethod:
                             return f"{above}.{key}.__func__"
                 return f"{above}.{key}"
             case "getter":
@@ -361,7 +361,7 @@ def _is_complete(
     if id(source) in at:
         return definite[at[id(source)]] is True
     sample = made.outside.samples.get(id(source))
-    if sample is None or isinstance(sample, FunctionType):
+    if sample is None or type(sample) is FunctionType:
         return False
     children = {c.key: c for c in made.outside.sources if c.parent is source}
     for key in _keys(sample):
@@ -402,7 +402,7 @@ def _assembled(made: _Entry, source: Source, at: dict[int, int]) -> str | None:
     parts = {
         child.key: _assembled(made, child, at)
         for child in inside
-        if not isinstance(sample, FunctionType) or child.kind == "cell"
+        if type(sample) is not FunctionType or child.kind == "cell"
     }
     if not any(parts.values()):
         return None
@@ -416,12 +416,12 @@ def _assembled(made: _Entry, source: Source, at: dict[int, int]) -> str | None:
             text = f"some({text})"
         return text if type(sample) is tuple else f"{made.bind(type(sample))}._make({text})"
     names = _keys(sample)
-    if isinstance(sample, FunctionType):
+    if type(sample) is FunctionType:
         names = sample.__code__.co_freevars
     named = ", ".join(f"{name!r}: {item}" for name, item in zip(names, items, strict=True))
     if isinstance(sample, dict):
         return f"{{{named}}}" if definite_in(made, source, at) else f"some({{{named}}})"
-    if not isinstance(sample, FunctionType):
+    if type(sample) is not FunctionType:
         fields = made.bind(frozenset(names))
         made.lines.append(f"if {made.names[id(source)]}.__dict__.keys() != {fields}: return MISS")
     make = "Tangent" if definite_in(made, source, at) else "tangent"
@@ -437,7 +437,7 @@ def definite_in(made: _Entry, source: Source, at: dict[int, int]) -> bool:
 
 def tangent_maker(sample: Any) -> Any:
     """What the `Tangent` of an object or a function says that it belongs to."""
-    return sample.__name__ if isinstance(sample, FunctionType) else type(sample)
+    return sample.__name__ if type(sample) is FunctionType else type(sample)
 
 
 def _keys(sample: Any) -> Sequence[Any]:
@@ -445,7 +445,7 @@ def _keys(sample: Any) -> Sequence[Any]:
         return range(len(sample))
     if isinstance(sample, dict):
         return list(sample)
-    if isinstance(sample, FunctionType):
+    if type(sample) is FunctionType:
         return range(len(sample.__closure__ or ()))
     fields = fields_of(sample)
     if fields is None:

@@ -77,6 +77,9 @@ class Const:
 
     value: object
 
+    def __hash__(self) -> int:
+        return hash(type(self.value))  # the value itself need not have one: slices, lists
+
 
 @node
 class Global:

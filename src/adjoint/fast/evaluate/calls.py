@@ -149,7 +149,7 @@ def _call_known(
             raise
     if isinstance(f, functools.partial):
         raise NotCovered("a functools.partial", ev.span)
-    if isinstance(f, type):
+    if issubclass(type(f), type):
         return _instance(ev, f, args, keywords)
     folded = fold_known(f, args, keywords)
     if folded is None and type(getattr(f, "__self__", None)) is str:

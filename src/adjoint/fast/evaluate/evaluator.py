@@ -421,6 +421,8 @@ class Evaluator:
         values = bind(self, function, closure, args, keywords)
         if closure.code.co_flags & CO_GENERATOR:
             return self.allocate(IteratorOf(Generating(closure, tuple(values))))
+        if len(function.body.parameters) != len(values) + len(closure.cells):
+            raise NotCovered("a function whose variables are not those of its source", self.span)
         frame = Frame(function, closure)
         frame.values.update(zip(function.body.parameters, (*values, *closure.cells), strict=True))
         span, hint = self.span, self.hint

@@ -150,10 +150,10 @@ class Outside:
             same = "is" if value is None or kind is bool or value is Ellipsis else "equal"
             self.guard(source, same, value)
             return Flag(value) if kind is bool and self.is_wanted(source) else Known(value)
-        if isinstance(value, _IDENTITIES):
+        if issubclass(kind, _IDENTITIES):  # some objects say that they are of another class
             self.guard(source, "is", value)
             return Known(value)
-        if isinstance(value, np.ndarray | np.generic) or kind in (int, float):
+        if issubclass(kind, np.ndarray | np.generic) or kind in (int, float):
             return self._leaf(source, value)
         if kind is FunctionType:
             return self._function(source, value)

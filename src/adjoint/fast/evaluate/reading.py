@@ -93,11 +93,11 @@ def _of_known(ev: Evaluator, value: Any, name: str) -> Abstract:
         for base in value.__mro__:
             if name in vars(base):
                 found = vars(base)[name]
-                if isinstance(found, FunctionType):
+                if type(found) is FunctionType:
                     return _guarded_function(ev, value, name, found)
-                if isinstance(found, staticmethod | classmethod):
+                if type(found) in (staticmethod, classmethod):
                     inner = _guarded_function(ev, value, name, found.__func__)
-                    return Bound(inner, Known(value)) if isinstance(found, classmethod) else inner
+                    return Bound(inner, Known(value)) if type(found) is classmethod else inner
                 if type(found) in (str, int, bool, float, type(None)):
                     if is_own({"__name__": value.__module__}):
                         return Known(found)
@@ -133,24 +133,24 @@ def _of_object(ev: Evaluator, a: External | Ref, cls: type, name: str) -> Abstra
         if name in vars(base):
             found = vars(base)[name]
             break
-    if isinstance(found, property):
+    if type(found) is property:
         if found.fget is None:
             raise NotCovered(f"the property {name!r}", ev.span)
         from adjoint.fast.evaluate.calls import call
 
         getter = _property_getter(ev, cls, name, found)
         return call(ev, getter, [a], {})
-    slot = isinstance(found, MemberDescriptorType)
+    slot = type(found) is MemberDescriptorType
     if found is not None and not slot and hasattr(type(found), "__set__"):
         raise NotCovered(f"the descriptor {name!r}", ev.span)
     own = _field(ev, a, name, slot)
     if own is not None:
         return own
-    if isinstance(found, FunctionType):
+    if type(found) is FunctionType:
         return Bound(_guarded_function(ev, cls, name, found), a)
-    if isinstance(found, staticmethod | classmethod):
+    if type(found) in (staticmethod, classmethod):
         inner = _guarded_function(ev, cls, name, found.__func__)
-        return Bound(inner, Known(cls)) if isinstance(found, classmethod) else inner
+        return Bound(inner, Known(cls)) if type(found) is classmethod else inner
     if found is None or hasattr(type(found), "__get__") or isinstance(found, GetSetDescriptorType):
         raise NotCovered(f"the attribute {name!r} of a {cls.__qualname__}", ev.span)
     return ev.outside.read(ev.outside.root("object", cls), "class attribute", name, found)

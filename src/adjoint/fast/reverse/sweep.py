@@ -123,6 +123,8 @@ class Sweep:
             if isinstance(op, Call):
                 if op.result is not None:
                     self.made_by[op.result] = op
+                    if self._is_active(x for _, x in op.keywords):
+                        raise NotCovered("a keyword that carries a derivative", op.span)
                     if self._is_active(op.operands) and is_carrier(op, self.ev):
                         self.active.add(op.result)
                 elif _is_write(op) and self._is_active(op.operands[1:]):
