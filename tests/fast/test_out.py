@@ -41,3 +41,15 @@ def test_what_is_written_is_differentiated(write):
     generic = ad.grad(f, tier="generic")(x)
     np.testing.assert_allclose(ad.grad(f)(x), generic, rtol=1e-12)
     ad.testing.check_gradient(f, x)
+
+
+def test_options_that_write_to_the_operand():
+    def f(x):
+        b = 2.0 * x
+        c = np.nan_to_num(b, copy=False)
+        d = np.nan_to_num(c, False)
+        return np.sum(b * c * d)
+
+    x = np.array([1.0, 2.0])
+    np.testing.assert_allclose(ad.grad(f)(x), 24.0 * x**2)
+    assert ad.tier(f, x).tier == "generic"
