@@ -33,8 +33,14 @@ def bind(
     given = dict(zip(by_position, args, strict=False))
     rest = tuple(args[len(by_position) :])
     left = dict(keywords)
+    # decorators give functions of ``*args`` the defaults of what they wrap: those are not asked
+    count = min(len(closure.defaults), len(by_position))
     defaults = dict(
-        zip(by_position[len(by_position) - len(closure.defaults) :], closure.defaults, strict=True)
+        zip(
+            by_position[len(by_position) - count :],
+            closure.defaults[len(closure.defaults) - count :],
+            strict=True,
+        )
     )
     defaults.update(closure.named_defaults)
     values: list[Abstract] = []
