@@ -381,7 +381,8 @@ def test_an_object_that_says_it_is_a_static_method():
             return x * x * x
 
     body = Body()
-    assert ad.gradient(lambda x: Body.square(x) + body.square(x) + body.cube(x), 2.0) == (40.0,)
+    for f in (lambda x: Body.square(x), lambda x: body.square(x), lambda x: body.cube(x)):
+        assert tier.run(f, (2.0,), "gradient") is tier.MISS
 
 
 def test_a_keyword_that_carries_a_derivative():
