@@ -388,3 +388,17 @@ def test_an_object_that_says_it_is_a_static_method():
 def test_a_keyword_that_carries_a_derivative():
     assert ad.gradient(lambda x: np.sum(np.fft.fftfreq(8, d=x) ** 2), 0.5) == (-11.0,)
     assert ad.gradient(lambda t: np.sum(np.clip(np.arange(3.0), a_min=0.0, a_max=t)), 1.5) == (1.0,)
+
+
+def test_recursion_over_known_numbers_ends():
+    """Nothing of it is written, so that the size of the program does not say when to give up."""
+
+    def fibonacci(n):
+        return n if n < 2 else fibonacci(n - 1) + fibonacci(n - 2)
+
+    def f(x):
+        return x * fibonacci(22)
+
+    assert tier.run(f, (2.0,), "gradient") is tier.MISS
+    assert "too long" in ad.tier(f, 2.0).reason
+    assert ad.gradient(f, 2.0) == (17711.0,)

@@ -450,6 +450,9 @@ class Evaluator:
         """Run a block; its results, or ``None`` where its end is never reached."""
         from adjoint.fast.evaluate.loops import loop
 
+        self._steps += len(block.ops)
+        if self._steps > MOST_STEPS:
+            raise NotCovered("what takes too long to specialise", self.span)
         for i, op in enumerate(block.ops):
             if op.span is not None:
                 self.span = op.span

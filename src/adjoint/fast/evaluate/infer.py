@@ -11,7 +11,6 @@ from __future__ import annotations
 import functools
 import inspect
 import itertools
-import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -21,7 +20,7 @@ import numpy as np
 from adjoint.fast.covered import NotCovered
 from adjoint.fast.evaluate.types import Array, Dim, Number, Symbol, Type, is_real, number, witnesses
 
-__all__ = ["SHAPED", "is_total", "result_type"]
+__all__ = ["SHAPED", "combined_type", "result_type"]
 
 _LENGTHS = ((3, 7, 19, 5, 11, 23, 13, 17), (11, 5, 13, 29, 3, 7, 17, 19))
 """Stand for the symbolic dimensions of one call, in two runs."""
@@ -213,7 +212,7 @@ def _shaped(f: Any, operands: Any, keywords: Any, symbols: list[Symbol]) -> Any:
             )
         )
     back = tuple(dict(zip(lengths, symbols, strict=False)) for lengths in _LENGTHS)
-    return _combined(f, runs[0], runs[1], back)
+    return combined_type(f, runs[0], runs[1], back)
 
 
 def _collect(t: Any, symbols: list[Symbol]) -> None:
@@ -314,15 +313,19 @@ def _run(f: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         raise NotCovered(f"{name_of(f)} does not take such operands: {error}") from None
 
 
-def _combined(f: Any, one: Any, other: Any, back: Any) -> Any:
+def combined_type(f: Any, one: Any, other: Any, back: Any) -> Any:
+    """The type of a result that two examples of other lengths show; `back` are the dimensions that
+    stand for a length in each."""
     if isinstance(one, tuple):
         if type(one) is not tuple:
             raise NotCovered(f"{name_of(f)} returns a {type(one).__name__}")
-        return tuple(_combined(f, a, b, back) for a, b in zip(one, other, strict=True))
+        return tuple(combined_type(f, a, b, back) for a, b in zip(one, other, strict=True))
     kind = type(one)
+    if type(other) is not kind:
+        raise NotCovered(f"{name_of(f)} returns one thing or another")
     if is_real(kind):
         return number(kind)
-    if kind is not np.ndarray or not is_real(one.dtype.type):
+    if kind is not np.ndarray or not is_real(one.dtype.type) or one.ndim != other.ndim:
         raise NotCovered(f"{name_of(f)} returns a {kind.__name__}")
     shape: list[Dim] = []
     for m, n in zip(one.shape, other.shape, strict=True):
@@ -337,17 +340,3 @@ def _combined(f: Any, one: Any, other: Any, back: Any) -> Any:
 
 
 _numbers = itertools.count()
-
-
-@functools.cache
-def _partial_functions() -> frozenset[Any]:
-    return frozenset(
-        {operator.truediv, operator.floordiv, operator.mod, operator.pow, operator.getitem}
-    )
-
-
-def is_total(f: Any) -> bool:
-    """Whether a call of a pure function cannot raise, for operands that it takes."""
-    if getattr(f, "__module__", None) == "math":
-        return f in (math.sin, math.cos, math.atan, math.fabs, math.tanh) and False
-    return getattr(f, "__module__", None) == "_operator" and f not in _partial_functions()

@@ -6,7 +6,6 @@ that follows from the operands, ends the program.
 
 from __future__ import annotations
 
-import itertools
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType
@@ -16,14 +15,13 @@ import numpy as np
 
 from adjoint.fast import runtime
 from adjoint.fast.covered import NotCovered
-from adjoint.fast.evaluate.infer import Constant, most_operands, name_of
+from adjoint.fast.evaluate.infer import Constant, combined_type, most_operands, name_of
 from adjoint.fast.evaluate.types import (
     ANYTHING,
     Array,
     Dim,
     Number,
     Symbol,
-    is_real,
     number,
     witnesses,
 )
@@ -118,7 +116,11 @@ def _seen(
                 {k: _example(t, at, rng) for k, t in keywords.items()},
             )
         )
-    return _common(f, results, symbols)
+    backs = tuple(dict(zip(lengths, symbols, strict=False)) for lengths in _LENGTHS)
+    found = combined_type(f, results[0], results[1], backs)
+    if isinstance(found, tuple):
+        raise NotCovered(f"{name_of(f)} returns several things")
+    return found  # type: ignore[no-any-return]
 
 
 def _example(t: Any, at: Mapping[Any, int], rng: np.random.Generator) -> Any:
@@ -143,27 +145,3 @@ def _tried(f: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> An
             return f(*args, **kwargs)
     except Exception as error:
         raise NotCovered(f"{name_of(f)} does not take such examples: {error}") from None
-
-
-def _common(f: Any, results: list[Any], symbols: list[Symbol]) -> Number | Array:
-    one, other = results
-    if type(one) is not type(other):
-        raise NotCovered(f"{name_of(f)} returns one thing or another")
-    if is_real(type(one)):
-        return number(type(one))
-    if type(one) is not np.ndarray or not is_real(one.dtype.type) or one.ndim != other.ndim:
-        raise NotCovered(f"{name_of(f)} returns a {type(one).__name__}")
-    backs = [dict(zip(lengths, symbols, strict=False)) for lengths in _LENGTHS]
-    shape: list[Dim] = []
-    for m, n in zip(one.shape, other.shape, strict=True):
-        symbol = backs[0].get(m)
-        if symbol is not None and backs[1].get(n) is symbol:
-            shape.append(symbol)
-        elif m == n:
-            shape.append(m)
-        else:
-            shape.append(Symbol(f"r{next(_numbers)}", is_argument=False))
-    return Array(one.dtype, tuple(shape))
-
-
-_numbers = itertools.count()

@@ -15,7 +15,6 @@ from adjoint.fast.evaluate.types import ANYTHING, Array, Dim, Number, number
 from adjoint.fast.evaluate.values import (
     Abstract,
     Bound,
-    Closure,
     DictOf,
     External,
     Instance,
@@ -174,9 +173,6 @@ def _field(ev: Evaluator, a: External | Ref, name: str, slot: bool) -> Abstract 
         return ev.outside.read(a.source, "attribute", name, getattr(a.sample, name))
     ev.outside.guard(a.source, "no attribute", name)
     return None
-
-
-_METHODS_AS_FUNCTIONS = {"T": np.transpose}
 
 
 def _of_value(ev: Evaluator, a: Value, name: str) -> Abstract:
@@ -485,7 +481,3 @@ def _checked(ev: Evaluator, a: Value, n: int) -> list[Abstract] | None:
     assert isinstance(wrong, Value)
     ev.branch(wrong, lambda: ev._leave(), list, ev.span)
     return [item(ev, a, Known(i)) for i in range(n)]
-
-
-def is_closure(a: Abstract) -> bool:
-    return isinstance(a, Closure)
