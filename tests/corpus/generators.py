@@ -103,6 +103,29 @@ def returned_value(x):
 
 
 @case(0.7)
+def returned_constants(x):
+    def first():
+        if x < 0.0:
+            yield x
+        return 0.3
+
+    def second():
+        for _ in range(2):
+            yield x
+            break
+        return "end"
+
+    seen = []
+    for it in (first(), second()):
+        try:
+            next(it)
+            next(it)
+        except StopIteration as stop:
+            seen.append(stop.value)
+    return x * x * seen[0] * len(seen[1])
+
+
+@case(0.7)
 def closed_early(x):
     state = [1.0]
 

@@ -192,15 +192,19 @@ def _advance_to_value(forward: Any) -> Any:
 
 
 _silent: dict[int, tuple[CodeType, bool]] = {}
-_RETURN = dis.opmap["RETURN_VALUE"]
 
 
 def _returns_nothing(code: CodeType) -> bool:
-    """Whether a generator returns ``None`` only, which is said by another instruction since
-    3.12."""
+    """Whether a generator returns ``None`` only, which is seen since 3.12: constants are returned
+    by an instruction of their own."""
     known = _silent.get(id(code))
     if known is None:
-        known = _silent[id(code)] = code, _RETURN not in code.co_code[::2]
+        silent = all(
+            each.opname == "RETURN_CONST" and each.argval is None
+            for each in dis.get_instructions(code)
+            if each.opname.startswith("RETURN_") and each.opname != "RETURN_GENERATOR"
+        )
+        known = _silent[id(code)] = code, silent
     return known[1]
 
 
