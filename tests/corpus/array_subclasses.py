@@ -613,6 +613,41 @@ def operators_of_classes_with_ufuncs_of_their_own(x):
     return float(total.view(np.ndarray).sum() + np.add.reduce(d))
 
 
+class Judge:
+    """What comparisons with it say is a number."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+        if ufunc in (np.less, np.greater, np.equal, np.not_equal, np.less_equal):
+            first, second = (v.value if isinstance(v, Judge) else v for v in inputs)
+            return np.sum(first) * 2.0 + np.sum(second) * (3.0 if ufunc is np.less else 5.0)
+        return NotImplemented
+
+
+class Scorer(Judge):
+    def __gt__(self, other):
+        return np.sum(self.value) * 7.0
+
+
+class Judged(np.ndarray):
+    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+        plain = [v.view(np.ndarray) if isinstance(v, Judged) else v for v in inputs]
+        if ufunc is np.greater_equal:
+            return np.sum(plain[0] * plain[1])
+        return getattr(ufunc, method)(*plain, **kwargs)
+
+
+@case(X)
+def comparisons_that_are_numbers(x):
+    one = np.ones(2)
+    total = (one < Judge(x)) + (x > Judge(x * x)) * 2.0 + (one[0] == Judge(x)) * 3.0
+    total = total + (Judge(x * x) > one) + (Judge(x) != x) + (one <= Judge(x)) + (Judge(x) < one)
+    total = total + (one < Scorer(x)) + (Scorer(x) > one) + (one != Scorer(x * x))
+    return float(total + (x.view(Judged) >= 2.0) + (x <= (x * x).view(Judged)))
+
+
 @case(X)
 def ufuncs_by_the_method_of_arrays(x):
     asked = np.ndarray.__array_ufunc__

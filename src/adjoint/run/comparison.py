@@ -10,7 +10,7 @@ from typing import Any
 from adjoint.rules.registry import lookup
 from adjoint.run.dispatch import DECLINED, call_function, call_keywords, run_rules
 from adjoint.run.native import Region, native, watched
-from adjoint.run.protocol import REFLECTED, protocol, python_method
+from adjoint.run.protocol import REFLECTED, answers_ufunc, protocol, python_method
 from adjoint.run.reach import COMPARED, HASHED
 from adjoint.run.snapshot import LEAVES
 from adjoint.run.specials import class_attribute, method_rules, special_of
@@ -28,6 +28,8 @@ def compare(record: list[Any], slot: int, op: Any, name: str, a: Any, b: Any) ->
         return protocol(record, slot, op, name, a, b)  # `object.__ne__` asks ``==``
     if a is None or b is None:
         return op(a, b)
+    if answers_ufunc(a, b):
+        return protocol(record, slot, op, name, a, b)
     level = COMPARED(a, b)
     if not level:
         return op(a, b)

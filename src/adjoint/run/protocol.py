@@ -26,6 +26,7 @@ __all__ = [
     "REFLECTED",
     "UFUNCS",
     "Candidate",
+    "answers_ufunc",
     "as_they_are",
     "attempt",
     "exchanged",
@@ -143,7 +144,7 @@ def protocol(record: list[Any], slot: int, op: Any, name: str, a: Any, b: Any) -
         candidates.reverse()
     if name == "mul":
         candidates = [one for one in candidates if not _is_no_count(one)]
-    if not any(
+    if not answers_ufunc(a, b) and not any(
         python_method(kind, special)
         or method_rules(kind, special)
         or (name == "ne" and python_method(kind, "__eq__"))
@@ -154,6 +155,16 @@ def protocol(record: list[Any], slot: int, op: Any, name: str, a: Any, b: Any) -
     if y is NotImplemented:
         return native([record[0], None], 1, op, (a, b), {})  # Python's own message, or its default
     return y
+
+
+def answers_ufunc(a: Any, b: Any) -> bool:
+    """Whether NumPy asks the class of one of the operands what an operator does: a comparison, too,
+    may be anything."""
+    of_numpy = ndarray | np.generic
+    return (isinstance(a, of_numpy) or isinstance(b, of_numpy)) and any(
+        type(x) not in PLAIN and type(class_attribute(type(x), "__array_ufunc__")) is FunctionType
+        for x in (a, b)
+    )
 
 
 Candidate: TypeAlias = tuple[type, str, tuple[Any, Any], bool]
