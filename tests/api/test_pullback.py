@@ -379,3 +379,32 @@ def test_the_gradient_of_what_is_overwritten_is_that_of_its_first_contents():
     (bar,) = ad.gradient(f, x)
     np.testing.assert_array_equal(bar, [2.0, 4.0])
     assert x.tolist() == [0.0, 0.0]
+
+
+def test_function_that_is_a_derivative():
+    """The cotangent of ``grad(f)`` is that of what `f` has captured."""
+
+    class Weighted:
+        def __init__(self):
+            self.w = np.ones(2)
+
+        def loss(self, x):
+            return np.sum(self.w * x * x)
+
+        __call__ = loss
+
+    def power(c):
+        return lambda x: np.sum(x * x) * c
+
+    x, x_bar = np.array([1.0, 2.0]), np.array([1.0, 0.5])
+    f_bar, bar = ad.pullback(ad.grad(power(3.0)), x)[1](x_bar)
+    assert dict(f_bar) == {"c": 4.0}
+    np.testing.assert_array_equal(bar, 6.0 * x_bar)
+    f_bar, _ = ad.pullback(ad.value_and_grad(power(3.0)), x)[1]((1.0, x_bar))
+    assert dict(f_bar) == {"c": 9.0}
+    f_bar, _ = ad.pullback(ad.derivative(lambda t: power(3.0)(t) * x[0]), 2.0)[1](1.0)
+    assert dict(f_bar)["x"].tolist() == [12.0, 0.0]
+    for f in (Weighted(), Weighted().loss):
+        f_bar, _ = ad.pullback(ad.grad(f), x)[1](x_bar)
+        np.testing.assert_array_equal(f_bar.w, 2.0 * x * x_bar)
+    assert ad.pullback(ad.grad(np.sum), x)[1](x_bar)[0] is None

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from adjoint.errors import CotangentError
+from adjoint.public import PublicFunction
+from adjoint.run.dispatch import is_operator
 from adjoint.run.iterator import Iterator as ActiveIterator
 from adjoint.run.kinds import by_value, fields_of, is_record, slots_of
 from adjoint.run.structure import beside_elements
@@ -58,6 +60,8 @@ class Leaves:
             return self._alone(value, above, lambda read: _named(named, read, dict))
         if isinstance(value, MethodType):
             return self._planted(value.__self__, once, above)
+        if once is None and is_operator(value):
+            return self._planted(_differentiated(value), once, above)
         fields = record_fields(value)
         if not fields:
             return None
@@ -85,6 +89,12 @@ class Leaves:
         """What `of` gives for each number and array, in the structure of the value; ``None`` for
         what has nothing."""
         return _read(self._tree, of)
+
+
+def _differentiated(made: Any) -> Any:
+    """The `f` of ``grad(f)`` and its like: what it has captured is theirs."""
+    f = made.args[0] if isinstance(made, PublicFunction) else made
+    return record_fields(f).get("f")
 
 
 def _read(node: Any, of: Callable[[Any], Any]) -> Any:
