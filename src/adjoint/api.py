@@ -9,6 +9,7 @@ import numpy as np
 
 from adjoint.derivatives.selection import Argnums, Selection, select, split_aux
 from adjoint.errors import ArgumentError, NotScalarError
+from adjoint.fast.inside import Calls, InnerCall, generic_pullback
 from adjoint.fast.pullback import SpecialisedPullback
 from adjoint.fast.tier import MISS, is_enabled
 from adjoint.fast.tier import run as run_specialised
@@ -205,23 +206,41 @@ def _specialised_pullback(
     found = run_specialised(f, args, "pullback")
     if found is MISS:
         return None
-    y, back, leaves, arrange = found
+    y, back, leaves, arrange, _ = found
 
     def generic() -> Any:
-        with session:
-            return _forward(f, args, kwargs)[1].mark()
+        return _generic_pullback(f, args)
 
     name = getattr(f, "__name__", None) or type(f).__name__
     return y, SpecialisedPullback(name, y, back, leaves, arrange, len(args), generic)
 
 
+def _generic_pullback(f: Callable[..., Any], args: tuple[Any, ...]) -> Pullback:
+    """The pullback of a call, with nothing of it specialised."""
+    with session:
+        return _forward(f, args, {}, specialising=False)[1].mark()
+
+
+generic_pullback.append(_generic_pullback)
+
+OFTEN = 32
+"""A function that was called so often inside the generic tier is specialised."""
+
+
 def _forward(
-    f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    f: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    *,
+    specialising: bool | None = None,
+    calls: Calls | None = None,
 ) -> tuple[Any, Pullback]:
     _refuse_objects(args)
     if not basics.ready:
         basics.load()
     memory = Memory(args)
+    if is_enabled[0] if specialising is None else specialising:
+        memory.often, memory.calls = OFTEN, calls
     record: list[Any] = [memory, None]
     token = begin_logging()
     try:
@@ -232,6 +251,20 @@ def _forward(
         if memory.files:
             flush(memory)
     return y, Pullback(f, args, y, memory, record)
+
+
+def calls_inside(f: Callable[..., Any], args: tuple[Any, ...]) -> tuple[InnerCall, ...]:
+    """Which tier the calls inside a generic one take, as soon as they are looked at."""
+    if _goes_on_a_tape(f, args):
+        return ()
+    calls = Calls()
+    try:
+        with session:
+            _forward(f, args, {}, calls=calls)
+    except Exception:  # a call that fails says nothing about its tier
+        pass
+    own = getattr(getattr(f, "__func__", f), "__code__", None)
+    return tuple(call for code, call in calls.found.values() if code is not own)
 
 
 def _refuse_objects(args: tuple[Any, ...]) -> None:
@@ -278,10 +311,15 @@ def withgradient(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> ValueAn
 
 
 def _both(
-    f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], tier: Tier = None
+    f: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    tier: Tier = None,
+    *,
+    tried: bool = False,
 ) -> tuple[Any, tuple[Any, ...]]:
-    """The value and the gradient, in one session."""
-    if not kwargs and current.level is None and _is_fast(tier):
+    """The value and the gradient, in one session; `tried` if no program was for the whole call."""
+    if not kwargs and not tried and current.level is None and _is_fast(tier):
         found = run_specialised(f, args, "gradient")
         if found is not MISS:
             return found  # type: ignore[no-any-return]
@@ -289,7 +327,7 @@ def _both(
         y, inner = nested(f, args, kwargs, of_function=False)
         return y, inner.swept(_one(f, y))[1:]
     with session:
-        y, back = _forward(f, args, kwargs)
+        y, back = _forward(f, args, kwargs, specialising=_is_fast(tier))
         return y, back._swept(_one(f, y), None, of_function=False)[1:]
 
 
@@ -439,12 +477,12 @@ def _chosen(
             found = run_specialised(f, args, ("gradient", argnums))
             if found is not MISS:
                 return found  # type: ignore[no-any-return]
-        value, bars = _both(f, args, kwargs, "generic")
+        value, bars = _both(f, args, kwargs, tier, tried=True)
         return value, _filled(args[argnums], bars[argnums])
     chosen = select(f, argnums, args, kwargs)
     args = chosen.args
     if has_aux:
-        value, bars = _both_of_pair(chosen, f)
+        value, bars = _both_of_pair(chosen, f, tier)
     elif _goes_on_a_tape(chosen.f, chosen.args):
         value, back = nested(chosen.f, args, chosen.kwargs, of_function=False, wanted=chosen.wanted)
         bars = back.swept(_one(f, value))[1:]
@@ -457,7 +495,7 @@ def _filled(arg: Any, bar: Any) -> Any:
     return zeros_like(arg) if bar is None else filled(arg, bar)
 
 
-def _both_of_pair(chosen: Selection, f: Any) -> tuple[Any, tuple[Any, ...]]:
+def _both_of_pair(chosen: Selection, f: Any, tier: Tier) -> tuple[Any, tuple[Any, ...]]:
     """`_both` of a function that returns a value and something else."""
     if _goes_on_a_tape(chosen.f, chosen.args):
         pair, inner = nested(
@@ -466,6 +504,6 @@ def _both_of_pair(chosen: Selection, f: Any) -> tuple[Any, tuple[Any, ...]]:
         value, _ = split_aux(f, pair, True)
         return pair, inner.swept((_one(f, value), None))[1:]
     with session:
-        pair, back = _forward(chosen.f, chosen.args, chosen.kwargs)
+        pair, back = _forward(chosen.f, chosen.args, chosen.kwargs, specialising=_is_fast(tier))
         value, _ = split_aux(f, pair, True)
         return pair, back._swept((_one(f, value), None), None, of_function=False)[1:]

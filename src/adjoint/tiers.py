@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from adjoint.api import calls_inside
 from adjoint.fast import tier as fast
+from adjoint.fast.inside import InnerCall
 from adjoint.public import public
 
 __all__ = ["TierReport", "report", "tier"]
@@ -36,6 +38,9 @@ class TierReport:
         The number of programs that are kept for the function.
     source : str or None
         The specialised program.
+    calls : tuple of InnerCall
+        Of a generic call: what becomes of the calls in it, by function, once those functions have
+        been called often.
     """
 
     function: str
@@ -47,6 +52,7 @@ class TierReport:
     cost: float = 0.0
     programs: int = 0
     source: str | None = field(default=None, repr=False)
+    calls: tuple[InnerCall, ...] = ()
 
     def __str__(self) -> str:
         lines = [f"{self.operator} of {self.function}: {self.tier} tier"]
@@ -56,9 +62,14 @@ class TierReport:
             lines.append(f"  at {self.place}")
         if self.inlined:
             lines.append(f"  inlined: {', '.join(self.inlined)}")
-        if self.cost:
+        if self.cost and self.tier == "generic":
+            lines.append(f"  seen in {self.cost:.1f} ms")
+        elif self.cost:
             programs = "1 program is" if self.programs == 1 else f"{self.programs} programs are"
             lines.append(f"  specialised in {self.cost:.1f} ms; {programs} kept")
+        if self.calls:
+            lines.append("  calls inside:")
+            lines += [f"    {call}" for call in self.calls]
         return "\n".join(lines)
 
 
@@ -67,7 +78,8 @@ def tier(f: Callable[..., Any], /, *args: Any) -> TierReport:
     """Say which tier ``gradient(f, *args)`` takes.
 
     The fast tier runs a program that was made for the types of the arguments, without a call of
-    the library in it; what it does not cover runs in the generic tier, with the same result.
+    the library in it. A call that it does not cover runs in the generic tier, with the same result,
+    and the calls inside take the fast tier where they can, once a function was called often.
     The environment variable ``ADJOINT_TIER=generic`` switches it off.
 
     Parameters
@@ -98,7 +110,9 @@ def report(f: Any, args: tuple[Any, ...]) -> TierReport:
     """`tier` of a function and a tuple of arguments."""
     found = _of_mode(f, args, "gradient")
     if found.reason == fast.NOT_SCALAR:
-        return _of_mode(f, args, "pullback")
+        found = _of_mode(f, args, "pullback")
+    if found.tier == "generic" and fast.is_enabled[0]:
+        return replace(found, calls=calls_inside(f, args))
     return found
 
 
@@ -132,10 +146,7 @@ def _of_mode(f: Any, args: tuple[Any, ...], mode: str) -> TierReport:
     refused = kept.refused.get(fast.kinds_of(args))
     if refused is None:
         return generic("something else at each call")
-    place = None
-    if refused.filename is not None and refused.span is not None:
-        place = f"{refused.filename}:{refused.span.line}"
-    return generic(refused.reason, place, refused.cost)
+    return generic(refused.reason, refused.place, refused.cost)
 
 
 def _count(f: Any, mode: str) -> int:

@@ -402,3 +402,21 @@ def test_recursion_over_known_numbers_ends():
     assert tier.run(f, (2.0,), "gradient") is tier.MISS
     assert "too long" in ad.tier(f, 2.0).reason
     assert ad.gradient(f, 2.0) == (17711.0,)
+
+
+class Loaded:
+    """An object with a property that notes that it was asked."""
+
+    def __init__(self, x):
+        self.x, self.asked = x, []
+
+    @property
+    def value(self):
+        self.asked.append("value")
+        return self.x
+
+
+def test_specialising_runs_no_property():
+    loaded = Loaded(2.0)
+    assert tier.run(lambda x: hasattr(loaded, "value") * x, (3.0,), "gradient") is tier.MISS
+    assert loaded.asked == []

@@ -17,6 +17,7 @@ from adjoint.fast.covered import NotCovered
 from adjoint.fast.evaluate.outside import Guard, Leaf, Outside
 from adjoint.fast.evaluate.types import Array, Number, Row
 from adjoint.fast.evaluate.values import Source
+from adjoint.fast.exposure import exposure
 from adjoint.fast.program import Program, uses_numpy
 from adjoint.results import filled
 from adjoint.run.kinds import fields_of
@@ -256,8 +257,8 @@ def entry_source(
         The number of arguments.
     mode
         ``gradient``: `run` gives the value and the cotangents of the arguments; ``pullback``: the
-        value, the inner pullback, the leaves, and ``arrange``, which makes the cotangents of the
-        function and the arguments from those of the leaves.
+        value, the inner pullback, the leaves, ``arrange``, which makes the cotangents of the
+        function and the arguments from those of the leaves, and the program's `exposure`.
     only
         Of ``gradient``: the cotangent of this argument alone, with zeros where there is no path.
     """
@@ -293,7 +294,7 @@ def entry_source(
     else:
         comma = "," if len(wanted) == 1 else ""
         kept = ", ".join(made.names[id(leaf.source)] for leaf in wanted)
-        tail.append(f"    return value, bars, ({kept}{comma}), arrange")
+        tail.append(f"    return value, bars, ({kept}{comma}), arrange, {exposure(outside)!r}")
         tail.append("def arrange(bars):")
         tail.append(f"    return {given}")
     made.bound |= {

@@ -93,6 +93,13 @@ class Refused:
     cost: float = 0.0
     filename: str | None = None
 
+    @property
+    def place(self) -> str | None:
+        """The file and the line."""
+        if self.filename is None or self.span is None:
+            return None
+        return f"{self.filename}:{self.span.line}"
+
 
 @dataclass
 class _Kept:

@@ -338,6 +338,9 @@ def delete_plain(record: list[Any], slot: int, obj: Any, name: str) -> None:
         linked(record, slot, lambda bars: NONE2, call_keywords, remover, (static, obj), {})
         return
     memory: Memory = record[0]
+    if type(obj) is CellType and name == "cell_contents":
+        linked(record, slot, lambda bars: NONE2, _delete_content, obj)
+        return
     fields = fields_of(obj)
     if issubclass(type(obj), type):
         old = vars(obj).get(name)
@@ -361,6 +364,11 @@ def delete_plain(record: list[Any], slot: int, obj: Any, name: str) -> None:
         return NONE2
 
     record[slot] = delete_back
+
+
+def _delete_content(record: list[Any], slot: int, cell: CellType) -> None:
+    change_cell(record, slot, cell, 2)
+    del cell.cell_contents
 
 
 def class_dict(cls: type) -> dict[str, Any]:

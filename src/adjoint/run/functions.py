@@ -21,10 +21,12 @@ from adjoint.run.generators import Generator
 from adjoint.run.memory import Memory
 
 __all__ = [
+    "MISSING",
     "Unit",
     "bind",
     "call_unit",
     "generated",
+    "inside",
     "known_unit",
     "place_of",
     "unit_of",
@@ -40,6 +42,13 @@ class Unit:
     arity
         The number of positional arguments of the plainest call, which needs no binding; -1 if there
         is none.
+    calls
+        How often the function was called, until it is called so often that it is specialised; -1 if
+        it never is.
+    misses
+        How often no specialised program was for its arguments.
+    is_specialised
+        Whether there was one.
     """
 
     function: Function
@@ -51,6 +60,9 @@ class Unit:
     forward: Callable[..., Any]
     reverse: Callable[..., tuple[Any, ...]]
     arity: int
+    calls: int = 0
+    misses: int = 0
+    is_specialised: bool = False
 
     def is_current(self) -> bool:
         """Whether the global names that the generated code relies on still stand for the same."""
@@ -66,6 +78,12 @@ _fast: dict[int, Unit] = {}
 _kept: list[Any] = []
 _lock = threading.Lock()
 _counter = itertools.count(1)
+MISSING: Any = object()
+"""There is no specialised program for a call."""
+
+inside: list[Callable[..., Any]] = []
+"""Runs a call by a specialised program (`adjoint.fast.inside`)."""
+
 generated: dict[int, Any] = {}
 """The unit of a generated code object, by identity (code objects compare by value): for tracebacks
 and for the place of a call."""
@@ -141,9 +159,19 @@ def _compile(f: FunctionType) -> Unit:
         forward,
         backward,
         len(function.parameters) if simple else -1,
+        -1 if function.is_generator or _is_ours(f) else 0,
     )
     generated[id(forward.__code__)] = generated[id(backward.__code__)] = unit
     return unit
+
+
+def _is_ours(f: FunctionType) -> bool:
+    """Whether a function is of this library, and not such as users write."""
+    module = str(f.__globals__.get("__name__"))
+    return module.startswith("adjoint.") and not module.startswith(_LIKE_USERS)
+
+
+_LIKE_USERS = ("adjoint.nn", "adjoint.value", "adjoint.demo")
 
 
 def _python(made: Generated, filename: str) -> CodeType:
@@ -265,6 +293,14 @@ def call_unit(
     """Run the forward function; its record is linked into the caller's before it starts."""
     if memory.level is not None:
         return memory.level.call_unit(unit, f, args, kwargs)
+    often = memory.often
+    if often is not None and (unit.calls >= 0 or memory.calls is not None):
+        if 0 <= unit.calls < often and memory.calls is None:
+            unit.calls += 1
+        else:
+            y = inside[0](record, slot, unit, f, args, kwargs)
+            if y is not MISSING:
+                return y
     inner = unit.blank.copy()
     inner[0] = memory
     if unit.function.is_generator:

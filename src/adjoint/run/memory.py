@@ -78,6 +78,10 @@ class Memory(Hidden):
         it, by identity.
     files
         Open files with buffers that were made on the way (`adjoint.run.files`).
+    often
+        After how many calls functions are specialised; ``None``: never.
+    calls
+        What is noted of calls that are specialised or not, if anything is.
     passed
         What a reverse generator is sent, and what it returns.
     alive
@@ -91,6 +95,7 @@ class Memory(Hidden):
         "arguments",
         "buffers",
         "caches",
+        "calls",
         "careful",
         "files",
         "globals_written",
@@ -98,6 +103,7 @@ class Memory(Hidden):
         "lock",
         "longer",
         "odd",
+        "often",
         "owners",
         "passed",
         "position",
@@ -128,6 +134,8 @@ class Memory(Hidden):
         self.careful = True
         self.shown = False
         self.owners: dict[int, Any] | None = None
+        self.often: int | None = None
+        self.calls: Any = None
         self.passed: Any = None
         self.alive: list[Any] = []
         self.lock = threading.RLock()

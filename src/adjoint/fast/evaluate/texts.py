@@ -131,7 +131,8 @@ def _has(ev: Evaluator, a: External | Ref, cls: type, name: str) -> bool:
     held = ev.heap[a.address] if isinstance(a, Ref) else None
     if isinstance(held, Instance) and name in held.names:
         return True
-    if not hasattr(a.sample if isinstance(a, External) else cls, name):
+    fields = getattr(a.sample, "__dict__", ()) if isinstance(a, External) else ()
+    if name not in fields and not any(name in vars(base) for base in cls.__mro__):
         raise NotCovered("an attribute that may be missing", ev.span)
     with restorable(ev) as restore:
         attribute(ev, a, name)  # for its guards

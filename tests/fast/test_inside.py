@@ -1,0 +1,434 @@
+"""Calls inside the generic tier that take the fast one."""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from decimal import Decimal
+
+import numpy as np
+import pytest
+
+import adjoint as ad
+from adjoint import api
+from adjoint.errors import NoDerivativeError
+from adjoint.fast import inside, tier
+from tests.corpus import all_cases
+from tests.fast.agreeing import Agreement, cotangent, generic_tier, outcome
+from tests.fuzz.batches import Checker
+from tests.structures import difference, mapped
+
+
+@pytest.fixture
+def taken(monkeypatch):
+    """Functions are specialised on their first call; the list of those that were."""
+    monkeypatch.setattr(api, "OFTEN", 0)
+    found = []
+    made = inside._Pullback.__init__
+
+    def note(self, memory, f, *rest):
+        found.append(f.__name__)
+        made(self, memory, f, *rest)
+
+    monkeypatch.setattr(inside._Pullback, "__init__", note)
+    return found
+
+
+def agree(f, *args):
+    """The gradient in both tiers, twice, and against each other's numbers."""
+    value, bars = ad.withgradient(f, *mapped(args))
+    again = ad.withgradient(f, *mapped(args))
+    with generic_tier():
+        expected = ad.withgradient(f, *mapped(args))
+    assert not difference((value, bars), tuple(expected), rtol=1e-12)
+    assert not difference(tuple(again), (value, bars), rtol=0.0)
+    return bars
+
+
+def caught(f):
+    """`f` within a statement that the fast tier does not cover."""
+
+    @functools.wraps(f)
+    def around(*args, **kwargs):
+        try:
+            return f(*args, **kwargs)
+        except MemoryError:
+            return None
+
+    return around
+
+
+class Differing(Agreement):
+    """Both tiers where the whole call is generic, and what is inside is fast."""
+
+    def _problem(self, fresh, kwargs, y_bar):
+        f, *args = fresh()
+        tier.forget()
+        found = [outcome((caught(f), *args), y_bar)]
+        with generic_tier():
+            f, *args = fresh()
+            found.append(outcome((caught(f), *args), y_bar))
+        for one in found:
+            if isinstance(one, Exception):
+                return f"{found[0]!r}, where the generic tier has {found[1]!r}"
+        a, b = found
+        return (
+            difference(a.value, b.value, rtol=1e-12)
+            or self._cotangents_differ(a.bars, b.bars)
+            or difference(a.left[1], b.left[1], rtol=1e-12)
+        ) or None
+
+
+def test_the_corpus(taken):
+    found = Differing()
+    for one in all_cases():
+        sample = one.sample
+        if sample.kwargs:
+            continue
+
+        def fresh(sample=sample):
+            sample.reset()
+            return mapped((sample.f, *sample.args))
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            y, _ = sample.plain()
+        found.compare(one.name, fresh, {}, cotangent(y))
+        sample.reset()
+    assert not found.problems, "\n".join(found.problems[:20])
+    assert found.zeros <= 20
+    assert len(taken) >= 400
+
+
+# ---- what is around the call ---------------------------------------------------------------------
+
+
+def layer(x, w, b):
+    return np.tanh(x @ w + b)
+
+
+def test_arrays(taken):
+    rng = np.random.default_rng(0)
+    x, w, b = rng.normal(size=(5, 3)), rng.normal(size=(3, 3)), rng.normal(size=3)
+
+    def f(x, w, b):
+        print(end="")  # is not covered
+        return (layer(layer(x, w, b), w, b) ** 2).sum()
+
+    agree(f, x, w, b)
+    assert taken == ["layer"] * 4
+
+
+def test_writes_before_and_after(taken):
+    def halves(x):
+        return x * x / 2.0
+
+    def f(x):
+        print(end="")  # is not covered
+        x = x * 1.5
+        x[0] = x[1] * 2.0
+        y = halves(x)
+        y[1] *= x[2]
+        x[2] = 0.0
+        z = halves(x[1:])
+        z += y[:2]
+        return (z * z).sum() + y[2]
+
+    agree(f, np.array([1.0, 2.0, 3.0]))
+    assert "halves" in taken
+
+
+def same(x):
+    return x
+
+
+def flipped(x):
+    return x[::-1]
+
+
+@pytest.mark.parametrize("view", [same, flipped])
+def test_results_that_look_at_the_argument(taken, view):
+    def f(x):
+        print(end="")  # is not covered
+        x = x * 2.0
+        y = view(x)
+        s = (y * x).sum()
+        y[0] = 3.0 * x[1]
+        return s + (x * x).sum() + (view(x) * y).sum()
+
+    agree(f, np.array([1.0, 2.0, 3.0]))
+    assert view.__name__ in taken
+
+
+def test_captured_variables(taken):
+    def f(x):
+        print(end="")  # is not covered
+        scale = x * x
+
+        def scaled(y):
+            return scale * y
+
+        first = scaled(x)
+        scale = scale * x
+        return first + scaled(2.0)
+
+    assert agree(f, 1.5)[0] == pytest.approx(9 * 1.5**2)
+    assert taken.count("scaled") == 4
+
+
+class Model:
+    rate = 2.0
+
+    def __init__(self, w):
+        self.w, self.parts = w, [w, 3.0]
+
+    def __call__(self, x):
+        return self.w * x * self.rate + self.parts[0] * self.parts[1]
+
+
+def test_objects(taken):
+    def f(w, x):
+        print(end="")  # is not covered
+        model = Model(w * w)
+        first = model(x)
+        model.w = x
+        model.parts[1] = w
+        return first * model(x)
+
+    agree(f, 1.5, 0.5)
+
+    def g(w, x):
+        print(end="")  # is not covered
+        return Model(w)(x) if x < 0 else given(x) * w
+
+    given = Model(2.0)
+    agree(g, 1.5, 0.5)
+    assert "__call__" in taken
+
+
+def test_attributes_of_classes_that_are_written(taken):
+    class Local(Model):
+        pass
+
+    local = Local(2.0)
+
+    def f(x):
+        print(end="")  # is not covered
+        Local.rate = x * x
+        try:
+            return local(x)
+        finally:
+            del Local.rate
+
+    agree(f, 1.5)
+
+
+_state = [1.0, 2.0]
+_weight = 2.0
+
+
+def with_globals(x):
+    return x * _weight + _state[0] * x
+
+
+def with_a_global(x):
+    return x * _weight
+
+
+def test_globals_that_carry_a_derivative(taken):
+    def f(x):
+        print(end="")  # is not covered
+        global _weight
+        _weight = x * x
+        try:
+            return with_a_global(x)
+        finally:
+            _weight = 2.0
+
+    agree(f, 1.5)
+
+    def g(x):
+        print(end="")  # is not covered
+        _state[0] = x * x
+        try:
+            return with_globals(x)
+        finally:
+            _state[0] = 1.0
+
+    agree(g, 1.5)
+
+    def h(state, x):
+        print(end="")  # is not covered
+        return with_globals(x) + state[0]
+
+    with generic_tier():
+        expected = ad.gradient(h, _state, 1.5)
+    assert ad.gradient(h, _state, 1.5) == expected  # both ways to the list
+    assert taken == []
+
+
+def test_defaults_that_carry_a_derivative(taken):
+    def f(x):
+        print(end="")  # is not covered
+
+        def inner(y, scale=x * x):
+            return scale * y
+
+        return inner(x) + inner(2.0)
+
+    agree(f, 1.5)
+    assert taken == []
+
+
+def keyed(x, scale=2.0, shift=1.0):
+    return x * scale + shift
+
+
+def test_keywords(taken):
+    def f(x, y):
+        print(end="")  # is not covered
+        return keyed(x, scale=y, shift=x) * keyed(x, 3.0, shift=y) + keyed(y)
+
+    agree(f, 1.5, 0.5)
+    assert taken.count("keyed") >= 3
+
+    def g(x, y):
+        print(end="")  # is not covered
+        return keyed(x, shift=y) + keyed(scale=x, x=y)
+
+    agree(g, 1.5, 0.5)
+
+
+def test_one_array_at_two_places(taken):
+    def product(x, y):
+        return (x * y).sum()
+
+    def f(x):
+        print(end="")  # is not covered
+        return product(x, x) * product(x, x[:])
+
+    agree(f, np.array([1.0, 2.0]))
+
+
+# ---- what arrives --------------------------------------------------------------------------------
+
+
+def unknown(x):
+    return float(Decimal(x))
+
+
+def test_what_is_not_known(taken):
+    def f(x):
+        print(end="")  # is not covered
+        return unknown(keyed(x))
+
+    with pytest.raises(NoDerivativeError):
+        ad.gradient(f, 1.5)
+    assert taken == ["keyed"]
+
+    def g(x):
+        print(end="")  # is not covered
+        unknown(keyed(x))
+        return keyed(x)
+
+    assert ad.gradient(g, 1.5) == (2.0,)
+
+
+def test_zeros_beside_what_is_not_finite(taken):
+    def inverse(x):
+        return 1.0 / x
+
+    def root(x):
+        return np.sqrt(x)
+
+    def f(x):
+        print(end="")  # is not covered
+        return np.where(x > 0.0, root(x), 0.0).sum() + inverse(x[1:]).sum()
+
+    agree(f, np.array([0.0, 4.0, 9.0]))
+    assert {"inverse", "root"} <= set(taken)
+
+
+def test_errors_are_the_users_own(taken):
+    def inverse(x):
+        return 1.0 / x
+
+    def f(x):
+        print(end="")  # is not covered
+        try:
+            return inverse(x)
+        except ZeroDivisionError:
+            return x
+
+    assert agree(f, 0.0) == (1.0,)
+    assert agree(f, 2.0) == (-0.25,)
+
+
+# ---- when ----------------------------------------------------------------------------------------
+
+
+def test_only_what_is_called_often(monkeypatch):
+    count = [0]
+    made = inside.call_inside
+
+    def counted(*args):
+        count[0] += 1
+        return made(*args)
+
+    monkeypatch.setattr("adjoint.run.functions.inside", [counted])
+
+    def squared(x):
+        return x * x
+
+    def f(x):
+        print(end="")  # is not covered
+        return squared(x)
+
+    for _ in range(api.OFTEN):
+        assert ad.gradient(f, 3.0) == (6.0,)
+    assert count[0] == 0
+    ad.gradient(f, 3.0)
+    assert count[0] == 2  # of `f` itself, too
+    before = count[0]
+    assert ad.grad(f, tier="generic")(3.0) == 6.0
+    assert ad.grad(f, (0,), tier="generic")(3.0) == (6.0,)
+    with generic_tier():
+        assert ad.gradient(f, 3.0) == (6.0,)
+    assert count[0] == before
+    for _ in range(inside.MOST_MISSES):
+        ad.gradient(f, 3.0)
+    before = count[0]
+    ad.gradient(f, 3.0)
+    assert count[0] == before + 1  # `f` is not asked for again
+
+
+def test_the_report():
+    def quiet(x):
+        return x * x
+
+    def noisy(x):
+        print(end="")
+        return quiet(x)
+
+    def f(x):
+        print(end="")  # is not covered
+        return noisy(quiet(x))
+
+    calls = {call.function.rpartition(".")[2]: call for call in ad.tier(f, 3.0).calls}
+    assert (calls["quiet"].fast, calls["quiet"].generic) == (2, 0)
+    assert (calls["noisy"].fast, calls["noisy"].generic) == (0, 1)
+    assert calls["noisy"].reason == "a call of print"
+    line = noisy.__code__.co_firstlineno + 1
+    assert calls["noisy"].place == f"{__file__}:{line}"
+    text = str(ad.tier(f, 3.0))
+    assert "calls inside:" in text and "quiet: 2 fast" in text
+    assert "noisy: 1 generic, because of a call of print at" in text
+    assert ad.tier(quiet, 3.0).calls == ()
+
+
+def test_random_programs(taken):
+    checker = Checker(seed=11)
+    for number in range(150):
+        checker.check(number)
+    assert not checker.report.failures, "\n".join(checker.report.failures.values())
+    assert len(taken) >= 30
