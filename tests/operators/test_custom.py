@@ -144,3 +144,97 @@ def test_rules_with_other_parameters():
 def test_a_forward_rule_alone_is_of_numbers_and_arrays():
     f = ad.custom(lambda xs: xs[0], forward=lambda dots, xs: (xs[0], dots[0][0]))
     assert "reverse rule" in str(raised(ad.errors.RuleError, ad.gradient, lambda x: f([x]), 1.0))
+
+
+# ---- results that are the arguments --------------------------------------------------------------
+
+
+def _same(x):
+    return x
+
+
+def _both(x, y):
+    return x, y
+
+
+def _listed(x, y):
+    return [y, x * 1.0]
+
+
+def _views(x, y):
+    return x[::-1], y.T
+
+
+def _twice(x, y):
+    return x, x
+
+
+def _reversed_gradient(by):
+    same = ad.custom(_same)
+    if by == "reverse":
+        same.reverse(lambda x: (x, lambda y_bar: -2.0 * y_bar))
+    else:
+        same.forward(lambda dots, x: (x, None if dots[0] is None else -2.0 * dots[0]))
+    return same
+
+
+@pytest.mark.parametrize("by", ["reverse", "forward"])
+@pytest.mark.parametrize("point", [0.7, x3], ids=["number", "array"])
+def test_derivative_of_the_argument_itself(by, point):
+    """As in the layer that turns gradients round."""
+    turned = _reversed_gradient(by)
+
+    def f(x):
+        return np.sum(turned(x) * x + x * x)
+
+    def around(x):
+        return np.sum(ad.grad(lambda z: np.sum(turned(z) * x))(x) * x)
+
+    v = np.ones(np.shape(point))[()]
+    np.testing.assert_allclose(ad.gradient(f, point)[0], point)
+    np.testing.assert_allclose(ad.pushforward(f, (point,), (v,))[1], np.sum(point))
+    np.testing.assert_allclose(ad.linearize(f, point)[1](v), np.sum(point))
+    np.testing.assert_allclose(ad.jacobian_forward(f, point), point)
+    np.testing.assert_allclose(ad.hvp(f, point, v), v)
+    np.testing.assert_allclose(ad.vhp(f, point, v), v)
+    np.testing.assert_allclose(ad.gradient(around, point)[0], -4.0 * point)
+    np.testing.assert_allclose(ad.jacobian_forward(around, point), -4.0 * point)
+
+
+@pytest.mark.parametrize("by", ["reverse", "forward"])
+@pytest.mark.parametrize("result", [_both, _listed, _views, _twice])
+def test_derivatives_of_arguments_in_the_result(result, by):
+    made = ad.custom(lambda x, y: result(x, y))
+    if by == "reverse":
+
+        def back(bars):
+            return tuple(
+                None if b is None else k * b for k, b in zip((2.0, 3.0), bars, strict=True)
+            )
+
+        made.reverse(lambda x, y: (result(x, y), back))
+    else:
+
+        def forward(dots, x, y):
+            parts = [0.0 * z if d is None else d for d, z in zip(dots, (x, y), strict=True)]
+            return result(x, y), [2.0 * parts[0], 3.0 * parts[1]]
+
+        made.forward(forward)
+
+    def f(x, y, c=1.0):
+        a, b = made(x, y)
+        return c * (np.sum(a * v3) + np.sum(b * v3 * v3) + np.sum(x) + 5.0 * np.sum(y))
+
+    expected = np.array([2.0 * v3 + 1.0, 3.0 * v3 * v3 + 5.0])
+    point = x3, 2.0 * x3
+    np.testing.assert_allclose(ad.gradient(f, *point), expected)
+    np.testing.assert_allclose(ad.jacobian_forward(f, *point), expected)
+    np.testing.assert_allclose(
+        ad.pushforward(f, point, (v3, x3))[1], expected[0] @ v3 + expected[1] @ x3
+    )
+
+    def outer(c):
+        return sum(np.sum(g) for g in ad.gradient(lambda x, y: f(x, y, c), *point))
+
+    np.testing.assert_allclose(ad.gradient(outer, 1.0)[0], np.sum(expected))
+    np.testing.assert_allclose(ad.derivative(outer)(1.0), np.sum(expected))

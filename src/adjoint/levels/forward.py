@@ -221,11 +221,11 @@ class Forward(Level):
     ) -> Any:
         """`bind` of the result of an operation, which may be one of its operands; `users` says that
         a user's rule may have given that another tangent."""
+        if users:
+            y = self.apart(y)
         if isinstance(y, ndarray):
             if self.is_active(y):
-                if not users:
-                    return y  # it looks at memory of which all is known
-                y = self.own(y)
+                return y  # it looks at memory of which all is known
             return y if dot is None else self.bind(y, dot)
         if isinstance(y, list | tuple):
             return y if dot is None else self.bind(y, dot)
@@ -255,7 +255,8 @@ class Forward(Level):
                     if rule.keyword_bars:
                         back = partial(_in_places, back, len(operands) + 1, by_name)
                     operands = (*operands, *map(rest.get, by_name))
-                    return self._bind_all(y, self._pulled(y, back, operands), args)
+                    dot = self._pulled(y, back, operands)
+                    return self._bind_all(y, dot, args, users=not is_own(rule))
         return DECLINED
 
     def _pulled(self, y: Any, back: Callable[[Any], Any], operands: tuple[Any, ...]) -> Any:

@@ -222,6 +222,17 @@ class Level(Hidden):
         """The same number or array with an identity of its own, here and on every level below."""
         return fresh(y) if self.outer is None else self.outer.run(fresh, y)
 
+    def apart(self, y: Any) -> Any:
+        """The result of a user's rule, with arrays of its own in place of those of which a
+        derivative is known: the rule may give the same array another one."""
+        if isinstance(y, np.ndarray):
+            return self.own(y) if self.is_active(y) else y
+        if isinstance(y, list | tuple):
+            parts = [self.apart(part) for part in y]
+            if any(new is not old for new, old in zip(parts, y, strict=True)):
+                return type(y)(*parts) if hasattr(y, "_fields") else type(y)(parts)
+        return y
+
     def is_active(self, value: Any) -> bool:
         """Whether this level knows a derivative of a number or an array."""
         raise NotImplementedError

@@ -143,10 +143,10 @@ class Tape(Level):
                     y, back = result
                     self.demand_numbers(f, y)
                     y = self.value_below(f, y, args, kwargs)
-                    if isinstance(y, ndarray) and self.is_active(y):
-                        if is_own(rule):
-                            return y  # it looks at memory of which all is known
-                        y = self.own(y)
+                    if not is_own(rule):
+                        y = self.apart(y)
+                    elif isinstance(y, ndarray) and self.is_active(y):
+                        return y  # it looks at memory of which all is known
                     return self._recorded(y, back, operands, rest if rule.keyword_bars else {})
         return DECLINED
 
