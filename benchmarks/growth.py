@@ -1,5 +1,4 @@
-"""How the time per element of loops over n elements grows with n, in the generic tier: it should
-not."""
+"""How the time per element of loops over n elements grows with n, in each tier: it should not."""
 
 from __future__ import annotations
 
@@ -23,6 +22,8 @@ def run() -> Iterator[Line]:
     """All lines of this module."""
     title = f"time per element of gradients of loops: n = {MANY} over n = {FEW}"
     yield from show(title, apart(_line, programs(), "generic"))
+    lines = filter(None, apart(_specialised_line, programs(), "fast"))
+    yield from show(f"the same in the fast tier, of those that it covers at {MANY}", lines)
 
 
 def programs() -> Iterator[tuple[str, Callable[[Any], Any]]]:
@@ -45,3 +46,8 @@ def _line(name: str, f: Callable[[Any], Any]) -> Line:
     before, after = (statistics.median(s) * 1e6 for s in (per_small, per_large))
     detail = f"{before:.3g} us -> {after:.3g} us"
     return Line(name.replace("_", " "), ratio(per_large, per_small), "x", 1.5, False, detail)
+
+
+def _specialised_line(name: str, f: Callable[[Any], Any]) -> Line | None:
+    covered = all(ad.tier(f, point(f, n)).tier == "fast" for n in (FEW, MANY))
+    return _line(name, f) if covered else None
