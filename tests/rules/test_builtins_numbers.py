@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import adjoint as ad
 from adjoint.rules.registry import rrule
 from tests.rules.harness import reals, table
 
@@ -51,3 +52,13 @@ def test_text_has_no_derivative():
     assert y == 1.5 and back(1.0) == (None, None)
     with pytest.raises(ValueError, match="could not convert"):
         rrule(float, "x")
+
+
+@pytest.mark.parametrize("best", [min, max])
+@pytest.mark.parametrize("pair", [(np.float32(0.7), 0.7), (np.float16(0.5), np.float32(0.5))])
+def test_ties_of_any_precision_are_shared(best, pair):
+    for a, b in (pair, pair[::-1]):
+        assert ad.gradient(lambda a, b: best(a, b) * 2.0, a, b) == (1.0, 1.0)
+        assert ad.gradient(lambda a, b: best([a, b]) * 2.0, a, b) == (1.0, 1.0)
+        dots = type(a)(1.0), type(b)(0.0)
+        assert ad.pushforward(lambda a, b: best(a, b) * 2.0, (a, b), dots)[1] == 1.0

@@ -40,6 +40,7 @@ def _(dots: Any, xs: Any, start: Any) -> Any:
 
 
 _NUMBERS = frozenset({float, int})
+_REAL = float | int | np.floating | np.integer
 
 
 @leveled(sum)
@@ -84,7 +85,7 @@ def _best(best: Any) -> Any:
         xs = args[0] if len(args) == 1 else args
         if options or type(xs) not in (list, tuple) or not xs:
             return NotImplemented
-        if not all(isinstance(x, float | int) for x in xs) or not any(map(level.is_active, xs)):
+        if not all(isinstance(x, _REAL) for x in xs) or not any(map(level.is_active, xs)):
             return NotImplemented
         return level.operate(chosen, entry(chosen), list(xs))
 

@@ -7,6 +7,8 @@ import functools
 import operator
 from typing import Any
 
+import numpy as np
+
 from adjoint.rules.projection import REALS
 from adjoint.rules.registry import lane, non_differentiable, primitive, structural, substitute
 from adjoint.run.by_class import ByClass
@@ -183,7 +185,9 @@ class _Missing:
     """No default was given."""
 
 
-_is_of_plain_numbers = ByClass(lambda kind: issubclass(kind, float | int) and not COMPARED.of(kind))
+_is_of_plain_numbers = ByClass(
+    lambda kind: issubclass(kind, float | int | np.floating | np.integer) and not COMPARED.of(kind)
+)
 
 
 def _best(name: str, best: Any, better: Any) -> None:
