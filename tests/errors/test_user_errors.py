@@ -1,11 +1,13 @@
 """Errors that the user's own code raises look as they do without us."""
 
 import copy
+import gc
 import inspect
 import math
 import pickle
 import sys
 import traceback
+import weakref
 
 import numpy as np
 import pytest
@@ -279,3 +281,19 @@ def test_errors_in_a_rule_show_the_rules_file():
     error = raised(OwnError, ad.pullback, lambda x: ruled(x) * 2, 3.0)
     assert users(error)[-1][2] == "fail"
     assert not any(place[0].startswith(LIBRARY) for place in shown(error)[1:])
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_an_error_holds_nothing_when_it_is_over(times):
+    """Frames that stand in for the user's are kept; they hold nothing of the call."""
+
+    def failing(v):
+        return {}[len(v * 1.0)]
+
+    for _ in range(times):
+        v = np.ones(3)
+        raised(KeyError, ad.gradient, failing, v)
+        held = weakref.ref(v)
+        del v
+        gc.collect()
+        assert held() is None

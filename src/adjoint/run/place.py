@@ -4,13 +4,14 @@ it."""
 from __future__ import annotations
 
 import ast
+import dis
 import functools
 import linecache
 import os
 import re
 import sys
 from collections.abc import Callable
-from types import CodeType, FrameType, TracebackType
+from types import CodeType, FrameType, FunctionType, TracebackType
 from typing import Any
 
 from adjoint.errors import Place
@@ -200,33 +201,32 @@ def _stand_in(code: CodeType, namespace: dict[str, object], span: Span) -> tuple
     """A frame that carries the name and the file of the user's function, and the place of an
     instruction of its code that stands at `span`.
 
-    A traceback takes name, file and columns from the frame's code, and a frame can only be had by
-    running something in it.
+    A traceback takes name, file and columns from the frame's code. That of a generator that does
+    not run holds no other frame, and so nothing of the call in which the error was raised.
     """
     key = id(code), span  # code that was lowered is kept alive by its unit
     known = _stand_ins.get(key)
     if known is not None:
         return known
     first = min(code.co_firstlineno, span.line)  # from which the lines of code are counted
-    stub = compile(_raising_at(span, first - 1), code.co_filename, "exec")
+    module = compile(_raising_at(span, first - 1), code.co_filename, "exec")
+    stub = next(const for const in module.co_consts if isinstance(const, CodeType))
     stub = stub.replace(co_name=code.co_name, co_qualname=code.co_qualname, co_firstlineno=first)
-    try:
-        exec(stub, {"__name__": namespace.get("__name__"), "__file__": code.co_filename})
-    except RuntimeError as error:
-        trace = error.__traceback__
-        assert trace is not None and trace.tb_next is not None
-        has_columns = (span.line, span.column) != (span.end_line, span.end_column)
-        at = trace.tb_next.tb_lasti if has_columns else -1
-        found = _stand_ins[key] = trace.tb_next.tb_frame, at
-        return found
-    raise AssertionError("unreachable")
+    scope = {"__name__": namespace.get("__name__"), "__file__": code.co_filename}
+    has_columns = (span.line, span.column) != (span.end_line, span.end_column)
+    at = 2 * stub.co_code[::2].index(_RAISE) if has_columns else -1
+    found = _stand_ins[key] = FunctionType(stub, scope)().gi_frame, at
+    return found
+
+
+_RAISE = dis.opmap["RAISE_VARARGS"]
 
 
 def _raising_at(span: Span, before: int) -> ast.Module:
-    """A statement that raises an error at a place, but for the lines `before` it."""
-    tree = ast.parse("raise RuntimeError")
+    """A generator function that raises an error at a place, but for the lines `before` it."""
+    tree = ast.parse("def raising():\n    raise RuntimeError\n    yield")
     for node in ast.walk(tree):
-        if isinstance(node, ast.stmt | ast.expr):
+        if isinstance(node, ast.Raise | ast.Name):
             node.lineno, node.col_offset = span.line - before, span.column
             node.end_lineno, node.end_col_offset = span.end_line - before, span.end_column
     return tree
