@@ -493,3 +493,21 @@ def test_functions_of_struve_of_order_zero(name, slope, modes):
     values = [getattr(special, name)(1.0, x + k * h) for k in (-2, -1, 1, 2)]
     difference = (values[0] - 8 * values[1] + 8 * values[2] - values[3]) / (12 * h)
     assert f(x) == pytest.approx(slope * difference, rel=1e-9)
+
+
+class Weighted:
+    def __init__(self, weight, slope):
+        self.weight, self.slope = weight, slope
+
+    def __call__(self, x):
+        return self.weight * x + self.slope
+
+
+def slope(f, x):
+    return ad.gradient(f, x)[0]
+
+
+def test_an_attribute_is_no_operator_of_its_name():
+    """What takes derivatives goes on a tape, where integers in objects are constants."""
+    bar = ad.gradient(lambda model, x: model(x), Weighted(2.0, 3), 1.5)[0]
+    assert bar.slope == 1.0 and slope(lambda x: x * x, 2.0) == 4.0

@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from dis import EXTENDED_ARG, opmap
 from functools import cache, partial
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -97,7 +98,7 @@ def _function_of(value: Any) -> Any:
 def _named(f: FunctionType) -> Iterator[Any]:
     """What the names in the text of `f` stand for; for an operator itself, that one."""
     names = _names(f.__code__)
-    for name in names:
+    for name in _globals(f.__code__):
         value = sys.modules.get(name) if name == "adjoint" else f.__globals__.get(name)
         if value is None:
             continue
@@ -115,6 +116,29 @@ def _names(code: CodeType) -> frozenset[str]:
     """All names in a function and in those inside it."""
     inner = [_names(part) for part in code.co_consts if isinstance(part, CodeType)]
     return frozenset(code.co_names).union(*inner)
+
+
+def _globals(code: CodeType) -> set[str]:
+    """The global names, no attributes, that a function and those inside it read, and the modules
+    that they import."""
+    found: set[str] = set()
+    text, high = code.co_code, 0
+    for i in range(0, len(text), 2):
+        op, arg = text[i], text[i + 1] | high
+        high = arg << 8 if op == EXTENDED_ARG else 0
+        if op == _LOAD_GLOBAL:
+            found.add(code.co_names[arg >> 1])
+        elif op in _LOAD_NAME:
+            found.add(code.co_names[arg])
+    return found.union(*(_globals(part) for part in code.co_consts if isinstance(part, CodeType)))
+
+
+_LOAD_GLOBAL = opmap["LOAD_GLOBAL"]
+_LOAD_NAME = {
+    opmap[name]
+    for name in ("LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS", "IMPORT_NAME")
+    if name in opmap
+}
 
 
 @cache
