@@ -1,4 +1,5 @@
-"""Files that a program lets go without closing them are written before they are read again."""
+"""Files that a program lets go without closing them are written before they are read again, and
+generators of loops that are left do what is left for them."""
 
 import json
 
@@ -40,3 +41,28 @@ def test_a_file_is_written_when_the_call_ends(tmp_path, call):
     held = call(f, 2.0)
     assert path.read_text() == "7"
     del held
+
+
+def _left_early(x):
+    log = []
+
+    def ticks(n):
+        try:
+            yield from ticks(n - 1) if n else ()
+            yield x
+            yield x * x
+        finally:
+            log.append(x * n)
+
+    for first in ticks(2):
+        break
+    for second in (2.0 * value for value in ticks(0)):
+        break
+    return first * second + sum((k + 1) * value for k, value in enumerate(log))
+
+
+def test_generators_of_loops_that_are_left():
+    expected = 2 * 1.3**2 + 8 * 1.3, 4 * 1.3 + 8
+    assert _left_early(1.3) == pytest.approx(expected[0])
+    assert ad.withgradient(_left_early, 1.3) == (pytest.approx(expected[0]), (expected[1],))
+    assert ad.pushforward(_left_early, (1.3,), (1.0,)) == pytest.approx(expected)

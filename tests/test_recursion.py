@@ -124,7 +124,45 @@ def test_generators_as_deep_as_functions(f):
 
 
 def test_results_of_deep_generators():
-    assert in_fresh_stack(ad.gradient, lambda x: sum(dig_for_a_result(x, 600)), 3.0) == (1.0,)
+    assert in_fresh_stack(ad.gradient, lambda x: sum(dig_for_a_result(x, 900)), 3.0) == (1.0,)
+
+
+def one_of_many(x, n):
+    values = dig_for_a_result(x, n)
+    return next(values) * x
+
+
+def closed(x, n):
+    values = dig_for_a_result(x, n)
+    first = next(values)
+    values.close()
+    return first * x
+
+
+def left(x, n):
+    for value in dig_for_a_result(x, n):
+        break
+    return value * x
+
+
+@pytest.mark.parametrize("f", [one_of_many, closed, left])
+@pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")
+def test_deep_generators_that_wait_are_closed(f):
+    assert in_fresh_stack(ad.gradient, f, 3.0, 900) == (6.0, None)
+    gc.collect()
+
+
+class Deep:
+    def __init__(self, x, n):
+        self.x, self.n = x, n
+
+    def __float__(self):
+        return self.x if self.n == 0 else float(Deep(self.x, self.n - 1)) * 1.0
+
+
+def test_numbers_of_objects_as_deep_as_functions():
+    depth = 700 if sys.version_info[:2] == (3, 12) else 900  # there Python itself reaches 747
+    assert in_fresh_stack(ad.gradient, lambda x: float(Deep(x, depth)) * x, 3.0) == (6.0,)
 
 
 def test_deep_structures():

@@ -373,3 +373,62 @@ def thrown_with_arguments(x):
         it.throw(Failed, x)
         it.throw(Failed, Failed(x * x))
         return it.throw(Failed, (x, 3), None)
+
+
+@case(1.3)
+def results_in_spite_of_finally(x):
+    def cancelled():
+        for _ in range(2):
+            try:
+                return x * x
+            finally:
+                yield x
+                break
+
+    def kept():
+        try:
+            return x**3
+        finally:
+            received = yield from replaced()
+            yield received * x
+
+    def replaced():
+        yield x * x
+        try:
+            return x
+        finally:
+            return 5.0 * x  # noqa: B012
+
+    def outer():
+        nothing = yield from cancelled()
+        something = yield from kept()
+        yield something if nothing is None else 0.0
+
+    return sum((k + 1) * value for k, value in enumerate(outer()))
+
+
+@case(1.3)
+def closed_from_within(x):
+    log = []
+
+    def nested(n):
+        try:
+            if n:
+                yield from nested(n - 1)
+            yield x * n
+        except GeneratorExit:
+            log.append(x**n)
+            if n == 1:
+                raise ValueError(x * x) from None
+            raise
+        except ValueError as error:
+            log.append(error.args[0] * n)
+            if n == 3:
+                return x
+        finally:
+            log.append(x * n)
+
+    it = nested(5)
+    first = next(it)
+    it.close()
+    return first + sum((k + 1) * value for k, value in enumerate(log))

@@ -72,7 +72,7 @@ def test_well_formed(body):
         ((DONE, copy(X)), "something stands behind it"),
         ((copy(X, 5), DONE), "an operand of a wrong class"),
         ((copy(Var("a b")), DONE), "a target is no variable"),
-        ((Yield(None, X, AT), DONE), "not in a generator"),
+        ((Yield(None, X, span=AT), DONE), "not in a generator"),
         ((Call(None, X, (), (("k", X), ("k", X)), AT), DONE), "a keyword twice"),
         ((Unpack((X,), X, 3, AT), DONE), "no such target"),
         ((Try((), None, (copy(X),), (), (), AT), DONE), "a handler that catches nothing"),

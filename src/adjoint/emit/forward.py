@@ -77,7 +77,11 @@ CLASSES: dict[Any, type] = {operator.truth: bool, primitives.build_slice: slice}
 
 
 class ForwardEmitter:
-    """Writes forward regions."""
+    """Writes forward regions.
+
+    `keeps_result`: that of a generator becomes the last entry of its record. A loop over it, which
+    is how its steps are made, would not learn it.
+    """
 
     def __init__(
         self,
@@ -89,8 +93,10 @@ class ForwardEmitter:
         memory: str,
         namespace: dict[str, Any],
         is_active: Callable[[Operand], bool],
+        keeps_result: bool = False,
     ) -> None:
         self._namespace, self._is_active = namespace, is_active
+        self._keeps_result = keeps_result
         self._writer, self._names, self._entries, self._runtime = writer, names, entries, runtime
         self._blanks, self._memory = blanks, memory
         self._records = [names.fresh("rec")]
@@ -141,6 +147,8 @@ class ForwardEmitter:
             case Delete(target=target, span=span):
                 write.line(f"del {target.name}", span)
             case Return(value=value, span=span):
+                if self._keeps_result:
+                    write.line(f"{self.record}.append({name(value)})", span)
                 write.line(f"return {name(value)}", span)
             case Raise(exception=exception, cause=cause, span=span):
                 text = "raise" if exception is None else f"raise {name(exception)}"
@@ -149,7 +157,9 @@ class ForwardEmitter:
                 write.line("break", span)
             case Continue(span=span):
                 write.line("continue", span)
-            case Yield(target=target, value=value, span=span):
+            case Yield(target=target, value=value, source=source, span=span):
+                if source is not None:
+                    write.line(f"{self.record}[0].delegate = {source.name}", span)
                 text = f"yield {name(value)}"
                 write.line(text if target is None else f"{target.name} = {text}", span)
             case If() | Try() | For() | While():

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from adjoint.emit.forward import ForwardEmitter
-from adjoint.emit.python import Source, names_of
+from adjoint.emit.python import Source, keeps_result, names_of
 from adjoint.emit.writer import Names, Writer
 from adjoint.ir.nodes import Function, Operand, While, Yield
 from adjoint.ir.sweeps import ForwardOp, Mark, Slot, Traced
@@ -38,6 +38,8 @@ class LevelEmitter(ForwardEmitter):
             self._while(loop, ())
             return
         iterable = self._names.operand(loop.iterable)
+        if op.made is not None:  # a nameless result: with the loop goes what it runs over
+            iterable = f"({iterable}, {iterable} := None)[0]"
         if op.items is not None:
             iterable = f"{self._runtime_name('iterate')}({self.place(op.items)}, {iterable})"
         with self._writer.block(f"for {loop.target.name} in {iterable}:", loop.span):
@@ -60,7 +62,15 @@ def emit_level(
     names = Names(names_of(function))
     writer = Writer(function.filename, indent=1)
     emitter = LevelEmitter(
-        writer, names, entries, runtime, lambda _: (), names.fresh("mem"), namespace, is_active
+        writer,
+        names,
+        entries,
+        runtime,
+        lambda _: (),
+        names.fresh("mem"),
+        namespace,
+        is_active,
+        keeps_result(function),
     )
     cells, head = names.fresh("cells"), names.fresh("run")
     parameters = [parameter.name for parameter in function.parameters]

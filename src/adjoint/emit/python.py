@@ -10,10 +10,12 @@ from adjoint.emit.forward import ForwardEmitter
 from adjoint.emit.reverse import ReverseEmitter
 from adjoint.emit.writer import Names, Writer
 from adjoint.ir.nodes import (
+    Const,
     Function,
     Global,
     Operand,
     Path,
+    Return,
     Span,
     Var,
     Yield,
@@ -21,7 +23,7 @@ from adjoint.ir.nodes import (
 from adjoint.ir.sweeps import Blank, Sweeps
 from adjoint.ir.walk import operands, targets, walk
 
-__all__ = ["Source", "emit", "names_of"]
+__all__ = ["Source", "emit", "keeps_result", "names_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +80,15 @@ def emit(
         return is_active(operand) and not _is_loaded(operand, sweeps.loaded)
 
     forward = ForwardEmitter(
-        writer, names, entries, runtime, blanks, memory, namespace, can_be_active
+        writer,
+        names,
+        entries,
+        runtime,
+        blanks,
+        memory,
+        namespace,
+        can_be_active,
+        keeps_result(function),
     )
     cells = names.fresh("cells")
     parameters = [parameter.name for parameter in function.parameters]
@@ -106,6 +116,14 @@ def emit(
     build = f"def build({', '.join(names.bound)}):"
     text = "\n".join([build, *writer.lines, *backward.lines, ""])
     return Source(text, (None, *writer.spans, *backward.spans), dict(names.bound))
+
+
+def keeps_result(function: Function) -> bool:
+    """Whether it is a generator function that returns something."""
+    return function.is_generator and any(
+        type(op) is Return and (type(op.value) is not Const or op.value.value is not None)
+        for op in walk(function.body)
+    )
 
 
 def _is_loaded(operand: Operand, loaded: frozenset[str]) -> bool:

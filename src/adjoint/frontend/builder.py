@@ -273,7 +273,7 @@ class Builder:
         if isinstance(last, Call) and last.target is result:
             self.ops[-1] = Call(None, last.callee, last.operands, last.keywords, last.span)
         elif isinstance(last, Yield) and last.target is result:
-            self.ops[-1] = Yield(None, last.value, last.span)
+            self.ops[-1] = Yield(None, last.value, last.source, last.span)
         elif isinstance(node, ast.Name) and not isinstance(result, Const):
             # A name that is not bound is an error even where its value is not wanted.
             self.copy(result, node)

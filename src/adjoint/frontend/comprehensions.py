@@ -120,6 +120,6 @@ def generator_body(b: Builder, node: ast.GeneratorExp, iterator: Var) -> None:
 
     def step() -> None:
         value = b.expression(node.elt)
-        b.ops.append(Yield(None, value, b.span(node.elt)))
+        b.ops.append(Yield(None, value, span=b.span(node.elt)))
 
     _loops(b, node.generators, iterator, step)

@@ -357,7 +357,8 @@ def _formatted(b: Builder, node: ast.FormattedValue, into: Var | None) -> Operan
 def _yield(b: Builder, node: ast.Yield, into: Var | None) -> Operand:
     value = NONE if node.value is None else b.expression(node.value)
     target = b.temporary() if into is None else into
-    b.ops.append(Yield(target, value, b.span(node)))
+    source = b.hidden.get("iterator")  # of the template of ``yield from``
+    b.ops.append(Yield(target, value, source if type(source) is Var else None, b.span(node)))
     return target
 
 

@@ -214,10 +214,11 @@ class Try:
 
 @node
 class Yield:
-    """``target = yield value``."""
+    """``target = yield value``; within ``yield from``, what comes from the iterator `source`."""
 
     target: Var | None
     value: Operand
+    source: Var | None = None
     span: Span | None = field(default=None, compare=False)
 
 

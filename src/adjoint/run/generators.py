@@ -7,9 +7,9 @@ backwards: it is sent the cotangent of what was yielded and gives that of what w
 
 from __future__ import annotations
 
-import dis
+import sys
 from collections.abc import Callable
-from types import CodeType, FrameType, GeneratorType
+from types import FrameType, GeneratorType
 from typing import Any
 
 from adjoint.rules.registry import primitive
@@ -37,8 +37,8 @@ class Generator(Iterator):
         super().__init__(memory)
         self.__name__ = self.__qualname__ = name
         self._forward = forward
+        self._delegate: Any = None
         self.segments = Segments(memory, record, reverse)
-        self._advance = _advance if _returns_nothing(forward.gi_code) else _advance_to_value
 
     def __repr__(self) -> str:
         return f"<generator {self.__name__}>"
@@ -47,7 +47,7 @@ class Generator(Iterator):
         """Let go at a ``yield``: what is left of its body runs now, and no record has a place for
         that."""
         position = self.memory.position
-        self._forward.close()
+        self.finish([self.memory, None], 1)
         if self.memory.position != position:
             self.segments.error = refused(
                 f"the generator '{self.__name__}' was let go at a 'yield', and what it has changed"
@@ -78,16 +78,21 @@ class Generator(Iterator):
         """Resume with an exception, from code that is not differentiated."""
         return self.resume([self.memory, None], 1, self._forward.throw, *error)
 
-    def close(self) -> None:
+    def close(self) -> Any:
         """Finish, from code that is not differentiated."""
-        self._forward.close()
+        return self.finish([self.memory, None], 1)
 
     def step(self, record: list[Any], slot: int) -> Any:
-        return self.resume(record, slot, self._advance, self._forward)
+        return self.resume(record, slot, _advance, self._forward)
 
-    def finish(self, record: list[Any], slot: int) -> None:
+    def finish(self, record: list[Any], slot: int) -> Any:
         """Close it, as one more segment."""
-        self.resume(record, slot, self._forward.close)
+        chain = [self]
+        while type(inner := chain[-1]._delegate) is Generator and inner.gi_suspended:
+            chain.append(inner)
+        if len(chain) == 1:
+            return self.resume(record, slot, self._forward.close)
+        return _close_from_within(record, slot, chain)
 
     def resume(self, record: list[Any], slot: int, run: Callable[..., Any], *operands: Any) -> Any:
         """Run one segment; its pullback takes the cotangent of the result and gives that of what
@@ -98,6 +103,7 @@ class Generator(Iterator):
         finished = True
         stop: StopIteration | None = None
         memory, segments = self.memory, self.segments
+        self._delegate = memory.delegate = None
 
         def segment_back(bar: Any) -> Any:  # does not hold the generator: the program lets it go
             if stop is not None:
@@ -107,11 +113,15 @@ class Generator(Iterator):
         record[slot] = segment_back
         try:
             value = run(*operands)
-        except StopIteration as end:
-            stop = end.with_traceback(None)  # carries what the generator returned
-            raise
-        finished = closing
-        return value
+        except StopIteration:
+            result = segments.result
+            stop = StopIteration() if result is None else StopIteration(result)
+        else:
+            finished = closing
+            if not closing:
+                self._delegate, memory.delegate = memory.delegate, None
+            return value
+        raise stop
 
     def poison(self, bar: Any) -> list[Any]:
         self.memory.shadows["poison", id(self.segments)] = bar
@@ -129,7 +139,13 @@ class Segments:
 
     def __init__(self, memory: Memory, record: list[Any], reverse: Callable[..., Any]) -> None:
         self.memory, self._record, self._reverse = memory, record, reverse
+        self._slots = len(record)
         self.error: Exception | None = None
+
+    @property
+    def result(self) -> Any:
+        """What the generator has returned, which stands behind the slots of its record."""
+        return self._record[-1] if len(self._record) > self._slots else None
 
     def back(self, bar: Any, finished: bool) -> Any:
         """Run one segment backwards; takes the cotangent of what was yielded, or, if it came to an
@@ -186,26 +202,40 @@ def _advance(forward: Any) -> Any:
     raise StopIteration
 
 
-def _advance_to_value(forward: Any) -> Any:
-    """Of a loop one does not learn what the generator returns."""
-    return next(forward)
+def _close_from_within(record: list[Any], slot: int, chain: list[Generator]) -> Any:
+    """Close generators each of which waits for the next one, the last one first, as ``close`` does,
+    but one after the other."""
+    steps: list[list[Any]] = []
 
+    def close_back(bar: Any) -> None:
+        for step in reversed(steps):
+            if step[1] is not None:
+                step[1](bar)
+            bar = None
 
-_silent: dict[int, tuple[CodeType, bool]] = {}
-
-
-def _returns_nothing(code: CodeType) -> bool:
-    """Whether a generator returns ``None`` only, which is seen since 3.12: constants are returned
-    by an instruction of their own."""
-    known = _silent.get(id(code))
-    if known is None:
-        silent = all(
-            each.opname == "RETURN_CONST" and each.argval is None
-            for each in dis.get_instructions(code)
-            if each.opname.startswith("RETURN_") and each.opname != "RETURN_GENERATOR"
-        )
-        known = _silent[id(code)] = code, silent
-    return known[1]
+    record[slot] = close_back
+    value: Any = None
+    error: BaseException | None = None
+    for generator in reversed(chain):
+        step: list[Any] = [generator.memory, None]
+        steps.append(step)
+        forward = generator._forward
+        try:
+            if error is None:
+                value = generator.resume(step, 1, forward.close)
+            else:
+                generator.resume(step, 1, forward.throw, error)
+                error = RuntimeError("generator ignored GeneratorExit")
+        except GeneratorExit:
+            error = None
+        except StopIteration as end:
+            error = None
+            value = end.value if sys.version_info >= (3, 13) else None
+        except BaseException as raised:  # the next one finds it at its ``yield from``
+            error = raised
+    if error is not None:
+        raise error
+    return value
 
 
 @primitive(Generator.send)
@@ -221,7 +251,15 @@ def _(record: list[Any], slot: int, generator: Generator, value: Any) -> Any:
 
 @primitive(Generator.close)
 def _(record: list[Any], slot: int, generator: Generator) -> Any:
-    return run_segment(record, slot, generator, 0, generator._forward.close)
+    inner: list[Any] = [record[0], None]
+
+    def close_back(y_bar: Any) -> tuple[Any, ...]:
+        if inner[1] is not None:
+            inner[1](y_bar)
+        return None, None
+
+    record[slot] = close_back
+    return generator.finish(inner, 1)
 
 
 def run_segment(

@@ -84,6 +84,8 @@ class Memory(Hidden):
         What is noted of calls that are specialised or not, if anything is.
     passed
         What a reverse generator is sent, and what it returns.
+    delegate
+        What a generator waits for that is at a ``yield from``.
     alive
         During a sweep: what has to be there until its end, for shadows are kept by identity.
     """
@@ -97,6 +99,7 @@ class Memory(Hidden):
         "caches",
         "calls",
         "careful",
+        "delegate",
         "files",
         "globals_written",
         "handed",
@@ -137,6 +140,7 @@ class Memory(Hidden):
         self.often: int | None = None
         self.calls: Any = None
         self.passed: Any = None
+        self.delegate: Any = None
         self.alive: list[Any] = []
         self.lock = threading.RLock()
         self._log: list[list[Any]] = []

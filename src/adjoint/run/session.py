@@ -11,7 +11,7 @@ from adjoint.run.watch import release
 
 __all__ = ["session"]
 
-FRAMES_PER_CALL = 10
+FRAMES_PER_CALL = 14
 """How many frames of ours stand for one call of the user's, so that recursion may go as deep as it
 does without us."""
 

@@ -297,7 +297,7 @@ class _Reverse:
         loads, backs, (value,) = self._local((op.value,), op.span)
         slot = self._slot(None)
         return (
-            [*loads, Mark(slot, True, op.span), Yield(op.target, value, op.span)],
+            [*loads, Mark(slot, True, op.span), Yield(op.target, value, op.source, op.span)],
             [Resume(op.target, self._active(value), slot, op.span), *backs],
         )
 

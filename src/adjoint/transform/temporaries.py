@@ -133,7 +133,7 @@ class _Sharing:
             case Return(value=value):
                 return Return(self._new(value), op.span)
             case Yield(target=target, value=value):
-                return Yield(target, self._new(value), op.span)
+                return Yield(target, self._new(value), op.source, op.span)
             case Raise(exception=exception, cause=cause):
                 return Raise(self._new(exception), self._new(cause), op.span)
             case _:

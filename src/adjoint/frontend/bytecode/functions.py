@@ -108,5 +108,5 @@ def _generator(m: Machine, step: Instruction) -> None:
 @opcode.register("YIELD_VALUE")
 def _yield(m: Machine, step: Instruction) -> None:
     value, target = m.pop(), m.temporary()
-    m.emit(Yield(target, value, step.span))
+    m.emit(Yield(target, value, span=step.span))
     m.push(target)
