@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from adjoint.rules.registry import rrule
-from adjoint.testing import check_rule
+from adjoint.testing import check_gradient, check_rule
 from tests.rules.harness import case, complexes, reals, table
 
 X = reals(3, 4)
@@ -221,3 +221,13 @@ def test_complex_numbers_cast_to_reals(f):
 def test_the_mean_of_nothing():
     assert bar(np.mean, np.zeros((0, 3))).shape == (0, 3)
     assert bar(np.mean, np.zeros((2, 0)), np.ones(2), axis=1).shape == (2, 0)
+
+
+@pytest.mark.parametrize(
+    "f", [np.var, np.std, np.nanvar, np.nanstd, np.ndarray.var, np.ndarray.std]
+)
+def test_degrees_of_freedom_that_are_no_integer(f):
+    for x in (X, Z):
+        check_gradient(lambda x, d: np.sum(f(x, 0, ddof=d)), x, 0.5)
+        check_gradient(lambda x, d: np.sum(f(x, None, None, None, d)), x, 0.5)
+    check_gradient(lambda d: f(X, ddof=d, where=MASK), 0.5)

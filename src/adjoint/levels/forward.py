@@ -93,10 +93,26 @@ class Forward(Level):
 
     def _bind_parts(self, y: Any, dot: Any) -> Any:
         dots = [dot] * len(y) if type(dot) is Poison else dot
-        parts = [self.bind(part, part_dot) for part, part_dot in zip(y, dots, strict=True)]
+        made: set[int] = set()
+        parts = [
+            self._bind_part(part, part_dot, made) for part, part_dot in zip(y, dots, strict=True)
+        ]
         if all(new is old for new, old in zip(parts, y, strict=True)):
             return y
         return type(y)(*parts) if hasattr(y, "_fields") else type(y)(parts)
+
+    def _bind_part(self, part: Any, dot: Any, made: set[int]) -> Any:
+        """`bind` of one part of a result, whose parts may share memory that is as new as they are:
+        `made` says which."""
+        if not isinstance(part, ndarray) or part.dtype.kind not in "fc" or dot is None:
+            return self.bind(part, dot)
+        root = self.same.of(root_of(part))
+        mirror = self._mirrors.find(root)
+        if mirror is None:
+            made.add(id(root))
+        elif id(root) in made and mirror.poison is None and type(dot) is not Poison:
+            set_mirror(self, mirror.of(part, root), dot)
+        return self.bind(part, dot)
 
     def _let_go(self) -> None:
         """Forget the numbers that are held here only."""

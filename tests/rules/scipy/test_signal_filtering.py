@@ -8,6 +8,7 @@ import adjoint as ad
 from adjoint.differences import inner, random_like
 from adjoint.rules import registry
 from adjoint.rules.scipy.signal import medians, peaks, splines
+from adjoint.testing import check_gradient
 from tests.rules.harness import case, complexes, reals, table
 from tests.rules.numpy_linalg.matrices import check_second
 from tests.support import check_reverse
@@ -195,6 +196,21 @@ def test_a_filter_is_fitted():
         return np.mean((y - target) ** 2)
 
     check_reverse(loss, reals(3), np.array([0.3, -0.2]))
+
+
+def test_states_that_share_their_memory_with_the_signal():
+    """As SciPy returns them where there is one denominator: both have their tangents."""
+    for a in (np.array([1.3]), TWO):
+        x, zi = reals(9), reals(2, seed=1)
+        check_gradient(
+            lambda b, x, zi: ss.lfilter(b, a, x, zi=zi),
+            reals(3),
+            x,
+            zi,
+            modes=("reverse", "forward"),
+        )
+        ends = ad.pushforward(lambda x: ss.lfilter(TWO, a, x, zi=zi)[1], (x,), (x,))[1]
+        np.testing.assert_allclose(ends, ss.lfilter(TWO, a, x, zi=np.zeros(2))[1])
 
 
 def test_time_grows_with_the_signal():

@@ -18,6 +18,7 @@ from adjoint.rules.numpy.operands import (
     severed,
 )
 from adjoint.rules.projection import FLOAT64, REALS, finite, held, project
+from adjoint.rules.registry import substitute
 
 NONE = np._NoValue
 add_reduce: Any = np.add.reduce
@@ -132,15 +133,15 @@ def _(
     mean=NONE,
     correction=NONE,
 ):
-    if out is not None:
+    lost = ddof if correction is NONE else correction
+    if out is not None or not isinstance(lost, int | np.integer):
         return NotImplemented
     y = np.var(
         a, axis, dtype, None, ddof, keepdims, where=where, **given(mean=mean, correction=correction)
     )
     if severed(y, a):
         return y, nothing
-    ddof = ddof if correction is NONE else correction
-    return y, var_back(a, y, axis, dtype, ddof, keepdims, where, mean)
+    return y, var_back(a, y, axis, dtype, lost, keepdims, where, mean)
 
 
 @array_rule(np.std, *methods("std"), operands="a mean")
@@ -156,15 +157,27 @@ def _(
     mean=NONE,
     correction=NONE,
 ):
-    if out is not None:
+    lost = ddof if correction is NONE else correction
+    if out is not None or not isinstance(lost, int | np.integer):
         return NotImplemented
     y = np.std(
         a, axis, dtype, None, ddof, keepdims, where=where, **given(mean=mean, correction=correction)
     )
     if severed(y, a):
         return y, nothing
-    ddof = ddof if correction is NONE else correction
-    return y, std_back(var_back(a, y, axis, dtype, ddof, keepdims, where, mean), y)
+    return y, std_back(var_back(a, y, axis, dtype, lost, keepdims, where, mean), y)
+
+
+def _spread_of(f: Any, name: str) -> None:
+    """The method, where the rule declines: the function has a source."""
+
+    @substitute(*methods(name))
+    def _(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True):
+        return f(np.asarray(a), axis, dtype, out, ddof, keepdims, where=where)
+
+
+_spread_of(np.var, "var")
+_spread_of(np.std, "std")
 
 
 def std_back(back: Any, y: Any) -> Any:
@@ -185,13 +198,14 @@ def _centre(a: Any, axis: Any, dtype: Any, where: Any) -> Any:
 
 
 def var_back(
-    a: Any, y: Any, axis: Any, dtype: Any, ddof: Any, keepdims: bool, where: Any, mean: Any
+    a: Any, y: Any, axis: Any, dtype: Any, lost: Any, keepdims: bool, where: Any, mean: Any
 ) -> Any:
-    """The pullback of the variance, which is real whatever `dtype` it is returned in."""
+    """The pullback of the variance, which is real whatever `dtype` it is returned in; `lost` is
+    what is subtracted from the number of elements."""
 
     def var_back(y_bar):
         centre = _centre(a, axis, dtype, where) if mean is NONE else mean
-        n = counted(np.shape(a), np.size(y), axis, where) - ddof
+        n = counted(np.shape(a), np.size(y), axis, where) - lost
         n = n if type(n) is int and n > 0 else np.maximum(n, 0)
         slope = restore(y_bar.real, axis, keepdims, np.ndim(a)) * 2 / n
         a_bar = a - centre

@@ -121,14 +121,14 @@ def _nan_spread(f: Any, root: bool) -> None:
         mean=NONE,
         correction=NONE,
     ):
-        if out is not None:
+        lost = ddof if correction is NONE else correction
+        if out is not None or not isinstance(lost, int | np.integer):
             return NotImplemented
         options = given(mean=mean, correction=correction)
         y = f(a, axis, dtype, None, ddof, keepdims, where=where, **options)
         if severed(y, a):
             return y, nothing
-        ddof = ddof if correction is NONE else correction
-        back = var_back(a, y, axis, dtype, ddof, keepdims, numbers(a, where), mean)
+        back = var_back(a, y, axis, dtype, lost, keepdims, numbers(a, where), mean)
         return y, std_back(back, y) if root else back
 
 
