@@ -51,7 +51,9 @@ class Call:
         return getattr(self, name, default)
 
 
-def matrix_rule(f: Callable[..., Any], operands: str) -> Callable[[Any], Any]:
+def matrix_rule(
+    f: Callable[..., Any], operands: str, *, one_by_one: bool = False
+) -> Callable[[Any], Any]:
     """Register the decorated ``make(call) -> (back, push)`` as both rules of `f`.
 
     Parameters
@@ -62,6 +64,9 @@ def matrix_rule(f: Callable[..., Any], operands: str) -> Callable[[Any], Any]:
         The parameters that have cotangents, in the order of `back` and `push`. They are made arrays
         in floating point, and their cotangents are projected; those that are marked with a star are
         left alone. One that is absent or ``None`` is ``None``, and has no cotangent.
+    one_by_one
+        The rule declines stacks; SciPy's function goes through them and calls the one that it has
+        wrapped, which gets the rules as well.
     """
     plan = _Plan.of(f, operands.split())
 
@@ -73,8 +78,9 @@ def matrix_rule(f: Callable[..., Any], operands: str) -> Callable[[Any], Any]:
         first = inspect.Parameter("dots", inspect.Parameter.POSITIONAL_ONLY)
         reverse.__signature__ = inspect.Signature(plan.parameters)  # type: ignore[attr-defined]
         forward.__signature__ = inspect.Signature([first, *plan.parameters])  # type: ignore[attr-defined]
-        rrule.register(f)(reverse)
-        frule.register(f)(forward)
+        keys = {f, inspect.unwrap(f)} if one_by_one else {f}
+        rrule.register(*keys)(reverse)
+        frule.register(*keys)(forward)
         return make
 
     return add

@@ -147,7 +147,7 @@ def _among(w: Any, all_w: Any) -> int:
 
 def _problem(f: Any, y: Any, every: Callable[[], Any], mask: Any, **pair: Any) -> _Problem:
     """From the result of a call, values with or without vectors, and the way to the whole one."""
-    w, v = y if isinstance(y, tuple) else (y, None)
+    w, v = y if isinstance(y, tuple | list) else (y, None)  # a list of stacks
     if v is not None and v.shape[-2] == v.shape[-1]:
         return _Problem(f, w, v, 0, w.shape[-1], mask(v), **pair)
     all_w, all_v = every()
@@ -164,7 +164,7 @@ def _answer(call: Call, dots: tuple[Any, Any, Any], values_only: bool) -> Any:
         call.y, w_dot = watched_pair(call.y, w_dot, shared)
         return w_dot
     w, w_dot = watched_pair(call.y[0], w_dot, shared)
-    call.y = (w, call.y[1])
+    call.y = type(call.y)((w, call.y[1]))
     return w_dot, v_dot
 
 
@@ -255,14 +255,14 @@ def _banded_rule(f: Any, call: Call, values_only: bool) -> Any:
     return back, push
 
 
-@matrix_rule(sl.eig_banded, "a_band")
+@matrix_rule(sl.eig_banded, "a_band", one_by_one=True)
 def _(call: Call) -> Any:
     if call.a_band.ndim != 2:
         return NotImplemented
     return _banded_rule(sl.eig_banded, call, bool(call.eigvals_only))
 
 
-@matrix_rule(sl.eigvals_banded, "a_band")
+@matrix_rule(sl.eigvals_banded, "a_band", one_by_one=True)
 def _(call: Call) -> Any:
     if call.a_band.ndim != 2:
         return NotImplemented
@@ -292,14 +292,14 @@ def _tridiagonal_rule(f: Any, call: Call, values_only: bool) -> Any:
     return back, push
 
 
-@matrix_rule(sl.eigh_tridiagonal, "d e")
+@matrix_rule(sl.eigh_tridiagonal, "d e", one_by_one=True)
 def _(call: Call) -> Any:
     if call.d.ndim != 1:
         return NotImplemented
     return _tridiagonal_rule(sl.eigh_tridiagonal, call, bool(call.eigvals_only))
 
 
-@matrix_rule(sl.eigvalsh_tridiagonal, "d e")
+@matrix_rule(sl.eigvalsh_tridiagonal, "d e", one_by_one=True)
 def _(call: Call) -> Any:
     if call.d.ndim != 1:
         return NotImplemented

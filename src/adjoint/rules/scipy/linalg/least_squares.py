@@ -16,51 +16,54 @@ from adjoint.rules.scipy.linalg.calls import Call, matrix_rule
 # ---- lstsq ---------------------------------------------------------------------------------------
 
 
-def _inverse(a: Any, rank: int) -> Any:
+def _inverse(a: Any, rank: Any) -> Any:
     """The pseudo-inverse of this rank."""
     u, s, vh = np.linalg.svd(a, full_matrices=False)
-    return (dagger(vh)[..., :rank] / s[..., None, :rank]) @ dagger(u)[..., :rank, :]
+    kept = np.arange(s.shape[-1]) < np.asarray(rank)[..., None]
+    weights = np.where(kept, 1 / np.where(kept, s, 1), 0)
+    return (dagger(vh) * weights[..., None, :]) @ dagger(u)
 
 
 @matrix_rule(sl.lstsq, "a b")
 def _(call: Call) -> Any:
     a, b = call.a, call.b
-    x, residues, _, s = call.y
-    if a.ndim != 2 or b.ndim > 2:
-        return NotImplemented
-    rank = int(call.y[2])
-    measured = np.size(residues) > 0 and rank == a.shape[1]  # NaN where columns are dependent
-    right = np.reshape(b, (len(b), -1))
-    columns = np.reshape(x, (a.shape[1], -1))
+    x, residues, rank, s = call.y
+    stack = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    one, (m, n) = b.ndim == 1, a.shape[-2:]  # a vector is one for all matrices of a stack
+    right = b[:, None] if one else b
+    columns = x[..., None] if one else x
+    measured = np.size(residues) > 0 and bool(np.all(rank == n))  # NaN where they are dependent
 
     def back(y_bar: Any) -> Any:
         x_bar, residues_bar, _, s_bar = y_bar
-        a_bar, b_bar = np.zeros(a.shape), np.zeros(right.shape)
+        a_bar = np.zeros((*stack, m, n))
+        b_bar = np.zeros((*stack, m, right.shape[-1]))
         if x_bar is not None and x.size:
             p, x_bar = _inverse(a, rank), np.reshape(x_bar, columns.shape)
             a_bar = a_bar + mirrored(right @ dagger(x_bar), a, p)
             b_bar = b_bar + dagger(p) @ x_bar
         if residues_bar is not None and measured:
             # real also where they come as complex numbers
-            rest = 2 * np.reshape(np.real(residues_bar), -1) * (right - a @ columns)
+            weights = np.reshape(np.real(residues_bar), (*stack, 1, right.shape[-1]))
+            rest = 2 * weights * (right - a @ columns)
             a_bar, b_bar = a_bar - rest @ dagger(columns), b_bar + rest
-        if s_bar is not None and s is not None:
-            a_bar = a_bar + values_bar(a, s_bar)
-        return a_bar, np.reshape(b_bar, np.shape(b))
+        if s_bar is not None and np.size(s_bar):
+            a_bar = a_bar + values_bar(np.broadcast_to(a, a_bar.shape), s_bar)
+        return a_bar, b_bar[..., 0] if one else b_bar
 
     def push(a_dot: Any, b_dot: Any) -> Any:
-        p = _inverse(a, rank)
+        p, s_dot = _inverse(a, rank), None
         b_dot = np.zeros(right.shape) if b_dot is None else np.reshape(b_dot, right.shape)
-        x_dot, s_dot = p @ b_dot, None
+        x_dot = p @ b_dot
         rest_dot = b_dot - a @ x_dot
         if a_dot is not None:
             moved = dagger(mirrored(a_dot, a, p)) @ right
             x_dot, rest_dot = x_dot + moved, rest_dot - a @ moved - a_dot @ columns
-            s_dot = None if s is None else values_and_dot(a, s, a_dot)[1]
+            s_dot = None if s is None or not np.size(s) else values_and_dot(a, s, a_dot)[1]
         x_dot = np.reshape(x_dot, np.shape(x))
         if not measured:
             return x_dot, None, None, s_dot
-        moved = np.sum(2 * np.real(np.conj(right - a @ columns) * rest_dot), 0)
+        moved = np.sum(2 * np.real(np.conj(right - a @ columns) * rest_dot), -2)
         return x_dot, np.reshape(moved, np.shape(residues)), None, s_dot
 
     return back, push

@@ -116,7 +116,7 @@ def _turns_bar(t: Any, y_bar: Any, blocks: list[slice]) -> Any:
     return p_bar
 
 
-@matrix_rule(sl.schur, "a")
+@matrix_rule(sl.schur, "a", one_by_one=True)
 def _(call: Call) -> Any:
     t, z = call.y[:2]
     if t.ndim != 2:

@@ -110,7 +110,7 @@ def _half_product(ab: Any, x: Any, lower: bool) -> Any:
     return _banded_product(whole, x, *sides) + _banded_product(mirror, x, *others)
 
 
-@matrix_rule(sl.solveh_banded, "ab b")
+@matrix_rule(sl.solveh_banded, "ab b", one_by_one=True)
 def _(call: Call) -> Any:
     ab, x, lower = call.ab, call.y, bool(call.lower)
     if ab.ndim != 2 or np.ndim(call.b) > 2:
@@ -150,7 +150,7 @@ def stored(a: Any, width: int, lower: bool) -> Any:
     return np.stack(lines if lower else lines[::-1])
 
 
-@matrix_rule(sl.cholesky_banded, "ab")
+@matrix_rule(sl.cholesky_banded, "ab", one_by_one=True)
 def _(call: Call) -> Any:
     """By way of the whole matrix."""
     ab, lower = call.ab, bool(call.lower)
