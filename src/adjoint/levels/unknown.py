@@ -61,6 +61,8 @@ def run_unknown(
                 if id(value) in known or (
                     isinstance(value, np.ndarray) and id(root_of(value)) in roots
                 ):
+                    if f is getattr and isinstance(value, np.ndarray) and not one.holds(value):
+                        one.spoil(value, error)  # what something of C made of active values
                     continue  # it is what went in, or looks at it
                 if isinstance(value, np.ndarray | np.void) and value.dtype.kind in "OV":
                     one.hide(value, error)

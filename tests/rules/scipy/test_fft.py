@@ -131,7 +131,7 @@ def test_in_programs():
         return sf.irfft(spectrum * gains, n=6, overwrite_x=True)
 
     check_reverse(filtered, X, reals(4))
-    check_reverse(lambda x: np.abs(sf.fftshift(sf.fft(x=x))) ** 2, Z)
+    check_reverse(lambda x: np.abs(sf.fftshift(x=sf.fft(x=x), axes=0)) ** 2, Z)
     check_reverse(lambda d: sf.rfftfreq(6, d), 0.5)
     with sf.set_workers(1):
         check_reverse(lambda x: sf.dctn(x) ** 2, X)

@@ -184,6 +184,8 @@ def test_refused_by_name(name):
 def test_a_function_given_to_funm_may_carry_a_derivative():
     with pytest.raises(NoDerivativeError, match="funm"):
         ad.gradient(lambda k: sl.funm(A, lambda x: np.exp(k * x)).sum(), 0.3)
+    with pytest.raises(NoDerivativeError, match="funm"):
+        ad.gradient(lambda a: sl.funm(a, func=np.exp, disp=False)[0].sum(), A)
 
 
 def test_special_matrices_by_their_own_source():

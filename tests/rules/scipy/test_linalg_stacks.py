@@ -29,7 +29,9 @@ ONE_BY_ONE = {
 CASES = {
     inspect.unwrap(f): [tuple(x[0] for x in stacks)] for f, stacks in ONE_BY_ONE.items()
 } | {
-    sl.eigh: [(S,), case(H, driver="ev"), case(S, subset_by_index=[1, 2]), case(H, eigvals_only=True)],
+    sl.eigh: [
+        (S,), case(H, driver="ev"), case(S, subset_by_index=[1, 2]), case(H, eigvals_only=True),
+    ],
     sl.lstsq: [
         (reals(2, 4, 2), reals(2, 4, 3)), (reals(2, 2, 4), reals(2, 2, 3)),
         (reals(2, 1, 4, 2), reals(3, 4, 1)), (reals(4, 2), reals(2, 4, 3)),

@@ -93,5 +93,41 @@ def test_the_points_of_a_tree_are_refused():
         ad.gradient(lambda x: spatial.KDTree(x).query(ASKED)[0].sum(), PLACES)
 
 
+def test_a_copy_of_the_points_is_refused_in_forward_mode():
+    def copied(x):
+        return spatial.KDTree(x, copy_data=True).query(ASKED)[0]
+
+    with pytest.raises(NoDerivativeError, match="getattr"):
+        ad.pushforward(copied, (PLACES,), (PLACES,))
+    with pytest.raises(NoDerivativeError, match="getattr"):
+        ad.pushforward(lambda x: spatial.KDTree(x[::2]).query(ASKED)[0], (PLACES,), (PLACES,))
+
+
+KINDS = {
+    "dok_matrix": lambda y: y.toarray(),
+    "coo_matrix": lambda y: y.toarray(),
+    "dict": lambda y: sum(y.values()),
+    "ndarray": lambda y: y["v"],
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_distances_of_pairs(kind):
+    """Right in forward mode, where the tree holds the points themselves, and refused in reverse."""
+    for p in (2.0, 3.0):
+
+        def distances(x, y):
+            tree, other = spatial.KDTree(x), spatial.KDTree(y)
+            return KINDS[kind](tree.sparse_distance_matrix(other, 1.5, p, kind))
+
+        steps, h = (reals(8, 2, seed=2), reals(5, 2, seed=3)), 1e-6
+        y, y_dot = ad.pushforward(distances, (PLACES, ASKED), steps)
+        ahead, behind = (distances(PLACES + t * steps[0], ASKED + t * steps[1]) for t in (h, -h))
+        np.testing.assert_array_equal(y, distances(PLACES, ASKED))
+        np.testing.assert_allclose(y_dot, (ahead - behind) / (2 * h), atol=1e-8)
+        with pytest.raises(NoDerivativeError, match="getattr"):
+            ad.gradient(lambda x: np.sum(distances(x, ASKED)), PLACES)
+
+
 def test_hausdorff():
     check_reverse(lambda a, b: distance.directed_hausdorff(a, b)[0], PLACES, ASKED)

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 from scipy import fft as sf
 
-from adjoint.rules.families import linear
 from adjoint.rules.numpy.fft import (
     OPPOSITE,
     fft_bar,
@@ -26,7 +25,7 @@ from adjoint.rules.numpy.fft import (
     resized,
     rfft_bar,
 )
-from adjoint.rules.numpy.operands import array_rule
+from adjoint.rules.numpy.operands import array_rule, linear_rule
 from adjoint.rules.projection import as_numeric
 from adjoint.rules.refusal import NoDerivative, moves, refusal, refused_bar
 from adjoint.rules.registry import frule, non_differentiable
@@ -265,8 +264,8 @@ for _kind in ("dct", "dst"):
 
 # ---- the rest ------------------------------------------------------------------------------------
 
-linear(sf.fftshift, lambda y_bar, shape, axes=None: sf.ifftshift(y_bar, axes))
-linear(sf.ifftshift, lambda y_bar, shape, axes=None: sf.fftshift(y_bar, axes))
+linear_rule(sf.fftshift, lambda y_bar, shape, axes=None: sf.ifftshift(y_bar, axes), operand="x")
+linear_rule(sf.ifftshift, lambda y_bar, shape, axes=None: sf.fftshift(y_bar, axes), operand="x")
 
 
 def _frequencies(f: Any) -> None:

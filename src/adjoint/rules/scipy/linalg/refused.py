@@ -35,15 +35,15 @@ for _name, _operands in REFUSED.items():
 
 
 @rrule.register(sl.funm)
-def _(A, func, *others, disp=True):
+def _(A, func, disp=None):
     """Of what the function was made from, too: it may be a closure."""
-    y = sl.funm(A, func, *others) if others else sl.funm(A, func, disp=disp)
+    others = () if disp is None else (None,)
 
     def funm_back(y_bar: Any) -> Any:
         bar = refused_bar(sl.funm, OF_ANY, y_bar)
-        return None, bar, bar, *(None,) * len(others)
+        return None, bar, bar, *others
 
-    return y, funm_back
+    return sl.funm(A, func, disp=disp is None or disp), funm_back
 
 
 @frule.register(sl.funm)
