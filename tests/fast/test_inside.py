@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 import warnings
 from decimal import Decimal
 
@@ -11,7 +12,7 @@ import pytest
 
 import adjoint as ad
 from adjoint import api
-from adjoint.errors import NoDerivativeError
+from adjoint.errors import CotangentError, NoDerivativeError
 from adjoint.fast import inside, tier
 from tests.corpus import all_cases
 from tests.fast.agreeing import Agreement, cotangent, generic_tier, outcome
@@ -280,6 +281,25 @@ def test_defaults_that_carry_a_derivative(taken):
     assert taken == []
 
 
+def with_a_default(x, scale=2.0):
+    return x * scale
+
+
+def test_defaults_that_are_assigned(taken):
+    def f(x):
+        print(end="")
+        first = with_a_default(x)
+        before = with_a_default.__defaults__
+        with_a_default.__defaults__ = (x * x,)
+        try:
+            return first * with_a_default(x)
+        finally:
+            with_a_default.__defaults__ = before
+
+    agree(f, 1.5)
+    assert taken == ["with_a_default"] * 2
+
+
 def keyed(x, scale=2.0, shift=1.0):
     return x * scale + shift
 
@@ -310,6 +330,58 @@ def test_one_array_at_two_places(taken):
     agree(f, np.array([1.0, 2.0]))
 
 
+def step(x, v, dt=0.1):
+    a = -np.sin(x)
+    return x + dt * v, v + dt * a, a, "step"
+
+
+def turned(x, y):
+    return x[::-1], x * y, y
+
+
+def test_tuples(taken):
+    def f(x, v):
+        print(end="")
+        for _ in range(3):
+            x, v, a, name = step(x, v)
+        return x * v + a * len(name)
+
+    agree(f, 0.3, 0.5)
+
+    def g(x, v):
+        print(end="")
+        y, z, _, _ = step(x, v)
+        y[0] = x[1] * v[0]
+        w, _, b, _ = step(y, z)
+        return (w * y).sum() + b[1]
+
+    agree(g, np.array([0.3, 0.1]), np.array([0.5, 0.2]))
+    assert taken.count("step") == 10  # each of both functions is called twice
+
+    def h(x, y):
+        print(end="")
+        a, b, _ = turned(x, y)
+        return (a * b).sum() * y
+
+    agree(h, np.array([0.3, 0.1]), 0.5)
+    assert "turned" not in taken  # a view of what it was given, beside a new array
+
+
+def test_parts_of_a_cotangent():
+    y, back = ad.pullback(step, 0.3, 0.5)
+    with generic_tier():
+        expected, generic = ad.pullback(step, 0.3, 0.5)
+    assert y == expected
+    assert type(back) is not type(generic)
+    for y_bar in [(1.0, 2.0, 3.0, None), (1.0, None, None, None), [0.5, 0.0, None, None]]:
+        assert not difference(back(y_bar), generic(y_bar), rtol=1e-14)
+    for wrong in [(1.0, 2.0), 1.0, (1.0, np.ones(2), 1.0, None), (1.0, 1.0, 1.0, 1.0)]:
+        with pytest.raises(CotangentError) as said:
+            generic(wrong)
+        with pytest.raises(CotangentError, match=re.escape(str(said.value).splitlines()[0])):
+            back(wrong)
+
+
 # ---- what arrives --------------------------------------------------------------------------------
 
 
@@ -332,6 +404,13 @@ def test_what_is_not_known(taken):
         return keyed(x)
 
     assert ad.gradient(g, 1.5) == (2.0,)
+
+    def h(x):
+        x, v, _, _ = step(x, x)
+        return unknown(x) + v
+
+    with pytest.raises(NoDerivativeError):
+        ad.gradient(h, 1.5)
 
 
 def test_zeros_beside_what_is_not_finite(taken):

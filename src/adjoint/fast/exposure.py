@@ -6,12 +6,14 @@ from __future__ import annotations
 from typing import Literal
 
 from adjoint.fast.evaluate.outside import Leaf, Outside
+from adjoint.fast.evaluate.types import Number
 
 __all__ = ["Exposure", "exposure"]
 
 Exposure = Literal["constants", "shared"] | None
-"""``None``: the program reads what it is given, with a cotangent for each number and array;
-``constants``: also globals, defaults or attributes of classes, which are constants as long as
+"""``None``: the program reads what it is given, with a cotangent for each number and array, and
+numbers that only an assignment to a global variable or to the defaults of a function changes, which
+is known; ``constants``: also global arrays or attributes of classes, which are constants as long as
 nothing was written; ``shared``: also what those hold, which may be held by others as well."""
 
 _CONSTANTS = frozenset(
@@ -46,4 +48,6 @@ def _of_leaf(outside: Outside, leaf: Leaf) -> Exposure:
         if not is_default:
             return None if "partial argument" not in kinds and "self" not in kinds else "shared"
         kinds.pop()
+    if isinstance(leaf.type, Number) and leaf.source.kind in ("default", "global", "named default"):
+        return None if _CONSTANTS.issuperset(kinds) else "shared"
     return "constants" if _CONSTANTS.issuperset(kinds) else "shared"

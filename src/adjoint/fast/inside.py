@@ -116,11 +116,14 @@ def call_inside(
     y, back, leaves, arrange, exposure = found
     if exposure is not None and (exposure == "shared" or not memory.is_untouched()):
         return _missed(unit, memory, f, args)
+    kind = type(y)
+    old = [type(x) is np.ndarray and _looks_at(x, leaves) for x in (y if kind is tuple else (y,))]
+    if kind is tuple and any(old) and not all(old):
+        return _missed(unit, memory, f, args)
     unit.is_specialised = True
     if memory.calls is not None:
         memory.calls.add(f, args, True)
-    kind = type(y)
-    general = _Pullback(memory, f, args, y, back, leaves, arrange)
+    general = _Pullback(memory, f, args, y, back, arrange, not any(old))
     if f.__closure__ is not None or kind not in _PLAIN or not _are_plain(memory, args):
         record[slot] = general
         return y
@@ -207,12 +210,11 @@ class _Pullback:
         args: tuple[Any, ...],
         y: Any,
         back: Callable[[Any], tuple[Any, ...]],
-        leaves: tuple[Any, ...],
         arrange: Arrange,
+        is_new: bool,
     ) -> None:
         self.memory, self.f, self.args, self.y = memory, f, args, y
-        self.back, self.arrange = back, arrange
-        self.is_new = not (type(y) is np.ndarray and _looks_at(y, leaves))
+        self.back, self.arrange, self.is_new = back, arrange, is_new
 
     def __call__(self, y_bar: Any) -> tuple[Any, ...]:
         memory, f, args = self.memory, self.f, self.args
@@ -220,8 +222,9 @@ class _Pullback:
             y_bar = take(memory, self.y, y_bar, arrays=self.is_new)
             if y_bar is None:
                 return (None,) * (len(args) + 1)
-            if type(y_bar) is Poison:
-                return (_poisoned(memory, f, y_bar), *(_poisoned(memory, x, y_bar) for x in args))
+            bad = y_bar if type(y_bar) is not tuple else next(filter(_is_poison, y_bar), None)
+            if isinstance(bad, Poison):
+                return (_poisoned(memory, f, bad), *(_poisoned(memory, x, bad) for x in args))
         bars = self._pulled(y_bar)
         f_bar = None if bars[0] is None else deposit(memory, f, bars[0])
         return (f_bar, *[deposit(memory, x, bar) for x, bar in zip(args, bars[1:], strict=True)])
@@ -230,10 +233,23 @@ class _Pullback:
         """The cotangents as structures."""
         if not self.memory.careful:
             try:
-                return self.arrange(self.back(project(y_bar, self.y)))
+                return self.arrange(self.back(self._fitted(y_bar)))
             except Exception:  # the generic tier says what is wrong, or does it
                 pass
         return generic_pullback[0](self.f, self.args)(y_bar)
+
+    def _fitted(self, y_bar: Any) -> Any:
+        """The cotangent as the program takes it."""
+        if type(self.y) is not tuple:
+            return project(y_bar, self.y)
+        return tuple(
+            project(np.zeros(np.shape(y)) if bar is None and by_value(y) else bar, y)
+            for y, bar in zip(self.y, y_bar, strict=True)
+        )
+
+
+def _is_poison(bar: Any) -> bool:
+    return type(bar) is Poison
 
 
 def _looks_at(y: Any, leaves: tuple[Any, ...]) -> bool:

@@ -4,13 +4,14 @@ forward and reverse sweep."""
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from adjoint.fast import runtime
-from adjoint.fast.covered import NotCovered
+from adjoint.fast.covered import NOT_SCALAR, NotCovered
 from adjoint.fast.emit import Writer
 from adjoint.fast.evaluate import attributes as attributes  # registers handlers
 from adjoint.fast.evaluate import building as building
@@ -25,7 +26,7 @@ from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.iterables import MOST_UNROLLED
 from adjoint.fast.evaluate.outside import Leaf, Outside, path_of
 from adjoint.fast.evaluate.types import Array, Number, Row, bar_type, number
-from adjoint.fast.evaluate.values import Abstract, Known, Source
+from adjoint.fast.evaluate.values import Abstract, Known, Source, Tuple
 from adjoint.fast.evaluate.writing import check_views, note_other_names
 from adjoint.fast.passes.optimise import boundary, optimised, tidied
 from adjoint.fast.passes.reuse import reuse_buffers
@@ -54,10 +55,12 @@ class Program:
         Those of which it gives the cotangents, in order.
     forward, reverse
         The sweeps; the results of the second are the cotangents.
-    result
-        What the function returns: a value of the program or a constant.
-    y_bar
-        The parameter of the reverse sweep.
+    results
+        What the function returns, values of the program or constants: one, or the items of a tuple.
+    is_tuple
+        Whether it returns a tuple.
+    y_bars
+        The parameters of the reverse sweep, one for each result; ``None`` for constants.
     definite
         For each cotangent: ``None`` if it is absent, true if it is there in every call, in memory
         of its own, false if that is only seen in a call.
@@ -70,8 +73,9 @@ class Program:
     wanted: list[Leaf]
     forward: Block
     reverse: Block
-    result: Operand
-    y_bar: Value | None
+    results: tuple[Operand, ...]
+    is_tuple: bool
+    y_bars: tuple[Value | None, ...]
     definite: tuple[bool | None, ...] = ()
 
 
@@ -139,24 +143,17 @@ def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], one: bool) -> Pro
     ]
     with ev.writing() as ops:
         y = call(ev, function, values, {})
-    if not isinstance(y, Value | Known):
-        raise NotCovered("a result that is neither a number nor an array")
-    if not one and not isinstance(y, Value):
-        raise NotCovered("a result that is constant")
-    result = ev.operand(y)
+    given = _results(y, one)
     wanted = [leaf for leaf in outside.leaves if outside.is_wanted(leaf.source)]
-    t = ev.types[y] if isinstance(y, Value) else None
-    if one and not (
-        _is_real_scalar(t) if isinstance(y, Value) else type(y.value) in (float, int, bool)
-    ):
-        raise NotCovered("a result that is not one real number")
-    primal = Block(tuple(leaf.value for leaf in outside.leaves), tuple(ops), (result,))
+    if one and not _is_real_scalar(given[0], ev):
+        raise NotCovered(NOT_SCALAR)
+    ends = tuple(map(ev.operand, given))
+    primal = Block(tuple(leaf.value for leaf in outside.leaves), tuple(ops), ends)
     if ev.written:
         note_other_names(ev, primal)
     primal = tidied(primal, "primal", ev.types, _written_to(ev))
     check_views(ev, primal)
     assert primal.results is not None
-    result = primal.results[0]
     sweep = Sweep(ev, (leaf.value for leaf in wanted))
     sweep.find_all_active(primal)
     # what the passes have left of what was found out about the function's own values
@@ -167,11 +164,12 @@ def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], one: bool) -> Pro
     }
     region = sweep.forward(primal)
     sweep.primal = set(ev.fresh)
-    y_bar: Operand
-    y_bar, parameter = Const(1.0), None
-    if not one and isinstance(y, Value) and t is not None:
-        y_bar = parameter = ev.value(bar_type(t), name=f"{y.name}_bar")
-    reverse = _reverse(ev, sweep, region, result, y_bar, wanted, parameter)
+    y_bars = tuple(
+        ev.value(bar_type(ev.types[y]), name=f"{y.name}_bar") if isinstance(y, Value) else None
+        for y in (() if one else given)
+    )
+    seeds = tuple(zip(primal.results, (Const(1.0),) if one else y_bars, strict=True))
+    reverse = _reverse(ev, sweep, region, seeds, wanted)
     name = getattr(f, "__name__", type(f).__name__)
     forward, reverse = optimised(freeze(region), reverse, name, ev.types, _written_to(ev))
     assert forward.results is not None
@@ -186,8 +184,9 @@ def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], one: bool) -> Pro
         wanted,
         forward,
         reverse,
-        forward.results[0],
-        parameter,
+        forward.results[: len(given)],
+        isinstance(y, Tuple),
+        y_bars,
         _definite(ev, forward, reverse),
     )
 
@@ -292,7 +291,29 @@ def _is_wanted(source: Source, of_function: bool, only: int | None) -> bool:
     return of_function and source.kind == "function"
 
 
-def _is_real_scalar(t: Any) -> bool:
+def _results(y: Abstract, one: bool) -> tuple[Value | Known, ...]:
+    """The number or array that a function returns, or the items of the tuple."""
+    if isinstance(y, Tuple) and y.kind is tuple and not one:
+        items = tuple(x for x in y.items if _is_result(x))
+        if len(items) == len(y.items) and any(isinstance(x, Value) for x in items):
+            return items  # type: ignore[return-value]
+    if not isinstance(y, Value | Known):
+        raise NotCovered(NOT_SCALAR if one else "a result of another kind")
+    if not one and not isinstance(y, Value):
+        raise NotCovered("a result that is constant")
+    return (y,)
+
+
+def _is_result(x: Abstract) -> bool:
+    return isinstance(x, Value) or (
+        isinstance(x, Known) and type(x.value) in (float, int, bool, str, type(None))
+    )
+
+
+def _is_real_scalar(y: Value | Known, ev: Evaluator) -> bool:
+    if isinstance(y, Known):
+        return type(y.value) in (float, int, bool)
+    t = ev.types[y]
     if isinstance(t, Number):
         return all(kind is float or issubclass(kind, np.floating) for kind in t.kinds)
     return isinstance(t, Array) and t.shape == () and t.dtype.kind == "f"
@@ -302,21 +323,21 @@ def _reverse(
     ev: Evaluator,
     sweep: Sweep,
     region: Region,
-    y: Operand,
-    y_bar: Operand,
+    seeds: Sequence[tuple[Operand, Operand | None]],
     wanted: list[Leaf],
-    parameter: Value | None,
 ) -> Block:
     with ev.writing() as ops:
         scope = Scope(sweep)
-        if isinstance(y, Value):
-            scope.add(y, y_bar)
+        for y, y_bar in seeds:
+            if isinstance(y, Value) and y_bar is not None:
+                scope.add(y, y_bar)
         sweep.reverse(region, scope)
         bars = []
         for leaf in wanted:
             bar = scope.take(leaf.value)
             bars.append(Const(None) if bar is None else _finished(ev, sweep, bar, leaf))
-    return Block(() if parameter is None else (parameter,), tuple(ops), tuple(bars))
+    parameters = tuple(y_bar for _, y_bar in seeds if isinstance(y_bar, Value))
+    return Block(parameters, tuple(ops), tuple(bars))
 
 
 def _finished(ev: Evaluator, sweep: Sweep, bar: Operand, leaf: Leaf) -> Operand:
@@ -352,7 +373,7 @@ def written(program: Program) -> Writer:
     pullback."""
     ev = program.ev
     writer = Writer(ev.types, ev.places)
-    name = writer.new_name("gradient" if program.y_bar is None else "forward")
+    name = writer.new_name("forward" if program.y_bars else "gradient")
     parameters = ", ".join(writer.name(leaf.value) for leaf in program.leaves)
     forward, reverse = program.forward, program.reverse
     writer.count(forward, forward.results or ())
@@ -361,7 +382,7 @@ def written(program: Program) -> Writer:
     last = _last_reads(program)
     writer.block(forward.ops, 1, last)
     writer.flush(1)
-    if program.y_bar is not None:
+    if program.y_bars:
         _write_pullback(writer, program)
         return writer
     if reverse.ops:
@@ -370,7 +391,7 @@ def written(program: Program) -> Writer:
         writer.block(reverse.ops, 1, {v: i - shift for v, i in last.items() if i >= shift})
     bars = _bars(writer, reverse)
     writer.flush(1)
-    writer.line(f"return {writer.text(program.result)}, {bars}", 1)
+    writer.line(f"return {writer.text(program.results[0])}, {bars}", 1)
     return writer
 
 
@@ -380,7 +401,7 @@ def _last_reads(program: Program) -> dict[Value, int]:
     ops = (*forward.ops, *reverse.ops)
     taken = {leaf.value for leaf in program.leaves}
     stay = {*(forward.results or ()), *(reverse.results or ()), *taken}
-    if program.y_bar is not None:
+    if program.y_bars:
         stay |= {x for op in walk(reverse) for x in operands(op)} | set(reverse.results or ())
     found: dict[Value, int] = {}
     for i, op in enumerate(ops):
@@ -405,7 +426,10 @@ def _all_results(block: Block) -> list[Operand]:
 
 
 def _bars(writer: Writer, reverse: Block) -> str:
-    texts = [writer.text(x) for x in reverse.results or ()]
+    return _tuple([writer.text(x) for x in reverse.results or ()])
+
+
+def _tuple(texts: Sequence[str]) -> str:
     return f"({', '.join(texts)}{',' if len(texts) == 1 else ''})"
 
 
@@ -422,13 +446,18 @@ def uses_numpy(program: Program) -> bool:
 
 
 def _write_pullback(writer: Writer, program: Program) -> None:
-    assert program.y_bar is not None
     writer.line("", 0)
-    writer.line(f"def back({writer.name(program.y_bar)}):", 1)
+    names = ["_" if y_bar is None else writer.name(y_bar) for y_bar in program.y_bars]
+    if program.is_tuple:
+        writer.line("def back(y_bar):", 1)
+        writer.line(f"{_tuple(names)[1:-1]} = y_bar", 2)
+    else:
+        writer.line(f"def back({names[0]}):", 1)
     writer.block(program.reverse.ops, 2)
     writer.flush(2)
     bars = _bars(writer, program.reverse)
     writer.flush(2)
     writer.line(f"return {bars}", 2)
     writer.line("", 0)
-    writer.line(f"return {writer.text(program.result)}, back", 1)
+    found = [writer.text(x) for x in program.results]
+    writer.line(f"return {_tuple(found) if program.is_tuple else found[0]}, back", 1)

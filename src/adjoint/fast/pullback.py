@@ -11,6 +11,7 @@ from adjoint.fast.runtime import finished
 from adjoint.public import public
 from adjoint.results import checked_cotangent
 from adjoint.run.hidden import Hidden
+from adjoint.run.kinds import by_value
 
 __all__ = ["SpecialisedPullback"]
 
@@ -64,14 +65,33 @@ class SpecialisedPullback(Hidden):
         """The cotangents of the function and of its arguments."""
         if y_bar is None:
             return (None,) * (self._count + 1)
-        value_bar = checked_cotangent(self._y, y_bar)
-        if self._other is None:
+        value_bar, given = self._checked(y_bar)
+        if self._other is None and given is not None:
             try:
                 with np.errstate(all="ignore"):
-                    bars = finished(self._back(value_bar), (*self._leaves, y_bar, value_bar))
+                    bars = finished(self._back(value_bar), (*self._leaves, *given))
             except Exception:  # the generic tier says what is wrong, or does it
                 bars = None
             if bars is not None:
                 return self._arrange(bars)
+        if self._other is None:
             self._other = self._generic()
         return self._other(y_bar)
+
+    def _checked(self, y_bar: Any) -> tuple[Any, tuple[Any, ...] | None]:
+        """The cotangent as the program takes it, and all parts of it; ``None`` instead of those if
+        it does not take it."""
+        value_bar = checked_cotangent(self._y, y_bar)
+        if type(self._y) is not tuple:
+            return value_bar, (y_bar, value_bar)
+        if not isinstance(y_bar, list | tuple) or len(y_bar) != len(self._y):
+            return None, None
+        parts: list[Any] = []
+        for y, part in zip(self._y, y_bar, strict=True):
+            if not by_value(y):
+                parts.append(None)
+            elif part is None:  # which is not the same as zero
+                return None, None
+            else:
+                parts.append(checked_cotangent(y, part))
+        return tuple(parts), (*y_bar, *parts)

@@ -143,6 +143,9 @@ def write_attribute(record: list[Any], slot: int, obj: Any, name: str, value: An
         return
     if kind is FunctionType and name in _OF_FUNCTIONS:
         old = getattr(obj, name)
+        if name != "__annotations__":  # read like a global variable, whoever calls
+            memory: Memory = record[0]
+            memory.globals_written[id(obj), name] = obj
         setattr(obj, name, value)
         exchange = functools.partial(setattr, obj, name)
         undo, redo = functools.partial(exchange, old), functools.partial(exchange, value)
