@@ -1,5 +1,6 @@
 """Objects: attributes, properties, inheritance, operators, slots, dataclasses."""
 
+import copy
 import dataclasses
 import functools
 import math
@@ -589,3 +590,15 @@ def cached_properties_of_frozen_classes(x):
     """A cosmology of astropy; the cache is written past ``__setattr__``."""
     frozen = Cosmology(x)
     return frozen.square * frozen.square * frozen.x + frozen.__dict__["square"]
+
+
+@case(1.3, Particle(0.5, -0.7))
+def copies_of_objects_of_a_class_that_captures(x, particle):
+    class Following(Particle):
+        drag = x
+
+        def __init__(self):
+            super().__init__(particle.position * x, x)
+
+    copied = copy.deepcopy(Following())
+    return copied.position * copied.drag * particle.velocity

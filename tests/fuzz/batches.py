@@ -116,7 +116,7 @@ class Checker:
         try:
             valid = self._run(randomness) is not None
         except WrongError as error:
-            self.report.failures[number] = self._smallest() if self.shrink else str(error)
+            self.report.failures[number] = self._smallest(error) if self.shrink else str(error)
             return
         match self._outcome:
             case _ if valid:
@@ -127,8 +127,10 @@ class Checker:
             case reason:
                 self.report.discarded[str(reason).partition(":")[0]] += 1
 
-    def _smallest(self) -> str:
-        """The smallest program that fails in the same way as the one in the database."""
+    def _smallest(self, first: WrongError) -> str:
+        """The smallest program that fails in the same way as the one in the database, which failed
+        with the error `first`."""
+        found = f"it does not fail each time\n{first}"
         try:
             self._test()
         except WrongError as error:

@@ -75,8 +75,8 @@ class Thing:
 
     def __init__(self, k, v=None):
         self.k = k
-        self.v = np.array([k, 0.2, 0.5 * k, -0.3]) if v is None else v
-        self.log = [0.5 * k, 0.1234, 0.9 * k]  # no two numbers of a program are equal
+        self.v = np.array([0.97 * k, 0.2, 0.53 * k, -0.3]) if v is None else v
+        self.log = [0.47 * k, 0.1234, 0.9 * k]  # no two numbers of a program are equal
 
     @property
     def half(self):
@@ -287,9 +287,14 @@ def windows(values, n=2):
 def arguments(names: str, seed: int) -> tuple[Any, ...]:
     """New arguments under the names that the programs use; some share memory for some seeds."""
     rng = random.Random(seed)
+    drawn: set[float] = set()
 
-    def number() -> float:
-        return round(rng.uniform(-1.3, 1.3), 3)
+    def number() -> float:  # sets and dicts keep one of two equal numbers, whatever their slopes
+        value = round(rng.uniform(-1.3, 1.3), 3)
+        if value in drawn:
+            return number()
+        drawn.add(value)
+        return value
 
     def array(*shape: int) -> np.ndarray:
         return np.array([number() for _ in range(math.prod(shape))]).reshape(shape)

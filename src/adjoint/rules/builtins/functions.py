@@ -68,6 +68,7 @@ for _kind in (str, bytes, bytearray):
             "__init__",
         ):
             non_differentiable((_kind, _name))
+non_differentiable((object, "__new__"))
 non_differentiable(
     operator.index,
     operator.length_hint,
