@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from adjoint.fast.tier import MISS, is_enabled
 from adjoint.fast.tier import run as run_specialised
 from adjoint.levels.level import current
 from adjoint.levels.mentions import mentions_operator
+from adjoint.levels.outside import follows, pulled
 from adjoint.levels.reverse import NestedPullback, nested
 from adjoint.public import public
 from adjoint.results import checked_cotangent, collect, filled, plain_cotangents, zeros_like
@@ -105,6 +107,8 @@ class Pullback(Hidden):
         if y_bar is None:
             return (None,) * (len(self._args) + 1)
         value_bar = checked_cotangent(self._y, y_bar)
+        if follows(y_bar):
+            return pulled(partial(self._sweep, of_function=of_function), self._y, y_bar)  # type: ignore[no-any-return]
         with self._memory.lock, session:
             if self._marks is not None:
                 self._marks.check()

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.derivatives.assembly import on_level
 from adjoint.errors import ArgumentError
 from adjoint.levels.leaves import record_fields
 from adjoint.run.kinds import by_value
@@ -86,7 +87,9 @@ class Form:
                     f" {np.shape(leaf)}",
                     hint="give one of the same structure and shape, None for zero",
                 )
-            found[node] = np.asarray(bar) if isinstance(leaf, np.ndarray) else bar
+            if isinstance(leaf, np.ndarray) and not isinstance(bar, np.ndarray):
+                bar = on_level(np.array, bar)
+            found[node] = bar
             return
         entries = node.entries_of(bar)
         if entries is None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.fast.runtime import finished
+from adjoint.levels.outside import follows, pulled
 from adjoint.public import public
 from adjoint.results import checked_cotangent
 from adjoint.run.hidden import Hidden
@@ -66,6 +67,8 @@ class SpecialisedPullback(Hidden):
         if y_bar is None:
             return (None,) * (self._count + 1)
         value_bar, given = self._checked(y_bar)
+        if follows(y_bar):
+            return pulled(self.swept, self._y, y_bar)  # type: ignore[no-any-return]
         if self._other is None and given is not None:
             try:
                 with np.errstate(all="ignore"):

@@ -95,6 +95,7 @@ OPERATORS = frozenset(
         "adjoint.derivatives.jacobians",
         "adjoint.derivatives.hessians",
         "adjoint.derivatives.sparse",
+        "adjoint.fast.pullback",
     }
 )
 """Functions that differentiate others, and stand on what differentiates them."""
