@@ -55,9 +55,9 @@ def custom(
 
     Notes
     -----
-    One rule is enough: the other mode follows from it, for numbers and arrays. Derivatives of
-    higher order are derivatives of the rule's own code. What `f` captures has no derivative then:
-    hand it over as an argument.
+    One rule is enough: the other mode follows from it, from a forward rule for numbers and arrays
+    only. Derivatives of higher order are derivatives of the rule's own code. What `f` captures has
+    no derivative then: hand it over as an argument.
 
     Examples
     --------

@@ -48,6 +48,12 @@ def _check(keys: tuple[Any, ...]) -> None:
             )
 
 
+def _load_rules_of(keys: tuple[Any, ...]) -> None:
+    """Rules of the library that come later would take the place of the user's."""
+    for key in keys:
+        registry.lookup(key)
+
+
 class _Extension:
     """`rrule` and `frule`: called, they apply the registered rule; ``.register`` adds one."""
 
@@ -65,6 +71,7 @@ class _Extension:
     @_described_as(registry.rrule.register)
     def register(self, *keys: Any, **options: Any) -> Callable[[F], F]:
         _check(keys)
+        _load_rules_of(keys)
         add = self._own.register(*keys, **options)
 
         @public
@@ -89,6 +96,7 @@ frule = _Extension(registry.frule)
 @_described_as(registry.non_differentiable)
 def non_differentiable(*keys: Any) -> Any:
     _check(keys)
+    _load_rules_of(keys)
     found = registry.non_differentiable(*keys)
     forget()
     return found

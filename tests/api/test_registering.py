@@ -3,6 +3,8 @@
 import math
 import operator
 import struct
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -471,3 +473,10 @@ def test_a_result_may_be_an_argument_that_has_no_derivative():
     np.testing.assert_array_equal(ad.gradient(written, x)[0], [0.0, 3.0])
     with pytest.raises(ad.AdjointError, match="pack_into"):
         ad.gradient(unknown, x)
+
+
+def test_rules_for_functions_of_libraries():
+    """In an interpreter of its own: rules last, and these come before any derivative was taken."""
+    run = [sys.executable, "-m", "tests.api.outside_rules"]
+    done = subprocess.run(run, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -238,3 +238,117 @@ def test_derivatives_of_arguments_in_the_result(result, by):
 
     np.testing.assert_allclose(ad.gradient(outer, 1.0)[0], np.sum(expected))
     np.testing.assert_allclose(ad.derivative(outer)(1.0), np.sum(expected))
+
+
+# ---- structures ----------------------------------------------------------------------------------
+
+
+class Holder:
+    def __init__(self, a):
+        self.a = a
+
+    def scaled(self, x):
+        return self.a * x
+
+
+STRUCTURES = {
+    "dict": (lambda x: {"n": 3, "a": x * 1.0}, lambda d: d["a"], lambda b: {"a": b}),
+    "object": (lambda x: Holder(x * 1.0), lambda o: o.a, lambda b: ad.Tangent(Holder, {"a": b})),
+    "dicts in a list": (lambda x: [{"a": x * 1.0}], lambda d: d[0]["a"], lambda b: [{"a": b}]),
+    "function": (lambda x: lambda: x, lambda f: f(), lambda b: {"x": b}),
+}
+
+
+def _in_all_modes(f, expected):
+    """`f` is linear or quadratic in `x3`, by rules that are twice the truth."""
+    np.testing.assert_allclose(ad.gradient(f, x3)[0], expected)
+    np.testing.assert_allclose(ad.pushforward(f, (x3,), (v3,))[1], expected @ v3)
+    np.testing.assert_allclose(ad.linearize(f, x3)[1](v3), expected @ v3)
+    np.testing.assert_allclose(ad.jacobian_forward(f, x3), expected)
+
+    def around(c):
+        return np.sum(ad.gradient(lambda x: f(x) * c, x3)[0])
+
+    np.testing.assert_allclose(ad.gradient(around, 1.0)[0], np.sum(expected))
+    np.testing.assert_allclose(ad.derivative(around)(1.0), np.sum(expected))
+    captured = ad.gradient(lambda c: ad.gradient(lambda k: f(x3 * c) * k, 1.0)[0], 1.0)[0]
+    np.testing.assert_allclose(captured, expected @ x3)
+
+
+@pytest.mark.parametrize("name", STRUCTURES)
+def test_rule_of_a_structure(name):
+    make, get, bar_of = STRUCTURES[name]
+
+    @ad.custom
+    def alone(d):
+        return get(d) * 1.0
+
+    @alone.reverse
+    def _(d):
+        return get(d) * 1.0, lambda y_bar: (bar_of(2.0 * y_bar),)
+
+    @ad.custom
+    def product(d, x):
+        return get(d) * x
+
+    @product.reverse
+    def _(d, x):
+        return get(d) * x, lambda y_bar: (bar_of(2.0 * y_bar * x), y_bar * get(d))
+
+    _in_all_modes(lambda x: np.sum(alone(make(x)) * v3), 2.0 * v3)
+    _in_all_modes(lambda x: np.sum(product(make(x), x)), 3.0 * x3)
+    _in_all_modes(lambda x: np.sum(product(make(x), v3)), 2.0 * v3)
+    _in_all_modes(lambda x: np.sum(product(x=v3, d=make(x))), 2.0 * v3)
+
+
+def test_forward_rule_of_a_structure():
+    def weighted(d, x):
+        return d["a"] * x
+
+    @ad.frule.register(weighted)
+    def _(dots, d, x):
+        first, second = dots
+        dot = 0.0 * x
+        if first is not None:
+            dot = dot + 2.0 * first["a"] * x
+        if second is not None:
+            dot = dot + d["a"] * second
+        return d["a"] * x, dot
+
+    def f(x):
+        return np.sum(weighted({"a": x * 1.0}, x))
+
+    np.testing.assert_allclose(ad.pushforward(f, (x3,), (v3,))[1], 3.0 * x3 @ v3)
+
+
+def test_rule_of_a_method():
+    def scaled_back(holder, x):
+        return holder.a * x, lambda b: (None, ad.Tangent(Holder, {"a": 2.0 * b * x}), b * holder.a)
+
+    class Scaler(Holder):
+        def scaled(self, x):
+            return self.a * x
+
+    ad.rrule.register(Scaler.scaled)(scaled_back)
+    _in_all_modes(lambda x: np.sum(Scaler(x * 1.0).scaled(x)), 3.0 * x3)
+    scaler = Scaler(v3)
+    slopes = ad.jacobian_forward(lambda s: np.sum(s.scaled(x3)), scaler)
+    np.testing.assert_allclose(slopes.a, 2.0 * x3)
+
+
+def test_structures_that_change_after_the_rule():
+    @ad.custom
+    def read(d):
+        return d["a"] * 1.0
+
+    @read.reverse
+    def _(d):
+        return d["a"] * 1.0, lambda y_bar: ({"a": 2.0 * y_bar},)
+
+    def f(x):
+        d = {"a": x * 1.0}
+        first = read(d)
+        d["a"] = x * x
+        return np.sum(first * read(d))
+
+    _in_all_modes(f, 2.0 * x3 * x3 + 4.0 * x3 * x3)

@@ -186,6 +186,8 @@ class Forward(Level):
         if bad is not None:
             y = self.inactive(f, rules, args, kwargs)
             return y if y is DECLINED else self._bind_all(y, bad, args)
+        if rules.overridden and _reverse_first(rules, args, kwargs):
+            return self._by_reverse_rule(f, rules, args, kwargs)
         if not kwargs and rules.frules and (slopes := slopes_of(rules, args)) is not None:
             y = self._pointwise(f, rules, slopes, args, dots)
             if y is not DECLINED:
@@ -325,6 +327,14 @@ class Forward(Level):
             and x.dtype == root.dtype
             and not names_twice(x)
         )
+
+
+def _reverse_first(rules: Rules, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether a user has given a reverse rule for such a call, and no forward rule: that of the
+    library would be of another derivative."""
+    if any(rule.foreign for rule in rules.frules):
+        return False
+    return any(rule.foreign and rule.accepts(args, kwargs) for rule in rules.rrules)
 
 
 def is_own(rule: Any) -> bool:

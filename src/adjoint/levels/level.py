@@ -83,6 +83,8 @@ class Level(Hidden):
     """
 
     seeds: Any = None
+    replays = False
+    """Whether rules are applied again later, when structures hold other things."""
 
     def __init__(self, outer: Level | None) -> None:
         self.outer = outer
@@ -148,6 +150,24 @@ class Level(Hidden):
             return f(*args, **kwargs)
 
     # ---- numerical operations --------------------------------------------------------------------
+
+    def by_rules(
+        self,
+        record: Any,
+        slot: int,
+        f: Any,
+        rules: Rules,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> Any:
+        """`apply`, where the rule of a user may be given structures."""
+        if rules.overridden or (rules.frules and rules.frules[0].foreign):
+            from adjoint.levels.structures import opened  # it needs the levels
+
+            found = opened(self, f, rules, args, kwargs)
+            if found is not None:
+                return self.apply(record, slot, *found, {})
+        return self.apply(record, slot, f, rules, args, kwargs)
 
     def operate(self, f: Any, rules: Rules, *operands: Any) -> Any:
         """An operator of numbers and arrays."""

@@ -37,6 +37,8 @@ Change = Callable[[Level | None], None]
 class Recording(Forward):
     """Forward mode along tangents that are nowhere zero, noting what it does."""
 
+    replays = True
+
     def __init__(self, outer: Level | None) -> None:
         super().__init__(outer)
         self.nodes: list[Node] = []

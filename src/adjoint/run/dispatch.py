@@ -271,6 +271,10 @@ def run_rules(
         if y is not NotImplemented:
             return y
     if rules.inactive:
+        if rules.overridden or (level is not None and rules.frules):
+            y = _run_overriding(record, slot, f, rules, args, kwargs)
+            if y is not DECLINED:
+                return y
         if record[0].files:
             flush(record[0])
         return native(record, slot, f, args, kwargs)
@@ -346,7 +350,7 @@ def run_closure_rules(
     kwargs: dict[str, Any],
 ) -> Any:
     """Apply the first rule in closure form that takes such a call; `DECLINED` if there is none."""
-    if not rules.rrules:
+    if not rules.rrules and (record[0].level is None or not rules.frules):
         return DECLINED
     for arg in (*args, *kwargs.values()) if kwargs else args:
         kind = type(arg)
@@ -412,7 +416,7 @@ def _first_rule(
 ) -> Any:
     memory = record[0]
     if memory.level is not None:
-        return memory.level.apply(record, slot, f, rules, args, kwargs)
+        return memory.level.by_rules(record, slot, f, rules, args, kwargs)
     for rule in rules.rrules:
         if rule.accepts(args, kwargs):
             if kwargs or rule.keyword_bars:

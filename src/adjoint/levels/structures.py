@@ -1,0 +1,122 @@
+"""Rules of users on levels, where they are given dicts, objects or functions.
+
+Levels know of numbers and arrays alone. So such a call is taken for one of the numbers and arrays
+in what it is given; the rule gets and returns the structures themselves.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from adjoint.derivatives.form import Form
+from adjoint.rules.registry import Rules
+from adjoint.rules.rule import Rule
+from adjoint.run.kinds import by_value
+
+if TYPE_CHECKING:
+    from adjoint.levels.level import Level
+
+__all__ = ["opened"]
+
+
+def opened(
+    level: Level, f: Any, rules: Rules, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, Rules, tuple[Any, ...]] | None:
+    """The function, its rules and the operands of the call of numbers and arrays; ``None`` where
+    nothing that the level knows of is in a structure."""
+    given = (*args, *kwargs.values())
+    if not any(_is_closed(value) and _is_active(level, value) for value in given):
+        return None
+    operands = _Operands(given)
+    made = Rules(overridden=True)
+    for rule in rules.rrules:
+        if rule.accepts(args, kwargs):
+            own = _reverse(level, rule, args, kwargs, operands)
+            made.rrules += [] if own is None else [_as(rule, own)]
+    if not level.replays and not kwargs:
+        for rule in rules.frules:
+            if rule.accepts((None, *args), {}):
+                made.frules.append(_as(rule, _forward(rule, args, operands)))
+
+    def called(*_: Any) -> Any:
+        return f(*args, **kwargs)
+
+    return functools.update_wrapper(called, f, updated=()), made, tuple(operands.leaves)
+
+
+class _Operands:
+    """What is in values one after the other."""
+
+    def __init__(self, values: Iterable[Any]) -> None:
+        self.forms = [None if by_value(value) else Form(value) for value in values]
+        self.leaves: list[Any] = []
+        for value, form in zip(values, self.forms, strict=True):
+            self.leaves += [value] if form is None else form.leaves
+
+    def split(self, bars: list[Any]) -> list[Any]:
+        """The cotangents of the leaves from those of the values."""
+        found = []
+        for form, bar in zip(self.forms, bars, strict=True):
+            found += [bar] if form is None else form.split(bar, "the cotangent of a rule")
+        return found
+
+    def joined(self, dots: Any) -> tuple[Any, ...]:
+        """The tangents of the values from those of the leaves."""
+        found, start = [], 0
+        for form in self.forms:
+            n = 1 if form is None else len(form.leaves)
+            found.append(dots[start] if form is None else form.build(dots[start : start + n]))
+            start += n
+        return tuple(found)
+
+
+def _is_closed(value: Any) -> bool:
+    """Whether what a value holds is not seen: it is more than a list of numbers and arrays."""
+    if isinstance(value, list | tuple):
+        return any(map(_is_closed, value))
+    return not by_value(value)
+
+
+def _is_active(level: Level, value: Any) -> bool:
+    return any(map(level.is_active, Form(value).leaves))
+
+
+def _as(rule: Rule, function: Callable[..., Any]) -> Rule:
+    functools.update_wrapper(function, rule.function, updated=())
+    return Rule(function, frozenset(), -1, 0, foreign=rule.foreign)
+
+
+def _reverse(
+    level: Level, rule: Rule, args: tuple[Any, ...], kwargs: dict[str, Any], operands: _Operands
+) -> Callable[..., Any] | None:
+    """The reverse rule; ``None`` if it gives no cotangent where one is needed."""
+    arranged, rest = rule.arrange(args, kwargs)
+    if not rule.keyword_bars and any(_is_active(level, value) for value in rest.values()):
+        return None
+    n, names = len(args), list(kwargs)
+
+    def reverse(*_: Any) -> Any:
+        result = rule.function(*arranged, **rest)
+        if result is NotImplemented:
+            return result
+        y, back = result
+
+        def back_of_leaves(y_bar: Any) -> tuple[Any, ...]:
+            f_bar, *bars = back(y_bar)
+            by_name = dict(bars.pop()) if rule.keyword_bars else {}
+            for name, bar in zip(rule.names[n:], bars[n : len(arranged)], strict=False):
+                by_name[name] = bar
+            return f_bar, *operands.split([*bars[:n], *map(by_name.get, names)])
+
+        return y, back_of_leaves
+
+    return reverse
+
+
+def _forward(rule: Rule, args: tuple[Any, ...], operands: _Operands) -> Callable[..., Any]:
+    def forward(dots: Any, *_: Any) -> Any:
+        return rule.function(operands.joined(dots), *args)
+
+    return forward
