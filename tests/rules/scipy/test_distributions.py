@@ -144,3 +144,23 @@ def test_edge_points():
 def test_degrees_of_freedom_have_no_derivative(f, args):
     with pytest.raises(NoDerivativeError, match="is needed, which has no closed form"):
         ad.gradient(lambda a: f(a, *args[1:]), args[0])
+
+
+@pytest.mark.filterwarnings("ignore:floating point number truncated")
+@pytest.mark.parametrize(
+    "f, whole, part",
+    [
+        (sp.kn, (1.0,), (1.7,)),
+        (sp.kn, (0.0,), (-0.7,)),
+        (sp.yn, (1.0,), (1.7,)),
+        (sp.expn, (0.0,), (0.7,)),
+        (sp.pdtri, (2.0,), (2.7,)),
+        (sp.nbdtr, (2.0, 5.0), (2.7, 5.7)),
+        (sp.nbdtrc, (2.0, 5.0), (2.7, 5.7)),
+        (sp.nbdtri, (2.0, 5.0), (2.7, 5.7)),
+    ],
+)
+def test_what_is_rounded_to_an_integer_is_one_in_the_derivative_too(f, whole, part):
+    (y, back), (rounded, back_of_rounded) = (ad.rrule(f, *n, 0.3) for n in (whole, part))
+    assert rounded == y
+    assert back_of_rounded(1.0)[-1] == back(1.0)[-1]

@@ -27,7 +27,7 @@ CASES = {
         case(np.arange(3), reals(2, 1, low=1, high=2)),
         case(n=2, x=1.5),
     ],
-    sp.beta: ranges((0.5, 3), (0.5, 3)),
+    sp.beta: [*ranges((0.5, 3), (0.5, 3)), *pairs((-1.4, -0.6), (0.3, -0.3), (0.5, -1.5))],
     sp.betaln: [*ranges((0.5, 3), (0.5, 3)), *ranges((1e3, 1e4), (0.5, 3))],
     sp.multigammaln: [(5.0, 3), (reals(2, 2, low=4, high=5), 1), ([4.0, 5.0], 2)],
     sp.poch: [

@@ -33,7 +33,8 @@ def _half_sum(f: Any, v: Any, z: Any) -> Any:
 
 elementwise(sp.jv, ORDER, lambda v, z: _half_difference(sp.jv, v, z), singular=True)
 elementwise(sp.yv, ORDER, lambda v, z: _half_difference(sp.yv, v, z), singular=True)
-elementwise(sp.yn, None, lambda n, x: _half_difference(sp.yv, n, x), singular=True)
+# whole orders are rounded towards zero
+elementwise(sp.yn, None, lambda n, x: _half_difference(sp.yv, np.trunc(n), x), singular=True)
 pointwise(sp.hankel1, "v z", v=ORDER, z=lambda v, z: _half_difference(sp.hankel1, v, z))
 pointwise(sp.hankel2, "v z", v=ORDER, z=lambda v, z: _half_difference(sp.hankel2, v, z))
 elementwise(sp.j0, lambda y, x: -sp.j1(x), singular=True)
@@ -48,7 +49,7 @@ elementwise(
 
 elementwise(sp.iv, ORDER, lambda v, z: _half_sum(sp.iv, v, z), singular=True)
 elementwise(sp.kv, ORDER, lambda v, z: -_half_sum(sp.kv, v, z), singular=True)
-elementwise(sp.kn, None, lambda n, x: -_half_sum(sp.kv, n, x), singular=True)
+elementwise(sp.kn, None, lambda n, x: -_half_sum(sp.kv, np.trunc(n), x), singular=True)
 elementwise(sp.i0, lambda y, x: sp.i1(x), singular=True)
 elementwise(sp.i1, lambda y, x: 0.5 * (sp.i0(x) + sp.iv(2, x)), singular=True)
 elementwise(sp.k0, lambda y, x: -sp.k1(x), singular=True)

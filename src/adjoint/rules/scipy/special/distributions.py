@@ -69,7 +69,7 @@ inverse_of_shape(sp.chdtriv, 2, FREEDOM)
 # counts are rounded down, so that they have no part in the derivative
 elementwise(sp.pdtr, None, lambda k, m: -gamma_density(np.floor(k) + 1, m), singular=True)
 elementwise(sp.pdtrc, None, lambda k, m: gamma_density(np.floor(k) + 1, m), singular=True)
-elementwise(sp.pdtri, None, lambda y, k, p: -1 / gamma_density(k + 1, y), singular=True)
+elementwise(sp.pdtri, None, lambda y, k, p: -1 / gamma_density(np.trunc(k) + 1, y), singular=True)
 inverse_of_shape(sp.pdtrik, 2)
 
 
@@ -91,13 +91,15 @@ elementwise(sp.bdtri, None, None, lambda y, k, n, p: -1 / binomial_slope(k, n, y
 inverse_of_shape(sp.bdtrik, 3)
 inverse_of_shape(sp.bdtrin, 3)
 
-elementwise(
-    sp.nbdtr, None, None, lambda k, n, p: beta_density(n, np.floor(k) + 1, p), singular=True
-)
-elementwise(
-    sp.nbdtrc, None, None, lambda k, n, p: -beta_density(n, np.floor(k) + 1, p), singular=True
-)
-elementwise(sp.nbdtri, None, None, lambda y, k, n, p: 1 / beta_density(n, k + 1, y), singular=True)
+
+def _negative_slope(k: Any, n: Any, p: Any) -> Any:
+    """∂/∂p of the probability of at most k failures before the n-th success."""
+    return beta_density(np.trunc(n), np.trunc(k) + 1, p)
+
+
+elementwise(sp.nbdtr, None, None, lambda k, n, p: _negative_slope(k, n, p), singular=True)
+elementwise(sp.nbdtrc, None, None, lambda k, n, p: -_negative_slope(k, n, p), singular=True)
+elementwise(sp.nbdtri, None, None, lambda y, k, n, p: 1 / _negative_slope(k, n, y), singular=True)
 inverse_of_shape(sp.nbdtrik, 3)
 inverse_of_shape(sp.nbdtrin, 3)
 inverse_of_shape(sp.btdtria, 3)

@@ -94,7 +94,8 @@ def _agm_slope(y: Any, a: Any, b: Any) -> Any:
     s = np.where(np.equal(y, 0), 1, y)
     ratio = a / s
     slope = 2 / (3 * math.pi) * ratio * sp.elliprd(0, (b / s) ** 2, ratio**2)
-    return np.where(np.equal(a, 0), np.inf, slope)[()]
+    slope = np.where(np.equal(a, 0), np.inf, slope)
+    return np.where(np.equal(b, 0), 0, slope)[()]
 
 
 elementwise(

@@ -74,12 +74,21 @@ elementwise(sp.rgamma, lambda y, z: _rgamma_slope(y, z), singular=True)
 elementwise(sp.psi, lambda y, z: trigamma(z), singular=True)
 non_differentiable(sp.gammasgn)
 pointwise(sp.polygamma, x=lambda n, x: sp.polygamma(np.add(n, 1), x))
+
+
+def _beta_slope(y: Any, a: Any, b: Any) -> Any:
+    """∂/∂a of Γ(a) Γ(b) / Γ(a + b), also where the last has a pole, so that B is zero."""
+    zero = _is_pole(a + b) & ~_is_pole(a) & ~_is_pole(b)
+    slope = y * psi_difference(np.where(zero, 1, a), np.where(zero, 1, a + b))
+    total = np.where(zero, a + b, 1)
+    at_zero = _over_gamma_slope(np.where(zero, a, 1), sp.rgamma(total), total)
+    return np.where(zero, sp.gamma(np.where(zero, b, 1)) * at_zero, slope)[()]
+
+
 elementwise(
-    sp.beta,
-    lambda y, a, b: y * psi_difference(a, a + b),
-    lambda y, a, b: y * psi_difference(b, a + b),
+    sp.beta, lambda y, a, b: _beta_slope(y, a, b), lambda y, a, b: _beta_slope(y, b, a),
     singular=True,
-)
+)  # fmt: skip
 elementwise(
     sp.betaln,
     lambda y, a, b: psi_difference(a, a + b),
