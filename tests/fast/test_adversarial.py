@@ -211,3 +211,27 @@ def test_cotangents_have_the_precision_of_their_primals(f, dtypes):
 def test_large_cotangents_of_half_precision_do_not_warn():
     x = np.array([1.0, 2.0], np.float16)
     assert np.all(ad.gradient(lambda x: np.sum(x * np.float16(300)), x)[0] == 300)
+
+
+# ---- options by position -------------------------------------------------------------------------
+
+ORDERS = {
+    "ravel": lambda x: np.ravel(x, "F"),
+    "ravel of a transpose": lambda x: np.ravel(x.T, "A"),
+    "method": lambda x: x.ravel("F"),
+    "flatten": lambda x: x.flatten("F"),
+    "reshape": lambda x: np.reshape(x, (3, 2), "F"),
+}
+
+
+@pytest.mark.parametrize("name", ORDERS)
+def test_an_order_by_position(name):
+    """The elements have their own cotangents, not those of the order of C."""
+    f, x = ORDERS[name], np.arange(6.0).reshape(2, 3)
+
+    def run():
+        y, back = ad.pullback(f, x)
+        return back(y)[1], ad.gradient(lambda x: np.sum(f(x) * f(x)), x)[0] / 2
+
+    for found in both_tiers(run):
+        np.testing.assert_array_equal(found, (x, x))

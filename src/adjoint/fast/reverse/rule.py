@@ -69,8 +69,10 @@ def has_formula(ev: Evaluator, op: Call) -> bool:
         return len(op.operands) == 3 and not op.keywords
     if f in (np.transpose, np.ndarray.transpose):
         return not op.keywords and len(op.operands) <= 2
-    if f in (np.reshape, np.ravel, np.ndarray.reshape, np.ndarray.ravel, np.ndarray.flatten):
-        return not op.keywords
+    if f in (np.ravel, np.ndarray.ravel, np.ndarray.flatten):
+        return not op.keywords and len(op.operands) == 1  # in no order but that of C
+    if f is np.reshape:
+        return not op.keywords and len(op.operands) == 2
     return not op.keywords
 
 
