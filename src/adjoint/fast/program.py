@@ -28,6 +28,7 @@ from adjoint.fast.evaluate.outside import Leaf, Outside, path_of
 from adjoint.fast.evaluate.types import Array, Number, Row, bar_type, number
 from adjoint.fast.evaluate.values import Abstract, Known, Source, Tuple
 from adjoint.fast.evaluate.writing import check_views, note_other_names
+from adjoint.fast.fresh import OWN_MEMORY
 from adjoint.fast.passes.optimise import boundary, optimised, tidied
 from adjoint.fast.passes.reuse import reuse_buffers
 from adjoint.fast.reverse import elementwise as elementwise  # registers formulas
@@ -191,28 +192,6 @@ def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], one: bool) -> Pro
     )
 
 
-_OWN: frozenset[Any] = frozenset(
-    {
-        operator.add,
-        operator.sub,
-        operator.mul,
-        operator.truediv,
-        operator.neg,
-        operator.pow,
-        operator.matmul,
-        np.sum,
-        np.outer,
-        np.where,
-        np.array,
-        runtime.zeros_like,
-        runtime.own,
-        runtime.broadcast_like,
-        runtime.to_extremes,
-    }
-)
-"""What gives arrays in memory of their own."""
-
-
 def _definite(ev: Evaluator, forward: Block, reverse: Block) -> tuple[bool | None, ...]:
     made = {op.result: op for op in (*forward.ops, *reverse.ops) if isinstance(op, Call)}
     for y, op in list(made.items()):
@@ -231,7 +210,7 @@ def _definite(ev: Evaluator, forward: Block, reverse: Block) -> tuple[bool | Non
         elif isinstance(ev.types[x], Row):
             found.append(False)
         elif isinstance(ev.types[x], Array):
-            own = isinstance(f, np.ufunc) or f in _OWN
+            own = isinstance(f, np.ufunc) or f in OWN_MEMORY
             found.append(own and results.count(x) == 1)
         else:
             found.append(True)
@@ -264,7 +243,7 @@ def _looked_at(ev: Evaluator, block: Block) -> set[Value]:
     for op in walk(block):
         if isinstance(op, Call) and isinstance(op.callee, Const):
             f = op.callee.value
-            if isinstance(f, np.ufunc) or f in _OWN or f in runtime.WRITES:
+            if isinstance(f, np.ufunc) or f in OWN_MEMORY or f in runtime.WRITES:
                 continue
             if op.result is not None and isinstance(ev.types[op.result], Number):
                 continue

@@ -39,9 +39,8 @@ from adjoint.fast.evaluate.values import (
     Slot,
     Tuple,
 )
-from adjoint.fast.runtime import assigned
+from adjoint.fast.fresh import NEW_ARRAYS, VIEWS
 from adjoint.fast.single.convert import single
-from adjoint.fast.single.primitives import same
 from adjoint.frontend.either import lower_any
 from adjoint.ir import single as ir
 from adjoint.ir.nodes import Span
@@ -60,60 +59,6 @@ LARGE = 1000
 """Arrays of so many elements are let go as soon as nothing reads them any more, and added to."""
 MOST_CALLS = 60
 """The depth of calls that are inlined into one another."""
-
-
-NEW_ARRAYS: frozenset[Any] = frozenset(
-    {
-        np.zeros,
-        np.ones,
-        np.empty,
-        np.full,
-        np.zeros_like,
-        np.ones_like,
-        np.empty_like,
-        np.full_like,
-        np.array,
-        np.copy,
-        np.ndarray.copy,
-        operator.add,
-        operator.sub,
-        operator.mul,
-        operator.truediv,
-        operator.neg,
-        operator.pow,
-        operator.matmul,
-    }
-)
-"""Functions that return an array in memory of its own."""
-
-VIEWING: frozenset[Any] = frozenset(
-    {
-        operator.getitem,
-        np.transpose,
-        np.swapaxes,
-        np.moveaxis,
-        np.ravel,
-        np.reshape,
-        np.expand_dims,
-        np.squeeze,
-        np.broadcast_to,
-        np.flip,
-        np.diag,
-        np.einsum,
-        np.atleast_1d,
-        np.atleast_2d,
-        np.asarray,
-        np.ndarray.transpose,
-        np.ndarray.swapaxes,
-        np.ndarray.ravel,
-        np.ndarray.reshape,
-        np.ndarray.squeeze,
-        np.ndarray.astype,
-        assigned,
-        same,
-    }
-)
-"""Functions whose result may be, or look at, the memory of an operand."""
 
 
 class Frame:
@@ -249,7 +194,7 @@ class Evaluator:
         if isinstance(t, Array):
             if isinstance(f, np.ufunc) or f in NEW_ARRAYS:
                 self.fresh.add(result)
-            elif f in VIEWING:
+            elif f in VIEWS:
                 self.look_at(result, operands)
         if f is operator.neg:
             self.negated[result] = operands[0]

@@ -8,10 +8,9 @@ import operator
 from collections.abc import Callable, Container, Mapping
 from typing import Any
 
-import numpy as np
-
 from adjoint.fast import runtime
 from adjoint.fast.evaluate.types import Type
+from adjoint.fast.fresh import MADE_EACH_TIME
 from adjoint.fast.passes.common import share_common
 from adjoint.fast.passes.dead import remove_dead
 from adjoint.fast.passes.invariant import move_invariant
@@ -43,36 +42,6 @@ _EFFECTS: frozenset[Any] = frozenset(
     }
 )
 
-_FRESH: frozenset[Any] = frozenset(
-    {
-        runtime.new_tape,
-        runtime.zeros_like,
-        runtime.own,
-        runtime.broadcast_like,
-        runtime.zeros_of,
-        runtime.nones_of,
-        runtime.part,
-        runtime.repeated,
-        runtime.array_of,
-        primitives.build_list,
-        np.zeros,
-        np.ones,
-        np.empty,
-        np.full,
-        np.copy,
-        np.array,
-        np.ndarray.copy,
-        np.zeros_like,
-        np.ones_like,
-        np.empty_like,
-        np.full_like,
-        zip,
-        enumerate,
-        reversed,
-        operator.call,
-    }
-)
-"""Two calls of these are two objects, to which may be written, or which are used up."""
 
 _MAY_RAISE: frozenset[Any] = frozenset(
     {
@@ -93,7 +62,7 @@ def is_effect(call: Call) -> bool:
 
 def is_fresh(call: Call) -> bool:
     """Whether what a call gives is not to be confused with what an equal one gives."""
-    return not isinstance(call.callee, Const) or call.callee.value in _FRESH
+    return not isinstance(call.callee, Const) or call.callee.value in MADE_EACH_TIME
 
 
 _TOTAL: frozenset[Any] = frozenset(
