@@ -352,3 +352,35 @@ def test_structures_that_change_after_the_rule():
         return np.sum(first * read(d))
 
     _in_all_modes(f, 2.0 * x3 * x3 + 4.0 * x3 * x3)
+
+
+# ---- integers ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("by", ["reverse", "forward"])
+def test_integers_that_have_a_derivative(by):
+    """As if rounding were not there."""
+
+    def rounded(x):
+        return round(x) if isinstance(x, float) else np.rint(x).astype(int)
+
+    through = ad.custom(lambda x: rounded(x))
+    if by == "reverse":
+        through.reverse(lambda x: (rounded(x), lambda y_bar: y_bar))
+    else:
+        through.forward(lambda dots, x: (rounded(x), dots[0]))
+    _in_all_modes(lambda x: np.sum(through(3.0 * x) * x), np.rint(3.0 * x3) + 3.0 * x3)
+    assert ad.derivative(lambda x: through(x) * x)(2.6) == 3.0 + 2.6
+    assert ad.gradient(lambda x: ad.derivative(lambda z: through(z) * x)(x), 2.6) == (1.0,)
+
+
+def test_integers_that_have_none():
+    count = ad.custom(lambda x: int(x))
+    count.reverse(lambda x: (int(x), lambda y_bar: None))
+
+    def f(x):
+        return x * [5.0, 3.0, 2.0][count(x)]
+
+    assert ad.gradient(f, 1.5) == (3.0,)
+    assert ad.derivative(f)(1.5) == 3.0
+    assert ad.gradient(lambda x: ad.gradient(f, x)[0] * x, 1.5) == (3.0,)

@@ -21,6 +21,7 @@ from adjoint.errors import ArgumentError
 from adjoint.levels.level import INACTIVE, Level
 from adjoint.levels.mirror import Mirrors, flat_of
 from adjoint.levels.pointwise import is_simple, slopes_of, weighted
+from adjoint.levels.structures import real_by_dot, real_by_pullback
 from adjoint.rules.projection import SEQUENCES
 from adjoint.rules.registry import Rules
 from adjoint.rules.slopes import Slopes
@@ -204,6 +205,8 @@ class Forward(Level):
                 if result is not NotImplemented:
                     y, dot = result
                     y = self.value_below(f, y, args, kwargs)
+                    if rule.foreign:
+                        y = real_by_dot(y, dot)
                     if dot is not None or (type(y) is ndarray and y.dtype.kind == "V"):
                         self.demand_numbers(f, y)
                     return self._bind_all(y, dot, args, dots, users=not is_own(rule))
@@ -273,6 +276,8 @@ class Forward(Level):
                     if rule.keyword_bars:
                         back = partial(_in_places, back, len(operands) + 1, by_name)
                     operands = (*operands, *map(rest.get, by_name))
+                    if rule.foreign:
+                        y = real_by_pullback(self, y, back)
                     dot = self._pulled(y, back, operands)
                     return self._bind_all(y, dot, args, users=not is_own(rule))
         return DECLINED

@@ -20,6 +20,7 @@ from adjoint.levels.held import held, held_index
 from adjoint.levels.hooked import Hooked
 from adjoint.levels.level import INACTIVE, Level
 from adjoint.levels.pointwise import is_simple, slopes_of, weighted
+from adjoint.levels.structures import real_by_pullback
 from adjoint.levels.sweep import Sweep, poison_in, to_value
 from adjoint.rules.projection import SEQUENCES
 from adjoint.rules.registry import Rules
@@ -144,7 +145,7 @@ class Tape(Level):
                     self.demand_numbers(f, y)
                     y = self.value_below(f, y, args, kwargs)
                     if not is_own(rule):
-                        y = self.apart(y)
+                        y = real_by_pullback(self, self.apart(y), back)
                     elif isinstance(y, ndarray) and self.is_active(y):
                         return y  # it looks at memory of which all is known
                     return self._recorded(y, back, operands, rest if rule.keyword_bars else {})
