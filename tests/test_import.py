@@ -72,3 +72,28 @@ def test_every_public_name_is_there_and_documented():
     for name in ad.__all__:
         assert getattr(ad, name).__doc__, name
     assert set(ad.__all__) <= set(dir(ad))
+
+
+def test_no_entry_is_made_for_a_library_before_its_rules():
+    """An entry for forward mode alone would be taken for all the rules of a function."""
+    found = run(
+        "import adjoint as ad; ad.gradient(lambda x: x, 1.0)\n"
+        "from adjoint.rules.registry import table\n"
+        "print([key for key, rules in table.items() if rules.leveled is not None and not"
+        " (rules.rrules or rules.primitive or rules.structural or rules.substitute"
+        " or rules.inactive)])"
+    )
+    assert found == "[]"
+
+
+@pytest.mark.parametrize(
+    "call, gradient",
+    [
+        ("np.multiply.at(a, [1, 1], 0.5) or a.sum()", "[1.0, 0.25, 1.0]"),
+        ("np.lib.stride_tricks.as_strided(a, (2, 2), (8, 8)).sum()", "[1.0, 2.0, 1.0]"),
+        ("np.atleast_2d(a).sum()", "[1.0, 1.0, 1.0]"),
+    ],
+)
+def test_the_very_first_call_of_a_library(call, gradient):
+    code = f"import numpy as np, adjoint as ad; print(ad.gradient(lambda a: {call}, np.ones(3))[0]"
+    assert run(f"{code}.tolist())") == gradient

@@ -156,6 +156,16 @@ def library(package: str, rules: str) -> None:
     _libraries[package] = rules
 
 
+_waiting: dict[str, list[tuple[Any, Any]]] = {}
+"""By library: what runs its functions on a level, as soon as its rules are loaded."""
+
+
+def _package_of(key: Any) -> str:
+    """The library that a function or a method is from."""
+    module = getattr(key[0] if type(key) is tuple else key, "__module__", None)
+    return str(module).partition(".")[0]
+
+
 def load(package: str) -> None:
     """Import the rule file of `package` if there is one; other threads wait until it is whole."""
     if package in _loaded or package not in _libraries:
@@ -169,6 +179,8 @@ def load(package: str) -> None:
         finally:
             _loading.discard(package)
         _loaded.add(package)
+        for key, function in _waiting.pop(package, ()):
+            entry(key).leveled = function
 
 
 def entry(key: Key) -> Rules:
@@ -455,7 +467,11 @@ def leveled(*keys: Any) -> Callable[[F], F]:
 
     def add(function: F) -> F:
         for key in keys:
-            entry(key).leveled = function
+            package = _package_of(key)
+            if key_of(key) in table or package not in _libraries or package in _loaded:
+                entry(key).leveled = function
+            else:  # an entry without the rules of the library would be taken for the whole
+                _waiting.setdefault(package, []).append((key, function))
         return function
 
     return add
