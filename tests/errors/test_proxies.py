@@ -2,6 +2,8 @@
 
 import copy
 import itertools
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -114,3 +116,23 @@ def by_a_copy(x):
 def test_iterators_are_not_copied(f):
     error = raised(MutationError, ad.gradient, f, 3.0)
     assert "is copied inside differentiated code" in error.problem
+
+
+def test_rules_of_a_library_that_comes_later():
+    """Somebody may import rule files before the libraries that they are about."""
+    program = """
+import adjoint.rules.wrapt
+import adjoint as ad, wrapt
+
+@wrapt.decorator
+def doubled(wrapped, instance, args, kwargs):
+    return 2.0 * wrapped(*args, **kwargs)
+
+class Body:
+    @doubled
+    def square(self, x):
+        return x * x
+
+assert ad.gradient(lambda x: Body().square(x), 3.0) == (12.0,)
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)

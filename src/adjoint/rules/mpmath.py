@@ -6,11 +6,10 @@ A derivative that is needed of any float that comes out is needed of all that we
 
 from __future__ import annotations
 
-import sys
 from types import FunctionType
 from typing import Any
 
-from adjoint.rules.registry import primitive
+from adjoint.rules.registry import primitive, registering
 from adjoint.run.accumulate import Poison
 from adjoint.run.memory import Memory, missing
 from adjoint.run.native import is_needed
@@ -70,11 +69,13 @@ def _leave(f: Any) -> None:
 
 
 _OPERATORS = "add radd sub rsub mul rmul div rdiv truediv rtruediv mod rmod pow rpow".split()
-if "mpmath" in sys.modules:
-    _mpmath: Any = sys.modules["mpmath"]
-    _enter(_mpmath.libmp.from_float)
-    _leave(_mpmath.libmp.to_float)
-    for _kind in _mpmath.mpf.__mro__:
-        for _name in _OPERATORS:
-            if type(_method := vars(_kind).get(f"__{_name}__")) is FunctionType:
-                _enter(_method)
+
+
+@registering("mpmath")
+def _(mpmath: Any) -> None:
+    _enter(mpmath.libmp.from_float)
+    _leave(mpmath.libmp.to_float)
+    for kind in mpmath.mpf.__mro__:
+        for name in _OPERATORS:
+            if type(method := vars(kind).get(f"__{name}__")) is FunctionType:
+                _enter(method)

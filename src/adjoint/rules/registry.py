@@ -50,6 +50,7 @@ __all__ = [
     "library",
     "non_differentiable",
     "primitive",
+    "registering",
     "rrule",
     "structural",
     "substitute",
@@ -175,12 +176,36 @@ def load(package: str) -> None:
             return  # the latter: a rule file asks for rules of its own library
         _loading.add(package)
         try:
-            importlib.import_module(_libraries[package])
+            rules = importlib.import_module(_libraries[package])
         finally:
             _loading.discard(package)
+        if rules.__name__ in _waiting:
+            name, register = _waiting[rules.__name__]
+            if name not in sys.modules:
+                return  # its rule file was imported, and it is not
+            del _waiting[rules.__name__]
+            register(sys.modules[name])
         _loaded.add(package)
         for key, function in _waiting.pop(package, ()):
             entry(key).leveled = function
+
+
+_waiting: dict[str, tuple[str, Callable[[Any], None]]] = {}
+
+
+def registering(name: str) -> Callable[[Callable[[Any], None]], Callable[[Any], None]]:
+    """The decorated function registers the rules of a library that a rule file does not import
+    itself; it is given the library when that is there, whoever has imported the rule file
+    before."""
+
+    def decorate(register: Callable[[Any], None]) -> Callable[[Any], None]:
+        if name in sys.modules:
+            register(sys.modules[name])
+        else:
+            _waiting[register.__module__] = name, register
+        return register
+
+    return decorate
 
 
 def entry(key: Key) -> Rules:

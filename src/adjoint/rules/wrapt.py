@@ -8,7 +8,7 @@ from collections import deque
 from types import MethodType
 from typing import Any
 
-from adjoint.rules.registry import primitive, structural
+from adjoint.rules.registry import primitive, registering, structural
 from adjoint.run.accumulate import accumulate
 from adjoint.run.attributes import attribute, read_field
 from adjoint.run.dispatch import call_keywords
@@ -164,7 +164,8 @@ def _around(make: Any) -> Any:
 _CONTAINERS = (list, tuple, dict, set, frozenset, deque)
 
 
-def _register(wrapt: Any) -> None:
+@registering("wrapt")
+def _(wrapt: Any) -> None:
     primitive((wrapt.FunctionWrapper, "__call__"))(_call_free)
     primitive((wrapt.BoundFunctionWrapper, "__call__"))(_call_bound)
     primitive((wrapt.CallableObjectProxy, "__call__"))(_call_wrapped)
@@ -174,7 +175,3 @@ def _register(wrapt: Any) -> None:
     if hasattr(wrapt.PartialCallableObjectProxy, "_self_args"):
         primitive((wrapt.PartialCallableObjectProxy, "__call__"))(_call_partial)
         structural(wrapt.PartialCallableObjectProxy)(_partial)
-
-
-if "wrapt" in sys.modules:
-    _register(sys.modules["wrapt"])
