@@ -70,6 +70,7 @@ EXTREMA = [
     *ZERO_D,
     case(X, initial=0.3),
     case(X, axis=0, where=MASK, initial=-0.25),
+    case(X, axis=1, where=[1, 0, 2, 1], initial=-5.0),
     case(SINGLE, initial=np.float64(0.1)),
     case(np.array([3, 5]), initial=0.5),
 ]
@@ -108,9 +109,10 @@ CASES = {
         case(HOLES, axis=0, keepdims=True),
         (Z,),
         case(HOLES, where=X < 1),
+        case(HOLES, axis=1, where=[2, 0, 3, 1]),
     ],
     np.nanmedian: [*AXES, (HOLES,), case(HOLES, axis=1), case(HOLES, axis=0, keepdims=True)],
-    np.nanmean: [(HOLES,), case(HOLES, axis=1), case(HOLES, axis=0, keepdims=True)],
+    np.nanmean: [(HOLES,), case(X, where=[2, 0, 3, 1]), case(HOLES, axis=1), case(HOLES, axis=0, keepdims=True)],
     np.nanvar: [(HOLES,), case(HOLES, axis=1), case(X, axis=0, ddof=1, keepdims=True), (Z,)],
     np.nanstd: [(HOLES,), case(HOLES, axis=1), case(X, axis=0, ddof=1, keepdims=True), (Z,)],
     np.nanprod: [

@@ -18,6 +18,8 @@ CALLS = [
     (np.copyto, (X, 2.5)),
     (np.copyto, (X, V[:4])),
     (np.copyto, (X, V[:4], "same_kind", MASK)),
+    (np.copyto, (X, V[:4], "same_kind", [1, 0, 2, 0])),
+    (np.copyto, (X, V[:4], "same_kind", 1)),
     (np.copyto, (X, np.arange(4))),
     (np.copyto, (np.arange(3), np.arange(3.0), "unsafe")),
     ((np.ndarray, "fill"), (X, 1.5)),

@@ -397,7 +397,7 @@ def extremum_back(
                 return None, project(_held(hits, restore(y_bar, axis, keepdims, ndim)), a)
         hits |= a != a  # where one is NaN, so is the result
         if where is not True:
-            hits &= where
+            hits &= np.asarray(where, bool)  # NumPy takes lists of integers too
         count = np.maximum(np.sum(hits, axis, keepdims=True), 0 if initial is not NONE else 1)
         if initial is NONE:
             share = restore(y_bar, axis, keepdims, ndim) / count

@@ -38,7 +38,7 @@ from adjoint.rules.tangents import like_result
 
 def numbers(a: Any, where: Any) -> Any:
     """Where an array has numbers and is looked at."""
-    return ~np.isnan(a) if where is True else ~np.isnan(a) & where
+    return ~np.isnan(a) if where is True else ~np.isnan(a) & np.asarray(where, bool)
 
 
 @array_rule(np.nansum, operands="a initial")

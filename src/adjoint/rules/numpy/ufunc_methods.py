@@ -106,7 +106,7 @@ def _(self, array, /, axis=0, dtype=None, out=None, keepdims=False, initial=NONE
         return y, lambda y_bar: (None,)
     to_array = projector(array)
     if self in REDUCTIONS or self in WITHOUT_NAN:
-        there = ~np.isnan(a) & where if self in WITHOUT_NAN else where
+        there = ~np.isnan(a) & np.asarray(where, bool) if self in WITHOUT_NAN else where
         back = extremum_back(a, y, axis, keepdims, initial, there)
     elif self is np.logaddexp and initial is NONE and where is True:
         back = _logsumexp_back(a, y, axis, keepdims)

@@ -29,7 +29,12 @@ def _copyto(dst, src, casting="same_kind", where=True):
     if where is True:
         dst[...] = src
     else:
-        chosen = np.broadcast_to(where, dst.shape)
+        if isinstance(where, np.ndarray) and where.dtype != bool:
+            raise TypeError(
+                f"Cannot cast array data from {where.dtype!r} to {np.dtype(bool)!r} according to "
+                "the rule 'safe'"
+            )
+        chosen = np.broadcast_to(np.asarray(where, bool), dst.shape)
         dst[chosen] = np.broadcast_to(src, dst.shape)[chosen]
 
 
