@@ -316,3 +316,35 @@ def numpy_number_by_name(x):
     y = np.float64(x)
     z = y.__neg__().__abs__().__radd__(3.0) * y.__float__() + y.__rpow__(3.0).__truediv__(2.0)
     return z + y.__divmod__(0.3)[1] * y.__round__(1) + y.__lt__(1.0) * y
+
+
+class Tripled(float):
+    def __float__(self):
+        return 3.0 * self.real
+
+
+class Plain(float):
+    pass
+
+
+@case(1.3)
+def asked_by_arrays_for_their_number(x):
+    a = np.ones(2)
+    a += Tripled(x)
+    a[:1] *= Tripled(x)
+    b = (np.zeros(2) + Tripled(x)) * (Tripled(x) - np.ones(2)) + np.float64(x) * Tripled(x)
+    return np.sum(a * b) + Tripled(x) * np.float64(2.0) + Tripled(x) * x
+
+
+@case(1.3)
+def beside_single_precision(x):
+    single = np.ones(2, np.float32)
+    kinds = [
+        (single * Plain(x)).dtype,
+        (Plain(x) + single).dtype,
+        np.maximum(single, Plain(x)).dtype,
+        (single * x).dtype,
+        np.add(single, Tripled(x)).dtype,
+    ]
+    sizes = sum((k + 1) * kind.itemsize for k, kind in enumerate(kinds))  # NumPy 1 goes by values
+    return sizes * x * np.sum(np.ones(2) * Plain(x) * np.hypot(np.ones(2), Plain(x)))

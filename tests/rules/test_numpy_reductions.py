@@ -112,7 +112,12 @@ CASES = {
         case(HOLES, axis=1, where=[2, 0, 3, 1]),
     ],
     np.nanmedian: [*AXES, (HOLES,), case(HOLES, axis=1), case(HOLES, axis=0, keepdims=True)],
-    np.nanmean: [(HOLES,), case(X, where=[2, 0, 3, 1]), case(HOLES, axis=1), case(HOLES, axis=0, keepdims=True)],
+    np.nanmean: [
+        (HOLES,),
+        case(X, where=[2, 0, 3, 1]),
+        case(HOLES, axis=1),
+        case(HOLES, axis=0, keepdims=True),
+    ],
     np.nanvar: [(HOLES,), case(HOLES, axis=1), case(X, axis=0, ddof=1, keepdims=True), (Z,)],
     np.nanstd: [(HOLES,), case(HOLES, axis=1), case(X, axis=0, ddof=1, keepdims=True), (Z,)],
     np.nanprod: [

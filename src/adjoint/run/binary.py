@@ -13,6 +13,7 @@ from numpy import float64, ndarray
 
 from adjoint.rules.projection import CONSTANT_SEQUENCES, SEQUENCES
 from adjoint.rules.registry import direct, direct_rule, lookup
+from adjoint.run.conversion import AS_ELEMENT, converts
 from adjoint.run.dispatch import DECLINED, call_keywords, linked, run_closure_rules
 from adjoint.run.kinds import plain_on
 from adjoint.run.protocol import (
@@ -91,9 +92,12 @@ def _general(record: list[Any], slot: int, op: Any, a: Any, b: Any) -> Any:
     if not isinstance(a, str | bytes | bytearray):  # which ask their operand for its text
         plain_a, plain_b = plain_on(record[0], a), plain_on(record[0], b)
         if (plain_a is not a or plain_b is not b) and _takes_up(op, a, b):
+            plain_a, plain_b = plain_on(record[0], a, True), plain_on(record[0], b, True)
             y = _by_override(record, slot, op, a, b)
             if y is not DECLINED:
                 return y
+            if converts(AS_ELEMENT, a) or converts(AS_ELEMENT, b):  # ``__float__`` of a float
+                return call_keywords(record, slot, UFUNCS[op], (a, b), {})
         a, b = plain_a, plain_b  # the class says nothing of this operator
     numbers = is_number(a) and is_number(b)
     if (

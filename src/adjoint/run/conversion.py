@@ -151,10 +151,15 @@ def _numbers_of(names: Any, value: Any) -> Any:
     if special is not None:
         number = special(value)
         check_number(names, value, number)
-        return number
+        return np.float64(number) if _is_double(names, value) else number
     if converts(names, value):
         return [_numbers_of(names, item) for item in value]
     return value
+
+
+def _is_double(names: Names, value: Any) -> bool:
+    """To NumPy a float of a class of its own is not of any precision, as Python's are."""
+    return names[0] == "__array__" and isinstance(value, float)
 
 
 def _indices_of(index: Any) -> Any:
@@ -187,7 +192,7 @@ _CONVERSIONS: dict[str, tuple[Any, type]] = {
 }
 
 
-non_differentiable(is_odd, converts, _special, check_number)
+non_differentiable(is_odd, converts, _special, _is_double, check_number)
 
 
 def _converted(

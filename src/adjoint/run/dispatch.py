@@ -392,7 +392,10 @@ def _with_care(
         if not subclassed:
             special = f"__{getattr(f, '__name__', '')}__"
             if not any(type(class_attribute(type(arg), special)) is FunctionType for arg in args):
-                args = tuple([plain_on(record[0], x) for x in args])  # rules calculate with them
+                module = str(getattr(f, "__module__", None))
+                of_numpy = isinstance(f, np.ufunc) or module.partition(".")[0] == "numpy"
+                # Rules calculate with them.
+                args = tuple([plain_on(record[0], x, of_numpy) for x in args])
             return _first_rule(record, slot, f, rules, args, kwargs)
 
         def apply(record: list[Any], slot: int, args: Any, kwargs: Any) -> Any:

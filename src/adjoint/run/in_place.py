@@ -16,6 +16,7 @@ from adjoint.rules.elementwise import dot
 from adjoint.rules.projection import FLOAT64, REALS, project
 from adjoint.run.accumulate import Poison, accumulate, finish
 from adjoint.run.arrays import refuse_objects
+from adjoint.run.conversion import AS_ELEMENT, converts
 from adjoint.run.dispatch import call_keywords, linked
 from adjoint.run.memory import Memory, refuse_names_twice, root_of
 from adjoint.run.protocol import UFUNCS
@@ -40,6 +41,8 @@ def updater(
 
         def update(record: list[Any], slot: int, x: Any, value: Any) -> Any:
             if type(x) is ndarray:
+                if isinstance(value, float) and converts(AS_ELEMENT, value):
+                    return _by_ufunc(record, slot, op, x, value)
                 if record[0].level is not None:
                     return record[0].level.update(record, slot, op, x, value)
                 return _update_in_place(record, slot, op, plain, x, value)
@@ -59,13 +62,17 @@ def base_updater(op: Any, update: Callable[..., Any]) -> Callable[..., Any]:
         if not isinstance(x, ndarray) or type(x) is ndarray:
             return update(record, slot, x, value)
         if type(class_attribute(type(x), "__array_ufunc__")) is FunctionType:
-            ufunc, out = UFUNCS[getattr(operator, op.__name__[1:])], {"out": (x,)}
-            return linked(record, slot, _of_two, call_keywords, ufunc, (x, value), out)
+            return _by_ufunc(record, slot, op, x, value)
         update(record, slot, ndarray.view(x, ndarray), _plain(value))
         return x
 
     run.__name__ = op.__name__
     return run
+
+
+def _by_ufunc(record: list[Any], slot: int, op: Any, x: Any, value: Any) -> Any:
+    ufunc, out = UFUNCS[getattr(operator, op.__name__[1:])], {"out": (x,)}
+    return linked(record, slot, _of_two, call_keywords, ufunc, (x, value), out)
 
 
 def _of_two(bars: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -104,6 +111,8 @@ def _short_updater(
     def update(record: list[Any], slot: int, x: Any, value: Any) -> Any:
         if type(x) is not ndarray or not _has_doubles(x) or record[0].level is not None:
             if type(x) is ndarray:
+                if isinstance(value, float) and converts(AS_ELEMENT, value):
+                    return _by_ufunc(record, slot, op, x, value)
                 if record[0].level is not None:
                     return record[0].level.update(record, slot, op, x, value)
                 return _update_in_place(record, slot, op, plain, x, value)
@@ -120,6 +129,8 @@ def _short_updater(
             or id(value) in memory.written
             or value.shape != x.shape
         ):
+            if isinstance(value, float) and converts(AS_ELEMENT, value):  # its ``__float__``
+                return _by_ufunc(record, slot, op, x, value)
             if _is_apart(memory, x, value):
                 return _update_view(record, slot, op, to_value, x, value)
             return _update_in_place(record, slot, op, plain, x, value)

@@ -84,12 +84,19 @@ def plain_number(value: Any) -> Any:
     return value
 
 
-def plain_on(memory: Memory, value: Any) -> Any:
-    """`plain_number`, which has the derivative of `value` on a level, too."""
+def plain_on(memory: Memory, value: Any, for_numpy: bool = False) -> Any:
+    """`plain_number`, which has the derivative of `value` on a level, too. To NumPy only Python's
+    own numbers are of any precision: one of a class derived from them has one."""
     plain = plain_number(value)
+    if for_numpy and plain is not value and type(plain) in _PRECISE:
+        if type(plain) is not int or -(2**63) <= plain < 2**63:
+            plain = _PRECISE[type(plain)](plain)
     if plain is not value and memory.level is not None:
         memory.level.link(plain, value)
     return plain
+
+
+_PRECISE: dict[type, Any] = {int: np.int64, float: np.float64, complex: np.complex128}
 
 
 def fields_of(obj: Any) -> dict[str, Any] | None:
