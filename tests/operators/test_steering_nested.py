@@ -153,3 +153,32 @@ def f_of(model):
         return np.sum((m["w"][0] * x) ** 2) * m["b"] * m["w"][1] * x
 
     return f
+
+
+def test_hooks_of_what_is_constant_inside():
+    """They belong to the derivative that is taken in it."""
+
+    def tenfold(bars):
+        return [10.0 * bar for bar in bars]
+
+    def slope(wrap, over):
+        def f(x):
+            def g(y):
+                return ad.hook(tenfold, wrap(x))[0] * y
+
+            return over(g)(3.0) * x
+
+        return f
+
+    for wrap in (lambda x: [x], lambda x: (x,)):
+        for over in (ad.grad, ad.derivative):
+            hooked = slope(wrap, over)
+            assert ad.gradient(hooked, 2.0) == (10.0 * 2.0 + 2.0,)
+            assert ad.derivative(hooked)(2.0) == 4.0
+    number = ad.gradient(lambda x: ad.grad(lambda y: ad.hook(lambda b: 10.0 * b, x) * y)(3.0), 2.0)
+    assert number == (10.0,)
+    rows = np.array([1.0, 2.0])
+    found = ad.gradient(
+        lambda x: ad.grad(lambda y: np.sum(ad.hook(lambda b: 10.0 * b, x) * y * x))(3.0), rows
+    )
+    np.testing.assert_allclose(found[0], 11.0 * rows)

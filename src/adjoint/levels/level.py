@@ -257,6 +257,10 @@ class Level(Hidden):
         """Whether this level knows a derivative of a number or an array."""
         raise NotImplementedError
 
+    def sees_in(self, value: Any) -> bool:
+        """Whether something that `value` holds is active."""
+        return any(by_value(part) and self.is_active(part) for part in reached((value,)))
+
     def knows(self, *values: Any) -> bool:
         """Whether this level, or one below, knows a derivative of something in `values`."""
         parts = [part for part in reached(values) if by_value(part)]

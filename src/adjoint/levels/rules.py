@@ -161,6 +161,8 @@ def _(level: Level, record: Any, slot: int, x: Any) -> Any:
 @leveled(hook)
 def _(level: Level, record: Any, slot: int, on_cotangent: Any, x: Any, *, name: Any = None) -> Any:
     hooked = with_name(on_cotangent, name)
+    if level.outer is not None and not level.sees_in(x):
+        return level.outer.run(hook, on_cotangent, x, name=name)  # it is a constant here
     return level.hooked(lambda bar: None if bar is None else hooked(bar), x)
 
 
