@@ -157,7 +157,7 @@ def library(package: str, rules: str) -> None:
     _libraries[package] = rules
 
 
-_waiting: dict[str, list[tuple[Any, Any]]] = {}
+_leveled_later: dict[str, list[tuple[Any, Any]]] = {}
 """By library: what runs its functions on a level, as soon as its rules are loaded."""
 
 
@@ -186,7 +186,7 @@ def load(package: str) -> None:
             del _waiting[rules.__name__]
             register(sys.modules[name])
         _loaded.add(package)
-        for key, function in _waiting.pop(package, ()):
+        for key, function in _leveled_later.pop(package, ()):
             entry(key).leveled = function
 
 
@@ -496,7 +496,7 @@ def leveled(*keys: Any) -> Callable[[F], F]:
             if key_of(key) in table or package not in _libraries or package in _loaded:
                 entry(key).leveled = function
             else:  # an entry without the rules of the library would be taken for the whole
-                _waiting.setdefault(package, []).append((key, function))
+                _leveled_later.setdefault(package, []).append((key, function))
         return function
 
     return add
