@@ -209,8 +209,12 @@ class Replay(Forward):
             return
         if isinstance(y, list | tuple):
             dots = [dot] * len(y) if type(dot) is Poison else dot
+            made: set[int] = set()
             for part, part_dot in zip(y, dots, strict=True):
-                self.put(part, part_dot)
+                if isinstance(part, ndarray):
+                    self._bind_part(part, part_dot, made)
+                else:
+                    self.put(part, part_dot)
         elif isinstance(y, ndarray):
             self._bind_array(y, dot)
         elif isinstance(y, float | complex | np.inexact):

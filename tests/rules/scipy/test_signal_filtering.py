@@ -211,6 +211,11 @@ def test_states_that_share_their_memory_with_the_signal():
         )
         ends = ad.pushforward(lambda x: ss.lfilter(TWO, a, x, zi=zi)[1], (x,), (x,))[1]
         np.testing.assert_allclose(ends, ss.lfilter(TWO, a, x, zi=np.zeros(2))[1])
+        matrices = (
+            ad.jacobian(lambda x: ss.lfilter(TWO, a, x, zi=zi)[1], x, mode=mode)
+            for mode in ("forward", "reverse")
+        )
+        np.testing.assert_allclose(*matrices, atol=1e-14)
 
 
 def test_time_grows_with_the_signal():
