@@ -4,12 +4,15 @@ without frames of the library."""
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Callable
 from types import (
     GetSetDescriptorType,
     MemberDescriptorType,
 )
 from typing import Any, TypeVar, cast
+
+import numpy as np
 
 from adjoint.errors import ArgumentError
 from adjoint.fast.tier import forget
@@ -41,11 +44,35 @@ def _check(keys: tuple[Any, ...]) -> None:
                 )
         else:
             fits = callable(key) or isinstance(key, GetSetDescriptorType | MemberDescriptorType)
+        if fits and _is_operator(key):
+            raise ArgumentError(
+                f"{key!r} is Python's own, and has the derivative that it has",
+                hint="write a function that calculates it, and its rule; or the special method of"
+                " a class, and the rule of that",
+            )
         if not fits:
             raise ArgumentError(
                 f"rules are of functions, not of {key!r}",
                 hint="give a function, or (type, name) for a method of a builtin type",
             )
+
+
+def _is_operator(key: Any) -> bool:
+    """Whether a key is an operator of numbers or containers, which is not called by its name."""
+    if key is pow or key is divmod:
+        return True
+    named = registry.key_of(key)
+    if isinstance(named, tuple):
+        kind, name = named
+        return kind in _BUILTIN and name in _SPECIAL
+    return getattr(key, "__module__", None) == "_operator"
+
+
+_BUILTIN = frozenset(
+    {float, int, complex, np.generic, np.float64, np.ndarray, list, tuple, dict, str}
+)
+_SPECIAL = frozenset(vars(operator)) | {f"__r{name[2:]}" for name in vars(operator)}
+"""The names of operators, those of special methods among them."""
 
 
 def _load_rules_of(keys: tuple[Any, ...]) -> None:

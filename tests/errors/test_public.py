@@ -1,7 +1,9 @@
 """Errors of the public functions: what to do, and no frame of the library."""
 
 import math
+import operator
 
+import numpy as np
 import pytest
 
 import adjoint as ad
@@ -25,6 +27,12 @@ WRONG = {
     "forward rule of text": (ad.errors.ArgumentError, lambda: ad.frule.register("sin")),
     "rule of a pair": (ad.errors.ArgumentError, lambda: ad.rrule.register((3, "sum"))),
     "rule of three": (ad.errors.ArgumentError, lambda: ad.rrule.register((float, "real", 3))),
+    "rule of an operator": (ad.errors.ArgumentError, lambda: ad.rrule.register(operator.mul)),
+    "rule of a power": (ad.errors.ArgumentError, lambda: ad.frule.register(pow)),
+    "rule of an operator of arrays": (
+        ad.errors.ArgumentError,
+        lambda: ad.rrule.register((np.ndarray, "__rmul__")),
+    ),
     "rule of no method": (ad.errors.ArgumentError, lambda: ad.rrule.register((float, "sin"))),
     "unknown option": (TypeError, lambda: ad.rrule.register(plain, aliased=True)),
     "number without derivative": (ad.errors.ArgumentError, lambda: ad.non_differentiable(3)),

@@ -263,6 +263,10 @@ def run_rules(
     """Apply the first rule that takes such a call; `DECLINED` if there is none."""
     level = record[0].level
     if level is not None and rules.leveled is not None:
+        if rules.overridden:
+            y = _run_overriding(record, slot, f, rules, args, kwargs)
+            if y is not DECLINED:
+                return y
         y = rules.leveled(level, record, slot, *args, **kwargs)
         if y is not NotImplemented:
             return y

@@ -132,6 +132,9 @@ def special_method(ev: Evaluator, cls: type, name: str) -> Abstract:
 def _call_known(
     ev: Evaluator, f: Any, args: Sequence[Abstract], keywords: dict[str, Abstract]
 ) -> Abstract:
+    rules = lookup(f)
+    if rules is not None and rules.overridden:
+        raise NotCovered(f"{name_of(f)} has a rule from outside", ev.span)
     try:
         found = handlers.get(f)
     except TypeError:
@@ -158,9 +161,6 @@ def _call_known(
         folded = of_text(ev, f, args, keywords)
     if folded is not None:
         return folded
-    rules = lookup(f)
-    if rules is not None and rules.overridden:
-        raise NotCovered(f"{name_of(f)} has a rule from outside", ev.span)
     if is_inferable(f):
         return infer_call(ev, f, args, keywords)
     if is_library(f, rules):
