@@ -286,3 +286,15 @@ def index_of_the_callers_changed(x, i):
     i += 0
     i[1] = 3
     return np.sum(y * x[i] * np.array([1.0, 2.0, 3.0]))
+
+
+@case(M)
+def sequences_that_name_elements_twice(x):
+    y = x * 2.0
+    y[:, (0, 1)] = y[:, (1, 0)]
+    y[..., range(2)] *= x[(0, 0), :2].sum()
+    y[((1, 1),)] += x[[0, 0], :]
+    total = 0.0
+    for _ in range(2):
+        total = total + np.sum(y[:, (1, 0, 1)] ** 2) * x[(1, 1), range(2)].sum()
+    return total + np.sum(np.roll(x, np.uint8(1)) * y) + np.diag(x, np.uint8(1)).sum()

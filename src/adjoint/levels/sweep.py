@@ -13,10 +13,10 @@ import numpy as np
 from adjoint.levels.level import INACTIVE, Level, assign_shape_on, operate_on, write_on
 from adjoint.levels.mirror import Mirrors, flat_of
 from adjoint.rules.projection import SEQUENCES, project
-from adjoint.run.accumulate import Poison
+from adjoint.run.accumulate import Poison, is_fancy
 from adjoint.run.hidden import Hidden
 from adjoint.run.swaps import writable
-from adjoint.run.views import is_fancy, names_twice, places_of, root_of
+from adjoint.run.views import names_twice, places_of, root_of
 
 __all__ = ["Sweep", "poison_in", "to_value"]
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-__all__ = ["Poison", "Scattered", "accumulate", "finish"]
+__all__ = ["Poison", "Scattered", "accumulate", "finish", "is_fancy"]
 
 
 def accumulate(a: Any, b: Any) -> Any:
@@ -126,7 +126,7 @@ class Scattered:
                 del entries[0]
             else:
                 self._dense = np.zeros(self.shape, self.dtype)
-                if entries and not _repeats(index):
+                if entries and not is_fancy(index):
                     self._dense[index] = part
                     del entries[0]
             del part
@@ -139,7 +139,7 @@ class Scattered:
             if many and type(index) is int:
                 plain.append(index)
                 parts.append(part)
-            elif not _repeats(index):
+            elif not is_fancy(index):
                 dense[index] += part
             elif type(index) is np.ndarray and self._is_countable(index, part):
                 dense += np.bincount(index, part, self.shape[0])
@@ -167,10 +167,16 @@ class Scattered:
         return self._dense
 
 
-def _repeats(index: Any) -> bool:
-    """Whether an index may name an element twice: those with integer arrays."""
-    if type(index) is tuple:
-        return any(_repeats(i) for i in index)
-    if isinstance(index, list):
-        return True
-    return isinstance(index, np.ndarray) and index.ndim > 0 and index.dtype != bool
+def is_fancy(index: Any) -> bool:
+    """Whether an index may name an element twice: those with integer arrays, or with what counts as
+    one, as a list or a range does, and a tuple within a tuple."""
+    return any(map(_is_array, index)) if type(index) is tuple else _is_array(index)
+
+
+_BASIC = (int, np.integer, np.bool_, slice, type(None), type(...))
+
+
+def _is_array(part: Any) -> bool:
+    if isinstance(part, np.ndarray):
+        return part.ndim > 0 and part.dtype != bool
+    return not isinstance(part, _BASIC)

@@ -12,14 +12,14 @@ from numpy import float64
 
 from adjoint.errors import ArgumentError, MutationError
 from adjoint.rules.projection import REALS, SEQUENCES, project, projector
-from adjoint.run.accumulate import Poison, Scattered, finish
+from adjoint.run.accumulate import Poison, Scattered, finish, is_fancy
 from adjoint.run.conversion import AS_ELEMENT, by_index, converts, is_odd, with_numbers
 from adjoint.run.memory import Memory, refuse_names_twice, refused, root_of
 from adjoint.run.place import current_place
 from adjoint.run.seal import arrived, result_of
 from adjoint.run.swaps import swap_array, swap_contents
 from adjoint.run.unknown import run_unknown
-from adjoint.run.views import add_to_shadow, is_fancy
+from adjoint.run.views import add_to_shadow
 
 __all__ = ["read_array", "refuse_objects", "write_array"]
 

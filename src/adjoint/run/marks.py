@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.run.accumulate import is_fancy
 from adjoint.run.contents import ABSENT, place_of_held, size_of
 from adjoint.run.memory import Memory, changed_since
 from adjoint.run.swaps import swap_array, swap_contents, swap_end, swap_item, swap_slice
-from adjoint.run.views import is_fancy
 
 __all__ = ["Marks"]
 

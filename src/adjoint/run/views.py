@@ -14,12 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from adjoint.run.accumulate import is_fancy
+
 __all__ = [
     "add_to_shadow",
     "address_of",
     "assign_shape",
     "bounds_of",
-    "is_fancy",
     "is_seen_as_stored",
     "names_of",
     "names_twice",
@@ -175,13 +176,6 @@ def add_to_shadow(shadow: Array, index: Any, bar: Any) -> None:
         np.add.at(shadow, index, bar)
     else:
         shadow[index] += bar
-
-
-def is_fancy(index: Any) -> bool:
-    """Whether an index may name an element twice: those with integer arrays."""
-    if type(index) is tuple:
-        return any(map(is_fancy, index))
-    return isinstance(index, np.ndarray) and index.ndim > 0 and index.dtype != bool
 
 
 def names_twice(array: Array) -> bool:

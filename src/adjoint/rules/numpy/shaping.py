@@ -168,11 +168,7 @@ def _rollaxis(y_bar, shape, axis, start=0):
 
 
 def _roll(y_bar, shape, shift, axis=None):
-    return np.roll(
-        y_bar,
-        tuple(-s for s in shift) if isinstance(shift, (tuple, list)) else -np.asarray(shift),
-        axis,
-    )
+    return np.roll(y_bar, -np.asarray(shift, np.intp), axis)  # unsigned ones have no negative
 
 
 linear_rule(np.transpose, _transpose, alias=True)
@@ -292,7 +288,7 @@ partwise_frule(np.broadcast_arrays)
 
 def diagonal_of(shape: tuple[int, ...], offset: int, axis1: int, axis2: int, values: Any) -> Any:
     """Zeros of a shape with `values` on a diagonal, which is the last axis of `values`."""
-    bar = np.zeros(shape, cotangent_dtype(values))
+    bar, offset = np.zeros(shape, cotangent_dtype(values)), int(offset)
     matrices = np.moveaxis(bar, (axis1, axis2), (-2, -1))
     rows, columns = matrices.shape[-2:]
     n = max(0, min(rows + min(offset, 0), columns - max(offset, 0)))
