@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import builtins
 import math
+import operator
 from collections.abc import Sequence
 from types import BuiltinFunctionType, FunctionType, NoneType
 from typing import Any
@@ -19,6 +20,7 @@ from adjoint.fast.evaluate.types import Array, Number, Row
 from adjoint.fast.evaluate.values import Source
 from adjoint.fast.exposure import exposure
 from adjoint.fast.program import Program, uses_numpy
+from adjoint.ir.single import Call, Const, Value
 from adjoint.results import filled
 from adjoint.run.kinds import fields_of
 
@@ -317,7 +319,12 @@ def _checked(program: Program, made: _Entry) -> list[str]:
     wanted, definite = program.wanted, program.definite
     if not wanted:
         return []
-    terms = [_term(leaf, f"bars[{i}]") for i, leaf in enumerate(wanted) if definite[i] is not None]
+    implied = _implied(program)
+    terms = [
+        _term(leaf, f"bars[{i}]")
+        for i, leaf in enumerate(wanted)
+        if definite[i] is not None and i not in implied
+    ]
     quick = all(known is not False for known in definite) and not any(
         isinstance(leaf.type, Array) and leaf.type.dtype == np.float16  # a product may overflow
         for leaf in wanted
@@ -335,6 +342,26 @@ def _checked(program: Program, made: _Entry) -> list[str]:
         f"        if not isfinite({' + '.join(terms)}):",
         *(f"            {line}" for line in slow),
     ]
+
+
+def _implied(program: Program) -> set[int]:
+    """Which cotangents are finite if the others are: sums of what another one is a product with.
+
+    A product of matrices has an entry that is not finite wherever an operand has one, also beside
+    zeros; and nothing that is not finite comes up in a sum of finite numbers without an error.
+    """
+    reverse = program.reverse
+    made = {op.result: op for op in reverse.ops if isinstance(op, Call)}
+    ends = [made.get(x) if isinstance(x, Value) else None for x in reverse.results or ()]
+    factors = {x for op in ends if op is not None and op.callee == _MATMUL for x in op.operands}
+    return {
+        i
+        for i, op in enumerate(ends)
+        if op is not None and op.callee == _SUM and op.operands[0] in factors
+    }
+
+
+_MATMUL, _SUM = Const(operator.matmul), Const(np.sum)
 
 
 def _term(leaf: Leaf, bar: str) -> str:
