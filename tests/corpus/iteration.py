@@ -208,3 +208,10 @@ def unpacked_twice_into_one_name(x, a):
     a, a = x[1:]
     a, *b, a = a * x
     return a * np.sum(np.sin(x)) + b[0]
+
+
+@case(0.7)
+def numbered_from_an_array(x):
+    first = np.array(2)
+    pairs = [k * value for k, value in enumerate([x, x * x], first)]
+    return sum(pairs) * int(first) + sum(k for k, _ in enumerate("ab", start=np.uint8(255))) * x

@@ -7,6 +7,7 @@ of the program.
 
 from __future__ import annotations
 
+import operator
 from collections import deque
 from collections.abc import Iterable
 from types import FunctionType
@@ -218,7 +219,7 @@ class Count(Iterator):
 
     def __init__(self, memory: Memory, start: Any) -> None:
         super().__init__(memory)
-        self.i = start
+        self.i = operator.index(start)
 
     def step(self, record: list[Any], slot: int) -> Any:
         self.i += 1
