@@ -11,8 +11,8 @@ import pytest
 import adjoint as ad
 from adjoint.errors import MutationError, NoDerivativeError, UnsupportedSyntaxError
 from adjoint.frontend.bytecode import lower
-from tests.frontend.bytecode.sourceless import sourceless_cases
 from tests.fast.agreeing import generic_tier
+from tests.frontend.bytecode.sourceless import sourceless_cases
 from tests.ir.interpreter import interpreted
 from tests.structures import difference, mapped
 from tests.support import Sample, check_sample, materialised
