@@ -10,7 +10,7 @@ import numpy as np
 
 from adjoint.derivatives.selection import Argnums, Selection, select, split_aux
 from adjoint.errors import ArgumentError, NotScalarError
-from adjoint.fast.inside import Calls, InnerCall, generic_pullback
+from adjoint.fast.inside import Calls, InnerCall, generic_parts
 from adjoint.fast.pullback import SpecialisedPullback
 from adjoint.fast.tier import MISS, is_enabled
 from adjoint.fast.tier import run as run_specialised
@@ -31,7 +31,7 @@ from adjoint.run.kinds import by_value
 from adjoint.run.marks import Marks
 from adjoint.run.memory import Memory
 from adjoint.run.session import session
-from adjoint.run.structure import deposit
+from adjoint.run.structure import Reader, deposit
 
 __all__ = [
     "Pullback",
@@ -132,6 +132,22 @@ class Pullback(Hidden):
             note_delicate(self._f)
         return self._pulled(value_bar, given, of_function)
 
+    def parts(self, y_bar: Any) -> tuple[Any, ...]:
+        """The cotangents of the function and of the arguments as structures, in which stands a
+        `Poison` where one is not known; so may one in that of the result."""
+        memory = self._memory
+        with session, np.errstate(all="ignore"):
+            memory.begin_sweep()
+            try:
+                value_bar = deposit(memory, self._y, y_bar)
+                back = self._record[1]
+                bars = (None,) * (len(self._args) + 1) if back is None else back(value_bar)
+                memory.rewind(0)
+                reader = Reader(memory, taking=False)
+                return tuple(map(reader.read, (self._f, *self._args), bars))
+            finally:
+                memory.end_sweep()
+
     def _pulled(self, value_bar: Any, given: Any, of_function: bool) -> tuple[Any, ...]:
         """One sweep."""
         memory = self._memory
@@ -225,7 +241,7 @@ def _generic_pullback(f: Callable[..., Any], args: tuple[Any, ...]) -> Pullback:
         return _forward(f, args, {}, specialising=False)[1].mark()
 
 
-generic_pullback.append(_generic_pullback)
+generic_parts.append(lambda f, args, y_bar: _generic_pullback(f, args).parts(y_bar))
 
 OFTEN = 32
 """A function that was called so often inside the generic tier is specialised."""

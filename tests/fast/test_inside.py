@@ -9,11 +9,13 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
+import scipy.special
 
 import adjoint as ad
 from adjoint import api
 from adjoint.errors import CotangentError, NoDerivativeError
 from adjoint.fast import inside, tier
+from adjoint.testing import check_gradient
 from tests.corpus import all_cases
 from tests.fast.agreeing import Agreement, cotangent, generic_tier, outcome
 from tests.fuzz.batches import Checker
@@ -411,6 +413,46 @@ def test_what_is_not_known(taken):
 
     with pytest.raises(NoDerivativeError):
         ad.gradient(h, 1.5)
+
+
+def quantile(q, a):
+    return scipy.special.betaincinv(a, 2.0, q) * q
+
+
+def test_what_is_not_known_of_a_constant(taken):
+    def f(q):
+        print(end="")
+        return quantile(q, 2.5)
+
+    def g(q, a):
+        print(end="")
+        return quantile(q, a)
+
+    with pytest.raises(NoDerivativeError, match="shape"):
+        ad.gradient(g, 0.3, 2.5)
+    check_gradient(f, 0.3)
+    h = lambda q: g(q, 2.5)  # noqa: E731
+    check_gradient(h, 0.3)
+    assert taken.count("quantile") >= 3
+
+
+def test_what_is_not_known_of_a_part(taken):
+    def f(x, v):
+        print(end="")
+        y, w, a, _ = step(x, v)
+        unknown(y)
+        return w * a
+
+    def g(x, v, both):
+        print(end="")
+        y, w, _, _ = step(x, v)
+        return w * unknown(y) if both else w
+
+    agree(f, 0.3, 0.5)
+    agree(lambda x, v: g(x, v, False), 0.3, 0.5)
+    with pytest.raises(NoDerivativeError):
+        ad.gradient(g, 0.3, 0.5, True)
+    assert "step" in taken
 
 
 def test_zeros_beside_what_is_not_finite(taken):

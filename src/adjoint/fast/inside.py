@@ -21,9 +21,8 @@ from adjoint.run.functions import MISSING, Unit, inside
 from adjoint.run.kinds import by_value
 from adjoint.run.memory import Memory, root_of
 from adjoint.run.structure import deposit, take
-from adjoint.run.unknown import poison
 
-__all__ = ["Calls", "InnerCall", "call_inside", "generic_pullback"]
+__all__ = ["Calls", "InnerCall", "call_inside", "generic_parts"]
 
 Arrange = Callable[[tuple[Any, ...]], tuple[Any, ...]]
 """From the cotangents of leaves to those of the function and its arguments."""
@@ -31,8 +30,9 @@ Arrange = Callable[[tuple[Any, ...]], tuple[Any, ...]]
 MOST_MISSES = 8
 """A function that no program was for so many times is not asked for again."""
 
-generic_pullback: list[Callable[[Any, tuple[Any, ...]], Callable[[Any], tuple[Any, ...]]]] = []
-"""The pullback of a call by the generic tier (`adjoint.api`)."""
+generic_parts: list[Callable[[Any, tuple[Any, ...], Any], tuple[Any, ...]]] = []
+"""The cotangents of a call by the generic tier, from that of its result: structures, in which a
+`Poison` stands where one is not known (`adjoint.api`)."""
 
 
 @dataclass
@@ -222,21 +222,18 @@ class _Pullback:
             y_bar = take(memory, self.y, y_bar, arrays=self.is_new)
             if y_bar is None:
                 return (None,) * (len(args) + 1)
-            bad = y_bar if type(y_bar) is not tuple else next(filter(_is_poison, y_bar), None)
-            if isinstance(bad, Poison):
-                return (_poisoned(memory, f, bad), *(_poisoned(memory, x, bad) for x in args))
         bars = self._pulled(y_bar)
         f_bar = None if bars[0] is None else deposit(memory, f, bars[0])
         return (f_bar, *[deposit(memory, x, bar) for x, bar in zip(args, bars[1:], strict=True)])
 
     def _pulled(self, y_bar: Any) -> tuple[Any, ...]:
         """The cotangents as structures."""
-        if not self.memory.careful:
+        if not self.memory.careful and not _holds_poison(y_bar):
             try:
                 return self.arrange(self.back(self._fitted(y_bar)))
             except Exception:  # the generic tier says what is wrong, or does it
                 pass
-        return generic_pullback[0](self.f, self.args)(y_bar)
+        return generic_parts[0](self.f, self.args, y_bar)
 
     def _fitted(self, y_bar: Any) -> Any:
         """The cotangent as the program takes it."""
@@ -248,8 +245,8 @@ class _Pullback:
         )
 
 
-def _is_poison(bar: Any) -> bool:
-    return type(bar) is Poison
+def _holds_poison(y_bar: Any) -> bool:
+    return any(type(x) is Poison for x in (y_bar if type(y_bar) is tuple else (y_bar,)))
 
 
 def _looks_at(y: Any, leaves: tuple[Any, ...]) -> bool:
@@ -258,14 +255,6 @@ def _looks_at(y: Any, leaves: tuple[Any, ...]) -> bool:
         return any(leaf is y for leaf in leaves)
     root = root_of(y)
     return any(type(leaf) is np.ndarray and root_of(leaf) is root for leaf in leaves)
-
-
-def _poisoned(memory: Memory, value: Any, bar: Poison) -> Poison | None:
-    """Say that a derivative in `value` is not known."""
-    if by_value(value) and not (type(value) is np.ndarray and memory.is_written(value)):
-        return None if type(value) in (bool, int) else bar
-    poison(memory, value, bar)
-    return None
 
 
 inside.append(call_inside)
