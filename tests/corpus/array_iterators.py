@@ -110,3 +110,12 @@ def list_iterated(x):
     for a, b in np.nditer(l, op_flags=[["readwrite"], ["readonly"]]):
         a[...] = b * b
     return (l[0] * l[1]).sum()
+
+
+@case(np.array([0.5, 1.5]))
+def the_type_of_an_iterator(x):
+    total = 0.0
+    with np.nditer(x) as it:
+        for v in it:
+            total = total + v * v
+        return total * (3.0 if type(it) is np.nditer else 1.0)

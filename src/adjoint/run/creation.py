@@ -20,7 +20,7 @@ from adjoint.run.accumulate import Poison
 from adjoint.run.attribute_writes import class_dict
 from adjoint.run.contents import ABSENT
 from adjoint.run.dispatch import call_keywords
-from adjoint.run.iterator import Iterator
+from adjoint.run.iterator import STAND_INS, Iterator
 from adjoint.run.kinds import by_value
 from adjoint.run.memory import Memory
 from adjoint.run.native import watched
@@ -264,7 +264,8 @@ def _new_abstract(record: list[Any], slot: int, /, *args: Any, **kwargs: Any) ->
 def _type(record: list[Any], slot: int, /, *args: Any, **kwargs: Any) -> Any:
     if len(args) == 1:
         kind = type(args[0])
-        return args[0].__class__ if issubclass(kind, Iterator) else kind
+        stands_in = kind in STAND_INS or issubclass(kind, Iterator)
+        return args[0].__class__ if stands_in else kind
     if len(args) != 3:
         return NotImplemented
     return make_class(type, record, slot, args, kwargs)

@@ -6,7 +6,10 @@ from typing import Any
 
 from adjoint.run.memory import Memory, refused
 
-__all__ = ["Iterator"]
+__all__ = ["STAND_INS", "Iterator"]
+
+STAND_INS: set[type] = set()
+"""Other classes whose instances say of what class they would be without us."""
 
 
 class Iterator:

@@ -10,6 +10,7 @@ import numpy as np
 
 from adjoint.rules.registry import non_differentiable, primitive
 from adjoint.run.dispatch import call_function, linked
+from adjoint.run.iterator import STAND_INS
 from adjoint.run.memory import refused
 from adjoint.run.views import address_of
 
@@ -92,6 +93,9 @@ def _iteration(native, op):
     given = op if isinstance(op, list | tuple) else (op,)
     made = native.operands
     return Iteration(native, tuple([made[k] if x is None else x for k, x in enumerate(given)]))
+
+
+STAND_INS.add(Iteration)
 
 
 @primitive(np.nditer)
