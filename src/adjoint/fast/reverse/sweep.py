@@ -17,7 +17,7 @@ from typing import Any
 from adjoint.fast import runtime
 from adjoint.fast.covered import NotCovered
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.types import ANYTHING, Row, bar_type, number
+from adjoint.fast.evaluate.types import ANYTHING, Number, Row, bar_type, number
 from adjoint.fast.reverse.differentiate import differentiated, is_carrier
 from adjoint.fast.reverse.fitting import whole
 from adjoint.fast.reverse.rows import add_item
@@ -99,6 +99,7 @@ class Sweep:
         self.leaves = set(self.active)
         self.items: set[Value] = set()  # of the caller's lists
         self.optional: set[Value] = set()
+        self.chosen: set[Value] = set()  # one of several leaves, depending on branches
         self.given: Counter[Value] = Counter()
         self.primal: set[Value] = set()
         self.paths: dict[Value, set[Value | None]] = {}
@@ -249,8 +250,18 @@ class Sweep:
 
     def _forward_if(self, op: If, region: Region) -> Callable[[Scope], None]:
         made = _If(op, self.forward(op.body), self.forward(op.orelse), list(op.results), region)
+        self._note_chosen(op)
         self.ev.block.append(made)  # type: ignore[arg-type]
         return lambda scope: self._if_back(scope, made)
+
+    def _note_chosen(self, op: If) -> None:
+        sides = (op.body.results or (), op.orelse.results or ())
+        for result, *ends in zip(op.results, *sides, strict=False):
+            if isinstance(self.ev.types[result], Number) and all(map(self._is_chosen, ends)):
+                self.chosen.add(result)
+
+    def _is_chosen(self, x: Operand) -> bool:
+        return isinstance(x, Const) or x in self.leaves or x in self.chosen
 
     def _forward_loop(self, op: Loop) -> Callable[[Scope], None]:
         tape = self.ev.value(ANYTHING, name="tape")
@@ -289,8 +300,10 @@ class Sweep:
             with self.ev.writing() as ops:
                 inner = Scope(self, scope)
                 inner.kind, inner.inner = "if", region.defined
-                for x, bar in zip(region.results or (), bars, strict=False):
+                for y, x, bar in zip(op.results, region.results or (), bars, strict=False):
                     if bar is not None:
+                        if y in self.optional and isinstance(x, Value):
+                            self.optional.add(x)
                         inner.add(x, bar)
                 if region.results is not None:
                     self.reverse(region, inner)
@@ -328,7 +341,7 @@ class Sweep:
         for (inner, ops), end in zip(sides, ends, strict=True):
             mine = inner.bars.get(v)
             if mine is None and before is None:
-                if v in self.leaves or v in self.items:
+                if v in self.leaves or v in self.items or v in self.chosen:
                     self.optional.add(v)
                     mine = Const(None)
                 else:
