@@ -3,6 +3,7 @@
 import itertools
 import math
 import operator
+from collections import deque
 
 import numpy as np
 
@@ -215,3 +216,13 @@ def numbered_from_an_array(x):
     first = np.array(2)
     pairs = [k * value for k, value in enumerate([x, x * x], first)]
     return sum(pairs) * int(first) + sum(k for k, _ in enumerate("ab", start=np.uint8(255))) * x
+
+
+@case([0.5, 1.5, -0.7])
+def a_deque_that_is_reversed_meanwhile(xs):
+    q = deque(xs)
+    seen = []
+    for x in q:
+        q.reverse()
+        seen.append(x)
+    return sum((k + 1) * x * x for k, x in enumerate([*seen, *q]))

@@ -223,8 +223,9 @@ def _(xs: Any, value: Any) -> None:
 
 @substitute((deque, "reverse"))
 def _(xs: Any) -> None:
-    for value in [deque.pop(xs) for _ in range(deque.__len__(xs))]:
-        deque.append(xs, value)
+    values = [*deque.__iter__(xs)]
+    for i, value in enumerate(values, 1):  # not by pops: an iterator over it goes on
+        deque.__setitem__(xs, -i, value)
 
 
 # ---- new deques ----------------------------------------------------------------------------------
