@@ -226,3 +226,13 @@ def a_deque_that_is_reversed_meanwhile(xs):
         q.reverse()
         seen.append(x)
     return sum((k + 1) * x * x for k, x in enumerate([*seen, *q]))
+
+
+@case([0.5, 1.5, -0.7])
+def a_deque_that_is_written_meanwhile(xs):
+    q = deque(xs)
+    for k, x in enumerate(q):
+        q[-1] += x * x
+        q[k] *= xs[0]
+    q[0], q[2] = q[2], q[0]
+    return sum((k + 1) * x * x for k, x in enumerate(q))

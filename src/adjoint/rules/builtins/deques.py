@@ -181,13 +181,24 @@ def _(xs: Any, n: Any = 1) -> None:
             deque.append(xs, deque.popleft(xs))
 
 
-@substitute((deque, "__setitem__"))
-def _(xs: Any, i: Any, value: Any) -> None:
+@structural((deque, "__setitem__"))
+def _(memory: Memory, xs: Any, i: Any, value: Any) -> Any:
+    """Not by way of the ends: an iterator over the deque goes on."""
     place = _place(xs, i)
-    deque.rotate(xs, -place)
-    deque.popleft(xs)
-    deque.appendleft(xs, value)
-    deque.rotate(xs, place)
+    put = partial(deque.__setitem__, xs, place)
+    undo, redo = partial(put, deque.__getitem__(xs, place)), partial(put, value)
+    redo()
+    position = memory.note(swap_with, undo, redo)
+
+    def put_back(_: Any) -> tuple[Any, ...]:
+        memory.rewind(position)
+        shadow = _shadow(memory, xs)
+        if shadow is None:
+            return None, None, None, None
+        value_bar, shadow[place] = shadow[place], None
+        return None, None, None, value_bar
+
+    return None, put_back
 
 
 @substitute((deque, "__delitem__"))
