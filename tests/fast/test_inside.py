@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+import types
 import warnings
 from decimal import Decimal
 
@@ -300,6 +301,112 @@ def test_defaults_that_are_assigned(taken):
 
     agree(f, 1.5)
     assert taken == ["with_a_default"] * 2
+
+
+def with_a_named_default(x, *, scale=2.0):
+    return x * scale
+
+
+def test_named_defaults_that_are_written_to(taken):
+    def f(x):
+        print(end="")
+        first = with_a_named_default(x)
+        with_a_named_default.__kwdefaults__["scale"] = x * x
+        try:
+            return first * with_a_named_default(x)
+        finally:
+            with_a_named_default.__kwdefaults__["scale"] = 2.0
+
+    agree(f, 1.5)
+    assert taken == ["with_a_named_default"] * 2
+
+
+def test_defaults_of_functions_made_of_others(taken):
+    def f(x):
+        print(end="")
+
+        @functools.wraps(with_a_default)
+        def scaled(y, scale=x * x):
+            return y * scale
+
+        return scaled(x) * with_a_default(x)
+
+    agree(f, 1.5)
+
+    def g(x):
+        print(end="")
+        first = with_a_default(x)
+        scaled = types.FunctionType(with_a_default.__code__, globals(), "scaled", (x * x,))
+        return first * scaled(x) * with_a_default(x)
+
+    agree(g, 1.5)
+    assert taken == ["with_a_default"] * 4
+
+
+def test_classes_made_by_calls(taken):
+    def rated(model, y):
+        return model.rate * y
+
+    def f(x):
+        print(end="")
+        model = type("Local", (), {"rate": x * x})()
+        return rated(model, x)
+
+    agree(f, 1.5)
+
+
+def sharing(scale):
+    def scaled(y):
+        return scale * y
+
+    def f(x):
+        print(end="")
+        return scale * by_global_name(x) * scaled(x)
+
+    return scaled, f
+
+
+scaled_by_two, sharing_with_it = sharing(2.0)
+
+
+def by_global_name(x):
+    return scaled_by_two(x) + 1.0
+
+
+def test_a_variable_that_is_captured_twice(taken):
+    _, back = ad.pullback(sharing_with_it, 1.5)
+    with generic_tier():
+        _, expected = ad.pullback(sharing_with_it, 1.5)
+    assert not difference(back(1.0), expected(1.0), rtol=1e-14)
+    assert taken == ["scaled", "scaled"]
+
+
+_array = np.array([1.0, 2.0, 3.0])
+
+
+def the_array(x):
+    return _array
+
+
+def end_of_the_array(x):
+    return _array[1:]
+
+
+@pytest.mark.parametrize("get", [the_array, end_of_the_array])
+def test_results_that_look_at_a_global_array(taken, get):
+    def f(a, x):
+        print(end="")
+        y = get(x)
+        before = y[0]
+        y[0] = x
+        try:
+            return (y * y).sum()
+        finally:
+            y[0] = before
+
+    with generic_tier():
+        expected = ad.gradient(f, _array, 1.5)
+    assert not difference(ad.gradient(f, _array, 1.5), expected, rtol=1e-14)
 
 
 def keyed(x, scale=2.0, shift=1.0):

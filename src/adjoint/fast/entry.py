@@ -260,7 +260,8 @@ def entry_source(
     mode
         ``gradient``: `run` gives the value and the cotangents of the arguments; ``pullback``: the
         value, the inner pullback, the leaves, ``arrange``, which makes the cotangents of the
-        function and the arguments from those of the leaves, and the program's `exposure`.
+        function and the arguments from those of the leaves, and the program's `exposure`, where
+        ``constants`` are named: the arrays among them.
     only
         Of ``gradient``: the cotangent of this argument alone, with zeros where there is no path.
     """
@@ -296,7 +297,7 @@ def entry_source(
     else:
         comma = "," if len(wanted) == 1 else ""
         kept = ", ".join(made.names[id(leaf.source)] for leaf in wanted)
-        tail.append(f"    return value, bars, ({kept}{comma}), arrange, {exposure(outside)!r}")
+        tail.append(f"    return value, bars, ({kept}{comma}), arrange, {_exposed(made, wanted)}")
         tail.append("def arrange(bars):")
         tail.append(f"    return {given}")
     made.bound |= {
@@ -312,6 +313,20 @@ def entry_source(
         "filled": filled,
     }
     return "\n".join([*head, *body, *run, *tail]) + "\n", made.bound
+
+
+def _exposed(made: _Entry, wanted: Sequence[Leaf]) -> str:
+    """The `exposure`; in place of ``constants`` the arrays that are."""
+    found = exposure(made.outside)
+    if found != "constants":
+        return repr(found)
+    known = {id(leaf) for leaf in wanted}
+    names = [
+        made.names[id(leaf.source)]
+        for leaf in made.outside.leaves
+        if isinstance(leaf.type, Array) and id(leaf) not in known
+    ]
+    return f"({''.join(f'{name}, ' for name in names)})"
 
 
 def _checked(program: Program, made: _Entry) -> list[str]:

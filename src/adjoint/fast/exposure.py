@@ -39,7 +39,8 @@ def _of_leaf(outside: Outside, leaf: Leaf) -> Exposure:
     while source.parent is not None:
         if source.kind in ("default", "named default"):
             # one of a function that was made on the way may carry a derivative
-            if "<locals>" in outside.samples[id(source.parent)].__qualname__:
+            # (its name may be another's, by functools.wraps)
+            if "<locals>" in outside.samples[id(source.parent)].__code__.co_qualname:
                 return "shared"
             is_default = True
         source = source.parent
@@ -48,6 +49,8 @@ def _of_leaf(outside: Outside, leaf: Leaf) -> Exposure:
         if not is_default:
             return None if "partial argument" not in kinds and "self" not in kinds else "shared"
         kinds.pop()
+    if leaf.source.kind == "cell":  # others may have captured the variable, too
+        return "shared"
     if isinstance(leaf.type, Number) and leaf.source.kind in ("default", "global", "named default"):
         return None if _CONSTANTS.issuperset(kinds) else "shared"
     return "constants" if _CONSTANTS.issuperset(kinds) else "shared"

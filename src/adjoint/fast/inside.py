@@ -114,10 +114,15 @@ def call_inside(
     y: Any
     arrange: Arrange
     y, back, leaves, arrange, exposure = found
-    if exposure is not None and (exposure == "shared" or not memory.is_untouched()):
-        return _missed(unit, memory, f, args)
     kind = type(y)
-    old = [type(x) is np.ndarray and _looks_at(x, leaves) for x in (y if kind is tuple else (y,))]
+    arrays = [x if type(x) is np.ndarray else None for x in (y if kind is tuple else (y,))]
+    if exposure is not None and (
+        exposure == "shared"
+        or not memory.is_untouched()
+        or any(x is not None and _looks_at(x, exposure) for x in arrays)
+    ):
+        return _missed(unit, memory, f, args)
+    old = [x is not None and _looks_at(x, leaves) for x in arrays]
     if kind is tuple and any(old) and not all(old):
         return _missed(unit, memory, f, args)
     unit.is_specialised = True

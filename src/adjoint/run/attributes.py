@@ -359,6 +359,8 @@ def _by_class(record: list[Any], slot: int, obj: Any, kind: type, name: str, sta
         return _cell_contents(record, slot, obj)
     if type(obj) is FrameType and name == "f_locals":
         _check_frame(obj)
+    if type(obj) is FunctionType and name == "__kwdefaults__":  # to be written to, most likely
+        record[0].globals_written[id(obj), name] = obj
     for base in kind.__mro__:
         if name in vars(base):
             if by_value(vars(base)[name]):

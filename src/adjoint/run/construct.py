@@ -165,7 +165,10 @@ def _of_builtin_base(
         return cls()
     if _has_init(cls):
         return _by_new(record, slot, cls, args, kwargs)
-    return run_unknown(memory, record, slot, cls, args, kwargs)
+    made = run_unknown(memory, record, slot, cls, args, kwargs)
+    if cls is FunctionType and made.__defaults__:  # of code that others run with other defaults
+        memory.globals_written[id(made), "__defaults__"] = made
+    return made
 
 
 _FILLED_BY_INIT = (list, dict, set, deque, types.SimpleNamespace)

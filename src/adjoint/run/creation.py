@@ -28,6 +28,7 @@ from adjoint.run.place import current_module, current_place
 from adjoint.run.reach import reaches
 from adjoint.run.specials import special_of
 from adjoint.run.structure import take
+from adjoint.run.swaps import swap_with
 from adjoint.run.unknown import poison
 
 __all__ = ["class_problem", "hand_over_defaults", "make_class"]
@@ -73,8 +74,13 @@ def make_class(
         return (*(None,) * (len(args) + 1), *bars)
 
     record[slot] = made_back
+    memory.note(swap_with, _nothing, _nothing)  # its attributes may carry a derivative
     hooks.run(made)
     return made
+
+
+def _nothing() -> None:
+    pass
 
 
 def _run(
