@@ -10,6 +10,7 @@ from hypothesis.extra.numpy import mutually_broadcastable_shapes
 
 from adjoint.errors import RuleError
 from adjoint.rules.families import elementwise, linear, project
+from adjoint.rules.projection import column_sums
 from adjoint.rules.registry import rrule
 from adjoint.testing import check_rule
 
@@ -119,3 +120,17 @@ def test_project_does_not_broadcast_in_silence(shape):
 def test_project_gives_back_what_fits():
     bar = np.ones(3)
     assert project(bar, np.zeros(3)) is bar and project(None, 1.0) is None
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", ">f8", "f2", "c16", "i8"])
+@pytest.mark.parametrize("shape", [(3, 2), (1, 1), (0, 3), (3, 0), (200, 16)])
+def test_sums_of_columns(dtype, shape):
+    a = (10 * np.random.default_rng(0).normal(size=shape)).astype(dtype)
+    for x in (a, np.asfortranarray(a), a[::-1], a[:, ::-1], a[::2]):
+        found, expected = column_sums(x), x.sum(axis=0)
+        assert found.dtype == expected.dtype and found.flags.writeable
+        np.testing.assert_allclose(found, expected, rtol=1e-12 if dtype == "f8" else 1e-3)
+    if dtype in ("f8", "f4") and shape == (3, 2):
+        a[1, 0] = np.nan
+        a[1, 1], a[2, 1] = np.inf, -np.inf
+        assert np.isnan(column_sums(a)).all()

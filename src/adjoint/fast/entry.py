@@ -22,6 +22,7 @@ from adjoint.fast.exposure import exposure
 from adjoint.fast.program import Program, uses_numpy
 from adjoint.ir.single import Call, Const, Value
 from adjoint.results import filled
+from adjoint.rules.projection import column_sums
 from adjoint.run.kinds import fields_of
 
 __all__ = ["entry_source"]
@@ -372,11 +373,11 @@ def _implied(program: Program) -> set[int]:
     return {
         i
         for i, op in enumerate(ends)
-        if op is not None and op.callee == _SUM and op.operands[0] in factors
+        if op is not None and op.callee in _SUMS and op.operands[0] in factors
     }
 
 
-_MATMUL, _SUM = Const(operator.matmul), Const(np.sum)
+_MATMUL, _SUMS = Const(operator.matmul), (Const(np.sum), Const(column_sums))
 
 
 def _term(leaf: Leaf, bar: str) -> str:

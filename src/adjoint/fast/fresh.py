@@ -10,6 +10,7 @@ import numpy as np
 from adjoint.fast import runtime
 from adjoint.fast.single.primitives import same
 from adjoint.ir import primitives
+from adjoint.rules.projection import column_sums
 
 __all__ = ["MADE_EACH_TIME", "NEW_ARRAYS", "OWN_MEMORY", "VIEWS"]
 
@@ -45,6 +46,7 @@ NEW_ARRAYS = _CREATED | _ARITHMETIC
 
 OWN_MEMORY = _ARITHMETIC | {
     np.sum,
+    column_sums,
     np.outer,
     np.where,
     np.array,

@@ -24,6 +24,7 @@ from adjoint.errors import RuleError
 __all__ = [
     "Projector",
     "as_numeric",
+    "column_sums",
     "finite",
     "held",
     "is_numeric",
@@ -88,9 +89,11 @@ def projector(primal: Any) -> Projector:
 def unbroadcast(bar: Any, shape: tuple[int, ...]) -> Any:
     """The array `bar` summed over the axes along which `shape` was broadcast to its shape."""
     extra = bar.ndim - len(shape)
-    if extra > 0 and bar.shape[extra:] == shape:
-        return bar.sum(axis=0 if extra == 1 else tuple(range(extra)))
     plain = type(bar) is ndarray
+    if extra > 0 and bar.shape[extra:] == shape:
+        if extra == 1:
+            return column_sums(bar) if plain and bar.ndim == 2 else bar.sum(axis=0)
+        return bar.sum(axis=tuple(range(extra)))
     if extra >= 0 and prod(shape) == 1:
         if plain and not extra:
             return _sum(bar, None, None, None, True)
@@ -106,6 +109,26 @@ def unbroadcast(bar: Any, shape: tuple[int, ...]) -> Any:
     if plain and not extra:
         return _sum(bar, tuple(axes), None, None, True)
     return bar.sum(axis=tuple(axes)).reshape(shape)
+
+
+def column_sums(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """``x.sum(axis=0)`` of a matrix: as a product, which takes a third of the time or less, for
+    NumPy adds short rows one by one."""
+    n = len(x)
+    if n > _MOST_ONES or x.dtype not in _ones:
+        return x.sum(axis=0)
+    ones = _ones[x.dtype].get(n)
+    if ones is None:
+        ones = np.ones(n, x.dtype)
+        ones.flags.writeable = False
+        if len(_ones[x.dtype]) < _MOST_LENGTHS:
+            _ones[x.dtype][n] = ones
+    return ones @ x  # type: ignore[no-any-return]
+
+
+_MOST_ONES, _MOST_LENGTHS = 1 << 17, 32
+_ones: dict[Any, dict[int, np.ndarray[Any, Any]]] = {FLOAT64: {}, np.dtype(np.float32): {}}
+"""By dtype and length: at most so many, which are made once."""
 
 
 # ---- what counts as a number ---------------------------------------------------------------------

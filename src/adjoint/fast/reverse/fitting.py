@@ -9,6 +9,7 @@ import numpy as np
 from adjoint.fast import runtime
 from adjoint.fast.evaluate.types import ANYTHING, Array, Number, bar_type, number
 from adjoint.ir.single import Const, Operand, Value
+from adjoint.rules.projection import column_sums
 
 if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator
@@ -84,9 +85,10 @@ def _summed(ev: Evaluator, bar: Operand, x: Value, of_x: Any, of_y: Array) -> Op
     if not kept:
         total: Operand = ev.operation(np.sum, (bar,), number(dtype.type), name=f"{x.name}_bar")
         return whole(ev, total, x)
-    total = ev.operation(
-        np.sum, (bar,), Array(dtype, kept), (("axis", axis),), name=f"{x.name}_bar"
-    )
+    by_columns = axes == (0,) and len(kept) == 1 and dtype.char in "fd"
+    f: Any = column_sums if by_columns else np.sum
+    options = () if by_columns else (("axis", axis),)
+    total = ev.operation(f, (bar,), Array(dtype, kept), options, name=f"{x.name}_bar")
     if kept != of_x.shape:
         shape = ev.operation(runtime.shape_of, (x,), ANYTHING, name="shape")
         total = ev.operation(np.reshape, (total, shape), Array(dtype, of_x.shape), name="t")
