@@ -226,7 +226,7 @@ def _specialised_pullback(
     found = run_specialised(f, args, "pullback")
     if found is MISS:
         return None
-    y, back, leaves, arrange, _ = found
+    y, back, leaves, arrange, _, _ = found
 
     def generic() -> Any:
         return _generic_pullback(f, args)

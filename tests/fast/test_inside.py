@@ -476,6 +476,23 @@ def test_tuples(taken):
     assert "turned" not in taken  # a view of what it was given, beside a new array
 
 
+def test_parts_of_tuples_that_are_not_used(taken):
+    def f(x, v):
+        print(end="")
+        return np.sum(apart(x, v)[0]) * 2.0
+
+    assert agree(f, 0.3, 0.5)[1] is None
+    agree(f, np.array([0.3, 0.1]), np.array([0.5, 0.0]))  # the tiers tell the same of them
+    assert set(taken) == {"apart"}
+
+
+def apart(x, v):
+    total = 0.0
+    for _ in range(2):
+        total = total + x
+    return total, x * v, v
+
+
 def test_parts_of_a_cotangent():
     y, back = ad.pullback(step, 0.3, 0.5)
     with generic_tier():

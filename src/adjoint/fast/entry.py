@@ -19,6 +19,7 @@ from adjoint.fast.evaluate.outside import Guard, Leaf, Outside
 from adjoint.fast.evaluate.types import Array, Number, Row
 from adjoint.fast.evaluate.values import Source
 from adjoint.fast.exposure import exposure
+from adjoint.fast.needs import needs
 from adjoint.fast.program import Program, uses_numpy
 from adjoint.ir.single import Call, Const, Value
 from adjoint.results import filled
@@ -262,7 +263,7 @@ def entry_source(
         ``gradient``: `run` gives the value and the cotangents of the arguments; ``pullback``: the
         value, the inner pullback, the leaves, ``arrange``, which makes the cotangents of the
         function and the arguments from those of the leaves, and the program's `exposure`, where
-        ``constants`` are named: the arrays among them.
+        ``constants`` are named: the arrays among them; and what the cotangents need of a tuple.
     only
         Of ``gradient``: the cotangent of this argument alone, with zeros where there is no path.
     """
@@ -298,7 +299,8 @@ def entry_source(
     else:
         comma = "," if len(wanted) == 1 else ""
         kept = ", ".join(made.names[id(leaf.source)] for leaf in wanted)
-        tail.append(f"    return value, bars, ({kept}{comma}), arrange, {_exposed(made, wanted)}")
+        found = f"value, bars, ({kept}{comma}), arrange, {_exposed(made, wanted)}"
+        tail.append(f"    return {found}, {needs(program) if program.is_tuple else ()}")
         tail.append("def arrange(bars):")
         tail.append(f"    return {given}")
     made.bound |= {

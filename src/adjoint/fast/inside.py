@@ -8,7 +8,7 @@ value to those of the function and of the arguments.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -113,7 +113,7 @@ def call_inside(
         return _missed(unit, memory, f, args)
     y: Any
     arrange: Arrange
-    y, back, leaves, arrange, exposure = found
+    y, back, leaves, arrange, exposure, needed = found
     kind = type(y)
     arrays = [x if type(x) is np.ndarray else None for x in (y if kind is tuple else (y,))]
     if exposure is not None and (
@@ -128,7 +128,7 @@ def call_inside(
     unit.is_specialised = True
     if memory.calls is not None:
         memory.calls.add(f, args, True)
-    general = _Pullback(memory, f, args, y, back, arrange, not any(old))
+    general = _Pullback(memory, f, args, y, back, arrange, needed, not any(old))
     if f.__closure__ is not None or kind not in _PLAIN or not _are_plain(memory, args):
         record[slot] = general
         return y
@@ -206,7 +206,7 @@ def _is_refused(f: Any, args: tuple[Any, ...]) -> bool:
 class _Pullback:
     """The pullback of one such call, as it stands in a record."""
 
-    __slots__ = ("args", "arrange", "back", "f", "is_new", "memory", "y")
+    __slots__ = ("args", "arrange", "back", "f", "is_new", "memory", "needed", "y")
 
     def __init__(
         self,
@@ -216,10 +216,11 @@ class _Pullback:
         y: Any,
         back: Callable[[Any], tuple[Any, ...]],
         arrange: Arrange,
+        needed: tuple[tuple[int, ...], ...],
         is_new: bool,
     ) -> None:
         self.memory, self.f, self.args, self.y = memory, f, args, y
-        self.back, self.arrange, self.is_new = back, arrange, is_new
+        self.back, self.arrange, self.needed, self.is_new = back, arrange, needed, is_new
 
     def __call__(self, y_bar: Any) -> tuple[Any, ...]:
         memory, f, args = self.memory, self.f, self.args
@@ -235,7 +236,8 @@ class _Pullback:
         """The cotangents as structures."""
         if not self.memory.careful and not _holds_poison(y_bar):
             try:
-                return self.arrange(self.back(self._fitted(y_bar)))
+                bars = self.back(self._fitted(y_bar))
+                return self.arrange(_without(bars, y_bar, self.needed) if self.needed else bars)
             except Exception:  # the generic tier says what is wrong, or does it
                 pass
         return generic_parts[0](self.f, self.args, y_bar)
@@ -248,6 +250,16 @@ class _Pullback:
             project(np.zeros(np.shape(y)) if bar is None and by_value(y) else bar, y)
             for y, bar in zip(self.y, y_bar, strict=True)
         )
+
+
+def _without(
+    bars: tuple[Any, ...], y_bar: Sequence[Any], needed: tuple[tuple[int, ...], ...]
+) -> tuple[Any, ...]:
+    """The cotangents, ``None`` for zeros made of those of items that have none."""
+    return tuple(
+        None if not any(y_bar[i] is not None for i in of) and not np.any(bar) else bar
+        for bar, of in zip(bars, needed, strict=True)
+    )
 
 
 def _holds_poison(y_bar: Any) -> bool:
