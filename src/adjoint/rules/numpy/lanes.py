@@ -16,7 +16,8 @@ import numpy as np
 from numpy import count_nonzero, float64, greater, heaviside, ndarray, where
 
 from adjoint.rules.elementwise import dot, is_one_or_other, parted
-from adjoint.rules.numpy import products as products  # a lane comes after the rule
+from adjoint.rules.numpy import cumulative as cumulative  # a lane comes after the rule
+from adjoint.rules.numpy import products as products
 from adjoint.rules.numpy import ufuncs as ufuncs
 from adjoint.rules.numpy.reductions import add_reduce, spread
 from adjoint.rules.projection import FLOAT64, REALS, finite
@@ -179,6 +180,30 @@ def _sum(record: list[Any], slot: int, x: Any) -> Any:
 
 lane(np.sum, 1)(_sum)
 lane((ndarray, "sum"), 1)(_sum)
+
+
+def _cumulated(record: list[Any], slot: int, x: Any) -> Any:
+    """The sums up to each element of a vector."""
+    memory: Memory = record[0]
+    if type(x) is not ndarray or x.ndim != 1 or not is_plain(memory, x):
+        return NotImplemented
+    y = x.cumsum()
+    record[slot] = partial(_cumulated_back, memory, weakref(y))
+    return y
+
+
+def _cumulated_back(memory: Memory, result: Any, y_bar: Any) -> tuple[Any, ...]:
+    if type(y_bar) is not ndarray or memory.buffers:
+        y_bar = arrived(memory, result, y_bar)
+        if type(y_bar) is not ndarray:
+            return None, y_bar
+    x_bar = np.empty(y_bar.shape)
+    y_bar[::-1].cumsum(out=x_bar[::-1])
+    return None, x_bar
+
+
+lane(np.cumsum, 1)(_cumulated)
+lane((ndarray, "cumsum"), 1)(_cumulated)
 
 
 def _inner(record: list[Any], slot: int, a: Any, b: Any) -> Any:
