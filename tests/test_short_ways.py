@@ -79,6 +79,7 @@ OPERATIONS = [
     lambda a, b: np.maximum(a, b) + np.minimum(a, TABLE) + np.maximum(TABLE, b),
     lambda a, b: np.dot(a, b) * np.dot(a, TABLE) + (a @ TABLE) * a,
     lambda a, b: np.array([a[0], b[1], a[2] * b[0]]),
+    lambda a, b: np.cumsum(a) * b + (np.cumsum(a * b) ** 2).cumsum(),
     lambda a, b: a[:2].sum(keepdims=True) + b[1:] * a[:-1],
     lambda a, b: np.sum(np.stack([a, b]), axis=0) * np.mean(b, keepdims=True),
     lambda a, b: np.sum(a * b) * a - a.sum() * b / a.dot(b),
