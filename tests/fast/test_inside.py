@@ -227,6 +227,53 @@ def test_attributes_of_classes_that_are_written(taken):
     agree(f, 1.5)
 
 
+@pytest.mark.usefixtures("taken")
+def test_attributes_of_classes_in_what_is_computed_anew():
+    class Local(Model):
+        pass
+
+    def rated(x):
+        return Local.rate * x
+
+    def noisy(x):
+        print(end="")
+        return rated(x) * x
+
+    kept = ad.checkpoint(noisy)
+
+    def f(x):
+        print(end="")
+        first = kept(x)
+        Local.rate = x * x
+        try:
+            return first * kept(x)
+        finally:
+            del Local.rate
+
+    agree(f, 1.5)
+
+
+_long = [float(i) for i in range(20)]
+
+
+def summed(x):
+    total = 0.0
+    for item in _long:
+        total += item * x
+    return total
+
+
+def test_long_lists_that_are_global(taken):
+    def f(items, x):
+        print(end="")
+        return summed(x) * items[1]
+
+    with generic_tier():
+        expected = ad.gradient(f, _long, 1.5)
+    assert ad.gradient(f, _long, 1.5) == expected
+    assert taken == []
+
+
 _state = [1.0, 2.0]
 _weight = 2.0
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Literal
 
 from adjoint.fast.evaluate.outside import Leaf, Outside
-from adjoint.fast.evaluate.types import Number
+from adjoint.fast.evaluate.types import Number, Row
 
 __all__ = ["Exposure", "exposure"]
 
@@ -49,8 +49,8 @@ def _of_leaf(outside: Outside, leaf: Leaf) -> Exposure:
         if not is_default:
             return None if "partial argument" not in kinds and "self" not in kinds else "shared"
         kinds.pop()
-    if leaf.source.kind == "cell":  # others may have captured the variable, too
-        return "shared"
+    if leaf.source.kind == "cell" or isinstance(leaf.type, Row):
+        return "shared"  # others may have captured the variable, too, or hold the list
     if isinstance(leaf.type, Number) and leaf.source.kind in ("default", "global", "named default"):
         return None if _CONSTANTS.issuperset(kinds) else "shared"
     return "constants" if _CONSTANTS.issuperset(kinds) else "shared"

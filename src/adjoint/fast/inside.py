@@ -119,6 +119,7 @@ def call_inside(
     if exposure is not None and (
         exposure == "shared"
         or not memory.is_untouched()
+        or memory.owners is not None  # computed anew, after what the log does not tell
         or any(x is not None and _looks_at(x, exposure) for x in arrays)
     ):
         return _missed(unit, memory, f, args)
