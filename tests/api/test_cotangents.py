@@ -369,3 +369,23 @@ def test_arguments_that_contain_themselves_show_no_cotangent_there():
     items.append(items)
     assert ad.gradient(lambda xs: xs[0] * xs[1][0], items) == ([6.0, None],)
     assert ad.grad(lambda xs: xs[0] * xs[1][0])(items) == [6.0, None]
+
+
+@pytest.mark.parametrize("writes", [False, True])
+def test_an_array_in_a_variable_that_two_functions_captured(writes):
+    weights = np.array([1.0, 2.0, 3.0])
+
+    def weighted(x):
+        return (x * weights).sum()
+
+    def f(x):
+        y = weighted(x)
+        if writes:
+            weights[0] = 5.0
+        return y + (weights * weights).sum()
+
+    _, back = ad.pullback(f, 0.5)
+    f_bar, x_bar = back(1.0)
+    assert x_bar == 6.0
+    expected = [0.5 if writes else 2.5, 4.5, 6.5]
+    assert f_bar["weights"].tolist() == f_bar["weighted"]["weights"].tolist() == expected

@@ -348,6 +348,10 @@ class Reader:
 
     def cell(self, cell: CellType) -> Any:
         """The cotangent of what a cell holds."""
+        if self.counting:
+            if id(cell) in self._counted:
+                return None  # captured twice, but what it holds is there once
+            self._counted.add(id(cell))
         shadow = self._shadow(cell) or {}
         try:
             return self.read(cell.cell_contents, shadow.get(None))
