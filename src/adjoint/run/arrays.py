@@ -21,7 +21,7 @@ from adjoint.run.swaps import swap_array, swap_contents
 from adjoint.run.unknown import run_unknown
 from adjoint.run.views import add_to_shadow
 
-__all__ = ["read_array", "refuse_objects", "write_array"]
+__all__ = ["element_back", "read_array", "refuse_objects", "write_array"]
 
 ndarray = np.ndarray
 NONE3 = (None, None, None, None)
@@ -64,7 +64,7 @@ def read_array(record: list[Any], slot: int, x: np.ndarray[Any, Any], index: Any
         if kind is int and type(y) is float64:
             shape = x.shape
             place = index if index >= 0 else index + shape[0]
-            record[slot] = partial(_element_back, shape, place)
+            record[slot] = partial(element_back, shape, place)
             return y
         if kind is slice and (x.dtype is _FLOAT64 or x.dtype == _FLOAT64):
             record[slot] = partial(_slice_back, x.shape, index, x.size <= FEW)
@@ -72,7 +72,7 @@ def read_array(record: list[Any], slot: int, x: np.ndarray[Any, Any], index: Any
     return _read_part(record, slot, x, index, y)
 
 
-def _element_back(shape: tuple[int, ...], index: int, y_bar: Any) -> tuple[Any, ...]:
+def element_back(shape: tuple[int, ...], index: int, y_bar: Any) -> tuple[Any, ...]:
     if y_bar is None or type(y_bar) is Poison:
         return None, y_bar, None
     return None, Scattered(shape, _FLOAT64, index, y_bar, 1), None

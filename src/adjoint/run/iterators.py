@@ -10,6 +10,7 @@ from __future__ import annotations
 import operator
 from collections import deque
 from collections.abc import Iterable
+from functools import partial
 from types import FunctionType
 from typing import Any
 
@@ -89,6 +90,7 @@ class Rows(Iterator):
         self.x, self.i = x, 0
         own = getattr(type(x), "__getitem__", None)
         self.getter = own if type(own) is FunctionType else None
+        self.is_vector = type(x) is np.ndarray and x.ndim == 1 and x.dtype.char == "d"
         if x.ndim == 0:
             raise TypeError("iteration over a 0-d array")
 
@@ -105,6 +107,11 @@ class Rows(Iterator):
             raise StopIteration
         self.i += 1
         memory = self.memory
+        if self.is_vector and memory.level is None and not memory.written:
+            y = x[i]
+            if type(y) is np.float64:
+                record[slot] = partial(_element_back, self, x.shape, i)
+                return y
         inner: list[Any] = [memory, None]
         if self.getter is None:
             y = read_array(inner, 1, x, i)
@@ -120,6 +127,15 @@ class Rows(Iterator):
 
             record[slot] = step_back
         return y
+
+
+def _element_back(rows: Rows, shape: tuple[int, ...], i: int, bar: Any) -> None:
+    """Of a number in a vector that was not written: shorter, for there are many."""
+    from adjoint.run.arrays import element_back
+
+    x_bar = element_back(shape, i, bar)[1]
+    if x_bar is not None:
+        rows.memory.add_entry(rows, "x", x_bar)
 
 
 class Entries(Iterator):
