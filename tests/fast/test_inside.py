@@ -523,6 +523,42 @@ def test_tuples(taken):
     assert "turned" not in taken  # a view of what it was given, beside a new array
 
 
+def doubled_twice(x):
+    return x * 2.0, x * 2.0
+
+
+def doubled_and_flipped(x):
+    a = x * 2.0
+    return (x * 2.0)[::-1], a
+
+
+def doubled_in_a_loop(x):
+    for i in range(len(x)):
+        if x[i] > 0.0:
+            a = x * 2.0
+            b = x * 2.0
+        else:
+            a = x * 3.0
+            b = x * 3.0
+    return a, b
+
+
+@pytest.mark.parametrize("both", [doubled_twice, doubled_and_flipped, doubled_in_a_loop])
+def test_equal_parts_of_tuples_are_two_arrays(taken, both):
+    def f(x):
+        print(end="")
+        a, b = both(x)
+        a[0] = x[1]
+        b[1] *= 3.0
+        return (a * a * b).sum()
+
+    x = np.array([0.3, -0.4, 0.8])
+    agree(f, x)
+    assert both.__name__ in taken
+    (a, b), _ = ad.pullback(both, x)
+    assert not np.shares_memory(a, b)
+
+
 def test_parts_of_tuples_that_are_not_used(taken):
     def f(x, v):
         print(end="")

@@ -152,7 +152,8 @@ def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], one: bool) -> Pro
     primal = Block(tuple(leaf.value for leaf in outside.leaves), tuple(ops), ends)
     if ev.written:
         note_other_names(ev, primal)
-    primal = tidied(primal, "primal", ev.types, _written_to(ev))
+    apart = _given_apart(ev, primal)
+    primal = tidied(primal, "primal", ev.types, _written_to(ev) | apart)
     check_views(ev, primal)
     assert primal.results is not None
     sweep = Sweep(ev, (leaf.value for leaf in wanted))
@@ -172,7 +173,8 @@ def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], one: bool) -> Pro
     seeds = tuple(zip(primal.results, (Const(1.0),) if one else y_bars, strict=True))
     reverse = _reverse(ev, sweep, region, seeds, wanted)
     name = getattr(f, "__name__", type(f).__name__)
-    forward, reverse = optimised(freeze(region), reverse, name, ev.types, _written_to(ev))
+    written = _written_to(ev) | apart
+    forward, reverse = optimised(freeze(region), reverse, name, ev.types, written)
     assert forward.results is not None
     if one:  # a pullback may be called again, and then reads all of it once more
         forward, reverse = _with_buffers_reused(ev, forward, reverse)
@@ -258,6 +260,27 @@ def _written_to(ev: Evaluator) -> set[Value]:
     if not ev.written:
         return set()
     return ev.written | {view for view in ev.views if ev.shown_by(view) & ev.written}
+
+
+def _given_apart(ev: Evaluator, primal: Block) -> set[Value]:
+    """What several results look at: each has its own memory, which the caller may write to."""
+    found: set[Value] = set()
+    arrays = [y for y in primal.results or () if isinstance(y, Value) and _is_array(ev, y)]
+    pending = arrays if len(arrays) > 1 else []
+    made = {y: op for op in walk(primal) for y in results(op)}
+    while pending:
+        y = pending.pop()
+        if y in found:
+            continue
+        found.add(y)
+        pending += ev.shown_by(y) - found
+        ends = [block.results or () for block in blocks(made[y])] if y in made else []
+        pending += [x for end in ends for x in end if isinstance(x, Value)]
+    return found
+
+
+def _is_array(ev: Evaluator, y: Value) -> bool:
+    return isinstance(ev.types[y], Array)
 
 
 def _is_wanted(source: Source, of_function: bool, only: int | None) -> bool:
