@@ -289,11 +289,12 @@ def arguments(names: str, seed: int) -> tuple[Any, ...]:
     rng = random.Random(seed)
     drawn: set[float] = set()
 
-    def number() -> float:  # sets and dicts keep one of two equal numbers, whatever their slopes
+    def number() -> float:  # of equal numbers sets keep one, and the least has no derivative
         value = round(rng.uniform(-1.3, 1.3), 3)
-        if value in drawn:
+        near = {value, round(0.5 * value, 4), round(2 * value, 4)}
+        if drawn & near:
             return number()
-        drawn.add(value)
+        drawn.update(near)
         return value
 
     def array(*shape: int) -> np.ndarray:
