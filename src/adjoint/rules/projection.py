@@ -116,14 +116,16 @@ def column_sums(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     NumPy adds short rows one by one."""
     n = len(x)
     if n > _MOST_ONES or x.dtype not in _ones:
-        return x.sum(axis=0)
+        total: np.ndarray[Any, Any] = x.sum(axis=0)
+        return total
     ones = _ones[x.dtype].get(n)
     if ones is None:
         ones = np.ones(n, x.dtype)
         ones.flags.writeable = False
         if len(_ones[x.dtype]) < _MOST_LENGTHS:
             _ones[x.dtype][n] = ones
-    return ones @ x  # type: ignore[no-any-return]
+    total = ones @ x
+    return total
 
 
 _MOST_ONES, _MOST_LENGTHS = 1 << 17, 32
