@@ -292,7 +292,7 @@ def arguments(names: str, seed: int) -> tuple[Any, ...]:
     def number() -> float:  # of equal numbers sets keep one, and the least has no derivative
         value = round(rng.uniform(-1.3, 1.3), 3)
         near = {value, round(0.5 * value, 4), round(2 * value, 4)}
-        if drawn & near:
+        if drawn & near or value == round(value, 1):  # the programs write such numbers themselves
             return number()
         drawn.update(near)
         return value
