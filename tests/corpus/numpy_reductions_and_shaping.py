@@ -207,3 +207,8 @@ def blocks_of_lists(x):
 @case(0.7)
 def roots_of_a_list(x):
     return np.sort(np.roots([1.0, -3 * x, 2 * x * x]).real)[0] * x
+
+
+@case(np.array([0.3, 0.9, 1.7]))
+def counted_more_than_once(x):
+    return np.var(x, where=[2, 0, 3]) + np.std(x, where=[1, 0, 1]) * x.var(where=[1, 3, 1])

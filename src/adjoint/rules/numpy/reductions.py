@@ -134,7 +134,7 @@ def _(
     correction=NONE,
 ):
     lost = ddof if correction is NONE else correction
-    if out is not None or not isinstance(lost, int | np.integer):
+    if out is not None or not isinstance(lost, int | np.integer) or not _selects(where):
         return NotImplemented
     y = np.var(
         a, axis, dtype, None, ddof, keepdims, where=where, **given(mean=mean, correction=correction)
@@ -158,7 +158,7 @@ def _(
     correction=NONE,
 ):
     lost = ddof if correction is NONE else correction
-    if out is not None or not isinstance(lost, int | np.integer):
+    if out is not None or not isinstance(lost, int | np.integer) or not _selects(where):
         return NotImplemented
     y = np.std(
         a, axis, dtype, None, ddof, keepdims, where=where, **given(mean=mean, correction=correction)
@@ -166,6 +166,11 @@ def _(
     if severed(y, a):
         return y, nothing
     return y, std_back(var_back(a, y, axis, dtype, lost, keepdims, where, mean), y)
+
+
+def _selects(where: Any) -> bool:
+    """Whether what selects elements counts each once: NumPy counts what numbers say."""
+    return where is True or np.asarray(where).dtype.kind == "b" or bool(np.all(np.less(where, 2)))
 
 
 def _spread_of(f: Any, name: str) -> None:
