@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import functools
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
@@ -58,6 +59,9 @@ LONG = 17
 _IDENTITIES = (type, ModuleType, BuiltinFunctionType, np.ufunc, np.dtype, type(np.sum))
 
 
+_VALUES = (int, float, complex, str, bytes, list, tuple, dict, set, frozenset, deque)
+
+
 def is_own(namespace: dict[str, Any]) -> bool:
     """Whether the globals are those of a module of this library, which nobody changes."""
     return str(namespace.get("__name__", "")).startswith("adjoint.")
@@ -71,6 +75,7 @@ def is_plain_object(cls: Any) -> bool:
         and cls.__module__ not in ("builtins", "numpy")
         and not cls.__module__.startswith("adjoint.run")  # they stand for others
         and not issubclass(cls, type | ModuleType | np.ndarray | np.generic | BaseException)
+        and not issubclass(cls, _VALUES)  # attributes have no place beside what it is itself
     )
 
 
