@@ -309,17 +309,13 @@ def _kept(
             now, parameters = state.begin()
             x = ev.value(item_type, name=name if not name.startswith("_") else "item")
             found = body(meaning(x), now)
-        if found is None:
-            raise NotCovered("a loop whose iterations never reach their end", ev.span)
-        on, after = (found[0], found[1:]) if stops else (None, found)
+        on, after = _parted(ev, found, stops)
         heap = ev.heap
         if not state.widen(after):
             break
     else:
         raise NotCovered("a loop whose types do not settle", ev.span)
-    results = state.operands(after, heap)
-    if on is not None:
-        results = (ev.operand(on), *results)
+    results = (*map(ev.operand, on), *state.operands(after, heap))
     block = Block((x, *parameters), tuple(ops), results)
     found = _ended(ev, state, iterable, None, block, stops, span)
     if is_some(n):
@@ -329,6 +325,15 @@ def _kept(
     if n is not None and not stops:
         note_lengths(ev, ops, n)
     return found
+
+
+def _parted(
+    ev: Evaluator, found: list[Abstract] | None, stops: bool
+) -> tuple[list[Abstract], list[Abstract]]:
+    """What an iteration ends with: whether the loop is left, where that is asked, and the rest."""
+    if found is None:
+        raise NotCovered("a loop whose iterations never reach their end", ev.span)
+    return found[:stops], found[stops:]
 
 
 def _written_in(ops: list[Any]) -> set[Any]:
@@ -403,9 +408,7 @@ def _while(
         with ev.writing() as ops:
             inner, inner_parameters = state.begin()
             found = body(inner)
-        if found is None:
-            raise NotCovered("a loop whose iterations never reach their end", ev.span)
-        on, after = (found[0], found[1:]) if stops else (None, found)
+        on, after = _parted(ev, found, stops)
         heap = ev.heap
         if not state.widen(after):
             break
@@ -417,9 +420,7 @@ def _while(
     test = Block(
         parameters, tuple(test_ops), (condition_operand, *state.operands(tested[1:], heap_tested))
     )
-    results = state.operands(after, heap)
-    if on is not None:
-        results = (ev.operand(on), *results)
+    results = (*map(ev.operand, on), *state.operands(after, heap))
     return _ended(
         ev, state, None, test, Block(inner_parameters, tuple(ops), results), stops, op.span
     )
