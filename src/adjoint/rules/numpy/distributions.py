@@ -181,7 +181,6 @@ draw("triangular", "left mode right", _by_left, _by_mode, _by_right)
 _BY_REJECTION = "does not exist: NumPy draws by rejection"
 SHAPE = NoDerivative("the shape", _BY_REJECTION)
 FREEDOM = NoDerivative("the degrees of freedom", _BY_REJECTION)
-NONCENTRALITY = NoDerivative("the noncentrality", _BY_REJECTION)
 ROOT = NoDerivative("any parameter", "does not exist: NumPy chooses one of two roots by chance")
 
 draw("gamma", "shape scale=1.0", SHAPE, lambda y, shape, scale: _standard(y, 0.0, scale))
