@@ -133,34 +133,17 @@ def call_inside(
     if f.__closure__ is not None or kind not in _PLAIN or not _are_plain(memory, args):
         record[slot] = general
         return y
-    if kind is np.ndarray:
-        dtype = y.dtype
 
-        def array_back(y_bar: Any) -> tuple[Any, ...]:
-            if (
-                type(y_bar) is not np.ndarray
-                or memory.buffers
-                or memory.careful
-                or y_bar.dtype is not dtype
-            ):
-                return general(y_bar)
-            try:
-                return arrange(back(y_bar))
-            except Exception:
-                return general(y_bar)
+    def plain_back(y_bar: Any) -> tuple[Any, ...]:
+        if type(y_bar) is kind and not memory.careful:
+            if kind is float or (not memory.buffers and y_bar.dtype is y.dtype):
+                try:
+                    return arrange(back(y_bar))
+                except Exception:  # `general` goes on in the generic tier
+                    pass
+        return general(y_bar)
 
-        record[slot] = array_back
-        return y
-
-    def number_back(y_bar: Any) -> tuple[Any, ...]:
-        if type(y_bar) is not float or memory.careful:
-            return general(y_bar)
-        try:
-            return arrange(back(y_bar))
-        except Exception:
-            return general(y_bar)
-
-    record[slot] = number_back
+    record[slot] = plain_back
     return y
 
 
