@@ -478,6 +478,13 @@ def _is_empty(block: Block, op: If) -> bool:
     return not block.ops and not op.results
 
 
+def _zip_of_one(w: Writer, xs: tuple[Operand, ...]) -> tuple[str, int] | None:
+    """``zip`` of one iterator, so many times."""
+    if len(xs) < 4 or len(set(xs)) > 1:
+        return None
+    return f"zip(*[{w.text(xs[0])}] * {len(xs)})", ATOM
+
+
 # ---- calls that are written in another way -------------------------------------------------------
 
 _SPECIAL: dict[Any, Callable[..., tuple[str, int] | None]] = {
@@ -502,6 +509,7 @@ _SPECIAL: dict[Any, Callable[..., tuple[str, int] | None]] = {
     runtime.length: lambda w, x, axis: (f"{w.text(x, ATOM)}.shape[{w.text(axis)}]", ATOM),
     runtime.shape_of: lambda w, x: (f"{w.text(x, ATOM)}.shape", ATOM),
     runtime.new_tape: lambda w: ("[]", ATOM),
+    zip: lambda w, *xs: _zip_of_one(w, xs),
     runtime.item: lambda w, x, i: (w.item(x, i), ATOM),
     runtime.part: lambda w, x, i: (w.item(x, i), ATOM),
     runtime.repeated: lambda w, x, n: (f"{w.text(x, ATOM)} * {w.text(n, 13)}", 12),
@@ -534,9 +542,9 @@ _STATEMENTS: dict[Any, Callable[[Writer, tuple[Operand, ...]], str]] = {
     runtime.divide: lambda w, xs: f"{w.text(xs[0])} /= {w.text(xs[1])}",
     runtime.scatter: lambda w, xs: f"np.add.at({w.text(xs[0])}, {w.text(xs[1])}, {w.text(xs[2])})",
     runtime.push: lambda w, xs: (
-        f"{w.text(xs[0], ATOM)}.append("
-        + (w.text(xs[1]) if len(xs) == 2 else f"({', '.join(w.text(x) for x in xs[1:])})")
-        + ")"
+        f"{w.text(xs[0], ATOM)}.append({w.text(xs[1])})"
+        if len(xs) == 2
+        else f"{w.text(xs[0])} += ({', '.join(w.text(x) for x in xs[1:])})"
     ),
     runtime.leave: lambda w, xs: f"{w.function(runtime.leave)}()",
 }

@@ -364,7 +364,8 @@ def _finished(ev: Evaluator, sweep: Sweep, bar: Operand, leaf: Leaf) -> Operand:
     if len(tapes) < len(sweep.paths.get(x, {None})):
         return bar
     # only the iterations of loops contribute: where there are none, there is no path
-    return ev.operation(runtime.where_run, (bar, *tapes), bar_type(t), name=name)
+    runs = [sweep.runs.get(tape, tape) for tape in tapes]
+    return ev.operation(runtime.where_run, (bar, *runs), bar_type(t), name=name)
 
 
 # ---- source --------------------------------------------------------------------------------------

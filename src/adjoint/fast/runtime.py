@@ -157,9 +157,10 @@ def optional(x_bar: Any, x: Any) -> Any:
     return None if x_bar is None else project(x_bar, x)
 
 
-def where_run(x_bar: Any, *tapes: list[Any]) -> Any:
-    """The cotangent of what only the iterations of some loops contribute to."""
-    return x_bar if any(tapes) else None
+def where_run(x_bar: Any, *steps: list[Any] | range) -> Any:
+    """The cotangent of what only the iterations of some loops contribute to, which are on a tape or
+    counted by a range."""
+    return x_bar if any(steps) else None
 
 
 def new_tape() -> list[Any]:
@@ -169,7 +170,7 @@ def new_tape() -> list[Any]:
 
 def push(tape: list[Any], *residuals: Any) -> None:
     """Put the residuals of one iteration on its tape."""
-    tape.append(residuals[0] if len(residuals) == 1 else residuals)
+    tape.extend(residuals)
 
 
 def finished(bars: tuple[Any, ...], leaves: tuple[Any, ...]) -> tuple[Any, ...] | None:

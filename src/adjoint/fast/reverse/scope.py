@@ -38,6 +38,13 @@ class Scope:
         self.accumulators: dict[Value, Value] = {}
         self.block: list[ir.Op] = self.ev.block
 
+    @property
+    def is_repeated(self) -> bool:
+        """Whether this is part of an iteration."""
+        if self.kind == "loop":
+            return True
+        return self.parent is not None and self.parent.is_repeated
+
     def take(self, v: Value) -> Operand | None:
         """The whole cotangent of a value, which is not added to any more."""
         return self.bars.pop(v, None)

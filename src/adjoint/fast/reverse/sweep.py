@@ -20,16 +20,16 @@ from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.types import ANYTHING, Number, Row, bar_type, number
 from adjoint.fast.reverse.differentiate import differentiated, is_carrier
 from adjoint.fast.reverse.fitting import whole
+from adjoint.fast.reverse.residuals import in_branch, on_tape
 from adjoint.fast.reverse.rows import add_item
 from adjoint.fast.reverse.scope import Scope
 from adjoint.fast.reverse.writes import written_back
-from adjoint.fast.single.substitute import free_values, renamed
 from adjoint.fast.single.walk import blocks, operands, results, walk
 from adjoint.ir import primitives
 from adjoint.ir import single as ir
 from adjoint.ir.single import Block, Call, Const, If, Loop, Operand, Unpack, Value
 
-__all__ = ["Region", "Sweep", "freeze"]
+__all__ = ["ForwardLoop", "Region", "Sweep", "freeze"]
 
 
 @dataclass
@@ -54,9 +54,12 @@ class _If:
 
 
 @dataclass
-class _Loop:
+class ForwardLoop:
+    """A loop of the forward sweep; `range` is what it goes through to the end, if it is one."""
+
     op: Loop
     body: Region
+    range: Operand | None
 
 
 def freeze(region: Region) -> Block:
@@ -72,7 +75,7 @@ def freeze(region: Region) -> Block:
                     orelse=freeze(op.orelse),
                 )
             )
-        elif isinstance(op, _Loop):
+        elif isinstance(op, ForwardLoop):
             ops.append(replace(op.op, body=freeze(op.body)))
         else:
             ops.append(op)
@@ -105,6 +108,8 @@ class Sweep:
         self.paths: dict[Value, set[Value | None]] = {}
         self.made_by: dict[Value, Call] = {}
         self.last_write: dict[Value, int] = {}
+        self.free: set[Value] = set()  # what the reverse sweep has anyway, wherever it is
+        self.runs: dict[Value, Operand] = {}  # what tells, instead of a tape, whether a loop ran
         self._position = self._depth = 0
 
     # ---- what is active --------------------------------------------------------------------------
@@ -204,8 +209,10 @@ class Sweep:
                 region.defined.update(op.results)
             elif isinstance(op, Loop | If):
                 region.defined.update(op.results)
-            elif isinstance(op, _Loop):
+            elif isinstance(op, ForwardLoop):
                 region.defined.update(op.op.results)
+        if not self._depth:
+            self.free |= region.defined
         return region
 
     def _forward_op(self, op: ir.Op, region: Region) -> None:
@@ -266,7 +273,11 @@ class Sweep:
     def _forward_loop(self, op: Loop) -> Callable[[Scope], None]:
         tape = self.ev.value(ANYTHING, name="tape")
         self.ev.block.append(Call(tape, Const(runtime.new_tape), ()))
-        made = _Loop(op, self.forward(op.body))
+        steps = self.made_by.get(op.iterable) if isinstance(op.iterable, Value) else None
+        is_range = steps is not None and steps.callee == Const(range) and not op.stops
+        if is_range:
+            self.free.add(op.body.parameters[0])
+        made = ForwardLoop(op, self.forward(op.body), op.iterable if is_range else None)
         self.ev.block.append(made)  # type: ignore[arg-type]
         return lambda scope: self._loop_back(scope, made, tape)
 
@@ -322,7 +333,8 @@ class Sweep:
             self._join_bars(scope, v, sides, results, ends)
         blocks = []
         for (_, ops), region, end in zip(sides, (made.body, made.orelse), ends, strict=True):
-            blocks.append(self._with_residuals(made, region, Block((), tuple(ops), tuple(end))))
+            block = Block((), tuple(ops), tuple(end))
+            blocks.append(self._with_residuals(scope, made, region, block))
         self.ev.write(If(tuple(results), op.condition, blocks[0], blocks[1], op.span))
 
     def _join_bars(
@@ -363,26 +375,21 @@ class Sweep:
         results.append(result)
         scope.bars[v] = result
 
-    def _with_residuals(self, made: _If, region: Region, block: Block) -> Block:
-        """The reverse of a branch, in which what it reads of the forward branch is read from
-        residuals: results of the forward `If` that only this branch gives."""
+    def _with_residuals(self, scope: Scope, made: _If, region: Region, block: Block) -> Block:
+        """The reverse of a branch, in which what it is given of the forward branch are results of
+        the forward `If` that only this branch gives."""
         other = made.orelse if region is made.body else made.body
-        names: dict[Value, Value] = {}
-        for v in free_values(block):
-            if v not in region.defined:
-                continue
-            kept = Value(v.name)
-            self.ev.types[kept] = self.ev.types[v]
+        block, names = in_branch(self.ev, region, block, self.free if scope.is_repeated else None)
+        for v, kept in names.items():
             made.results.append(kept)
             made.owner.defined.add(kept)
             assert region.results is not None
             region.results.append(v)
             if other.results is not None:
                 other.results.append(Const(None))
-            names[v] = kept
-        return renamed(block, names)
+        return block
 
-    def _loop_back(self, scope: Scope, made: _Loop, tape: Value) -> None:
+    def _loop_back(self, scope: Scope, made: ForwardLoop, tape: Value) -> None:
         op, region = made.op, made.body
         bars = [scope.take(result) for result in op.results[op.stops :]]
         if all(bar is None for bar in bars) and not self._writes(op):
@@ -446,20 +453,28 @@ class Sweep:
             scope.bars[v] = result
             results.append(result)
         if items:
-            from_ = self.ev.operation(len, (tape,), number(int), name="i")
-            starts.append(from_)
             inner_parameters.append(counter)
             assert index is not None
             next_.append(index)
             results.append(self.ev.value(number(int), name="i"))
         body = Block(tuple(inner_parameters), tuple(ops), tuple(next_))
-        body = self._taped(region, body, tape)
-        steps = self.ev.operation(reversed, (tape,), ANYTHING, name="steps")
+        body, steps, count = on_tape(self.ev, made, body, tape, self.free)
+        if items:
+            starts.append(self._length(tape, count))
+        if not count:
+            self.runs[tape] = steps
         self.ev.write(Loop(tuple(results), tuple(starts), steps, None, body, False, op.span))
         scope.tape, outer_tape = scope.tape or tape, scope.tape
         for i, result in zip(slots, results, strict=False):
             scope.add(op.initial[i], result)
         scope.tape = outer_tape
+
+    def _length(self, tape: Value, count: int) -> Value:
+        """How many iterations a tape is of."""
+        n = self.ev.operation(len, (tape,), number(int), name="i")
+        if count == 1:
+            return n
+        return self.ev.operation(operator.floordiv, (n, Const(count)), number(int), name="i")
 
     def _reached(
         self,
@@ -493,24 +508,6 @@ class Sweep:
                 if isinstance(x, Value) and x in self.active and x not in needed:
                     needed.add(x)
                     pending += made_of.get(x, ())
-
-    def _taped(self, region: Region, body: Block, tape: Value) -> Block:
-        """The reverse body, which takes what it reads of the forward body from the tape."""
-        kept = [v for v in free_values(body) if v in region.defined]
-        names = {v: Value(v.name) for v in kept}
-        for v, new in names.items():
-            self.ev.types[new] = self.ev.types[v]
-        body = renamed(body, names)
-        pushed = tuple(kept) if kept else (Const(None),)
-        region.ops.append(Call(None, Const(runtime.push), (tape, *pushed)))
-        if len(kept) == 1:
-            item = names[kept[0]]
-            return replace(body, parameters=(item, *body.parameters))
-        item = self.ev.value(ANYTHING, name="step")
-        ops = body.ops
-        if kept:
-            ops = (Unpack(tuple(names.values()), item), *ops)
-        return Block((item, *body.parameters), ops, body.results)
 
     def _note_item(self, source: Value, item: Value) -> None:
         if source in self.leaves and isinstance(self.ev.types[source], Row):
@@ -569,7 +566,7 @@ def _made_of(region: Region) -> dict[Value, tuple[Operand, ...]]:
             for side in (op.body, op.orelse):
                 for result, x in zip(op.results, side.results or (), strict=False):
                     found[result] = (*found.get(result, ()), x)
-        elif isinstance(op, _Loop):
+        elif isinstance(op, ForwardLoop):
             found |= _made_of(op.body)
             loop, ends = op.op, (op.body.results or [])[op.op.stops :]
             first = len(op.body.parameters) - len(loop.initial)
