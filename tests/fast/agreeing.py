@@ -162,7 +162,7 @@ def _as_far_as_known(a, b, count):
 def _is_zero(x):
     if isinstance(x, list | tuple | dict):
         return all(map(_is_zero, x.values() if isinstance(x, dict) else x))
-    return x is None or (isinstance(x, float | np.ndarray | np.floating) and not np.any(x))
+    return x is None or (isinstance(x, float | complex | np.ndarray | np.inexact) and not np.any(x))
 
 
 def _is_half(x):

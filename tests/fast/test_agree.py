@@ -103,7 +103,7 @@ def test_random_numbers_and_arrays():
         for point in (2 * seed, 2 * seed + 1):
             args = numeric.arguments(point)
             found.compare(f"{seed}, {point}", lambda f=f, args=args: (f, *copy.deepcopy(args)))
-    demand(found, covered=130, zeros=100)
+    demand(found, covered=260, zeros=180)
 
 
 def test_random_jumps():

@@ -7,6 +7,7 @@ gave them a name. The user's line stands as a comment above what it became.
 from __future__ import annotations
 
 import builtins
+import cmath
 import keyword
 import linecache
 import math
@@ -132,6 +133,8 @@ class Writer:
         if type(value) in (int, float) and math.isfinite(value):
             text = repr(value)
             return text, 13 if text.startswith("-") else ATOM
+        if type(value) is complex and cmath.isfinite(value):
+            return _complex(value)
         if type(value) is tuple:
             inner = [self.constant(x)[0] for x in value]
             return f"({', '.join(inner)}{',' if len(inner) == 1 else ''})", ATOM
@@ -190,6 +193,8 @@ class Writer:
         name = getattr(f, "__name__", "f")
         if getattr(math, name, None) is f:
             return f"math.{name}"
+        if getattr(cmath, name, None) is f:
+            return f"{self.bind(cmath, 'cmath')}.{name}"
         if getattr(np, name, None) is f:
             return f"np.{name}"
         if getattr(np.linalg, name, None) is f:
@@ -453,6 +458,17 @@ class Writer:
             self.line("break", depth + 1)
 
 
+def _complex(z: complex) -> tuple[str, int]:
+    """A complex constant, in which zeros keep their signs."""
+    if repr(z) == "0j":
+        return "0j", ATOM
+    if math.copysign(1.0, z.real) > 0 and z.imag:
+        if z.imag > 0 and not z.real:
+            return repr(z), ATOM
+        return f"{z.real!r} {'-' if z.imag < 0 else '+'} {complex(0.0, abs(z.imag))!r}", 11
+    return f"complex({z.real!r}, {z.imag!r})", ATOM
+
+
 def _words(text: str) -> Iterable[str]:
     word = ""
     for c in text + " ":
@@ -508,6 +524,9 @@ _SPECIAL: dict[Any, Callable[..., tuple[str, int] | None]] = {
     ),
     runtime.length: lambda w, x, axis: (f"{w.text(x, ATOM)}.shape[{w.text(axis)}]", ATOM),
     runtime.shape_of: lambda w, x: (f"{w.text(x, ATOM)}.shape", ATOM),
+    runtime.real_part: lambda w, x: (f"{w.text(x, ATOM)}.real", ATOM),
+    runtime.imaginary_part: lambda w, x: (f"{w.text(x, ATOM)}.imag", ATOM),
+    runtime.conjugate: lambda w, x: (f"{w.text(x, ATOM)}.conjugate()", ATOM),
     runtime.new_tape: lambda w: ("[]", ATOM),
     zip: lambda w, *xs: _zip_of_one(w, xs),
     runtime.item: lambda w, x, i: (w.item(x, i), ATOM),

@@ -16,7 +16,7 @@ import numpy as np
 from adjoint.fast import runtime
 from adjoint.fast.covered import NotCovered
 from adjoint.fast.evaluate.outside import Guard, Leaf, Outside
-from adjoint.fast.evaluate.types import Array, Number, Row
+from adjoint.fast.evaluate.types import Array, Number, Row, has_complex
 from adjoint.fast.evaluate.values import Source
 from adjoint.fast.exposure import exposure
 from adjoint.fast.needs import needs
@@ -385,7 +385,9 @@ _MATMUL, _SUMS = Const(operator.matmul), (Const(np.sum), Const(column_sums))
 def _term(leaf: Leaf, bar: str) -> str:
     """A number that is finite if the cotangent is, and small."""
     if not isinstance(leaf.type, Array):
-        return bar
+        return f"abs({bar})" if has_complex(leaf.type) else bar
+    if has_complex(leaf.type):
+        return f"vdot({bar}, {bar}).real"
     return f"{bar}.dot({bar})" if len(leaf.type.shape) == 1 else f"vdot({bar}, {bar})"
 
 

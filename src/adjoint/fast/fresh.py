@@ -54,6 +54,7 @@ OWN_MEMORY = _ARITHMETIC | {
     runtime.own,
     runtime.broadcast_like,
     runtime.to_extremes,
+    runtime.direction,
 }
 """What, beside ufuncs, gives arrays in memory of their own and keeps nothing of its operands."""
 
@@ -99,6 +100,8 @@ VIEWS: frozenset[Any] = frozenset(
         np.ndarray.squeeze,
         np.ndarray.astype,
         runtime.assigned,
+        runtime.real_part,
+        runtime.imaginary_part,
         same,
     }
 )

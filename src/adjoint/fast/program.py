@@ -33,6 +33,7 @@ from adjoint.fast.passes.optimise import boundary, optimised, tidied
 from adjoint.fast.passes.reuse import reuse_buffers
 from adjoint.fast.reverse import elementwise as elementwise  # registers formulas
 from adjoint.fast.reverse import linear as linear
+from adjoint.fast.reverse import parts as parts
 from adjoint.fast.reverse.scope import Scope
 from adjoint.fast.reverse.sweep import Region, Sweep, freeze
 from adjoint.fast.single.primitives import same
@@ -308,7 +309,7 @@ def _results(y: Abstract, one: bool) -> tuple[Value | Known, ...]:
 
 def _is_result(x: Abstract) -> bool:
     return isinstance(x, Value) or (
-        isinstance(x, Known) and type(x.value) in (float, int, bool, str, type(None))
+        isinstance(x, Known) and type(x.value) in (float, int, bool, complex, str, type(None))
     )
 
 
@@ -354,6 +355,8 @@ def _finished(ev: Evaluator, sweep: Sweep, bar: Operand, leaf: Leaf) -> Operand:
         return ev.operation(runtime.optional, (bar, x), bar_type(t), name=name)
     if isinstance(t, Array):
         bar = whole(ev, bar, x)
+    elif t == number(complex) and isinstance(bar, Value) and ev.types[bar] == t:
+        pass
     elif t != number(float):
         bar = ev.operation(runtime.present, (bar, x), bar_type(t), name=name)
     elif isinstance(bar, Const):
@@ -440,7 +443,8 @@ def uses_numpy(program: Program) -> bool:
     """Whether what is computed may give NumPy's warnings."""
     types = program.ev.types
     return any(
-        isinstance(t, Array) or (isinstance(t, Number) and not t.kinds <= {float, int, bool})
+        isinstance(t, Array)
+        or (isinstance(t, Number) and not t.kinds <= {float, int, bool, complex})
         for block in (program.forward, program.reverse)
         for op in walk(block)
         for x in results(op)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cmath
 import math
 from typing import Any
 
@@ -19,10 +20,13 @@ __all__ = [
     "assigned",
     "broadcast_like",
     "clear",
+    "conjugate",
+    "direction",
     "divide",
     "finished",
     "foreseen",
     "foreseen_number",
+    "imaginary_part",
     "inexact",
     "leave",
     "length",
@@ -33,6 +37,7 @@ __all__ = [
     "push",
     "put",
     "real",
+    "real_part",
     "scale",
     "scatter",
     "shape_of",
@@ -83,6 +88,28 @@ def real(x: Any) -> Any:
     return x
 
 
+def real_part(x: Any) -> Any:
+    """``x.real``"""
+    return x.real
+
+
+def imaginary_part(x: Any) -> Any:
+    """``x.imag``"""
+    return x.imag
+
+
+def conjugate(x: Any) -> Any:
+    """``x.conjugate()`` of a number."""
+    return x.conjugate()
+
+
+def direction(x: Any, y: Any) -> Any:
+    """``x / y``, where `y` is the modulus of `x`; 0 at 0."""
+    if type(y) is not np.ndarray:
+        return x / y if y else x
+    return x / np.where(y == 0, y.dtype.type(1), y)
+
+
 def inexact(x: Any) -> Any:
     """A sum that was foreseen to be of at least one number that is no integer."""
     if type(x) is int:
@@ -107,7 +134,7 @@ def shape_of(x: Any) -> tuple[int, ...]:
 
 def zeros_like(x: Any) -> Any:
     """The zero cotangent of an array."""
-    return np.zeros(x.shape, x.dtype if x.dtype.kind == "f" else np.float64)
+    return np.zeros(x.shape, x.dtype if x.dtype.kind in "fc" else np.float64)
 
 
 def own(x_bar: Any) -> Any:
@@ -117,7 +144,7 @@ def own(x_bar: Any) -> Any:
 
 def broadcast_like(x_bar: Any, x: Any) -> Any:
     """A cotangent that is the same along some axes, as an array of the shape of its primal."""
-    dtype = x.dtype if x.dtype.kind == "f" else np.float64
+    dtype = x.dtype if x.dtype.kind in "fc" else np.float64
     whole = np.empty(x.shape, dtype)
     whole[...] = x_bar
     return whole
@@ -187,7 +214,7 @@ def finished(bars: tuple[Any, ...], leaves: tuple[Any, ...]) -> tuple[Any, ...] 
         elif type(bar) is list:
             if not all(part is None or math.isfinite(part) for part in bar):
                 return None
-        elif bar is not None and not math.isfinite(bar):
+        elif bar is not None and not cmath.isfinite(bar):
             return None
         found.append(bar)
     return tuple(found)

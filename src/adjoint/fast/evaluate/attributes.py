@@ -13,7 +13,15 @@ from adjoint.fast.evaluate.rows import (
     count,
     row_of,
 )
-from adjoint.fast.evaluate.types import ANYTHING, Array, Number, Row, number
+from adjoint.fast.evaluate.types import (
+    ANYTHING,
+    Array,
+    Number,
+    Row,
+    has_complex,
+    is_complex,
+    number,
+)
 from adjoint.fast.evaluate.values import (
     Abstract,
     Bound,
@@ -130,7 +138,7 @@ def _(ev: Evaluator, a: Abstract) -> Abstract:
         if isinstance(ev.types[a], Number):
             return Tuple(())
         return attribute(ev, a, "shape")
-    if isinstance(a, Known) and isinstance(a.value, int | float):
+    if isinstance(a, Known) and isinstance(a.value, int | float | complex):
         return Tuple(())
     raise NotCovered("a shape", ev.span)
 
@@ -140,7 +148,7 @@ def _(ev: Evaluator, a: Abstract) -> Abstract:
     if isinstance(a, Value):
         t = ev.types[a]
         return Known(len(t.shape) if isinstance(t, Array) else 0)
-    if isinstance(a, Known) and isinstance(a.value, int | float):
+    if isinstance(a, Known) and isinstance(a.value, int | float | complex):
         return Known(0)
     raise NotCovered("a rank", ev.span)
 
@@ -154,16 +162,29 @@ def _(ev: Evaluator, a: Abstract) -> Abstract:
 
 @handler(np.iscomplexobj)
 def _(ev: Evaluator, a: Abstract) -> Abstract:
-    if is_numeric(a):
-        return Known(False)
-    raise NotCovered("iscomplexobj", ev.span)
+    return Known(_is_complex(ev, a))
 
 
 @handler(np.isrealobj)
 def _(ev: Evaluator, a: Abstract) -> Abstract:
-    if is_numeric(a):
-        return Known(True)
-    raise NotCovered("isrealobj", ev.span)
+    return Known(not _is_complex(ev, a))
+
+
+def _is_complex(ev: Evaluator, a: Abstract) -> bool:
+    """Whether a number or an array is complex, if its type says so."""
+    if isinstance(a, Known) and is_numeric(a):
+        return np.iscomplexobj(a.value)
+    if isinstance(a, Value):
+        t = ev.types[a]
+        if not has_complex(t):
+            return False
+        if is_complex(t):
+            return True
+    raise NotCovered("whether a number is complex", ev.span)
+
+
+_LISTED: dict[str, type] = {"f": float, "b": bool, "c": complex}
+"""By kinds of dtypes: the classes of an array's elements in a list."""
 
 
 @handler(np.ndarray.tolist)
@@ -174,10 +195,12 @@ def _(ev: Evaluator, a: Abstract) -> Abstract:
     if not isinstance(t, Array) or len(t.shape) != 1:
         raise NotCovered("tolist of something else than a row", ev.span)
     (n,) = t.shape
-    kind = float if t.dtype.kind == "f" else bool if t.dtype.kind == "b" else int
+    kind = _LISTED.get(t.dtype.kind, int)
     if not isinstance(n, int):
         if not ev.outside.rows or (ev.outside.size_of(n) or LONG) < LONG:
             raise NeedsSize(n, "a list of unknown length", ev.span)
+        if kind is complex:
+            raise NotCovered("a list of unknown length of complex numbers", ev.span)
         made = ev.operation(np.ndarray.tolist, (a,), Row(number(kind)), name="items")
         ev.row_lengths[made] = n
         return ev.allocate(RowOf(made))

@@ -17,12 +17,13 @@ from adjoint.fast.evaluate.types import (
     Dim,
     Number,
     bar_type,
-    is_real,
+    has_complex,
+    is_covered,
     number,
     witnesses,
 )
 from adjoint.fast.evaluate.values import Abstract, Known
-from adjoint.fast.reverse.fitting import whole
+from adjoint.fast.reverse.fitting import operand_type, whole
 from adjoint.fast.reverse.formulas import formula
 from adjoint.ir.primitives import build_list, build_tuple
 from adjoint.ir.single import Call, Const, Operand, Unpack, Value
@@ -122,8 +123,8 @@ def _layout(ev: Evaluator, a: Abstract, leaves: list[list[Any]]) -> tuple[Dim, .
     if isinstance(a, Value) and isinstance(t := ev.types[a], Number | Array):
         leaves.append(witnesses(t) if isinstance(t, Number) else [t.dtype.type(1)])
         return t.shape if isinstance(t, Array) else ()
-    if isinstance(a, Known) and type(a.value) in (int, float, bool):
-        if abs(a.value) > 2**53 and type(a.value) is int:
+    if isinstance(a, Known) and type(a.value) in (int, float, bool, complex):
+        if type(a.value) is int and abs(a.value) > 2**53:
             raise NotCovered("an array of large integers", ev.span)
         leaves.append([a.value])
         return ()
@@ -149,8 +150,10 @@ def _dtype(leaves: list[list[Any]], given: Any) -> np.dtype[Any]:
         if len(dtypes) > 1:
             raise NotCovered("an array of numbers of several classes")
         found = dtypes.pop()
-    if not is_real(found.type):
+    if not is_covered(found.type):
         raise NotCovered(f"an array of dtype {found}")
+    if found.kind != "c" and any(np.iscomplexobj(x) for kinds in leaves for x in kinds):
+        raise NotCovered(f"complex numbers in an array of dtype {found}")
     return found
 
 
@@ -181,7 +184,8 @@ def _add_all(scope: Scope, x: Value, y_bar: Operand) -> None:
     ev = scope.ev
     parts = _pack(scope, x)
     assert parts is not None
-    bars = tuple(ev.value(FLOAT, name="item_bar") for _ in parts)
+    of_item = number(complex) if has_complex(operand_type(ev, y_bar)) else FLOAT
+    bars = tuple(ev.value(of_item, name="item_bar") for _ in parts)
     ev.write(Unpack(bars, ev.operation(np.ndarray.tolist, (y_bar,), ANYTHING, name="bars")))
     for v, bar in zip(parts, bars, strict=True):
         scope.add(v, bar)

@@ -170,12 +170,12 @@ def _call_known(
     raise NotCovered(f"a call of {name_of(f)}", ev.span)
 
 
-_FOLDED = (int, float, bool, str, tuple, type(None), type, np.dtype, slice, range, bytes)
+_FOLDED = (int, float, bool, complex, str, tuple, type(None), type, np.dtype, slice, range, bytes)
 
 
 def fold_known(f: Any, args: Sequence[Abstract], keywords: dict[str, Abstract]) -> Abstract | None:
     """A pure function of known values is called."""
-    if getattr(f, "__module__", None) not in ("_operator", "math") and f not in _PURE:
+    if getattr(f, "__module__", None) not in ("_operator", "math", "cmath") and f not in _PURE:
         return None
     values = [*args, *keywords.values()]
     if not all(isinstance(x, Known) and isinstance(x.value, _FOLDED) for x in values):
@@ -206,11 +206,14 @@ def infer_call(
     named = dict(keywords)
     if named.keys() & {"out", "where", "initial", "casting", "order", "subok", "like"}:
         raise NotCovered(f"an option of {name_of(f)}", ev.span)
-    elementwise = isinstance(f, np.ufunc) or getattr(f, "__module__", None) in ("_operator", "math")
+    elementwise = isinstance(f, np.ufunc) or getattr(f, "__module__", None) in _ELEMENTWISE
     if not elementwise:
         args = [_with_known_sizes(ev, f, x, i) for i, x in enumerate(args)]
         named = {k: _with_known_sizes(ev, f, x, k) for k, x in named.items()}
     return ev.infer(f, args, tuple(named.items()))
+
+
+_ELEMENTWISE = ("_operator", "math", "cmath")
 
 
 def _with_known_sizes(ev: Evaluator, f: Any, a: Abstract, place: int | str) -> Abstract:
@@ -231,7 +234,7 @@ def _with_known_sizes(ev: Evaluator, f: Any, a: Abstract, place: int | str) -> A
     return a
 
 
-_OF_INTEGERS = frozenset({abs, float, int, bool, max, min, divmod, round, pow})
+_OF_INTEGERS = frozenset({abs, float, int, bool, complex, max, min, divmod, round, pow})
 """The type of their result does not depend on the value of an integer."""
 
 
@@ -401,6 +404,9 @@ def set_attribute(ev: Evaluator, a: Abstract, name: str, value: Abstract) -> Non
 # ---- truth ----
 
 
+_WITH_TRUTH = (bool, int, float, complex, str, tuple, FunctionType)
+
+
 def truth(ev: Evaluator, a: Abstract) -> Any:
     """Whether `a` is true: known, or a value of the program."""
     row = row_of(ev, a)
@@ -416,7 +422,7 @@ def truth(ev: Evaluator, a: Abstract) -> Any:
             return ev.infer(operator.truth, [a])
         raise NotCovered("the truth value of an array", ev.span)
     if isinstance(a, Known):
-        if a.value is None or isinstance(a.value, bool | int | float | str | tuple | FunctionType):
+        if a.value is None or isinstance(a.value, _WITH_TRUTH):
             return Known(bool(a.value))
         if isinstance(a.value, type):
             return Known(True)

@@ -20,10 +20,19 @@ import numpy as np
 
 from adjoint.errors import AdjointError
 from adjoint.fast.covered import NotCovered
-from adjoint.fast.evaluate.infer import Constant, result_type
+from adjoint.fast.evaluate.infer import POWERS, Constant, result_type
 from adjoint.fast.evaluate.joining import contents_template, generalise, instantiate, match
 from adjoint.fast.evaluate.outside import Outside, is_own
-from adjoint.fast.evaluate.types import ANYTHING, Array, Dim, Number, Row, Symbol, Type
+from adjoint.fast.evaluate.types import (
+    ANYTHING,
+    Array,
+    Dim,
+    Number,
+    Row,
+    Symbol,
+    Type,
+    has_complex,
+)
 from adjoint.fast.evaluate.values import (
     MISSING,
     Abstract,
@@ -313,12 +322,19 @@ class Evaluator:
             raise
         if isinstance(found, tuple):
             raise NotCovered(f"several results of {getattr(f, '__name__', f)}", self.span)
-        if isinstance(found, Number) and complex in found.kinds:
+        if isinstance(found, Number) and complex in found.kinds and self._is_real(f, operands):
             from adjoint.fast.runtime import real
 
             kinds = Number(found.kinds - {complex} or frozenset({float}))
             return self.operation(real, (self.operation(f, operands, kinds, named),), kinds)
         return self.operation(f, operands, found, named)
+
+    def _is_real(self, f: Any, operands: Sequence[Operand]) -> bool:
+        """Whether a call is foreseen to give a real number: a power of real ones."""
+        return f in POWERS and not any(
+            isinstance(x.value, complex) if isinstance(x, Const) else has_complex(self.type_at(x))
+            for x in operands
+        )
 
     def _demand_sizes(self, operands: Sequence[Operand]) -> None:
         """Dimensions that are as long as one that is known have to be known, too."""

@@ -61,7 +61,7 @@ def _leaf_type(a: Any, types: Types) -> Type | None:
     if isinstance(a, Slot):
         return a.type
     if isinstance(a, Known):
-        return type_of(a.value) if type(a.value) in (int, float, bool) else None
+        return type_of(a.value) if type(a.value) in (int, float, bool, complex) else None
     return None
 
 

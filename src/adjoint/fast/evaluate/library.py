@@ -22,6 +22,8 @@ from adjoint.fast.evaluate.types import (
     Dim,
     Number,
     Symbol,
+    has_complex,
+    is_complex,
     number,
     witnesses,
 )
@@ -133,9 +135,16 @@ def _example(t: Any, at: Mapping[Any, int], rng: np.random.Generator) -> Any:
             made = made @ np.swapaxes(made, -1, -2) + np.eye(shape[-1])
         return made.astype(t.dtype)
     if isinstance(t, Number):
-        (kind,) = {type(x) for x in witnesses(t)} if len(t.kinds) == 1 else (float,)
+        (kind,) = {type(x) for x in witnesses(t)} if len(t.kinds) == 1 else (_general(t),)
         return kind(0.4)
     raise NotCovered("an operand is neither a number nor an array")
+
+
+def _general(t: Number) -> type:
+    """A class that stands for several."""
+    if has_complex(t) and not is_complex(t):
+        raise NotCovered("a number that is real or complex, as an operand of a function")
+    return complex if has_complex(t) else float
 
 
 def _tried(f: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cmath
 import math
 import operator
 from collections.abc import Sequence
@@ -11,17 +12,18 @@ import numpy as np
 
 from adjoint.fast import runtime
 from adjoint.fast.covered import NotCovered
-from adjoint.fast.evaluate.reading import length_of, product
+from adjoint.fast.evaluate.reading import attribute, length_of, product
 from adjoint.fast.evaluate.rows import (
     as_row,
     reduced,
     row_of,
 )
-from adjoint.fast.evaluate.types import Array, Number, number
+from adjoint.fast.evaluate.types import Array, Number, has_complex, number, witnesses
 from adjoint.fast.evaluate.values import (
     Abstract,
     Flag,
     Known,
+    Tuple,
 )
 from adjoint.ir.single import Value
 
@@ -39,6 +41,8 @@ def _(ev: Evaluator, a: Abstract) -> Abstract:
         return Known(float(a.value))
     if isinstance(a, Value):
         t = ev.types[a]
+        if has_complex(t):
+            raise NotCovered("float of a complex number", ev.span)
         if isinstance(t, Number) and t.kinds <= {float}:
             return a
         if isinstance(t, Number) or all(d == 1 for d in t.shape):  # type: ignore[union-attr]
@@ -71,6 +75,8 @@ def _extreme(f: Any) -> None:
             t = ev.types[x] if isinstance(x, Value) else number(type(x.value))  # type: ignore[union-attr]
             if not isinstance(t, Number):
                 raise NotCovered(f"{f.__name__} of arrays", ev.span)
+            if has_complex(t):
+                raise NotCovered(f"{f.__name__} of complex numbers", ev.span)
             kinds |= t.kinds
         return ev.operation(f, tuple(map(ev.operand, items)), Number(frozenset(kinds)))
 
@@ -85,7 +91,7 @@ def _(
 ) -> Abstract:
     """The sum over the number of elements, which is how NumPy computes it."""
     t = ev.types.get(a) if isinstance(a, Value) else None
-    plain = isinstance(t, Array) and t.dtype.char in "fd"
+    plain = isinstance(t, Array) and t.dtype.char in "fdFD"
     if not plain or not isinstance(axis, Known) or not isinstance(keepdims, Known):
         return infer_call(ev, np.mean, [a, axis], {"keepdims": keepdims})
     assert isinstance(t, Array) and isinstance(a, Value)
@@ -98,6 +104,60 @@ def _(
     for i in axes:
         count = product(ev, count, length_of(ev, a, i))
     return call(ev, Known(operator.truediv), [total, count], {})
+
+
+# ---- complex numbers -----------------------------------------------------------------------------
+
+
+@handler(complex)
+def _(ev: Evaluator, real: Abstract = Known(0), imag: Abstract | None = None) -> Abstract:
+    operands = [real] if imag is None else [real, imag]
+    if not all(map(is_numeric, operands)) or any(isinstance(x, Flag) for x in operands):
+        raise NotCovered("complex of something else than numbers", ev.span)
+    if all(isinstance(x, Known) for x in operands):
+        return Known(complex(*(x.value for x in operands)))  # type: ignore[union-attr]
+    if any(isinstance(x, Value) and isinstance(ev.types[x], Array) for x in operands):
+        raise NotCovered("complex of an array", ev.span)
+    return ev.infer(complex, operands)
+
+
+@handler(np.real)
+def _(ev: Evaluator, val: Abstract) -> Abstract:
+    return _part(ev, val, "real")
+
+
+@handler(np.imag)
+def _(ev: Evaluator, val: Abstract) -> Abstract:
+    return _part(ev, val, "imag")
+
+
+def _part(ev: Evaluator, a: Abstract, name: str) -> Abstract:
+    if not is_numeric(a):
+        raise NotCovered(f"np.{name} of something else than a number or an array", ev.span)
+    return attribute(ev, a, name)
+
+
+@handler(runtime.conjugate)
+def _(ev: Evaluator, a: Abstract) -> Abstract:
+    """``a.conjugate()``"""
+    if isinstance(a, Known):
+        return Known(a.value.conjugate())
+    assert isinstance(a, Value)
+    t = ev.types[a]
+    if isinstance(t, Array):
+        return call(ev, Known(np.conjugate), [a], {}) if has_complex(t) else a
+    assert isinstance(t, Number)
+    if all(issubclass(kind, float | np.floating) for kind in t.kinds):
+        return a
+    kinds = number(*(type(x.conjugate()) for x in witnesses(t)))
+    return ev.operation(runtime.conjugate, (a,), kinds)
+
+
+@handler(cmath.polar)
+def _(ev: Evaluator, z: Abstract) -> Abstract:
+    if not isinstance(z, Value):
+        raise NotCovered("cmath.polar of a constant", ev.span)
+    return Tuple((call(ev, Known(abs), [z], {}), call(ev, Known(cmath.phase), [z], {})))
 
 
 @handler(math.fsum)

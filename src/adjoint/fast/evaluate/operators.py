@@ -80,7 +80,7 @@ def _binary(f: Any, name: str) -> None:
 
 def is_numeric(a: Abstract) -> bool:
     if isinstance(a, Known):
-        return type(a.value) in (int, float, bool) or isinstance(a.value, np.generic)
+        return type(a.value) in (int, float, bool, complex) or isinstance(a.value, np.generic)
     return isinstance(a, Value)
 
 

@@ -159,7 +159,7 @@ class Outside:
         if issubclass(kind, _IDENTITIES):  # some objects say that they are of another class
             self.guard(source, "is", value)
             return Known(value)
-        if issubclass(kind, np.ndarray | np.generic) or kind in (int, float):
+        if issubclass(kind, np.ndarray | np.generic) or kind in (int, float, complex):
             return self._leaf(source, value)
         if kind is FunctionType:
             return self._function(source, value)

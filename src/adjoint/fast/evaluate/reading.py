@@ -11,7 +11,15 @@ import numpy as np
 
 from adjoint.fast.covered import NotCovered
 from adjoint.fast.evaluate.outside import is_own, is_plain_object
-from adjoint.fast.evaluate.types import ANYTHING, Array, Dim, Number, number
+from adjoint.fast.evaluate.types import (
+    ANYTHING,
+    Array,
+    Dim,
+    Number,
+    has_complex,
+    number,
+    part_type,
+)
 from adjoint.fast.evaluate.values import (
     Abstract,
     Bound,
@@ -27,7 +35,7 @@ from adjoint.fast.evaluate.values import (
     SliceOf,
     Tuple,
 )
-from adjoint.fast.runtime import length
+from adjoint.fast.runtime import conjugate, imaginary_part, length, real_part
 from adjoint.ir import primitives
 from adjoint.ir.single import Const, Operand, Value
 
@@ -40,7 +48,9 @@ __all__ = [
     "indexed_shape",
     "item",
     "items_outside",
+    "keys_of",
     "length_of",
+    "part_of",
     "product",
     "unpacked",
 ]
@@ -79,12 +89,15 @@ def _of_known(ev: Evaluator, value: Any, name: str) -> Abstract:
         found = vars(value)[name]
         if is_own(vars(value)):
             return ev.outside.own(found)
-        if type(found) in (int, float) and value.__name__ in ("math", "numpy"):
+        if type(found) in (int, float, complex) and value.__name__ in ("math", "cmath", "numpy"):
             return Known(found)
         if ev.frames and is_own(ev.frames[-1].namespace):
             return Known(found)  # in this library's own code
         return ev.outside.read(ev.outside.root("object", value), "member", name, found)
-    if isinstance(value, np.dtype | np.generic | int | float):
+    if name in ("conjugate", "conj") and isinstance(value, int | float | complex | np.number):
+        if hasattr(value, name):
+            return Bound(Known(conjugate), Known(value))
+    if isinstance(value, np.dtype | np.generic | int | float | complex):
         if name in ("real", "imag", "kind", "itemsize", "type", "dtype", "shape", "ndim", "size"):
             found = getattr(value, name)
             return Tuple(()) if found == () else Known(found)
@@ -97,7 +110,7 @@ def _of_known(ev: Evaluator, value: Any, name: str) -> Abstract:
                 if type(found) in (staticmethod, classmethod):
                     inner = _guarded_function(ev, value, name, found.__func__)
                     return Bound(inner, Known(value)) if type(found) is classmethod else inner
-                if type(found) in (str, int, bool, float, type(None)):
+                if type(found) in (str, int, bool, float, complex, type(None)):
                     if is_own({"__name__": value.__module__}):
                         return Known(found)
                     root = ev.outside.root("object", value)
@@ -192,13 +205,17 @@ def _of_value(ev: Evaluator, a: Value, name: str) -> Abstract:
             return total
         if name == "dtype":
             return Known(t.dtype)
-        if name == "real":
-            return a
+        if name in ("real", "imag"):
+            return part_of(ev, a, name)
+        if name in ("conj", "conjugate"):
+            return Bound(Known(conjugate), a)
         if hasattr(np.ndarray, name) and callable(getattr(np.ndarray, name)):
             return Bound(Known(getattr(np.ndarray, name)), a)
     if isinstance(t, Number):
-        if name == "real":
-            return a
+        if name in ("real", "imag"):
+            return part_of(ev, a, name)
+        if name == "conjugate" or (name == "conj" and t.kinds.isdisjoint(_OF_PYTHON)):
+            return Bound(Known(conjugate), a)
         if name in ("shape", "ndim", "size", "dtype") and len(t.kinds) == 1:
             (kind,) = t.kinds
             if issubclass(kind, np.generic):
@@ -209,6 +226,21 @@ def _of_value(ev: Evaluator, a: Value, name: str) -> Abstract:
                 }
                 return known.get(name) or Known(np.dtype(kind))
     raise NotCovered(f"the attribute {name!r} of a {t}", ev.span)
+
+
+_OF_PYTHON = frozenset({int, float, bool, complex})
+"""Numbers that have no ``conj``."""
+
+
+def part_of(ev: Evaluator, a: Value, name: str) -> Value:
+    """``a.real`` or ``a.imag`` of a number or an array."""
+    t = ev.types[a]
+    if name == "real" and not has_complex(t):
+        return a
+    if isinstance(t, Array) and not has_complex(t):
+        raise NotCovered("the imaginary part of a real array", ev.span)
+    f = real_part if name == "real" else imaginary_part
+    return ev.operation(f, (a,), part_type(t, name))
 
 
 def product(ev: Evaluator, a: Abstract, b: Abstract) -> Abstract:
@@ -312,7 +344,7 @@ def _of_array(ev: Evaluator, a: Value, index: Abstract) -> Abstract:
     t = ev.types[a]
     if not isinstance(t, Array):
         raise NotCovered(f"an index of a {t}", ev.span)
-    keys = index.items if isinstance(index, Tuple) else (index,)
+    keys = keys_of(index)
     shape = indexed_shape(ev, t, keys)
     operand = index_operand(ev, index)
     if shape == () and not _keeps_array(keys):
@@ -323,6 +355,13 @@ def _of_array(ev: Evaluator, a: Value, index: Abstract) -> Abstract:
     if any(_is_fancy(ev, key) for key in keys):
         ev.views.pop(made, None)
     return made
+
+
+def keys_of(index: Abstract) -> tuple[Abstract, ...]:
+    """What an index consists of."""
+    if isinstance(index, Known) and type(index.value) is tuple:
+        return tuple(map(Known, index.value))
+    return index.items if isinstance(index, Tuple) else (index,)
 
 
 def _keeps_array(keys: Sequence[Abstract]) -> bool:

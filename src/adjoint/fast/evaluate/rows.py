@@ -16,7 +16,17 @@ import numpy as np
 from adjoint.fast import runtime
 from adjoint.fast.covered import NotCovered
 from adjoint.fast.evaluate.joining import Grows, is_number
-from adjoint.fast.evaluate.types import Array, Dim, Number, Row, Symbol, is_real, number, witnesses
+from adjoint.fast.evaluate.types import (
+    Array,
+    Dim,
+    Number,
+    Row,
+    Symbol,
+    has_complex,
+    is_real,
+    number,
+    witnesses,
+)
 from adjoint.fast.evaluate.values import Abstract, Known, ListOf, Ref, RowOf, SliceOf
 from adjoint.fast.single.walk import blocks, walk
 from adjoint.ir import primitives
@@ -131,6 +141,8 @@ def _number_type(ev: Evaluator, a: Abstract) -> Number:
         raise NotCovered("a list of unknown length of something else than numbers", ev.span)
     t = ev.types[a] if isinstance(a, Value) else number(type(a.value))  # type: ignore[union-attr]
     assert isinstance(t, Number)
+    if has_complex(t):
+        raise NotCovered("a list of unknown length of complex numbers", ev.span)
     return t
 
 

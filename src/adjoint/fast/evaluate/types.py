@@ -22,9 +22,13 @@ __all__ = [
     "Symbol",
     "Type",
     "bar_type",
+    "has_complex",
+    "is_complex",
+    "is_covered",
     "is_real",
     "join",
     "number",
+    "part_type",
     "type_of",
     "witnesses",
 ]
@@ -87,7 +91,7 @@ class Anything:
 Type: TypeAlias = Number | Array | Row | Anything
 ANYTHING = Anything()
 
-_WITNESSES: dict[type, Any] = {bool: True, int: 2, float: 1.5}
+_WITNESSES: dict[type, Any] = {bool: True, int: 2, float: 1.5, complex: 1.5 + 0.5j}
 _REAL_SCALARS = (
     np.float64,
     np.float32,
@@ -102,7 +106,8 @@ _REAL_SCALARS = (
     np.uint64,
     np.bool_,
 )
-for _kind in _REAL_SCALARS:
+_COMPLEX_SCALARS = (np.complex128, np.complex64)
+for _kind in (*_REAL_SCALARS, *_COMPLEX_SCALARS):
     _WITNESSES[_kind] = _kind(1)
 
 
@@ -111,13 +116,34 @@ def number(*kinds: type) -> Number:
 
 
 FLOAT = number(float)
+_COMPLEX = frozenset({complex, *_COMPLEX_SCALARS})
 _PYTHON = frozenset({float, int, bool})
 _PYTHON_AND_NUMPY = frozenset({float, np.float64})
+_PYTHON_AND_NUMPY_COMPLEX = frozenset({complex, np.complex128})
+
+
+def is_covered(kind: type) -> bool:
+    """Whether numbers of a class are covered: Python's and NumPy's."""
+    return kind in _WITNESSES
 
 
 def is_real(kind: type) -> bool:
-    """Whether numbers of a class are covered: Python's and NumPy's real ones."""
-    return kind in _WITNESSES
+    """Whether numbers of a class are covered, and real."""
+    return kind in _WITNESSES and kind not in _COMPLEX
+
+
+def has_complex(t: Any) -> bool:
+    """Whether a value of a type may be complex."""
+    if isinstance(t, Array):
+        return t.dtype.kind == "c"
+    return isinstance(t, Number) and not t.kinds.isdisjoint(_COMPLEX)
+
+
+def is_complex(t: Any) -> bool:
+    """Whether every value of a type is complex."""
+    if isinstance(t, Array):
+        return t.dtype.kind == "c"
+    return isinstance(t, Number) and t.kinds <= _COMPLEX
 
 
 def type_of(value: Any) -> Type | None:
@@ -126,7 +152,7 @@ def type_of(value: Any) -> Type | None:
     kind = type(value)
     if kind in _WITNESSES:
         return number(kind)
-    if kind is np.ndarray and value.dtype.kind in "fiub" and value.dtype.isnative:
+    if kind is np.ndarray and value.dtype.kind in "fiubc" and value.dtype.isnative:
         if value.dtype.type not in _WITNESSES:
             return None
         return Array(value.dtype, value.shape)
@@ -152,10 +178,33 @@ def witnesses(t: Number) -> list[Any]:
 def bar_type(t: Type) -> Type:
     """The type of the cotangent of a value."""
     if isinstance(t, Array):
-        dtype = t.dtype if t.dtype.kind == "f" else np.dtype(np.float64)
+        dtype = t.dtype if t.dtype.kind in "fc" else np.dtype(np.float64)
         return Array(dtype, t.shape)
     if isinstance(t, Row):
         return Row(FLOAT)
+    if isinstance(t, Number) and not t.kinds.isdisjoint(_COMPLEX):
+        return _bar_of_complex(t.kinds)
     if isinstance(t, Number) and not t.kinds <= _PYTHON:
         return Number(_PYTHON_AND_NUMPY | {k for k in t.kinds if issubclass(k, np.floating)})
     return FLOAT
+
+
+def _bar_of_complex(kinds: frozenset[type]) -> Number:
+    """The type of the cotangent of a number that may be complex."""
+    found = _PYTHON_AND_NUMPY_COMPLEX | (kinds & _COMPLEX)
+    if kinds & _COMPLEX == {complex}:
+        found = frozenset({complex})
+    rest = kinds - _COMPLEX
+    if rest:
+        of_rest = bar_type(Number(rest))
+        assert isinstance(of_rest, Number)
+        found |= of_rest.kinds
+    return Number(found)
+
+
+def part_type(t: Type, name: str) -> Type:
+    """The type of ``x.real`` or ``x.imag``, as `name` says."""
+    if isinstance(t, Array):
+        return Array(getattr(np.empty(0, t.dtype), name).dtype, t.shape)
+    assert isinstance(t, Number)
+    return number(*(type(getattr(x, name)) for x in witnesses(t)))

@@ -15,9 +15,9 @@ import numpy as np
 
 from adjoint.fast import runtime
 from adjoint.fast.covered import NotCovered
-from adjoint.fast.evaluate.reading import index_operand, indexed_shape
-from adjoint.fast.evaluate.types import Array, Number, Row
-from adjoint.fast.evaluate.values import Abstract, Tuple
+from adjoint.fast.evaluate.reading import index_operand, indexed_shape, keys_of
+from adjoint.fast.evaluate.types import Array, Number, Row, has_complex
+from adjoint.fast.evaluate.values import Abstract
 from adjoint.fast.single.walk import blocks, operands, results, walk
 from adjoint.ir.single import Block, Call, Const, If, Loop, Operand, Unpack, Value
 
@@ -29,22 +29,28 @@ __all__ = ["check_views", "note_other_names", "put", "update"]
 
 def _demand_own(ev: Evaluator, a: Value, value: Any) -> Array:
     t = ev.types[a]
-    if not isinstance(t, Array) or a not in ev.fresh or t.dtype.kind != "f":
+    if not isinstance(t, Array) or a not in ev.fresh or t.dtype.kind not in "fc":
         raise NotCovered("a write to an array that the function did not make", ev.span)
     of_value = ev.types[value] if isinstance(value, Value) else None
     if isinstance(of_value, Array) and of_value.dtype != t.dtype:
         raise NotCovered("a write of another dtype", ev.span)
+    if t.dtype.kind == "f" and _may_be_complex(of_value, value):
+        raise NotCovered("a write of a complex number to a real array", ev.span)
     if a in ev.shown_by(value):
         raise NotCovered("a write of an array to itself", ev.span)
     ev.written.add(a)
     return t
 
 
+def _may_be_complex(t: Any, value: Any) -> bool:
+    return isinstance(value.value, complex) if isinstance(value, Const) else has_complex(t)
+
+
 def put(ev: Evaluator, a: Value, index: Abstract, value: Abstract) -> None:
     """``a[index] = value``"""
     given = ev.operand(value)
     t = _demand_own(ev, a, given)
-    keys = index.items if isinstance(index, Tuple) else (index,)
+    keys = keys_of(index)
     shape = indexed_shape(ev, t, keys)
     if any(isinstance(key, Value) and isinstance(ev.types[key], Array) for key in keys):
         raise NotCovered("a write by an index that is an array", ev.span)
@@ -77,8 +83,8 @@ def update(ev: Evaluator, f: Any, a: Value, value: Abstract) -> Abstract:
             m not in (1, n) for m, n in zip(of_value.shape[::-1], t.shape[::-1], strict=False)
         ):
             raise NotCovered("an augmented assignment that broadcasts", ev.span)
-    elif isinstance(of_value, Number) and t.dtype != np.float64:
-        if not of_value.kinds <= {float, int}:
+    elif isinstance(of_value, Number) and t.dtype.char not in "dD":
+        if not of_value.kinds <= {float, int, complex}:
             raise NotCovered("an augmented assignment of another dtype", ev.span)
     ev.write(Call(None, Const(_UPDATES[f]), (a, given), (), ev.span))
     return a

@@ -132,6 +132,8 @@ def _key(operand: Operand) -> Hashable:
 def _key_of(value: object) -> Hashable:
     if isinstance(value, float):
         return float, value.hex()  # 0.0 is not -0.0
+    if type(value) is complex:
+        return complex, value.real.hex(), value.imag.hex()
     if type(value) in (int, bool, str, bytes, type(None)):
         return type(value), value  # 1 is not True
     if type(value) is tuple:

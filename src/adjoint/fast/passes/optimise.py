@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import cmath
 import math
 import operator
 from collections.abc import Callable, Container, Mapping
@@ -110,7 +111,7 @@ def _is_silent(call: Call, types: Types) -> bool:
     for x in call.operands:
         t = types.get(x) if isinstance(x, Value) else None
         kinds |= {type(x.value)} if isinstance(x, Const) else getattr(t, "kinds", {object})
-    plain = kinds <= {float, int, bool}
+    plain = kinds <= {float, int, bool, complex}
     return plain and (f in _TOTAL or (f is operator.mul and int not in kinds))
 
 
@@ -140,10 +141,13 @@ def _sharing(written: Container[Operand | None]) -> Callable[[Call], bool]:
     return is_shared
 
 
+_OF_NUMBERS = (math.__name__, cmath.__name__)
+
+
 def _is_safe(call: Call) -> bool:
     """Whether a call cannot raise."""
     f = call.callee.value if isinstance(call.callee, Const) else None
-    if f in _MAY_RAISE or getattr(f, "__module__", None) == math.__name__:
+    if f in _MAY_RAISE or getattr(f, "__module__", None) in _OF_NUMBERS:
         return False
     return getattr(builtins, getattr(f, "__name__", ""), None) is not f
 

@@ -19,7 +19,12 @@ from adjoint.rules.slopes import Slopes
 if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator
     from adjoint.fast.reverse.sweep import Sweep
-from adjoint.fast.reverse.elementwise import PRODUCTS, elementwise_back, evaluated_slope
+from adjoint.fast.reverse.elementwise import (
+    PRODUCTS,
+    elementwise_back,
+    evaluated_slope,
+    is_modulus,
+)
 from adjoint.fast.reverse.formulas import Step, callee_of, formulas, steps, use_taken
 from adjoint.fast.reverse.rule import absent_in, by_rule, has_formula
 
@@ -95,9 +100,9 @@ def _are_inlined(sweep: Sweep, op: Call, slopes: Slopes) -> bool:
     """Whether the evaluator understands the partial derivatives that are needed."""
     if len(slopes.partials) != len(op.operands) or op.keywords or op.result is None:
         return False
-    if callee_of(op) in PRODUCTS:
-        return True
     ev = sweep.ev
+    if callee_of(op) in PRODUCTS or is_modulus(ev, op):
+        return True
     operands = (op.result, *op.operands)
     for x, p in zip(op.operands, slopes.partials, strict=True):
         if not callable(p) or x not in sweep.active:

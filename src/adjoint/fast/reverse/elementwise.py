@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cmath
 import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,16 @@ import numpy as np
 
 from adjoint.fast import runtime
 from adjoint.fast.covered import NotCovered
-from adjoint.fast.evaluate.types import ANYTHING, Array, Row, bar_type
+from adjoint.fast.evaluate.types import (
+    ANYTHING,
+    Array,
+    Number,
+    Row,
+    bar_type,
+    has_complex,
+    number,
+    witnesses,
+)
 from adjoint.fast.evaluate.values import Abstract, Known
 from adjoint.ir import primitives
 from adjoint.ir.single import Call, Const, Operand, Unpack, Value
@@ -19,16 +29,18 @@ from adjoint.rules.slopes import Slopes
 if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator
     from adjoint.fast.reverse.scope import Scope
-from adjoint.fast.reverse.fitting import cast_to, fit
+from adjoint.fast.reverse.fitting import cast_to, conjugated, fit, operand_type
 from adjoint.fast.reverse.formulas import callee_of, formula
 
 __all__ = [
     "PRODUCTS",
     "bar_name",
     "demand_floats",
+    "demand_inexact",
     "elementwise_back",
     "evaluated_slope",
     "inferred",
+    "is_modulus",
     "product",
 ]
 
@@ -40,9 +52,11 @@ def elementwise_back(scope: Scope, op: Call, slopes: Slopes, y_bar: Operand) -> 
     for x, p in zip(op.operands, slopes.partials, strict=True):
         if p is None or not isinstance(x, Value) or x not in scope.sweep.active:
             continue
-        demand_floats(ev, x)
+        demand_inexact(ev, x)
         if callable(p):
             slope = _slope(ev, op, x, p)
+            if has_complex(ev.types[y]):
+                slope = conjugated(ev, slope)
             bar = product(ev, y_bar, slope, f"{x.name}_bar")
             bar = fit(ev, bar, x, y)
         else:
@@ -59,13 +73,39 @@ def _slope(ev: Evaluator, op: Call, x: Value, p: Callable[..., Any]) -> Operand:
         a, b = op.operands
         if a is not b:
             return b if x is a else a
+    if is_modulus(ev, op):
+        return _direction(ev, x, op.result)
     return evaluated_slope(ev, p, (op.result, *op.operands))
 
 
-def demand_floats(ev: Evaluator, x: Value) -> None:
+def is_modulus(ev: Evaluator, op: Call) -> bool:
+    """Whether an operation is the absolute value of what may be complex."""
+    return callee_of(op) in _ABSOLUTE and has_complex(operand_type(ev, op.operands[0]))
+
+
+_ABSOLUTE = frozenset({abs, operator.abs, np.absolute})
+
+
+def _direction(ev: Evaluator, x: Value, y: Value) -> Operand:
+    """The slope of the modulus `y` of `x`."""
+    of_x, of_y = ev.types[x], ev.types[y]
+    t = of_x
+    if isinstance(of_x, Number) and isinstance(of_y, Number):
+        t = number(*(type(a / b) for a in witnesses(of_x) for b in witnesses(of_y)), *of_x.kinds)
+    return ev.operation(runtime.direction, (x, y), t, name="slope")
+
+
+def demand_inexact(ev: Evaluator, x: Value) -> None:
     t = ev.types[x]
-    if isinstance(t, Array) and t.dtype.kind != "f":
+    if isinstance(t, Array) and t.dtype.kind not in "fc":
         raise NotCovered("a derivative with respect to integers", ev.span)
+
+
+def demand_floats(ev: Evaluator, x: Value) -> None:
+    """Of what orders numbers."""
+    demand_inexact(ev, x)
+    if has_complex(ev.types[x]):
+        raise NotCovered("the derivative of an extremum of complex numbers", ev.span)
 
 
 def evaluated_slope(ev: Evaluator, p: Callable[..., Any], operands: tuple[Operand, ...]) -> Operand:
@@ -81,7 +121,7 @@ def evaluated_slope(ev: Evaluator, p: Callable[..., Any], operands: tuple[Operan
 def product(ev: Evaluator, bar: Operand, slope: Operand, name: str) -> Operand:
     """``bar * slope``, without the factor 1, and with what is negated outermost."""
     for x, other in ((slope, bar), (bar, slope)):
-        if isinstance(x, Const) and type(x.value) in (int, float):
+        if isinstance(x, Const) and type(x.value) in (int, float, complex):
             if x.value == 1:
                 return other
             if x.value == -1:
@@ -110,13 +150,13 @@ def inferred(ev: Evaluator, f: Any, operands: tuple[Operand, ...], name: str) ->
 def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     ev, (a, b), y = scope.ev, op.operands, op.result
     assert y is not None
-    quotient = inferred(ev, operator.truediv, (y_bar, b), bar_name(a))
+    quotient = inferred(ev, operator.truediv, (y_bar, conjugated(ev, b)), bar_name(a))
     if isinstance(a, Value) and a in scope.sweep.active:
-        demand_floats(ev, a)
+        demand_inexact(ev, a)
         scope.add(a, fit(ev, quotient, a, y))
     if isinstance(b, Value) and b in scope.sweep.active:
-        demand_floats(ev, b)
-        bar = inferred(ev, operator.mul, (quotient, y), bar_name(b))
+        demand_inexact(ev, b)
+        bar = inferred(ev, operator.mul, (quotient, conjugated(ev, y)), bar_name(b))
         bar = inferred(ev, operator.neg, (bar,), bar_name(b))
         scope.add(b, fit(ev, bar, b, y))
 
@@ -125,10 +165,10 @@ def bar_name(x: Operand) -> str:
     return f"{x.name}_bar" if isinstance(x, Value) else "t"
 
 
-@formula(np.log)
+@formula(np.log, cmath.log)
 def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     (x,) = op.operands
-    bar = inferred(scope.ev, operator.truediv, (y_bar, x), bar_name(x))
+    bar = inferred(scope.ev, operator.truediv, (y_bar, conjugated(scope.ev, x)), bar_name(x))
     scope.add(x, bar)
 
 

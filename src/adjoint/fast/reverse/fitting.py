@@ -7,14 +7,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adjoint.fast import runtime
-from adjoint.fast.evaluate.types import ANYTHING, Array, Number, bar_type, number
+from adjoint.fast.covered import NotCovered
+from adjoint.fast.evaluate.types import (
+    ANYTHING,
+    Array,
+    Number,
+    bar_type,
+    has_complex,
+    is_complex,
+    number,
+    part_type,
+)
 from adjoint.ir.single import Const, Operand, Value
 from adjoint.rules.projection import column_sums
 
 if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator
 
-__all__ = ["cast_to", "fit", "operand_type", "plain", "whole"]
+__all__ = ["cast_to", "conjugated", "fit", "operand_type", "part_of", "plain", "whole"]
 
 
 def operand_type(ev: Evaluator, x: Operand) -> Any:
@@ -26,6 +36,7 @@ def operand_type(ev: Evaluator, x: Operand) -> Any:
 
 def whole(ev: Evaluator, bar: Operand, x: Value) -> Operand:
     """A cotangent of the very type of that of `x`: one number may stand for an array of it."""
+    bar = _real_for(ev, bar, x)
     t, found = bar_type(ev.types[x]), operand_type(ev, bar)
     if not isinstance(t, Array):
         return bar
@@ -34,13 +45,72 @@ def whole(ev: Evaluator, bar: Operand, x: Value) -> Operand:
     return ev.operation(runtime.broadcast_like, (bar, x), t, name=f"{x.name}_bar")
 
 
-def plain(ev: Evaluator, bar: Operand, x: Value) -> Operand:
-    """A contribution to a number of Python's, as one: NumPy's take longer in all that follows."""
+def plain(ev: Evaluator, bar: Operand, x: Value, optional: bool = False) -> Operand:
+    """A contribution to a number of Python's, as one: NumPy's take longer in all that follows.
+
+    What a real number or array is given is real, also in a formula that is complex; if `optional`,
+    it may be ``None``.
+    """
+    if has_complex(ev.types[x]) or has_complex(operand_type(ev, bar)):
+        bar = _projected(ev, bar, x, optional)
     t, found = bar_type(ev.types[x]), operand_type(ev, bar)
     if isinstance(t, Number) and t.kinds == {float} and isinstance(found, Number):
         if not found.kinds <= {float, int, bool}:
             return ev.operation(float, (bar,), t, name=f"{x.name}_bar")
     return bar
+
+
+def _projected(ev: Evaluator, bar: Operand, x: Value, optional: bool) -> Operand:
+    """A contribution as one to `x`: complex if that is, real if it is not."""
+    of_x, found = ev.types[x], operand_type(ev, bar)
+    if not isinstance(of_x, Number) or not isinstance(found, Number | Array):
+        return _real_for(ev, bar, x)
+    allowed = bar_type(of_x)
+    assert isinstance(allowed, Number)
+    if isinstance(found, Number) and found.kinds <= allowed.kinds and _are_alike(of_x, found):
+        return bar
+    if isinstance(bar, Const) and is_complex(of_x):
+        return bar if bar.value is None else Const(complex(bar.value))  # type: ignore[call-overload]
+    if optional and isinstance(bar, Value):
+        return ev.operation(runtime.optional, (bar, x), bar_type(of_x), name=f"{x.name}_bar")
+    if not has_complex(of_x):
+        return _real_for(ev, bar, x)
+    if is_complex(of_x) and isinstance(found, Number):
+        return ev.operation(complex, (bar,), number(complex), name=f"{x.name}_bar")
+    return ev.operation(runtime.present, (bar, x), bar_type(of_x), name=f"{x.name}_bar")
+
+
+def _are_alike(of_x: Number, found: Number) -> bool:
+    """Whether a cotangent is certainly as real or as complex as what it is one of."""
+    return is_complex(found) if is_complex(of_x) else not has_complex(found)
+
+
+def _real_for(ev: Evaluator, bar: Operand, x: Value) -> Operand:
+    """The real part of what is complex, for a real `x`."""
+    of_x, found = ev.types[x], operand_type(ev, bar)
+    if not has_complex(found) or has_complex(of_x) or not isinstance(of_x, Number | Array):
+        return bar
+    return part_of(ev, bar, "real", f"{x.name}_bar")
+
+
+def part_of(ev: Evaluator, bar: Operand, name: str, of: str) -> Operand:
+    """``bar.real`` or ``bar.imag``."""
+    if isinstance(bar, Const):
+        return Const(getattr(bar.value, name))
+    f = runtime.real_part if name == "real" else runtime.imaginary_part
+    return ev.operation(f, (bar,), part_type(operand_type(ev, bar), name), name=of)
+
+
+def conjugated(ev: Evaluator, x: Operand) -> Operand:
+    """The conjugate of what may be complex; anything else as it is."""
+    if isinstance(x, Const):
+        return Const(x.value.conjugate()) if isinstance(x.value, complex) else x
+    t = ev.types[x]  # type: ignore[index]
+    if not has_complex(t):
+        return x
+    return ev.operation(
+        np.conjugate if isinstance(t, Array) else runtime.conjugate, (x,), t, name="slope"
+    )
 
 
 def cast_to(ev: Evaluator, bar: Operand, t: Array) -> Operand:
@@ -50,6 +120,7 @@ def cast_to(ev: Evaluator, bar: Operand, t: Array) -> Operand:
 def fit(ev: Evaluator, bar: Operand, x: Value, y: Value) -> Operand:
     """What a cotangent of `y` contributes to `x`, which was broadcast in an elementwise operation:
     summed along what it was broadcast along."""
+    bar = _real_for(ev, bar, x)
     of_x, of_y, found = ev.types[x], ev.types[y], operand_type(ev, bar)
     if isinstance(of_y, Number):
         return bar
@@ -62,7 +133,12 @@ def fit(ev: Evaluator, bar: Operand, x: Value, y: Value) -> Operand:
             return cast_to(ev, bar, Array(t.dtype, found.shape))
         return bar
     if not isinstance(found, Array) or found.shape != of_y.shape:
+        if has_complex(found) and not has_complex(of_y):
+            raise NotCovered("a complex cotangent of a real result", ev.span)
         bar = ev.operation(runtime.broadcast_like, (bar, y), bar_type(of_y), name="t")
+        found = bar_type(of_y)
+    if has_complex(found) != has_complex(of_y):
+        of_y = Array(found.dtype, of_y.shape)
     if isinstance(of_x, Number):
         return ev.operation(np.sum, (bar,), number(of_y.dtype.type), name=f"{x.name}_bar")
     return _summed(ev, bar, x, of_x, of_y)
@@ -81,7 +157,7 @@ def _summed(ev: Evaluator, bar: Operand, x: Value, of_x: Any, of_y: Array) -> Op
     axis = Const(axes[0] if len(axes) == 1 else axes)
     t = bar_type(of_x)
     assert isinstance(t, Array)
-    dtype = of_y.dtype if of_y.dtype.kind == "f" else np.dtype(np.float64)
+    dtype = of_y.dtype if of_y.dtype.kind in "fc" else np.dtype(np.float64)
     if not kept:
         total: Operand = ev.operation(np.sum, (bar,), number(dtype.type), name=f"{x.name}_bar")
         return whole(ev, total, x)
@@ -101,7 +177,7 @@ def _summed_in_place(
     """Along axes of length 1, which stay."""
     t = bar_type(of_x)
     assert isinstance(t, Array)
-    dtype = of_y.dtype if of_y.dtype.kind == "f" else np.dtype(np.float64)
+    dtype = of_y.dtype if of_y.dtype.kind in "fc" else np.dtype(np.float64)
     axis = Const(axes[0] if len(axes) == 1 else axes)
     options = (("axis", axis), ("keepdims", Const(True)))
     total = ev.operation(np.sum, (bar,), Array(dtype, of_x.shape), options, f"{x.name}_bar")

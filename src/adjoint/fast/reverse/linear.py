@@ -15,8 +15,14 @@ from adjoint.ir.single import Call, Const, Operand, Value
 if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator
     from adjoint.fast.reverse.scope import Scope
-from adjoint.fast.reverse.elementwise import bar_name, demand_floats, inferred
-from adjoint.fast.reverse.fitting import fit, operand_type, whole
+from adjoint.fast.reverse.elementwise import (
+    bar_name,
+    demand_floats,
+    demand_inexact,
+    inferred,
+    product,
+)
+from adjoint.fast.reverse.fitting import conjugated, fit, operand_type, whole
 from adjoint.fast.reverse.formulas import formula
 
 __all__ = ["REDUCTIONS", "simple_reduction"]
@@ -170,22 +176,31 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     active = scope.sweep.active
     if a in active:
         if ranks == (2, 1):
-            bar = _multiplied(ev, np.outer, y_bar, b, a)
+            bar = _multiplied(ev, np.outer, y_bar, conjugated(ev, b), a)
         elif ranks == (1, 1):
-            bar = inferred(ev, operator.mul, (y_bar, b), bar_name(a))
+            bar = inferred(ev, operator.mul, (y_bar, conjugated(ev, b)), bar_name(a))
         elif ranks == (1, 2):
-            bar = _multiplied(ev, operator.matmul, b, y_bar, a)
+            bar = _multiplied(ev, operator.matmul, conjugated(ev, b), y_bar, a)
         else:
             bar = _multiplied(ev, operator.matmul, y_bar, _turned(ev, b, of_b), a)
         scope.add(a, whole(ev, bar, a))
     if b in active:
         if ranks == (1, 2):
-            bar = _multiplied(ev, np.outer, a, y_bar, b)
+            bar = _multiplied(ev, np.outer, conjugated(ev, a), y_bar, b)
         elif ranks == (1, 1):
-            bar = inferred(ev, operator.mul, (y_bar, a), bar_name(b))
+            bar = inferred(ev, operator.mul, (y_bar, conjugated(ev, a)), bar_name(b))
         else:
             bar = _multiplied(ev, operator.matmul, _turned(ev, a, of_a), y_bar, b)
         scope.add(b, whole(ev, bar, b))
+
+
+@formula(np.vdot)
+def _(scope: Scope, op: Call, y_bar: Operand) -> None:
+    """Σ conj(a) b"""
+    ev, (a, b) = scope.ev, op.operands
+    for x, factor, other in ((a, conjugated(ev, y_bar), b), (b, y_bar, a)):
+        if isinstance(x, Value) and x in scope.sweep.active:
+            scope.add(x, whole(ev, product(ev, factor, other, bar_name(x)), x))
 
 
 def _multiplied(ev: Evaluator, f: Any, left: Operand, right: Operand, x: Value) -> Operand:
@@ -199,8 +214,9 @@ def _multiplied(ev: Evaluator, f: Any, left: Operand, right: Operand, x: Value) 
     return ev.operation(f, (left, right), t, name=bar_name(x))
 
 
-def _turned(ev: Evaluator, x: Value, t: Array) -> Value:
-    return ev.operation(np.transpose, (x,), Array(t.dtype, t.shape[::-1]), name=f"{x.name}_T")
+def _turned(ev: Evaluator, x: Value, t: Array) -> Operand:
+    turned = Array(t.dtype, t.shape[::-1])
+    return conjugated(ev, ev.operation(np.transpose, (x,), turned, name=f"{x.name}_T"))
 
 
 @formula(np.where)
@@ -210,6 +226,6 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     y_bar = whole(ev, y_bar, y)
     for x, picked in ((a, (condition, y_bar, Const(0.0))), (b, (condition, Const(0.0), y_bar))):
         if isinstance(x, Value) and x in scope.sweep.active:
-            demand_floats(ev, x)
+            demand_inexact(ev, x)
             bar = ev.operation(np.where, picked, bar_type(ev.types[y]), name=bar_name(x))
             scope.add(x, fit(ev, bar, x, y))

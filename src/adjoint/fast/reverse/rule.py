@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import cmath
 import operator
 import warnings
+from collections.abc import Mapping, Sequence
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +14,15 @@ import numpy as np
 from adjoint.fast import runtime
 from adjoint.fast.covered import NotCovered
 from adjoint.fast.evaluate.infer import name_of
-from adjoint.fast.evaluate.types import ANYTHING, Array, Number, bar_type, number, witnesses
+from adjoint.fast.evaluate.types import (
+    ANYTHING,
+    Array,
+    Number,
+    bar_type,
+    has_complex,
+    number,
+    witnesses,
+)
 from adjoint.fast.evaluate.values import Abstract, Known, Tuple
 from adjoint.fast.single.primitives import same
 from adjoint.ir.single import Call, Const, Operand, Unpack, Value
@@ -41,7 +51,7 @@ def absent_in(ev: Evaluator, op: Call) -> frozenset[int]:
     try:
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            y, back = rule.function(*args, **{k: _example(ev, x) for k, x in op.keywords})
+            y, back = _tried(rule, args, {k: _example(ev, x) for k, x in op.keywords})
             bars = back(np.ones_like(y) if isinstance(y, np.ndarray) else 1.0)
     except Exception:  # it declines, or the examples are none of its own: nothing is known of it
         return frozenset()
@@ -55,16 +65,12 @@ def has_formula(ev: Evaluator, op: Call) -> bool:
         return False
     if f in REDUCTIONS:
         return simple_reduction(op) and isinstance(operand_type(ev, op.operands[0]), Array)
-    if f in (operator.matmul, np.matmul, np.dot, np.ndarray.dot):
-        types = [operand_type(ev, x) for x in op.operands]
-        if len(types) == 2 and all(isinstance(t, Array) and t.shape for t in types):
-            a, b = types
-            # a number has the precision of neither vector
-            fits = a.dtype == b.dtype or len(a.shape) + len(b.shape) > 2
-            return fits and all(len(t.shape) in (1, 2) and t.dtype.kind == "f" for t in types)
-        return False
+    if f in PRODUCTS_OF_ARRAYS:
+        return _is_plain_product(f, [operand_type(ev, x) for x in op.operands])
     if f is np.array:
         return True
+    if f is cmath.log:
+        return len(op.operands) == 1
     if f is np.where:
         return len(op.operands) == 3 and not op.keywords
     if f in (np.transpose, np.ndarray.transpose):
@@ -74,6 +80,26 @@ def has_formula(ev: Evaluator, op: Call) -> bool:
     if f is np.reshape:
         return not op.keywords and len(op.operands) == 2
     return not op.keywords
+
+
+PRODUCTS_OF_ARRAYS = frozenset({operator.matmul, np.matmul, np.dot, np.ndarray.dot, np.vdot})
+
+
+def _is_plain_product(f: Any, types: list[Any]) -> bool:
+    """Whether a product is one of vectors and matrices, for which there is a formula."""
+    if len(types) != 2 or not all(isinstance(t, Array) and t.shape for t in types):
+        return False
+    a, b = types
+    ranks = len(a.shape), len(b.shape)
+    # a number has the precision of neither vector
+    fits = _precision(a) == _precision(b) or sum(ranks) > 2
+    ranked = ranks == (1, 1) if f is np.vdot else max(ranks) <= 2
+    return fits and ranked and all(t.dtype.kind in "fc" for t in types)
+
+
+def _precision(t: Array) -> Any:
+    """The dtype of the parts of a complex array, of a real one itself."""
+    return np.empty(0, t.dtype).real.dtype
 
 
 def by_rule(sweep: Sweep, op: Call) -> Step:
@@ -135,7 +161,7 @@ def _inlined(sweep: Sweep, op: Call, rule: Rule) -> Step | None:
             raise NotCovered("a rule whose value is a structure")
         with ev.writing():
             t = ev.types[y]
-            like = bar_type(t) if isinstance(t, Array) else number(float)
+            like = bar_type(t) if isinstance(t, Array) or has_complex(t) else number(float)
             call(ev, back, [ev.value(like, name="y_bar")], {})
     except NotCovered:
         ev.heap = heap
@@ -173,8 +199,19 @@ def _rule_for(ev: Evaluator, op: Call) -> Rule | None:
     kwargs = {name: _example(ev, x) for name, x in op.keywords}
     for rule in rules.rrules:
         if not rule.keyword_bars and rule.accepts(args, kwargs):
-            return rule
+            if len(rules.rrules) == 1 or _tried(rule, args, kwargs) is not NotImplemented:
+                return rule
     return None
+
+
+def _tried(rule: Rule, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """What a rule gives for examples; ``None`` if it does not take them."""
+    try:
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return rule.function(*args, **kwargs)
+    except Exception:  # the examples are none of its own
+        return None
 
 
 def _example(ev: Evaluator, x: Operand) -> Any:

@@ -6,7 +6,7 @@ import operator
 from typing import TYPE_CHECKING, Any
 
 from adjoint.fast import runtime
-from adjoint.fast.evaluate.types import Array, Number, Row, bar_type
+from adjoint.fast.evaluate.types import Array, Number, Row, bar_type, is_complex
 from adjoint.fast.reverse.elementwise import inferred
 from adjoint.fast.reverse.fitting import plain, whole
 from adjoint.ir import single as ir
@@ -60,7 +60,7 @@ class Scope:
         if contribution is None or not isinstance(v, Value) or v not in self.sweep.active:
             return
         self._note(v)
-        contribution = plain(self.ev, contribution, v)
+        contribution = plain(self.ev, contribution, v, v in self.sweep.optional)
         if v in self.sweep.leaves:
             contribution = self._inexact(contribution)
         if not self._is_inner(v):
@@ -195,4 +195,4 @@ class Scope:
             return self.ev.operation(make, (v,), bar_type(t), name=f"{v.name}_bar")
         if isinstance(t, Array):
             return self.ev.operation(runtime.zeros_like, (v,), bar_type(t), name=f"{v.name}_bar")
-        return Const(0.0)
+        return Const(0j if is_complex(t) else 0.0)

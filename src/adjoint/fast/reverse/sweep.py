@@ -446,7 +446,7 @@ class Sweep:
             if not scope._is_inner(v):
                 scope._begin(v)
             before = scope.bars.get(v)
-            starts.append(Const(0.0) if before is None else before)
+            starts.append(scope.zeros(v) if before is None else before)
             inner_parameters.append(parameter)
             next_.append(inner.bars[v])
             result = self.ev.value(bar_type(self.ev.types[v]), name=f"{v.name}_bar")

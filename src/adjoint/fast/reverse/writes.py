@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from adjoint.fast.reverse.scope import Scope
     from adjoint.fast.reverse.sweep import Sweep
 from adjoint.fast.reverse.elementwise import bar_name, product
-from adjoint.fast.reverse.fitting import fit
+from adjoint.fast.reverse.fitting import conjugated, fit
 from adjoint.fast.reverse.formulas import Step, callee_of
 
 __all__ = ["written_back"]
@@ -48,7 +48,7 @@ def written_back(sweep: Sweep, op: Call) -> Step:
         elif isinstance(value, Value) and value in sweep.active:
             raise NotCovered("an array that is scaled in place by what is active", op.span)
         else:
-            ev.write(Call(None, Const(f), (y_bar, value), (), op.span))
+            ev.write(Call(None, Const(f), (y_bar, conjugated(ev, value)), (), op.span))
 
     return back
 

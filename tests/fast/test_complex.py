@@ -1,0 +1,298 @@
+"""Complex numbers and arrays in specialised programs."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+import pytest
+
+import adjoint as ad
+from adjoint.fast import tier
+from adjoint.fast.emit import Writer
+from adjoint.run.engine import basics
+from tests.fast import complex_programs, complexes
+from tests.fast.agreeing import Agreement, generic_tier
+from tests.structures import difference, mapped
+from tests.structures import mismatch as differs
+from tests.support import inner, is_single, random_cotangent
+
+STEP = 1e-6
+SEEDS = 60
+
+
+@pytest.fixture(autouse=True)
+def _forget():
+    """Programs are kept by the code of a function: at most so many."""
+    tier.forget()
+
+
+def specialised(f, args, mode):
+    """Require that a call takes a specialised program."""
+    basics.load()
+    found = tier.run(f, args, mode)
+    assert found is not tier.MISS, _reasons(f, mode)
+
+
+def refused(f, *args):
+    """Require that a pullback is left to the generic tier; why it is."""
+    basics.load()
+    assert tier.run(f, args, "pullback") is tier.MISS
+    (reason,) = _reasons(f, "pullback")
+    return reason
+
+
+def _reasons(f, mode):
+    return [one.reason for one in tier.known(f, mode).refused.values()]
+
+
+def in_both_tiers(call):
+    """What a call gives: specialised, and not."""
+    fast = call()
+    with generic_tier():
+        return fast, call()
+
+
+def by_differences(f, args, y_bar):
+    """The cotangents, by differences along both parts of each number."""
+    found, count = [], 0
+
+    def leaf(x):
+        nonlocal count
+        bar = np.zeros(np.shape(x), complex if np.iscomplexobj(x) else float)
+        for place in np.ndindex(bar.shape):
+            for unit in (1, 1j) if np.iscomplexobj(x) else (1,):
+                ends = [
+                    inner(y_bar, f(*moved(args, count, place, sign * STEP * unit)))
+                    for sign in (1, -1)
+                ]
+                bar[place] += unit * (ends[0] - ends[1]) / (2 * STEP)
+        count += 1
+        found.append(bar)
+        return bar if isinstance(x, np.ndarray) else bar[()]
+
+    return mapped(args, leaf)
+
+
+def moved(args, number, place, step):
+    """The arguments, with one number changed."""
+    count = iter(range(1000))
+
+    def leaf(x):
+        if next(count) != number:
+            return x
+        if not isinstance(x, np.ndarray):
+            return x + step
+        x = x.copy()
+        x[place] += step
+        return x
+
+    return mapped(args, leaf)
+
+
+def check(f, args, is_smooth=True):
+    """The program gives what the generic tier gives, of the same types, and what differences do."""
+    y = f(*mapped(args))
+    y_bar = random_cotangent(y, np.random.default_rng(0))
+    rtol = 1e-5 if is_single((args, y)) else 1e-10
+
+    def pullback():
+        value, back = ad.pullback(f, *mapped(args))
+        return value, back(y_bar)[1:]
+
+    specialised(f, mapped(args), "pullback")
+    fast, generic = in_both_tiers(pullback)
+    assert not difference(fast[0], y, rtol=rtol)
+    assert not difference(fast, generic, rtol=rtol), (fast, generic)
+    if isinstance(y, float | np.floating):
+        specialised(f, mapped(args), "gradient")
+        fast, generic = in_both_tiers(lambda: tuple(ad.withgradient(f, *mapped(args))))
+        assert not difference(fast, generic, rtol=rtol), (fast, generic)
+        y_bar = 1.0
+    if is_smooth and rtol < 1e-9:
+        bars = fast[1]
+        found = differs(bars, by_differences(f, mapped(args), y_bar), rtol=1e-5, atol=1e-6)
+        assert not found, found
+
+
+NAMED = {
+    f.__name__: (f, args) for f, args in complexes.numbers + complexes.arrays + complexes.programs
+}
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_functions(name):
+    f, args = NAMED[name]
+    check(f, args, is_smooth=not name.endswith("_at_zero"))
+
+
+def test_random_programs():
+    """Functions of complex and real numbers and arrays: the tiers agree."""
+    found = Agreement()
+    for seed in range(SEEDS):
+        f, args = complex_programs.function(seed), complex_programs.arguments(seed)
+        y = f(*copy.deepcopy(args))
+        y_bar = None if isinstance(y, float) else random_cotangent(y, np.random.default_rng(seed))
+        found.compare(str(seed), lambda f=f, args=args: (f, *copy.deepcopy(args)), None, y_bar)
+    assert not found.problems, "\n".join(found.problems)
+    assert found.covered >= 50, found.generic.most_common()
+    assert found.zeros <= 20
+
+
+# ---- shapes and dtypes ---------------------------------------------------------------------------
+
+
+def of_shape(shape, dtype, rng):
+    made = rng.normal(size=shape) + (1j * rng.normal(size=shape) if dtype in "DF" else 0)
+    return np.asarray(made, dtype)
+
+
+@pytest.mark.parametrize("dtypes", ["DD", "dD", "Dd", "FF", "fF", "Df", "Fd", "iD"])
+@pytest.mark.parametrize("shapes", [((3,), (3,)), ((2, 3), (3,)), ((2, 1), (1, 3)), ((1,), (4,))])
+def test_broadcasting(shapes, dtypes):
+    rng = np.random.default_rng(1)
+    a, b = (of_shape(shape, dtype, rng) for shape, dtype in zip(shapes, dtypes, strict=True))
+
+    def f(a, b):
+        return (a + 2) * (b - a * b) / (b + 3j) + np.abs(b)
+
+    if dtypes == "iD":
+        a = np.arange(1, a.size + 1).reshape(a.shape)
+        assert refused(f, a, b) == "a derivative with respect to integers"
+    else:
+        check(f, (a, b))
+
+
+def test_arrays_without_elements_or_axes_are_for_the_generic_tier():
+    def f(a):
+        return np.sum(np.abs(a * 1j) ** 2)
+
+    for a in (np.zeros((0,), complex), np.zeros((2, 0), complex), np.array(1 + 2j)):
+        tier.forget()
+        assert refused(f, a) == "an array without elements, or of rank 0"
+        fast, generic = in_both_tiers(lambda a=a: tuple(ad.withgradient(f, a)))
+        assert not difference(fast, generic)
+
+
+# ---- what is not real ----------------------------------------------------------------------------
+
+
+def test_the_gradient_of_a_complex_result_is_refused():
+    def f(z):
+        return z * z
+
+    with pytest.raises(ad.AdjointError):
+        ad.gradient(f, 1 + 2j)
+    with pytest.raises(ad.AdjointError):
+        ad.gradient(lambda x: np.exp(1j * x), 0.5)
+    assert tier.known(f, "gradient").refused
+
+
+def test_the_gradient_of_a_real_argument_is_real():
+    def f(x, v, z):
+        return abs(x * z + np.sum(v * z)) ** 2
+
+    x_bar, v_bar, z_bar = ad.gradient(f, 0.5, np.ones(3), 1 - 1j)
+    assert type(x_bar) is float
+    assert v_bar.dtype == float
+    assert type(z_bar) is complex
+
+
+def test_no_path():
+    def f(z, w, v):
+        return abs(z) if w == w else z.real
+
+    bars = ad.gradient(f, 1 + 2j, 2j, np.ones(2) * 1j)
+    assert bars[1] is None
+    assert bars[2] is None
+    specialised(f, (1 + 2j, 2j, np.ones(2) * 1j), "gradient")
+    zeros = ad.grad(f, argnums=(1, 2))(1 + 2j, 2j, np.ones(2) * 1j)
+    assert zeros[0] == 0j
+    assert type(zeros[0]) is complex
+    assert zeros[1].dtype == complex
+
+
+def test_real_powers_that_turn_complex_are_for_the_generic_tier():
+    def f(x):
+        return abs(x**0.5)
+
+    specialised(f, (2.0,), "gradient")
+    fast, generic = in_both_tiers(lambda: tuple(ad.withgradient(f, -2.0)))
+    assert not difference(fast, generic)
+
+
+def test_what_is_not_finite_is_for_the_generic_tier():
+    def f(z, w):
+        return (z / w).real
+
+    def g(u):
+        return np.sum(np.abs(np.log(u)))
+
+    specialised(f, (1j, 2j), "gradient")
+    for args in [(complex(np.inf, 0), 1j), (1j, complex(0, np.inf)), (1j, complex(np.nan, 1))]:
+        fast, generic = in_both_tiers(lambda args=args: tuple(ad.withgradient(f, *args)))
+        assert not difference(fast, generic)
+    with pytest.raises(ZeroDivisionError):
+        ad.gradient(f, 1j, 0j)
+    specialised(g, (np.array([1j, 2j]),), "gradient")
+    with np.errstate(all="ignore"):
+        fast, generic = in_both_tiers(lambda: tuple(ad.withgradient(g, np.array([0j, 2j]))))
+    assert not difference(fast, generic)
+
+
+def test_what_is_generic_says_why():
+    def long(u):
+        return [z * 2 for z in u]
+
+    def ordered(z):
+        return z if z > 1j else 2 * z
+
+    def greatest(u):
+        return np.max(u)
+
+    def lost(z):
+        return float(z) * 2.0
+
+    def cast(u):
+        return u.astype(float) * 2
+
+    def into_real(z):
+        y = np.zeros(3)
+        y[0] = z
+        return y
+
+    def by_math(z):
+        import math
+
+        return math.sin(z)
+
+    u = np.ones(3) * 1j
+    assert "does not take such operands" in refused(ordered, 1j)
+    assert refused(greatest, u) == "the derivative of an extremum of complex numbers"
+    assert refused(lost, 1j) == "float of a complex number"
+    assert "astype does not take such operands" in refused(cast, u)
+    assert refused(into_real, 1j) == "a write of a complex number to a real array"
+
+
+# ---- the source ----------------------------------------------------------------------------------
+
+
+def test_source():
+    def f(a, b):
+        z = complex(a, b)
+        w = z * 3j + z * z
+        return w.real * z.imag
+
+    source = ad.code(f, 1.0, 2.0)
+    assert "w_bar * z.conjugate()" in source
+    assert "a_bar = z_bar_2.real" in source
+    assert "b_bar = z_bar_2.imag" in source
+
+
+@pytest.mark.parametrize(
+    "z", [1j, -1j, 2 + 3j, 2 - 3j, -2 - 3j, complex(-0.0, 2), complex(1, -0.0), 0j]
+)
+def test_constants_keep_their_signs(z):
+    writer = Writer({}, {})
+    text, _ = writer.constant(z)
+    assert repr(eval(text)) == repr(z)
