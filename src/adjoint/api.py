@@ -28,6 +28,7 @@ from adjoint.run.files import flush
 from adjoint.run.floating import begin_logging, end_logging
 from adjoint.run.hidden import Hidden
 from adjoint.run.kinds import by_value
+from adjoint.run.lifetimes import settle
 from adjoint.run.marks import Marks
 from adjoint.run.memory import Memory
 from adjoint.run.session import session
@@ -270,6 +271,8 @@ def _forward(
             end_logging(token)
         if memory.files:
             flush(memory)
+    if memory.lifetimes is not None or not memory.is_untouched():
+        settle(memory, record)
     return y, Pullback(f, args, y, memory, record)
 
 

@@ -17,6 +17,7 @@ from adjoint.public import public
 from adjoint.run.accumulate import Poison
 from adjoint.run.engine import basics
 from adjoint.run.hidden import Hidden
+from adjoint.run.lifetimes import settle
 from adjoint.run.session import session
 
 __all__ = ["Linear", "linearize", "linearized"]
@@ -129,6 +130,7 @@ def linearized(
             leaves += found if use else [None] * len(found)
         own = [seeds.aliased(arg) for arg in own]
         y = level.run(f, *own, **kwargs)
+        settle(level.memory)
         linear = Linear(f, level, forms, leaves, Form(y))
     return seeds.restored(y), linear
 

@@ -11,7 +11,7 @@ from adjoint.frontend.expressions import condition
 from adjoint.frontend.scope import Comprehension
 from adjoint.frontend.statements import bind_target, loop_target
 from adjoint.ir import primitives
-from adjoint.ir.nodes import Const, For, If, Operand, Var, Yield
+from adjoint.ir.nodes import Assign, Const, For, If, Operand, Var, Yield
 
 __all__ = ["generator_body"]
 
@@ -62,6 +62,8 @@ def _comprehension(
         else:
             b.locals[name] = b.comprehension_variable(name)
     _loops(b, node.generators, iterable, lambda: step(result))
+    for name in sorted(own - captured):  # it holds nothing after the comprehension
+        b.ops.append(Assign(b.locals[name], Const(None), b.span(node)))
     b.locals, b.cells = outer
     return result
 

@@ -1,4 +1,5 @@
-"""The memory of a level: nothing is kept, for nobody will sweep back over it."""
+"""The memory of a level: nothing is kept, for nobody will sweep back over it, but what may change
+something when it goes."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.run.lifetimes import with_effects
 from adjoint.run.memory import Memory
 
 __all__ = ["LevelMemory"]
@@ -14,14 +16,20 @@ __all__ = ["LevelMemory"]
 class LevelMemory(Memory):
     """What the functions of the runtime take for the memory when a level runs."""
 
-    __slots__ = ("level",)
+    __slots__ = ("_writes", "level")
 
     def __init__(self, level: Any) -> None:
         super().__init__()
         self.level = level
+        self._writes = 0
 
     def log(self, entry: list[Any]) -> int:
+        self._writes += 1
+        self._log += [[value] for value in with_effects(entry[-1])]
         return 0
+
+    def writes(self) -> int:
+        return self._writes
 
     def mark_written(self, array: np.ndarray[Any, Any]) -> bool:
         carries = super().mark_written(array)

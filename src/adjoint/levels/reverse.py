@@ -14,6 +14,7 @@ from adjoint.levels.tape import Tape
 from adjoint.public import public
 from adjoint.run.engine import basics
 from adjoint.run.hidden import Hidden
+from adjoint.run.lifetimes import settle
 from adjoint.run.session import session
 
 __all__ = ["NestedPullback", "nested"]
@@ -39,6 +40,7 @@ def nested(
         own = [seeds.aliased(arg) for arg in own]
         leaves = [Leaves(own_f if of_function else None), *map(Leaves, own)]
         y = tape.run(own_f, *own, **kwargs)
+        settle(tape.memory)
         back = NestedPullback(f, tape, Places(y), leaves)
     return seeds.restored(y), back
 

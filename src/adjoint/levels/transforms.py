@@ -15,6 +15,7 @@ from adjoint.levels.reading import read_tangent
 from adjoint.levels.seeds import Seeds
 from adjoint.public import public
 from adjoint.run.engine import basics
+from adjoint.run.lifetimes import settle
 from adjoint.run.session import session
 
 __all__ = ["derivative", "directional", "jvp", "pushforward"]
@@ -76,6 +77,7 @@ def pushforward(
         own = [seeds.own(arg, dot) for arg, dot in zip(args, tangents, strict=True)]
         own = [seeds.aliased(arg) for arg in own]
         y = level.run(f, *own, **kwargs)
+        settle(level.memory)
         y_dot = read_tangent(level, y)
     return seeds.restored(y), y_dot
 

@@ -16,8 +16,10 @@ from adjoint.errors import SourceError, UnsupportedSyntaxError
 from adjoint.frontend import lower_any
 from adjoint.ir.nodes import Function, Operand
 from adjoint.levels.entries import ENTRIES, RUNTIME
-from adjoint.run.functions import bind, generated
+from adjoint.run.functions import bind
+from adjoint.run.generate import generated
 from adjoint.run.generators import Generator
+from adjoint.run.lifetimes import ENTERING
 from adjoint.run.memory import Memory
 from adjoint.transform.activity import Activity
 from adjoint.transform.paths import join_paths
@@ -91,8 +93,11 @@ def call_unit(
     record = [memory, None]
     if unit.function.is_generator:
         segments = unit.run(record, f.__closure__, *args)
-        return Generator(memory, segments, record, _never, f.__name__)
+        return Generator(memory, segments, record, _never, f)
     return unit.run(record, f.__closure__, *args)
+
+
+ENTERING.add(call_unit.__code__)
 
 
 def _never(*_: Any) -> Any:

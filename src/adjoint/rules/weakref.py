@@ -11,6 +11,7 @@ from typing import Any
 from adjoint.rules.registry import primitive, structural
 from adjoint.run.going import check_callback
 from adjoint.run.kinds import by_value
+from adjoint.run.lifetimes import lifetimes_of
 from adjoint.run.memory import Memory
 
 _REFERENT = "referent"
@@ -45,12 +46,26 @@ def _init(memory: Memory, reference: Any, obj: Any, callback: Any = None, /) -> 
 @structural((weakref.ref, "__call__"))
 def _referent(memory: Memory, reference: Any, /) -> Any:
     y = weakref.ref.__call__(reference)
+    if y is not None:
+        lifetimes_of(memory).ask(y)
 
     def referent_back(bar: Any) -> tuple[Any, ...]:
         memory.add_entry(reference, _REFERENT, bar)
         return None, None
 
     return y, referent_back if by_value(y) else None
+
+
+@primitive(weakref.WeakSet.__len__)
+@primitive(weakref.WeakKeyDictionary.__len__)
+@primitive(weakref.WeakValueDictionary.__len__)
+def _len(record: list[Any], slot: int, self: Any) -> int:
+    data = self.data
+    references = [*(data.values() if isinstance(self, weakref.WeakValueDictionary) else data)]
+    for reference in references:
+        if (found := weakref.ref.__call__(reference)) is not None:
+            lifetimes_of(record[0]).ask(found)
+    return sum(weakref.ref.__call__(reference) is not None for reference in references)
 
 
 @primitive(weakref.finalize)

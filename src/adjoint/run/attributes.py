@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable
 from types import CellType, FrameType, FunctionType, MethodType, ModuleType
 from typing import Any
+from weakref import CallableProxyType, ProxyType
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from adjoint.run.attribute_writes import (
 )
 from adjoint.run.dispatch import DECLINED, call_keywords, linked, run_rules
 from adjoint.run.kinds import ATOMS, by_value, fields_of, has_field, slot_owner
+from adjoint.run.lifetimes import lifetimes_of
 from adjoint.run.memory import Memory, refused
 from adjoint.run.native import watched
 from adjoint.run.specials import C_METHODS, class_attribute, quick_special_of, special_of
@@ -27,6 +29,7 @@ __all__ = ["ATTRIBUTES", "attribute", "plain_attribute", "read_global"]
 
 ndarray = np.ndarray
 NONE2 = (None, None, None)
+_STAND_INS = frozenset({super, ProxyType, CallableProxyType})
 _MISSING: Any = object()
 _MEMBER: Any = type(property.fget)
 
@@ -50,8 +53,10 @@ def attribute(record: list[Any], slot: int, obj: Any, name: str, *default: Any) 
     fetcher: Any = quick_special_of(kind, "__getattribute__")
     if type(fetcher) is FunctionType:
         return _found_or_made(record, slot, obj, name, call_keywords, fetcher, (obj, name), {})
-    if kind is super:
-        return _of_super(record, slot, obj, name)
+    if kind in _STAND_INS:
+        if kind is super:
+            return _of_super(record, slot, obj, name)
+        lifetimes_of(record[0]).ask(obj.__dir__.__self__)  # a proxy; that is what it stands for
     static = class_attribute(kind, name, _MISSING)
     fields = fields_of(obj)
     if fields is not None and name in fields and not hasattr(type(static), "__set__"):

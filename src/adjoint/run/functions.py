@@ -16,7 +16,7 @@ from adjoint.emit.python import Source
 from adjoint.errors import SourceError, UnsupportedSyntaxError
 from adjoint.ir.nodes import Function, Span
 from adjoint.run import disk
-from adjoint.run.generate import Generated, blank_of, generate
+from adjoint.run.generate import Generated, blank_of, generate, generated
 from adjoint.run.generators import Generator
 from adjoint.run.memory import Memory
 
@@ -25,7 +25,6 @@ __all__ = [
     "Unit",
     "bind",
     "call_unit",
-    "generated",
     "inside",
     "known_unit",
     "place_of",
@@ -83,10 +82,6 @@ MISSING: Any = object()
 
 inside: list[Callable[..., Any]] = []
 """Runs a call by a specialised program (`adjoint.fast.inside`)."""
-
-generated: dict[int, Any] = {}
-"""The unit of a generated code object, by identity (code objects compare by value): for tracebacks
-and for the place of a call."""
 
 
 def known_unit(f: FunctionType) -> Unit | None:
@@ -333,14 +328,13 @@ def _call_generator(
     kwargs: dict[str, Any],
 ) -> Generator:
     values, arrange = _bound(memory, unit, f, args, kwargs)
-    generator = Generator(
-        memory, unit.forward(inner, f.__closure__, *values), inner, unit.reverse, f.__name__
-    )
+    segments = unit.forward(inner, f.__closure__, *values)
+    generator = Generator(memory, segments, inner, unit.reverse, f)
 
-    segments = generator.segments
+    parameters_back = generator.segments.parameters_back
 
     def generator_back(_: Any) -> tuple[Any, ...]:
-        return arrange(segments.parameters_back())
+        return arrange(parameters_back())
 
     generator_back.made = weakref.ref(generator)  # type: ignore[attr-defined]
     record[slot] = generator_back

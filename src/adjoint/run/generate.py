@@ -17,11 +17,15 @@ from adjoint.transform.paths import join_paths
 from adjoint.transform.reverse import reverse
 from adjoint.transform.temporaries import share_temporaries
 
-__all__ = ["Generated", "blank_of", "entries", "generate", "nothing", "runtime"]
+__all__ = ["Generated", "blank_of", "entries", "generate", "generated", "nothing", "runtime"]
 
 entries: dict[Any, Callable[..., Any]] = {}
 runtime: dict[str, Callable[..., Any]] = {}
 """The functions that generated code calls: by the callee that they stand for, and by name."""
+
+generated: dict[int, Any] = {}
+"""The unit of a generated code object, by identity (code objects compare by value): for tracebacks
+and for the place of a call."""
 
 
 @dataclass(frozen=True, slots=True)

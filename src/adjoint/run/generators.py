@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from types import FrameType, GeneratorType
+from types import FrameType, FunctionType, GeneratorType
 from typing import Any
 
 from adjoint.rules.registry import primitive
 from adjoint.run.accumulate import accumulate
 from adjoint.run.iterator import Iterator
+from adjoint.run.lifetimes import ENTERING, cleans_up, is_due, lifetimes_of
 from adjoint.run.memory import Memory, refused
 
 __all__ = ["Generator"]
@@ -32,24 +33,33 @@ class Generator(Iterator):
         forward: Any,
         record: list[Any],
         reverse: Callable[..., Any],
-        name: str,
+        function: FunctionType,
     ) -> None:
         super().__init__(memory)
-        self.__name__ = self.__qualname__ = name
+        self.__name__ = self.__qualname__ = function.__name__
         self._forward = forward
         self._delegate: Any = None
         self.segments = Segments(memory, record, reverse)
+        if cleans_up(function.__code__):
+            lifetimes_of(memory).note(self)
 
     def __repr__(self) -> str:
         return f"<generator {self.__name__}>"
 
     def __del__(self) -> None:
+        self.let_go(at_once=self.memory.level is not None and is_due(sys._getframe().f_back))
+
+    def let_go(self, *, at_once: bool = False) -> None:
         """Let go at a ``yield``: what is left of its body runs now, and no record has a place for
-        that."""
-        position = self.memory.position
-        self.finish([self.memory, None], 1)
-        if self.memory.position != position:
-            self.segments.error = refused(
+        that.
+
+        `at_once` says that this happens when it would without us, and that nobody sweeps back.
+        """
+        memory = self.memory
+        before = memory.writes()
+        self.finish([memory, None], 1)
+        if memory.writes() != before and not at_once:
+            lifetimes_of(memory).late = self.segments.error = refused(
                 f"the generator '{self.__name__}' was let go at a 'yield', and what it has changed"
                 " then has no place in the sweep",
                 "call its close(), or take what it yields to the end",
@@ -101,27 +111,28 @@ class Generator(Iterator):
             return run(*operands)  # it has finished: nothing of its body runs
         closing = run == self._forward.close
         finished = True
-        stop: StopIteration | None = None
+        returned: StopIteration | None = None
         memory, segments = self.memory, self.segments
         self._delegate = memory.delegate = None
 
         def segment_back(bar: Any) -> Any:  # does not hold the generator: the program lets it go
-            if stop is not None:
-                bar = accumulate(bar, memory.take_entry(stop, "value"))
+            if returned is not None:
+                bar = accumulate(bar, memory.take_entry(returned, "value"))
             return segments.back(bar, finished)
 
         record[slot] = segment_back
         try:
             value = run(*operands)
         except StopIteration:
-            result = segments.result
-            stop = StopIteration() if result is None else StopIteration(result)
+            if segments.result is not None:
+                returned = StopIteration(segments.result)
+                lifetimes_of(memory).keep(returned)
         else:
             finished = closing
             if not closing:
                 self._delegate, memory.delegate = memory.delegate, None
             return value
-        raise stop
+        raise returned or StopIteration
 
     def poison(self, bar: Any) -> list[Any]:
         self.memory.shadows["poison", id(self.segments)] = bar
@@ -200,6 +211,9 @@ def _advance(forward: Any) -> Any:
     for value in forward:
         return value
     raise StopIteration
+
+
+ENTERING.update({_advance.__code__, Generator.resume.__code__})
 
 
 def _close_from_within(record: list[Any], slot: int, chain: list[Generator]) -> Any:

@@ -18,7 +18,7 @@ from adjoint.run.memory import refused
 from adjoint.run.specials import class_attribute
 from adjoint.run.watch import is_of_the_library, is_the_users
 
-__all__ = ["check_callback", "check_finalizer"]
+__all__ = ["check_callback", "check_finalizer", "has_effective_del"]
 
 
 def check_callback(f: Any) -> None:
@@ -34,7 +34,7 @@ def check_callback(f: Any) -> None:
 
 def check_finalizer(cls: type) -> None:
     """Refuse to make an object whose ``__del__`` changes something."""
-    if _has_effective_del(cls):
+    if has_effective_del(cls):
         raise refused(
             f"'{cls.__name__}.__del__' may change something when the object goes, which happens at"
             " another time inside differentiated code",
@@ -60,7 +60,7 @@ def _may_leave_traces(cls: type) -> bool:
     return type(f) is FunctionType and not _is_harmless(f) and not _keeps_to_itself(f.__code__)
 
 
-_has_effective_del = ByClass(_may_leave_traces)
+has_effective_del = ByClass(_may_leave_traces)
 
 
 def _keeps_to_itself(code: CodeType) -> bool:

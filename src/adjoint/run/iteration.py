@@ -142,7 +142,8 @@ def _steps(record: list[Any], slot: int, xs: Any, owned: bool) -> Iterable[Any]:
                 return
             yield value
     except GeneratorExit:
-        if owned:
+        lifetimes = memory.lifetimes
+        if owned or (lifetimes is not None and lifetimes.would_go(xs)):
             step = [memory, None]
             steps.append(step)
             xs.finish(step, 1)

@@ -58,6 +58,8 @@ class Memory(Hidden):
         ``(id(namespace), name)`` of global variables assigned by differentiated code.
     handed
         Functions that code in C has kept, and may call whenever it runs.
+    lifetimes
+        What is asked about when objects go, if anything is (`adjoint.run.lifetimes`).
     longer
         Lists, by identity, that somebody else has appended to since (`adjoint.run.marks`).
     odd
@@ -103,6 +105,7 @@ class Memory(Hidden):
         "files",
         "globals_written",
         "handed",
+        "lifetimes",
         "lock",
         "longer",
         "odd",
@@ -129,6 +132,7 @@ class Memory(Hidden):
         self.globals_written: dict[tuple[int, str], Any] = {}
         self.caches: dict[Any, Any] = {}
         self.handed: list[Any] = []
+        self.lifetimes: Any = None
         self.files: list[Any] = []
         self.longer: frozenset[int] | set[int] = frozenset()
         self.odd = False
@@ -163,6 +167,10 @@ class Memory(Hidden):
     def entries(self) -> list[list[Any]]:
         """Everything that was written, in order."""
         return self._log
+
+    def writes(self) -> int:
+        """How often something was written so far."""
+        return self.position
 
     def is_untouched(self) -> bool:
         """Whether nothing was written."""

@@ -1,0 +1,184 @@
+"""Who holds an object: the user's program, or nothing but the engine, which keeps for the reverse
+sweep what operations were given."""
+
+from __future__ import annotations
+
+import dis
+import gc
+import sys
+from collections.abc import Iterable, Iterator
+from types import BuiltinFunctionType, CodeType, FrameType, FunctionType, ModuleType
+from typing import Any
+
+from adjoint.run.generate import generated
+from adjoint.run.hidden import Hidden
+from adjoint.run.memory import Memory
+
+__all__ = ["is_near", "only_ours"]
+
+NEAR = 200
+"""How many objects `is_near` looks at."""
+
+_PLAIN = frozenset(
+    {ModuleType, CodeType, FrameType, BuiltinFunctionType, str, int, float, bool, bytes}
+)
+"""Types of what is not followed: what they hold is held elsewhere, too, or nothing."""
+
+
+def is_near(found: Any) -> bool:
+    """Whether a variable of a running function of the user's holds something, or leads to it."""
+    frame: FrameType | None = sys._getframe(2)
+    seen: dict[int, Any] = {}
+    while frame is not None and len(seen) < NEAR:
+        unit = generated.get(id(frame.f_code))
+        if unit is not None:
+            variables = frame.f_locals
+            code = unit.function.code
+            names = (*code.co_varnames, *code.co_cellvars, *code.co_freevars)
+            nodes = [variables[name] for name in names if name in variables]
+            if type(variables) is dict:
+                variables.clear()
+            for node in nodes:
+                if node is found:
+                    return True
+                if id(node) not in seen and len(seen) < NEAR and type(node) not in _PLAIN:
+                    seen[id(node)] = node
+                    if not _is_ours(node):
+                        nodes += _parts(node)
+        frame = frame.f_back
+    return False
+
+
+def only_ours(targets: list[Any]) -> tuple[list[Any], int]:
+    """Those of `targets` that nothing but the engine holds, directly or by others; and how many
+    objects were looked at.
+
+    As `gc` does it: of the references to each object those are taken away that come from what is
+    looked at; what is left comes from elsewhere, and all that it leads to stays.
+    """
+    wanted = {id(value) for value in targets}
+    references: dict[int, int] = {}
+    nodes: list[Any] = []
+    _look([targets], references, nodes, wanted)
+    _look(_held_by_frames(sys._getframe(1)), references, nodes, wanted)
+    ours = {id(targets)}
+    for node in nodes:  # it grows
+        if _is_ours(node):
+            ours.add(id(node))
+            if type(node) is FunctionType and node.__closure__:
+                ours.update(map(id, node.__closure__))
+        _look(_parts(node), references, nodes, wanted)
+    del node
+    stays = [
+        nodes[i]
+        for i in range(len(nodes))
+        if id(nodes[i]) not in ours and sys.getrefcount(nodes[i]) - _OWN > references[id(nodes[i])]
+    ]
+    found = {id(node) for node in stays}
+    for node in stays:
+        for part in _parts(node):
+            if id(part) in references and id(part) not in found and id(part) not in ours:
+                found.add(id(part))
+                stays.append(part)
+    return [value for value in targets if id(value) not in found], len(nodes)
+
+
+def _own_references() -> int:
+    """How many references `only_ours` has to an object when it counts them."""
+    nodes = [object()]
+    return sys.getrefcount(nodes[0])
+
+
+_OWN = _own_references()
+
+
+def _look(
+    values: Iterable[Any], references: dict[int, int], nodes: list[Any], wanted: set[int]
+) -> None:
+    for value in values:
+        seen = references.get(id(value))
+        if seen is not None:
+            references[id(value)] = seen + 1
+        elif type(value) not in _PLAIN and (
+            gc.is_tracked(value)
+            or type(value) is dict  # that of an object's fields is not told what is put into it
+            or id(value) in wanted
+        ):
+            references[id(value)] = 1
+            nodes.append(value)
+
+
+def _parts(node: Any) -> list[Any]:
+    """What an object holds, less what is code."""
+    kind = type(node)
+    if kind is FunctionType:
+        return [*(node.__closure__ or ()), *(node.__defaults__ or ())]
+    return [] if issubclass(kind, type) else gc.get_referents(node)
+
+
+def _is_ours(node: Any) -> bool:
+    """Whether something is of the engine, whoever holds it."""
+    kind = type(node)
+    if kind is list:
+        return bool(node) and isinstance(node[0], Memory)
+    if kind is FunctionType:
+        return _is_inner(node.__globals__) or id(node.__code__) in generated
+    return issubclass(kind, Hidden)
+
+
+_INNER = ("adjoint.run.", "adjoint.rules.", "adjoint.levels.")
+_OPERATORS = frozenset({"adjoint.levels.transforms", "adjoint.levels.reverse"})
+"""What users call: what these hold is given by them, or to them."""
+
+
+def _is_inner(namespace: dict[str, Any]) -> bool:
+    module = namespace.get("__name__")
+    return type(module) is str and module.startswith(_INNER) and module not in _OPERATORS
+
+
+def _held_by_frames(frame: FrameType | None) -> Iterator[Any]:
+    """What the variables of running functions of the engine hold, and the nameless ones of
+    generated functions that are not read any more, from `frame` outwards."""
+    while frame is not None:
+        unit = generated.get(id(frame.f_code))
+        if unit is not None or _is_inner(frame.f_globals):
+            variables = frame.f_locals
+            held = dict(variables)
+            if type(variables) is dict:
+                variables.clear()  # a copy, which would hold them for as long as the frame runs
+            del variables
+            if unit is not None:
+                code = unit.function.code
+                for name in (*code.co_varnames, *code.co_cellvars, *code.co_freevars):
+                    held.pop(name, None)
+                for name in [name for name in held if _is_read(frame, name)]:
+                    del held[name]
+            yield from held.values()
+        frame = frame.f_back
+
+
+def _is_read(frame: FrameType, name: str) -> bool:
+    """Whether a variable is read, before it is bound, in what follows."""
+    code = frame.f_code
+    known = _uses.get(id(code))
+    if known is None:
+        known = _uses[id(code)] = code, _uses_in(code)
+    for offset, is_read in known[1].get(name, ()):
+        if offset > frame.f_lasti:
+            return is_read
+    return False
+
+
+_uses: dict[int, tuple[CodeType, dict[str, list[tuple[int, bool]]]]] = {}
+
+
+def _uses_in(code: CodeType) -> dict[str, list[tuple[int, bool]]]:
+    """Where the variables of a function stand in its code, and whether they are read there."""
+    found: dict[str, list[tuple[int, bool]]] = {}
+    for instruction in dis.get_instructions(code):
+        kinds = instruction.opname.split("_FAST")[:-1]  # STORE_FAST_LOAD_FAST is two in one
+        names = instruction.argval
+        if kinds:
+            for kind, name in zip(kinds, names if type(names) is tuple else (names,), strict=False):
+                found.setdefault(name, []).append((instruction.offset, "LOAD" in kind))
+    return found
