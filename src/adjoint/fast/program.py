@@ -409,17 +409,15 @@ def _last_reads(program: Program) -> dict[Value, int]:
     stay = {*(forward.results or ()), *(reverse.results or ()), *taken}
     if program.y_bars:
         stay |= {x for op in walk(reverse) for x in operands(op)} | set(reverse.results or ())
+    # what a loop makes may not be there, or share the name of what is carried
+    made = {op.result for op in ops if isinstance(op, Call)} - stay
     found: dict[Value, int] = {}
     for i, op in enumerate(ops):
         inner = [x for block in blocks(op) for one in walk(block) for x in operands(one)]
         ends = [x for block in blocks(op) for x in _all_results(block)]
         for x in (*operands(op), *inner, *ends):
-            if isinstance(x, Value) and x not in stay and ev.is_large(x):
+            if isinstance(x, Value) and x in made and ev.is_large(x):
                 found[x] = i
-    for op in ops:
-        if not isinstance(op, Call):
-            for x in results(op):
-                found.pop(x, None)
     return found
 
 

@@ -251,12 +251,14 @@ class Evaluator:
         """Whether an array had many elements in the call at hand: then memory is worth some lines
         more."""
         t = self.types.get(x)
-        if not isinstance(t, Array):
-            return False
+        return isinstance(t, Array) and self.size_of(t) >= LARGE
+
+    def size_of(self, t: Array) -> int:
+        """How many elements an array had in the call at hand, at least."""
         size = 1
         for dim in t.shape:
             size *= dim if isinstance(dim, int) else self.outside.size_of(dim) or 1
-        return size >= LARGE
+        return size
 
     # ---- operands --------------------------------------------------------------------------------
 

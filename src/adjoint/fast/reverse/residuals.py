@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from adjoint.fast import runtime
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.types import ANYTHING, Number
+from adjoint.fast.evaluate.types import ANYTHING, Array, Number
 from adjoint.fast.passes.residuals import select_residuals
 from adjoint.fast.single.substitute import free_values, renamed
 from adjoint.ir.single import Block, Call, Const, Operand, Unpack, Value
@@ -23,9 +23,13 @@ if TYPE_CHECKING:
 
 __all__ = ["in_branch", "on_tape"]
 
-# Prices in nanoseconds, as CPython 3.12 takes them in a loop of 10^5 iterations.
+# Prices in nanoseconds, as CPython 3.12 and NumPy 2 take them in long loops. What is saved cannot
+# use the memory of what was there before it, which is most of its price.
 _SAVED = 60
 _SAVED_FLAG = 15
+_SAVED_ARRAY, _SAVED_ENTRY = 100, 5
+_ARRAY, _ENTRY = 350, 0.6
+_ELEMENT, _VIEW = 40, 80
 _RANGE = 40
 _AGAIN: dict[Any, int] = {
     operator.add: 13,
@@ -49,6 +53,8 @@ _AGAIN: dict[Any, int] = {
 }
 """Of Python's own numbers these always give the same, and have no effect."""
 _PYTHON = frozenset({float, int, bool})
+_ON_ARRAYS = frozenset({operator.add, operator.sub, operator.mul, operator.neg})
+"""What is rounded in one way only, and takes no time but that for the memory."""
 
 
 def in_branch(
@@ -142,18 +148,42 @@ def _copy(ev: Evaluator, v: Value) -> Value:
 
 def _price(ev: Evaluator, v: Value) -> int:
     t = ev.types[v]
+    if isinstance(t, Array):
+        return _SAVED_ARRAY + (0 if v in ev.views else _SAVED_ENTRY * ev.size_of(t))
     return _SAVED_FLAG if isinstance(t, Number) and t.kinds == {bool} else _SAVED
 
 
 def _again(ev: Evaluator, op: Call) -> int | None:
-    """The price of a call of Python's own numbers, of ranges and numbers; ``None`` for others."""
+    """The price of a call; ``None`` where nothing is known about it, or another one may give
+    something else meanwhile."""
     f = op.callee.value if isinstance(op.callee, Const) else None
-    if op.keywords or not all(_is_python(ev, x) for x in op.operands):
+    if op.keywords or op.result is None:
         return None
-    if f is range:
-        return _RANGE
-    assert op.result is not None
-    return _AGAIN.get(f) if _is_python(ev, op.result) else None
+    t = ev.types[op.result]
+    if all(_is_python(ev, x) for x in op.operands):
+        if f is range:
+            return _RANGE
+        return _AGAIN.get(f) if _is_python(ev, op.result) else None
+    if not all(_stays(ev, x) for x in (op.result, *op.operands)):
+        return None
+    if f is operator.getitem and _is_index(ev, op.operands[1]):
+        return _VIEW if isinstance(t, Array) else _ELEMENT
+    if f in _ON_ARRAYS and isinstance(t, Array) and t.dtype.kind == "f":
+        return _ARRAY + int(_ENTRY * ev.size_of(t))
+    return None
+
+
+def _stays(ev: Evaluator, x: Operand) -> bool:
+    """Whether a number or an array is never written to."""
+    if isinstance(x, Const):
+        return isinstance(x.value, int | float | slice)
+    t = ev.types.get(x) if isinstance(x, Value) else None
+    return isinstance(t, Number | Array) and ev.shown_by(x).isdisjoint(ev.written)
+
+
+def _is_index(ev: Evaluator, x: Operand) -> bool:
+    """Whether something names one element or row, or a slice: an array of its own is none."""
+    return isinstance(x, Const) or _is_python(ev, x)
 
 
 def _is_python(ev: Evaluator, x: Operand) -> bool:
