@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import cmath
-import math
 
 import numpy as np
 
@@ -16,7 +15,7 @@ V = RNG.normal(size=4) + 1j * RNG.normal(size=4)
 A = RNG.normal(size=(3, 4)) + 1j * RNG.normal(size=(3, 4))
 X = RNG.normal(size=4)
 
-numbers, arrays, programs = [], [], []
+numbers, arrays = [], []
 
 
 def at(where, *args):
@@ -286,112 +285,3 @@ def single_precision_arrays(u, x):
 @at(arrays, U)
 def several(u):
     return u * u, np.sum(np.abs(u) ** 2), u[0]
-
-
-# ---- programs ------------------------------------------------------------------------------------
-
-
-@at(programs, 0.1 + 0.2j, -0.4 + 0.1j)
-def mandelbrot(z, c):
-    n = 0
-    while abs(z) < 2.0 and n < 12:
-        z = z * z + c
-        n += 1
-    return abs(z) * n
-
-
-@at(programs, 1.3 + 0.4j, -0.5 + 1.0j)
-def newton(z, c):
-    for _ in range(6):
-        z = z - (z**3 + c * z - 1) / (3 * z**2 + c)
-    return z
-
-
-@at(programs, 0.3, 2.0, 0.4, np.linspace(0.0, 1.0, 9))
-def oscillator(damping, w, phase, t):
-    z = np.exp((-damping + 1j * w) * t + 1j * phase)
-    return np.sum((z.real - np.cos(t)) ** 2) + np.mean(np.abs(z) ** 2)
-
-
-@at(programs, 1.0 + 0.5j, 0.7, 0.2)
-def runge_kutta(z, w, damping):
-    def slope(z, t):
-        return (1j * w - damping) * z + 0.1 * abs(z) ** 2 * z + cmath.exp(1j * t)
-
-    t, h = 0.0, 0.1
-    for _ in range(12):
-        k1 = slope(z, t)
-        k2 = slope(z + h / 2 * k1, t + h / 2)
-        k3 = slope(z + h / 2 * k2, t + h / 2)
-        k4 = slope(z + h * k3, t + h)
-        z, t = z + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4), t + h
-    return z.real**2 + z.imag
-
-
-@at(programs, U)
-def fourier_loop(u):
-    n, total = len(u), 0.0
-    for k in range(n):
-        s = 0j
-        for m in range(n):
-            s += u[m] * cmath.exp(-2j * cmath.pi * k * m / n)
-        total += abs(s) ** 2 * (k + 1)
-    return total
-
-
-@at(programs, X)
-def fourier_matrix(x):
-    k = np.arange(4)
-    waves = np.exp(-2j * np.pi * np.outer(k, k) / 4)
-    return np.sum(np.abs(waves @ x) ** 2 * k)
-
-
-@at(programs, 0.4, 1.1)
-def quantum(a, b):
-    turn = np.array([[math.cos(a), -1j * math.sin(a)], [-1j * math.sin(a), math.cos(a)]])
-    shift = np.array([[cmath.exp(-1j * b), 0], [0, cmath.exp(1j * b)]])
-    state = turn @ shift @ turn @ np.array([1.0 + 0j, 0.0])
-    return np.abs(state[1]) ** 2
-
-
-@at(programs, [0.5, -1.0, 2.0], Z)
-def horner(coefficients, z):
-    y = 0
-    for c in coefficients:
-        y = y * z + c
-    return y
-
-
-@at(programs, U, X)
-def least_squares(u, x):
-    residual = u * x - np.conj(u) - 1j
-    return np.real(np.vdot(residual, residual))
-
-
-class Filter:
-    def __init__(self, pole, gain):
-        self.pole, self.gain = pole, gain
-
-    def __call__(self, z):
-        return self.gain / (z - self.pole)
-
-    @property
-    def peak(self):
-        return abs(self(1j))
-
-
-@at(programs, Z, 0.8, 2.0)
-def objects(pole, gain, w):
-    chain = [Filter(pole, gain), Filter(pole.conjugate(), gain)]
-    y = cmath.exp(1j * w)
-    for one in chain:
-        y = one(y) + one.peak
-    return y
-
-
-@at(programs, U)
-def over_elements(u):
-    total = 1.0
-    for z in u:
-        total = total * z + 0.5
-    return sum(z * z for z in u[:3]) + total

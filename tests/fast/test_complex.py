@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cmath
 import copy
 
 import numpy as np
@@ -11,7 +12,7 @@ import adjoint as ad
 from adjoint.fast import tier
 from adjoint.fast.emit import Writer
 from adjoint.run.engine import basics
-from tests.fast import complex_programs, complexes
+from tests.fast import complex_algorithms, complex_programs, complexes
 from tests.fast.agreeing import Agreement, generic_tier
 from tests.structures import difference, mapped
 from tests.structures import mismatch as differs
@@ -115,9 +116,13 @@ def check(f, args, is_smooth=True):
         assert not found, found
 
 
-NAMED = {
-    f.__name__: (f, args) for f, args in complexes.numbers + complexes.arrays + complexes.programs
-}
+CASES = [
+    *complexes.numbers,
+    *complexes.arrays,
+    *complex_algorithms.programs,
+    *complex_algorithms.corners,
+]
+NAMED = {f.__name__: (f, args) for f, args in CASES}
 
 
 @pytest.mark.parametrize("name", NAMED)
@@ -137,6 +142,63 @@ def test_random_programs():
     assert not found.problems, "\n".join(found.problems)
     assert found.covered >= 50, found.generic.most_common()
     assert found.zeros <= 20
+
+
+def test_large_arrays():
+    """Cotangents that are added to in place, and the real parts of such."""
+    rng = np.random.default_rng(2)
+    u, x = rng.normal(size=2000) + 1j * rng.normal(size=2000), rng.normal(size=2000)
+
+    def f(u, x):
+        z = np.exp(1j * x)
+        a = np.abs(u) ** 2 + np.sin(u).real + z.real * x
+        y = u - x
+        w = y * 1j + x / u
+        return np.sum((w * y).real) + np.sum(a) + np.sum(((z + x) * z * u).imag)
+
+    specialised(f, (u, x), "gradient")
+    fast, generic = in_both_tiers(lambda: tuple(ad.withgradient(f, u, x)))
+    assert not difference(fast, generic, rtol=1e-10)
+
+
+def test_inside_the_generic_tier():
+    def turned(z, x):
+        return cmath.exp(z * x) * 1j
+
+    def cubed(u):
+        return np.abs(u) ** 2 * u
+
+    def parted(z):
+        return z.real, z * z
+
+    def joined(x):
+        return complex(x, 2 * x)
+
+    def total(u, z):
+        return np.sum(u * z)
+
+    def f(z, x, u, v):
+        found = 0
+        try:
+            for k in range(12):
+                w = turned(z, x * 0.1 * k)
+                a, b = parted(w)
+                s = total(cubed(u) * a, joined(x + k) * 0.01)
+                found = found + abs(s) + a * b.imag + total(v, z).real + total(u, x).imag
+                a, _ = parted(w * x)
+                found += a
+        except KeyError:
+            pass
+        return found
+
+    args = (0.6 + 0.3j, 0.5, np.array([0.3 + 0.4j, 0.9 - 0.3j]), np.array([1.0, -0.7]))
+    fast, generic = in_both_tiers(lambda: tuple(ad.withgradient(f, *args)))
+    assert not difference(fast, generic, rtol=1e-10)
+    assert not differs(fast[1], by_differences(f, args, 1.0), rtol=1e-5, atol=1e-6)
+    calls = {one.function.split(".")[-1]: one for one in ad.tier(f, *args).calls}
+    for name in ("turned", "cubed", "parted", "joined", "total"):
+        assert calls[name].fast
+        assert not calls[name].generic
 
 
 # ---- shapes and dtypes ---------------------------------------------------------------------------
@@ -290,7 +352,7 @@ def test_source():
 
 
 @pytest.mark.parametrize(
-    "z", [1j, -1j, 2 + 3j, 2 - 3j, -2 - 3j, complex(-0.0, 2), complex(1, -0.0), 0j]
+    "z", [1j, -1j, 2 + 3j, 2 - 3j, -2 - 3j, complex(-0.0, 2), complex(1, -0.0), 0j, -1 + 0j]
 )
 def test_constants_keep_their_signs(z):
     writer = Writer({}, {})

@@ -460,13 +460,11 @@ class Writer:
 
 def _complex(z: complex) -> tuple[str, int]:
     """A complex constant, in which zeros keep their signs."""
-    if repr(z) == "0j":
-        return "0j", ATOM
-    if math.copysign(1.0, z.real) > 0 and z.imag:
-        if z.imag > 0 and not z.real:
-            return repr(z), ATOM
-        return f"{z.real!r} {'-' if z.imag < 0 else '+'} {complex(0.0, abs(z.imag))!r}", 11
-    return f"complex({z.real!r}, {z.imag!r})", ATOM
+    if any(not part and math.copysign(1.0, part) < 0 for part in (z.real, z.imag)):
+        return f"complex({z.real!r}, {z.imag!r})", ATOM
+    if not z.real and z.imag >= 0:
+        return repr(z), ATOM
+    return f"{z.real!r} {'-' if z.imag < 0 else '+'} {complex(0.0, abs(z.imag))!r}", 11
 
 
 def _words(text: str) -> Iterable[str]:

@@ -136,7 +136,7 @@ def call_inside(
 
     def plain_back(y_bar: Any) -> tuple[Any, ...]:
         if type(y_bar) is kind and not memory.careful:
-            if kind is float or (not memory.buffers and y_bar.dtype is y.dtype):
+            if kind is float or kind is complex or (not memory.buffers and y_bar.dtype is y.dtype):
                 try:
                     return arrange(back(y_bar))
                 except Exception:  # `general` goes on in the generic tier
@@ -147,7 +147,7 @@ def call_inside(
     return y
 
 
-_PLAIN = frozenset({float, np.ndarray})
+_PLAIN = frozenset({float, complex, np.ndarray})
 
 
 def _are_plain(memory: Memory, args: tuple[Any, ...]) -> bool:

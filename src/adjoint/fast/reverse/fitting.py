@@ -97,6 +97,7 @@ def part_of(ev: Evaluator, bar: Operand, name: str, of: str) -> Operand:
     """``bar.real`` or ``bar.imag``."""
     if isinstance(bar, Const):
         return Const(getattr(bar.value, name))
+    ev.fresh.discard(bar)  # of an array, this is a view
     f = runtime.real_part if name == "real" else runtime.imaginary_part
     return ev.operation(f, (bar,), part_type(operand_type(ev, bar), name), name=of)
 
