@@ -1,9 +1,13 @@
 """Differentiating from 8 threads at once gives the right numbers."""
 
+import contextlib
 import functools
+import queue
 import subprocess
 import sys
 import threading
+import time
+import types
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -176,3 +180,76 @@ def test_threads_made_by_partial_gradients():
     with ThreadPoolExecutor(THREADS) as pool:
         points = [[float(i), float(i + 1)] for i in range(200)]
         assert list(pool.map(grad, points)) == [([b, a],) for a, b in points]
+
+
+# ---- threads that wait ---------------------------------------------------------------------------
+
+
+def _told_to_go_on(x, lines):
+    lines.go.set()
+    lines.done.wait()
+    return x * x
+
+
+def _by_a_queue(x, lines):
+    lines.put.put(lambda: x * 2.0)
+    return lines.got.get() * x
+
+
+def _waiting_only(x, lines):
+    lines.done.wait()
+    return x * x
+
+
+@pytest.mark.parametrize("f", [_told_to_go_on, _by_a_queue, _waiting_only])
+@pytest.mark.parametrize(
+    "run",
+    [
+        lambda f, lines: ad.gradient(f, 3.0, lines),
+        lambda f, lines: ad.pushforward(f, (3.0, lines), (1.0, None)),
+    ],
+    ids=["reverse", "forward"],
+)
+def test_what_a_thread_that_waits_would_do_is_refused(f, run):
+    lines = types.SimpleNamespace(
+        go=threading.Event(), done=threading.Event(), put=queue.Queue(), got=queue.Queue()
+    )
+
+    def work():
+        lines.go.wait()
+        lines.done.set()
+
+    def serve():
+        lines.got.put(lines.put.get()())
+
+    threads = [threading.Thread(target=target, daemon=True) for target in (work, serve)]
+    for thread in threads:
+        thread.start()
+    while not (lines.go._cond._waiters and lines.put.not_empty._waiters):
+        time.sleep(1e-3)
+    with pytest.raises(ad.errors.MutationError, match="thread"):
+        run(f, lines)
+    lines.go.set()
+    lines.put.put(lambda: None)
+    for thread in threads:
+        thread.join(timeout=30)
+        assert not thread.is_alive()
+
+
+def test_locks_events_and_queues_of_one_thread():
+    def f(x):
+        line, simple, event = queue.Queue(), queue.SimpleQueue(), threading.Event()
+        line.put(x * x)
+        event.set()
+        event.wait()
+        with threading.Semaphore(1), threading.Lock(), threading.Condition():
+            simple.put(line.get())
+        threading.Event().wait(1e-3)
+        for empty in (line, simple):
+            if empty.qsize() == 0:
+                with contextlib.suppress(queue.Empty):
+                    empty.get_nowait()
+        return simple.get() * x
+
+    assert ad.gradient(f, 2.0) == (12.0,)
+    assert ad.pushforward(f, (2.0,), (1.0,)) == (8.0, 12.0)

@@ -1,6 +1,7 @@
 """Attributes as memory: slots, descriptors, dictionaries that are replaced, cells, modules."""
 
 import math
+import threading
 import types
 
 import numpy as np
@@ -328,3 +329,23 @@ def slots_and_getattr_of_anything(x):
     u = V(x * x)
     w = V(u.sin * u.v)
     return [w, w.cos][1] * u.exp
+
+
+OF_THE_THREAD = threading.local()
+
+
+@case(X)
+def attributes_of_the_thread(x):
+    own = threading.local()
+    own.value, own.parts = x[0] ** 2, [x[1], x * 2]
+    own.value *= x[2]
+    own.parts[1][0] *= own.parts[0]
+    try:
+        buffer = OF_THE_THREAD.buffer
+    except AttributeError:
+        buffer = OF_THE_THREAD.buffer = np.zeros(4)
+    buffer[:] = x * own.value
+    buffer[1] *= x[0]
+    total = own.value * own.parts[1].sum() + buffer.sum()
+    del own.value
+    return total * (1.0 if hasattr(own, "value") else 2.0)

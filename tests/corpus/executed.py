@@ -102,3 +102,16 @@ def functions_that_eval_makes(x):
     scaled = eval("lambda v, k=2.0: v * k", {})
     both = eval("[lambda v: v + 1.0, lambda v: v * 3.0]")
     return square(x) * scaled(x) * both[1](both[0](x))
+
+
+def body(v):
+    return v * factor * np.sum(held)  # noqa: F821  globals of another function's
+
+
+@case(np.array([0.7, 1.3, 2.1]))
+def functions_of_other_globals(x):
+    namespace = {"np": np, "factor": x[1], "held": x}
+    f = types.FunctionType(body.__code__, namespace)
+    first = f(x[0])
+    namespace["factor"] = x[2] * x[0]
+    return first * f(x[0]) * len(namespace)

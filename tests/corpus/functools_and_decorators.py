@@ -6,6 +6,7 @@ import functools
 import inspect
 import math
 import operator
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -609,3 +610,25 @@ def cache_by_keywords(x, y):
         return a * b * b
 
     return f(a=x, b=y) + f(b=y, a=x) * 2 + f(a=x, b=y) * 3, f.cache_info()
+
+
+@case(np.array([0.7, 1.3]))
+def cached_function_that_counts(x):
+    """It runs once for equal arguments, though these may be made of different inputs."""
+
+    def scaled(v):
+        scaled.calls += v
+        return v * x[0]
+
+    scaled.calls = 0.0
+    again = functools.cache(scaled)
+    book, log = SimpleNamespace(n=1.0), {}
+
+    @functools.cache
+    def noted(v):
+        book.n *= v
+        log[len(log)] = v * x[1]
+        return v * x[0]
+
+    total = (again(x[1]) + again(x[1])) * scaled.calls
+    return total + (noted(x[1]) + noted(x[1]) * 2.0) * book.n * sum(log.values())

@@ -99,3 +99,40 @@ def parsed_constants(x):
 @case({"name": "model", "rate": 0.5, "size": 3, "flags": [True, None]})
 def mixed_content(d):
     return d["rate"] * d["size"] if d["name"].startswith("mod") and d["flags"][0] else 0.0
+
+
+class Template(str):
+    pass
+
+
+@case(np.array([1.3, 0.7]))
+def numbers_of_numpy_in_text(x):
+    """The text says what ``%`` does, whatever stands to its right."""
+    said = "%.1f" % x[0] + " %.2f" % x.sum() + " %10.1s" % x + " %.1f %.1f" % (x[0], x[1])
+    said += Template(" %.1f") % x[0] + (b" %d" % x[0]).decode()
+    said %= ()
+    raw = bytearray(b"%d") % x[0]
+    return x[0] * x[1] * len(said) * len(raw)
+
+
+LABELS = np.array(["b", "a", "b"])
+SPANS = np.array([3, 1, 2], "m8[s]")
+
+
+@case(np.array([1.3, 0.7, 0.4]))
+def labels_in_order(x):
+    names = LABELS.copy()
+    names.sort()
+    spans = SPANS.copy()
+    spans.partition(1)
+    total = sum((k + 1) * x[LABELS == name].prod() for k, name in enumerate(np.unique(LABELS)))
+    total += len(np.union1d(names, LABELS[:1])) * len(np.setdiff1d(LABELS, ["a"])) * x[0] ** 2
+    return total * (np.median(SPANS) / np.timedelta64(1, "s")) * np.sort(SPANS)[0].astype(float)
+
+
+@case(np.array([1.3, 0.7, 0.4]))
+def masked_array_printed(x):
+    held = np.ma.array(x, mask=[0, 1, 0])
+    said = f"{held}" + str(np.ma.array([1.0], mask=[1])) + repr(held)
+    kept = np.asarray({"a": x[1]})  # an array of one object
+    return x[0] ** 2 * said.count("--") + x[2] * kept.size

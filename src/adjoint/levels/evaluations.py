@@ -12,6 +12,7 @@ from adjoint.run.kinds import ATOMS, by_value
 from adjoint.run.memory import Memory, missing
 from adjoint.run.snapshot import Snapshot
 from adjoint.run.unknown import name_of
+from adjoint.run.views import root_of
 
 __all__ = ["Evaluation"]
 
@@ -37,11 +38,18 @@ class Evaluation:
         if not level.knows(given, self._given):
             return self.y
         before = Snapshot()
-        before.add([self._f, *given])
+        reached = before.add([self._f, *given])
         code = getattr(self._f, "__code__", None)
         for name in code.co_names if code is not None else ():
             before.add_variable(self._f.__globals__, name)
-        y = level.run(self._f, *args, **kwargs)
+        with level.memory.undone() as touched:
+            y = level.run(self._f, *args, **kwargs)
+        if any(isinstance(x, np.ndarray) and id(root_of(x)) in touched for x in reached):
+            raise missing(
+                f"the cached function '{name_of(self._f)}', which writes into an array, is called"
+                " again with arguments that are equal to earlier ones",
+                hint="take the cache off, or let it make a new array",
+            )
         undo = Memory()
         for kept in before.changes():
             kept.log(undo)

@@ -290,6 +290,8 @@ class Level(Hidden):
     def touch(self, x: np.ndarray[Any, Any]) -> None:
         """Note that the memory of `x` is written: what it holds from now on is the same under any
         name."""
+        if self.memory.touched is not None:
+            self.memory.touched[id(root_of(x))] = x
         if self._twins:
             found = self._twins.pop(id(names_of(root_of(x))[-1]), [])
             self.merge([made for made, _ in found])

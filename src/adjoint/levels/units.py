@@ -16,7 +16,7 @@ from adjoint.errors import SourceError, UnsupportedSyntaxError
 from adjoint.frontend import lower_any
 from adjoint.ir.nodes import Function, Operand
 from adjoint.levels.entries import ENTRIES, RUNTIME
-from adjoint.run.functions import bind
+from adjoint.run.functions import bind, built
 from adjoint.run.generate import generated
 from adjoint.run.generators import Generator
 from adjoint.run.lifetimes import ENTERING
@@ -117,9 +117,8 @@ def _compile(f: FunctionType) -> LevelUnit:
     forward = reverse(function, activity).forward
     source = emit_level(function, forward, ENTRIES, RUNTIME, namespace, is_active)
     filename = f"<adjoint {f.__qualname__} on a level #{next(_counter)}>"
-    scope: dict[str, Any] = {}
-    exec(compile(source.text, filename, "exec", dont_inherit=True), namespace, scope)
-    run: Callable[..., Any] = scope["build"](*source.bound.values())
+    compiled = compile(source.text, filename, "exec", dont_inherit=True)
+    run: Callable[..., Any] = built(compiled, namespace)(*source.bound.values())
     lines = source.text.splitlines(keepends=True)
     linecache.cache[filename] = (len(source.text), None, lines, filename)
     simple = all(parameter.kind <= 1 for parameter in lowered.parameters)

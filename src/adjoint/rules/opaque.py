@@ -1,10 +1,8 @@
-"""What runs or is kept aside: threads, which would not be noticed, and context variables."""
+"""Context variables, which are kept aside."""
 
 from __future__ import annotations
 
-import _thread
 import contextvars
-import threading
 from typing import Any
 
 from adjoint.rules.registry import primitive, structural
@@ -14,17 +12,6 @@ from adjoint.run.dispatch import call_keywords, linked
 from adjoint.run.kinds import ATOMS, by_value
 from adjoint.run.memory import Memory, refused
 
-
-@primitive(threading.Thread.start, _thread.start_new_thread)
-def _(record: list[Any], slot: int, *args: Any) -> Any:
-    raise refused(
-        "a thread is started inside differentiated code, which would not see what it does",
-        "call the function directly, or start the threads around the differentiated function",
-    )
-
-
-# ---- context variables ---------------------------------------------------------------------------
-#
 # Beside each variable that is set goes one that says in which call it was set: contexts are copied
 # and left behind, and what it says goes with them.
 

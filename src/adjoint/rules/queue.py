@@ -6,11 +6,13 @@ The other queues are Python around a deque.
 from __future__ import annotations
 
 import functools
+import threading
 from _queue import Empty, SimpleQueue
 from collections import deque
 from typing import Any
 
 from adjoint.rules.registry import non_differentiable, primitive
+from adjoint.rules.threads import waits
 from adjoint.run.memory import Memory
 from adjoint.run.swaps import swap_with
 
@@ -28,6 +30,13 @@ def _waiting(memory: Memory, queue: Any) -> deque[Any]:
     if key not in memory.caches:
         memory.caches[key] = queue, deque([None] * queue.qsize())
     return memory.caches[key][1]  # type: ignore[no-any-return]
+
+
+def _demand_ours(line: deque[Any], queue: Any) -> None:
+    """Refuse a queue that another thread has put into, or taken from."""
+    if len(line) != queue.qsize() or not line:
+        if threading.active_count() > 1:
+            raise waits()
 
 
 def _contents(queue: Any) -> list[Any]:
@@ -68,6 +77,7 @@ def _put(record: list[Any], slot: int, queue: Any, item: Any, *waiting: Any, **o
 def _get(record: list[Any], slot: int, queue: Any, *waiting: Any, **options: Any) -> Any:
     memory: Memory = record[0]
     line = _waiting(memory, queue)
+    _demand_ours(line, queue)
     value = queue.get(*waiting, **options)
     record[slot] = _taken(memory, queue, line.popleft(), value, len(waiting) + len(options))
     return value
@@ -76,6 +86,7 @@ def _get(record: list[Any], slot: int, queue: Any, *waiting: Any, **options: Any
 def _get_nowait(record: list[Any], slot: int, queue: Any) -> Any:
     memory: Memory = record[0]
     line = _waiting(memory, queue)
+    _demand_ours(line, queue)
     value = queue.get_nowait()
     record[slot] = _taken(memory, queue, line.popleft(), value, 0)
     return value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from types import CellType, FunctionType
 from typing import Any
 
@@ -10,11 +11,12 @@ from adjoint.rules.registry import primitive
 from adjoint.run.attribute_writes import change_cell, write_global
 from adjoint.run.attributes import read_global
 from adjoint.run.contents import ABSENT
+from adjoint.run.functions import bare
 from adjoint.run.kinds import by_value
 from adjoint.run.memory import Memory
 from adjoint.run.swaps import swap_item
 
-__all__ = ["CELLS"]
+__all__ = ["CELLS", "mark_namespace"]
 
 NONE2 = (None, None, None)
 
@@ -104,3 +106,15 @@ CELLS: dict[Any, Any] = {
     primitives.delete_global: delete_global,
     primitives.make_function: make_function,
 }
+
+
+def mark_namespace(memory: Memory, namespace: dict[str, Any]) -> None:
+    """From now on the dict is the globals of functions, which may be made of what it holds now, or
+    gets later."""
+    module = sys.modules.get(str(namespace.get("__name__")))
+    if module is None or vars(module) is not namespace:
+        if "__builtins__" not in namespace:
+            bare[id(namespace)] = namespace
+        for name, value in namespace.items():
+            if by_value(value) and type(value) not in (bool, int):
+                memory.globals_written[id(namespace), name] = namespace

@@ -10,6 +10,7 @@ from typing import Any
 
 from adjoint.rules.registry import lookup
 from adjoint.run.accumulate import accumulate
+from adjoint.run.cells import mark_namespace
 from adjoint.run.dispatch import DECLINED, call_keywords, is_inert, linked, run_rules
 from adjoint.run.going import check_finalizer
 from adjoint.run.kinds import by_value, plain_on
@@ -166,8 +167,10 @@ def _of_builtin_base(
     if _has_init(cls):
         return _by_new(record, slot, cls, args, kwargs)
     made = run_unknown(memory, record, slot, cls, args, kwargs)
-    if cls is FunctionType and made.__defaults__:  # of code that others run with other defaults
-        memory.globals_written[id(made), "__defaults__"] = made
+    if cls is FunctionType:
+        mark_namespace(memory, made.__globals__)
+        if made.__defaults__:  # of code that others run with other defaults
+            memory.globals_written[id(made), "__defaults__"] = made
     return made
 
 

@@ -23,7 +23,9 @@ from adjoint.run.memory import Memory
 __all__ = [
     "MISSING",
     "Unit",
+    "bare",
     "bind",
+    "built",
     "call_unit",
     "inside",
     "known_unit",
@@ -79,6 +81,9 @@ _lock = threading.Lock()
 _counter = itertools.count(1)
 MISSING: Any = object()
 """There is no specialised program for a call."""
+
+bare: dict[int, dict[str, Any]] = {}
+"""Dicts that are the globals of functions, and have no ``__builtins__`` to tell."""
 
 inside: list[Callable[..., Any]] = []
 """Runs a call by a specialised program (`adjoint.fast.inside`)."""
@@ -138,9 +143,7 @@ def _compile(f: FunctionType) -> Unit:
         compiled = _python(made, filename)
         disk.store(f, made, compiled)
     source, function = made.source, made.function
-    scope: dict[str, Any] = {}
-    exec(compiled, f.__globals__, scope)
-    forward, backward = scope["build"](*source.bound.values())
+    forward, backward = built(compiled, f.__globals__)(*source.bound.values())
     lines = source.text.splitlines(keepends=True)
     linecache.cache[filename] = (len(source.text), None, lines, filename)
     simple = all(parameter.kind <= 1 for parameter in function.parameters)
@@ -158,6 +161,17 @@ def _compile(f: FunctionType) -> Unit:
     )
     generated[id(forward.__code__)] = generated[id(backward.__code__)] = unit
     return unit
+
+
+def built(compiled: CodeType, namespace: dict[str, Any]) -> Callable[..., Any]:
+    """The one function that generated source defines.
+
+    By itself, for ``exec`` would put ``__builtins__`` into a dict of the user's that lacks it.
+    """
+    if "__builtins__" not in namespace:
+        bare[id(namespace)] = namespace
+    (code,) = (part for part in compiled.co_consts if isinstance(part, CodeType))
+    return FunctionType(code, namespace)
 
 
 def _is_ours(f: FunctionType) -> bool:

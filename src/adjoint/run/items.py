@@ -15,6 +15,7 @@ from adjoint.run.arrays import read_array, write_array
 from adjoint.run.contents import ABSENT
 from adjoint.run.conversion import is_odd
 from adjoint.run.dispatch import DECLINED, INERT, call_keywords, linked, run_rules
+from adjoint.run.functions import bare
 from adjoint.run.iteration import first_elements
 from adjoint.run.kinds import mapping_behind
 from adjoint.run.memory import Memory, refused
@@ -152,7 +153,7 @@ def set_entry(record: list[Any], slot: int, xs: dict[Any, Any], key: Any, value:
         _special_write(record, slot, "__setitem__", operator.setitem, xs, key, value)
         return
     memory: Memory = record[0]
-    if "__builtins__" in xs:  # the globals of a module: reading the name has to look
+    if "__builtins__" in xs or id(xs) in bare:  # the globals of functions: reading has to look
         memory.globals_written[id(xs), key] = xs
     old = xs.get(key, ABSENT)
     xs[key] = value

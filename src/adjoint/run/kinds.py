@@ -110,7 +110,11 @@ def fields_of(obj: Any) -> dict[str, Any] | None:
             # by no method of the user's: neither `__getattribute__` nor, where there is none,
             # `__getattr__`
             type(kind.__getattribute__) is FunctionType
-            or (not kind.__dictoffset__ and kind.__flags__ & (1 << 9))  # Py_TPFLAGS_HEAPTYPE
+            or (
+                not kind.__dictoffset__
+                and kind.__flags__ & (1 << 9)  # Py_TPFLAGS_HEAPTYPE
+                and kind is not threading.local  # C finds the fields of this thread
+            )
         ):
             fields = object.__getattribute__(obj, "__dict__")
         else:

@@ -105,5 +105,7 @@ _KNOWN = frozenset({swap_array, swap_contents, swap_end, swap_item, swap_slice})
 def _sum_of(part: Any) -> int:
     """A checksum of an array's contents, or of one of its elements."""
     if isinstance(part, np.ndarray) and part.flags.c_contiguous and not part.dtype.hasobject:
+        if part.dtype.kind in "mM":
+            part = part.view(np.int64)  # of dates there is no buffer
         return zlib.crc32(part.data) if part.size else 0
     return zlib.crc32(part.tobytes())

@@ -55,10 +55,11 @@ UFUNCS: dict[Any, Any] = {
 
 def is_number(value: Any) -> bool:
     kind = type(value)
-    return kind is ndarray or kind in NUMBERS or issubclass(kind, _NUMERIC)
+    return kind is ndarray or kind in NUMBERS or (issubclass(kind, _NUMERIC) and kind not in _TEXTS)
 
 
 _NUMERIC = (np.generic, ndarray, float, int, complex)
+_TEXTS = frozenset({np.str_, np.bytes_})
 
 
 def exchanged(bars: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -208,7 +209,9 @@ def _is_no_count(candidate: Candidate) -> bool:
 def right_first(name: str, a: Any, b: Any) -> bool:
     """Whether the reflected method of `b` has its turn before that of `a`: in C, what sequences do
     for ``+`` and ``*`` comes after what numbers do, on either side."""
-    if type(b) in _NO_NUMBERS or not _is_of_sequence(class_attribute(type(a), f"__{name}__")):
+    if name.removeprefix("i") not in ("add", "mul") or type(b) in _NO_NUMBERS:
+        return False
+    if not _is_of_sequence(class_attribute(type(a), f"__{name}__")):
         return False
     reflected = class_attribute(type(b), f"__{REFLECTED[name.removeprefix('i')]}__")
     if reflected is None or _is_of_sequence(reflected):

@@ -317,6 +317,8 @@ def _holds(owner: Any, value: Any, depth: int) -> bool:
     """Whether a result holds `value`, or looks at its memory."""
     if isinstance(owner, np.ndarray):
         root = root_of(owner)
+        if owner.dtype.kind == "O" and any(item is value for item in owner.ravel().tolist()):
+            return True
         return root.base is value or (isinstance(value, np.ndarray) and root is root_of(value))
     if type(owner) in ATOMS and type(owner) is not FunctionType:
         return False

@@ -15,6 +15,7 @@ from typing import Any
 from adjoint.ir.primitives import is_iterable
 from adjoint.rules.registry import non_differentiable, structural, substitute
 from adjoint.run.contents import ABSENT, base_of, entries_of
+from adjoint.run.functions import bare
 from adjoint.run.memory import Memory
 from adjoint.run.swaps import swap_item
 
@@ -27,7 +28,7 @@ for _name in ("keys", "values", "items", "__contains__", "__len__", "__eq__", "_
 
 def _insert(memory: Memory, d: Any, key: Any, value: Any) -> Callable[[], tuple[Any, Any]]:
     """``d[key] = value``; returns what undoes it and gives the cotangents of key and value."""
-    if dict.__contains__(d, "__builtins__"):  # globals of a module: reading the name has to look
+    if dict.__contains__(d, "__builtins__") or id(d) in bare:  # globals: reading has to look
         memory.globals_written[id(d), key] = d
     old = dict.get(d, key, ABSENT)
     base_of(d).__setitem__(d, key, value)

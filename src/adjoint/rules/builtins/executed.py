@@ -4,17 +4,15 @@ namespace that it fills."""
 from __future__ import annotations
 
 import builtins
-import sys
 from functools import lru_cache
 from types import CodeType, FunctionType
 from typing import Any
 
 from adjoint.errors import SourceError
 from adjoint.rules.registry import primitive
+from adjoint.run.cells import mark_namespace
 from adjoint.run.dispatch import linked
 from adjoint.run.functions import call_unit, unit_of
-from adjoint.run.kinds import by_value
-from adjoint.run.memory import Memory
 
 
 @primitive(exec)
@@ -39,10 +37,10 @@ def _run(
         return NotImplemented
     if _only_defines(code):
         made = eval(code, namespace, local)  # of statements it is None
-        _mark(record[0], namespace)
+        mark_namespace(record[0], namespace)
         return made
     namespace.setdefault("__builtins__", builtins)
-    _mark(record[0], namespace)
+    mark_namespace(record[0], namespace)
     body = FunctionType(code, namespace, "<exec>")
     try:
         unit = unit_of(body)
@@ -51,15 +49,6 @@ def _run(
     run: Any = lambda inner, place: call_unit(record[0], inner, place, unit, body, (local,), {})
     result = linked(record, slot, lambda _: (None,) * given, run)
     return result if mode == "eval" else None
-
-
-def _mark(memory: Memory, namespace: dict[str, Any]) -> None:
-    """From now on the dict is the globals of functions, which may be made of what it holds now."""
-    module = sys.modules.get(str(namespace.get("__name__")))
-    if module is None or vars(module) is not namespace:
-        for name, value in namespace.items():
-            if by_value(value) and type(value) not in (bool, int):
-                memory.globals_written[id(namespace), name] = namespace
 
 
 @lru_cache(maxsize=256)

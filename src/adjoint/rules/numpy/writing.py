@@ -60,19 +60,23 @@ def _partition(a, kth, axis=-1, kind="introselect", order=None):
     a[...] = np.partition(a, kth, axis, kind, order)
 
 
-def _left_to_c(f: Any, key: Any) -> None:
-    """Objects are put in order by what they say of themselves."""
+def _left_to_c(f: Any, key: Any, plain: str = "") -> None:
+    """Objects are put in order by what they say of themselves; arrays of the kinds `plain` have no
+    derivative."""
 
     def run(record: list[Any], slot: int, /, *args: Any, **options: Any) -> Any:
-        if not args or not isinstance(args[0], np.ndarray) or not args[0].dtype.hasobject:
-            return NotImplemented
-        return run_unknown(record[0], record, slot, f, args, options)
+        if args and isinstance(args[0], np.ndarray):
+            if args[0].dtype.hasobject:
+                return run_unknown(record[0], record, slot, f, args, options)
+            if args[0].dtype.kind in plain:
+                return f(*args, **options)
+        return NotImplemented
 
     primitive(key)(run)
 
 
 for _name in ("sort", "partition"):
-    _left_to_c(getattr(np, _name), getattr(np, _name))
+    _left_to_c(getattr(np, _name), getattr(np, _name), plain="SUTmM")
     _left_to_c(getattr(np.ndarray, _name), (np.ndarray, _name))
 
 
