@@ -139,8 +139,8 @@ def call_inside(
             if kind is float or kind is complex or (not memory.buffers and y_bar.dtype is y.dtype):
                 try:
                     return arrange(back(y_bar))
-                except Exception:  # `general` goes on in the generic tier
-                    pass
+                except Exception as error:  # `general` goes on in the generic tier
+                    tier.demand_foreseen(error)
         return general(y_bar)
 
     record[slot] = plain_back
@@ -222,8 +222,8 @@ class _Pullback:
             try:
                 bars = self.back(self._fitted(y_bar))
                 return self.arrange(_without(bars, y_bar, self.needed) if self.needed else bars)
-            except Exception:  # the generic tier says what is wrong, or does it
-                pass
+            except Exception as error:  # the generic tier says what is wrong, or does it
+                tier.demand_foreseen(error)
         return generic_parts[0](self.f, self.args, y_bar)
 
     def _fitted(self, y_bar: Any) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.fast.runtime import finished
+from adjoint.fast.tier import demand_foreseen
 from adjoint.levels.outside import follows, pulled
 from adjoint.public import public
 from adjoint.results import checked_cotangent
@@ -73,7 +74,8 @@ class SpecialisedPullback(Hidden):
             try:
                 with np.errstate(all="ignore"):
                     bars = finished(self._back(value_bar), (*self._leaves, *given))
-            except Exception:  # the generic tier says what is wrong, or does it
+            except Exception as error:  # the generic tier says what is wrong, or does it
+                demand_foreseen(error)
                 bars = None
             if bars is not None:
                 return self._arrange(bars)

@@ -34,6 +34,7 @@ __all__ = [
     "NOT_SCALAR",
     "Entry",
     "Refused",
+    "demand_foreseen",
     "entry_of",
     "forget",
     "is_enabled",
@@ -275,10 +276,18 @@ class _Failures:
         self.count, self.bound = 0, bound
 
     def __call__(self, error: Exception | None) -> Any:
+        demand_foreseen(error)
         self.count += 1
         if self.count > MOST_FAILURES:
             self.bound["program"] = _given_up
         return FAILED
+
+
+def demand_foreseen(error: Exception | None) -> None:
+    """What a program raised is for the generic tier, but for what its text alone can be guilty
+    of."""
+    if is_strict[0] and isinstance(error, NameError):
+        raise error
 
 
 def _given_up(*leaves: Any) -> Any:
