@@ -420,3 +420,22 @@ def test_specialising_runs_no_property():
     loaded = Loaded(2.0)
     assert tier.run(lambda x: hasattr(loaded, "value") * x, (3.0,), "gradient") is tier.MISS
     assert loaded.asked == []
+
+
+def test_a_class_that_says_later_how_attributes_are_read():
+    class Model:
+        def __init__(self, w):
+            self.w = w
+
+    def f(model, x):
+        return model.w * x * x
+
+    model = Model(2.0)
+    assert ad.gradient(f, model, 3.0)[1] == 12.0
+    assert ad.tier(f, model, 3.0).tier == "fast"
+    Model.__getattribute__ = lambda self, name: (
+        5.0 if name == "w" else object.__getattribute__(self, name)
+    )
+    assert ad.gradient(f, model, 3.0)[1] == 30.0
+    del Model.__getattribute__
+    assert ad.gradient(f, model, 3.0)[1] == 12.0

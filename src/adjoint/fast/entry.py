@@ -150,6 +150,9 @@ class _Entry:
             case "same cell":
                 first = f"{self.names[id(value.parent)]}.__closure__[{value.key}]"
                 return f"{name} is not {first}"
+            case "plain object":
+                own = self.bind(object.__getattribute__)
+                return f"{self.bind(value)}.__getattribute__ is not {own}"
             case "no attribute":
                 return f"{value!r} in {name}.__dict__"
             case "partial":

@@ -195,6 +195,8 @@ class Outside:
             self.guard(source, "keys", tuple(value))
         elif not is_plain_object(kind):
             raise NotCovered(f"an object of class {kind.__qualname__}")
+        else:
+            self.guard(source, "plain object", kind)
         if kind is not tuple:
             if id(value) in self._ids:
                 raise NotCovered("an object that occurs twice among what the function reads")
