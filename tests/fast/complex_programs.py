@@ -64,6 +64,7 @@ class _Writer:
             ["z", "w", "u[0]", "m[1, 2]", "s", "s"],
         )
         self.vectors = ["u", "v", "m[0]", "m[:, 1]", "q", "q"]
+        self.lists = []
 
     def function(self):
         start = self.rng.choice(["z", "0j", "x", "0", "w * 1j", "1.0"])
@@ -79,11 +80,11 @@ class _Writer:
         return "\n".join([*lines, f"    return {self.rng.choice(ends)}", ""])
 
     def block(self, indent):
-        before = list(self.reals), list(self.complexes), list(self.vectors)
+        before = [*map(list, (self.reals, self.complexes, self.vectors, self.lists))]
         self.depth += 1
         lines = [line for _ in range(self.rng.randint(1, 2)) for line in self.statement(indent)]
         self.depth -= 1
-        self.reals, self.complexes, self.vectors = before
+        self.reals, self.complexes, self.vectors, self.lists = before
         return lines
 
     def name(self, start):
@@ -92,7 +93,7 @@ class _Writer:
 
     def statement(self, indent):
         rng, pad = self.rng, "    " * indent
-        kinds = ["s", "s", "s", "r", "q", "complex", "own", "def", "object"]
+        kinds = ["s", "s", "s", "r", "q", "complex", "own", "def", "object", "list", "append"]
         if self.depth < 2:
             kinds += ["if", "for", "items", "while"]
         match rng.choice(kinds):
@@ -115,6 +116,28 @@ class _Writer:
                 ]
                 self.vectors.append(name)
                 return lines
+            case "list":
+                name, many = self.name("l"), rng.choice(["u", "v", "range(3)", "m[1]"])
+                first = rng.choice([f"[{self.complex(1)} * t for t in {many}]", "[s]", "[r, r]"])
+                lines = [f"{pad}{name} = {first}"]
+                self.lists.append(name)
+                self.complexes += [f"sum({name})", f"{name}[-1]", f"{name}[0]"]
+                return lines
+            case "append" if self.lists:
+                name, item = rng.choice(self.lists), rng.choice([self.complex(1), "r"])
+                return [
+                    rng.choice(
+                        [
+                            f"{pad}{name}.append({item})",
+                            f"{pad}{name}.append({item})",
+                            f"{pad}{name}[0] = {item}",
+                            f"{pad}{name} = {name}[1:] + [{item}]",
+                            f"{pad}{name} = list({name})",
+                        ]
+                    )
+                ]
+            case "append":
+                return [f"{pad}s = s * 0.9"]
             case "def":
                 name = self.name("h")
                 lines = [

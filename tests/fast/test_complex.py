@@ -12,7 +12,7 @@ import adjoint as ad
 from adjoint.fast import tier
 from adjoint.fast.emit import Writer
 from adjoint.run.engine import basics
-from tests.fast import complex_algorithms, complex_programs, complexes
+from tests.fast import complex_algorithms, complex_lists, complex_programs, complexes
 from tests.fast.agreeing import Agreement, generic_tier
 from tests.structures import difference, mapped
 from tests.structures import mismatch as differs
@@ -121,6 +121,7 @@ CASES = [
     *complexes.arrays,
     *complex_algorithms.programs,
     *complex_algorithms.corners,
+    *complex_lists.lists,
 ]
 NAMED = {f.__name__: (f, args) for f, args in CASES}
 

@@ -536,6 +536,7 @@ _SPECIAL: dict[Any, Callable[..., tuple[str, int] | None]] = {
     runtime.exact_total: lambda w, x: (f"math.fsum({w.text(x)})", ATOM),
     runtime.array_of: lambda w, x, t: (f"np.array({w.text(x)}, {w.text(t)})", ATOM),
     runtime.zeros_of: lambda w, x: (f"[0.0] * len({w.text(x)})", 12),
+    runtime.complex_zeros_of: lambda w, x: (f"[0j] * len({w.text(x)})", 12),
     runtime.nones_of: lambda w, x: (f"[None] * len({w.text(x)})", 12),
     runtime.take_last: lambda w, x: (f"{w.text(x, ATOM)}.pop()", ATOM),
     runtime.own: lambda w, x: (f"np.array({w.text(x)})", ATOM),

@@ -64,6 +64,7 @@ MADE_EACH_TIME = _CREATED | {
     runtime.own,
     runtime.broadcast_like,
     runtime.zeros_of,
+    runtime.complex_zeros_of,
     runtime.nones_of,
     runtime.part,
     runtime.repeated,

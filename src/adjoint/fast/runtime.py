@@ -20,6 +20,8 @@ __all__ = [
     "assigned",
     "broadcast_like",
     "clear",
+    "complex_items",
+    "complex_zeros_of",
     "conjugate",
     "direction",
     "divide",
@@ -37,6 +39,7 @@ __all__ = [
     "push",
     "put",
     "real",
+    "real_items",
     "real_part",
     "scale",
     "scatter",
@@ -214,7 +217,7 @@ def finished(bars: tuple[Any, ...], leaves: tuple[Any, ...]) -> tuple[Any, ...] 
                 bar = bar.copy()
             seen.add(id(bar))
         elif type(bar) is list:
-            if not all(part is None or math.isfinite(part) for part in bar):
+            if not all(part is None or cmath.isfinite(part) for part in bar):
                 return None
         elif bar is not None and not cmath.isfinite(bar):
             return None
@@ -386,6 +389,21 @@ def add_folded(bars: Any, contributions: Any) -> None:
 def zeros_of(xs: Any) -> list[float]:
     """The zero cotangent of a list."""
     return [0.0] * len(xs)
+
+
+def complex_zeros_of(xs: Any) -> list[complex]:
+    """The zero cotangent of a list of complex numbers."""
+    return [0j] * len(xs)
+
+
+def complex_items(bars: list[Any]) -> list[Any]:
+    """Cotangents of complex numbers, of which some are real so far."""
+    return [None if bar is None else complex(bar) for bar in bars]
+
+
+def real_items(bars: list[Any]) -> list[Any]:
+    """Cotangents of real numbers, of which some are complex so far."""
+    return [None if bar is None else bar.real for bar in bars]
 
 
 def nones_of(xs: Any) -> list[None]:

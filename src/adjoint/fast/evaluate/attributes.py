@@ -199,8 +199,6 @@ def _(ev: Evaluator, a: Abstract) -> Abstract:
     if not isinstance(n, int):
         if not ev.outside.rows or (ev.outside.size_of(n) or LONG) < LONG:
             raise NeedsSize(n, "a list of unknown length", ev.span)
-        if kind is complex:
-            raise NotCovered("a list of unknown length of complex numbers", ev.span)
         made = ev.operation(np.ndarray.tolist, (a,), Row(number(kind)), name="items")
         ev.row_lengths[made] = n
         return ev.allocate(RowOf(made))

@@ -209,7 +209,9 @@ class Outside:
         if not self.rows or len(value) < LONG:
             return False
         kinds = {*map(type, value)}
-        return kinds == {float} or (kinds <= {float, int} and not self.is_wanted(source))
+        return kinds in ({float}, {complex}) or (
+            kinds <= {float, int} and not self.is_wanted(source)
+        )
 
     def _row(self, source: Source, value: list[Any]) -> Value:
         if id(value) in self._ids:

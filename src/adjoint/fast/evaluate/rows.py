@@ -23,7 +23,7 @@ from adjoint.fast.evaluate.types import (
     Row,
     Symbol,
     has_complex,
-    is_real,
+    is_covered,
     number,
     witnesses,
 )
@@ -141,8 +141,6 @@ def _number_type(ev: Evaluator, a: Abstract) -> Number:
         raise NotCovered("a list of unknown length of something else than numbers", ev.span)
     t = ev.types[a] if isinstance(a, Value) else number(type(a.value))  # type: ignore[union-attr]
     assert isinstance(t, Number)
-    if has_complex(t):
-        raise NotCovered("a list of unknown length of complex numbers", ev.span)
     return t
 
 
@@ -284,10 +282,12 @@ def reduced(ev: Evaluator, f: Any, row: Value) -> Abstract:
     assert isinstance(t, Row)
     kinds = t.item.kinds
     if f is runtime.total:
-        if not kinds <= {int, bool, float, np.float64}:
+        if not kinds <= {int, bool, float, np.float64, complex, np.complex128}:
             raise NotCovered("a sum of numbers of several classes", ev.span)
         if bool in kinds:
             kinds = kinds - {bool} | {int}
+    elif has_complex(t.item):
+        raise NotCovered("an extremum or exact sum of complex numbers", ev.span)
     return ev.operation(f, (row,), Number(kinds))
 
 
@@ -297,8 +297,10 @@ def array_of(ev: Evaluator, row: Value, dtype: Any = None) -> Abstract:
     assert isinstance(t, Row)
     if not t.item.kinds:
         raise NotCovered("an array of nothing", ev.span)
+    if has_complex(t.item) and dtype is not None and np.dtype(dtype).kind != "c":
+        raise NotCovered(f"complex numbers in an array of dtype {np.dtype(dtype)}", ev.span)
     found = {np.array([x], dtype).dtype for x in witnesses(t.item)}
-    if len(found) > 1 or not is_real(next(iter(found)).type):
+    if len(found) > 1 or not is_covered(next(iter(found)).type):
         raise NotCovered("an array of numbers of several classes", ev.span)
     n = length_of_row(ev, row)
     if n is None:

@@ -181,7 +181,7 @@ def bar_type(t: Type) -> Type:
         dtype = t.dtype if t.dtype.kind in "fc" else np.dtype(np.float64)
         return Array(dtype, t.shape)
     if isinstance(t, Row):
-        return Row(FLOAT)
+        return Row(FLOAT if t.item.kinds.isdisjoint(_COMPLEX) else _bar_of_complex(t.item.kinds))
     if isinstance(t, Number) and not t.kinds.isdisjoint(_COMPLEX):
         return _bar_of_complex(t.kinds)
     if isinstance(t, Number) and not t.kinds <= _PYTHON:

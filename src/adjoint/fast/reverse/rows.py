@@ -7,30 +7,55 @@ been written to since; but for its length at the end, when the cotangent is made
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from adjoint.fast import runtime
-from adjoint.fast.evaluate.types import ANYTHING, Number, number
+from adjoint.fast.evaluate.types import (
+    ANYTHING,
+    Number,
+    Row,
+    bar_type,
+    has_complex,
+    is_complex,
+    number,
+)
 from adjoint.fast.reverse.formulas import Step, formula, steps
 from adjoint.ir.single import Call, Const, Operand, Value
 
 if TYPE_CHECKING:
+    from adjoint.fast.evaluate.evaluator import Evaluator
     from adjoint.fast.reverse.scope import Scope
     from adjoint.fast.reverse.sweep import Sweep
 
 __all__ = ["add_item", "row_written_back"]
 
-FLOAT = number(float)
+
+def item_type(ev: Evaluator, row: Value) -> Number:
+    """The type of the cotangents of a list's items."""
+    t = bar_type(ev.types[row])
+    assert isinstance(t, Row)
+    return t.item
+
+
+def _zero(ev: Evaluator, row: Value) -> Const:
+    return Const(0j if is_complex(item_type(ev, row)) else 0.0)
+
+
+def _as_item(ev: Evaluator, row: Value, bar: Operand) -> Operand:
+    """A cotangent as one of Python's numbers."""
+    t, found = item_type(ev, row), ev.types[bar] if isinstance(bar, Value) else None
+    if not isinstance(found, Number) or found.kinds <= t.kinds:
+        return bar
+    kind = complex if is_complex(t) else float
+    if kind is float and has_complex(t):
+        return bar
+    return ev.operation(kind, (bar,), number(kind), name="t")
 
 
 def add_item(scope: Scope, row: Value, bars: Operand, index: Operand, bar: Operand) -> None:
     """Add to the cotangent of an item. Those of the caller's lists say where there is no path."""
-    ev = scope.ev
-    found = ev.types[bar] if isinstance(bar, Value) else None
-    if isinstance(found, Number) and not found.kinds <= {float}:
-        bar = ev.operation(float, (bar,), FLOAT, name="t")
     add = runtime.add_optional if row in scope.sweep.leaves else runtime.add_at
-    ev.write(Call(None, Const(add), (bars, index, bar)))
+    scope.ev.write(Call(None, Const(add), (bars, index, _as_item(scope.ev, row, bar))))
 
 
 def row_written_back(scope: Scope, op: Call) -> None:
@@ -38,26 +63,20 @@ def row_written_back(scope: Scope, op: Call) -> None:
     ev, row, value = scope.ev, op.operands[0], op.operands[-1]
     assert isinstance(row, Value)
     bars = scope.buffer(row)
+    of_item, zero = item_type(ev, row), _zero(ev, row)
     if op.callee == Const(runtime.take_last):
-        ev.write(Call(None, Const(runtime.append), (bars, Const(0.0))))
+        ev.write(Call(None, Const(runtime.append), (bars, zero)))
         return
     is_active = isinstance(value, Value) and value in scope.sweep.active
     if op.callee == Const(runtime.append):
-        taken = ev.operation(runtime.take_last, (bars,), FLOAT, name="item_bar")
+        taken = ev.operation(runtime.take_last, (bars,), of_item, name="item_bar")
         if is_active:
             scope.add(value, taken)
         return
     index = op.operands[1]
     if is_active:
-        scope.add(value, ev.operation(runtime.item, (bars, index), FLOAT, name="item_bar"))
-    ev.write(Call(None, Const(runtime.put_item), (bars, index, Const(0.0))))
-
-
-def _plain(scope: Scope, y_bar: Operand) -> Operand:
-    found = scope.ev.types[y_bar] if isinstance(y_bar, Value) else None
-    if isinstance(found, Number) and not found.kinds <= {float}:
-        return scope.ev.operation(float, (y_bar,), FLOAT, name="t")
-    return y_bar
+        scope.add(value, ev.operation(runtime.item, (bars, index), of_item, name="item_bar"))
+    ev.write(Call(None, Const(runtime.put_item), (bars, index, zero)))
 
 
 @formula(runtime.item)
@@ -72,7 +91,7 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     (row,) = op.operands
     assert isinstance(row, Value)
     bars = scope.buffer(row)
-    scope.ev.write(Call(None, Const(runtime.add_to_all), (bars, _plain(scope, y_bar))))
+    scope.ev.write(Call(None, Const(runtime.add_to_all), (bars, _as_item(scope.ev, row, y_bar))))
 
 
 @formula(runtime.array_of)
@@ -85,19 +104,33 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     ev.write(Call(None, Const(runtime.add_each), (bars, whole(ev, y_bar, op.result))))
 
 
+def _for_items(ev: Evaluator, row: Value, copy: Value | None, bars: Operand) -> Operand:
+    """The cotangent of a copy as one of the list, which may hold other numbers by then."""
+    assert copy is not None
+    of_row, of_copy = item_type(ev, row), item_type(ev, copy)
+    if is_complex(of_row) and not is_complex(of_copy):
+        f: Any = runtime.complex_items
+    elif has_complex(of_copy) and not has_complex(of_row):
+        f = runtime.real_items
+    else:
+        return bars
+    return ev.operation(f, (bars,), bar_type(ev.types[row]), name="bars")
+
+
 @formula(runtime.part)
 def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     row, index = op.operands
     assert isinstance(row, Value)
-    bars = scope.buffer(row)
-    scope.ev.write(Call(None, Const(runtime.add_part), (bars, index, y_bar)))
+    given = _for_items(scope.ev, row, op.result, y_bar)
+    scope.ev.write(Call(None, Const(runtime.add_part), (scope.buffer(row), index, given)))
 
 
 @formula(runtime.repeated)
 def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     row = op.operands[0]
     assert isinstance(row, Value)
-    scope.ev.write(Call(None, Const(runtime.add_folded), (scope.buffer(row), y_bar)))
+    given = _for_items(scope.ev, row, op.result, y_bar)
+    scope.ev.write(Call(None, Const(runtime.add_folded), (scope.buffer(row), given)))
 
 
 def _pop_back(sweep: Sweep, op: Call) -> Step:
@@ -108,8 +141,9 @@ def _pop_back(sweep: Sweep, op: Call) -> Step:
     def back(scope: Scope) -> None:
         y_bar = scope.take(y)
         bars = scope.buffer(row)
-        bar = Const(0.0) if y_bar is None else _plain(scope, y_bar)
-        scope.ev.write(Call(None, Const(runtime.append), (bars, bar)))
+        ev = scope.ev
+        bar = _zero(ev, row) if y_bar is None else _as_item(ev, row, y_bar)
+        ev.write(Call(None, Const(runtime.append), (bars, bar)))
 
     return back
 
@@ -127,9 +161,8 @@ def _extreme_back(sweep: Sweep, op: Call) -> Step:
         y_bar = scope.take(y)
         if y_bar is not None:
             bars = scope.buffer(row)
-            scope.ev.write(
-                Call(None, Const(runtime.add_shared), (bars, places, _plain(scope, y_bar)))
-            )
+            bar = _as_item(scope.ev, row, y_bar)
+            scope.ev.write(Call(None, Const(runtime.add_shared), (bars, places, bar)))
 
     return back
 

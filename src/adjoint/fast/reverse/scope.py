@@ -191,7 +191,8 @@ class Scope:
     def zeros(self, v: Value) -> Operand:
         t = self.ev.types[v]
         if isinstance(t, Row):
-            make: Any = runtime.nones_of if v in self.sweep.leaves else runtime.zeros_of
+            zeros = runtime.complex_zeros_of if is_complex(t.item) else runtime.zeros_of
+            make: Any = runtime.nones_of if v in self.sweep.leaves else zeros
             return self.ev.operation(make, (v,), bar_type(t), name=f"{v.name}_bar")
         if isinstance(t, Array):
             return self.ev.operation(runtime.zeros_like, (v,), bar_type(t), name=f"{v.name}_bar")

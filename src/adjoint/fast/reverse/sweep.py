@@ -547,6 +547,7 @@ _OF_SIZES = frozenset(
         runtime.shape_of,
         runtime.zeros_like,
         runtime.zeros_of,
+        runtime.complex_zeros_of,
         runtime.nones_of,
     }
 )
