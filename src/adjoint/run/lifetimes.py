@@ -42,18 +42,23 @@ class Lifetimes(Hidden):
         What has come to light when something went, at whatever time that was.
     """
 
-    __slots__ = ("_allowed", "_asked", "_generators", "_kept", "late")
+    __slots__ = ("_allowed", "_asked", "_generators", "_kept", "_most", "late")
 
     def __init__(self) -> None:
         self.late: MutationError | None = None
         self._generators: list[weakref.ref[Any]] = []
         self._asked: dict[int, weakref.ref[Any]] = {}
         self._kept: list[BaseException] = []
+        self._most = 64
         self._allowed = FREE
 
     def note(self, generator: Any) -> None:
         """Note a generator that has something to do when it is let go."""
-        self._generators.append(weakref.ref(generator))
+        generators = self._generators
+        if len(generators) >= self._most:
+            generators[:] = [noted for noted in generators if noted() is not None]
+            self._most = 64 + 2 * len(generators)
+        generators.append(weakref.ref(generator))
 
     def keep(self, error: BaseException) -> None:
         """Note an exception that a record holds: its traceback holds all variables on its way."""
