@@ -1,10 +1,12 @@
 """What forward mode and nested derivatives cannot follow is refused, as in reverse mode; what they
 can follow is right."""
 
+import array
 import ctypes
 import functools
 import io
 import math
+import operator
 import pickle
 import types
 from unittest import mock
@@ -65,6 +67,16 @@ def recorded(t):
     return a
 
 
+def as_bytes(t):
+    buffer = io.BytesIO()
+    buffer.write((POINTS * t).tobytes())
+    return np.frombuffer(buffer.getvalue()).sum()
+
+
+def in_chunks(t):
+    return sum(chunk.sum() for chunk in np.nditer(POINTS * t, ["external_loop", "buffered"]))
+
+
 class Doubled:
     def __init__(self, x):
         self.x = x
@@ -108,6 +120,15 @@ UNKNOWN = {
     "sorted rows": lambda t: np.sort(named(t), order="m")["m"][0],
     "object in an array": lambda t: (np.array([t, 2.0]) + Doubled(t))[0],
     "array of objects": lambda t: float(np.array([t, t * t], dtype=object).sum()),
+    "array as objects": lambda t: np.asarray(POINTS * t, dtype=object).astype(float).sum(),
+    "element of objects": lambda t: (POINTS * t).astype(object)[1] * 2,
+    "broadcast": lambda t: sum(a * b for a, b in np.broadcast(POINTS * t, [t])),
+    "step of a broadcast": lambda t: next(np.broadcast(t, [t]))[0] * 2,
+    "chunks": in_chunks,
+    "buffer of bytes": as_bytes,
+    "ratio": lambda t: operator.truediv(*t.as_integer_ratio()),
+    "ratio of a scalar": lambda t: operator.truediv(*np.float32(t).as_integer_ratio()),
+    "elements of C": lambda t: sum(array.array("d", [t, 1.0])),
 }  # fmt: skip
 
 

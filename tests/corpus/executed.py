@@ -53,6 +53,20 @@ def function_that_reads_the_namespace(x):
 
 
 @case(1.3)
+def slots_without_a_module(x):
+    namespace = {}
+    exec(
+        "class A:\n    __slots__ = ('a', 'b')\n    def __init__(self, a): self.a = a\n"
+        "class B(A):\n    __slots__ = ('c',)\n",
+        namespace,
+    )
+    kept = namespace["B"](x)
+    kept.b, kept.c = [x, x * x], x
+    kept.c *= kept.a
+    return kept.a * kept.b[1] + kept.c
+
+
+@case(1.3)
 def namespaces_apart(x):
     names, inner = {"x": x}, {}
     exec("y = x * 2.0\ndef f(z=y): return z * x\nclass A:\n    w = x * x", names, inner)

@@ -305,6 +305,20 @@ def substituted_in_sympy(x):
     return float((a**2 * b).subs({a: x, b: 2.0})) * x
 
 
+def scalar_substituted_in_sympy(x):
+    a = sympy.Symbol("a")
+    return float((a * a).subs(a, np.float64(x))) * x
+
+
+def scalar_beside_a_symbol(x):
+    a = sympy.Symbol("a")
+    return float((np.float32(x) * sympy.Integer(2) + a).subs(a, 1)) * x
+
+
+def zero_of_sympy(x):
+    return float(sympy.Float(x - 3.0) + 1)
+
+
 @pytest.mark.parametrize(
     "f",
     [
@@ -312,6 +326,9 @@ def substituted_in_sympy(x):
         beside_a_number_of_mpmath,
         by_a_function_of_mpmath,
         substituted_in_sympy,
+        scalar_substituted_in_sympy,
+        scalar_beside_a_symbol,
+        zero_of_sympy,
         as_a_fraction,
         as_a_product_of_fractions,
         as_a_decimal,

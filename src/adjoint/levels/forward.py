@@ -207,8 +207,8 @@ class Forward(Level):
                     y = self.value_below(f, y, args, kwargs)
                     if rule.foreign:
                         y = real_by_dot(y, dot)
-                    if dot is not None or (type(y) is ndarray and y.dtype.kind == "V"):
-                        self.demand_numbers(f, y)
+                    if dot is not None or (type(y) is ndarray and y.dtype.kind in "OV"):
+                        self.demand_numbers(f, y, args)
                     return self._bind_all(y, dot, args, dots, users=not is_own(rule))
         return self._by_reverse_rule(f, rules, args, kwargs)
 
@@ -271,7 +271,7 @@ class Forward(Level):
                 result = self.below(rule.function, *operands, **rest)
                 if result is not NotImplemented:
                     y, back = result
-                    self.demand_numbers(f, y)
+                    self.demand_numbers(f, y, args)
                     y = self.value_below(f, y, args, kwargs)
                     if rule.keyword_bars:
                         back = partial(_in_places, back, len(operands) + 1, by_name)

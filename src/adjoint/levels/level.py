@@ -13,7 +13,7 @@ from __future__ import annotations
 import copy
 import operator
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import contextmanager
 from types import FunctionType
 from typing import Any
@@ -31,7 +31,7 @@ from adjoint.run.iterator import Iterator as ActiveIterator
 from adjoint.run.kinds import by_value
 from adjoint.run.memory import missing, refuse_names_twice
 from adjoint.run.seal import PLAIN
-from adjoint.run.unknown import name_of, needed, reached
+from adjoint.run.unknown import is_opaque, name_of, needed, reached
 from adjoint.run.views import assign_shape, names_of, root_of
 
 __all__ = [
@@ -204,11 +204,15 @@ class Level(Hidden):
             return any(map(self.sees, value))
         return isinstance(value, _REALS) and self.is_active(value)
 
-    def demand_numbers(self, f: Any, y: Any) -> None:
+    def demand_numbers(self, f: Any, y: Any, args: tuple[Any, ...]) -> None:
         """Refuse the derivative of an object: it would be lost."""
         if isinstance(y, SEQUENCES):
             for part in y:
-                self.demand_numbers(f, part)
+                self.demand_numbers(f, part, args)
+        elif isinstance(y, np.ndarray) and y.dtype.kind == "O":
+            given = set(map(id, reached(args)))
+            if any(by_value(part) and id(part) not in given for part in y.ravel().tolist()):
+                self.hide(y, needed(f, "makes an array of objects", (y,)))
         elif isinstance(y, np.ndarray) and y.dtype.kind == "V" and root_of(y) is y:
             self.hide(y, needed(f, "makes an array with named fields", (y,)))
         elif not isinstance(y, (*_REALS, int, str, bytes, type(None), np.generic, Hidden)):
@@ -321,6 +325,21 @@ class Level(Hidden):
         """Note that an object may hold what is active where nobody sees it: a number as text or as
         integers."""
         self._hiding[id(value)] = value, error
+
+    def give_out(self, owner: Any, value: Any, held: Callable[[], Container[int]]) -> None:
+        """Note that `value` came out of something of C, which was not seen to hold it: `held` gives
+        what was, by identity."""
+        for level in self.down():
+            hidden = level._hiding.get(id(owner))
+            if hidden is None:
+                continue
+            for part in reached((value,)):
+                if id(part) in held() or level.holds(part):
+                    continue
+                if by_value(part):
+                    level.spoil(part, hidden[1])
+                elif is_opaque(part):
+                    level.hide(part, hidden[1])
 
     def holds(self, value: Any) -> bool:
         """Whether a number or an array is active, or an object may hold one that is."""

@@ -12,6 +12,7 @@ from adjoint.operators import hook, stop_gradient, with_name
 from adjoint.rules.registry import entry, frule, leveled, rrule
 from adjoint.run.detach import detached
 from adjoint.run.kinds import fields_of, is_record
+from adjoint.run.unknown import needed
 
 __all__ = ["as_constant", "greatest", "least", "total"]
 
@@ -40,6 +41,7 @@ def _(dots: Any, xs: Any, start: Any) -> Any:
 
 
 _NUMBERS = frozenset({float, int})
+_FLOATING = (np.float16, np.float32, np.float64, np.longdouble)
 _REAL = float | int | np.floating | np.integer
 
 
@@ -93,6 +95,14 @@ def _best(best: Any) -> Any:
 
 
 least, greatest = _best(min), _best(max)
+
+
+@leveled((float, "as_integer_ratio"), *((kind, "as_integer_ratio") for kind in _FLOATING))
+def _(level: Level, record: Any, slot: int, x: Any) -> Any:
+    """Integers, of which no level knows anything."""
+    if any(one.holds(x) for one in level.down()):
+        raise needed(x.as_integer_ratio, "gives integers, which forward mode cannot follow", (x,))
+    return x.as_integer_ratio()
 
 
 # ---- arrays --------------------------------------------------------------------------------------

@@ -142,7 +142,7 @@ class Tape(Level):
                 result = self.below(rule.function, *operands, **rest)
                 if result is not NotImplemented:
                     y, back = result
-                    self.demand_numbers(f, y)
+                    self.demand_numbers(f, y, args)
                     y = self.value_below(f, y, args, kwargs)
                     if not is_own(rule):
                         y = real_by_pullback(self, self.apart(y), back)

@@ -63,6 +63,8 @@ def run_unknown(
                 ):
                     if f is getattr and isinstance(value, np.ndarray) and not one.holds(value):
                         one.spoil(value, error)  # what something of C made of active values
+                    if value is y and type(y) is bytes:
+                        one.hide(y, error)  # what something of C has kept of it
                     continue  # it is what went in, or looks at it
                 if isinstance(value, np.ndarray | np.void) and value.dtype.kind in "OV":
                     one.hide(value, error)

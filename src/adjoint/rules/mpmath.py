@@ -15,6 +15,8 @@ from adjoint.run.memory import Memory, missing
 from adjoint.run.native import is_needed
 from adjoint.run.protocol import is_number
 
+__all__ = ["entered_by"]
+
 _NEEDED = "a float of mpmath"
 """In the shadows: a derivative of one is needed. In the caches of a level: why it is not known."""
 
@@ -27,7 +29,9 @@ def _error() -> Exception:
     )
 
 
-def _enter(f: Any) -> None:
+def entered_by(f: Any) -> None:
+    """Say that numbers that `f` is given go into those of `mpmath`."""
+
     @primitive(f)
     def run(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
         memory: Memory = record[0]
@@ -73,9 +77,10 @@ _OPERATORS = "add radd sub rsub mul rmul div rdiv truediv rtruediv mod rmod pow 
 
 @registering("mpmath")
 def _(mpmath: Any) -> None:
-    _enter(mpmath.libmp.from_float)
+    entered_by(mpmath.libmp.from_float)
+    entered_by(mpmath.libmp.from_npfloat)
     _leave(mpmath.libmp.to_float)
     for kind in mpmath.mpf.__mro__:
         for name in _OPERATORS:
             if type(method := vars(kind).get(f"__{name}__")) is FunctionType:
-                _enter(method)
+                entered_by(method)

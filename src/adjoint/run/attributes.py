@@ -17,7 +17,7 @@ from adjoint.run.attribute_writes import (
     set_attribute,
 )
 from adjoint.run.dispatch import DECLINED, call_keywords, linked, run_rules
-from adjoint.run.kinds import ATOMS, by_value, fields_of, has_field, slot_owner
+from adjoint.run.kinds import ATOMS, by_value, fields_of, has_field, is_of_builtins, slot_owner
 from adjoint.run.lifetimes import lifetimes_of
 from adjoint.run.memory import Memory, refused
 from adjoint.run.native import watched
@@ -342,7 +342,7 @@ def _by_class(record: list[Any], slot: int, obj: Any, kind: type, name: str, sta
             return static.__get__(obj, kind)
         return linked(record, slot, _pair, call_keywords, static.fget, (obj,), {})
     if descriptor is _MEMBER and (
-        static.__objclass__.__module__ != "builtins" or isinstance(obj, BaseException | slice)
+        not is_of_builtins(static.__objclass__) or isinstance(obj, BaseException | slice)
     ):
         value = static.__get__(obj)
         if by_value(value):

@@ -290,6 +290,9 @@ class Native(Iterator):
         if type(value) in ATOMS or type(self.source) in PLAIN:
             return value
         memory, source = self.memory, self.source
+        if memory.level is not None:
+            memory.level.give_out(source, value, self._held)
+            return value
         blank = record[slot]
         place = current_place()
         known: frozenset[int] = frozenset() if by_value(value) else self._held()

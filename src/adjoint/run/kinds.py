@@ -28,6 +28,7 @@ __all__ = [
     "fields_of",
     "has_field",
     "held_by_c",
+    "is_of_builtins",
     "is_partly_c",
     "is_record",
     "mapping_behind",
@@ -129,11 +130,17 @@ def slots_of(kind: type) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for base in reversed(kind.__mro__):
         for name, value in vars(base).items():
-            if type(value).__name__ == "member_descriptor" and base.__module__ != "builtins":
+            if type(value).__name__ == "member_descriptor" and not is_of_builtins(base):
                 found[name] = value
     for name in _FOR_C:
         found.pop(name, None)
     return found
+
+
+def is_of_builtins(kind: type) -> bool:
+    """Whether a class is one of Python's own: one that was made in a namespace without a name says
+    that it is."""
+    return kind.__module__ == "builtins" and "__slots__" not in vars(kind)
 
 
 _FOR_C = ("__dict__", "__dictoffset__", "__vectorcalloffset__", "__weaklistoffset__")
