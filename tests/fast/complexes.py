@@ -277,6 +277,20 @@ def writes(u, x):
     return np.abs(y) ** 2
 
 
+@at(arrays, U, X)
+def spectrum(u, x):
+    y = np.abs(np.fft.fft(u)) ** 2 + np.fft.ifft(x * u).real + np.fft.fft(x).imag
+    return y + np.fft.ifft(np.fft.fft(u, norm="ortho") * np.fft.fft(x)).real
+
+
+@at(arrays, A, X)
+def transforms_of_matrices(a, x):
+    half = np.fft.rfft(x)
+    return (
+        np.fft.fft2(a) * np.fft.fft(a, axis=0) + np.sum(np.abs(half) ** 2) * np.fft.irfft(half)[1]
+    )
+
+
 @at(arrays, U.astype(np.complex64), X.astype(np.float32))
 def single_precision_arrays(u, x):
     return u * x * 2 + 1j * x + np.abs(u) * u.real

@@ -99,11 +99,11 @@ def on_tables(kind, step=1):
 
 
 def test_the_tables_of_rules():
-    demand(on_tables("f"), covered=1750, zeros=10)
+    demand(on_tables("f"), covered=1850, zeros=10)
 
 
 def test_the_tables_of_rules_for_complex_numbers():
-    demand(on_tables("c", step=4), covered=240)
+    demand(on_tables("c", step=4), covered=255)
 
 
 # ---- random programs -----------------------------------------------------------------------------

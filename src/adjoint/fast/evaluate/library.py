@@ -44,8 +44,10 @@ def is_library(f: Any, rules: Rules | None) -> bool:
     """Whether a function is one of NumPy's or SciPy's with a rule in closure form."""
     if rules is None or not rules.rrules or rules.inactive or rules.overridden:
         return False
-    if rules.structural is not None or rules.primitive is not None:
+    if rules.structural is not None:
         return False
+    if rules.primitive is not None and not hasattr(rules.primitive, "is_output"):
+        return False  # what has one for arrays to write to is a rule otherwise
     if isinstance(f, np.ufunc):
         return True
     library = str(getattr(f, "__module__", None)).partition(".")[0]

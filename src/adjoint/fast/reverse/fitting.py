@@ -81,8 +81,15 @@ def _projected(ev: Evaluator, bar: Operand, x: Value, optional: bool) -> Operand
 
 
 def _are_alike(of_x: Number, found: Number) -> bool:
-    """Whether a cotangent is certainly as real or as complex as what it is one of."""
-    return is_complex(found) if is_complex(of_x) else not has_complex(found)
+    """Whether a cotangent is as real or as complex as what it is one of.
+
+    One of what is real in this call and complex in another may have an imaginary part, which comes
+    to nothing: what such a number is made of is real then, all slopes between them are real, and
+    what is always real takes the real part.
+    """
+    if is_complex(of_x):
+        return is_complex(found)
+    return has_complex(of_x) or not has_complex(found)
 
 
 def _real_for(ev: Evaluator, bar: Operand, x: Value) -> Operand:

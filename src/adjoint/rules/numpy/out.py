@@ -177,6 +177,7 @@ def take_output(f: Any, key: Any, position: int, size: int = 0) -> None:
         record[slot] = into_back
         return call_function(inner, 1, ufunc_into, (f, out, where, given, named), {})
 
+    into.is_output = True  # type: ignore[attr-defined]
     primitive(key)(into)
 
 
