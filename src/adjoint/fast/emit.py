@@ -190,7 +190,7 @@ class Writer:
         return ", ".join([*(self.text(x) for x in op.operands[first:]), *named])
 
     def function(self, f: Any) -> str:
-        name = getattr(f, "__name__", "f")
+        name = getattr(f, "__name__", "rule")
         if getattr(math, name, None) is f:
             return f"math.{name}"
         if getattr(cmath, name, None) is f:

@@ -217,7 +217,11 @@ def finished(bars: tuple[Any, ...], leaves: tuple[Any, ...]) -> tuple[Any, ...] 
                 bar = bar.copy()
             seen.add(id(bar))
         elif type(bar) is list:
-            if not all(part is None or cmath.isfinite(part) for part in bar):
+            is_finite = cmath.isfinite if complex in map(type, bar) else math.isfinite
+            if not all(part is None or is_finite(part) for part in bar):
+                return None
+        elif type(bar) is float:
+            if not math.isfinite(bar):
                 return None
         elif bar is not None and not cmath.isfinite(bar):
             return None
