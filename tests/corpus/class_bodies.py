@@ -437,3 +437,25 @@ def slots_and_computed_defaults(x):
     s = Slotted()
     s.v *= s.w
     return s.v + s.w
+
+
+@case(1.3)
+def an_attribute_that_answers_all(x):
+    """What stands in a class is asked for nothing by making an instance."""
+    asked = []
+
+    class Answers:
+        def __getattr__(self, name):
+            asked.append(name)
+            raise AttributeError(name)
+
+    class Holder:
+        answers = Answers()
+
+        def __new__(cls):
+            return object.__new__(cls)
+
+    class Derived(Holder):
+        pass
+
+    return x * x * (1 + len(asked) + isinstance(Derived(), Holder))

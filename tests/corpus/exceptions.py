@@ -1,5 +1,7 @@
 """``try``, ``except``, ``else``, ``finally`` and ``raise``."""
 
+import heapq
+import itertools
 import math
 
 import numpy as np
@@ -417,3 +419,43 @@ def class_raised_on_entering(x):
             return 0.0
     except Exception as error:
         return error.value
+
+
+@case(1.3)
+def refused_arguments_are_no_result(x):
+    total = x
+    for call in (
+        lambda: map(abs),
+        lambda: min(),
+        lambda: {}.fromkeys(3),
+        lambda: itertools.count("a"),
+        lambda: heapq.heapify((x,)),
+        lambda: heapq.heappush(3, x),
+        lambda: filter(None, 3),
+        lambda: enumerate([], 1, 2),
+        lambda: zip([], foo=1),
+        lambda: next(iter([]), 1, 2),
+        lambda: [x].sort(abs),
+    ):
+        try:
+            call()
+        except TypeError:
+            total *= x
+    return total
+
+
+@case(1.3)
+def parsed_if_possible(x):
+    total = x
+    for word in ("a", "2", "3+4j"):
+        try:
+            total *= abs(complex(word)) * x
+        except ValueError:
+            total += x * x
+    return total
+
+
+@case(1.3)
+def keys_of_an_instance(x):
+    table = {}.fromkeys("ab", x * x)
+    return table["a"] * table["b"]

@@ -7,7 +7,7 @@ from __future__ import annotations
 import heapq
 from typing import Any
 
-from adjoint.rules.registry import substitute
+from adjoint.rules.registry import non_differentiable, substitute
 
 
 def _push(heap: Any, item: Any, largest: bool) -> None:
@@ -65,22 +65,36 @@ def _sink(heap: Any, place: int, largest: bool) -> None:
     _rise(heap, top, place, largest)
 
 
+def _check(function: str, heap: Any, *item: Any) -> None:
+    if not isinstance(heap, list):
+        getattr(heapq, function)(heap, *item)  # Python's own message
+
+
+non_differentiable(_check)
+
+
 def _register(largest: bool, *names: str) -> None:
     """Register the functions that this version of Python has."""
+    push_name, pop_name, replace_name, push_pop_name, heapify_name = names
 
     def push(heap: Any, item: Any, /) -> None:
+        _check(push_name, heap, item)
         _push(heap, item, largest)
 
     def pop(heap: Any, /) -> Any:
+        _check(pop_name, heap)
         return _pop(heap, largest)
 
     def replace(heap: Any, item: Any, /) -> Any:
+        _check(replace_name, heap, item)
         return _replace(heap, item, largest)
 
     def push_pop(heap: Any, item: Any, /) -> Any:
+        _check(push_pop_name, heap, item)
         return _push_pop(heap, item, largest)
 
     def heapify(heap: Any, /) -> None:
+        _check(heapify_name, heap)
         _heapify(heap, largest)
 
     functions: tuple[Any, ...] = (push, pop, replace, push_pop, heapify)

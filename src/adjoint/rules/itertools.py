@@ -70,7 +70,12 @@ def _places(n: Any) -> range:
 
 @substitute(itertools.count)
 def count(start: Any = 0, step: Any = 1) -> Any:
+    _check_count(start, step)
     return _counted(start, step)
+
+
+def _check_count(start: Any, step: Any) -> None:
+    itertools.count(start, step)  # Python's own message
 
 
 def _counted(value: Any, step: Any) -> Any:
@@ -317,7 +322,8 @@ def _multisets(n: int, r: Any) -> Any:
     return itertools.combinations_with_replacement(range(n), r)
 
 
-non_differentiable(_places, _bounds, _stand_for_tees, _grid, _arrangements, _subsets, _multisets)
+non_differentiable(_places, _bounds, _check_count, _stand_for_tees)
+non_differentiable(_grid, _arrangements, _subsets, _multisets)
 
 
 # ---- accumulate, groupby -------------------------------------------------------------------------

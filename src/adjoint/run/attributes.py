@@ -17,6 +17,7 @@ from adjoint.run.attribute_writes import (
     set_attribute,
 )
 from adjoint.run.dispatch import DECLINED, call_keywords, linked, run_rules
+from adjoint.run.iterator import Iterator
 from adjoint.run.kinds import ATOMS, by_value, fields_of, has_field, is_of_builtins, slot_owner
 from adjoint.run.lifetimes import lifetimes_of
 from adjoint.run.memory import Memory, refused
@@ -328,6 +329,9 @@ def _missing(record: list[Any], slot: int, obj: Any, name: str, default: tuple[A
             return linked(record, slot, _pair, call_keywords, fallback, (obj, name), {})
         except AttributeError:
             return default[0]
+    if not default and issubclass(type(obj), Iterator):
+        kind = obj.__class__.__name__
+        raise AttributeError(f"'{kind}' object has no attribute '{name}'", name=name, obj=obj)
     return getattr(obj, name, *default)
 
 

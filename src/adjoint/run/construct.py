@@ -144,7 +144,7 @@ def _of_builtin_base(
         if not _has_init(cls):
             return _linked(memory, cls(*args), float, args, kwargs)
         return _number(record, slot, cls, args)
-    if issubclass(cls, complex) and cls.__new__ is complex.__new__:
+    if issubclass(cls, complex) and cls is not complex and cls.__new__ is complex.__new__:
         if memory.level is not None:
             return _linked(memory, cls(*args, **kwargs), complex, args, kwargs)
         call_keywords(record, slot, complex, args, kwargs)

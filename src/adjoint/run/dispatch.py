@@ -24,6 +24,7 @@ from adjoint.run.functions import call_unit, known_unit, unit_of
 from adjoint.run.iterator import Iterator
 from adjoint.run.kinds import by_value, plain_on
 from adjoint.run.memory import Memory, refused
+from adjoint.run.misfits import calls_rules, fits, is_misfit
 from adjoint.run.native import native, watched
 from adjoint.run.reach import reaches
 from adjoint.run.seal import PLAIN, seal, seal_direct, unruled_keyword, value_and_back
@@ -261,47 +262,56 @@ def run_rules(
     kwargs: dict[str, Any],
 ) -> Any:
     """Apply the first rule that takes such a call; `DECLINED` if there is none."""
-    level = record[0].level
-    if level is not None and rules.leveled is not None:
+    try:
+        level = record[0].level
+        if level is not None and rules.leveled is not None:
+            if rules.overridden:
+                y = _run_overriding(record, slot, f, rules, args, kwargs)
+                if y is not DECLINED:
+                    return y
+            y = rules.leveled(level, record, slot, *args, **kwargs)
+            if y is not NotImplemented:
+                return y
+        if rules.primitive is not None:
+            y = rules.primitive(record, slot, *args, **kwargs)
+            if y is not NotImplemented:
+                return y
+        if rules.inactive:
+            if rules.overridden or (level is not None and rules.frules):
+                y = _run_overriding(record, slot, f, rules, args, kwargs)
+                if y is not DECLINED:
+                    return y
+            if record[0].files:
+                flush(record[0])
+            return native(record, slot, f, args, kwargs)
+        first = args[0] if args and level is None else None
+        if type(first) is np.ndarray and first.dtype.names is not None:
+            if (rules.rrules or rules.substitute) and not rules.makes_views:
+                return DECLINED  # of an array with named fields, rules know views at most
         if rules.overridden:
             y = _run_overriding(record, slot, f, rules, args, kwargs)
             if y is not DECLINED:
                 return y
-        y = rules.leveled(level, record, slot, *args, **kwargs)
-        if y is not NotImplemented:
-            return y
-    if rules.primitive is not None:
-        y = rules.primitive(record, slot, *args, **kwargs)
-        if y is not NotImplemented:
-            return y
-    if rules.inactive:
-        if rules.overridden or (level is not None and rules.frules):
-            y = _run_overriding(record, slot, f, rules, args, kwargs)
-            if y is not DECLINED:
+        if rules.structural is not None and (level is None or not rules.rrules):
+            result = rules.structural(record[0], *args, **kwargs)
+            if result is not NotImplemented:
+                y, back = result
+                if back is not None:
+                    record[slot] = _fitted(back, len(args) + len(kwargs) + 1)
                 return y
-        if record[0].files:
-            flush(record[0])
-        return native(record, slot, f, args, kwargs)
-    if args and type(args[0]) is np.ndarray and args[0].dtype.names is not None and level is None:
-        if (rules.rrules or rules.substitute) and not rules.makes_views:
-            return DECLINED  # of an array with named fields, rules know views at most
-    if rules.overridden:
-        y = _run_overriding(record, slot, f, rules, args, kwargs)
-        if y is not DECLINED:
-            return y
-    if rules.structural is not None and (level is None or not rules.rrules):
-        result = rules.structural(record[0], *args, **kwargs)
-        if result is not NotImplemented:
-            y, back = result
-            if back is not None:
-                record[slot] = _fitted(back, len(args) + len(kwargs) + 1)
-            return y
-    y = run_closure_rules(record, slot, f, rules, args, kwargs)
-    if y is DECLINED and rules.substitute is not None:
-        y = call_function(record, slot, rules.substitute, args, kwargs)
-        if type(f) is type and issubclass(type(y), Iterator):
-            y.stands_for = f  # ``filter``, ``itertools.cycle``: written as a generator
-    return y
+        y = run_closure_rules(record, slot, f, rules, args, kwargs)
+        if y is DECLINED and rules.substitute is not None and fits(rules.substitute, args, kwargs):
+            y = call_function(record, slot, rules.substitute, args, kwargs)
+            if type(f) is type and issubclass(type(y), Iterator):
+                y.stands_for = f  # ``filter``, ``itertools.cycle``: written as a generator
+        return y
+    except TypeError as error:
+        if not is_misfit(error):
+            raise
+        return DECLINED  # Python itself says what is wrong with the arguments
+
+
+calls_rules(run_rules)
 
 
 def run_structural(

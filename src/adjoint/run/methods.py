@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from types import FunctionType, ModuleType
+from types import ClassMethodDescriptorType, FunctionType, ModuleType
 from typing import Any
 
 from numpy import ndarray, ufunc
@@ -96,7 +96,9 @@ def method_keywords(
     if type(static) is FunctionType:
         if name not in getattr(obj, "__dict__", ()):
             return call_keywords(record, slot, static, (obj, *args), kwargs)
-    elif type(static) in C_METHODS or is_cython(static):
+    elif (type(static) in C_METHODS and type(static) is not ClassMethodDescriptorType) or is_cython(
+        static
+    ):
         rules = method_rules(kind, name)
         if rules is not None:
             y = run_rules(record, slot, static, rules, (obj, *args), kwargs)

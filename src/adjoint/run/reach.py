@@ -25,6 +25,7 @@ from adjoint.run.facts import facts_of
 from adjoint.run.iterator import Iterator
 from adjoint.run.kinds import fields_of, held_by_c
 from adjoint.run.snapshot import LEAVES, contents
+from adjoint.run.specials import class_attribute
 from adjoint.run.watch import is_the_users
 
 __all__ = ["COMPARED", "HASHED", "INDEXED", "STAND_INS", "Asks", "has_code", "reaches"]
@@ -54,10 +55,19 @@ def _defines_code(kind: type) -> bool:
     for base in kind.__mro__:
         if base.__flags__ & (1 << 9):  # Py_TPFLAGS_HEAPTYPE
             for value in vars(base).values():
-                f = getattr(value, "fget", value)
-                if is_users_function(getattr(f, "__func__", f)):
+                if any(map(is_users_function, _functions_of(value))):
                     return True
     return False
+
+
+def _functions_of(value: Any) -> tuple[Any, ...]:
+    """The functions in what stands in a class, of which nothing is asked that may be the user's."""
+    kind = type(value)
+    if issubclass(kind, property):
+        return (value.fget,)
+    if issubclass(kind, (staticmethod, classmethod, MethodType)):
+        return (value.__func__,)
+    return value, class_attribute(kind, "__get__")
 
 
 has_code = ByClass(_defines_code)

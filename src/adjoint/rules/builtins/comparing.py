@@ -17,6 +17,7 @@ from adjoint.rules.builtins import deques, dicts, functions, lists, ordered, seq
 from adjoint.rules.registry import entry, methods, non_differentiable, primitive, substitute
 from adjoint.run.comparison import order
 from adjoint.run.dispatch import DECLINED, call_function, linked, run_structural
+from adjoint.run.misfits import calls_rules
 from adjoint.run.native import watched
 from adjoint.run.reach import COMPARED, HASHED, Asks
 from adjoint.run.snapshot import LEAVES
@@ -313,6 +314,7 @@ def _place(xs: list[Any], value: Any, right: bool) -> int | None:
 def _among_numbers(f: Any, right: bool) -> None:
     asking: Any = entry(f).primitive
 
+    @calls_rules
     def run(record: list[Any], slot: int, /, *args: Any, **options: Any) -> Any:
         if len(args) == 2 and not options and type(args[0]) is list and type(args[1]) in LEAVES:
             place = _place(*args, right)

@@ -97,7 +97,7 @@ for _name in ("add_note", "with_traceback", "__str__", "__repr__"):
 
 
 @structural(sum)
-def _(memory: Memory, xs: Any, start: Any = 0) -> Any:
+def _(memory: Memory, xs: Any, /, start: Any = 0) -> Any:
     """Of numbers: as Python adds them, which from 3.12 on is not one addition after the other."""
     if type(xs) not in (list, tuple) or type(start) not in NUMBERS:
         return NotImplemented
@@ -115,7 +115,7 @@ def _(memory: Memory, xs: Any, start: Any = 0) -> Any:
 
 
 @substitute(sum)
-def _(xs: Any, start: Any = 0) -> Any:
+def _(xs: Any, /, start: Any = 0) -> Any:
     """Numbers at the beginning are added together; from the first other value on it is one addition
     after the other, before the next value is asked for: that may be the same array, overwritten."""
     check_start(start)
@@ -149,7 +149,7 @@ NUMBERS = frozenset({float, int})
 
 
 @substitute(any)
-def _(xs: Any) -> bool:
+def _(xs: Any, /) -> bool:
     for value in xs:
         if value:
             return True
@@ -157,7 +157,7 @@ def _(xs: Any) -> bool:
 
 
 @substitute(all)
-def _(xs: Any) -> bool:
+def _(xs: Any, /) -> bool:
     for value in xs:
         if not value:
             return False
@@ -165,7 +165,7 @@ def _(xs: Any) -> bool:
 
 
 @substitute(sorted)
-def _(xs: Any, *, key: Any = None, reverse: Any = False) -> Any:
+def _(xs: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
     values = list(xs)
     if key is None:
         values.sort(reverse=bool(reverse))
@@ -198,7 +198,8 @@ def _best(name: str, best: Any, better: Any) -> None:
     def of_numbers(memory: Memory, *args: Any, **options: Any) -> Any:
         xs = args[0] if len(args) == 1 else args
         if (
-            options
+            not args
+            or options
             or type(xs) not in (list, tuple)
             or not all(map(_is_of_plain_numbers, {*map(type, xs)}))
         ):
@@ -219,8 +220,14 @@ def _best(name: str, best: Any, better: Any) -> None:
 
         return y, best_back
 
-    def of_any(*args: Any, key: Any = None, default: Any = _Missing) -> Any:
-        values: Any = args
+    @non_differentiable
+    def refuse_default() -> None:
+        best(0, 0, default=0)  # Python's own message
+
+    def of_any(first: Any, /, *others: Any, key: Any = None, default: Any = _Missing) -> Any:
+        values: Any = (first, *others)
+        if len(values) > 1 and default is not _Missing:
+            refuse_default()
         if len(values) == 1:
             values = list(values[0])
             if key is None and values:

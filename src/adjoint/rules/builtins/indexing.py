@@ -13,6 +13,7 @@ from adjoint.rules.registry import entry, primitive
 from adjoint.run.asked import refuse_kept
 from adjoint.run.conversion import by_index, is_odd
 from adjoint.run.dispatch import call_keywords
+from adjoint.run.misfits import calls_rules
 from adjoint.run.snapshot import LEAVES
 
 _RULES = (deques, iterators, lists, numbers, sequences)
@@ -29,6 +30,7 @@ def _indexed(key: Any, *places: int) -> None:
     def again(record: list[Any], slot: int, *args: Any) -> Any:
         return call_keywords(record, slot, f, args, {})
 
+    @calls_rules
     def run(record: list[Any], slot: int, /, *args: Any, **options: Any) -> Any:
         for place in places:
             if place < len(args) and type(args[place]) not in LEAVES and is_odd(args[place]):

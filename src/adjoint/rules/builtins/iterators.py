@@ -59,8 +59,10 @@ def _until(f: Any, sentinel: Any) -> Any:
 @primitive(next, Iterator.__next__)
 def _(record: list[Any], slot: int, iterator: Any, *default: Any) -> Any:
     memory = record[0]
-    if not isinstance(iterator, Iterator) and not hasattr(type(iterator), "__next__"):
-        return next(iterator)  # Python's own message
+    if len(default) > 1 or not (
+        isinstance(iterator, Iterator) or hasattr(type(iterator), "__next__")
+    ):
+        return next(iterator, *default)  # Python's own message
     step: list[Any] = [memory, None]
     made: list[Any] = [memory, None]
     ended = False
@@ -93,6 +95,8 @@ def _advancing(record: list[Any], made: list[Any], iterator: Any) -> Iterator:
 
 @primitive(zip)
 def _(record: list[Any], slot: int, *iterables: Any, **options: Any) -> Any:
+    if options and [*options] != ["strict"]:
+        return NotImplemented  # Python's own message
     parts = _parts(record, slot, iterables, 0)
     _pad(record, slot, len(options))
     return Zip(record[0], parts, bool(options.get("strict", False)))
@@ -111,6 +115,8 @@ def _pad(record: list[Any], slot: int, n: int) -> None:
 
 @primitive(enumerate)
 def _(record: list[Any], slot: int, iterable: Any, *start: Any, **options: Any) -> Any:
+    if len(start) + len(options) > 1 or (options and "start" not in options):
+        return NotImplemented  # Python's own message
     parts = _parts(record, slot, (iterable,), 0)
     _pad(record, slot, len(start) + len(options))
     first = start[0] if start else options.get("start", 0)
@@ -118,8 +124,8 @@ def _(record: list[Any], slot: int, iterable: Any, *start: Any, **options: Any) 
 
 
 @primitive(map)
-def _(record: list[Any], slot: int, f: Any, *iterables: Any) -> Any:
-    return Map(record[0], f, _parts(record, slot, iterables, 1))
+def _(record: list[Any], slot: int, f: Any, iterable: Any, /, *others: Any) -> Any:
+    return Map(record[0], f, _parts(record, slot, (iterable, *others), 1))
 
 
 @primitive(reversed)
@@ -215,7 +221,11 @@ non_differentiable(_check_sequence, _is_said_in_python)
 
 
 @substitute(filter)
-def _(f: Any, xs: Any) -> Any:
+def _(f: Any, xs: Any, /) -> Any:
+    return _filtered(f, iter(xs))
+
+
+def _filtered(f: Any, xs: Any) -> Any:
     for value in xs:
         if value if f is None else f(value):
             yield value
@@ -236,7 +246,8 @@ def _filled(kind: Any) -> Any:
     def fill(record: list[Any], slot: int, *args: Any) -> Any:
         if not args:
             return kind()
-        if not hasattr(type(args[0]), "__iter__") and not hasattr(type(args[0]), "__getitem__"):
+        given = type(args[0])
+        if len(args) > 1 or not (hasattr(given, "__iter__") or hasattr(given, "__getitem__")):
             return kind(*args)  # Python's own message
         memory = record[0]
         inner: list[Any] = [memory, None, None, None]

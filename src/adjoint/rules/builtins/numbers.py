@@ -171,10 +171,11 @@ def _(record: list[Any], slot: int, cls: Any, /, *args: Any) -> Any:
 
 @rrule.register(complex, trusted=True)
 def _(real=_ABSENT, imag=_ABSENT):
-    parts = (real,) if imag is _ABSENT else (real, imag)
-    given = () if real is _ABSENT is imag else tuple(0 if x is _ABSENT else x for x in parts)
+    given = _given(real, imag)
     if not all(map(is_numeric, given)):
-        return NotImplemented
+        if not any(isinstance(x, str) for x in given):
+            return NotImplemented
+        return complex(*given), lambda y_bar: (None,) * (1 + len(given))  # text is a constant
 
     def complex_back(y_bar):
         units = (1, -1j)  # conjugates: 1 and i are what the parts are multiplied with
@@ -186,13 +187,19 @@ def _(real=_ABSENT, imag=_ABSENT):
     return complex(*given), complex_back
 
 
+def _given(real, imag):
+    """The parts that were given, and those before them."""
+    parts = (real,) if imag is _ABSENT else (real, imag)
+    return () if real is _ABSENT is imag else tuple(0 if x is _ABSENT else x for x in parts)
+
+
 @frule.register(complex)
-def _(dots, real=0, imag=0):
-    y_dot = 0j
+def _(dots, real=_ABSENT, imag=_ABSENT):
+    y, y_dot = complex(*_given(real, imag)), 0j
     for dot, unit in zip(dots, (1, 1j), strict=False):
         if dot is not None:
             y_dot = y_dot + unit * dot
-    return complex(real, imag), y_dot
+    return y, y_dot
 
 
 # ---- attributes and methods ----------------------------------------------------------------------

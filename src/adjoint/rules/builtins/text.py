@@ -12,6 +12,7 @@ from typing import Any
 
 from adjoint.rules.builtins import functions, specials
 from adjoint.rules.registry import entry, primitive
+from adjoint.run.misfits import calls_rules
 from adjoint.run.native import Region, lend, watched
 from adjoint.run.reach import Asks, has_code, reaches
 
@@ -78,6 +79,7 @@ def _text(key: Any) -> None:
     f: Any = getattr(*key) if isinstance(key, tuple) else key
     plain = entry(key).primitive
 
+    @calls_rules
     def run(record: list[Any], slot: int, /, *args: Any, **options: Any) -> Any:
         if plain is not None:
             y = plain(record, slot, *args, **options)
