@@ -701,3 +701,27 @@ def compared_and_divided(x):
     y = x.view(Ufed)
     larger = np.asarray(y.__gt__(0.5) * x)
     return float(larger.sum() + np.asarray(divmod(y, 0.37)[1]).sum())
+
+
+class Tripled(np.ndarray):
+    """Says of itself what it is not."""
+
+    def __float__(self):
+        return 3.0 * float(self.view(np.ndarray))
+
+
+@case(np.array([0.7, 1.3, 2.1]))
+def asked_for_a_number_as_an_element_only(x):
+    single = np.asarray(x[0]).view(Tripled)
+    row = (x * 1.0).view(Tripled)
+    a = np.zeros(4)
+    a[0] = single
+    a[1:2] = single
+    a[2:] = np.asarray(single, dtype=float)
+    own = np.zeros(2).view(Tripled)
+    own[0] = single
+    own[1:] = x[2]
+    total = (a * a).sum() + np.asarray(own).sum() * x[1]
+    total += np.array([single, x[1]], dtype=float).sum() * x[2]
+    total += np.array([row, row], dtype=float)[1].sum() * x[0]
+    return total + float(single) * np.float64(single) + np.float32(1.0) * np.array(single, float)

@@ -54,6 +54,40 @@ def read_after_write(m):
     return total
 
 
+def put_back(m):
+    """Subscripts move the iterator to the beginning."""
+    a = m * 1.0
+    it = a.flat
+    next(it), next(it)
+    total = it[1] * it[4]
+    for v in it:
+        total = total + v * v
+    next_one = a.flat
+    next(next_one)
+    next_one[4] = m[0, 0] * m[1, 1]
+    total = total * sum(next_one)
+    sliced = a.flat
+    next(sliced)
+    part = sliced[1:3].sum()
+    return total + part * sum(v * k for k, v in enumerate(sliced))
+
+
+def left_behind(m):
+    """What is written by a list of places leaves it where the last one is."""
+    a = m * 1.0
+    it = a.flat
+    it[[2, 4]] *= m[0, 2]
+    rest = sum(v * (k + 1) for k, v in enumerate(it))
+    return rest * it.index + it.coords[0] * m[0, 0]
+
+
+def as_array(m):
+    a = m * 1.0
+    flat = np.asarray(a.flat)
+    flat[1] *= m[1, 2]
+    return a.sum() * m[0, 0] + np.array(a.T.flat)[1] ** 2 + np.asarray(a.flat, dtype=float)[2]
+
+
 def diagonals(m):
     a = m @ m.T
     np.fill_diagonal(a.T, m[0])
@@ -86,7 +120,7 @@ def attributes(m):
     "f",
     [
         read, iterated, written, repeated_values, read_after_write, diagonals, enumerated,
-        special_methods, attributes,
+        special_methods, attributes, put_back, left_behind, as_array,
     ],
 )  # fmt: skip
 def test_as_numpy_does(f):

@@ -154,10 +154,19 @@ def _(level: Level, record: Any, slot: int, flat: Any, index: Any) -> Any:
 
     if not flat.base.ndim and not isinstance(index, int | np.integer):
         return NotImplemented
-    y = level.read(flat.base, places_of(flat, index))
+    places = places_of(flat, index)
+    np.flatiter.__getitem__(flat, index)
+    y = level.read(flat.base, places)
     if flat.base.dtype.names is not None:
         level.hide_row(flat.base, index, y)
     return y
+
+
+@leveled((np.flatiter, "__array__"))
+def _(level: Level, record: Any, slot: int, flat: Any) -> Any:
+    from adjoint.rules.numpy.flat import flattening
+
+    return level.run(getattr(np.ndarray, flattening(flat)), flat.base)
 
 
 # ---- what steers derivatives ---------------------------------------------------------------------

@@ -13,7 +13,15 @@ from numpy import float64
 from adjoint.errors import ArgumentError, MutationError
 from adjoint.rules.projection import REALS, SEQUENCES, project, projector
 from adjoint.run.accumulate import Poison, Scattered, finish, is_fancy
-from adjoint.run.conversion import AS_ELEMENT, by_index, converts, is_odd, with_numbers
+from adjoint.run.conversion import (
+    AS_ELEMENT,
+    AS_NUMBER,
+    Names,
+    by_index,
+    converts,
+    is_odd,
+    with_numbers,
+)
 from adjoint.run.memory import Memory, refuse_names_twice, refused, root_of
 from adjoint.run.place import current_place
 from adjoint.run.seal import arrived, result_of
@@ -191,8 +199,9 @@ def write_array(
             _write_part(memory, record, slot, x, index, part, value)
             return
     refuse_objects(x)
-    if converts(AS_ELEMENT, value):
-        with_numbers(record, slot, AS_ELEMENT, write_array, (x, index, value))
+    names = _asked_for(x, index, value)
+    if names is not None:
+        _write_numbers(record, slot, names, x, index, value)
         return
     if type(index) is str:
         x, index = x[index], ...  # a field of each element
@@ -236,6 +245,27 @@ def write_array(
     record[slot] = write_back
 
 
+def _asked_for(x: np.ndarray[Any, Any], index: Any, value: Any) -> Names | None:
+    """The methods by which an object that is written says which numbers it stands for; an array
+    is asked where it becomes one element."""
+    if not isinstance(value, ndarray):
+        return AS_ELEMENT if converts(AS_ELEMENT, value) else None
+    if value.ndim or not converts(AS_NUMBER, value):
+        return None
+    return None if isinstance(ndarray.__getitem__(x, index), ndarray) else AS_NUMBER
+
+
+def _write_numbers(
+    record: list[Any], slot: int, names: Names, x: np.ndarray[Any, Any], index: Any, value: Any
+) -> None:
+    from adjoint.run.dispatch import linked  # it needs what needs this
+
+    def write(record: list[Any], slot: int, number: Any) -> None:
+        linked(record, slot, lambda bars: (None, bars[3]), write_array, x, index, number)
+
+    linked(record, slot, lambda bars: (*NONE3[:3], bars[1]), with_numbers, names, write, (value,))
+
+
 def _write_on_level(
     record: list[Any], slot: int, x: np.ndarray[Any, Any], index: Any, value: Any
 ) -> None:
@@ -243,8 +273,9 @@ def _write_on_level(
         by_index(record, slot, write_array, (x, index, value))
         return
     refuse_objects(x)
-    if converts(AS_ELEMENT, value):
-        with_numbers(record, slot, AS_ELEMENT, write_array, (x, index, value))
+    names = _asked_for(x, index, value)
+    if names is not None:
+        _write_numbers(record, slot, names, x, index, value)
         return
     if type(index) is str:
         x, index = x[index], ...  # a field of each element

@@ -381,6 +381,9 @@ def _by_class(record: list[Any], slot: int, obj: Any, kind: type, name: str, sta
     value = object.__getattribute__(obj, name) if own else getattr(obj, name)
     if by_value(obj) and _is_bound(record, slot, obj, value):
         return value
+    known = methods.get(kind, {}).get(name)
+    if known is not None and known.inactive:
+        return value
     opaque = is_opaque(obj) and type(value) not in ATOMS and not callable(value)
     if opaque or by_value(value):
         return run_unknown(record[0], record, slot, getattr, (obj, name), {})

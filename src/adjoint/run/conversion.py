@@ -21,7 +21,9 @@ from adjoint.run.specials import class_attribute, special_of
 
 __all__ = [
     "AS_ELEMENT",
+    "AS_NUMBER",
     "as_c_takes",
+    "as_operand",
     "by_index",
     "check_number",
     "converts",
@@ -40,6 +42,7 @@ _SEQUENCE = "a sequence"
 """Among the names: what has a length and elements is as good as a list."""
 AS_ELEMENT: Names = ("__array__", "__float__", "__index__", _SEQUENCE)
 """By what an object becomes an element of an array of floats, or some."""
+AS_NUMBER: Names = ("__float__", "__index__")
 
 
 def _is_sequence(kind: type) -> bool:
@@ -81,7 +84,8 @@ def special_names(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Name
     if module == "cmath" or f is complex:
         return ("__complex__", "__float__", "__index__")
     if isinstance(f, type) and issubclass(f, np.generic):
-        return AS_ELEMENT
+        of_array = f is np.float64 and args and isinstance(args[0], np.ndarray)
+        return AS_NUMBER if of_array and not np.ndim(args[0]) else AS_ELEMENT
     if module == "builtins":
         return ()
     dtype = args[1] if f in _MAKERS and len(args) > 1 else kwargs.get("dtype")
@@ -109,6 +113,13 @@ def converts(names: Names, value: Any) -> bool:
     return _special(names, value) is not None or _is_listed(names, kind)
 
 
+def as_operand(names: Names, value: Any) -> bool:
+    """`converts`, of an operand of its own: an array is one, whatever methods its class has."""
+    if names and names[0] == "__array__" and issubclass(type(value), np.ndarray):
+        return False
+    return converts(names, value)
+
+
 def _is_listed(names: Names, kind: type) -> bool:
     return kind not in _PLAIN and _SEQUENCE in names and is_sequence(kind)
 
@@ -127,6 +138,8 @@ def _special(names: Names, value: Any) -> Any:
         return None
     if _SEQUENCE in names and is_sequence(kind):
         return None  # NumPy goes into it, whatever else it has
+    if issubclass(kind, np.ndarray) and value.ndim and names[0] == "__array__":
+        return None
     for name in _asked_of(kind, names):
         special = special_of(kind, name)
         if special is not None:
@@ -213,7 +226,7 @@ def _converted(
     unit = unit_of(f)
     operands = [
         call_unit(memory, inner, i, unit, f, (*names, value), {})
-        if type(value) is not np.ndarray
+        if type(value) is not np.ndarray and (not names or as_operand(names[0], value))
         else value
         for i, value in enumerate(args, 1)
     ]

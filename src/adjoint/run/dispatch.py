@@ -389,13 +389,13 @@ def _with_care(
     kwargs: dict[str, Any],
 ) -> Any:
     """Arguments that a rule may ask for numbers."""
-    from adjoint.run.conversion import converts, special_names, with_numbers
+    from adjoint.run.conversion import as_operand, special_names, with_numbers
     from adjoint.run.subclasses import apply_to_plain, holds_subclassed  # they need what is here
 
     values = (*args, *kwargs.values())
     subclassed = holds_subclassed(values)
     names = special_names(f, args, kwargs)
-    if any(converts(names, arg) for arg in args):
+    if any(as_operand(names, arg) for arg in args):
 
         def again(record: list[Any], slot: int, *args: Any) -> Any:
             return call_keywords(record, slot, f, args, kwargs)

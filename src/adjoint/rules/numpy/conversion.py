@@ -41,7 +41,7 @@ def _through(f: Any) -> None:
             return NotImplemented
         if tells_its_address(args[0]):
             return run_unknown(record[0], record, slot, f, args, kwargs)
-        if type(class_attribute(kind, "__array__")) is not FunctionType:
+        if kind is not np.flatiter and type(class_attribute(kind, "__array__")) is not FunctionType:
             return NotImplemented
         return linked(
             record,

@@ -1,5 +1,6 @@
 """``x.flat``: the elements of an array in order, read, written and iterated, whatever its layout.
 
+Reading and writing by a subscript moves the iterator, which NumPy does by doing the same again.
 What is read of an array that has not been written goes through the shadow of the flat iterator.
 """
 
@@ -16,8 +17,9 @@ from adjoint.run.accumulate import finish
 from adjoint.run.arrays import demand_order, read_array
 from adjoint.run.iterator import Iterator
 from adjoint.run.memory import Memory
+from adjoint.run.methods import method
 
-__all__ = ["places_of"]
+__all__ = ["flattening", "places_of"]
 
 
 @structural((np.ndarray, "flat"))
@@ -82,7 +84,9 @@ def places_of(flat: Any, index: Any) -> Any:
 def _(memory: Memory, flat: Any, index: Any) -> Any:
     if not flat.base.ndim and not isinstance(index, int | np.integer):
         return NotImplemented
-    y, read_back = _read(memory, flat, places_of(flat, index))
+    places = places_of(flat, index)
+    np.flatiter.__getitem__(flat, index)
+    y, read_back = _read(memory, flat, places)
 
     def item_back(y_bar: Any) -> tuple[None, ...]:
         read_back(y_bar)
@@ -101,11 +105,37 @@ def _(flat, index, value):
         a[places] = value
     elif n:
         a[places] = np.ravel(value)[np.arange(n) % np.size(value)]
+    _move(flat, index)
+
+
+def _move(flat: Any, index: Any) -> None:
+    """What writing does to the place of the iterator: the elements are written already."""
+    flat[index] = flat[index]
 
 
 @substitute((np.flatiter, "copy"))
 def _(flat):
     return flat[:]
+
+
+@structural((np.flatiter, "__array__"))
+def _(memory: Memory, flat: Any) -> Any:
+    """The same memory, if the elements lie there in this order."""
+    inner: list[Any] = [memory, None]
+    y = method(inner, 1, flat.base, flattening(flat))
+    back = inner[1]
+
+    def array_back(y_bar: Any) -> tuple[None, ...]:
+        if back is not None:
+            memory.add_entry(flat, "array", back(y_bar)[1])
+        return None, None
+
+    return y, array_back
+
+
+def flattening(flat: Any) -> str:
+    """The method of the array by which its elements stand in one row."""
+    return "ravel" if flat.base.flags.c_contiguous else "flatten"
 
 
 def _owner(flat: Any) -> Any:
@@ -116,7 +146,8 @@ def _count(places: Any) -> int | None:
     return np.size(places[0]) if places and np.ndim(places[0]) else None
 
 
-non_differentiable(_owner, places_of, _count, (np.flatiter, "__len__"))
+non_differentiable(_owner, places_of, _count, _move, (np.flatiter, "__len__"))
+non_differentiable((np.flatiter, "index"), (np.flatiter, "coords"))
 
 
 class Elements(Iterator):
