@@ -725,3 +725,14 @@ def asked_for_a_number_as_an_element_only(x):
     total += np.array([single, x[1]], dtype=float).sum() * x[2]
     total += np.array([row, row], dtype=float)[1].sum() * x[0]
     return total + float(single) * np.float64(single) + np.float32(1.0) * np.array(single, float)
+
+
+@case(np.array([0.7, 1.3, 2.1]))
+def masked_elements_filled_and_listed(x):
+    m = np.ma.array(x * 1.0, mask=[0, 1, 0])
+    m.fill(x[0] ** 2)
+    listed = np.ma.array(np.outer(x, x), mask=[[0, 1, 0]] * 3).tolist()
+    total = float(m.sum()) * listed[2][2] + (listed[1][1] is None) * x[1]
+    bare = np.ma.array(x * x)
+    first, second, _ = np.ma.array(x * x, mask=[1, 0, 0]).tolist(7.0)
+    return total * bare.tolist()[1] + first * second

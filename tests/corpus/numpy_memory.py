@@ -430,3 +430,58 @@ def at_places_with_its_own_values(x):
     np.add.at(v, [0, 0, 1, 3], v)
     np.subtract.at(v, slice(0, 2), v[1:3])
     return (v * x).sum()
+
+
+@case(X)
+def flags_in_a_byte_array(x):
+    sieve = bytearray(12)
+    sieve[2:] = b"\x01" * 10
+    for i in range(2, 4):
+        if sieve[i]:
+            sieve[i * i :: i] = bytes(len(range(i * i, 12, i)))
+    return sum(x[i % 3] ** 2 * i for i in range(12) if sieve[i]) * len(sieve)
+
+
+@case(X)
+def an_array_over_bytes(x):
+    """The reverse sweep finds the bytes that each operation saw."""
+    raw = bytearray(8)
+    seen = np.frombuffer(raw, dtype="u1")
+    y = x[0] * seen[:3]
+    raw[0:3] = b"\x01\x02\x03"
+    z = x[1] * seen[:3]
+    raw[0] = 7
+    raw[::2] = (k + 1 for k in range(4))
+    return (y * z).sum() + (z * seen[:3]).sum() * x[2] + sum(raw) * x[0]
+
+
+@case(X)
+def bytes_added_and_taken(x):
+    raw = bytearray()
+    raw.append(3)
+    raw.extend(int(v * 2 + 3) for v in x)
+    raw.insert(0, 4)
+    raw += b"ab"
+    raw *= 2
+    raw.reverse()
+    total = x[0] * raw.pop() + x[1] * raw.pop(0)
+    raw.remove(3)
+    del raw[1:3], raw[0]
+    raw[:0] = b"xyz"
+    total *= sum(raw) * x[2]
+    try:
+        raw[300] = 1
+    except IndexError:
+        total *= x[1]
+    raw.clear()
+    return total * (1 + len(raw))
+
+
+@case(X)
+def one_element_put(x):
+    a = np.array(x[0] * 2)
+    before = a * x[2]
+    a.put(0, x[1] ** 2)
+    before += a * x[0]
+    a.put([0, 0], [x[1], x[2] * x[1]])
+    return before * a

@@ -16,6 +16,7 @@ __all__ = [
     "Swap",
     "put",
     "swap_array",
+    "swap_bytes",
     "swap_cell",
     "swap_contents",
     "swap_end",
@@ -32,6 +33,14 @@ def swap_slice(entry: list[Any]) -> None:
     _, xs, start, stop, saved = entry
     entry[4] = list.__getitem__(xs, slice(start, stop))
     list.__setitem__(xs, slice(start, stop), saved)
+    entry[3] = start + len(saved)
+
+
+def swap_bytes(entry: list[Any]) -> None:
+    """``[swap, xs, start, stop, saved]``: ``xs[start:stop]`` of a byte array."""
+    _, xs, start, stop, saved = entry
+    entry[4] = bytes(bytearray.__getitem__(xs, slice(start, stop)))
+    bytearray.__setitem__(xs, slice(start, stop), saved)
     entry[3] = start + len(saved)
 
 

@@ -1,5 +1,6 @@
 """Rules of the builtin types and functions, and of the standard modules that move values about."""
 
+import adjoint.rules.builtins.bytearrays
 import adjoint.rules.builtins.comparing
 import adjoint.rules.builtins.counted
 import adjoint.rules.builtins.deques

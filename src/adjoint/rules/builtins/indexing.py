@@ -8,7 +8,7 @@ import operator
 from collections import deque
 from typing import Any
 
-from adjoint.rules.builtins import deques, iterators, lists, numbers, sequences
+from adjoint.rules.builtins import bytearrays, deques, iterators, lists, numbers, sequences
 from adjoint.rules.registry import entry, primitive
 from adjoint.run.asked import refuse_kept
 from adjoint.run.conversion import by_index, is_odd
@@ -16,7 +16,7 @@ from adjoint.run.dispatch import call_keywords
 from adjoint.run.misfits import calls_rules
 from adjoint.run.snapshot import LEAVES
 
-_RULES = (deques, iterators, lists, numbers, sequences)
+_RULES = (bytearrays, deques, iterators, lists, numbers, sequences)
 """What is refined here has to be loaded."""
 
 _WITHOUT_DERIVATIVE = (range, hex, oct, bin, chr)

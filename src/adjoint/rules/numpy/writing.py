@@ -42,7 +42,7 @@ def _copyto(dst, src, casting="same_kind", where=True):
 def _fill(a, value):
     if np.ndim(value):
         raise ValueError("setting an array element with a sequence.")
-    a[...] = value
+    np.asarray(a)[...] = value  # a class of its own is not asked: masks stay
 
 
 @substitute((np.ndarray, "sort"))
@@ -92,7 +92,9 @@ def _put(a, indices, values, /, mode="raise"):
     else:
         outside = (where < -a.size) | (where >= a.size)
         count = int(np.argmax(outside)) if count and outside.any() else count
-    if count:
+    if count and not a.ndim:
+        a[...] = np.resize(values, count)[-1]
+    elif count:
         places = np.unravel_index(where[:count] % a.size, a.shape)
         a[places] = np.resize(values, count)
     if count < where.size and np.size(values):  # those before are written
