@@ -206,7 +206,17 @@ class _Writer:
         if depth == 0 or rng.random() < 0.15:
             return rng.choice([*self.complexes, "SHIFT", "0.5j"])
         a = self.complex(depth - 1)
-        match rng.randrange(16):
+        match rng.randrange(18):
+            case 16:
+                both = f"[{a}, {rng.choice([self.real(0), self.complex(0)])}]"
+                f = rng.choice(["hstack", "stack", "array", "cumsum", "asarray"])
+                return f"np.{f}({both})[{rng.randrange(2)}]"
+            case 17:
+                b = rng.choice([self.real(0), self.complex(0)])
+                return rng.choice(
+                    [f"np.multiply({a}, {b})", f"np.sum([{a}, {b}])", f"np.sign({a} + 2j) * {b}"]
+                    + [f"np.dot({a}, {b})", f"np.full(2, {a})[0]", f"np.mean([{b}, {a}])"]
+                )
             case 0 | 1:
                 return f"({a} {rng.choice('+-')} {self.complex(depth - 1)})"
             case 2 | 3:
@@ -241,7 +251,12 @@ class _Writer:
         if depth == 0 or rng.random() < 0.2:
             return rng.choice(self.vectors)
         a = self.vector(depth - 1)
-        match rng.randrange(14):
+        match rng.randrange(15):
+            case 14:
+                c = self.complex(1)
+                return rng.choice(
+                    [f"np.where(({a}).real > 0, {c}, u)", f"np.full(3, {c})", f"np.add({a}, {c})"]
+                )
             case 0 | 1:
                 return f"({a} {rng.choice('+-*')} {self.vector(depth - 1)})"
             case 2:

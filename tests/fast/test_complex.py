@@ -303,6 +303,31 @@ def test_what_is_not_finite_is_for_the_generic_tier():
     assert not difference(fast, generic)
 
 
+@pytest.mark.parametrize("join", [np.hstack, np.stack, lambda parts: np.full(2, parts[0])])
+def test_arrays_of_what_is_real_or_complex(join):
+    def f(x, y):
+        s = x * y if x < y else x + 1j * y
+        return np.sum(np.abs(join([s, x]) * 2j) ** 2)
+
+    for args in ((0.5, 2.0), (2.0, 0.5)):
+        assert "several classes" in refused(f, *args)
+        fast, generic = in_both_tiers(lambda args=args: tuple(ad.withgradient(f, *args)))
+        assert not difference(fast, generic)
+        assert not differs(fast[1], by_differences(f, args, 1.0), rtol=1e-5, atol=1e-6)
+        tier.forget()
+
+
+def test_the_sign_of_what_is_real_or_complex():
+    def f(x, y):
+        s = x * y if x < y else x + 1j * y
+        return (np.sign(s) * (1 - 2j)).real + abs(np.sign(s) - 1j)
+
+    for args in ((0.5, 2.0), (2.0, 0.5)):
+        fast, generic = in_both_tiers(lambda args=args: tuple(ad.withgradient(f, *args)))
+        assert not differs(fast[1], generic[1], rtol=1e-10, atol=1e-12)
+        assert not differs(fast[1], by_differences(f, args, 1.0), rtol=1e-5, atol=1e-6)
+
+
 def test_what_is_generic_says_why():
     def long(u):
         return [z * 2 for z in u]

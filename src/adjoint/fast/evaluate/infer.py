@@ -328,7 +328,10 @@ def _witness(t: Any, at: Mapping[Any, int]) -> Any:
     if isinstance(t, Symbol):
         return at[t]
     if isinstance(t, Number):
-        return witnesses(t)[0]
+        found = witnesses(t)
+        if len({np.asarray(x).dtype for x in found}) > 1:
+            raise NotCovered("numbers of several classes in an array")
+        return found[0]
     raise NotCovered("an operand is neither a number nor an array")
 
 
