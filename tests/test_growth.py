@@ -129,6 +129,31 @@ def test_gradients_of_growing_loops_are_right(name: str) -> None:
     ad.testing.check_gradient(PROGRAMS[name], point(PROGRAMS[name], 8))
 
 
+def _raised_anew(x, depth):
+    if not depth:
+        raise ValueError(x)
+    try:
+        return _raised_anew(x, depth - 1)
+    except ValueError as error:
+        raise ValueError(error.args[0] * x)  # noqa: B904  each has those before it as its context
+
+
+def _caught(x, depth):
+    try:
+        return _raised_anew(x, depth)
+    except ValueError as error:
+        return error.args[0]
+
+
+def test_exceptions_that_are_raised_anew_at_each_depth_grow_linearly() -> None:
+    assert ad.gradient(lambda x: _caught(x, 20), 1.0) == (21.0,)
+    few, many = (
+        instructions(lambda: ad.gradient(lambda x: _caught(x, depth), 1.0)) / depth
+        for depth in (30, 120)
+    )
+    assert many / few < TOLERANCE
+
+
 def _quadratic(xs):
     total = 0.0
     for _ in xs:

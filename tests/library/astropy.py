@@ -66,6 +66,7 @@ for name, of_lengths in {
     "dot": lambda q: np.dot(q, q * units.s),
     "concatenate": lambda q: (np.concatenate([q, q.to(units.km)]) ** 2).sum(),
     "stack": lambda q: (np.stack([q, 2 * q]) ** 2).sum(),
+    "hstack": lambda q: np.hstack([q, q])[2] * q[1].to(units.km) + q[0] ** 2,
     "where": lambda q: (np.where(q > 1 * units.m, q, q * q / units.m) ** 2).sum(),
     "trapezoid": lambda q: np.trapezoid(q**2, X * units.s),
     "sort": lambda q: (np.sort(q) * weights(X)).sum(),
@@ -75,6 +76,7 @@ for name, of_lengths in {
     "linalg.norm": lambda q: np.linalg.norm(q),
     "interp": lambda q: np.interp(1.5 * units.s, np.arange(5) * units.s, q),
     "einsum": lambda q: np.einsum("i,i->", q, q),
+    "asarray": lambda q: np.asarray(q[1] * q[2], dtype=float).sum() * q[0],
     "divmod": lambda q: (np.divmod(q, 0.7 * units.m)[1] + divmod(q, 50 * units.cm)[1]).sum(),
 }.items():
     case(f"numpy.{name}", X, call=lambda x, f=of_lengths: f(x * units.m).value)

@@ -197,6 +197,8 @@ def _of_known_number(
         return value
     if type(value) in ATOMS or isinstance(value, np.integer | np.bool_ | np.dtype):
         return value
+    if value is fields_of(obj):
+        return value  # memory of its own, as with any object
     kind: Any = type(obj)
     getter = _getter(kind, name)
     return linked(record, slot, _pair, _run_unknown, getter, (obj,))
@@ -384,6 +386,8 @@ def _by_class(record: list[Any], slot: int, obj: Any, kind: type, name: str, sta
     known = methods.get(kind, {}).get(name)
     if known is not None and known.inactive:
         return value
+    if vars(BaseException).get(name) is static and not by_value(value):
+        return value  # what an exception holds: its arguments, the exceptions before it
     opaque = is_opaque(obj) and type(value) not in ATOMS and not callable(value)
     if opaque or by_value(value):
         return run_unknown(record[0], record, slot, getattr, (obj, name), {})

@@ -128,11 +128,25 @@ def as_user_error(error: BaseException) -> BaseException:
         current = stack.pop()
         if current is not None and id(current) not in seen:
             seen.add(id(current))
+            if current is not error and _is_the_users(current.__traceback__):
+                continue  # and so are those before it: all were looked at when it was caught
             unbound = _QUOTED.search(str(current)) if isinstance(current, NameError) else None
             name = unbound[1] if unbound is not None else ""
             current.__traceback__ = user_traceback(current.__traceback__, name)
             stack += [current.__cause__, current.__context__]
     return error
+
+
+def _is_the_users(trace: TracebackType | None) -> bool:
+    """Whether a traceback was made by `user_traceback`, or looks so."""
+    if trace is None:
+        return False
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if place_of(code, trace.tb_lineno) is not None or is_ours(code.co_filename):
+            return False
+        trace = trace.tb_next
+    return True
 
 
 _QUOTED = re.compile("'(.+?)'")
