@@ -34,6 +34,22 @@ def test_rows():
         agrees(g, 1.3)
 
 
+SWAPPED = np.dtype(np.float64).newbyteorder()
+
+
+def test_another_byte_order():
+    """Is left to the generic tier, and stays."""
+    makers = (
+        lambda x: np.array([x[0], 2.0], dtype=SWAPPED),
+        lambda x: np.array([3, 1, 2], SWAPPED),
+        lambda x: x.astype(SWAPPED),
+        lambda x: np.zeros(2, SWAPPED),
+    )
+    for make in makers:
+        y, _ = ad.pullback(make, A)
+        assert y.dtype == SWAPPED and refused(lambda x, make=make: make(x)[0] * x[1], A)
+
+
 def test_matrices_and_arrays_of_arrays():
     def f(x, y):
         turn = np.array([[np.cos(x), -np.sin(x)], [np.sin(x), np.cos(x)]])

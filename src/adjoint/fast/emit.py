@@ -143,7 +143,7 @@ class Writer:
         if isinstance(value, slice):
             ends = ", ".join(self.constant(x)[0] for x in (value.start, value.stop, value.step))
             return f"slice({ends})", ATOM
-        if isinstance(value, np.dtype):
+        if isinstance(value, np.dtype) and value.isbuiltin == 1:  # nothing but its type
             value = value.type
         if isinstance(value, type) and issubclass(value, np.generic):
             return f"np.{value.__name__}", ATOM

@@ -13,13 +13,13 @@ from typing import Any
 from adjoint.emit.level import emit_level
 from adjoint.emit.python import Source
 from adjoint.errors import SourceError, UnsupportedSyntaxError
-from adjoint.frontend import lower_any
 from adjoint.ir.nodes import Function, Operand
 from adjoint.levels.entries import ENTRIES, RUNTIME
 from adjoint.run.functions import bind, built
 from adjoint.run.generate import generated
 from adjoint.run.generators import Generator
 from adjoint.run.lifetimes import ENTERING
+from adjoint.run.lowered import lowered
 from adjoint.run.memory import Memory
 from adjoint.transform.activity import Activity
 from adjoint.transform.paths import join_paths
@@ -106,8 +106,8 @@ def _never(*_: Any) -> Any:
 
 def _compile(f: FunctionType) -> LevelUnit:
     namespace = f.__globals__
-    lowered = lower_any(f)
-    function, modules = join_paths(lowered, namespace)
+    whole = lowered(f)
+    function, modules = join_paths(whole, namespace)
     activity = Activity(function, namespace)
 
     def is_active(operand: Operand) -> bool:
@@ -121,15 +121,15 @@ def _compile(f: FunctionType) -> LevelUnit:
     run: Callable[..., Any] = built(compiled, namespace)(*source.bound.values())
     lines = source.text.splitlines(keepends=True)
     linecache.cache[filename] = (len(source.text), None, lines, filename)
-    simple = all(parameter.kind <= 1 for parameter in lowered.parameters)
+    simple = all(parameter.kind <= 1 for parameter in whole.parameters)
     unit = LevelUnit(
-        lowered,
+        whole,
         source,
         filename,
         namespace,
         tuple({**modules, **activity.guards}.items()),
         run,
-        len(lowered.parameters) if simple else -1,
+        len(whole.parameters) if simple else -1,
     )
     generated[id(run.__code__)] = unit
     return unit

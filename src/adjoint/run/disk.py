@@ -1,10 +1,11 @@
 """Generated code on disk, so that a second process starts without lowering.
 
-One file per function, in a folder of the user's own with private permissions. A file is found by a
-hash of everything that the generated code depends on: this library's own code, the version of
-Python, the function's code, the text of its file if it has one, and what kind of thing each global
-name stands for. It holds plain values and a code object in Python's own format of ``.pyc`` files,
-behind a hash of itself. Deleting the folder, or a part of it, is safe at any time.
+One file per function, and one of its IR where that is asked for, in a folder of the user's own with
+private permissions. A file is found by a hash of everything that the generated code depends on:
+this library's own code, the version of Python, the function's code, the text of its file if it has
+one, and what kind of thing each global name stands for. It holds plain values and a code object in
+Python's own format of ``.pyc`` files, behind a hash of itself. Deleting the folder, or a part of
+it, is safe at any time.
 
 The environment variable ``ADJOINT_CACHE`` names another folder; ``ADJOINT_CACHE=off`` keeps
 nothing.
@@ -21,7 +22,7 @@ import os
 import stat
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from types import BuiltinFunctionType, CodeType, EllipsisType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
@@ -35,7 +36,7 @@ from adjoint.transform.paths import is_fixed_path
 if TYPE_CHECKING:
     from hashlib import _Hash
 
-__all__ = ["load", "store"]
+__all__ = ["Unknown", "constant_reference", "load", "read", "referred", "store", "write"]
 
 
 def _sha256(data: bytes) -> _Hash:
@@ -53,31 +54,45 @@ _open = open  # not what a test has put in its place
 
 def load(f: FunctionType) -> tuple[Generated, CodeType] | None:
     """What an earlier process generated for `f`, and its compiled source."""
+    kept = read(f)
+    if kept is None:
+        return None
+    try:
+        return _restored(f, *kept)
+    except Unknown:
+        return None
+
+
+def store(f: FunctionType, made: Generated, compiled: CodeType) -> None:
+    """Keep what was generated for `f`; what cannot be written down is not kept."""
+    write(f, lambda: _written(f, made, compiled))
+
+
+def read(f: FunctionType, ending: str = "") -> Any:
+    """What `write` has kept of `f`, with that ending; ``None`` if there is nothing."""
     path = _path_of(f)
     if path is None:
         return None
     try:
-        with _open(path, "rb") as file:
+        with _open(path + ending, "rb") as file:
             data = file.read()
     except OSError:
         return None
     digest, body = data[:32], data[32:]
     if _sha256(body).digest() != digest:
         return None  # cut off, or changed by somebody
-    try:
-        return _restored(f, *marshal.loads(body))
-    except _Unknown:
-        return None
+    return marshal.loads(body)
 
 
-def store(f: FunctionType, made: Generated, compiled: CodeType) -> None:
-    """Keep what was generated for `f`; what cannot be written down is not kept."""
+def write(f: FunctionType, plain: Callable[[], Any], ending: str = "") -> None:
+    """Keep the plain values that `plain` gives, unless it finds that there are others."""
     path = _path_of(f)
     if path is None:
         return
+    path += ending
     try:
-        body = marshal.dumps(_written(f, made, compiled))
-    except (_Unknown, ValueError):
+        body = marshal.dumps(plain())
+    except (Unknown, ValueError):
         return
     # Another process may be reading, or writing the same.
     unique = f"{path}.{os.getpid()}"
@@ -91,7 +106,7 @@ def store(f: FunctionType, made: Generated, compiled: CodeType) -> None:
 # ---- what is written -----------------------------------------------------------------------------
 
 
-class _Unknown(Exception):
+class Unknown(Exception):
     """An object that cannot be written down, or not be found again."""
 
 
@@ -103,7 +118,7 @@ _MODULES = ("builtins", "operator", "adjoint.ir.primitives")
 def _written(f: FunctionType, made: Generated, compiled: CodeType) -> tuple[Any, ...]:
     function, source = made.function, made.source
     if function.code is not f.__code__:
-        raise _Unknown
+        raise Unknown
     return (
         source.text,
         compiled,
@@ -146,7 +161,7 @@ def _restored(
 ) -> tuple[Generated, CodeType]:
     namespace = f.__globals__
     if not all(is_fixed_path(namespace, path) for path in paths):
-        raise _Unknown
+        raise Unknown
     function = Function(
         name,
         tuple([Parameter(*parameter) for parameter in parameters]),
@@ -160,7 +175,7 @@ def _restored(
     source = Source(
         text,
         tuple([None if place is None else Span(*place) for place in spans]),
-        {name: _object(f, reference) for name, reference in bound},
+        {name: referred(f, reference) for name, reference in bound},
     )
     relied = {name: namespace.get(name, getattr(builtins, name, None)) for name in guards}
     return Generated(function, source, relied, frozenset(paths), blank), compiled
@@ -173,13 +188,20 @@ def _reference(f: FunctionType, value: Any) -> tuple[Any, ...]:
         return known
     if value is f.__globals__:
         return ("namespace",)
+    if type(value) is tuple:
+        return "tuple", [_reference(f, item) for item in value]
+    return constant_reference(f, value)
+
+
+def constant_reference(f: FunctionType, value: Any) -> tuple[Any, ...]:
+    """How a constant of the IR is found again."""
     kind = type(value)
     if kind in _PLAIN:
         return "plain", value
     if kind is slice:
         return "slice", value.start, value.stop, value.step
     if kind is tuple:
-        return "tuple", [_reference(f, item) for item in value]
+        return "tuple", [constant_reference(f, item) for item in value]
     if kind is CodeType:
         for place, code in _inner(f.__code__):
             if code is value:
@@ -188,10 +210,11 @@ def _reference(f: FunctionType, value: Any) -> tuple[Any, ...]:
     for module in _MODULES:
         if getattr(importlib.import_module(module), name, None) is value:
             return "named", module, name
-    raise _Unknown
+    raise Unknown
 
 
-def _object(f: FunctionType, reference: tuple[Any, ...]) -> Any:
+def referred(f: FunctionType, reference: tuple[Any, ...]) -> Any:
+    """What a reference was made of."""
     match reference:
         case "runtime", name:
             return runtime[name]
@@ -206,7 +229,7 @@ def _object(f: FunctionType, reference: tuple[Any, ...]) -> Any:
         case "slice", start, stop, step:
             return slice(start, stop, step)
         case "tuple", items:
-            return tuple([_object(f, item) for item in items])
+            return tuple([referred(f, item) for item in items])
         case "code", place:
             code: Any = f.__code__
             for position in place:
@@ -215,7 +238,7 @@ def _object(f: FunctionType, reference: tuple[Any, ...]) -> Any:
         case "named", module, name:
             return getattr(importlib.import_module(module), name)
         case _:
-            raise _Unknown
+            raise Unknown
 
 
 @cache

@@ -50,10 +50,10 @@ from adjoint.fast.evaluate.values import (
 )
 from adjoint.fast.fresh import NEW_ARRAYS, VIEWS
 from adjoint.fast.single.convert import single
-from adjoint.frontend.either import lower_any
 from adjoint.ir import single as ir
 from adjoint.ir.nodes import Span
 from adjoint.ir.single import Block, Call, Const, If, Operand, Unpack, Value
+from adjoint.run.lowered import lowered
 
 if TYPE_CHECKING:
     from adjoint.fast.evaluate.generators import Consumer
@@ -101,7 +101,7 @@ def single_of(closure: Closure) -> ir.Function:
             cells = tuple(CellType() for _ in closure.code.co_freevars)
             f = FunctionType(closure.code, closure.namespace, closure.code.co_name, None, cells)
         try:
-            known = single(lower_any(f), yields=True)
+            known = single(lowered(f), yields=True)
         except NotCovered as error:
             known = error
         except AdjointError as error:

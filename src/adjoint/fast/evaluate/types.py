@@ -12,6 +12,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from adjoint.fast.covered import NotCovered
+
 __all__ = [
     "ANYTHING",
     "Anything",
@@ -64,6 +66,10 @@ class Array:
 
     dtype: np.dtype[Any]
     shape: tuple[Dim, ...]
+
+    def __post_init__(self) -> None:
+        if not self.dtype.isnative:
+            raise NotCovered("an array in another byte order than the machine's")
 
     def __repr__(self) -> str:
         return f"{self.dtype}[{', '.join(map(str, self.shape))}]"
