@@ -41,7 +41,7 @@ def test_the_corpus():
             y, _ = sample.plain()
         found.compare(one.name, fresh, sample.kwargs, cotangent(y))
         sample.reset()
-    demand(found, covered=260, zeros=6)
+    demand(found, covered=260)
 
 
 # ---- the tables of rules -------------------------------------------------------------------------
@@ -99,7 +99,7 @@ def on_tables(kind, step=1):
 
 
 def test_the_tables_of_rules():
-    demand(on_tables("f"), covered=1850, zeros=10)
+    demand(on_tables("f"), covered=1850)
 
 
 def test_the_tables_of_rules_for_complex_numbers():
@@ -117,7 +117,7 @@ def test_random_numbers_and_arrays():
         for point in (2 * seed, 2 * seed + 1):
             args = numeric.arguments(point)
             found.compare(f"{seed}, {point}", lambda f=f, args=args: (f, *copy.deepcopy(args)))
-    demand(found, covered=260, zeros=180)
+    demand(found, covered=250)  # where the tiers would differ, a call is generic
 
 
 def test_random_jumps():
@@ -132,7 +132,7 @@ def test_random_jumps():
 
         for args in [(1.0, 0.0), (2.0, 3.0)]:
             found.compare(f"{seed}, {args}", lambda f=f, args=args: (f, *args))
-    demand(found, covered=100, zeros=60)
+    demand(found, covered=150)
 
 
 def test_random_programs():

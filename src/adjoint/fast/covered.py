@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from adjoint.ir.nodes import Span
 
-__all__ = ["NOT_SCALAR", "Deoptimize", "NotCovered"]
+__all__ = ["NOT_SCALAR", "Deoptimize", "Doubtful", "NotCovered"]
 
 NOT_SCALAR = "a result that is not one real number"
 """Why the gradient of a function is for the generic tier, which says so to the user."""
@@ -37,3 +37,7 @@ class NotCovered(Exception):
 class Deoptimize(Exception):
     """Raised while specialised code runs: a value is not of the type that was foreseen. The call is
     run again in the generic tier; nothing has been changed so far."""
+
+
+class Doubtful(Deoptimize):
+    """A cotangent is zero, or no path leads to it: the program does not know which."""

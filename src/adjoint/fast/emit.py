@@ -516,10 +516,7 @@ _SPECIAL: dict[Any, Callable[..., tuple[str, int] | None]] = {
     np.min: lambda w, x, *axis, **options: w.method("min", x, axis, options),
     np.transpose: lambda w, x, *axes: None if axes else (f"{w.text(x, ATOM)}.T", ATOM),
     np.reshape: lambda w, x, shape: (f"{w.text(x, ATOM)}.reshape({w.text(shape)})", ATOM),
-    runtime.where_run: lambda w, x, *tapes: (
-        f"{w.text(x, 1)} if {' or '.join(w.text(tape) for tape in tapes)} else None",
-        0,
-    ),
+    runtime.where_run: lambda w, x, steps: (f"{w.text(x, 1)} if {w.text(steps)} else None", 0),
     runtime.length: lambda w, x, axis: (f"{w.text(x, ATOM)}.shape[{w.text(axis)}]", ATOM),
     runtime.shape_of: lambda w, x: (f"{w.text(x, ATOM)}.shape", ATOM),
     runtime.real_part: lambda w, x: (f"{w.text(x, ATOM)}.real", ATOM),

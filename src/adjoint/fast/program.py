@@ -34,6 +34,7 @@ from adjoint.fast.passes.reuse import reuse_buffers
 from adjoint.fast.reverse import elementwise as elementwise  # registers formulas
 from adjoint.fast.reverse import linear as linear
 from adjoint.fast.reverse import parts as parts
+from adjoint.fast.reverse.reached import YES, Reached
 from adjoint.fast.reverse.scope import Scope
 from adjoint.fast.reverse.sweep import Region, Sweep, freeze
 from adjoint.fast.single.primitives import same
@@ -198,7 +199,7 @@ def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], one: bool) -> Pro
 def _definite(ev: Evaluator, forward: Block, reverse: Block) -> tuple[bool | None, ...]:
     made = {op.result: op for op in (*forward.ops, *reverse.ops) if isinstance(op, Call)}
     for y, op in list(made.items()):
-        if op.callee == Const(same) and op.operands[0] in made:
+        if op.callee in (Const(same), Const(runtime.certain)) and op.operands[0] in made:
             made[y] = made[op.operands[0]]
     found: list[bool | None] = []
     results = reverse.results or ()
@@ -208,7 +209,7 @@ def _definite(ev: Evaluator, forward: Block, reverse: Block) -> tuple[bool | Non
             continue
         assert isinstance(x, Value)
         f = made[x].callee.value if x in made else None  # type: ignore[union-attr]
-        if f in (runtime.optional, runtime.where_run):
+        if f in (runtime.optional, runtime.where_reached, runtime.where_run):
             found.append(False)
         elif isinstance(ev.types[x], Row):
             found.append(False)
@@ -333,42 +334,47 @@ def _reverse(
         scope = Scope(sweep)
         for y, y_bar in seeds:
             if isinstance(y, Value) and y_bar is not None:
+                sweep.source = YES
                 scope.add(y, y_bar)
         sweep.reverse(region, scope)
         bars = []
         for leaf in wanted:
             bar = scope.take(leaf.value)
-            bars.append(Const(None) if bar is None else _finished(ev, sweep, bar, leaf))
+            bars.append(
+                Const(None) if bar is None else _finished(ev, sweep, bar, leaf, sweep.source)
+            )
     parameters = tuple(y_bar for _, y_bar in seeds if isinstance(y_bar, Value))
     return Block(parameters, tuple(ops), tuple(bars))
 
 
-def _finished(ev: Evaluator, sweep: Sweep, bar: Operand, leaf: Leaf) -> Operand:
+def _finished(ev: Evaluator, sweep: Sweep, bar: Operand, leaf: Leaf, reached: Reached) -> Operand:
     """The cotangent of a leaf as it is returned: of its own class, and the caller's own."""
     from adjoint.fast.reverse.fitting import whole
 
     x, t = leaf.value, leaf.type
     name = f"{x.name}_bar"
     if isinstance(t, Row):
+        if x in sweep.doubted:
+            bar = ev.operation(runtime.certain, (bar,), bar_type(t), name=name)
         return ev.operation(runtime.some, (bar,), bar_type(t), name=name)
     if x in sweep.optional:
-        return ev.operation(runtime.optional, (bar, x), bar_type(t), name=name)
-    if isinstance(t, Array):
+        bar = ev.operation(runtime.optional, (bar, x), bar_type(t), name=name)
+    elif isinstance(t, Array):
         bar = whole(ev, bar, x)
-    elif t == number(complex) and isinstance(bar, Value) and ev.types[bar] == t:
-        pass
     elif t != number(float):
         bar = ev.operation(runtime.present, (bar, x), bar_type(t), name=name)
     elif isinstance(bar, Const):
         bar = Const(float(bar.value))  # type: ignore[arg-type]
     elif isinstance(bar, Value) and ev.types[bar] != t:
         bar = ev.operation(float, (bar,), t, name=name)
-    tapes = [tape for tape in sweep.paths.get(x, {None}) if tape is not None]
-    if len(tapes) < len(sweep.paths.get(x, {None})):
-        return bar
-    # only the iterations of loops contribute: where there are none, there is no path
-    runs = [sweep.runs.get(tape, tape) for tape in tapes]
-    return ev.operation(runtime.where_run, (bar, *runs), bar_type(t), name=name)
+    if reached is None:
+        return ev.operation(runtime.certain, (bar,), bar_type(t), name=name)
+    if isinstance(reached, Const):
+        return bar if reached.value else Const(None)
+    steps = sweep.ran.get(reached)
+    if steps is not None:
+        return ev.operation(runtime.where_run, (bar, steps), bar_type(t), name=name)
+    return ev.operation(runtime.where_reached, (bar, reached), bar_type(t), name=name)
 
 
 # ---- source --------------------------------------------------------------------------------------

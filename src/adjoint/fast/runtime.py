@@ -8,17 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.fast.covered import Deoptimize
+from adjoint.fast.covered import Deoptimize, Doubtful
 from adjoint.rules.projection import finite, project
 from adjoint.tangent import Tangent
 
 __all__ = [
     "WRITES",
+    "absent",
     "add_at",
     "add_to",
     "added",
     "assigned",
     "broadcast_like",
+    "certain",
     "clear",
     "complex_items",
     "complex_zeros_of",
@@ -51,6 +53,7 @@ __all__ = [
     "tangent",
     "tangent_with",
     "to_extremes",
+    "where_reached",
     "where_run",
     "zeros_like",
 ]
@@ -189,10 +192,34 @@ def optional(x_bar: Any, x: Any) -> Any:
     return None if x_bar is None else project(x_bar, x)
 
 
-def where_run(x_bar: Any, *steps: list[Any] | range) -> Any:
-    """The cotangent of what only the iterations of some loops contribute to, which are on a tape or
-    counted by a range."""
-    return x_bar if any(steps) else None
+def where_reached(x_bar: Any, reached: Any) -> Any:
+    """The cotangent of what there is a path to if `reached` holds."""
+    return x_bar if reached else absent(x_bar)
+
+
+def where_run(x_bar: Any, steps: Any) -> Any:
+    """The cotangent of what each iteration of a loop over `steps` contributes to."""
+    return x_bar if steps else None
+
+
+def absent(x_bar: Any) -> None:
+    """A cotangent to which there is no path: nothing is lost without it."""
+    if x_bar is not None and np.any(x_bar):
+        raise Deoptimize("a cotangent without a path")
+
+
+def certain(x_bar: Any) -> Any:
+    """A cotangent to which there is a path unless it is zero: that may mean there is none."""
+    kind = type(x_bar)
+    if kind is np.ndarray:
+        zero = not x_bar.any()
+    elif kind is list:
+        zero = any(bar == 0 for bar in x_bar)
+    else:
+        zero = x_bar == 0
+    if zero:
+        raise Doubtful("a zero, or no path at all")
+    return x_bar
 
 
 def new_tape() -> list[Any]:

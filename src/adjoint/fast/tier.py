@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adjoint.fast.covered import NOT_SCALAR, Deoptimize, NotCovered
+from adjoint.fast.covered import NOT_SCALAR, Deoptimize, Doubtful, NotCovered
 from adjoint.ir.nodes import Span
 from adjoint.run.session import session
 
@@ -277,7 +277,8 @@ class _Failures:
 
     def __call__(self, error: Exception | None) -> Any:
         demand_foreseen(error)
-        self.count += 1
+        if type(error) is not Doubtful:  # which depends on the arguments only
+            self.count += 1
         if self.count > MOST_FAILURES:
             self.bound["program"] = _given_up
         return FAILED

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from adjoint.fast.reverse.scope import Scope
 from adjoint.fast.reverse.fitting import cast_to, conjugated, fit, operand_type
 from adjoint.fast.reverse.formulas import callee_of, formula
+from adjoint.fast.reverse.reached import BOOL, either, is_there
 
 __all__ = [
     "PRODUCTS",
@@ -214,6 +215,9 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     a, b = op.operands
     for x, other in ((a, b), (b, a)):
         if isinstance(x, Value) and x in scope.sweep.active:
+            scope.through(
+                either(scope.ev, _is_extreme(scope, x, op.result), _is_zero(scope, y_bar))
+            )
             slope = evaluated_slope(scope.ev, _share, (op.result, x, other))
             scope.add(x, product(scope.ev, y_bar, slope, bar_name(x)))
 
@@ -236,7 +240,20 @@ def _share_of_many(scope: Scope, xs: tuple[Operand, ...], y: Value, y_bar: Opera
     share = inferred(ev, operator.truediv, (y_bar, count), "share")
     for x in xs:
         if isinstance(x, Value) and x in scope.sweep.active:
+            scope.through(_is_extreme(scope, x, y))
             scope.add(x, evaluated_slope(ev, _portion, (y, x, share)))
+
+
+def _is_zero(scope: Scope, y_bar: Operand) -> Operand:
+    """A cotangent that is zero goes to both of two numbers."""
+    if isinstance(y_bar, Const):
+        return Const(y_bar.value == 0)
+    return scope.ev.operation(operator.eq, (y_bar, Const(0)), BOOL, name="reached")
+
+
+def _is_extreme(scope: Scope, x: Value, y: Value) -> Operand:
+    """Whether a number is the greatest or the least one: there is no path to the others."""
+    return scope.ev.operation(operator.eq, (x, y), BOOL, name="reached")
 
 
 @formula(primitives.build_tuple, primitives.build_list)
@@ -255,4 +272,5 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     for x, bar in zip(op.operands, bars, strict=True):
         if isinstance(x, Value) and x in scope.sweep.active:
             t = bar_type(ev.types[x])
+            scope.through(is_there(ev, bar))
             scope.add(x, ev.operation(runtime.present, (bar, x), t, name=bar_name(x)))

@@ -20,6 +20,7 @@ from adjoint.fast.evaluate.types import (
     number,
 )
 from adjoint.fast.reverse.formulas import Step, formula, steps
+from adjoint.fast.reverse.reached import YES
 from adjoint.ir.single import Call, Const, Operand, Value
 
 if TYPE_CHECKING:
@@ -54,14 +55,34 @@ def _as_item(ev: Evaluator, row: Value, bar: Operand) -> Operand:
 
 def add_item(scope: Scope, row: Value, bars: Operand, index: Operand, bar: Operand) -> None:
     """Add to the cotangent of an item. Those of the caller's lists say where there is no path."""
-    add = runtime.add_optional if row in scope.sweep.leaves else runtime.add_at
-    scope.ev.write(Call(None, Const(add), (bars, index, _as_item(scope.ev, row, bar))))
+    ev = scope.ev
+    bar = _as_item(ev, row, bar)
+    is_leaf = row in scope.sweep.leaves
+    source = scope.sweep.source
+    if is_leaf and source is None:
+        scope.sweep.doubted.add(row)
+    elif is_leaf and source != YES:
+        assert source is not None
+        bar = ev.operation(runtime.where_reached, (bar, source), item_type(ev, row), name="t")
+    scope.note(row)
+    add = runtime.add_optional if is_leaf else runtime.add_at
+    ev.write(Call(None, Const(add), (bars, index, bar)))
+
+
+def _doubted(scope: Scope, row: Value) -> Operand:
+    """The cotangents of the items, to which something is added that may have no path."""
+    if scope.sweep.source != YES:
+        scope.sweep.doubted.add(row)
+    scope.note(row)
+    return scope.buffer(row)
 
 
 def row_written_back(scope: Scope, op: Call) -> None:
     """The reverse of a write."""
     ev, row, value = scope.ev, op.operands[0], op.operands[-1]
     assert isinstance(row, Value)
+    if row not in scope.sweep.used:
+        return
     bars = scope.buffer(row)
     of_item, zero = item_type(ev, row), _zero(ev, row)
     if op.callee == Const(runtime.take_last):
@@ -90,7 +111,7 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
 def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     (row,) = op.operands
     assert isinstance(row, Value)
-    bars = scope.buffer(row)
+    bars = _doubted(scope, row)
     scope.ev.write(Call(None, Const(runtime.add_to_all), (bars, _as_item(scope.ev, row, y_bar))))
 
 
@@ -100,7 +121,7 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
 
     ev, row = scope.ev, op.operands[0]
     assert isinstance(row, Value) and op.result is not None
-    bars = scope.buffer(row)
+    bars = _doubted(scope, row)
     ev.write(Call(None, Const(runtime.add_each), (bars, whole(ev, y_bar, op.result))))
 
 
@@ -122,7 +143,7 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     row, index = op.operands
     assert isinstance(row, Value)
     given = _for_items(scope.ev, row, op.result, y_bar)
-    scope.ev.write(Call(None, Const(runtime.add_part), (scope.buffer(row), index, given)))
+    scope.ev.write(Call(None, Const(runtime.add_part), (_doubted(scope, row), index, given)))
 
 
 @formula(runtime.repeated)
@@ -130,7 +151,7 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     row = op.operands[0]
     assert isinstance(row, Value)
     given = _for_items(scope.ev, row, op.result, y_bar)
-    scope.ev.write(Call(None, Const(runtime.add_folded), (scope.buffer(row), given)))
+    scope.ev.write(Call(None, Const(runtime.add_folded), (_doubted(scope, row), given)))
 
 
 def _pop_back(sweep: Sweep, op: Call) -> Step:
@@ -160,7 +181,7 @@ def _extreme_back(sweep: Sweep, op: Call) -> Step:
     def back(scope: Scope) -> None:
         y_bar = scope.take(y)
         if y_bar is not None:
-            bars = scope.buffer(row)
+            bars = _doubted(scope, row)
             bar = _as_item(scope.ev, row, y_bar)
             scope.ev.write(Call(None, Const(runtime.add_shared), (bars, places, bar)))
 

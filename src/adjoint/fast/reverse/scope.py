@@ -9,6 +9,7 @@ from adjoint.fast import runtime
 from adjoint.fast.evaluate.types import Array, Number, Row, bar_type, is_complex
 from adjoint.fast.reverse.elementwise import inferred
 from adjoint.fast.reverse.fitting import plain, whole
+from adjoint.fast.reverse.reached import NO, YES, Reached, both, either, is_there
 from adjoint.ir import single as ir
 from adjoint.ir.single import Call, Const, Operand, Value
 
@@ -25,6 +26,10 @@ class Scope:
     ----------
     bars
         By value; those in `buffers` are arrays that this program owns and adds to in place.
+    reached
+        Of each: whether there is a path, as far as this block decides it.
+    base
+        What `reached` goes without saying in the reverse of an iteration.
     """
 
     def __init__(self, sweep: Sweep, parent: Scope | None = None) -> None:
@@ -34,7 +39,8 @@ class Scope:
         self.buffers: set[Value] = set()
         self.inner: set[Value] = set()
         self.kind = "top"
-        self.tape: Value | None = None
+        self.reached: dict[Value, Reached] = {}
+        self.base: Reached = None
         self.accumulators: dict[Value, Value] = {}
         self.block: list[ir.Op] = self.ev.block
 
@@ -47,6 +53,7 @@ class Scope:
 
     def take(self, v: Value) -> Operand | None:
         """The whole cotangent of a value, which is not added to any more."""
+        self.sweep.taken = self.sweep.source = self.reached.pop(v, None)
         return self.bars.pop(v, None)
 
     def bar(self, v: Value) -> Operand | None:
@@ -55,11 +62,11 @@ class Scope:
     def _is_inner(self, v: Value) -> bool:
         return self.parent is None or v in self.inner
 
-    def add(self, v: Operand, contribution: Operand | None) -> None:
-        """Add to the cotangent of `v`, of whose type the contribution is."""
+    def add(self, v: Operand, contribution: Operand | None, is_optional: bool = False) -> None:
+        """Add to the cotangent of `v`, of whose type the contribution is; if `is_optional`, that
+        may be ``None``."""
         if contribution is None or not isinstance(v, Value) or v not in self.sweep.active:
             return
-        self._note(v)
         contribution = plain(self.ev, contribution, v, v in self.sweep.optional)
         if v in self.sweep.leaves:
             contribution = self._inexact(contribution)
@@ -68,6 +75,7 @@ class Scope:
         if isinstance(contribution, Value):
             self.sweep.given[contribution] += 1
         known = self.bars.get(v)
+        self.reached[v] = self._with(v, contribution if is_optional else None)
         if known is None:
             self.bars[v] = contribution
         elif v in self._all_buffers():
@@ -112,15 +120,39 @@ class Scope:
             return self.ev.operation(float, (contribution,), bar_type(t), name="t")
         return contribution
 
-    def _note(self, v: Value) -> None:
-        """Remember under which loop a leaf is contributed to: where that runs no iteration, there
-        is no path."""
-        if v in self.sweep.leaves:
-            scope, tape = self, None
-            while scope.parent is not None:
-                tape = scope.tape or tape
-                scope = scope.parent
-            self.sweep.paths.setdefault(v, set()).add(tape)
+    def _with(self, v: Value, optional: Operand | None = None) -> Reached:
+        """Whether there is a path to `v`, with the contribution at hand; `optional`: what that is
+        if it may be ``None``."""
+        source = self.sweep.source
+        if source == YES and optional is not None and v in self.bars:
+            source = is_there(self.ev, optional)
+        return source if v not in self.reached else self.joined(v, source)
+
+    def joined(self, v: Value, source: Reached) -> Reached:
+        """The same for a source of a contribution besides what is known."""
+        ev, known = self.ev, self.reached[v]
+        if known == YES and source != YES and v in self.sweep.optional:
+            known = is_there(ev, self.bars[v])
+        return either(ev, known, source)
+
+    def reached_array(self, v: Value) -> Reached:
+        """Whether there is a path to an array that is written to, wherever in it: what an earlier
+        iteration had to say is not known."""
+        found = self.reached.get(v, NO)
+        if self.parent is None or v in self.inner:
+            return found
+        outer = self.parent.reached_array(v)
+        if self.kind == "loop" and not outer == self.base == YES:
+            outer = None
+        return either(self.ev, found, outer)
+
+    def through(self, passes: Reached) -> None:
+        """What is added next is there only if this holds."""
+        self.sweep.source = both(self.ev, self.sweep.taken, passes)
+
+    def note(self, v: Value) -> None:
+        """Something is added to the buffer of `v` besides `add`."""
+        self.reached[v] = self._with(v)
 
     def _sum(self, v: Value, a: Operand, b: Operand, f: Any) -> Operand:
         name = f"{v.name}_bar"
@@ -181,6 +213,10 @@ class Scope:
         if known is None:
             made = self.zeros(v)
         else:
+            if v in self.sweep.optional:
+                if self.reached.get(v) == YES:
+                    self.reached[v] = is_there(self.ev, known)
+                known = self.ev.operation(runtime.present, (known, v), t, name=name)
             made = self.ev.operation(runtime.own, (whole(self.ev, known, v),), t, name=name)
         self.ev.block = outer
         self.ev.written.add(made)  # type: ignore[arg-type]

@@ -12,7 +12,7 @@ import operator
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from adjoint.fast import runtime
 from adjoint.fast.covered import NotCovered
@@ -20,6 +20,7 @@ from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.types import ANYTHING, Number, Row, bar_type, number
 from adjoint.fast.reverse.differentiate import differentiated, is_carrier
 from adjoint.fast.reverse.fitting import whole
+from adjoint.fast.reverse.reached import NO, YES, Reached, both, either, is_there
 from adjoint.fast.reverse.residuals import in_branch, on_tape
 from adjoint.fast.reverse.rows import add_item
 from adjoint.fast.reverse.scope import Scope
@@ -62,6 +63,67 @@ class ForwardLoop:
     range: Operand | None
 
 
+_Items: TypeAlias = "list[tuple[Value, Callable[[Scope], Operand | None]]]"
+
+
+@dataclass
+class _Slot:
+    """What a loop carries that has a cotangent, of which is known: the value in front of an
+    iteration and at its end, whether there is a cotangent behind the loop, and a path to it."""
+
+    value: Value
+    end: Operand
+    has_bar: bool
+    source: Reached
+    parameter: Value = field(init=False)
+    flag: Value | None = None
+
+
+@dataclass
+class _Flag:
+    """A truth value that the reverse of a loop carries: whether there is a path to `of`."""
+
+    of: Value
+    start: Operand
+    parameter: Value
+    after: Operand
+    result: Value
+
+
+@dataclass
+class _Iteration:
+    """The reverse of an iteration; `after` and `reached` say what its slots are at its end."""
+
+    inner: Scope
+    ops: list[ir.Op]
+    is_exact: bool
+    after: list[Operand] = field(default_factory=list)
+    reached: list[Reached] = field(default_factory=list)
+    flags: list[_Flag] = field(default_factory=list)
+    counter: Value | None = None
+    index: Value | None = None
+    is_steady: bool = True
+    is_known: bool = True
+
+
+def _marks(region: Region) -> list[tuple[list[Any], list[Any]]]:
+    """The lists to which the reverse sweep adds residuals, and what they consist of."""
+    found: list[tuple[list[Any], list[Any]]] = [(region.ops, [*region.ops])]
+    if region.results is not None:
+        found.append((region.results, [*region.results]))
+    for op in region.ops:
+        if isinstance(op, _If):
+            found += [(op.results, [*op.results]), *_marks(op.body), *_marks(op.orelse)]
+        elif isinstance(op, ForwardLoop):
+            found += _marks(op.body)
+    return found
+
+
+def _reset(marks: list[tuple[list[Any], list[Any]]]) -> None:
+    for what, consisted in marks:
+        what[:] = consisted
+
+
 def freeze(region: Region) -> Block:
     """The finished block of a forward sweep."""
     ops: list[ir.Op] = []
@@ -101,21 +163,26 @@ class Sweep:
         self.active: set[Value] = set(wanted)
         self.leaves = set(self.active)
         self.items: set[Value] = set()  # of the caller's lists
+        self.source: Reached = None  # whether there is a path to what is contributed next
+        self.taken: Reached = None  # the same for the result of the operation at hand
+        self.doubted: set[Value] = set()  # lists, of whose items some may have no path
+        self.used: set[Operand] = set()  # lists that something reads
+        self.ran: dict[Operand, Operand] = {}  # what tells by its truth that a loop ran
+        self.is_exact = False  # whether loops carry truth values, if need be
         self.optional: set[Value] = set()
         self.chosen: set[Value] = set()  # one of several leaves, depending on branches
         self.given: Counter[Value] = Counter()
         self.primal: set[Value] = set()
-        self.paths: dict[Value, set[Value | None]] = {}
         self.made_by: dict[Value, Call] = {}
         self.last_write: dict[Value, int] = {}
         self.free: set[Value] = set()  # what the reverse sweep has anyway, wherever it is
-        self.runs: dict[Value, Operand] = {}  # what tells, instead of a tape, whether a loop ran
         self._position = self._depth = 0
 
     # ---- what is active --------------------------------------------------------------------------
 
     def find_all_active(self, block: Block) -> None:
         """Add to `active` all that depends on it; a write makes active what was read before."""
+        self.used = _used(block)
         before = -1
         while before != len(self.active):
             before = len(self.active)
@@ -287,6 +354,7 @@ class Sweep:
         """Write the reverse of a block; `scope` holds the cotangents of its results."""
         for step, position in zip(reversed(region.plan), reversed(region.positions), strict=True):
             count = len(self.ev.block)
+            self.taken = self.source = None
             step(scope)
             if self.last_write:
                 self._check_contents(self.ev.block[count:], position)
@@ -303,7 +371,7 @@ class Sweep:
 
     def _if_back(self, scope: Scope, made: _If) -> None:
         op = made.op
-        bars = [scope.take(result) for result in op.results]
+        bars, sources = self._taken(scope, op.results)
         if all(bar is None for bar in bars) and not self._writes(op):
             return
         sides = []
@@ -311,11 +379,13 @@ class Sweep:
             with self.ev.writing() as ops:
                 inner = Scope(self, scope)
                 inner.kind, inner.inner = "if", region.defined
-                for y, x, bar in zip(op.results, region.results or (), bars, strict=False):
+                into = zip(op.results, region.results or (), bars, sources, strict=False)
+                for y, x, bar, source in into:
                     if bar is not None:
                         if y in self.optional and isinstance(x, Value):
                             self.optional.add(x)
-                        inner.add(x, bar)
+                        self.source = source
+                        inner.add(x, bar, y in self.optional)
                 if region.results is not None:
                     self.reverse(region, inner)
             sides.append((inner, ops))
@@ -323,6 +393,7 @@ class Sweep:
         results: list[Value] = []
         ends: tuple[list[Operand], list[Operand]] = ([], [])
         for v in touched:
+            self._join_reached(scope, v, sides, results, ends)
             if scope.has_buffer(v):
                 buffer = scope.buffer(v)
                 for inner, ops in sides:  # the buffer may be younger than what one side contributed
@@ -336,6 +407,53 @@ class Sweep:
             block = Block((), tuple(ops), tuple(end))
             blocks.append(self._with_residuals(scope, made, region, block))
         self.ev.write(If(tuple(results), op.condition, blocks[0], blocks[1], op.span))
+
+    def _taken(
+        self, scope: Scope, values: Iterable[Value]
+    ) -> tuple[list[Operand | None], list[Reached]]:
+        """The cotangents of several values, and whether there are paths to them."""
+        bars, sources = [], []
+        for v in values:
+            bars.append(scope.take(v))
+            sources.append(self.source)
+        return bars, sources
+
+    def _join_reached(
+        self,
+        scope: Scope,
+        v: Value,
+        sides: Sequence[tuple[Scope, list[ir.Op]]],
+        results: list[Value],
+        ends: tuple[list[Operand], list[Operand]],
+    ) -> None:
+        """Whether there is a path to an outer value after a branch."""
+        is_leaf = v in self.leaves or v in self.items or v in self.chosen
+        is_new = v not in scope.bars and (scope.kind != "loop" or scope._is_inner(v))
+        without: Reached = scope.reached.get(v, NO)
+        found: list[Reached] = []
+        for inner, ops in sides:
+            if v not in inner.bars:
+                found.append(without)
+                continue
+            mine = inner.reached.get(v)
+            outer, self.ev.block = self.ev.block, ops
+            if mine == YES and not is_new and v in self.optional:
+                mine = is_there(self.ev, inner.bars[v])
+            found.append(mine if v not in scope.reached else scope.joined(v, mine))
+            self.ev.block = outer
+        certain = [YES if x == NO and is_new and is_leaf else x for x in found]
+        if None in found:
+            scope.reached[v] = None
+        elif found[0] == found[1]:
+            scope.reached[v] = found[0]
+        elif is_new and is_leaf and not scope.has_buffer(v) and certain == [YES, YES]:
+            scope.reached[v] = YES  # if it is there
+        else:
+            results.append(self.ev.value(number(bool), name="reached"))
+            scope.reached[v] = results[-1]
+            for end, x in zip(ends, found, strict=True):
+                assert x is not None
+                end.append(x)
 
     def _join_bars(
         self,
@@ -391,83 +509,192 @@ class Sweep:
 
     def _loop_back(self, scope: Scope, made: ForwardLoop, tape: Value) -> None:
         op, region = made.op, made.body
-        bars = [scope.take(result) for result in op.results[op.stops :]]
+        bars, sources = self._taken(scope, op.results[op.stops :])
         if all(bar is None for bar in bars) and not self._writes(op):
             return
         carried = region.parameters[len(region.parameters) - len(op.initial) :]
         ends = (region.results or [])[op.stops :]
         slots = self._reached(op, region, carried, ends, bars)
         items = self._items_back(scope, op)
-        parameters = {
-            i: self.ev.value(bar_type(self.ev.types[carried[i]]), name=f"{carried[i].name}_bar")
-            for i in slots
-        }
         initial: list[Operand] = []
         for i in slots:
             bar = bars[i]
             of = op.results[op.stops + i]
             initial.append(scope.zeros(of) if bar is None else whole(self.ev, bar, of))
-        with self.ev.writing() as ops:
-            inner = Scope(self, scope)
-            inner.kind, inner.inner, inner.tape = "loop", region.defined, tape
-            index = None
-            if items:
-                index = self.ev.operation(
-                    operator.sub,
-                    (counter := self.ev.value(number(int), name="i"), Const(1)),
-                    number(int),
-                    name="i",
-                )
-            for i in slots:
-                inner.add(ends[i], parameters[i])
-            self.reverse(region, inner)
-            for source, columns in items:
-                bar = columns(inner)
-                if bar is not None:
-                    at = scope.buffer(source)
-                    assert index is not None
-                    if isinstance(self.ev.types[source], Row):
-                        add_item(scope, source, at, index, bar)
-                    else:
-                        self.ev.write(Call(None, Const(runtime.add_at), (at, index, bar)))
-            after = []
-            for i in slots:
-                bar = inner.take(carried[i])
-                after.append(
-                    inner.zeros(carried[i]) if bar is None else whole(self.ev, bar, carried[i])
-                )
-        starts, next_ = list(initial), list(after)
-        inner_parameters = [parameters[i] for i in slots]
-        results = [
-            self.ev.value(bar_type(self.ev.types[carried[i]]), name=f"{carried[i].name}_bar")
-            for i in slots
-        ]
+        base = _common(sources[i] for i in slots if bars[i] is not None)
+        going = [_Slot(carried[i], ends[i], bars[i] is not None, sources[i]) for i in slots]
+        back = self._iteration_back(scope, made, going, items, base)
+        inner, ops = back.inner, back.ops
+        starts, next_ = list(initial), back.after
+        inner_parameters = [slot.parameter for slot in going]
+        results = [self._bar(slot.value) for slot in going]
         for v, parameter in inner.accumulators.items():
             if not scope._is_inner(v):
                 scope._begin(v)
             before = scope.bars.get(v)
+            if before is not None and scope.reached.get(v) == YES and v in self.optional:
+                scope.reached[v] = is_there(self.ev, before)
             starts.append(scope.zeros(v) if before is None else before)
             inner_parameters.append(parameter)
             next_.append(inner.bars[v])
-            result = self.ev.value(bar_type(self.ev.types[v]), name=f"{v.name}_bar")
+            result = self._bar(v)
             scope.bars[v] = result
             results.append(result)
+        flags = self._carried_flags(back, going)
+        starts += [flag.start for flag in flags]
+        inner_parameters += [flag.parameter for flag in flags]
+        next_ += [flag.after for flag in flags]
+        results += [flag.result for flag in flags]
         if items:
-            inner_parameters.append(counter)
-            assert index is not None
-            next_.append(index)
+            assert back.index is not None and back.counter is not None
+            inner_parameters.append(back.counter)
+            next_.append(back.index)
             results.append(self.ev.value(number(int), name="i"))
         body = Block(tuple(inner_parameters), tuple(ops), tuple(next_))
         body, steps, count = on_tape(self.ev, made, body, tape, self.free)
         if items:
             starts.append(self._length(tape, count))
-        if not count:
-            self.runs[tape] = steps
         self.ev.write(Loop(tuple(results), tuple(starts), steps, None, body, False, op.span))
-        scope.tape, outer_tape = scope.tape or tape, scope.tape
-        for i, result in zip(slots, results, strict=False):
+        base = YES if back.is_exact else base
+        known = {flag.of: flag.result for flag in flags}
+        ran = self._reached_in_loop(scope, back, base, tape if count else steps, known)
+        for i, slot, result in zip(slots, going, results, strict=False):
+            if back.is_exact:
+                self.source = known.get(slot.value)
+            else:
+                self.source = base if slot.has_bar else both(self.ev, base, ran)
             scope.add(op.initial[i], result)
-        scope.tape = outer_tape
+
+    def _bar(self, v: Value) -> Value:
+        return self.ev.value(bar_type(self.ev.types[v]), name=f"{v.name}_bar")
+
+    def _iteration_back(
+        self,
+        scope: Scope,
+        made: ForwardLoop,
+        going: list[_Slot],
+        items: _Items,
+        base: Reached,
+    ) -> _Iteration:
+        """The reverse of an iteration. At first it is taken for granted that there are paths to
+        whatever has a cotangent, or none: `base`; where that is not so in the next iteration, it is
+        written once more, with truth values that are carried."""
+        if not self.is_exact and base is not None:
+            marks, doubted = _marks(made.body), set(self.doubted)
+            back = self._iteration_written(scope, made, going, items, base)
+            if back.is_steady:
+                return back
+            _reset(marks)
+            self.doubted = doubted
+        outer, self.is_exact = self.is_exact, True
+        back = self._iteration_written(scope, made, going, items, YES, is_exact=True)
+        self.is_exact = outer
+        return back
+
+    def _iteration_written(
+        self,
+        scope: Scope,
+        made: ForwardLoop,
+        going: list[_Slot],
+        items: _Items,
+        base: Reached,
+        is_exact: bool = False,
+    ) -> _Iteration:
+        region, ev = made.body, self.ev
+        with ev.writing() as ops:
+            inner = Scope(self, scope)
+            inner.kind, inner.inner, inner.base = "loop", region.defined, base
+            back = _Iteration(inner, ops, is_exact)
+            if items:
+                back.counter = ev.value(number(int), name="i")
+                operands = (back.counter, Const(1))
+                back.index = ev.operation(operator.sub, operands, number(int), name="i")
+            for slot in going:
+                slot.parameter = self._bar(slot.value)
+                slot.flag = None
+                if is_exact and (slot.source is not None or not slot.has_bar):
+                    slot.flag = ev.value(number(bool), name="reached")
+                self.source = slot.flag if is_exact else YES if slot.has_bar else None
+                inner.add(slot.end, slot.parameter)
+            self.reverse(region, inner)
+            for source, columns in items:
+                bar = columns(inner)
+                if bar is not None:
+                    at = scope.buffer(source)
+                    inner.note(source)
+                    assert back.index is not None
+                    if isinstance(ev.types[source], Row):
+                        add_item(inner, source, at, back.index, bar)
+                    else:
+                        ev.write(Call(None, Const(runtime.add_at), (at, back.index, bar)))
+            for slot in going:
+                v = slot.value
+                bar = inner.take(v)
+                back.reached.append(NO if bar is None else self.source)
+                back.after.append(inner.zeros(v) if bar is None else whole(ev, bar, v))
+            outer = [x for v, x in inner.reached.items() if v not in inner.inner]
+            back.is_steady = None not in outer and all(found == YES for found in back.reached)
+            if is_exact or back.is_steady:
+                self._add_flags(back)
+        return back
+
+    def _add_flags(self, back: _Iteration) -> None:
+        """Whether there was a path to an outer value in any iteration, where that is not the same
+        in all of them."""
+        for v, found in back.inner.reached.items():
+            if v in back.inner.inner or not isinstance(found, Value):
+                continue
+            parameter = self.ev.value(number(bool), name="reached")
+            after = either(self.ev, parameter, found)
+            assert after is not None
+            back.flags.append(_Flag(v, NO, parameter, after, self._flag()))
+
+    def _flag(self) -> Value:
+        return self.ev.value(number(bool), name="reached")
+
+    def _carried_flags(self, back: _Iteration, going: list[_Slot]) -> list[_Flag]:
+        """The truth values that a loop carries; none of them is known if one is not."""
+        flags = list(back.flags)
+        if not back.is_exact:
+            return flags
+        for slot, found in zip(going, back.reached, strict=True):
+            start = slot.source if slot.has_bar else NO
+            if slot.flag is None:
+                continue
+            if start is None or found is None:
+                back.is_known = False
+                start, found = NO, NO
+            flags.append(_Flag(slot.value, start, slot.flag, found, self._flag()))
+        return flags
+
+    def _reached_in_loop(
+        self,
+        scope: Scope,
+        back: _Iteration,
+        base: Reached,
+        steps: Operand,
+        known: dict[Value, Value],
+    ) -> Reached:
+        """Note whether there are paths to outer values after a loop, if there are in each iteration
+        as far as there are to what it carries: `base`. Returns whether it ran."""
+        inner = back.inner
+        outer = [v for v in inner.reached if v not in inner.inner]
+        if base != YES or not back.is_known:
+            self.doubted.update(v for v in outer if isinstance(self.ev.types[v], Row))
+        ran = self.ev.operation(operator.truth, (steps,), number(bool), name="reached")
+        self.ran[ran] = steps
+        for v in outer:
+            found = inner.reached[v]
+            if found == YES:
+                found = both(self.ev, base, ran)
+            elif back.is_known:
+                found = both(self.ev, base, known.get(v, found))
+            else:
+                found = None
+            scope.reached[v] = either(self.ev, scope.reached.get(v, NO), found)
+        if not back.is_known:
+            known.clear()
+        return ran
 
     def _length(self, tape: Value, count: int) -> Value:
         """How many iterations a tape is of."""
@@ -513,9 +740,7 @@ class Sweep:
         if source in self.leaves and isinstance(self.ev.types[source], Row):
             self.items.add(item)
 
-    def _items_back(
-        self, scope: Scope, op: Loop
-    ) -> list[tuple[Value, Callable[[Scope], Operand | None]]]:
+    def _items_back(self, scope: Scope, op: Loop) -> _Items:
         """For each active array that is iterated over: itself, and what finds the cotangent of the
         item."""
         if op.iterable is None or op.body.parameters[0] not in self.active:
@@ -554,6 +779,25 @@ _OF_SIZES = frozenset(
 """What only reads how large something is."""
 
 
+def _common(sources: Iterable[Reached]) -> Reached:
+    """What several have in common; ``None`` if they are different."""
+    found = [*sources]
+    return found[0] if found and all(x == found[0] for x in found) else None
+
+
+def _used(block: Block) -> set[Operand]:
+    """What is read for more than to write to it, or for its length."""
+    found: set[Operand] = set(block.results or ())
+    for op in walk(block):
+        if isinstance(op, Call) and op.callee == Const(runtime.count):
+            continue
+        is_write = isinstance(op, Call) and op.result is None and _is_write(op)
+        found.update(operands(op)[2 if is_write else 0 :])  # the callee, and what is written to
+        for inner in blocks(op):
+            found.update(inner.results or ())
+    return found
+
+
 def _is_write(op: Call) -> bool:
     return isinstance(op.callee, Const) and op.callee.value in runtime.WRITES
 
@@ -590,9 +834,13 @@ def _unpack_back(scope: Scope, op: Unpack) -> None:
     assert isinstance(op.value, Value)
     if op.value not in scope.sweep.made_by:
         return
-    bars = [scope.take(v) for v in op.results]
+    bars, sources = scope.sweep._taken(scope, op.results)
     if all(bar is None for bar in bars):
         return
+    reached: Reached = NO
+    for source in sources:
+        reached = either(scope.ev, reached, source)
+    scope.sweep.source = reached
     given = tuple(Const(0.0) if bar is None else bar for bar in bars)
     packed = scope.ev.operation(primitives.build_list, given, ANYTHING, name="parts")
     scope.ev.packs[packed] = given

@@ -37,6 +37,7 @@ def written_back(sweep: Sweep, op: Call) -> Step:
     def back(scope: Scope) -> None:
         if scope.bar(y) is None and not scope.has_any(y):
             return
+        scope.sweep.source = scope.reached_array(y)
         y_bar = scope.buffer(y)
         if f is runtime.put:
             _put_back(scope, op, y_bar)

@@ -1,0 +1,144 @@
+"""``None`` where no path leads to an argument, zeros where there is one: as the generic tier."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import adjoint as ad
+from adjoint.fast import runtime, tier
+from adjoint.fast.covered import Deoptimize, Doubtful
+from adjoint.run.engine import basics
+from tests.fast.agreement import generic
+from tests.structures import difference
+
+
+def in_one_branch(x, y):
+    z = x * x
+    if z > 1.0:
+        return z * y
+    return 3.0 * y
+
+
+def overwritten(x, y, n):
+    for i in range(n):
+        x = y * i
+    return x * y
+
+
+def loops_in_branches(a, c, n):
+    s = c
+    if c > 0:
+        for _ in range(n):
+            s = s + a / c
+    else:
+        for i in range(n):
+            s = s - a / c * i
+    return s
+
+
+def greatest(x, y):
+    return max(x * x, y + 1.0)
+
+
+def sometimes(x, y, n):
+    s = x
+    for i in range(n):
+        if i % 3 == 2:
+            s = s * y
+        else:
+            s = s + 1.0
+    return s
+
+
+def nested(x, y, n):
+    s = 1.0
+    for i in range(n):
+        for _ in range(i - 1):
+            s = s * x
+        if i > 2:
+            s = 2.0 * y
+    return s
+
+
+def kept(xs):
+    squares = [x * x for x in xs if x > 0.0]
+    return sum(squares)
+
+
+def only_counted(xs):
+    return 2.0 * len([x for x in xs if x > 0.0]) + xs[0]
+
+
+def first_of_them(xs):
+    squares = [x * x for x in xs if x > 0.0]
+    return 2.0 * squares[0]
+
+
+def chosen(x, y, n):
+    z = y * 2.0 if n > 1 else x * 3.0
+    w = z * z
+    return w + 1.0
+
+
+def written(a, b, n):
+    y = np.zeros(3)
+    y[0] = a
+    if n > 1:
+        y[1] = b * b
+    return y[1] * 2.0
+
+
+CALLS = [
+    (in_one_branch, (2.0, 3.0)),
+    (in_one_branch, (0.5, 3.0)),
+    (overwritten, (2.0, 3.0, 0)),
+    (overwritten, (2.0, 3.0, 2)),
+    (loops_in_branches, (2.0, 3.0, 0)),
+    (loops_in_branches, (2.0, 3.0, 2)),
+    (loops_in_branches, (2.0, -3.0, 2)),
+    (greatest, (2.0, 1.0)),
+    (greatest, (1.0, 2.0)),
+    (greatest, (1.0, 0.0)),
+    (sometimes, (2.0, 3.0, 2)),
+    (sometimes, (2.0, 3.0, 5)),
+    (sometimes, (0.0, 0.0, 6)),
+    *[(nested, (2.0, 3.0, n)) for n in range(6)],
+    (kept, ([1.0, -2.0, 3.0],)),
+    (only_counted, ([1.0, -2.0, 3.0],)),
+    (chosen, (2.0, 3.0, 1)),
+    (chosen, (2.0, 3.0, 2)),
+    (chosen, (0.0, 3.0, 1)),
+    (written, (2.0, 3.0, 1)),
+    (written, (2.0, 3.0, 2)),
+]
+
+
+@pytest.mark.parametrize(("f", "args"), CALLS, ids=lambda x: getattr(x, "__name__", repr(x)))
+def test_none_and_zero_are_told_apart(f, args):
+    basics.load()
+    tier.forget()
+    found = tier.run(f, args, "gradient")
+    assert found is not tier.MISS, [r.reason for r in tier.known(f, "gradient").refused.values()]
+    assert not difference(found, generic(f, args), rtol=1e-12), (found, generic(f, args))
+
+
+def test_what_is_not_known_is_generic():
+    """An item of a list of the program's own has a zero, which may be no path."""
+    basics.load()
+    for _ in range(60):  # that depends on the arguments, and is no reason to give the program up
+        assert tier.run(first_of_them, ([1.0, -2.0, 3.0],), "gradient") is tier.MISS
+        assert ad.gradient(first_of_them, [1.0, -2.0, 3.0]) == ([4.0, None, None],)
+    assert tier.run(first_of_them, ([1.0, -2.0, -3.0],), "gradient") == (2.0, ([4.0, None, None],))
+
+
+@pytest.mark.parametrize("bar", [1.0, np.array([0.0, 2.0])])
+def test_nothing_is_lost(bar):
+    """What says that there is no path does not make a cotangent go."""
+    assert runtime.where_reached(bar, True) is bar
+    with pytest.raises(Deoptimize):
+        runtime.where_reached(bar, False)
+    assert runtime.where_reached(0.0 * bar, False) is None
+    assert runtime.certain(bar) is bar
+    with pytest.raises(Doubtful):
+        runtime.certain(0.0 * bar)
