@@ -69,6 +69,21 @@ def test_a_view_of_what_cannot_be_written_cannot_be_written():
     assert not y[0].flags.writeable
 
 
+def test_what_is_locked_stays_locked():
+    def f(x):
+        x.flags.writeable = False
+        return np.sum(x * x)
+
+    for find in (
+        lambda x: ad.pushforward(f, (x,), (np.ones(3),)),
+        lambda x: ad.pushforward(lambda xs: f(xs[0]), ([x],), ([np.ones(3)],)),
+        lambda x: ad.gradient(f, x),
+    ):
+        x = np.arange(3.0)
+        find(x)
+        assert not x.flags.writeable
+
+
 def test_parts_of_arrays_whose_elements_share_memory():
     x = np.broadcast_to(2.0, 3)
     y, y_dot = ad.pushforward(lambda x: (x[1:], x), (x,), (np.arange(3.0),))

@@ -459,3 +459,38 @@ def parsed_if_possible(x):
 def keys_of_an_instance(x):
     table = {}.fromkeys("ab", x * x)
     return table["a"] * table["b"]
+
+
+class Stopped(SystemExit):
+    def __init__(self, value):
+        super().__init__(value)
+        self.value = value
+
+
+class Missing(AttributeError):
+    def __init__(self, text, value):
+        super().__init__(text, name=text, obj=value)
+
+
+class Unread(OSError):
+    def __init__(self, value):
+        super().__init__(2, "unread", value)
+
+
+@case(1.3)
+def fields_that_c_holds(x):
+    found = Stopped(x).code * Stopped(x * x).value + Missing("name", x).obj * Unread(x).filename
+    error = SyntaxError("text", ("file", 1, 2, x))
+    other = ImportError("a", name=x)
+    other.__init__("b", name=other.name * x, path=x)
+    try:
+        raise Unread(error.text * x)
+    except OSError as raised:
+        return found + raised.filename * other.name + other.path * error.args[1][3]
+
+
+@case(np.array([0.7, 1.3]))
+def arrays_in_fields_that_c_holds(x):
+    error = NameError("a", name=x * x)
+    error.name *= x
+    return Stopped(error.name).code * SystemExit(x, 2.0).code[0]

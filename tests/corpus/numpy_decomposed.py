@@ -15,6 +15,16 @@ def covariance(m):
     return np.sum(np.cov(m) * M)
 
 
+@case(X)
+def weighted_histogram(x):
+    return np.histogram(x, 3, weights=x * x)[0] @ np.array([1.0, 2.0, 4.0])
+
+
+@case(X, Y)
+def class_of_dtypes(x, y):
+    return np.sum(np.multiply(x, y, dtype=np.dtypes.Float64DType) * x)
+
+
 @case(X, Y)
 def covariance_of_two(x, y):
     return np.cov(x, y, ddof=0)[0, 1]

@@ -17,6 +17,7 @@ from adjoint.run.kinds import by_value, plain_on
 from adjoint.run.memory import Memory
 from adjoint.run.native import watched
 from adjoint.run.reach import has_code
+from adjoint.run.shown import shown_by
 from adjoint.run.specials import method_rules, quick_special_of
 from adjoint.run.unknown import run_unknown
 
@@ -230,20 +231,12 @@ def _exception(
     if _has_init(cls):
         return _exception_by_init(record, slot, cls, args, kwargs)
     y = cls(*args, **kwargs)
-    held = y.args
+    held, shown = y.args, shown_by(y, args, kwargs)
 
     def exception_back(_: Any) -> tuple[Any, ...]:
         bars = memory.take_items(held, len(held)) if len(held) == len(args) else [None] * len(args)
         named: dict[str, Any] = {}
-        for name, bar in (memory.shadows.pop(id(y), None) or {}).items():
-            # Fields of C, such as StopIteration.value, show what was given.
-            if name in kwargs:
-                named[name] = bar
-                continue
-            for i, arg in enumerate(args):
-                if getattr(y, name, None) is arg:
-                    bars[i] = accumulate(bars[i], bar)
-                    break
+        shown.hand_back(memory, y, args, bars, named)
         return (None, *bars, *(named.get(name) for name in kwargs))
 
     record[slot] = exception_back

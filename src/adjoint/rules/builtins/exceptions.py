@@ -1,4 +1,4 @@
-"""Exceptions: what ``__init__`` is given stands in ``args`` afterwards."""
+"""Exceptions: what ``__init__`` is given stands in ``args`` afterwards, and in fields of C."""
 
 from __future__ import annotations
 
@@ -8,24 +8,27 @@ from typing import Any
 
 from adjoint.rules.registry import structural
 from adjoint.run.memory import Memory
+from adjoint.run.shown import shown_by
 from adjoint.run.swaps import swap_with
 
 
 def _by_init(kind: Any) -> None:
     @structural((kind, "__init__"))
-    def init(memory: Memory, self: Any, /, *args: Any) -> Any:
+    def init(memory: Memory, self: Any, /, *args: Any, **kwargs: Any) -> Any:
         before = self.args
-        kind.__init__(self, *args)
-        held = self.args
+        kind.__init__(self, *args, **kwargs)
+        held, shown = self.args, shown_by(self, args, kwargs)
         position = memory.note(
             swap_with, partial(setattr, self, "args", before), partial(setattr, self, "args", held)
         )
 
         def init_back(_: Any) -> tuple[Any, ...]:
             memory.rewind(position)
-            if len(held) != len(args):
-                return (None,) * (len(args) + 2)
-            return (None, None, *memory.take_items(held, len(held)))
+            whole = len(held) == len(args)
+            bars = memory.take_items(held, len(held)) if whole else [None] * len(args)
+            named: dict[str, Any] = {}
+            shown.hand_back(memory, self, args, bars, named)
+            return (None, None, *bars, *map(named.get, kwargs))
 
         return None, init_back
 

@@ -30,7 +30,8 @@ def _operand_dtypes(f: Any, args: Any, dtype: Any, casting: str) -> Any:
     given = [
         type(arg) if type(arg) in (int, float, complex) else np.asarray(arg).dtype for arg in args
     ]
-    signature = (None,) * f.nin + (np.dtype(dtype),) * f.nout
+    asked = np.empty(0, dtype).dtype  # it may be one of the classes in np.dtypes
+    signature = (None,) * f.nin + (asked,) * f.nout
     resolved = f.resolve_dtypes((*given, *(None,) * f.nout), signature=signature, casting=casting)
     return resolved[: f.nin]
 
