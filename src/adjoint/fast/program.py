@@ -35,8 +35,9 @@ from adjoint.fast.reverse import elementwise as elementwise  # registers formula
 from adjoint.fast.reverse import linear as linear
 from adjoint.fast.reverse import parts as parts
 from adjoint.fast.reverse.reached import YES, Reached
+from adjoint.fast.reverse.regions import Region, freeze
 from adjoint.fast.reverse.scope import Scope
-from adjoint.fast.reverse.sweep import Region, Sweep, freeze
+from adjoint.fast.reverse.sweep import Sweep
 from adjoint.fast.single.primitives import same
 from adjoint.fast.single.walk import blocks, operands, results, walk
 from adjoint.ir.single import Block, Call, Const, Operand, Value

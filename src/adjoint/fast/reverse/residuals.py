@@ -19,7 +19,7 @@ from adjoint.fast.single.substitute import free_values, renamed
 from adjoint.ir.single import Block, Call, Const, Operand, Unpack, Value
 
 if TYPE_CHECKING:
-    from adjoint.fast.reverse.sweep import ForwardLoop, Region
+    from adjoint.fast.reverse.regions import ForwardLoop, Region
 
 __all__ = ["in_branch", "on_tape"]
 

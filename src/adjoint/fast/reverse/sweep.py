@@ -11,8 +11,8 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from adjoint.fast import runtime
 from adjoint.fast.covered import NotCovered
@@ -21,6 +21,7 @@ from adjoint.fast.evaluate.types import ANYTHING, Number, Row, bar_type, number
 from adjoint.fast.reverse.differentiate import differentiated, is_carrier
 from adjoint.fast.reverse.fitting import whole
 from adjoint.fast.reverse.reached import NO, YES, Reached, both, either, is_there
+from adjoint.fast.reverse.regions import Branches, ForwardLoop, Region, marks, reset
 from adjoint.fast.reverse.residuals import in_branch, on_tape
 from adjoint.fast.reverse.rows import add_item
 from adjoint.fast.reverse.scope import Scope
@@ -30,37 +31,7 @@ from adjoint.ir import primitives
 from adjoint.ir import single as ir
 from adjoint.ir.single import Block, Call, Const, If, Loop, Operand, Unpack, Value
 
-__all__ = ["ForwardLoop", "Region", "Sweep", "freeze"]
-
-
-@dataclass
-class Region:
-    """A block of the forward sweep, to which residuals are still added."""
-
-    parameters: tuple[Value, ...]
-    ops: list[Any] = field(default_factory=list)
-    results: list[Operand] | None = None
-    plan: list[Callable[[Scope], None]] = field(default_factory=list)
-    positions: list[int] = field(default_factory=list)
-    defined: set[Value] = field(default_factory=set)
-
-
-@dataclass
-class _If:
-    op: If
-    body: Region
-    orelse: Region
-    results: list[Value]
-    owner: Region
-
-
-@dataclass
-class ForwardLoop:
-    """A loop of the forward sweep; `range` is what it goes through to the end, if it is one."""
-
-    op: Loop
-    body: Region
-    range: Operand | None
+__all__ = ["Sweep"]
 
 
 _Items: TypeAlias = "list[tuple[Value, Callable[[Scope], Operand | None]]]"
@@ -104,45 +75,6 @@ class _Iteration:
     index: Value | None = None
     is_steady: bool = True
     is_known: bool = True
-
-
-def _marks(region: Region) -> list[tuple[list[Any], list[Any]]]:
-    """The lists to which the reverse sweep adds residuals, and what they consist of."""
-    found: list[tuple[list[Any], list[Any]]] = [(region.ops, [*region.ops])]
-    if region.results is not None:
-        found.append((region.results, [*region.results]))
-    for op in region.ops:
-        if isinstance(op, _If):
-            found += [(op.results, [*op.results]), *_marks(op.body), *_marks(op.orelse)]
-        elif isinstance(op, ForwardLoop):
-            found += _marks(op.body)
-    return found
-
-
-def _reset(marks: list[tuple[list[Any], list[Any]]]) -> None:
-    for what, consisted in marks:
-        what[:] = consisted
-
-
-def freeze(region: Region) -> Block:
-    """The finished block of a forward sweep."""
-    ops: list[ir.Op] = []
-    for op in region.ops:
-        if isinstance(op, _If):
-            ops.append(
-                replace(
-                    op.op,
-                    results=tuple(op.results),
-                    body=freeze(op.body),
-                    orelse=freeze(op.orelse),
-                )
-            )
-        elif isinstance(op, ForwardLoop):
-            ops.append(replace(op.op, body=freeze(op.body)))
-        else:
-            ops.append(op)
-    results = None if region.results is None else tuple(region.results)
-    return Block(region.parameters, tuple(ops), results)
 
 
 # ---- the sweep ----
@@ -272,7 +204,7 @@ class Sweep:
                     region.defined.add(op.result)
             elif isinstance(op, Unpack):
                 region.defined.update(op.results)
-            elif isinstance(op, _If):
+            elif isinstance(op, Branches):
                 region.defined.update(op.results)
             elif isinstance(op, Loop | If):
                 region.defined.update(op.results)
@@ -323,7 +255,9 @@ class Sweep:
         )
 
     def _forward_if(self, op: If, region: Region) -> Callable[[Scope], None]:
-        made = _If(op, self.forward(op.body), self.forward(op.orelse), list(op.results), region)
+        made = Branches(
+            op, self.forward(op.body), self.forward(op.orelse), list(op.results), region
+        )
         self._note_chosen(op)
         self.ev.block.append(made)  # type: ignore[arg-type]
         return lambda scope: self._if_back(scope, made)
@@ -369,7 +303,7 @@ class Sweep:
                 if any(self.last_write.get(y, -1) >= position for y in self.ev.shown_by(x)):
                     raise NotCovered("an array that is written to after it was used", self.ev.span)
 
-    def _if_back(self, scope: Scope, made: _If) -> None:
+    def _if_back(self, scope: Scope, made: Branches) -> None:
         op = made.op
         bars, sources = self._taken(scope, op.results)
         if all(bar is None for bar in bars) and not self._writes(op):
@@ -493,7 +427,7 @@ class Sweep:
         results.append(result)
         scope.bars[v] = result
 
-    def _with_residuals(self, scope: Scope, made: _If, region: Region, block: Block) -> Block:
+    def _with_residuals(self, scope: Scope, made: Branches, region: Region, block: Block) -> Block:
         """The reverse of a branch, in which what it is given of the forward branch are results of
         the forward `If` that only this branch gives."""
         other = made.orelse if region is made.body else made.body
@@ -580,11 +514,11 @@ class Sweep:
         whatever has a cotangent, or none: `base`; where that is not so in the next iteration, it is
         written once more, with truth values that are carried."""
         if not self.is_exact and base is not None:
-            marks, doubted = _marks(made.body), set(self.doubted)
+            noted, doubted = marks(made.body), set(self.doubted)
             back = self._iteration_written(scope, made, going, items, base)
             if back.is_steady:
                 return back
-            _reset(marks)
+            reset(noted)
             self.doubted = doubted
         outer, self.is_exact = self.is_exact, True
         back = self._iteration_written(scope, made, going, items, YES, is_exact=True)
@@ -806,7 +740,7 @@ def _made_of(region: Region) -> dict[Value, tuple[Operand, ...]]:
     """Of each value in a forward block: the operands that it is made of."""
     found: dict[Value, tuple[Operand, ...]] = {}
     for op in region.ops:
-        if isinstance(op, _If):
+        if isinstance(op, Branches):
             found |= _made_of(op.body) | _made_of(op.orelse)
             for side in (op.body, op.orelse):
                 for result, x in zip(op.results, side.results or (), strict=False):

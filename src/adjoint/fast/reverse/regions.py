@@ -1,0 +1,87 @@
+"""The blocks of a forward sweep, to which the reverse sweep still adds residuals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from adjoint.ir import single as ir
+from adjoint.ir.single import Block, If, Loop, Operand, Value
+
+if TYPE_CHECKING:
+    from adjoint.fast.reverse.scope import Scope
+
+__all__ = ["Branches", "ForwardLoop", "Region", "freeze", "marks", "reset"]
+
+
+@dataclass
+class Region:
+    """A block of the forward sweep, to which residuals are still added."""
+
+    parameters: tuple[Value, ...]
+    ops: list[Any] = field(default_factory=list)
+    results: list[Operand] | None = None
+    plan: list[Callable[[Scope], None]] = field(default_factory=list)
+    positions: list[int] = field(default_factory=list)
+    defined: set[Value] = field(default_factory=set)
+
+
+@dataclass
+class Branches:
+    """A branch of the forward sweep; `results` are those of both sides, residuals included."""
+
+    op: If
+    body: Region
+    orelse: Region
+    results: list[Value]
+    owner: Region
+
+
+@dataclass
+class ForwardLoop:
+    """A loop of the forward sweep; `range` is what it goes through to the end, if it is one."""
+
+    op: Loop
+    body: Region
+    range: Operand | None
+
+
+def marks(region: Region) -> list[tuple[list[Any], list[Any]]]:
+    """The lists to which the reverse sweep adds residuals, and what they consist of."""
+    found: list[tuple[list[Any], list[Any]]] = [(region.ops, [*region.ops])]
+    if region.results is not None:
+        found.append((region.results, [*region.results]))
+    for op in region.ops:
+        if isinstance(op, Branches):
+            found += [(op.results, [*op.results]), *marks(op.body), *marks(op.orelse)]
+        elif isinstance(op, ForwardLoop):
+            found += marks(op.body)
+    return found
+
+
+def reset(noted: list[tuple[list[Any], list[Any]]]) -> None:
+    """Take back what was added since."""
+    for what, consisted in noted:
+        what[:] = consisted
+
+
+def freeze(region: Region) -> Block:
+    """The finished block of a forward sweep."""
+    ops: list[ir.Op] = []
+    for op in region.ops:
+        if isinstance(op, Branches):
+            ops.append(
+                replace(
+                    op.op,
+                    results=tuple(op.results),
+                    body=freeze(op.body),
+                    orelse=freeze(op.orelse),
+                )
+            )
+        elif isinstance(op, ForwardLoop):
+            ops.append(replace(op.op, body=freeze(op.body)))
+        else:
+            ops.append(op)
+    results = None if region.results is None else tuple(region.results)
+    return Block(region.parameters, tuple(ops), results)
