@@ -88,6 +88,15 @@ def as_array(m):
     return a.sum() * m[0, 0] + np.array(a.T.flat)[1] ** 2 + np.asarray(a.flat, dtype=float)[2]
 
 
+def taken_for_an_array(m):
+    a = m * 1.0
+    it = a.T.flat
+    next(it)
+    total = np.sum(it) * np.max(a.flat) + np.dot(a.flat, np.arange(6.0)) * np.linalg.norm(it)
+    it[3] = m[1, 1]
+    return (total + np.multiply(a.flat, 2.0).sum() + np.concatenate([it, m[0]])[2] ** 2) * sum(it)
+
+
 def diagonals(m):
     a = m @ m.T
     np.fill_diagonal(a.T, m[0])
@@ -120,7 +129,7 @@ def attributes(m):
     "f",
     [
         read, iterated, written, repeated_values, read_after_write, diagonals, enumerated,
-        special_methods, attributes, put_back, left_behind, as_array,
+        special_methods, attributes, put_back, left_behind, as_array, taken_for_an_array,
     ],
 )  # fmt: skip
 def test_as_numpy_does(f):

@@ -134,6 +134,10 @@ def as_c_takes(f: Any, name: str, args: tuple[Any, ...], result: Any) -> Any:
 def _special(names: Names, value: Any) -> Any:
     """The first of the methods, as a function."""
     kind = type(value)
+    if kind is np.flatiter and names and names[0] == "__array__":
+        from adjoint.rules.numpy.flat import array_of  # it needs the calls, which need this
+
+        return array_of
     if kind in LEAVES or not _NUMERIC.of(kind):
         return None
     if _SEQUENCE in names and is_sequence(kind):

@@ -19,7 +19,7 @@ from adjoint.run.iterator import Iterator
 from adjoint.run.memory import Memory
 from adjoint.run.methods import method
 
-__all__ = ["flattening", "places_of"]
+__all__ = ["array_of", "flattening", "places_of"]
 
 
 @structural((np.ndarray, "flat"))
@@ -131,6 +131,11 @@ def _(memory: Memory, flat: Any) -> Any:
         return None, None
 
     return y, array_back
+
+
+def array_of(flat: Any) -> Any:
+    """What NumPy's functions make of it."""
+    return flat.__array__()
 
 
 def flattening(flat: Any) -> str:
