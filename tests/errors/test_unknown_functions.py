@@ -35,7 +35,7 @@ import scipy.fft
 import sympy
 
 import adjoint as ad
-from adjoint.errors import AdjointError, MutationError, NoDerivativeError
+from adjoint.errors import AdjointError, ArgumentError, MutationError, NoDerivativeError
 from tests.errors.places import assert_tells, raised
 
 log = logging.getLogger(__name__)
@@ -718,6 +718,42 @@ def test_levels_undo_what_is_written(f):
 
 
 # ---- arrays of objects ---------------------------------------------------------------------------
+
+
+def plain_holder(x):
+    holder = Plain()
+    holder.x = x
+    return holder
+
+
+def element_kept(x, read):
+    kept = np.empty((1, 2), dtype=object)
+    kept[0, 0], kept[0, 1] = plain_holder(x), "text"
+    return read(kept)
+
+
+READINGS = {
+    "element": lambda kept: kept[0, 0].x * 2,
+    "item": lambda kept: kept[0, :1].item().x * 2,
+    "list": lambda kept: kept.tolist()[0][0].x * 2,
+    "copied": lambda kept: kept.T.ravel()[0].x * 2,
+    "unpacked": lambda kept: [*kept[0]][0].x * 2,
+}
+
+
+@pytest.mark.parametrize("name", READINGS)
+def test_objects_in_arrays(name):
+    def f(x):
+        return element_kept(x, READINGS[name])
+
+    def g(x):
+        return element_kept(2.0, READINGS[name]) * x + len(element_kept(x, np.ravel))
+
+    raised(NoDerivativeError, ad.gradient, f, 3.0)
+    assert ad.pushforward(f, (3.0,), (1.0,)) == (6.0, 2.0)
+    assert ad.gradient(g, 3.0) == (4.0,)
+    assert ad.pushforward(g, (3.0,), (1.0,)) == (14.0, 4.0)
+    raised(ArgumentError, ad.gradient, lambda x: element_kept(x, lambda kept: kept.put(0, x)), 3.0)
 
 
 def by_frompyfunc(x):

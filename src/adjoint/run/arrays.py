@@ -22,6 +22,7 @@ from adjoint.run.conversion import (
     is_odd,
     with_numbers,
 )
+from adjoint.run.kinds import by_value
 from adjoint.run.memory import Memory, refuse_names_twice, refused, root_of
 from adjoint.run.place import current_place
 from adjoint.run.seal import arrived, result_of
@@ -52,6 +53,14 @@ def refuse_objects(array: np.ndarray[Any, Any]) -> None:
             hint="use an array of floats, or a list",
             place=current_place(),
         )
+
+
+def _is_object_kept(x: np.ndarray[Any, Any], index: Any, value: Any) -> bool:
+    """Whether an element of an array of objects is written that is neither a number nor an array:
+    what it holds has its cotangent wherever it stands."""
+    if x.dtype.kind != "O" or not x.ndim or by_value(value):
+        return False
+    return not isinstance(x[index], ndarray)
 
 
 def read_array(record: list[Any], slot: int, x: np.ndarray[Any, Any], index: Any) -> Any:
@@ -198,6 +207,11 @@ def write_array(
         if owns and _is_apart(memory, x, part, value):
             _write_part(memory, record, slot, x, index, part, value)
             return
+    if _is_object_kept(x, index, value):
+        memory.note(swap_array, x, _own(index), x[index])
+        x[index] = value
+        memory.handed.append(value)  # who reads it is not known
+        return
     refuse_objects(x)
     names = _asked_for(x, index, value)
     if names is not None:
@@ -271,6 +285,9 @@ def _write_on_level(
 ) -> None:
     if type(index) is not int and is_odd(index):
         by_index(record, slot, write_array, (x, index, value))
+        return
+    if _is_object_kept(x, index, value):
+        x[index] = value
         return
     refuse_objects(x)
     names = _asked_for(x, index, value)

@@ -97,11 +97,13 @@ def _item(a, *index):
         if not -a.size <= index[0] < a.size:
             raise IndexError(f"index {index[0]} is out of bounds for size {a.size}")
         index = np.unravel_index(index[0] + a.size if index[0] < 0 else index[0], a.shape)
-    return a[index].item()
+    return a[index] if a.dtype.kind == "O" else a[index].item()
 
 
 @rrule.register((np.ndarray, "tolist"))
 def _(a):
+    if a.dtype.kind == "O":
+        return NotImplemented
     shape, to_bar = a.shape, projector(a)
 
     def tolist_back(y_bar):
