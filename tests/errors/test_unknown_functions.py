@@ -10,6 +10,7 @@ import ctypes
 import decimal
 import fractions
 import functools
+import gzip
 import hashlib
 import io
 import json
@@ -21,6 +22,7 @@ import queue
 import random
 import struct
 import sys
+import tempfile
 import threading
 import time
 import types
@@ -60,6 +62,12 @@ def printing_to_a_file(x):
     print(x, file=file)
     file.write(f"{x}\n")
     return x * x + len(file.getvalue()) * 0
+
+
+def printing_compressed(x):
+    with tempfile.TemporaryFile() as file, gzip.open(file, "wt") as packed:
+        print(x, file=packed)
+    return x * x
 
 
 def logging_it(x):
@@ -165,6 +173,7 @@ def used_in_a_branch_that_is_not_taken(x):
 HARMLESS = [
     printing,
     printing_to_a_file,
+    printing_compressed,
     logging_it,
     hashing,
     hashing_bytes,

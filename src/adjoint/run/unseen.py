@@ -6,6 +6,7 @@ from __future__ import annotations
 import array
 import functools
 import gc
+import io
 import operator
 import re
 import sys
@@ -258,7 +259,7 @@ def _changed_inside(held: Snapshot, given: tuple[Any, ...]) -> str | None:
     few steps away."""
     for kept in held.changes():
         if not any(kept.owner is value for value in given) and any(
-            type(value) not in _WITHOUT for pair in kept.pairs() for value in pair
+            type(value) not in _LEFT_ALONE for pair in kept.pairs() for value in pair
         ):
             return type(kept.owner).__name__
     return None
@@ -266,6 +267,11 @@ def _changed_inside(held: Snapshot, given: tuple[Any, ...]) -> str | None:
 
 _WITHOUT = ATOMS | {bytes, type(ABSENT)}
 """Types of what has no derivative to be lost: a file that is closed notes that in its fields."""
+
+_LEFT_ALONE = _WITHOUT | {
+    io.BufferedRandom, io.BufferedReader, io.BufferedWriter, io.FileIO, io.TextIOWrapper,
+}  # fmt: skip
+"""Files as well: one that stands on another lets go of it when it is closed."""
 
 _FUNCTIONS = frozenset({FunctionType, MethodType, functools.partial})
 
