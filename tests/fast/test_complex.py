@@ -384,3 +384,24 @@ def test_constants_keep_their_signs(z):
     writer = Writer({}, {})
     text, _ = writer.constant(z)
     assert repr(eval(text)) == repr(z)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda z: (-2.0) ** z,
+        lambda z: (-1) ** z,
+        lambda z: np.power(-2.0, z),
+        lambda z: np.float_power(-2.0, z),
+        lambda z: (-2) ** z[0],
+        lambda z: cmath.polar(z[0])[0] * z,
+    ],
+)
+def test_powers_of_negative_numbers_and_moduli_of_scalars(f):
+    z = np.array([1 + 0.2j, 0.3 - 0.5j])
+    y, back = ad.pullback(f, z)
+    with generic_tier():
+        expected, generic_back = ad.pullback(f, z)
+    assert type(y) is type(expected)
+    seed = np.full(np.shape(y), 0.7 - 0.2j)
+    np.testing.assert_allclose(back(seed)[1], generic_back(seed)[1], rtol=1e-12, atol=1e-14)

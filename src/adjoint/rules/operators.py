@@ -64,7 +64,7 @@ def exponent_slope(y: Any, a: Any, b: Any) -> Any:
     """∂(aᵇ)/∂b = aᵇ log a, taken for 0 at a = 0 (0 log 0 = 0)."""
     if type(y) is complex:
         return y * cmath.log(a)
-    if type(a) is float or type(a) is int:
+    if (type(a) is float or type(a) is int) and (type(y) is float or not np.iscomplexobj(y)):
         # of a negative number: the real part of the derivative of the complex power
         return y * math.log(abs(a)) if a else 0.0
     zero = np.equal(a, 0)

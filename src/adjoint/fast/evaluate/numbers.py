@@ -157,6 +157,9 @@ def _(ev: Evaluator, a: Abstract) -> Abstract:
 def _(ev: Evaluator, z: Abstract) -> Abstract:
     if not isinstance(z, Value):
         raise NotCovered("cmath.polar of a constant", ev.span)
+    t = ev.types[z]
+    if not isinstance(t, Number) or not t.kinds <= {int, float, complex}:
+        raise NotCovered("cmath.polar of what is no number of Python's", ev.span)
     return Tuple((call(ev, Known(abs), [z], {}), call(ev, Known(cmath.phase), [z], {})))
 
 

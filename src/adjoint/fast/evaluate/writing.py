@@ -157,6 +157,8 @@ class _Viewer:
             for _ in range(2 if isinstance(op, Loop) else 1):  # what the next iteration reads
                 for inner in blocks(op):
                     self.block(inner)
+                if isinstance(op, Loop) and op.iterable is not None:
+                    self.read(op.iterable)  # for the item of the next iteration
             for result in results(op):
                 self.define(result)
         for x in block.results or ():

@@ -195,6 +195,14 @@ class Scope:
             return True
         return self.parent is not None and self.parent.has_any(v)
 
+    def may_get(self, v: Value) -> bool:
+        """Whether there may be a cotangent of `v` although none is known: what stands earlier in an
+        iteration adds to it, before the iteration before is reversed."""
+        if self._is_inner(v):
+            return False
+        assert self.parent is not None
+        return self.kind == "loop" or self.parent.may_get(v)
+
     def buffer(self, v: Value) -> Operand:
         """An array of the program's own that holds the cotangent of `v`, and is added to."""
         if v in self.buffers:

@@ -35,7 +35,7 @@ def written_back(sweep: Sweep, op: Call) -> Step:
         return lambda scope: row_written_back(scope, op)
 
     def back(scope: Scope) -> None:
-        if scope.bar(y) is None and not scope.has_any(y):
+        if not scope.has_any(y) and not scope.may_get(y):
             return
         scope.sweep.source = scope.reached_array(y)
         y_bar = scope.buffer(y)
