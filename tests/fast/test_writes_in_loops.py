@@ -43,9 +43,12 @@ LOOPS = [
 POINT = np.array([0.7, 1.3, -0.4, 0.2])
 
 
-def made(number: int, name: str, write: str, loop: str):
+ENDS = ["s", "s + a.sum()", "s * b.mean()"]
+
+
+def made(number: int, name: str, write: str, loop: str, end: str = "s"):
     loop = loop.replace("WRITE", write)
-    text = f"def f(v):\n    a = v * 1.0\n    s = 0.0\n    {name}\n    {loop}\n    return s\n"
+    text = f"def f(v):\n    a = v * 1.0\n    s = 0.0\n    {name}\n    {loop}\n    return {end}\n"
     filename = f"<write in a loop {number}>"
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
     scope = {"math": math, "np": np}
@@ -53,7 +56,7 @@ def made(number: int, name: str, write: str, loop: str):
     return scope["f"], text
 
 
-COMBINATIONS = list(itertools.product(NAMES, WRITES, LOOPS))
+COMBINATIONS = list(itertools.product(NAMES, WRITES, LOOPS, ENDS))
 
 
 @pytest.mark.parametrize("part", range(12))

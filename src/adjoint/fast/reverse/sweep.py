@@ -296,10 +296,13 @@ class Sweep:
     def _check_contents(self, ops: list[ir.Op], position: int) -> None:
         """The reverse of an operation must not read what is written to after it."""
         for op in ops:
+            read = operands(op)
             if isinstance(op, Call) and isinstance(op.callee, Const):
                 if op.callee.value in _OF_SIZES:
                     continue
-            for x in operands(op):
+                if op.callee.value is runtime.broadcast_like:
+                    read = op.operands[:1]
+            for x in read:
                 if any(self.last_write.get(y, -1) >= position for y in self.ev.shown_by(x)):
                     raise NotCovered("an array that is written to after it was used", self.ev.span)
 
