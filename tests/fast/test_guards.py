@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import abc
 import builtins
 import math
 import threading
 import warnings
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -439,3 +441,97 @@ def test_a_class_that_says_later_how_attributes_are_read():
     assert ad.gradient(f, model, 3.0)[1] == 30.0
     del Model.__getattribute__
     assert ad.gradient(f, model, 3.0)[1] == 12.0
+
+
+def of_an_object_inside(x):
+    made = Made(x)
+    return made.a * 2.0
+
+
+class Made:
+    def __init__(self, a):
+        self.a = a
+
+
+class Asked(type):
+    def __instancecheck__(cls, value):
+        return value.w > 1.0
+
+
+class Heavy(metaclass=Asked):
+    pass
+
+
+class Abstract(abc.ABC):  # noqa: B024  something to register with
+    pass
+
+
+class Other:
+    pass
+
+
+class Pair(NamedTuple):
+    a: float
+    b: float
+
+
+def both(f, *args):
+    """The gradients in both tiers."""
+    found = ad.gradient(f, *args)
+    with generic_tier():
+        return found, ad.gradient(f, *args)
+
+
+@pytest.mark.parametrize(
+    "name, value",
+    [
+        ("__setattr__", lambda self, name, v: object.__setattr__(self, name, v * 3)),
+        ("a", property(lambda self: vars(self)["a"] * 5, lambda self, v: vars(self).update(a=v))),
+        ("__getattribute__", lambda self, name: object.__getattribute__(self, name) * 7),
+    ],
+)
+def test_a_class_of_objects_made_inside_that_is_changed_later(name, value):
+    assert ad.gradient(of_an_object_inside, 3.0) == (2.0,)
+    assert ad.tier(of_an_object_inside, 3.0).tier == "fast"
+    setattr(Made, name, value)
+    try:
+        found, expected = both(of_an_object_inside, 3.0)
+        assert found == expected != (2.0,)
+    finally:
+        delattr(Made, name)
+    assert ad.gradient(of_an_object_inside, 3.0) == (2.0,)
+
+
+def test_a_named_tuple_whose_class_is_changed_later():
+    def f(x, pair):
+        return x * pair.a * Pair(x, 1.0).b
+
+    assert ad.gradient(f, 3.0, Pair(2.0, 1.0))[0] == 2.0
+    before = Pair.a
+    Pair.a = property(lambda self: 4.0)
+    try:
+        found, expected = both(f, 3.0, Pair(2.0, 1.0))
+        assert found[0] == expected[0] == 4.0
+    finally:
+        Pair.a = before
+    assert ad.gradient(f, 3.0, Pair(2.0, 1.0))[0] == 2.0
+
+
+def by_instance(x, value):
+    return x * 2 if isinstance(value, Heavy) else x * 3
+
+
+def by_registration(x, value):
+    return x * 2 if isinstance(value, Abstract) else x * 3
+
+
+def test_instances_that_a_class_has_a_say_in():
+    assert ad.gradient(by_instance, 3.0, Plain(2.0))[0] == 2.0
+    assert ad.gradient(by_instance, 3.0, Plain(0.5))[0] == 3.0
+
+
+def test_a_class_that_is_registered_later():
+    assert ad.gradient(by_registration, 3.0, Other())[0] == 3.0
+    assert ad.tier(by_registration, 3.0, Other()).tier == "fast"
+    Abstract.register(Other)
+    assert ad.gradient(by_registration, 3.0, Other())[0] == 2.0

@@ -4,6 +4,7 @@ structure of the arguments. Written as Python source, too, so that a call costs 
 
 from __future__ import annotations
 
+import abc
 import builtins
 import math
 import operator
@@ -150,9 +151,15 @@ class _Entry:
             case "same cell":
                 first = f"{self.names[id(value.parent)]}.__closure__[{value.key}]"
                 return f"{name} is not {first}"
-            case "plain object":
-                own = self.bind(object.__getattribute__)
-                return f"{self.bind(value)}.__getattribute__ is not {own}"
+            case "bases":
+                return f"{name}.__mro__ is not {self.bind(value)}"
+            case "attributes":
+                return f"len({name}.__dict__) != {value}"
+            case "getters":
+                tests = [f"{name}.__dict__[{k!r}] is not {self.bind(one)}" for k, one in value]
+                return " or ".join(tests) or "False"
+            case "registered":
+                return f"{self.bind(abc.get_cache_token)}() != {value}"
             case "no attribute":
                 return f"{value!r} in {name}.__dict__"
             case "partial":

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import abc
+from types import UnionType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -81,6 +83,7 @@ def _(ev: Evaluator, a: Abstract, classes: Abstract) -> Abstract:
         if items is None or not all(isinstance(x, Known) for x in items):
             raise NotCovered("isinstance of a class that is not known", ev.span)
         classes = Known(tuple(x.value for x in items))  # type: ignore[union-attr]
+    _demand_plain_checks(ev, classes.value)
     if isinstance(a, Value) and isinstance(t := ev.types[a], Number):
         found = {issubclass(kind, classes.value) for kind in t.kinds}
         if len(found) == 1:
@@ -90,6 +93,25 @@ def _(ev: Evaluator, a: Abstract, classes: Abstract) -> Abstract:
         if cls is not None:
             return Known(issubclass(cls, classes.value))
     raise NotCovered("isinstance of a value of several types", ev.span)
+
+
+def _demand_plain_checks(ev: Evaluator, classes: Any) -> None:
+    """That what is asked whether something is one of its instances looks at classes alone, and at
+    those that were registered with it."""
+    for cls in classes if isinstance(classes, tuple) else (classes,):
+        if isinstance(cls, tuple | UnionType):
+            _demand_plain_checks(ev, cls if isinstance(cls, tuple) else cls.__args__)
+        elif isinstance(cls, abc.ABCMeta):
+            hooked = next(base for base in cls.__mro__ if "__subclasshook__" in vars(base))
+            if type(cls) is not abc.ABCMeta or hooked.__module__ not in _OWN_HOOKS:
+                raise NotCovered(f"isinstance of {cls.__qualname__}, which has a say", ev.span)
+            ev.outside.rely_on_registrations()
+        elif type(cls) is not type:
+            raise NotCovered(f"isinstance of {cls}, which has a say", ev.span)
+
+
+_OWN_HOOKS = frozenset({"collections.abc", "builtins", "abc"})
+"""Modules whose classes look at methods only."""
 
 
 @handler(type)

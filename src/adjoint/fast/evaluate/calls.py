@@ -361,6 +361,7 @@ def _instance(
     """A new object of a class of the user's."""
     if lookup(cls) is not None:
         raise NotCovered(f"{cls.__qualname__} has a rule", ev.span)
+    ev.outside.rely_on(cls)
     if is_named_tuple(cls):
         given = dict(zip(cls._fields, args, strict=False)) | keywords
         if set(given) == set(cls._fields):
@@ -424,7 +425,7 @@ def truth(ev: Evaluator, a: Abstract) -> Any:
     if isinstance(a, Known):
         if a.value is None or isinstance(a.value, _WITH_TRUTH):
             return Known(bool(a.value))
-        if isinstance(a.value, type):
+        if isinstance(a.value, type) and not hasattr(type(a.value), "__bool__"):
             return Known(True)
     if isinstance(a, Closure | Bound | Partial):
         return Known(True)

@@ -158,7 +158,7 @@ def _(ev: Evaluator, z: Abstract) -> Abstract:
     if not isinstance(z, Value):
         raise NotCovered("cmath.polar of a constant", ev.span)
     t = ev.types[z]
-    if not isinstance(t, Number) or not t.kinds <= {int, float, complex}:
+    if not isinstance(t, Number) or not t.kinds <= {float, complex}:
         raise NotCovered("cmath.polar of what is no number of Python's", ev.span)
     return Tuple((call(ev, Known(abs), [z], {}), call(ev, Known(cmath.phase), [z], {})))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import builtins
 import functools
 from collections import deque
@@ -76,6 +77,7 @@ def is_plain_object(cls: Any) -> bool:
         and not cls.__module__.startswith("adjoint.run")  # they stand for others
         and not issubclass(cls, type | ModuleType | np.ndarray | np.generic | BaseException)
         and not issubclass(cls, _VALUES)  # attributes have no place beside what it is itself
+        and not any("__class__" in vars(base) for base in cls.__mro__[:-1])  # it stands for another
     )
 
 
@@ -120,6 +122,7 @@ class Outside:
     _roots: dict[tuple[str, Any], Source] = field(default_factory=dict)
     _symbols: dict[int, Symbol] = field(default_factory=dict)
     _ids: set[int] = field(default_factory=set)
+    _relied: set[type] = field(default_factory=set)
 
     def release(self) -> None:
         """Let go of the values of the call at hand, which are the user's."""
@@ -148,6 +151,24 @@ class Outside:
 
     def guard(self, source: Source, kind: str, value: Any) -> None:
         self.guards.append(Guard(source, kind, value))
+
+    def rely_on(self, cls: type) -> None:
+        """Guard that a class of the user's has the bases that it has, and that it and those have
+        nothing that they do not have now: special methods, descriptors."""
+        if cls in self._relied or not cls.__flags__ & (1 << 9):  # Py_TPFLAGS_HEAPTYPE
+            return
+        self._relied.add(cls)
+        self.guard(self.root("object", cls), "bases", cls.__mro__)
+        for base in cls.__mro__:
+            if base.__flags__ & (1 << 9):
+                self.guard(self.root("object", base), "attributes", len(vars(base)))
+        if is_named_tuple(cls):
+            getters = tuple((name, vars(cls)[name]) for name in vars(cls)["_fields"])
+            self.guard(self.root("object", cls), "getters", getters)
+
+    def rely_on_registrations(self) -> None:
+        """Guard that no class was registered with an abstract one since."""
+        self.guard(self.root("object", abc.ABCMeta), "registered", abc.get_cache_token())
 
     def bring(self, source: Source, value: Any) -> Abstract:
         """`value`, which is read from `source`, and the guards of what is made use of."""
@@ -195,8 +216,7 @@ class Outside:
             self.guard(source, "keys", tuple(value))
         elif not is_plain_object(kind):
             raise NotCovered(f"an object of class {kind.__qualname__}")
-        else:
-            self.guard(source, "plain object", kind)
+        self.rely_on(kind)
         if kind is not tuple:
             if id(value) in self._ids:
                 raise NotCovered("an object that occurs twice among what the function reads")
