@@ -3,6 +3,7 @@
 import heapq
 import itertools
 import math
+import sys
 
 import numpy as np
 
@@ -494,3 +495,15 @@ def arrays_in_fields_that_c_holds(x):
     error = NameError("a", name=x * x)
     error.name *= x
     return Stopped(error.name).code * SystemExit(x, 2.0).code[0]
+
+
+@case(1.5)
+def left_by_exit(x):
+    try:
+        sys.exit(x * x)
+    except SystemExit as error:
+        first = error.code
+    try:
+        sys.exit()
+    except SystemExit as error:
+        return first * x if error.code is None else 0.0

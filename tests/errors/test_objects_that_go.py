@@ -549,3 +549,20 @@ def test_an_object_of_before_that_stays():
     assert ad.gradient(f, 3.0, [loud])[0] == 6.0
     assert ad.pushforward(f, (3.0, [loud]), (1.0, None)) == (9.0, 6.0)
     loud.notes = []
+
+
+def test_what_a_cycle_holds_stays():
+    """Python leaves it to its collector of garbage, with or without us."""
+
+    class Part:
+        def __init__(self, value):
+            self.value, self.own = value, self
+
+    def f(x):
+        references = []
+        for k in range(3):
+            references.append(weakref.ref(Part(x * (k + 1))))
+        return sum(reference().value for reference in references)
+
+    assert ad.gradient(f, 3.0) == (6.0,)
+    assert ad.pushforward(f, (3.0,), (1.0,)) == (18.0, 6.0)

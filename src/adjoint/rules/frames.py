@@ -1,5 +1,5 @@
-"""Functions that look at the frames of their callers, between which differentiated code has those
-of the library."""
+"""What `sys` does with the frames of its callers, between which differentiated code has those of
+the library, and the exception by which it leaves them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from types import FrameType
 from typing import Any
 
-from adjoint.rules.registry import primitive
+from adjoint.rules.registry import primitive, substitute
 from adjoint.run.place import is_ours
 
 
@@ -22,3 +22,10 @@ def _frame(record: list[Any], slot: int, depth: int = 0, /) -> FrameType:
             depth -= 1
         frame = frame.f_back
     raise ValueError("call stack is not deep enough")
+
+
+@substitute(sys.exit)
+def _exit(status=None, /):
+    if isinstance(status, SystemExit):
+        raise status
+    raise SystemExit(*status) if isinstance(status, tuple) else SystemExit(status)

@@ -50,37 +50,39 @@ def is_near(found: Any) -> bool:
 
 
 def only_ours(targets: list[Any]) -> tuple[list[Any], int]:
-    """Those of `targets` that nothing but the engine holds, directly or by others; and how many
-    objects were looked at.
+    """Those of `targets` that would have gone if the engine held nothing; and how many objects were
+    looked at.
 
-    As `gc` does it: of the references to each object those are taken away that come from what is
-    looked at; what is left comes from elsewhere, and all that it leads to stays.
+    Of the references to each object those are taken away that come from the engine. What has none
+    left goes, and what it holds loses those, and so on; what holds itself in a cycle stays.
     """
     wanted = {id(value) for value in targets}
-    references: dict[int, int] = {}
+    engine: dict[int, int] = {}
     nodes: list[Any] = []
-    _look([targets], references, nodes, wanted)
-    _look(_held_by_frames(sys._getframe(1)), references, nodes, wanted)
+    _look([targets], engine, nodes, wanted, 1)
+    _look(_held_by_frames(sys._getframe(1)), engine, nodes, wanted, 1)
     ours = {id(targets)}
     for node in nodes:  # it grows
         if _is_ours(node):
             ours.add(id(node))
             if type(node) is FunctionType and node.__closure__:
                 ours.update(map(id, node.__closure__))
-        _look(_parts(node), references, nodes, wanted)
+        _look(_parts(node), engine, nodes, wanted, int(id(node) in ours))
     del node
-    stays = [
-        nodes[i]
+    left = {
+        id(nodes[i]): sys.getrefcount(nodes[i]) - _OWN - engine[id(nodes[i])]
         for i in range(len(nodes))
-        if id(nodes[i]) not in ours and sys.getrefcount(nodes[i]) - _OWN > references[id(nodes[i])]
-    ]
-    found = {id(node) for node in stays}
-    for node in stays:
+        if id(nodes[i]) not in ours
+    }
+    gone = [node for node in nodes if left.get(id(node), 1) <= 0]
+    for node in gone:  # it grows
         for part in _parts(node):
-            if id(part) in references and id(part) not in found and id(part) not in ours:
-                found.add(id(part))
-                stays.append(part)
-    return [value for value in targets if id(value) not in found], len(nodes)
+            count = left.get(id(part), 0)
+            if count > 0:
+                left[id(part)] = count - 1
+                if count == 1:
+                    gone.append(part)
+    return [value for value in targets if left.get(id(value), 1) <= 0], len(nodes)
 
 
 def _own_references() -> int:
@@ -93,18 +95,20 @@ _OWN = _own_references()
 
 
 def _look(
-    values: Iterable[Any], references: dict[int, int], nodes: list[Any], wanted: set[int]
+    values: Iterable[Any], engine: dict[int, int], nodes: list[Any], wanted: set[int], count: int
 ) -> None:
+    """Take up what is not known yet; each of `values` is referred to by the engine, or (`count` of
+    0) by somebody else."""
     for value in values:
-        seen = references.get(id(value))
+        seen = engine.get(id(value))
         if seen is not None:
-            references[id(value)] = seen + 1
+            engine[id(value)] = seen + count
         elif type(value) not in _PLAIN and (
             gc.is_tracked(value)
             or type(value) is dict  # that of an object's fields is not told what is put into it
             or id(value) in wanted
         ):
-            references[id(value)] = 1
+            engine[id(value)] = count
             nodes.append(value)
 
 
