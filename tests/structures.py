@@ -140,6 +140,8 @@ def _object(x: Any, leaf: Callable[[Any], Any], memo: dict[int, Any]) -> Any:
             if name in fields:
                 cell.cell_contents = mapped(fields[name], leaf, memo)
         return y
+    if getattr(type(x).__new__, "__self__", object) is not object:
+        return x  # of C: a decorated function
     y = object.__new__(type(x))
     memo[id(x)] = y, x
     for name, item in fields.items():

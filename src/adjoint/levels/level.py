@@ -291,6 +291,11 @@ class Level(Hidden):
         if self.outer is not None:
             self.outer.reshaped(x, old)
 
+    def changed(self, put: Callable[[bytes], None], old: bytes, new: bytes) -> None:
+        """Bytes that carry no derivative, but that arrays may look at, were `old` and are `new`."""
+        if self.outer is not None:
+            self.outer.changed(put, old, new)
+
     def touch(self, x: np.ndarray[Any, Any]) -> None:
         """Note that the memory of `x` is written: what it holds from now on is the same under any
         name."""

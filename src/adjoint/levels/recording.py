@@ -121,6 +121,11 @@ class Recording(Forward):
         self.writes.append((partial(_assign_shape, x, old), partial(_assign_shape, x, new)))
         self.nodes.append(Replay.change_again)
 
+    def changed(self, put: Callable[[bytes], None], old: bytes, new: bytes) -> None:
+        super().changed(put, old, new)
+        self.writes.append((lambda _: put(old), lambda _: put(new)))
+        self.nodes.append(Replay.change_again)
+
     def write(self, x: Any, index: Any, value: Any) -> None:
         index, value = held_index(index), held(value)
         saved = self.below(np.array, self.below(operator.getitem, x, index))

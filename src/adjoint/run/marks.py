@@ -7,6 +7,7 @@ its state, the derivative would be that of neither call.
 
 from __future__ import annotations
 
+import weakref
 import zlib
 from types import BuiltinMethodType
 from typing import Any
@@ -51,8 +52,9 @@ class Marks:
             elif swap is swap_item:
                 key = entry[2]
                 if type(key) is str or place_of_held(key) is key:  # else it asks the user's code
-                    absent = dict.get(owner, key, ABSENT) is ABSENT
-                    self._keys[id(owner), id(key)] = owner, key, absent
+                    now = dict.get(owner, key, ABSENT)
+                    if not isinstance(now, weakref.ref):  # which goes with what it refers to
+                        self._keys[id(owner), id(key)] = owner, key, now is ABSENT
         self._arrays: list[tuple[np.ndarray[Any, Any], int]] = []
         self._parts: list[tuple[np.ndarray[Any, Any], Any, int]] = []
         for array, entries in written.values():

@@ -22,6 +22,8 @@ def _changed(
     size = bytearray.__len__(xs)
     saved = bytes(bytearray.__getitem__(xs, slice(start, stop)))
     y = getattr(bytearray, name)(xs, *operands)
+    if memory.level is not None:
+        _tell(memory.level, xs, start, stop, saved)
     position = memory.note(swap_bytes, xs, start, stop + bytearray.__len__(xs) - size, saved)
 
     def changed_back(_: Any) -> tuple[None, ...]:
@@ -29,6 +31,17 @@ def _changed(
         return (None,) * (len(operands) + 2)
 
     return y, changed_back
+
+
+def _tell(level: Any, xs: Any, start: int, stop: int, saved: bytes) -> None:
+    """Note a change on a level; where the size has changed, no array looks at the bytes."""
+    if bytearray.__len__(xs) >= stop and len(saved) == stop - start:
+        place = slice(start, stop)
+        level.changed(
+            lambda held: bytearray.__setitem__(xs, place, held),
+            saved,
+            bytes(bytearray.__getitem__(xs, place)),
+        )
 
 
 def _range_of(xs: Any, index: Any) -> tuple[int, int]:
