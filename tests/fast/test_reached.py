@@ -9,6 +9,7 @@ import adjoint as ad
 from adjoint.fast import runtime, tier
 from adjoint.fast.covered import Deoptimize, Doubtful
 from adjoint.run.engine import basics
+from tests.fast.agreeing import generic_tier
 from tests.fast.agreement import generic
 from tests.structures import difference
 
@@ -142,3 +143,22 @@ def test_nothing_is_lost(bar):
     assert runtime.certain(bar) is bar
     with pytest.raises(Doubtful):
         runtime.certain(0.0 * bar)
+
+
+def test_items_that_an_index_does_not_choose():
+    def f(x, z, n):
+        items = [x, z, 2.0]
+        return items[n - 3] * items[n - 2]
+
+    for n in (1, 2, 4):
+        found = ad.gradient(f, 1.3, 0.7, n)
+        with generic_tier():
+            assert found == ad.gradient(f, 1.3, 0.7, n)
+        assert None in found[:2]
+
+
+@pytest.mark.parametrize("f", [lambda x: max(x, 0.5), lambda x: min(x, 0.5), lambda x: max(0.5, x)])
+def test_extrema_of_nan(f):
+    found = ad.gradient(f, float("nan"))
+    with generic_tier():
+        assert found == ad.gradient(f, float("nan"))

@@ -202,8 +202,9 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
 
 
 def _share(y: Any, a: Any, b: Any) -> float:
-    """What `a` has of the greatest or the least of two numbers; equal ones share it."""
-    return 0.5 if a == b else 1.0 if y == a else 0.0
+    """What `a` has of the greatest or the least of two numbers; equal ones share it. NaN, which is
+    neither, is for the generic tier."""
+    return 0.5 if a == b else 1.0 if y == a else 0.0 if y == b else y
 
 
 @formula(max, min)
@@ -264,6 +265,7 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     if op.result is not None and isinstance(of_row := ev.types[op.result], Row):
         bars = tuple(ev.value(bar_type(of_row.item), name="item_bar") for _ in op.operands)
         ev.write(Unpack(bars, y_bar))
+        scope.sweep.source = None  # to each item: what is read of the list may be others
         for x, bar in zip(op.operands, bars, strict=True):
             scope.add(x, bar)
         return
