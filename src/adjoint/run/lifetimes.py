@@ -3,8 +3,8 @@
 Records keep what operations were given, for the reverse sweep; so objects go later inside
 differentiated code than they would, and who could notice is asked here: a weak reference that finds
 what would be gone, a generator that has something to do when it is let go, an object with a
-``__del__`` that is let go. The question is that of a collector of garbage: of all that the engine
-holds, what would still be there if the engine held nothing?
+``__del__`` that is let go. Of all that the engine holds, what would have gone if it held nothing
+(`adjoint.run.holders`)?
 """
 
 from __future__ import annotations
@@ -126,7 +126,8 @@ def lifetimes_of(memory: Memory) -> Lifetimes:
 def settle(memory: Memory, record: list[Any] | None = None) -> None:
     """At the end of a call: refuse it if something went, or should have gone, unseen.
 
-    `record` is that of the call, which nothing else that is asked here leads to.
+    `record` is that of the call: what it holds is found as a variable of this function, as nothing
+    else that is looked at here leads to it.
     """
     if memory.lifetimes is not None:
         memory.lifetimes.settle()

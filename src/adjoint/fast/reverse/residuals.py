@@ -21,7 +21,7 @@ from adjoint.ir.single import Block, Call, Const, Operand, Unpack, Value
 if TYPE_CHECKING:
     from adjoint.fast.reverse.regions import ForwardLoop, Region
 
-__all__ = ["in_branch", "on_tape"]
+__all__ = ["on_tape", "with_values"]
 
 # Prices in nanoseconds, as CPython 3.12 and NumPy 2 take them in long loops. What is saved cannot
 # use the memory of what was there before it, which is most of its price.
@@ -57,27 +57,13 @@ _ON_ARRAYS = frozenset({operator.add, operator.sub, operator.mul, operator.neg})
 """What is rounded in one way only, and takes no time but that for the memory."""
 
 
-def in_branch(
-    ev: Evaluator, region: Region, block: Block, free: Collection[Value] | None
-) -> tuple[Block, dict[Value, Value]]:
-    """The reverse of a branch, and for each value of the forward branch that it has to be given:
-    under which name it reads it.
-
-    Parameters
-    ----------
-    free
-        Values that cost nothing; ``None`` where saving does not either, as there is no loop.
-    """
-    return _having(ev, region, block, free)
-
-
 def on_tape(
     ev: Evaluator, made: ForwardLoop, body: Block, tape: Value, free: Collection[Value]
 ) -> tuple[Block, Operand, int]:
     """The reverse body of a loop, which is given what it reads of the forward body; what it goes
     through; and how many items of the tape belong to an iteration, 0 if there is no need of any:
     what a range gives, it gives again."""
-    body, names = _having(ev, made.body, body, free)
+    body, names = with_values(ev, made.body, body, free)
     counter = None if made.range is None else made.op.body.parameters[0]
     stored = [v for v in names if v is not counter]
     columns: list[tuple[Value, Operand]] = []
@@ -102,7 +88,7 @@ def on_tape(
     return Block((item, *body.parameters), ops, body.results), steps, len(pushed)
 
 
-def _having(
+def with_values(
     ev: Evaluator, region: Region, block: Block, free: Collection[Value] | None
 ) -> tuple[Block, dict[Value, Value]]:
     """The reverse of a block, with what it computes again in front, and the names of the values

@@ -22,7 +22,7 @@ from adjoint.fast.reverse.differentiate import differentiated, is_carrier
 from adjoint.fast.reverse.fitting import whole
 from adjoint.fast.reverse.reached import NO, YES, Reached, both, either, is_there
 from adjoint.fast.reverse.regions import Branches, ForwardLoop, Region, marks, reset
-from adjoint.fast.reverse.residuals import in_branch, on_tape
+from adjoint.fast.reverse.residuals import on_tape, with_values
 from adjoint.fast.reverse.rows import add_item
 from adjoint.fast.reverse.scope import Scope
 from adjoint.fast.reverse.writes import written_back
@@ -434,7 +434,7 @@ class Sweep:
         """The reverse of a branch, in which what it is given of the forward branch are results of
         the forward `If` that only this branch gives."""
         other = made.orelse if region is made.body else made.body
-        block, names = in_branch(self.ev, region, block, self.free if scope.is_repeated else None)
+        block, names = with_values(self.ev, region, block, self.free if scope.is_repeated else None)
         for v, kept in names.items():
             made.results.append(kept)
             made.owner.defined.add(kept)
