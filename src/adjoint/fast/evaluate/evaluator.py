@@ -239,9 +239,9 @@ class Evaluator:
         self.block.append(op)
 
     @contextmanager
-    def writing(self) -> Iterator[list[ir.Op]]:
-        """Write into a block of its own."""
-        outer, self.block = self.block, []
+    def writing(self, block: list[ir.Op] | None = None) -> Iterator[list[ir.Op]]:
+        """Write into a block of its own, or into one that was begun."""
+        outer, self.block = self.block, [] if block is None else block
         try:
             yield self.block
         finally:

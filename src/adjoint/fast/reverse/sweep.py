@@ -373,11 +373,10 @@ class Sweep:
                 found.append(without)
                 continue
             mine = inner.reached.get(v)
-            outer, self.ev.block = self.ev.block, ops
-            if mine == YES and not is_new and v in self.optional:
-                mine = is_there(self.ev, inner.bars[v])
-            found.append(mine if v not in scope.reached else scope.joined(v, mine))
-            self.ev.block = outer
+            with self.ev.writing(ops):
+                if mine == YES and not is_new and v in self.optional:
+                    mine = is_there(self.ev, inner.bars[v])
+                found.append(mine if v not in scope.reached else scope.joined(v, mine))
         certain = [YES if x == NO and is_new and is_leaf else x for x in found]
         if None in found:
             scope.reached[v] = None
@@ -412,20 +411,17 @@ class Sweep:
                     self.optional.add(v)
                     mine = Const(None)
                 else:
-                    outer, self.ev.block = self.ev.block, ops
-                    mine = inner.zeros(v)
-                    self.ev.block = outer
+                    with self.ev.writing(ops):
+                        mine = inner.zeros(v)
             elif mine is None:
                 mine = before
             elif before is not None:
-                outer, self.ev.block = self.ev.block, ops
-                add = runtime.added if v in self.optional else operator.add
-                mine = scope._sum(v, before, mine, add)
-                self.ev.block = outer
+                with self.ev.writing(ops):
+                    add = runtime.added if v in self.optional else operator.add
+                    mine = scope._sum(v, before, mine, add)
             assert mine is not None
-            outer, self.ev.block = self.ev.block, ops
-            end.append(mine if mine == Const(None) else whole(self.ev, mine, v))
-            self.ev.block = outer
+            with self.ev.writing(ops):
+                end.append(mine if mine == Const(None) else whole(self.ev, mine, v))
         result = self.ev.value(t, name=f"{v.name}_bar")
         results.append(result)
         scope.bars[v] = result
