@@ -9,8 +9,9 @@ import adjoint as ad
 from adjoint.fast import runtime, tier
 from adjoint.fast.covered import Deoptimize, Doubtful
 from adjoint.run.engine import basics
-from tests.fast.agreeing import generic_tier
+from tests.fast.agreeing import Agreement, generic_tier
 from tests.fast.agreement import generic
+from tests.fast.leaving import arguments, leaving
 from tests.structures import difference
 
 
@@ -90,7 +91,45 @@ def written(a, b, n):
     return y[1] * 2.0
 
 
+def after_a_branch(a, b, c, n):
+    p, s = 0.2, 0.0
+    for v in (a, b, c):
+        p = v * s
+        if n > 1:
+            for w in (a, b):
+                p = w * s
+                s *= p
+    return p
+
+
+def perhaps_twice(x, a, b, c):
+    held = [a, b, 1.0]
+    for v in held:
+        p = v * held[1]
+        if x > p:
+            c += held[0] + p
+        held[1] *= c
+    return p
+
+
+def left_early(x, a, b):
+    s = 0.0
+    for _ in range(2):
+        p = a
+        for v in (a, b):
+            p = v * s
+            s += b
+            if x < 0.3:
+                return s
+        if p > 7.0:
+            return p
+    return b
+
+
 CALLS = [
+    *[(after_a_branch, (0.5, 1.2, 1.4, n)) for n in (0, 2)],
+    *[(perhaps_twice, (x, 1.7, 0.5, 0.9)) for x in (-1.0, 0.9, 5.0)],
+    *[(left_early, (x, a, 0.5)) for x in (0.0, 1.0) for a in (0.1, 9.0)],
     (in_one_branch, (2.0, 3.0)),
     (in_one_branch, (0.5, 3.0)),
     (overwritten, (2.0, 3.0, 0)),
@@ -122,6 +161,17 @@ def test_none_and_zero_are_told_apart(f, args):
     found = tier.run(f, args, "gradient")
     assert found is not tier.MISS, [r.reason for r in tier.known(f, "gradient").refused.values()]
     assert not difference(found, generic(f, args), rtol=1e-12), (found, generic(f, args))
+
+
+def test_loops_that_are_left_early():
+    found = Agreement()
+    for seed in range(80):
+        f = leaving(seed)
+        for point in (2 * seed, 2 * seed + 1):
+            found.compare(f"{seed}, {point}", lambda f=f, point=point: (f, *arguments(point)))
+    assert not found.problems
+    assert found.zeros == 0
+    assert found.covered >= 100, (found.covered, found.generic.most_common(20))
 
 
 def test_what_is_not_known_is_generic():

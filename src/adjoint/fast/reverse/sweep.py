@@ -387,7 +387,11 @@ class Sweep:
         else:
             results.append(self.ev.value(number(bool), name="reached"))
             scope.reached[v] = results[-1]
-            for end, x in zip(ends, found, strict=True):
+            for (inner, ops), end, x in zip(sides, ends, found, strict=True):
+                bar = inner.bars.get(v, scope.bars.get(v))
+                if x == YES and v in self.optional and bar is not None:
+                    with self.ev.writing(ops):
+                        x = is_there(self.ev, bar)
                 assert x is not None
                 end.append(x)
 
