@@ -235,3 +235,63 @@ def test_an_order_by_position(name):
 
     for found in both_tiers(run):
         np.testing.assert_array_equal(found, (x, x))
+
+
+# ---- what a function returns out of a loop -------------------------------------------------------
+
+
+def pair_out_of_a_loop(x):
+    for _ in range(3):
+        if x > 1.0:
+            return 2.0, 3.0
+    return x, x
+
+
+def none_out_of_a_loop(x):
+    def found(x):
+        for _ in range(3):
+            if x > 1.0:
+                return None
+        return x
+
+    y = found(x)
+    return 2.0 * x if y is None else 3.0 * y
+
+
+def text_out_of_a_loop(x):
+    def found(x):
+        i = 0
+        while i < 2:
+            i += 1
+            if x > 1.0:
+                return "large"
+        return x
+
+    y = found(x)
+    return 2.0 * x if y == "large" else 3.0 * y
+
+
+def nested_out_of_a_loop(x):
+    def found(x):
+        for _ in range(3):
+            if x > 1.0:
+                return 1.0, (2.0, 3.0)
+        return x, (x, x)
+
+    a, (b, c) = found(x)
+    return a * x + b * x + c * x
+
+
+@pytest.mark.parametrize("x", [0.5, 3.0])
+@pytest.mark.parametrize(
+    "f", [none_out_of_a_loop, text_out_of_a_loop, nested_out_of_a_loop, pair_out_of_a_loop]
+)
+def test_constants_out_of_a_loop(f, x):
+    fast, generic = both_tiers(lambda: value_and_bars(f, x))
+    assert fast == generic
+    assert fast[0] == f(x)
+
+
+def value_and_bars(f, x):
+    value, back = ad.pullback(f, x)
+    return value, back((1.0, 0.5) if isinstance(value, tuple) else 1.0)

@@ -34,6 +34,7 @@ from adjoint.fast.evaluate.types import (
     has_complex,
 )
 from adjoint.fast.evaluate.values import (
+    LOST,
     MISSING,
     Abstract,
     CellOf,
@@ -403,7 +404,7 @@ class Evaluator:
         if found is None:
             raise NotCovered("a function that always raises", self.span)
         (result,) = found
-        if result is MISSING:
+        if result is MISSING or result is LOST:
             raise NotCovered("a function without a result in some way")
         return result
 
@@ -458,6 +459,8 @@ class Evaluator:
         found = self.read(operand)
         if found is MISSING:
             raise NotCovered("a variable that may have no value", self.span)
+        if found is LOST:
+            raise NotCovered("a variable that has a value in some ways only", self.span)
         return found
 
     def _call(self, op: Call) -> None:

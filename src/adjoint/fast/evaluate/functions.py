@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from adjoint.fast import runtime
 from adjoint.fast.covered import NotCovered
 from adjoint.fast.evaluate.values import (
+    LOST,
     MISSING,
     Abstract,
     CellOf,
@@ -61,7 +62,7 @@ def _(ev: Evaluator) -> Abstract:
 @handler(primitives.load_cell)
 def _(ev: Evaluator, cell: Abstract, name: Abstract) -> Abstract:
     found = ev.load_cell(cell)
-    if found is MISSING:
+    if found is MISSING or found is LOST:
         raise NotCovered("a captured variable without a value", ev.span)
     return found
 
@@ -77,7 +78,7 @@ def _(ev: Evaluator, cell: Abstract, value: Abstract) -> Abstract:
 @handler(single_primitives.assigned)
 def _(ev: Evaluator, a: Abstract, name: Abstract) -> Abstract:
     """A variable that may have no value."""
-    if a is MISSING:
+    if a is MISSING or a is LOST:
         raise NotCovered("a variable that may have no value", ev.span)
     inside = parts(a)
     if inside:

@@ -12,6 +12,7 @@ from typing import Any
 from adjoint.fast.covered import NotCovered
 from adjoint.fast.evaluate.types import Number, Row, Type, join, type_of
 from adjoint.fast.evaluate.values import (
+    LOST,
     MISSING,
     Abstract,
     Flag,
@@ -21,6 +22,7 @@ from adjoint.fast.evaluate.values import (
     ListOf,
     RowOf,
     Slot,
+    Tuple,
     parts,
     rebuild,
     shape_of,
@@ -75,6 +77,9 @@ def generalise(a: Any, b: Any, types: Types) -> Any:
     """
     if not isinstance(a, Slot) and same(a, b):
         return a
+    if a is LOST or b is LOST:
+        return LOST
+    a, b = _opened(a), _opened(b)
     if a is MISSING or b is MISSING:
         return uncertain(b if a is MISSING else a, types)
     left, right = _leaf_type(a, types), _leaf_type(b, types)
@@ -98,7 +103,10 @@ def generalise(a: Any, b: Any, types: Types) -> Any:
 
 def uncertain(a: Any, types: Types) -> Any:
     """The template of a variable that has no value in one way: what is read of it is looked at
-    when the program runs. `MISSING`, which is never read, if that cannot be."""
+    when the program runs. `LOST`, which must not be read, if that cannot be."""
+    if a is LOST:
+        return LOST
+    a = _opened(a)
     if isinstance(a, Slot):
         return a if a.maybe else Slot(a.type, True)
     known = _leaf_type(a, types)
@@ -106,9 +114,16 @@ def uncertain(a: Any, types: Types) -> Any:
         return Slot(known, True)
     inside = parts(a)
     if not inside or isinstance(a, Iterating):
-        return MISSING
+        return LOST
     made = [uncertain(part, types) for part in inside]
-    return MISSING if any(part is MISSING for part in made) else rebuild(a, iter(made))
+    return LOST if any(part is LOST for part in made) else rebuild(a, iter(made))
+
+
+def _opened(a: Any) -> Any:
+    """A known tuple as the structure that it is."""
+    if isinstance(a, Known) and type(a.value) is tuple:
+        return Tuple(tuple(map(Known, a.value)))
+    return a
 
 
 def instantiate(template: Any, new: Callable[[Slot], Value]) -> Any:
@@ -142,7 +157,7 @@ def match(template: Any, a: Any, found: list[Operand]) -> None:
         for part in inside:
             match(part, MISSING, found)
         return
-    others = parts(a)
+    others = parts(_opened(a))
     assert others is not None
     for part, other in zip(inside, others, strict=True):
         match(part, other, found)

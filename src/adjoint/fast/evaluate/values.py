@@ -17,6 +17,7 @@ from adjoint.fast.evaluate.types import Type
 from adjoint.ir.single import Value
 
 __all__ = [
+    "LOST",
     "MISSING",
     "Abstract",
     "Bound",
@@ -183,6 +184,8 @@ class Slot:
 
 MISSING = Known(object())
 """A variable that has no value."""
+LOST = Known(object())
+"""A variable that has no value in one way, and in the other one that no template stands for."""
 
 Abstract: TypeAlias = (
     Value | Known | Tuple | Ref | External | Closure | Bound | Partial | SliceOf | Iterating | Slot
