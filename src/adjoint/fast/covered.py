@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from adjoint.ir.nodes import Span
 
-__all__ = ["NOT_SCALAR", "Deoptimize", "Doubtful", "NotCovered"]
+if TYPE_CHECKING:
+    from adjoint.fast.evaluate.types import Symbol
+    from adjoint.ir.single import Value
+
+__all__ = ["NOT_SCALAR", "Deoptimize", "Doubtful", "NeedsKnown", "NeedsSize", "NotCovered"]
 
 NOT_SCALAR = "a result that is not one real number"
 """Why the gradient of a function is for the generic tier, which says so to the user."""
@@ -32,6 +38,24 @@ class NotCovered(Exception):
         """Say where it is, unless that is known."""
         if self.filename is None:
             self.span, self.filename = self.span or span, filename
+
+
+class NeedsSize(NotCovered):
+    """A dimension has to be known; one that is longer than `most` is not covered then, either."""
+
+    def __init__(
+        self, symbol: Symbol, reason: str, span: Any = None, most: int | None = None
+    ) -> None:
+        super().__init__(reason, span)
+        self.symbol, self.most = symbol, most
+
+
+class NeedsKnown(NotCovered):
+    """The value of an integer decides a type."""
+
+    def __init__(self, value: Value, reason: str, span: Any = None) -> None:
+        super().__init__(reason, span)
+        self.value = value
 
 
 class Deoptimize(Exception):

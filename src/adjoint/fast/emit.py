@@ -549,6 +549,7 @@ _STATEMENTS: dict[Any, Callable[[Writer, tuple[Operand, ...]], str]] = {
     runtime.add_to: lambda w, xs: f"{w.text(xs[0])} += {w.text(xs[1])}",
     runtime.add_at: lambda w, xs: f"{w.item(xs[0], xs[1])} += {w.text(xs[2])}",
     runtime.put: lambda w, xs: f"{w.item(xs[0], xs[1])} = {w.text(xs[2])}",
+    runtime.put_broadcast: lambda w, xs: f"{w.item(xs[0], xs[1])} = {w.text(xs[2])}",
     runtime.put_item: lambda w, xs: f"{w.item(xs[0], xs[1])} = {w.text(xs[2])}",
     runtime.append: lambda w, xs: f"{w.text(xs[0], ATOM)}.append({w.text(xs[1])})",
     runtime.clear: lambda w, xs: f"{w.item(xs[0], xs[1])} = 0",

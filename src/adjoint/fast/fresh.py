@@ -53,6 +53,7 @@ OWN_MEMORY = _ARITHMETIC | {
     runtime.zeros_like,
     runtime.own,
     runtime.broadcast_like,
+    runtime.summed_part,
     runtime.to_extremes,
     runtime.direction,
 }
@@ -63,6 +64,7 @@ MADE_EACH_TIME = _CREATED | {
     runtime.zeros_like,
     runtime.own,
     runtime.broadcast_like,
+    runtime.summed_part,
     runtime.zeros_of,
     runtime.complex_zeros_of,
     runtime.nones_of,

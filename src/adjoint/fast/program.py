@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.fast import runtime
-from adjoint.fast.covered import NOT_SCALAR, NotCovered
+from adjoint.fast.covered import NOT_SCALAR, NeedsKnown, NeedsSize, NotCovered
 from adjoint.fast.emit import Writer
 from adjoint.fast.evaluate import attributes as attributes  # registers handlers
 from adjoint.fast.evaluate import building as building
@@ -21,9 +21,8 @@ from adjoint.fast.evaluate import iterators as iterators
 from adjoint.fast.evaluate import numbers as numbers
 from adjoint.fast.evaluate import operators as operators
 from adjoint.fast.evaluate import texts as texts
-from adjoint.fast.evaluate.calls import NeedsKnown, NeedsSize, call
+from adjoint.fast.evaluate.calls import call
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.iterables import MOST_UNROLLED
 from adjoint.fast.evaluate.outside import Leaf, Outside, path_of
 from adjoint.fast.evaluate.types import Array, Number, Row, bar_type, number
 from adjoint.fast.evaluate.values import Abstract, Known, Source, Tuple
@@ -124,7 +123,7 @@ def specialise(
             pinned.add(path_of(source))
         except NeedsSize as error:
             size = outside.size_of(error.symbol)
-            if size is None or size > MOST_UNROLLED:
+            if size is None or (error.most is not None and size > error.most):
                 raise
             sizes.add(size)
         except NotCovered:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.fast.covered import Deoptimize, Doubtful
-from adjoint.rules.projection import finite, project
+from adjoint.rules.projection import finite, project, unbroadcast
 from adjoint.tangent import Tangent
 
 __all__ = [
@@ -40,6 +40,7 @@ __all__ = [
     "present",
     "push",
     "put",
+    "put_broadcast",
     "real",
     "real_items",
     "real_part",
@@ -50,6 +51,7 @@ __all__ = [
     "share_of_less",
     "some",
     "subtract_from",
+    "summed_part",
     "tangent",
     "tangent_with",
     "to_extremes",
@@ -317,6 +319,16 @@ def put(y: Any, index: Any, value: Any) -> None:
     y[index] = value
 
 
+def put_broadcast(y: Any, index: Any, value: Any) -> None:
+    """``y[index] = value``, which has fewer elements than there are places."""
+    y[index] = value
+
+
+def summed_part(y_bar: Any, index: Any, value: Any) -> Any:
+    """The cotangent of `value`, which was broadcast to ``y[index]``."""
+    return unbroadcast(y_bar[index], value.shape)
+
+
 def clear(y_bar: Any, index: Any) -> None:
     """``y_bar[index] = 0``: what was there has been overwritten."""
     y_bar[index] = 0
@@ -475,7 +487,7 @@ def add_shared(bars: Any, places: list[int], bar: float) -> None:
 
 
 WRITES: frozenset[Any] = frozenset(
-    {put, add_to, subtract_from, scale, divide, append, put_item, take_last}
+    {put, put_broadcast, add_to, subtract_from, scale, divide, append, put_item, take_last}
 )
 """Each writes to its first operand."""
 LIST_EFFECTS: frozenset[Any] = frozenset(

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adjoint.fast.covered import NotCovered
+from adjoint.fast.covered import NeedsSize, NotCovered
+from adjoint.fast.evaluate.iterables import MOST_UNROLLED
 from adjoint.fast.evaluate.outside import LONG, is_plain_object
 from adjoint.fast.evaluate.reading import attribute, length_of
 from adjoint.fast.evaluate.rows import (
@@ -42,7 +43,6 @@ from adjoint.rules.projection import project
 if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.calls import (
-    NeedsSize,
     call,
     class_of,
     handler,
@@ -220,7 +220,7 @@ def _(ev: Evaluator, a: Abstract) -> Abstract:
     kind = _LISTED.get(t.dtype.kind, int)
     if not isinstance(n, int):
         if not ev.outside.rows or (ev.outside.size_of(n) or LONG) < LONG:
-            raise NeedsSize(n, "a list of unknown length", ev.span)
+            raise NeedsSize(n, "a list of unknown length", ev.span, MOST_UNROLLED)
         made = ev.operation(np.ndarray.tolist, (a,), Row(number(kind)), name="items")
         ev.row_lengths[made] = n
         return ev.allocate(RowOf(made))

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adjoint.fast.covered import NotCovered
-from adjoint.fast.evaluate.calls import NeedsKnown, handler
+from adjoint.fast.covered import NeedsKnown, NotCovered
+from adjoint.fast.evaluate.calls import handler
 from adjoint.fast.evaluate.rows import array_of, row_of
 from adjoint.fast.evaluate.types import (
     ANYTHING,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adjoint.fast.covered import NotCovered
+from adjoint.fast.covered import NeedsKnown, NotCovered
 from adjoint.fast.evaluate.infer import is_inferable, name_of
 from adjoint.fast.evaluate.library import call_library, is_library
 from adjoint.fast.evaluate.outside import is_named_tuple, is_own, is_plain_object
@@ -19,7 +19,7 @@ from adjoint.fast.evaluate.rows import (
     count,
     row_of,
 )
-from adjoint.fast.evaluate.types import Array, Number, Row, Symbol
+from adjoint.fast.evaluate.types import Array, Number, Row
 from adjoint.fast.evaluate.values import (
     Abstract,
     Bound,
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator
 
 __all__ = [
-    "NeedsSize",
     "call",
     "class_of",
     "fold_known",
@@ -278,22 +277,6 @@ def _is_of_sizes(f: Any, place: int | str) -> bool:
     if f in _MADE_OF_SIZES or (f in _SIZES_BEHIND and place not in (0, "a")):
         return True
     return (f is np.full and place in (0, "shape")) or place in ("axis", "shape")
-
-
-class NeedsSize(NotCovered):
-    """The length of a dimension decides how many values there are."""
-
-    def __init__(self, symbol: Symbol, reason: str, span: Any = None) -> None:
-        super().__init__(reason, span)
-        self.symbol = symbol
-
-
-class NeedsKnown(NotCovered):
-    """The value of an integer decides a type."""
-
-    def __init__(self, value: Value, reason: str, span: Any = None) -> None:
-        super().__init__(reason, span)
-        self.value = value
 
 
 def _function(

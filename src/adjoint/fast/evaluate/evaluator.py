@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adjoint.errors import AdjointError
-from adjoint.fast.covered import NotCovered
+from adjoint.fast.covered import NeedsSize, NotCovered
 from adjoint.fast.evaluate.infer import POWERS, Constant, result_type
 from adjoint.fast.evaluate.joining import contents_template, generalise, instantiate, match
 from adjoint.fast.evaluate.outside import Outside, is_own
@@ -126,6 +126,8 @@ class Evaluator:
         The type of each value of the program.
     dims
         Values that are the length of a symbolic dimension.
+    parts_of
+        Parts of arrays: of which, by what index.
     packs
         Tuples and lists that were made for an operation of the program: what they consist of.
     negated
@@ -161,6 +163,7 @@ class Evaluator:
         self.negated: dict[Operand, Operand] = {}
         self.written: set[Value] = set()
         self.views: dict[Value, set[Value]] = {}
+        self.parts_of: dict[Value, tuple[Value, Abstract]] = {}
         self.row_lengths: dict[Value, Dim] = {}
         self.turned: set[Value] = set()
         self.indices: dict[Value, tuple[Operand, ...]] = {}
@@ -341,14 +344,33 @@ class Evaluator:
 
     def _demand_sizes(self, operands: Sequence[Operand]) -> None:
         """Dimensions that are as long as one that is known have to be known, too."""
-        from adjoint.fast.evaluate.calls import NeedsSize
-
         shapes = [t.shape for x in operands if isinstance(t := self.type_at(x), Array)]
         known = {n for shape in shapes for n in shape if isinstance(n, int) and n > 1}
         for shape in shapes:
             for n in shape:
                 if isinstance(n, Symbol) and self.outside.size_of(n) in known:
                     raise NeedsSize(n, "arrays of one length, which is known of one", self.span)
+
+    def demand_broadcast(self, shape: Sequence[Dim], to: Sequence[Dim]) -> None:
+        """Require that an array of one shape is broadcast when it is written to one of another."""
+        if len(shape) > len(to):
+            raise NotCovered("a write of an array with more axes than there are", self.span)
+        for m, n in zip(shape[::-1], to[::-1], strict=False):
+            if m not in (1, n):
+                reason = "a write of an array that is not known to be as long as its place"
+                for symbol in (*self._arguments_of(m), *self._arguments_of(n)):
+                    raise NeedsSize(symbol, reason, self.span)
+                raise NotCovered(reason, self.span)
+
+    def _arguments_of(self, dim: Dim) -> list[Symbol]:
+        """The dimensions of the arguments that one is made of."""
+        if isinstance(dim, int):
+            return []
+        if dim.is_argument:
+            return [dim]
+        key = next(key for key, known in self._derived.items() if known is dim)
+        inside = [part for part in key if isinstance(part, Symbol)]
+        return [symbol for part in inside for symbol in self._arguments_of(part)]
 
     def type_at(self, x: Operand) -> Type | None:
         """The type of a value; ``None`` for a constant."""

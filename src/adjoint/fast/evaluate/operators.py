@@ -25,7 +25,7 @@ from adjoint.fast.evaluate.values import (
     RowOf,
     Tuple,
 )
-from adjoint.fast.evaluate.writing import put, update
+from adjoint.fast.evaluate.writing import is_that_part, put, update
 from adjoint.ir.single import Value
 
 if TYPE_CHECKING:
@@ -252,6 +252,7 @@ def _(ev: Evaluator, a: Abstract, index: Abstract, value: Abstract) -> Abstract:
         ev.heap[a.address] = DictOf(tuple(items), tuple(items.values()))  # type: ignore[union-attr]
         return Known(None)
     if isinstance(a, Value):
-        put(ev, a, index, value)
+        if not is_that_part(ev, a, index, value):
+            put(ev, a, index, value)
         return Known(None)
     raise NotCovered("a write to an item", ev.span)

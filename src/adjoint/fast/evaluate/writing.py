@@ -11,13 +11,11 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from adjoint.fast import runtime
 from adjoint.fast.covered import NotCovered
 from adjoint.fast.evaluate.reading import index_operand, indexed_shape, keys_of
 from adjoint.fast.evaluate.types import Array, Number, Row, has_complex
-from adjoint.fast.evaluate.values import Abstract
+from adjoint.fast.evaluate.values import Abstract, Known
 from adjoint.fast.single.walk import blocks, operands, results, walk
 from adjoint.ir.single import Block, Call, Const, If, Loop, Operand, Unpack, Value
 
@@ -29,8 +27,10 @@ __all__ = ["check_views", "note_other_names", "put", "update"]
 
 def _demand_own(ev: Evaluator, a: Value, value: Any) -> Array:
     t = ev.types[a]
-    if not isinstance(t, Array) or a not in ev.fresh or t.dtype.kind not in "fc":
-        raise NotCovered("a write to an array that the function did not make", ev.span)
+    if not isinstance(t, Array) or t.dtype.kind not in "fc":
+        raise NotCovered(f"a write to {t}", ev.span)
+    if a not in ev.fresh:
+        raise NotCovered("a write to an array that the function is not known to have made", ev.span)
     of_value = ev.types[value] if isinstance(value, Value) else None
     if isinstance(of_value, Array) and of_value.dtype != t.dtype:
         raise NotCovered("a write of another dtype", ev.span)
@@ -55,11 +55,13 @@ def put(ev: Evaluator, a: Value, index: Abstract, value: Abstract) -> None:
     if any(isinstance(key, Value) and isinstance(ev.types[key], Array) for key in keys):
         raise NotCovered("a write by an index that is an array", ev.span)
     of_value = ev.types[given] if isinstance(given, Value) else None
+    f: Any = runtime.put
     if isinstance(of_value, Array) and of_value.shape != shape:
-        raise NotCovered("a write that broadcasts", ev.span)
+        ev.demand_broadcast(of_value.shape, shape)
+        f = runtime.put_broadcast
     if of_value is None and not isinstance(given, Const):
         raise NotCovered("a write of something else than a number or an array", ev.span)
-    ev.write(Call(None, Const(runtime.put), (a, index_operand(ev, index), given), (), ev.span))
+    ev.write(Call(None, Const(f), (a, index_operand(ev, index), given), (), ev.span))
 
 
 _UPDATES = {
@@ -70,19 +72,33 @@ _UPDATES = {
 }
 
 
+def is_that_part(ev: Evaluator, a: Value, index: Abstract, value: Abstract) -> bool:
+    """Whether ``a[index]`` shows `value` already: the end of ``a[index] += ...``."""
+    if not isinstance(value, Value) or value not in ev.parts_of:
+        return False
+    owner, at = ev.parts_of[value]
+    if owner is not a:
+        return False
+    return at is index or (
+        isinstance(at, Known) and isinstance(index, Known) and at.value is index.value
+    )
+
+
 def update(ev: Evaluator, f: Any, a: Value, value: Abstract) -> Abstract:
     """``a += value`` and its like; the array stays the one that it was."""
+    if a in ev.parts_of and f in _UPDATES:
+        from adjoint.fast.evaluate.calls import call
+
+        owner, index = ev.parts_of[a]
+        put(ev, owner, index, call(ev, Known(f), [a, value], {}))
+        return a
     given = ev.operand(value)
     t = _demand_own(ev, a, given)
     if f not in _UPDATES:
         raise NotCovered("an augmented assignment of another kind", ev.span)
     of_value = ev.types[given] if isinstance(given, Value) else None
     if isinstance(of_value, Array):
-        shape = np.broadcast_shapes if len(of_value.shape) > len(t.shape) else None
-        if shape is not None or any(
-            m not in (1, n) for m, n in zip(of_value.shape[::-1], t.shape[::-1], strict=False)
-        ):
-            raise NotCovered("an augmented assignment that broadcasts", ev.span)
+        ev.demand_broadcast(of_value.shape, t.shape)
     elif isinstance(of_value, Number) and t.dtype.char not in "dD":
         if not of_value.kinds <= {float, int, complex}:
             raise NotCovered("an augmented assignment of another dtype", ev.span)

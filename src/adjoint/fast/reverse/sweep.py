@@ -130,7 +130,7 @@ class Sweep:
                     self.made_by[op.result] = op
                     if self._is_active(x for _, x in op.keywords):
                         raise NotCovered("a keyword that carries a derivative", op.span)
-                    if self._is_active(op.operands) and is_carrier(op, self.ev):
+                    if self._carries(op):
                         self.active.add(op.result)
                 elif _is_write(op) and self._is_active(op.operands[1:]):
                     self.active.update(x for x in op.operands[:1] if isinstance(x, Value))
@@ -220,7 +220,7 @@ class Sweep:
             assert isinstance(target, Value)
             self.last_write[target] = self._position
         match op:
-            case Call(result=Value() as y) if y in self.active and self._is_active(op.operands):
+            case Call(result=Value() as y) if y in self.active and self._carries(op):
                 self.ev.span = op.span
                 region.plan.append(differentiated(self, op))
             case Call(result=None) if _is_write(op) and op.operands[0] in self.active:
@@ -236,6 +236,10 @@ class Sweep:
                 region.plan.append(self._forward_loop(op))
             case _:
                 self.ev.block.append(op)
+
+    def _carries(self, op: Call) -> bool:
+        """Whether the result depends on what is active; it may be active by a later write only."""
+        return self._is_active(op.operands) and is_carrier(op, self.ev)
 
     def _holds_active(self, op: If | Loop) -> bool:
         """Whether cotangents may come into a branch or a loop."""
@@ -300,8 +304,8 @@ class Sweep:
             if isinstance(op, Call) and isinstance(op.callee, Const):
                 if op.callee.value in _OF_SIZES:
                     continue
-                if op.callee.value is runtime.broadcast_like:
-                    read = op.operands[:1]
+                if op.callee.value in (runtime.broadcast_like, runtime.summed_part):
+                    read = op.operands[:-1]
             for x in read:
                 if any(self.last_write.get(y, -1) >= position for y in self.ev.shown_by(x)):
                     raise NotCovered("an array that is written to after it was used", self.ev.span)

@@ -39,7 +39,7 @@ def written_back(sweep: Sweep, op: Call) -> Step:
             return
         scope.sweep.source = scope.reached_array(y)
         y_bar = scope.buffer(y)
-        if f is runtime.put:
+        if f in (runtime.put, runtime.put_broadcast):
             _put_back(scope, op, y_bar)
         elif f in (runtime.add_to, runtime.subtract_from):
             if isinstance(value, Value) and value in sweep.active:
@@ -55,7 +55,7 @@ def written_back(sweep: Sweep, op: Call) -> Step:
 
 
 def _put_back(scope: Scope, op: Call, y_bar: Operand) -> None:
-    ev, (y, index, value) = scope.ev, op.operands
+    f, ev, (y, index, value) = callee_of(op), scope.ev, op.operands
     assert isinstance(y, Value)
     of_y = ev.types[y]
     assert isinstance(of_y, Array)
@@ -69,6 +69,12 @@ def _put_back(scope: Scope, op: Call, y_bar: Operand) -> None:
         elif scalar:
             bar = ev.operation(
                 operator.getitem, (y_bar, index), number(of_y.dtype.type), name=bar_name(value)
+            )
+        elif f is runtime.put_broadcast:
+            assert isinstance(t, Array)
+            slot = Array(of_y.dtype, t.shape)
+            bar = ev.operation(
+                runtime.summed_part, (y_bar, index, value), slot, name=bar_name(value)
             )
         else:
             part = ev.operation(operator.getitem, (y_bar, index), slot)
