@@ -18,7 +18,8 @@ PROGRAMS = 40
 
 
 class Grammar:
-    """Programs of two arrays ``a`` and ``c``, a number ``s``, and the argument ``v``."""
+    """Programs of two arrays ``a`` and ``c``, a matrix ``m``, a number ``s``, and the argument
+    ``v``."""
 
     def __init__(self, seed: int) -> None:
         self.rng = random.Random(seed)
@@ -39,19 +40,51 @@ class Grammar:
         if kind < 8:
             sign = "*-"[kind - 6]
             return f"({self.number(depth + 1)} {sign} {self.number(depth + 1)})"
-        return self.rng.choice(["a.sum()", "c.mean()", "(a * c).sum()", "np.sum(a * v)"])
+        return self.rng.choice(["a.sum()", "c.mean()", "(a * c).sum()", "m[1] @ v", "m.sum()"])
 
     def array(self) -> str:
         return self.rng.choice(
-            ["a", "c", "v", "a * c", "np.sin(a)", "v * 0.5", "a + c", "c * s", "np.tanh(c)"]
+            ["a", "c", "v", "a * c", "np.sin(a)", "v * 0.5", "a + c", "c * s", "np.tanh(c)", "m[1]"]
         )
+
+    def part(self, x: str) -> str:
+        """A write into several places of a vector."""
+        sign = self.rng.choice(["", "+", "-", "*"])
+        part, values = self.rng.choice(
+            [
+                ("1:", f"({self.array()})[:-1] * 0.5"),
+                (":-1", f"0.3 * {x}[1:]"),
+                (":2", "v[2:]"),
+                ("1:3", f"({self.array()})[:1]"),
+                (":", self.number()),
+                ("::2", "m[1:, 1]"),
+                (":", "v"),
+            ]
+        )
+        return f"{x}[{part}] {sign}= {values}"
+
+    def matrix(self) -> str:
+        """A write into the matrix."""
+        sign = self.rng.choice(["", "+", "-", "*"])
+        part, values = self.rng.choice(
+            [
+                ("[1]", self.array()),
+                ("[1:]", self.array()),
+                ("[:, 1]", self.number()),
+                ("[:, 1]", "v[:3]"),
+                ("[:2]", "(v * c)[:2, None]"),
+                ("[:, 1:3]", "a[2:]"),
+                ("", self.array()) if sign else ("[:]", self.array()),
+            ]
+        )
+        return f"m{part} {sign}= {values}"
 
     def block(self, most: int, depth: int) -> list[str]:
         lines = [line for _ in range(self.rng.randrange(1, most)) for line in self.step(depth)]
         return ["    " + line for line in lines]
 
     def step(self, depth: int) -> list[str]:
-        kind, x = self.rng.randrange(12), self.rng.choice("ac")
+        kind, x = self.rng.randrange(15), self.rng.choice("ac")
         if kind == 9 and depth < 2:
             head = f"for i in range({self.rng.randrange(1, 4)}):"
             return [head, *self.block(4, depth + 1)]
@@ -67,14 +100,25 @@ class Grammar:
             7: f"s = s + {self.number()} * 0.1",
             8: f"s = {self.number()}",
             11: f"{x} = {self.array()} * 1.0",
+            12: self.part(x),
+            13: self.matrix(),
+            14: "m = np.zeros_like(m) + a" if self.rng.random() < 0.3 else self.matrix(),
         }
         return [writes.get(kind, f"{x}[{self.index()}] = {self.number()}")]
 
     def program(self) -> str:
-        lines = ["a = v * 1.0", "c = np.zeros(4) + v[1]", "s = 0.3"]
+        a = self.rng.choice(["v * 1.0", "v.copy()", "np.zeros_like(v)", "np.ones(4)"])
+        lines = [f"a = {a}", "c = np.zeros(4) + v[1]", "m = np.zeros((3, 4))", "s = 0.3"]
         for _ in range(self.rng.randrange(3, 8)):
             lines += self.step(0)
-        ends = ["s", "s + a.sum()", "(a * c).sum()", "c.mean() * s", "s + c[1] + a[2]"]
+        ends = [
+            "s",
+            "s + a.sum()",
+            "(a * c).sum()",
+            "c.mean() * s",
+            "s + c[1] + a[2]",
+            "(m * m).sum()",
+        ]
         lines.append(f"return {self.rng.choice(ends)}")
         return "\n    ".join(["def f(v):", *lines]) + "\n"
 

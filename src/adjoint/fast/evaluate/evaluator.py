@@ -7,6 +7,7 @@ decide. What is left are operations on numbers and arrays, branches and loops: t
 
 from __future__ import annotations
 
+import itertools
 import operator
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -65,6 +66,7 @@ MOST_OPERATIONS = 60_000
 """A larger program is left to the generic tier: compiling it would cost more than it gives."""
 MOST_STEPS = 60_000
 """Operations that are looked at: recursion and unrolled loops may leave no trace of them."""
+_ONE_LENGTH = "arrays of one length, which is known of one"
 LARGE = 1000
 """Arrays of so many elements are let go as soon as nothing reads them any more, and added to."""
 MOST_CALLS = 60
@@ -349,7 +351,17 @@ class Evaluator:
         for shape in shapes:
             for n in shape:
                 if isinstance(n, Symbol) and self.outside.size_of(n) in known:
-                    raise NeedsSize(n, "arrays of one length, which is known of one", self.span)
+                    raise NeedsSize(n, _ONE_LENGTH, self.span)
+        for a, b in itertools.combinations(shapes, 2):
+            for m, n in zip(a[::-1], b[::-1], strict=False):
+                if m != n and 1 not in (m, n):
+                    self._demand_known(_ONE_LENGTH, m, n)
+
+    def _demand_known(self, reason: str, *dims: Dim) -> None:
+        """The dimensions of the arguments that these are made of have to be known."""
+        for dim in dims:
+            for symbol in self._arguments_of(dim):
+                raise NeedsSize(symbol, reason, self.span)
 
     def demand_broadcast(self, shape: Sequence[Dim], to: Sequence[Dim]) -> None:
         """Require that an array of one shape is broadcast when it is written to one of another."""
@@ -358,8 +370,7 @@ class Evaluator:
         for m, n in zip(shape[::-1], to[::-1], strict=False):
             if m not in (1, n):
                 reason = "a write of an array that is not known to be as long as its place"
-                for symbol in (*self._arguments_of(m), *self._arguments_of(n)):
-                    raise NeedsSize(symbol, reason, self.span)
+                self._demand_known(reason, m, n)
                 raise NotCovered(reason, self.span)
 
     def _arguments_of(self, dim: Dim) -> list[Symbol]:

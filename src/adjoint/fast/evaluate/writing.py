@@ -11,6 +11,8 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from adjoint.fast import runtime
 from adjoint.fast.covered import NotCovered
 from adjoint.fast.evaluate.reading import index_operand, indexed_shape, keys_of
@@ -36,8 +38,6 @@ def _demand_own(ev: Evaluator, a: Value, value: Any) -> Array:
         raise NotCovered("a write of another dtype", ev.span)
     if t.dtype.kind == "f" and _may_be_complex(of_value, value):
         raise NotCovered("a write of a complex number to a real array", ev.span)
-    if a in ev.shown_by(value):
-        raise NotCovered("a write of an array to itself", ev.span)
     ev.written.add(a)
     return t
 
@@ -46,9 +46,18 @@ def _may_be_complex(t: Any, value: Any) -> bool:
     return isinstance(value.value, complex) if isinstance(value, Const) else has_complex(t)
 
 
+def _given(ev: Evaluator, a: Value, value: Abstract) -> Operand:
+    """What is written to `a`: of what shows the same memory, a copy, as NumPy makes one."""
+    given = ev.operand(value)
+    t = ev.types[given] if isinstance(given, Value) else None
+    if isinstance(t, Array) and a in ev.shown_by(given):
+        return ev.operation(np.copy, (given,), t)
+    return given
+
+
 def put(ev: Evaluator, a: Value, index: Abstract, value: Abstract) -> None:
     """``a[index] = value``"""
-    given = ev.operand(value)
+    given = _given(ev, a, value)
     t = _demand_own(ev, a, given)
     keys = keys_of(index)
     shape = indexed_shape(ev, t, keys)
@@ -92,7 +101,7 @@ def update(ev: Evaluator, f: Any, a: Value, value: Abstract) -> Abstract:
         owner, index = ev.parts_of[a]
         put(ev, owner, index, call(ev, Known(f), [a, value], {}))
         return a
-    given = ev.operand(value)
+    given = _given(ev, a, value)
     t = _demand_own(ev, a, given)
     if f not in _UPDATES:
         raise NotCovered("an augmented assignment of another kind", ev.span)
