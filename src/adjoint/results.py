@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.errors import CotangentError
+from adjoint.levels.leaves import record_fields
 from adjoint.rules.projection import project
 from adjoint.run.accumulate import Poison, finish
 from adjoint.run.kinds import by_value, fields_of, is_record
@@ -232,9 +233,7 @@ def filled(value: Any, bar: Any, within: tuple[int, ...] = ()) -> Any:
             key: filled(item, None if bar is None else bar.get(key), within)
             for key, item in value.items()
         }
-    fields = fields_of(value) if is_record(value) else None
-    if isinstance(value, Tangent):
-        fields = dict(value)
+    fields = record_fields(value) if is_record(value) or isinstance(value, Tangent) else None
     if fields is not None:
         named = {
             name: filled(item, None if bar is None else bar.get(name), within)

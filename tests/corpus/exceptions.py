@@ -1,9 +1,11 @@
 """``try``, ``except``, ``else``, ``finally`` and ``raise``."""
 
+import contextlib
 import heapq
 import itertools
 import math
 import sys
+import types
 
 import numpy as np
 
@@ -507,3 +509,152 @@ def left_by_exit(x):
         sys.exit()
     except SystemExit as error:
         return first * x if error.code is None else 0.0
+
+
+# ---- what C raises holds what an operation was given ---------------------------------------------
+
+
+@case(1.3)
+def keys_that_are_missing(x):
+    total, table = 0.0, {}
+    try:
+        table[x * x]
+    except KeyError as error:
+        total += error.args[0] * x
+    try:
+        table.pop(x * 2.0)
+    except KeyError as error:
+        total += error.args[0] * x
+    try:
+        del table[x + 1.0]
+    except KeyError as error:
+        total += error.args[0] * x
+    for key in (x, x * 3.0):
+        try:
+            types.MappingProxyType(table)[key]
+        except KeyError as error:
+            total += error.args[0] * x
+    return total
+
+
+@case(1.3)
+@case(np.array([0.7, 1.3]))
+def numbers_without_an_attribute(x):
+    try:
+        x.nothing
+    except AttributeError as error:
+        first = error.obj
+    try:
+        (x * x).nothing()
+    except AttributeError as error:
+        second = error.obj
+    try:
+        getattr(first * x, "nothing")  # noqa: B009
+    except AttributeError as error:
+        return first * second * error.obj
+
+
+@case(np.array([0.7, 1.3]))
+def written_arrays_without_an_attribute(x):
+    y = x * x
+    y[0] = x[1] ** 3
+    try:
+        y.nothing
+    except AttributeError as error:
+        return error.obj * x
+
+
+def one_and_a_square(x):
+    yield x
+    return x * x
+
+
+@case(1.3)
+def results_of_generators_in_args(x):
+    steps, again = one_and_a_square(x), one_and_a_square(x * x)
+    next(steps), next(again)
+    try:
+        next(steps)
+    except StopIteration as end:
+        first = end.args[0]
+    try:
+        again.send(None)
+    except StopIteration as end:
+        return first * end.args[0] * end.value
+
+
+class Swallowing:
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, trace):
+        self.key = error.args[0]
+        return True
+
+
+@case(1.3)
+def missing_keys_that_managers_see(x):
+    with Swallowing() as outer:
+        {}[x * x]
+    with Swallowing() as inner, contextlib.ExitStack():
+        {}[x * outer.key]
+    return inner.key * outer.key
+
+
+@case(1.3)
+def missing_keys_that_go_on(x):
+    def looked_up(table, key):
+        try:
+            return table[key]
+        except KeyError:
+            raise
+        finally:
+            table[0.0] = key
+
+    table = {}
+    try:
+        looked_up(table, x * x)
+    except KeyError as error:
+        first = error.args[0]
+    try:
+        try:
+            looked_up(table, first * x)
+        except KeyError as error:
+            raise ValueError(x) from error
+    except ValueError as error:
+        return error.__cause__.args[0] * error.args[0] * table[0.0]
+
+
+@case(1.3)
+def missing_keys_in_a_loop(x):
+    total = 0.0
+    for n in range(3):
+        try:
+            total += {0.0: x}[x * n]
+        except KeyError as error:
+            total += error.args[0] * x
+    return total
+
+
+@case(1.3)
+def constants_that_are_missing(x):
+    total = 0.0
+    for key in (2.5, 3.5):
+        try:
+            {}[key]
+        except KeyError as error:
+            total += error.args[0] * x
+    return total
+
+
+@case(1.3)
+def calls_of_c_that_are_left(x):
+    try:
+        return list(map({}.__getitem__, [x, x * x]))
+    except KeyError:
+        pass
+    try:
+        first, second = map({}.__getitem__, [x, x * x])
+    except KeyError:
+        return x * x
+    return first * second

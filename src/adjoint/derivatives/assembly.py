@@ -4,13 +4,17 @@ nested."""
 from __future__ import annotations
 
 import copy
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from adjoint.errors import ArgumentError
+from adjoint.levels.leaves import record_fields
 from adjoint.levels.level import current
-from adjoint.run.kinds import by_value
+from adjoint.rules.registry import non_differentiable
+from adjoint.run.kinds import ATOMS, by_value
 
 __all__ = [
     "apart",
@@ -61,10 +65,37 @@ def apart(x: Any) -> Any:
         return x.copy()
     if by_value(x):
         return x
+    _refuse_exceptions(x)
     try:
         return copy.deepcopy(x)
     except TypeError:  # it holds what cannot be copied: a lock, an open file
         return x
+
+
+def _refuse_exceptions(x: Any) -> None:
+    """Refuse a structure with numbers in an exception: a copy of that has in its fields what its
+    ``args`` say."""
+    seen: set[int] = set()
+    stack = [x]
+    while stack:
+        value = stack.pop()
+        if by_value(value) or type(value) in ATOMS or id(value) in seen:
+            continue
+        seen.add(id(value))
+        if isinstance(value, list | tuple | deque):
+            stack += value
+            continue
+        named = value if isinstance(value, dict) else record_fields(value)
+        if isinstance(value, BaseException) and any(map(by_value, (*named.values(), *value.args))):
+            raise ArgumentError(
+                f"a {type(value).__name__} that holds numbers is among the arguments, and cannot"
+                " be copied for second derivatives",
+                hint="give the numbers as arguments of their own",
+            )
+        stack += named.values()
+
+
+non_differentiable(_refuse_exceptions)
 
 
 def entry(x: Any, place: tuple[int, ...]) -> Any:

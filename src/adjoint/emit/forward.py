@@ -209,8 +209,8 @@ class ForwardEmitter:
                 if caught is not None:
                     every = self._names.of(BaseException, "BaseException")
                     with write.block(f"except {every} as {caught.name}:"):
-                        as_user_error = self._runtime_name("as_user_error")
-                        write.line(f"{as_user_error}({caught.name})")
+                        begin = self._runtime_name("caught")
+                        write.line(f"{begin}({self.record}, {caught.name})")
                         self.region(handler)
                 if orelse:
                     with write.block("else:"):

@@ -25,7 +25,7 @@ from adjoint.fast.program import Program, uses_numpy
 from adjoint.ir.single import Call, Const, Value
 from adjoint.results import filled
 from adjoint.rules.projection import column_sums
-from adjoint.run.kinds import fields_of
+from adjoint.run.kinds import fields_of, slots_of
 
 __all__ = ["entry_source"]
 
@@ -506,6 +506,6 @@ def _keys(sample: Any) -> Sequence[Any]:
     if type(sample) is FunctionType:
         return range(len(sample.__closure__ or ()))
     fields = fields_of(sample)
-    if fields is None:
+    if fields is None or slots_of(type(sample)):
         raise NotCovered(f"the cotangent of a {type(sample).__name__}")
     return list(fields)

@@ -35,7 +35,11 @@ def run_unknown(
     region = region_of(memory, f, (owner, *inputs))
     given = (*inputs, owner)
     log = Memory()  # levels undo in their own way what is written
-    y, changes = run_checked(log, f, region, args, kwargs, () if trusted else given)
+    try:
+        y, changes = run_checked(log, f, region, args, kwargs, () if trusted else given)
+    except BaseException as raised:
+        _hide_raised(level, raised, list(reached((f, *given))), needed(f, why, (owner, *inputs)))
+        raise
     memory.handed += log.handed
     for x, saved in changes.overwritten:
         _write_again(level, x, saved)
@@ -73,6 +77,16 @@ def run_unknown(
                 elif is_opaque(value) or is_record(value):
                     one.hide(value, error)
     return y
+
+
+def _hide_raised(level: Level, error: BaseException, values: list[Any], why: Exception) -> None:
+    """What an exception holds that was raised by a function which cannot be followed."""
+    known = {id(value) for value in values}
+    for one in level.down():
+        if any(map(one.holds, values)):
+            for value in reached((error,)):
+                if id(value) not in known and by_value(value):
+                    one.spoil(value, why)
 
 
 def _held(level: Level, given: tuple[Any, ...]) -> list[Any]:

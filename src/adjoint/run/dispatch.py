@@ -619,13 +619,11 @@ def linked(
     blank = record[slot]
 
     def linked_back(y_bar: Any) -> Any:
-        bars = None if inner[1] is None else inner[1](y_bar)
-        if bars is None:  # an exception left it before anything was linked
-            return None if blank is None else blank(y_bar)
-        return arrange(bars)
+        return arrange(inner[1](y_bar))
 
     record[slot] = linked_back
-    y = run(inner, 1, *operands)
-    if inner[1] is None:
-        record[slot] = blank
-    return y
+    try:
+        return run(inner, 1, *operands)
+    finally:
+        if inner[1] is None:
+            record[slot] = blank

@@ -50,8 +50,8 @@ from adjoint.run.iteration import iterate, unwind
 from adjoint.run.memory import Memory
 from adjoint.run.methods import method, method_keywords
 from adjoint.run.operators import BINARY, ONE_SIDED, UNARY, run_divmod
-from adjoint.run.place import as_user_error
 from adjoint.run.protocol import REFLECTED
+from adjoint.run.raised import caught
 from adjoint.run.raising import RAISING
 from adjoint.run.slices import build_slice
 from adjoint.run.specials import special_of
@@ -239,7 +239,7 @@ RUNTIME: dict[str, Callable[..., Any]] = {
     "unpack": unpack,
     "unpack_starred": unpack_starred,
     "accumulate": accumulate,
-    "as_user_error": as_user_error,
+    "caught": caught,
 }
 generate.entries.update(ENTRIES)
 generate.runtime.update(RUNTIME)

@@ -117,7 +117,8 @@ class Generator(Iterator):
 
         def segment_back(bar: Any) -> Any:  # does not hold the generator: the program lets it go
             if returned is not None:
-                bar = accumulate(bar, memory.take_entry(returned, "value"))
+                (shown,) = memory.take_items(returned.args, 1)
+                bar = accumulate(bar, accumulate(memory.take_entry(returned, "value"), shown))
             return segments.back(bar, finished)
 
         record[slot] = segment_back

@@ -23,7 +23,7 @@ from adjoint.run.memory import Memory
 from adjoint.run.specials import method_rules, special_of
 from adjoint.run.unknown import run_unknown
 
-__all__ = ["first_elements", "iterate", "iterator_of", "unwind"]
+__all__ = ["STEPS", "first_elements", "iterate", "iterator_of", "unwind"]
 
 ndarray = np.ndarray
 Step = Callable[[Any], Any]
@@ -148,6 +148,9 @@ def _steps(record: list[Any], slot: int, xs: Any, owned: bool) -> Iterable[Any]:
             steps.append(step)
             xs.finish(step, 1)
         raise
+
+
+STEPS = _steps.__code__
 
 
 def unwind(

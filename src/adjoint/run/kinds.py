@@ -8,6 +8,7 @@ import threading
 from collections import OrderedDict, defaultdict, deque
 from types import (
     FunctionType,
+    MemberDescriptorType,
     MethodDescriptorType,
     ModuleType,
     SimpleNamespace,
@@ -126,15 +127,19 @@ def fields_of(obj: Any) -> dict[str, Any] | None:
 
 
 def slots_of(kind: type) -> dict[str, Any]:
-    """The slot descriptors of a class by attribute name."""
+    """The slot descriptors of a class by attribute name; of exceptions also what C holds."""
     found: dict[str, Any] = {}
     for base in reversed(kind.__mro__):
+        seen = not is_of_builtins(base) or issubclass(base, BaseException)
         for name, value in vars(base).items():
-            if type(value).__name__ == "member_descriptor" and not is_of_builtins(base):
+            if seen and type(value) is MemberDescriptorType and name not in _FOR_C:
                 found[name] = value
-    for name in _FOR_C:
-        found.pop(name, None)
+    if issubclass(kind, BaseException):
+        found["args"] = _ARGS
     return found
+
+
+_ARGS: Any = vars(BaseException)["args"]
 
 
 def is_of_builtins(kind: type) -> bool:
@@ -143,8 +148,11 @@ def is_of_builtins(kind: type) -> bool:
     return kind.__module__ == "builtins" and "__slots__" not in vars(kind)
 
 
-_FOR_C = ("__dict__", "__dictoffset__", "__vectorcalloffset__", "__weaklistoffset__")
-"""Members of classes in C that say where something is."""
+_FOR_C = (
+    *("__dict__", "__dictoffset__", "__vectorcalloffset__", "__weaklistoffset__"),
+    *("__suppress_context__", "print_file_and_line"),
+)
+"""Members of classes in C that say where something is, or how it is shown."""
 
 
 def mapping_behind(view: Any) -> Any:
@@ -194,7 +202,7 @@ def has_field(obj: Any, name: str) -> bool:
 def is_record(value: Any) -> bool:
     """Whether `value` is an ordinary object of a Python class, whose fields are its structure."""
     kind = type(value)
-    if kind is SimpleNamespace:
+    if kind is SimpleNamespace or issubclass(kind, BaseException):
         return True
     if not kind.__flags__ & (1 << 9) or issubclass(kind, type | Hidden):  # Py_TPFLAGS_HEAPTYPE
         return False

@@ -13,11 +13,14 @@ from collections.abc import Mapping
 from types import (
     BuiltinMethodType,
     CellType,
+    CodeType,
+    FrameType,
     FunctionType,
     MappingProxyType,
     MethodType,
     MethodWrapperType,
     ModuleType,
+    TracebackType,
 )
 from typing import Any
 
@@ -32,6 +35,8 @@ from adjoint.run.kinds import (
     ATOMS,
     by_value,
     fields_of,
+    held_by_c,
+    is_record,
     mapping_behind,
     slot_owner,
     slots_of,
@@ -159,6 +164,10 @@ def beside_elements(name: str, kind: type, base: type) -> CotangentError:
     )
 
 
+_HOLDING = frozenset({FunctionType, slice})
+_NOT_HELD = frozenset({type, str, FrameType, TracebackType, CodeType, ModuleType})
+"""Types of what is not looked into: through a frame everything can be reached."""
+
 _DICTS: tuple[dict[Any, Any], ...] = ({}, OrderedDict())
 _DICT_VIEWS = frozenset(type(view()) for d in _DICTS for view in (d.keys, d.values, d.items))
 
@@ -219,7 +228,7 @@ class Reader:
             return bar
         if type(bar) is Poison:
             return bar
-        if (type(value) in ATOMS and type(value) is not FunctionType) or id(value) in self._open:
+        if (type(value) in ATOMS and type(value) not in _HOLDING) or id(value) in self._open:
             return None
         if self.counting:
             if id(value) in self._counted:
@@ -373,7 +382,33 @@ class Reader:
                 bars[name] = self.read(descriptor.__get__(value), own.get(name))
             except AttributeError:
                 continue
+        if self._holds_more(value, own, bars):
+            kind = type(value).__name__
+            return Poison(
+                ArgumentError(
+                    f"a derivative in what a {kind} holds is needed, and its cotangent has no"
+                    " place for that",
+                    hint="give what it holds as an argument of its own",
+                )
+            )
         return Tangent(type(value), bars) if any(bar is not None for bar in bars.values()) else None
+
+    def _holds_more(self, value: Any, own: Any, shown: dict[str, Any]) -> bool:
+        """Whether there is a cotangent of something that is held by an object of C, or has led to
+        an exception, and is not `shown`."""
+        if isinstance(value, BaseException):
+            held = [value.__cause__, value.__context__]
+        elif is_record(value):
+            return False
+        else:
+            known = {id(slot.__get__(value)) for slot in slots_of(type(value)).values()}
+            known.add(id(fields_of(value)))
+            held = [item for item in held_by_c(value) if id(item) not in known]
+        arrived = own.items() if isinstance(own, dict) else ()
+        if any(bar is not None and name not in shown for name, bar in arrived):
+            return True
+        held = [item for item in held if type(item) not in _NOT_HELD]
+        return any(self.read(item, None) is not None for item in held)
 
 
 def take(memory: Memory, value: Any, bar: Any, *, arrays: bool = True) -> Any:
