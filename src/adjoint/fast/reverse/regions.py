@@ -12,7 +12,28 @@ from adjoint.ir.single import Block, If, Loop, Operand, Value
 if TYPE_CHECKING:
     from adjoint.fast.reverse.scope import Scope
 
-__all__ = ["Branches", "ForwardLoop", "Region", "freeze", "marks", "reset"]
+__all__ = ["Branches", "ForwardLoop", "Planned", "Region", "freeze", "marks", "reset"]
+
+
+@dataclass
+class Planned:
+    """How an operation is reversed.
+
+    Attributes
+    ----------
+    place
+        How many operations its region had when it had been written.
+    number, outer
+        Its place in the text: among all operations, and that of the outermost one that holds it.
+    has_blocks
+        Whether it is a branch or a loop.
+    """
+
+    back: Callable[[Scope], None]
+    place: int
+    number: int
+    outer: int
+    has_blocks: bool
 
 
 @dataclass
@@ -20,10 +41,10 @@ class Region:
     """A block of the forward sweep, to which residuals are still added."""
 
     parameters: tuple[Value, ...]
+    is_outermost: bool = False
     ops: list[Any] = field(default_factory=list)
     results: list[Operand] | None = None
-    plan: list[Callable[[Scope], None]] = field(default_factory=list)
-    positions: list[int] = field(default_factory=list)
+    plan: list[Planned] = field(default_factory=list)
     defined: set[Value] = field(default_factory=set)
 
 

@@ -67,6 +67,7 @@ class Scope:
         may be ``None``."""
         if contribution is None or not isinstance(v, Value) or v not in self.sweep.active:
             return
+        contribution = self.sweep.contents.as_it_was(contribution)
         contribution = plain(self.ev, contribution, v, v in self.sweep.optional)
         if v in self.sweep.leaves:
             contribution = self._inexact(contribution)

@@ -18,10 +18,11 @@ from adjoint.fast import runtime
 from adjoint.fast.covered import NotCovered
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.types import ANYTHING, Number, Row, bar_type, number
+from adjoint.fast.reverse.contents import Contents
 from adjoint.fast.reverse.differentiate import differentiated, is_carrier
 from adjoint.fast.reverse.fitting import whole
 from adjoint.fast.reverse.reached import NO, YES, Reached, both, either, is_there
-from adjoint.fast.reverse.regions import Branches, ForwardLoop, Region, marks, reset
+from adjoint.fast.reverse.regions import Branches, ForwardLoop, Planned, Region, marks, reset
 from adjoint.fast.reverse.residuals import on_tape, with_values
 from adjoint.fast.reverse.rows import add_item
 from adjoint.fast.reverse.scope import Scope
@@ -106,9 +107,9 @@ class Sweep:
         self.given: Counter[Value] = Counter()
         self.primal: set[Value] = set()
         self.made_by: dict[Value, Call] = {}
-        self.last_write: dict[Value, int] = {}
         self.free: set[Value] = set()  # what the reverse sweep has anyway, wherever it is
-        self._position = self._depth = 0
+        self.contents = Contents(ev, self.free)
+        self._depth = 0
 
     # ---- what is active --------------------------------------------------------------------------
 
@@ -185,17 +186,13 @@ class Sweep:
 
     def forward(self, block: Block) -> Region:
         """The forward sweep of a block, with the plan of its reverse."""
-        region = Region(block.parameters)
+        region = Region(block.parameters, is_outermost=not self._depth)
         region.results = None if block.results is None else list(block.results)
         region.defined.update(block.parameters)
         outer, self.ev.block = self.ev.block, region.ops
         try:
             for op in block.ops:
-                self._position += not self._depth
-                self._depth += 1
-                self._forward_op(op, region)
-                self._depth -= 1
-                region.positions += [self._position] * (len(region.plan) - len(region.positions))
+                self._plan(op, region)
         finally:
             self.ev.block = outer
         for op in region.ops:
@@ -210,32 +207,49 @@ class Sweep:
                 region.defined.update(op.results)
             elif isinstance(op, ForwardLoop):
                 region.defined.update(op.op.results)
-        if not self._depth:
+        if region.is_outermost:
             self.free |= region.defined
         return region
 
-    def _forward_op(self, op: ir.Op, region: Region) -> None:
-        if isinstance(op, Call) and _is_write(op):
-            target = op.operands[0]
-            assert isinstance(target, Value)
-            self.last_write[target] = self._position
+    def _plan(self, op: ir.Op, region: Region) -> None:
+        """Write an operation, and note how it is reversed."""
+        contents = self.contents
+        contents.next_operation(not self._depth)
+        self._depth += 1
+        back = self._forward_op(op, region)
+        self._depth -= 1
+        if back is not None:
+            place, has_blocks = len(region.ops), isinstance(op, If | Loop)
+            made = Planned(back, place, contents.number, contents.outer, has_blocks)
+            region.plan.append(made)
+
+    def _forward_op(self, op: ir.Op, region: Region) -> Callable[[Scope], None] | None:
         match op:
             case Call(result=Value() as y) if y in self.active and self._carries(op):
                 self.ev.span = op.span
-                region.plan.append(differentiated(self, op))
+                return differentiated(self, op)
             case Call(result=None) if _is_write(op) and op.operands[0] in self.active:
                 self.ev.span = op.span
                 self.ev.block.append(op)
-                region.plan.append(written_back(self, op))
+                self._note_write(op)
+                return written_back(self, op)
             case Unpack(value=Value() as v) if v in self.active:
                 self.ev.block.append(op)
-                region.plan.append(lambda scope: _unpack_back(scope, op))
+                return lambda scope: _unpack_back(scope, op)
             case If() if self._holds_active(op):
-                region.plan.append(self._forward_if(op, region))
+                return self._forward_if(op, region)
             case Loop() if self._holds_active(op):
-                region.plan.append(self._forward_loop(op))
-            case _:
-                self.ev.block.append(op)
+                return self._forward_loop(op)
+        self.ev.block.append(op)
+        for inner in (op, *(inner for block in blocks(op) for inner in walk(block))):
+            self._note_write(inner)
+        return None
+
+    def _note_write(self, op: ir.Op) -> None:
+        if isinstance(op, Call) and _is_write(op):
+            target = op.operands[0]
+            assert isinstance(target, Value)
+            self.contents.note_write(target)
 
     def _carries(self, op: Call) -> bool:
         """Whether the result depends on what is active; it may be active by a later write only."""
@@ -290,25 +304,12 @@ class Sweep:
 
     def reverse(self, region: Region, scope: Scope) -> None:
         """Write the reverse of a block; `scope` holds the cotangents of its results."""
-        for step, position in zip(reversed(region.plan), reversed(region.positions), strict=True):
+        for step in reversed(region.plan):
             count = len(self.ev.block)
             self.taken = self.source = None
-            step(scope)
-            if self.last_write:
-                self._check_contents(self.ev.block[count:], position)
-
-    def _check_contents(self, ops: list[ir.Op], position: int) -> None:
-        """The reverse of an operation must not read what is written to after it."""
-        for op in ops:
-            read = operands(op)
-            if isinstance(op, Call) and isinstance(op.callee, Const):
-                if op.callee.value in _OF_SIZES:
-                    continue
-                if op.callee.value in (runtime.broadcast_like, runtime.summed_part):
-                    read = op.operands[:-1]
-            for x in read:
-                if any(self.last_write.get(y, -1) >= position for y in self.ev.shown_by(x)):
-                    raise NotCovered("an array that is written to after it was used", self.ev.span)
+            before = self.contents.begin(region, step)
+            step.back(scope)
+            self.contents.end(before, self.ev.block, count)
 
     def _if_back(self, scope: Scope, made: Branches) -> None:
         op = made.op
@@ -705,19 +706,6 @@ class Sweep:
             elif isinstance(source, Value) and self._iterates_over_active(source):
                 raise NotCovered("nested iterators over what is active", op.span)
         return found
-
-
-_OF_SIZES = frozenset(
-    {
-        runtime.length,
-        runtime.shape_of,
-        runtime.zeros_like,
-        runtime.zeros_of,
-        runtime.complex_zeros_of,
-        runtime.nones_of,
-    }
-)
-"""What only reads how large something is."""
 
 
 def _common(sources: Iterable[Reached]) -> Reached:

@@ -1,0 +1,146 @@
+"""What arrays held when an operation of the forward sweep had run.
+
+The reverse of an operation reads operands and results of it. Of an array that is written to after
+the operation, the forward sweep keeps a copy for it, made at that place.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from adjoint.fast import runtime
+from adjoint.fast.covered import NotCovered
+from adjoint.fast.evaluate.types import Array
+from adjoint.fast.single.primitives import same
+from adjoint.fast.single.substitute import renamed
+from adjoint.fast.single.walk import operands, walk
+from adjoint.ir import single as ir
+from adjoint.ir.single import Block, Call, Const, Operand, Value
+
+if TYPE_CHECKING:
+    from adjoint.fast.evaluate.evaluator import Evaluator
+    from adjoint.fast.reverse.regions import Planned, Region
+
+__all__ = ["Contents"]
+
+
+@dataclass
+class _Place:
+    """The operation that is being reversed, and the copies that were made behind it."""
+
+    region: Region
+    step: Planned
+    copies: dict[Value, Operand] = field(default_factory=dict)
+
+
+class Contents:
+    """Which arrays are written to after they were read.
+
+    Writes have the order of the text. What is made in an iteration is written to in that iteration
+    only, so the order decides; all else that a loop writes to counts as written to after whatever
+    that loop reads, for there may be another iteration.
+    """
+
+    def __init__(self, ev: Evaluator, free: set[Value]) -> None:
+        self.ev, self.free = ev, free
+        self.last: dict[Value, tuple[int, int]] = {}
+        self.outer = self.number = 0
+        self._primal: set[Value] = set()
+        self._place: _Place | None = None
+
+    def next_operation(self, is_outermost: bool) -> None:
+        """Another operation of the forward sweep begins; inside loops, not an outermost one."""
+        self.number += 1
+        self.outer += is_outermost
+
+    def note_write(self, target: Value) -> None:
+        self.last[target] = self.outer, self.number
+
+    def begin(self, region: Region, step: Planned) -> _Place | None:
+        """An operation is reversed; what is given back is for `end`."""
+        if self.last and not self._primal:
+            self._primal.update(self.ev.types)
+        before, self._place = self._place, _Place(region, step)
+        return before
+
+    def end(self, before: _Place | None, ops: list[ir.Op], start: int) -> None:
+        """It was reversed by the operations of a block behind `start`: they read copies."""
+        place, self._place = self._place, before
+        if not self.last or place is None:
+            return
+        names: dict[Value, Operand] = {}
+        inner = ops[start:]
+        if not place.step.has_blocks:  # what is in blocks of its own was looked at there
+            inner = [*walk(Block((), tuple(inner), None))]
+        for op in inner:
+            for x in _contents_read(op):
+                if isinstance(x, Value) and self._is_changed(x, place):
+                    if x in self._primal:
+                        names[x] = self._copy(x, place)
+        if names:
+            ops[start:] = renamed(Block((), tuple(ops[start:]), None), names).ops
+
+    def as_it_was(self, x: Operand) -> Operand:
+        """`x` as a contribution of the operation that is being reversed, under a name of its own:
+        what reads it later means what it holds here."""
+        place = self._place
+        if place is None or not isinstance(x, Value) or x not in self._primal:
+            return x
+        if self.ev.shown_by(x).isdisjoint(self.last):
+            return x
+        if self._is_changed(x, place):
+            return self._copy(x, place)
+        alias = self.ev.operation(same, (x,), self.ev.types[x], name=x.name)
+        self.ev.look_at(alias, (x,))
+        return alias
+
+    def _is_changed(self, x: Value, place: _Place) -> bool:
+        for owner in self.ev.shown_by(x):
+            if owner not in self.last:
+                continue
+            outer, number = self.last[owner]
+            mine = owner in place.region.defined and owner not in place.region.parameters
+            if number > place.step.number if mine else outer >= place.step.outer:
+                return True
+        return False
+
+    def _copy(self, x: Value, place: _Place) -> Operand:
+        if x not in place.copies:
+            t, region = self.ev.types[x], place.region
+            if not isinstance(t, Array):
+                reason = "what shows an array that is written to after it was used"
+                raise NotCovered(reason, self.ev.span)
+            made = self.ev.value(t, name=x.name)
+            region.ops.insert(place.step.place, Call(made, Const(runtime.own), (x,)))
+            region.defined.add(made)
+            if region.is_outermost:
+                self.free.add(made)
+            place.copies[x] = made
+        return place.copies[x]
+
+
+_SIZES = frozenset(
+    {
+        runtime.length,
+        runtime.shape_of,
+        runtime.zeros_like,
+        runtime.zeros_of,
+        runtime.complex_zeros_of,
+        runtime.nones_of,
+    }
+)
+"""What only reads how large something is."""
+_LAST_FOR_SIZE = frozenset(
+    {runtime.broadcast_like, runtime.summed_part, runtime.optional, runtime.present}
+)
+"""What only reads how large its last operand is, or of which class."""
+
+
+def _contents_read(op: ir.Op) -> tuple[Operand, ...]:
+    if isinstance(op, Call) and isinstance(op.callee, Const):
+        if op.callee.value in _SIZES:
+            return ()
+        if op.callee.value in _LAST_FOR_SIZE:
+            return op.operands[:-1]
+    return operands(op)
