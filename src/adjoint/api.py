@@ -9,9 +9,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from adjoint.derivatives.selection import Argnums, Selection, select, split_aux
-from adjoint.errors import ArgumentError, NotScalarError
+from adjoint.errors import ArgumentError, MutationError, NotScalarError
 from adjoint.fast.inside import Calls, InnerCall, generic_parts
-from adjoint.fast.pullback import SpecialisedPullback
+from adjoint.fast.pullback import SpecialisedPullback, is_as_before
 from adjoint.fast.tier import MISS, is_enabled
 from adjoint.fast.tier import run as run_specialised
 from adjoint.levels.level import current
@@ -227,12 +227,18 @@ def _specialised_pullback(
     found = run_specialised(f, args, "pullback")
     if found is MISS:
         return None
-    y, back, leaves, arrange, _, _ = found
+    y, back, leaves, arrange, _, _, (state, read) = found
+    name = getattr(f, "__name__", None) or type(f).__name__
 
     def generic() -> Any:
+        if not is_as_before(state(f, args), read):
+            raise MutationError(
+                f"what '{name}' reads has changed since its pullback was made; it would have to run"
+                " again for a cotangent that is None in part, or not finite",
+                hint="call pullback again, or give zeros for None",
+            )
         return _generic_pullback(f, args)
 
-    name = getattr(f, "__name__", None) or type(f).__name__
     return y, SpecialisedPullback(name, y, back, leaves, arrange, len(args), generic)
 
 

@@ -131,8 +131,7 @@ def _of_mode(f: Any, args: tuple[Any, ...], mode: str) -> TierReport:
     for entry in kept.entries:
         result = entry.run(f, args)
         if result is fast.FAILED:
-            reason = "what happens at these arguments: an error, a warning or an infinite number"
-            return generic(reason, None, entry.cost)
+            return generic(entry.failures.reason, None, entry.cost)
         if result is not fast.MISS:
             return TierReport(
                 name,

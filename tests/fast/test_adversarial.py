@@ -295,3 +295,94 @@ def test_constants_out_of_a_loop(f, x):
 def value_and_bars(f, x):
     value, back = ad.pullback(f, x)
     return value, back((1.0, 0.5) if isinstance(value, tuple) else 1.0)
+
+
+# ---- what is written to after it was read --------------------------------------------------------
+
+
+def a_contribution_itself(x, b):
+    a = np.ones(4) * 2.0
+    s = (a * x).sum()
+    a[0] = 5.0
+    return s
+
+
+def in_a_loop_without_derivatives(x, b):
+    a = np.ones(4) * 2.0
+    s = (a * x * x).sum()
+    for i in range(3):
+        a[i] = 5.0
+    return s
+
+
+def forward_substitution(x, b):
+    y = np.zeros(4)
+    for i in range(4):
+        y[i] = (x[i] - b[:i] @ y[:i]) / (2.0 + b[i])
+    return y.sum()
+
+
+def results_that_change(x, b):
+    a = x * b
+    s = 0.0
+    for i in range(3):
+        a[i] = 0.5
+        a = np.exp(a)
+        s = s + (a * b).sum()
+    return s
+
+
+def in_and_out(x, b):
+    u, new = x * 1.0, np.empty_like(x)
+    for _ in range(4):
+        new[1:-1] = u[1:-1] + 0.1 * (u[2:] - 2.0 * u[1:-1] + u[:-2]) * u[1:-1]
+        new[0], new[-1] = u[0] * b[0], u[-1]
+        u, new = new, u.copy()
+    return (u * b).sum()
+
+
+def a_part_added_to(x, b):
+    a = np.zeros((2, 4))
+    a[1] = x
+    a[:, 1:] -= x[:-1] * b[1:]
+    a[0] += a[1] * x
+    a[:] *= x
+    return (a * a).sum()
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        a_contribution_itself,
+        in_a_loop_without_derivatives,
+        forward_substitution,
+        results_that_change,
+        in_and_out,
+        a_part_added_to,
+    ],
+)
+def test_contents_as_they_were(f):
+    agree(f, X, B)
+    assert ad.tier(f, X, B).tier == "fast"
+
+
+# ---- classes of cotangents -----------------------------------------------------------------------
+
+
+def doubled_or_not(x, k):
+    return x * 2 if k > 1 else x
+
+
+def to_the_third(x, k):
+    items = [x, 1.0]
+    s = items[0]
+    for _ in range(2):
+        s = s * k
+    return s * k
+
+
+@pytest.mark.parametrize("f", [doubled_or_not, to_the_third])
+def test_a_cotangent_is_no_integer(f):
+    for k in (1, 2):
+        assert type(ad.gradient(f, 3.0, k)[0]) is float
+        agree(f, 3.0, k)

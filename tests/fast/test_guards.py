@@ -535,3 +535,33 @@ def test_a_class_that_is_registered_later():
     assert ad.tier(by_registration, 3.0, Other()).tier == "fast"
     Abstract.register(Other)
     assert ad.gradient(by_registration, 3.0, Other())[0] == 2.0
+
+
+# ---- what changes between a call and its pullback ------------------------------------------------
+
+
+FACTOR = 2.0
+
+
+def two_of_them(x, held):
+    return FACTOR * x * held["w"], x * x
+
+
+@pytest.mark.parametrize("y_bar", [(1.0, None), (1.0, float("inf"))])
+def test_a_pullback_does_not_read_what_changed_since(monkeypatch, y_bar):
+    held = {"w": 1.0}
+    y, back = ad.pullback(two_of_them, 3.0, held)
+    assert back((1.0, None)) == (None, 2.0, {"w": 6.0})
+    y, back = ad.pullback(two_of_them, 3.0, held)
+    expected = back((1.0, 1.0))
+    for change in (
+        lambda patch: patch.setitem(held, "w", 7.0),
+        lambda patch: patch.setitem(globals(), "FACTOR", 5.0),
+        lambda patch: patch.setitem(globals(), "FACTOR", "text"),
+    ):
+        with monkeypatch.context() as patch:
+            change(patch)
+            with pytest.raises(ad.AdjointError, match="since its pullback was made"):
+                back(y_bar)
+            assert back((1.0, 1.0)) == expected
+    assert back((1.0, None))[1] == 2.0

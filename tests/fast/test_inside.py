@@ -760,3 +760,25 @@ def test_random_programs(taken):
         checker.check(number)
     assert not checker.report.failures, "\n".join(checker.report.failures.values())
     assert len(taken) >= 30
+
+
+def one_of_two(s, t):
+    return (s * t, s) if s > 1 else (t, t * t)
+
+
+def test_an_item_that_is_not_used_has_no_path():
+    """Which items an argument is in depends on the way that was taken."""
+
+    def f(x, y):
+        total = 0.0
+        for _ in range(40):
+            try:
+                total += one_of_two(x, y)[1]
+            except ValueError:
+                pass
+        return total
+
+    for _ in range(3):
+        assert ad.gradient(f, 3.0, 2.0) == (40.0, None)
+        assert ad.gradient(f, 0.5, 2.0) == (None, 160.0)
+    assert any(call.fast for call in ad.tier(f, 3.0, 2.0).calls)

@@ -273,7 +273,8 @@ def entry_source(
         ``gradient``: `run` gives the value and the cotangents of the arguments; ``pullback``: the
         value, the inner pullback, the leaves, ``arrange``, which makes the cotangents of the
         function and the arguments from those of the leaves, and the program's `exposure`, where
-        ``constants`` are named: the arrays among them; and what the cotangents need of a tuple.
+        ``constants`` are named: the arrays among them; what the cotangents need of a tuple; and
+        what the program was given, behind the function that reads it once more.
     only
         Of ``gradient``: the cotangent of this argument alone, with zeros where there is no path.
     """
@@ -294,6 +295,7 @@ def entry_source(
     else:
         given = _structure(made, wanted, ["function", *range(count)])
     body = [f"        {line}" for line in made.lines]
+    read = [*head, *body]
     body += ["    except Exception:", "        return MISS", "    try:"]
     run = [f"        value, bars = program({leaves})"]
     if uses_numpy(program):
@@ -310,9 +312,16 @@ def entry_source(
         comma = "," if len(wanted) == 1 else ""
         kept = ", ".join(made.names[id(leaf.source)] for leaf in wanted)
         found = f"value, bars, ({kept}{comma}), arrange, {_exposed(made, wanted)}"
-        tail.append(f"    return {found}, {needs(program) if program.is_tuple else ()}")
-        tail.append("def arrange(bars):")
-        tail.append(f"    return {given}")
+        state = "".join(
+            f"(*{name},), " if isinstance(leaf.type, Row) else f"{name}, "
+            for leaf in outside.leaves
+            for name in (made.names[id(leaf.source)],)
+        )
+        needed = needs(program) if program.is_tuple else ()
+        tail.append(f"    return {found}, {needed}, (state, ({state}))")
+        tail += ["def arrange(bars):", f"    return {given}"]
+        tail += [line.replace("def run(", "def state(") for line in read]
+        tail += [f"        return ({state})", "    except Exception:", "        return None"]
     made.bound |= {
         "ndarray": np.ndarray,
         "errstate": np.errstate,

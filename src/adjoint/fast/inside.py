@@ -113,7 +113,7 @@ def call_inside(
         return _missed(unit, memory, f, args)
     y: Any
     arrange: Arrange
-    y, back, leaves, arrange, exposure, needed = found
+    y, back, leaves, arrange, exposure, needed, _ = found
     kind = type(y)
     arrays = [x if type(x) is np.ndarray else None for x in (y if kind is tuple else (y,))]
     if exposure is not None and (
@@ -220,8 +220,11 @@ class _Pullback:
         """The cotangents as structures."""
         if not self.memory.careful and not _holds_poison(y_bar):
             try:
-                bars = self.back(self._fitted(y_bar))
-                return self.arrange(_without(bars, y_bar, self.needed) if self.needed else bars)
+                bars: tuple[Any, ...] | None = self.back(self._fitted(y_bar))
+                if self.needed and bars is not None and any(bar is None for bar in y_bar):
+                    bars = _without(bars, y_bar, self.needed)
+                if bars is not None:
+                    return self.arrange(bars)
             except Exception as error:  # the generic tier says what is wrong, or does it
                 tier.demand_foreseen(error)
         return generic_parts[0](self.f, self.args, y_bar)
@@ -238,12 +241,25 @@ class _Pullback:
 
 def _without(
     bars: tuple[Any, ...], y_bar: Sequence[Any], needed: tuple[tuple[int, ...], ...]
-) -> tuple[Any, ...]:
-    """The cotangents, ``None`` for zeros made of those of items that have none."""
-    return tuple(
-        None if not any(y_bar[i] is not None for i in of) and not np.any(bar) else bar
-        for bar, of in zip(bars, needed, strict=True)
-    )
+) -> tuple[Any, ...] | None:
+    """The cotangents, ``None`` for zeros made of those of items that have none; ``None`` for all of
+    them if one is a zero and only some of the items have one: either may lead there."""
+    found: list[Any] = []
+    for bar, of in zip(bars, needed, strict=True):
+        lacking = [y_bar[i] is None for i in of]
+        if bar is not None and any(lacking) and _has_zeros(bar):
+            if not all(lacking):
+                return None
+            bar = None
+        found.append(bar)
+    return tuple(found)
+
+
+def _has_zeros(bar: Any) -> bool:
+    """Whether a cotangent is zero, or that of a number in a list."""
+    if type(bar) is list:
+        return any(x is not None and not x for x in bar)
+    return not np.any(bar)
 
 
 def _holds_poison(y_bar: Any) -> bool:

@@ -73,6 +73,8 @@ class Entry:
         ``run(f, args)``: the value and the cotangents, `MISS` or `FAILED`.
     cost
         Seconds that specialising and compiling took.
+    failures
+        Of the calls that met what the program was not made for.
     inlined
         The user's functions that it contains.
     """
@@ -81,6 +83,7 @@ class Entry:
     source: str
     run: Callable[..., Any]
     cost: float
+    failures: _Failures
     inlined: tuple[str, ...] = ()
 
 
@@ -255,33 +258,48 @@ def _made(f: Any, args: tuple[Any, ...], mode: Any) -> Entry:
         raise NotCovered(f"the generated source is beyond Python: {error}") from None
     lines = source.splitlines(keepends=True)
     linecache.cache[filename] = (len(source), None, lines, filename)
+    failures = _Failures(bound)
     bound |= {
         "MISS": MISS,
         "program": scope["gradient" if one else "forward"],
-        "failed": _Failures(bound),
+        "failed": failures,
     }
     exec(compile(entry_text, filename.replace("fast", "entry"), "exec", dont_inherit=True), bound)
     inlined = tuple(program.ev.inlined)[1:]  # the first one is the function itself
     program.ev.release()
     program.leaves = program.wanted = []
-    return Entry(program, source, bound["run"], time.perf_counter() - begin, inlined)
+    cost = time.perf_counter() - begin
+    return Entry(program, source, bound["run"], cost, failures, inlined)
 
 
 class _Failures:
     """Counts the calls in which a program met what it was not made for."""
 
-    __slots__ = ("bound", "count")
+    __slots__ = ("bound", "count", "reason")
 
     def __init__(self, bound: dict[str, Any]) -> None:
         self.count, self.bound = 0, bound
+        self.reason = ""  # of the last one
 
     def __call__(self, error: Exception | None) -> Any:
         demand_foreseen(error)
+        self.reason = _what_happened(error)
         if type(error) is not Doubtful:  # which depends on the arguments only
             self.count += 1
         if self.count > MOST_FAILURES:
             self.bound["program"] = _given_up
         return FAILED
+
+
+def _what_happened(error: Exception | None) -> str:
+    """What a program met that it was not made for."""
+    if error is None:
+        return "a cotangent that is not finite"
+    if isinstance(error, Deoptimize):
+        return str(error)
+    if isinstance(error, FloatingPointError):
+        return f"a warning of NumPy's: {error}"
+    return f"an error: {type(error).__name__}"
 
 
 def demand_foreseen(error: Exception | None) -> None:

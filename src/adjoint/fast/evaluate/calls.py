@@ -290,7 +290,12 @@ def _function(
     if rules is None:
         return ev.inline(ev.outside.own(f), args, keywords)  # type: ignore[arg-type]
     if rules.substitute is not None:
-        return ev.inline(ev.outside.own(rules.substitute), args, keywords)  # type: ignore[arg-type]
+        try:
+            return ev.inline(ev.outside.own(rules.substitute), args, keywords)  # type: ignore[arg-type]
+        except NotCovered as error:
+            if error.filename is None and type(error) is NotCovered:
+                raise NotCovered(f"a call of {name_of(f)}: {error.reason}", ev.span) from None
+            raise
     if rules.structural is not None or rules.primitive is not None:
         raise NotCovered(f"a call of {name_of(f)}", ev.span)
     closure = _plain_closure(ev, f)

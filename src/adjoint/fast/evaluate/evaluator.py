@@ -112,9 +112,17 @@ def single_of(closure: Closure) -> ir.Function:
         _singles[closure.code] = known
     if isinstance(known, NotCovered):
         refused = NotCovered(known.reason, known.span)
-        refused.at(None, closure.code.co_filename)
+        _place(refused, closure, None, closure.code.co_filename)
         raise refused
     return known
+
+
+def _place(error: NotCovered, closure: Closure, span: Span | None, filename: str) -> None:
+    """Say where it is: at a line of the user's, who does not look into this library."""
+    if not is_own(closure.namespace):
+        error.at(span, filename)
+    elif error.filename is None:
+        error.span = None
 
 
 class Evaluator:
@@ -379,7 +387,7 @@ class Evaluator:
             return []
         if dim.is_argument:
             return [dim]
-        key = next(key for key, known in self._derived.items() if known is dim)
+        key = next((key for key, known in self._derived.items() if known is dim), ())
         inside = [part for part in key if isinstance(part, Symbol)]
         return [symbol for part in inside for symbol in self._arguments_of(part)]
 
@@ -429,7 +437,7 @@ class Evaluator:
         try:
             found = self.run(function.body)
         except NotCovered as error:
-            error.at(self.span, function.filename)
+            _place(error, closure, self.span, function.filename)
             raise
         finally:
             self.frames.pop()

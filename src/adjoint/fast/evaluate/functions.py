@@ -93,3 +93,8 @@ def _(ev: Evaluator, a: Abstract, name: Abstract) -> Abstract:
 @handler(single_primitives.same)
 def _(ev: Evaluator, a: Abstract) -> Abstract:
     return a
+
+
+@handler(primitives.store_global, primitives.delete_global)
+def _(ev: Evaluator, *operands: Abstract) -> Abstract:
+    raise NotCovered("an assignment to a global variable", ev.span)

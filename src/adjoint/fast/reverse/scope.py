@@ -5,6 +5,8 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from adjoint.fast import runtime
 from adjoint.fast.evaluate.types import Array, Number, Row, bar_type, is_complex
 from adjoint.fast.reverse.elementwise import inferred
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
     from adjoint.fast.reverse.sweep import Sweep
 
 __all__ = ["Scope"]
+
+_WHOLE = (int, np.integer, np.bool_)
 
 
 class Scope:
@@ -69,7 +73,7 @@ class Scope:
             return
         contribution = self.sweep.contents.as_it_was(contribution)
         contribution = plain(self.ev, contribution, v, v in self.sweep.optional)
-        if v in self.sweep.leaves:
+        if isinstance(self.ev.types[v], Number):
             contribution = self._inexact(contribution)
         if not self._is_inner(v):
             self._begin(v)
@@ -115,9 +119,11 @@ class Scope:
         ev.write(Call(None, Const(f), (known, contribution)))
 
     def _inexact(self, contribution: Operand) -> Operand:
-        """What is returned is no integer."""
+        """A cotangent is no integer."""
+        if isinstance(contribution, Const) and type(contribution.value) in (int, bool):
+            return Const(float(contribution.value))  # type: ignore[arg-type]
         t = self.ev.types.get(contribution) if isinstance(contribution, Value) else None
-        if isinstance(t, Number) and not t.kinds.isdisjoint({int, bool}):
+        if isinstance(t, Number) and any(issubclass(kind, _WHOLE) for kind in t.kinds):
             return self.ev.operation(float, (contribution,), bar_type(t), name="t")
         return contribution
 
