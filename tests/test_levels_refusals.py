@@ -310,3 +310,51 @@ def test_constants_may_be_put_in_place_of_something():
 
     with pytest.raises(MutationError, match="may carry a derivative"):
         ad.derivative(g)(0.6)
+
+
+# ---- numbers that are seen as their bits ---------------------------------------------------------
+
+BITS = {
+    "view of bytes": lambda x: x.view("u1").astype(float).sum(),
+    "view of integers": lambda x: (x.view(np.int64) * 1e-15).sum(),
+    "field of bytes": lambda x: x.getfield("u1").astype(float).sum(),
+    "next floats": lambda x: (x.view("i8") + 1).view(float).sum(),
+    "sums of bits": lambda x: ((x.view("i8") + 1) * 1e-15).sum(),
+    "an element": lambda x: x.view("i8")[0] * 1e-15,
+    "each element": lambda x: sum(byte * 1.0 for byte in x.view("u1")),
+    "bits of a copy": lambda x: (x * x).view("i8").astype(float).sum(),
+    "shorter floats": lambda x: x.view(np.float32).sum() * 1.0,
+}
+WAYS_OF_ARRAYS = {
+    "gradient": lambda f, x: ad.gradient(f, x),
+    "pushforward": lambda f, x: ad.pushforward(f, (x,), (np.ones(3),)),
+    "hvp": lambda f, x: ad.hvp(f, x, np.ones(3)),
+    "linearize": lambda f, x: ad.linearize(f, x)[1](np.ones(3)),
+    "nested": lambda f, x: ad.gradient(lambda x: ad.gradient(f, x)[0].sum(), x),
+    "jacobian of jvp": lambda f, x: ad.jacobian(lambda x: ad.jvp(f, (x,), (x,))[1], x),
+}
+
+
+@pytest.mark.parametrize("way", WAYS_OF_ARRAYS)
+@pytest.mark.parametrize("name", BITS)
+def test_numbers_as_their_bits(name, way):
+    with pytest.raises(NoDerivativeError, match="is needed"):
+        WAYS_OF_ARRAYS[way](BITS[name], np.array([1.0, 2.0, 3.0]))
+
+
+@pytest.mark.parametrize("way", WAYS_OF_ARRAYS)
+def test_bits_that_only_choose(way):
+    def f(x):
+        bits = x.view("i8")
+        print(bits[0], end="")
+        back = bits.view(float)
+        return (np.where(bits < 0, x, x * x) * back).sum() + x[bits & 1].sum()
+
+    def plain(x):
+        return (x * x * x).sum() + x[[0, 0, 0]].sum()
+
+    x = np.array([1.0, 2.0, 3.0])
+    assert f(x) == plain(x)
+    found, expected = WAYS_OF_ARRAYS[way](f, x), WAYS_OF_ARRAYS[way](plain, x)
+    for part, of_plain in zip(np.atleast_1d(found), np.atleast_1d(expected), strict=True):
+        np.testing.assert_allclose(part, of_plain)

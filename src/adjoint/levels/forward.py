@@ -19,7 +19,7 @@ import numpy as np
 
 from adjoint.errors import ArgumentError
 from adjoint.levels.level import INACTIVE, Level
-from adjoint.levels.mirror import Mirrors, flat_of
+from adjoint.levels.mirror import Mirrors, flat_of, is_whole
 from adjoint.levels.pointwise import is_simple, slopes_of, weighted
 from adjoint.levels.structures import real_by_dot, real_by_pullback
 from adjoint.rules.projection import SEQUENCES
@@ -154,6 +154,21 @@ class Forward(Level):
     def spoil(self, value: Any, error: Exception) -> Any:
         return self.bind(value, Poison(error))
 
+    def _spoil_integers(self, y: Any, bad: Poison, operands: Any) -> None:
+        """What is made of numbers that are seen as integers is no constant."""
+        if not is_whole(y) or not any(
+            is_whole(x) and type(self.tangent(x)) is Poison for x in operands
+        ):
+            return
+        self.spoil_whole(y, bad)
+
+    def spoil_whole(self, y: Any, bad: Poison) -> None:
+        """Note that integers depend on the inputs, nobody knows how."""
+        if not isinstance(y, ndarray):
+            self._numbers[id(y)] = y, bad
+        elif self._mirrors.find(root_of(y)) is None:
+            self._mirrors.make(root_of(y)).poison = bad
+
     def seed(self, value: Any, dot: Any) -> Any:
         """Note the tangent that an argument is given."""
         if isinstance(value, ndarray):
@@ -186,6 +201,7 @@ class Forward(Level):
         bad = next((dot for dot in (*dots, *named.values()) if type(dot) is Poison), None)
         if bad is not None:
             y = self.inactive(f, rules, args, kwargs)
+            self._spoil_integers(y, bad, args)
             return y if y is DECLINED else self._bind_all(y, bad, args)
         if rules.overridden and _reverse_first(rules, args, kwargs):
             return self._by_reverse_rule(f, rules, args, kwargs)
@@ -294,6 +310,7 @@ class Forward(Level):
         if dot is None or (isinstance(y, ndarray) and root_of(y) is root_of(x)):
             return y
         if type(dot) is Poison:
+            self._spoil_integers(y, dot, (x,))
             return self.bind(y, dot)
         return self.bind(y, self.below(operator.getitem, dot, index))
 

@@ -12,7 +12,7 @@ from adjoint.run.accumulate import Poison
 from adjoint.run.memory import missing
 from adjoint.run.views import address_of, bounds_of, is_seen_as_stored, root_of
 
-__all__ = ["Mirror", "Mirrors", "Same", "flat_of"]
+__all__ = ["Mirror", "Mirrors", "Same", "flat_of", "is_whole"]
 
 
 class Mirror:
@@ -39,16 +39,17 @@ class Mirror:
         return address_of(x) - self._low, x.strides
 
     def of(self, x: Any, root: Any) -> Any:
-        """The part that belongs to a view; ``None`` for one of integers."""
+        """The part that belongs to a view; ``None`` for one that shows it as objects or fields."""
         if self.poison is not None:
             return self.poison
-        if x is root:
+        kind = x.dtype.kind
+        if x is root and kind in "fcOV":
             if x.shape != self._whole.shape:  # it was assigned
                 self._whole = np.ndarray(x.shape, x.dtype, self._flat, *self._place(x))
             return self._whole
-        if x.dtype.kind not in "fc":
+        if kind in "OV":
             return None
-        if not is_seen_as_stored(x, root):
+        if kind not in "fc" or not is_seen_as_stored(x, root):
             return Poison(
                 missing(
                     f"a derivative of a view of type {x.dtype} is needed, of an array of type"
@@ -62,6 +63,12 @@ class Mirror:
 def flat_of(part: Any) -> Any:
     """The memory that a part of a mirror is a view of, as numbers of its type in a row."""
     return part.base.view(part.dtype)
+
+
+def is_whole(x: Any) -> bool:
+    """Whether something is an array of integers, or one of them: it is active where numbers are
+    seen as their bits."""
+    return isinstance(x, np.ndarray | np.integer) and x.dtype.kind in "iu"
 
 
 class Same:

@@ -100,6 +100,10 @@ class Recording(Forward):
         self.nodes.append(lambda replay: replay.put(value, Poison(error)))
         return value
 
+    def spoil_whole(self, y: Any, bad: Poison) -> None:
+        super().spoil_whole(y, bad)
+        self.nodes.append(lambda replay: replay.spoil_whole(y, bad))
+
     def read(self, x: Any, index: Any) -> Any:
         y = super().read(x, index)
         if not self.is_active(x) or (isinstance(y, ndarray) and root_of(y) is root_of(x)):

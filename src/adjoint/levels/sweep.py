@@ -77,6 +77,7 @@ class Sweep(Hidden):
             return
         mirrored = self._mirrors.made(x)
         if type(mirrored) is Poison:
+            self.spoil(x, mirrored)  # its numbers are seen as others
             return
         if names_twice(mirrored):
             self.below(np.add.at, flat_of(mirrored), places_of(mirrored)[index], bar)
@@ -95,6 +96,9 @@ class Sweep(Hidden):
         return self._numbers.pop(id(value), None)
 
     def take_part(self, x: Any, index: Any) -> Any:
+        if x.dtype.kind not in "fc":
+            mirror = self._mirrors.find(root_of(x))
+            return None if mirror is None else mirror.poison
         mirrored = self._mirrors.of(x)
         if mirrored is None or type(mirrored) is Poison:
             return mirrored

@@ -19,6 +19,7 @@ from adjoint.levels.forward import is_own
 from adjoint.levels.held import held, held_index
 from adjoint.levels.hooked import Hooked
 from adjoint.levels.level import INACTIVE, Level
+from adjoint.levels.mirror import is_whole
 from adjoint.levels.pointwise import is_simple, slopes_of, weighted
 from adjoint.levels.structures import real_by_pullback
 from adjoint.levels.sweep import Sweep, poison_in, to_value
@@ -60,16 +61,17 @@ class Tape(Level):
             return any(map(self._depends, arg))
         return self.is_active(arg)
 
-    def note(self, y: Any) -> Any:
-        """Note a new number or array that depends on the inputs; returns it, or one of its own."""
+    def note(self, y: Any, integers: bool = False) -> Any:
+        """Note a new number or array that depends on the inputs; returns it, or one of its own.
+        `integers` says that those depend on them, too."""
         if type(y) in INACTIVE:
             return y
         if isinstance(y, ndarray):
-            if y.dtype.kind in "fc":
+            if y.dtype.kind in "fc" or integers:
                 root = self.same.of(root_of(y))
                 self._roots[id(root)] = root
             return y
-        if not isinstance(y, float | complex | np.inexact):
+        if not isinstance(y, float | complex | np.inexact) and not integers:
             return y
         if id(y) in self._numbers:
             y = self.own(y)
@@ -215,7 +217,7 @@ class Tape(Level):
             return type(y)(*parts) if hasattr(y, "_fields") else type(y)(parts)
         if any(arg is y for arg in args) and isinstance(y, float | complex | np.inexact):
             y = self.own(y)
-        return self.note(y)
+        return self.note(y, is_whole(y) and any(is_whole(x) and self.is_active(x) for x in args))
 
     # ---- arrays ----------------------------------------------------------------------------------
 
@@ -224,7 +226,7 @@ class Tape(Level):
         y = self.below(get, x, index)
         if not self.is_active(x) or (isinstance(y, ndarray) and root_of(y) is root_of(x)):
             return y
-        y, index = self.note(y), held_index(index)
+        y, index = self.note(y, is_whole(x)), held_index(index)
 
         def node(sweep: Sweep) -> None:
             y_bar = sweep.take(y)
