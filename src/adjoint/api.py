@@ -19,7 +19,14 @@ from adjoint.levels.mentions import mentions_operator
 from adjoint.levels.outside import follows, pulled
 from adjoint.levels.reverse import NestedPullback, nested
 from adjoint.public import public
-from adjoint.results import checked_cotangent, collect, filled, plain_cotangents, zeros_like
+from adjoint.results import (
+    as_it_is,
+    checked_cotangent,
+    collect,
+    filled,
+    plain_cotangents,
+    zeros_like,
+)
 from adjoint.rules.projection import project
 from adjoint.run.caution import UNFIT, all_finite, doubts, is_delicate, note_delicate
 from adjoint.run.dispatch import call_keywords, is_operator
@@ -506,10 +513,12 @@ def _chosen(
             found = run_specialised(f, args, ("gradient", argnums))
             if found is not MISS:
                 return found  # type: ignore[no-any-return]
+        arg = as_it_is(args[argnums])
         value, bars = _both(f, args, kwargs, tier, tried=True)
-        return value, _filled(args[argnums], bars[argnums])
+        return value, _filled(arg, bars[argnums])
     chosen = select(f, argnums, args, kwargs)
     args = chosen.args
+    before = {i: as_it_is(args[i]) for i in chosen.wanted}
     if has_aux:
         value, bars = _both_of_pair(chosen, f, tier)
     elif _goes_on_a_tape(chosen.f, chosen.args):
@@ -517,7 +526,7 @@ def _chosen(
         bars = back.swept(_one(f, value))[1:]
     else:
         value, bars = _both(chosen.f, args, chosen.kwargs, tier)
-    return value, chosen.result({i: _filled(args[i], bars[i]) for i in chosen.wanted})
+    return value, chosen.result({i: _filled(arg, bars[i]) for i, arg in before.items()})
 
 
 def _filled(arg: Any, bar: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from types import BuiltinMethodType, FunctionType, MethodType, MethodWrapperType
 from typing import Any
 
@@ -17,7 +18,7 @@ from adjoint.run.memory import Memory
 from adjoint.run.structure import Reader
 from adjoint.tangent import Tangent, tangent_of
 
-__all__ = ["checked_cotangent", "collect", "filled", "plain_cotangents", "zeros_like"]
+__all__ = ["as_it_is", "checked_cotangent", "collect", "filled", "plain_cotangents", "zeros_like"]
 
 
 def checked_cotangent(y: Any, y_bar: Any, within: tuple[int, ...] = ()) -> Any:
@@ -215,30 +216,53 @@ def zeros_like(value: Any) -> Any:
     return filled(value, None)
 
 
+@dataclass(frozen=True, slots=True)
+class _Before:
+    """A container or an object, with what it held."""
+
+    of: Any
+    parts: Any
+
+
+def as_it_is(value: Any, within: tuple[int, ...] = ()) -> Any:
+    """A value as `filled` needs it, whatever is put into it or taken out later; `within` are those
+    around it, by identity."""
+    parts = _parts_of(value)
+    if parts is None or id(value) in within:
+        return value
+    within = (*within, id(value))
+    if isinstance(parts, dict):
+        return _Before(value, {key: as_it_is(part, within) for key, part in parts.items()})
+    return _Before(value, [as_it_is(part, within) for part in parts])
+
+
+def _parts_of(value: Any) -> Any:
+    """What a container or an object holds; ``None`` for what shows no cotangents of parts."""
+    if by_value(value):
+        return None
+    if isinstance(value, list | tuple | dict):
+        return value
+    return record_fields(value) if is_record(value) or isinstance(value, Tangent) else None
+
+
 def filled(value: Any, bar: Any, within: tuple[int, ...] = ()) -> Any:
     """A cotangent in which zeros stand where there is no path, in containers too; `within` are
     those around it, by identity."""
     if by_value(value):
         return zeros_like(value) if bar is None else bar
-    if id(value) in within:
+    of, parts = (value.of, value.parts) if type(value) is _Before else (value, _parts_of(value))
+    if parts is None or id(of) in within:
         return bar
-    within = (*within, id(value))
-    if isinstance(value, list | tuple):
-        parts = [
-            filled(item, None if bar is None else bar[i], within) for i, item in enumerate(value)
+    within = (*within, id(of))
+    if isinstance(of, list | tuple):
+        found = [
+            filled(item, None if bar is None else bar[i], within) for i, item in enumerate(parts)
         ]
-        return value._make(parts) if hasattr(value, "_make") else type(value)(parts)
-    if isinstance(value, dict):
-        return {
-            key: filled(item, None if bar is None else bar.get(key), within)
-            for key, item in value.items()
-        }
-    fields = record_fields(value) if is_record(value) or isinstance(value, Tangent) else None
-    if fields is not None:
-        named = {
-            name: filled(item, None if bar is None else bar.get(name), within)
-            for name, item in fields.items()
-        }
-        if any(part is not None for part in named.values()):
-            return tangent_of(value, named)
-    return bar
+        return of._make(found) if hasattr(of, "_make") else type(of)(found)
+    named = {
+        key: filled(item, None if bar is None else bar.get(key), within)
+        for key, item in parts.items()
+    }
+    if isinstance(of, dict):
+        return named
+    return tangent_of(of, named) if any(part is not None for part in named.values()) else bar

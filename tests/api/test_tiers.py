@@ -1,5 +1,9 @@
 """`tier`, and what chooses between the tiers."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -89,6 +93,22 @@ def test_switched_off():
         assert ad.gradient(covered, 3.0) == (6.0,)
 
 
+@pytest.mark.parametrize("asked", ["bogus", "Generic", "fast", "generic", ""])
+def test_the_environment_names_a_tier(asked):
+    run = subprocess.run(
+        [sys.executable, "-c", "import adjoint as ad; print(ad.tier(abs, 2.0).reason)"],
+        env={**os.environ, "ADJOINT_TIER": asked},
+        capture_output=True,
+        text=True,
+    )
+    if asked in ("bogus", "Generic"):
+        assert run.returncode != 0
+        assert f"ArgumentError: there is no tier {asked!r}, which ADJOINT_TIER" in run.stderr
+        assert "hint: set ADJOINT_TIER to 'fast' or 'generic', or leave it out" in run.stderr
+    else:
+        assert ("ADJOINT_TIER=generic" in run.stdout) == (asked == "generic"), run.stderr
+
+
 @pytest.mark.parametrize("operator", [ad.grad, ad.value_and_grad])
 def test_the_tier_of_an_operator(operator, monkeypatch):
     asked = []
@@ -156,3 +176,11 @@ def test_a_program_that_was_given_up():
         with pytest.raises(ZeroDivisionError):
             ad.gradient(f, 0.0)
     assert ad.tier(f, 2.0).reason == "the program failed too often"
+
+
+def test_truth_values_of_numpy_are_numbers():
+    """Their sum is not: it is another truth value."""
+    for f in (lambda x: x * x * 1.0, lambda x: x * 2.5 + x * x * 1.0, lambda x: (x + x) * 1.5):
+        expected = ad.grad(f, tier="generic")(np.bool_(True))
+        assert ad.gradient(f, np.bool_(True)) == (expected,)
+        assert expected == ad.gradient(f, 1.0)[0]

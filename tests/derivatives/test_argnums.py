@@ -105,3 +105,88 @@ def test_callables_of_all_kinds():
     assert ad.grad(Scaled(), "y")(3.0, 4.0) == 6.0
     assert ad.grad(Scaled().method, "y")(3.0, 4.0) == 2.0
     assert ad.grad(np.hypot, 1)(3.0, 4.0) == pytest.approx(0.8)
+
+
+class Holder:
+    def __init__(self):
+        self.a, self.b = 2.0, 3.0
+
+
+def longer(xs):
+    xs.append(xs[0] * 2.0)
+    return xs[-1] * xs[1]
+
+
+def shorter(xs):
+    xs.pop()
+    return xs[0] ** 2
+
+
+def exchanged(xs):
+    xs[:] = [xs[1], xs[0] ** 2, 5.0]
+    return xs[1]
+
+
+def inside(xs):
+    xs[0].append(3.0)
+    xs.append([3.0])
+    return xs[0][0] ** 2
+
+
+def more_keys(d):
+    d["q"] = 3.0
+    return d["a"] ** 2
+
+
+def fewer_keys(d):
+    del d["b"]
+    return d["a"] ** 2
+
+
+def more_fields(holder):
+    holder.c = holder.a * 2.0
+    return holder.c
+
+
+def fewer_fields(holder):
+    del holder.b
+    return holder.a**2
+
+
+CHANGED = {
+    longer: (lambda: [1.0, 2.0], [4.0, 2.0]),
+    shorter: (lambda: [1.0, 2.0], [2.0, 0.0]),
+    exchanged: (lambda: [1.0, 2.0], [2.0, 0.0]),
+    inside: (lambda: [[1.0, 2.0]], [[2.0, 0.0]]),
+    more_keys: (lambda: {"a": 1.0, "b": 2.0}, {"a": 2.0, "b": 0.0}),
+    fewer_keys: (lambda: {"a": 1.0, "b": 2.0}, {"a": 2.0, "b": 0.0}),
+    more_fields: (Holder, {"a": 2.0, "b": 0.0}),
+    fewer_fields: (Holder, {"a": 4.0, "b": 0.0}),
+}
+
+
+@pytest.mark.parametrize("tier", ["fast", "generic"])
+@pytest.mark.parametrize("f", CHANGED, ids=lambda f: f.__name__)
+def test_arguments_that_the_function_changes(f, tier):
+    """The gradient has the structure that they came with, and they are as the function leaves
+    them."""
+    make, expected = CHANGED[f]
+    plain = make()
+    y = f(plain)
+    for argnums, kwargs in (0, {}), ([0], {}), (f.__code__.co_varnames[0], {}):
+        given = make()
+        value, found = ad.value_and_grad(f, argnums, tier=tier)(given, **kwargs)
+        assert value == y
+        assert (dict(found) if type(given) is Holder else found) == expected
+        same = (vars(given), vars(plain)) if type(given) is Holder else (given, plain)
+        assert same[0] == same[1]
+    value, found = ad.grad(lambda x: (f(x), 1), has_aux=True, tier=tier)(make())
+    assert (dict(value) if type(plain) is Holder else value) == expected
+    of_zero = ad.hvp(f, make(), None)
+    assert _shape(of_zero) == _shape(expected)
+
+
+def _shape(x):
+    if isinstance(x, list):
+        return [_shape(part) for part in x]
+    return {key: _shape(part) for key, part in dict(x).items()} if not np.isscalar(x) else 0

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import adjoint as ad
 from adjoint.rules.registry import lookup, rrule
 from tests.rules.harness import case, complexes, reals, table
 from tests.support import check_reverse
@@ -214,6 +215,26 @@ def test_item_is_read_like_an_element():
     for x, index in [(X, (12,)), (X, (-13,)), (V, (6,)), (X, ())]:
         with pytest.raises((IndexError, ValueError)):
             item(x, *index)
+
+
+@pytest.mark.parametrize("mode", ["reverse", "forward"])
+@pytest.mark.parametrize("x", [V, X, np.array(3.0), np.float64(3.0)], ids=np.shape)
+def test_items_that_are_not_there(x, mode):
+    """What is no index is so to NumPy, in its words."""
+    for index in [
+        ("a",), (1.5,), (0, 1), ((0, 1),), (None,), ([0],), (True,), (slice(1),), (("a",),),
+        (0, "a"), (np.float64(1.0),), (np.bool_(True),), (99,), ((),), ((0,),), (np.int8(0),),
+    ]:  # fmt: skip
+        found = []
+        for run in (
+            lambda f: f(x),
+            lambda f: (ad.pullback(f, x) if mode == "reverse" else ad.jvp(f, (x,), (x,)))[0],
+        ):
+            try:
+                found.append(run(lambda x: x.item(*index)))  # noqa: B023
+            except (TypeError, ValueError, IndexError) as error:
+                found.append((type(error), str(error)))
+        assert found[0] == found[1]
 
 
 @pytest.mark.parametrize("method", ["reduce", "accumulate"])

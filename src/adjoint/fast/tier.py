@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from adjoint.errors import ArgumentError
 from adjoint.fast.covered import NOT_SCALAR, Deoptimize, Doubtful, NotCovered
 from adjoint.ir.nodes import Span
 from adjoint.run.session import session
@@ -56,7 +57,19 @@ MISS: Any = type("Miss", (), {"__repr__": lambda self: "MISS"})()
 FAILED: Any = type("Failed", (), {"__repr__": lambda self: "FAILED"})()
 """What an entry returns where the program meets what was not foreseen: the call is generic."""
 
-is_enabled: list[bool] = [os.environ.get("ADJOINT_TIER", "fast") != "generic"]
+
+def _is_wanted() -> bool:
+    """What the environment says."""
+    asked = os.environ.get("ADJOINT_TIER") or "fast"
+    if asked not in ("fast", "generic"):
+        raise ArgumentError(
+            f"there is no tier {asked!r}, which ADJOINT_TIER asks for",
+            hint="set ADJOINT_TIER to 'fast' or 'generic', or leave it out",
+        )
+    return asked == "fast"
+
+
+is_enabled: list[bool] = [_is_wanted()]
 """Whether calls are specialised at all."""
 
 is_strict: list[bool] = [False]

@@ -100,6 +100,8 @@ def demand_inexact(ev: Evaluator, x: Value) -> None:
     t = ev.types[x]
     if isinstance(t, Array) and t.dtype.kind not in "fc":
         raise NotCovered("a derivative with respect to integers", ev.span)
+    if isinstance(t, Number) and np.bool_ in t.kinds:  # of which the sum is no number
+        raise NotCovered("a derivative with respect to truth values", ev.span)
 
 
 def demand_floats(ev: Evaluator, x: Value) -> None:

@@ -7,6 +7,7 @@ with it.
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ import numpy as np
 from adjoint.rules.numpy.forward import array_frule
 from adjoint.rules.numpy.operands import array_rule, methods
 from adjoint.rules.projection import project, projector
-from adjoint.rules.registry import frule, rrule, substitute
+from adjoint.rules.registry import frule, non_differentiable, rrule, substitute
 from adjoint.rules.tangents import filled
 
 # ---- attributes ----------------------------------------------------------------------------------
@@ -64,22 +65,37 @@ def _(dots, y, val):
 # ---- out of arrays -------------------------------------------------------------------------------
 
 
-@rrule.register((np.generic, "item"), (np.generic, "tolist"))
-def _(a):
+@rrule.register((np.generic, "item"))
+def _item_of_number(a, *index):
     kind = type(a)
     if issubclass(kind, np.void):
         return NotImplemented
-    y = a.item()
-    return y, lambda y_bar: (None, project(y_bar, kind(0)) if issubclass(kind, np.number) else None)
+    y = a.item(*index)
+
+    def item_back(y_bar):
+        a_bar = project(y_bar, kind(0)) if issubclass(kind, np.number) else None
+        return None, a_bar, *(None for _ in index)
+
+    return y, item_back
 
 
-@frule.register((np.generic, "item"), (np.generic, "tolist"))
-def _(dots, a):
+@frule.register((np.generic, "item"))
+def _item_and_tangent(dots, a, *index):
     if isinstance(a, np.void):
         return NotImplemented
-    y = a.item()
+    y = a.item(*index)
     moves = dots[0] is not None and isinstance(a, np.number)
     return y, project(dots[0], y) if moves else None
+
+
+@rrule.register((np.generic, "tolist"))
+def _(a):
+    return _item_of_number(a)
+
+
+@frule.register((np.generic, "tolist"))
+def _(dots, a):
+    return _item_and_tangent(dots, a)
 
 
 @substitute((np.ndarray, "item"))
@@ -89,15 +105,22 @@ def _item(a, *index):
     """
     if len(index) == 1 and isinstance(index[0], tuple):
         index = index[0]
+    if len(index) == 1 or len(index) == a.ndim:
+        index = tuple([i if isinstance(i, bool | np.bool_) else operator.index(i) for i in index])
+    _demand_item(a, index)
     if not index:
-        if a.size != 1:
-            raise ValueError("can only convert an array of size 1 to a Python scalar")
         index = (0,) * a.ndim
     elif len(index) == 1 and a.ndim != 1:
-        if not -a.size <= index[0] < a.size:
-            raise IndexError(f"index {index[0]} is out of bounds for size {a.size}")
         index = np.unravel_index(index[0] + a.size if index[0] < 0 else index[0], a.shape)
     return a[index] if a.dtype.kind == "O" else a[index].item()
+
+
+def _demand_item(a, index):
+    """NumPy says it if there is no such element."""
+    np.ndarray.item(a, *index)
+
+
+non_differentiable(_demand_item)
 
 
 @rrule.register((np.ndarray, "tolist"))
