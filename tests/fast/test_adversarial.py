@@ -282,9 +282,48 @@ def nested_out_of_a_loop(x):
     return a * x + b * x + c * x
 
 
+def none_after_a_break(x):
+    for i in range(3):
+        if x > i + 1:
+            y = None
+            break
+    else:
+        y = x * x
+    return x if y is None else y
+
+
+def nothing_or_one_out_of_a_loop(x):
+    def found(x):
+        for i in range(3):
+            if x > i + 1:
+                return ()
+        return (x,)
+
+    return x * (1 + len(found(x)))
+
+
+def zeros_out_of_a_loop(x):
+    def found(x):
+        for i in range(3):
+            if x > i + 1:
+                return 0.0, 0.0
+        return x, x * x
+
+    return x if found(x)[0] == 0.0 else 2.0 * x
+
+
 @pytest.mark.parametrize("x", [0.5, 3.0])
 @pytest.mark.parametrize(
-    "f", [none_out_of_a_loop, text_out_of_a_loop, nested_out_of_a_loop, pair_out_of_a_loop]
+    "f",
+    [
+        none_after_a_break,
+        nothing_or_one_out_of_a_loop,
+        zeros_out_of_a_loop,
+        none_out_of_a_loop,
+        text_out_of_a_loop,
+        nested_out_of_a_loop,
+        pair_out_of_a_loop,
+    ],
 )
 def test_constants_out_of_a_loop(f, x):
     fast, generic = both_tiers(lambda: value_and_bars(f, x))
@@ -386,3 +425,21 @@ def test_a_cotangent_is_no_integer(f):
     for k in (1, 2):
         assert type(ad.gradient(f, 3.0, k)[0]) is float
         agree(f, 3.0, k)
+
+
+# ---- variables without a value -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [0, 2])
+def test_a_variable_of_an_inner_loop(n):
+    def f(x, items, n):
+        for _ in items:
+            for i in range(n):
+                break
+        return x if i == 1 else 2.0 * x
+
+    if n:
+        agree(f, 3.0, [1.0, 2.0], n)
+    else:
+        with pytest.raises(UnboundLocalError):
+            ad.gradient(f, 3.0, [1.0, 2.0], n)

@@ -479,9 +479,9 @@ def _assembled(made: _Entry, source: Source, at: dict[int, int]) -> str | None:
         return text if definite_in(made, source, at) else f"some({text})"
     if isinstance(sample, tuple):
         text = f"({', '.join(items)},)"
-        if not definite_in(made, source, at):
-            text = f"some({text})"
-        return text if type(sample) is tuple else f"{made.bind(type(sample))}._make({text})"
+        if type(sample) is not tuple:
+            text = f"{made.bind(type(sample))}._make({text})"
+        return text if definite_in(made, source, at) else f"some({text})"
     names = _keys(sample)
     if type(sample) is FunctionType:
         names = sample.__code__.co_freevars

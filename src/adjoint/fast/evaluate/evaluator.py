@@ -605,7 +605,7 @@ class Evaluator:
             known = b if a is None else a
             assert known is not None
             return self._only(condition, ops_a, ops_b, a is not None, known, before, span)
-        templates = [generalise(x, y, self.types) for x, y in zip(a, b, strict=True)]
+        templates = [generalise(x, y, self) for x, y in zip(a, b, strict=True)]
         left: list[Operand] = []
         right: list[Operand] = []
         for template, x, y in zip(templates, a, b, strict=True):
@@ -629,7 +629,7 @@ class Evaluator:
             one, other = heap_a[address], heap_b[address]
             if one is not other:
                 name = getattr(one, "name", "held")
-                template = contents_template(one, other, self.types, address)
+                template = contents_template(one, other, self, address)
                 match(template, one, left)
                 match(template, other, right)
                 heap[address] = instantiate(template, new)

@@ -7,7 +7,7 @@ one way to the next; `instantiate` puts new values of the IR there, `match` find
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from adjoint.fast.covered import NotCovered
 from adjoint.fast.evaluate.types import Number, Row, Type, join, type_of
@@ -28,6 +28,9 @@ from adjoint.fast.evaluate.values import (
     shape_of,
 )
 from adjoint.ir.single import Const, Operand, Value
+
+if TYPE_CHECKING:
+    from adjoint.fast.evaluate.evaluator import Evaluator
 
 __all__ = [
     "Grows",
@@ -67,7 +70,7 @@ def _leaf_type(a: Any, types: Types) -> Type | None:
     return None
 
 
-def generalise(a: Any, b: Any, types: Types) -> Any:
+def generalise(a: Any, b: Any, ev: Evaluator) -> Any:
     """The smallest template that both fit; `a` may be a template.
 
     Raises
@@ -81,24 +84,29 @@ def generalise(a: Any, b: Any, types: Types) -> Any:
         return LOST
     a, b = _opened(a), _opened(b)
     if a is MISSING or b is MISSING:
-        return uncertain(b if a is MISSING else a, types)
-    left, right = _leaf_type(a, types), _leaf_type(b, types)
+        return uncertain(b if a is MISSING else a, ev.types)
+    left, right = _leaf_type(a, ev.types), _leaf_type(b, ev.types)
     if left is not None and right is not None:
         joined = join(left, right)
         if joined is None:
             raise NotCovered(f"a variable is {left} in one way, {right} in the other")
-        maybe = isinstance(a, Slot) and a.maybe
-        return a if isinstance(a, Slot) and a.type == joined else Slot(joined, maybe)
+        maybe = _may_be_missing(a, ev) or _may_be_missing(b, ev)
+        slot = Slot(joined, maybe)
+        return a if a == slot else slot
     if left is None and right is None and shape_of(a) is not None and shape_of(a) == shape_of(b):
         if isinstance(a, Iterating):
             raise NotCovered("an iterator that depends on a branch or an iteration")
         ours, theirs = parts(a), parts(b)
         assert ours is not None and theirs is not None
-        made = [generalise(x, y, types) for x, y in zip(ours, theirs, strict=True)]
+        made = [generalise(x, y, ev) for x, y in zip(ours, theirs, strict=True)]
         if all(x is y for x, y in zip(made, ours, strict=True)):
             return a
         return rebuild(a, iter(made))
     raise NotCovered("a variable holds different things, depending on a branch or an iteration")
+
+
+def _may_be_missing(a: Any, ev: Evaluator) -> bool:
+    return a.maybe if isinstance(a, Slot) else a in ev.maybe
 
 
 def uncertain(a: Any, types: Types) -> Any:
@@ -176,12 +184,12 @@ def is_number(a: Any, types: Types) -> bool:
     return isinstance(_leaf_type(a, types), Number)
 
 
-def contents_template(before: HeapObject, after: HeapObject, types: Types, address: int) -> Any:
+def contents_template(before: HeapObject, after: HeapObject, ev: Evaluator, address: int) -> Any:
     """`generalise` of what an address of the heap holds."""
     if shape_of(before) != shape_of(after):
         if isinstance(before, ListOf) and isinstance(after, ListOf | RowOf):
             items = (*before.items, *(after.items if isinstance(after, ListOf) else ()))
-            if all(is_number(x, types) for x in items):
+            if all(is_number(x, ev.types) for x in items):
                 raise Grows(address)
         raise NotCovered("a container or object changes its size or fields in a branch or a loop")
-    return generalise(before, after, types)
+    return generalise(before, after, ev)

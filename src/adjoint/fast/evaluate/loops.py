@@ -265,7 +265,7 @@ class _Carried:
         """Widen the templates by what an iteration ends with; whether anything was new."""
         types = self.ev.types
         changed = any(types[row] != t for row, t in self.rows.items())
-        made = [generalise(t, x, types) for t, x in zip(self.templates, found, strict=True)]
+        made = [generalise(t, x, self.ev) for t, x in zip(self.templates, found, strict=True)]
         changed |= any(x is not y and x != y for x, y in zip(made, self.templates, strict=True))
         self.templates = made
         for address, held in self.before.items():
@@ -273,10 +273,10 @@ class _Carried:
             known = self.heap.get(address)
             if known is None:
                 if after is not held:
-                    self.heap[address] = contents_template(held, after, types, address)
+                    self.heap[address] = contents_template(held, after, self.ev, address)
                     changed = True
                 continue
-            wider = generalise(known, after, types)
+            wider = generalise(known, after, self.ev)
             if wider is not known:
                 self.heap[address] = wider
                 changed = True
