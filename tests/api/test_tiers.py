@@ -1,5 +1,8 @@
 """`tier`, and what chooses between the tiers."""
 
+import functools
+import linecache
+import math
 import os
 import subprocess
 import sys
@@ -184,3 +187,69 @@ def test_truth_values_of_numpy_are_numbers():
         expected = ad.grad(f, tier="generic")(np.bool_(True))
         assert ad.gradient(f, np.bool_(True)) == (expected,)
         assert expected == ad.gradient(f, 1.0)[0]
+
+
+# ---- what programs are kept under ----------------------------------------------------------------
+
+
+def logged(f):
+    @functools.wraps(f)
+    def wrapper(*args):
+        return f(*args)
+
+    return wrapper
+
+
+@logged
+def printed(x):
+    print(end="")
+    return x * x
+
+
+@logged
+def plain(x):
+    return math.sin(x) * x
+
+
+class Layer:
+    def __init__(self, activation):
+        self.activation = activation
+
+    def __call__(self, x):
+        return 2.0 * self.activation(x)
+
+
+def test_functions_under_one_decorator():
+    assert ad.tier(printed, 2.0).tier == "generic"
+    assert ad.tier(plain, 2.0).tier == "fast"
+    assert ad.tier(Layer(printed), 2.0).tier == "generic"
+    assert ad.tier(Layer(plain), 2.0).tier == "fast"
+    assert ad.tier(functools.partial(printed), 2.0).tier == "generic"
+    assert ad.tier(functools.partial(plain), 2.0).tier == "fast"
+
+
+def test_many_ufuncs():
+    for f in (
+        np.sin,
+        np.cos,
+        np.exp,
+        np.tanh,
+        np.sqrt,
+        np.arctan,
+        np.cosh,
+        np.sinh,
+        np.log,
+        np.tan,
+    ):
+        assert ad.tier(f, 1.0).tier == "fast"
+
+
+def test_sources_are_dropped_with_their_programs(monkeypatch):
+    monkeypatch.setattr(fast, "MOST_FUNCTIONS", 8)
+    fast.forget()
+    for i in range(20):
+        scope = {}
+        exec(f"def f(x): return {i}.5 * x * x", scope)
+        assert ad.gradient(scope["f"], 2.0) == (4.0 * (i + 0.5),)
+    kept = [name for name in linecache.cache if name.startswith("<adjoint fast f ")]
+    assert 1 <= len(kept) <= 9

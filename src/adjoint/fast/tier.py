@@ -14,10 +14,11 @@ import os
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from types import FunctionType, MethodType
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -48,6 +49,8 @@ __all__ = [
 MOST_KINDS = 8
 """Programs kept per function; a function called with more kinds of arguments is generic."""
 MOST_FUNCTIONS = 1024
+MOST_DECORATORS = 4
+"""So deep are functions told apart by those that they captured."""
 MOST_FAILURES = 50
 """A program that failed so often is given up."""
 
@@ -86,6 +89,8 @@ class Entry:
         ``run(f, args)``: the value and the cotangents, `MISS` or `FAILED`.
     cost
         Seconds that specialising and compiling took.
+    filename
+        Under which `source` is known to tracebacks.
     failures
         Of the calls that met what the program was not made for.
     inlined
@@ -96,6 +101,7 @@ class Entry:
     source: str
     run: Callable[..., Any]
     cost: float
+    filename: str
     failures: _Failures
     inlined: tuple[str, ...] = ()
 
@@ -120,12 +126,17 @@ class Refused:
 
 @dataclass
 class _Kept:
-    owner: Any
+    owner: Owner
     entries: list[Entry] = field(default_factory=list)
     refused: dict[tuple[Any, ...], Refused] = field(default_factory=dict)
 
+    def drop_sources(self) -> None:
+        """Forget the texts that tracebacks show."""
+        for entry in self.entries:
+            linecache.cache.pop(entry.filename, None)
 
-_kept: OrderedDict[tuple[int, Any], _Kept] = OrderedDict()
+
+_kept: OrderedDict[tuple[Any, ...], _Kept] = OrderedDict()
 _lock = threading.RLock()
 _numbers = itertools.count(1)
 
@@ -133,17 +144,51 @@ _numbers = itertools.count(1)
 def forget() -> None:
     """Throw away all programs: a rule was registered, on which any of them may depend."""
     with _lock:
+        for kept in _kept.values():
+            kept.drop_sources()
         _kept.clear()
 
 
-def _owner(f: Any) -> Any:
-    """What programs are kept under."""
+Owner: TypeAlias = "tuple[Any, ...]"
+
+
+def _owner(f: Any) -> Owner | None:
+    """What programs are kept under: code, which outlives the functions that share it, with that of
+    the functions that it works on, so that those under one decorator do not share their programs.
+    """
     kind = type(f)
     if kind is FunctionType:
-        return f.__code__
+        return tuple(_codes((f,)))
     if kind is MethodType and type(f.__func__) is FunctionType:
-        return f.__func__.__code__
-    return kind if type(kind) is type else None
+        return _owner(f.__func__)
+    if kind is partial:
+        inner = _owner(f.func)
+        return None if inner is None else (partial, *inner)
+    if kind is np.ufunc or (kind is BuiltinFunctionType and type(f.__self__) is ModuleType):
+        return (f,)
+    if type(kind) is not type:
+        return None
+    return (kind, *_codes(getattr(f, "__dict__", {}).values()))
+
+
+def _codes(values: Iterable[Any], depth: int = 0) -> Iterator[CodeType]:
+    """The code of functions, and of those that they captured."""
+    for value in values:
+        if type(value) is FunctionType:
+            yield value.__code__
+            if value.__closure__ is not None and depth < MOST_DECORATORS:
+                yield from _codes(map(_content, value.__closure__), depth + 1)
+
+
+def _content(cell: CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # nothing was assigned yet
+        return None
+
+
+def _key(owner: Owner, mode: Any) -> tuple[Any, ...]:
+    return (mode, *map(id, owner))
 
 
 def kinds_of(args: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -162,31 +207,37 @@ def run(f: Any, args: tuple[Any, ...], mode: Any) -> Any:
         ``gradient``, or ``(gradient, position)`` for the cotangent of one argument only, or
         ``pullback``.
     """
-    owner = f.__code__ if type(f) is FunctionType else _owner(f)
-    kept = _kept.get((id(owner), mode))
-    if kept is None:
+    owner: Owner | None
+    if type(f) is FunctionType and f.__closure__ is None:
+        owner = None
+        kept = _kept.get((mode, id(f.__code__)))
+    else:
+        owner = _owner(f)
         if owner is None:
             return MISS
-        return _first(owner, f, args, mode)
+        kept = _kept.get(_key(owner, mode))
+    if kept is None:
+        return _first(owner or (f.__code__,), f, args, mode)
     for entry in kept.entries:
         found = entry.run(f, args)
         if found is not MISS:
             return MISS if found is FAILED else found
     if kept.refused and kinds_of(args) in kept.refused:
         return MISS
-    return _first(owner, f, args, mode, len(kept.entries))
+    return _first(kept.owner, f, args, mode, len(kept.entries))
 
 
 def known(f: Any, mode: Any) -> _Kept | None:
     """What is kept for a function."""
-    return _kept.get((id(_owner(f)), mode))
+    owner = _owner(f)
+    return None if owner is None else _kept.get(_key(owner, mode))
 
 
-def _first(owner: Any, f: Any, args: tuple[Any, ...], mode: Any, tried: int = 0) -> Any:
+def _first(owner: Owner, f: Any, args: tuple[Any, ...], mode: Any, tried: int = 0) -> Any:
     """Specialise, unless another thread just did, and run the program."""
     while True:
         with _lock:
-            kept = _kept.get((id(owner), mode))
+            kept = _kept.get(_key(owner, mode))
             is_new = kept is None or tried >= len(kept.entries)
             made: Entry | Refused
             if kept is None or is_new:
@@ -203,27 +254,27 @@ def _first(owner: Any, f: Any, args: tuple[Any, ...], mode: Any, tried: int = 0)
         tried += 1
 
 
-def _refuse_itself(owner: Any, args: tuple[Any, ...], mode: Any) -> Any:
+def _refuse_itself(owner: Owner, args: tuple[Any, ...], mode: Any) -> Any:
     """A program whose own guards refuse the call that it was made for is not made again."""
     if is_strict[0]:
         raise AssertionError("the guards refuse the call that the program was made for")
     with _lock:
         kinds = kinds_of(args)
-        kept = _kept.get((id(owner), mode))
+        kept = _kept.get(_key(owner, mode))
         if kept is not None:
             kept.refused[kinds] = Refused("what it reads is another each time", None, kinds)
     return MISS
 
 
-def entry_of(owner: Any, f: Any, args: tuple[Any, ...], mode: Any) -> Entry | Refused:
+def entry_of(owner: Owner, f: Any, args: tuple[Any, ...], mode: Any) -> Entry | Refused:
     """Specialise, and keep what comes of it."""
     with _lock:
-        key = (id(owner), mode)
+        key = _key(owner, mode)
         kept = _kept.get(key)
         if kept is None:
             kept = _kept[key] = _Kept(owner)
             if len(_kept) > MOST_FUNCTIONS:
-                _kept.popitem(last=False)
+                _kept.popitem(last=False)[1].drop_sources()
         begin = time.perf_counter()
         try:
             if len(kept.entries) >= MOST_KINDS:
@@ -282,7 +333,7 @@ def _made(f: Any, args: tuple[Any, ...], mode: Any) -> Entry:
     program.ev.release()
     program.leaves = program.wanted = []
     cost = time.perf_counter() - begin
-    return Entry(program, source, bound["run"], cost, failures, inlined)
+    return Entry(program, source, bound["run"], cost, filename, failures, inlined)
 
 
 class _Failures:
