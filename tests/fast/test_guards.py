@@ -502,6 +502,103 @@ def test_a_class_of_objects_made_inside_that_is_changed_later(name, value):
     assert ad.gradient(of_an_object_inside, 3.0) == (2.0,)
 
 
+class Shadowing:
+    a = 1.0
+    unused = 5
+    scale = 2.0
+    count = 2
+
+    def __init__(self):
+        self.a, self.b = 3.0, 2.0
+
+
+class OfSlots:
+    __slots__ = ("a", "b")
+
+    def __init__(self):
+        self.a, self.b = 3.0, 2.0
+
+
+class Ten:
+    """A descriptor that says on the class what stands there, and something else on an instance."""
+
+    def __init__(self, before):
+        self.before = before
+
+    def __get__(self, instance, owner):
+        return self.before if instance is None else instance.b * 10.0
+
+    def __set__(self, instance, value):
+        raise AssertionError
+
+
+def by_ten(before):
+    return property(lambda self: self.b * 10.0)
+
+
+SLOTTED = OfSlots()
+
+
+def of_slots(x):
+    return SLOTTED.a * x * SLOTTED.b
+
+
+def of_fields(c):
+    return c.a * c.a * c.b
+
+
+def of_the_class(c):
+    return c.b * c.scale * Shadowing.scale * c.count
+
+
+@pytest.mark.parametrize("place", ["shadowed", "slot", "after a deletion", "of the class", "count"])
+@pytest.mark.parametrize("descriptor", [by_ten, Ten])
+def test_a_descriptor_in_place_of_an_attribute(place, descriptor):
+    """The number of attributes of the class stays the same."""
+    cls = OfSlots if place == "slot" else Shadowing
+    f = {"of the class": of_the_class, "count": of_the_class, "slot": of_slots}.get(
+        place, of_fields
+    )
+    name = {"of the class": "scale", "count": "count"}.get(place, "a")
+    given = 3.0 if place == "slot" else cls()
+    agree(f, given)
+    assert is_fast(f, given)
+    expected = result(f, (given,))
+    before, unused = vars(cls).get(name), vars(cls).get("unused")
+    if place == "after a deletion":
+        name = "b"
+        del cls.unused
+    setattr(cls, name, descriptor(before) if name != "b" else property(lambda self: self.a * 10.0))
+    try:
+        agree(f, given)
+        assert difference(result(f, (given,)), expected) is not None
+    finally:
+        if place == "after a deletion":
+            del cls.b
+            cls.unused = unused
+        else:
+            setattr(cls, name, before)
+    agree(f, given)
+    assert is_fast(f, given)
+    assert difference(result(f, (given,)), expected) is None
+
+
+def test_fields_beside_a_metaclass():
+    """`mro` is an attribute of all classes, and of no instance of theirs."""
+
+    class Named:
+        def __init__(self):
+            self.mro, self.w = 3.0, 2.0
+
+    def f(named):
+        return named.mro * named.w
+
+    agree(f, Named())
+    assert is_fast(f, Named())
+    Named.mro = property(lambda self: 5.0)
+    agree(lambda named: named.mro * named.w, object.__new__(Named))
+
+
 def test_a_named_tuple_whose_class_is_changed_later():
     def f(x, pair):
         return x * pair.a * Pair(x, 1.0).b

@@ -158,6 +158,11 @@ class _Entry:
             case "getters":
                 tests = [f"{name}.__dict__[{k!r}] is not {self.bind(one)}" for k, one in value]
                 return " or ".join(tests) or "False"
+            case "nothing":
+                return f"getattr({name}, {value!r}, None) is not None"
+            case "kind":
+                key, kind = value
+                return f"type({name}.__dict__[{key!r}]) is not {self.bind(kind)}"
             case "registered":
                 return f"{self.bind(abc.get_cache_token)}() != {value}"
             case "no attribute":

@@ -381,6 +381,7 @@ def set_attribute(ev: Evaluator, a: Abstract, name: str, value: Abstract) -> Non
     for base in held.cls.__mro__:
         if name in vars(base) and hasattr(type(vars(base)[name]), "__set__"):
             raise NotCovered(f"a write to the descriptor {name!r}", ev.span)
+    ev.outside.rely_on_field(held.cls, name)
     assert isinstance(a, Ref)
     if name in held.names:
         at = held.names.index(name)

@@ -123,6 +123,7 @@ class Outside:
     _symbols: dict[int, Symbol] = field(default_factory=dict)
     _ids: set[int] = field(default_factory=set)
     _relied: set[type] = field(default_factory=set)
+    _fields: set[tuple[type, str]] = field(default_factory=set)
 
     def release(self) -> None:
         """Let go of the values of the call at hand, which are the user's."""
@@ -165,6 +166,24 @@ class Outside:
         if is_named_tuple(cls):
             getters = tuple((name, vars(cls)[name]) for name in vars(cls)["_fields"])
             self.guard(self.root("object", cls), "getters", getters)
+
+    def rely_on_field(self, cls: type, name: str) -> None:
+        """Guard that a class has under the name of a field what it has now: what is put there may
+        come before the instance's own."""
+        if (cls, name) in self._fields or is_own({"__name__": cls.__module__}):
+            return
+        self._fields.add((cls, name))
+        owner = next((base for base in cls.__mro__ if name in vars(base)), None)
+        if owner is not None:
+            self.guard(self.root("object", owner), "getters", ((name, vars(owner)[name]),))
+        elif type(cls) in (type, abc.ABCMeta) and getattr(cls, name, None) is None:
+            self.guard(self.root("object", cls), "nothing", name)  # besides their number
+
+    def rely_on_value(self, cls: type, name: str) -> None:
+        """Guard of what kind an attribute of a class is: a descriptor says what is read of it."""
+        owner = next(base for base in cls.__mro__ if name in vars(base))
+        if owner.__flags__ & (1 << 9):
+            self.guard(self.root("object", owner), "kind", (name, type(vars(owner)[name])))
 
     def rely_on_registrations(self) -> None:
         """Guard that no class was registered with an abstract one since."""

@@ -113,6 +113,7 @@ def _of_known(ev: Evaluator, value: Any, name: str) -> Abstract:
                 if type(found) in (str, int, bool, float, complex, type(None)):
                     if is_own({"__name__": value.__module__}):
                         return Known(found)
+                    ev.outside.rely_on_value(value, name)
                     root = ev.outside.root("object", value)
                     return ev.outside.read(root, "class attribute", name, found)
                 break
@@ -157,6 +158,7 @@ def _of_object(ev: Evaluator, a: External | Ref, cls: type, name: str) -> Abstra
         raise NotCovered(f"the descriptor {name!r}", ev.span)
     own = _field(ev, a, name, slot)
     if own is not None:
+        ev.outside.rely_on_field(cls, name)
         return own
     if type(found) is FunctionType:
         return Bound(_guarded_function(ev, cls, name, found), a)
@@ -165,6 +167,7 @@ def _of_object(ev: Evaluator, a: External | Ref, cls: type, name: str) -> Abstra
         return Bound(inner, Known(cls)) if type(found) is classmethod else inner
     if found is None or hasattr(type(found), "__get__") or isinstance(found, GetSetDescriptorType):
         raise NotCovered(f"the attribute {name!r} of a {cls.__qualname__}", ev.span)
+    ev.outside.rely_on_value(cls, name)
     return ev.outside.read(ev.outside.root("object", cls), "class attribute", name, found)
 
 
