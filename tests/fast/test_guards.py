@@ -662,3 +662,58 @@ def test_a_pullback_does_not_read_what_changed_since(monkeypatch, y_bar):
                 back(y_bar)
             assert back((1.0, 1.0)) == expected
     assert back((1.0, None))[1] == 2.0
+
+
+# ---- what was found by trying all ----------------------------------------------------------------
+
+
+class Weighted:
+    label = "a"
+
+    def __init__(self, w):
+        self.w = w
+
+
+def weighted(x):
+    return Weighted(x).w * x
+
+
+def test_another_attribute_in_place_of_one_that_went(monkeypatch):
+    """As `monkeypatch` does from one test to the next: as many attributes, and not the same."""
+    assert ad.gradient(weighted, 3.0) == (6.0,)
+    monkeypatch.delattr(Weighted, "label")
+    changes = {
+        "__setattr__": lambda self, name, value: object.__setattr__(self, name, 3.0 * value),
+        "w": property(lambda self: 7.0, lambda self, value: None),
+        "unused": 1.0,
+    }
+    for name, change in changes.items():
+        with monkeypatch.context() as patch:
+            patch.setattr(Weighted, name, change, raising=False)
+            found = ad.withgradient(weighted, 3.0)
+            with generic_tier():
+                assert found == ad.withgradient(weighted, 3.0)
+            assert found.value == weighted(3.0)
+
+
+def test_constants_of_modules(monkeypatch):
+    def f(x):
+        return math.pi * x + np.e * x
+
+    assert ad.gradient(f, 1.0) == (math.pi + math.e,)
+    monkeypatch.setattr(math, "pi", 3.0)
+    assert ad.gradient(f, 1.0) == (3.0 + math.e,)
+    monkeypatch.setattr(np, "e", 2)
+    assert ad.gradient(f, 1.0) == (5.0,)
+
+
+def test_defaults_of_parameters_that_are_not_keyword_only():
+    def f(x, k=2.0):
+        return x * k
+
+    f.__kwdefaults__ = {"k": 3.0}
+    assert ad.withgradient(f, 1.0) == (f(1.0), (2.0,))
+
+
+def test_parts_of_truth_values():
+    assert ad.gradient(lambda x: x.real * 2, True) == (2.0,)

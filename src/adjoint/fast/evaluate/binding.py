@@ -42,7 +42,7 @@ def bind(
             strict=True,
         )
     )
-    defaults.update(closure.named_defaults)
+    named_defaults = dict(closure.named_defaults)
     values: list[Abstract] = []
     for parameter in function.parameters:
         name = parameter.name
@@ -60,8 +60,10 @@ def bind(
                     values.append(given[name])
                 elif parameter.kind != 0 and name in left:
                     values.append(left.pop(name))
-                elif name in defaults:
+                elif parameter.kind != 3 and name in defaults:
                     values.append(defaults[name])
+                elif parameter.kind == 3 and name in named_defaults:
+                    values.append(named_defaults[name])
                 else:
                     raise NotCovered("arguments that do not fit", ev.span)
     if rest or left:

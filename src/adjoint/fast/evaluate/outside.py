@@ -150,6 +150,16 @@ class Outside:
             self._read[known] = self.bring(source, sample)
         return self._read[known]
 
+    def constant(self, parent: Source, kind: str, key: Any, value: Any) -> Known:
+        """A number that is nearly always the same: another one is another program."""
+        known = (id(parent), kind, key)
+        if known not in self._read:
+            source = Source(parent, kind, key)
+            self.sources.append(source)
+            self.guard(source, "is", value)
+            self._read[known] = Known(value)
+        return self._read[known]  # type: ignore[return-value]
+
     def guard(self, source: Source, kind: str, value: Any) -> None:
         self.guards.append(Guard(source, kind, value))
 
@@ -162,7 +172,9 @@ class Outside:
         self.guard(self.root("object", cls), "bases", cls.__mro__)
         for base in cls.__mro__:
             if base.__flags__ & (1 << 9):
-                self.guard(self.root("object", base), "attributes", len(vars(base)))
+                held = vars(base)
+                last = next(reversed(held))
+                self.guard(self.root("object", base), "attributes", (len(held), last))
         if is_named_tuple(cls):
             getters = tuple((name, vars(cls)[name]) for name in vars(cls)["_fields"])
             self.guard(self.root("object", cls), "getters", getters)

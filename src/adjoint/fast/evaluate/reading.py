@@ -25,6 +25,7 @@ from adjoint.fast.evaluate.values import (
     Bound,
     DictOf,
     External,
+    Flag,
     Instance,
     Iterating,
     IteratorOf,
@@ -64,6 +65,8 @@ def attribute(ev: Evaluator, a: Abstract, name: str) -> Abstract:
     if isinstance(a, Value):
         return _of_value(ev, a, name)
     if isinstance(a, Known):
+        if isinstance(a, Flag):
+            raise NotCovered("a truth value as a number", ev.span)
         return _of_known(ev, a.value, name)
     if isinstance(a, External):
         return _of_object(ev, a, type(a.sample), name)
@@ -89,10 +92,10 @@ def _of_known(ev: Evaluator, value: Any, name: str) -> Abstract:
         found = vars(value)[name]
         if is_own(vars(value)):
             return ev.outside.own(found)
-        if type(found) in (int, float, complex) and value.__name__ in ("math", "cmath", "numpy"):
-            return Known(found)
         if ev.frames and is_own(ev.frames[-1].namespace):
             return Known(found)  # in this library's own code
+        if type(found) in (int, float, complex) and value.__name__ in ("math", "cmath", "numpy"):
+            return ev.outside.constant(ev.outside.root("object", value), "member", name, found)
         return ev.outside.read(ev.outside.root("object", value), "member", name, found)
     if name in ("conjugate", "conj") and isinstance(value, int | float | complex | np.number):
         if hasattr(value, name):
