@@ -1,5 +1,6 @@
 """What functions that run on levels return: the caller's own arrays, and views of them."""
 
+import sys
 from collections import deque, namedtuple
 from types import SimpleNamespace
 
@@ -82,6 +83,92 @@ def test_what_is_locked_stays_locked():
         x = np.arange(3.0)
         find(x)
         assert not x.flags.writeable
+
+
+def unlocked(x):
+    x.flags.writeable = False
+    x.flags.writeable = True
+    x[0] = x[1] * x[2]
+    return np.sum(x * x)
+
+
+def unlocked_by_a_method(x):
+    x.setflags(write=False)
+    x.setflags(write=True)
+    x[0] = x[1] * x[2]
+    return np.sum(x * x)
+
+
+def unlocked_only(x):
+    x.flags.writeable = True
+    x[0] = x[1] * x[2]
+    return np.sum(x * x)
+
+
+def a_view_unlocked(x):
+    part = x[1:]
+    part.flags.writeable = False
+    part.flags.writeable = True
+    part[0] = x[0] * x[2]
+    return np.sum(x * x)
+
+
+def a_view_of_what_is_locked(x):
+    x.flags.writeable = False
+    part = x[1:]
+    try:
+        part.setflags(write=True)
+    except ValueError:
+        return np.sum(x * x)
+    part[0] = x[0]
+    return np.sum(x)
+
+
+def written_though_locked(x):
+    x.flags.writeable = False
+    try:
+        x[0] = 5.0
+    except ValueError:
+        return np.sum(x * x)
+    return np.sum(x)
+
+
+MAKERS = {"an array": lambda: np.arange(1.0, 4.0), "a view": lambda: np.arange(6.0)[1:4]}
+
+
+@pytest.mark.parametrize("locked", [False, True])
+@pytest.mark.parametrize("maker", MAKERS)
+@pytest.mark.parametrize(
+    "f",
+    [
+        *(unlocked, unlocked_by_a_method, unlocked_only),
+        *(a_view_unlocked, a_view_of_what_is_locked, written_though_locked),
+    ],
+)
+def test_what_is_unlocked(f, maker, locked):
+    """As in plain Python, the caller's array included."""
+    if sys.version_info < (3, 12) and maker == "an array" and f.__name__.startswith("unlocked"):
+        pytest.skip("an array under another name cannot be unlocked there")
+
+    def outcome(run):
+        x = MAKERS[maker]()
+        x.flags.writeable = not locked
+        try:
+            y = run(x)
+        except ValueError as error:
+            y = str(error)
+        return y, x.flags.writeable, x.tolist()
+
+    plain = outcome(f)
+    one = np.ones(3)
+    assert outcome(lambda x: ad.withgradient(f, x)[0]) == plain
+    assert outcome(lambda x: ad.pushforward(f, (x,), (one,))[0]) == plain
+    assert outcome(lambda x: ad.pushforward(lambda xs: f(xs[0]), ([x],), ([one],))[0]) == plain
+    assert outcome(lambda x: ad.linearize(f, x)[0]) == plain
+    slope = outcome(lambda x: ad.gradient(f, x)[0].sum())[0]
+    dot = outcome(lambda x: ad.pushforward(f, (x,), (one,))[1])[0]
+    assert dot == slope
+    assert outcome(lambda x: ad.jvp(lambda x: ad.value_and_grad(f)(x)[0], (x,), (one,))[0]) == plain
 
 
 def test_parts_of_arrays_whose_elements_share_memory():

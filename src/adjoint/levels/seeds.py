@@ -60,8 +60,8 @@ class Seeds:
         for value, part in self._twins.values():
             if part.shape != value.shape:
                 assign_shape(value, part.shape)
-            if value.flags.writeable and not part.flags.writeable:
-                np.ndarray.setflags(value, write=False)
+            if value.flags.writeable != part.flags.writeable:
+                np.ndarray.setflags(value, write=part.flags.writeable)
         for read, write, old, new in reversed(self._exchanged):
             try:
                 stands = read()

@@ -24,6 +24,7 @@ from adjoint.run.memory import Memory, refused
 from adjoint.run.native import watched
 from adjoint.run.specials import C_METHODS, class_attribute, quick_special_of, special_of
 from adjoint.run.unknown import is_opaque, run_unknown
+from adjoint.run.views import tell_twin
 from adjoint.run.watch import is_of_the_library, is_the_users
 
 __all__ = ["ATTRIBUTES", "attribute", "plain_attribute", "read_global"]
@@ -174,6 +175,8 @@ def _of_known_number(
     record: list[Any], slot: int, obj: Any, name: str, default: tuple[Any, ...]
 ) -> Any:
     """By rule, else they are methods and facts such as the shape."""
+    if name == "flags" and isinstance(obj, ndarray):
+        tell_twin(obj)
     if issubclass(type(obj), ndarray | np.generic):
         load("numpy")
     for base in type(obj).__mro__:

@@ -8,6 +8,7 @@ twice.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -28,6 +29,7 @@ __all__ = [
     "part_of",
     "places_of",
     "root_of",
+    "tell_twin",
     "twin_of",
 ]
 
@@ -69,14 +71,35 @@ class Twin:
     """Stands between an array and another one of the same memory, which counts as one of its own:
     as the root of its views."""
 
-    __slots__ = ("_array",)
+    __slots__ = ("_array", "is_open")
 
     def __init__(self, array: Array) -> None:
-        self._array = array
+        self._array, self.is_open = array, True
 
     @property
     def __array_interface__(self) -> dict[str, Any]:
         return self._array.__array_interface__
+
+    def __buffer__(self, _: int) -> memoryview:
+        """NumPy asks for it (from Python 3.12 on), also when the other one or a view of it is
+        unlocked."""
+        array = self._array
+        if not self.is_open:
+            raise BufferError("a view of what is locked is not unlocked")
+        was = array.flags.writeable
+        np.ndarray.setflags(array, write=True)
+        try:
+            return memoryview(array if array.flags.c_contiguous else array.T).cast("B")
+        finally:
+            np.ndarray.setflags(array, write=was)
+
+
+def tell_twin(array: Array) -> None:
+    """Say that the flags of `array` are about to be changed: what owns its memory may be unlocked,
+    a view of what is locked may not."""
+    root: Any = root_of(array)
+    if type(root.base) is Twin:
+        root.base.is_open = array is root
 
 
 def twin_of(root: Array) -> Array | None:
@@ -87,7 +110,13 @@ def twin_of(root: Array) -> Array | None:
         return None
     if not (root.flags.c_contiguous or root.flags.f_contiguous):
         return None
-    made = np.asarray(Twin(root))
+    twin: Any = Twin(root)
+    if sys.version_info >= (3, 12):  # from when on it may be unlocked
+        made: Array = np.ndarray(root.shape, root.dtype, twin, 0, root.strides)
+        if not root.flags.writeable:
+            made.flags.writeable = False
+    else:
+        made = np.asarray(twin)
     same = made.dtype == root.dtype and address_of(made) == address_of(root)
     return made if same and made.strides == root.strides else None
 

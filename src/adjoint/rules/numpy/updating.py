@@ -11,11 +11,12 @@ import numpy as np
 
 from adjoint.errors import MutationError
 from adjoint.rules.projection import as_numeric, project
-from adjoint.rules.registry import non_differentiable, structural, substitute
+from adjoint.rules.registry import non_differentiable, primitive, structural, substitute
 from adjoint.run.memory import Memory, refuse_names_twice, root_of
 from adjoint.run.place import current_place
 from adjoint.run.structure import deposit
 from adjoint.run.swaps import swap_array
+from adjoint.run.views import tell_twin
 
 __all__: list[str] = []
 
@@ -184,3 +185,9 @@ def _refused(name: str, hint: str) -> None:
 _refused("resize", "np.resize(a, shape) and np.pad return a new array")
 _refused("byteswap", "a.byteswap() returns a new array")
 non_differentiable((np.ndarray, "setflags"))
+
+
+@primitive((np.ndarray, "setflags"))
+def _(record: list[Any], slot: int, x: Any, *args: Any, **kwargs: Any) -> Any:
+    tell_twin(x)
+    return NotImplemented
