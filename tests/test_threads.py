@@ -236,6 +236,78 @@ def test_what_a_thread_that_waits_would_do_is_refused(f, run):
         assert not thread.is_alive()
 
 
+def _served_by_queue(v, lines):
+    lines.put.put(v)
+    return lines.got.get() * v
+
+
+def _served_later(v, lines):
+    lines.put.put(v)
+    while not lines.got.qsize():
+        time.sleep(1e-3)
+    return lines.got.get_nowait() * v
+
+
+def _served_by_list(v, lines):
+    lines.put.put(v)
+    while not lines.found:
+        time.sleep(1e-3)
+    return lines.found[0] * v
+
+
+def _served_in_a_list(v, lines):
+    lines.put.put([v * v])
+    while not lines.found:
+        time.sleep(1e-3)
+    return lines.found[0] * v
+
+
+OF_SERVED = {
+    "gradient": lambda f: ad.gradient(f, 3.0),
+    "generic": lambda f: ad.grad(f, tier="generic")(3.0),
+    "pushforward": lambda f: ad.pushforward(f, (3.0,), (1.0,)),
+    "hvp": lambda f: ad.hvp(f, 3.0, 1.0),
+    "linearize": lambda f: ad.linearize(f, 3.0),
+}
+
+
+@pytest.mark.parametrize("way", OF_SERVED)
+@pytest.mark.parametrize("f", [_served_by_queue, _served_later, _served_by_list, _served_in_a_list])
+def test_a_thread_that_takes_from_a_queue(f, way):
+    lines = types.SimpleNamespace(put=queue.SimpleQueue(), got=queue.SimpleQueue(), found=[])
+
+    def serve():
+        while (taken := lines.put.get()) is not None:
+            value = taken[0] if type(taken) is list else taken
+            lines.found.append(value * value)
+            lines.got.put(value * value)
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    try:
+        with pytest.raises(ad.errors.MutationError, match="thread"):
+            OF_SERVED[way](lambda v: f(v, lines))
+    finally:
+        lines.put.put(None)
+        thread.join(timeout=30)
+    assert not thread.is_alive()
+
+
+def test_a_thread_that_takes_text():
+    line, seen = queue.SimpleQueue(), []
+    thread = threading.Thread(target=lambda: seen.append(line.get()), daemon=True)
+    thread.start()
+
+    def f(v):
+        line.put("started")
+        while not seen:
+            time.sleep(1e-3)
+        return v * v
+
+    assert ad.gradient(f, 3.0) == (6.0,)
+    thread.join(timeout=30)
+
+
 def test_locks_events_and_queues_of_one_thread():
     def f(x):
         line, simple, event = queue.Queue(), queue.SimpleQueue(), threading.Event()

@@ -12,8 +12,9 @@ from collections import deque
 from typing import Any
 
 from adjoint.rules.registry import non_differentiable, primitive
-from adjoint.rules.threads import waits
-from adjoint.run.memory import Memory
+from adjoint.rules.threads import HINT, waits
+from adjoint.run.lifetimes import AT_THE_END
+from adjoint.run.memory import Memory, refused
 from adjoint.run.swaps import swap_with
 
 
@@ -28,12 +29,31 @@ def _waiting(memory: Memory, queue: Any) -> deque[Any]:
     """What stands in the queue: those that were put inside the call, after what was there."""
     key = "queue", id(queue)
     if key not in memory.caches:
-        memory.caches[key] = queue, deque([None] * queue.qsize())
+        line: deque[Any] = deque([None] * queue.qsize())
+        memory.caches[key] = queue, line
+        memory.caches.setdefault(AT_THE_END, []).append(functools.partial(_demand, queue, line))
     return memory.caches[key][1]  # type: ignore[no-any-return]
 
 
-def _demand_ours(line: deque[Any], queue: Any) -> None:
+def _demand(queue: Any, line: deque[Any]) -> None:
+    """Refuse that another thread has taken what may carry a derivative."""
+    if queue.qsize() < len(line):
+        put = [one for one in line if one is not None and type(one.value) not in _PLAIN]
+        if put and threading.active_count() > 1:
+            raise refused(
+                "another thread has taken what differentiated code has put into a queue, and what"
+                " it does with that is not seen",
+                HINT,
+            )
+
+
+_PLAIN = frozenset({type(None), bool, str, bytes})
+
+
+def _demand_ours(memory: Memory, line: deque[Any], queue: Any) -> None:
     """Refuse a queue that another thread has put into, or taken from."""
+    for demand in memory.caches[AT_THE_END]:
+        demand()  # what stands in this queue may be made of what stood in another
     if len(line) != queue.qsize() or not line:
         if threading.active_count() > 1:
             raise waits()
@@ -77,7 +97,7 @@ def _put(record: list[Any], slot: int, queue: Any, item: Any, *waiting: Any, **o
 def _get(record: list[Any], slot: int, queue: Any, *waiting: Any, **options: Any) -> Any:
     memory: Memory = record[0]
     line = _waiting(memory, queue)
-    _demand_ours(line, queue)
+    _demand_ours(memory, line, queue)
     value = queue.get(*waiting, **options)
     record[slot] = _taken(memory, queue, line.popleft(), value, len(waiting) + len(options))
     return value
@@ -86,7 +106,7 @@ def _get(record: list[Any], slot: int, queue: Any, *waiting: Any, **options: Any
 def _get_nowait(record: list[Any], slot: int, queue: Any) -> Any:
     memory: Memory = record[0]
     line = _waiting(memory, queue)
-    _demand_ours(line, queue)
+    _demand_ours(memory, line, queue)
     value = queue.get_nowait()
     record[slot] = _taken(memory, queue, line.popleft(), value, 0)
     return value

@@ -24,13 +24,26 @@ from adjoint.run.hidden import Hidden
 from adjoint.run.holders import is_near, only_ours
 from adjoint.run.memory import Memory, refused
 
-__all__ = ["ENTERING", "Lifetimes", "cleans_up", "is_due", "lifetimes_of", "settle", "with_effects"]
+__all__ = [
+    "AT_THE_END",
+    "ENTERING",
+    "Lifetimes",
+    "cleans_up",
+    "is_due",
+    "lifetimes_of",
+    "settle",
+    "with_effects",
+]
 
 FREE, EACH = 100_000, 200
 """How many objects are looked at for nothing, and how many more for each question."""
 
 _OF_NUMBERS = frozenset({float, int, np.float64, np.ndarray, type(ABSENT)})
 """Types of most of what is overwritten."""
+
+
+AT_THE_END = "at the end"
+"""In the caches: what is to be asked when the call has come to its end."""
 
 
 class Lifetimes(Hidden):
@@ -129,6 +142,8 @@ def settle(memory: Memory, record: list[Any] | None = None) -> None:
     `record` is that of the call: what it holds is found as a variable of this function, as nothing
     else that is looked at here leads to it.
     """
+    for demand in memory.caches.get(AT_THE_END, ()):
+        demand()
     if memory.lifetimes is not None:
         memory.lifetimes.settle()
     removed = [
