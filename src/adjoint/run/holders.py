@@ -69,6 +69,8 @@ def only_ours(targets: list[Any]) -> tuple[list[Any], int]:
                 ours.update(map(id, node.__closure__))
         _look(_parts(node), engine, nodes, wanted, int(id(node) in ours))
     del node
+    if sys.version_info < (3, 12):
+        _look(_in_flight(targets, nodes, engine), engine, nodes, wanted, 1)
     left = {
         id(nodes[i]): sys.getrefcount(nodes[i]) - _OWN - engine[id(nodes[i])]
         for i in range(len(nodes))
@@ -83,6 +85,32 @@ def only_ours(targets: list[Any]) -> tuple[list[Any], int]:
                 if count == 1:
                     gone.append(part)
     return [value for value in targets if left.get(id(value), 1) <= 0], len(nodes)
+
+
+def _in_flight(targets: list[Any], nodes: list[Any], engine: dict[int, int]) -> list[Any]:
+    """What stands in the tuples of arguments that calls are made with: before Python 3.12 a call of
+    ``f(*args)`` holds one where nobody sees it, neither a variable nor the collector."""
+    known = {*_variables(sys._getframe(1))}
+    found: list[Any] = []
+    referrers = gc.get_referrers(*targets, *[node for node in nodes if type(node) is tuple])
+    while referrers:
+        one = [referrers.pop()]
+        if type(one[0]) is not tuple or id(one[0]) in engine or id(one[0]) in known:
+            continue
+        if sys.getrefcount(one[0]) == _OWN + 1 and len(gc.get_referrers(one[0])) == 1:
+            found += one[0]
+    return found
+
+
+def _variables(frame: FrameType | None) -> Iterator[int]:
+    """The identities of what the variables of generated functions hold, from `frame` outwards."""
+    while frame is not None:
+        if id(frame.f_code) in generated:
+            variables = frame.f_locals
+            yield from map(id, variables.values())
+            if type(variables) is dict:
+                variables.clear()
+        frame = frame.f_back
 
 
 def _own_references() -> int:
