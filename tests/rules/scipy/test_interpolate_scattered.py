@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 from scipy import interpolate
-from scipy.interpolate import LinearNDInterpolator, NdBSpline
+from scipy.interpolate import CloughTocher2DInterpolator, LinearNDInterpolator, NdBSpline
 
 import adjoint as ad
 from adjoint.errors import NoDerivativeError
+from adjoint.testing import check_gradient
 from tests.rules.harness import reals
 from tests.support import check_reverse
 
@@ -48,16 +49,64 @@ class Derived(LinearNDInterpolator):
     pass
 
 
-@pytest.mark.parametrize("kind", [Derived, interpolate.CloughTocher2DInterpolator])
+@pytest.mark.parametrize("kind", [Derived, CloughTocher2DInterpolator])
 def test_what_is_made_in_c_is_refused(kind):
     with pytest.raises(NoDerivativeError):
         ad.gradient(lambda v: np.sum(kind(PLACES, v)(INSIDE)), HEIGHTS)
 
 
 def test_smooth_surfaces_are_refused():
-    made = interpolate.CloughTocher2DInterpolator(PLACES, HEIGHTS)
+    made = CloughTocher2DInterpolator(PLACES, HEIGHTS)
     with pytest.raises(NoDerivativeError, match="estimated in C"):
         ad.gradient(lambda q: np.sum(made(q)), INSIDE)
+    with pytest.raises(NoDerivativeError, match="estimated in C"):
+        ad.pushforward(
+            lambda v: CloughTocher2DInterpolator(PLACES, v)(INSIDE), (HEIGHTS,), (HEIGHTS,)
+        )
+
+
+# ---- outside of the triangulation ----------------------------------------------------------------
+
+AROUND = np.concatenate([INSIDE, 9.0 * INSIDE])
+
+
+def put_in_later(make):
+    def value(c):
+        made = make()
+        made.fill_value = c
+        return made(AROUND)
+
+    return value
+
+
+OUTSIDE = {
+    "linear": lambda c: LinearNDInterpolator(PLACES, HEIGHTS, c)(AROUND),
+    "columns": lambda c: LinearNDInterpolator(PLACES, PLACES, fill_value=c**2)(AROUND),
+    "complex": lambda c: LinearNDInterpolator(PLACES, HEIGHTS * (1 + 2j), c + 1j * c**2)(AROUND),
+    "with the values": lambda c: LinearNDInterpolator(PLACES, c * HEIGHTS, c**2)(c * AROUND),
+    "griddata": lambda c: interpolate.griddata(PLACES, HEIGHTS, AROUND, fill_value=c),
+    "griddata, cubic": lambda c: interpolate.griddata(PLACES, HEIGHTS, AROUND, "cubic", c),
+    "cubic": lambda c: CloughTocher2DInterpolator(PLACES, HEIGHTS, fill_value=c**2)(AROUND),
+    "cubic, columns": lambda c: CloughTocher2DInterpolator(PLACES, PLACES, c)(AROUND[None]),
+    "put in later": put_in_later(lambda: LinearNDInterpolator(PLACES, HEIGHTS)),
+    "put in later, cubic": put_in_later(lambda: CloughTocher2DInterpolator(PLACES, HEIGHTS)),
+    "put into another": put_in_later(lambda: OTHER),
+    "put into another, cubic": put_in_later(lambda: CUBIC),
+}
+OTHER = LinearNDInterpolator(PLACES, HEIGHTS)
+CUBIC = CloughTocher2DInterpolator(PLACES, HEIGHTS)
+
+
+@pytest.mark.parametrize("name", OUTSIDE)
+def test_what_is_given_for_outside(name):
+    check_gradient(OUTSIDE[name], 0.7, rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize("name", ["linear", "columns", "griddata, cubic", "with the values"])
+def test_what_is_given_for_outside_in_nested_derivatives(name):
+    hessian = ad.hessian(lambda c: np.sum(np.exp(OUTSIDE[name](c))), 0.7)
+    slope = ad.grad(lambda c: np.sum(np.exp(OUTSIDE[name](c))))
+    assert hessian == pytest.approx((slope(0.7 + 1e-6) - slope(0.7 - 1e-6)) / 2e-6, rel=1e-5)
 
 
 # ---- products of B-splines -----------------------------------------------------------------------

@@ -1,8 +1,9 @@
 """Interpolation between points that are scattered: the triangulation is C's, what is linear on each
 triangle is written down here.
 
-`LinearNDInterpolator` is a class of C: in differentiated code, one of Python's stands in for it. A
-small move of the points leaves the triangulation as it is, almost everywhere.
+`LinearNDInterpolator` and `CloughTocher2DInterpolator` are classes of C: in differentiated code,
+ones of Python's stand in for them. A small move of the points leaves the triangulation as it is,
+almost everywhere. Outside of it, what was given for there is the value.
 """
 
 from __future__ import annotations
@@ -11,7 +12,11 @@ import importlib
 from typing import Any
 
 import numpy as np
-from scipy.interpolate import LinearNDInterpolator, NearestNDInterpolator
+from scipy.interpolate import (
+    CloughTocher2DInterpolator,
+    LinearNDInterpolator,
+    NearestNDInterpolator,
+)
 
 from adjoint.rules.refusal import NoDerivative
 from adjoint.rules.registry import non_differentiable, substitute
@@ -52,8 +57,8 @@ def coordinates(points, ndim=None):
 
 
 @non_differentiable
-def built(points: Any, values: Any, fill_value: Any, rescale: Any) -> Any:
-    return LinearNDInterpolator(points, values, fill_value, rescale)
+def built(kind: Any, *args: Any) -> Any:
+    return kind(*args)
 
 
 @non_differentiable
@@ -61,7 +66,8 @@ def found(made: Any, at: Any, options: dict[str, Any]) -> Any:
     """What C returns at some points, the corners of the simplex of each, and whether it has one."""
     simplices = made.tri.find_simplex(made._scale_x(at))
     corners = made.tri.simplices[np.maximum(simplices, 0)]
-    return as_made(made, at, **options), corners, simplices >= 0
+    inside = np.reshape(simplices >= 0, (-1, *(1,) * len(made.values_shape)))
+    return as_made(made, at, **options), corners, inside
 
 
 @non_differentiable
@@ -73,24 +79,32 @@ def as_made(made: Any, *args: Any, **options: Any) -> Any:
 class Linear(LinearNDInterpolator):  # type: ignore[misc]
     """The same in Python: `made` is what C has made of `places` and `heights`."""
 
-    def __init__(self, made, places, heights):
-        self.made, self.places, self.heights = made, places, heights
-        self.tri, self.scale, self.points, self.values = made.tri, made.scale, places, heights
-        self.values_shape, self.fill_value = made.values_shape, made.fill_value
-        self.is_complex = made.is_complex
+    def __init__(self, made, places, heights, outside):
+        take_fields(self, made, places, heights, outside)
 
     def __call__(self, *args, **options):
-        return evaluated(self.made, self.places, self.heights, args, options)
+        return evaluated(self.made, self.places, self.heights, self.fill_value, args, options)
+
+
+def take_fields(self, made, places, heights, outside):
+    self.made, self.places, self.heights = made, places, heights
+    self.tri, self.scale, self.points, self.values = made.tri, made.scale, places, heights
+    self.values_shape, self.is_complex = made.values_shape, made.is_complex
+    self.fill_value = complex(outside) if made.is_complex else float(outside)
 
 
 @substitute(LinearNDInterpolator)
 def linear(points, values, fill_value=np.nan, rescale=False):
-    made = built(points, values, fill_value, rescale)
+    made = built(LinearNDInterpolator, points, values, fill_value, rescale)
+    return Linear(made, places_of(points, made), np.asarray(values), fill_value)
+
+
+def places_of(points, made):
     places = made.tri.points if hasattr(points, "simplices") else coordinates(points)
-    return Linear(made, np.asarray(places, float), np.asarray(values))
+    return np.asarray(places, float)
 
 
-def evaluated(made, places, heights, args, options):
+def evaluated(made, places, heights, outside, args, options):
     at = coordinates(args, made.points.shape[1])
     flat = np.asarray(np.reshape(at, (-1, at.shape[-1])), float)
     y, corners, inside = found(made, flat, options)
@@ -101,8 +115,8 @@ def evaluated(made, places, heights, args, options):
     shares = np.concatenate([shares, 1 - np.sum(shares, axis=1, keepdims=True)], axis=1)
     trailing = (1,) * (heights.ndim - 1)
     sums = np.sum(np.reshape(shares, (*shares.shape, *trailing)) * heights[corners], axis=1)
-    carrier = np.where(np.reshape(inside, (-1, *trailing)), sums, y)
-    value = carrying(y, carrier, LinearNDInterpolator, 1e-6, 1e-9)
+    value = carrying(y, np.where(inside, sums, y), LinearNDInterpolator, 1e-6, 1e-9)
+    value = np.where(inside, value, outside)
     return np.reshape(value, (*at.shape[:-1], *heights.shape[1:]))
 
 
@@ -110,10 +124,9 @@ def evaluated(made, places, heights, args, options):
 def call(self, *args, **options):
     """Of one that was made elsewhere: its points and values are constants, or refused."""
     if not isinstance(self, LinearNDInterpolator):
-        y = as_made(self, *args, **options)
-        return refusing(y, type(self), CUBIC, self.points, self.values, *args)
+        return smooth(self, self.points, self.values, self.fill_value, args, options)
     places, heights = constants(self)
-    y = evaluated(self, places, heights, args, options)
+    y = evaluated(self, places, heights, self.fill_value, args, options)
     return refusing(y, type(self), IN_C, self.points, self.values)
 
 
@@ -123,6 +136,32 @@ def constants(made: Any) -> Any:
     places = made.points if made.scale is None else made.points * made.scale + made.offset
     heights = np.reshape(made.values, (-1, *made.values_shape))
     return places, heights if made.is_complex else np.real(heights)
+
+
+# ---- cubic ---------------------------------------------------------------------------------------
+
+
+class Cubic(CloughTocher2DInterpolator):  # type: ignore[misc]
+    """The same in Python, whose derivative is refused within the triangles."""
+
+    def __init__(self, made, places, heights, outside):
+        take_fields(self, made, places, heights, outside)
+
+    def __call__(self, *args, **options):
+        return smooth(self.made, self.places, self.heights, self.fill_value, args, options)
+
+
+def smooth(made, places, heights, outside, args, options):
+    at = coordinates(args, 2)
+    y, _, inside = found(made, np.reshape(at, (-1, 2)), options)
+    value = refusing(y, CloughTocher2DInterpolator, CUBIC, places, heights, at)
+    return np.reshape(np.where(inside, value, outside), (*at.shape[:-1], *made.values_shape))
+
+
+@substitute(CloughTocher2DInterpolator)
+def cubic(points, values, fill_value=np.nan, tol=1e-6, maxiter=400, rescale=False):
+    made = built(CloughTocher2DInterpolator, points, values, fill_value, tol, maxiter, rescale)
+    return Cubic(made, places_of(points, made), np.asarray(values), fill_value)
 
 
 # ---- nearest -------------------------------------------------------------------------------------
