@@ -171,6 +171,27 @@ def test_what_is_unlocked(f, maker, locked):
     assert outcome(lambda x: ad.jvp(lambda x: ad.value_and_grad(f)(x)[0], (x,), (one,))[0]) == plain
 
 
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="what is locked cannot be rewound there")
+def test_what_was_written_and_then_locked_is_rewound():
+    def f(x):
+        x[0] = x[1] * x[2]
+        x.flags.writeable = False
+        part = x[1:]
+        try:
+            part.flags.writeable = True
+        except ValueError:
+            part = x
+        return np.sum(part * part)
+
+    x = np.arange(1.0, 4.0)
+    np.testing.assert_allclose(ad.gradient(f, x.copy())[0], [0.0, 40.0, 30.0])
+    np.testing.assert_allclose(ad.hvp(f, x.copy(), np.ones(3)), [0.0, 44.0, 34.0])
+    np.testing.assert_allclose(
+        ad.jacobian(lambda x: ad.gradient(f, x)[0], x.copy()),
+        [[0.0, 0.0, 0.0], [0.0, 20.0, 24.0], [0.0, 24.0, 10.0]],
+    )
+
+
 def test_parts_of_arrays_whose_elements_share_memory():
     x = np.broadcast_to(2.0, 3)
     y, y_dot = ad.pushforward(lambda x: (x[1:], x), (x,), (np.arange(3.0),))

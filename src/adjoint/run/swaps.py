@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.run.contents import ABSENT, base_of
-from adjoint.run.views import root_of
+from adjoint.run.views import root_of, tell_twin
 
 __all__ = [
     "Swap",
@@ -131,7 +131,9 @@ def put(array: np.ndarray[Any, Any], index: Any, value: Any) -> None:
 @contextmanager
 def writable(array: np.ndarray[Any, Any]) -> Iterator[None]:
     """Let an array be written that may have been made read-only since."""
-    locked = [x for x in (root_of(array), array) if not x.flags.writeable]
+    root = root_of(array)
+    locked = [x for x in (root, array) if not x.flags.writeable]
+    tell_twin(root)
     for x in locked:
         np.ndarray.setflags(x, write=True)
     try:
