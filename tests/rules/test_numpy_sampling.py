@@ -7,6 +7,7 @@ import adjoint as ad
 import adjoint.rules.numpy  # noqa: F401
 import adjoint.testing
 from adjoint.rules.registry import frule, lookup, rrule
+from adjoint.testing import check_gradient
 from tests.rules.harness import case, reals, table
 from tests.support import check_reverse
 
@@ -227,8 +228,33 @@ def test_choice_of_the_older_generators():
     assert of_module(y_bar)[1] @ x == pytest.approx(y_bar @ z)
 
 
-def test_choice_of_a_length_is_declined():
-    assert rrule((np.random.Generator, "choice"), np.random.default_rng(0), 5) is None
+def test_what_is_drawn_of_a_length_is_constant():
+    for name in ("choice", "permutation"):
+        for source in SOURCES:
+            y, back = rrule((type(source(0)), name), source(0), 5)
+            np.testing.assert_array_equal(y, getattr(source(0), name)(5))
+            assert back(np.ones(np.shape(y))) == (None, None, None)
+
+
+PROBABLE = {
+    "elements": lambda rng, v, p: rng.choice(v, size=4, p=p),
+    "by position": lambda rng, v, p: rng.choice(v, 4, True, p),
+    "probabilities in a list": lambda rng, v, p: rng.choice(v, p=[p[0], p[1], p[2]]) * v,
+    "rows": lambda rng, v, p: rng.choice(np.outer(v, v), 4, p=p),
+    "constants": lambda rng, v, p: rng.choice(np.arange(3.0), 4, p=p) * v[0],
+    "positions": lambda rng, v, p: rng.choice(3, 4, p=p) * v[1],
+    "names": lambda rng, v, p: v * len(rng.choice(["a", "bb", "ccc"], p=p)),
+}
+
+
+@pytest.mark.parametrize("source", [*SOURCES, lambda seed: np.random])
+@pytest.mark.parametrize("name", PROBABLE)
+def test_probabilities_decide_and_do_not_move(name, source):
+    def value(v):
+        np.random.seed(2)  # noqa: NPY002
+        return PROBABLE[name](source(2), v, v**2 / np.sum(v**2))
+
+    check_gradient(value, np.array([0.3, 0.7, 1.2]))
 
 
 def test_what_writes_in_place_is_not_constant():

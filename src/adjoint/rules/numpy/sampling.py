@@ -1,4 +1,7 @@
-"""Rules of what chooses elements of an array at random: the same draw of positions says which."""
+"""Rules of what chooses elements of an array at random: the same draw of positions says which.
+
+Which positions these are changes in jumps with their probabilities, which have no derivative.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from adjoint.rules.registry import frule
 def picked(draw: Any, x: Any, axis: int = 0) -> Any:
     """The elements of `x` along `axis` at the positions that ``draw(length)`` gives."""
     if np.ndim(x) == 0:
-        return NotImplemented  # a length: no elements are moved
+        return draw(x), lambda y_bar: None  # a length: the positions themselves
     where, shape = draw(np.shape(x)[axis]), np.shape(x)
 
     def picked_back(y_bar):
@@ -38,8 +41,8 @@ def _pick_dot(draw: Any, dot: Any, x: Any, axis: int = 0) -> Any:
 
 @array_rule((np.random.Generator, "permutation"), operands="x")
 def _(self, x, axis=0):
-    result = picked(self.permutation, x, axis % max(np.ndim(x), 1))
-    return result if result is NotImplemented else (result[0], lambda b: (None, result[1](b)))
+    y, back = picked(self.permutation, x, axis % max(np.ndim(x), 1))
+    return y, lambda y_bar: (None, back(y_bar))
 
 
 @frule.register((np.random.Generator, "permutation"))
@@ -49,8 +52,8 @@ def _(dots, self, x, axis=0):
 
 @array_rule((np.random.RandomState, "permutation"), operands="x")
 def _(self, x):
-    result = picked(self.permutation, x)
-    return result if result is NotImplemented else (result[0], lambda b: (None, result[1](b)))
+    y, back = picked(self.permutation, x)
+    return y, lambda y_bar: (None, back(y_bar))
 
 
 @frule.register((np.random.RandomState, "permutation"))
@@ -60,8 +63,8 @@ def _(dots, self, x):
 
 @array_rule(np.random.permutation, operands="x")
 def _(x):
-    result = picked(np.random.permutation, x)
-    return result if result is NotImplemented else (result[0], lambda b: (None, result[1](b)))
+    y, back = picked(np.random.permutation, x)
+    return y, lambda y_bar: (None, back(y_bar))
 
 
 @frule.register(np.random.permutation)
@@ -69,12 +72,12 @@ def _(dots, x):
     return _pick_dot(np.random.permutation, dots[0], x)
 
 
-@array_rule((np.random.Generator, "choice"), operands="a")
+@array_rule((np.random.Generator, "choice"), operands="a p")
 def _(self, a, size=None, replace=True, p=None, axis=0, shuffle=True):
-    result = picked(
+    y, back = picked(
         lambda n: self.choice(n, size, replace, p, 0, shuffle), a, axis % max(np.ndim(a), 1)
     )
-    return result if result is NotImplemented else (result[0], lambda b: (None, result[1](b)))
+    return y, lambda y_bar: (None, back(y_bar))
 
 
 @frule.register((np.random.Generator, "choice"))
@@ -87,10 +90,10 @@ def _(dots, self, a, size=None, replace=True, p=None, axis=0, shuffle=True):
     )
 
 
-@array_rule((np.random.RandomState, "choice"), operands="a")
+@array_rule((np.random.RandomState, "choice"), operands="a p")
 def _(self, a, size=None, replace=True, p=None):
-    result = picked(lambda n: self.choice(n, size, replace, p), a)
-    return result if result is NotImplemented else (result[0], lambda b: (None, result[1](b)))
+    y, back = picked(lambda n: self.choice(n, size, replace, p), a)
+    return y, lambda y_bar: (None, back(y_bar))
 
 
 @frule.register((np.random.RandomState, "choice"))
@@ -98,10 +101,10 @@ def _(dots, self, a, size=None, replace=True, p=None):
     return _pick_dot(lambda n: self.choice(n, size, replace, p), dots[1], a)
 
 
-@array_rule(np.random.choice, operands="a")
+@array_rule(np.random.choice, operands="a p")
 def _(a, size=None, replace=True, p=None):
-    result = picked(lambda n: np.random.choice(n, size, replace, p), a)  # noqa: NPY002
-    return result if result is NotImplemented else (result[0], lambda b: (None, result[1](b)))
+    y, back = picked(lambda n: np.random.choice(n, size, replace, p), a)  # noqa: NPY002
+    return y, lambda y_bar: (None, back(y_bar))
 
 
 @frule.register(np.random.choice)
