@@ -240,7 +240,6 @@ PROBABLE = {
     "elements": lambda rng, v, p: rng.choice(v, size=4, p=p),
     "by position": lambda rng, v, p: rng.choice(v, 4, True, p),
     "probabilities in a list": lambda rng, v, p: rng.choice(v, p=[p[0], p[1], p[2]]) * v,
-    "rows": lambda rng, v, p: rng.choice(np.outer(v, v), 4, p=p),
     "constants": lambda rng, v, p: rng.choice(np.arange(3.0), 4, p=p) * v[0],
     "positions": lambda rng, v, p: rng.choice(3, 4, p=p) * v[1],
     "names": lambda rng, v, p: v * len(rng.choice(["a", "bb", "ccc"], p=p)),
@@ -253,6 +252,14 @@ def test_probabilities_decide_and_do_not_move(name, source):
     def value(v):
         np.random.seed(2)  # noqa: NPY002
         return PROBABLE[name](source(2), v, v**2 / np.sum(v**2))
+
+    check_gradient(value, np.array([0.3, 0.7, 1.2]))
+
+
+def test_probabilities_of_columns_do_not_move():
+    def value(v):
+        rng = np.random.default_rng(2)
+        return rng.choice(np.outer(v, v[:2]), 4, p=v[:2] / np.sum(v[:2]), axis=1)
 
     check_gradient(value, np.array([0.3, 0.7, 1.2]))
 
