@@ -135,7 +135,8 @@ two of all others."""
 
 @functools.cache
 def most_operands(f: Any) -> int:
-    """The number of operands that `f` takes by position before ``out``, an array to write to."""
+    """The number of operands that `f` takes by position before ``out``, an array to write to, or a
+    flag that says that one may be overwritten."""
     if isinstance(f, np.ufunc):
         return f.nin
     if getattr(f, "__objclass__", None) is np.ndarray:
@@ -145,8 +146,10 @@ def most_operands(f: Any) -> int:
     except (TypeError, ValueError):
         return 99
     by_position = [p.name for p in parameters if p.kind <= p.POSITIONAL_OR_KEYWORD]
-    several = any(p.kind is p.VAR_POSITIONAL for p in parameters)
-    return by_position.index("out") if "out" in by_position and not several else 99
+    if any(p.kind is p.VAR_POSITIONAL for p in parameters):
+        return 99
+    writes = (name == "out" or name.startswith("overwrite_") for name in by_position)
+    return next((i for i, one in enumerate(writes) if one), 99)
 
 
 def _is_operator(f: Any) -> bool:

@@ -29,6 +29,7 @@ from adjoint.rules.numpy.operands import array_rule, linear_rule
 from adjoint.rules.projection import as_numeric
 from adjoint.rules.refusal import NoDerivative, moves, refusal, refused_bar
 from adjoint.rules.registry import frule, non_differentiable
+from adjoint.rules.scipy.overwriting import take_overwritten
 from adjoint.rules.tangents import filled
 
 ROOT_2 = float(np.sqrt(2.0))
@@ -323,3 +324,5 @@ def _of_logarithms(f: Any) -> None:
 
 _of_logarithms(sf.fht)
 _of_logarithms(sf.ifht)
+
+take_overwritten(getattr(sf, name) for name in sf.__all__)

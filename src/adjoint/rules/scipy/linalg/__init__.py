@@ -1,5 +1,7 @@
 """The rules of `scipy.linalg` by topic; imported on the first call into it."""
 
+from scipy import linalg
+
 from adjoint.rules.scipy.linalg import (
     eigen,
     equations,
@@ -13,6 +15,7 @@ from adjoint.rules.scipy.linalg import (
     solving,
     structured,
 )
+from adjoint.rules.scipy.overwriting import take_overwritten
 
 __all__ = [
     "eigen",
@@ -27,3 +30,5 @@ __all__ = [
     "solving",
     "structured",
 ]
+
+take_overwritten(getattr(linalg, name) for name in linalg.__all__)

@@ -59,7 +59,8 @@ def matrix_rule(
     Parameters
     ----------
     f
-        A function with a signature. Its arguments ``overwrite_…`` are taken for false.
+        A function with a signature. Its arguments ``overwrite_…`` are taken for false: see
+        `adjoint.rules.scipy.overwriting`.
     operands
         The parameters that have cotangents, in the order of `back` and `push`. They are made arrays
         in floating point, and their cotangents are projected; those that are marked with a star are

@@ -1,0 +1,150 @@
+"""``overwrite_…=True``: SciPy may put what it computes into the memory of an argument.
+
+Whether it does, and what it leaves there, depends on dtypes and strides, and on SciPy's version: it
+is seen in a call on copies. A call that overwrites an argument with a result is, as Python, the
+plain call and a write of that result; anything else that is left there is work space, and constant.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from adjoint.rules.registry import lookup, non_differentiable, primitive
+from adjoint.run.dispatch import call_function
+
+__all__ = ["overwriting", "take_overwritten"]
+
+
+def overwriting(f, flags, args, kwargs):
+    """``f(*args, **kwargs, **flags)``, where the flags say which arguments may be overwritten.
+
+    Parameters
+    ----------
+    f : callable
+    flags : dict
+        By the names of the flags: the position or the name of the argument that each is about.
+    args, kwargs
+        The arguments, without the flags.
+    """
+    y = f(*args, **kwargs)
+    for place, part, others, left in _left_behind(f, flags, args, kwargs, y):
+        a = args[place] if type(place) is int else kwargs[place]
+        if part is not None:
+            a[...] = y if part < 0 else y[part]
+            y = a if part < 0 else (*y[:part], a, *y[part + 1 :])
+        if others.any():
+            a[others] = left
+    return y
+
+
+def _left_behind(f: Any, flags: Any, args: Any, kwargs: Any, result: Any) -> list[tuple[Any, ...]]:
+    """What a call leaves in the arguments that it overwrites: which ones, which part of the result
+    each of them holds (-1: all of it), where they hold something else, and what."""
+    given, named = list(args), dict(kwargs)
+    copies = {}
+    for place in flags.values():
+        a = given[place] if type(place) is int else named[place]
+        if not _may_be_overwritten(a):
+            continue
+        copies[place] = a, _copy_in_memory(a)
+        if type(place) is int:
+            given[place] = copies[place][1]
+        else:
+            named[place] = copies[place][1]
+    if not copies:
+        return []
+    by_name = dict(zip(inspect.signature(f).parameters, given, strict=False))
+    with np.errstate(all="ignore"):
+        y = f(**(by_name | named | dict.fromkeys(flags, True)))
+    found = []
+    for place, (a, copy) in copies.items():
+        if a.tobytes() == copy.tobytes():
+            continue
+        parts = enumerate(y) if isinstance(y, tuple) else [(-1, y)]
+        part = next((i for i, x in parts if _is_in(x, copy)), None)
+        others = np.ones(a.shape, bool)
+        if part is not None:
+            plain = result if part < 0 else result[part]
+            others = ~np.isclose(plain, copy, 1e-6, 1e-9 * np.abs(plain).max(), equal_nan=True)
+        found.append((place, part, others, copy[others]))
+    return found
+
+
+def _may_be_overwritten(a: Any) -> bool:
+    return type(a) is np.ndarray and a.dtype.kind in "fc" and a.flags.writeable and a.size > 0
+
+
+def _copy_in_memory(a: Any) -> Any:
+    """A copy with the same strides, on which SciPy's choice depends."""
+    if a.flags.c_contiguous or a.flags.f_contiguous:
+        return np.array(a)
+    steps = zip(a.shape, a.strides, strict=True)
+    ends = [(n - 1) * step for n, step in steps]
+    first = -sum(end for end in ends if end < 0)
+    held = bytearray(first + sum(end for end in ends if end > 0) + a.itemsize)
+    copy = np.ndarray(a.shape, a.dtype, held, first, a.strides)
+    copy[...] = a
+    return copy
+
+
+def _is_in(x: Any, copy: Any) -> bool:
+    """Whether a part of the result is the memory of an argument."""
+    return (
+        isinstance(x, np.ndarray)
+        and x.shape == copy.shape
+        and x.dtype == copy.dtype
+        and np.shares_memory(x, copy)
+        and bool(np.array_equal(x, copy, equal_nan=True))
+    )
+
+
+non_differentiable(_left_behind)
+
+
+def take_overwritten(functions: Iterable[Callable[..., Any]]) -> None:
+    """Send the calls of those functions that have flags of this kind, and one of them set, to
+    `overwriting`."""
+    for f in functions:
+        rules = lookup(f)
+        if rules is None or rules.inactive:
+            continue
+        names = list(inspect.signature(f).parameters)
+        flags = {n: n.removeprefix("overwrite_") for n in names if n.startswith("overwrite_")}
+        if flags and all(x in names for x in flags.values()):
+            _send(f, names, flags)
+
+
+def _send(f: Callable[..., Any], names: list[str], flags: dict[str, str]) -> None:
+    def into(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
+        given = [*args]
+        found = {}
+        for flag, name in flags.items():
+            at = names.index(flag)
+            is_set = kwargs.get(flag, False)
+            if at < len(args):
+                is_set, given[at] = given[at], False
+            place = names.index(name)
+            if is_set:
+                found[flag] = place if place < len(args) else name
+        if not found:
+            return NotImplemented
+        memory, inner = record[0], [record[0], None]
+        plain = tuple(given)
+        named = {name: value for name, value in kwargs.items() if name not in flags}
+
+        def into_back(y_bar: Any) -> tuple[Any, ...]:
+            back: Any = inner[1]
+            if back is not None:
+                back(y_bar)
+            bars = memory.take_items(plain, len(plain))
+            return (None, *bars, *(memory.take_entry(named, name) for name in kwargs))
+
+        record[slot] = into_back
+        return call_function(inner, 1, overwriting, (f, found, plain, named), {})
+
+    into.is_output = True  # type: ignore[attr-defined]
+    primitive(f)(into)
