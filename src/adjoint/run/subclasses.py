@@ -73,6 +73,8 @@ def apply_to_plain(
     lists = [pair for pair in zip(args, given, strict=True) if _is_list_of_subclassed(pair[0])]
     if lists and record[slot] is not blank:
         record[slot] = _of_lists(memory, record[slot], lists)
+    if _draws(f, args):
+        return found  # a second draw is another one; what is drawn is a plain array
     y = f(*args, **kwargs)
     if not by_value(found) or not _same(found, y):
         record[slot] = blank
@@ -89,6 +91,12 @@ def apply_to_plain(
         record[slot] = _of_class(memory, record[slot], y, args)
         adopt(record, slot, y, args)
     return y
+
+
+def _draws(f: Any, args: tuple[Any, ...]) -> bool:
+    """Whether a call takes random numbers from a generator."""
+    owners = (getattr(f, "__self__", None), *args[:1])
+    return any(isinstance(x, np.random.Generator | np.random.RandomState) for x in owners)
 
 
 def _of_lists(memory: Memory, back: Any, lists: list[tuple[Any, Any]]) -> Callable[[Any], Any]:
