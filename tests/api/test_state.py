@@ -126,6 +126,80 @@ def test_a_change_by_hand_is_seen_too():
     assert np.array_equal(back(1.0)[2], alone(into_a_buffer))
 
 
+# ---- numbers that do not fill their bytes --------------------------------------------------------
+
+RECORD = np.dtype([("count", "i1"), ("first", "f8"), ("second", np.longdouble)], align=True)
+
+
+def overwritten(dtype):
+    def f(v):
+        o = v.astype(dtype)
+        o[0] = v[1]
+        return np.real(o * o)
+
+    return f
+
+
+def element_by_element(v):
+    o = v.astype(np.longdouble)
+    for i in range(3):
+        o[i] = o[i - 1] * v[i]
+    return o
+
+
+def strided(v):
+    o = np.zeros((3, 2), np.clongdouble)
+    o[::2, 1] = v[:2]
+    o[:, 1] *= v
+    return np.real(o)
+
+
+def in_fields(v):
+    o = np.zeros(3, RECORD)
+    first, second = o["first"], o["second"]
+    second[:] = v
+    first[:] = v * v
+    second[0] *= first[1]
+    return np.concatenate([second, first])
+
+
+PADDED = {
+    "longdouble": overwritten(np.longdouble),
+    "clongdouble": overwritten(np.clongdouble),
+    "other order of bytes": overwritten(np.dtype(np.longdouble).newbyteorder()),
+    "element by element": element_by_element,
+    "strided": strided,
+    "fields": in_fields,
+}
+
+
+@pytest.mark.parametrize("name", PADDED)
+def test_bytes_that_hold_nothing_are_not_looked_at(name):
+    f, v, step = PADDED[name], np.array([0.3, -0.7, 1.2]), 1e-6
+    columns = [(f(v + d) - f(v - d)) / (2 * step) for d in step * np.eye(3)]
+    expected = np.moveaxis(np.array(columns, float), 0, -1)
+    for jacobian in (ad.jacobian, ad.jacobian_forward):
+        np.testing.assert_allclose(np.array(jacobian(f, v), float), expected, atol=1e-8)
+    second = ad.hessian(lambda v: np.sum(f(v) ** 2), v)
+    slope = ad.grad(lambda v: np.sum(f(v) ** 2))
+    rows = [(slope(v + d) - slope(v - d)) / (2 * step) for d in step * np.eye(3)]
+    np.testing.assert_allclose(second.astype(float), np.array(rows, float), atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [np.longdouble, np.clongdouble])
+def test_their_last_digit_is_looked_at(dtype):
+    workspace = np.zeros(3, dtype)
+
+    def f(v):
+        workspace[:] = v
+        return np.sum(np.real(workspace * workspace))
+
+    _, back = ad.pullback(f, np.ones(3))
+    workspace[1] = np.nextafter(np.longdouble(1.0), np.longdouble(2.0))
+    with pytest.raises(ad.AdjointError, match="was changed before 'back' was called"):
+        back(1.0)
+
+
 def test_other_places_of_the_same_array_may_change():
     """A history is written at another place by each call."""
     history = np.zeros(4)

@@ -106,8 +106,23 @@ _KNOWN = frozenset({swap_array, swap_contents, swap_end, swap_item, swap_slice})
 
 def _sum_of(part: Any) -> int:
     """A checksum of an array's contents, or of one of its elements."""
+    dtype = part.dtype
+    if dtype.names is not None:  # a copy has other bytes between the fields
+        array = np.asarray(part)
+        return hash(tuple(_sum_of(array[name]) for name in dtype.names))
+    if dtype.char in "gG":
+        part = _without_padding(part)
     if isinstance(part, np.ndarray) and part.flags.c_contiguous and not part.dtype.hasobject:
         if part.dtype.kind in "mM":
             part = part.view(np.int64)  # of dates there is no buffer
         return zlib.crc32(part.data) if part.size else 0
     return zlib.crc32(part.tobytes())
+
+
+def _without_padding(part: Any) -> np.ndarray[Any, Any]:
+    """The bytes of numbers of type `longdouble`, some of which hold nothing in those of 80 bits: a
+    copy has others there."""
+    native = np.asarray(part, part.dtype.newbyteorder("="))
+    numbers = np.ravel(native).view(np.longdouble)
+    size = 10 if np.finfo(np.longdouble).nmant == 63 else numbers.itemsize
+    return np.reshape(numbers.view(np.uint8), (-1, numbers.itemsize))[:, :size]
