@@ -105,3 +105,15 @@ class ListedNumber(Listed):
 def listed_objects(x):
     m = np.array([ListedNumber(x, 2 * x), ListedNumber(x, x * x)], float)
     return (m * m).sum() * np.ones(2).dot(Listed(x, 2 * x))
+
+
+@case(X)
+def blocks_of_sequences(x):
+    """Lists are places there, other sequences are arrays."""
+    listed, user = Listed(x, 2.0 * x), collections.UserList([x * x, 1.0])
+    queue = collections.deque([x, 2.0])
+    y = np.block([listed, user, queue, range(2)])
+    m = np.block([[user, listed], [queue, np.array([x, x])]])
+    z = np.block(Listed(y, y))
+    assert y.shape == (8,) and m.shape == (2, 4) and z.shape == (2, 8)
+    return (y * y).sum() + (m[1] * m[0] * z[1, 4:]).sum()

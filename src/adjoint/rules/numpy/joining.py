@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -18,7 +19,9 @@ from adjoint.rules.numpy.operands import (
 )
 from adjoint.rules.numpy.reductions import nothing
 from adjoint.rules.projection import as_numeric, projector
-from adjoint.rules.registry import rrule
+from adjoint.rules.registry import non_differentiable, primitive, rrule
+from adjoint.run.conversion import is_sequence
+from adjoint.run.dispatch import call_function, linked
 
 # ---- joining -------------------------------------------------------------------------------------
 
@@ -169,6 +172,39 @@ def _(arrays):
 def _map_nested(f: Callable[[Any], Any], nested: Any) -> Any:
     """Nested lists with `f` of each leaf."""
     return [_map_nested(f, item) for item in nested] if isinstance(nested, list) else f(nested)
+
+
+@primitive(np.block)
+def blocks(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
+    """Other sequences than lists are arrays, which everywhere else are as good as lists."""
+    if len(args) != 1 or kwargs or not _has_sequences(args[0]):
+        return NotImplemented
+    return linked(
+        record,
+        slot,
+        lambda bars: (None, *bars[2:]),
+        call_function,
+        block_of_arrays,
+        (np.block, args[0]),
+        {},
+    )
+
+
+def block_of_arrays(f, arrays):
+    return f(_with_arrays(arrays))
+
+
+def _with_arrays(nested):
+    if isinstance(nested, list):
+        return [_with_arrays(item) for item in nested]
+    return np.asanyarray(nested) if _has_sequences(nested) else nested
+
+
+@non_differentiable
+def _has_sequences(nested: Any) -> bool:
+    if isinstance(nested, list):
+        return any(map(_has_sequences, nested))
+    return isinstance(nested, deque) or is_sequence(type(nested))
 
 
 # ---- splitting: the parts of the cotangent are views of it ---------------------------------------
