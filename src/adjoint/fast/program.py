@@ -39,7 +39,7 @@ from adjoint.fast.reverse.scope import Scope
 from adjoint.fast.reverse.sweep import Sweep
 from adjoint.fast.single.primitives import same
 from adjoint.fast.single.walk import blocks, operands, results, walk
-from adjoint.ir.single import Block, Call, Const, Operand, Value
+from adjoint.ir.single import Block, Call, Const, Op, Operand, Value
 
 __all__ = ["Program", "specialise", "uses_numpy", "written"]
 
@@ -409,12 +409,15 @@ def written(program: Program) -> Writer:
 
 def _last_reads(program: Program) -> dict[Value, int]:
     """For each large array that the program makes, which operation reads it last."""
-    ev, forward, reverse = program.ev, program.forward, program.reverse
-    ops = (*forward.ops, *reverse.ops)
+    forward, reverse = program.forward, program.reverse
     taken = {leaf.value for leaf in program.leaves}
-    stay = {*(forward.results or ()), *(reverse.results or ()), *taken}
+    stay: set[Operand] = {*(forward.results or ()), *(reverse.results or ()), *taken}
     if program.y_bars:
         stay |= {x for op in walk(reverse) for x in operands(op)} | set(reverse.results or ())
+    return _last_reads_of(program.ev, (*forward.ops, *reverse.ops), stay)
+
+
+def _last_reads_of(ev: Evaluator, ops: Sequence[Op], stay: set[Operand]) -> dict[Value, int]:
     # what a loop makes may not be there, or share the name of what is carried
     made = {op.result for op in ops if isinstance(op, Call)} - stay
     found: dict[Value, int] = {}
@@ -464,7 +467,9 @@ def _write_pullback(writer: Writer, program: Program) -> None:
         writer.line(f"{_tuple(names)[1:-1]} = y_bar", 2)
     else:
         writer.line(f"def back({names[0]}):", 1)
-    writer.block(program.reverse.ops, 2)
+    reverse = program.reverse
+    last = _last_reads_of(program.ev, reverse.ops, {*(reverse.results or ())})
+    writer.block(reverse.ops, 2, last)
     writer.flush(2)
     bars = _bars(writer, program.reverse)
     writer.flush(2)

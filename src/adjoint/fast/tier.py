@@ -164,11 +164,18 @@ def _owner(f: Any) -> Owner | None:
     if kind is partial:
         inner = _owner(f.func)
         return None if inner is None else (partial, *inner)
-    if kind is np.ufunc or (kind is BuiltinFunctionType and type(f.__self__) is ModuleType):
+    if (
+        kind is np.ufunc
+        or kind is _DISPATCHER
+        or (kind is BuiltinFunctionType and type(f.__self__) is ModuleType)
+    ):
         return (f,)
     if type(kind) is not type:
         return None
     return (kind, *_codes(getattr(f, "__dict__", {}).values()))
+
+
+_DISPATCHER: Any = type(np.mean)
 
 
 def _codes(values: Iterable[Any], depth: int = 0) -> Iterator[CodeType]:

@@ -367,6 +367,8 @@ def combined_type(f: Any, one: Any, other: Any, back: Any) -> Any:
     if isinstance(one, tuple):
         if type(one) is not tuple:
             raise NotCovered(f"{name_of(f)} returns a {type(one).__name__}")
+        if len(one) != len(other):
+            raise NotCovered(f"{name_of(f)} returns as many things as there are elements")
         return tuple(combined_type(f, a, b, back) for a, b in zip(one, other, strict=True))
     kind = type(one)
     if type(other) is not kind:
