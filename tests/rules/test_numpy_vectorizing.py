@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import adjoint as ad
+from adjoint.errors import NoDerivativeError
+from adjoint.testing import check_gradient
 from tests.support import Sample, check_sample
 
 X = np.array([0.3, 0.8, 1.4, -0.6])
@@ -126,3 +128,60 @@ def test_calls_as_often_as_numpy():
 def test_frompyfunc_is_refused():
     with pytest.raises(ad.AdjointError):
         ad.gradient(lambda x: np.frompyfunc(math.sin, 1, 1)(x).sum(), X)
+
+
+@pytest.mark.parametrize("mode", [ad.gradient, lambda f, x: ad.pushforward(f, (x,), (x,))])
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda g, x: g.reduce(x),
+        lambda g, x: g.reduce(x, initial=x[0]),
+        lambda g, x: g.accumulate(x)[-1],
+        lambda g, x: g.reduceat(x, [0, 1])[1],
+        lambda g, x: g.outer(x, x)[0, 1],
+    ],
+)
+def test_methods_of_ufuncs_of_objects_are_refused(f, mode):
+    product = np.frompyfunc(lambda a, b: a * b, 2, 1)
+    y = ad.pullback(lambda x: f(product, x), X)[0]
+    assert y == f(product, X) and type(y) is type(f(product, X))
+    with pytest.raises(ad.AdjointError, match="is needed, which"):
+        mode(lambda x: f(product, x), X)
+
+
+OBJECTS = {
+    "lists": (lambda a: [a, a * a], lambda m: m[0, 0][1] * m[2, 1][0]),
+    "tuples of one": (lambda a: (a * a,), lambda m: m[1, 1][0]),
+    "arrays": (lambda a: np.array([a, a * a, 1.0]), lambda m: m[0, 2][1] * m[1, 0][0]),
+    "dicts": (lambda a: {"square": a * a}, lambda m: m[2, 2]["square"]),
+    "numbers": (lambda a: a * a, lambda m: m[1, 0] * m[2, 0]),
+}
+
+
+@pytest.mark.parametrize("name", OBJECTS)
+def test_objects_are_elements_whatever_they_hold(name):
+    """Forward mode knows them by what they are, reverse mode refuses to go through the array."""
+    made, read = OBJECTS[name]
+
+    def f(x):
+        m = np.vectorize(made, otypes=[object])(x)
+        assert m.dtype == object and m.shape == x.shape
+        return read(m)
+
+    assert ad.pullback(f, M)[0] == f(M)
+    with pytest.raises(NoDerivativeError, match="works on an array of objects"):
+        ad.gradient(f, M)
+    x_dot, step = np.cos(M), 1e-6
+    expected = (f(M + step * x_dot) - f(M - step * x_dot)) / (2 * step)
+    assert ad.pushforward(f, (M,), (x_dot,))[1] == pytest.approx(expected)
+    slope = ad.pushforward(lambda x: ad.pushforward(f, (x,), (x_dot,))[1], (M,), (x_dot,))[1]
+    second = (f(M + 1e-4 * x_dot) - 2 * f(M) + f(M - 1e-4 * x_dot)) / 1e-8
+    assert slope == pytest.approx(second, rel=1e-5, abs=1e-6)
+
+
+def test_objects_beside_numbers():
+    def f(x):
+        held, squares = np.vectorize(lambda a: ([a], a * a), otypes=[object, float])(x)
+        return squares * len(held)
+
+    check_gradient(f, X)

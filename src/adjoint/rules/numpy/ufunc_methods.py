@@ -76,9 +76,12 @@ def _agree(value: Any, y: Any) -> bool:
     return bool(np.allclose(value, y, rtol=1e-3, atol=0.0, equal_nan=True))
 
 
-def _numeric(array: Any, dtype: Any) -> Any:
+def _numeric(f: np.ufunc, array: Any, dtype: Any) -> Any:
+    """What `f` works on; ``None`` for objects, and of one that makes objects of anything."""
     a = as_numeric(array)
-    return a if a is None else np.asarray(a if dtype is None else np.asarray(a).astype(dtype))
+    if a is None or not set("".join(f.types)) - set("O->"):
+        return None
+    return np.asarray(a if dtype is None else np.asarray(a).astype(dtype))
 
 
 def _split(f: np.ufunc, rows: Any, first: Any = NONE) -> tuple[Any, Any]:
@@ -98,7 +101,7 @@ def _(self, array, /, axis=0, dtype=None, out=None, keepdims=False, initial=NONE
         return NotImplemented
     if self in REDUCTIONS and (dtype is None or self in IDENTITY):
         return _known_reduction(self, array, axis, dtype, keepdims, initial, where)
-    a = _numeric(array, dtype)
+    a = _numeric(self, array, dtype)
     if a is None:
         return NotImplemented
     y = self.reduce(a, axis, keepdims=keepdims, where=where, **given(initial=initial))
@@ -212,7 +215,7 @@ def _(self, array, /, axis=0, dtype=None, out=None):
             return NotImplemented
         y, back = applied
         return y, lambda y_bar: (None, None, back(y_bar)[1])
-    a, to_array = _numeric(array, dtype), projector(array)
+    a, to_array = _numeric(self, array, dtype), projector(array)
     if a is None:
         return NotImplemented
     y = self.accumulate(a, axis)
@@ -251,7 +254,7 @@ def _sources(a: Any, y: Any, axis: int) -> Any:
 
 @frule.register((np.ufunc, "accumulate"))
 def _(dots, self, array, /, axis=0, dtype=None, out=None):
-    a = _numeric(array, dtype)
+    a = _numeric(self, array, dtype)
     if out is not None or a is None:
         return NotImplemented
     y = self.accumulate(a, axis)
@@ -357,7 +360,7 @@ def _as_it_is(bar: Any) -> tuple[Any, ...]:
 
 @array_rule((np.ufunc, "reduceat"), operands="self array", nested=False)
 def _(self, array, indices, /, axis=0, dtype=None, out=None):
-    a, to_array = _numeric(array, dtype), projector(array)
+    a, to_array = _numeric(self, array, dtype), projector(array)
     if a is None or out is not None:
         return NotImplemented
     y = self.reduceat(a, indices, axis)
@@ -377,7 +380,7 @@ def _(self, array, indices, /, axis=0, dtype=None, out=None):
 
 @frule.register((np.ufunc, "reduceat"))
 def _(dots, self, array, indices, /, axis=0, dtype=None, out=None):
-    a = _numeric(array, dtype)
+    a = _numeric(self, array, dtype)
     if a is None or out is not None:
         return NotImplemented
     y = self.reduceat(a, indices, axis)

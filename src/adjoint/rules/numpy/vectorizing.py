@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.rules.registry import non_differentiable, substitute
+from adjoint.rules.registry import non_differentiable, primitive, substitute
+from adjoint.run.unknown import run_unknown
 
 __all__: list[str] = []
 
@@ -37,13 +38,16 @@ def vectorize_call(self, func, args):
     for index in np.ndindex(*shape):
         results.append(kept.pop() if kept else func(*[_element(a, index) for a in arrays]))
     if len(otypes) == 1:
-        return np.reshape(np.array(results, otypes[0]), shape)
+        return _arranged(results, otypes[0], shape)
     return tuple(
-        [
-            np.reshape(np.array([result[k] for result in results], otype), shape)
-            for k, otype in enumerate(otypes)
-        ]
+        [_arranged([result[k] for result in results], t, shape) for k, t in enumerate(otypes)]
     )
+
+
+def _arranged(results, otype, shape):
+    if np.dtype(otype).hasobject:
+        return of_objects(results, otype, shape)
+    return np.reshape(np.array(results, otype), shape)
 
 
 class _Constant:
@@ -70,6 +74,23 @@ def _is_one_object(x: Any) -> bool:
 def _element(array, index):
     value = array[index]
     return value.item() if isinstance(value, np.generic) else value
+
+
+def of_objects(results: list[Any], otype: Any, shape: tuple[int, ...]) -> Any:
+    """An array whose elements they are, whatever these hold themselves."""
+    made = np.empty(len(results), otype)
+    for i, result in enumerate(results):
+        made[i] = result
+    return np.reshape(made, shape)
+
+
+of_objects.__module__, of_objects.__qualname__ = "numpy", "vectorize"  # its name to users
+
+
+@primitive(of_objects)
+def _(record: list[Any], slot: int, *args: Any) -> Any:
+    """Through an array of objects, no derivative flows."""
+    return run_unknown(record[0], record, slot, of_objects, args, {})
 
 
 def _types(first: Any) -> str:
