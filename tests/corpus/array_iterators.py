@@ -119,3 +119,34 @@ def the_type_of_an_iterator(x):
         for v in it:
             total = total + v * v
         return total * (3.0 if type(it) is np.nditer else 1.0)
+
+
+def squares(x):
+    with np.nditer([x, None]) as it:
+        for y, z in it:
+            z[...] = y * y
+        return it.operands[1]
+
+
+@case(0.7)
+def of_numbers(x):
+    total = sum(float(v) for v in np.nditer(x * x))
+    for a, b in np.nditer((x, 2.0)):
+        total = total + a * b
+    return squares(x) * squares(np.float64(3.0)) + squares(3) * total
+
+
+@case(X)
+def of_lists(x):
+    y = squares([x, x * x])
+    for a in np.nditer([x[0], x[1] * x[2]]):
+        y = y * a[0]
+    return y.sum() * squares((x[0], x[1])).sum() * squares(np.array(x[2]))
+
+
+@case(X)
+def of_numbers_beside_arrays(x):
+    with np.nditer([x, x[0], None], flags=["c_index"]) as it:
+        for a, b, c in it:
+            c[...] = a * b + it.index
+        return it.operands[2].sum()

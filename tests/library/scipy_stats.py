@@ -65,3 +65,8 @@ case("scipy.stats.jarque_bera", X, call=lambda x: tuple(st.jarque_bera(x)))
 case("scipy.stats.theilslopes", X, Y, call=lambda x, y: st.theilslopes(y, x).slope)
 for name in ("pearsonr", "ttest_ind", "ttest_rel", "f_oneway", "bartlett"):
     case(f"scipy.stats.{name}", X, Y, call=lambda x, y, f=getattr(st, name): f(x, y).statistic)
+for name in ("statistic", "pvalue"):
+    case("scipy.stats.kstest", X, call=lambda x, n=name: getattr(st.kstest(x, "norm"), n))
+case("scipy.stats.kstwo.sf", 0.3, 5)
+case("scipy.stats.kstwo.ppf", 0.4, 5)
+case("scipy.stats.kstwobign.isf", 0.4)

@@ -95,6 +95,15 @@ def _iteration(native, op):
     return Iteration(native, tuple([made[k] if x is None else x for k, x in enumerate(given)]))
 
 
+def _of_arrays(options, op):
+    """Numbers and lists among the operands are arrays."""
+    args, kwargs = options
+    if not isinstance(op, list | tuple):
+        return np.nditer(np.asanyarray(op), *args, **kwargs)
+    arrays = [x if x is None else np.asanyarray(x) for x in op]
+    return np.nditer(arrays, *args, **kwargs)
+
+
 STAND_INS.add(Iteration)
 
 
@@ -105,19 +114,20 @@ def _(record: list[Any], slot: int, op: Any, *args: Any, **kwargs: Any) -> Any:
     given = op if isinstance(op, list | tuple) else (op,)
     if "buffered" in (flags or ()):
         return NotImplemented
+    none = (None,) * (len(args) + len(kwargs))
+
+    def run(f: Any, *operands: Any) -> Any:
+        def arrange(bars: tuple[Any, ...]) -> tuple[Any, ...]:
+            return None, bars[2], *none
+
+        return linked(record, slot, arrange, call_function, f, operands, {})
+
+    if not all(x is None or isinstance(x, np.ndarray) for x in given):
+        return run(_of_arrays, (args, kwargs), op)
     native: Any = np.nditer(op, *args, **kwargs)
     if not all(x is None or x is y for x, y in zip(given, native.operands, strict=True)):
         return NotImplemented
-    none = (None,) * (len(args) + len(kwargs))
-    return linked(
-        record,
-        slot,
-        lambda bars: (None, bars[2], *none),
-        call_function,
-        _iteration,
-        (native, op),
-        {},
-    )
+    return run(_iteration, native, op)
 
 
 # ---- the iterator itself, which has no derivative ------------------------------------------------
