@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -59,6 +60,14 @@ class Scope:
         """The whole cotangent of a value, which is not added to any more."""
         self.sweep.taken = self.sweep.source = self.reached.pop(v, None)
         return self.bars.pop(v, None)
+
+    def take_all(self, values: Iterable[Value]) -> tuple[list[Operand | None], list[Reached]]:
+        """The cotangents of several values, and whether there are paths to them."""
+        bars, sources = [], []
+        for v in values:
+            bars.append(self.take(v))
+            sources.append(self.sweep.source)
+        return bars, sources
 
     def bar(self, v: Value) -> Operand | None:
         return self.bars.get(v)
