@@ -1,5 +1,5 @@
 """The rules of `scipy.spatial` by topic; imported on the first call into it."""
 
-from adjoint.rules.scipy.spatial import distance, nearest, rotations
+from adjoint.rules.scipy.spatial import distance, nearest, rotations, triangulations
 
-__all__ = ["distance", "nearest", "rotations"]
+__all__ = ["distance", "nearest", "rotations", "triangulations"]
