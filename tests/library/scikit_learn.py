@@ -5,6 +5,7 @@ from sklearn import (
     covariance,
     decomposition,
     gaussian_process,
+    linear_model,
     metrics,
     mixture,
     preprocessing,
@@ -16,6 +17,7 @@ from tests.library.registry import case, reals, weighted, weights
 A, B = reals(5, 3), reals(4, 3, seed=1)
 Y, Z = reals(6), reals(6, seed=2)
 P, Q = reals(6, low=0.1, high=0.9, seed=3), reals(6, low=0.5, high=2.0, seed=4)
+DESIGN = reals(12, 3)
 LABELS = np.array([0, 1, 1, 0, 1, 0])
 
 # ---- metrics -------------------------------------------------------------------------------------
@@ -93,4 +95,9 @@ case(
     "sklearn.gaussian_process.GaussianProcessRegressor.predict",
     B,
     call=lambda b: _process.predict(b),
+)
+case(
+    "sklearn.linear_model.orthogonal_mp",
+    reals(12, seed=1),
+    call=lambda y: linear_model.orthogonal_mp(DESIGN, y, n_nonzero_coefs=2),
 )

@@ -51,6 +51,12 @@ def _coefficients(y, x):
 
 
 case("statsmodels.api.OLS.fit", Y, X, call=_coefficients)
+_factor = reals(12, 12, seed=7)
+case(
+    "statsmodels.api.GLS.fit",
+    Y, X, np.eye(12) + 0.1 * _factor @ _factor.T,
+    call=lambda y, x, sigma: sm.GLS(y, x, (sigma + sigma.T) / 2).fit().params,
+)  # fmt: skip
 case("statsmodels.api.Logit.fit", X, call=lambda x: sm.Logit(BINARY, x).fit(disp=0).params)
 
 # ---- links, norms, measures ----------------------------------------------------------------------

@@ -393,10 +393,11 @@ def lookup(f: Any) -> Rules | None:
 
 
 def _is_anonymous(f: Any, module: str) -> bool:
-    """Ufuncs of other libraries than NumPy do not say whose they are, nor do some types of C."""
+    """Ufuncs of other libraries than NumPy do not say whose they are, nor do some types of C, nor
+    routines in Fortran."""
     if type(f) is tuple:
         return module == "builtins" and f[0].__name__[0].isupper()
-    return type(f).__name__ == "ufunc"
+    return type(f).__name__ in ("ufunc", "fortran")
 
 
 def _load_what_is_imported() -> None:

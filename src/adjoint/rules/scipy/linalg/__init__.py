@@ -14,6 +14,7 @@ from adjoint.rules.scipy.linalg import (
     schur,
     solving,
     structured,
+    triangles,
 )
 from adjoint.rules.scipy.overwriting import take_overwritten
 
@@ -29,6 +30,7 @@ __all__ = [
     "schur",
     "solving",
     "structured",
+    "triangles",
 ]
 
 take_overwritten(getattr(linalg, name) for name in linalg.__all__)

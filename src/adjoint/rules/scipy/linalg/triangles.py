@@ -1,0 +1,135 @@
+"""The routines of LAPACK for triangular factors, as other libraries call them: `potrf`, `potrs` and
+`trtri`.
+
+Their values are LAPACK's, their derivatives those of SciPy's functions for the same. An argument
+that may be overwritten holds what LAPACK leaves there, see `adjoint.rules.scipy.overwriting`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.linalg import cholesky, get_lapack_funcs, solve_triangular
+
+from adjoint.rules.refusal import NoDerivative
+from adjoint.rules.registry import non_differentiable, substitute
+from adjoint.rules.scipy.carried import carrying, refusing
+from adjoint.rules.scipy.overwriting import overwriting
+
+__all__: list[str] = []
+
+FAILED = NoDerivative("its matrix", "does not exist: the routine has failed")
+
+
+def _routine(name: str, dtype: Any) -> tuple[Any, Callable[..., Any]]:
+    """A routine, and the same for its values alone."""
+    f = get_lapack_funcs((name,), dtype=dtype)[0]
+    return f, non_differentiable(lambda *args: f(*args))
+
+
+@non_differentiable
+def slack(y: Any) -> float:
+    """How well a result is known that was calculated in another way."""
+    return float(np.sqrt(np.finfo(y.dtype).eps))
+
+
+@non_differentiable
+def size(y: Any) -> float:
+    return float(np.max(np.abs(y), initial=0.0))
+
+
+@non_differentiable
+def is_singular(a: Any, unit: Any) -> bool:
+    return not unit and not np.all(np.diagonal(a))
+
+
+@non_differentiable
+def triangle(a: Any, lower: Any, unit: Any) -> Any:
+    """Where the elements stand that a routine reads and writes."""
+    kept = np.tri(len(a), k=-1 if unit else 0, dtype=bool)
+    return kept if lower else kept.T
+
+
+def valued(y, carrier, f):
+    return carrying(y, np.reshape(carrier, y.shape), f, slack(y), slack(y) * size(y))
+
+
+def _solution(dtype: Any) -> None:
+    f, native = _routine("potrs", dtype)
+
+    def potrs(c, b, lower=0, overwrite_b=0):
+        return f(c, b, lower, overwrite_b)
+
+    @substitute(potrs)
+    def solution(c, b, lower=0, overwrite_b=0):
+        y, info = native(c, b, lower)
+        c, b = np.asarray(c, dtype), np.asarray(b, dtype)
+        if info or is_singular(c, False):
+            return refusing(y, f, FAILED, c, b), info
+        first, second = (0, 2) if lower else (2, 0)
+        x = solve_triangular(c, b, first, bool(lower), check_finite=False)
+        x = solve_triangular(c, x, second, bool(lower), check_finite=False)
+        return valued(y, x, f), info
+
+    @substitute(f)
+    def called(c, b, lower=0, overwrite_b=0):
+        if overwrite_b:
+            return overwriting(potrs, {"overwrite_b": 1}, (c, b), {"lower": lower})
+        return potrs(c, b, lower)
+
+
+def _inverse(dtype: Any) -> None:
+    f, native = _routine("trtri", dtype)
+
+    def trtri(c, lower=0, unitdiag=0, overwrite_c=0):
+        return f(c, lower, unitdiag, overwrite_c)
+
+    @substitute(trtri)
+    def inverse(c, lower=0, unitdiag=0, overwrite_c=0):
+        y, info = native(c, lower, unitdiag)
+        c = np.asarray(c, dtype)
+        if info or is_singular(c, unitdiag):
+            return refusing(y, f, FAILED, c), info
+        one = np.eye(len(c), dtype=c.dtype)
+        x = solve_triangular(c, one, 0, bool(lower), bool(unitdiag), check_finite=False)
+        return valued(y, np.where(triangle(c, lower, unitdiag), x, c), f), info
+
+    @substitute(f)
+    def called(c, lower=0, unitdiag=0, overwrite_c=0):
+        if overwrite_c:
+            named = {"lower": lower, "unitdiag": unitdiag}
+            return overwriting(trtri, {"overwrite_c": 0}, (c,), named)
+        return trtri(c, lower, unitdiag)
+
+
+def _factor(dtype: Any) -> None:
+    f, native = _routine("potrf", dtype)
+
+    def potrf(a, lower=0, clean=1, overwrite_a=0):
+        return f(a, lower, clean, overwrite_a)
+
+    @substitute(potrf)
+    def factor(a, lower=0, clean=1, overwrite_a=0):
+        y, info = native(a, lower, clean)
+        a = np.asarray(a, dtype)
+        if info:
+            return refusing(y, f, FAILED, a), info
+        made = cholesky(a, bool(lower), check_finite=False)
+        if not clean:
+            made = np.where(triangle(a, lower, False), made, a)
+        return valued(y, made, f), info
+
+    @substitute(f)
+    def called(a, lower=0, clean=1, overwrite_a=0):
+        if overwrite_a:
+            named = {"lower": lower, "clean": clean}
+            return overwriting(potrf, {"overwrite_a": 0}, (a,), named)
+        return potrf(a, lower, clean)
+
+
+for _dtype in "fdFD":
+    _solution(_dtype)
+    _inverse(_dtype)
+    _factor(_dtype)
