@@ -5,7 +5,10 @@ from __future__ import annotations
 
 import linecache
 import math
+import os
 import random
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -148,3 +151,26 @@ def test_both_tiers_agree(seed):
             np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-10, err_msg=text)
         covered += ad.tier(f, POINT).tier == "fast"
     assert covered >= 5
+
+
+def test_what_was_read_from_disk_is_specialised_as_well(tmp_path):
+    """Constants that were one object in the source are two in what was kept."""
+    script = tmp_path / "parts.py"
+    script.write_text(
+        "import numpy as np\n"
+        "import adjoint as ad\n"
+        "def f(v):\n"
+        "    a = v * 2.0\n"
+        "    a[1:] += v[0]\n"
+        "    m = np.zeros((2, 4))\n"
+        "    m[1, 1:] -= v[1:]\n"
+        "    return (a * a).sum() + (m * m).sum()\n"
+        "print(ad.tier(f, np.ones(4)).tier)\n",
+        encoding="utf-8",
+    )
+    environment = {**os.environ, "ADJOINT_CACHE": str(tmp_path / "cache")}
+    for _ in range(2):
+        found = subprocess.run(
+            [sys.executable, str(script)], env=environment, capture_output=True, text=True
+        )
+        assert found.stdout == "fast\n", found

@@ -27,6 +27,7 @@ __all__ = [
     "conjugate",
     "direction",
     "divide",
+    "exactly",
     "finished",
     "foreseen",
     "foreseen_number",
@@ -51,6 +52,8 @@ __all__ = [
     "share_of_less",
     "some",
     "subtract_from",
+    "sum_of",
+    "sum_of_these",
     "summed_part",
     "tangent",
     "tangent_with",
@@ -222,6 +225,21 @@ def certain(x_bar: Any) -> Any:
     if zero:
         raise Doubtful("a zero, or no path at all")
     return x_bar
+
+
+def sum_of(items: list[Any], start: Any = 0) -> Any:
+    """``sum(items, start)``"""
+    return sum(items, start)
+
+
+def sum_of_these(*items: Any) -> Any:
+    """``sum(items)``"""
+    return sum(items)
+
+
+def exactly(total: Any, found: Any) -> Any:
+    """A sum as Python gives it, where `total` is that of the additions one after the other."""
+    return found
 
 
 def new_tape() -> list[Any]:

@@ -11,7 +11,6 @@ from adjoint.fast.evaluate.rows import (
     reduced,
     row_of,
 )
-from adjoint.fast.evaluate.types import Number
 from adjoint.fast.evaluate.values import (
     MISSING,
     Abstract,
@@ -119,30 +118,11 @@ def _(ev: Evaluator, xs: Abstract, default: Abstract | None = None) -> Abstract:
 
 @handler(sum)
 def _(ev: Evaluator, xs: Abstract, start: Abstract = Known(0)) -> Abstract:
-    from adjoint.fast.evaluate.loops import iterate
-
-    seen: list[Abstract] = []
-
-    def add(x: Abstract, carried: list[Abstract]) -> list[Abstract]:
-        seen[:] = [call(ev, Known(operator.add), [carried[0], x], {})]
-        return list(seen)
+    from adjoint.fast.evaluate.sums import summed
 
     row = row_of(ev, xs)
     if row is not None:
         found = reduced(ev, runtime.total, row)
         is_zero = isinstance(start, Known) and type(start.value) is int and start.value == 0
         return found if is_zero else call(ev, Known(operator.add), [start, found], {})
-    (total,) = iterate(ev, xs, [start], add)
-    return _of_some(ev, total, seen[0]) if seen else total
-
-
-def _of_some(ev: Evaluator, total: Abstract, last: Abstract) -> Abstract:
-    """A sum whose type does not depend on whether there was anything to add: where nothing was
-    added to 0, it would be an integer."""
-    if isinstance(total, Value) and isinstance(last, Value):
-        of_total, of_last = ev.types[total], ev.types[last]
-        if isinstance(of_total, Number) and isinstance(of_last, Number):
-            if int in of_total.kinds and int not in of_last.kinds:
-                kinds = Number(of_total.kinds - {int})
-                return ev.operation(runtime.inexact, (total,), kinds)
-    return total
+    return summed(ev, xs, start)

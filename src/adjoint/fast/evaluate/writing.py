@@ -88,9 +88,11 @@ def is_that_part(ev: Evaluator, a: Value, index: Abstract, value: Abstract) -> b
     owner, at = ev.parts_of[value]
     if owner is not a:
         return False
-    return at is index or (
-        isinstance(at, Known) and isinstance(index, Known) and at.value is index.value
-    )
+    if at is index:
+        return True
+    if not isinstance(at, Known) or not isinstance(index, Known):
+        return False
+    return type(at.value) is type(index.value) and bool(at.value == index.value)
 
 
 def update(ev: Evaluator, f: Any, a: Value, value: Abstract) -> Abstract:

@@ -38,6 +38,8 @@ _CONSTANT: frozenset[Any] = frozenset(
         runtime.zeros_like,
         runtime.new_tape,
         runtime.count,
+        runtime.sum_of,
+        runtime.sum_of_these,
         len,
         range,
         zip,

@@ -80,6 +80,11 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     _reduced(scope, op, y_bar, mean=False)
 
 
+@formula(runtime.exactly)
+def _(scope: Scope, op: Call, y_bar: Operand) -> None:
+    scope.add(op.operands[0], y_bar)
+
+
 @formula(np.mean, np.ndarray.mean)
 def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     _reduced(scope, op, y_bar, mean=True)
