@@ -193,7 +193,7 @@ class Forward(Level):
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
     ) -> Any:
-        self.demand_no_objects(f, rules, args)
+        self.demand_no_objects(f, rules, (*args, *kwargs.values()) if kwargs else args)
         dots = tuple(map(self.tangent, args))
         named = {name: dot for name, x in kwargs.items() if (dot := self.tangent(x)) is not None}
         if not named and not any(dot is not None for dot in dots):

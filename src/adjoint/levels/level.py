@@ -24,7 +24,7 @@ from adjoint.levels.memory import LevelMemory
 from adjoint.levels.mirror import Same
 from adjoint.rules.projection import SEQUENCES
 from adjoint.rules.registry import Rules, entry
-from adjoint.run.arrays import refuse_objects
+from adjoint.run.arrays import refuse_objects, write_array
 from adjoint.run.dispatch import DECLINED, call_keywords
 from adjoint.run.hidden import Hidden
 from adjoint.run.iterator import Iterator as ActiveIterator
@@ -161,6 +161,11 @@ class Level(Hidden):
         kwargs: dict[str, Any],
     ) -> Any:
         """`apply`, where the rule of a user may be given structures."""
+        level: Level | None = self
+        while level is not None:
+            if level._hiding and level.conceals((*args, *kwargs.values())):
+                return DECLINED
+            level = level.outer
         if rules.overridden or (rules.frules and rules.frules[0].foreign):
             from adjoint.levels.structures import opened  # it needs the levels
 
@@ -172,7 +177,11 @@ class Level(Hidden):
     def operate(self, f: Any, rules: Rules, *operands: Any) -> Any:
         """An operator of numbers and arrays."""
         y = self.apply(None, 1, f, rules, operands, {})
-        return self.below(f, *operands) if y is DECLINED else y
+        if y is not DECLINED:
+            return y
+        if any(isinstance(x, np.ndarray) and x.dtype.hasobject for x in operands):
+            return self.run_unknown(f, operands, {}, "works on an array of objects", True)
+        return self.below(f, *operands)
 
     def apply(
         self,
@@ -241,6 +250,20 @@ class Level(Hidden):
         if issubclass(type(arg), ActiveIterator):
             return True
         return any(map(self.holds, reached((arg,))))
+
+    def conceals(self, values: Iterable[Any]) -> bool:
+        """Whether elements of lists among the operands are objects that may hold what is active: a
+        rule that makes numbers of them would take these for constants."""
+        return any(isinstance(value, SEQUENCES) and self._conceals(value) for value in values)
+
+    def _conceals(self, parts: Iterable[Any]) -> bool:
+        for part in parts:
+            if isinstance(part, SEQUENCES):
+                if self._conceals(part):
+                    return True
+            elif id(part) in self._hiding and not by_value(part):
+                return True
+        return False
 
     def own(self, y: Any) -> Any:
         """The same number or array with an identity of its own, here and on every level below."""
@@ -348,7 +371,15 @@ class Level(Hidden):
 
     def holds(self, value: Any) -> bool:
         """Whether a number or an array is active, or an object may hold one that is."""
-        return id(value) in self._hiding or (by_value(value) and self.is_active(value))
+        if id(value) in self._hiding:
+            return True
+        if not by_value(value):
+            return False
+        if isinstance(value, np.ndarray) and value.dtype.hasobject:
+            if id(root_of(value)) in self._hiding or self.is_active(value):
+                return True
+            return value.dtype.kind == "O" and any(map(self.holds, reached(_parts(value))))
+        return self.is_active(value)
 
     def demand_no_objects(self, f: Any, rules: Rules, operands: Iterable[Any]) -> None:
         """Refuse what computes with active numbers in arrays of objects, or with named fields:
@@ -363,7 +394,7 @@ class Level(Hidden):
                 if x.dtype.kind == "V":
                     if not rules.makes_views and self.is_active(root_of(x)):
                         raise needed(f, "works on an array with named fields", (x,))
-                elif any(map(self.is_active, x.ravel().tolist())):
+                elif any(self.is_active(part) or id(part) in self._hiding for part in _parts(x)):
                     raise needed(f, "works on an array of objects", (x,))
 
     def hide_row(self, x: Any, index: Any, y: Any) -> None:
@@ -374,7 +405,7 @@ class Level(Hidden):
             return
         for level in self.down():
             hidden = level._hiding.get(id(root_of(x)))
-            if hidden is not None and by_value(y) and not isinstance(y, np.void):
+            if hidden is not None and by_value(y) and not _holds_objects(y):
                 if not level.is_active(y):
                     level.spoil(y, hidden[1])
             elif hidden is not None:
@@ -415,11 +446,25 @@ class Level(Hidden):
         y = PLAIN_OPERATORS[op](record, slot, x, value)
         if np.shape(y) != x.shape or not np.can_cast(np.result_type(y), x.dtype, "same_kind"):
             return op(x, value)  # NumPy's own message
-        self.write(x, ..., y)
+        if isinstance(y, _REALS):
+            self.write(x, ..., y)
+        else:
+            write_array(record, slot, x, ..., y)  # what stands for an array
         return x
 
 
 _REALS = (float, complex, np.inexact, np.ndarray)
+
+
+def _parts(x: np.ndarray[Any, Any]) -> list[Any]:
+    """The elements of an array of objects."""
+    return np.ndarray.view(x, np.ndarray).ravel().tolist()
+
+
+def _holds_objects(y: Any) -> bool:
+    """Whether something read from an array of objects, or with named fields, is more than one
+    number."""
+    return isinstance(y, np.void) or (isinstance(y, np.ndarray) and y.dtype.kind in "OV")
 
 
 def _holds_reals(y: Any) -> bool:

@@ -157,7 +157,7 @@ def _(level: Level, record: Any, slot: int, flat: Any, index: Any) -> Any:
     places = places_of(flat, index)
     np.flatiter.__getitem__(flat, index)
     y = level.read(flat.base, places)
-    if flat.base.dtype.names is not None:
+    if flat.base.dtype.kind in "OV":
         level.hide_row(flat.base, index, y)
     return y
 

@@ -126,7 +126,7 @@ class Tape(Level):
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
     ) -> Any:
-        self.demand_no_objects(f, rules, args)
+        self.demand_no_objects(f, rules, (*args, *kwargs.values()) if kwargs else args)
         if not any(map(self._depends, (*args, *kwargs.values()))):
             return self.inactive(f, rules, args, kwargs)
         if not kwargs and rules.frules and not rules.overridden:

@@ -19,7 +19,9 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from adjoint.errors import RuleError
+from adjoint.errors import NoDerivativeError, RuleError
+from adjoint.run.accumulate import Poison
+from adjoint.run.place import current_place
 
 __all__ = [
     "Projector",
@@ -138,8 +140,8 @@ _ones: dict[Any, dict[int, np.ndarray[Any, Any]]] = {FLOAT64: {}, np.dtype(np.fl
 
 SEQUENCES = (list, tuple, deque)
 """What NumPy takes for an array."""
-CONSTANT_SEQUENCES = (range, memoryview, array)
-"""What it takes for an array, too, and has no cotangent."""
+OTHER_SEQUENCES = (range, memoryview, array)
+"""What it takes for an array, too."""
 
 
 def is_numeric(x: Any) -> bool:
@@ -158,7 +160,7 @@ def as_numeric(x: Any) -> Any:
     """`x` if it is numeric, the array that a list or tuple of numbers stands for, else ``None``."""
     if is_numeric(x):
         return x
-    if isinstance(x, SEQUENCES + CONSTANT_SEQUENCES):
+    if isinstance(x, SEQUENCES + OTHER_SEQUENCES):
         try:
             made = np.asarray(x)
         except ValueError:  # ragged: not an array, so not for this rule
@@ -288,6 +290,20 @@ def _array_projector(primal: Any) -> Projector:
     return partial(_to_array, primal.shape, dtype if dtype.kind in "fc" else FLOAT64)
 
 
+def _other_projector(primal: Any) -> Projector:
+    """Of an array of another library; of anything else nothing is known but that it is needed."""
+    if hasattr(primal, "dtype"):
+        return _array_projector(primal)
+    poison = Poison(
+        NoDerivativeError(
+            f"a derivative of numbers that a '{type(primal).__name__}' stands for is needed",
+            hint="use floats, or an array: np.array(values, dtype=float)",
+            place=current_place(),
+        )
+    )
+    return lambda bar: poison
+
+
 def _sequence_projector(primal: Any) -> Projector:
     to_array = _array_projector(np.asarray(primal))
 
@@ -318,9 +334,9 @@ def _maker(kind: type) -> Callable[[Any], Projector]:
         return lambda primal: _to_complex
     if issubclass(kind, SEQUENCES):
         return _sequence_projector
-    if issubclass(kind, CONSTANT_SEQUENCES):
+    if kind is range:
         return lambda primal: _to_nothing
-    return _array_projector
+    return _array_projector if issubclass(kind, np.ndarray) else _other_projector
 
 
 _makers: dict[type, Callable[[Any], Projector]] = {}

@@ -10,7 +10,10 @@ import math
 import statistics
 from typing import Any
 
-from adjoint.rules.registry import rrule, substitute
+from adjoint.rules.refusal import NoDerivative, refusal, refused_bar
+from adjoint.rules.registry import primitive, rrule, substitute
+from adjoint.run.accumulate import Poison
+from adjoint.run.unknown import run_unknown
 
 _normal_dist_inv_cdf: Any = statistics._normal_dist_inv_cdf  # type: ignore[attr-defined]
 
@@ -20,12 +23,26 @@ def _is_exact(values: Any) -> bool:
     return not any(isinstance(value, float) or hasattr(value, "dtype") for value in values)
 
 
-def _per_number(values: Any, bars: Any) -> Any:
-    """The cotangent of a list or tuple: fractions have none."""
-    kept = [
-        bar if isinstance(value, int | float) or hasattr(value, "dtype") else None
-        for value, bar in zip(values, bars, strict=True)
-    ]
+_EXACT = NoDerivative("a fraction", "is calculated with as integers")
+
+
+def _of_exact(f: Any, values: Any) -> Poison | None:
+    """The cotangent of numbers that are all exact: integers have none."""
+    if all(isinstance(value, int) for value in values):
+        return None
+    return Poison(refusal(f, _EXACT))
+
+
+def _of_number(f: Any, value: Any, bar: Any) -> Any:
+    """The cotangent of a number: that of a fraction is not known."""
+    if isinstance(value, int | float) or hasattr(value, "dtype"):
+        return bar
+    return refused_bar(f, _EXACT, bar)
+
+
+def _per_number(f: Any, values: Any, bars: Any) -> Any:
+    """The cotangent of a list or tuple of numbers."""
+    kept = [_of_number(f, value, bar) for value, bar in zip(values, bars, strict=True)]
     return tuple(kept) if isinstance(values, tuple) else kept
 
 
@@ -38,9 +55,10 @@ def _(data):
         return NotImplemented
     y = statistics.mean(data)
     if _is_exact(data):
-        return y, lambda y_bar: (None, None)
+        bar = _of_exact(statistics.mean, data)
+        return y, lambda y_bar: (None, bar)
     n = len(data)
-    return y, lambda y_bar: (None, _per_number(data, [y_bar / n] * n))
+    return y, lambda y_bar: (None, _per_number(statistics.mean, data, [y_bar / n] * n))
 
 
 @rrule.register(statistics.harmonic_mean)
@@ -49,8 +67,10 @@ def _(data, weights=None):
         return NotImplemented
     given = None if weights is None else list(weights)
     y = statistics.harmonic_mean(data, given)
+    f = statistics.harmonic_mean
     if not y or (_is_exact(data) and _is_exact(given or ())):
-        return y, lambda y_bar: (None, None, None)
+        exact = _of_exact(f, data), _of_exact(f, given or ())
+        return y, lambda y_bar: (None, *exact)
     factors = [1.0] * len(data) if given is None else given
     total = math.fsum(factors)
 
@@ -58,8 +78,10 @@ def _(data, weights=None):
         """With y = Σw / Σ(w/x)."""
         scale = y_bar * y / total
         bars = [scale * y * w / (x * x) for x, w in zip(data, factors, strict=True)]
-        shares = None if given is None else [scale * (1.0 - y / x) for x in data]
-        return None, _per_number(data, bars), shares
+        if given is None:
+            return None, _per_number(f, data, bars), None
+        shares = [scale * (1.0 - y / x) for x in data]
+        return None, _per_number(f, data, bars), _per_number(f, given, shares)
 
     return y, harmonic_mean_back
 
@@ -73,7 +95,8 @@ def _spread(f: Any, data: Any, centre: Any, less: int, is_root: bool) -> Any:
         return NotImplemented
     y = f(data, centre)
     if _is_exact(data):
-        return y, lambda y_bar: (None, None, None)
+        exact = _of_exact(f, data), None if centre is None else _of_exact(f, [centre])
+        return y, lambda y_bar: (None, *exact)
     c = statistics.mean(data) if centre is None else centre
 
     def spread_back(y_bar):
@@ -81,7 +104,8 @@ def _spread(f: Any, data: Any, centre: Any, less: int, is_root: bool) -> Any:
         slope = (0.5 / y if y else 0.0) if is_root else 1.0
         scale = 2.0 * y_bar * slope / (len(data) - less)
         bars = [scale * (x - c) for x in data]
-        return None, _per_number(data, bars), None if centre is None else -math.fsum(bars)
+        own = None if centre is None else _of_number(f, centre, -math.fsum(bars))
+        return None, _per_number(f, data, bars), own
 
     return y, spread_back
 
@@ -110,6 +134,20 @@ def _(data, mu=None):
 
 
 def _of_any(f: Any) -> None:
+    @primitive(f)
+    def of_hidden(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
+        """Fractions of which a level knows that they hide a derivative."""
+        level = record[0].level
+        if level is None or not args or not isinstance(args[0], list | tuple):
+            return NotImplemented
+        given: list[Any] = []
+        for value in (*args, *kwargs.values()):
+            given += value if isinstance(value, list | tuple) else [value]
+        exact = [x for x in given if not isinstance(x, int | float) and not hasattr(x, "dtype")]
+        if not any(one.holds(x) for one in level.down() for x in exact):
+            return NotImplemented
+        return run_unknown(record[0], record, slot, f, args, kwargs)
+
     @substitute(f)
     def listed(data: Any, *args: Any, **kwargs: Any) -> Any:
         return f(list(data), *args, **kwargs)

@@ -297,6 +297,9 @@ def _write_on_level(
     if type(index) is str:
         x, index = x[index], ...  # a field of each element
     memory: Memory = record[0]
+    if isinstance(value, ndarray) and value.dtype.kind == "O":
+        why = "makes numbers of objects"
+        value = run_unknown(memory, record, slot, value.astype, (x.dtype,), {}, why, trusted=True)
     memory.mark_written(x)
     part = x[index]
     refuse_names_twice(x, part)

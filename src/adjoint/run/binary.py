@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy import float64, ndarray
 
-from adjoint.rules.projection import CONSTANT_SEQUENCES, SEQUENCES
+from adjoint.rules.projection import OTHER_SEQUENCES, SEQUENCES
 from adjoint.rules.registry import direct, direct_rule, lookup
 from adjoint.run.conversion import AS_ELEMENT, converts
 from adjoint.run.dispatch import DECLINED, call_keywords, linked, run_closure_rules
@@ -115,7 +115,7 @@ def _general(record: list[Any], slot: int, op: Any, a: Any, b: Any) -> Any:
         if y is not DECLINED:
             return y
         for one in (a, b):
-            if not issubclass(type(one), SEQUENCES + CONSTANT_SEQUENCES):
+            if not issubclass(type(one), SEQUENCES + OTHER_SEQUENCES):
                 continue
             repeats = op is operator.mul and hasattr(one, "__mul__")
             if not repeats or issubclass(type(a), ndarray) or issubclass(type(b), ndarray):

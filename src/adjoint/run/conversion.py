@@ -1,11 +1,15 @@
 """Objects that stand for indices, numbers and arrays: what C would ask of them, by ``__index__``,
-``__float__`` or ``__array__``, is asked here, as code like any other."""
+``__float__`` or ``__array__``, is asked here, as code like any other.
+
+What shows its memory to C instead (`array.array`, ``__array_interface__``), or says by
+C which number it is (`Decimal`), is asked by a call of its own, which nobody can follow.
+"""
 
 from __future__ import annotations
 
 import math
 import operator
-from collections import UserString
+from collections import UserString, deque
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any
@@ -14,6 +18,7 @@ import numpy as np
 
 from adjoint.rules.registry import non_differentiable
 from adjoint.run.by_class import ByClass
+from adjoint.run.clothes import seen_as_array, shows_memory
 from adjoint.run.functions import call_unit, unit_of
 from adjoint.run.reach import INDEXED, Asks
 from adjoint.run.snapshot import LEAVES
@@ -40,7 +45,9 @@ _PLAIN = LEAVES | {np.ndarray}
 _INDEX: Names = ("__index__",)
 _SEQUENCE = "a sequence"
 """Among the names: what has a length and elements is as good as a list."""
-AS_ELEMENT: Names = ("__array__", "__float__", "__index__", _SEQUENCE)
+_MEMORY = "memory"
+"""Among the names: what shows its memory is as good as an array."""
+AS_ELEMENT: Names = ("__array__", "__float__", "__index__", _SEQUENCE, _MEMORY)
 """By what an object becomes an element of an array of floats, or some."""
 AS_NUMBER: Names = ("__float__", "__index__")
 
@@ -92,21 +99,33 @@ def special_names(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Name
     if dtype in _FLOATS:
         return AS_ELEMENT
     package = module.partition(".")[0] if isinstance(module, str) else ""
-    of_arrays = type(f) is np.ufunc or package in ("numpy", "_operator")
-    of_arrays = of_arrays or getattr(f, "__objclass__", None) is np.ndarray
-    return ("__array__", _SEQUENCE) if of_arrays else ("__array__",)
+    of_arrays = type(f) is np.ufunc or package == "numpy"
+    of_arrays = of_arrays or getattr(f, "__objclass__", None) in (np.ndarray, np.ufunc)
+    if f in _OF_MEMORY:
+        return ("__array__", _SEQUENCE)
+    if of_arrays or (package == "_operator" and any(isinstance(x, _ARRAYS) for x in args)):
+        return ("__array__", _SEQUENCE, _MEMORY)
+    if package == "_operator":
+        return ("__array__", _SEQUENCE)
+    return ("__array__", _MEMORY) if package == "scipy" else ("__array__",)
 
 
+_ARRAYS = (np.ndarray, np.generic)
 _OF_ITERABLES = (math.prod, math.dist, getattr(math, "sumprod", None))
 """What they are given are iterables, never numbers."""
-_MAKERS = (np.array, np.asarray, np.asanyarray)
+_OF_MEMORY = (np.frombuffer, np.memmap)
+"""What they are given is memory, not numbers."""
+_MAKERS = (
+    np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray,
+    np.asarray_chkfinite, np.require,
+)  # fmt: skip
 _FLOATS = (float, complex, np.float64, np.float32, np.complex128, "float64", "float32")
 
 
 def converts(names: Names, value: Any) -> bool:
     """Whether `value`, or something in that list, has one of the methods, written in Python."""
     kind = type(value)
-    if kind is list or kind is tuple:
+    if kind is list or kind is tuple or kind is deque:
         if _PLAIN.issuperset(map(type, value)):
             return False
         return any(converts(names, item) for item in value)
@@ -138,8 +157,12 @@ def _special(names: Names, value: Any) -> Any:
         from adjoint.rules.numpy.flat import array_of  # it needs the calls, which need this
 
         return array_of
-    if kind in LEAVES or not _NUMERIC.of(kind):
+    if kind in LEAVES or kind is np.ndarray:
         return None
+    if _MEMORY in names and shows_memory(value):
+        return seen_as_array
+    if not _NUMERIC.of(kind):
+        return _number_by_c(kind, names)
     if _SEQUENCE in names and is_sequence(kind):
         return None  # NumPy goes into it, whatever else it has
     if issubclass(kind, np.ndarray) and value.ndim and names[0] == "__array__":
@@ -151,10 +174,21 @@ def _special(names: Names, value: Any) -> Any:
     return None
 
 
+def _number_by_c(kind: type, names: Names) -> Any:
+    """How an element of an array says which number it is, by code that is not the user's: it may be
+    one of a kind of its own, like `Decimal`."""
+    if "__float__" not in names or names[0] == "__float__" or issubclass(kind, _NUMBERS):
+        return None
+    return special_of(kind, "__float__")
+
+
+_NUMBERS = (np.ndarray, np.generic, float, int, complex)
+
+
 def _asked_of(kind: type, names: Names) -> Names:
     """Which of the methods count: numbers and arrays are not asked for an array, and floats are
     what they are, but NumPy has one of a class of its own say which."""
-    if not names or not issubclass(kind, (np.ndarray, np.generic, float, int, complex)):
+    if not names or not issubclass(kind, _NUMBERS):
         return names
     into_array = names[0] == "__array__"
     if issubclass(kind, float) and (into_array or names[0] == "__float__"):
@@ -167,7 +201,8 @@ def _numbers_of(names: Any, value: Any) -> Any:
     special = _special(names, value)
     if special is not None:
         number = special(value)
-        check_number(names, value, number)
+        if special is not seen_as_array:
+            check_number(names, value, number)
         return np.float64(number) if _is_double(names, value) else number
     if converts(names, value):
         return [_numbers_of(names, item) for item in value]

@@ -395,12 +395,14 @@ def _with_care(
     values = (*args, *kwargs.values())
     subclassed = holds_subclassed(values)
     names = special_names(f, args, kwargs)
-    if any(as_operand(names, arg) for arg in args):
+    if any(as_operand(names, value) for value in values):
+        n = len(args)
 
-        def again(record: list[Any], slot: int, *args: Any) -> Any:
-            return call_keywords(record, slot, f, args, kwargs)
+        def again(record: list[Any], slot: int, *values: Any) -> Any:
+            named = dict(zip(kwargs, values[n:], strict=True))
+            return call_keywords(record, slot, f, values[:n], named)
 
-        return with_numbers(record, slot, names, again, args)
+        return with_numbers(record, slot, names, again, values)
 
     def run(*args: Any, **kwargs: Any) -> Any:
         if not subclassed:

@@ -44,7 +44,7 @@ from adjoint.run.place import current_place
 from adjoint.run.reach import reaches
 from adjoint.run.unseen import Changes, package_of, run_checked
 from adjoint.run.views import is_seen_as_stored
-from adjoint.run.watch import HIDING, is_the_users
+from adjoint.run.watch import HIDING, LEFT_ALONE, is_the_users
 
 __all__ = [
     "arrived_in",
@@ -322,7 +322,9 @@ def poison(memory: Memory, value: Any, bar: Poison) -> None:
                 memory.add_array(owner, bar)
             continue
         if is_opaque(owner) or (
-            owner is value and is_record(owner) and not isinstance(owner, _CONTAINERS)
+            (owner is value or _is_left_alone(type(owner)))
+            and is_record(owner)
+            and not isinstance(owner, _CONTAINERS)
         ):
             memory.dict_shadow(owner)["*"] = bar
             memory.shadows[_OPAQUE] = True
@@ -387,6 +389,11 @@ def is_opaque(owner: Any) -> bool:
         | Hidden
         | np.generic,
     )
+
+
+def _is_left_alone(kind: type) -> bool:
+    """Whether what objects of a class hold is nobody's to see: integers that are a fraction."""
+    return str(kind.__module__).partition(".")[0] in LEFT_ALONE
 
 
 _HEAPTYPE = 1 << 9

@@ -210,17 +210,23 @@ def _filled(y: Any, fill_value: Any) -> Any:
     if y.dtype.kind not in "fc" and np.result_type(fill_value).kind in "fc":
         return y, lambda y_bar: (None,)
     shape = np.shape(fill_value)
-    return y, lambda y_bar: (None, None, unbroadcast(y_bar, shape))
+    ones = (1,) * (len(shape) - y.ndim)  # a fill value may have more axes, of length one
+    return y, lambda y_bar: (None, None, unbroadcast(np.reshape(y_bar, ones + y.shape), shape))
+
+
+def _filled_dot(dot: Any, shape: tuple[int, ...]) -> Any:
+    more = max(np.ndim(dot) - len(shape), 0)
+    return np.array(np.broadcast_to(np.reshape(dot, np.shape(dot)[more:]), shape))
 
 
 @array_frule(np.full, operands="fill_value")
 def _(dots, y, shape, fill_value, dtype=None, order="C"):
-    return np.array(np.broadcast_to(dots[0], np.shape(y)))
+    return _filled_dot(dots[0], np.shape(y))
 
 
 @array_frule(np.full_like, operands="fill_value")
 def _(dots, y, a, fill_value, dtype=None, order="K", subok=True, shape=None):
-    return np.array(np.broadcast_to(dots[0], np.shape(y)))
+    return _filled_dot(dots[0], np.shape(y))
 
 
 # ---- from iterators ------------------------------------------------------------------------------

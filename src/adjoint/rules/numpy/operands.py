@@ -263,8 +263,14 @@ def _linear_frule(key: Any, operands: int, positional: int) -> None:
             for i, dot in enumerate(dots[:operands])
             if dot is not None
         ]
-        if not terms or (not isinstance(y, list | tuple) and terms[0].dtype.kind not in "fc"):
-            return y, None  # rounded to integers
+        if not terms:
+            return y, None
+        if not isinstance(y, list | tuple):
+            kind = getattr(terms[0], "dtype", OBJECTS).kind
+            if kind == "O":
+                return NotImplemented
+            if kind not in "fc":
+                return y, None  # rounded to integers
         return y, terms[0] if len(terms) == 1 else sum(terms[1:], terms[0])
 
     rules = entry(key)
@@ -272,6 +278,9 @@ def _linear_frule(key: Any, operands: int, positional: int) -> None:
     alias = any(rule.alias for rule in rules.rrules)
     shape = 1 + operands + positional, 1 + operands
     rules.frules.insert(0, Rule(forward, keywords, *shape, alias=alias))
+
+
+OBJECTS = np.dtype(object)
 
 
 def reduction_frule(*keys: Any, selects: bool = False) -> None:

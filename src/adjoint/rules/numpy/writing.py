@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.rules.projection import SEQUENCES
 from adjoint.rules.registry import non_differentiable, primitive, substitute
 from adjoint.run.arrays import demand_order
 from adjoint.run.unknown import run_unknown
@@ -21,6 +22,8 @@ non_differentiable(demand_order)
 
 @substitute(np.copyto)
 def _copyto(dst, src, casting="same_kind", where=True):
+    if isinstance(src, SEQUENCES):
+        src = np.asarray(src)  # an assignment does not take every list of arrays
     if not np.can_cast(src if isinstance(src, np.ndarray) else np.asarray(src), dst.dtype, casting):
         raise TypeError(
             f"Cannot cast array data from {np.asarray(src).dtype!r} to {dst.dtype!r} according to "
