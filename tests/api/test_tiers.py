@@ -253,3 +253,18 @@ def test_sources_are_dropped_with_their_programs(monkeypatch):
         assert ad.gradient(scope["f"], 2.0) == (4.0 * (i + 0.5),)
     kept = [name for name in linecache.cache if name.startswith("<adjoint fast f ")]
     assert 1 <= len(kept) <= 9
+
+
+def test_functions_that_capture_each_other():
+    """The key of a kept program has a length that does not grow with the ways between them."""
+    names = [f"g{i}" for i in range(12)]
+    lines = ["def outer():"]
+    for name in names:
+        others = " + ".join(f"{other}(x, k + 1)" for other in names[:3])
+        lines += [f"    def {name}(x, k=0):", f"        return x if k > 1 else {others}"]
+        lines += [f"        {', '.join(names)}"]  # captures all of them
+    scope = {}
+    exec("\n".join([*lines, "    return g0"]), scope)
+    f = scope["outer"]()
+    assert ad.gradient(f, 2.0) == (9.0,)
+    assert all(len(key) <= fast.MOST_CAPTURED + 1 for key in fast._kept)

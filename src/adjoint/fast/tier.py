@@ -13,8 +13,8 @@ import linecache
 import os
 import threading
 import time
-from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
@@ -49,8 +49,8 @@ __all__ = [
 MOST_KINDS = 8
 """Programs kept per function; a function called with more kinds of arguments is generic."""
 MOST_FUNCTIONS = 1024
-MOST_DECORATORS = 4
-"""So deep are functions told apart by those that they captured."""
+MOST_CAPTURED = 8
+"""By so many functions that they captured, others of the same code are told apart."""
 MOST_FAILURES = 50
 """A program that failed so often is given up."""
 
@@ -178,13 +178,18 @@ def _owner(f: Any) -> Owner | None:
 _DISPATCHER: Any = type(np.mean)
 
 
-def _codes(values: Iterable[Any], depth: int = 0) -> Iterator[CodeType]:
-    """The code of functions, and of those that they captured."""
-    for value in values:
+def _codes(values: Iterable[Any]) -> list[CodeType]:
+    """The code of functions, and of those that they captured: of the first ones, each once."""
+    found: dict[int, CodeType] = {}
+    pending = deque(values)
+    while pending and len(found) < MOST_CAPTURED:
+        value = pending.popleft()
         if type(value) is FunctionType:
-            yield value.__code__
-            if value.__closure__ is not None and depth < MOST_DECORATORS:
-                yield from _codes(map(_content, value.__closure__), depth + 1)
+            code = value.__code__
+            if id(code) not in found:
+                found[id(code)] = code
+                pending.extend(map(_content, value.__closure__ or ()))
+    return list(found.values())
 
 
 def _content(cell: CellType) -> Any:

@@ -6,10 +6,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from adjoint.run.kinds import defined_by
+
 
 def function_of(static: Any) -> Callable[..., Any]:
     """What stands in a class, as a function of the object and of the other operands."""
-    if hasattr(type(static), "__get__"):
+    if defined_by(type(static), "__get__") is not None:
 
         def bound_first(obj: Any, /, *args: Any, **kwargs: Any) -> Any:
             return static.__get__(obj, type(obj))(*args, **kwargs)

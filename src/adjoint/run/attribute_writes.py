@@ -13,7 +13,7 @@ import numpy as np
 from adjoint.run.accumulate import accumulate
 from adjoint.run.contents import ABSENT
 from adjoint.run.dispatch import DECLINED, call_keywords, linked, run_rules
-from adjoint.run.kinds import fields_of, mapping_behind, slot_owner
+from adjoint.run.kinds import defined_by, fields_of, mapping_behind, slot_owner
 from adjoint.run.memory import Memory, refused
 from adjoint.run.specials import C_METHODS, class_attribute, method_rules, quick_special_of
 from adjoint.run.swaps import swap_cell, swap_item, swap_slot, swap_with
@@ -336,7 +336,7 @@ def delete_plain(record: list[Any], slot: int, obj: Any, name: str) -> None:
     if issubclass(type(static), property) and static.fdel is not None:
         linked(record, slot, lambda bars: NONE2, call_keywords, static.fdel, (obj,), {})
         return
-    remover = getattr(type(static), "__delete__", None)
+    remover = defined_by(type(static), "__delete__")
     if type(remover) is FunctionType:
         linked(record, slot, lambda bars: NONE2, call_keywords, remover, (static, obj), {})
         return

@@ -18,7 +18,15 @@ from adjoint.run.attribute_writes import (
 )
 from adjoint.run.dispatch import DECLINED, call_keywords, linked, run_rules
 from adjoint.run.iterator import Iterator
-from adjoint.run.kinds import ATOMS, by_value, fields_of, has_field, is_of_builtins, slot_owner
+from adjoint.run.kinds import (
+    ATOMS,
+    by_value,
+    defined_by,
+    fields_of,
+    has_field,
+    is_of_builtins,
+    slot_owner,
+)
 from adjoint.run.lifetimes import lifetimes_of
 from adjoint.run.memory import Memory, refused
 from adjoint.run.native import watched
@@ -61,7 +69,7 @@ def attribute(record: list[Any], slot: int, obj: Any, name: str, *default: Any) 
         lifetimes_of(record[0]).ask(obj.__dir__.__self__)  # a proxy; that is what it stands for
     static = class_attribute(kind, name, _MISSING)
     fields = fields_of(obj)
-    if fields is not None and name in fields and not hasattr(type(static), "__set__"):
+    if fields is not None and name in fields and defined_by(type(static), "__set__") is None:
         return read_field(record, slot, fields, name)
     if static is _MISSING:
         return _missing(record, slot, obj, name, default)
@@ -79,7 +87,7 @@ def plain_attribute(record: list[Any], slot: int, obj: Any, name: str) -> Any:
         return _of_super(record, slot, obj, name)
     static = class_attribute(kind, name, _MISSING)
     fields = fields_of(obj)
-    if fields is not None and name in fields and not hasattr(type(static), "__set__"):
+    if fields is not None and name in fields and defined_by(type(static), "__set__") is None:
         return read_field(record, slot, fields, name)
     if static is _MISSING:
         return object.__getattribute__(obj, name)
@@ -164,7 +172,7 @@ def _of_number(record: list[Any], slot: int, obj: Any, name: str, default: tuple
     static = class_attribute(kind, name, _MISSING)
     if static is _MISSING:
         return _missing(record, slot, obj, name, default)
-    if type(getattr(type(static), "__get__", None)) is FunctionType:
+    if type(defined_by(type(static), "__get__")) is FunctionType:
         return _by_descriptor(record, slot, obj, kind, name, static)
     if type(static) is property and type(special_of(kind, "__getattr__")) is FunctionType:
         return _found_or_made(record, slot, obj, name, _of_known_number, obj, name, default)
@@ -243,7 +251,7 @@ def _of_class(record: list[Any], slot: int, cls: type, name: str, default: tuple
     for base in cls.__mro__:
         if name in vars(base):
             value = vars(base)[name]
-            if type(getattr(type(value), "__get__", None)) is FunctionType:
+            if type(defined_by(type(value), "__get__")) is FunctionType:
                 return _by_descriptor(record, slot, None, cls, name, value)
             if by_value(value):
                 return _class_value(record, slot, base, name, value)
@@ -312,10 +320,7 @@ def _above(record: list[Any], slot: int, obj: Any, name: str) -> Any:
         if by_value(static):
             return _class_value(record, slot, base, name, static)
         descriptor = type(static)
-        if (
-            descriptor in _BOUND_BY_HAND
-            or type(getattr(descriptor, "__get__", None)) is FunctionType
-        ):
+        if descriptor in _BOUND_BY_HAND or type(defined_by(descriptor, "__get__")) is FunctionType:
             return _by_class(record, slot, target, type(target), name, static)
         break
     return getattr(obj, name)
@@ -367,7 +372,7 @@ def _by_class(record: list[Any], slot: int, obj: Any, kind: type, name: str, sta
         return linked(record, slot, _cached, _fill_cached_property, obj, name, static)
     if issubclass(type(obj), tuple) and descriptor.__name__ == "_tuplegetter":
         return _named_item(record, slot, obj, name)
-    if type(getattr(descriptor, "__get__", None)) is FunctionType:
+    if type(defined_by(descriptor, "__get__")) is FunctionType:
         return _by_descriptor(record, slot, obj, kind, name, static)
     if type(obj) is CellType and name == "cell_contents":
         return _cell_contents(record, slot, obj)

@@ -26,6 +26,7 @@ __all__ = [
     "ATOMS",
     "NUMBERS",
     "by_value",
+    "defined_by",
     "fields_of",
     "has_field",
     "held_by_c",
@@ -208,6 +209,13 @@ def is_record(value: Any) -> bool:
         return False
     # Types made by C are often heap types too, but their instances show neither fields nor slots.
     return fields_of(value) is not None or any("__slots__" in vars(base) for base in kind.__mro__)
+
+
+def defined_by(kind: type, name: str) -> Any:
+    """The special method of a class that Python finds: no attribute that its metaclass makes up."""
+    if type(kind) is type:
+        return getattr(kind, name, None)
+    return next((vars(base)[name] for base in kind.__mro__ if name in vars(base)), None)
 
 
 def is_partly_c(kind: type) -> bool:
