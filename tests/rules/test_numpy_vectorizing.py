@@ -185,3 +185,14 @@ def test_objects_beside_numbers():
         return squares * len(held)
 
     check_gradient(f, X)
+
+
+@pytest.mark.parametrize("mode", [ad.gradient, lambda f, x: ad.pushforward(f, (x,), (x,))])
+def test_objects_put_where_they_belong_are_refused(mode):
+    def f(x):
+        y = x * 1.0
+        np.frompyfunc(lambda a, b: a * b, 2, 1).at(y, [0, 2], x[1])
+        return y.sum()
+
+    with pytest.raises(ad.AdjointError, match="is needed, which"):
+        mode(f, X)

@@ -113,6 +113,8 @@ def _(level: Level, record: Any, slot: int, self: Any, a: Any, indices: Any, *op
     """In rounds, as its substitute does it."""
     from adjoint.rules.numpy.updating import at
 
+    if not set("".join(self.types)) - set("O->"):  # it calls a function that is not seen
+        return level.run_unknown(self.at, (a, indices, *operand), {}, _OF_OBJECTS, False)
     return level.run(at, self, a, indices, *operand)
 
 
@@ -141,6 +143,27 @@ def _at_least(f: Any) -> None:
 
 for _f in (np.atleast_1d, np.atleast_2d, np.atleast_3d):
     _at_least(_f)
+
+
+_OF_OBJECTS = "works on an array of objects"
+
+
+def _joins(f: Any) -> None:
+    @leveled(f)
+    def _(level: Level, record: Any, slot: int, parts: Any, *args: Any, **kwargs: Any) -> Any:
+        """Of objects that may hold something active, all may, and none is calculated with."""
+        if not isinstance(parts, list | tuple) or "out" in kwargs or len(args) > 1:
+            return NotImplemented
+        if not all(isinstance(x, np.ndarray) and x.dtype.kind == "O" for x in parts):
+            return NotImplemented
+        for one in level.down():
+            if not any(map(one.holds, parts)):
+                return NotImplemented
+        return level.run_unknown(f, (parts, *args), kwargs, _OF_OBJECTS, True)
+
+
+for _f in (np.concatenate, np.hstack):
+    _joins(_f)
 
 
 @leveled((np.ndarray, "flat"))

@@ -71,12 +71,20 @@ def run_unknown(
                         one.hide(y, error)  # what something of C has kept of it
                     continue  # it is what went in, or looks at it
                 if isinstance(value, np.ndarray | np.void) and value.dtype.kind in "OV":
-                    one.hide(value, error)
+                    if not _is_of_integers(value):
+                        one.hide(value, error)
                 elif by_value(value):
                     one.spoil(value, error)
                 elif is_opaque(value) or is_record(value):
                     one.hide(value, error)
     return y
+
+
+def _is_of_integers(value: Any) -> bool:
+    """Whether an array of objects holds arrays of integers, such as lists of neighbours."""
+    return value.dtype.kind == "O" and all(
+        isinstance(item, np.ndarray) and item.dtype.kind in "iub" for item in value.flat
+    )
 
 
 def _hide_raised(level: Level, error: BaseException, values: list[Any], why: Exception) -> None:
