@@ -162,8 +162,8 @@ def _joins(f: Any) -> None:
         return level.run_unknown(f, (parts, *args), kwargs, _OF_OBJECTS, True)
 
 
-for _f in (np.concatenate, np.hstack):
-    _joins(_f)
+for _join in (np.concatenate, np.hstack):
+    _joins(_join)
 
 
 @leveled((np.ndarray, "flat"))
