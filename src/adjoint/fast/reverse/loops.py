@@ -328,7 +328,7 @@ def _reached(
         made_of = _made_of(region)
         while pending:
             x = pending.pop()
-            if isinstance(x, Value) and x in sweep.active and x not in needed:
+            if isinstance(x, Value) and sweep.may_carry(x) and x not in needed:
                 needed.add(x)
                 pending += made_of.get(x, ())
 

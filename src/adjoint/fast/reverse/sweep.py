@@ -58,6 +58,7 @@ class Sweep:
         self.optional: set[Value] = set()
         self.chosen: set[Value] = set()  # one of several leaves, depending on branches
         self.given: Counter[Value] = Counter()
+        self.of_function: set[Value] = set()  # what there was before the forward sweep
         self.primal: set[Value] = set()
         self.made_by: dict[Value, Call] = {}
         self.free: set[Value] = set()  # what the reverse sweep has anyway, wherever it is
@@ -140,6 +141,8 @@ class Sweep:
     def forward(self, block: Block) -> Region:
         """The forward sweep of a block, with the plan of its reverse."""
         region = Region(block.parameters, is_outermost=not self._depth)
+        if region.is_outermost:
+            self.of_function = set(self.ev.types)
         region.results = None if block.results is None else list(block.results)
         region.defined.update(block.parameters)
         outer, self.ev.block = self.ev.block, region.ops
@@ -207,6 +210,11 @@ class Sweep:
     def _carries(self, op: Call) -> bool:
         """Whether the result depends on what is active; it may be active by a later write only."""
         return self.is_active(op.operands) and is_carrier(op, self.ev)
+
+    def may_carry(self, x: Value) -> bool:
+        """Whether a derivative may go through a value: an active one of the function's own, or one
+        that the forward part of a rule has made."""
+        return x in self.active or x not in self.of_function
 
     def _holds_active(self, op: If | Loop) -> bool:
         """Whether cotangents may come into a branch or a loop."""
