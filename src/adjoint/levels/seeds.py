@@ -107,8 +107,16 @@ class Seeds:
         elif isinstance(value, int):
             own = float(value)
         else:
-            own = fresh(value) if self._level.outer is None else self._level.outer.run(fresh, value)
-        return self._bind(own, dot if dot is True else _as_number(dot, own))
+            own = self._outside(fresh, value)
+        if dot is True:
+            return self._bind(own, dot)
+        dot = _as_number(dot, own)
+        if isinstance(own, np.inexact) and type(dot) in (float, complex):
+            dot = self._outside(own.dtype.type, dot)  # its methods are asked as those of `own` are
+        return self._bind(own, dot)
+
+    def _outside(self, f: Any, value: Any) -> Any:
+        return f(value) if self._level.outer is None else self._level.outer.run(f, value)
 
     def _array(self, value: Any, dot: Any) -> Any:
         check_tangent(value, dot)

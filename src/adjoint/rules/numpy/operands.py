@@ -323,6 +323,8 @@ def dense(part: Any, whole: Any) -> Any:
     if part is None:
         return np.zeros(np.shape(whole), cotangent_dtype(whole))
     if not isinstance(part, SEQUENCES):
+        if isinstance(whole, np.generic) and type(part) in (int, float, complex):
+            return cotangent_dtype(whole).type(part)  # whose methods are asked
         return part
     items = [
         dense([None] * len(w) if p is None and isinstance(w, SEQUENCES) else p, w)
