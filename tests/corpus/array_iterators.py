@@ -150,3 +150,24 @@ def of_numbers_beside_arrays(x):
         for a, b, c in it:
             c[...] = a * b + it.index
         return it.operands[2].sum()
+
+
+class Marked(np.ndarray):
+    """A class of its own: its parts are plain arrays to the iterator."""
+
+
+@case(X)
+def of_masked_arrays(x):
+    total = 0.0
+    for a in np.nditer(np.ma.array(x * 1.0, mask=[0, 1, 0, 0])):
+        total = total + a * a
+    return np.sum(np.ma.filled(total, 100.0))
+
+
+@case(X)
+def written_parts_of_another_class(x):
+    y = (x * 1.0).view(Marked)
+    with np.nditer(y, op_flags=["readwrite"]) as it:
+        for a in it:
+            a[...] = a * a
+    return np.sum(np.asarray(y) * x)

@@ -83,7 +83,7 @@ class Twin:
     def __buffer__(self, _: int) -> memoryview:
         """NumPy asks for it (from Python 3.12 on), also when the other one or a view of it is
         unlocked."""
-        array = self._array
+        array: Any = self._array
         if not self.is_open:
             raise BufferError("a view of what is locked is not unlocked")
         was = array.flags.writeable

@@ -49,8 +49,11 @@ class Iteration:
     def __getitem__(self, k):
         if isinstance(k, slice):
             return tuple([self[i] for i in range(*k.indices(len(self.operands)))])
-        place, shape, strides = _place(self.native, self.operands[k], k)
-        view = self.operands[k][place]
+        operand = self.operands[k]
+        place, shape, strides = _place(self.native, operand, k)
+        if type(operand) is not np.ndarray:  # the parts of any class are plain arrays
+            operand = operand.view(np.ndarray)
+        view = operand[place]
         if shape:
             view = np.lib.stride_tricks.as_strided(view, shape, strides)
         _lock(view, self.native, k)

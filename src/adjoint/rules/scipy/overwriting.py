@@ -75,7 +75,7 @@ def _left_behind(f: Any, flags: Any, args: Any, kwargs: Any, result: Any) -> lis
 
 
 def _may_be_overwritten(a: Any) -> bool:
-    return type(a) is np.ndarray and a.dtype.kind in "fc" and a.flags.writeable and a.size > 0
+    return type(a) is np.ndarray and a.dtype.kind in "fc" and a.size > 0
 
 
 def _copy_in_memory(a: Any) -> Any:
