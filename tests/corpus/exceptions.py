@@ -1,6 +1,7 @@
 """``try``, ``except``, ``else``, ``finally`` and ``raise``."""
 
 import contextlib
+import copy
 import heapq
 import itertools
 import math
@@ -658,3 +659,13 @@ def calls_of_c_that_are_left(x):
     except KeyError:
         return x * x
     return first * second
+
+
+@case(0.6)
+def arguments_of_an_error_of_a_file(x):
+    """C cuts ``args`` to two, and keeps the others in fields."""
+    try:
+        raise OSError(x, "z", "file")
+    except OSError as error:
+        first = error.errno * error.args[0]
+    return first * copy.copy(OSError(1, x, "file")).strerror

@@ -17,7 +17,7 @@ from adjoint.run.kinds import by_value, plain_on
 from adjoint.run.memory import Memory
 from adjoint.run.native import watched
 from adjoint.run.reach import has_code
-from adjoint.run.shown import shown_by
+from adjoint.run.shown import bars_of_args, shown_by
 from adjoint.run.specials import method_rules, quick_special_of
 from adjoint.run.unknown import run_unknown
 
@@ -234,7 +234,7 @@ def _exception(
     held, shown = y.args, shown_by(y, args, kwargs)
 
     def exception_back(_: Any) -> tuple[Any, ...]:
-        bars = memory.take_items(held, len(held)) if len(held) == len(args) else [None] * len(args)
+        bars = bars_of_args(memory, held, args)
         named: dict[str, Any] = {}
         shown.hand_back(memory, y, args, bars, named)
         return (None, *bars, *(named.get(name) for name in kwargs))
@@ -256,9 +256,7 @@ def _exception_by_init(
         bars = (None,) * (len(args) + len(kwargs) + 1)
         if inner[1] is not None:
             bars = _without_self(inner[1](None))
-        if len(held) != len(args):
-            return bars
-        taken = memory.take_items(held, len(held))
+        taken = bars_of_args(memory, held, args)
         return (None, *map(accumulate, bars[1:], taken), *bars[len(args) + 1 :])
 
     record[slot] = exception_back

@@ -10,7 +10,7 @@ from adjoint.run.accumulate import accumulate
 from adjoint.run.kinds import by_value, is_of_builtins
 from adjoint.run.memory import Memory
 
-__all__ = ["shown_by"]
+__all__ = ["bars_of_args", "shown_by"]
 
 
 class Shown(NamedTuple):
@@ -79,3 +79,12 @@ def _fields(kind: type) -> list[tuple[str, Any]]:
 
 
 _known: WeakKeyDictionary[type, list[tuple[str, Any]]] = WeakKeyDictionary()
+
+
+def bars_of_args(memory: Memory, held: tuple[Any, ...], args: tuple[Any, ...]) -> list[Any]:
+    """The cotangents of what an exception was given, as far as it is in its ``args``, of which C
+    makes a new tuple: that of an `OSError` ends before the name of the file."""
+    bars: list[Any] = [None] * len(args)
+    if all(x is given for x, given in zip(held, args, strict=False)):
+        bars[: len(held)] = memory.take_items(held, len(held))
+    return bars

@@ -93,3 +93,17 @@ def test_the_callers_array():
     (b_bar,) = ad.gradient(f, b)
     np.testing.assert_allclose(b, plain, rtol=1e-12)
     np.testing.assert_allclose(b_bar, np.linalg.solve(S, np.ones(4)), rtol=1e-9)
+
+
+def test_what_stands_beside_a_factor():
+    """Where SciPy leaves the entries that an argument had, they have its derivative."""
+
+    def f(v):
+        a = np.array(S * v[0] + np.outer(v, [0.1, 0.2, 0.3, 0.4]))
+        return (linalg.cho_factor(a, overwrite_a=True)[0] ** 2).sum()
+
+    v = np.array([1.6, 0.9, 1.7, 0.2])
+    expected = [(f(v + step) - f(v - step)) / 2e-6 for step in 1e-6 * np.eye(4)]
+    np.testing.assert_allclose(ad.gradient(f, v)[0], expected, rtol=1e-6)
+    found = [ad.pushforward(f, (v,), (v_dot,))[1] for v_dot in np.eye(4)]
+    np.testing.assert_allclose(found, expected, rtol=1e-6)

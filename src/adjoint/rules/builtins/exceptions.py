@@ -8,7 +8,7 @@ from typing import Any
 
 from adjoint.rules.registry import structural
 from adjoint.run.memory import Memory
-from adjoint.run.shown import shown_by
+from adjoint.run.shown import bars_of_args, shown_by
 from adjoint.run.swaps import swap_with
 
 
@@ -24,8 +24,7 @@ def _by_init(kind: Any) -> None:
 
         def init_back(_: Any) -> tuple[Any, ...]:
             memory.rewind(position)
-            whole = len(held) == len(args)
-            bars = memory.take_items(held, len(held)) if whole else [None] * len(args)
+            bars = bars_of_args(memory, held, args)
             named: dict[str, Any] = {}
             shown.hand_back(memory, self, args, bars, named)
             return (None, None, *bars, *map(named.get, kwargs))

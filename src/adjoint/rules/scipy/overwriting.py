@@ -31,10 +31,12 @@ def overwriting(f, flags, args, kwargs):
         The arguments, without the flags.
     """
     y = f(*args, **kwargs)
-    for place, part, others, left in _left_behind(f, flags, args, kwargs, y):
+    for place, part, own, others, left in _left_behind(f, flags, args, kwargs, y):
         a = args[place] if type(place) is int else kwargs[place]
         if part is not None:
+            before = a[own]
             a[...] = y if part < 0 else y[part]
+            a[own] = before
             y = a if part < 0 else (*y[:part], a, *y[part + 1 :])
         if others.any():
             a[others] = left
@@ -43,7 +45,8 @@ def overwriting(f, flags, args, kwargs):
 
 def _left_behind(f: Any, flags: Any, args: Any, kwargs: Any, result: Any) -> list[tuple[Any, ...]]:
     """What a call leaves in the arguments that it overwrites: which ones, which part of the result
-    each of them holds (-1: all of it), where they hold something else, and what."""
+    each of them holds (-1: all of it), where they hold what they held, where they hold something
+    else, and what."""
     given, named = list(args), dict(kwargs)
     copies = {}
     for place in flags.values():
@@ -66,11 +69,14 @@ def _left_behind(f: Any, flags: Any, args: Any, kwargs: Any, result: Any) -> lis
             continue
         parts = enumerate(y) if isinstance(y, tuple) else [(-1, y)]
         part = next((i for i, x in parts if _is_in(x, copy)), None)
+        own = np.zeros(a.shape, bool)
         others = np.ones(a.shape, bool)
         if part is not None:
             plain = result if part < 0 else result[part]
             others = ~np.isclose(plain, copy, 1e-6, 1e-9 * np.abs(plain).max(), equal_nan=True)
-        found.append((place, part, others, copy[others]))
+            own = others & (copy == a)
+            others &= ~own
+        found.append((place, part, own, others, copy[others]))
     return found
 
 
