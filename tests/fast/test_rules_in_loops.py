@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import copy
+import warnings
+
 import numpy as np
 import pytest
 
 import adjoint as ad
 from adjoint.fast import tier
-from tests.fast.agreeing import generic_tier
+from tests.fast.agreeing import Agreement, generic_tier
+from tests.fast.test_agree import demand, of_tables, weighted
 from tests.structures import difference
 
 FUNCTIONS = {
@@ -76,3 +80,72 @@ def test_both_tiers_agree(loop, name):
         with generic_tier():
             expected = ad.withgradient(f, x)
         assert not difference(tuple(found), tuple(expected), rtol=1e-9)
+
+
+# ---- every rule, in a loop -----------------------------------------------------------------------
+
+
+def until_a_break(g):
+    def f(x, *rest):
+        t, total = x, 0.0
+        for k in range(70):
+            if k > 2:
+                break
+            total = total + g(t, *rest)
+            t = t * 1.01
+        return total
+
+    return f
+
+
+def in_some_iterations(g):
+    def f(x, *rest):
+        t, total = x, 0.0
+        for k in range(70):
+            if k % 20 == 1:
+                total = total + g(t, *rest)
+            elif k > 45:
+                t = t * (1.0 + 1e-3 * total)
+        return total + np.sum(t)
+
+    return f
+
+
+def in_what_is_returned(g):
+    def f(x, *rest):
+        t, u, k = x, x * 1.001, 0
+        while k < 70:
+            if k == 3:
+                return g(u, *rest) + np.sum(t)
+            k += 1
+            t, u = u, t * 1.002
+        return 0.0
+
+    return f
+
+
+@pytest.mark.parametrize(
+    ("loop", "covered"),
+    [(until_a_break, 60), (in_some_iterations, 60), (in_what_is_returned, 60)],
+)
+def test_the_tables_of_rules(loop, covered):
+    found, rng = Agreement(), np.random.default_rng(0)
+    for number, (place, f, (args, kwargs, _)) in enumerate(of_tables()):
+        if number % 9 or not args or type(args[0]) not in (float, np.ndarray):
+            continue
+        if np.asarray(args[0]).dtype.kind != "f" or str(getattr(f, "__module__", "")).startswith(
+            "adjoint."
+        ):
+            continue  # what is the library's own, users do not call
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                y = f(*copy.deepcopy(args), **kwargs)
+                weights = 1.5 if np.ndim(y) == 0 else rng.standard_normal(np.shape(y))
+                g = loop(weighted(f, kwargs, weights))
+                float(g(*copy.deepcopy(args)))
+        except (TypeError, ValueError, np.linalg.LinAlgError):
+            continue  # not one real number, or nothing at the points of the loop
+        name = f"{place}: {getattr(f, '__name__', f)}{[np.shape(x) for x in args]}{kwargs}"
+        found.compare(name, lambda g=g, args=args: (g, *copy.deepcopy(args)))
+    demand(found, covered)

@@ -146,7 +146,10 @@ def shape_of(x: Any) -> tuple[int, ...]:
 
 
 def zeros_like(x: Any) -> Any:
-    """The zero cotangent of an array."""
+    """The zero cotangent of an array; of one that is not there in the way that was taken, where
+    nothing comes of it, a number."""
+    if x is None:
+        return 0.0
     return np.zeros(x.shape, x.dtype if x.dtype.kind in "fc" else np.float64)
 
 
