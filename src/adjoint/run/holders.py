@@ -90,16 +90,22 @@ def only_ours(targets: list[Any]) -> tuple[list[Any], int]:
 def _in_flight(targets: list[Any], nodes: list[Any], engine: dict[int, int]) -> list[Any]:
     """What stands in the tuples of arguments that calls are made with: before Python 3.12 a call of
     ``f(*args)`` holds one where nobody sees it, neither a variable nor the collector."""
-    known = {*_variables(sys._getframe(1))}
-    found: list[Any] = []
-    referrers = gc.get_referrers(*targets, *[node for node in nodes if type(node) is tuple])
-    while referrers:
-        one = [referrers.pop()]
-        if type(one[0]) is not tuple or id(one[0]) in engine or id(one[0]) in known:
-            continue
-        if sys.getrefcount(one[0]) == _OWN + 1 and len(gc.get_referrers(one[0])) == 1:
-            found += one[0]
-    return found
+    known = {*_variables(sys._getframe(1)), *engine}
+    tuples = [node for node in nodes if type(node) is tuple]
+    # the collector looks at all that there is, so it is asked twice, and not once for each
+    asked = [
+        one
+        for one in gc.get_referrers(*targets, *tuples)
+        if type(one) is tuple and id(one) not in known
+    ]
+    asked = [asked[i] for i in range(len(asked)) if sys.getrefcount(asked[i]) == _OWN + 1]
+    if not asked:
+        return []
+    ids, seen = {*map(id, asked)}, set()
+    for holder in gc.get_referrers(*asked):
+        if holder is not asked:
+            seen.update(ids.intersection(map(id, gc.get_referents(holder))))
+    return [value for one in asked if id(one) not in seen for value in one]
 
 
 def _variables(frame: FrameType | None) -> Iterator[int]:
