@@ -339,6 +339,8 @@ def _same_contents(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> bool:
         return np.array_equal(a, b, equal_nan=True)
     if a.dtype.hasobject:
         return all(map(operator.is_, a.flat, b.flat))
+    if a.dtype.names is not None:  # a copy has other bytes between the fields
+        return all(_same_contents(a[name], b[name]) for name in a.dtype.names)
     return a.tobytes() == b.tobytes()
 
 

@@ -118,11 +118,11 @@ def _(ev: Evaluator, xs: Abstract, default: Abstract | None = None) -> Abstract:
 
 @handler(sum)
 def _(ev: Evaluator, xs: Abstract, start: Abstract = Known(0)) -> Abstract:
-    from adjoint.fast.evaluate.sums import summed
+    from adjoint.fast.evaluate.sums import summed, summed_from
 
     row = row_of(ev, xs)
     if row is not None:
         found = reduced(ev, runtime.total, row)
         is_zero = isinstance(start, Known) and type(start.value) is int and start.value == 0
-        return found if is_zero else call(ev, Known(operator.add), [start, found], {})
+        return found if is_zero else summed_from(ev, row, start, found)
     return summed(ev, xs, start)

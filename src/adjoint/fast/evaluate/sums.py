@@ -24,7 +24,7 @@ from adjoint.ir.single import Call, Const, Operand, Value
 if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator
 
-__all__ = ["summed"]
+__all__ = ["summed", "summed_from"]
 
 COMPENSATED = sys.version_info >= (3, 12)
 _PLAIN = frozenset({float, int, bool})
@@ -67,6 +67,15 @@ def summed(ev: Evaluator, xs: Abstract, start: Abstract) -> Abstract:
         except _OfOthers:
             restore()
     return _summed(ev, xs, start, False)
+
+
+def summed_from(ev: Evaluator, row: Value, start: Abstract, rest: Abstract) -> Abstract:
+    """``sum(row, start)`` of a list, where `rest` is the sum without `start`."""
+    total = call(ev, Known(operator.add), [start, rest], {})
+    if not isinstance(total, Value) or not _is_plain(ev, total):
+        return total
+    found = ev.operation(runtime.sum_of, (row, ev.operand(start)), ev.types[total])
+    return ev.operation(runtime.exactly, (total, found), ev.types[total])
 
 
 def _summed(ev: Evaluator, xs: Abstract, start: Abstract, is_compensated: bool) -> Abstract:
