@@ -91,16 +91,16 @@ def _summed(ev: Evaluator, xs: Abstract, start: Abstract, is_compensated: bool) 
     (total,) = iterate(ev, xs, [start], add)
     if not seen:
         return total
-    if gathered.tape is None or not isinstance(total, Value):
+    if gathered.tape is None:
         return _of_some(ev, total, seen[0])
     found = _of_some(ev, _exact(ev, gathered, total, start), seen[0])
-    if found is total:
-        return total
+    if found is total or not isinstance(total, Value):
+        return found
     assert isinstance(found, Value)
     return ev.operation(runtime.exactly, (total, found), ev.types[found])
 
 
-def _exact(ev: Evaluator, gathered: _Gathered, total: Value, start: Abstract) -> Value:
+def _exact(ev: Evaluator, gathered: _Gathered, total: Abstract, start: Abstract) -> Abstract:
     """The value that Python gives; `total` where that is no other one."""
     block, tape, items = gathered.block, gathered.tape, gathered.items
     assert tape is not None
@@ -108,9 +108,13 @@ def _exact(ev: Evaluator, gathered: _Gathered, total: Value, start: Abstract) ->
     first = () if is_zero else (ev.operand(start),)
     if items is None:
         block.insert(gathered.begin, Call(tape, Const(runtime.new_tape), ()))
+        if not isinstance(total, Value):
+            return total
         return ev.operation(runtime.sum_of, (tape, *first), ev.types[total])
     # all of it is written here: no list is needed
     block[:] = [op for op in block if not (isinstance(op, Call) and _is_on(op, tape))]
+    if not isinstance(total, Value):
+        return Known(sum([x.value for x in (*first, *items) if isinstance(x, Const)]))
     if len(items) + len(first) <= 2:
         return total  # one addition loses nothing that the compensation would bring back
     return ev.operation(runtime.sum_of_these, (*first, *items), ev.types[total])
