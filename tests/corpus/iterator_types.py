@@ -62,6 +62,32 @@ def builtin_iterators(xs):
     return total
 
 
+@case([0.5, 1.5, -0.7])
+def only_generators_are_sent_to(xs):
+    def produce():
+        yield from xs
+
+    iterators = (
+        produce(),
+        map(abs, xs),
+        filter(None, xs),
+        iter(iter(xs).__next__, None),
+        itertools.cycle(xs),
+        itertools.tee(xs)[1],
+        itertools.tee(produce())[0],
+        itertools.starmap(operator.mul, itertools.permutations(xs, 2)),
+    )
+    total = 0.0
+    for i, iterator in enumerate(iterators):
+        first = next(iterator)
+        if any(hasattr(iterator, name) for name in ("send", "throw", "close", "gi_frame")):
+            total = total + (i + 1) * first * xs[1]
+        if isinstance(iterator, collections.abc.Generator):
+            total = total + 0.5 * first * xs[2]
+        total = total + first * xs[0] * (i + 2)
+    return total
+
+
 @case(0.7)
 def state_of_a_generator(x):
     def produce():

@@ -10,6 +10,7 @@ import itertools
 from typing import Any
 
 from adjoint.rules.registry import non_differentiable, substitute
+from adjoint.run.generators import as_written_for
 
 _END = object()
 """What ``next`` gives at the end; no user has it."""
@@ -247,13 +248,11 @@ def tee(iterable: Any, n: Any = 2, /) -> Any:
     iterator = iter(iterable)
     link: list[Any] = []
     iterators = [_following(iterator, link) for _ in range(n)]
-    _stand_for_tees(iterators)
-    return tuple(iterators)
+    return _as_tees(iterators)
 
 
-def _stand_for_tees(iterators: Any) -> None:
-    for one in iterators:
-        one.stands_for = _TEE
+def _as_tees(iterators: Any) -> tuple[Any, ...]:
+    return tuple(as_written_for(_TEE, one) for one in iterators)
 
 
 def _following(iterator: Any, link: Any) -> Any:
@@ -322,7 +321,7 @@ def _multisets(n: int, r: Any) -> Any:
     return itertools.combinations_with_replacement(range(n), r)
 
 
-non_differentiable(_places, _bounds, _check_count, _stand_for_tees)
+non_differentiable(_places, _bounds, _check_count, _as_tees)
 non_differentiable(_grid, _arrangements, _subsets, _multisets)
 
 

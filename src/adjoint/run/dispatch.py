@@ -21,7 +21,7 @@ from adjoint.rules.registry import Direct, Rules, direct, direct_rule, lookup, t
 from adjoint.run.accumulate import Poison
 from adjoint.run.files import flush
 from adjoint.run.functions import call_unit, known_unit, unit_of
-from adjoint.run.iterator import Iterator
+from adjoint.run.generators import as_written_for
 from adjoint.run.kinds import by_value, plain_on
 from adjoint.run.memory import Memory, refused
 from adjoint.run.misfits import calls_rules, fits, is_misfit
@@ -302,8 +302,8 @@ def run_rules(
         y = run_closure_rules(record, slot, f, rules, args, kwargs)
         if y is DECLINED and rules.substitute is not None and fits(rules.substitute, args, kwargs):
             y = call_function(record, slot, rules.substitute, args, kwargs)
-            if type(f) is type and issubclass(type(y), Iterator):
-                y.stands_for = f  # ``filter``, ``itertools.cycle``: written as a generator
+            if type(f) is type:
+                y = as_written_for(f, y)  # ``filter``, ``itertools.cycle``
         return y
     except TypeError as error:
         if not is_misfit(error):

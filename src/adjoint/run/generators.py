@@ -18,7 +18,7 @@ from adjoint.run.iterator import Iterator
 from adjoint.run.lifetimes import ENTERING, cleans_up, is_due, lifetimes_of
 from adjoint.run.memory import Memory, refused
 
-__all__ = ["Generator"]
+__all__ = ["Generator", "Written", "as_written_for"]
 
 
 class Generator(Iterator):
@@ -138,6 +138,28 @@ class Generator(Iterator):
     def poison(self, bar: Any) -> list[Any]:
         self.memory.shadows["poison", id(self.segments)] = bar
         return []
+
+
+class Written(Iterator):
+    """An iterator that is one of C's without us, and written as a generator here: who looks at it
+    finds no ``send``, ``throw`` or ``close``."""
+
+    def __init__(self, generator: Generator, kind: type) -> None:
+        super().__init__(generator.memory)
+        self.stands_for = kind
+        self._generator = generator
+
+    def step(self, record: list[Any], slot: int) -> Any:
+        return self._generator.step(record, slot)
+
+
+def as_written_for(kind: type, y: Any) -> Any:
+    """What a substitute of the type `kind` has given, as an iterator of that type."""
+    if type(y) is Generator:
+        return Written(y, kind)
+    if issubclass(type(y), Iterator):
+        y.stands_for = kind
+    return y
 
 
 class Segments:

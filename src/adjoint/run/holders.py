@@ -26,18 +26,13 @@ _PLAIN = frozenset(
 
 
 def is_near(found: Any) -> bool:
-    """Whether a variable of a running function of the user's holds something, or leads to it."""
+    """Whether a running function of the user's holds something, in a variable or in an expression
+    that it computes, or leads to it."""
     frame: FrameType | None = sys._getframe(2)
     seen: dict[int, Any] = {}
     while frame is not None and len(seen) < NEAR:
-        unit = generated.get(id(frame.f_code))
-        if unit is not None:
-            variables = frame.f_locals
-            code = unit.function.code
-            names = (*code.co_varnames, *code.co_cellvars, *code.co_freevars)
-            nodes = [variables[name] for name in names if name in variables]
-            if type(variables) is dict:
-                variables.clear()
+        if id(frame.f_code) in generated:
+            nodes, _ = _variables_by_holder(frame)
             for node in nodes:
                 if node is found:
                     return True
@@ -175,24 +170,33 @@ def _is_inner(namespace: dict[str, Any]) -> bool:
 
 
 def _held_by_frames(frame: FrameType | None) -> Iterator[Any]:
-    """What the variables of running functions of the engine hold, and the nameless ones of
-    generated functions that are not read any more, from `frame` outwards."""
+    """What the engine holds in variables of running functions, from `frame` outwards."""
     while frame is not None:
-        unit = generated.get(id(frame.f_code))
-        if unit is not None or _is_inner(frame.f_globals):
-            variables = frame.f_locals
-            held = dict(variables)
-            if type(variables) is dict:
-                variables.clear()  # a copy, which would hold them for as long as the frame runs
-            del variables
-            if unit is not None:
-                code = unit.function.code
-                for name in (*code.co_varnames, *code.co_cellvars, *code.co_freevars):
-                    held.pop(name, None)
-                for name in [name for name in held if _is_read(frame, name)]:
-                    del held[name]
-            yield from held.values()
+        if id(frame.f_code) in generated or _is_inner(frame.f_globals):
+            yield from _variables_by_holder(frame)[1]
         frame = frame.f_back
+
+
+def _variables_by_holder(frame: FrameType) -> tuple[list[Any], list[Any]]:
+    """What the variables of a frame hold: those of the user's program, and those of the engine.
+
+    Of a generated function, nameless variables belong to the program for as long as they are read:
+    they stand for what it computes with.
+    """
+    variables = frame.f_locals
+    values = dict(variables)
+    if type(variables) is dict:
+        variables.clear()  # a copy, which would hold them for as long as the frame runs
+    unit = generated.get(id(frame.f_code))
+    if unit is None:
+        return [], [*values.values()]
+    code = unit.function.code
+    names = {*code.co_varnames, *code.co_cellvars, *code.co_freevars}
+    theirs: list[Any] = []
+    ours: list[Any] = []
+    for name, value in values.items():
+        (theirs if name in names or _is_read(frame, name) else ours).append(value)
+    return theirs, ours
 
 
 def _is_read(frame: FrameType, name: str) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 from adjoint.rules.registry import non_differentiable, primitive, substitute
 from adjoint.run.contents import size_of
 from adjoint.run.dispatch import call, call_function
+from adjoint.run.generators import as_written_for
 from adjoint.run.iteration import first_elements, iterator_of
 from adjoint.run.iterator import Iterator
 from adjoint.run.iterators import Count, Entries, Items, Map, UserIterator, Zip
@@ -38,9 +39,7 @@ def _(record: list[Any], slot: int, xs: Any, *sentinel: Any) -> Any:
         if len(sentinel) > 1 or not callable(xs):
             return iter(xs, *sentinel)  # Python's own message
         until = call_function(record, slot, _until, (xs, *sentinel), {})
-        if issubclass(type(until), Iterator):
-            until.stands_for = _BY_SENTINEL
-        return until
+        return as_written_for(_BY_SENTINEL, until)
     iterator = _parts(record, slot, (xs,), 0)[0]
     return iterator.iterator if type(iterator) is UserIterator else iterator
 
