@@ -86,14 +86,8 @@ def _in_flight(targets: list[Any], nodes: list[Any], engine: dict[int, int]) -> 
     """What stands in the tuples of arguments that calls are made with: before Python 3.12 a call of
     ``f(*args)`` holds one where nobody sees it, neither a variable nor the collector."""
     known = {*_variables(sys._getframe(1)), *engine}
-    tuples = [node for node in nodes if type(node) is tuple]
-    # the collector looks at all that there is, so it is asked twice, and not once for each
-    asked = [
-        one
-        for one in gc.get_referrers(*targets, *tuples)
-        if type(one) is tuple and id(one) not in known
-    ]
-    asked = [asked[i] for i in range(len(asked)) if sys.getrefcount(asked[i]) == _OWN + 1]
+    held = [*targets, *(node for node in nodes if type(node) is tuple)]
+    asked = [one for one in _tuples_of_one_holder(held) if id(one) not in known]
     if not asked:
         return []
     ids, seen = {*map(id, asked)}, set()
@@ -101,6 +95,23 @@ def _in_flight(targets: list[Any], nodes: list[Any], engine: dict[int, int]) -> 
         if holder is not asked:
             seen.update(ids.intersection(map(id, gc.get_referents(holder))))
     return [value for one in asked if id(one) not in seen for value in one]
+
+
+FEW = 8
+"""Up to so many objects it is quickest to let the collector compare each reference with each."""
+
+
+def _tuples_of_one_holder(held: list[Any]) -> list[Any]:
+    """The tuples that hold any of `held` and are held once, among all that there is."""
+    once = _OWN + 2  # a variable and the holder, beside the list
+    if len(held) <= FEW:
+        found = [one for one in gc.get_referrers(*held) if type(one) is tuple]
+        return [one for one in found if sys.getrefcount(one) == once]
+    all_ = gc.get_objects()
+    found = [one for one in all_ if type(one) is tuple and sys.getrefcount(one) == once]
+    del all_
+    ids = {*map(id, held)}
+    return [one for one in found if not ids.isdisjoint(map(id, one))]
 
 
 def _variables(frame: FrameType | None) -> Iterator[int]:
