@@ -81,6 +81,17 @@ def test_results_that_are_not_one_number():
     assert (found.operator, found.tier) == ("pullback", "fast")
 
 
+def test_sizes_that_are_not_known_do_not_count_as_wrong():
+    def shortest(d):
+        for k in range(len(d)):
+            d = np.minimum(d, d[:, k : k + 1] + d[k])
+        return d.sum()
+
+    assert ad.tier(shortest, np.ones((5, 5))).tier == "fast"
+    found = ad.tier(shortest, np.ones((90, 90)))
+    assert found.reason == "add of arrays whose sizes are not known, nor whether they fit"
+
+
 def test_programs_are_counted():
     def double(x):
         return x * 2

@@ -227,6 +227,7 @@ def _shaped(f: Any, operands: Any, keywords: Any, symbols: list[Symbol]) -> Any:
                 f,
                 [_witness(t, at) for t in operands],
                 {k: _witness(t, at) for k, t in keywords.items()},
+                is_made_up=bool(symbols),
             )
         )
     back = tuple(dict(zip(lengths, symbols, strict=False)) for lengths in _LENGTHS)
@@ -338,13 +339,18 @@ def _witness(t: Any, at: Mapping[Any, int]) -> Any:
     raise NotCovered("an operand is neither a number nor an array")
 
 
-def _run(f: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
+def _run(f: Any, args: list[Any], kwargs: dict[str, Any], *, is_made_up: bool = False) -> Any:
+    """Call `f` with examples, of which sizes may be made up."""
     try:
         with np.errstate(all="ignore"):
             if any(map(_is_complex, args)):
                 return _run_complex(f, args, kwargs)
             return f(*args, **kwargs)
     except Exception as error:
+        if is_made_up and isinstance(error, ValueError):
+            raise NotCovered(
+                f"{name_of(f)} of arrays whose sizes are not known, nor whether they fit"
+            ) from None
         raise NotCovered(f"{name_of(f)} does not take such operands: {error}") from None
 
 
