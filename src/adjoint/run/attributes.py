@@ -30,7 +30,13 @@ from adjoint.run.kinds import (
 from adjoint.run.lifetimes import lifetimes_of
 from adjoint.run.memory import Memory, refused
 from adjoint.run.native import watched
-from adjoint.run.specials import C_METHODS, class_attribute, quick_special_of, special_of
+from adjoint.run.specials import (
+    C_METHODS,
+    class_attribute,
+    method_rules,
+    quick_special_of,
+    special_of,
+)
 from adjoint.run.unknown import is_opaque, run_unknown
 from adjoint.run.views import tell_twin
 from adjoint.run.watch import is_of_the_library, is_the_users
@@ -391,9 +397,14 @@ def _by_class(record: list[Any], slot: int, obj: Any, kind: type, name: str, sta
     value = object.__getattribute__(obj, name) if own else getattr(obj, name)
     if by_value(obj) and _is_bound(record, slot, obj, value):
         return value
-    known = methods.get(kind, {}).get(name)
-    if known is not None and known.inactive:
-        return value
+    known = None if callable(static) else method_rules(kind, name)
+    if known is not None:
+        if known.inactive:
+            return value
+        getter = _getter(kind, name)
+        y = linked(record, slot, _pair, run_rules, getter, known, (obj,), {})
+        if y is not DECLINED:
+            return y
     if vars(BaseException).get(name) is static and not by_value(value):
         return value  # what an exception holds: its arguments, the exceptions before it
     opaque = is_opaque(obj) and type(value) not in ATOMS and not callable(value)

@@ -1,5 +1,7 @@
 """`adjoint.rules.scipy.spatial`: rotations, and nearest points."""
 
+import pickle
+
 import numpy as np
 import pytest
 from scipy import spatial
@@ -9,6 +11,7 @@ from scipy.spatial.transform import Rotation, Slerp, _rotation
 import adjoint as ad
 from adjoint.errors import NoDerivativeError
 from adjoint.rules.scipy.spatial.rotations import IN_PYTHON, nearest_rotation
+from adjoint.testing import check_gradient
 from tests.rules.harness import reals, table
 from tests.support import check_reverse
 
@@ -88,19 +91,73 @@ def test_queries(name):
     check_reverse(QUERIES[name], ASKED)
 
 
-def test_the_points_of_a_tree_are_refused():
-    with pytest.raises(NoDerivativeError, match="KDTree"):
-        ad.gradient(lambda x: spatial.KDTree(x).query(ASKED)[0].sum(), PLACES)
+def one_by_one(x, q):
+    tree = spatial.KDTree(x)
+    return [tree.query(one, k=2)[0] for one in q]
 
 
-def test_a_copy_of_the_points_is_refused_in_forward_mode():
-    def copied(x):
-        return spatial.KDTree(x, copy_data=True).query(ASKED)[0]
+def written_later(x, q):
+    x = x.copy()
+    tree = spatial.cKDTree(x)
+    places, y = tree.data, tree.query(q)[0]
+    x[0] = places[1] * 2.0
+    return y.sum() * tree.data, places
 
-    with pytest.raises(NoDerivativeError, match="getattr"):
-        ad.pushforward(copied, (PLACES,), (PLACES,))
-    with pytest.raises(NoDerivativeError, match="getattr"):
-        ad.pushforward(lambda x: spatial.KDTree(x[::2]).query(ASKED)[0], (PLACES,), (PLACES,))
+
+class Weighted(spatial.KDTree):
+    def __init__(self, x):
+        super().__init__(x)
+        self.weight = np.sum(x)
+
+
+GROWN = {
+    "nearest": lambda x, q: spatial.KDTree(x).query(q)[0],
+    "several": lambda x, q: spatial.KDTree(x).query(q, k=3, p=3.0)[0],
+    "older": lambda x, q: spatial.cKDTree(x, leafsize=2).query(q, [2])[0],
+    "copied": lambda x, q: spatial.KDTree(x, copy_data=True).query(q, p=1.0)[0],
+    "every other": lambda x, q: spatial.KDTree(x[::2]).query(q)[0],
+    "listed": lambda x, q: spatial.KDTree([[x[0, 0], x[0, 1]], [x[1, 0], 1.0]]).query(q)[0],
+    "torus": lambda x, q: spatial.KDTree(x % 1.0, boxsize=1.0).query(q % 1.0)[0],
+    "its data": lambda x, q: spatial.KDTree(x).data ** 2,
+    "one by one": one_by_one,
+    "derived": lambda x, q: (tree := Weighted(x)).query(q)[0] * tree.weight,
+    "written later": written_later,
+    "in a ball": lambda x, q: [
+        q[i] - x[near] for i, near in enumerate(spatial.KDTree(x).query_ball_point(q, 1.0))
+    ],
+}
+
+
+@pytest.mark.parametrize("name", GROWN)
+def test_trees_of_points_with_derivatives(name):
+    check_gradient(GROWN[name], PLACES, ASKED)
+
+
+def test_distances_by_hand():
+    q_bar, x_bar = np.zeros_like(ASKED), np.zeros_like(PLACES)
+    y, near = TREE.query(ASKED)
+    for i, j in enumerate(near):
+        q_bar[i] = (ASKED[i] - PLACES[j]) / y[i]
+        x_bar[j] -= q_bar[i]
+    bars = ad.gradient(lambda q, x: np.sum(spatial.KDTree(x).query(q)[0]), ASKED, PLACES)
+    np.testing.assert_allclose(bars[0], q_bar)
+    np.testing.assert_allclose(bars[1], x_bar)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: spatial.KDTree(x).mins,
+        lambda x: spatial.KDTree(PLACES % 1.0, boxsize=3.0 + x[0]).query(ASKED % 1.0)[0],
+        lambda x: pickle.loads(pickle.dumps(spatial.KDTree(x))).query(ASKED)[0],
+    ],
+    ids=["bounds", "box", "pickled"],
+)
+def test_what_else_a_tree_makes_of_its_points_is_refused(f):
+    with pytest.raises(NoDerivativeError, match="getattr|box|pickle"):
+        ad.gradient(lambda x: np.sum(f(x)), PLACES)
+    with pytest.raises(NoDerivativeError, match="getattr|box|pickle"):
+        ad.pushforward(f, (PLACES,), (PLACES,))
 
 
 KINDS = {
@@ -113,7 +170,6 @@ KINDS = {
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_distances_of_pairs(kind):
-    """Right in forward mode, where the tree holds the points themselves, and refused in reverse."""
     for p in (2.0, 3.0):
 
         def distances(x, y):
@@ -125,8 +181,7 @@ def test_distances_of_pairs(kind):
         ahead, behind = (distances(PLACES + t * steps[0], ASKED + t * steps[1]) for t in (h, -h))
         np.testing.assert_array_equal(y, distances(PLACES, ASKED))
         np.testing.assert_allclose(y_dot, (ahead - behind) / (2 * h), atol=1e-8)
-        with pytest.raises(NoDerivativeError, match="getattr"):
-            ad.gradient(lambda x: np.sum(distances(x, ASKED)), PLACES)
+        check_reverse(distances, PLACES, ASKED)
 
 
 def test_hausdorff():

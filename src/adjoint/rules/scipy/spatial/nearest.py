@@ -1,8 +1,8 @@
 """Distances to near points: `KDTree.query`, `sparse_distance_matrix` and `directed_hausdorff`.
 
 Which points these are is chosen in C; the distances to them are differentiated. A tree is an object
-of C, which has no place for the cotangent of its points: where these have a derivative that is
-needed, it is refused.
+of C, which looks at the memory of its points: what is read from ``tree.data`` has its cotangent in
+the shadow of the tree.
 """
 
 from __future__ import annotations
@@ -13,13 +13,69 @@ import numpy as np
 from scipy.sparse import coo_matrix
 from scipy.spatial import _hausdorff, cKDTree
 
-from adjoint.rules.registry import non_differentiable, substitute
-from adjoint.rules.scipy.carried import carried, carrying
+from adjoint.rules.refusal import NoDerivative
+from adjoint.rules.registry import non_differentiable, primitive, substitute
+from adjoint.rules.scipy.carried import carried, carrying, refusing
+from adjoint.run.accumulate import accumulate
+from adjoint.run.memory import Memory
 
 __all__: list[str] = []
 
 
 # ---- trees ---------------------------------------------------------------------------------------
+
+BOX = NoDerivative("the size of its box", "has no rule")
+
+non_differentiable(cKDTree.__new__)  # the tree is empty
+
+
+def plant(tree: Any, points: Any, *options: Any) -> None:
+    """Let a tree stand on contiguous points of double precision, whose memory it looks at."""
+    cKDTree.__init__(tree, points, *options)
+
+
+@substitute((cKDTree, "__init__"))
+def fill(
+    self, data, leafsize=16, compact_nodes=True, copy_data=False, balanced_tree=True, boxsize=None
+):
+    if copy_data:
+        points = np.array(data, float, order="C")
+    else:
+        points = np.asarray(data, float, order="C")
+    if boxsize is not None:
+        points = refusing(points, cKDTree, BOX, boxsize)
+    plant(self, points, leafsize, compact_nodes, False, balanced_tree, boxsize)
+
+
+@substitute(cKDTree)
+def grow(*args, **kwargs):
+    tree = cKDTree.__new__(cKDTree)
+    tree.__init__(*args, **kwargs)
+    return tree
+
+
+@primitive(plant)
+def _(record: list[Any], slot: int, tree: Any, points: Any, *options: Any) -> None:
+    memory: Memory = record[0]
+
+    def plant_back(_: Any) -> tuple[Any, ...]:
+        bar = accumulate(memory.take_entry(tree, "data"), memory.take_entry(tree, "*"))
+        return None, None, bar, *(None,) * len(options)
+
+    record[slot] = plant_back
+    plant(tree, points, *options)
+
+
+@primitive((cKDTree, "data"))
+def _(record: list[Any], slot: int, tree: Any) -> Any:
+    memory: Memory = record[0]
+
+    def data_back(y_bar: Any) -> tuple[Any, ...]:
+        memory.add_entry(tree, "data", y_bar)
+        return None, None
+
+    record[slot] = data_back
+    return tree.data
 
 
 @non_differentiable
@@ -38,8 +94,13 @@ def query(self, x, k=1, eps=0.0, p=2.0, distance_upper_bound=np.inf, workers=1):
     return carrying(y, carrier, cKDTree.query, 1e-6, 1e-9), found
 
 
+@non_differentiable
+def box_of(tree: Any) -> Any:
+    return tree.boxsize
+
+
 def round_torus(tree: Any, u: Any) -> Any:
-    box = tree.boxsize
+    box = box_of(tree)
     if box is None:
         return u
     return u - np.where(box > 0, box * np.round(u / np.where(box > 0, box, 1.0)), 0.0)
