@@ -415,6 +415,50 @@ def scalars_of_numpy_before_objects(x):
     return float(total + sum(b.seen))
 
 
+class Gate:
+    """Says what numbers on its left do with it, where operators are no arithmetic."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __ror__(self, other):
+        return other * self.value if type(other) is float else self.value * 100.0
+
+    def __rand__(self, other):
+        return other * other + self.value
+
+    def __rxor__(self, other):
+        return other / self.value
+
+    def __rlshift__(self, other):
+        return other - self.value**2
+
+    def __rrshift__(self, other):
+        return NotImplemented if other < 0.0 else other + self.value**3
+
+    def __rdivmod__(self, other):
+        return other * self.value, abs(other - self.value) * len(type(other).__name__)
+
+
+@case(np.array([1.3, 0.4, 2.1]))
+def scalars_of_numpy_before_gates(x):
+    b, c = Gate(x[1]), Gate(0.7)
+    total = (x[0] | b) * (x[1] & c) + (x[0] ^ b) * (x[2] << b) + (x[2] >> b) + (np.int64(3) | b)
+    total = total + sum(divmod(x[2], b)) * divmod(x[0], c)[0] + abs(divmod(x[2] * 1j, b)[0])
+    try:
+        return total * (np.float64(-1.0) >> b)
+    except TypeError as error:
+        return total * len(str(error))
+
+
+@case(np.float64(1.3))
+def a_scalar_of_numpy_before_constant_gates(x):
+    return (x | CONSTANT_GATE) * divmod(x, CONSTANT_GATE)[1] + (x & CONSTANT_GATE)
+
+
+CONSTANT_GATE = Gate(0.7)
+
+
 class Compared:
     def __init__(self, x):
         self.x = x

@@ -260,6 +260,8 @@ def special_method(inner: list[Any], kind: type, special: str, operands: tuple[A
                 if f(*operands) is NotImplemented:
                     return NotImplemented
             if special in _OF_ONE and _is_one_object(*operands):
+                if special in _OF_ORDER and issubclass(type(operands[0]), np.complexfloating):
+                    return NotImplemented  # no number of Python's is made of it
                 a, b = _as_python_has_it(inner[0], operands[0]), operands[1]
                 return linked(inner, 1, as_they_are, protocol, *_OF_ONE[special], a, b)
             if special in _BY_SPECIAL and all(map(_stands_for_array, operands)):
@@ -353,3 +355,10 @@ _ASKED_ALSO: dict[str, tuple[Any, bool]] = {
 _OF_ONE = {f"__{op.__name__}__": (op, op.__name__) for op in UFUNCS} | {
     f"__{name}__": (getattr(operator, name), name) for name in COMPARISONS
 }
+_OF_ONE |= {
+    f"__{name}__": (getattr(operator, f"__{name}__"), name)
+    for name in ("and", "or", "xor", "lshift", "rshift")
+}
+_OF_ONE["__divmod__"] = divmod, "divmod"
+_OF_ORDER = ("__mod__", "__floordiv__", "__divmod__")
+"""What complex numbers have no part in."""
