@@ -6,8 +6,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import fft, linalg
+from scipy.linalg import lapack
 
 import adjoint as ad
+from adjoint.errors import MutationError
+from adjoint.testing import check_gradient
 
 RNG = np.random.default_rng(0)
 A = RNG.normal(size=(4, 4))
@@ -30,16 +33,28 @@ CALLS = {
     "eigh": lambda a, b: (linalg.eigh(a, overwrite_a=True)[0], a),
     "fft": lambda a, b: (abs(fft.fft(b + 0j, overwrite_x=True)), b),
     "dct": lambda a, b: (fft.dct(b, overwrite_x=True), b),
+    "gesv": lambda a, b: (lapack.dgesv(a, b[:, None], 1, 1)[2][:, 0], b),
+    "sysv": lambda a, b: (
+        lapack.dsysv(a, b[:, None], lower=1, overwrite_a=1, overwrite_b=True)[2][:, 0],
+        b,
+    ),
+    "gbsv": lambda a, b: (
+        lapack.dgbsv(1, 1, a, b[:, None], overwrite_ab=1, overwrite_b=1)[2][:, 0],
+        b,
+    ),
 }
 
 
 def with_strides(a, strides):
     if strides == "apart":
         return np.repeat(a, 2, axis=0)[::2]
-    return np.array(a, order=strides)
+    y = np.array(a, order=strides[0])
+    if strides.endswith("read-only"):
+        y.flags.writeable = False
+    return y
 
 
-@pytest.mark.parametrize("strides", ["C", "F", "apart"])
+@pytest.mark.parametrize("strides", ["C", "F", "apart", "C read-only", "F read-only"])
 @pytest.mark.parametrize("name", CALLS)
 def test_results_and_what_is_left(name, strides):
     def f(s):
@@ -49,6 +64,11 @@ def test_results_and_what_is_left(name, strides):
         counts = np.array_equal(y, left)
         return np.sin(y).sum() + counts * (left * left).sum(), (a, b)
 
+    if name == "dct" and strides.endswith("read-only"):
+        for differentiate in (ad.pullback, lambda f, s: ad.pushforward(f, (s,), (s,))):
+            with pytest.raises(ValueError, match="not writeable"):
+                differentiate(f, 1.3)  # as SciPy says
+        return
     value, left = f(1.3)
     slope = (f(1.3 + 1e-6)[0] - f(1.3 - 1e-6)[0]) / 2e-6
     (found, found_left), back = ad.pullback(f, 1.3)
@@ -59,6 +79,26 @@ def test_results_and_what_is_left(name, strides):
     assert moved[0] == pytest.approx(slope, rel=1e-6, abs=1e-6)
     for x, expected in zip(found_left, left, strict=True):
         np.testing.assert_allclose(x, expected, rtol=1e-9, atol=1e-12)
+        assert x.flags.writeable == expected.flags.writeable
+
+
+def test_read_only_memory_of_others():
+    """LAPACK would write to it; NumPy lets nobody."""
+    b = np.frombuffer(W.tobytes())
+
+    def f(a):
+        return linalg.lu_solve(linalg.lu_factor(a), b, overwrite_b=True).sum()
+
+    with pytest.raises(MutationError, match="not NumPy's"):
+        ad.gradient(f, S)
+
+
+def test_flags_by_position():
+    def f(a, b):
+        x = lapack.dgesv(a, b[:, None], 0, 0)[2] + linalg.inv(a, False)
+        return x * linalg.lu_solve(linalg.lu_factor(a), b, 0, False)
+
+    check_gradient(f, S, W, modes="reverse")
 
 
 def test_a_call_for_what_it_overwrites():

@@ -8,6 +8,7 @@ plain call and a write of that result; anything else that is left there is work 
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -15,6 +16,8 @@ import numpy as np
 
 from adjoint.rules.registry import lookup, non_differentiable, primitive
 from adjoint.run.dispatch import call_function
+from adjoint.run.memory import refused
+from adjoint.run.views import root_of
 
 __all__ = ["overwriting", "take_overwritten"]
 
@@ -33,6 +36,7 @@ def overwriting(f, flags, args, kwargs):
     y = f(*args, **kwargs)
     for place, part, own, others, left in _left_behind(f, flags, args, kwargs, y):
         a = args[place] if type(place) is int else kwargs[place]
+        locked = _unlock(a)
         if part is not None:
             before = a[own]
             a[...] = y if part < 0 else y[part]
@@ -40,6 +44,7 @@ def overwriting(f, flags, args, kwargs):
             y = a if part < 0 else (*y[:part], a, *y[part + 1 :])
         if others.any():
             a[others] = left
+        _lock(locked)
     return y
 
 
@@ -60,7 +65,7 @@ def _left_behind(f: Any, flags: Any, args: Any, kwargs: Any, result: Any) -> lis
             named[place] = copies[place][1]
     if not copies:
         return []
-    by_name = dict(zip(inspect.signature(f).parameters, given, strict=False))
+    by_name = dict(zip(_parameters(f), given, strict=False))
     with np.errstate(all="ignore"):
         y = f(**(by_name | named | dict.fromkeys(flags, True)))
     found = []
@@ -80,14 +85,38 @@ def _left_behind(f: Any, flags: Any, args: Any, kwargs: Any, result: Any) -> lis
     return found
 
 
+def _unlock(a: Any) -> list[Any]:
+    """Let a read-only array be written to: LAPACK does not ask, and SciPy only sometimes. Gives
+    what was read-only."""
+    locked = [x for x in (root_of(a), a) if not x.flags.writeable]
+    try:
+        for x in locked:
+            x.setflags(write=True)
+    except ValueError:
+        raise refused(
+            "a function of SciPy's overwrites read-only memory that is not NumPy's",
+            "give it a copy, or leave out 'overwrite_…=True'",
+        ) from None
+    return locked
+
+
+def _lock(arrays: list[Any]) -> None:
+    for x in reversed(arrays):
+        x.setflags(write=False)
+
+
 def _may_be_overwritten(a: Any) -> bool:
     return type(a) is np.ndarray and a.dtype.kind in "fc" and a.size > 0
 
 
 def _copy_in_memory(a: Any) -> Any:
-    """A copy with the same strides, on which SciPy's choice depends."""
-    if a.flags.c_contiguous or a.flags.f_contiguous:
-        return np.array(a)
+    """A copy with the same strides and as read-only, on which SciPy's choice depends."""
+    copy = np.array(a) if a.flags.forc else _copy_of_strided(a)
+    copy.flags.writeable = a.flags.writeable
+    return copy
+
+
+def _copy_of_strided(a: Any) -> Any:
     steps = zip(a.shape, a.strides, strict=True)
     ends = [(n - 1) * step for n, step in steps]
     first = -sum(end for end in ends if end < 0)
@@ -108,7 +137,7 @@ def _is_in(x: Any, copy: Any) -> bool:
     )
 
 
-non_differentiable(_left_behind)
+non_differentiable(_left_behind, _unlock, _lock)
 
 
 def take_overwritten(functions: Iterable[Callable[..., Any]]) -> None:
@@ -118,14 +147,24 @@ def take_overwritten(functions: Iterable[Callable[..., Any]]) -> None:
         rules = lookup(f)
         if rules is None or rules.inactive:
             continue
-        names = list(inspect.signature(f).parameters)
+        names = _parameters(f)
         flags = {n: n.removeprefix("overwrite_") for n in names if n.startswith("overwrite_")}
         if flags and all(x in names for x in flags.values()):
             _send(f, names, flags)
 
 
+def _parameters(f: Any) -> list[str]:
+    """The names of the parameters; those of a routine of F2PY stand in its text."""
+    if type(f).__name__ != "fortran":
+        return list(inspect.signature(f).parameters)
+    called = re.search(r"\(([^)]*)\)", f.__doc__)
+    return re.findall(r"\w+", called[1]) if called else []
+
+
 def _send(f: Callable[..., Any], names: list[str], flags: dict[str, str]) -> None:
     def into(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
+        if len(args) > len(names):
+            return NotImplemented
         given = [*args]
         found = {}
         for flag, name in flags.items():
@@ -136,7 +175,9 @@ def _send(f: Callable[..., Any], names: list[str], flags: dict[str, str]) -> Non
             place = names.index(name)
             if is_set:
                 found[flag] = place if place < len(args) else name
-        if not found:
+        while given and names[len(given) - 1] in flags:
+            given.pop()  # rules know flags by name
+        if not found and len(given) == len(args):
             return NotImplemented
         memory, inner = record[0], [record[0], None]
         plain = tuple(given)
@@ -147,7 +188,8 @@ def _send(f: Callable[..., Any], names: list[str], flags: dict[str, str]) -> Non
             if back is not None:
                 back(y_bar)
             bars = memory.take_items(plain, len(plain))
-            return (None, *bars, *(memory.take_entry(named, name) for name in kwargs))
+            rest = (None,) * (len(args) - len(plain))
+            return (None, *bars, *rest, *(memory.take_entry(named, name) for name in kwargs))
 
         record[slot] = into_back
         return call_function(inner, 1, overwriting, (f, found, plain, named), {})

@@ -14,6 +14,7 @@ from adjoint.rules.numpy.linalg.matrices import dagger
 from adjoint.rules.projection import is_numeric, projector
 from adjoint.rules.refusal import NoDerivative, moves, refused_bar
 from adjoint.rules.registry import frule, rrule
+from adjoint.rules.scipy.overwriting import take_overwritten
 
 __all__: list[str] = []
 
@@ -193,3 +194,4 @@ for _dtype in "fdFD":
     _general(_dtype)
     _symmetric(_dtype)
     _banded(_dtype)
+    take_overwritten(_routine(name, _dtype) for name in ("gesv", "sysv", "gbsv"))
