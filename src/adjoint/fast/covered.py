@@ -10,7 +10,15 @@ if TYPE_CHECKING:
     from adjoint.fast.evaluate.types import Symbol
     from adjoint.ir.single import Value
 
-__all__ = ["NOT_SCALAR", "Deoptimize", "Doubtful", "NeedsKnown", "NeedsSize", "NotCovered"]
+__all__ = [
+    "NOT_SCALAR",
+    "Deoptimize",
+    "Doubtful",
+    "NeedsKnown",
+    "NeedsSize",
+    "NotCovered",
+    "UnknownSizes",
+]
 
 NOT_SCALAR = "a result that is not one real number"
 """Why the gradient of a function is for the generic tier, which says so to the user."""
@@ -48,6 +56,13 @@ class NeedsSize(NotCovered):
     ) -> None:
         super().__init__(reason, span)
         self.symbol, self.most = symbol, most
+
+
+class UnknownSizes(NotCovered):
+    """A function takes arrays of some sizes only, and these are not known."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"{name} of arrays whose sizes are not known, nor whether they fit")
 
 
 class NeedsKnown(NotCovered):

@@ -96,9 +96,12 @@ def as_arrays(ev: Evaluator, f: Any, args: Sequence[Abstract]) -> Sequence[Abstr
     n = 1 if f in _ONE else 2 if f in _TWO or isinstance(f, np.ufunc) else 0
     if not n or all(isinstance(x, Value | Known) and row_of(ev, x) is None for x in args[:n]):
         return args
-    return [_new_array(ev, x, Known(None)) if _is_list(ev, x) else x for x in args[:n]] + list(
-        args[n:]
-    )
+    return [*new_arrays(ev, args[:n]), *args[n:]]
+
+
+def new_arrays(ev: Evaluator, args: Sequence[Abstract]) -> list[Abstract]:
+    """Operands, in which lists of numbers are arrays."""
+    return [_new_array(ev, x, Known(None)) if _is_list(ev, x) else x for x in args]
 
 
 def _is_list(ev: Evaluator, a: Abstract) -> bool:

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adjoint.errors import AdjointError
-from adjoint.fast.covered import NeedsSize, NotCovered
-from adjoint.fast.evaluate.infer import POWERS, Constant, result_type
+from adjoint.fast.covered import NeedsSize, NotCovered, UnknownSizes
+from adjoint.fast.evaluate.infer import POWERS, Constant, result_type, sizes_in
 from adjoint.fast.evaluate.joining import contents_template, generalise, instantiate, match
 from adjoint.fast.evaluate.outside import Outside, is_own
 from adjoint.fast.evaluate.types import (
@@ -329,13 +329,10 @@ class Evaluator:
         """Write a call whose result has the type that the operands' types decide."""
         operands = tuple(map(self.operand, args))
         named = tuple((k, self.operand(v)) for k, v in keywords)
-        try:
+        with self.demanding_sizes((*operands, *(v for _, v in named))):
             found = result_type(
                 f, [self.type_of(x) for x in operands], {k: self.type_of(v) for k, v in named}
             )
-        except NotCovered:
-            self._demand_sizes(operands)
-            raise
         if isinstance(found, tuple):
             raise NotCovered(f"several results of {getattr(f, '__name__', f)}", self.span)
         if isinstance(found, Number) and complex in found.kinds and self._is_real(f, operands):
@@ -351,6 +348,18 @@ class Evaluator:
             isinstance(x.value, complex) if isinstance(x, Const) else has_complex(self.type_at(x))
             for x in operands
         )
+
+    @contextmanager
+    def demanding_sizes(self, operands: Sequence[Operand]) -> Iterator[None]:
+        """Where the types of operands do not tell that of a result, require that sizes are known
+        that may be why."""
+        try:
+            yield
+        except NotCovered as error:
+            self._demand_sizes(operands)
+            if isinstance(error, UnknownSizes):
+                self._demand_known(error.reason, *sizes_in(map(self.type_of, operands)))
+            raise
 
     def _demand_sizes(self, operands: Sequence[Operand]) -> None:
         """Dimensions that are as long as one that is known have to be known, too."""

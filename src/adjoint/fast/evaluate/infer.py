@@ -13,12 +13,12 @@ import inspect
 import itertools
 import operator
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from adjoint.fast.covered import NotCovered
+from adjoint.fast.covered import NotCovered, UnknownSizes
 from adjoint.fast.evaluate.types import (
     Array,
     Dim,
@@ -30,7 +30,7 @@ from adjoint.fast.evaluate.types import (
     witnesses,
 )
 
-__all__ = ["POWERS", "SHAPED", "combined_type", "result_type"]
+__all__ = ["POWERS", "SHAPED", "combined_type", "result_type", "sizes_in"]
 
 _LENGTHS = ((3, 7, 19, 5, 11, 23, 13, 17), (11, 5, 13, 29, 3, 7, 17, 19))
 """Stand for the symbolic dimensions of one call, in two runs."""
@@ -193,9 +193,7 @@ def result_type(
             _of_numbers[key] = _kinds(f, operands, keywords)
         if (known := _of_numbers[key]) is not None:
             return known
-    symbols: list[Symbol] = []
-    for t in (*operands, *keywords.values()):
-        _collect(t, symbols)
+    symbols = sizes_in((*operands, *keywords.values()))
     if len(symbols) > len(_LENGTHS[0]):
         raise NotCovered(f"too many dimensions in a call of {name_of(f)}")
     found = {
@@ -232,6 +230,14 @@ def _shaped(f: Any, operands: Any, keywords: Any, symbols: list[Symbol]) -> Any:
         )
     back = tuple(dict(zip(lengths, symbols, strict=False)) for lengths in _LENGTHS)
     return combined_type(f, runs[0], runs[1], back)
+
+
+def sizes_in(operands: Iterable[Any]) -> list[Symbol]:
+    """The lengths, among the types of operands, that are not known."""
+    symbols: list[Symbol] = []
+    for t in operands:
+        _collect(t, symbols)
+    return symbols
 
 
 def _collect(t: Any, symbols: list[Symbol]) -> None:
@@ -348,9 +354,7 @@ def _run(f: Any, args: list[Any], kwargs: dict[str, Any], *, is_made_up: bool = 
             return f(*args, **kwargs)
     except Exception as error:
         if is_made_up and isinstance(error, ValueError):
-            raise NotCovered(
-                f"{name_of(f)} of arrays whose sizes are not known, nor whether they fit"
-            ) from None
+            raise UnknownSizes(name_of(f)) from None
         raise NotCovered(f"{name_of(f)} does not take such operands: {error}") from None
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adjoint.fast import runtime
-from adjoint.fast.covered import NotCovered
+from adjoint.fast.covered import NotCovered, UnknownSizes
 from adjoint.fast.evaluate.infer import Constant, combined_type, most_operands, name_of
 from adjoint.fast.evaluate.types import (
     ANYTHING,
@@ -65,7 +65,8 @@ def call_library(
     operands = tuple(map(ev.operand, args))
     named = tuple((k, ev.operand(v)) for k, v in keywords.items())
     types = [ev.type_of(x) for x in operands]
-    found = _seen(f, types, {k: ev.type_of(v) for k, v in named})
+    with ev.demanding_sizes((*operands, *(v for _, v in named))):
+        found = _seen(f, types, {k: ev.type_of(v) for k, v in named})
     made = ev.operation(f, operands, found, named)
     return _checked(ev, made, found, operands)
 
@@ -118,6 +119,7 @@ def _seen(
                 f,
                 [_example(t, at, rng) for t in operands],
                 {k: _example(t, at, rng) for k, t in keywords.items()},
+                is_made_up=bool(symbols),
             )
         )
     backs = tuple(dict(zip(lengths, symbols, strict=False)) for lengths in _LENGTHS)
@@ -149,10 +151,14 @@ def _general(t: Number) -> type:
     return complex if has_complex(t) else float
 
 
-def _tried(f: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> Any:
+def _tried(
+    f: Callable[..., Any], args: list[Any], kwargs: dict[str, Any], *, is_made_up: bool
+) -> Any:
     try:
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return f(*args, **kwargs)
     except Exception as error:
+        if is_made_up and isinstance(error, ValueError):
+            raise UnknownSizes(name_of(f)) from None
         raise NotCovered(f"{name_of(f)} does not take such examples: {error}") from None

@@ -92,6 +92,10 @@ def _by_protocol(
     if left is None or right is None or (right is not left and issubclass(right, left)):
         raise NotCovered(f"the operator {f.__name__} of such operands", ev.span)
     if left is np.ndarray or right is np.ndarray:
+        from adjoint.fast.evaluate.building import new_arrays
+
+        if left in (list, tuple) or right in (list, tuple):
+            return ev.infer(f, new_arrays(ev, (a, b)))
         raise NotCovered(f"the operator {f.__name__} of an array and an object", ev.span)
     for cls, method, operands in ((left, name, [a, b]), (right, reflected, [b, a])):
         if is_plain_object(cls) and hasattr(cls, method):

@@ -48,7 +48,9 @@ def _may_be_complex(t: Any, value: Any) -> bool:
 
 def _given(ev: Evaluator, a: Value, value: Abstract) -> Operand:
     """What is written to `a`: of what shows the same memory, a copy, as NumPy makes one."""
-    given = ev.operand(value)
+    from adjoint.fast.evaluate.building import new_arrays
+
+    given = ev.operand(*new_arrays(ev, (value,)))
     t = ev.types[given] if isinstance(given, Value) else None
     if isinstance(t, Array) and a in ev.shown_by(given):
         return ev.operation(np.copy, (given,), t)

@@ -274,7 +274,9 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     bars = tuple(ev.value(ANYTHING, name="bar") for _ in op.operands)
     ev.write(Unpack(bars, y_bar))
     for x, bar in zip(op.operands, bars, strict=True):
-        if isinstance(x, Value) and x in scope.sweep.active:
+        if x in ev.packs:
+            scope.add(x, bar)
+        elif isinstance(x, Value) and x in scope.sweep.active:
             t = bar_type(ev.types[x])
             scope.through(is_there(ev, bar))
             scope.add(x, ev.operation(runtime.present, (bar, x), t, name=bar_name(x)))

@@ -72,6 +72,10 @@ def has_formula(ev: Evaluator, op: Call) -> bool:
         return True
     if f is cmath.log:
         return len(op.operands) == 1
+    if f in (np.where, np.transpose, np.ravel, np.reshape) and any(
+        x in ev.packs for x in op.operands
+    ):
+        return False  # a list stands for an array
     if f is np.where:
         return len(op.operands) == 3 and not op.keywords
     if f in (np.transpose, np.ndarray.transpose):
