@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 from adjoint.errors import UnsupportedSyntaxError
 from adjoint.frontend.codes import NestedCodes, mangle
+from adjoint.frontend.names import Names
 from adjoint.frontend.registry import Table
 from adjoint.frontend.scope import CALLS, REBINDS, Scope
 from adjoint.frontend.source import Source
@@ -57,7 +58,7 @@ def constant(function: Callable[..., Any]) -> Const:
     return found
 
 
-class Builder:
+class Builder(Names):
     """The state of lowering one function.
 
     Attributes
@@ -75,6 +76,8 @@ class Builder:
         self, function: FunctionType, source: Source, scope: Scope, codes: NestedCodes
     ) -> None:
         code = function.__code__
+        own = (*code.co_varnames, *code.co_names, *code.co_freevars, *code.co_cellvars)
+        super().__init__((*own, *scope.names))
         self.function, self.source, self.scope, self.codes = function, source, scope, codes
         self.private = source.private
         self.filename = code.co_filename
@@ -84,14 +87,6 @@ class Builder:
         self.cells: dict[str, Var] = {}
         self.hidden: dict[str, Operand] = {}
         self._offset = source.offset
-        self._taken = {
-            *code.co_varnames,
-            *code.co_names,
-            *code.co_freevars,
-            *code.co_cellvars,
-            *scope.names,
-        }
-        self._temporaries = 0
         self._fixed_span: Span | None = None
 
     # ---- places ----------------------------------------------------------------------------------
@@ -123,23 +118,6 @@ class Builder:
         )
 
     # ---- names -----------------------------------------------------------------------------------
-
-    def temporary(self) -> Var:
-        """``_1``, ``_2``, …"""
-        while True:
-            self._temporaries += 1
-            name = f"_{self._temporaries}"
-            if name not in self._taken:
-                return Var(name)
-
-    def variable(self, stem: str) -> Var:
-        """A variable of our own, called `stem` if the user does not use that name."""
-        name, number = stem, 1
-        while name in self._taken:
-            number += 1
-            name = f"{stem}_{number}"
-        self._taken.add(name)
-        return Var(name)
 
     def mangle(self, name: str) -> str:
         return mangle(name, self.private) if name.startswith("__") else name

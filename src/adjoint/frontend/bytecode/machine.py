@@ -28,6 +28,7 @@ from adjoint.frontend.bytecode.entries import (
 from adjoint.frontend.bytecode.instructions import Instruction, refused
 from adjoint.frontend.bytecode.registry import opcode
 from adjoint.frontend.bytecode.tree import Cycle, Item
+from adjoint.frontend.names import Names
 from adjoint.ir import primitives
 from adjoint.ir.nodes import Assign, Call, Const, Global, Operand, Span, Unpack, Var, Yield
 
@@ -54,7 +55,7 @@ _QUIET: frozenset[Callable[..., Any]] = frozenset(
 # ---- the machine ---------------------------------------------------------------------------------
 
 
-class Machine:
+class Machine(Names):
     """The state of lowering one function.
 
     Attributes
@@ -83,6 +84,7 @@ class Machine:
         self, function: FunctionType, instructions: list[Instruction], own: frozenset[str]
     ) -> None:
         code = function.__code__
+        super().__init__((*code.co_varnames, *code.co_names, *code.co_freevars, *code.co_cellvars))
         self.function, self.code = function, code
         self.items: list[Item] = []
         self.span = Span(code.co_firstlineno, 0, code.co_firstlineno, 0)
@@ -92,8 +94,6 @@ class Machine:
         self.arriving: Cycle | None = None
         self.made: dict[str, Call] = {}
         self.own = own
-        self._taken = {*code.co_varnames, *code.co_names, *code.co_freevars, *code.co_cellvars}
-        self._temporaries = 0
         self._bools: set[str] = set()
         read = {step.value for step in instructions if step.name == "LOAD_GLOBAL"}
         self.written = {
@@ -132,14 +132,6 @@ class Machine:
 
     # ---- names -----------------------------------------------------------------------------------
 
-    def temporary(self) -> Var:
-        """``_1``, ``_2``, …"""
-        while True:
-            self._temporaries += 1
-            name = f"_{self._temporaries}"
-            if name not in self._taken:
-                return Var(name)
-
     def is_temporary(self, operand: Entry) -> bool:
         return (
             isinstance(operand, Var)
@@ -149,13 +141,7 @@ class Machine:
 
     def variable(self, stem: str) -> Var:
         """A variable of our own, called like `stem`."""
-        stem = re.sub(r"\W", "_", stem)
-        name, number = stem, 1
-        while name in self._taken:
-            number += 1
-            name = f"{stem}_{number}"
-        self._taken.add(name)
-        return Var(name)
+        return super().variable(re.sub(r"\W", "_", stem))
 
     def is_stable(self, name: str) -> bool:
         """Whether a global is a function, class or module that no ``global`` statement rebinds."""

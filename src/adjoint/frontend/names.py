@@ -1,0 +1,34 @@
+"""Names of the variables that lowering adds to those of the user."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from adjoint.ir.nodes import Var
+
+__all__ = ["Names"]
+
+
+class Names:
+    """Hands out variables whose names a function does not use itself."""
+
+    def __init__(self, taken: Iterable[str]) -> None:
+        self._taken = set(taken)
+        self._temporaries = 0
+
+    def temporary(self) -> Var:
+        """``_1``, ``_2``, …"""
+        while True:
+            self._temporaries += 1
+            name = f"_{self._temporaries}"
+            if name not in self._taken:
+                return Var(name)
+
+    def variable(self, stem: str) -> Var:
+        """A variable of our own, called `stem` if the user does not use that name."""
+        name, number = stem, 1
+        while name in self._taken:
+            number += 1
+            name = f"{stem}_{number}"
+        self._taken.add(name)
+        return Var(name)
