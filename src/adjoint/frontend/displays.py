@@ -32,29 +32,29 @@ def _list(b: Builder, node: ast.List, into: Var | None) -> Operand:
 
 
 def _list_with_stars(b: Builder, items: Sequence[ast.expr], node: ast.AST) -> Var:
-    first = next(index for index, item in enumerate(items) if isinstance(item, ast.Starred))
-    result = b.call(primitives.build_list, b.operands(items[:first]), node)
-    for item in items[first:]:
-        if isinstance(item, ast.Starred):
-            b.call(primitives.list_extend, (result, b.expression(item.value)), item, drop=True)
-        else:
-            b.call(primitives.list_append, (result, b.expression(item)), item, drop=True)
-    return result
+    steps = primitives.build_list, primitives.list_append, primitives.list_extend
+    return _with_stars(b, items, node, *steps)
 
 
 @expression.register(ast.Set)
 def _set(b: Builder, node: ast.Set, into: Var | None) -> Operand:
-    first = next(
-        (i for i, item in enumerate(node.elts) if isinstance(item, ast.Starred)), len(node.elts)
-    )
-    if first == len(node.elts):
-        return b.call(primitives.build_set, b.operands(node.elts), node, into)
-    result = b.call(primitives.build_set, b.operands(node.elts[:first]), node)
-    for item in node.elts[first:]:
+    if any(isinstance(item, ast.Starred) for item in node.elts):
+        steps = primitives.build_set, primitives.set_add, primitives.set_update
+        return _with_stars(b, node.elts, node, *steps)
+    return b.call(primitives.build_set, b.operands(node.elts), node, into)
+
+
+def _with_stars(
+    b: Builder, items: Sequence[ast.expr], node: ast.AST, build: Any, add: Any, add_all: Any
+) -> Var:
+    """What stands before the first star is built; then one is added at a time."""
+    first = next(index for index, item in enumerate(items) if isinstance(item, ast.Starred))
+    result = b.call(build, b.operands(items[:first]), node)
+    for item in items[first:]:
         if isinstance(item, ast.Starred):
-            b.call(primitives.set_update, (result, b.expression(item.value)), item, drop=True)
+            b.call(add_all, (result, b.expression(item.value)), item, drop=True)
         else:
-            b.call(primitives.set_add, (result, b.expression(item)), item, drop=True)
+            b.call(add, (result, b.expression(item)), item, drop=True)
     return result
 
 
