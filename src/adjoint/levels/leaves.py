@@ -13,7 +13,7 @@ from adjoint.errors import CotangentError
 from adjoint.public import PublicFunction
 from adjoint.run.dispatch import is_operator
 from adjoint.run.iterator import Iterator as ActiveIterator
-from adjoint.run.kinds import by_value, fields_of, is_record, slots_of
+from adjoint.run.kinds import by_value, fields_of, filled_slots, is_record
 from adjoint.run.structure import beside_elements
 from adjoint.tangent import Tangent, tangent_of
 
@@ -126,13 +126,7 @@ def record_fields(value: Any) -> dict[str, Any]:
         return found
     if not is_record(value):
         return {}
-    found = dict(fields_of(value) or {})
-    for name, slot in slots_of(type(value)).items():
-        try:
-            found[name] = slot.__get__(value)
-        except AttributeError:
-            continue
-    return found
+    return {**(fields_of(value) or {}), **filled_slots(value)}
 
 
 class Places:

@@ -18,9 +18,9 @@ import numpy as np
 
 from adjoint.errors import ArgumentError
 from adjoint.levels.level import Level, fresh
-from adjoint.levels.slots import filled_slots, get_slot, set_slot, slots_in
+from adjoint.levels.slots import get_slot, set_slot, slots_in
 from adjoint.run.hidden import Hidden
-from adjoint.run.kinds import fields_of, is_record, slots_of
+from adjoint.run.kinds import fields_of, filled_slots, is_record, slots_of
 from adjoint.run.views import address_of, assign_shape, names_twice, part_of, root_of, twin_of
 from adjoint.tangent import Tangent
 

@@ -9,10 +9,10 @@ from types import FunctionType, MethodType
 from typing import Any
 
 from adjoint.errors import ArgumentError
-from adjoint.run.kinds import fields_of, is_record, slots_of
+from adjoint.run.kinds import fields_of, filled_slots, is_record, slots_of
 from adjoint.tangent import Tangent
 
-__all__ = ["filled_slots", "get_slot", "set_slot", "slots_in"]
+__all__ = ["get_slot", "set_slot", "slots_in"]
 
 
 def slots_in(value: Any) -> Iterator[tuple[Callable[[], Any], Callable[[Any], None]]]:
@@ -65,14 +65,3 @@ def set_slot(slot: Any, owner: Any, name: str, new: Any) -> None:
             " derivative is taken in what it holds",
             hint="hold it by keyword instead (functools.partial(f, k=x)), or in a function",
         ) from None
-
-
-def filled_slots(value: Any) -> dict[str, Any]:
-    """What the slots of an object hold, by name."""
-    found = {}
-    for name, slot in slots_of(type(value)).items():
-        try:
-            found[name] = slot.__get__(value)
-        except AttributeError:
-            continue
-    return found

@@ -28,6 +28,7 @@ __all__ = [
     "by_value",
     "defined_by",
     "fields_of",
+    "filled_slots",
     "has_field",
     "held_by_c",
     "is_of_builtins",
@@ -141,6 +142,17 @@ def slots_of(kind: type) -> dict[str, Any]:
 
 
 _ARGS: Any = vars(BaseException)["args"]
+
+
+def filled_slots(value: Any) -> dict[str, Any]:
+    """What the slots of an object hold, by name."""
+    found = {}
+    for name, slot in slots_of(type(value)).items():
+        try:
+            found[name] = slot.__get__(value)
+        except AttributeError:
+            continue
+    return found
 
 
 def is_of_builtins(kind: type) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.run.contents import asks_user
-from adjoint.run.kinds import ATOMS, NUMBERS, fields_of, is_partly_c, is_record, slots_of
+from adjoint.run.kinds import ATOMS, NUMBERS, fields_of, filled_slots, is_partly_c, is_record
 from adjoint.run.memory import Memory, missing, root_of
 
 __all__ = ["can_move", "mark_written", "move", "roots_in"]
@@ -43,23 +43,13 @@ def can_move(y: Any) -> bool:
         elif is_record(value) and "<locals>" in kind.__qualname__:
             return False  # its class may be made anew, too
         elif is_record(value) and not is_partly_c(kind) and not issubclass(kind, _NO_RECORDS):
-            stack += [*(fields_of(value) or {}).values(), *_slots(value).values()]
+            stack += [*(fields_of(value) or {}).values(), *filled_slots(value).values()]
         else:
             return False
     return True
 
 
 _NO_RECORDS = (*_CONTAINERS, set, frozenset, np.ndarray, np.generic, float, int, complex, str)
-
-
-def _slots(value: Any) -> dict[str, Any]:
-    found = {}
-    for name, slot in slots_of(type(value)).items():
-        try:
-            found[name] = slot.__get__(value)
-        except AttributeError:
-            continue
-    return found
 
 
 def roots_in(y: Any) -> set[int]:
@@ -119,8 +109,10 @@ def _pairs(old: Any, new: Any) -> Iterator[tuple[Any, Any]]:
             stack += [(part, b[key]) for key, part in a.items() if key in b]
         elif is_record(a):
             stack.append((fields_of(a), fields_of(b)))
-            others = _slots(b)
-            stack += [(part, others[name]) for name, part in _slots(a).items() if name in others]
+            others = filled_slots(b)
+            stack += [
+                (part, others[name]) for name, part in filled_slots(a).items() if name in others
+            ]
 
 
 def _is_like(a: Any, b: Any) -> bool:

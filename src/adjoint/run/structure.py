@@ -35,6 +35,7 @@ from adjoint.run.kinds import (
     ATOMS,
     by_value,
     fields_of,
+    filled_slots,
     held_by_c,
     is_record,
     mapping_behind,
@@ -377,11 +378,8 @@ class Reader:
         if isinstance(own, dict) and type(own.get("*")) is Poison:
             return own["*"]
         bars = {name: self.read(item, shadow.get(name)) for name, item in entries_of(fields or {})}
-        for name, descriptor in slots_of(type(value)).items():
-            try:
-                bars[name] = self.read(descriptor.__get__(value), own.get(name))
-            except AttributeError:
-                continue
+        for name, item in filled_slots(value).items():
+            bars[name] = self.read(item, own.get(name))
         if self._holds_more(value, own, bars):
             kind = type(value).__name__
             return Poison(

@@ -33,10 +33,10 @@ from adjoint.run.kinds import (
     ATOMS,
     by_value,
     fields_of,
+    filled_slots,
     held_by_c,
     is_partly_c,
     is_record,
-    slots_of,
 )
 from adjoint.run.memory import Memory, root_of
 from adjoint.run.native import Region
@@ -460,11 +460,8 @@ def _parts(owner: Any) -> Iterator[tuple[Any, Any, Any]]:
                 if item is not fields and not isinstance(item, ModuleType | str):
                     if not issubclass(type(item), type) or item is not type(owner):
                         yield "*", item, owner
-        for name, descriptor in slots_of(type(owner)).items():
-            try:
-                yield name, descriptor.__get__(owner), owner
-            except AttributeError:
-                continue
+        for name, item in filled_slots(owner).items():
+            yield name, item, owner
         for base in type(owner).__mro__ if is_record(owner) else ():
             for value in vars(base).values():  # C may have run them
                 if type(value) is FunctionType and value.__closure__:
