@@ -1,5 +1,6 @@
 """Arrays of other classes: views, matrices, masked arrays, records."""
 
+import functools
 import math
 import operator
 
@@ -736,3 +737,23 @@ def masked_elements_filled_and_listed(x):
     bare = np.ma.array(x * x)
     first, second, _ = np.ma.array(x * x, mask=[1, 0, 0]).tolist(7.0)
     return total * bare.tolist()[1] + first * second
+
+
+def scaled_by(k):
+    class Scaled(np.ndarray):
+        scale = k * k
+        held = [k]
+        twice = staticmethod(functools.cache(lambda v: 2.0 * v))
+        part = staticmethod(functools.partial(operator.mul, k))
+
+        def value(self):
+            return self.scale * self.sum() + self.held[0] * self.part(3.0) * self.twice(k)
+
+    return Scaled
+
+
+@case(X, 1.3)
+def attributes_of_the_class_of_an_array(x, k):
+    """Static methods of any kind, and plain values, have nothing to do with the array."""
+    y = np.asarray(x).view(scaled_by(k))
+    return float(y.value()) + y.twice(x[0]) * y.twice(y.twice(x[0]))

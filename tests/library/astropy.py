@@ -2,6 +2,7 @@
 
 import numpy as np
 from astropy import cosmology, units
+from astropy.coordinates import Angle
 from astropy.modeling import models
 
 from tests.library.registry import case, reals, weighted, weights
@@ -47,6 +48,8 @@ for name in ("biweight_location", "biweight_scale", "mad_std", "circmean", "circ
     case(f"astropy.stats.{name}", X)
 case("astropy.stats.sigma_clipped_stats", V)
 case("astropy.coordinates.angular_separation", 0.1, 0.2, 0.4, 0.5)
+case("astropy.coordinates.Angle.to", 31.0, call=lambda a: Angle(a, units.deg).rad ** 2)
+case("astropy.coordinates.Angle", X, call=lambda a: np.sin(Angle(a, "hourangle")).value)
 
 _flat = cosmology.FlatLambdaCDM(70.0, 0.3, Tcmb0=2.7)
 _curved = cosmology.LambdaCDM(70.0, 0.3, 0.65)

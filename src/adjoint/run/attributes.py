@@ -182,6 +182,11 @@ def _of_number(record: list[Any], slot: int, obj: Any, name: str, default: tuple
         return _by_descriptor(record, slot, obj, kind, name, static)
     if type(static) is property and type(special_of(kind, "__getattr__")) is FunctionType:
         return _found_or_made(record, slot, obj, name, _of_known_number, obj, name, default)
+    if type(static) is staticmethod:
+        return static.__func__  # whatever the number is
+    if defined_by(type(static), "__get__") is None:
+        owner = next(base for base in kind.__mro__ if name in vars(base))
+        return _class_value(record, slot, owner, name, static) if by_value(static) else static
     return _of_known_number(record, slot, obj, name, default)
 
 
