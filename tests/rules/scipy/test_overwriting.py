@@ -147,3 +147,15 @@ def test_what_stands_beside_a_factor():
     np.testing.assert_allclose(ad.gradient(f, v)[0], expected, rtol=1e-6)
     found = [ad.pushforward(f, (v,), (v_dot,))[1] for v_dot in np.eye(4)]
     np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+def test_a_result_that_is_what_was_there():
+    """Of a unit triangle: the solution is the right-hand side, and depends on the triangle."""
+    lower = np.eye(3)
+
+    def f(a, b):
+        b = b.copy()
+        linalg.solve_triangular(a, b, lower=True, overwrite_b=True)
+        return np.sin(b)
+
+    check_gradient(f, lower, W[:3])

@@ -19,7 +19,7 @@ from adjoint.run.dispatch import call_function
 from adjoint.run.memory import refused
 from adjoint.run.views import root_of
 
-__all__ = ["overwriting", "take_overwritten"]
+__all__ = ["lock", "overwriting", "take_overwritten", "unlock"]
 
 
 def overwriting(f, flags, args, kwargs):
@@ -36,7 +36,7 @@ def overwriting(f, flags, args, kwargs):
     y = f(*args, **kwargs)
     for place, part, own, others, left in _left_behind(f, flags, args, kwargs, y):
         a = args[place] if type(place) is int else kwargs[place]
-        locked = _unlock(a)
+        locked = unlock(a)
         if part is not None:
             before = a[own]
             a[...] = y if part < 0 else y[part]
@@ -44,7 +44,7 @@ def overwriting(f, flags, args, kwargs):
             y = a if part < 0 else (*y[:part], a, *y[part + 1 :])
         if others.any():
             a[others] = left
-        _lock(locked)
+        lock(locked)
     return y
 
 
@@ -70,10 +70,10 @@ def _left_behind(f: Any, flags: Any, args: Any, kwargs: Any, result: Any) -> lis
         y = f(**(by_name | named | dict.fromkeys(flags, True)))
     found = []
     for place, (a, copy) in copies.items():
-        if a.tobytes() == copy.tobytes():
-            continue
         parts = enumerate(y) if isinstance(y, tuple) else [(-1, y)]
         part = next((i for i, x in parts if _is_in(x, copy)), None)
+        if part is None and a.tobytes() == copy.tobytes():
+            continue  # a result may be what was there, and yet depend on more
         own = np.zeros(a.shape, bool)
         others = np.ones(a.shape, bool)
         if part is not None:
@@ -85,7 +85,7 @@ def _left_behind(f: Any, flags: Any, args: Any, kwargs: Any, result: Any) -> lis
     return found
 
 
-def _unlock(a: Any) -> list[Any]:
+def unlock(a: Any) -> list[Any]:
     """Let a read-only array be written to: LAPACK does not ask, and SciPy only sometimes. Gives
     what was read-only."""
     locked = [x for x in (root_of(a), a) if not x.flags.writeable]
@@ -100,7 +100,7 @@ def _unlock(a: Any) -> list[Any]:
     return locked
 
 
-def _lock(arrays: list[Any]) -> None:
+def lock(arrays: list[Any]) -> None:
     for x in reversed(arrays):
         x.setflags(write=False)
 
@@ -137,7 +137,7 @@ def _is_in(x: Any, copy: Any) -> bool:
     )
 
 
-non_differentiable(_left_behind, _unlock, _lock)
+non_differentiable(_left_behind, unlock, lock)
 
 
 def take_overwritten(functions: Iterable[Callable[..., Any]]) -> None:
