@@ -101,3 +101,9 @@ case(
     reals(12, seed=1),
     call=lambda y: linear_model.orthogonal_mp(DESIGN, y, n_nonzero_coefs=2),
 )
+case(
+    "sklearn.linear_model.orthogonal_mp",
+    DESIGN,
+    reals(12, seed=1),
+    call=lambda x, y: linear_model.orthogonal_mp(x, y, n_nonzero_coefs=2),
+)

@@ -3,6 +3,7 @@
 from scipy import linalg
 
 from adjoint.rules.scipy.linalg import (
+    blas,
     eigen,
     equations,
     factors,
@@ -19,6 +20,7 @@ from adjoint.rules.scipy.linalg import (
 from adjoint.rules.scipy.overwriting import take_overwritten
 
 __all__ = [
+    "blas",
     "eigen",
     "equations",
     "factors",

@@ -1,0 +1,94 @@
+"""Rules of the routines of BLAS, and of LAPACK for a Cholesky factor, that other people's code asks
+`scipy.linalg` for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.linalg import cho_solve, get_blas_funcs, get_lapack_funcs
+
+from adjoint.rules.registry import non_differentiable, primitive, substitute
+from adjoint.rules.scipy.carried import carrying
+from adjoint.rules.scipy.overwriting import lock, take_overwritten, unlock
+from adjoint.run.dispatch import call_function
+
+__all__: list[str] = []
+
+TOLERANCE = {"f": 1e-4, "d": 1e-6, "F": 1e-4, "D": 1e-6}
+"""How well the routine and what carries its derivative agree."""
+
+
+def _norm(dtype: Any) -> None:
+    f = get_blas_funcs("nrm2", dtype=dtype)
+
+    @non_differentiable
+    def plain(x: Any) -> Any:
+        return f(x)
+
+    @substitute(f)
+    def nrm2(x):
+        return carrying(plain(x), np.linalg.norm(x), f, TOLERANCE[dtype], 0.0)
+
+
+# ---- exchanged vectors ---------------------------------------------------------------------------
+
+
+def _exchange(dtype: Any) -> None:
+    kind = np.dtype(dtype)
+
+    @non_differentiable
+    def is_taken(x: Any) -> bool:
+        """Whether the routine works on the memory of `x`, not on a copy."""
+        return bool(x.dtype == kind and x.flags.c_contiguous and x.flags.aligned)
+
+    def exchanged(x, y):
+        first, second = np.array(x, kind), np.array(y, kind)
+        a = x if is_taken(x) else np.empty_like(first)
+        b = y if is_taken(y) else np.empty_like(second)
+        locked = unlock(a) + unlock(b)
+        a[...] = second
+        b[...] = first
+        lock(locked)
+        return a, b
+
+    def of_numbers(x, y):
+        return np.array(y, kind), np.array(x, kind)
+
+    @primitive(get_blas_funcs("swap", dtype=dtype))
+    def _(record: list[Any], slot: int, *args: Any, **options: Any) -> Any:
+        if options or len(args) != 2:
+            return NotImplemented
+        x, y = args
+        if isinstance(x, np.floating) and isinstance(y, np.floating):
+            return call_function(record, slot, of_numbers, (x, y), {})
+        if type(x) is not np.ndarray or type(y) is not np.ndarray:
+            return NotImplemented
+        if x.ndim != 1 or x.shape != y.shape:
+            return NotImplemented
+        return call_function(record, slot, exchanged, (x, y), {})
+
+
+# ---- equations by a factor of Cholesky's ---------------------------------------------------------
+
+
+def _by_factor(dtype: Any) -> None:
+    f = get_lapack_funcs("potrs", dtype=dtype)
+
+    @non_differentiable
+    def plain(c: Any, b: Any, lower: Any) -> Any:
+        return f(c, b, lower=lower)
+
+    @substitute(f)
+    def potrs(c, b, lower=0, overwrite_b=0):
+        x, info = plain(c, b, lower)
+        carrier = cho_solve((c, bool(lower)), b, check_finite=False)
+        return carrying(x, carrier, f, TOLERANCE[dtype], 0.0), info
+
+    take_overwritten([f])
+
+
+for _dtype in "fdFD":
+    _norm(_dtype)
+    _exchange(_dtype)
+    _by_factor(_dtype)
