@@ -9,7 +9,7 @@ from tests.fast.jumping import made
 
 CARRIED = ["p", "q", "s"]
 PLACES = [*CARRIED, "held[0]", "held[1]", "held[2]", "o.a", "o.b"]
-READ = [*PLACES, "x", "y", "z", "1.5", "0.5"]
+READ = [*PLACES, "x", "y", "z", "1.5", "0.5", "i", "j"]
 
 _HEAD = """\
 class Pair:
@@ -22,6 +22,19 @@ def helped(u, v):
             return u * v
         u = u + v * k
     return v
+
+def sought(u, v):
+    k = 0
+    while (w := u - 0.3 * k) * v > 0.1 and k < 4:
+        u *= 0.5
+        k += 1
+        if u < 0.2:
+            break
+        if w > 1.5:
+            return u * v
+    else:
+        return u + v
+    return w
 
 def f(x, y, z, items, n):
     held, o = [items[0], items[1], 1.0], Pair(y)
@@ -94,12 +107,26 @@ class _Writer:
             first = self.assignment()
         else:
             before = [f"{pad}{index} = 0"]
-            head = f"while {index} < {rng.choice(['1', '2', 'n'])}:"
+            head = f"while {self.limit(index)}:"
             first = f"{index} += 1"
         lines = [*before, pad + head, f"{pad}    {first}", *self.inner(pad, depth, loops + 1, 3)]
         if rng.random() < 0.3:
             lines += [f"{pad}else:", *self.inner(pad, depth, loops, 1)]
         return lines
+
+    def limit(self, index):
+        rng = self.rng
+        short = f"{index} < {rng.choice(['1', '2', 'n'])}"
+        return rng.choice(
+            [
+                short,
+                short,
+                f"{short} and {self.test()}",
+                f"{short} and helped({self.expression()}, y) > 0.4",
+                f"{index} < 3 and (w := {self.expression()}) * x < {rng.choice(READ)} + w",
+                f"not ({index} >= 3 or {self.test()})",
+            ]
+        )
 
     def assignment(self):
         rng = self.rng
@@ -110,7 +137,7 @@ class _Writer:
             return "p, q = q, p"
         if chance < 0.24:
             of_all = ["sum(held)", "sum(items)", "max(p, q)", "abs(p)"]
-            of_two = [f"{f}({rng.choice(READ)}, {rng.choice(READ)})" for f in ("min", "helped")]
+            of_two = [f"{f}({rng.choice(READ)}, {rng.choice(READ)})" for f in ("min", "helped", "sought")]
             return f"s = {rng.choice(of_all + of_two)}"
         if chance < 0.28:
             return f"held.append({self.expression()})"

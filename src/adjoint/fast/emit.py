@@ -400,6 +400,8 @@ class Writer:
         starts = [(self.name(p), self.text(x)) for p, x in zip(parameters, op.initial, strict=True)]
         self.flush(depth)
         self.assign(starts, depth)
+        done = self.name(op.results[0]) if op.stops and self._uses[op.results[0]] else None
+        tested_inside = False
         first = op.body.ops[0] if op.body.ops else None
         ops = op.body.ops
         if iterable is not None:
@@ -412,19 +414,23 @@ class Writer:
             self.line(f"for {target} in {iterable}:", depth)
         else:
             assert op.test is not None
-            self._while_head(op.test, depth)
+            tested_inside = self._while_head(op.test, depth, done)
         self._place = None
         before = len(self.lines)
         self.block(ops, depth + 1)
-        self._loop_end(op, parameters, depth + 1)
+        self._loop_end(op, parameters, depth + 1, done)
         if len(self.lines) == before:
             self.line("pass", depth + 1)
-        if op.stops and self._uses[op.results[0]]:
+        if done is not None and not tested_inside:
             self.line("else:", depth)
-            self.line(f"{self.name(op.results[0])} = True", depth + 1)
+            self.line(f"{done} = True", depth + 1)
         self._place = None
 
-    def _while_head(self, test: Block, depth: int) -> None:
+    def _while_head(self, test: Block, depth: int, done: str | None) -> bool:
+        """Write the test of a loop; whether it stands inside, so that the loop has no ``else``.
+
+        `done` is the variable that says whether the loop was left by its test.
+        """
         before = len(self.lines)
         self.line("while True:", depth)
         self.block(test.ops, depth + 1)
@@ -433,11 +439,16 @@ class Writer:
         self.flush(depth + 1)
         if len(self.lines) == before + 1:
             self.lines[before] = "    " * depth + f"while {condition}:"
-        else:
-            self.line(f"if not ({condition}):", depth + 1)
-            self.line("break", depth + 2)
+            return False
+        self.line(f"if not ({condition}):", depth + 1)
+        if done is not None:
+            self.line(f"{done} = True", depth + 2)
+        self.line("break", depth + 2)
+        return True
 
-    def _loop_end(self, op: Loop, parameters: tuple[Value, ...], depth: int) -> None:
+    def _loop_end(
+        self, op: Loop, parameters: tuple[Value, ...], depth: int, done: str | None
+    ) -> None:
         results = op.body.results
         assert results is not None
         after = results[op.stops :]
@@ -453,8 +464,8 @@ class Writer:
         self.assign(pairs, depth)
         if on is not None:
             self.line(f"if not ({on}):", depth)
-            if self._uses[op.results[0]]:
-                self.line(f"{self.name(op.results[0])} = False", depth + 1)
+            if done is not None:
+                self.line(f"{done} = False", depth + 1)
             self.line("break", depth + 1)
 
 

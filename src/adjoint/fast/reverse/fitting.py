@@ -57,6 +57,9 @@ def plain(ev: Evaluator, bar: Operand, x: Value, optional: bool = False) -> Oper
     if isinstance(t, Number) and t.kinds == {float} and isinstance(found, Number):
         if not found.kinds <= {float, int, bool}:
             return ev.operation(float, (bar,), t, name=f"{x.name}_bar")
+    if isinstance(t, Number) and isinstance(found, Array) and len(t.kinds) == 1:  # of no dimension
+        (kind,) = t.kinds
+        return ev.operation(kind, (bar,), t, name=f"{x.name}_bar")
     return bar
 
 

@@ -124,7 +124,9 @@ def loop_back(sweep: Sweep, scope: Scope, made: ForwardLoop, tape: Value) -> Non
     sweep.ev.write(Loop(tuple(results), tuple(starts), steps, None, body, False, op.span))
     base = YES if back.is_exact else base
     known = {flag.of: flag.result for flag in flags}
-    ran = _reached_in_loop(sweep, scope, back, base, tape if count else steps, known)
+    rounds = tape if count else made.range  # and not what is read of it, an iterator is always true
+    assert rounds is not None
+    ran = _reached_in_loop(sweep, scope, back, base, rounds, known)
     for i, slot, result in zip(slots, going, results, strict=False):
         if back.is_exact:
             sweep.source = known.get(slot.value)
@@ -266,7 +268,7 @@ def _reached_in_loop(
     scope: Scope,
     back: _Iteration,
     base: Reached,
-    steps: Operand,
+    rounds: Operand,
     known: dict[Value, Value],
 ) -> Reached:
     """Note whether there are paths to outer values after a loop, if there are in each iteration
@@ -275,8 +277,8 @@ def _reached_in_loop(
     outer = [v for v in inner.reached if v not in inner.inner]
     if base != YES or not back.is_known:
         sweep.doubted.update(v for v in outer if isinstance(sweep.ev.types[v], Row))
-    ran = sweep.ev.operation(operator.truth, (steps,), number(bool), name="reached")
-    sweep.ran[ran] = steps
+    ran = sweep.ev.operation(operator.truth, (rounds,), number(bool), name="reached")
+    sweep.ran[ran] = rounds
     for v in outer:
         found = inner.reached[v]
         if found == YES:
