@@ -22,6 +22,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from adjoint.fast.covered import NotCovered
+from adjoint.fast.evaluate.frames import Frame, single_of
 from adjoint.fast.evaluate.values import (
     MISSING,
     Abstract,
@@ -36,7 +37,7 @@ from adjoint.fast.evaluate.values import (
 from adjoint.ir.single import Block, Value
 
 if TYPE_CHECKING:
-    from adjoint.fast.evaluate.evaluator import Evaluator, Frame
+    from adjoint.fast.evaluate.evaluator import Evaluator
 
 __all__ = ["Consumer", "consume", "is_pushed", "through"]
 
@@ -140,7 +141,7 @@ def consume(
 ) -> list[Abstract]:
     """Run a generator to its end; what is carried then, and, if `stops`, in front of it whether it
     was run to its end."""
-    from adjoint.fast.evaluate.evaluator import MOST_CALLS, Frame, single_of
+    from adjoint.fast.evaluate.evaluator import MOST_CALLS  # it needs what is here
 
     if len(ev.frames) >= MOST_CALLS:
         raise NotCovered(f"calls more than {MOST_CALLS} deep, or recursion", ev.span)

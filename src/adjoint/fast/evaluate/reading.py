@@ -48,7 +48,6 @@ __all__ = [
     "index_operand",
     "indexed_shape",
     "item",
-    "items_outside",
     "keys_of",
     "length_of",
     "part_of",
@@ -272,13 +271,6 @@ def length_of(ev: Evaluator, a: Value, axis: int) -> Abstract:
 
 
 # ---- items ---------------------------------------------------------------------------------------
-
-
-def items_outside(ev: Evaluator, a: Abstract) -> tuple[Abstract, ...] | None:
-    """The items of a tuple or list from outside."""
-    if not isinstance(a, External) or not isinstance(a.sample, list | tuple):
-        return None
-    return tuple(ev.outside.read(a.source, "item", i, x) for i, x in enumerate(a.sample))
 
 
 def item(ev: Evaluator, a: Abstract, index: Abstract) -> Abstract:
