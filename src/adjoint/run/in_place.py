@@ -36,21 +36,22 @@ def updater(
 
     In general that is the plain operation on what `x` held, then a write of the whole of `x`.
     """
-    to_value = _SHORT.get(op)
-    if to_value is None:
 
-        def update(record: list[Any], slot: int, x: Any, value: Any) -> Any:
-            if type(x) is ndarray:
-                if isinstance(value, float) and converts(AS_ELEMENT, value):
-                    return _by_ufunc(record, slot, op, x, value)
-                if record[0].level is not None:
-                    return record[0].level.update(record, slot, op, x, value)
-                return _update_in_place(record, slot, op, plain, x, value)
-            if isinstance(x, ndarray):
-                return _update_subclass(record, slot, op, update, otherwise, x, value)
-            return otherwise(record, slot, x, value)
-    else:
-        update = _short_updater(op, plain, otherwise, to_value)
+    def in_general(record: list[Any], slot: int, x: Any, value: Any) -> Any:
+        if type(x) is ndarray:
+            if isinstance(value, float) and converts(AS_ELEMENT, value):
+                return _by_ufunc(record, slot, op, x, value)
+            if record[0].level is not None:
+                return record[0].level.update(record, slot, op, x, value)
+            return _update_in_place(record, slot, op, plain, x, value)
+        if isinstance(x, ndarray):
+            return _update_subclass(record, slot, op, update, otherwise, x, value)
+        return otherwise(record, slot, x, value)
+
+    to_value = _SHORT.get(op)
+    update = in_general
+    if to_value is not None:
+        update = _short_updater(op, plain, otherwise, in_general, to_value)
     update.__name__ = otherwise.__name__
     return update
 
@@ -103,22 +104,17 @@ def _short_updater(
     op: Any,
     plain: Callable[..., Any],
     otherwise: Callable[..., Any],
+    in_general: Callable[..., Any],
     to_value: Callable[[Any, Any, Any, bool], Any],
 ) -> Callable[..., Any]:
     """`updater` of an operator that leaves the cotangent of `x` where it is: that of an array that
     owns its memory, with another one, is worth a way of its own."""
 
     def update(record: list[Any], slot: int, x: Any, value: Any) -> Any:
-        if type(x) is not ndarray or not _has_doubles(x) or record[0].level is not None:
-            if type(x) is ndarray:
-                if isinstance(value, float) and converts(AS_ELEMENT, value):
-                    return _by_ufunc(record, slot, op, x, value)
-                if record[0].level is not None:
-                    return record[0].level.update(record, slot, op, x, value)
-                return _update_in_place(record, slot, op, plain, x, value)
-            if isinstance(x, ndarray):
-                return _update_subclass(record, slot, op, update, otherwise, x, value)
+        if not isinstance(x, ndarray):
             return otherwise(record, slot, x, value)
+        if type(x) is not ndarray or not _has_doubles(x) or record[0].level is not None:
+            return in_general(record, slot, x, value)
         memory: Memory = record[0]
         if (
             type(value) is not ndarray
