@@ -120,52 +120,33 @@ def counted(shape: tuple[int, ...], size: int, axis: Any, where: Any) -> Any:
     return math.prod(shape) // size if size else 1
 
 
-@array_rule(np.var, *methods("var"), operands="a mean")
-def _(
-    a,
-    axis=None,
-    dtype=None,
-    out=None,
-    ddof=0,
-    keepdims=False,
-    *,
-    where=True,
-    mean=NONE,
-    correction=NONE,
-):
-    lost = ddof if correction is NONE else correction
-    if out is not None or not isinstance(lost, int | np.integer) or not _selects(where):
-        return NotImplemented
-    y = np.var(
-        a, axis, dtype, None, ddof, keepdims, where=where, **given(mean=mean, correction=correction)
-    )
-    if severed(y, a):
-        return y, nothing
-    return y, var_back(a, y, axis, dtype, lost, keepdims, where, mean)
+def _spread(f: Any, name: str, root: bool) -> None:
+    @array_rule(f, *methods(name), operands="a mean")
+    def _(
+        a,
+        axis=None,
+        dtype=None,
+        out=None,
+        ddof=0,
+        keepdims=False,
+        *,
+        where=True,
+        mean=NONE,
+        correction=NONE,
+    ):
+        lost = ddof if correction is NONE else correction
+        if out is not None or not isinstance(lost, int | np.integer) or not _selects(where):
+            return NotImplemented
+        options = given(mean=mean, correction=correction)
+        y = f(a, axis, dtype, None, ddof, keepdims, where=where, **options)
+        if severed(y, a):
+            return y, nothing
+        back = var_back(a, y, axis, dtype, lost, keepdims, where, mean)
+        return y, std_back(back, y) if root else back
 
 
-@array_rule(np.std, *methods("std"), operands="a mean")
-def _(
-    a,
-    axis=None,
-    dtype=None,
-    out=None,
-    ddof=0,
-    keepdims=False,
-    *,
-    where=True,
-    mean=NONE,
-    correction=NONE,
-):
-    lost = ddof if correction is NONE else correction
-    if out is not None or not isinstance(lost, int | np.integer) or not _selects(where):
-        return NotImplemented
-    y = np.std(
-        a, axis, dtype, None, ddof, keepdims, where=where, **given(mean=mean, correction=correction)
-    )
-    if severed(y, a):
-        return y, nothing
-    return y, std_back(var_back(a, y, axis, dtype, lost, keepdims, where, mean), y)
+_spread(np.var, "var", False)
+_spread(np.std, "std", True)
 
 
 def _selects(where: Any) -> bool:
