@@ -212,6 +212,13 @@ def _sum(func, points, weights, args):
     return total
 
 
+def _between(found, func, a, b, points, weights, args):
+    if not callable(func):
+        return refusing(found[0], quad, COMPILED, a, b, *args)
+    carrier = _sum(func, points, weights, args)
+    return carrier + (beyond(b, func, args) - beyond(a, func, args))
+
+
 def _results(found, carrier, tolerances, full_output):
     atol = 10.0 * (tolerances[0] + found[1])
     y = carrying(found[0], carrier, quad, 10.0 * tolerances[1], atol)
@@ -223,11 +230,7 @@ def qagse(func, a, b, args, full_output, epsabs, epsrel, limit):
     found, points, weights = evaluated(
         _quadpack._qagse, func, (a, b), args, (epsabs, epsrel), limit
     )
-    if callable(func):
-        carrier = _sum(func, points, weights, args)
-        carrier += beyond(b, func, args) - beyond(a, func, args)
-    else:
-        carrier = refusing(found[0], quad, COMPILED, a, b, *args)
+    carrier = _between(found, func, a, b, points, weights, args)
     return _results(found, carrier, (epsabs, epsrel), full_output)
 
 
@@ -235,11 +238,7 @@ def qagse(func, a, b, args, full_output, epsabs, epsrel, limit):
 def qagpe(func, a, b, points_, args, full_output, epsabs, epsrel, limit):
     where = a, b, points_
     found, points, weights = evaluated(_quadpack._qagpe, func, where, args, (epsabs, epsrel), limit)
-    if callable(func):
-        carrier = _sum(func, points, weights, args)
-        carrier += beyond(b, func, args) - beyond(a, func, args)
-    else:
-        carrier = refusing(found[0], quad, COMPILED, a, b, *args)
+    carrier = _between(found, func, a, b, points, weights, args)
     return _results(found, carrier, (epsabs, epsrel), full_output)
 
 
