@@ -327,6 +327,18 @@ class Native(Iterator):
 PLAIN = frozenset({range, str, bytes, bytearray})
 
 
+def _by_method(memory: Memory, record: list[Any], slot: int, name: str, *operands: Any) -> Any:
+    """The next element by a special method of the class of the first operand."""
+    inner: list[Any] = [memory, None]
+
+    def step_back(bar: Any) -> None:
+        if inner[1] is not None:
+            inner[1](bar)
+
+    record[slot] = step_back
+    return call_keywords(inner, 1, special_of(type(operands[0]), name), operands, {})
+
+
 class UserIterator(Iterator):
     """An object of a Python class with ``__next__``."""
 
@@ -335,16 +347,7 @@ class UserIterator(Iterator):
         self.iterator = iterator
 
     def step(self, record: list[Any], slot: int) -> Any:
-        inner: list[Any] = [self.memory, None]
-
-        def step_back(bar: Any) -> None:
-            if inner[1] is not None:
-                inner[1](bar)
-
-        record[slot] = step_back
-        return call_keywords(
-            inner, 1, special_of(type(self.iterator), "__next__"), (self.iterator,), {}
-        )
+        return _by_method(self.memory, record, slot, "__next__", self.iterator)
 
 
 class BySubscript(Iterator):
@@ -357,18 +360,9 @@ class BySubscript(Iterator):
         self.xs, self.i = xs, 0
 
     def step(self, record: list[Any], slot: int) -> Any:
-        inner: list[Any] = [self.memory, None]
-
-        def step_back(bar: Any) -> None:
-            if inner[1] is not None:
-                inner[1](bar)
-
-        record[slot] = step_back
         i, self.i = self.i, self.i + 1
         try:
-            return call_keywords(
-                inner, 1, special_of(type(self.xs), "__getitem__"), (self.xs, i), {}
-            )
+            return _by_method(self.memory, record, slot, "__getitem__", self.xs, i)
         except IndexError:
             raise StopIteration from None
 
