@@ -29,11 +29,12 @@ from adjoint.results import (
 )
 from adjoint.rules.projection import project
 from adjoint.run.caution import UNFIT, all_finite, doubts, is_delicate, note_delicate
-from adjoint.run.dispatch import call_keywords, is_operator
+from adjoint.run.dispatch import call_keywords
 from adjoint.run.engine import basics
 from adjoint.run.files import flush
 from adjoint.run.floating import begin_logging, end_logging
 from adjoint.run.hidden import Hidden
+from adjoint.run.inert import is_operator
 from adjoint.run.kinds import by_value
 from adjoint.run.lifetimes import settle
 from adjoint.run.marks import Marks

@@ -17,7 +17,7 @@ from adjoint.levels.seeds import Seeds
 from adjoint.levels.sweep import Sweep, poison_in
 from adjoint.levels.tape import Tape
 from adjoint.run.accumulate import Poison, finish
-from adjoint.run.dispatch import bridge
+from adjoint.run.by_source import bridge
 from adjoint.run.kinds import by_value
 from adjoint.run.memory import Memory, missing, refused
 from adjoint.run.snapshot import Snapshot

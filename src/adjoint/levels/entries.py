@@ -12,7 +12,7 @@ import numpy as np
 
 from adjoint.rules.registry import entry, leveled, table
 from adjoint.run.binary import binary, unary
-from adjoint.run.dispatch import DECLINED
+from adjoint.run.by_rules import DECLINED
 from adjoint.run.dispatch import call as call_any
 from adjoint.run.engine import ENTRIES as REVERSE_ENTRIES
 from adjoint.run.engine import RUNTIME as REVERSE_RUNTIME

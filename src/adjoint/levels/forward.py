@@ -27,7 +27,7 @@ from adjoint.rules.registry import Rules
 from adjoint.rules.slopes import Slopes
 from adjoint.rules.tangents import filled
 from adjoint.run.accumulate import Poison
-from adjoint.run.dispatch import DECLINED
+from adjoint.run.by_rules import DECLINED
 from adjoint.run.memory import refused
 from adjoint.run.views import names_twice, places_of, root_of
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from adjoint.errors import CotangentError
 from adjoint.public import PublicFunction
-from adjoint.run.dispatch import is_operator
+from adjoint.run.inert import is_operator
 from adjoint.run.iterator import Iterator as ActiveIterator
 from adjoint.run.kinds import by_value, fields_of, filled_slots, is_record
 from adjoint.run.structure import beside_elements

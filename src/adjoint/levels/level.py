@@ -25,7 +25,8 @@ from adjoint.levels.mirror import Same
 from adjoint.rules.projection import SEQUENCES
 from adjoint.rules.registry import Rules, entry
 from adjoint.run.arrays import refuse_objects, write_array
-from adjoint.run.dispatch import DECLINED, call_keywords
+from adjoint.run.by_rules import DECLINED
+from adjoint.run.dispatch import call_keywords
 from adjoint.run.hidden import Hidden
 from adjoint.run.iterator import Iterator as ActiveIterator
 from adjoint.run.kinds import by_value

@@ -16,7 +16,7 @@ from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 from weakref import ref as weakref
 
-from adjoint.run.dispatch import is_operator
+from adjoint.run.inert import is_operator
 
 __all__ = ["mentions_operator"]
 

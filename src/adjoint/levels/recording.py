@@ -22,7 +22,7 @@ from adjoint.levels.level import Level, assign_shape_on, write_on
 from adjoint.levels.mirror import Mirrors, Same
 from adjoint.rules.registry import Rules
 from adjoint.run.accumulate import Poison
-from adjoint.run.dispatch import DECLINED
+from adjoint.run.by_rules import DECLINED
 from adjoint.run.memory import missing
 from adjoint.run.swaps import writable
 from adjoint.run.views import root_of

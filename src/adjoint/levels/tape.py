@@ -27,7 +27,7 @@ from adjoint.rules.projection import SEQUENCES
 from adjoint.rules.registry import Rules
 from adjoint.rules.slopes import Slopes
 from adjoint.run.accumulate import Poison
-from adjoint.run.dispatch import DECLINED
+from adjoint.run.by_rules import DECLINED
 from adjoint.run.views import names_of, root_of
 
 __all__ = ["Tape"]

@@ -14,8 +14,9 @@ from collections.abc import Callable
 from typing import Any
 
 from adjoint.rules.registry import primitive, structural, substitute
+from adjoint.run.by_source import call_function
 from adjoint.run.creation import hand_over_defaults
-from adjoint.run.dispatch import call_function, linked
+from adjoint.run.dispatch import linked
 from adjoint.run.memory import Memory
 from adjoint.run.place import current_module
 

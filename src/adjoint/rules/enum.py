@@ -9,7 +9,8 @@ import enum
 from typing import Any
 
 from adjoint.rules.registry import primitive
-from adjoint.run.dispatch import call_function, linked
+from adjoint.run.by_source import call_function
+from adjoint.run.dispatch import linked
 from adjoint.run.native import watched
 from adjoint.run.place import current_module
 

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from adjoint.run.accumulate import accumulate
+from adjoint.run.by_rules import DECLINED, run_rules
 from adjoint.run.contents import ABSENT
-from adjoint.run.dispatch import DECLINED, call_keywords, linked, run_rules
+from adjoint.run.dispatch import call_keywords, linked
 from adjoint.run.kinds import defined_by, fields_of, mapping_behind, slot_owner
 from adjoint.run.memory import Memory, refused
 from adjoint.run.specials import C_METHODS, class_attribute, method_rules, quick_special_of

@@ -16,7 +16,8 @@ from adjoint.run.attribute_writes import (
     delete_attribute,
     set_attribute,
 )
-from adjoint.run.dispatch import DECLINED, call_keywords, linked, run_rules
+from adjoint.run.by_rules import DECLINED, run_rules
+from adjoint.run.dispatch import call_keywords, linked
 from adjoint.run.iterator import Iterator
 from adjoint.run.kinds import (
     ATOMS,

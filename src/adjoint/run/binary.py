@@ -13,8 +13,9 @@ from numpy import float64, ndarray
 
 from adjoint.rules.projection import OTHER_SEQUENCES, SEQUENCES
 from adjoint.rules.registry import direct, direct_rule, lookup
+from adjoint.run.by_rules import DECLINED, run_closure_rules
 from adjoint.run.conversion import AS_ELEMENT, converts
-from adjoint.run.dispatch import DECLINED, call_keywords, linked, run_closure_rules
+from adjoint.run.dispatch import call_keywords, linked
 from adjoint.run.kinds import plain_on
 from adjoint.run.protocol import (
     NONE2,

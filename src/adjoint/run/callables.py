@@ -12,15 +12,9 @@ from typing import Any
 import numpy as np
 
 from adjoint.rules.registry import Rules, lookup, table
-from adjoint.run.dispatch import (
-    DECLINED,
-    HANDLERS,
-    NO_KEYWORDS,
-    call_function,
-    call_keywords,
-    linked,
-    run_rules,
-)
+from adjoint.run.by_rules import DECLINED, run_rules
+from adjoint.run.by_source import call_function
+from adjoint.run.dispatch import HANDLERS, NO_KEYWORDS, call_keywords, linked
 from adjoint.run.kinds import by_value
 from adjoint.run.memory import Memory, missing
 from adjoint.run.overrides import UFUNC_METHODS, function_override, ufunc_override

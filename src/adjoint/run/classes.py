@@ -14,8 +14,9 @@ from adjoint.rules.registry import primitive
 from adjoint.run.accumulate import accumulate
 from adjoint.run.cells import load_cell, load_global
 from adjoint.run.creation import class_problem, make_class
-from adjoint.run.dispatch import call_keywords, is_inert, linked
+from adjoint.run.dispatch import call_keywords, linked
 from adjoint.run.functions import Unit, call_unit, unit_of
+from adjoint.run.inert import is_inert
 from adjoint.run.items import delete_item, item
 from adjoint.run.memory import Memory
 from adjoint.run.native import watched

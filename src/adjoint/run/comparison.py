@@ -8,7 +8,9 @@ from types import FunctionType
 from typing import Any
 
 from adjoint.rules.registry import lookup
-from adjoint.run.dispatch import DECLINED, call_function, call_keywords, run_rules
+from adjoint.run.by_rules import DECLINED, run_rules
+from adjoint.run.by_source import call_function
+from adjoint.run.dispatch import call_keywords
 from adjoint.run.native import Region, native, watched
 from adjoint.run.protocol import REFLECTED, answers_ufunc, protocol, python_method
 from adjoint.run.reach import COMPARED, HASHED

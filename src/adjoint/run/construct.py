@@ -10,9 +10,11 @@ from typing import Any
 
 from adjoint.rules.registry import lookup
 from adjoint.run.accumulate import accumulate
+from adjoint.run.by_rules import DECLINED, run_rules
 from adjoint.run.cells import mark_namespace
-from adjoint.run.dispatch import DECLINED, call_keywords, is_inert, linked, run_rules
+from adjoint.run.dispatch import call_keywords, linked
 from adjoint.run.going import check_finalizer
+from adjoint.run.inert import is_inert
 from adjoint.run.kinds import by_value, plain_on
 from adjoint.run.memory import Memory
 from adjoint.run.native import watched

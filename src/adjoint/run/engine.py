@@ -31,19 +31,12 @@ from adjoint.run.asked import refuse_kept
 from adjoint.run.attribute_writes import delete_plain, write_attribute, write_class
 from adjoint.run.attributes import ATTRIBUTES, plain_attribute
 from adjoint.run.binary import base_operator, base_unary
+from adjoint.run.by_source import call_operator
 from adjoint.run.callables import call_object
 from adjoint.run.cells import CELLS
 from adjoint.run.classes import CLASSES
 from adjoint.run.construct import construct
-from adjoint.run.dispatch import (
-    HANDLERS,
-    call,
-    call_keywords,
-    call_left,
-    call_operator,
-    call_right,
-    linked,
-)
+from adjoint.run.dispatch import HANDLERS, call, call_keywords, call_left, call_right, linked
 from adjoint.run.in_place import base_updater
 from adjoint.run.items import ITEMS, item, unpack, unpack_starred
 from adjoint.run.iteration import iterate, unwind

@@ -12,10 +12,12 @@ import numpy as np
 from adjoint.ir import primitives
 from adjoint.rules.registry import lookup
 from adjoint.run.arrays import read_array, write_array
+from adjoint.run.by_rules import DECLINED, run_rules
 from adjoint.run.contents import ABSENT
 from adjoint.run.conversion import is_odd
-from adjoint.run.dispatch import DECLINED, INERT, call_keywords, linked, run_rules
+from adjoint.run.dispatch import call_keywords, linked
 from adjoint.run.functions import bare
+from adjoint.run.inert import INERT
 from adjoint.run.iteration import first_elements
 from adjoint.run.kinds import mapping_behind
 from adjoint.run.memory import Memory, refused

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from adjoint.ir.primitives import is_iterable
-from adjoint.run.dispatch import call_keywords, run_rules
+from adjoint.run.by_rules import run_rules
+from adjoint.run.dispatch import call_keywords
 from adjoint.run.iterator import Iterator
 from adjoint.run.iterators import (
     BySubscript,

@@ -10,16 +10,9 @@ from numpy import ndarray, ufunc
 
 from adjoint.rules.registry import entry
 from adjoint.run.attributes import attribute
+from adjoint.run.by_rules import DECLINED, run_rules
 from adjoint.run.contents import ABSENT
-from adjoint.run.dispatch import (
-    DECLINED,
-    NO_KEYWORDS,
-    call,
-    call_direct,
-    call_keywords,
-    linked,
-    run_rules,
-)
+from adjoint.run.dispatch import NO_KEYWORDS, call, call_direct, call_keywords, linked
 from adjoint.run.memory import Memory
 from adjoint.run.overrides import UFUNC_METHODS, ufunc_override
 from adjoint.run.specials import C_METHODS, class_attribute, is_cython, method_rules

@@ -11,7 +11,8 @@ from types import FunctionType
 from typing import Any
 
 from adjoint.run.accumulate import accumulate
-from adjoint.run.dispatch import DECLINED, call_keywords
+from adjoint.run.by_rules import DECLINED
+from adjoint.run.dispatch import call_keywords
 from adjoint.run.memory import Memory, missing
 from adjoint.run.seal import PLAIN
 from adjoint.run.specials import class_attribute

@@ -11,8 +11,9 @@ import numpy as np
 from numpy import float64, ndarray
 
 from adjoint.rules.registry import lookup
+from adjoint.run.by_rules import DECLINED, run_rules
 from adjoint.run.conversion import is_sequence
-from adjoint.run.dispatch import DECLINED, call_keywords, linked, run_rules
+from adjoint.run.dispatch import call_keywords, linked
 from adjoint.run.kinds import NUMBERS, plain_number
 from adjoint.run.memory import Memory
 from adjoint.run.native import native

@@ -15,8 +15,8 @@ import numpy as np
 from numpy import ndarray
 
 from adjoint.errors import NoDerivativeError
+from adjoint.run.by_rules import DECLINED
 from adjoint.run.contents import entries_of
-from adjoint.run.dispatch import DECLINED
 from adjoint.run.kinds import by_value, fields_of
 from adjoint.run.memory import Memory, root_of
 from adjoint.run.place import current_place

@@ -15,8 +15,10 @@ from typing import Any
 
 from adjoint.rules.builtins import deques, dicts, functions, lists, ordered, sequences, sets
 from adjoint.rules.registry import entry, methods, non_differentiable, primitive, substitute
+from adjoint.run.by_rules import DECLINED, run_structural
+from adjoint.run.by_source import call_function
 from adjoint.run.comparison import order
-from adjoint.run.dispatch import DECLINED, call_function, linked, run_structural
+from adjoint.run.dispatch import linked
 from adjoint.run.misfits import calls_rules
 from adjoint.run.native import watched
 from adjoint.run.reach import COMPARED, HASHED, Asks

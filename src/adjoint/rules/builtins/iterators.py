@@ -8,8 +8,9 @@ from types import FunctionType
 from typing import Any
 
 from adjoint.rules.registry import non_differentiable, primitive, substitute
+from adjoint.run.by_source import call_function
 from adjoint.run.contents import size_of
-from adjoint.run.dispatch import call, call_function
+from adjoint.run.dispatch import call
 from adjoint.run.generators import as_written_for
 from adjoint.run.iteration import first_elements, iterator_of
 from adjoint.run.iterator import Iterator

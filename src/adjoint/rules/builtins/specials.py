@@ -17,8 +17,9 @@ import numpy as np
 
 from adjoint.rules.registry import non_differentiable, primitive
 from adjoint.run.asked import refuse_kept
+from adjoint.run.by_source import call_function
 from adjoint.run.conversion import as_c_takes
-from adjoint.run.dispatch import call, call_function, linked
+from adjoint.run.dispatch import call, linked
 from adjoint.run.iterator import Iterator
 from adjoint.run.kinds import by_value
 from adjoint.run.native import native

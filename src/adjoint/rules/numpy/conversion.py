@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from adjoint.rules.registry import primitive
+from adjoint.run.by_source import call_function
 from adjoint.run.clothes import shows_memory
-from adjoint.run.dispatch import call_function, linked
+from adjoint.run.dispatch import linked
 from adjoint.run.specials import class_attribute
 
 __all__: list[str] = []

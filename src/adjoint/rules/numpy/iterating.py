@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from adjoint.rules.registry import non_differentiable, primitive
-from adjoint.run.dispatch import call_function, linked
+from adjoint.run.by_source import call_function
+from adjoint.run.dispatch import linked
 from adjoint.run.iterator import STAND_INS
 from adjoint.run.memory import refused
 from adjoint.run.views import address_of

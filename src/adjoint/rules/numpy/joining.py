@@ -20,8 +20,9 @@ from adjoint.rules.numpy.operands import (
 from adjoint.rules.numpy.reductions import nothing
 from adjoint.rules.projection import as_numeric, projector
 from adjoint.rules.registry import non_differentiable, primitive, rrule
+from adjoint.run.by_source import call_function
 from adjoint.run.conversion import is_sequence
-from adjoint.run.dispatch import call_function, linked
+from adjoint.run.dispatch import linked
 
 # ---- joining -------------------------------------------------------------------------------------
 

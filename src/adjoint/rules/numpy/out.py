@@ -13,7 +13,7 @@ import numpy as np
 
 from adjoint.rules.registry import non_differentiable, primitive
 from adjoint.run.arrays import demand_order
-from adjoint.run.dispatch import call_function
+from adjoint.run.by_source import call_function
 
 __all__ = ["position_of_output", "take_output", "ufunc_into", "ufunc_into_all"]
 

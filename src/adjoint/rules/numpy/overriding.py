@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from adjoint.rules.registry import lookup, primitive
-from adjoint.run.dispatch import DECLINED, call_function, run_rules
+from adjoint.run.by_rules import DECLINED, run_rules
+from adjoint.run.by_source import call_function
 from adjoint.run.memory import Memory
 from adjoint.run.subclasses import says_itself
 from adjoint.run.unknown import run_unknown

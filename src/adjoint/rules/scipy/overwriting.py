@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.rules.registry import lookup, non_differentiable, primitive
-from adjoint.run.dispatch import call_function
+from adjoint.run.by_source import call_function
 from adjoint.run.memory import refused
 from adjoint.run.views import root_of
 

@@ -11,7 +11,7 @@ from scipy.linalg import cho_solve, get_blas_funcs, get_lapack_funcs
 from adjoint.rules.registry import non_differentiable, primitive, substitute
 from adjoint.rules.scipy.carried import carrying
 from adjoint.rules.scipy.overwriting import lock, take_overwritten, unlock
-from adjoint.run.dispatch import call_function
+from adjoint.run.by_source import call_function
 
 __all__: list[str] = []
 

@@ -15,7 +15,8 @@ from adjoint.rules.registry import frule, non_differentiable, primitive, rrule, 
 from adjoint.rules.scipy.sparse.patterns import entries_of, leaf
 from adjoint.rules.scipy.sparse.zeros import kept
 from adjoint.run.accumulate import Poison
-from adjoint.run.dispatch import NO_KEYWORDS, call_function, call_keywords
+from adjoint.run.by_source import call_function
+from adjoint.run.dispatch import NO_KEYWORDS, call_keywords
 
 __all__ = ["WITH_DATA", "flattened", "unseen"]
 

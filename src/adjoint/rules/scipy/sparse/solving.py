@@ -20,7 +20,7 @@ from adjoint.rules.scipy.sparse.arrays import WITH_DATA
 from adjoint.rules.scipy.sparse.patterns import major_of
 from adjoint.rules.tangents import like_result
 from adjoint.run.accumulate import Poison, finish
-from adjoint.run.dispatch import call_function
+from adjoint.run.by_source import call_function
 from adjoint.run.memory import Memory
 from adjoint.run.seal import arrived, result_of
 from adjoint.run.structure import deposit

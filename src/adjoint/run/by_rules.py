@@ -1,0 +1,297 @@
+"""A call by rules: which of them takes it, and what it is given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from adjoint.rules.registry import Rules
+from adjoint.run.accumulate import Poison
+from adjoint.run.by_source import call_function
+from adjoint.run.files import flush
+from adjoint.run.generators import as_written_for
+from adjoint.run.kinds import by_value, plain_on
+from adjoint.run.memory import refused
+from adjoint.run.misfits import calls_rules, fits, is_misfit
+from adjoint.run.native import native, watched
+from adjoint.run.reach import reaches
+from adjoint.run.seal import PLAIN, seal, unruled_keyword, value_and_back
+from adjoint.run.snapshot import LEAVES
+from adjoint.run.specials import class_attribute
+from adjoint.run.unknown import name_of, poison
+from adjoint.run.unseen import changed, snapshot
+
+__all__ = ["DECLINED", "run_closure_rules", "run_rules", "run_structural"]
+
+DECLINED: Any = object()
+"""No rule was written for such arguments."""
+
+
+def run_rules(
+    record: list[Any],
+    slot: int,
+    f: Any,
+    rules: Rules,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Any:
+    """Apply the first rule that takes such a call; `DECLINED` if there is none."""
+    try:
+        level = record[0].level
+        if level is not None and rules.leveled is not None:
+            if rules.overridden:
+                y = _run_overriding(record, slot, f, rules, args, kwargs)
+                if y is not DECLINED:
+                    return y
+            y = rules.leveled(level, record, slot, *args, **kwargs)
+            if y is not NotImplemented:
+                return y
+        if rules.primitive is not None:
+            y = rules.primitive(record, slot, *args, **kwargs)
+            if y is not NotImplemented:
+                return y
+        if rules.inactive:
+            if rules.overridden or (level is not None and rules.frules):
+                y = _run_overriding(record, slot, f, rules, args, kwargs)
+                if y is not DECLINED:
+                    return y
+            if record[0].files:
+                flush(record[0])
+            return native(record, slot, f, args, kwargs)
+        first = args[0] if args and level is None else None
+        if type(first) is np.ndarray and first.dtype.names is not None:
+            if (rules.rrules or rules.substitute) and not rules.makes_views:
+                return DECLINED  # of an array with named fields, rules know views at most
+        if rules.overridden:
+            y = _run_overriding(record, slot, f, rules, args, kwargs)
+            if y is not DECLINED:
+                return y
+        if rules.structural is not None and (level is None or not rules.rrules):
+            result = rules.structural(record[0], *args, **kwargs)
+            if result is not NotImplemented:
+                y, back = result
+                if back is not None:
+                    record[slot] = _fitted(back, len(args) + len(kwargs) + 1)
+                return y
+        y = run_closure_rules(record, slot, f, rules, args, kwargs)
+        if y is DECLINED and rules.substitute is not None and fits(rules.substitute, args, kwargs):
+            y = call_function(record, slot, rules.substitute, args, kwargs)
+            if type(f) is type:
+                y = as_written_for(f, y)  # ``filter``, ``itertools.cycle``
+        return y
+    except TypeError as error:
+        if not is_misfit(error):
+            raise
+        return DECLINED  # Python itself says what is wrong with the arguments
+
+
+calls_rules(run_rules)
+
+
+def run_structural(
+    record: list[Any], slot: int, rules: Rules, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """Apply the rule in the engine's own form, which runs nothing of the user's by itself."""
+    alone = Rules(structural=rules.structural)
+    return run_rules(record, slot, None, alone, args, kwargs)
+
+
+def _fitted(back: Callable[..., Any], n: int) -> Callable[..., Any]:
+    """Structural rules return a cotangent for each argument that they know, given or not."""
+
+    def fitted_back(y_bar: Any) -> tuple[Any, ...]:
+        bars = back(y_bar)
+        return bars if len(bars) == n else (*bars[:n], *(None,) * (n - len(bars)))
+
+    return fitted_back
+
+
+def _run_overriding(
+    record: list[Any],
+    slot: int,
+    f: Any,
+    rules: Rules,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Any:
+    """Rules from outside this library: what they wrote into a container would not be undone."""
+    if rules.structural is None:
+        return run_closure_rules(record, slot, f, rules, args, kwargs)
+    before = [snapshot(arg) for arg in args]
+    y = run_closure_rules(record, slot, f, rules, args, kwargs)
+    for arg, saved in zip(args, before, strict=True):
+        if saved is not None and changed(arg, saved):
+            raise refused(
+                f"the rule of '{name_of(f)}' changed the {type(arg).__name__} that it was given",
+                "a rule leaves its arguments as they are: decline (return NotImplemented),"
+                " and the write is run as without the rule",
+            )
+    return y
+
+
+def run_closure_rules(
+    record: list[Any],
+    slot: int,
+    f: Any,
+    rules: Rules,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Any:
+    """Apply the first rule in closure form that takes such a call; `DECLINED` if there is none."""
+    if not rules.rrules and (record[0].level is None or not rules.frules):
+        return DECLINED
+    for arg in (*args, *kwargs.values()) if kwargs else args:
+        kind = type(arg)
+        if kind in PLAIN or kind in LEAVES:
+            continue
+        if (kind is list or kind is tuple) and _ELEMENTS.issuperset(map(type, arg)):
+            continue
+        return _with_care(record, slot, f, rules, args, kwargs)
+    return _first_rule(record, slot, f, rules, args, kwargs)
+
+
+_ELEMENTS = LEAVES | {np.ndarray}
+"""Types of which C asks nothing."""
+
+
+def _with_care(
+    record: list[Any],
+    slot: int,
+    f: Any,
+    rules: Rules,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Any:
+    """Arguments that a rule may ask for numbers."""
+    from adjoint.run.conversion import as_operand, special_names, with_numbers
+    from adjoint.run.dispatch import call_keywords
+    from adjoint.run.subclasses import apply_to_plain, holds_subclassed  # they need what is here
+
+    values = (*args, *kwargs.values())
+    subclassed = holds_subclassed(values)
+    names = special_names(f, args, kwargs)
+    if any(as_operand(names, value) for value in values):
+        n = len(args)
+
+        def again(record: list[Any], slot: int, *values: Any) -> Any:
+            named = dict(zip(kwargs, values[n:], strict=True))
+            return call_keywords(record, slot, f, values[:n], named)
+
+        return with_numbers(record, slot, names, again, values)
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        if not subclassed:
+            special = f"__{getattr(f, '__name__', '')}__"
+            if not any(type(class_attribute(type(arg), special)) is FunctionType for arg in args):
+                module = str(getattr(f, "__module__", None))
+                of_numpy = isinstance(f, np.ufunc) or module.partition(".")[0] == "numpy"
+                # Rules calculate with them.
+                args = tuple([plain_on(record[0], x, of_numpy) for x in args])
+            return _first_rule(record, slot, f, rules, args, kwargs)
+
+        def apply(record: list[Any], slot: int, args: Any, kwargs: Any) -> Any:
+            return _first_rule(record, slot, f, rules, args, kwargs)
+
+        return apply_to_plain(record, slot, f, apply, args, kwargs)
+
+    if rules.overridden or not reaches(values):
+        return run(*args, **kwargs)  # a user's rule may change what is its own
+
+    return watched(record, slot, f, run, args, kwargs)
+
+
+def _first_rule(
+    record: list[Any],
+    slot: int,
+    f: Any,
+    rules: Rules,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Any:
+    memory = record[0]
+    if memory.level is not None:
+        return memory.level.by_rules(record, slot, f, rules, args, kwargs)
+    for rule in rules.rrules:
+        if rule.accepts(args, kwargs):
+            if kwargs or rule.keyword_bars:
+                y = _run_with_keywords(record, slot, f, rule, args, kwargs)
+                if y is not DECLINED:
+                    return y
+                continue
+            result = rule.function(*args)
+            if result is not NotImplemented:
+                y, back = result if rule.trusted else value_and_back(f, result)
+                if type(y) is np.ndarray and y.dtype.kind in "OV":
+                    return DECLINED  # what it holds is not seen
+                record[slot] = seal(memory, f, rule, y, back, args)
+                return y
+    return DECLINED
+
+
+def _run_with_keywords(
+    record: list[Any], slot: int, f: Any, rule: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    arranged, rest = rule.arrange(args, kwargs)
+    result = rule.function(*arranged, **rest)
+    if result is NotImplemented:
+        return DECLINED
+    memory = record[0]
+    y, back = result if rule.trusted else value_and_back(f, result)
+    # Operands by name are operands: of whatever type they are, like those by position.
+    by_name = tuple(rest) if rule.keyword_bars else ()
+    if rule.keyword_bars:
+        given = back
+
+        def back(y_bar: Any) -> tuple[Any, ...]:
+            *bars, named = given(y_bar)
+            if len(bars) <= rule.positional + 1:
+                bars = bars[: len(arranged) + 1]
+            return (*bars, *map(named.get, by_name))
+
+    operands = (*arranged, *(rest[name] for name in by_name))
+    sealed = seal(memory, f, rule, y, back, operands)
+    place_of = {name: i for i, name in enumerate(by_name, len(arranged) + 1)}
+    index = {name: i for i, name in enumerate(rule.names)}
+    n = len(args)
+    # What the rule says nothing about must not be lost in silence, should a derivative be asked
+    # for.
+    poisons = (
+        {}
+        if rule.keyword_bars
+        else {
+            name: Poison(unruled_keyword(f, name))
+            for name, value in rest.items()
+            if _holds_reals(value)
+        }
+    )
+
+    def keywords_back(y_bar: Any) -> tuple[Any, ...]:
+        bars = sealed(y_bar)
+        asked = y_bar is not None or any(bar is not None for bar in bars)
+        out = list(bars[: n + 1])
+        for name in kwargs:
+            if name not in rest:
+                out.append(bars[index[name] + 1])
+            elif rule.keyword_bars:
+                out.append(bars[place_of[name]])
+            else:
+                bar = poisons.get(name) if asked else None
+                if bar is not None and not by_value(rest[name]):
+                    poison(memory, rest[name], bar)
+                    bar = None
+                out.append(bar)
+        return tuple(out)
+
+    record[slot] = keywords_back
+    return y
+
+
+def _holds_reals(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return any(map(_holds_reals, value))
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind in "fc"
+    return isinstance(value, float | complex | np.inexact)

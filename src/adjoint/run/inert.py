@@ -1,0 +1,75 @@
+"""Which functions are not differentiated by their source: what is left alone, and what
+differentiates others, by the module that a function was written in."""
+
+from __future__ import annotations
+
+from types import FunctionType
+from typing import Any
+
+from adjoint.public import PublicFunction
+from adjoint.run.watch import LEFT_ALONE
+
+__all__ = ["COMPILED", "INERT", "OPERATORS", "OWN", "home_of", "is_inert", "is_operator"]
+
+INERT = LEFT_ALONE
+"""Packages of which nothing is lowered: they return no reals."""
+
+ARGUMENTS = ("Signature.bind", "Signature._bind", "BoundArguments")
+"""What `inspect` has that hands values on."""
+
+COMPILED = ("numpy.fft", "scipy.fft")
+"""Python that only prepares what gufuncs and C write into: of no use without rules of its own."""
+
+OWN = tuple(
+    f"adjoint.{part}"
+    for part in (
+        "api",
+        "looking",
+        "registering",
+        "results",
+        "run",
+        "transform",
+        "frontend",
+        "emit",
+        "ir",
+        "testing",
+    )
+)
+"""The library itself, which is not differentiated."""
+
+OPERATORS = frozenset(
+    {
+        "adjoint.api",
+        "adjoint.levels.reverse",
+        "adjoint.levels.transforms",
+        "adjoint.derivatives.linear",
+        "adjoint.derivatives.jacobians",
+        "adjoint.derivatives.hessians",
+        "adjoint.derivatives.sparse",
+        "adjoint.fast.pullback",
+    }
+)
+"""Functions that differentiate others, and stand on what differentiates them."""
+
+
+def home_of(f: Any) -> str:
+    """The module that a function was written in, or that a class belongs to.
+
+    Anybody may have set the ``__module__`` of a function: a decorator, whoever made it.
+    """
+    known = f.__globals__.get("__name__") if type(f) is FunctionType else f.__module__
+    return known if isinstance(known, str) else ""
+
+
+def is_operator(f: Any) -> bool:
+    """Whether `f` is a function of this library that differentiates others, or says so."""
+    return type(f) in _OF_OURS and f.__module__ in OPERATORS
+
+
+_OF_OURS = frozenset({FunctionType, PublicFunction})
+
+
+def is_inert(f: Any) -> bool:
+    """Whether a function or class is of a package that is left alone."""
+    package = home_of(f).partition(".")[0]
+    return package in INERT and not (package == "inspect" and f.__qualname__.startswith(ARGUMENTS))
