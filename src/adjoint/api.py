@@ -3,47 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from adjoint.derivatives.selection import Argnums, Selection, select, split_aux
 from adjoint.errors import ArgumentError, MutationError, NotScalarError
-from adjoint.fast.inside import Calls, InnerCall, generic_parts
 from adjoint.fast.pullback import SpecialisedPullback, is_as_before
 from adjoint.fast.tier import MISS, is_enabled
 from adjoint.fast.tier import run as run_specialised
+from adjoint.generic import Pullback, forward, generic_pullback
 from adjoint.levels.level import current
-from adjoint.levels.mentions import mentions_operator
-from adjoint.levels.outside import follows, pulled
+from adjoint.levels.mentions import goes_on_a_tape, mentions_operator
 from adjoint.levels.reverse import NestedPullback, nested
 from adjoint.public import public
 from adjoint.results import (
     as_it_is,
-    checked_cotangent,
-    collect,
     filled,
-    plain_cotangents,
     zeros_like,
 )
 from adjoint.rules.projection import project
-from adjoint.run.caution import UNFIT, all_finite, doubts, is_delicate, note_delicate
-from adjoint.run.dispatch import call_keywords
-from adjoint.run.engine import basics
-from adjoint.run.files import flush
-from adjoint.run.floating import begin_logging, end_logging
-from adjoint.run.hidden import Hidden
-from adjoint.run.inert import is_operator
 from adjoint.run.kinds import by_value
-from adjoint.run.lifetimes import settle
-from adjoint.run.marks import Marks
-from adjoint.run.memory import Memory
 from adjoint.run.session import session
-from adjoint.run.structure import Reader, deposit
 
 __all__ = [
-    "Pullback",
     "ValueAndGradient",
     "grad",
     "gradient",
@@ -62,120 +45,6 @@ class ValueAndGradient(NamedTuple):
 
     value: Any
     gradient: tuple[Any, ...]
-
-
-class Pullback(Hidden):
-    """``y_bar ↦ (f_bar, *arg_bars)`` of one call, as `pullback` returns it.
-
-    It may be called any number of times; between two calls the caller must not change the arrays
-    that the function saw.
-    """
-
-    __slots__ = ("_args", "_f", "_marks", "_memory", "_record", "_y")
-
-    def __init__(
-        self, f: Any, args: tuple[Any, ...], y: Any, memory: Memory, record: list[Any]
-    ) -> None:
-        self._f, self._args, self._y, self._memory, self._record = f, args, y, memory, record
-        self._marks: Marks | None = None
-
-    def mark(self) -> Pullback:
-        """Remember what the call has written to, for from now on others may write as well."""
-        if not self._memory.is_untouched():
-            self._marks = Marks(self._memory)
-        return self
-
-    def __repr__(self) -> str:
-        return f"∂({getattr(self._f, '__name__', None) or type(self._f).__name__})"
-
-    @public
-    def __call__(self, y_bar: Any) -> tuple[Any, ...]:
-        """Pull a cotangent of the result back.
-
-        Parameters
-        ----------
-        y_bar
-            A cotangent with the structure and the shapes of the result; ``None`` for none.
-
-        Returns
-        -------
-        tuple
-            The cotangent of the function itself, then one per positional argument; ``None`` where
-            there is no path.
-
-        Raises
-        ------
-        CotangentError
-            `y_bar` does not fit the result.
-        NoDerivativeError
-            A derivative is needed of a function that has neither rule nor source.
-        """
-        return self._sweep(y_bar, of_function=True)
-
-    def _sweep(self, y_bar: Any, *, of_function: bool) -> tuple[Any, ...]:
-        if y_bar is None:
-            return (None,) * (len(self._args) + 1)
-        value_bar = checked_cotangent(self._y, y_bar)
-        if follows(y_bar):
-            return pulled(partial(self._sweep, of_function=of_function), self._y, y_bar)  # type: ignore[no-any-return]
-        with self._memory.lock, session:
-            if self._marks is not None:
-                self._marks.check()
-            return self._swept(value_bar, y_bar, of_function)
-
-    def _swept(self, value_bar: Any, given: Any, of_function: bool) -> tuple[Any, ...]:
-        """`_sweep` of a cotangent that fits, inside a session: first without looking for zeros that
-        are not zero, then with, if need be."""
-        memory = self._memory
-        if not memory.shown and not is_delicate(self._f):
-            before, found = doubts[0], None
-            memory.careful = False
-            try:
-                found = self._pulled(value_bar, given, of_function)
-            except UNFIT:
-                pass  # the careful sweep raises it again, unless it came of what that one avoids
-            finally:
-                memory.careful = True
-            if found is not None and doubts[0] == before and all_finite(found):
-                return found
-            note_delicate(self._f)
-        return self._pulled(value_bar, given, of_function)
-
-    def parts(self, y_bar: Any) -> tuple[Any, ...]:
-        """The cotangents of the function and of the arguments as structures, in which stands a
-        `Poison` where one is not known; so may one in that of the result."""
-        memory = self._memory
-        with session, np.errstate(all="ignore"):
-            memory.begin_sweep()
-            try:
-                value_bar = deposit(memory, self._y, y_bar)
-                back = self._record[1]
-                bars = (None,) * (len(self._args) + 1) if back is None else back(value_bar)
-                memory.rewind(0)
-                reader = Reader(memory, taking=False)
-                return tuple(map(reader.read, (self._f, *self._args), bars))
-            finally:
-                memory.end_sweep()
-
-    def _pulled(self, value_bar: Any, given: Any, of_function: bool) -> tuple[Any, ...]:
-        """One sweep."""
-        memory = self._memory
-        with np.errstate(all="ignore"):
-            memory.begin_sweep()
-            try:
-                value_bar = deposit(memory, self._y, value_bar)
-                back = self._record[1]
-                bars = (None,) * (len(self._args) + 1) if back is None else back(value_bar)
-                # Every write was undone: memory is as the function found it, and so are the
-                # arguments' shadows.
-                memory.rewind(0)
-                if not of_function and not memory.written:
-                    found = plain_cotangents(self._args, bars, given)
-                    if found is not None:
-                        return found
-                return collect(memory, self._f, self._args, bars, given, of_function)
-            finally:
-                memory.end_sweep()
 
 
 # ---- operators -----------------------------------------------------------------------------------
@@ -222,7 +91,7 @@ def pullback(
     if current.level is not None or mentions_operator(f, args):
         return nested(f, args, kwargs, of_function=True)
     with session:
-        y, back = _forward(f, args, kwargs)
+        y, back = forward(f, args, kwargs)
         return y, back.mark()
 
 
@@ -245,79 +114,9 @@ def _specialised_pullback(
                 " again for a cotangent that is None in part, or not finite",
                 hint="call pullback again, or give zeros for None",
             )
-        return _generic_pullback(f, args)
+        return generic_pullback(f, args)
 
     return y, SpecialisedPullback(name, y, back, leaves, arrange, len(args), generic)
-
-
-def _generic_pullback(f: Callable[..., Any], args: tuple[Any, ...]) -> Pullback:
-    """The pullback of a call, with nothing of it specialised."""
-    with session:
-        return _forward(f, args, {}, specialising=False)[1].mark()
-
-
-generic_parts.append(lambda f, args, y_bar: _generic_pullback(f, args).parts(y_bar))
-
-OFTEN = 32
-"""A function that was called so often inside the generic tier is specialised."""
-
-
-def _forward(
-    f: Callable[..., Any],
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-    *,
-    specialising: bool | None = None,
-    calls: Calls | None = None,
-) -> tuple[Any, Pullback]:
-    _refuse_objects(args)
-    if not basics.ready:
-        basics.load()
-    memory = Memory(args)
-    if is_enabled[0] if specialising is None else specialising:
-        memory.often, memory.calls = OFTEN, calls
-    record: list[Any] = [memory, None]
-    token = begin_logging()
-    try:
-        y = call_keywords(record, 1, f, args, kwargs)
-    finally:
-        if token is not None:
-            end_logging(token)
-        if memory.files:
-            flush(memory)
-    if memory.lifetimes is not None or not memory.is_untouched():
-        settle(memory, record)
-    return y, Pullback(f, args, y, memory, record)
-
-
-def calls_inside(f: Callable[..., Any], args: tuple[Any, ...]) -> tuple[InnerCall, ...]:
-    """Which tier the calls inside a generic one take, as soon as they are looked at."""
-    if _goes_on_a_tape(f, args):
-        return ()
-    calls = Calls()
-    try:
-        with session:
-            _forward(f, args, {}, calls=calls)
-    except Exception:  # a call that fails says nothing about its tier
-        pass
-    own = getattr(getattr(f, "__func__", f), "__code__", None)
-    return tuple(call for code, call in calls.found.values() if code is not own)
-
-
-def _refuse_objects(args: tuple[Any, ...]) -> None:
-    for i, arg in enumerate(args):
-        if isinstance(arg, np.ndarray) and arg.dtype.kind in "OV":
-            what = "object" if arg.dtype.kind == "O" else f"{arg.dtype}"
-            raise ArgumentError(
-                f"argument {i} is an array of dtype {what}, which cannot be differentiated",
-                hint="give an array of floats, or a list",
-            )
-
-
-def _goes_on_a_tape(f: Any, args: tuple[Any, ...]) -> bool:
-    """Whether reverse mode has nothing to generate: on a level, and of a function that
-    differentiates others. There, what that one writes is as good as any other write."""
-    return current.level is not None or is_operator(f) or mentions_operator(f, args)
 
 
 def pullback_of_arguments(
@@ -332,13 +131,13 @@ def pullback_of_arguments(
     if specialised is not None:
         y, made = specialised
         return y, lambda y_bar: made.swept(y_bar)[1:]
-    if _goes_on_a_tape(f, args):
+    if goes_on_a_tape(f, args):
         y, inner = nested(f, args, kwargs, of_function=False, wanted=wanted)
         return y, lambda y_bar: inner.swept(y_bar)[1:]
     with session:
-        y, back = _forward(f, args, kwargs)
+        y, back = forward(f, args, kwargs)
         back.mark()
-        return y, lambda y_bar: back._sweep(y_bar, of_function=False)[1:]
+        return y, lambda y_bar: back.sweep(y_bar, of_function=False)[1:]
 
 
 @public
@@ -360,12 +159,12 @@ def _both(
         found = run_specialised(f, args, "gradient")
         if found is not MISS:
             return found  # type: ignore[no-any-return]
-    if _goes_on_a_tape(f, args):
+    if goes_on_a_tape(f, args):
         y, inner = nested(f, args, kwargs, of_function=False)
         return y, inner.swept(_one(f, y))[1:]
     with session:
-        y, back = _forward(f, args, kwargs, specialising=_is_fast(tier))
-        return y, back._swept(_one(f, y), None, of_function=False)[1:]
+        y, back = forward(f, args, kwargs, specialising=_is_fast(tier))
+        return y, back.swept(_one(f, y), None, of_function=False)[1:]
 
 
 @public
@@ -522,7 +321,7 @@ def _chosen(
     before = {i: as_it_is(args[i]) for i in chosen.wanted}
     if has_aux:
         value, bars = _both_of_pair(chosen, f, tier)
-    elif _goes_on_a_tape(chosen.f, chosen.args):
+    elif goes_on_a_tape(chosen.f, chosen.args):
         value, back = nested(chosen.f, args, chosen.kwargs, of_function=False, wanted=chosen.wanted)
         bars = back.swept(_one(f, value))[1:]
     else:
@@ -536,13 +335,13 @@ def _filled(arg: Any, bar: Any) -> Any:
 
 def _both_of_pair(chosen: Selection, f: Any, tier: Tier) -> tuple[Any, tuple[Any, ...]]:
     """`_both` of a function that returns a value and something else."""
-    if _goes_on_a_tape(chosen.f, chosen.args):
+    if goes_on_a_tape(chosen.f, chosen.args):
         pair, inner = nested(
             chosen.f, chosen.args, chosen.kwargs, of_function=False, wanted=chosen.wanted
         )
         value, _ = split_aux(f, pair, True)
         return pair, inner.swept((_one(f, value), None))[1:]
     with session:
-        pair, back = _forward(chosen.f, chosen.args, chosen.kwargs, specialising=_is_fast(tier))
+        pair, back = forward(chosen.f, chosen.args, chosen.kwargs, specialising=_is_fast(tier))
         value, _ = split_aux(f, pair, True)
-        return pair, back._swept((_one(f, value), None), None, of_function=False)[1:]
+        return pair, back.swept((_one(f, value), None), None, of_function=False)[1:]

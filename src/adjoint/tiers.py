@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from adjoint.api import calls_inside
 from adjoint.fast import tier as fast
 from adjoint.fast.inside import InnerCall
+from adjoint.generic import calls_inside
 from adjoint.public import public
 
 __all__ = ["TierReport", "report", "tier"]

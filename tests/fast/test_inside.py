@@ -13,9 +13,9 @@ import pytest
 import scipy.special
 
 import adjoint as ad
-from adjoint import api
 from adjoint.errors import CotangentError, NoDerivativeError
 from adjoint.fast import inside, tier
+from adjoint.generic import OFTEN
 from adjoint.testing import check_gradient
 from tests.corpus import all_cases
 from tests.fast.agreeing import Agreement, cotangent, generic_tier, outcome
@@ -26,7 +26,7 @@ from tests.structures import difference, mapped
 @pytest.fixture
 def taken(monkeypatch):
     """Functions are specialised on their first call; the list of those that were."""
-    monkeypatch.setattr(api, "OFTEN", 0)
+    monkeypatch.setattr("adjoint.generic.OFTEN", 0)
     found = []
     made = inside._Pullback.__init__
 
@@ -712,7 +712,7 @@ def test_only_what_is_called_often(monkeypatch):
         print(end="")  # is not covered
         return squared(x)
 
-    for _ in range(api.OFTEN):
+    for _ in range(OFTEN):
         assert ad.gradient(f, 3.0) == (6.0,)
     assert count[0] == 0
     ad.gradient(f, 3.0)

@@ -32,7 +32,7 @@ MOST_MISSES = 8
 
 generic_parts: list[Callable[[Any, tuple[Any, ...], Any], tuple[Any, ...]]] = []
 """The cotangents of a call by the generic tier, from that of its result: structures, in which a
-`Poison` stands where one is not known (`adjoint.api`)."""
+`Poison` stands where one is not known (`adjoint.generic`)."""
 
 
 @dataclass

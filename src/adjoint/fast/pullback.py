@@ -60,7 +60,7 @@ class SpecialisedPullback(Hidden):
 
     @public
     def __call__(self, y_bar: Any) -> tuple[Any, ...]:
-        """Pull a cotangent of the result back; see `adjoint.api.Pullback`."""
+        """Pull a cotangent of the result back; see `adjoint.generic.Pullback`."""
         return self.swept(y_bar)
 
     def swept(self, y_bar: Any) -> tuple[Any, ...]:

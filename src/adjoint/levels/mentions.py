@@ -16,15 +16,22 @@ from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 from weakref import ref as weakref
 
+from adjoint.levels.level import current
 from adjoint.run.inert import is_operator
 
-__all__ = ["mentions_operator"]
+__all__ = ["goes_on_a_tape", "mentions_operator"]
 
 MANY = 400
 """Functions that are looked at, at most."""
 
 _known: dict[int, tuple[Any, dict[Any, bool]]] = {}
 """By the identity of the code: a reference to it, and what was found for what it was given."""
+
+
+def goes_on_a_tape(f: Any, args: tuple[Any, ...]) -> bool:
+    """Whether reverse mode has nothing to generate: on a level, and of a function that
+    differentiates others. There, what that one writes is as good as any other write."""
+    return current.level is not None or is_operator(f) or mentions_operator(f, args)
 
 
 def mentions_operator(f: Callable[..., Any], args: Iterable[Any]) -> bool:

@@ -46,7 +46,7 @@ def nested(
 
 
 class NestedPullback(Hidden):
-    """``y_bar ↦ (f_bar, *arg_bars)``; see `adjoint.api.Pullback`."""
+    """``y_bar ↦ (f_bar, *arg_bars)``; see `adjoint.generic.Pullback`."""
 
     __slots__ = ("_f", "_leaves", "_places", "_tape")
 

@@ -24,6 +24,7 @@ OWN = tuple(
     f"adjoint.{part}"
     for part in (
         "api",
+        "generic",
         "looking",
         "registering",
         "results",
@@ -40,6 +41,7 @@ OWN = tuple(
 OPERATORS = frozenset(
     {
         "adjoint.api",
+        "adjoint.generic",
         "adjoint.levels.reverse",
         "adjoint.levels.transforms",
         "adjoint.derivatives.linear",

@@ -1,0 +1,210 @@
+"""A call in the generic tier: its value, and the pullback that sweeps back over its record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from adjoint.errors import ArgumentError
+from adjoint.fast.inside import Calls, InnerCall, generic_parts
+from adjoint.fast.tier import is_enabled
+from adjoint.levels.mentions import goes_on_a_tape
+from adjoint.levels.outside import follows, pulled
+from adjoint.public import public
+from adjoint.results import checked_cotangent, collect, plain_cotangents
+from adjoint.run.caution import UNFIT, all_finite, doubts, is_delicate, note_delicate
+from adjoint.run.dispatch import call_keywords
+from adjoint.run.engine import basics
+from adjoint.run.files import flush
+from adjoint.run.floating import begin_logging, end_logging
+from adjoint.run.hidden import Hidden
+from adjoint.run.lifetimes import settle
+from adjoint.run.marks import Marks
+from adjoint.run.memory import Memory
+from adjoint.run.session import session
+from adjoint.run.structure import Reader, deposit
+
+__all__ = ["OFTEN", "Pullback", "calls_inside", "forward", "generic_pullback"]
+
+OFTEN = 32
+"""A function that was called so often inside the generic tier is specialised."""
+
+
+class Pullback(Hidden):
+    """``y_bar ↦ (f_bar, *arg_bars)`` of one call, as `pullback` returns it.
+
+    It may be called any number of times; between two calls the caller must not change the arrays
+    that the function saw.
+    """
+
+    __slots__ = ("_args", "_f", "_marks", "_memory", "_record", "_y")
+
+    def __init__(
+        self, f: Any, args: tuple[Any, ...], y: Any, memory: Memory, record: list[Any]
+    ) -> None:
+        self._f, self._args, self._y, self._memory, self._record = f, args, y, memory, record
+        self._marks: Marks | None = None
+
+    def mark(self) -> Pullback:
+        """Remember what the call has written to, for from now on others may write as well."""
+        if not self._memory.is_untouched():
+            self._marks = Marks(self._memory)
+        return self
+
+    def __repr__(self) -> str:
+        return f"∂({getattr(self._f, '__name__', None) or type(self._f).__name__})"
+
+    @public
+    def __call__(self, y_bar: Any) -> tuple[Any, ...]:
+        """Pull a cotangent of the result back.
+
+        Parameters
+        ----------
+        y_bar
+            A cotangent with the structure and the shapes of the result; ``None`` for none.
+
+        Returns
+        -------
+        tuple
+            The cotangent of the function itself, then one per positional argument; ``None`` where
+            there is no path.
+
+        Raises
+        ------
+        CotangentError
+            `y_bar` does not fit the result.
+        NoDerivativeError
+            A derivative is needed of a function that has neither rule nor source.
+        """
+        return self.sweep(y_bar, of_function=True)
+
+    def sweep(self, y_bar: Any, *, of_function: bool) -> tuple[Any, ...]:
+        if y_bar is None:
+            return (None,) * (len(self._args) + 1)
+        value_bar = checked_cotangent(self._y, y_bar)
+        if follows(y_bar):
+            return pulled(partial(self.sweep, of_function=of_function), self._y, y_bar)  # type: ignore[no-any-return]
+        with self._memory.lock, session:
+            if self._marks is not None:
+                self._marks.check()
+            return self.swept(value_bar, y_bar, of_function)
+
+    def swept(self, value_bar: Any, given: Any, of_function: bool) -> tuple[Any, ...]:
+        """`sweep` of a cotangent that fits, inside a session: first without looking for zeros that
+        are not zero, then with, if need be."""
+        memory = self._memory
+        if not memory.shown and not is_delicate(self._f):
+            before, found = doubts[0], None
+            memory.careful = False
+            try:
+                found = self._pulled(value_bar, given, of_function)
+            except UNFIT:
+                pass  # the careful sweep raises it again, unless it came of what that one avoids
+            finally:
+                memory.careful = True
+            if found is not None and doubts[0] == before and all_finite(found):
+                return found
+            note_delicate(self._f)
+        return self._pulled(value_bar, given, of_function)
+
+    def parts(self, y_bar: Any) -> tuple[Any, ...]:
+        """The cotangents of the function and of the arguments as structures, in which stands a
+        `Poison` where one is not known; so may one in that of the result."""
+        memory = self._memory
+        with session, np.errstate(all="ignore"):
+            memory.begin_sweep()
+            try:
+                value_bar = deposit(memory, self._y, y_bar)
+                back = self._record[1]
+                bars = (None,) * (len(self._args) + 1) if back is None else back(value_bar)
+                memory.rewind(0)
+                reader = Reader(memory, taking=False)
+                return tuple(map(reader.read, (self._f, *self._args), bars))
+            finally:
+                memory.end_sweep()
+
+    def _pulled(self, value_bar: Any, given: Any, of_function: bool) -> tuple[Any, ...]:
+        """One sweep."""
+        memory = self._memory
+        with np.errstate(all="ignore"):
+            memory.begin_sweep()
+            try:
+                value_bar = deposit(memory, self._y, value_bar)
+                back = self._record[1]
+                bars = (None,) * (len(self._args) + 1) if back is None else back(value_bar)
+                # Every write was undone: memory is as the function found it, and so are the
+                # arguments' shadows.
+                memory.rewind(0)
+                if not of_function and not memory.written:
+                    found = plain_cotangents(self._args, bars, given)
+                    if found is not None:
+                        return found
+                return collect(memory, self._f, self._args, bars, given, of_function)
+            finally:
+                memory.end_sweep()
+
+
+def generic_pullback(f: Callable[..., Any], args: tuple[Any, ...]) -> Pullback:
+    """The pullback of a call, with nothing of it specialised."""
+    with session:
+        return forward(f, args, {}, specialising=False)[1].mark()
+
+
+generic_parts.append(lambda f, args, y_bar: generic_pullback(f, args).parts(y_bar))
+
+
+def forward(
+    f: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    *,
+    specialising: bool | None = None,
+    calls: Calls | None = None,
+) -> tuple[Any, Pullback]:
+    """The value of a call, and its pullback, inside a session; `specialising` says whether calls in
+    it may take programs, and `calls` notes which of them do."""
+    _refuse_objects(args)
+    if not basics.ready:
+        basics.load()
+    memory = Memory(args)
+    if is_enabled[0] if specialising is None else specialising:
+        memory.often, memory.calls = OFTEN, calls
+    record: list[Any] = [memory, None]
+    token = begin_logging()
+    try:
+        y = call_keywords(record, 1, f, args, kwargs)
+    finally:
+        if token is not None:
+            end_logging(token)
+        if memory.files:
+            flush(memory)
+    if memory.lifetimes is not None or not memory.is_untouched():
+        settle(memory, record)
+    return y, Pullback(f, args, y, memory, record)
+
+
+def calls_inside(f: Callable[..., Any], args: tuple[Any, ...]) -> tuple[InnerCall, ...]:
+    """Which tier the calls inside a generic one take, as soon as they are looked at."""
+    if goes_on_a_tape(f, args):
+        return ()
+    calls = Calls()
+    try:
+        with session:
+            forward(f, args, {}, calls=calls)
+    except Exception:  # a call that fails says nothing about its tier
+        pass
+    own = getattr(getattr(f, "__func__", f), "__code__", None)
+    return tuple(call for code, call in calls.found.values() if code is not own)
+
+
+def _refuse_objects(args: tuple[Any, ...]) -> None:
+    for i, arg in enumerate(args):
+        if isinstance(arg, np.ndarray) and arg.dtype.kind in "OV":
+            what = "object" if arg.dtype.kind == "O" else f"{arg.dtype}"
+            raise ArgumentError(
+                f"argument {i} is an array of dtype {what}, which cannot be differentiated",
+                hint="give an array of floats, or a list",
+            )
