@@ -25,6 +25,7 @@ import numpy as np
 from adjoint.errors import ArgumentError
 from adjoint.fast.covered import NOT_SCALAR, Deoptimize, Doubtful, NotCovered
 from adjoint.ir.nodes import Span
+from adjoint.run.generate import show_source
 from adjoint.run.session import session
 
 if TYPE_CHECKING:
@@ -332,8 +333,7 @@ def _made(f: Any, args: tuple[Any, ...], mode: Any) -> Entry:
         exec(compile(source, filename, "exec", dont_inherit=True), scope)
     except (SyntaxError, RecursionError, MemoryError) as error:
         raise NotCovered(f"the generated source is beyond Python: {error}") from None
-    lines = source.splitlines(keepends=True)
-    linecache.cache[filename] = (len(source), None, lines, filename)
+    show_source(filename, source)
     failures = _Failures(bound)
     bound |= {
         "MISS": MISS,

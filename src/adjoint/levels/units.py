@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import linecache
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from adjoint.errors import SourceError, UnsupportedSyntaxError
 from adjoint.ir.nodes import Function, Operand
 from adjoint.levels.entries import ENTRIES, RUNTIME
 from adjoint.run.functions import bind, built
-from adjoint.run.generate import generated
+from adjoint.run.generate import arity_of, generated, show_source
 from adjoint.run.generators import Generator
 from adjoint.run.lifetimes import ENTERING
 from adjoint.run.lowered import lowered
@@ -119,9 +118,7 @@ def _compile(f: FunctionType) -> LevelUnit:
     filename = f"<adjoint {f.__qualname__} on a level #{next(_counter)}>"
     compiled = compile(source.text, filename, "exec", dont_inherit=True)
     run: Callable[..., Any] = built(compiled, namespace)(*source.bound.values())
-    lines = source.text.splitlines(keepends=True)
-    linecache.cache[filename] = (len(source.text), None, lines, filename)
-    simple = all(parameter.kind <= 1 for parameter in whole.parameters)
+    show_source(filename, source.text)
     unit = LevelUnit(
         whole,
         source,
@@ -129,7 +126,7 @@ def _compile(f: FunctionType) -> LevelUnit:
         namespace,
         tuple({**modules, **activity.guards}.items()),
         run,
-        len(whole.parameters) if simple else -1,
+        arity_of(whole),
     )
     generated[id(run.__code__)] = unit
     return unit

@@ -16,7 +16,7 @@ from adjoint.emit.python import Source
 from adjoint.errors import SourceError, UnsupportedSyntaxError
 from adjoint.ir.nodes import Function, Span
 from adjoint.run import disk
-from adjoint.run.generate import Generated, blank_of, generate, generated
+from adjoint.run.generate import Generated, arity_of, blank_of, generate, generated, show_source
 from adjoint.run.generators import Generator
 from adjoint.run.memory import Memory
 
@@ -41,8 +41,7 @@ class Unit:
     Attributes
     ----------
     arity
-        The number of positional arguments of the plainest call, which needs no binding; -1 if there
-        is none.
+        See `arity_of`.
     calls
         How often the function was called, until it is called so often that it is specialised; -1 if
         it never is.
@@ -144,9 +143,7 @@ def _compile(f: FunctionType) -> Unit:
         disk.store(f, made, compiled)
     source, function = made.source, made.function
     forward, backward = built(compiled, f.__globals__)(*source.bound.values())
-    lines = source.text.splitlines(keepends=True)
-    linecache.cache[filename] = (len(source.text), None, lines, filename)
-    simple = all(parameter.kind <= 1 for parameter in function.parameters)
+    show_source(filename, source.text)
     unit = Unit(
         function,
         source,
@@ -156,7 +153,7 @@ def _compile(f: FunctionType) -> Unit:
         [None, *blank_of(made.blank)],
         forward,
         backward,
-        len(function.parameters) if simple else -1,
+        arity_of(function),
         -1 if function.is_generator or _is_ours(f) else 0,
     )
     generated[id(forward.__code__)] = generated[id(backward.__code__)] = unit

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import FunctionType
@@ -17,7 +18,17 @@ from adjoint.transform.paths import join_paths
 from adjoint.transform.reverse import reverse
 from adjoint.transform.temporaries import share_temporaries
 
-__all__ = ["Generated", "blank_of", "entries", "generate", "generated", "nothing", "runtime"]
+__all__ = [
+    "Generated",
+    "arity_of",
+    "blank_of",
+    "entries",
+    "generate",
+    "generated",
+    "nothing",
+    "runtime",
+    "show_source",
+]
 
 entries: dict[Any, Callable[..., Any]] = {}
 runtime: dict[str, Callable[..., Any]] = {}
@@ -121,6 +132,18 @@ def nothing(n: int) -> Callable[..., Any]:
 
         known = _nothings[n] = nothing_back
     return known
+
+
+def show_source(filename: str, text: str) -> None:
+    """Let tracebacks and debuggers have the lines of generated source."""
+    linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
+
+
+def arity_of(function: Function) -> int:
+    """The number of positional arguments of the plainest call, which needs no binding; -1 if there
+    is none."""
+    simple = all(parameter.kind <= 1 for parameter in function.parameters)
+    return len(function.parameters) if simple else -1
 
 
 def blank_of(blanks: tuple[Blank, ...]) -> tuple[Any, ...]:
