@@ -137,7 +137,9 @@ class _Writer:
             return "p, q = q, p"
         if chance < 0.24:
             of_all = ["sum(held)", "sum(items)", "max(p, q)", "abs(p)"]
-            of_two = [f"{f}({rng.choice(READ)}, {rng.choice(READ)})" for f in ("min", "helped", "sought")]
+            of_two = [
+                f"{f}({rng.choice(READ)}, {rng.choice(READ)})" for f in ("min", "helped", "sought")
+            ]
             return f"s = {rng.choice(of_all + of_two)}"
         if chance < 0.28:
             return f"held.append({self.expression()})"

@@ -212,7 +212,7 @@ class Writer:
             return self._known_index(index.value)
         text = self.text(index)
         if text.startswith("(") and text.endswith(")") and text.count("(") == 1:
-            return text[1:-1].removesuffix(",")
+            return text[1:-1].removesuffix(",") or "()"
         return text
 
     def _known_index(self, value: Any) -> str:
@@ -223,7 +223,7 @@ class Writer:
             )
             return f"{start}:{stop}" + (f":{step}" if step else "")
         if isinstance(value, tuple):
-            return ", ".join(self._known_index(x) for x in value)
+            return ", ".join(self._known_index(x) for x in value) or "()"
         return self.constant(value)[0]
 
     # ---- statements ------------------------------------------------------------------------------
@@ -291,15 +291,18 @@ class Writer:
             case Call():
                 self._call_statement(op, depth)
             case Unpack():
-                targets = ", ".join(self.name(v) if self._uses[v] else "_" for v in op.results)
-                comma = "," if len(op.results) == 1 else ""
-                self.line(f"{targets}{comma} = {self.text(op.value)}", depth)
+                self.line(f"{self._targets(op.results)} = {self.text(op.value)}", depth)
             case If():
                 self._if(op, depth)
             case Loop():
                 self._loop(op, depth)
             case Raise():
                 raise AssertionError("specialised programs do not raise by themselves")
+
+    def _targets(self, values: tuple[Value, ...]) -> str:
+        """What several values are unpacked into."""
+        names = [self.name(v) if self._uses[v] else "_" for v in values]
+        return ", ".join(names) + "," * (len(names) == 1)
 
     def _call_statement(self, op: Call, depth: int) -> None:
         assert isinstance(op.callee, Const)
@@ -407,7 +410,7 @@ class Writer:
         if iterable is not None:
             item = op.body.parameters[0]
             if isinstance(first, Unpack) and first.value is item and self._uses[item] == 1:
-                target = ", ".join(self.name(v) if self._uses[v] else "_" for v in first.results)
+                target = self._targets(first.results)
                 ops = ops[1:]
             else:
                 target = self.name(item) if self._uses[item] else "_"

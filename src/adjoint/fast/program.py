@@ -39,7 +39,7 @@ from adjoint.fast.reverse.scope import Scope
 from adjoint.fast.reverse.sweep import Sweep
 from adjoint.fast.single.primitives import same
 from adjoint.fast.single.walk import blocks, operands, results, walk
-from adjoint.ir.single import Block, Call, Const, Op, Operand, Value
+from adjoint.ir.single import Block, Call, Const, Op, Operand, Unpack, Value
 
 __all__ = ["Program", "specialise", "uses_numpy", "written"]
 
@@ -241,8 +241,8 @@ def _with_buffers_reused(ev: Evaluator, forward: Block, reverse: Block) -> tuple
 
 
 def _looked_at(ev: Evaluator, block: Block) -> set[Value]:
-    """Arrays that something else than arithmetic has read: it may hold them, or look at their
-    memory."""
+    """Arrays that something else than arithmetic has made or read: it may hold them, or look at
+    their memory."""
     found: set[Value] = set()
     for op in walk(block):
         if isinstance(op, Call) and isinstance(op.callee, Const):
@@ -251,6 +251,8 @@ def _looked_at(ev: Evaluator, block: Block) -> set[Value]:
                 continue
             if op.result is not None and isinstance(ev.types[op.result], Number):
                 continue
+        if isinstance(op, Unpack):  # of a rule's result its pullback, which is called later
+            found.update(op.results)
         found.update(x for x in operands(op) if isinstance(x, Value))
         for inner in blocks(op):
             found.update(x for x in inner.results or () if isinstance(x, Value))
