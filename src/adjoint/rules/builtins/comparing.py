@@ -202,13 +202,18 @@ def _equal_dicts(a: Any, b: Any) -> Any:
     return True
 
 
-def _unequal_dicts(a: Any, b: Any) -> Any:
-    equal = _equal_dicts(a, b)
-    return equal if equal is NotImplemented else not equal
+def _opposite(equal: Any) -> Any:
+    """``!=``, where `equal` is ``==``."""
+
+    def unequal(a: Any, b: Any) -> Any:
+        y = equal(a, b)
+        return y if y is NotImplemented else not y
+
+    return unequal
 
 
 _asking(COMPARED, (dict, "__eq__"), _equal_dicts)
-_asking(COMPARED, (dict, "__ne__"), _unequal_dicts)
+_asking(COMPARED, (dict, "__ne__"), _opposite(_equal_dicts))
 
 
 def _equal_ordered(a: Any, b: Any) -> Any:
@@ -218,13 +223,8 @@ def _equal_ordered(a: Any, b: Any) -> Any:
     return equal
 
 
-def _unequal_ordered(a: Any, b: Any) -> Any:
-    equal = _equal_ordered(a, b)
-    return equal if equal is NotImplemented else not equal
-
-
 _asking(COMPARED, (OrderedDict, "__eq__"), _equal_ordered)
-_asking(COMPARED, (OrderedDict, "__ne__"), _unequal_ordered)
+_asking(COMPARED, (OrderedDict, "__ne__"), _opposite(_equal_ordered))
 
 
 def _in_items(items: Any, pair: Any) -> bool:
