@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adjoint.fast.covered import NeedsSize, NotCovered
+from adjoint.fast.evaluate.items import length_of
 from adjoint.fast.evaluate.iterables import MOST_UNROLLED
 from adjoint.fast.evaluate.outside import LONG, is_plain_object
-from adjoint.fast.evaluate.reading import attribute, length_of
+from adjoint.fast.evaluate.reading import attribute
 from adjoint.fast.evaluate.rows import (
     count,
     row_of,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from adjoint.fast.covered import NotCovered
-from adjoint.fast.evaluate.reading import item
+from adjoint.fast.evaluate.items import item
 from adjoint.fast.evaluate.rows import (
     append,
     item_of,

@@ -172,7 +172,7 @@ class Evaluator(Draft):
             self.frames[-1].values[op.result] = result
 
     def _unpack(self, op: Unpack) -> None:
-        from adjoint.fast.evaluate.reading import unpacked
+        from adjoint.fast.evaluate.items import unpacked
 
         items = unpacked(self, self._present(op.value), len(op.results), op.starred)
         self.frames[-1].values.update(zip(op.results, items, strict=True))

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from adjoint.fast.covered import NotCovered
 from adjoint.fast.evaluate.generators import is_pushed
+from adjoint.fast.evaluate.items import item
 from adjoint.fast.evaluate.joining import (
     is_number,
 )
-from adjoint.fast.evaluate.reading import item
 from adjoint.fast.evaluate.rows import (
     as_row,
     length_of_row,

@@ -12,7 +12,8 @@ import numpy as np
 
 from adjoint.fast import runtime
 from adjoint.fast.covered import NotCovered
-from adjoint.fast.evaluate.reading import attribute, length_of, product
+from adjoint.fast.evaluate.items import length_of, product
+from adjoint.fast.evaluate.reading import attribute
 from adjoint.fast.evaluate.rows import (
     as_row,
     reduced,

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adjoint.fast.covered import NotCovered
+from adjoint.fast.evaluate.items import item
 from adjoint.fast.evaluate.outside import is_plain_object
-from adjoint.fast.evaluate.reading import item
 from adjoint.fast.evaluate.rows import put as put_into_list
 from adjoint.fast.evaluate.rows import (
     repeated,

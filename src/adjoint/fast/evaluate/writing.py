@@ -15,7 +15,7 @@ import numpy as np
 
 from adjoint.fast import runtime
 from adjoint.fast.covered import NotCovered
-from adjoint.fast.evaluate.reading import index_operand, indexed_shape, keys_of
+from adjoint.fast.evaluate.items import index_operand, indexed_shape, keys_of
 from adjoint.fast.evaluate.types import Array, Number, Row, has_complex
 from adjoint.fast.evaluate.values import Abstract, Known
 from adjoint.fast.single.walk import blocks, operands, results, walk

@@ -39,8 +39,8 @@ def _reduced(scope: Scope, op: Call, y_bar: Operand, mean: bool) -> None:
         assert op.result is not None
         y_bar = whole(ev, y_bar, op.result)
     if mean:
-        from adjoint.fast.evaluate.reading import length_of
-        from adjoint.fast.evaluate.reading import product as times
+        from adjoint.fast.evaluate.items import length_of
+        from adjoint.fast.evaluate.items import product as times
 
         count: Abstract = Known(1)
         for i in axis:
