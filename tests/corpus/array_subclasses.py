@@ -757,3 +757,110 @@ def attributes_of_the_class_of_an_array(x, k):
     """Static methods of any kind, and plain values, have nothing to do with the array."""
     y = np.asarray(x).view(scaled_by(k))
     return float(y.value()) + y.twice(x[0]) * y.twice(y.twice(x[0]))
+
+
+@case(np.array([0.6, 0.9, 1.7]))
+def keywords_of_ufuncs_of_masked_arrays(x):
+    m = np.ma.masked_greater(x, 1.5)
+    w = np.array([1.0, 2.0, 3.0])
+    total = np.average(m, weights=w) * np.sin(m, dtype=float).sum()
+    total += np.average(x, weights=np.ma.masked_less(w * x, 1.0)) * np.average(m, weights=m)
+    total += np.clip(m, 0.7, 2.0, dtype=float).sum() * np.exp(m, casting="safe", order="F").mean()
+    total += np.exp(m, subok=False).sum() * np.divmod(m, 0.7)[1].sum()
+    return total + m.mean() * np.modf(m)[0].sum()
+
+
+@case(np.array([0.6, 0.9, 1.7]))
+def outputs_that_are_masked_arrays(x):
+    m, w = np.ma.masked_greater(x, 1.5), np.array([1.0, 2.0, 3.0])
+    kept = np.ma.masked_greater(x * 2.0, 3.0)
+    total = np.add(m, x, where=w > 1, out=kept).sum() * kept.mean()
+    total += np.sqrt(m, out=np.ma.masked_less(x * 1.0, 0.7)).sum()
+    plain, unmasked = np.zeros(3), np.ma.array(x * 3.0)
+    with np.errstate(all="ignore"):
+        np.log(m - 0.7, out=plain)
+    np.multiply(m, x, out=unmasked)
+    return total + np.nansum(plain) * unmasked.sum() + unmasked.data.sum()
+
+
+@case(np.array([0.6, 0.9, 1.7]))
+def masked_where_they_have_no_value(x):
+    """NumPy masks what is outside of the domain of a function by itself."""
+    m = np.ma.masked_greater(x, 1.5)
+    with np.errstate(all="ignore"):
+        total = np.log(m - 0.7).sum() * np.sqrt(m - 0.7, dtype=float).sum()
+        total += np.divide(m, np.array([0.0, 2.0, 3.0])).sum() * np.arcsin(m + 0.3).count()
+    return total
+
+
+class Informed(np.ndarray):
+    def __array_finalize__(self, obj):
+        self.info = getattr(obj, "info", None)
+
+    def sum(self, *args, **kwargs):
+        return np.asarray(self).sum() * self.info
+
+
+@case(np.array([0.6, 0.9, 1.7]))
+def keywords_of_ufuncs_of_arrays_of_own_classes(x):
+    y = (x * 1.0).view(Informed)
+    y.info = x[0]
+    out = (x * 2.0).view(Informed)
+    out.info = x[1]
+    m = np.matrix(np.outer(x, x))
+    total = np.multiply(y, x, dtype=float).sum() * np.multiply(y, x, out=out).sum()
+    total += np.exp(y, where=x > 0.7, out=out).sum() * np.exp(y, subok=False).sum()
+    total += (np.add(m, 1.0, dtype=float) * m).sum() * (np.exp(m, subok=False) * np.eye(3)).sum()
+    return total + (np.matmul(m, np.eye(3), dtype=float) * m).sum()
+
+
+@case(np.array([0.6, 0.9, 1.7]))
+def vectorized_over_arrays_of_other_classes(x):
+    def times(v, w=2.0):
+        return v * w
+
+    m, y = np.ma.masked_greater(x, 1.5), (x * 1.0).view(Informed)
+    y.info = x[2]
+    total = np.vectorize(times)(m).sum() * np.vectorize(times, otypes=[float])(m, x).mean()
+    total += np.vectorize(times)(np.ma.masked_less(x, 0.8), m).sum()
+    total += (np.vectorize(times)(np.matrix(np.outer(x, x))) * np.outer(x, x)).sum()
+    total *= np.vectorize(times, cache=True)(x, y).sum()
+    first, second = np.vectorize(lambda v, w: (v * w, v))(m, x)
+    return total + first.sum() * second.mean()
+
+
+class Wrapping:
+    """No array, though NumPy takes it for one, and hands it what it calculates."""
+
+    def __init__(self, value):
+        self.value = np.asarray(value)
+
+    def __array__(self, dtype=None, copy=None):
+        return self.value
+
+    def __array_wrap__(self, array, context=None, return_scalar=False):
+        return Wrapping(array if context is None else array * len(context[1]))
+
+    def cumprod(self, axis=None, dtype=None, out=None):
+        return self.value * 3.0
+
+
+class Louder(Wrapping):
+    __array_priority__ = 5.0
+
+    def __array_wrap__(self, array, context=None, return_scalar=False):
+        return Louder(array * self.value)
+
+
+@case(np.array([0.6, 0.9, 1.7]))
+def objects_that_are_handed_what_numpy_calculates(x):
+    w, louder = Wrapping(x), Louder(x[::-1])
+    total = np.exp(w).value.sum() * np.add(x, w).value.sum() + np.add(2.0, w).value.sum()
+    total += np.multiply(w, louder, dtype=float).value.sum() * (x + w).value.sum()
+    total += np.cumsum(w).value[1] * np.cumprod(w).sum() * np.sum(w).value
+    total += np.modf(w)[0].value.sum() * np.add.accumulate(w).value[2]
+    total += np.clip(w, 0.0, 1.0).value.sum() * np.transpose(w).value.sum()
+    total += np.apply_along_axis(np.sin, 0, w).value.sum() * np.dot(w, x)
+    total += np.add(x, w, out=np.zeros(3)).sum() * np.where(x > 0.7, w, x).sum()
+    total += np.linalg.solve(np.eye(3) + np.outer(x, x), w).value.sum()
+    return total + np.exp(w, where=x > 0.7, out=np.zeros(3)).sum()

@@ -896,9 +896,14 @@ def test_what_fortran_writes_where_it_was():
 
 
 def test_what_numpy_makes_of_other_arrays_is_said():
+    class Doubled(np.ndarray):
+        def __array_finalize__(self, obj):
+            if obj is not None and type(obj) is not np.ndarray:
+                np.asarray(self)[...] += 1.0
+
     def f(x):
-        return np.sum(np.sqrt(np.ma.masked_array(x * x, x < 1.0)))
+        return np.asarray(np.sqrt(x.view(Doubled))).sum()
 
     with pytest.raises(NoDerivativeError) as info:
         ad.gradient(f, np.array([1.3, 0.4, 2.1]))
-    assert "makes of a 'MaskedArray' something else than of a plain array" in info.value.problem
+    assert "makes of a 'Doubled' something else than of a plain array" in info.value.problem

@@ -113,6 +113,7 @@ CASES |= {
     if hasattr(np.generic, name) and ARGUMENTS.get(name, ()) is not None
 }
 CASES |= {
+    (np.ndarray, "__array_wrap__"): [(X, X3), (V, Z, None)],
     (np.generic, "choose"): [(np.int64(1), [1.5, V[:3]])],
     np.real: [(X,), (Z,), (1 + 2j,), (1.5,), ([1.0, 2j],)],
     np.imag: [(X,), (Z,), (1 + 2j,), ([1.0, 2j],)],

@@ -168,12 +168,24 @@ def _with_care(
     """Arguments that a rule may ask for numbers."""
     from adjoint.run.conversion import as_operand, special_names, with_numbers
     from adjoint.run.dispatch import call_keywords
-    from adjoint.run.subclasses import apply_to_plain, holds_subclassed  # they need what is here
+    from adjoint.run.subclasses import (  # they need what is here
+        apply_to_plain,
+        call_wrapped,
+        holds_subclassed,
+        says_itself,
+        says_what_becomes,
+    )
 
     values = (*args, *kwargs.values())
     subclassed = holds_subclassed(values)
     names = special_names(f, args, kwargs)
     if any(as_operand(names, value) for value in values):
+        if says_itself(f, values):
+            return DECLINED
+        if names[0] == "__array__" and any(
+            says_what_becomes(value) and as_operand(names, value) for value in values
+        ):
+            return call_wrapped(record, slot, f, args, kwargs)
         n = len(args)
 
         def again(record: list[Any], slot: int, *values: Any) -> Any:

@@ -163,6 +163,10 @@ def _ufunc(
         return y
     if not kwargs and len(args) <= f.nin:
         return _named(record, slot, f, args, kwargs)
+    if kwargs.get("out") is None and len(args) <= f.nin and kwargs.get("where", True) is True:
+        y = _of_classes(record, slot, f, args, kwargs)
+        if y is not DECLINED:
+            return y
     from adjoint.rules.numpy.keywords import gufunc_along, ufunc_as
     from adjoint.rules.numpy.out import ufunc_into
 
@@ -225,6 +229,28 @@ def _ufunc(
 
     record[slot] = out_back
     return y
+
+
+def _of_classes(
+    record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """A ufunc with keyword arguments, of operands whose classes may be those of its results."""
+    from adjoint.run.subclasses import (  # they need the calls, which need this
+        apply_to_plain,
+        call_wrapped,
+        is_subclassed,
+        says_what_becomes,
+    )
+
+    if any(map(is_subclassed, args)):
+
+        def apply(record: list[Any], slot: int, args: Any, kwargs: Any) -> Any:
+            return _ufunc(record, slot, f, args, kwargs)
+
+        return apply_to_plain(record, slot, f, apply, args, kwargs)
+    if any(map(says_what_becomes, args)):
+        return call_wrapped(record, slot, f, args, kwargs)
+    return DECLINED
 
 
 def _into_all(

@@ -16,15 +16,26 @@ from numpy import ndarray
 
 from adjoint.errors import NoDerivativeError
 from adjoint.run.by_rules import DECLINED
+from adjoint.run.by_source import call_function
 from adjoint.run.contents import entries_of
+from adjoint.run.dispatch import NO_KEYWORDS, linked
 from adjoint.run.kinds import by_value, fields_of
 from adjoint.run.memory import Memory, root_of
 from adjoint.run.place import current_place
-from adjoint.run.seal import arrived, result_of
+from adjoint.run.seal import PLAIN, arrived, result_of
 from adjoint.run.specials import class_attribute
 from adjoint.run.unknown import run_unknown
 
-__all__ = ["adopt", "apply_to_plain", "holds_subclassed", "is_subclassed", "plain", "says_itself"]
+__all__ = [
+    "adopt",
+    "apply_to_plain",
+    "call_wrapped",
+    "holds_subclassed",
+    "is_subclassed",
+    "plain",
+    "says_itself",
+    "says_what_becomes",
+]
 
 
 def is_subclassed(value: Any) -> bool:
@@ -80,6 +91,8 @@ def apply_to_plain(
         record[slot] = blank
         if type(f) is not np.ufunc:
             return DECLINED  # its own source says how
+        if any(map(says_what_becomes, args)):
+            return call_wrapped(record, slot, f, args, kwargs)
         kind = next(type(v).__name__ for v in (*args, *kwargs.values()) if is_subclassed(v))
         why = f"makes of a '{kind}' something else than of a plain array"
         return run_unknown(memory, record, slot, f, args, kwargs, why)
@@ -91,6 +104,29 @@ def apply_to_plain(
         record[slot] = _of_class(memory, record[slot], y, args)
         adopt(record, slot, y, args)
     return y
+
+
+def says_what_becomes(value: Any) -> bool:
+    """Whether the class of an operand has an ``__array_wrap__`` in Python, which NumPy hands its
+    results to."""
+    kind = type(value)
+    return kind not in PLAIN and type(class_attribute(kind, "__array_wrap__")) is FunctionType
+
+
+def call_wrapped(
+    record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """``f(*args, **kwargs)`` by the methods of operands that say what becomes of its results."""
+    from adjoint.rules.numpy.wrapping import wrapped_call
+
+    memory: Memory = record[0]
+
+    def of_operands(_: tuple[Any, ...]) -> tuple[Any, ...]:
+        bars = memory.take_items(args, len(args))
+        return (None, *bars, *(memory.take_entry(kwargs, name) for name in kwargs))
+
+    operands = (f, args, kwargs)
+    return linked(record, slot, of_operands, call_function, wrapped_call, operands, NO_KEYWORDS)
 
 
 def _draws(f: Any, args: tuple[Any, ...]) -> bool:
@@ -130,7 +166,7 @@ def says_itself(f: Any, args: Iterable[Any]) -> bool:
     if type(f) is not _DISPATCHER or type(f.__wrapped__) is not FunctionType:
         return False  # what is of C asks no methods
     return any(
-        is_subclassed(arg) and type(class_attribute(type(arg), name)) is FunctionType
+        type(arg) not in PLAIN and type(class_attribute(type(arg), name)) is FunctionType
         for arg in args
     )
 

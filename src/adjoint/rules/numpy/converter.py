@@ -11,16 +11,19 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.rules.registry import substitute
+from adjoint.rules.numpy.wrapping import answers_of, wrapped_result
+from adjoint.rules.registry import non_differentiable, substitute
+from adjoint.run.subclasses import is_subclassed, says_what_becomes
 
 _core: Any = getattr(np, "_core", None)  # NumPy 1 has none, and needs none
-_array_converter = getattr(getattr(_core, "_multiarray_umath", None), "_array_converter", None)
+_array_converter: Any = getattr(getattr(_core, "_multiarray_umath", None), "_array_converter", None)
 
 
 class Converter:
     """The operands as arrays, and how to hand back results."""
 
     def __init__(self, *operands):
+        self.operands = operands
         self.arrays = [np.asanyarray(operand) for operand in operands]
         self.scalar_input = tuple([np.isscalar(operand) for operand in operands])
 
@@ -44,7 +47,22 @@ class Converter:
     def wrap(self, arr, /, to_scalar=None):
         if to_scalar is None:
             to_scalar = all(self.scalar_input)
-        return arr[()] if to_scalar and arr.ndim == 0 else arr
+        if not any(map(_says_what_becomes, self.operands)):
+            return arr[()] if to_scalar and arr.ndim == 0 else arr
+
+        def ask(stand_ins):
+            return _array_converter(*stand_ins).wrap(np.asarray(arr), to_scalar=to_scalar)
+
+        answers = answers_of(ask, self.operands, self.arrays)
+        return wrapped_result(arr, self.operands, answers)
+
+
+def _says_what_becomes(operand: Any) -> bool:
+    """An array of a class of its own is what the steps make of it."""
+    return says_what_becomes(operand) and not is_subclassed(operand)
+
+
+non_differentiable(_says_what_becomes)
 
 
 if _array_converter is not None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.rules.numpy.wrapping import data_of, given_to_output
 from adjoint.rules.registry import non_differentiable, primitive
 from adjoint.run.arrays import demand_order
 from adjoint.run.by_source import call_function
@@ -34,20 +35,23 @@ def ufunc_into(f, out, where, args, kwargs):
     """
     if out is Ellipsis:  # NumPy 2.3: the result as an array, never as a scalar
         return np.asarray(f(*args, **kwargs))
+    target, given = out, args
+    if isinstance(f, np.ufunc):  # it writes data, and tells the class of `out` afterwards
+        target, args = data_of(out), [data_of(arg) for arg in args]
     if where is True:
         y = f(*args, **kwargs)
-        _demand_fit(f, out, where, args, kwargs, y)
+        _demand_fit(f, target, where, args, kwargs, y)
         if f in JOINING:
             demand_order(out, lambda target: f(*args, out=target, **kwargs), *args[0])
-        out[...] = y
-        return out
-    # Only what is selected is computed: the others may have no value, or no derivative.
-    _demand_shape(f, out, where, args, kwargs)
-    chosen = _mask(where, out)
-    y = f(*[_part(arg, chosen) for arg in args], **kwargs)
-    _demand_fit(f, out, where, args, kwargs, y)
-    out[chosen] = y
-    return out
+        target[...] = y
+    else:
+        # Only what is selected is computed: the others may have no value, or no derivative.
+        _demand_shape(f, target, where, args, kwargs)
+        chosen = _mask(where, target)
+        y = f(*[_part(arg, chosen) for arg in args], **kwargs)
+        _demand_fit(f, target, where, args, kwargs, y)
+        target[chosen] = y
+    return out if target is out else given_to_output(f, out, given)
 
 
 def ufunc_into_all(f, outs, args, kwargs):

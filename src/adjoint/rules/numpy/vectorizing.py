@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.rules.numpy.wrapping import answers_of, data_of, wrapped_result
 from adjoint.rules.registry import non_differentiable, primitive, substitute
+from adjoint.run.subclasses import is_subclassed
 from adjoint.run.unknown import run_unknown
 
 __all__: list[str] = []
@@ -23,7 +25,8 @@ def vectorize_call(self, func, args):
         return self._vectorize_call_with_signature(func, args)
     if not args:
         return func()
-    arrays = [_Constant(arg) if _is_one_object(arg) else np.asanyarray(arg) for arg in args]
+    operands = [_Constant(arg) if _is_one_object(arg) else np.asanyarray(arg) for arg in args]
+    arrays = [data_of(operand) for operand in operands]
     otypes, kept = self.otypes, []
     if otypes is None:
         if any(array.size == 0 for array in arrays):
@@ -38,16 +41,26 @@ def vectorize_call(self, func, args):
     for index in np.ndindex(*shape):
         results.append(kept.pop() if kept else func(*[_element(a, index) for a in arrays]))
     if len(otypes) == 1:
-        return _arranged(results, otypes[0], shape)
-    return tuple(
-        [_arranged([result[k] for result in results], t, shape) for k, t in enumerate(otypes)]
-    )
+        made = _arranged(results, otypes[0], shape)
+    else:
+        made = tuple(
+            [_arranged([result[k] for result in results], t, shape) for k, t in enumerate(otypes)]
+        )
+    return wrapped_result(made, operands, _answers(operands, arrays, len(otypes)))
 
 
 def _arranged(results, otype, shape):
     if np.dtype(otype).hasobject:
         return of_objects(results, otype, shape)
     return np.reshape(np.array(results, otype), shape)
+
+
+def _answers(operands: list[Any], arrays: list[Any], n: int) -> Any:
+    """What arrays of classes of their own make of the `n` results of NumPy's loop."""
+    if not any(map(is_subclassed, operands)):
+        return None
+    loop: Any = np.frompyfunc(lambda *_: (0,) * n if n > 1 else 0, len(operands), n)
+    return answers_of(lambda stand_ins: loop(*stand_ins), operands, arrays)
 
 
 class _Constant:
@@ -98,7 +111,7 @@ def _types(first: Any) -> str:
     return "".join([np.asarray(result).dtype.char for result in results])
 
 
-non_differentiable(_types, _is_one_object)
+non_differentiable(_types, _is_one_object, _answers)
 
 _with_signature: Any = np.vectorize._vectorize_call_with_signature  # type: ignore[attr-defined]
 _shapes: Any = _with_signature.__globals__.get("_parse_input_dimensions")
