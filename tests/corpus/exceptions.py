@@ -1,11 +1,13 @@
 """``try``, ``except``, ``else``, ``finally`` and ``raise``."""
 
+import concurrent.futures
 import contextlib
 import copy
 import heapq
 import itertools
 import math
 import sys
+import threading
 import types
 
 import numpy as np
@@ -669,3 +671,64 @@ def arguments_of_an_error_of_a_file(x):
     except OSError as error:
         first = error.errno * error.args[0]
     return first * copy.copy(OSError(1, x, "file")).strerror
+
+
+class AtOnce(concurrent.futures.Executor):
+    """Runs what is submitted before it returns."""
+
+    def submit(self, fn, /, *args, **kwargs):
+        future = concurrent.futures.Future()
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+class Found(Exception):
+    pass
+
+
+@case(1.3, 0.4)
+def raised_by_a_future(x, y):
+    def work(v):
+        if v > 1.0:
+            raise Found(v * y, [v * v])
+        return v * v
+
+    with AtOnce() as pool:
+        first, second = pool.submit(work, x), pool.submit(work, y)
+        total = second.result()
+        try:
+            first.result()
+        except Found as error:
+            total += error.args[0] * error.args[1][0]
+        try:
+            for part in pool.map(work, [y, x]):
+                total += part * x
+        except Found as error:
+            total += error.args[0] ** 2
+    return total + first.exception().args[0]
+
+
+@case(1.3, 0.4)
+def raised_by_c_under_a_lock(x, y):
+    """What holds it passes the end of a `with` on its way."""
+    lock, known = threading.RLock(), {}
+
+    def look_up(key):
+        with lock:
+            with lock:
+                return known[key * y]
+
+    try:
+        return look_up(x)
+    except KeyError as error:
+        once = error.args[0] * x
+    try:
+        try:
+            look_up(x * x)
+        finally:
+            known[1.0] = y
+    except KeyError as error:
+        return once + error.args[0] ** 2 * known[1.0]

@@ -25,6 +25,7 @@ __all__ = [
     "current_place",
     "from_the_users_place",
     "is_ours",
+    "is_stand_in",
     "public_name",
     "user_traceback",
 ]
@@ -209,6 +210,8 @@ def _calling(code: CodeType, line: int) -> CodeType:
 # ---- tracebacks ----------------------------------------------------------------------------------
 
 _stand_ins: dict[tuple[int, Span], tuple[FrameType, int]] = {}
+_frames: set[int] = set()
+"""Their frames, by identity."""
 
 
 def _stand_in(code: CodeType, namespace: dict[str, object], span: Span) -> tuple[FrameType, int]:
@@ -230,7 +233,13 @@ def _stand_in(code: CodeType, namespace: dict[str, object], span: Span) -> tuple
     has_columns = (span.line, span.column) != (span.end_line, span.end_column)
     at = 2 * stub.co_code[::2].index(_RAISE) if has_columns else -1
     found = _stand_ins[key] = FunctionType(stub, scope)().gi_frame, at
+    _frames.add(id(found[0]))
     return found
+
+
+def is_stand_in(frame: FrameType) -> bool:
+    """Whether a frame in a traceback stands for one of generated code."""
+    return id(frame) in _frames
 
 
 _RAISE = dis.opmap["RAISE_VARARGS"]

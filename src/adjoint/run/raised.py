@@ -20,7 +20,7 @@ from adjoint.run.functions import place_of
 from adjoint.run.iteration import STEPS
 from adjoint.run.kinds import ATOMS, by_value, fields_of, slots_of
 from adjoint.run.memory import Memory
-from adjoint.run.place import as_user_error, current_place, is_ours
+from adjoint.run.place import as_user_error, current_place, is_ours, is_stand_in
 from adjoint.run.unknown import arrived_in, poison, reached
 
 __all__ = ["caught"]
@@ -59,6 +59,8 @@ def _raising(error: BaseException) -> FrameType | None:
     trace = error.__traceback__
     while trace is not None:
         following = trace.tb_next
+        if is_stand_in(trace.tb_frame):
+            return None  # it was seen when it passed differentiated code, as by the end of a `with`
         if place_of(trace.tb_frame.f_code, trace.tb_lineno) is not None:
             called = following
         trace = following
