@@ -18,8 +18,10 @@ from adjoint.run.accumulate import Poison, accumulate, finish
 from adjoint.run.arrays import refuse_objects
 from adjoint.run.conversion import AS_ELEMENT, converts
 from adjoint.run.dispatch import call_keywords, linked
-from adjoint.run.memory import Memory, refuse_names_twice, root_of
+from adjoint.run.kinds import by_value
+from adjoint.run.memory import Memory, refuse_names_twice, refused, root_of
 from adjoint.run.protocol import UFUNCS
+from adjoint.run.seal import PLAIN
 from adjoint.run.specials import class_attribute
 from adjoint.run.swaps import swap_array, swap_contents
 
@@ -39,7 +41,7 @@ def updater(
 
     def in_general(record: list[Any], slot: int, x: Any, value: Any) -> Any:
         if type(x) is ndarray:
-            if isinstance(value, float) and converts(AS_ELEMENT, value):
+            if _goes_by_ufunc(op, value):
                 return _by_ufunc(record, slot, op, x, value)
             if record[0].level is not None:
                 return record[0].level.update(record, slot, op, x, value)
@@ -74,6 +76,17 @@ def base_updater(op: Any, update: Callable[..., Any]) -> Callable[..., Any]:
 def _by_ufunc(record: list[Any], slot: int, op: Any, x: Any, value: Any) -> Any:
     ufunc, out = UFUNCS[getattr(operator, op.__name__[1:])], {"out": (x,)}
     return linked(record, slot, _of_two, call_keywords, ufunc, (x, value), out)
+
+
+def _goes_by_ufunc(op: Any, value: Any) -> bool:
+    """Whether NumPy asks the class of `value`: for a float, or what the ufunc makes of both."""
+    if type(value) in PLAIN:
+        return False
+    if isinstance(value, float):
+        return converts(AS_ELEMENT, value)
+    if type(class_attribute(type(value), "__array_ufunc__")) is not FunctionType:
+        return False
+    return getattr(operator, op.__name__[1:], None) in UFUNCS
 
 
 def _of_two(bars: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -125,7 +138,7 @@ def _short_updater(
             or id(value) in memory.written
             or value.shape != x.shape
         ):
-            if isinstance(value, float) and converts(AS_ELEMENT, value):  # its ``__float__``
+            if _goes_by_ufunc(op, value):  # its ``__float__``
                 return _by_ufunc(record, slot, op, x, value)
             if _is_apart(memory, x, value):
                 return _update_view(record, slot, op, to_value, x, value)
@@ -192,6 +205,12 @@ def _update_in_place(
     y = _computed(inner, op, plain, old, operand)
     if np.shape(y) != x.shape or not np.can_cast(np.result_type(y), x.dtype, "same_kind"):
         return op(x, value)  # NumPy's own message
+    if not by_value(y):
+        raise refused(
+            f"an array is changed in place to what a '{type(value).__name__}' makes of it, which is"
+            f" a '{type(y).__name__}'",
+            "write the operator and the assignment apart: x[...] = x + value",
+        )
     x[...] = y
     position = memory.note(swap_array, x, ..., old)
     written = operand is not value and memory.is_written(value)
@@ -228,9 +247,9 @@ def _computed(
     except ValueError as error:
         if type(operand) is not ndarray:
             raise
-        refused = error
+        raised = error
     op(old, operand)
-    raise refused
+    raise raised
 
 
 def _has_doubles(x: np.ndarray[Any, Any]) -> bool:
