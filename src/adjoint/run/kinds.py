@@ -8,6 +8,7 @@ import threading
 from collections import OrderedDict, defaultdict, deque
 from types import (
     FunctionType,
+    GetSetDescriptorType,
     MemberDescriptorType,
     MethodDescriptorType,
     ModuleType,
@@ -231,15 +232,15 @@ def defined_by(kind: type, name: str) -> Any:
 
 
 def is_partly_c(kind: type) -> bool:
-    """Whether objects of a class may hold what is neither a field nor a slot: it has methods of C
-    that are not those of a container, a number or an exception."""
+    """Whether objects of a class may hold what is neither a field nor a slot: it has methods or
+    attributes of C that are not those of a container, a number or an exception."""
     found = _partly_c.get(kind)
     if found is None:
         found = _partly_c[kind] = any(
-            type(value) in _OF_C and value.__objclass__ is base
+            type(value) in _OF_C and value.__objclass__ is base and name not in _OF_ANY_CLASS
             for base in kind.__mro__
             if base not in _SEEN and not issubclass(base, BaseException | np.generic)
-            for value in vars(base).values()
+            for name, value in vars(base).items()
         )
     return found
 
@@ -247,7 +248,9 @@ def is_partly_c(kind: type) -> bool:
 _partly_c: WeakKeyDictionary[type, bool] = WeakKeyDictionary()
 
 
-_OF_C = (MethodDescriptorType, WrapperDescriptorType)
+_OF_C = (MethodDescriptorType, WrapperDescriptorType, GetSetDescriptorType)
+_OF_ANY_CLASS = ("__dict__", "__weakref__")
+"""Descriptors of C in every class."""
 
 
 _SEEN = frozenset({

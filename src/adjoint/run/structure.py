@@ -37,6 +37,7 @@ from adjoint.run.kinds import (
     fields_of,
     filled_slots,
     held_by_c,
+    is_partly_c,
     is_record,
     mapping_behind,
     slot_owner,
@@ -392,19 +393,20 @@ class Reader:
         return Tangent(type(value), bars) if any(bar is not None for bar in bars.values()) else None
 
     def _holds_more(self, value: Any, own: Any, shown: dict[str, Any]) -> bool:
-        """Whether there is a cotangent of something that is held by an object of C, or has led to
-        an exception, and is not `shown`."""
-        if isinstance(value, BaseException):
-            held = [value.__cause__, value.__context__]
-        elif is_record(value):
-            return False
-        else:
-            known = {id(slot.__get__(value)) for slot in slots_of(type(value)).values()}
-            known.add(id(fields_of(value)))
-            held = [item for item in held_by_c(value) if id(item) not in known]
+        """Whether there is a cotangent of something that is held by an object of C, or by the part
+        of C of another, or has led to an exception, and is not `shown`."""
         arrived = own.items() if isinstance(own, dict) else ()
         if any(bar is not None and name not in shown for name, bar in arrived):
             return True
+        if isinstance(value, BaseException):
+            held = [value.__cause__, value.__context__]
+        elif is_record(value) and not is_partly_c(type(value)):
+            return False
+        else:
+            fields = fields_of(value)
+            seen = (fields, *(fields or {}).values(), *filled_slots(value).values())
+            known = {id(item) for item in seen}
+            held = [item for item in held_by_c(value) if id(item) not in known]
         held = [item for item in held if type(item) not in _NOT_HELD]
         return any(self.read(item, None) is not None for item in held)
 
