@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint.errors import AdjointError, NoDerivativeError
+from adjoint.errors import AdjointError, ArgumentError, NoDerivativeError
+from adjoint.testing import check_gradient
 from tests.errors.places import raised
 
 POINT, DIRECTION = np.array([0.3, 1.7, 1.2]), np.array([0.4, -1.1, 0.9])
@@ -408,12 +409,26 @@ def test_statistics_with_fractions_beside_the_data(g):
     "f",
     [
         lambda pd, v: (pd.Series(v) ** 2).sum(),
+        lambda pd, v: added_to_nothing(pd.Series(v), v),
+        lambda pd, v: added_in_place(pd.Series(v), v),
+        lambda pd, v: multiplied_in_place(pd.Series(v), v),
+        lambda pd, v: assigned(pd.Series(v), v),
+        lambda pd, v: np.sum(np.sin(pd.Series(v)) * pd.DataFrame({"a": v})["a"]),
+    ],
+)
+def test_pandas_around_arrays(f):
+    pd = pytest.importorskip("pandas")
+    check_gradient(lambda v: f(pd, v), POINT)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
         lambda pd, v: (pd.Series([v[0], v[1]]) ** 2).sum(),
         lambda pd, v: (pd.Series(v.tolist()) ** 2).sum(),
         lambda pd, v: (pd.Series({"a": v[0], "b": 2.0}) ** 2).sum(),
         lambda pd, v: (pd.DataFrame({"a": [v[0], v[1]]}) ** 2).sum().sum(),
         lambda pd, v: np.sum(np.sin(pd.Series([v[0], v[1]]))),
-        lambda pd, v: added_to_nothing(pd.Series(v), v),
         lambda pd, v: added_in_place(pd.Series([v[0], v[1], 2.0]), v),
         lambda pd, v: assigned(pd.Series(v.tolist()), v),
     ],
@@ -422,3 +437,13 @@ def test_pandas(f):
     pd = pytest.importorskip("pandas")
     for mode in (reverse, forward):
         raised(AdjointError, mode, lambda v: f(pd, v))
+
+
+def test_what_an_object_of_c_holds_has_no_cotangent_of_its_own():
+    """A series or a tree as an argument."""
+    pd = pytest.importorskip("pandas")
+    spatial = pytest.importorskip("scipy.spatial")
+    raised(ArgumentError, ad.gradient, lambda s: (s * s).sum(), pd.Series([0.3, 0.4]))
+    tree = spatial.KDTree(np.eye(3))
+    raised(ArgumentError, ad.gradient, lambda t: t.query(POINT)[0], tree)
+    raised(ArgumentError, ad.gradient, lambda t: t.data.sum(), tree)

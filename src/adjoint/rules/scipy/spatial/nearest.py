@@ -69,6 +69,9 @@ def _(record: list[Any], slot: int, tree: Any, points: Any, *options: Any) -> No
 @primitive((cKDTree, "data"))
 def _(record: list[Any], slot: int, tree: Any) -> Any:
     memory: Memory = record[0]
+    level = memory.level
+    if level is not None and any(one.holds(tree) for one in level.down()):
+        return NotImplemented  # C has made it of something active
 
     def data_back(y_bar: Any) -> tuple[Any, ...]:
         memory.add_entry(tree, "data", y_bar)

@@ -1,0 +1,82 @@
+"""pandas: series and data frames, which are Python around arrays."""
+
+import numpy as np
+import pandas as pd
+
+from tests.library.registry import case, reals
+
+X, Y = reals(5, low=0.5, high=2.0), reals(5, low=0.6, high=2.1, seed=1)
+CONSTANT = pd.Series(reals(5, low=0.7, high=1.9, seed=2))
+LETTERS = list("abcde")
+
+for name, operator in (
+    ("add", lambda a, b: a + b), ("sub", lambda a, b: a - b), ("mul", lambda a, b: a * b),
+    ("truediv", lambda a, b: a / b), ("pow", lambda a, b: a**b), ("mod", lambda a, b: a % b),
+):  # fmt: skip
+
+    def _beside(x, y, operator=operator):
+        s, total = pd.Series(x), 0.0
+        for other in (y, pd.Series(y), y[0], 1.3, CONSTANT):
+            total = total + operator(s, other) * operator(other, s)
+        return (total + operator(CONSTANT, x) + operator(y[1], CONSTANT)).to_numpy()
+
+    case(f"pandas.Series.__{name}__", X, Y, call=_beside)
+case(
+    "pandas.Series.__matmul__",
+    X,
+    Y,
+    call=lambda x, y: (pd.Series(x) @ y) * (CONSTANT @ x) * pd.Series(x).dot(pd.Series(y)),
+)
+case("pandas.Series.__neg__", X, call=lambda x: (-pd.Series(x)).values)
+case("pandas.Series.__abs__", X, call=lambda x: abs(pd.Series(x) - 1.0).values)
+for name in "sum mean std var prod median max cumsum copy dropna sort_values".split():
+    case(f"pandas.Series.{name}", X, call=lambda x, n=name: np.asarray(getattr(pd.Series(x), n)()))
+case("pandas.Series.clip", X, call=lambda x: pd.Series(x).clip(0.8, 1.7).values)
+case("pandas.Series.fillna", X, call=lambda x: pd.Series(x).fillna(0.0).values)
+case("pandas.Series.corr", X, call=lambda x: pd.Series(x).corr(CONSTANT))
+case("pandas.Series.items", X, call=lambda x: sum(v * v * (i + 1) for i, v in pd.Series(x).items()))
+case("pandas.Series.tolist", X, call=lambda x: np.array(pd.Series(x).tolist()) ** 2)
+case("pandas.Series.__getitem__", X, call=lambda x: pd.Series(x, index=LETTERS)["b"] * x)
+case("pandas.Series.where", X, call=lambda x: pd.Series(x).where(CONSTANT > 1.0, x[0]).values)
+case(
+    "pandas.Series.__array_ufunc__",
+    X,
+    call=lambda x: (np.exp(pd.Series(x)) * np.sin(CONSTANT * x)).values,
+)
+
+
+def _written(x):
+    s = pd.Series(x * 1.0)
+    before = s * s
+    s[1] = x[0] ** 2
+    s.iloc[2:4] = x[1]
+    s += CONSTANT
+    s *= 2.0
+    return (s * before).values
+
+
+def _shared(x):
+    y = x * 1.0
+    s = pd.Series(y, copy=False)
+    y[0] = y[1] * 3.0
+    return (s * CONSTANT).values
+
+
+case("pandas.Series.__setitem__", X, call=_written)
+case("pandas.Series", X, call=_shared)
+case(
+    "pandas.DataFrame",
+    X,
+    Y,
+    call=lambda x, y: (
+        (pd.DataFrame({"a": x, "b": y * x})["b"] * pd.DataFrame({"a": x})["a"]).values
+    ),
+)
+case("pandas.DataFrame.__matmul__", X, call=lambda x: (pd.DataFrame(np.outer(x, x)) @ Y).values)
+case("pandas.DataFrame.mean", X, call=lambda x: pd.DataFrame({"a": x, "b": x * x}).mean().values)
+case("pandas.DataFrame.cov", X, call=lambda x: pd.DataFrame({"a": x, "b": x * x}).cov().values)
+case("pandas.concat", X, call=lambda x: pd.concat([pd.Series(x), CONSTANT * x]).values)
+case("pandas.DataFrame.iloc", X, call=lambda x: pd.DataFrame(np.outer(x, x)).iloc[1].values * x)
+case(
+    "pandas.DataFrame.sum", X, call=lambda x: pd.DataFrame({"a": x, "b": x * x}).sum(axis=1).values
+)
