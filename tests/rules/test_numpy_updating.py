@@ -141,6 +141,14 @@ def shuffled_list(x):
     return xs[0] * xs[1] + xs[2]
 
 
+def shuffled_ragged(x):
+    parts = [x[:1], x[1:], x * x[0], [x[2], x[1]]]
+    np.random.default_rng(5).shuffle(parts)
+    np.random.RandomState(5).shuffle(parts)
+    first, second, third, fourth = map(np.sum, parts)
+    return first * second**2 + third * np.sin(fourth)
+
+
 def shuffled_the_old_way(x):
     state = np.random.RandomState(4)
     y = np.outer(x, x)
@@ -161,9 +169,21 @@ def permuted(m):
     return np.sum(y * m) + rng.permuted(m).ravel()[0] ** 2
 
 
-@pytest.mark.parametrize("f", [shuffled, shuffled_list, shuffled_the_old_way])
+@pytest.mark.parametrize("f", [shuffled, shuffled_list, shuffled_ragged, shuffled_the_old_way])
 def test_shuffle(f):
     check(f, X)
+
+
+def test_lists_are_shuffled_along_no_other_axis():
+    def f(x):
+        rows = [x, x * 2.0]
+        np.random.default_rng(5).shuffle(rows, axis=1)
+        return rows[0][0]
+
+    with pytest.raises(NotImplementedError):
+        f(X)
+    with pytest.raises(NotImplementedError):
+        ad.gradient(f, X)
 
 
 @pytest.mark.parametrize("f", [shuffled_axis, permuted])

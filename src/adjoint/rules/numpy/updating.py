@@ -108,10 +108,11 @@ def _refuse(self: Any, a: Any, indices: Any, operand: Any) -> None:
 
 @substitute((np.random.Generator, "shuffle"))
 def _(self, x, axis=0):
-    order = _shuffled(self, np.shape(x)[axis])
     if isinstance(x, np.ndarray):
+        order = _shuffled(self, x.shape[axis])
         x[...] = np.take(x, order, axis)
     else:
+        order = _shuffled(self, len(x), axis)
         x[:] = [x[i] for i in order.tolist()]
 
 
@@ -143,7 +144,9 @@ def _(self, x):
     x[:] = [x[i] for i in _shuffled_list(self, len(x))]
 
 
-def _shuffled(source: Any, n: int) -> Any:
+def _shuffled(source: Any, n: int, axis: int = 0) -> Any:
+    if axis != 0:
+        source.shuffle([], axis)  # NumPy says what it has against it
     order = np.arange(n)
     source.shuffle(order)
     return order
