@@ -159,3 +159,74 @@ def test_written_on_either_side(name: str) -> None:
     for i, program in enumerate(PROGRAMS):
         layout = [*LAYOUTS][(i + len(name)) % len(LAYOUTS)]
         check_sample(Sample(program(layout, name), (X,)))
+
+
+# ---- arguments that look at one array ------------------------------------------------------------
+
+
+def _moved(q: Any, p: Any) -> Any:
+    q += 0.1 * p * p
+    p *= q
+    return np.sum(q * q * p)
+
+
+def _scaled_rows(rows: Any) -> Any:
+    rows[0][:] *= rows[1]
+    rows[2][:] += rows[0]
+    return sum((row * row * (i + 1)).sum() for i, row in enumerate(rows))
+
+
+PARTS: dict[str, Callable[[Any], Any]] = {
+    "halves": lambda m: (m.reshape(-1)[:4], m.reshape(-1)[5:]),
+    "every_second": lambda m: (m.reshape(-1)[:8:2], m.reshape(-1)[1::2]),
+    "columns": lambda m: (m[:, 2], m[:, 0][::-1]),
+    "crossing_columns": lambda m: (m[:, :2], m[:, 1:]),
+    "twice": lambda m: (m[1], m[1, ::-1]),
+}
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_parts_of_one_array_as_arguments(name: str) -> None:
+    """The tangents of parts are those of the whole, where they agree."""
+    m, m_dot = X.copy(), np.sin(X * X)
+
+    def of_whole(m: Any) -> Any:
+        return _moved(*PARTS[name](m))
+
+    tangents = PARTS[name](m_dot)
+    y, y_dot = ad.pushforward(_moved, PARTS[name](m), tangents)
+    # a second way: the parts are made inside, of the tangent of what they show
+    seen = np.zeros_like(X)
+    for part, tangent in zip(PARTS[name](seen), tangents, strict=True):
+        part[...] = tangent
+    assert ad.pushforward(of_whole, (X.copy(),), (seen,)) == (y, pytest.approx(y_dot, rel=1e-14))
+    h = 1e-6
+    ahead, behind = of_whole(X + h * seen), of_whole(X - h * seen)
+    np.testing.assert_allclose(y_dot, (ahead - behind) / (2 * h), rtol=1e-6)
+
+
+def test_rows_of_one_array_in_a_list() -> None:
+    m_dot = np.cos(X)
+    expected = ad.pushforward(_scaled_rows, ([*X.copy()],), ([*m_dot],))
+    apart = ad.pushforward(_scaled_rows, ([row.copy() for row in X],), ([*m_dot],))
+    assert expected == apart
+
+
+def test_parts_of_one_array_in_derivatives_of_derivatives() -> None:
+    def inner(x: Any, copied: Callable[[Any], Any]) -> Any:
+        parts = copied(x[0]), copied(x[1])
+        return ad.pushforward(_moved, parts, (x[2] * x[0], x[0] * x[1]))[1]
+
+    whole = ad.gradient(lambda x: inner(x, lambda row: row), X.copy())[0]
+    apart = ad.gradient(lambda x: inner(x, np.copy), X.copy())[0]
+    np.testing.assert_allclose(whole, apart, rtol=1e-13)
+    pushed = ad.pushforward(lambda x: inner(x, lambda row: row), (X.copy(),), (np.ones_like(X),))
+    np.testing.assert_allclose(pushed[1], apart.sum(), rtol=1e-13)
+
+
+def test_tangents_of_parts_that_disagree_are_refused() -> None:
+    m = X.copy()
+    with pytest.raises(ad.AdjointError, match="two tangents"):
+        ad.pushforward(_moved, (m[0, :2], m[0, 1:]), (np.ones(2), np.array([1.5, 1.0])))
+    with pytest.raises(ad.AdjointError, match="two tangents"):
+        ad.pushforward(_moved, (m[0, :2], m[0, 1:]), (np.ones(2), np.array([0.0, 1.0])))

@@ -142,11 +142,23 @@ class Forward(Level):
             set_mirror(self, mirror.of(y, root), dot)
 
     def merge(self, roots: list[Any]) -> None:
-        if sum(self._mirrors.find(root) is not None for root in roots) > 1:
-            raise refused(
-                "an array is written that is given twice, under two names, with two tangents",
-                "give the tangent once, and None at the other place",
-            )
+        found = [mirror for root in roots if (mirror := self._mirrors.find(root)) is not None]
+        if len(found) < 2:
+            return
+        first, *others = found
+        filled = np.any([first.covered(part) for part in first.seeded], 0)
+        for mirror in others:
+            for part in mirror.seeded:
+                covered = mirror.covered(part)
+                twice = filled & covered
+                if np.any(first.contents()[twice] != mirror.contents()[twice]):
+                    raise refused(
+                        "an array is written that is given twice, under two names, with two"
+                        " tangents",
+                        "give the tangent once, and None at the other place",
+                    )
+                set_mirror(self, first.like(part, mirror), part)
+                filled |= covered
 
     def take_over(self, new: Any, old: Any) -> None:
         self.bind(new, self.tangent(old))
@@ -172,7 +184,7 @@ class Forward(Level):
     def seed(self, value: Any, dot: Any) -> Any:
         """Note the tangent that an argument is given."""
         if isinstance(value, ndarray):
-            part = self._mirrors.made(value)
+            part = self._mirrors.seeded(value)
             if np.any(part) and not np.array_equal(part, dot):
                 raise ArgumentError(
                     "the same array is given with two different tangents",

@@ -22,13 +22,16 @@ class Mirror:
     ----------
     poison
         Set where what should stand here is not known.
+    seeded
+        The parts in which arguments were given, if nothing else is in it.
     """
 
-    __slots__ = ("_flat", "_low", "_whole", "owner", "poison")
+    __slots__ = ("_flat", "_low", "_whole", "owner", "poison", "seeded")
 
     def __init__(self, root: Any, owner: Any) -> None:
         self.owner = owner
         self.poison: Poison | None = None
+        self.seeded: list[Any] = []
         low, high = bounds_of(root)
         self._low = low
         self._flat = np.zeros(-(-(high - low) // root.itemsize), root.dtype)
@@ -58,6 +61,23 @@ class Mirror:
                 )
             )
         return np.ndarray(x.shape, x.dtype, self._flat, *self._place(x))
+
+    def like(self, part: Any, other: Mirror) -> Any:
+        """The part that stands here where `part` stands in another mirror of the same memory."""
+        offset = address_of(part) - address_of(other._flat)
+        return np.ndarray(part.shape, part.dtype, self._flat, offset, part.strides)
+
+    def covered(self, part: Any) -> Any:
+        """Which bytes are in a part of this mirror."""
+        marks = np.zeros(self._flat.nbytes, np.uint8)
+        offset = address_of(part) - address_of(self._flat)
+        shape, strides = (*part.shape, part.itemsize), (*part.strides, 1)
+        np.ndarray(shape, np.uint8, marks, offset, strides)[...] = 1
+        return marks.astype(bool)
+
+    def contents(self) -> Any:
+        """The bytes that it holds."""
+        return self._flat.view(np.uint8)
 
 
 def flat_of(part: Any) -> Any:
@@ -125,3 +145,10 @@ class Mirrors:
         """What stands beside `x`, made if need be."""
         root = self._same.of(root_of(x))
         return (self._by_root.get(id(root)) or self.make(root)).of(x, root)
+
+    def seeded(self, x: Any) -> Any:
+        """What stands beside an argument, as a part that was given."""
+        root = self._same.of(root_of(x))
+        mirror = self._by_root.get(id(root)) or self.make(root)
+        mirror.seeded.append(mirror.of(x, root))
+        return mirror.seeded[-1]
