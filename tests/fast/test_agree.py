@@ -10,6 +10,7 @@ import warnings
 import numpy as np
 
 import tests.rules
+from adjoint.fast.reverse import differentiate
 from tests.corpus import all_cases
 from tests.fast import numeric
 from tests.fast.agreeing import Agreement, cotangent
@@ -100,6 +101,12 @@ def on_tables(kind, step=1):
 
 def test_the_tables_of_rules():
     demand(on_tables("f"), covered=1850)
+
+
+def test_rules_that_are_inlined_whole(monkeypatch):
+    """As they are where the partial derivatives by themselves were not understood."""
+    monkeypatch.setattr(differentiate, "_are_inlined", lambda *_: False)
+    demand(on_tables("f", step=3), covered=600)
 
 
 def test_the_tables_of_rules_for_complex_numbers():

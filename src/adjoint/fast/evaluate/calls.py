@@ -306,8 +306,11 @@ def _function(
             raise NotCovered(f"{name_of(f)} is not differentiable", ev.span)
         return ev.inline(closure, args, keywords)
     # its rule is asked in the reverse sweep; its own source says what it returns
-    with ev.writing():
+    heap, written = ev.heap, set(ev.written)
+    with ev.trial():
         known = ev.inline(closure, args, keywords)
+        if ev.written - written or any(ev.heap[at] is not held for at, held in heap.items()):
+            raise NotCovered(f"{name_of(f)} has a rule, and changes something", ev.span)
     if not isinstance(known, Value):
         raise NotCovered(f"{name_of(f)} has a rule, and returns a structure", ev.span)
     operands = tuple(map(ev.operand, args))

@@ -171,6 +171,16 @@ class Draft:
         finally:
             self.block = outer
 
+    @contextmanager
+    def trial(self) -> Iterator[None]:
+        """Write what is thrown away: what there is stays as it is, captured variables included."""
+        heap, self.heap = self.heap, dict(self.heap)
+        try:
+            with self.writing():
+                yield
+        finally:
+            self.heap = heap
+
     def is_large(self, x: Value) -> bool:
         """Whether an array had many elements in the call at hand: then memory is worth some lines
         more."""

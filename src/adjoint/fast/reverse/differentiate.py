@@ -112,7 +112,7 @@ def _are_inlined(sweep: Sweep, op: Call, slopes: Slopes) -> bool:
         key = p, tuple(map(_kind_of_operand(ev), operands))
         if key not in _inlinable:
             try:
-                with ev.writing():
+                with ev.trial():
                     evaluated_slope(ev, p, operands)
                 _inlinable[key] = True
             except NotCovered:

@@ -165,7 +165,7 @@ def _inlined(sweep: Sweep, op: Call, rule: Rule) -> Step | None:
         value, back = found.items
         if not isinstance(value, Value):
             raise NotCovered("a rule whose value is a structure")
-        with ev.writing():
+        with ev.trial():
             t = ev.types[y]
             like = bar_type(t) if isinstance(t, Array) or has_complex(t) else number(float)
             call(ev, back, [ev.value(like, name="y_bar")], {})
