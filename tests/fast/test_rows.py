@@ -140,6 +140,78 @@ def test_a_new_list_in_each_iteration():
     agrees(f, A, 0.7)
 
 
+def test_lengths_that_change():
+    """What is known of a length in front of a loop or a branch does not hold behind a change."""
+
+    def appended(x):
+        row, n, out = [], len(x), np.zeros(len(x))
+        for v in x:
+            row.append(v)  # noqa: PERF402
+        for i in range(n):
+            out[i] = x[i] if len(row) == n else 10 * x[i]
+            row.append(x[i])
+        return out.sum()
+
+    def popped(x):
+        row, n, out = list(XS), len(XS), np.zeros(len(XS))
+        for i in range(n):
+            if len(row) < n - 3:
+                break
+            out[i] = x * row[-1] + x
+            row.pop()
+        return out.sum()
+
+    def as_arrays(x, n):
+        row, out = [], np.zeros(len(x))
+        for v in x:
+            row.append(v)  # noqa: PERF402
+        a = np.array(row)
+        for i in range(n):
+            b = np.array(row)
+            out[i] = (b * b).sum() if len(b) == len(a) else b.sum()
+            row.append(x[i])
+        return out.sum()
+
+    def in_a_while_loop(x):
+        row, n, out, i = [], len(x), np.zeros(len(x)), 0
+        for v in x:
+            row.append(v)  # noqa: PERF402
+        while i < n:
+            out[i] = x[i] if len(row) == n else 10 * x[i]
+            row.append(1.0)
+            i += 1
+        return out.sum()
+
+    def in_a_test(x):
+        row, n, out = [], len(x), np.zeros(len(x))
+        for v in x:
+            row.append(v)  # noqa: PERF402
+        while len(row) == n or row[-1] > 5:
+            out[0] = out[0] + x[1]
+            row.append(7.0 if len(row) < n + 3 else 1.0)
+        return out.sum()
+
+    def in_a_branch(x, c):
+        row = []
+        for v in x:
+            row.append(v)  # noqa: PERF402
+        if c > 0:
+            row.append(x[0])
+            s = np.array(row).sum()
+        else:
+            s = (np.array(row) * x).sum()
+        after = np.array(row)
+        return s + (after.sum() if len(after) == len(x) else 7 * after.sum())
+
+    agrees(appended, A)
+    agrees(popped, 2.0)
+    agrees(as_arrays, A, 3)
+    agrees(in_a_while_loop, A)
+    agrees(in_a_test, A)
+    agrees(in_a_branch, A, 1.0)
+    agrees(in_a_branch, A, -1.0)
+
+
 def test_parts():
     def f(a, x):
         ys = [t * x for t in a]

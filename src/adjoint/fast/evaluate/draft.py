@@ -175,11 +175,12 @@ class Draft:
     def trial(self) -> Iterator[None]:
         """Write what is thrown away: what there is stays as it is, captured variables included."""
         heap, self.heap = self.heap, dict(self.heap)
+        lengths, self.row_lengths = self.row_lengths, dict(self.row_lengths)
         try:
             with self.writing():
                 yield
         finally:
-            self.heap = heap
+            self.heap, self.row_lengths = heap, lengths
 
     def is_large(self, x: Value) -> bool:
         """Whether an array had many elements in the call at hand: then memory is worth some lines

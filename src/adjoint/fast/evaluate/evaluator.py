@@ -234,13 +234,19 @@ class Evaluator(Draft):
         span: Span | None,
         names: tuple[str, ...],
     ) -> list[Abstract] | None:
-        before = dict(self.heap)
+        before, lengths = dict(self.heap), dict(self.row_lengths)
         with self.writing() as ops_a:
             a = body()
         heap_a, self.heap = self.heap, dict(before)
+        lengths_a, self.row_lengths = self.row_lengths, lengths
         with self.writing() as ops_b:
             b = orelse()
         heap_b = self.heap
+        if b is None:
+            self.row_lengths = lengths_a
+        elif a is not None:
+            known_a = lengths_a.items()
+            self.row_lengths = {x: n for x, n in known_a if self.row_lengths.get(x) is n}
         if a is None and b is None:
             self.write(
                 If(

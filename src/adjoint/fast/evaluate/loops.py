@@ -228,7 +228,8 @@ def _unrolled(
 
 
 class _Carried:
-    """What a loop carries: a template for each variable, and for what it changes in the heap."""
+    """What a loop carries: a template for each variable, and for what it changes in the heap; and
+    the lengths of lists that hold in each iteration."""
 
     def __init__(self, ev: Evaluator, carried: list[Abstract], names: tuple[str, ...]) -> None:
         self.ev, self.names = ev, names
@@ -237,6 +238,7 @@ class _Carried:
         self.before = dict(ev.heap)
         self.heap: dict[int, Any] = {}
         self.rows: dict[Value, Type] = {}
+        self.lengths = dict(ev.row_lengths)
 
     def begin(self) -> tuple[list[Abstract], tuple[Value, ...]]:
         """What an iteration begins with, and the parameters that it takes for it."""
@@ -259,12 +261,17 @@ class _Carried:
             name = getattr(template, "name", "held")
             heap[address] = instantiate(template, new)
         self.ev.heap = heap
+        self.ev.row_lengths = dict(self.lengths)
         return now, tuple(parameters)
 
     def widen(self, found: list[Abstract]) -> bool:
         """Widen the templates by what an iteration ends with; whether anything was new."""
-        types = self.ev.types
+        types, lengths = self.ev.types, self.ev.row_lengths
         changed = any(types[row] != t for row, t in self.rows.items())
+        others = [row for row, n in self.lengths.items() if lengths.get(row) is not n]
+        for row in others:
+            del self.lengths[row]
+            changed = True
         made = [generalise(t, x, self.ev) for t, x in zip(self.templates, found, strict=True)]
         changed |= any(x is not y and x != y for x, y in zip(made, self.templates, strict=True))
         self.templates = made
