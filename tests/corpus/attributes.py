@@ -349,3 +349,37 @@ def attributes_of_the_thread(x):
     total = own.value * own.parts[1].sum() + buffer.sum()
     del own.value
     return total * (1.0 if hasattr(own, "value") else 2.0)
+
+
+class Slotted:
+    __slots__ = ("a", "b")
+
+    def __init__(self, a):
+        self.a = a
+
+
+class Halved(Slotted):
+    """A property over a slot of the class that it is derived from."""
+
+    @property
+    def a(self):
+        return Slotted.a.__get__(self) * 2.0
+
+    @a.setter
+    def a(self, value):
+        Slotted.a.__set__(self, value * value)
+
+
+@case(1.5)
+def slots_by_their_descriptors(x):
+    obj, plain = Halved(x), Slotted(x * 3.0)
+    first = obj.a
+    obj.a *= x
+    read, write = Slotted.b.__get__, Slotted.b.__set__
+    write(plain, [x])
+    write(obj, x + 1.0)
+    read(plain).append(x * x)
+    total = first * obj.a + Slotted.a.__get__(plain, Slotted) * sum(plain.b)
+    return (
+        total * read(obj, Halved) + type(Slotted.a.__get__(None, Slotted)).__name__.count("m") * x
+    )

@@ -33,6 +33,15 @@ case(
     call=lambda a: optimize.fixed_point(lambda v: np.cos(v * a), 0.7),
 )
 
+
+def assigned(costs):
+    """The rows and the columns are whole numbers, which do not move."""
+    rows, columns = optimize.linear_sum_assignment(costs)
+    return costs[rows, columns].sum() + (rows * 1.5 + columns) @ costs[:, 0]
+
+
+case("scipy.optimize.linear_sum_assignment", A @ A.T, call=assigned)
+
 # ---- integrate -----------------------------------------------------------------------------------
 
 case("scipy.integrate.simpson", X, PLACES)

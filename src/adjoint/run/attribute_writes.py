@@ -33,6 +33,7 @@ __all__ = [
     "write_attribute",
     "write_class",
     "write_global",
+    "write_slot",
 ]
 
 ndarray = np.ndarray
@@ -120,7 +121,7 @@ def write_attribute(record: list[Any], slot: int, obj: Any, name: str, value: An
         )
         return
     if descriptor is _MEMBER:
-        _write_slot(record, slot, obj, name, static, value)
+        write_slot(record, slot, obj, name, static, value)
         return
     writer = getattr(descriptor, "__set__", None)
     if type(writer) is FunctionType:
@@ -287,7 +288,7 @@ def write_class(record: list[Any], slot: int, cls: type, name: str, value: Any) 
     record[slot] = class_back
 
 
-def _write_slot(record: list[Any], slot: int, obj: Any, name: str, static: Any, value: Any) -> None:
+def write_slot(record: list[Any], slot: int, obj: Any, name: str, static: Any, value: Any) -> None:
     memory: Memory = record[0]
     try:
         old = static.__get__(obj)

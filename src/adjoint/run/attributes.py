@@ -42,7 +42,7 @@ from adjoint.run.unknown import is_opaque, run_unknown
 from adjoint.run.views import tell_twin
 from adjoint.run.watch import is_of_the_library, is_the_users
 
-__all__ = ["ATTRIBUTES", "attribute", "plain_attribute", "read_global"]
+__all__ = ["ATTRIBUTES", "attribute", "plain_attribute", "read_global", "read_slot"]
 
 ndarray = np.ndarray
 NONE2 = (None, None, None)
@@ -357,6 +357,20 @@ def _missing(record: list[Any], slot: int, obj: Any, name: str, default: tuple[A
     return getattr(obj, name, *default)
 
 
+def read_slot(record: list[Any], slot: int, obj: Any, name: str, static: Any) -> Any:
+    """What an object has in a slot."""
+    value = static.__get__(obj)
+    if by_value(value):
+        memory: Memory = record[0]
+
+        def slot_back(y_bar: Any) -> tuple[Any, ...]:
+            memory.add_entry(slot_owner(memory, obj), name, y_bar)
+            return NONE2
+
+        record[slot] = slot_back
+    return value
+
+
 def _by_class(record: list[Any], slot: int, obj: Any, kind: type, name: str, static: Any) -> Any:
     """What the class has under the name: a method, a property, a slot, a descriptor, or a plain
     value."""
@@ -370,16 +384,7 @@ def _by_class(record: list[Any], slot: int, obj: Any, kind: type, name: str, sta
     if descriptor is _MEMBER and (
         not is_of_builtins(static.__objclass__) or isinstance(obj, BaseException | slice)
     ):
-        value = static.__get__(obj)
-        if by_value(value):
-            memory: Memory = record[0]
-
-            def slot_back(y_bar: Any) -> tuple[Any, ...]:
-                memory.add_entry(slot_owner(memory, obj), name, y_bar)
-                return NONE2
-
-            record[slot] = slot_back
-        return value
+        return read_slot(record, slot, obj, name, static)
     if descriptor is functools.cached_property:
         return linked(record, slot, _cached, _fill_cached_property, obj, name, static)
     if issubclass(type(obj), tuple) and descriptor.__name__ == "_tuplegetter":

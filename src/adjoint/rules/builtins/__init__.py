@@ -16,6 +16,7 @@ import adjoint.rules.builtins.numbers
 import adjoint.rules.builtins.ordered
 import adjoint.rules.builtins.sequences
 import adjoint.rules.builtins.sets
+import adjoint.rules.builtins.slots
 import adjoint.rules.builtins.specials
 import adjoint.rules.builtins.text
 import adjoint.rules.builtins.views

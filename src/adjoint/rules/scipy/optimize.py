@@ -105,7 +105,7 @@ def _root_of(find: Any) -> None:
 for _name in ("bisect", "brenth", "brentq", "ridder"):
     _root_of(getattr(optimize, _name))
 
-non_differentiable(_found, _slope)
+non_differentiable(_found, _slope, optimize.linear_sum_assignment)
 
 
 def _run_highs(record: list[Any], slot: int, /, *args: Any, **named: Any) -> Any:
