@@ -765,6 +765,7 @@ def keywords_of_ufuncs_of_masked_arrays(x):
     w = np.array([1.0, 2.0, 3.0])
     total = np.average(m, weights=w) * np.sin(m, dtype=float).sum()
     total += np.average(x, weights=np.ma.masked_less(w * x, 1.0)) * np.average(m, weights=m)
+    total += np.ma.average(m, weights=[1.0, 2.0, 3.0]) * np.ma.average(m, weights=w)
     total += np.clip(m, 0.7, 2.0, dtype=float).sum() * np.exp(m, casting="safe", order="F").mean()
     total += np.exp(m, subok=False).sum() * np.divmod(m, 0.7)[1].sum()
     return total + m.mean() * np.modf(m)[0].sum()

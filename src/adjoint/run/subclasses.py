@@ -193,7 +193,7 @@ def adopt(record: list[Any], slot: int, y: Any, sources: Iterable[Any]) -> None:
         return
     held = [known for source in sources if is_subclassed(source) and (known := fields_of(source))]
     links = [
-        (name, next((known for known in held if known.get(name) is item), None))
+        (name, next((known for known in held if known.get(name) is item), None), _moves(item))
         for name, item in entries_of(fields)
         if by_value(item) and type(item) not in (bool, int)
     ]
@@ -204,9 +204,9 @@ def adopt(record: list[Any], slot: int, y: Any, sources: Iterable[Any]) -> None:
     kind = type(y).__name__
 
     def adopted_back(y_bar: Any) -> Any:
-        for name, source in links:
+        for name, source, moves in links:
             bar = memory.take_entry(fields, name)
-            if bar is None:
+            if bar is None or (source is None and not moves):
                 continue
             if source is None:
                 raise NoDerivativeError(
@@ -219,3 +219,8 @@ def adopt(record: list[Any], slot: int, y: Any, sources: Iterable[Any]) -> None:
         return None if back is None else back(y_bar)
 
     record[slot] = adopted_back
+
+
+def _moves(item: Any) -> bool:
+    """Whether it may have a derivative: truth values, as in masks, have none."""
+    return not isinstance(item, ndarray | np.generic) or item.dtype.kind != "b"
