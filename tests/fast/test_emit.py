@@ -114,3 +114,44 @@ def test_both_tiers(f, args):
     assert not found.problems and found.zeros == 0
     for bar, x in zip(ad.gradient(f, *args), args, strict=True):
         assert bar is None or type(bar) is type(x)
+
+
+def named_back(x, y):
+    back = x < 1.0
+    s = x * y
+    for _ in range(3):
+        s = np.sin(s) * y
+        if back:
+            s = s * x
+    return s * np.ones(2)
+
+
+def named_as_the_cotangent(x, y_bar):
+    return x * y_bar, x * x * y_bar
+
+
+def named_as_all_is(forward, gradient, y, back, tape=2.0, steps=3.0, reached=1.5):
+    y_bar = forward * gradient + back * tape
+    for _ in range(3):
+        tape = tape * y + steps
+        if tape > reached:
+            y_bar = y_bar * back
+    return y_bar, tape * gradient
+
+
+@pytest.mark.parametrize(
+    ("f", "args", "y_bar"),
+    [
+        (named_back, (0.7, 1.3), np.array([0.4, -1.0])),
+        (named_back, (1.7, 1.3), np.array([0.4, -1.0])),
+        (named_as_the_cotangent, (np.array([1.0, 2.0, 3.0]), np.array([3.0, 5.0, 7.0])), None),
+        (named_as_all_is, (0.5, 1.1, 0.9, 1.2, 0.3, 0.4, 0.5), (2.0, -0.5)),
+    ],
+)
+def test_names_that_generated_code_has_too(f, args, y_bar):
+    found = Agreement()
+    if y_bar is None:
+        y_bar = tuple(0.5 * np.ones(3) * (i + 1) for i in range(2))
+    found.compare(f.__name__, lambda: (f, *args), y_bar=y_bar)
+    assert found.covered == 1, found.generic
+    assert not found.problems

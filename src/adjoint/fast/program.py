@@ -388,6 +388,8 @@ def written(program: Program) -> Writer:
     ev = program.ev
     writer = Writer(ev.types, ev.places)
     name = writer.new_name("forward" if program.y_bars else "gradient")
+    back = writer.new_name("back") if program.y_bars else ""
+    bar = writer.new_name("y_bar") if program.is_tuple else ""
     parameters = ", ".join(writer.name(leaf.value) for leaf in program.leaves)
     forward, reverse = program.forward, program.reverse
     writer.count(forward, forward.results or ())
@@ -397,7 +399,7 @@ def written(program: Program) -> Writer:
     writer.block(forward.ops, 1, last)
     writer.flush(1)
     if program.y_bars:
-        _write_pullback(writer, program)
+        _write_pullback(writer, program, back, bar)
         return writer
     if reverse.ops:
         writer.line("# the reverse sweep", 1)
@@ -461,14 +463,15 @@ def uses_numpy(program: Program) -> bool:
     )
 
 
-def _write_pullback(writer: Writer, program: Program) -> None:
+def _write_pullback(writer: Writer, program: Program, back: str, bar: str) -> None:
+    """Write the reverse sweep as a function inside, under names that nothing else has."""
     writer.line("", 0)
     names = ["_" if y_bar is None else writer.name(y_bar) for y_bar in program.y_bars]
     if program.is_tuple:
-        writer.line("def back(y_bar):", 1)
-        writer.line(f"{_tuple(names)[1:-1]} = y_bar", 2)
+        writer.line(f"def {back}({bar}):", 1)
+        writer.line(f"{_tuple(names)[1:-1]} = {bar}", 2)
     else:
-        writer.line(f"def back({names[0]}):", 1)
+        writer.line(f"def {back}({names[0]}):", 1)
     reverse = program.reverse
     last = _last_reads_of(program.ev, reverse.ops, {*(reverse.results or ())})
     writer.block(reverse.ops, 2, last)
@@ -478,4 +481,4 @@ def _write_pullback(writer: Writer, program: Program) -> None:
     writer.line(f"return {bars}", 2)
     writer.line("", 0)
     found = [writer.text(x) for x in program.results]
-    writer.line(f"return {_tuple(found) if program.is_tuple else found[0]}, back", 1)
+    writer.line(f"return {_tuple(found) if program.is_tuple else found[0]}, {back}", 1)
