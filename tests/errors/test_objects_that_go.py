@@ -1,7 +1,6 @@
 """What is to happen when an object goes is refused, unless it could not be noticed."""
 
 import functools
-import gc
 import weakref
 
 import pytest
@@ -10,12 +9,7 @@ import adjoint as ad
 from adjoint.errors import MutationError
 from tests.errors.places import raised
 
-
-@pytest.fixture(scope="module", autouse=True)
-def _little_to_look_at():
-    """Before Python 3.12, who holds an object is asked of all that the collector knows: of millions
-    of objects that other tests have left, here."""
-    gc.freeze()
+pytestmark = pytest.mark.usefixtures("little_to_look_at")
 
 
 class Plain:

@@ -10,6 +10,8 @@ from adjoint.errors import AdjointError
 from adjoint.testing import check_gradient
 from tests.library.registry import reals
 
+pytestmark = pytest.mark.usefixtures("little_to_look_at")
+
 X, Y, Q = reals(12, 3), reals(12, seed=1), reals(4, 3, seed=2)
 TREE = KDTree(X)
 

@@ -30,11 +30,12 @@ def is_near(found: Any) -> bool:
     that it computes, or leads to it."""
     frame: FrameType | None = sys._getframe(2)
     seen: dict[int, Any] = {}
+    is_function = type(found) is FunctionType
     while frame is not None and len(seen) < NEAR:
         if id(frame.f_code) in generated:
             nodes, _ = _variables_by_holder(frame)
             for node in nodes:
-                if node is found:
+                if node is found or (is_function and _has_method(node, found)):
                     return True
                 if id(node) not in seen and len(seen) < NEAR and type(node) not in _PLAIN:
                     seen[id(node)] = node
@@ -42,6 +43,11 @@ def is_near(found: Any) -> bool:
                         nodes += _parts(node)
         frame = frame.f_back
     return False
+
+
+def _has_method(node: Any, f: FunctionType) -> bool:
+    """Whether a function is of the class of an object, which holds it."""
+    return any(vars(cls).get(f.__name__) is f for cls in type(node).__mro__)
 
 
 def only_ours(targets: list[Any]) -> tuple[list[Any], int]:
