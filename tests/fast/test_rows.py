@@ -8,6 +8,7 @@ import pytest
 import adjoint as ad
 from adjoint.fast import tier
 from tests.fast.agreement import agrees, generic, refused
+from tests.structures import difference
 
 A = np.array([1.1, 1.9, 3.1, 4.2, 5.3])
 XS = [0.1 * i + 0.05 for i in range(20)]
@@ -210,6 +211,75 @@ def test_lengths_that_change():
     agrees(in_a_test, A)
     agrees(in_a_branch, A, 1.0)
     agrees(in_a_branch, A, -1.0)
+
+
+def unlike_the_generic_tier(f, *args):
+    """Where both tiers differ, whichever a call takes."""
+    found = ad.withgradient(f, *args)
+    return difference(tuple(found), generic(f, args), rtol=1e-12)
+
+
+def test_what_changes_while_it_is_gone_through():
+    def backwards(xs, x):
+        row, s = xs[:], 0.0
+        for i, v in enumerate(reversed(row)):
+            s += v * x
+            if i < len(row) - 1:
+                row[len(row) - 2 - i] = v * 1.01
+        return s
+
+    def beside_an_array(x, c):
+        w, s = [1.0 * c, 2.0 * c, 3.0 * c, 4.0 * c, 5.0 * c], 0.0
+        for a, b in zip(w, x):  # noqa: B905
+            s += a * b
+            w[4] = 10 * a
+        return s
+
+    def work_list(x):
+        todo, out = [], []
+        for v in x:
+            todo.append(v)  # noqa: PERF402
+        for v in todo:
+            out.append(v)
+            if len(todo) < 8:
+                todo.append(v * 2)  # noqa: B909
+        return sum(out) if len(out) == len(x) else 10 * sum(out)
+
+    def shrinking(x):
+        todo, out = [], []
+        for v in x:
+            todo.append(v)  # noqa: PERF402
+        for v in todo:
+            out.append(v)
+            if v > -1:
+                todo.pop()  # noqa: B909
+        return sum(out) if len(out) == len(x) else 10 * sum(out)
+
+    assert not unlike_the_generic_tier(backwards, XS, 1.3)
+    assert not unlike_the_generic_tier(beside_an_array, A, 1.2)
+    assert not unlike_the_generic_tier(work_list, A)
+    assert not unlike_the_generic_tier(shrinking, A)
+
+
+def test_how_many_are_gone_through_at_once():
+    def filtered(x, c):
+        row = [v for v in x if v > c]
+        out = [a * b for a, b in zip(row, row)]  # noqa: B905
+        return sum(out) * c if len(out) > 1 else 7 * c + sum(out)
+
+    def counted(x, c):
+        row = [v for v in x if v > c]
+        out = [a * i for i, a in enumerate(row)]
+        return sum(out) * c if len(out) > 1 else 7 * c + sum(out)
+
+    def beside_one(x, c):
+        out = [a * b for a, b in zip(x, [c])]  # noqa: B905
+        return sum(out) if len(out) > 1 else 7 * sum(out)
+
+    for f in (filtered, counted):
+        for c in (0.5, 3.5, 5.0, 9.0):
+            assert not unlike_the_generic_tier(f, A, c)
+    assert not unlike_the_generic_tier(beside_one, A, 1.2)
 
 
 def test_parts():

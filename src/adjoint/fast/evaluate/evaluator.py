@@ -47,15 +47,15 @@ class Evaluator(Draft):
 
     Attributes
     ----------
-    turned
-        Lists that the next loop goes through backwards, of which it has a copy.
+    copied
+        Lists of which the next loop goes through a copy: values of the program, and addresses.
     inlined
         The names of the user's functions that were run.
     """
 
     def __init__(self, outside: Outside) -> None:
         super().__init__(outside)
-        self.turned: set[Value] = set()
+        self.copied: set[Value | int] = set()
         self.inlined: dict[str, None] = {}
         self._steps = 0
 

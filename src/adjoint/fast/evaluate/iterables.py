@@ -304,11 +304,20 @@ def source_of(ev: Evaluator, a: Abstract) -> Source | None:
         items = [source[2](c) for source, c in zip(sources, columns, strict=True)]
         return _mapped(ev, a, items) if a.kind is map else Tuple(tuple(items))
 
-    lengths = {source[3] for source in sources}
-    n = lengths.pop() if len(lengths) == 1 else None
-    if n is None and all(map(is_some, lengths)):
-        n = Symbol("least")  # one of them, which nobody is asked for
-    return iterable, ANYTHING, meaning_of, n
+    return iterable, ANYTHING, meaning_of, _least({source[3] for source in sources})
+
+
+def _least(lengths: set[Dim | None]) -> Dim | None:
+    """The least of some lengths, as far as it is known."""
+    if len(lengths) == 1:
+        (n,) = lengths
+        return n
+    if not all(map(is_some, lengths)):
+        return None
+    known = [n for n in lengths if isinstance(n, int)]
+    if len(known) == len(lengths) or 1 in known:
+        return min(known)
+    return Symbol("least")  # one of them, which nobody is asked for; not 1, as none of them is
 
 
 def is_some(n: Dim | None) -> bool:
@@ -321,6 +330,8 @@ def _source_of_few(ev: Evaluator, a: Abstract) -> Source | None:
     items = ev.sequence(a) if not isinstance(a, Value | Known) else None
     if not items or not all(is_number(x, ev.types) for x in items):
         return None
+    if isinstance(a, Ref):
+        ev.copied.add(a.address)
     row = as_row(ev, ev.allocate(ListOf(items)).address)
     t = ev.types[row]
     assert isinstance(t, Row)
@@ -332,8 +343,7 @@ def _turned(ev: Evaluator, operand: Operand) -> Operand:
     assert isinstance(operand, Value)
     t = ev.types[operand]
     if isinstance(t, Row):
-        if operand in ev.written:
-            ev.turned.add(operand)
+        ev.copied.add(operand)
         return ev.operation(part, (operand, Const(slice(None, None, -1))), t)
     if isinstance(t, Array) and operand not in ev.written:
         return ev.operation(operator.getitem, (operand, Const(slice(None, None, -1))), t)

@@ -239,6 +239,7 @@ class _Carried:
         self.heap: dict[int, Any] = {}
         self.rows: dict[Value, Type] = {}
         self.lengths = dict(ev.row_lengths)
+        self.has_lost_lengths = False  # then what is iterated over may have another length, too
 
     def begin(self) -> tuple[list[Abstract], tuple[Value, ...]]:
         """What an iteration begins with, and the parameters that it takes for it."""
@@ -271,7 +272,7 @@ class _Carried:
         others = [row for row, n in self.lengths.items() if lengths.get(row) is not n]
         for row in others:
             del self.lengths[row]
-            changed = True
+            changed = self.has_lost_lengths = True
         made = [generalise(t, x, self.ev) for t, x in zip(self.templates, found, strict=True)]
         changed |= any(x is not y and x != y for x, y in zip(made, self.templates, strict=True))
         self.templates = made
@@ -310,7 +311,7 @@ def _kept(
 ) -> list[Abstract] | None:
     """A ``for`` loop of the program."""
     iterable, item_type, meaning, n = source
-    turned, ev.turned = ev.turned, set()
+    copied, ev.copied = ev.copied, set()
     for _ in range(MOST_ROUNDS):
         with ev.writing() as ops:
             now, parameters = state.begin()
@@ -325,11 +326,11 @@ def _kept(
     results = (*map(ev.operand, on), *state.operands(after, heap))
     block = Block((x, *parameters), tuple(ops), results)
     found = _ended(ev, state, iterable, None, block, stops, span)
-    if is_some(n):
+    if is_some(n):  # an iterable that has an item in front of the loop gives one
         _narrow(ev, found[stops:], after)
-    if turned and not turned.isdisjoint(_written_in(ops)):
+    if copied and not copied.isdisjoint(_written_in(ops) | state.heap.keys()):
         raise NotCovered("a list that changes while it is iterated over", ev.span)
-    if n is not None and not stops:
+    if n is not None and not stops and not state.has_lost_lengths:
         note_lengths(ev, ops, n)
     return found
 
