@@ -112,6 +112,26 @@ def hints_of_length(xs):
     return first * operator.length_hint(left) * operator.length_hint(reversed(xs))
 
 
+@case([0.5, 1.5, -0.7])
+def hints_of_other_lengths(xs):
+    a, total = np.array(xs), 0.0
+    for makes in (
+        lambda: iter(a),
+        lambda: iter(np.outer(a, a)),
+        lambda: iter({"a": xs[0], "b": xs[1]}),
+        lambda: iter({"a": xs[0], "b": xs[1]}.items()),
+        lambda: iter({1, 2, 3}),
+        lambda: iter(range(4)),
+        lambda: iter("abc"),
+    ):
+        left = makes()
+        whole = operator.length_hint(left, 10)
+        next(left)
+        total = total + whole * xs[0] + operator.length_hint(left, 10) * xs[1] * xs[1]
+    rest = iter(a)
+    return total + operator.length_hint(map(abs, xs), 7) * xs[2] + sum(rest)
+
+
 class Countdown:
     def __init__(self, x):
         self.x, self.steps = x, 0

@@ -94,6 +94,9 @@ class Rows(Iterator):
         if x.ndim == 0:
             raise TypeError("iteration over a 0-d array")
 
+    def __length_hint__(self) -> int:
+        return max(len(self.x) - self.i, 0)
+
     def poison(self, bar: Any) -> list[Any]:
         super().poison(bar)
         self.memory.add_entry(self, "x", bar)
@@ -146,6 +149,9 @@ class Entries(Iterator):
         super().__init__(memory)
         self.owner, self.view, self.which = owner, iter(view), which
         self.stands_for = type(self.view)
+
+    def __length_hint__(self) -> int:
+        return operator.length_hint(self.view)
 
     def step(self, record: list[Any], slot: int) -> Any:
         memory, owner, which = self.memory, self.owner, self.which
@@ -281,6 +287,10 @@ class Native(Iterator):
         self.stands_for = type(self.iterator)
         self.enters = type(source) not in PLAIN and reaches((source,))
         self._known: frozenset[int] | None = None
+
+    def __length_hint__(self) -> Any:
+        hint = getattr(type(self.iterator), "__length_hint__", None)
+        return NotImplemented if hint is None else hint(self.iterator)
 
     def step(self, record: list[Any], slot: int) -> Any:
         if self.enters:
