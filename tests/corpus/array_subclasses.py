@@ -865,3 +865,29 @@ def objects_that_are_handed_what_numpy_calculates(x):
     total += np.add(x, w, out=np.zeros(3)).sum() * np.where(x > 0.7, w, x).sum()
     total += np.linalg.solve(np.eye(3) + np.outer(x, x), w).value.sum()
     return total + np.exp(w, where=x > 0.7, out=np.zeros(3)).sum()
+
+
+class Quantity:
+    """Stands in front of arrays in the way from before ``__array_ufunc__``."""
+
+    __array_priority__ = 10
+
+    def __init__(self, values):
+        self.values = values
+
+    def __radd__(self, other):
+        return Quantity(other + 2 * self.values)
+
+    def __rmul__(self, other):
+        return Quantity(other * 3 * self.values)
+
+
+@case(np.array([0.6, 0.9, 1.7]))
+def left_to_a_class_with_priority(v):
+    y = v * 1.0
+    y[:2] += 1.0
+    z, w = y, np.array(v[0])
+    y += Quantity(v)
+    w *= Quantity(v)
+    z *= 2.0
+    return (y.values * w.values).sum() + z.sum()

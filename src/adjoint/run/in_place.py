@@ -40,6 +40,8 @@ def updater(
     """
 
     def in_general(record: list[Any], slot: int, x: Any, value: Any) -> Any:
+        if isinstance(x, ndarray) and _is_left_to(op, x, value):
+            return plain(record, slot, x, value)
         if type(x) is ndarray:
             if _goes_by_ufunc(op, value):
                 return _by_ufunc(record, slot, op, x, value)
@@ -87,6 +89,21 @@ def _goes_by_ufunc(op: Any, value: Any) -> bool:
     if type(class_attribute(type(value), "__array_ufunc__")) is not FunctionType:
         return False
     return getattr(operator, op.__name__[1:], None) in UFUNCS
+
+
+def _is_left_to(op: Any, x: Any, value: Any) -> bool:
+    """Whether an array leaves the operation to `value`, so that the variable holds something else
+    afterwards: one of a class with more priority, the way from before ``__array_ufunc__``."""
+    kind = type(value)
+    if kind in PLAIN or isinstance(value, ndarray | np.generic | float | int | complex):
+        return False
+    if not hasattr(kind, "__array_priority__") or hasattr(kind, "__array_ufunc__"):
+        return False
+    if type(class_attribute(type(x), f"__{op.__name__}__")) is FunctionType:
+        return False  # the array's own class says what happens
+    if class_attribute(kind, f"__r{op.__name__[1:]}__") is None:
+        return False
+    return bool(value.__array_priority__ > x.__array_priority__)
 
 
 def _of_two(bars: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -138,6 +155,8 @@ def _short_updater(
             or id(value) in memory.written
             or value.shape != x.shape
         ):
+            if _is_left_to(op, x, value):
+                return plain(record, slot, x, value)
             if _goes_by_ufunc(op, value):  # its ``__float__``
                 return _by_ufunc(record, slot, op, x, value)
             if _is_apart(memory, x, value):

@@ -65,9 +65,11 @@ def _left_behind(f: Any, flags: Any, args: Any, kwargs: Any, result: Any) -> lis
             named[place] = copies[place][1]
     if not copies:
         return []
-    by_name = dict(zip(_parameters(f), given, strict=False))
+    names = _parameters(f)[: len(given)]
+    first = next((i for i, name in enumerate(names) if name in flags), len(given))
+    by_name = dict(zip(names[first:], given[first:], strict=True))
     with np.errstate(all="ignore"):
-        y = f(**(by_name | named | dict.fromkeys(flags, True)))
+        y = f(*given[:first], **(by_name | named | dict.fromkeys(flags, True)))
     found = []
     for place, (a, copy) in copies.items():
         parts = enumerate(y) if isinstance(y, tuple) else [(-1, y)]
