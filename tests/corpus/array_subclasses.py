@@ -891,3 +891,15 @@ def left_to_a_class_with_priority(v):
     w *= Quantity(v)
     z *= 2.0
     return (y.values * w.values).sum() + z.sum()
+
+
+@case(np.array([0.6, 0.9, 1.7, 0.35]))
+def in_place_with_a_matrix_and_a_mask(v):
+    """Plain arrays ask neither what operators mean to a class of arrays."""
+    y, weights = np.outer(v, v), np.array([1.0, -2.0, 3.0, 0.5])
+    y *= np.matrix(np.outer(v, weights))
+    y += np.ma.masked_greater(np.outer(v, v), 1.5)
+    z = v * 1.0
+    z -= np.ma.masked_greater(v, 1.0)
+    z += v * v
+    return (y @ weights).sum() + z @ weights

@@ -81,9 +81,12 @@ def _by_ufunc(record: list[Any], slot: int, op: Any, x: Any, value: Any) -> Any:
 
 
 def _goes_by_ufunc(op: Any, value: Any) -> bool:
-    """Whether NumPy asks the class of `value`: for a float, or what the ufunc makes of both."""
+    """Whether NumPy asks the class of `value`: for a float, or what the ufunc makes of both. What
+    operators mean by themselves to a class of arrays, NumPy does not ask."""
     if type(value) in PLAIN:
         return False
+    if isinstance(value, ndarray):
+        return getattr(operator, op.__name__[1:], None) in UFUNCS
     if isinstance(value, float):
         return converts(AS_ELEMENT, value)
     if type(class_attribute(type(value), "__array_ufunc__")) is not FunctionType:
