@@ -80,3 +80,18 @@ case("pandas.DataFrame.iloc", X, call=lambda x: pd.DataFrame(np.outer(x, x)).ilo
 case(
     "pandas.DataFrame.sum", X, call=lambda x: pd.DataFrame({"a": x, "b": x * x}).sum(axis=1).values
 )
+
+
+def _chosen(x):
+    """An array indexed by what pandas holds, which is changed later."""
+    table = pd.DataFrame({"kind": [0, 1, 0, 1, 1]})
+    mask, total = table["kind"] == 1, (x[table["kind"] == 0] ** 2).sum()
+    picked = x[mask] * 2.0
+    mask[0] = True
+    y = x * 1.0
+    y[mask] = x[mask] ** 2
+    mask[1] = False
+    return total * x[pd.Index([0, 2])].sum() + (picked**2).sum() + y * x[pd.Series([4, 1, 1, 0, 2])]
+
+
+case("numpy.ndarray.__getitem__", X, call=_chosen)

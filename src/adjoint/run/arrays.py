@@ -174,6 +174,8 @@ def _own(index: Any) -> Any:
         return tuple(_own(i) for i in index)
     if isinstance(index, list):
         return np.array(index) if index else np.zeros(0, int)
+    if hasattr(type(index), "__array__") and not isinstance(index, np.generic):
+        return np.array(index)  # a series of pandas: what NumPy makes of it, as it is now
     return index
 
 
