@@ -158,10 +158,8 @@ def _short_updater(
             or id(value) in memory.written
             or value.shape != x.shape
         ):
-            if _is_left_to(op, x, value):
-                return plain(record, slot, x, value)
-            if _goes_by_ufunc(op, value):  # its ``__float__``
-                return _by_ufunc(record, slot, op, x, value)
+            if type(value) not in PLAIN:
+                return in_general(record, slot, x, value)
             if _is_apart(memory, x, value):
                 return _update_view(record, slot, op, to_value, x, value)
             return _update_in_place(record, slot, op, plain, x, value)
