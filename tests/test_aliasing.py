@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
+from adjoint.errors import ArgumentError
 from tests.support import Sample, check_sample
 
 X = np.array([[2.3, 3.1, 2.7], [3.9, 2.1, 3.3], [2.9, 3.6, 2.5]])
@@ -230,3 +231,100 @@ def test_tangents_of_parts_that_disagree_are_refused() -> None:
         ad.pushforward(_moved, (m[0, :2], m[0, 1:]), (np.ones(2), np.array([1.5, 1.0])))
     with pytest.raises(ad.AdjointError, match="two tangents"):
         ad.pushforward(_moved, (m[0, :2], m[0, 1:]), (np.ones(2), np.array([0.0, 1.0])))
+
+
+# ---- the tangent given at one of several places --------------------------------------------------
+
+
+def _read_before(q: Any, p: Any) -> Any:
+    before = np.sum(p * p * q[0])
+    q += 0.1 * p[0]
+    return before + np.sum(q * q) + np.sum(p * p * p)
+
+
+OVERLAPPING: dict[str, Callable[[Any], Any]] = {
+    "crossing": lambda v: (v[:4], v[2:6]),
+    "equal": lambda v: (v[:5], v[:5]),
+    "reversed": lambda v: (v[:5], v[4::-1]),
+    "whole_and_part": lambda v: (v, v[:4]),
+    "part_and_whole": lambda v: (v[:4], v),
+    "every_second": lambda v: (v[::2], v),
+}
+
+
+def _written_between(q: Any, p: Any) -> Any:
+    p *= q[0]
+    return np.sum(q * q) + np.sum(p[::-1] ** 3)
+
+
+def _of_whole(f: Callable[[Any, Any], Any], name: str) -> Callable[[Any], Any]:
+    def program(v: Any) -> Any:
+        return f(*OVERLAPPING[name](v.copy()))
+
+    return program
+
+
+@pytest.mark.parametrize("name", OVERLAPPING)
+@pytest.mark.parametrize("place", [0, 1])
+def test_tangent_of_one_of_two_overlapping_arguments(name: str, place: int) -> None:
+    """What they share has one tangent, so one that is given at one place only is refused when the
+    array is written, and where the other is given what that shows, it is the derivative."""
+    v, v_dot = np.linspace(0.4, 1.3, 7), np.zeros(7)
+    part = OVERLAPPING[name](v_dot)[place]
+    part[...] = np.cos(np.arange(1.0, part.size + 1))
+    tangents = [dot.copy() for dot in OVERLAPPING[name](v_dot)]
+    alone = [dot if i == place else None for i, dot in enumerate(tangents)]
+    for f in _read_before, _written_between:
+        with pytest.raises(ad.AdjointError, match="give each its part of that"):
+            ad.pushforward(f, OVERLAPPING[name](v.copy()), tuple(alone))
+        _, y_dot = ad.pushforward(f, OVERLAPPING[name](v.copy()), tuple(tangents))
+        h, of_whole = 1e-6, _of_whole(f, name)
+        expected = (of_whole(v + h * v_dot) - of_whole(v - h * v_dot)) / (2 * h)
+        np.testing.assert_allclose(y_dot, expected, rtol=1e-6)
+        # a recorded run knows that the array is written, and what is given at one place is enough
+        _, push = ad.linearize(f, *OVERLAPPING[name](v.copy()))
+        assert push(*alone) == pytest.approx(y_dot, rel=1e-12)
+        assert push(*tangents) == pytest.approx(y_dot, rel=1e-12)
+        with pytest.raises(ad.AdjointError, match="two tangents"):
+            push(*[dot + i for i, dot in enumerate(tangents)])
+
+
+def test_no_tangent_where_the_other_has_zeros() -> None:
+    def program(v: Any) -> Any:
+        return _moved(v[:4], v[2:6])
+
+    v, v_dot = np.linspace(0.4, 1.3, 7), np.array([1.0, 2.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+    w = v.copy()
+    found = ad.pushforward(_moved, (w[:4], w[2:6]), (v_dot[:4], None))
+    assert found == ad.pushforward(program, (v.copy(),), (v_dot,))
+
+
+@pytest.mark.parametrize("name", OVERLAPPING)
+def test_jacobian_by_overlapping_arguments_in_both_modes(name: str) -> None:
+    def outer(q: Any, p: Any) -> Any:
+        before = np.sum(p * p * q[0])
+        q += 0.1 * p[0]
+        return np.array([before, *(q[0] * p)])
+
+    v = np.linspace(0.4, 1.3, 7)
+    forward = ad.jacobian(outer, *OVERLAPPING[name](v.copy()), mode="forward")
+    reverse = ad.jacobian(outer, *OVERLAPPING[name](v.copy()), mode="reverse")
+    whole = ad.jacobian(_of_whole(outer, name), v)
+    for one, other, places in zip(forward, reverse, OVERLAPPING[name](np.arange(7)), strict=True):
+        np.testing.assert_allclose(one, whole[:, places], rtol=1e-12)
+        np.testing.assert_allclose(other, whole[:, places], rtol=1e-12)
+
+
+def test_the_same_container_with_two_tangents_is_refused() -> None:
+    def product(p: Any, q: Any) -> Any:
+        return p[0] * q[0]
+
+    same = [3.0]
+    assert ad.pushforward(product, (same, same), ([1.0], [1.0])) == (9.0, 6.0)
+    assert ad.pushforward(product, (same, same), ([1.0], None)) == (9.0, 6.0)
+    with pytest.raises(ArgumentError, match="two different tangents"):
+        ad.pushforward(product, (same, same), ([1.0], [2.0]))
+    array = np.ones(2)
+    for tangents in ((array, 0.0 * array), (0.0 * array, array)):
+        with pytest.raises(ArgumentError, match="two different tangents"):
+            ad.pushforward(lambda p, q: (p * q).sum(), (array, array), tangents)

@@ -19,7 +19,7 @@ import numpy as np
 
 from adjoint.errors import ArgumentError
 from adjoint.levels.level import INACTIVE, Level
-from adjoint.levels.mirror import Mirrors, flat_of, is_whole
+from adjoint.levels.mirror import Mirror, Mirrors, flat_of, is_whole
 from adjoint.levels.pointwise import is_simple, slopes_of, weighted
 from adjoint.levels.structures import real_by_dot, real_by_pullback
 from adjoint.rules.projection import SEQUENCES
@@ -29,7 +29,7 @@ from adjoint.rules.tangents import filled
 from adjoint.run.accumulate import Poison
 from adjoint.run.by_rules import DECLINED
 from adjoint.run.memory import refused
-from adjoint.run.views import names_twice, places_of, root_of
+from adjoint.run.views import names_of, names_twice, places_of, root_of
 
 __all__ = ["Forward", "swept"]
 
@@ -142,23 +142,28 @@ class Forward(Level):
             set_mirror(self, mirror.of(y, root), dot)
 
     def merge(self, roots: list[Any]) -> None:
-        found = [mirror for root in roots if (mirror := self._mirrors.find(root)) is not None]
-        if len(found) < 2:
-            return
-        first, *others = found
-        filled = np.any([first.covered(part) for part in first.seeded], 0)
-        for mirror in others:
+        self.unite(roots)
+        for constant in self.seeds.constants:
+            root = root_of(constant)
+            if names_of(root)[-1] is names_of(roots[0])[-1] and self._mirrors.find(root) is None:
+                mirror = self._mirrors.mirror(roots[0])
+                self._demand_one_tangent(not np.any(mirror.contents()[mirror.shown(constant)]))
+
+    def unite(self, roots: list[Any]) -> None:
+        """Let the first of some variables, all of which are one memory, have the tangents that the
+        others are given."""
+        first = self._mirrors.mirror(roots[0])
+        for root in roots[1:]:
+            mirror = self._mirrors.mirror(root)
             for part in mirror.seeded:
-                covered = mirror.covered(part)
-                twice = filled & covered
-                if np.any(first.contents()[twice] != mirror.contents()[twice]):
-                    raise refused(
-                        "an array is written that is given twice, under two names, with two"
-                        " tangents",
-                        "give the tangent once, and None at the other place",
-                    )
-                set_mirror(self, first.like(part, mirror), part)
-                filled |= covered
+                self._demand_one_tangent(self._give(first, first.like(part, mirror), part))
+
+    def _demand_one_tangent(self, agree: bool) -> None:
+        if not agree:
+            raise refused(
+                "an array is written that is given twice, under two names, with two tangents",
+                "arguments that look at one array have one tangent: give each its part of that",
+            )
 
     def take_over(self, new: Any, old: Any) -> None:
         self.bind(new, self.tangent(old))
@@ -184,15 +189,24 @@ class Forward(Level):
     def seed(self, value: Any, dot: Any) -> Any:
         """Note the tangent that an argument is given."""
         if isinstance(value, ndarray):
-            part = self._mirrors.seeded(value)
-            if np.any(part) and not np.array_equal(part, dot):
+            if not self._give(self._mirrors.mirror(value), self._mirrors.made(value), dot):
                 raise ArgumentError(
                     "the same array is given with two different tangents",
                     hint="an array has one tangent; give copies if they are different variables",
                 )
-            set_mirror(self, part, dot)
             return value
         return self.bind(value, dot)
+
+    def _give(self, mirror: Mirror, part: Any, dot: Any) -> bool:
+        """Let a part of a mirror have the tangent of an argument; returns whether other arguments
+        that look at it have the same there."""
+        before = mirror.contents().copy() if mirror.seeded else None
+        set_mirror(self, part, dot)
+        agree = before is None or not np.any(
+            (before != mirror.contents())[mirror.given() & mirror.covered(part)]
+        )
+        mirror.seeded.append(part)
+        return agree
 
     # ---- operations ------------------------------------------------------------------------------
 

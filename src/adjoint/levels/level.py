@@ -327,7 +327,8 @@ class Level(Hidden):
             self.memory.touched[id(root_of(x))] = x
         if self._twins:
             found = self._twins.pop(id(names_of(root_of(x))[-1]), [])
-            self.merge([made for made, _ in found])
+            if found:
+                self.merge([made for made, _ in found])
             for made, names in found:
                 for name in (made, *names):
                     if name is not found[0][0]:

@@ -69,11 +69,21 @@ class Mirror:
 
     def covered(self, part: Any) -> Any:
         """Which bytes are in a part of this mirror."""
+        return self._marked(address_of(part) - address_of(self._flat), part)
+
+    def shown(self, x: Any) -> Any:
+        """Which bytes belong to a view of what it stands beside."""
+        return self._marked(address_of(x) - self._low, x)
+
+    def _marked(self, offset: int, like: Any) -> Any:
         marks = np.zeros(self._flat.nbytes, np.uint8)
-        offset = address_of(part) - address_of(self._flat)
-        shape, strides = (*part.shape, part.itemsize), (*part.strides, 1)
+        shape, strides = (*like.shape, like.itemsize), (*like.strides, 1)
         np.ndarray(shape, np.uint8, marks, offset, strides)[...] = 1
         return marks.astype(bool)
+
+    def given(self) -> Any:
+        """Which bytes arguments have been given for."""
+        return np.any([self.covered(part) for part in self.seeded], 0)
 
     def contents(self) -> Any:
         """The bytes that it holds."""
@@ -141,14 +151,11 @@ class Mirrors:
         mirror = by_root[key] = Mirror(root, weakref(root, lambda _: by_root.pop(key, None)))
         return mirror
 
+    def mirror(self, x: Any) -> Mirror:
+        """The mirror of the memory of `x`, made if need be."""
+        root = self._same.of(root_of(x))
+        return self._by_root.get(id(root)) or self.make(root)
+
     def made(self, x: Any) -> Any:
         """What stands beside `x`, made if need be."""
-        root = self._same.of(root_of(x))
-        return (self._by_root.get(id(root)) or self.make(root)).of(x, root)
-
-    def seeded(self, x: Any) -> Any:
-        """What stands beside an argument, as a part that was given."""
-        root = self._same.of(root_of(x))
-        mirror = self._by_root.get(id(root)) or self.make(root)
-        mirror.seeded.append(mirror.of(x, root))
-        return mirror.seeded[-1]
+        return self.mirror(x).of(x, self._same.of(root_of(x)))

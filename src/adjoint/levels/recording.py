@@ -46,6 +46,8 @@ class Recording(Forward):
         self._mirrors = Mirrors(self.same)
         self.writes: list[tuple[Change, Change]] = []
         """What undoes each write, and what makes it again, on a level."""
+        self.merged: list[list[Any]] = []
+        """Variables that were told apart until the memory of theirs was written."""
         self._made = False
         self._back: tuple[Callable[[Any], Any], tuple[Any, ...]] | None = None
         """The pullback that gave the tangent, and what it pulls back to."""
@@ -90,6 +92,10 @@ class Recording(Forward):
     def _pulled(self, y: Any, back: Callable[[Any], Any], operands: tuple[Any, ...]) -> Any:
         self._back = back, tuple(map(held, operands))
         return super()._pulled(y, back, operands)
+
+    def merge(self, roots: list[Any]) -> None:
+        super().merge(roots)
+        self.merged.append(roots)
 
     def take_over(self, new: Any, old: Any) -> None:
         super().take_over(new, old)
@@ -182,6 +188,10 @@ class Replay(Forward):
 
     def run_all(self) -> None:
         """Follow the tangents through everything that was recorded."""
+        for roots in self._recording.merged:  # known from the beginning, this time
+            self.unite(roots)
+            for root in roots[1:]:
+                self.same.join(root, roots[0])
         writes = self._recording.writes
         for undo, _ in reversed(writes):
             undo(self.outer)

@@ -20,7 +20,7 @@ from adjoint.errors import ArgumentError
 from adjoint.levels.level import Level, fresh
 from adjoint.levels.slots import get_slot, set_slot, slots_in
 from adjoint.run.hidden import Hidden
-from adjoint.run.kinds import fields_of, filled_slots, is_record, slots_of
+from adjoint.run.kinds import by_value, fields_of, filled_slots, is_record, slots_of
 from adjoint.run.views import address_of, assign_shape, names_twice, part_of, root_of, twin_of
 from adjoint.tangent import Tangent
 
@@ -49,7 +49,9 @@ class Seeds:
         self._aliased: dict[int, tuple[Any, Any]] = {}
         self._exchanged: list[tuple[Callable[[], Any], Callable[[Any], None], Any, Any]] = []
         self._locked = False
-        self._seen: dict[int, Any] = {}
+        self._seen: dict[int, tuple[Any, Any]] = {}
+        self.constants: list[np.ndarray[Any, Any]] = []
+        """The arrays among the arguments that have no tangent, beside others that have one."""
         self.unseen: list[Any] = []
         """What may hold numbers that were not reached."""
 
@@ -158,7 +160,10 @@ class Seeds:
             return value
         if isinstance(value, np.ndarray):
             known = self._twins.get(id(value))
-            return value if known is None else known[1]
+            if known is None:
+                self.constants.append(value)
+                return value
+            return known[1]
         if type(value) in (float, complex, int, bool, str, type(None)) or isinstance(value, Hidden):
             return value
         if id(value) in self._aliased:
@@ -235,8 +240,13 @@ class Seeds:
     def _inside(self, value: Any, dot: Any) -> None:
         """Containers and objects, where they stand."""
         if id(value) in self._seen:
+            if not _agree(self._seen[id(value)][1], dot):
+                raise ArgumentError(
+                    f"the same {type(value).__name__} is given with two different tangents",
+                    hint="give the tangent once, and None at the other place",
+                )
             return
-        self._seen[id(value)] = value
+        self._seen[id(value)] = value, dot
         if isinstance(value, list | deque):
             dots = _parts_of(value, dot, len(value))
             for i, part_dot in enumerate(dots):
@@ -346,6 +356,20 @@ def _entries_of(value: Mapping[Any, Any], dot: Any) -> Any:
             hint="give a tangent of the same structure, None for zero",
         )
     return list(entries.items())
+
+
+def _agree(a: Any, b: Any) -> bool:
+    """Whether tangents of the same structure are equal."""
+    if a is b:
+        return True
+    if isinstance(a, list | tuple | deque) and isinstance(b, list | tuple | deque):
+        return len(a) == len(b) and all(map(_agree, a, b))
+    if by_value(a) or by_value(b):
+        return np.array_equal(a, b)
+    first, second = (x if isinstance(x, Mapping) else fields_of(x) for x in (a, b))
+    if first is None or second is None:
+        return False
+    return first.keys() == second.keys() and all(_agree(first[key], second[key]) for key in first)
 
 
 def check_tangent(value: Any, dot: Any) -> None:
