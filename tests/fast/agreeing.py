@@ -55,14 +55,18 @@ class Agreement:
     def calls(self):
         return self.covered + self.generic.total()
 
-    def compare(self, name, fresh, kwargs=None, y_bar=None):
+    def compare(self, name, fresh, kwargs=None, y_bar=None, keep=False):
         """A pullback, or the gradient where the result is a number, in both tiers.
 
         Parameters
         ----------
         fresh
             Gives the function and its arguments, each time anew.
+        keep
+            A program that was made for another call may be taken.
         """
+        if not keep:
+            tier.forget()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
@@ -74,7 +78,6 @@ class Agreement:
 
     def _problem(self, fresh, kwargs, y_bar):
         f, *args = fresh()
-        tier.forget()
         mode = "gradient" if y_bar is None else "pullback"
         if kwargs or tier.run(f, tuple(args), mode) is tier.MISS:
             self.generic[_reason(f, mode)] += 1

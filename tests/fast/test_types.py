@@ -1,0 +1,82 @@
+"""What the evaluator holds of the values of a program is so when the program runs; and a program
+is right at other points than the one that it was made for."""
+
+from __future__ import annotations
+
+import copy
+import random
+import warnings
+
+import numpy as np
+import pytest
+
+from adjoint.fast import tier
+from tests.corpus import all_cases
+from tests.fast import complex_programs, leaving, numeric
+from tests.fast.agreeing import Agreement, cotangent
+from tests.fast.test_in_place_programs import Grammar, made
+from tests.fast.typed import typed_runs
+from tests.structures import mapped
+
+
+def in_place(seed):
+    return made(Grammar(seed).program(), f"typed {seed}")
+
+
+def vector(seed):
+    return (np.random.default_rng(seed).normal(size=4),)
+
+
+GENERATORS = {
+    "numeric": (numeric.numeric, numeric.arguments),
+    "complex": (complex_programs.function, complex_programs.arguments),
+    "leaving": (leaving.leaving, leaving.arguments),
+    "in place": (in_place, vector),
+}
+
+
+@pytest.mark.parametrize("kind", GENERATORS)
+def test_values_are_what_they_are_said_to_be(kind, monkeypatch):
+    program, arguments = GENERATORS[kind]
+    with typed_runs(monkeypatch) as (problems, counts), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for seed in range(700, 760):
+            f = program(seed)
+            tier.run(f, arguments(seed), "gradient")
+    assert not problems, "\n".join(problems[:20])
+    assert counts["to their end"] >= 25, counts
+
+
+def test_values_in_the_corpus_are_what_they_are_said_to_be(monkeypatch):
+    with typed_runs(monkeypatch) as (problems, counts), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for one in all_cases():
+            sample = one.sample
+            y, _ = sample.plain()
+            sample.reset()
+            if not sample.kwargs:
+                mode = "gradient" if cotangent(y) is None else "pullback"
+                tier.forget()
+                tier.run(sample.f, tuple(mapped(sample.args)), mode)
+                sample.reset()
+    assert not problems, "\n".join(problems[:20])
+    assert counts["to their end"] >= 250, counts
+
+
+@pytest.mark.parametrize("kind", GENERATORS)
+def test_programs_at_other_points(kind):
+    """Made at one point, a program is run at others, where branches and loops go other ways."""
+    program, arguments = GENERATORS[kind]
+    found, kept = Agreement(), 0
+    order = random.Random(7)
+    for seed in range(800, 830):
+        f, points = program(seed), [arguments(5 * seed + i) for i in range(5)]
+        tier.forget()
+        for point in order.sample(points, 5):
+            name = f"{seed}, {point}"
+            found.compare(name, lambda f=f, x=point: (f, *copy.deepcopy(x)), keep=True)
+        known = tier.known(f, "gradient")
+        kept += known is not None and 0 < len(known.entries) < 5
+    assert not found.problems, "\n".join(found.problems[:20])
+    assert not found.zeros
+    assert kept >= 10, (kept, found.generic.most_common(10))
