@@ -104,7 +104,9 @@ def _specialised_pullback(
     found = run_specialised(f, args, "pullback")
     if found is MISS:
         return None
-    y, back, leaves, arrange, _, _, (state, read) = found
+    y, back, leaves, arrange, _, _, (state, read, is_tied) = found
+    if is_tied is not None and is_tied():
+        return None
     name = getattr(f, "__name__", None) or type(f).__name__
 
     def generic() -> Any:

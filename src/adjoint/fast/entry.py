@@ -22,6 +22,7 @@ from adjoint.fast.evaluate.values import Source
 from adjoint.fast.exposure import exposure
 from adjoint.fast.needs import needs
 from adjoint.fast.program import Program, uses_numpy
+from adjoint.fast.ties import Unread, holds_one, others, unread
 from adjoint.ir.single import Call, Const, Value
 from adjoint.results import filled
 from adjoint.rules.projection import column_sums
@@ -234,6 +235,40 @@ class _Entry:
             raise NotCovered("something that occurs twice among what the function reads")
         self._distinct([f"{self.names[id(source)]}{path}" for source, path, _ in found])
 
+    def ties(self, roots: Sequence[Any], wanted: Sequence[Any], args: Sequence[Any]) -> str | None:
+        """A condition under which what is read stands at a place that is not read, too.
+
+        Raises
+        ------
+        NotCovered
+            It does so in the call at hand.
+        """
+        samples = {id(x.source): x.sample for x in self.outside.leaves} | self.outside.samples
+        places, held = unread(self.outside, roots, wanted)
+        tests = []
+        for place in places:
+            if {*map(id, held)} <= {*map(id, place.within)}:
+                continue
+            within = [samples[id(source)] for source in place.within]
+            if holds_one(place.of(args, samples), [samples[id(x)] for x in held], within):
+                raise NotCovered("something that occurs twice among the arguments")
+            texts = [self._all(held)]
+            if place.within:
+                texts.append(self._all(place.within))
+            tests.append(f"holds_one({self._places(place)}, {', '.join(texts)})")
+        return " or ".join(tests) or None
+
+    def _all(self, sources: Sequence[Source]) -> str:
+        return f"({', '.join(self.names[id(source)] for source in sources)},)"
+
+    def _places(self, place: Unread) -> str:
+        if place.owner is None:
+            return f"({', '.join(f'a{i}' for i in place.keys)},)"
+        owner = self.names[id(place.owner)]
+        if place.read is None:
+            return f"({', '.join(f'{owner}[{key!r}]' for key in place.keys)},)"
+        return f"others({owner}, {self.bind(place.read)})"
+
     def _distinct(self, names: Sequence[str]) -> None:
         if len(names) == 2:
             self.lines.append(f"if {names[0]} is {names[1]}: return MISS")
@@ -269,28 +304,33 @@ def shown(outside: Outside, wanted: Sequence[Leaf]) -> list[tuple[Source, str, A
 
 
 def entry_source(
-    program: Program, count: int, mode: str, only: int | None = None
+    program: Program, args: tuple[Any, ...], mode: str, only: int | None = None
 ) -> tuple[str, dict[str, Any]]:
     """The source of ``run(f, args)``, and what its names stand for.
 
     Parameters
     ----------
-    count
-        The number of arguments.
+    args
+        The arguments of the call at hand.
     mode
         ``gradient``: `run` gives the value and the cotangents of the arguments; ``pullback``: the
         value, the inner pullback, the leaves, ``arrange``, which makes the cotangents of the
         function and the arguments from those of the leaves, and the program's `exposure`, where
         ``constants`` are named: the arrays among them; what the cotangents need of a tuple; and
-        what the program was given, behind the function that reads it once more.
+        what the program was given, behind the function that reads it once more, and in front of
+        one that says whether an object occurs twice among the arguments, if one may.
     only
         Of ``gradient``: the cotangent of this argument alone, with zeros where there is no path.
     """
-    outside, wanted = program.outside, program.wanted
+    outside, wanted, count = program.outside, program.wanted, len(args)
     made = _Entry(outside, count)
     made.definite = program.definite
     made.read_all()
     made.distinct(wanted)
+    roots = [*range(count)] if mode == "gradient" else ["function", *range(count)]
+    ties = made.ties(roots, roots if only is None else [only], args)
+    if ties is not None and mode == "gradient":
+        made.lines.append(f"if {ties}: return MISS")
     leaves = ", ".join(made.names[id(leaf.source)] for leaf in outside.leaves)
     head = ["def run(f, args):", "    try:"]
     if count:
@@ -326,7 +366,8 @@ def entry_source(
             for name in (made.names[id(leaf.source)],)
         )
         needed = needs(program) if program.is_tuple else ()
-        tail.append(f"    return {found}, {needed}, (state, ({state}))")
+        tied = None if ties is None else f"lambda: {ties}"
+        tail.append(f"    return {found}, {needed}, (state, ({state}), {tied})")
         tail += ["def arrange(bars):", f"    return {given}"]
         tail += [line.replace("def run(", "def state(") for line in read]
         tail += [f"        return ({state})", "    except Exception:", "        return None"]
@@ -341,6 +382,8 @@ def entry_source(
         "tangent": runtime.tangent,
         "Tangent": runtime.tangent_with,
         "filled": filled,
+        "holds_one": holds_one,
+        "others": others,
     }
     return "\n".join([*head, *body, *run, *tail]) + "\n", made.bound
 

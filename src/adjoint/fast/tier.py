@@ -325,7 +325,7 @@ def _made(f: Any, args: tuple[Any, ...], mode: Any) -> Entry:
     only = mode[1] if type(mode) is tuple else None
     program = specialise(f, args, one, not one, only)
     writer = written(program)
-    entry_text, bound = entry_source(program, len(args), "gradient" if one else "pullback", only)
+    entry_text, bound = entry_source(program, args, "gradient" if one else "pullback", only)
     source = "\n".join(writer.lines) + "\n"
     filename = f"<adjoint fast {program.name} #{next(_numbers)}>"
     scope = dict(writer.bound)

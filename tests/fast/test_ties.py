@@ -1,0 +1,154 @@
+"""An object that occurs twice among the arguments shows its whole cotangent at both places, whether
+or not the function reads both."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+import pytest
+
+import adjoint as ad
+from adjoint.fast import tier
+from tests.fast.agreeing import generic_tier
+from tests.structures import difference
+
+X = np.arange(1.0, 4.0)
+Y = np.array([0.5, -2.0, 1.5])
+
+
+class Holder:
+    def __init__(self, w, other=None):
+        self.w, self.other = w, other
+
+
+class Scaled:
+    def __init__(self, w, kept):
+        self.w, self.kept = w, kept
+
+    def value(self, x):
+        return (self.w * x).sum()
+
+
+def of_first(a, others):
+    return (a * a * 1.5).sum()
+
+
+def of_item(a, xs):
+    return (a * xs[0]).sum()
+
+
+def of_key(a, named):
+    return (a * named["p"]).sum()
+
+
+def of_field(holder):
+    return (holder.w * holder.w).sum()
+
+
+def of_both(a, b, rest):
+    return (a * b).sum()
+
+
+def of_numbers(xs, rest):
+    return xs[0] * xs[1]
+
+
+def captured(w):
+    def f(x):
+        return (w * x).sum()
+
+    return f
+
+
+def _parent():
+    holder = Holder(X * 1.0, Y)
+    holder.parent = holder
+    return holder
+
+
+def _in_a_child(w):
+    holder = Holder(w, Holder(Y * 1.0, w))
+    holder.other.parent = holder
+    return holder
+
+
+TIED = {
+    "a list with an argument": lambda: (of_first, X, [X]),
+    "an item that is not read": lambda: (of_item, X, [Y, X]),
+    "both items": lambda: (of_item, X, [Y, Y]),
+    "a key": lambda: (of_key, X, {"p": Y, "q": X}),
+    "deep in a structure": lambda: (of_first, X, [1.0, {"a": (Y, [X])}]),
+    "another field": lambda: (of_field, Holder(X, X)),
+    "a field of another object": lambda: (of_field, _in_a_child(X)),
+    "an object": lambda: (of_first, X, Holder(Y, [X])),
+    "a method": lambda: (of_first, X, Holder(Y, Scaled(X, Y).value)),
+    "a closure": lambda: (of_first, X, captured(X)),
+    "a whole argument": lambda: (of_both, X, Y, X),
+    "a list that is read": lambda: (lambda xs: (of_numbers, xs, [xs]))([2.0, 3.0]),
+}
+APART = {
+    "a list": lambda: (of_first, X, [X * 1.0]),
+    "an item that is not read": lambda: (of_item, X, [Y, X * 1.0]),
+    "a key": lambda: (of_key, X, {"p": Y, "q": "text"}),
+    "another field": lambda: (of_field, Holder(X, X * 1.0)),
+    "the object itself": lambda: (of_field, _parent()),
+    "a parent": lambda: (of_field, Holder(X, Holder(Y))),
+    "an array twice where it is not read": lambda: (of_first, X, [Y, Y]),
+}
+
+
+def demand_as_generic(made, is_fast):
+    tier.forget()
+    f, *args = made()
+    for _ in range(2):  # the second time the program is there, or known not to be
+        found = ad.withgradient(f, *args), ad.pullback(f, *args)[1](1.0)
+        with generic_tier():
+            expected = ad.withgradient(f, *args), ad.pullback(f, *args)[1](1.0)
+        assert not difference(found, expected, rtol=1e-12), (found, expected)
+    assert (ad.tier(f, *args).tier == "fast") is is_fast
+
+
+@pytest.mark.parametrize("name", TIED)
+def test_what_occurs_twice(name):
+    demand_as_generic(TIED[name], is_fast=False)
+
+
+@pytest.mark.parametrize("name", APART)
+def test_what_does_not(name):
+    demand_as_generic(APART[name], is_fast=True)
+
+
+@pytest.mark.parametrize("name", ["an item that is not read", "a key", "another field"])
+def test_a_program_that_is_there_is_not_taken(name):
+    f, *args = APART[name]()
+    ad.gradient(f, *args)
+    assert ad.tier(f, *args).tier == "fast"
+    _, *args = TIED[name]()
+    found = ad.gradient(f, *args), ad.pullback(f, *args)[1](1.0)
+    with generic_tier():
+        expected = ad.gradient(f, *args), ad.pullback(f, *args)[1](1.0)
+    assert not difference(found, expected, rtol=1e-12), (found, expected)
+
+
+def test_the_cotangent_of_one_argument():
+    given = {"p": Y, "q": X}
+    found = ad.grad(of_key, 1)(X, given)
+    np.testing.assert_allclose(found["q"], Y)
+    np.testing.assert_allclose(found["p"], X)
+    apart = copy.deepcopy(given)
+    np.testing.assert_allclose(ad.grad(of_key, 1)(X, apart)["q"], np.zeros(3))
+
+
+def test_the_captured_variables_of_the_function():
+    """Where a function is pulled back to itself."""
+    model = Scaled(X * 1.0, None)
+    model.kept = model.w
+
+    def loss(x):
+        return model.value(x)
+
+    _, back = ad.pullback(loss, Y)
+    with generic_tier():
+        _, expected = ad.pullback(loss, Y)
+    assert not difference(back(1.0), expected(1.0), rtol=1e-12)
