@@ -419,9 +419,11 @@ def _checked(program: Program, made: _Entry) -> list[str]:
     )
     if quick and not terms:
         return []
-    leaves = ", ".join(made.names[id(leaf.source)] for leaf in wanted)
+    # a cotangent may be what the function was multiplied with: an array of the user's
+    arrays = [leaf for leaf in made.outside.leaves if isinstance(leaf.type, Array)]
+    given = "".join(f"{made.names[id(leaf.source)]}, " for leaf in arrays)
     slow = [
-        f"bars = finished(bars, ({leaves}{',' if len(wanted) == 1 else ''}))",
+        f"bars = finished(bars, ({given}))",
         "if bars is None: return failed(None)",
     ]
     if not quick:
