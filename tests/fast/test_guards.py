@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 import builtins
+import cmath
 import math
 import threading
 import warnings
@@ -22,6 +23,7 @@ from tests.structures import difference, mapped
 from tests.support import materialised
 
 SCALE = 2.0
+WEIGHTS = np.array([3.0, 4.0, 5.0])
 
 
 def power(x):
@@ -58,6 +60,9 @@ class Base:
 class Plain:
     def __init__(self, w):
         self.w, self.b = w, 3.0
+
+    def dot(self, x):
+        return (x * self.w).sum()
 
 
 class Turned(type):
@@ -717,3 +722,65 @@ def test_defaults_of_parameters_that_are_not_keyword_only():
 
 def test_parts_of_truth_values():
     assert ad.gradient(lambda x: x.real * 2, True) == (2.0,)
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "point"),
+    [
+        (math, "sin", 1.3),
+        (cmath, "exp", 0.4 + 0.3j),
+        (np, "tanh", np.array([0.3, -1.2])),
+        (np, "array", np.array([0.3, -1.2])),
+    ],
+    ids=["math", "cmath", "numpy", "what the program needs"],
+)
+def test_a_module_in_which_another_function_stands_later(module, name, point, monkeypatch):
+    """The function has its own name for the one that was there before."""
+    g = getattr(module, name)
+
+    def f(x):
+        return np.sum(abs(g(x) * x))
+
+    expected = ad.withgradient(f, point)
+    assert ad.tier(f, point).tier == "fast"
+    monkeypatch.setattr(module, name, lambda x, *more: x + 1.0)
+    found = ad.withgradient(f, point)
+    assert not difference(found, expected)
+    assert ad.tier(f, point).tier == "fast"
+
+
+def _loss(x, w=WEIGHTS):
+    return (x * w).sum()
+
+
+def _product(x, w):
+    return (x * w).sum()
+
+
+def _weights_of_a_key(x, named):
+    return (x * named["w"]).sum()
+
+
+@pytest.mark.parametrize(
+    ("f", "more"),
+    [
+        (lambda x: (x * WEIGHTS).sum(), ()),
+        (lambda x: (x * WEIGHTS if x[0] > 0 else x).sum(), ()),
+        (_loss, ()),
+        (_product, (WEIGHTS,)),
+        (_weights_of_a_key, ({"w": WEIGHTS},)),
+        (Plain(WEIGHTS).dot, ()),
+        ((lambda w: lambda x: x @ w)(WEIGHTS), ()),
+    ],
+    ids=["global", "branch", "default", "argument", "key", "field", "captured"],
+)
+def test_a_gradient_is_the_callers_own(f, more):
+    """Whatever it is multiplied with: a step in place changes nothing of the function's."""
+    before, x = WEIGHTS.copy(), np.ones(3)
+    ad.grad(f)(x, *more)
+    assert ad.tier(f, x, *more).tier == "fast"
+    for take in (ad.grad(f), lambda *args: ad.pullback(f, *args)[1](1.0)[1]):
+        found = take(x, *more)
+        found *= 0.1
+        np.testing.assert_array_equal(WEIGHTS, before)
+        np.testing.assert_allclose(take(x, *more), before)

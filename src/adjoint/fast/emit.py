@@ -11,6 +11,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+import numpy as np
+
 from adjoint.fast import runtime
 from adjoint.fast.evaluate.types import Type
 from adjoint.fast.formulas import ATOM, Formulas
@@ -320,7 +322,9 @@ _STATEMENTS: dict[Any, Callable[[Writer, tuple[Operand, ...]], str]] = {
     runtime.subtract_from: lambda w, xs: f"{w.text(xs[0])} -= {w.text(xs[1])}",
     runtime.scale: lambda w, xs: f"{w.text(xs[0])} *= {w.text(xs[1])}",
     runtime.divide: lambda w, xs: f"{w.text(xs[0])} /= {w.text(xs[1])}",
-    runtime.scatter: lambda w, xs: f"np.add.at({w.text(xs[0])}, {w.text(xs[1])}, {w.text(xs[2])})",
+    runtime.scatter: lambda w, xs: (
+        f"{w.member('np.add', np.add)}.at({w.text(xs[0])}, {w.text(xs[1])}, {w.text(xs[2])})"
+    ),
     runtime.push: lambda w, xs: (
         f"{w.text(xs[0], ATOM)}.append({w.text(xs[1])})"
         if len(xs) == 2

@@ -12,6 +12,7 @@ import keyword
 import math
 import operator
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -53,6 +54,7 @@ _PREFIX: dict[Any, tuple[str, int]] = {
     operator.invert: ("~", 13),
     operator.not_: ("not ", 5),
 }
+_MODULES = {"math": math, "cmath": cmath, "np": np, "np.linalg": np.linalg}
 ATOM = 20
 """The level of what never needs parentheses."""
 
@@ -63,14 +65,16 @@ class Formulas:
     Attributes
     ----------
     bound
-        What the names in the source stand for that are not Python's.
+        What the names in the source stand for that are not Python's. Modules hold what they held
+        when it was written, as far as the source needs it: what is put there later, in place of one
+        of their functions, is another function.
     """
 
     def __init__(self, types: dict[Value, Type]) -> None:
         self.types = types
-        self.bound: dict[str, Any] = {"np": np, "math": math}
+        self.bound: dict[str, Any] = {"np": ModuleType("numpy"), "math": ModuleType("math")}
         self._names: dict[Value, str] = {}
-        self._taken: set[str] = {"_", "np", "math", *keyword.kwlist, *dir(builtins)}
+        self._taken: set[str] = {"_", "np", "math", "cmath", *keyword.kwlist, *dir(builtins)}
         self._numbers: dict[str, int] = {}
         self._texts: dict[Value, tuple[str, int]] = {}
         self._constants: dict[int, str] = {}
@@ -134,7 +138,7 @@ class Formulas:
         if isinstance(value, np.dtype) and value.isbuiltin == 1:  # nothing but its type
             value = value.type
         if isinstance(value, type) and issubclass(value, np.generic):
-            return f"np.{value.__name__}", ATOM
+            return self.member(f"np.{value.__name__}", value), ATOM
         if isinstance(value, float):
             return f'float("{value!r}")', ATOM
         return self.bind(value, getattr(value, "__name__", type(value).__name__)), ATOM
@@ -179,17 +183,25 @@ class Formulas:
 
     def function(self, f: Any) -> str:
         name = getattr(f, "__name__", "rule")
-        if getattr(math, name, None) is f:
-            return f"math.{name}"
-        if getattr(cmath, name, None) is f:
-            return f"{self.bind(cmath, 'cmath')}.{name}"
-        if getattr(np, name, None) is f:
-            return f"np.{name}"
-        if getattr(np.linalg, name, None) is f:
-            return f"np.linalg.{name}"
+        for path, module in _MODULES.items():
+            if getattr(module, name, None) is f:
+                return self.member(f"{path}.{name}", f)
         if getattr(builtins, name, None) is f:
             return str(name)
         return self.bind(f, name if name.isidentifier() else "rule")
+
+    def member(self, path: str, value: Any) -> str:
+        """A function or a class under its name in a module."""
+        first, *inner, name = path.split(".")
+        if first not in self.bound:
+            self.bound[first] = ModuleType(first)
+        owner = self.bound[first]
+        for part in inner:
+            if part not in vars(owner):
+                setattr(owner, part, ModuleType(part))
+            owner = getattr(owner, part)
+        setattr(owner, name, value)
+        return path
 
     def item(self, x: Operand, index: Operand) -> str:
         """``x[index]``"""
@@ -265,13 +277,19 @@ _SPECIAL: dict[Any, Callable[..., tuple[str, int] | None]] = {
     runtime.count: lambda w, x: (f"len({w.text(x)})", ATOM),
     runtime.greatest: lambda w, x: (f"max({w.text(x)})", ATOM),
     runtime.least: lambda w, x: (f"min({w.text(x)})", ATOM),
-    runtime.exact_total: lambda w, x: (f"math.fsum({w.text(x)})", ATOM),
-    runtime.array_of: lambda w, x, t: (f"np.array({w.text(x)}, {w.text(t)})", ATOM),
+    runtime.exact_total: lambda w, x: (
+        f"{w.member('math.fsum', math.fsum)}({w.text(x)})",
+        ATOM,
+    ),
+    runtime.array_of: lambda w, x, t: (
+        f"{w.member('np.array', np.array)}({w.text(x)}, {w.text(t)})",
+        ATOM,
+    ),
     runtime.zeros_of: lambda w, x: (f"[0.0] * len({w.text(x)})", 12),
     runtime.complex_zeros_of: lambda w, x: (f"[0j] * len({w.text(x)})", 12),
     runtime.nones_of: lambda w, x: (f"[None] * len({w.text(x)})", 12),
     runtime.take_last: lambda w, x: (f"{w.text(x, ATOM)}.pop()", ATOM),
-    runtime.own: lambda w, x: (f"np.array({w.text(x)})", ATOM),
+    runtime.own: lambda w, x: (f"{w.member('np.array', np.array)}({w.text(x)})", ATOM),
     primitives.build_tuple: lambda w, *xs: (
         f"({', '.join(w.text(x) for x in xs)}{',' if len(xs) == 1 else ''})",
         ATOM,
