@@ -29,8 +29,7 @@ def checked_cotangent(y: Any, y_bar: Any, within: tuple[int, ...] = ()) -> Any:
             raise CotangentError(
                 f"the result is a {type(y).__name__}, which has no cotangent", hint="give None"
             )
-        _check_parts(y, y_bar, (*within, id(y_bar)))
-        return y_bar
+        return _checked_parts(y, y_bar, (*within, id(y_bar)))
     if isinstance(y_bar, list | tuple | dict | str) and not (
         isinstance(y, np.ndarray) and isinstance(y_bar, list)
     ):
@@ -60,29 +59,33 @@ def checked_cotangent(y: Any, y_bar: Any, within: tuple[int, ...] = ()) -> Any:
 _LIKE_THE_RESULT = "give a number, or an array of the shape of the result"
 
 
-def _check_parts(y: Any, y_bar: Any, within: tuple[int, ...]) -> None:
-    """Check the numbers and arrays in a structure; whether the structure fits is seen when they are
-    deposited."""
-    if isinstance(y, list | tuple) and isinstance(y_bar, list | tuple):
-        pairs = list(zip(y, y_bar, strict=False))
-    elif isinstance(y, dict) and isinstance(y_bar, Mapping):
-        pairs = [
-            (dict.__getitem__(y, key), y_bar[key]) for key in y_bar if dict.__contains__(y, key)
-        ]
-    elif isinstance(y, Tangent) and isinstance(y_bar, Mapping):
-        pairs = [(y[name], part) for name, part in y_bar.items() if name in y]
-    elif isinstance(y_bar, Mapping) and (fields := fields_of(y)) is not None:
-        pairs = [(fields[name], part) for name, part in y_bar.items() if name in fields]
-    else:
-        return
-    for part, part_bar in pairs:
+def _checked_parts(y: Any, y_bar: Any, within: tuple[int, ...]) -> Any:
+    """The cotangent of a structure, in which the numbers and arrays are as the engine takes them;
+    whether the structure fits is seen when they are deposited."""
+
+    def checked(part: Any, part_bar: Any) -> Any:
         if id(part_bar) in within:
             raise CotangentError(
                 f"the cotangent of a {type(y).__name__} contains itself",
                 hint="give each part once, and None at the other places",
             )
-        if part_bar is not None and part is not None:
-            checked_cotangent(part, part_bar, within)
+        if part_bar is None or part is None:
+            return part_bar
+        return checked_cotangent(part, part_bar, within)
+
+    if isinstance(y, list | tuple) and isinstance(y_bar, list | tuple):
+        found = [checked(*pair) for pair in zip(y, y_bar, strict=False)] + [*y_bar[len(y) :]]
+        return found if isinstance(y_bar, list) else tuple(found)
+    if isinstance(y, dict) and isinstance(y_bar, Mapping):
+        parts = {key: dict.__getitem__(y, key) for key in y_bar if dict.__contains__(y, key)}
+    elif isinstance(y, Tangent) and isinstance(y_bar, Mapping):
+        parts = {name: y[name] for name in y_bar if name in y}
+    elif isinstance(y_bar, Mapping) and (fields := fields_of(y)) is not None:
+        parts = {name: fields[name] for name in y_bar if name in fields}
+    else:
+        return y_bar
+    named = {key: checked(parts[key], x) if key in parts else x for key, x in y_bar.items()}
+    return Tangent(y_bar._primal, named) if isinstance(y_bar, Tangent) else named
 
 
 def collect(

@@ -1,5 +1,6 @@
 """`pullback`: the value, the pullback, and the cotangent of the function itself."""
 
+import contextlib
 import copy
 import functools
 import math
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
+from tests.fast.agreeing import generic_tier
 
 
 def square(x):
@@ -29,6 +31,44 @@ def test_value_and_pullback():
 def test_no_arguments():
     y, back = ad.pullback(lambda: 3.0)
     assert y == 3.0 and back(1.0) == (None,) and back(None) == (None,)
+
+
+class Parts:
+    def __init__(self, a, b):
+        self.a, self.b = a, b
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "c16"])
+@pytest.mark.parametrize(
+    ("make", "of"),
+    [
+        (lambda a, b: (a, b), lambda a, b: (a, b)),
+        (lambda a, b: [a, (b,)], lambda a, b: [a, [b]]),
+        (lambda a, b: {"a": a, "b": [b]}, lambda a, b: {"a": a, "b": (b,)}),
+        (Parts, lambda a, b: {"a": a, "b": b}),
+    ],
+    ids=["tuple", "list", "dict", "object"],
+)
+@pytest.mark.parametrize("f_tier", ["fast", "generic"])
+def test_whole_numbers_in_the_cotangent_of_a_structure(make, of, dtype, f_tier):
+    """They are numbers like others: nothing is cut off of what comes of them."""
+    x = np.array([0.3, 0.7, 1.1], dtype)
+
+    def f(x):
+        written = x.copy()
+        written[1:] = x[:-1] * 0.3
+        return make(x * 0.3, written)
+
+    with generic_tier() if f_tier == "generic" else contextlib.nullcontext():
+        _, back = ad.pullback(f, x)
+        whole, truths = np.array([2, 1, 3]), np.array([True, False, True])
+        _, found = back(of(whole, [3, 1, 2]))
+        _, expected = back(of(whole.astype(dtype), np.array([3, 1, 2], dtype)))
+        np.testing.assert_array_equal(found, expected)
+        _, found = back(of(None, truths))
+        _, expected = back(of(None, truths.astype(dtype)))
+    np.testing.assert_array_equal(found, expected)
+    assert found.dtype == x.dtype and found[1]
 
 
 def test_none_is_all_none():
