@@ -69,9 +69,10 @@ def add_item(scope: Scope, row: Value, bars: Operand, index: Operand, bar: Opera
     ev.write(Call(None, Const(add), (bars, index, bar)))
 
 
-def _doubted(scope: Scope, row: Value) -> Operand:
-    """The cotangents of the items, to which something is added that may have no path."""
-    if scope.sweep.source != YES:
+def _doubted(scope: Scope, row: Value, of_copy: bool = False) -> Operand:
+    """The cotangents of the items, to which something is added that may have no path; so may the
+    items of a copy, of whose cotangents a zero says nothing."""
+    if of_copy or scope.sweep.source != YES:
         scope.sweep.doubted.add(row)
     scope.note(row)
     return scope.buffer(row)
@@ -143,7 +144,7 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     row, index = op.operands
     assert isinstance(row, Value)
     given = _for_items(scope.ev, row, op.result, y_bar)
-    scope.ev.write(Call(None, Const(runtime.add_part), (_doubted(scope, row), index, given)))
+    scope.ev.write(Call(None, Const(runtime.add_part), (_doubted(scope, row, True), index, given)))
 
 
 @formula(runtime.repeated)
@@ -151,7 +152,7 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     row = op.operands[0]
     assert isinstance(row, Value)
     given = _for_items(scope.ev, row, op.result, y_bar)
-    scope.ev.write(Call(None, Const(runtime.add_folded), (_doubted(scope, row), given)))
+    scope.ev.write(Call(None, Const(runtime.add_folded), (_doubted(scope, row, True), given)))
 
 
 def _pop_back(sweep: Sweep, op: Call) -> Step:
