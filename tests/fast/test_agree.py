@@ -8,6 +8,7 @@ import pkgutil
 import warnings
 
 import numpy as np
+import pytest
 
 import tests.rules
 from adjoint.fast.reverse import differentiate
@@ -157,3 +158,24 @@ def test_random_programs():
     assert not checker.report.failures
     demand(found, covered=0)
     assert found.calls >= 50
+
+
+@pytest.mark.parametrize("f", [np.max, np.min], ids=["max", "min"])
+@pytest.mark.parametrize("axis", [None, 0, 1, (0, 1)])
+def test_extremes_beside_nan(f, axis):
+    """Where one is NaN, so is the result; in other rows, equal ones share."""
+    # as many are equal to the greatest as there are rows, and columns: not one in each
+    x = np.array([[1.0, 1.0, 0.5], [np.nan, 2.0, 2.0], [3.0, 1.0, 2.0], [0.5, 1.0, 1.5]])
+    x = x if f is np.max else -x
+
+    def of_one(x):
+        return np.ravel(f(x, axis=axis))[0]
+
+    def of_the_last(x):
+        return np.ravel(f(x, axis=axis))[-1]
+
+    found = Agreement()
+    for g in (of_one, of_the_last):
+        found.compare(g.__name__, lambda g=g: (g, x.copy()))
+    found.compare("pullback", lambda: (lambda x: f(x, axis=0), x.copy()), None, np.arange(1.0, 4.0))
+    demand(found, covered=1)

@@ -17,6 +17,7 @@ import adjoint as ad
 from adjoint.fast import tier
 from adjoint.fast.covered import NotCovered
 from adjoint.fast.evaluate.library import is_library
+from adjoint.fast.likeness import kinds_of
 from adjoint.rules.registry import lookup
 from tests.fast.agreeing import generic_tier
 from tests.structures import difference, mapped
@@ -784,3 +785,55 @@ def test_a_gradient_is_the_callers_own(f, more):
         found *= 0.1
         np.testing.assert_array_equal(WEIGHTS, before)
         np.testing.assert_allclose(take(x, *more), before)
+
+
+class Layered:
+    def __init__(self, w):
+        self.w = w
+
+
+def _squares(held):
+    w = held["w"] if isinstance(held, dict) else getattr(held, "w", held)
+    return (w * w).sum()
+
+
+def _of_pair(x, y):
+    return (x * y).sum()
+
+
+@pytest.mark.parametrize(
+    ("f", "refused", "covered"),
+    [
+        (_of_pair, (WEIGHTS, WEIGHTS), (WEIGHTS, WEIGHTS + 1.0)),
+        (_squares, (np.zeros(0),), (WEIGHTS,)),
+        (_squares, ({"w": np.zeros(0)},), ({"w": WEIGHTS},)),
+        (_squares, ({"w": WEIGHTS, (1, 2): 3.0},), ({"w": WEIGHTS},)),
+        (_squares, (Layered(np.zeros(0)),), (Layered(WEIGHTS),)),
+        (lambda pair: _of_pair(*pair), ([WEIGHTS, WEIGHTS],), ([WEIGHTS, WEIGHTS + 1.0],)),
+    ],
+    ids=["tied", "empty", "empty in a dict", "keys", "empty in an object", "tied in a list"],
+)
+def test_what_is_refused_once_does_not_refuse_others(f, refused, covered):
+    tier.forget()
+    ad.gradient(f, *refused)
+    assert ad.tier(f, *refused).tier == "generic"
+    assert ad.tier(f, *covered).tier == "fast"
+    assert ad.tier(f, *refused).tier == "generic"
+
+
+def test_a_function_that_is_always_refused_is_not_asked_for_again():
+    def f(x, n):
+        return print(end="") or x * n
+
+    for n in range(40):
+        assert ad.gradient(f, 2.0, 7**n) == (7.0**n, 2.0)
+    kept = tier.known(f, "gradient")
+    assert 1 < len(kept.refused) <= tier.MOST_REFUSED
+    assert ad.tier(f, 2.0, 7**41).reason == "a call of print"
+
+
+def test_what_is_looked_at_of_arguments_may_contain_itself():
+    held = Layered(WEIGHTS)
+    held.me, held.all = held, [held]
+    assert hash(kinds_of((held, [held]))) == hash(kinds_of((held, [held])))
+    assert kinds_of(([1.0] * 100_000,)) != kinds_of(([1.0],))

@@ -83,7 +83,7 @@ class Calls:
         note.generic += 1
         for mode in ("gradient", "pullback"):
             kept = tier.known(f, mode)
-            refused = None if kept is None else kept.refused.get(tier.kinds_of(args))
+            refused = None if kept is None else kept.refuses(args)
             if refused is not None:
                 note.reason, note.place = refused.reason, refused.place
                 if refused.reason != tier.NOT_SCALAR:
@@ -181,9 +181,7 @@ def _is_refused(f: Any, args: tuple[Any, ...]) -> bool:
     """Whether the gradient of such a call was refused, for another reason than that there is
     none."""
     kept = tier.known(f, "gradient")
-    if kept is None or not kept.refused:
-        return False
-    refused = kept.refused.get(tier.kinds_of(args))
+    refused = None if kept is None else kept.refuses(args)
     return refused is not None and refused.reason != tier.NOT_SCALAR
 
 

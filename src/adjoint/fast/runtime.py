@@ -325,6 +325,8 @@ def to_extremes(x: Any, y: Any, y_bar: Any, axis: tuple[int, ...], keepdims: boo
     if not keepdims and np.ndim(y):
         y, y_bar = np.expand_dims(y, axis), np.expand_dims(y_bar, axis)
     found = np.equal(x, y)
+    if np.isnan(y).any():
+        found |= np.not_equal(x, x)  # where one is NaN, so is the result
     count = np.count_nonzero(found, axis=axis, keepdims=True)
     x_bar = found * y_bar
     if np.count_nonzero(found) != count.size:

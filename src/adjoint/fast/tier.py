@@ -24,6 +24,7 @@ import numpy as np
 
 from adjoint.errors import ArgumentError
 from adjoint.fast.covered import NOT_SCALAR, Deoptimize, Doubtful, NotCovered
+from adjoint.fast.likeness import kinds_of
 from adjoint.ir.nodes import Span
 from adjoint.run.generate import show_source
 from adjoint.run.session import session
@@ -42,13 +43,14 @@ __all__ = [
     "forget",
     "is_enabled",
     "is_strict",
-    "kinds_of",
     "known",
     "run",
 ]
 
 MOST_KINDS = 8
 """Programs kept per function; a function called with more kinds of arguments is generic."""
+MOST_REFUSED = 12
+"""Kinds of calls of a function that are refused before it is not asked for again."""
 MOST_FUNCTIONS = 1024
 MOST_CAPTURED = 8
 """By so many functions that they captured, others of the same code are told apart."""
@@ -131,6 +133,15 @@ class _Kept:
     entries: list[Entry] = field(default_factory=list)
     refused: dict[tuple[Any, ...], Refused] = field(default_factory=dict)
 
+    def refuses(self, args: tuple[Any, ...]) -> Refused | None:
+        """Why such a call is generic, if that is known."""
+        if not self.refused:
+            return None
+        found = self.refused.get(kinds_of(args))
+        if found is None and len(self.refused) >= MOST_REFUSED:
+            return next(reversed(self.refused.values()))
+        return found
+
     def drop_sources(self) -> None:
         """Forget the texts that tracebacks show."""
         for entry in self.entries:
@@ -204,13 +215,6 @@ def _key(owner: Owner, mode: Any) -> tuple[Any, ...]:
     return (mode, *map(id, owner))
 
 
-def kinds_of(args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The types of arguments, roughly: those of one kind are refused together."""
-    return tuple(
-        (np.ndarray, arg.dtype, arg.ndim) if type(arg) is np.ndarray else type(arg) for arg in args
-    )
-
-
 def run(f: Any, args: tuple[Any, ...], mode: Any) -> Any:
     """The value and the cotangents by a specialised program; `MISS` if there is none.
 
@@ -235,7 +239,7 @@ def run(f: Any, args: tuple[Any, ...], mode: Any) -> Any:
         found = entry.run(f, args)
         if found is not MISS:
             return MISS if found is FAILED else found
-    if kept.refused and kinds_of(args) in kept.refused:
+    if kept.refuses(args) is not None:
         return MISS
     return _first(kept.owner, f, args, mode, len(kept.entries))
 

@@ -423,6 +423,8 @@ def _while(
     else:
         raise NotCovered("a loop whose types do not settle", ev.span)
     condition_operand = ev.operand(condition)
+    if _written_in(test_ops):  # the reverse sweep goes through the body alone
+        raise NotCovered("a test that writes to an array or a list", op.span)
     if state.operands(tested[1:], heap_tested) != parameters:
         raise NotCovered("a test that assigns variables", op.span)
     test = Block(

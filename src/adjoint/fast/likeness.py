@@ -1,0 +1,58 @@
+"""Which calls are refused together: those whose arguments are alike."""
+
+from __future__ import annotations
+
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+__all__ = ["kinds_of"]
+
+MOST_SEEN = 48
+"""So many parts of the arguments are looked at."""
+_ITEMS, _CHARACTERS = 8, 32
+
+
+def kinds_of(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What a refusal may depend on: the types of arguments and of their first parts, roughly how
+    long they are, and what occurs twice among them."""
+    found: list[Any] = []
+    seen: dict[int, int] = {}
+    pending: list[Any] = [*reversed(args)]
+    while pending and len(found) < MOST_SEEN:
+        x = pending.pop()
+        kind = type(x)
+        if kind is bool or x is None:
+            found.append(x)
+        elif kind is int:
+            found.append((kind, x.bit_length()))
+        elif kind is str:
+            found.append(x[:_CHARACTERS])
+        elif kind is FunctionType:
+            found.append((kind, id(x.__code__)))
+        elif kind is float or kind is complex or issubclass(kind, np.generic):
+            found.append(kind)
+        elif id(x) in seen:
+            found.append(seen[id(x)])
+        else:
+            seen[id(x)] = len(seen)
+            said, parts = _inside(x)
+            found.append((kind, said))
+            pending += parts[_ITEMS - 1 :: -1]
+    return tuple(found)
+
+
+def _inside(x: Any) -> tuple[Any, list[Any]]:
+    """What is said of an array, a container or an object, and its parts."""
+    if type(x) is np.ndarray:
+        return (x.dtype, x.ndim, 0 in x.shape), []
+    if type(x) in (list, tuple):
+        n = len(x)
+        return (n if n < 2 else n.bit_length() // 3 + 2), [*x[:_ITEMS]]
+    if type(x) is dict:
+        return tuple(map(type, x)), [*x.values()]
+    kind: Any = type(x)
+    if kind.__dictoffset__ and kind.__getattribute__ is object.__getattribute__:
+        return tuple(x.__dict__), [*x.__dict__.values()]
+    return None, []
