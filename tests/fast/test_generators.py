@@ -1,10 +1,15 @@
 """Generators and other iterators in specialised programs: what asks for their items runs in their
 place, and nothing is iterated over twice."""
 
+import operator
+
 import numpy as np
 import pytest
 
-from tests.fast.agreement import agrees, refused
+import adjoint as ad
+from adjoint.fast import tier
+from tests.fast.agreement import agrees, generic, refused
+from tests.structures import difference
 
 A = np.array([1.1, 1.9, 3.1, 4.2, 5.3])
 
@@ -349,3 +354,70 @@ def test_one_state():
         return sum(value * (k + 1) for k, value in enumerate(steps()))
 
     agrees(f, A)
+
+
+def _costs(x, calls):
+    def cost(v):
+        calls[0] += x
+        return v * calls[0]
+
+    return cost
+
+
+def zipped(xs, ys, x):
+    calls, s = [0.0], 0.0
+    for v, w in zip(map(_costs(x, calls), xs), ys):
+        s += v * w
+    return s + calls[0]
+
+
+def zipped_last(xs, ys, x):
+    calls, s = [0.0], 0.0
+    for v, w in zip(ys, map(_costs(x, calls), xs)):
+        s += v * w
+    return s + calls[0]
+
+
+def mapped_twice(xs, ys, x):
+    calls = [0.0]
+    return sum(map(operator.mul, map(_costs(x, calls), xs), ys)) + calls[0]
+
+
+def enumerated(xs, ys, x):
+    calls, s = [0.0], 0.0
+    for (i, v), w in zip(enumerate(map(_costs(x, calls), xs)), ys):
+        s += v * w * i
+    return s + calls[0]
+
+
+LONG, LONGER = [0.1 * i for i in range(1, 20)], [0.2 * i for i in range(1, 26)]
+
+
+@pytest.mark.parametrize("f", [zipped, zipped_last, mapped_twice, enumerated])
+@pytest.mark.parametrize(
+    ("xs", "ys"),
+    [
+        (np.linspace(0.2, 1.0, 5), np.ones(3)),
+        (np.ones(3), np.linspace(0.2, 1.0, 5)),
+        (np.ones(3), np.linspace(0.2, 1.0, 3)),
+        (LONG, LONGER),
+        (LONGER, LONG),
+        ([0.3, 0.5, 0.7], np.ones(2)),
+        (np.ones(3), LONG),
+    ],
+)
+def test_iterables_of_different_lengths(f, xs, ys):
+    """Of the first one Python asks for an item more than there are pairs."""
+    tier.forget()
+    value, bars = ad.withgradient(f, xs, ys, 1.5)
+    expected_value, expected = generic(f, (xs, ys, 1.5))
+    assert value == pytest.approx(f(xs, ys, 1.5), rel=1e-14)
+    assert value == pytest.approx(expected_value, rel=1e-14)
+    assert not difference(bars, expected, rtol=1e-12)
+
+
+def test_iterables_of_one_length():
+    tier.forget()
+    a = np.linspace(0.2, 1.0, 5)
+    for f in (zipped, mapped_twice):
+        agrees(f, a, 2.0 * a, 1.5)

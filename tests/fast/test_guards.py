@@ -792,9 +792,16 @@ class Layered:
         self.w = w
 
 
-def _squares(held):
-    w = held["w"] if isinstance(held, dict) else getattr(held, "w", held)
+def _squares(w):
     return (w * w).sum()
+
+
+def _squares_of_key(named):
+    return _squares(named["w"])
+
+
+def _squares_of_field(held):
+    return _squares(held.w)
 
 
 def _of_pair(x, y):
@@ -806,9 +813,9 @@ def _of_pair(x, y):
     [
         (_of_pair, (WEIGHTS, WEIGHTS), (WEIGHTS, WEIGHTS + 1.0)),
         (_squares, (np.zeros(0),), (WEIGHTS,)),
-        (_squares, ({"w": np.zeros(0)},), ({"w": WEIGHTS},)),
-        (_squares, ({"w": WEIGHTS, (1, 2): 3.0},), ({"w": WEIGHTS},)),
-        (_squares, (Layered(np.zeros(0)),), (Layered(WEIGHTS),)),
+        (_squares_of_key, ({"w": np.zeros(0)},), ({"w": WEIGHTS},)),
+        (_squares_of_key, ({"w": WEIGHTS, (1, 2): 3.0},), ({"w": WEIGHTS},)),
+        (_squares_of_field, (Layered(np.zeros(0)),), (Layered(WEIGHTS),)),
         (lambda pair: _of_pair(*pair), ([WEIGHTS, WEIGHTS],), ([WEIGHTS, WEIGHTS + 1.0],)),
     ],
     ids=["tied", "empty", "empty in a dict", "keys", "empty in an object", "tied in a list"],

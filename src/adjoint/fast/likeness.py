@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.run.kinds import fields_of
+
 __all__ = ["kinds_of"]
 
 MOST_SEEN = 48
@@ -15,10 +17,11 @@ _ITEMS, _CHARACTERS = 8, 32
 
 
 def kinds_of(args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """What a refusal may depend on: the types of arguments and of their first parts, roughly how
-    long they are, and what occurs twice among them."""
+    """What a refusal may depend on: the types of arguments and of their first parts, which axes are
+    of one length, roughly how long lists are, and what occurs twice."""
     found: list[Any] = []
     seen: dict[int, int] = {}
+    lengths: dict[int, int] = {}
     pending: list[Any] = [*reversed(args)]
     while pending and len(found) < MOST_SEEN:
         x = pending.pop()
@@ -37,22 +40,21 @@ def kinds_of(args: tuple[Any, ...]) -> tuple[Any, ...]:
             found.append(seen[id(x)])
         else:
             seen[id(x)] = len(seen)
-            said, parts = _inside(x)
+            said, parts = _inside(x, lengths)
             found.append((kind, said))
             pending += parts[_ITEMS - 1 :: -1]
     return tuple(found)
 
 
-def _inside(x: Any) -> tuple[Any, list[Any]]:
+def _inside(x: Any, lengths: dict[int, int]) -> tuple[Any, list[Any]]:
     """What is said of an array, a container or an object, and its parts."""
     if type(x) is np.ndarray:
-        return (x.dtype, x.ndim, 0 in x.shape), []
+        axes = [n if n < 2 else lengths.setdefault(n, 2 + len(lengths)) for n in x.shape]
+        return (x.dtype, *axes), []
     if type(x) in (list, tuple):
         n = len(x)
         return (n if n < 2 else n.bit_length() // 3 + 2), [*x[:_ITEMS]]
     if type(x) is dict:
         return tuple(map(type, x)), [*x.values()]
-    kind: Any = type(x)
-    if kind.__dictoffset__ and kind.__getattribute__ is object.__getattribute__:
-        return tuple(x.__dict__), [*x.__dict__.values()]
-    return None, []
+    fields = fields_of(x)
+    return (None, []) if fields is None else (tuple(fields), [*fields.values()])

@@ -51,6 +51,7 @@ __all__ = [
     "steps_of",
 ]
 MOST_UNROLLED = 64
+_UNEVEN = "iterators of different lengths"
 
 
 Step = Callable[[], Abstract]
@@ -229,7 +230,7 @@ def _demand_even(ev: Evaluator, a: Iterating, columns: list[tuple[Step, ...]]) -
         for x in a.operands:
             held = ev.heap[x.address] if isinstance(x, Ref) else None
             if isinstance(held, IteratorOf):
-                raise NotCovered("iterators of different lengths", ev.span)
+                raise NotCovered(_UNEVEN, ev.span)
 
 
 def _row(ev: Evaluator, a: Iterating, row: tuple[Step, ...], i: int) -> Abstract:
@@ -272,6 +273,7 @@ def source_of(ev: Evaluator, a: Abstract) -> Source | None:
         steps = ev.operation(range, operands, ANYTHING, name="steps")
         return steps, number(int), lambda x: x, n
     operands_ = a.operands[:1] if a.kind is enumerate else a.operands
+    runs_code = any(_runs_code(ev, x) for x in operands_[:-1])
     inner_sources = [source_of(ev, x) for x in operands_]
     if all(x is None for x in inner_sources):
         return None
@@ -284,6 +286,9 @@ def source_of(ev: Evaluator, a: Abstract) -> Source | None:
     if a.strict:
         _demand_same_length(ev, operands_)
     sources: list[Any] = inner_sources
+    lengths = {source[3] for source in sources}
+    if runs_code and (len(lengths) > 1 or None in lengths):
+        raise NotCovered(_UNEVEN, ev.span)
     if a.kind in (iter, reversed) or (a.kind is map and len(sources) == 1):
         operand, t, meaning, n = sources[0]
         if a.kind is reversed:
@@ -304,7 +309,17 @@ def source_of(ev: Evaluator, a: Abstract) -> Source | None:
         items = [source[2](c) for source, c in zip(sources, columns, strict=True)]
         return _mapped(ev, a, items) if a.kind is map else Tuple(tuple(items))
 
-    return iterable, ANYTHING, meaning_of, _least({source[3] for source in sources})
+    return iterable, ANYTHING, meaning_of, _least(lengths)
+
+
+def _runs_code(ev: Evaluator, a: Abstract) -> bool:
+    """Whether it runs a function of the user's for each item: then it matters that Python asks for
+    one item more than there are rows, where another iterable ends sooner."""
+    held = ev.heap[a.address] if isinstance(a, Ref) else None
+    what = held.what if isinstance(held, IteratorOf) else a
+    if not isinstance(what, Iterating):
+        return False
+    return what.kind in (map, filter) or any(_runs_code(ev, x) for x in what.operands)
 
 
 def _least(lengths: set[Dim | None]) -> Dim | None:
