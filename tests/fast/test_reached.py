@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -212,3 +214,56 @@ def test_extrema_of_nan(f):
     found = ad.gradient(f, float("nan"))
     with generic_tier():
         assert found == ad.gradient(f, float("nan"))
+
+
+# ---- cotangents of zero --------------------------------------------------------------------------
+
+
+NO_SLOPE = {
+    "copysign": lambda a, b: math.copysign(a, b),
+    "floor": lambda a, b: math.floor(a) * 0.5 + b,
+    "round": lambda a, b: round(a, 1) + b,
+    "sign": lambda a, b: np.sign(a) + b,
+    "floor division": lambda a, b: (a // 2) + b,
+    "max": max,
+    "min": min,
+    "max of three": lambda a, b: max(a, b, 0.1),
+    "min of a list": lambda a, b: min([b, a]),
+}
+
+
+@pytest.mark.parametrize("kind", [float, np.float64, np.float32])
+@pytest.mark.parametrize("name", NO_SLOPE)
+def test_where_there_is_no_path_a_zero_makes_none(name, kind):
+    """Whether an argument has a path does not hang on the number that comes back along it."""
+    g = NO_SLOPE[name]
+    found = {}
+    for factor in (2.0, 0.0):
+
+        def f(a, b, factor=factor):
+            return g(a, b) * factor
+
+        args = kind(1.3), kind(2.4)
+        bars = ad.gradient(f, *args)
+        _, expected = generic(f, args)
+        assert [x is None for x in bars] == [x is None for x in expected]
+        np.testing.assert_equal([x or 0.0 for x in bars], [x or 0.0 for x in expected])
+        found[factor] = [x is None for x in bars]
+    assert found[0.0] == found[2.0]
+
+
+@pytest.mark.parametrize("kind", ["f8", "f4"])
+@pytest.mark.parametrize("f", [max, min])
+@pytest.mark.parametrize("place", range(3))
+def test_the_greatest_of_three_numbers_is_nan(f, kind, place):
+    x = np.array([0.4, 1.0, 1.0], kind)
+    x[place] = np.nan
+
+    def best(x):
+        return f(x[0], x[1], x[2]) * 1.0
+
+    _, back = ad.pullback(best, x)
+    found = back(1.5)[1]
+    with generic_tier():
+        _, back = ad.pullback(best, x)
+        np.testing.assert_array_equal(found, back(1.5)[1])

@@ -16,6 +16,7 @@ import numpy as np
 
 from adjoint.rules.projection import REALS
 from adjoint.rules.registry import Direct, direct, direct_rule, table
+from adjoint.rules.slopes import POLES
 from adjoint.run.accumulate import Poison
 from adjoint.run.by_rules import DECLINED, run_rules
 from adjoint.run.by_source import call_function
@@ -90,9 +91,9 @@ def _run_direct(record: list[Any], slot: int, known: Direct, args: tuple[Any, ..
         if type(y) in REALS:
 
             def scalar_back(y_bar: Any) -> Any:
-                if not y_bar or type(y_bar) is Poison:  # zero stays zero
+                if y_bar is None or type(y_bar) is Poison:
                     return (None, *(y_bar,) * n)
-                return back(y_bar)
+                return back(y_bar) if y_bar else _of_zero(back, y_bar, n)
 
             record[slot] = scalar_back
             return y
@@ -109,6 +110,15 @@ def _run_direct(record: list[Any], slot: int, known: Direct, args: tuple[Any, ..
         return DECLINED
     record[slot] = sealed
     return y
+
+
+def _of_zero(back: Callable[[Any], Any], y_bar: Any, n: int) -> tuple[Any, ...]:
+    """What a cotangent of zero is for the arguments: zero at poles, too, where there is a path."""
+    try:
+        bars = back(y_bar)
+    except POLES:
+        return (None, *(y_bar,) * n)
+    return (None, *(None if bar is None else y_bar for bar in bars[1:]))
 
 
 def call_left(record: list[Any], slot: int, f: Any, a: Any, b: Any) -> Any:

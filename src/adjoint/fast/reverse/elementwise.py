@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from adjoint.fast.reverse.scope import Scope
 from adjoint.fast.reverse.fitting import cast_to, conjugated, fit, operand_type
 from adjoint.fast.reverse.formulas import callee_of, formula
-from adjoint.fast.reverse.reached import BOOL, either, is_there
+from adjoint.fast.reverse.reached import BOOL, is_there
 
 __all__ = [
     "PRODUCTS",
@@ -218,9 +218,7 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     a, b = op.operands
     for x, other in ((a, b), (b, a)):
         if isinstance(x, Value) and x in scope.sweep.active:
-            scope.through(
-                either(scope.ev, _is_extreme(scope, x, op.result), _is_zero(scope, y_bar))
-            )
+            scope.through(_is_extreme(scope, x, op.result))
             slope = evaluated_slope(scope.ev, _share, (op.result, x, other))
             scope.add(x, product(scope.ev, y_bar, slope, bar_name(x)))
 
@@ -230,11 +228,11 @@ def _ties(y: Any, *xs: Any) -> int:
     for x in xs:
         if x == y:
             n += 1
-    return n
+    return n or 1  # none equals NaN, which goes to all: the cotangents are not finite then
 
 
 def _portion(y: Any, x: Any, share: Any) -> Any:
-    return share if x == y else 0.0
+    return share if x == y else 0.0 * y * share
 
 
 def _share_of_many(scope: Scope, xs: tuple[Operand, ...], y: Value, y_bar: Operand) -> None:
@@ -245,13 +243,6 @@ def _share_of_many(scope: Scope, xs: tuple[Operand, ...], y: Value, y_bar: Opera
         if isinstance(x, Value) and x in scope.sweep.active:
             scope.through(_is_extreme(scope, x, y))
             scope.add(x, evaluated_slope(ev, _portion, (y, x, share)))
-
-
-def _is_zero(scope: Scope, y_bar: Operand) -> Operand:
-    """A cotangent that is zero goes to both of two numbers."""
-    if isinstance(y_bar, Const):
-        return Const(y_bar.value == 0)
-    return scope.ev.operation(operator.eq, (y_bar, Const(0)), BOOL, name="reached")
 
 
 def _is_extreme(scope: Scope, x: Value, y: Value) -> Operand:

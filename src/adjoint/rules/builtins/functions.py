@@ -250,8 +250,8 @@ def _best(name: str, best: Any, better: Any) -> None:
         y = best(a, b)
 
         def best_back(y_bar: Any) -> tuple[Any, ...]:
-            if not y_bar:
-                return None, y_bar, y_bar
+            if y_bar is None:
+                return None, None, None
             if a == b:
                 return None, y_bar / 2, y_bar / 2
             return (None, y_bar, None) if y is a else (None, None, y_bar)
