@@ -267,7 +267,10 @@ class _Entry:
         owner = self.names[id(place.owner)]
         if place.read is None:
             return f"({', '.join(f'{owner}[{key!r}]' for key in place.keys)},)"
-        return f"others({owner}, {self.bind(place.read)})"
+        sample = self.outside.samples[id(place.owner)]
+        if type(sample) is FunctionType or slots_of(type(sample)):
+            return f"others({owner}, {self.bind(place.read)})"
+        return f"[x for n, x in {owner}.__dict__.items() if n not in {self.bind(place.read)}]"
 
     def _distinct(self, names: Sequence[str]) -> None:
         if len(names) == 2:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from types import FunctionType, MethodType
 from typing import Any
 
@@ -22,6 +23,8 @@ from adjoint.levels.leaves import record_fields
 __all__ = ["Unread", "holds_one", "others", "unread"]
 
 _PLAIN = frozenset({float, int, bool, complex, str, bytes, type(None), np.float64, type})
+_SIMPLE = _PLAIN | {np.ndarray}
+_ITEMS = _SIMPLE | {list, tuple}
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,30 +134,33 @@ def others(owner: Any, read: frozenset[str]) -> list[Any]:
     return [x for name, x in record_fields(owner).items() if name not in read]
 
 
-def holds_one(places: Iterable[Any], held: Iterable[Any], within: Iterable[Any] = ()) -> bool:
+def holds_one(places: Sequence[Any], held: Iterable[Any], within: Iterable[Any] = ()) -> bool:
     """Whether one of `held` is one of `places`, or is in one; not by way of those of `within`."""
-    pending = [x for x in places if type(x) not in _PLAIN]
-    if not pending:
+    level: Sequence[Any] = places
+    kinds = {*map(type, level)}
+    if kinds <= _PLAIN:
         return False
-    around = set(map(id, within))
-    wanted = set(map(id, held)) - around
-    seen = set(around)
-    while pending:
-        x = pending.pop()
-        if id(x) in wanted:
+    seen = {*map(id, within)}
+    wanted = {id(x): type(x) for x in held if id(x) not in seen}
+    wanted_kinds = {*wanted.values()}
+    while not kinds <= _PLAIN:  # level by level, so that long lists of numbers cost little
+        if not kinds.isdisjoint(wanted_kinds) and not wanted.keys().isdisjoint(map(id, level)):
             return True
-        if id(x) in seen:
-            continue
-        seen.add(id(x))
-        if isinstance(x, list | tuple | deque):
-            inner: Iterable[Any] = x
-        elif isinstance(x, dict):
-            inner = x.values()
-        elif isinstance(x, MethodType):
-            inner = (x.__self__,)
-        elif isinstance(x, np.ndarray | np.generic | float | int | complex):
-            continue
-        else:
-            inner = record_fields(x).values()
-        pending += [part for part in inner if type(part) not in _PLAIN]
+        holders = [x for x in level if type(x) not in _SIMPLE and id(x) not in seen]
+        seen.update(map(id, holders))
+        level = [*chain.from_iterable(holders if kinds <= _ITEMS else map(_inside, holders))]
+        kinds = {*map(type, level)}
     return False
+
+
+def _inside(x: Any) -> Iterable[Any]:
+    """What shows cotangents of its own in those of `x`."""
+    if isinstance(x, list | tuple | deque):
+        return x
+    if isinstance(x, dict):
+        return x.values()
+    if isinstance(x, MethodType):
+        return (x.__self__,)
+    if isinstance(x, np.ndarray | np.generic | float | int | complex):
+        return ()
+    return record_fields(x).values()
