@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import cmath
 import copy
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -405,3 +406,20 @@ def test_powers_of_negative_numbers_and_moduli_of_scalars(f):
     assert type(y) is type(expected)
     seed = np.full(np.shape(y), 0.7 - 0.2j)
     np.testing.assert_allclose(back(seed)[1], generic_back(seed)[1], rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("dtype", ["c16", "c8"])
+@pytest.mark.parametrize("tiny", [0.0, 1e-320, 1e-160, 1e-42])
+def test_the_direction_of_tiny_numbers(dtype, tiny):
+    """Its length is 1 as long as the number is not 0: there is no reciprocal of the modulus."""
+    z = np.array([0.6 * tiny - 0.8j * tiny, tiny, 3 + 4j, -2j], dtype)
+    expected = [x / y if (y := abs(x)) else 0 for x in map(complex, z)]
+    for f in (lambda z: np.abs(z).sum(), lambda z: abs(z).sum() * 1.0):
+        for given in (nullcontext(), generic_tier()):
+            with given:
+                np.testing.assert_allclose(ad.gradient(f, z)[0], expected, rtol=2e-3)
+    for x, bar in zip(z, expected, strict=True):
+        for kind in (complex, z.dtype.type):
+            for given in (nullcontext(), generic_tier()):
+                with given:
+                    assert ad.gradient(abs, kind(x)) == (pytest.approx(bar, rel=2e-3),)

@@ -129,8 +129,17 @@ def direction(y: Any, x: Any) -> Any:
     if type(x) is float or type(x) is int:
         return 1.0 if x > 0 else -1.0 if x < 0 else 0.0 * x
     if np.iscomplexobj(x):
-        return x / np.where(np.equal(y, 0), 1, y)
+        return over(x, np.where(np.equal(y, 0), 1, y))
     return np.sign(x)
+
+
+def over(z: Any, r: Any) -> Any:
+    """Complex `z` by real `r`, part by part: NumPy takes the reciprocal of `r`, which may be
+    infinite."""
+    found = np.empty(np.broadcast_shapes(np.shape(z), np.shape(r)), np.asarray(z).dtype)
+    np.divide(np.real(z), r, out=found.real)
+    np.divide(np.imag(z), r, out=found.imag)
+    return found[()]
 
 
 elementwise(operator.abs, direction, also=(abs, np.absolute), real_valued=True)
