@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import adjoint as ad
 from adjoint.rules.registry import rrule
 from adjoint.testing import check_gradient, check_rule
 from tests.rules.harness import case, complexes, reals, table
@@ -51,6 +52,8 @@ SPREAD = [
     *AXES[:8],
     case(X, ddof=1),
     case(X3, axis=(0, 1), ddof=2, keepdims=True),
+    case(X, ddof=1.5),
+    case(X3, axis=(0, 1), ddof=0.5, keepdims=True),
     (Z,),
     case(Z, axis=0),
     case(X, axis=0, where=reals(3, 4, seed=5) > -1),
@@ -165,8 +168,14 @@ def test_prod_that_underflows():
     np.testing.assert_allclose(bar(np.prod, x), [1e100, 1e100, 0.0], rtol=1e-12)
 
 
-def test_std_at_zero_deviation():
-    np.testing.assert_array_equal(bar(np.std, np.ones(3)), np.zeros(3))
+@pytest.mark.parametrize("f", [np.std, np.nanstd, np.var, np.nanvar])
+@pytest.mark.parametrize("ddof", [0, 1, 0.5, np.float64(1.5)])
+def test_std_at_zero_deviation(f, ddof):
+    np.testing.assert_array_equal(bar(f, np.ones(3), ddof=ddof), np.zeros(3))
+    gradient = ad.gradient(lambda x, d: f(x, ddof=d), np.ones(3), 0.5)
+    assert (gradient[0].tolist(), gradient[1]) == ([0.0, 0.0, 0.0], 0.0)
+    tangents = np.arange(3.0), 1.0
+    assert ad.pushforward(lambda x, d: f(x, ddof=d), (np.ones(3), 0.5), tangents)[1] == 0.0
 
 
 def test_sum_rounded_to_integers_has_no_derivative():

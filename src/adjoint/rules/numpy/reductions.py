@@ -120,8 +120,12 @@ def counted(shape: tuple[int, ...], size: int, axis: Any, where: Any) -> Any:
     return math.prod(shape) // size if size else 1
 
 
+COUNTS = (int, float, np.integer, np.floating)
+"""Types of what may be subtracted from a number of elements."""
+
+
 def _spread(f: Any, name: str, root: bool) -> None:
-    @array_rule(f, *methods(name), operands="a mean")
+    @array_rule(f, *methods(name), operands="a mean ddof correction")
     def _(
         a,
         axis=None,
@@ -135,13 +139,13 @@ def _spread(f: Any, name: str, root: bool) -> None:
         correction=NONE,
     ):
         lost = ddof if correction is NONE else correction
-        if out is not None or not isinstance(lost, int | np.integer) or not _selects(where):
+        if out is not None or not isinstance(lost, COUNTS) or not _selects(where):
             return NotImplemented
         options = given(mean=mean, correction=correction)
         y = f(a, axis, dtype, None, ddof, keepdims, where=where, **options)
         if severed(y, a):
             return y, nothing
-        back = var_back(a, y, axis, dtype, lost, keepdims, where, mean)
+        back = var_back(a, y, axis, dtype, (ddof, correction), keepdims, where, mean)
         return y, std_back(back, y) if root else back
 
 
@@ -157,7 +161,7 @@ def _selects(where: Any) -> bool:
 def _spread_of(f: Any, name: str) -> None:
     """The method, where the rule declines: the function has a source."""
 
-    @substitute(*methods(name))
+    @substitute((np.generic, name))
     def _(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True):
         return f(np.asarray(a), axis, dtype, out, ddof, keepdims, where=where)
 
@@ -184,10 +188,12 @@ def _centre(a: Any, axis: Any, dtype: Any, where: Any) -> Any:
 
 
 def var_back(
-    a: Any, y: Any, axis: Any, dtype: Any, lost: Any, keepdims: bool, where: Any, mean: Any
+    a: Any, y: Any, axis: Any, dtype: Any, less: Any, keepdims: bool, where: Any, mean: Any
 ) -> Any:
-    """The pullback of the variance, which is real whatever `dtype` it is returned in; `lost` is
-    what is subtracted from the number of elements."""
+    """The pullback of the variance, which is real whatever `dtype` it is returned in; `less` is
+    what is subtracted from the number of elements, by its two names."""
+    ddof, correction = less
+    lost = ddof if correction is NONE else correction
 
     def var_back(y_bar):
         centre = _centre(a, axis, dtype, where) if mean is NONE else mean
@@ -195,12 +201,19 @@ def var_back(
         n = n if type(n) is int and n > 0 else np.maximum(n, 0)
         slope = restore(y_bar.real, axis, keepdims, np.ndim(a)) * 2 / n
         a_bar = a - centre
+        if isinstance(lost, int | np.integer):
+            lost_bar = None
+        else:
+            lost_bar = np.sum(masked(np.abs(a_bar) ** 2 * slope / (2 * n), where))
         if isinstance(a_bar, np.ndarray) and np.result_type(slope, a_bar) == a_bar.dtype:
             a_bar *= slope
         else:
             a_bar = a_bar * slope
         a_bar = masked(a_bar, where)
-        return (None, a_bar) if mean is NONE else (None, a_bar, -np.sum(a_bar, axis, keepdims=True))
+        mean_bar = None if mean is NONE else -np.sum(a_bar, axis, keepdims=True)
+        if correction is NONE:
+            return None, a_bar, mean_bar, lost_bar, None
+        return None, a_bar, mean_bar, None, lost_bar
 
     return var_back
 

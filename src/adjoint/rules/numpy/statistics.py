@@ -15,6 +15,7 @@ from adjoint.rules.numpy.operands import (
     severed,
 )
 from adjoint.rules.numpy.reductions import (
+    COUNTS,
     NONE,
     cast,
     extremum_back,
@@ -108,7 +109,7 @@ def _(a, axis=None, dtype=None, out=None, keepdims=False, initial=1, where=True)
 
 
 def _nan_spread(f: Any, root: bool) -> None:
-    @array_rule(f, operands="a mean")
+    @array_rule(f, operands="a mean ddof correction")
     def _(
         a,
         axis=None,
@@ -122,13 +123,13 @@ def _nan_spread(f: Any, root: bool) -> None:
         correction=NONE,
     ):
         lost = ddof if correction is NONE else correction
-        if out is not None or not isinstance(lost, int | np.integer):
+        if out is not None or not isinstance(lost, COUNTS):
             return NotImplemented
         options = given(mean=mean, correction=correction)
         y = f(a, axis, dtype, None, ddof, keepdims, where=where, **options)
         if severed(y, a):
             return y, nothing
-        back = var_back(a, y, axis, dtype, lost, keepdims, numbers(a, where), mean)
+        back = var_back(a, y, axis, dtype, (ddof, correction), keepdims, numbers(a, where), mean)
         return y, std_back(back, y) if root else back
 
 
