@@ -132,6 +132,20 @@ def hints_of_other_lengths(xs):
     return total + operator.length_hint(map(abs, xs), 7) * xs[2] + sum(rest)
 
 
+@case(np.array([0.5, 1.5, -0.7]))
+def repetitions_that_say_how_many_are_left(v):
+    parts = itertools.repeat(v * v, 4)
+    total = next(parts)[0] * operator.length_hint(parts)
+    rows = np.zeros((operator.length_hint(parts, 9), 3))
+    for row, part in zip(rows, parts, strict=True):
+        row += part * v
+    total += operator.length_hint(itertools.repeat(v[0]), 5) * v[1] + operator.length_hint(parts)
+    held = [v[2] * 2.0]
+    for same in itertools.repeat(object=held, times=3):
+        same[0] *= v[1]
+    return total + (rows * rows).sum() + held[0] * sum(itertools.repeat(v[0] * v[1], times=2))
+
+
 class Countdown:
     def __init__(self, x):
         self.x, self.steps = x, 0

@@ -50,25 +50,6 @@ def _cycled(iterator: Any) -> Any:
             yield value
 
 
-@substitute(itertools.repeat)
-def repeat(object: Any, times: Any = None) -> Any:
-    return _endless(object) if times is None else _repeated(object, _places(times))
-
-
-def _endless(value: Any) -> Any:
-    while True:
-        yield value
-
-
-def _repeated(value: Any, places: Any) -> Any:
-    for _ in places:
-        yield value
-
-
-def _places(n: Any) -> range:
-    return range(n)
-
-
 @substitute(itertools.count)
 def count(start: Any = 0, step: Any = 1) -> Any:
     _check_count(start, step)
@@ -321,7 +302,7 @@ def _multisets(n: int, r: Any) -> Any:
     return itertools.combinations_with_replacement(range(n), r)
 
 
-non_differentiable(_places, _bounds, _check_count, _as_tees)
+non_differentiable(_bounds, _check_count, _as_tees)
 non_differentiable(_grid, _arrangements, _subsets, _multisets)
 
 

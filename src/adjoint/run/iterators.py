@@ -7,6 +7,7 @@ of the program.
 
 from __future__ import annotations
 
+import itertools
 import operator
 from collections import deque
 from collections.abc import Iterable
@@ -36,6 +37,7 @@ __all__ = [
     "Items",
     "Map",
     "Native",
+    "Repeated",
     "Rows",
     "UserIterator",
     "Zip",
@@ -74,6 +76,32 @@ class Items(Iterator):
 
         record[slot] = step_back
         return self.base.__getitem__(xs, i)
+
+
+class Repeated(Iterator):
+    """``itertools.repeat``: the one element of the tuple `held`, `times` times, or without end."""
+
+    stands_for = itertools.repeat
+
+    def __init__(self, memory: Memory, held: tuple[Any], times: int | None) -> None:
+        super().__init__(memory)
+        self.held, self.left = held, times
+
+    def __length_hint__(self) -> Any:
+        return NotImplemented if self.left is None else self.left
+
+    def step(self, record: list[Any], slot: int) -> Any:
+        memory, held = self.memory, self.held
+        if self.left is not None:
+            if self.left <= 0:
+                raise StopIteration
+            self.left -= 1
+
+        def step_back(bar: Any) -> None:
+            memory.add_item(held, 0, bar)
+
+        record[slot] = step_back
+        return held[0]
 
 
 class Rows(Iterator):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
 from collections import OrderedDict, deque
 from types import FunctionType
@@ -14,7 +15,7 @@ from adjoint.run.dispatch import call
 from adjoint.run.generators import as_written_for
 from adjoint.run.iteration import first_elements, iterator_of
 from adjoint.run.iterator import Iterator
-from adjoint.run.iterators import Count, Entries, Items, Map, UserIterator, Zip
+from adjoint.run.iterators import Count, Entries, Items, Map, Repeated, UserIterator, Zip
 from adjoint.run.specials import class_attribute, special_of
 
 __all__ = ["tells_length"]
@@ -121,6 +122,24 @@ def _(record: list[Any], slot: int, iterable: Any, *start: Any, **options: Any) 
     _pad(record, slot, len(start) + len(options))
     first = start[0] if start else options.get("start", 0)
     return Zip(record[0], [Count(record[0], first), parts[0]], kind=enumerate)
+
+
+@primitive(itertools.repeat)
+def _(record: list[Any], slot: int, *args: Any, **options: Any) -> Any:
+    given = dict(zip(("object", "times"), args, strict=False)) | options
+    if len(given) < len(args) + len(options) or not given.keys() <= {"object", "times"}:
+        return NotImplemented  # Python's own message
+    if "object" not in given:
+        return NotImplemented
+    times = max(operator.index(given["times"]), 0) if "times" in given else None
+    memory, held = record[0], (given["object"],)
+
+    def repeat_back(_: Any) -> tuple[Any, ...]:
+        (bar,) = memory.take_items(held, 1)
+        return (None, *[bar if name == "object" else None for name in given])
+
+    record[slot] = repeat_back
+    return Repeated(memory, held, times)
 
 
 @primitive(map)
