@@ -6,6 +6,7 @@ from scipy import special
 
 import adjoint as ad
 from adjoint.rules.numpy.choosing import bessel_i1
+from adjoint.rules.numpy.products import core
 from adjoint.rules.registry import rrule
 from adjoint.testing import check_gradient
 from tests.rules.harness import case, complexes, reals, table
@@ -32,6 +33,11 @@ CASES = {
         ([MASK, MASK], [reals(3, dtype="f4"), reals(3, dtype="f4")], np.float32(1)),
         ([True], [[1.0, 2.0]]),
         ([MASK], [reals(3)], 0.5),
+    ],
+    core.umath.clip: [
+        (reals(5), -0.5, 0.7),
+        (reals(2, 3), reals(3, low=-1, high=0), 0.7),
+        (reals(3).tolist(), -0.5, [0.1, 0.2, 0.3]),
     ],
     np.clip: [
         (reals(5), -0.5, 0.7),

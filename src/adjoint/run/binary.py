@@ -42,6 +42,7 @@ __all__ = [
     "binary",
     "both_sides",
     "both_sides_negated",
+    "by_classes",
     "has_ufuncs",
     "unary",
 ]
@@ -90,6 +91,8 @@ def _general(record: list[Any], slot: int, op: Any, a: Any, b: Any) -> Any:
     """Operands of any type."""
     if overrides(op, a, b):
         return protocol(record, slot, op, op.__name__.rstrip("_"), a, b)
+    if op in UFUNCS and has_ufuncs(a, b) and is_number(a) and is_number(b):
+        return by_classes(record, slot, UFUNCS[op], a, b)
     if not isinstance(a, str | bytes | bytearray):  # which ask their operand for its text
         plain_a, plain_b = plain_on(record[0], a), plain_on(record[0], b)
         if (plain_a is not a or plain_b is not b) and _takes_up(op, a, b):
@@ -136,10 +139,18 @@ def _takes_up(op: Any, a: Any, b: Any) -> bool:
 
 
 def _by_override(record: list[Any], slot: int, op: Any, *operands: Any) -> Any:
+    ufunc = UFUNCS[op] if len(operands) == 2 else _UNARY_UFUNCS[op]
+    return by_classes(record, slot, ufunc, *operands)
+
+
+def by_classes(record: list[Any], slot: int, ufunc: Any, *operands: Any) -> Any:
+    """A ufunc, by what the classes of its operands say of it; `DECLINED` if they say nothing."""
     from adjoint.run.overrides import ufunc_override  # it needs the calls, which need this
 
-    ufunc = UFUNCS[op] if len(operands) == 2 else _UNARY_UFUNCS[op]
-    return ufunc_override(record, slot, ufunc, "__call__", operands, {})
+    y = ufunc_override(record, slot, ufunc, "__call__", operands, {})
+    if y is DECLINED and has_ufuncs(*operands):
+        return call_keywords(record, slot, ufunc, operands, {})
+    return y
 
 
 _UNARY_UFUNCS: dict[Any, Any] = {
@@ -151,12 +162,14 @@ _UNARY_UFUNCS: dict[Any, Any] = {
 
 
 def has_ufuncs(*operands: Any) -> bool:
-    """Whether one of them is an array of a class that says itself what ufuncs do."""
+    """Whether one of them is an array of a class that says itself what ufuncs do, or what becomes
+    of what they do."""
     return any(
-        isinstance(value, ndarray)
+        issubclass(type(value), ndarray)
         and type(value) is not ndarray
-        and type(class_attribute(type(value), "__array_ufunc__")) is FunctionType
+        and type(class_attribute(type(value), special)) is FunctionType
         for value in operands
+        for special in ("__array_ufunc__", "__array_wrap__")
     )
 
 

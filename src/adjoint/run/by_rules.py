@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import FunctionType
+from types import FunctionType, MethodDescriptorType
 from typing import Any
 
 import numpy as np
@@ -58,9 +58,21 @@ def run_rules(
                 y = _run_overriding(record, slot, f, rules, args, kwargs)
                 if y is not DECLINED:
                     return y
+            if type(f) in _ASKING:
+                y = _asked(record, slot, f, args, kwargs)
+                if y is not NotImplemented:
+                    return y
             if record[0].files:
                 flush(record[0])
-            return native(record, slot, f, args, kwargs)
+            y = native(record, slot, f, args, kwargs)
+            if type(y) is not np.ndarray and issubclass(type(y), np.ndarray):
+                from adjoint.run.subclasses import adopt  # it needs what is here
+
+                values = (*args, *kwargs.values())
+                if record[slot] is None:
+                    record[slot] = lambda y_bar: (None,) * (len(values) + 1)
+                adopt(record, slot, y, values)
+            return y
         first = args[0] if args and level is None else None
         if type(first) is np.ndarray and first.dtype.names is not None:
             if (rules.rrules or rules.substitute) and not rules.makes_views:
@@ -89,6 +101,38 @@ def run_rules(
 
 
 calls_rules(run_rules)
+
+_DISPATCHER: Any = type(np.mean)
+_ASKING = frozenset({np.ufunc, _DISPATCHER, MethodDescriptorType})
+"""Types of NumPy's functions that ask the classes of their operands."""
+
+
+def _asked(
+    record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """A function that has no derivative itself, by what the classes of its operands say of it or of
+    its result; `NotImplemented` where they say nothing."""
+    values = (*args, *kwargs.values()) if kwargs else args
+    if _ELEMENTS.issuperset(map(type, values)):
+        return NotImplemented
+    if type(f) is MethodDescriptorType and f.__objclass__ is not np.ndarray:
+        return NotImplemented
+    from adjoint.run.subclasses import (  # they need what is here
+        call_wrapped,
+        is_asked,
+        says_itself,
+        says_what_becomes,
+    )
+
+    if says_itself(f, values):
+        return DECLINED
+    if not any(map(says_what_becomes, values)):
+        return NotImplemented
+    if type(f) is _DISPATCHER:  # those in Python ask by themselves
+        return DECLINED if type(f.__wrapped__) is FunctionType else NotImplemented
+    if not is_asked(f, args, kwargs):
+        return NotImplemented
+    return call_wrapped(record, slot, f, args, kwargs)
 
 
 def run_structural(

@@ -7,12 +7,21 @@ import operator
 from types import FunctionType
 from typing import Any
 
+import numpy as np
+
 from adjoint.rules.registry import lookup
 from adjoint.run.by_rules import DECLINED, run_rules
 from adjoint.run.by_source import call_function
-from adjoint.run.dispatch import call_keywords
+from adjoint.run.dispatch import call_keywords, linked
 from adjoint.run.native import Region, native, watched
-from adjoint.run.protocol import REFLECTED, answers_ufunc, protocol, python_method
+from adjoint.run.protocol import (
+    REFLECTED,
+    answers_ufunc,
+    exchanged,
+    is_number,
+    protocol,
+    python_method,
+)
 from adjoint.run.reach import COMPARED, HASHED
 from adjoint.run.snapshot import LEAVES
 from adjoint.run.specials import class_attribute, method_rules, special_of
@@ -32,12 +41,35 @@ def compare(record: list[Any], slot: int, op: Any, name: str, a: Any, b: Any) ->
         return op(a, b)
     if answers_ufunc(a, b):
         return protocol(record, slot, op, name, a, b)
+    if _has_say(a, b):
+        if of_a is of_b or not issubclass(of_b, of_a):
+            return call_keywords(record, slot, _UFUNCS[name], (a, b), {})
+        ufunc = _UFUNCS[REFLECTED[name]]  # Python asks the derived class first
+        return linked(record, slot, exchanged, call_keywords, ufunc, (b, a), {})
     level = COMPARED(a, b)
     if not level:
         return op(a, b)
     if level == 2 and (_by_rule(of_a, left) or _by_rule(of_b, right)):
         return protocol(record, slot, op, name, a, b)
     return native(record, slot, op, (a, b), {})
+
+
+def _has_say(a: Any, b: Any) -> bool:
+    """Whether the class of an array has a say in what a comparison with numbers gives: it is handed
+    that, or hands its attributes on."""
+    return any(
+        type(x) is not np.ndarray and issubclass(type(x), np.ndarray) for x in (a, b)
+    ) and all(is_number(x) and np.asarray(x).dtype.kind in "fciub" for x in (a, b))
+
+
+_UFUNCS = {
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+    "eq": np.equal,
+    "ne": np.not_equal,
+}
 
 
 def _by_rule(kind: type, special: str) -> bool:

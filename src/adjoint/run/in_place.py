@@ -16,6 +16,7 @@ from adjoint.rules.elementwise import dot
 from adjoint.rules.projection import FLOAT64, REALS, project
 from adjoint.run.accumulate import Poison, accumulate, finish
 from adjoint.run.arrays import refuse_objects
+from adjoint.run.binary import has_ufuncs
 from adjoint.run.conversion import AS_ELEMENT, converts
 from adjoint.run.dispatch import call_keywords, linked
 from adjoint.run.kinds import by_value
@@ -66,7 +67,7 @@ def base_updater(op: Any, update: Callable[..., Any]) -> Callable[..., Any]:
     def run(record: list[Any], slot: int, x: Any, value: Any) -> Any:
         if not isinstance(x, ndarray) or type(x) is ndarray:
             return update(record, slot, x, value)
-        if type(class_attribute(type(x), "__array_ufunc__")) is FunctionType:
+        if getattr(operator, op.__name__[1:], None) in UFUNCS and has_ufuncs(x):
             return _by_ufunc(record, slot, op, x, value)
         update(record, slot, ndarray.view(x, ndarray), _plain(value))
         return x

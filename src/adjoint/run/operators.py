@@ -25,7 +25,7 @@ from adjoint.run.arithmetic import (
     truediv_left,
 )
 from adjoint.run.asked import refuse_kept
-from adjoint.run.binary import REALS, binary, has_ufuncs, unary
+from adjoint.run.binary import REALS, binary, by_classes, has_ufuncs, unary
 from adjoint.run.comparison import compare, contains
 from adjoint.run.conversion import as_c_takes
 from adjoint.run.dispatch import call_keywords
@@ -131,11 +131,7 @@ def _in_place(op: Any, plain: Callable[..., Any], special: str, name: str) -> Ca
 def run_divmod(record: list[Any], slot: int, a: Any, b: Any) -> Any:
     """``divmod(a, b)`` of objects; of numbers it has a rule."""
     if is_number(a) and is_number(b) and not overrides(divmod, a, b):
-        if has_ufuncs(a, b):
-            from adjoint.run.overrides import ufunc_override  # it needs the calls, which need this
-
-            return ufunc_override(record, slot, np.divmod, "__call__", (a, b), {})
-        return NotImplemented
+        return by_classes(record, slot, np.divmod, a, b) if has_ufuncs(a, b) else NotImplemented
     return protocol(record, slot, divmod, "divmod", a, b)
 
 

@@ -8,7 +8,7 @@ methods, ``__array_ufunc__`` or ``__array_function__``, is code like any other.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from types import FunctionType
+from types import FunctionType, MethodDescriptorType
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from adjoint.errors import NoDerivativeError
 from adjoint.run.by_rules import DECLINED
 from adjoint.run.by_source import call_function
 from adjoint.run.contents import entries_of
-from adjoint.run.dispatch import NO_KEYWORDS, linked
+from adjoint.run.dispatch import NO_KEYWORDS, call, linked
 from adjoint.run.kinds import by_value, fields_of
 from adjoint.run.memory import Memory, root_of
 from adjoint.run.place import current_place
@@ -31,6 +31,7 @@ __all__ = [
     "apply_to_plain",
     "call_wrapped",
     "holds_subclassed",
+    "is_asked",
     "is_subclassed",
     "plain",
     "says_itself",
@@ -75,6 +76,8 @@ def apply_to_plain(
     """
     if says_itself(f, (*args, *kwargs.values())):
         return DECLINED
+    if any(map(_of_users, args)) and is_asked(f, args, kwargs):
+        return call_wrapped(record, slot, f, args, kwargs)
     blank, memory = record[slot], record[0]
     named = {name: plain(value) for name, value in kwargs.items()}
     given = tuple(map(plain, args))
@@ -87,6 +90,8 @@ def apply_to_plain(
     if _draws(f, args):
         return found  # a second draw is another one; what is drawn is a plain array
     y = f(*args, **kwargs)
+    if np.shape(found) != np.shape(y) and _is_reshaped(found, y):
+        found = _reshaped(record, slot, found, np.shape(y))
     if not by_value(found) or not _same(found, y):
         record[slot] = blank
         if type(f) is not np.ufunc:
@@ -111,6 +116,42 @@ def says_what_becomes(value: Any) -> bool:
     results to."""
     kind = type(value)
     return kind not in PLAIN and type(class_attribute(kind, "__array_wrap__")) is FunctionType
+
+
+def _of_users(value: Any) -> bool:
+    """`says_what_becomes`, of a class that is not NumPy's own: what that makes of a result has its
+    numbers."""
+    if not says_what_becomes(value):
+        return False
+    method = class_attribute(type(value), "__array_wrap__")
+    return not str(method.__module__).startswith("numpy.")
+
+
+def is_asked(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether NumPy hands the result of a ufunc, or of a method that is one, to an operand."""
+    if type(f) is not np.ufunc and (type(f) is not MethodDescriptorType or f.__name__ not in _ASK):
+        return False
+    from adjoint.rules.numpy.wrapping import answers_of, data_of
+
+    operands = (*args, *kwargs.values())
+    arrays = list(map(data_of, operands))
+    n = len(args)
+
+    def ask(stand_ins: list[Any]) -> Any:
+        return f(*stand_ins[:n], **dict(zip(kwargs, stand_ins[n:], strict=True)))
+
+    try:
+        return answers_of(ask, operands, arrays) is not None
+    except NoDerivativeError:
+        return False  # the call itself says what is wrong
+
+
+_ASK = frozenset(
+    [
+        *("sum", "prod", "any", "all", "max", "min", "cumsum", "cumprod", "round", "conj"),
+        *("conjugate", "reduce", "accumulate", "reduceat"),
+    ]
+)
 
 
 def call_wrapped(
@@ -162,15 +203,28 @@ def _of_class(memory: Memory, back: Any, y: Any, args: tuple[Any, ...]) -> Calla
 
 def says_itself(f: Any, args: Iterable[Any]) -> bool:
     """Whether NumPy's function is a method of the class's own: ``np.sum(a)`` asks ``a.sum``."""
-    name = getattr(f, "__name__", "")
     if type(f) is not _DISPATCHER or type(f.__wrapped__) is not FunctionType:
         return False  # what is of C asks no methods
-    return any(
-        type(arg) not in PLAIN and type(class_attribute(type(arg), name)) is FunctionType
-        for arg in args
-    )
+    name = getattr(f, "__name__", "")
+    name = _METHODS.get(name, name)
+    return any(type(arg) not in PLAIN and _has_own(arg, name) for arg in args)
 
 
+def _has_own(value: Any, name: str) -> bool:
+    """Whether Python code says what an attribute of `value` is."""
+    kind = type(value)
+    found = class_attribute(kind, name)
+    if found is None:
+        if class_attribute(kind, "__getattr__") is not None:
+            return True
+        fields = fields_of(value)
+        return fields is not None and name in fields
+    return type(found) in _OF_PYTHON
+
+
+_METHODS = {"amax": "max", "amin": "min", "around": "round", "permute_dims": "transpose"}
+"""What functions ask for whose methods have other names."""
+_OF_PYTHON = (FunctionType, property, staticmethod, classmethod)
 _DISPATCHER: Any = type(np.mean)
 
 
@@ -180,6 +234,29 @@ def _same(a: Any, b: Any) -> bool:
     a, b = plain(a), plain(b)
     same: Any = a == b
     return bool(np.all(same | ((a != a) & (b != b))))
+
+
+def _is_reshaped(found: Any, y: Any) -> bool:
+    """Whether a class has only given a result axes of length one, or has taken them: what a matrix
+    is made of has two."""
+    if not isinstance(found, ndarray | np.generic) or not isinstance(y, ndarray):
+        return False
+    return _axes(found) == _axes(y)
+
+
+def _axes(x: Any) -> list[int]:
+    return [n for n in x.shape if n != 1]
+
+
+def _reshaped(record: list[Any], slot: int, found: Any, shape: tuple[int, ...]) -> Any:
+    back, inner = record[slot], [record[0], None]
+
+    def reshaped_back(y_bar: Any) -> Any:
+        bar = y_bar if inner[1] is None else inner[1](y_bar)[1]
+        return None if back is None else back(bar)
+
+    record[slot] = reshaped_back
+    return call(inner, 1, np.reshape, found, shape)
 
 
 # ---- attributes that NumPy has handed on ---------------------------------------------------------

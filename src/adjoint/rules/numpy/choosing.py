@@ -10,6 +10,7 @@ import numpy as np
 
 from adjoint.rules.families import elementwise
 from adjoint.rules.numpy.operands import array_rule, dense
+from adjoint.rules.numpy.products import core
 from adjoint.rules.projection import as_numeric, finite, project, projector, unbroadcast
 from adjoint.rules.registry import frule, rrule
 from adjoint.rules.tangents import contributions, like_result
@@ -110,19 +111,36 @@ def _clip_shares(a: Any, low: Any, high: Any) -> tuple[Any, Any, Any]:
     return below * inside, below * (1.0 - inside), 1.0 - below
 
 
+def _clipped(f: Any, a: Any, low: Any, high: Any) -> Any:
+    def clipped_back(y_bar):
+        return tuple(
+            [
+                share * y_bar if finite(y_bar) else np.where(np.equal(share, 0), 0.0, share * y_bar)
+                for share in _clip_shares(a, low, high)
+            ]
+        )
+
+    return f(a, low, high), clipped_back
+
+
+def _clipped_dot(f: Any, a: Any, low: Any, high: Any, dots: Any) -> Any:
+    y = f(a, low, high)
+    y_dot = np.zeros(np.shape(y))
+    for share, dot, x in zip(_clip_shares(a, low, high), dots, (a, low, high), strict=False):
+        if dot is not None:
+            y_dot = y_dot + contributions(share, dense(dot, x), True)
+    return y, like_result(y_dot, y)
+
+
 @array_rule(np.clip, operands="a a_min a_max min max")
 def _(a, a_min=None, a_max=None, out=None, *, min=None, max=None):
     if out is not None:
         return NotImplemented
     low, high = (min if a_min is None else a_min), (max if a_max is None else a_max)
-    y = np.clip(a, low, high)
+    y, back = _clipped(np.clip, a, low, high)
 
     def clip_back(y_bar):
-        bars = [
-            share * y_bar if finite(y_bar) else np.where(np.equal(share, 0), 0.0, share * y_bar)
-            for share in _clip_shares(a, low, high)
-        ]
-        a_bar, low_bar, high_bar = bars
+        a_bar, low_bar, high_bar = back(y_bar)
         low_bars = (low_bar, None) if a_min is not None else (None, low_bar)
         high_bars = (high_bar, None) if a_max is not None else (None, high_bar)
         return None, a_bar, low_bars[0], high_bars[0], low_bars[1], high_bars[1]
@@ -133,12 +151,18 @@ def _(a, a_min=None, a_max=None, out=None, *, min=None, max=None):
 @frule.register(np.clip)
 def _(dots, a, a_min=None, a_max=None, *, min=None, max=None):
     low, high = (min if a_min is None else a_min), (max if a_max is None else a_max)
-    y = np.clip(a, low, high)
-    y_dot = np.zeros(np.shape(y))
-    for share, dot, x in zip(_clip_shares(a, low, high), dots, (a, low, high), strict=False):
-        if dot is not None:
-            y_dot = y_dot + contributions(share, dense(dot, x), True)
-    return y, like_result(y_dot, y)
+    return _clipped_dot(np.clip, a, low, high, dots)
+
+
+@array_rule(core.umath.clip, operands="a low high")
+def _(a, low, high):
+    y, back = _clipped(core.umath.clip, a, low, high)
+    return y, lambda y_bar: (None, *back(y_bar))
+
+
+@frule.register(core.umath.clip)
+def _(dots, a, low, high):
+    return _clipped_dot(core.umath.clip, a, low, high, dots)
 
 
 # ---- replacement of what is not finite -----------------------------------------------------------

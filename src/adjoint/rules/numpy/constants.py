@@ -61,6 +61,7 @@ def members(owner: Any, names: str) -> list[Any]:
 
 for _names in FUNCTIONS.values():
     non_differentiable(*members(np, _names))
+non_differentiable((getattr(np, "_core", None) or np.core).multiarray.count_nonzero)
 non_differentiable(*members(np.ndarray, METHODS), *members(np.generic, METHODS))
 for _source in (np.random, np.random.Generator, np.random.RandomState):
     non_differentiable(*members(_source, DISTRIBUTIONS))

@@ -14,6 +14,7 @@ import numpy as np
 
 from adjoint.rules.numpy.forward import array_frule
 from adjoint.rules.numpy.operands import array_rule, methods
+from adjoint.rules.numpy.products import core
 from adjoint.rules.projection import project, projector
 from adjoint.rules.registry import frule, non_differentiable, rrule, substitute
 from adjoint.rules.tangents import filled
@@ -185,3 +186,9 @@ def _(a, min=None, max=None, out=None):
 def _(dots, a, min=None, max=None):
     applied = frule(np.clip, dots, a, min, max)
     return NotImplemented if applied is None else applied
+
+
+# What rules do not take is NumPy's own Python around ufuncs: classes of arrays, `out`, other types.
+substitute((np.ndarray, "clip"))(core._methods._clip)
+for _name in "mean", "var", "std":
+    substitute((np.ndarray, _name))(getattr(core._methods, f"_{_name}"))

@@ -15,6 +15,7 @@ from adjoint.rules.numpy.wrapping import data_of, given_to_output
 from adjoint.rules.registry import non_differentiable, primitive
 from adjoint.run.arrays import demand_order
 from adjoint.run.by_source import call_function
+from adjoint.run.seal import PLAIN
 
 __all__ = ["position_of_output", "take_output", "ufunc_into", "ufunc_into_all"]
 
@@ -132,7 +133,8 @@ METHODS = {
     "cumprod": 3, "clip": 3, "compress": 3, "take": 3, "trace": 5,
 }  # fmt: skip
 MASKED = (np.clip, np.ndarray.clip)
-"""What takes ``where`` as ufuncs do: the other elements are left alone."""
+"""What takes ``where`` as ufuncs do: the other elements are left alone. Classes of their own are
+told of the ufunc that is under it."""
 UFUNC_METHODS = {"reduce": 4, "accumulate": 4, "reduceat": 5, "outer": 1 << 30}
 DRAWS = {
     "random": (3, 1), "standard_normal": (3, 1), "standard_exponential": (4, 1),
@@ -160,7 +162,7 @@ def take_output(f: Any, key: Any, position: int, size: int = 0) -> None:
         out = args[position] if position < len(args) else kwargs.get("out")
         if isinstance(out, tuple):
             out = out[0] if len(out) == 1 else None
-        if out is None:
+        if out is None or (f in MASKED and not PLAIN.issuperset(map(type, (*args, out)))):
             return NotImplemented
         memory, inner = record[0], [record[0], None]
         rest = args[position + 1 :]

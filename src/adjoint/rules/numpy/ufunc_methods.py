@@ -323,8 +323,8 @@ def _(dots, self, A, B, /):
 
 @substitute((np.ufunc, "outer"))
 def _outer(self, A, B, /, **kwargs):
-    """With the keywords of the ufunc."""
-    a, b = np.asarray(A), np.asarray(B)
+    """With the keywords of the ufunc, and for classes of arrays, which it tells of the result."""
+    a, b = [np.asarray(x) if isinstance(x, np.matrix) else np.asanyarray(x) for x in (A, B)]
     return self(np.reshape(a, np.shape(a) + (1,) * np.ndim(b)), b, **kwargs)
 
 

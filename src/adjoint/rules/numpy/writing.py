@@ -123,14 +123,3 @@ def _place(arr, mask, vals):
         if not np.size(vals):
             raise ValueError("Cannot insert from an empty array!")
         arr[chosen] = np.resize(vals, count)
-
-
-@substitute((np.ndarray, "clip"))
-def _clip(a, min=None, max=None, out=None, **options):
-    """What the rule does not take: the result goes into `out`, or is of another type."""
-    y = a if min is None else np.maximum(a, min, **options)
-    y = y if max is None else np.minimum(y, max, **options)
-    if out is None:
-        return y
-    out[...] = y
-    return out
