@@ -383,3 +383,72 @@ def slots_by_their_descriptors(x):
     return (
         total * read(obj, Halved) + type(Slotted.a.__get__(None, Slotted)).__name__.count("m") * x
     )
+
+
+class Measured:
+    __slots__ = ("_length", "log")
+
+    def __init__(self, length):
+        self._length, self.log = length, []
+
+    @property
+    def length(self):
+        return self._length * 2.0
+
+    @length.setter
+    def length(self, value):
+        self.log.append(value)
+        self._length = value * value
+
+    @length.deleter
+    def length(self):
+        self.log.append(self._length)
+        del self._length
+
+
+class Limited(Measured):
+    """A property that goes on to that of the class it is derived from."""
+
+    __slots__ = ()
+
+    @property
+    def length(self):
+        return Measured.length.__get__(self, Limited) + 1.0
+
+    @length.setter
+    def length(self, value):
+        Measured.length.__set__(self, value * 3.0 if value < 1.0 else value)
+
+    @length.deleter
+    def length(self):
+        Measured.length.__delete__(self)
+
+
+@case(0.7, 1.5)
+def properties_by_their_methods(x, y):
+    obj = Limited(x)
+    first = obj.length
+    obj.length = x * y
+    Measured.length.fset(obj, Measured.length.fget(obj) * y)
+    total = first * obj.length
+    del obj.length
+    try:
+        return Measured.length.__get__(obj)
+    except AttributeError:
+        property.__set__(Limited.length, obj, y)
+    if Limited.length.__get__(None, Limited) is not Limited.length:
+        return x
+    return total * obj.length + sum(obj.log)
+
+
+@case(0.7, 1.5)
+def slots_deleted_by_their_descriptors(x, y):
+    obj = Measured(x)
+    first = obj._length * y
+    Measured._length.__delete__(obj)
+    total = first + getattr(obj, "_length", y * y)
+    try:
+        Measured._length.__delete__(obj)
+    except AttributeError:
+        Measured._length.__set__(obj, total * x)
+    return total * obj._length

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import functools
 import gc
+from collections.abc import Callable
 from types import CellType, FunctionType, GetSetDescriptorType, ModuleType
 from typing import Any
 
@@ -28,6 +29,7 @@ __all__ = [
     "class_dict",
     "delete_attribute",
     "delete_plain",
+    "delete_slot",
     "set_attribute",
     "take_class_entry",
     "write_attribute",
@@ -353,9 +355,8 @@ def delete_plain(record: list[Any], slot: int, obj: Any, name: str) -> None:
         undo = functools.partial(type.__setattr__, obj, name, old)
         position = memory.note(swap_with, undo, functools.partial(type.__delattr__, obj, name))
     elif type(static) is _MEMBER:
-        old = static.__get__(obj)
-        static.__delete__(obj)
-        position = memory.note(swap_slot, static, obj, old)
+        delete_slot(record, slot, obj, static)
+        return
     else:
         old = fields.get(name, ABSENT) if fields is not None else ABSENT
         remove: Any = quick_special_of(type(obj), "__delattr__")
@@ -364,11 +365,23 @@ def delete_plain(record: list[Any], slot: int, obj: Any, name: str) -> None:
             return
         position = memory.note(swap_item, fields, name, old)
 
+    record[slot] = _delete_back(memory, position)
+
+
+def _delete_back(memory: Memory, position: int) -> Callable[[Any], tuple[Any, ...]]:
     def delete_back(_: Any) -> tuple[Any, ...]:
         memory.rewind(position)
         return NONE2
 
-    record[slot] = delete_back
+    return delete_back
+
+
+def delete_slot(record: list[Any], slot: int, obj: Any, static: Any) -> None:
+    """``static.__delete__(obj)`` of the descriptor of a slot."""
+    memory: Memory = record[0]
+    old = static.__get__(obj)
+    static.__delete__(obj)
+    record[slot] = _delete_back(memory, memory.note(swap_slot, static, obj, old))
 
 
 def _delete_content(record: list[Any], slot: int, cell: CellType) -> None:

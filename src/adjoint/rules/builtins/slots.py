@@ -1,4 +1,5 @@
-"""Descriptors of slots that are called by their own names: ``Point.x.__get__(point)``."""
+"""Descriptors of slots, and properties, that are called by their own names:
+``Point.x.__get__(point)``."""
 
 from __future__ import annotations
 
@@ -7,9 +8,9 @@ from types import MemberDescriptorType
 from typing import Any
 
 from adjoint.rules.registry import primitive
-from adjoint.run.attribute_writes import write_slot
+from adjoint.run.attribute_writes import delete_slot, write_slot
 from adjoint.run.attributes import read_slot
-from adjoint.run.dispatch import linked
+from adjoint.run.dispatch import NO_KEYWORDS, call_keywords, linked
 from adjoint.run.kinds import is_of_builtins, slots_of
 
 
@@ -26,6 +27,52 @@ def _(record: list[Any], slot: int, descriptor: Any, obj: Any, value: Any) -> An
     if not _is_own(descriptor, obj):
         return NotImplemented
     return write_slot(record, slot, obj, descriptor.__name__, descriptor, value)
+
+
+@primitive((MemberDescriptorType, "__delete__"))
+def _(record: list[Any], slot: int, descriptor: Any, obj: Any) -> Any:
+    if not _is_own(descriptor, obj) or not _is_filled(descriptor, obj):
+        return NotImplemented  # Python's own message
+    return linked(record, slot, _nothing(3), delete_slot, obj, descriptor)
+
+
+def _is_filled(descriptor: Any, obj: Any) -> bool:
+    try:
+        descriptor.__get__(obj)
+    except AttributeError:
+        return False
+    return True
+
+
+@primitive((property, "__get__"))
+def _(record: list[Any], slot: int, descriptor: Any, obj: Any, *kind: Any) -> Any:
+    if obj is None or descriptor.fget is None:
+        return NotImplemented  # the property itself, or Python's own message
+    arrange = _of_operands(len(kind))
+    return linked(record, slot, arrange, call_keywords, descriptor.fget, (obj,), NO_KEYWORDS)
+
+
+@primitive((property, "__set__"))
+def _(record: list[Any], slot: int, descriptor: Any, obj: Any, value: Any) -> Any:
+    if descriptor.fset is None:
+        return NotImplemented
+    operands = descriptor.fset, (obj, value), NO_KEYWORDS
+    linked(record, slot, _of_operands(0), call_keywords, *operands)
+    return None
+
+
+@primitive((property, "__delete__"))
+def _(record: list[Any], slot: int, descriptor: Any, obj: Any) -> Any:
+    if descriptor.fdel is None:
+        return NotImplemented
+    linked(record, slot, _of_operands(0), call_keywords, descriptor.fdel, (obj,), NO_KEYWORDS)
+    return None
+
+
+def _of_operands(n: int) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
+    """From the cotangents of a call of a function of the property's to those of one of its method,
+    with `n` more operands."""
+    return lambda bars: (None, None, *bars[1:], *(None,) * n)
 
 
 def _is_own(descriptor: Any, obj: Any) -> bool:
