@@ -79,8 +79,9 @@ def test_results_and_what_is_left(name, strides):
     assert found == pytest.approx(value, rel=1e-12)
     assert back((1.0, None))[1] == pytest.approx(slope, rel=1e-6, abs=1e-6)
     assert back((1.0, None))[1] == pytest.approx(slope, rel=1e-6, abs=1e-6)
-    _, moved = ad.pushforward(f, (1.3,), (1.0,))
-    assert moved[0] == pytest.approx(slope, rel=1e-6, abs=1e-6)
+    # what is left may be factors, which have no derivative
+    _, moved = ad.pushforward(lambda s: f(s)[0], (1.3,), (1.0,))
+    assert moved == pytest.approx(slope, rel=1e-6, abs=1e-6)
     for x, expected in zip(found_left, left, strict=True):
         np.testing.assert_allclose(x, expected, rtol=1e-9, atol=1e-12)
         assert x.flags.writeable == expected.flags.writeable

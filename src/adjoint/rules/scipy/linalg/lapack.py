@@ -12,9 +12,10 @@ from scipy.linalg import get_lapack_funcs
 
 from adjoint.rules.numpy.linalg.matrices import dagger
 from adjoint.rules.projection import is_numeric, projector
-from adjoint.rules.refusal import NoDerivative, moves, refused_bar
-from adjoint.rules.registry import frule, rrule
+from adjoint.rules.refusal import NoDerivative, moves, refusal, refused_bar
+from adjoint.rules.registry import frule, non_differentiable, rrule, substitute
 from adjoint.rules.scipy.overwriting import take_overwritten
+from adjoint.run.accumulate import Poison
 
 __all__: list[str] = []
 
@@ -28,41 +29,68 @@ def _routine(name: str, dtype: Any) -> Any:
 class _System:
     """One call of a routine `f`, whose last results are the solution and a status.
 
-    A derived class says how to solve with the matrix or its adjoint (`solve`), what a matrix times
-    the solution is (`times`), and the cotangent of the matrix from b̄ and the solution (`bar_of`).
+    A derived class says how to solve with the matrix or its adjoint, by the factors at hand
+    (`substituted`) and by `f` itself (`anew`), what a matrix times the solution is (`times`), and
+    the cotangent of the matrix from b̄ and the solution (`bar_of`).
     """
 
     def __init__(self, f: Any, y: tuple[Any, ...]) -> None:
         self.f, self.y, self.x = f, y, y[-2]
 
-    def solve(self, right: Any, adjoint: bool) -> Any:
+    def substituted(self, right: Any, adjoint: bool) -> Any:
+        raise NotImplementedError
+
+    def anew(self, right: Any, adjoint: bool) -> Any:
         raise NotImplementedError
 
     def times(self, a_dot: Any) -> Any:
         return a_dot @ self.x
 
     def bar_of(self, bar: Any) -> Any:
-        return -(bar @ dagger(self.x))
+        return -(_columns(bar) @ dagger(_columns(self.x)))
 
     def back(self, y_bar: Any, to_a: Any, to_b: Any) -> tuple[Any, Any]:
-        """The cotangents of the matrix and of the right-hand side."""
+        """The cotangents of the matrix and of the right-hand side, which may be one column."""
         if any(map(moves, y_bar[:-2])):
             poison = refused_bar(self.f, FACTORS, y_bar)
             return poison, poison
         if y_bar[-2] is None:
             return None, None
-        bar = self.solve(y_bar[-2], True)
+        bar = _solved(self, y_bar[-2], True)
         return to_a(self.bar_of(bar)), to_b(bar)
 
     def push(self, a_dot: Any, b_dot: Any) -> tuple[Any, ...]:
         right = np.zeros_like(self.x) if b_dot is None else b_dot
         if a_dot is not None:
             right = right - self.times(a_dot)
-        return (*(None,) * (len(self.y) - 2), self.solve(right, False), None)
+        unknown = None if a_dot is None else _refused_factors(self.f)
+        return (*(unknown,) * (len(self.y) - 2), _solved(self, right, False), None)
+
+
+def _solved(system: _System, right: Any, adjoint: bool) -> Any:
+    """What a system has with another right-hand side, by what is known of it."""
+    return system.substituted(right, adjoint)
+
+
+@substitute(_solved)
+def _(system: _System, right: Any, adjoint: bool) -> Any:
+    """By the matrix: the factors have no derivative."""
+    return system.anew(right, adjoint)
+
+
+def _refused_factors(f: Any) -> Poison:
+    return Poison(refusal(f, FACTORS))
+
+
+non_differentiable(_refused_factors)
 
 
 def _are_matrices(a: Any, b: Any) -> bool:
-    return is_numeric(a) and is_numeric(b) and np.ndim(a) == np.ndim(b) == 2
+    return is_numeric(a) and is_numeric(b) and np.ndim(a) == 2 and np.ndim(b) in (1, 2)
+
+
+def _columns(x: Any) -> Any:
+    return x[:, None] if np.ndim(x) == 1 else x
 
 
 # ---- a general matrix ----------------------------------------------------------------------------
@@ -71,10 +99,13 @@ def _are_matrices(a: Any, b: Any) -> bool:
 class _General(_System):
     def __init__(self, f: Any, substitution: Any, a: Any, b: Any) -> None:
         super().__init__(f, f(a, b))
-        self.substitution = substitution
+        self.substitution, self.a = substitution, a
 
-    def solve(self, right: Any, adjoint: bool) -> Any:
+    def substituted(self, right: Any, adjoint: bool) -> Any:
         return self.substitution(self.y[0], self.y[1], right, trans=2 * adjoint)[0]
+
+    def anew(self, right: Any, adjoint: bool) -> Any:
+        return self.f(dagger(self.a) if adjoint else self.a, right)[-2]
 
 
 def _general(dtype: Any) -> None:
@@ -108,8 +139,10 @@ class _Symmetric(_System):
         half = np.tril(a, -1) if lower else np.triu(a, 1)
         return half + half.T + np.diag(np.diag(a))
 
-    def solve(self, right: Any, adjoint: bool) -> Any:
+    def substituted(self, right: Any, adjoint: bool) -> Any:
         return np.linalg.solve(np.conj(self.whole) if adjoint else self.whole, right)
+
+    anew = substituted
 
     def times(self, a_dot: Any) -> Any:
         return self.mirrored(a_dot, self.lower) @ self.x
@@ -146,29 +179,39 @@ class _Banded(_System):
 
     def __init__(self, f: Any, substitution: Any, kl: Any, ku: Any, ab: Any, b: Any) -> None:
         super().__init__(f, f(kl, ku, ab, b))
-        self.substitution, self.kl, self.ku, self.shape = substitution, int(kl), int(ku), ab.shape
+        self.substitution, self.kl, self.ku, self.ab = substitution, int(kl), int(ku), ab
 
     def diagonals(self) -> Any:
         """Row of `ab`, and the rows and columns of the matrix that stand there."""
-        n = self.shape[1]
+        n = np.shape(self.ab)[1]
         for below in range(-min(self.ku, n - 1), min(self.kl, n - 1) + 1):
             columns = np.arange(max(0, -below), min(n, n - below))
             yield self.kl + self.ku + below, columns + below, columns
 
-    def solve(self, right: Any, adjoint: bool) -> Any:
+    def substituted(self, right: Any, adjoint: bool) -> Any:
         factors, pivots = self.y[:2]
         return self.substitution(factors, self.kl, self.ku, right, pivots, trans=2 * adjoint)[0]
 
+    def anew(self, right: Any, adjoint: bool) -> Any:
+        if not adjoint:
+            return self.f(self.kl, self.ku, self.ab, right)[-2]
+        ab = np.zeros_like(self.ab)
+        for row, i, j in self.diagonals():  # element (j, i) of the adjoint
+            ab[2 * (self.kl + self.ku) - row, i] = np.conj(self.ab[row, j])
+        return self.f(self.ku, self.kl, ab, right)[-2]
+
     def times(self, a_dot: Any) -> Any:
-        product = np.zeros_like(self.x)
+        x = _columns(self.x)
+        product = np.zeros_like(x)
         for row, i, j in self.diagonals():
-            product[i] += a_dot[row, j, None] * self.x[j]
-        return product
+            product[i] += a_dot[row, j, None] * x[j]
+        return np.reshape(product, np.shape(self.x))
 
     def bar_of(self, bar: Any) -> Any:
-        ab_bar = np.zeros(self.shape, bar.dtype)
+        ab_bar = np.zeros(np.shape(self.ab), bar.dtype)
+        bar, x = _columns(bar), _columns(self.x)
         for row, i, j in self.diagonals():
-            ab_bar[row, j] = -np.sum(bar[i] * np.conj(self.x[j]), axis=1)
+            ab_bar[row, j] = -np.sum(bar[i] * np.conj(x[j]), axis=1)
         return ab_bar
 
 
