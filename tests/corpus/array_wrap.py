@@ -164,6 +164,27 @@ def attributes_of_what_has_no_derivative(x):
     return total + np.isfinite(y).tag + y.round().tag * x[2]
 
 
+class Spaced(np.ndarray):
+    """Computes attributes of what its instances are made of."""
+
+    step = 0.5
+
+    def __array_finalize__(self, source):
+        self.width = getattr(source, "width", 2.0) * 1.5
+        self.step = getattr(source, "step", None) or 0.25
+
+
+@case(X)
+def attributes_that_are_computed(x):
+    y = x.view(Spaced)
+    first = y.width * x[0] + y.step * x[1]
+    y.width = x[1] * x[2]
+    z = y * 2.0
+    part = y[1:]
+    total = first + z.width * weighted(z) + part.width * weighted(part)
+    return total + (y + z).width * np.sin(y).width + y.copy().width * y.step
+
+
 @case(X)
 def methods_that_functions_ask_for(x):
     y = Answering(x * x)

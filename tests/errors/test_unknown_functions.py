@@ -907,3 +907,30 @@ def test_what_numpy_makes_of_other_arrays_is_said():
     with pytest.raises(NoDerivativeError) as info:
         ad.gradient(f, np.array([1.3, 0.4, 2.1]))
     assert "makes of a 'Doubled' something else than of a plain array" in info.value.problem
+
+
+def test_attributes_that_numpy_lets_a_class_compute_elsewhere_are_no_constants():
+    """The method changes more than the array, so it is not run once more."""
+    made = []
+
+    class Summed(np.ndarray):
+        def __array_finalize__(self, obj):
+            made.append(self.shape)
+            self.total = float(np.asarray(self).sum())
+
+    def f(x):
+        y = x.view(Summed)
+        return np.asarray(y).sum() * y.total
+
+    for differentiate in (
+        lambda: ad.gradient(f, np.ones(3)),
+        lambda: ad.pushforward(f, (np.ones(3),), (np.ones(3),)),
+        lambda: ad.hvp(f, np.ones(3), np.ones(3)),
+    ):
+        with pytest.raises(NoDerivativeError, match="'__array_finalize__' has computed"):
+            differentiate()
+    made.clear()
+    assert (
+        ad.gradient(lambda x: np.asarray(x.view(Summed)).sum(), np.ones(3))[0].tolist() == [1] * 3
+    )
+    assert made == [(3,)]

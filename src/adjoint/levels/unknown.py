@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.levels.level import Level
+from adjoint.run.finalized import adopt
 from adjoint.run.kinds import by_value, is_record
 from adjoint.run.memory import Memory
 from adjoint.run.swaps import put
@@ -77,6 +78,7 @@ def run_unknown(
                     one.spoil(value, error)
                 elif is_opaque(value) or is_record(value):
                     one.hide(value, error)
+    adopt([memory, None], 1, y, given)
     return y
 
 

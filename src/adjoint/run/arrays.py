@@ -73,6 +73,10 @@ def read_array(record: list[Any], slot: int, x: np.ndarray[Any, Any], index: Any
         y = memory.level.read(x, index)
         if x.dtype.kind in "OV":
             memory.level.hide_row(x, index, y)
+        if type(y) is not ndarray and isinstance(y, ndarray):
+            from adjoint.run.finalized import adopt  # it needs the calls, which need this
+
+            adopt(record, slot, y, (x,))
         return y
     if type(x) is not ndarray:
         return _read_subclass(record, slot, x, index)
@@ -148,7 +152,8 @@ def _read_part(record: list[Any], slot: int, x: np.ndarray[Any, Any], index: Any
 def _read_subclass(record: list[Any], slot: int, x: np.ndarray[Any, Any], index: Any) -> Any:
     """``ndarray.__getitem__(x, index)`` of an array of a class of its own: the same part of the
     same memory, of that class."""
-    from adjoint.run.subclasses import adopt, is_subclassed  # they need the calls, which need this
+    from adjoint.run.finalized import adopt  # they need the calls, which need this
+    from adjoint.run.subclasses import is_subclassed
 
     y = ndarray.__getitem__(x, index)
     found = read_array(record, slot, ndarray.view(x, ndarray), index)

@@ -66,7 +66,7 @@ def run_rules(
                 flush(record[0])
             y = native(record, slot, f, args, kwargs)
             if type(y) is not np.ndarray and issubclass(type(y), np.ndarray):
-                from adjoint.run.subclasses import adopt  # it needs what is here
+                from adjoint.run.finalized import adopt  # it needs what is here
 
                 values = (*args, *kwargs.values())
                 if record[slot] is None:

@@ -18,7 +18,7 @@ from adjoint.run.memory import refused
 from adjoint.run.specials import class_attribute
 from adjoint.run.watch import is_of_the_library, is_the_users
 
-__all__ = ["check_callback", "check_finalizer", "has_effective_del"]
+__all__ = ["check_callback", "check_finalizer", "has_effective_del", "keeps_to_itself"]
 
 
 def check_callback(f: Any) -> None:
@@ -57,13 +57,13 @@ def _is_harmless(f: Any) -> bool:
 
 def _may_leave_traces(cls: type) -> bool:
     f = class_attribute(cls, "__del__")
-    return type(f) is FunctionType and not _is_harmless(f) and not _keeps_to_itself(f.__code__)
+    return type(f) is FunctionType and not _is_harmless(f) and not keeps_to_itself(f.__code__)
 
 
 has_effective_del = ByClass(_may_leave_traces)
 
 
-def _keeps_to_itself(code: CodeType) -> bool:
+def keeps_to_itself(code: CodeType) -> bool:
     """Whether all that a method changes are attributes of its object."""
     before: Any = None
     for instruction in dis.get_instructions(code):

@@ -17,17 +17,15 @@ from numpy import ndarray
 from adjoint.errors import NoDerivativeError
 from adjoint.run.by_rules import DECLINED
 from adjoint.run.by_source import call_function
-from adjoint.run.contents import entries_of
 from adjoint.run.dispatch import NO_KEYWORDS, call, linked
+from adjoint.run.finalized import adopt
 from adjoint.run.kinds import by_value, fields_of
 from adjoint.run.memory import Memory, root_of
-from adjoint.run.place import current_place
 from adjoint.run.seal import PLAIN, arrived, result_of
 from adjoint.run.specials import class_attribute
 from adjoint.run.unknown import run_unknown
 
 __all__ = [
-    "adopt",
     "apply_to_plain",
     "call_wrapped",
     "holds_subclassed",
@@ -105,6 +103,7 @@ def apply_to_plain(
         memory.region.leave_result(y)
     if memory.level is not None:
         memory.level.link(y, found)
+        adopt(record, slot, y, args)
     elif isinstance(y, ndarray):
         record[slot] = _of_class(memory, record[slot], y, args)
         adopt(record, slot, y, args)
@@ -207,7 +206,9 @@ def says_itself(f: Any, args: Iterable[Any]) -> bool:
         return False  # what is of C asks no methods
     name = getattr(f, "__name__", "")
     name = _METHODS.get(name, name)
-    return any(type(arg) not in PLAIN and _has_own(arg, name) for arg in args)
+    return hasattr(ndarray, name) and any(
+        type(arg) not in PLAIN and _has_own(arg, name) for arg in args
+    )
 
 
 def _has_own(value: Any, name: str) -> bool:
@@ -257,47 +258,3 @@ def _reshaped(record: list[Any], slot: int, found: Any, shape: tuple[int, ...]) 
 
     record[slot] = reshaped_back
     return call(inner, 1, np.reshape, found, shape)
-
-
-# ---- attributes that NumPy has handed on ---------------------------------------------------------
-
-
-def adopt(record: list[Any], slot: int, y: Any, sources: Iterable[Any]) -> None:
-    """Give the cotangents of attributes that ``__array_finalize__`` has set on a new array back to
-    where they are from."""
-    fields = fields_of(y) if is_subclassed(y) else None
-    if not fields:
-        return
-    held = [known for source in sources if is_subclassed(source) and (known := fields_of(source))]
-    links = [
-        (name, next((known for known in held if known.get(name) is item), None), _moves(item))
-        for name, item in entries_of(fields)
-        if by_value(item) and type(item) not in (bool, int)
-    ]
-    if not links:
-        return
-    memory, back = record[0], record[slot]
-    place = current_place()
-    kind = type(y).__name__
-
-    def adopted_back(y_bar: Any) -> Any:
-        for name, source, moves in links:
-            bar = memory.take_entry(fields, name)
-            if bar is None or (source is None and not moves):
-                continue
-            if source is None:
-                raise NoDerivativeError(
-                    f"a derivative of the attribute {name!r} of a {kind} is needed, which"
-                    " '__array_finalize__' has computed",
-                    hint="set the attribute in the differentiated function",
-                    place=place,
-                )
-            memory.add_entry(source, name, bar)
-        return None if back is None else back(y_bar)
-
-    record[slot] = adopted_back
-
-
-def _moves(item: Any) -> bool:
-    """Whether it may have a derivative: truth values, as in masks, have none."""
-    return not isinstance(item, ndarray | np.generic) or item.dtype.kind != "b"

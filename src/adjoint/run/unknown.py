@@ -134,7 +134,7 @@ def run_unknown(
         viewed = _view_back(memory, y, len(inputs), changes)
         record[slot] = viewed if region is None else region.before(viewed, len(inputs))
         if type(y) is not np.ndarray:
-            from adjoint.run.subclasses import adopt  # it needs the calls, which need this
+            from adjoint.run.finalized import adopt  # it needs the calls, which need this
 
             adopt(record, slot, y, (*inputs, owner))
         return y
