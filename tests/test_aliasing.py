@@ -328,3 +328,37 @@ def test_the_same_container_with_two_tangents_is_refused() -> None:
     for tangents in ((array, 0.0 * array), (0.0 * array, array)):
         with pytest.raises(ArgumentError, match="two different tangents"):
             ad.pushforward(lambda p, q: (p * q).sum(), (array, array), tangents)
+
+
+def test_second_derivatives_by_one_array_given_twice() -> None:
+    """It is one variable, in the second derivative as in the first."""
+
+    def f(p: Any, q: Any) -> Any:
+        return (p * p * q).sum()
+
+    x = np.array([0.5, 2.0])
+    expected = ad.jacobian(lambda p, q: ad.gradient(f, p, q)[0], x, x)
+    np.testing.assert_allclose(expected[0], np.diag(6.0 * x))
+    for row in ad.hessian(f, x, x):
+        for block, one in zip(row, expected, strict=True):
+            np.testing.assert_allclose(block, one)
+    pushed = ad.hvp(lambda pair: f(*pair), (x, x), (np.ones(2), np.ones(2)))
+    np.testing.assert_allclose(pushed[0], 6.0 * x)
+
+
+def test_second_derivatives_by_overlapping_arrays_are_refused() -> None:
+    v = np.linspace(0.4, 1.3, 7)
+    parts, ones = (v[:4], v[2:6]), (np.ones(4), np.ones(4))
+    for differentiate in (
+        lambda: ad.hessian(_read_before, *parts),
+        lambda: ad.hvp(lambda pair: _read_before(*pair), parts, ones),
+        lambda: ad.vhp(lambda pair: _read_before(*pair), parts, ones),
+        lambda: ad.hessian_diagonal(lambda pair: _read_before(*pair), parts),
+    ):
+        with pytest.raises(ArgumentError, match="arrays that overlap"):
+            differentiate()
+    # parts of one array that share nothing are as good as any
+    halves = ad.hvp(lambda pair: _read_before(*pair), (v[:3], v[3:6]), (ones[0][:3], ones[1][:3]))
+    apart = (v[:3].copy(), v[3:6].copy())
+    copies = ad.hvp(lambda pair: _read_before(*pair), apart, (ones[0][:3], ones[1][:3]))
+    np.testing.assert_array_equal(halves, copies)

@@ -15,6 +15,7 @@ from adjoint.levels.leaves import record_fields
 from adjoint.levels.level import current
 from adjoint.rules.registry import non_differentiable
 from adjoint.run.kinds import ATOMS, by_value
+from adjoint.run.unknown import reached
 
 __all__ = [
     "apart",
@@ -66,10 +67,11 @@ def apart(x: Any) -> Any:
     if by_value(x):
         return x
     _refuse_exceptions(x)
+    _refuse_overlaps(x)
     try:
         return copy.deepcopy(x)
     except TypeError:  # it holds what cannot be copied: a lock, an open file
-        return x
+        return tuple([apart(part) for part in x]) if type(x) is tuple else x
 
 
 def _refuse_exceptions(x: Any) -> None:
@@ -95,7 +97,29 @@ def _refuse_exceptions(x: Any) -> None:
         stack += named.values()
 
 
-non_differentiable(_refuse_exceptions)
+def _refuse_overlaps(x: Any) -> None:
+    """Refuse arrays that share elements: copies of them do not, which a function that writes to
+    them would notice."""
+    arrays = [part for part in reached((x,)) if isinstance(part, np.ndarray)]
+    for i, one in enumerate(arrays):
+        for other in arrays[:i]:
+            if other is not one and np.may_share_memory(one, other) and _share(one, other):
+                raise ArgumentError(
+                    "arrays that overlap are among the arguments, and cannot be copied for second"
+                    " derivatives",
+                    hint="give the array that they are parts of, and take the parts in the"
+                    " function",
+                )
+
+
+def _share(one: Any, other: Any) -> bool:
+    try:
+        return np.shares_memory(one, other, max_work=100_000)
+    except np.exceptions.TooHardError:
+        return True
+
+
+non_differentiable(_refuse_exceptions, _refuse_overlaps)
 
 
 def entry(x: Any, place: tuple[int, ...]) -> Any:

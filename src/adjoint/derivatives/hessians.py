@@ -87,13 +87,13 @@ def hessian(
 
     def first(*xs: Any) -> tuple[Any, Any]:
         full = list(chosen.args)
-        for place, x in zip(places, xs, strict=True):
-            full[place] = on_level(apart, x)  # `f` may overwrite it
+        for place, x in zip(places, on_level(apart, xs), strict=True):  # `f` may overwrite it
+            full[place] = x
         value, bars = slope(*full, **chosen.kwargs)
         return bars, value[1] if has_aux else None
 
     # copies: `f` may have captured the arrays themselves, which are constants there
-    point = tuple(on_level(apart, _real(chosen.args[place])) for place in places)
+    point = on_level(apart, tuple(_real(chosen.args[place]) for place in places))
     by = tuple([places.index(place), *path] for place, path in chosen.targets)
     _, aux, columns = computed(first, point, {}, mode or "reverse", by, True)
     count = range(len(by))
