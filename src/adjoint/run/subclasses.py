@@ -88,7 +88,7 @@ def apply_to_plain(
     if _draws(f, args):
         return found  # a second draw is another one; what is drawn is a plain array
     y = f(*args, **kwargs)
-    if np.shape(found) != np.shape(y) and _is_reshaped(found, y):
+    if _is_reshaped(found, y):
         found = _reshaped(record, slot, found, np.shape(y))
     if not by_value(found) or not _same(found, y):
         record[slot] = blank
@@ -242,7 +242,7 @@ def _is_reshaped(found: Any, y: Any) -> bool:
     is made of has two."""
     if not isinstance(found, ndarray | np.generic) or not isinstance(y, ndarray):
         return False
-    return _axes(found) == _axes(y)
+    return found.shape != y.shape and _axes(found) == _axes(y)
 
 
 def _axes(x: Any) -> list[int]:
