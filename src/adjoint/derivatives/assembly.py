@@ -112,9 +112,12 @@ def _refuse_overlaps(x: Any) -> None:
                 )
 
 
+_MOST_WORK: Any = 100_000  # an int, whatever the stubs of NumPy say
+
+
 def _share(one: Any, other: Any) -> bool:
     try:
-        return np.shares_memory(one, other, max_work=100_000)
+        return np.shares_memory(one, other, max_work=_MOST_WORK)
     except np.exceptions.TooHardError:
         return True
 

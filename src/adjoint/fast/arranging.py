@@ -1,0 +1,128 @@
+"""The cotangents of a program in the structure of the arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import BuiltinFunctionType, FunctionType
+from typing import Any
+
+import numpy as np
+
+from adjoint.fast.covered import NotCovered
+from adjoint.fast.evaluate.outside import Leaf
+from adjoint.fast.evaluate.values import Source
+from adjoint.fast.program import Program
+from adjoint.fast.reading import Reading
+from adjoint.run.kinds import fields_of, slots_of
+
+__all__ = ["cotangents", "structure"]
+
+
+def cotangents(made: Reading, program: Program, count: int, only: int | None) -> str:
+    if only is None:
+        return structure(made, program.wanted, range(count))
+    at = {id(leaf.source): i for i, leaf in enumerate(program.wanted)}
+    found = [s for s in made.outside.sources if s.kind == "argument" and s.key == only]
+    text = _assembled(made, found[0], at) if found else None
+    if text is not None and _is_complete(made, found[0], at, program.definite):
+        return text
+    return f"filled(a{only}, {text})"
+
+
+def _is_complete(
+    made: Reading, source: Source, at: dict[int, int], definite: Sequence[bool | None]
+) -> bool:
+    """Whether every number and array in it certainly has a cotangent."""
+    if id(source) in at:
+        return definite[at[id(source)]] is True
+    sample = made.outside.samples.get(id(source))
+    if sample is None or type(sample) is FunctionType:
+        return False
+    children = {c.key: c for c in made.outside.sources if c.parent is source}
+    for key in _keys(sample):
+        part = sample[key] if isinstance(sample, list | tuple | dict) else getattr(sample, key)
+        if part is None or isinstance(part, str | FunctionType | np.ufunc | BuiltinFunctionType):
+            continue
+        if key not in children or not _is_complete(made, children[key], at, definite):
+            return False
+    return True
+
+
+def structure(made: Reading, wanted: Sequence[Leaf], roots: Sequence[Any]) -> str:
+    """The cotangents of the roots, each in its structure."""
+    at = {id(leaf.source): i for i, leaf in enumerate(wanted)}
+    texts = []
+    for root in roots:
+        kind, key = ("function", None) if root == "function" else ("argument", root)
+        found = [s for s in made.outside.sources if s.kind == kind and s.key == key]
+        texts.append(_assembled(made, found[0], at) if found else None)
+    if texts == [f"bars[{i}]" for i in range(len(wanted))]:
+        return "bars"
+    return f"({', '.join(str(text) for text in texts)}{',' if len(texts) == 1 else ''})"
+
+
+def _assembled(made: Reading, source: Source, at: dict[int, int]) -> str | None:
+    """The cotangent of what is read from `source`; ``None`` where there is no path."""
+    if id(source) in at:
+        return f"bars[{at[id(source)]}]"
+    inside = [s for s in made.outside.sources if s.parent is source]
+    if any(s.kind.startswith("partial") and _assembled(made, s, at) for s in inside):
+        raise NotCovered("the cotangent of a functools.partial")
+    own = [s for s in inside if s.kind == "self"]
+    if own:  # the cotangent of a bound method is that of what it is bound to
+        return _assembled(made, own[0], at)
+    if id(source) not in made.outside.samples:
+        return None
+    sample = made.outside.samples[id(source)]
+    parts = {
+        child.key: _assembled(made, child, at)
+        for child in inside
+        if type(sample) is not FunctionType or child.kind == "cell"
+    }
+    if not any(parts.values()):
+        return None
+    items = [str(parts.get(key)) for key in _keys(sample)]
+    if isinstance(sample, list):
+        text = f"[{', '.join(items)}]"
+        return text if definite_in(made, source, at) else f"some({text})"
+    if isinstance(sample, tuple):
+        text = f"({', '.join(items)},)"
+        if type(sample) is not tuple:
+            text = f"{made.bind(type(sample))}._make({text})"
+        return text if definite_in(made, source, at) else f"some({text})"
+    names = _keys(sample)
+    if type(sample) is FunctionType:
+        names = sample.__code__.co_freevars
+    named = ", ".join(f"{name!r}: {item}" for name, item in zip(names, items, strict=True))
+    if isinstance(sample, dict):
+        return f"{{{named}}}" if definite_in(made, source, at) else f"some({{{named}}})"
+    if type(sample) is not FunctionType:
+        fields = made.bind(frozenset(names))
+        made.lines.append(f"if {made.names[id(source)]}.__dict__.keys() != {fields}: return MISS")
+    make = "Tangent" if definite_in(made, source, at) else "tangent"
+    return f"{make}({made.bind(tangent_maker(sample))}, {{{named}}})"
+
+
+def definite_in(made: Reading, source: Source, at: dict[int, int]) -> bool:
+    """Whether some part of a structure certainly has a cotangent."""
+    if id(source) in at:
+        return made.definite[at[id(source)]] is True
+    return any(definite_in(made, c, at) for c in made.outside.sources if c.parent is source)
+
+
+def tangent_maker(sample: Any) -> Any:
+    """What the `Tangent` of an object or a function says that it belongs to."""
+    return sample.__name__ if type(sample) is FunctionType else type(sample)
+
+
+def _keys(sample: Any) -> Sequence[Any]:
+    if isinstance(sample, list | tuple):
+        return range(len(sample))
+    if isinstance(sample, dict):
+        return list(sample)
+    if type(sample) is FunctionType:
+        return range(len(sample.__closure__ or ()))
+    fields = fields_of(sample)
+    if fields is None or slots_of(type(sample)):
+        raise NotCovered(f"the cotangent of a {type(sample).__name__}")
+    return list(fields)
