@@ -123,6 +123,12 @@ def _empty_like(x: Any) -> Any:
 
 
 def _object(x: Any, leaf: Callable[[Any], Any], memo: dict[int, Any]) -> Any:
+    if isinstance(x, np.ndarray) and x.dtype.kind == "O":
+        y = np.empty_like(x)
+        memo[id(x)] = y, x
+        for index in np.ndindex(x.shape):
+            y[index] = mapped(x[index], leaf, memo)
+        return y
     if isinstance(x, np.ndarray):
         return np.array(leaf(x) if is_leaf(x) else x, copy=True, subok=True)
     if isinstance(x, types.MethodType):
@@ -153,6 +159,8 @@ def parts(x: Any) -> Iterator[tuple[Any, Any]] | None:
     """``(key, part)`` of whatever has parts, tangents included; ``None`` for the rest."""
     if isinstance(x, list | tuple):
         return iter(enumerate(x))
+    if isinstance(x, np.ndarray) and x.dtype.kind == "O":
+        return iter(np.ndenumerate(x))
     if isinstance(x, Mapping) or hasattr(x, "keys"):
         return iter((key, x[key]) for key in x.keys())  # noqa: SIM118 - a tangent need not iterate
     if isinstance(x, types.MethodType):
@@ -174,7 +182,8 @@ def difference(
     seen.add((id(a), id(b)))
     if type(a) is not type(b):
         return f"{path or 'value'}: {type(a).__name__} {a!r} against {type(b).__name__} {b!r}"
-    if isinstance(a, np.ndarray | np.generic | float | complex):
+    of_objects = isinstance(a, np.ndarray) and a.dtype.kind == b.dtype.kind == "O"
+    if isinstance(a, np.ndarray | np.generic | float | complex) and not of_objects:
         return _difference_of_numbers(a, b, rtol, path)
     inside_a, inside_b = parts(a), parts(b)
     if inside_a is None or inside_b is None:

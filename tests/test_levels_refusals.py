@@ -97,7 +97,6 @@ UNKNOWN = {
     "root": lambda t: optimize.root(lambda z: z**3 - t, [1.0]).x[0],
     "curve_fit": lambda t: optimize.curve_fit(lambda u, a: a * u, POINTS, t * POINTS)[0][0],
     "leastsq": lambda t: optimize.leastsq(lambda z: z - t, [1.0])[0][0],
-    "frompyfunc": lambda t: np.frompyfunc(lambda a: a * t, 1, 1)(np.ones(2)).astype(float).sum(),
     "row": lambda t: named(t)[1]["m"],
     "rows": lambda t: sum(row["m"] for row in named(t)),
     "copy of rows": lambda t: named(t).copy()["m"][0],
@@ -118,10 +117,7 @@ UNKNOWN = {
     "rows of another type": lambda t: named(t).astype([("m", "f4"), ("n", "f4")])["m"][0],
     "tuples": lambda t: np.array([(t, 1.0)], [("m", float), ("n", float)])["m"][0],
     "sorted rows": lambda t: np.sort(named(t), order="m")["m"][0],
-    "object in an array": lambda t: (np.array([t, 2.0]) + Doubled(t))[0],
-    "array of objects": lambda t: float(np.array([t, t * t], dtype=object).sum()),
-    "array as objects": lambda t: np.asarray(POINTS * t, dtype=object).astype(float).sum(),
-    "element of objects": lambda t: (POINTS * t).astype(object)[1] * 2,
+    "product of objects": lambda t: np.vdot(np.array([t, 1.0], dtype=object), POINTS[1:]),
     "broadcast": lambda t: sum(a * b for a, b in np.broadcast(POINTS * t, [t])),
     "step of a broadcast": lambda t: next(np.broadcast(t, [t]))[0] * 2,
     "chunks": in_chunks,
@@ -138,6 +134,23 @@ UNKNOWN = {
 def test_refused_in_every_mode(name, way):
     with pytest.raises(NoDerivativeError):
         WAYS[way](UNKNOWN[name])
+
+
+OF_OBJECTS = {
+    "frompyfunc": lambda t: np.frompyfunc(lambda a: a * t, 1, 1)(np.ones(2)).astype(float).sum(),
+    "array of objects": lambda t: float(np.array([t, t], dtype=object).sum()),
+    "array as objects": lambda t: np.asarray(np.ones(2) * t, dtype=object).astype(float).sum(),
+    "element of objects": lambda t: (POINTS * t).astype(object)[1] * 2,
+    "object in an array": lambda t: (np.array([t, 2.0]) + Doubled(t))[0],
+}
+
+
+@pytest.mark.parametrize("name", OF_OBJECTS)
+def test_arrays_of_objects_are_followed(name):
+    f = OF_OBJECTS[name]
+    assert np.isclose(ad.gradient(f, 0.6)[0], 2.0) and np.isclose(ad.derivative(f)(0.6), 2.0)
+    assert np.isclose(ad.hvp(f, 0.6, 1.0), 0.0)
+    assert np.isclose(ad.gradient(lambda t: ad.derivative(lambda s: s * f(s))(t), 0.6)[0], 4.0)
 
 
 FIELDS = {

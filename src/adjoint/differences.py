@@ -12,7 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from adjoint.levels.leaves import as_objects
 from adjoint.rules.projection import is_numeric
+from adjoint.run.kinds import is_objects
 
 __all__ = [
     "Leaf",
@@ -57,6 +59,8 @@ def _parts(tree: Any) -> Iterator[tuple[tuple[str, Any], Any]]:
         yield from ((("[]", i), part) for i, part in enumerate(tree))
     elif isinstance(tree, dict):
         yield from ((("[]", key), part) for key, part in tree.items())
+    elif is_objects(tree):
+        yield from ((("[]", index), part) for index, part in np.ndenumerate(tree))
     elif not callable(tree) or type(tree).__module__ not in ("builtins", "numpy"):
         yield from (((".", name), part) for name, part in getattr(tree, "__dict__", {}).items())
 
@@ -100,6 +104,8 @@ def random_like(y: Any, rng: np.random.Generator) -> Any:
         return parts if isinstance(y, list) else _with(tuple(y), (), as_type_of(y, parts))
     if isinstance(y, dict):
         return {key: random_like(part, rng) for key, part in y.items()}
+    if is_objects(y):
+        return as_objects(y.shape, [random_like(part, rng) for part in y.flat])
     if not is_numeric(y) or isinstance(y, bool | np.bool_) or np.asarray(y).dtype.kind == "b":
         return None
     draw = rng.normal(size=np.shape(y))
@@ -167,6 +173,8 @@ def inner(a: Any, b: Any) -> float:
         return sum(inner(p, q) for p, q in zip(a, b, strict=True))
     if isinstance(a, dict):
         return sum(inner(p, b[key]) for key, p in a.items())
+    if is_objects(a):
+        return sum(map(inner, a.flat, b.flat))
     wide = np.complex128 if np.iscomplexobj(a) or np.iscomplexobj(b) else np.float64
     return float(np.vdot(np.asarray(a, wide), np.asarray(b, wide)).real)
 

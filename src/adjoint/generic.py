@@ -166,7 +166,7 @@ def forward(
 ) -> tuple[Any, Pullback]:
     """The value of a call, and its pullback, inside a session; `specialising` says whether calls in
     it may take programs, and `calls` notes which of them do."""
-    _refuse_objects(args)
+    _refuse_records(args)
     if not basics.ready:
         basics.load()
     memory = Memory(args)
@@ -200,11 +200,10 @@ def calls_inside(f: Callable[..., Any], args: tuple[Any, ...]) -> tuple[InnerCal
     return tuple(call for code, call in calls.found.values() if code is not own)
 
 
-def _refuse_objects(args: tuple[Any, ...]) -> None:
+def _refuse_records(args: tuple[Any, ...]) -> None:
     for i, arg in enumerate(args):
-        if isinstance(arg, np.ndarray) and arg.dtype.kind in "OV":
-            what = "object" if arg.dtype.kind == "O" else f"{arg.dtype}"
+        if isinstance(arg, np.ndarray) and arg.dtype.kind == "V":
             raise ArgumentError(
-                f"argument {i} is an array of dtype {what}, which cannot be differentiated",
+                f"argument {i} is an array of dtype {arg.dtype}, which cannot be differentiated",
                 hint="give an array of floats, or a list",
             )

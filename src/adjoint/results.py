@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from adjoint.errors import CotangentError
-from adjoint.levels.leaves import record_fields
+from adjoint.levels.leaves import as_objects, elements_of, record_fields
 from adjoint.rules.projection import project
 from adjoint.run.accumulate import Poison, finish
-from adjoint.run.kinds import by_value, fields_of, is_record
+from adjoint.run.kinds import by_value, fields_of, is_objects, is_record
 from adjoint.run.memory import Memory
 from adjoint.run.structure import Reader
 from adjoint.tangent import Tangent, tangent_of
@@ -73,6 +73,9 @@ def _checked_parts(y: Any, y_bar: Any, within: tuple[int, ...]) -> Any:
             return part_bar
         return checked_cotangent(part, part_bar, within)
 
+    if is_objects(y) and isinstance(y_bar, np.ndarray) and y_bar.shape == y.shape:
+        parts_of = zip(elements_of(y), elements_of(y_bar), strict=True)
+        return as_objects(y.shape, [checked(*pair) for pair in parts_of])
     if isinstance(y, list | tuple) and isinstance(y_bar, list | tuple):
         found = [checked(*pair) for pair in zip(y, y_bar, strict=False)] + [*y_bar[len(y) :]]
         return found if isinstance(y_bar, list) else tuple(found)
@@ -186,6 +189,10 @@ class _Owned:
             )
         if isinstance(bar, dict):
             return {key: self.own(value[key], part) for key, part in bar.items()}
+        if is_objects(value):
+            return as_objects(
+                value.shape, list(map(self.own, elements_of(value), elements_of(bar)))
+            )
         if isinstance(bar, list | tuple):
             parts = [self.own(item, part) for item, part in zip(value, bar, strict=True)]
             return bar._make(parts) if hasattr(bar, "_make") else type(bar)(parts)
@@ -212,7 +219,7 @@ def _field(value: Any, name: str) -> Any:
 
 def zeros_like(value: Any) -> Any:
     """The zero cotangent of a value."""
-    if isinstance(value, np.ndarray):
+    if isinstance(value, np.ndarray) and not is_objects(value):
         return np.zeros(value.shape, value.dtype if value.dtype.kind in "fc" else float)
     if by_value(value):
         return project(0.0, value)
@@ -245,6 +252,8 @@ def _parts_of(value: Any) -> Any:
         return None
     if isinstance(value, list | tuple | dict):
         return value
+    if is_objects(value):
+        return elements_of(value)
     return record_fields(value) if is_record(value) or isinstance(value, Tangent) else None
 
 
@@ -257,6 +266,11 @@ def filled(value: Any, bar: Any, within: tuple[int, ...] = ()) -> Any:
     if parts is None or id(of) in within:
         return bar
     within = (*within, id(of))
+    if is_objects(of):
+        bars = [None] * of.size if bar is None else elements_of(bar)
+        return as_objects(
+            of.shape, [filled(*pair, within) for pair in zip(parts, bars, strict=True)]
+        )
     if isinstance(of, list | tuple):
         found = [
             filled(item, None if bar is None else bar[i], within) for i, item in enumerate(parts)

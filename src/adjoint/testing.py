@@ -32,6 +32,7 @@ from adjoint.public import public
 from adjoint.rules.projection import is_numeric
 from adjoint.rules.registry import frule, rrule
 from adjoint.run.accumulate import Poison
+from adjoint.run.kinds import is_objects
 
 if TYPE_CHECKING:
     from adjoint.derivatives.checks import Checked
@@ -407,6 +408,8 @@ def _same(a: Any, b: Any) -> bool:
     if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
         if np.shape(a) != np.shape(b) or np.asarray(a).dtype != np.asarray(b).dtype:
             return False
+        if is_objects(a):
+            return all(map(_same, a.flat, b.flat))
         return np.array_equal(a, b, equal_nan=np.asarray(a).dtype.kind in "fc")
     if type(a) is not type(b):
         return bool(is_numeric(a) and is_numeric(b) and a == b)

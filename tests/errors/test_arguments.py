@@ -112,12 +112,25 @@ def test_a_refused_cotangent_leaves_the_pullback_usable():
 # ---- arguments that cannot be differentiated -----------------------------------------------------
 
 
-def test_arrays_of_objects():
-    x = np.array([1.0, 2.0], dtype=object)
-    error = raised(ArgumentError, ad.gradient, lambda x: x[0] * x[1], x)
-    assert "object" in str(error) and "argument 0" in str(error) and "floats" in error.hint
+def test_arrays_with_named_fields():
+    x = np.zeros(2, [("mass", float)])
+    error = raised(ArgumentError, ad.gradient, lambda x: x["mass"].sum(), x)
+    assert "mass" in str(error) and "argument 0" in str(error) and "floats" in error.hint
     error = raised(ArgumentError, ad.pullback, lambda y, x: y, 1.0, x)
     assert "argument 1" in str(error)
+
+
+def test_arrays_of_objects():
+    x = np.array([2.0, np.array([1.0, 3.0]), "text"], dtype=object)
+    (bar,) = ad.gradient(lambda x: x[0] * (x[1] ** 2).sum(), x)
+    assert bar.dtype == object and bar.shape == (3,) and bar[0] == 10.0 and bar[2] is None
+    assert bar[1].tolist() == [4.0, 12.0]
+    for wrong in (np.ones(2), [1.0, None, None], 1.0):
+        error = raised(ArgumentError, ad.pushforward, lambda x: x[0] * 2, (x,), (wrong,))
+        assert "array of objects" in str(error) and error.hint
+    _, back = ad.pullback(lambda x: x[:2] * 2.0, x)
+    for wrong in (np.ones(3), [1.0, 1.0], 1.0):
+        assert "array of objects" in str(raised(CotangentError, back, wrong))
 
 
 def test_an_array_of_objects_among_the_keyword_arguments_is_a_constant():

@@ -83,3 +83,14 @@ for name, of_lengths in {
     "divmod": lambda q: (np.divmod(q, 0.7 * units.m)[1] + divmod(q, 50 * units.cm)[1]).sum(),
 }.items():
     case(f"numpy.{name}", X, call=lambda x, f=of_lengths: f(x * units.m).value)
+case(
+    "astropy.modeling.models.BlackBody.evaluate",
+    5.0,
+    call=lambda t: models.BlackBody(temperature=t * 1000 * units.K)(X * units.um).value * 1e6,
+)
+case(
+    "astropy.modeling.models.Tabular1D",
+    X,
+    1.3,
+    call=lambda table, x: models.Tabular1D(np.arange(5.0), lookup_table=table)(x) ** 2,
+)

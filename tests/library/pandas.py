@@ -95,3 +95,33 @@ def _chosen(x):
 
 
 case("numpy.ndarray.__getitem__", X, call=_chosen)
+
+for name, of_frame in {
+    "__getitem__": lambda d: d[["b", "a"]].to_numpy()[:, 0] * d[d["a"] > 1.0]["b"].sum(),
+    "__setitem__": lambda d: (d.__setitem__("c", d["a"] * 2.0), d["c"] * d["b"])[1].values,
+    "assign": lambda d: (d.assign(c=d["a"] ** 2)["c"] * d["b"]).values,
+    "rename": lambda d: (d.rename(columns={"a": "z"})["z"] * d["b"]).values,
+    "drop": lambda d: (d.drop(columns=["b"])["a"] ** 2).values,
+    "insert": lambda d: (d.insert(0, "z", d["a"] * 2.0), d.pop("a"), d["z"] * d["b"])[2].values,
+    "iloc": lambda d: d.iloc[1:3, 1].values * d.iloc[0, 0],
+    "reindex": lambda d: (d.reindex([2, 0, 7], fill_value=1.5)["a"] ** 2).values,
+    "itertuples": lambda d: np.array([row.a * row.b for row in d.itertuples()]),
+    "to_dict": lambda d: d.to_dict()["a"][1] * d["b"].values,
+}.items():
+    case(
+        f"pandas.DataFrame.{name}",
+        X,
+        Y,
+        call=lambda x, y, f=of_frame: f(pd.DataFrame({"a": x, "b": y})),
+    )
+case(
+    "pandas.concat",
+    X,
+    Y,
+    call=lambda x, y: (pd.concat([pd.Series(x), pd.Series(x * y)]) ** 2).values,
+)
+case(
+    "pandas.Series.astype",
+    X,
+    call=lambda x: (pd.Series([x[0], x[1], 2.0]).astype("float64") ** 2).values,
+)

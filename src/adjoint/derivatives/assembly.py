@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from adjoint.errors import ArgumentError
-from adjoint.levels.leaves import record_fields
+from adjoint.levels.leaves import elements_of, record_fields
 from adjoint.levels.level import current
 from adjoint.rules.registry import non_differentiable
-from adjoint.run.kinds import ATOMS, by_value
+from adjoint.run.kinds import ATOMS, by_value, is_objects
 from adjoint.run.unknown import reached
 
 __all__ = [
@@ -62,7 +62,7 @@ def conjugate(bar: Any) -> Any:
 
 def apart(x: Any) -> Any:
     """A copy of an array or a structure; a number itself."""
-    if isinstance(x, np.ndarray):
+    if isinstance(x, np.ndarray) and not is_objects(x):
         return x.copy()
     if by_value(x):
         return x
@@ -86,6 +86,9 @@ def _refuse_exceptions(x: Any) -> None:
         seen.add(id(value))
         if isinstance(value, list | tuple | deque):
             stack += value
+            continue
+        if is_objects(value):
+            stack += elements_of(value)
             continue
         named = value if isinstance(value, dict) else record_fields(value)
         if isinstance(value, BaseException) and any(map(by_value, (*named.values(), *value.args))):

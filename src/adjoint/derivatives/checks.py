@@ -304,7 +304,9 @@ def _weighted(y_bar: Any, y: Any) -> Any:
         for key in y_bar:
             total = total + _weighted(y_bar[key], y[key])
         return total
-    if isinstance(y_bar, list | tuple):
+    if isinstance(y_bar, list | tuple) or (
+        isinstance(y_bar, np.ndarray) and y_bar.dtype.kind == "O"
+    ):
         for part_bar, part in zip(y_bar, y, strict=True):
             total = total + _weighted(part_bar, part)
         return total

@@ -13,7 +13,7 @@ import numpy as np
 from adjoint.errors import ArgumentError
 from adjoint.levels.leaves import record_fields
 from adjoint.rules.registry import non_differentiable
-from adjoint.run.kinds import is_record
+from adjoint.run.kinds import is_objects, is_record
 
 __all__ = ["flatten", "places"]
 
@@ -114,7 +114,7 @@ class _Planner:
             return self._known[id(value)]
         if id(value) in self._open:
             return _Node("again", self._open[id(value)])
-        if isinstance(value, np.ndarray | np.generic):
+        if isinstance(value, np.ndarray | np.generic) and not is_objects(value):
             if value.dtype.kind not in "fc":
                 return _Node("constant", -1)
             found = self._leaf("array" if isinstance(value, np.ndarray) else "scalar", value, path)
@@ -144,6 +144,8 @@ class _Planner:
             parts = dict(enumerate(value))
         elif isinstance(value, dict):
             kind, step, parts = "dict", "[]", value
+        elif is_objects(value):
+            kind, step, parts = "array of objects", "[]", dict(np.ndenumerate(value))
         elif is_record(value):
             kind, step, parts = "object", ".", record_fields(value)
         else:
@@ -164,7 +166,7 @@ def _plan(model: Any) -> _Plan:
     if not planner.paths:
         raise ArgumentError(
             f"a {type(model).__name__} in which there are no floats in sight cannot be flattened",
-            hint="integers are constants, and so is what sets and arrays of objects hold",
+            hint="integers are constants, and so is what sets hold",
         )
     dtypes = [dtype for dtype in planner.dtypes if dtype is not None]
     dtype = np.result_type(*dtypes) if dtypes else np.dtype(float)

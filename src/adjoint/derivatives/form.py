@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from types import MethodType
 from typing import Any
 
@@ -11,8 +12,8 @@ import numpy as np
 
 from adjoint.derivatives.assembly import on_level
 from adjoint.errors import ArgumentError
-from adjoint.levels.leaves import record_fields
-from adjoint.run.kinds import by_value
+from adjoint.levels.leaves import as_objects, elements_of, record_fields
+from adjoint.run.kinds import by_value, is_objects
 from adjoint.tangent import tangent_of
 
 __all__ = ["Form", "is_real_leaf"]
@@ -43,6 +44,11 @@ class Form:
         if isinstance(value, list | tuple | deque):
             make = getattr(value, "_make", tuple if isinstance(value, tuple) else list)
             return _Parts(make, {i: self._planted(x, above) for i, x in enumerate(value)}, False)
+        if is_objects(value):
+            nodes: dict[Any, Any] = {
+                i: self._planted(x, above) for i, x in enumerate(elements_of(value))
+            }
+            return _Parts(partial(as_objects, value.shape), nodes, False, value.shape)
         if isinstance(value, dict):
             return _Parts(dict, {key: self._planted(x, above) for key, x in value.items()}, True)
         if isinstance(value, MethodType):
@@ -104,13 +110,23 @@ class Form:
 class _Parts:
     """A container or an object: how it is made, and what stands in it."""
 
-    __slots__ = ("make", "named", "nodes")
+    __slots__ = ("make", "named", "nodes", "shape")
 
-    def __init__(self, make: Callable[[Any], Any], nodes: dict[Any, Any], named: bool) -> None:
-        self.make, self.nodes, self.named = make, nodes, named
+    def __init__(
+        self,
+        make: Callable[[Any], Any],
+        nodes: dict[Any, Any],
+        named: bool,
+        shape: tuple[int, ...] | None = None,
+    ) -> None:
+        self.make, self.nodes, self.named, self.shape = make, nodes, named, shape
 
     def entries_of(self, bar: Any) -> list[tuple[Any, Any]] | None:
         """What belongs to each part; ``None`` if it does not fit."""
+        if self.shape is not None:
+            if not isinstance(bar, np.ndarray) or bar.shape != self.shape:
+                return None
+            return list(enumerate(elements_of(bar)))
         if not self.named:
             if not isinstance(bar, list | tuple | deque) or len(bar) != len(self.nodes):
                 return None

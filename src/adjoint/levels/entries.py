@@ -17,6 +17,7 @@ from adjoint.run.dispatch import call as call_any
 from adjoint.run.engine import ENTRIES as REVERSE_ENTRIES
 from adjoint.run.engine import RUNTIME as REVERSE_RUNTIME
 from adjoint.run.iteration import iterator_of
+from adjoint.run.kinds import is_objects
 from adjoint.run.operators import BINARY
 from adjoint.run.seal import PLAIN
 
@@ -29,7 +30,13 @@ def _binary(op: Any) -> Callable[..., Any]:
     rules = entry(op)
 
     def run(record: list[Any], slot: int, a: Any, b: Any) -> Any:
-        if type(a) in PLAIN and type(b) in PLAIN and a is not None and b is not None:
+        if (
+            type(a) in PLAIN
+            and type(b) in PLAIN
+            and a is not None
+            and b is not None
+            and not (is_objects(a) or is_objects(b))
+        ):
             return record[0].level.operate(op, rules, a, b)
         return binary(record, slot, op, a, b)
 
@@ -59,7 +66,7 @@ def call(record: list[Any], slot: int, f: Any, *args: Any) -> Any:
         rules = table.get(f)
         if rules is not None and rules.frules and _is_plain_rule(rules):
             for arg in args:
-                if type(arg) not in _SIMPLE:
+                if type(arg) not in _SIMPLE or is_objects(arg):
                     break
             else:
                 y = record[0].level.apply(record, slot, f, rules, args, {})

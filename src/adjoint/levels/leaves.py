@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping
+from functools import partial
 from types import FunctionType, MethodType
 from typing import Any
 
@@ -13,11 +14,13 @@ from adjoint.errors import CotangentError
 from adjoint.public import PublicFunction
 from adjoint.run.inert import is_operator
 from adjoint.run.iterator import Iterator as ActiveIterator
-from adjoint.run.kinds import by_value, fields_of, filled_slots, is_record
+from adjoint.run.kinds import by_value, fields_of, filled_slots, is_objects, is_record
+from adjoint.run.places import elements_in
 from adjoint.run.structure import beside_elements
+from adjoint.run.views import root_of
 from adjoint.tangent import Tangent, tangent_of
 
-__all__ = ["Leaves", "Places", "record_fields"]
+__all__ = ["Leaves", "Places", "as_objects", "elements_of", "record_fields"]
 
 
 _CONTAINERS = (list, tuple, dict, deque)
@@ -35,10 +38,10 @@ class Leaves:
         twice is read twice.
     """
 
-    def __init__(self, value: Any, once: set[int] | None = None) -> None:
+    def __init__(self, value: Any, once: set[Any] | None = None) -> None:
         self._tree = self._planted(value, once, ())
 
-    def _planted(self, value: Any, once: set[int] | None, above: tuple[int, ...]) -> Any:
+    def _planted(self, value: Any, once: set[Any] | None, above: tuple[int, ...]) -> Any:
         if type(value) in (bool, str, type(None)) or id(value) in above:
             return None
         if once is not None:
@@ -58,6 +61,14 @@ class Leaves:
         if isinstance(value, dict):
             named = {key: self._planted(part, once, above) for key, part in value.items()}
             return self._alone(value, above, lambda read: _named(named, read, dict))
+        if is_objects(value):
+            parts = [
+                self._planted(part, once, above) if _is_first(value, place, once) else None
+                for place, part in elements_in(value)
+            ]
+            return lambda read: _all_or_none(
+                [_read(part, read) for part in parts], partial(as_objects, value.shape)
+            )
         if isinstance(value, MethodType):
             return self._planted(value.__self__, once, above)
         if once is None and is_operator(value):
@@ -105,6 +116,29 @@ def _all_or_none(parts: list[Any], make: Callable[[Any], Any]) -> Any:
     return None if all(part is None for part in parts) else make(parts)
 
 
+def _is_first(x: Any, place: int, once: set[Any] | None) -> bool:
+    """Whether an element of an array of objects was not met through another view of it."""
+    if once is None:
+        return True
+    element = id(root_of(x)), place
+    first = element not in once
+    once.add(element)
+    return first
+
+
+def as_objects(shape: tuple[int, ...], parts: list[Any]) -> Any:
+    """Cotangents or tangents of the elements of an array of objects."""
+    found = np.empty(len(parts), object)
+    for i, part in enumerate(parts):
+        found[i] = part
+    return found.reshape(shape)
+
+
+def elements_of(value: Any) -> list[Any]:
+    """The elements of an array of objects."""
+    return [*np.ndarray.view(value, np.ndarray).flat]
+
+
 def _named(named: dict[Any, Any], of: Callable[[Any], Any], make: Callable[[Any], Any]) -> Any:
     found = {key: _read(part, of) for key, part in named.items()}
     return None if all(part is None for part in found.values()) else make(found)
@@ -142,6 +176,8 @@ class Places:
         above = (*above, id(value))
         if isinstance(value, list | tuple | deque):
             named: Any = enumerate(value)
+        elif is_objects(value):
+            named = enumerate(elements_of(value))
         else:
             named = (value if isinstance(value, dict) else record_fields(value)).items()
         self._parts = {key: Places(part, above) for key, part in named}
@@ -165,10 +201,14 @@ class Places:
                     hint="give a number, or an array of the shape of the result",
                 )
             return [(value, bar)]
-        if isinstance(value, list | tuple | deque):
+        if is_objects(value):
+            if not isinstance(bar, np.ndarray) or bar.shape != value.shape:
+                raise _unlike(value, bar)
+            named: Any = enumerate(bar.flat)
+        elif isinstance(value, list | tuple | deque):
             if not isinstance(bar, list | tuple | deque) or len(bar) != len(parts):
                 raise _unlike(value, bar)
-            named: Any = enumerate(bar)
+            named = enumerate(bar)
         else:
             if not isinstance(bar, Mapping):
                 raise _unlike(value, bar)

@@ -29,8 +29,9 @@ from adjoint.run.by_rules import DECLINED
 from adjoint.run.dispatch import call_keywords
 from adjoint.run.hidden import Hidden
 from adjoint.run.iterator import Iterator as ActiveIterator
-from adjoint.run.kinds import by_value
+from adjoint.run.kinds import by_value, is_objects
 from adjoint.run.memory import missing, refuse_names_twice
+from adjoint.run.places import is_container
 from adjoint.run.seal import PLAIN
 from adjoint.run.unknown import is_opaque, name_of, needed, reached
 from adjoint.run.views import assign_shape, names_of, root_of
@@ -235,8 +236,9 @@ class Level(Hidden):
     def inactive(self, f: Any, rules: Rules, args: Any, kwargs: Any) -> Any:
         """A call of which this level knows no derivative: as far as a rule takes it, it is not
         looked into."""
-        if any(type(arg) not in PLAIN and self._hides(arg) for arg in (*args, *kwargs.values())):
-            return DECLINED
+        for arg in (*args, *kwargs.values()):
+            if (type(arg) not in PLAIN or is_objects(arg)) and self._hides(arg):
+                return DECLINED
         for rule in rules.rrules:
             if rule.accepts(args, kwargs):
                 return self.below(f, *args, **kwargs)
@@ -245,7 +247,9 @@ class Level(Hidden):
     def _hides(self, arg: Any) -> bool:
         """Whether an operand holds what is active where a rule would not see it, or may make it."""
         if isinstance(arg, SEQUENCES):
-            return any(type(part) not in PLAIN and self._hides(part) for part in arg)
+            return any(
+                (type(part) not in PLAIN or is_objects(part)) and self._hides(part) for part in arg
+            )
         if type(arg) in INACTIVE:
             return False
         if issubclass(type(arg), ActiveIterator):
@@ -375,13 +379,19 @@ class Level(Hidden):
         """Whether a number or an array is active, or an object may hold one that is."""
         if id(value) in self._hiding:
             return True
-        if not by_value(value):
-            return False
         if isinstance(value, np.ndarray) and value.dtype.hasobject:
             if id(root_of(value)) in self._hiding or self.is_active(value):
                 return True
             return value.dtype.kind == "O" and any(map(self.holds, reached(_parts(value))))
-        return self.is_active(value)
+        return by_value(value) and self.is_active(value)
+
+    def demand_seen(self, value: Any) -> None:
+        """Refuse what may hold something active where nobody sees it."""
+        hidden = self._hiding.get(id(value))
+        if hidden is None and isinstance(value, np.ndarray):
+            hidden = self._hiding.get(id(root_of(value)))
+        if hidden is not None:
+            raise hidden[1]
 
     def demand_no_objects(self, f: Any, rules: Rules, operands: Iterable[Any]) -> None:
         """Refuse what computes with active numbers in arrays of objects, or with named fields:
@@ -403,8 +413,10 @@ class Level(Hidden):
         """Note that ``y = x[index]``, read from an array of objects or with named fields, may hold
         what is active, if it is no view of it."""
         why = "reads a row of an array with named fields"
-        if isinstance(y, np.ndarray) and root_of(y) is root_of(x) and not isinstance(index, str):
-            return
+        if isinstance(y, np.ndarray):
+            if root_of(y) is root_of(x) and not isinstance(index, str):
+                return
+            y = root_of(y) if y.dtype.kind == "O" else y
         for level in self.down():
             hidden = level._hiding.get(id(root_of(x)))
             if hidden is not None and by_value(y) and not _holds_objects(y):
@@ -442,6 +454,9 @@ class Level(Hidden):
         """``x op= value``: what the plain operation gives, written into `x`."""
         from adjoint.levels.entries import PLAIN_OPERATORS  # they need the levels
 
+        if is_container(x):
+            write_array(record, slot, x, ..., PLAIN_OPERATORS[op](record, slot, x, value))
+            return x
         refuse_objects(x)
         refuse_names_twice(x)
         self.memory.mark_written(x)

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.levels.leaves import record_fields
+from adjoint.levels.leaves import as_objects, elements_of, record_fields
 from adjoint.levels.level import Level
 from adjoint.run.accumulate import Poison
-from adjoint.run.kinds import by_value, is_record
+from adjoint.run.kinds import by_value, is_objects, is_record
 from adjoint.tangent import tangent_of
 
 __all__ = ["read_tangent"]
@@ -34,11 +34,17 @@ def read_tangent(level: Any, y: Any, within: tuple[int, ...] = ()) -> Any:
         )
     if isinstance(y, dict):
         return {key: read_tangent(level, part, within) for key, part in y.items()}
+    if is_objects(y):
+        level.demand_seen(y)
+        parts = [read_tangent(level, part, within) for part in elements_of(y)]
+        return as_objects(y.shape, parts)
     if is_record(y):
         fields = record_fields(y)
         if not fields:
             return None
         return tangent_of(y, {k: read_tangent(level, part, within) for k, part in fields.items()})
+    if not isinstance(y, str | bytes | bytearray):
+        level.demand_seen(y)
     return None
 
 

@@ -11,7 +11,7 @@ from adjoint.levels.level import Level, fresh
 from adjoint.operators import hook, stop_gradient, with_name
 from adjoint.rules.registry import entry, frule, leveled, rrule
 from adjoint.run.detach import detached
-from adjoint.run.kinds import fields_of, is_record
+from adjoint.run.kinds import fields_of, is_objects, is_record
 from adjoint.run.unknown import needed
 
 __all__ = ["as_constant", "greatest", "least", "total"]
@@ -148,24 +148,6 @@ for _f in (np.atleast_1d, np.atleast_2d, np.atleast_3d):
 _OF_OBJECTS = "works on an array of objects"
 
 
-def _joins(f: Any) -> None:
-    @leveled(f)
-    def _(level: Level, record: Any, slot: int, parts: Any, *args: Any, **kwargs: Any) -> Any:
-        """Of objects that may hold something active, all may, and none is calculated with."""
-        if not isinstance(parts, list | tuple) or "out" in kwargs or len(args) > 1:
-            return NotImplemented
-        if not all(isinstance(x, np.ndarray) and x.dtype.kind == "O" for x in parts):
-            return NotImplemented
-        for one in level.down():
-            if not any(map(one.holds, parts)):
-                return NotImplemented
-        return level.run_unknown(f, (parts, *args), kwargs, _OF_OBJECTS, True)
-
-
-for _join in (np.concatenate, np.hstack):
-    _joins(_join)
-
-
 @leveled((np.ndarray, "flat"))
 def _(level: Level, record: Any, slot: int, a: Any) -> Any:
     return a.flat
@@ -214,6 +196,10 @@ def as_constant(level: Any, x: Any) -> Any:
         return fresh(x)
     if isinstance(x, list):
         return [as_constant(level, part) for part in x]
+    if is_objects(x):
+        for index in np.ndindex(x.shape):
+            x[index] = as_constant(level, x[index])
+        return x
     if isinstance(x, tuple):
         parts = [as_constant(level, part) for part in x]
         return x._make(parts) if hasattr(x, "_make") else tuple(parts)

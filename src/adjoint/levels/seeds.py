@@ -20,7 +20,15 @@ from adjoint.errors import ArgumentError
 from adjoint.levels.level import Level, fresh
 from adjoint.levels.slots import get_slot, set_slot, slots_in
 from adjoint.run.hidden import Hidden
-from adjoint.run.kinds import by_value, fields_of, filled_slots, is_record, slots_of
+from adjoint.run.kinds import (
+    by_value,
+    fields_of,
+    filled_slots,
+    is_objects,
+    is_record,
+    slots_of,
+)
+from adjoint.run.places import places_of
 from adjoint.run.views import address_of, assign_shape, names_twice, part_of, root_of, twin_of
 from adjoint.tangent import Tangent
 
@@ -50,6 +58,7 @@ class Seeds:
         self._exchanged: list[tuple[Callable[[], Any], Callable[[Any], None], Any, Any]] = []
         self._locked = False
         self._seen: dict[int, tuple[Any, Any]] = {}
+        self._places: dict[tuple[int, int], tuple[Any, Any]] = {}
         self.constants: list[np.ndarray[Any, Any]] = []
         """The arrays among the arguments that have no tangent, beside others that have one."""
         self.unseen: list[Any] = []
@@ -91,7 +100,7 @@ class Seeds:
         """`value` with every number in it that has a tangent as an object of its own."""
         if dot is None:
             return value
-        if isinstance(value, np.ndarray):
+        if isinstance(value, np.ndarray) and not is_objects(value):
             return self._array(value, dot)
         if isinstance(value, float | complex | np.inexact):
             return self._number(value, dot)
@@ -158,7 +167,7 @@ class Seeds:
         """`value` with the arrays of it that are differentiated in at another place."""
         if not self._twins:
             return value
-        if isinstance(value, np.ndarray):
+        if isinstance(value, np.ndarray) and not is_objects(value):
             known = self._twins.get(id(value))
             if known is None:
                 self.constants.append(value)
@@ -199,7 +208,7 @@ class Seeds:
     def _restored(self, y: Any, seen: dict[int, Any]) -> Any:
         if y is None or isinstance(y, float | complex | int | str | FunctionType | MethodType):
             return y
-        if isinstance(y, np.ndarray):
+        if isinstance(y, np.ndarray) and not is_objects(y):
             return self._callers(y) if type(y) is np.ndarray else y
         if id(y) in seen:
             return y
@@ -256,6 +265,8 @@ class Seeds:
             for key, part_dot in _entries_of(value, dot):
                 self._exchange(value.__getitem__, value.__setitem__, key, part_dot)
             self._beside(value, dot)
+        elif is_objects(value):
+            self._inside_objects(value, dot)
         elif isinstance(value, FunctionType | MethodType):
             apart, self._apart = self._apart, self._functions_apart
             self._inside_function(value, dot)
@@ -289,6 +300,28 @@ class Seeds:
         fields = fields_of(value) or {}
         for name in list(fields) if dot is True and fields is not value else ():
             self._exchange(fields.__getitem__, fields.__setitem__, name, True)
+
+    def _inside_objects(self, value: Any, dot: Any) -> None:
+        """The elements of an array of objects, each once, for other views may name them, too."""
+        x, root = np.ndarray.view(value, np.ndarray), root_of(value)
+        if dot is not True and (type(dot) is not np.ndarray or dot.shape != x.shape):
+            raise ArgumentError(
+                f"the tangent of an array of objects of shape {x.shape} has to be an array of that"
+                " shape",
+                hint="give an array of objects, with None for elements that have none",
+            )
+        places = places_of(x)
+        for index in np.ndindex(x.shape):
+            part_dot = True if dot is True else dot[index]
+            place = id(root), int(places[index])
+            if place not in self._places:
+                self._places[place] = root, part_dot
+                self._exchange(x.__getitem__, x.__setitem__, index, part_dot)
+            elif not _agree(self._places[place][1], part_dot):
+                raise ArgumentError(
+                    "the same element of an array of objects is given with two different tangents",
+                    hint="give the tangent once, and None at the other place",
+                )
 
     def _inside_function(self, value: FunctionType | MethodType, dot: Any) -> None:
         """What a function has captured, or the object that a method is bound to."""
@@ -366,6 +399,8 @@ def _agree(a: Any, b: Any) -> bool:
         return len(a) == len(b) and all(map(_agree, a, b))
     if by_value(a) or by_value(b):
         return np.array_equal(a, b)
+    if is_objects(a) and is_objects(b):
+        return np.shape(a) == np.shape(b) and all(map(_agree, a.flat, b.flat))
     first, second = (x if isinstance(x, Mapping) else fields_of(x) for x in (a, b))
     if first is None or second is None:
         return False

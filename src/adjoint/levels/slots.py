@@ -8,8 +8,10 @@ from functools import partial
 from types import FunctionType, MethodType
 from typing import Any
 
+import numpy as np
+
 from adjoint.errors import ArgumentError
-from adjoint.run.kinds import fields_of, filled_slots, is_record, slots_of
+from adjoint.run.kinds import fields_of, filled_slots, is_objects, is_record, slots_of
 from adjoint.tangent import Tangent
 
 __all__ = ["get_slot", "set_slot", "slots_in"]
@@ -21,6 +23,10 @@ def slots_in(value: Any) -> Iterator[tuple[Callable[[], Any], Callable[[Any], No
         keys = list(value) if isinstance(value, dict) else range(len(value))
         for key in keys:
             yield partial(value.__getitem__, key), partial(value.__setitem__, key)
+    elif is_objects(value):
+        x = np.ndarray.view(value, np.ndarray)
+        for index in np.ndindex(x.shape):
+            yield partial(x.__getitem__, index), partial(x.__setitem__, index)
     elif isinstance(value, FunctionType):
         for cell in value.__closure__ or ():
             if _is_filled(cell):

@@ -15,6 +15,7 @@ from adjoint.levels.mirror import Mirrors, flat_of
 from adjoint.rules.projection import SEQUENCES, project
 from adjoint.run.accumulate import Poison, is_fancy
 from adjoint.run.hidden import Hidden
+from adjoint.run.kinds import is_objects
 from adjoint.run.swaps import writable
 from adjoint.run.views import names_twice, places_of, root_of
 
@@ -164,6 +165,8 @@ def poison_in(bar: Any) -> Poison | None:
     if type(bar) is Poison:
         return bar
     parts = bar.values() if isinstance(bar, dict) else bar if isinstance(bar, list | tuple) else ()
+    if is_objects(bar):
+        parts = bar.flat
     return next((found for part in parts if (found := poison_in(part)) is not None), None)
 
 

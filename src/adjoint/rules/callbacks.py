@@ -9,8 +9,6 @@ import re
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
-
 from adjoint.rules.registry import primitive
 from adjoint.run.native import Lent, lend
 from adjoint.run.unknown import run_unknown
@@ -39,7 +37,6 @@ _calls_back(re.sub, 1, "repl", "returns text")
 _calls_back(re.subn, 1, "repl", "returns text")
 _calls_back((re.Pattern, "sub"), 1, "repl", "returns text")
 _calls_back((re.Pattern, "subn"), 1, "repl", "returns text")
-_calls_back(np.frompyfunc, 0, "func", "makes a ufunc that has no rule")
 
 _make_encoder: Any = vars(json.encoder).get("c_make_encoder")
 if _make_encoder is not None:

@@ -49,6 +49,7 @@ __all__ = [
     "leveled",
     "library",
     "non_differentiable",
+    "on_objects",
     "primitive",
     "registering",
     "rrule",
@@ -91,6 +92,9 @@ class Rules:
         `adjoint.levels`).
     overridden
         A reverse rule was registered from outside this library: it comes before the structural one.
+    of_objects
+        A primitive for calls with arrays of objects, whose elements are references: the rules in
+        closure form, which calculate with numbers, are not asked then.
     lane
         The number of operands, and a primitive that does for the usual ones what the newest rule
         does for any; registering another rule removes it.
@@ -103,6 +107,7 @@ class Rules:
     structural: Callable[..., Any] | None = None
     primitive: Callable[..., Any] | None = None
     overridden: bool = False
+    of_objects: Callable[..., Any] | None = None
     leveled: Callable[..., Any] | None = None
     lane: tuple[int, Callable[..., Any] | None] = (-1, None)
 
@@ -482,6 +487,18 @@ def primitive(*keys: Any) -> Callable[[F], F]:
     def add(function: F) -> F:
         for key in keys:
             entry(key).primitive = function
+        return function
+
+    return add
+
+
+def on_objects(*keys: Any) -> Callable[[F], F]:
+    """The decorated function runs `keys` where arrays of objects are among the operands, or asked
+    for: ``function(record, slot, *args, **kwargs)``; `NotImplemented`: not these."""
+
+    def add(function: F) -> F:
+        for key in keys:
+            entry(key).of_objects = function
         return function
 
     return add

@@ -22,9 +22,11 @@ from adjoint.run.conversion import (
     is_odd,
     with_numbers,
 )
-from adjoint.run.kinds import by_value
+from adjoint.run.kinds import is_objects
 from adjoint.run.memory import Memory, refuse_names_twice, refused, root_of
+from adjoint.run.objects import read_objects, write_objects
 from adjoint.run.place import current_place
+from adjoint.run.places import is_container
 from adjoint.run.seal import arrived, result_of
 from adjoint.run.swaps import swap_array, swap_contents
 from adjoint.run.unknown import run_unknown
@@ -46,21 +48,13 @@ def _carries(array: np.ndarray[Any, Any]) -> bool:
 
 
 def refuse_objects(array: np.ndarray[Any, Any]) -> None:
-    """Object arrays hide what they hold."""
+    """Arrays of objects that look at somebody else's memory hide what they hold."""
     if array.dtype.kind == "O":
         raise ArgumentError(
             "an array of dtype object cannot be differentiated",
             hint="use an array of floats, or a list",
             place=current_place(),
         )
-
-
-def _is_object_kept(x: np.ndarray[Any, Any], index: Any, value: Any) -> bool:
-    """Whether an element of an array of objects is written that is neither a number nor an array:
-    what it holds has its cotangent wherever it stands."""
-    if x.dtype.kind != "O" or not x.ndim or by_value(value):
-        return False
-    return not isinstance(x[index], ndarray)
 
 
 def read_array(record: list[Any], slot: int, x: np.ndarray[Any, Any], index: Any) -> Any:
@@ -82,7 +76,7 @@ def read_array(record: list[Any], slot: int, x: np.ndarray[Any, Any], index: Any
         return _read_subclass(record, slot, x, index)
     y = x[index]
     if not memory.written:
-        if kind is int and type(y) is float64:
+        if kind is int and type(y) is float64 and x.dtype.char != "O":
             shape = x.shape
             place = index if index >= 0 else index + shape[0]
             record[slot] = partial(element_back, shape, place)
@@ -115,6 +109,8 @@ def _read_part(record: list[Any], slot: int, x: np.ndarray[Any, Any], index: Any
     """``y = x[index]`` of any array, with any index."""
     memory: Memory = record[0]
     if not _carries(x):
+        if is_container(x):
+            return read_objects(record, slot, x, index)
         if x.dtype.kind in "OV":
             why = f"reads an array of {'objects' if x.dtype.kind == 'O' else 'records'}"
             return run_unknown(memory, record, slot, operator.getitem, (x, index), {}, why)
@@ -214,15 +210,16 @@ def write_array(
         if owns and _is_apart(memory, x, part, value):
             _write_part(memory, record, slot, x, index, part, value)
             return
-    if _is_object_kept(x, index, value):
-        memory.note(swap_array, x, _own(index), x[index])
-        x[index] = value
-        memory.handed.append(value)  # who reads it is not known
+    if is_container(x):
+        write_objects(record, slot, x, _own(index), value)
         return
     refuse_objects(x)
     names = _asked_for(x, index, value)
     if names is not None:
         _write_numbers(record, slot, names, x, index, value)
+        return
+    if is_objects(value):
+        _write_converted(record, slot, x, index, value)
         return
     if type(index) is str:
         x, index = x[index], ...  # a field of each element
@@ -287,26 +284,44 @@ def _write_numbers(
     linked(record, slot, lambda bars: (*NONE3[:3], bars[1]), with_numbers, names, write, (value,))
 
 
+def _write_converted(
+    record: list[Any], slot: int, x: np.ndarray[Any, Any], index: Any, value: Any
+) -> None:
+    """The numbers that an array of objects holds."""
+    from adjoint.run.methods import method  # it needs the calls, which need this
+
+    inner: list[Any] = [record[0], None, None]
+
+    def converted_back(_: Any) -> tuple[Any, ...]:
+        number_bar = None if inner[2] is None else inner[2](None)[3]
+        if inner[1] is not None:
+            inner[1](number_bar)
+        return NONE3
+
+    record[slot] = converted_back
+    write_array(inner, 2, x, index, method(inner, 1, value, "astype", x.dtype))
+
+
 def _write_on_level(
     record: list[Any], slot: int, x: np.ndarray[Any, Any], index: Any, value: Any
 ) -> None:
     if type(index) is not int and is_odd(index):
         by_index(record, slot, write_array, (x, index, value))
         return
-    if _is_object_kept(x, index, value):
-        x[index] = value
+    if is_container(x):
+        write_objects(record, slot, x, index, value)
         return
     refuse_objects(x)
     names = _asked_for(x, index, value)
     if names is not None:
         _write_numbers(record, slot, names, x, index, value)
         return
+    if is_objects(value):
+        _write_converted(record, slot, x, index, value)
+        return
     if type(index) is str:
         x, index = x[index], ...  # a field of each element
     memory: Memory = record[0]
-    if isinstance(value, ndarray) and value.dtype.kind == "O":
-        why = "makes numbers of objects"
-        value = run_unknown(memory, record, slot, value.astype, (x.dtype,), {}, why, trusted=True)
     memory.mark_written(x)
     part = x[index]
     refuse_names_twice(x, part)

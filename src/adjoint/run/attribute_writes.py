@@ -15,7 +15,7 @@ from adjoint.run.accumulate import accumulate
 from adjoint.run.by_rules import DECLINED, run_rules
 from adjoint.run.contents import ABSENT
 from adjoint.run.dispatch import call_keywords, linked
-from adjoint.run.kinds import defined_by, fields_of, mapping_behind, slot_owner
+from adjoint.run.kinds import by_value, defined_by, fields_of, mapping_behind, slot_owner
 from adjoint.run.memory import Memory, refused
 from adjoint.run.specials import C_METHODS, class_attribute, method_rules, quick_special_of
 from adjoint.run.swaps import swap_cell, swap_item, swap_slot, swap_with
@@ -155,6 +155,23 @@ def write_attribute(record: list[Any], slot: int, obj: Any, name: str, value: An
         undo, redo = functools.partial(exchange, old), functools.partial(exchange, value)
         _log_turns(record, slot, undo, redo)
         return
+    rules = None if descriptor is GetSetDescriptorType else method_rules(descriptor, "__set__")
+    if rules is not None:
+        y = linked(
+            record,
+            slot,
+            lambda bars: (None, None, None, bars[3]),
+            run_rules,
+            writer,
+            rules,
+            (static, obj, value),
+            {},
+        )
+        if y is not DECLINED:
+            return
+    if descriptor is GetSetDescriptorType and not by_value(value):
+        if _set_in_sight(record, slot, obj, name, value):
+            return
     if fields is None or writer is not None:
         run_unknown(record[0], record, slot, setattr, (obj, name, value), {})
         return
@@ -187,6 +204,21 @@ def _write_by_c(
         " out of sight",
         "keep it in an object of a Python class",
     )
+
+
+def _set_in_sight(record: list[Any], slot: int, obj: Any, name: str, value: Any) -> bool:
+    """Assign an attribute of an object of C; whether that shows what was assigned, so that nothing
+    is out of sight: a container has its cotangent wherever it is held."""
+    old = getattr(obj, name, ABSENT)
+    if old is ABSENT or getattr(obj, name) is not old:
+        return False
+    setattr(obj, name, value)
+    exchange = functools.partial(setattr, obj, name)
+    if getattr(obj, name) is not value:
+        exchange(old)
+        return False
+    _log_turns(record, slot, functools.partial(exchange, old), functools.partial(exchange, value))
+    return True
 
 
 def _replace_fields(record: list[Any], slot: int, obj: Any, fields: dict[str, Any]) -> None:

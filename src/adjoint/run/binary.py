@@ -16,7 +16,7 @@ from adjoint.rules.registry import direct, direct_rule, lookup
 from adjoint.run.by_rules import DECLINED, run_closure_rules
 from adjoint.run.conversion import AS_ELEMENT, converts
 from adjoint.run.dispatch import call_keywords, linked
-from adjoint.run.kinds import plain_on
+from adjoint.run.kinds import is_objects, plain_on
 from adjoint.run.protocol import (
     NONE2,
     REFLECTED,
@@ -118,6 +118,8 @@ def _general(record: list[Any], slot: int, op: Any, a: Any, b: Any) -> Any:
         y = _by_override(record, slot, op, a, b)
         if y is not DECLINED:
             return y
+        if is_objects(a) or is_objects(b):
+            return call_keywords(record, slot, UFUNCS[op], (a, b), {})
         for one in (a, b):
             if not issubclass(type(one), SEQUENCES + OTHER_SEQUENCES):
                 continue
@@ -208,6 +210,11 @@ def base_operator(op: Any, reflected: bool = False) -> Callable[..., Any]:
             operands: tuple[Any, ...] = (b, a) if reflected else (a, b)
             arrange = exchanged if reflected else as_they_are
             return linked(record, slot, arrange, _by_override, op, *operands)
+        of_array = issubclass(type(a), ndarray) and op in UFUNCS
+        if of_array and (is_objects(a) or is_objects(b)):
+            operands = (b, a) if reflected else (a, b)
+            arrange = exchanged if reflected else as_they_are
+            return linked(record, slot, arrange, call_keywords, UFUNCS[op], operands, {})
         if not issubclass(type(a), ndarray):
             a, b = plain_on(record[0], a), plain_on(record[0], b)
         f = (
@@ -268,6 +275,8 @@ def unary(op: Any, name: str) -> Callable[..., Any]:
                 y = run_closure_rules(record, slot, op, rules, (a,), {})
                 if y is not DECLINED:
                     return y
+            if is_objects(a) and op in _UNARY_UFUNCS:
+                return call_keywords(record, slot, _UNARY_UFUNCS[op], (a,), {})
         f = special_of(type(a), special)
         if type(f) is FunctionType:
             return call_keywords(record, slot, f, (a,), {})

@@ -13,7 +13,7 @@ from adjoint.run.accumulate import Poison
 from adjoint.run.by_source import call_function
 from adjoint.run.files import flush
 from adjoint.run.generators import as_written_for
-from adjoint.run.kinds import by_value, plain_on
+from adjoint.run.kinds import by_value, is_objects, plain_on
 from adjoint.run.memory import refused
 from adjoint.run.misfits import calls_rules, fits, is_misfit
 from adjoint.run.native import native, watched
@@ -41,6 +41,10 @@ def run_rules(
     """Apply the first rule that takes such a call; `DECLINED` if there is none."""
     try:
         level = record[0].level
+        if rules.of_objects is not None and _are_concerned(args, kwargs):
+            y = rules.of_objects(record, slot, *args, **kwargs)
+            if y is not NotImplemented:
+                return y
         if level is not None and rules.leveled is not None:
             if rules.overridden:
                 y = _run_overriding(record, slot, f, rules, args, kwargs)
@@ -89,6 +93,9 @@ def run_rules(
                     record[slot] = _fitted(back, len(args) + len(kwargs) + 1)
                 return y
         y = run_closure_rules(record, slot, f, rules, args, kwargs)
+        if y is DECLINED and rules.of_objects is not None:
+            y = rules.of_objects(record, slot, *args, **kwargs)
+            y = DECLINED if y is NotImplemented else y
         if y is DECLINED and rules.substitute is not None and fits(rules.substitute, args, kwargs):
             y = call_function(record, slot, rules.substitute, args, kwargs)
             if type(f) is type:
@@ -133,6 +140,31 @@ def _asked(
     if not is_asked(f, args, kwargs):
         return NotImplemented
     return call_wrapped(record, slot, f, args, kwargs)
+
+
+def _are_concerned(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether arrays of objects are among some operands, or asked for as the type of the result."""
+    for value in (*args, *kwargs.values()):
+        kind = type(value)
+        if kind is list or kind is tuple:
+            if _hold_objects(value):
+                return True
+        elif is_objects(value) or value is object:
+            return True
+        elif (kind is str and value in _NAMES) or (
+            issubclass(kind, np.dtype) and value.char == "O"
+        ):
+            return True
+    return False
+
+
+def _hold_objects(values: Any) -> bool:
+    """Whether arrays of objects are among the elements of a list, of which there may be many."""
+    kinds = set(map(type, values))
+    return any(issubclass(kind, np.ndarray) for kind in kinds) and any(map(is_objects, values))
+
+
+_NAMES = ("O", "object", "|O")
 
 
 def run_structural(
@@ -187,12 +219,22 @@ def run_closure_rules(
     """Apply the first rule in closure form that takes such a call; `DECLINED` if there is none."""
     if not rules.rrules and (record[0].level is None or not rules.frules):
         return DECLINED
+    careful = False
     for arg in (*args, *kwargs.values()) if kwargs else args:
         kind = type(arg)
-        if kind in PLAIN or kind in LEAVES:
+        if kind is np.ndarray:
+            if arg.dtype.char == "O" and not rules.overridden:
+                return DECLINED
+        elif kind in PLAIN or kind in LEAVES:
             continue
-        if (kind is list or kind is tuple) and _ELEMENTS.issuperset(map(type, arg)):
-            continue
+        elif (kind is list or kind is tuple) and _ELEMENTS.issuperset(map(type, arg)):
+            if not rules.overridden and _hold_objects(arg):
+                return DECLINED
+        elif is_objects(arg) and not rules.overridden:
+            return DECLINED
+        else:
+            careful = True
+    if careful:
         return _with_care(record, slot, f, rules, args, kwargs)
     return _first_rule(record, slot, f, rules, args, kwargs)
 
@@ -296,6 +338,8 @@ def _run_with_keywords(
         return DECLINED
     memory = record[0]
     y, back = result if rule.trusted else value_and_back(f, result)
+    if is_objects(y):
+        return DECLINED  # what it holds is not seen
     # Operands by name are operands: of whatever type they are, like those by position.
     by_name = tuple(rest) if rule.keyword_bars else ()
     if rule.keyword_bars:

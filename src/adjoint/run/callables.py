@@ -162,6 +162,15 @@ def _ufunc(
     if y is not DECLINED:
         return y
     if not kwargs and len(args) <= f.nin:
+        from adjoint.rules.numpy.object_operators import each, is_of_objects  # they need the calls
+
+        if len(args) == f.nin and is_of_objects(f, args):
+            memory: Memory = record[0]
+
+            def of_operands(_: tuple[Any, ...]) -> tuple[Any, ...]:
+                return (None, *memory.take_items(args, len(args)))
+
+            return linked(record, slot, of_operands, call_function, each, (f, args), NO_KEYWORDS)
         return _named(record, slot, f, args, kwargs)
     if kwargs.get("out") is None and len(args) <= f.nin and kwargs.get("where", True) is True:
         y = _of_classes(record, slot, f, args, kwargs)

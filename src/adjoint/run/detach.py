@@ -7,7 +7,9 @@ from contextlib import suppress
 from types import CellType, FunctionType, MethodType
 from typing import Any
 
-from adjoint.run.kinds import by_value, fields_of, is_record
+import numpy as np
+
+from adjoint.run.kinds import by_value, fields_of, is_objects, is_record
 
 __all__ = ["detached"]
 
@@ -27,7 +29,11 @@ def _detached(x: Any, made: dict[int, Any]) -> Any:
         return x
     if id(x) in made:
         return made[id(x)]
-    if by_value(x):
+    if is_objects(x):
+        twin = made[id(x)] = x.copy()
+        for index in np.ndindex(x.shape):
+            twin[index] = _detached(x[index], made)
+    elif by_value(x):
         twin = x.copy()
     elif isinstance(x, list):
         twin = made[id(x)] = []

@@ -99,7 +99,7 @@ def _run_direct(record: list[Any], slot: int, known: Direct, args: tuple[Any, ..
             return y
     else:
         for arg in args:
-            if type(arg) not in PLAIN:
+            if type(arg) not in PLAIN or (type(arg) is np.ndarray and arg.dtype.char == "O"):
                 return DECLINED  # C would ask it for a number
         result = rule(*args)
         if result is NotImplemented:
@@ -175,7 +175,7 @@ def _direct_keywords(
         if type(value) not in _SETTINGS:
             return DECLINED
     for arg in args:
-        if type(arg) not in PLAIN:
+        if type(arg) not in PLAIN or (type(arg) is np.ndarray and arg.dtype.char == "O"):
             return DECLINED
     result = known[0](*args, **kwargs)
     if result is NotImplemented:

@@ -21,7 +21,7 @@ import numpy as np
 from adjoint.run.accumulate import Poison, accumulate, finish
 from adjoint.run.aside import Rest, Totals, aside, scaled
 from adjoint.run.dispatch import call_keywords
-from adjoint.run.kinds import ATOMS, by_value
+from adjoint.run.kinds import ATOMS, by_value, is_objects
 from adjoint.run.memory import Memory, missing
 from adjoint.run.structure import Reader, deposit
 from adjoint.run.unknown import poison
@@ -79,6 +79,8 @@ def _hold_integers(arguments: tuple[Any, ...]) -> bool:
         value = stack.pop()
         if isinstance(value, _INTEGERS):
             return True
+        if is_objects(value):
+            value = value.ravel().tolist()
         if isinstance(value, list | tuple | dict) and id(value) not in seen:
             seen.add(id(value))
             stack += value.values() if isinstance(value, dict) else value
@@ -158,7 +160,7 @@ class Evaluation:
         memory = self.memory
         return all(
             not memory.is_written(part)
-            if isinstance(part, np.ndarray)
+            if isinstance(part, np.ndarray) and not is_objects(part)
             else by_value(part) or type(part) in ATOMS
             for part in self.parts
         )

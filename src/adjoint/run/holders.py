@@ -10,8 +10,11 @@ from collections.abc import Iterable, Iterator
 from types import BuiltinFunctionType, CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
+import numpy as np
+
 from adjoint.run.generate import generated
 from adjoint.run.hidden import Hidden
+from adjoint.run.kinds import is_objects
 from adjoint.run.memory import Memory
 
 __all__ = ["is_near", "only_ours"]
@@ -151,6 +154,7 @@ def _look(
             engine[id(value)] = seen + count
         elif type(value) not in _PLAIN and (
             gc.is_tracked(value)
+            or is_objects(value)
             or type(value) is dict  # that of an object's fields is not told what is put into it
             or id(value) in wanted
         ):
@@ -163,6 +167,9 @@ def _parts(node: Any) -> list[Any]:
     kind = type(node)
     if kind is FunctionType:
         return [*(node.__closure__ or ()), *(node.__defaults__ or ())]
+    if is_objects(node):  # the collector does not look into arrays
+        whole = node.base is None
+        return [*np.ndarray.view(node, np.ndarray).flat] if whole else [node.base]
     return [] if issubclass(kind, type) else gc.get_referents(node)
 
 

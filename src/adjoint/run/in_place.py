@@ -15,12 +15,13 @@ from numpy import ndarray
 from adjoint.rules.elementwise import dot
 from adjoint.rules.projection import FLOAT64, REALS, project
 from adjoint.run.accumulate import Poison, accumulate, finish
-from adjoint.run.arrays import refuse_objects
+from adjoint.run.arrays import refuse_objects, write_array
 from adjoint.run.binary import has_ufuncs
 from adjoint.run.conversion import AS_ELEMENT, converts
 from adjoint.run.dispatch import call_keywords, linked
 from adjoint.run.kinds import by_value
 from adjoint.run.memory import Memory, refuse_names_twice, refused, root_of
+from adjoint.run.places import is_container
 from adjoint.run.protocol import UFUNCS
 from adjoint.run.seal import PLAIN
 from adjoint.run.specials import class_attribute
@@ -204,6 +205,8 @@ def _update_in_place(
     value: Any,
 ) -> Any:
     memory: Memory = record[0]
+    if is_container(x):
+        return _update_objects(record, slot, op, plain, x, value)
     refuse_objects(x)
     refuse_names_twice(x)
     if not memory.mark_written(x):
@@ -256,6 +259,30 @@ def _update_in_place(
         return None, None, value_bar
 
     record[slot] = update_back
+    return x
+
+
+def _update_objects(
+    record: list[Any],
+    slot: int,
+    op: Any,
+    plain: Callable[..., Any],
+    x: np.ndarray[Any, Any],
+    value: Any,
+) -> Any:
+    """The elements are exchanged for what the plain operator gives."""
+    inner: list[Any] = [record[0], None, None]
+
+    def update_back(_: Any) -> tuple[Any, ...]:
+        if inner[2] is not None:
+            inner[2](None)
+        return (None, None, None if inner[1] is None else inner[1](None)[2])
+
+    record[slot] = update_back
+    y = plain(inner, 1, x, value)
+    if np.shape(y) != x.shape:
+        return op(x, value)  # NumPy's own message
+    write_array(inner, 2, x, ..., y)
     return x
 
 

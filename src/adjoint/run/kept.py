@@ -23,7 +23,16 @@ from adjoint.run.by_class import ByClass
 from adjoint.run.contents import ABSENT, base_of, elements_of, entries_of
 from adjoint.run.kinds import fields_of, slot_owner, slots_of
 from adjoint.run.memory import Memory, refused, root_of
-from adjoint.run.swaps import swap_cell, swap_contents, swap_item, swap_slice, swap_slot, swap_with
+from adjoint.run.places import elements_in, is_container
+from adjoint.run.swaps import (
+    swap_cell,
+    swap_contents,
+    swap_item,
+    swap_objects,
+    swap_slice,
+    swap_slot,
+    swap_with,
+)
 
 __all__ = [
     "WITH_FIELDS",
@@ -374,10 +383,7 @@ class _Array(Kept):
     def log(self, memory: Memory) -> None:
         x, saved = np.asarray(self.owner), self.saved
         if x.shape != saved.shape:
-            raise refused(
-                "an array was given another shape by code that is not differentiated",
-                "make a new array: x.reshape(...)",
-            )
+            raise _of_another_shape()
         memory.mark_written(x)
         self.changed = (x != saved) & ~((x != x) & (saved != saved))
         self.position = memory.note(swap_contents, x, saved.copy())
@@ -389,6 +395,43 @@ class _Array(Kept):
             shadow = memory.array_shadow(self.owner)
             yield self.owner, shadow[self.changed]
             shadow[self.changed] = 0
+
+
+class _Objects(Kept):
+    """The array of objects that owns its memory."""
+
+    __slots__ = ("now",)
+
+    def differs(self) -> bool:
+        x = np.ndarray.view(self.owner, np.ndarray)
+        return x.shape != self.saved.shape or not _same([*x.flat], [*self.saved.flat])
+
+    def pairs(self) -> Iterator[tuple[Any, Any]]:
+        now = np.ndarray.view(self.owner, np.ndarray).flat
+        for old, new in zip_longest(self.saved.flat, now, fillvalue=ABSENT):
+            if old is not new:
+                yield old, new
+
+    def log(self, memory: Memory) -> None:
+        x = np.ndarray.view(self.owner, np.ndarray)
+        if x.shape != self.saved.shape:
+            raise _of_another_shape()
+        places = [place for place, _ in elements_in(x)]
+        changes = zip(places, self.saved.flat, x.flat, strict=True)
+        self.now = [(place, new) for place, old, new in changes if old is not new]
+        self.position = memory.note(swap_objects, x, ..., self.saved.copy())
+
+    def take(self, memory: Memory) -> Iterator[tuple[Any, Any]]:
+        memory.rewind(self.position)
+        for place, value in self.now:
+            yield value, memory.take_entry(root_of(self.owner), place)
+
+
+def _of_another_shape() -> Exception:
+    return refused(
+        "an array was given another shape by code that is not differentiated",
+        "make a new array: x.reshape(...)",
+    )
 
 
 class _Buffer(Kept):
@@ -421,6 +464,8 @@ def keep(value: Any, kind: type) -> list[Kept]:
     """What can be changed of `value` itself."""
     if issubclass(kind, np.ndarray):
         root = root_of(value)
+        if is_container(root):
+            return [_Objects(root, np.array(root))]
         return [_Array(root, np.array(root))] if root.dtype.kind in "fc" else []
     if kind is CellType:
         return [_Cell(value, contents_of_cell(value))]

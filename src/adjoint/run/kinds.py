@@ -32,7 +32,9 @@ __all__ = [
     "filled_slots",
     "has_field",
     "held_by_c",
+    "is_objects",
     "is_of_builtins",
+    "is_one_object",
     "is_partly_c",
     "is_record",
     "mapping_behind",
@@ -64,14 +66,38 @@ ATOMS: frozenset[type] = frozenset(
 
 
 def by_value(value: Any) -> bool:
-    """Whether the cotangent of `value` travels with the name: numbers and arrays."""
+    """Whether the cotangent of `value` travels with the name: numbers, and arrays of them."""
     kind = type(value)  # isinstance would ask a user's __getattribute__ for __class__
-    return (
-        kind is float
-        or kind is np.ndarray
-        or kind in NUMBERS
-        or issubclass(kind, (np.ndarray, np.generic, float, int, complex))
-    )
+    if kind is float or kind in NUMBERS:
+        return True
+    if kind is np.ndarray or issubclass(kind, np.ndarray):
+        return _dtype_of(value).char != "O"  # type: ignore[no-any-return]
+    return issubclass(kind, (np.generic, float, int, complex))
+
+
+def is_objects(value: Any) -> bool:
+    """Whether `value` is an array of objects: a container, which holds references as a list
+    does."""
+    return issubclass(type(value), np.ndarray) and _dtype_of(value).char == "O"
+
+
+def is_one_object(x: Any) -> bool:
+    """Whether NumPy makes an array of objects of `x`, with one element, for sure: what says of
+    itself by code of its own which attributes it has may be anything."""
+    kind = type(x)
+    if issubclass(kind, int | float | complex | str | np.generic):
+        return False
+    if any(type(getattr(kind, name, None)) is FunctionType for name in _BY_ITSELF):
+        return False
+    fields = fields_of(x) or {}
+    return not any(hasattr(kind, name) or name in fields for name in _SEVERAL)
+
+
+_BY_ITSELF = ("__getattr__", "__getattribute__")
+_SEVERAL = ("__len__", "__array__", "__array_interface__", "__array_struct__", "__buffer__")
+
+
+_dtype_of: Any = np.ndarray.dtype.__get__
 
 
 def plain_number(value: Any) -> Any:

@@ -22,6 +22,7 @@ from adjoint.run.generate import generated
 from adjoint.run.going import has_effective_del
 from adjoint.run.hidden import Hidden
 from adjoint.run.holders import is_near, only_ours
+from adjoint.run.kinds import is_objects
 from adjoint.run.memory import Memory, refused
 
 __all__ = [
@@ -149,7 +150,7 @@ def settle(memory: Memory, record: list[Any] | None = None) -> None:
     removed = [
         value
         for entry in memory.entries()
-        if type(entry[-1]) not in _OF_NUMBERS
+        if type(entry[-1]) not in _OF_NUMBERS or is_objects(entry[-1])
         for value in with_effects(entry[-1])
     ]
     if removed:
@@ -174,6 +175,8 @@ ENTERING: set[CodeType] = set()
 
 def with_effects(saved: Any) -> list[Any]:
     """Of what a write has put out of its place, what may change something when it goes."""
+    if is_objects(saved):
+        saved = [*saved.flat]
     held = saved if type(saved) is list else [saved]
     return [value for value in held if has_effective_del(type(value))]
 

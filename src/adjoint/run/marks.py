@@ -7,6 +7,7 @@ its state, the derivative would be that of neither call.
 
 from __future__ import annotations
 
+import operator
 import weakref
 import zlib
 from types import BuiltinMethodType
@@ -17,7 +18,14 @@ import numpy as np
 from adjoint.run.accumulate import is_fancy
 from adjoint.run.contents import ABSENT, place_of_held, size_of
 from adjoint.run.memory import Memory, changed_since
-from adjoint.run.swaps import swap_array, swap_contents, swap_end, swap_item, swap_slice
+from adjoint.run.swaps import (
+    swap_array,
+    swap_contents,
+    swap_end,
+    swap_item,
+    swap_objects,
+    swap_slice,
+)
 
 __all__ = ["Marks"]
 
@@ -25,7 +33,7 @@ __all__ = ["Marks"]
 class Marks:
     """What the places in the log of a `Memory` held at the end of the forward sweep."""
 
-    __slots__ = ("_arrays", "_keys", "_memory", "_parts", "_sizes")
+    __slots__ = ("_arrays", "_keys", "_memory", "_objects", "_parts", "_sizes")
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
@@ -33,12 +41,16 @@ class Marks:
         self._keys: dict[Any, tuple[Any, Any, bool]] = {}
         written: dict[int, tuple[np.ndarray[Any, Any], list[list[Any]]]] = {}
         sizes = self._sizes
+        self._objects: list[tuple[np.ndarray[Any, Any], Any, list[Any]]] = []
         for entry in memory.entries():
             swap = entry[0]
             if swap not in _KNOWN:
                 continue
             owner = entry[1]
-            if swap is swap_array or swap is swap_contents:
+            if swap is swap_objects:
+                array, index = entry[1:3]
+                self._objects.append((array, index, [*array[index].flat]))
+            elif swap is swap_array or swap is swap_contents:
                 known = written.get(id(owner))
                 if known is None:
                     known = written[id(owner)] = owner, []
@@ -88,6 +100,9 @@ class Marks:
         for array, index, before in self._parts:
             if _sum_of(array[index]) != before:
                 raise changed_since(array)
+        for array, index, held in self._objects:
+            if not all(map(operator.is_, array[index].flat, held)):
+                raise changed_since(array)
         self._memory.longer = set()
         for owner, size, appended in self._sizes.values():
             if appended and size_of(owner) > size:
@@ -100,7 +115,7 @@ class Marks:
                 raise changed_since(mapping)
 
 
-_KNOWN = frozenset({swap_array, swap_contents, swap_end, swap_item, swap_slice})
+_KNOWN = frozenset({swap_array, swap_contents, swap_end, swap_item, swap_objects, swap_slice})
 """Writes of which it can be told what they left."""
 
 

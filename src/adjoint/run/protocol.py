@@ -14,7 +14,7 @@ from adjoint.rules.registry import lookup
 from adjoint.run.by_rules import DECLINED, run_rules
 from adjoint.run.conversion import is_sequence
 from adjoint.run.dispatch import call_keywords, linked
-from adjoint.run.kinds import NUMBERS, plain_number
+from adjoint.run.kinds import NUMBERS, is_one_object, plain_number
 from adjoint.run.memory import Memory
 from adjoint.run.native import native
 from adjoint.run.seal import PLAIN
@@ -265,6 +265,12 @@ def special_method(inner: list[Any], kind: type, special: str, operands: tuple[A
                     return NotImplemented  # no number of Python's is made of it
                 a, b = _as_python_has_it(inner[0], operands[0]), operands[1]
                 return linked(inner, 1, as_they_are, protocol, *_OF_ONE[special], a, b)
+            if special in _BY_SPECIAL and issubclass(type(operands[0]), ndarray):
+                if len(operands) > 1 and is_one_object(operands[1]) and operands[1] is not None:
+                    ufunc, swapped = _BY_SPECIAL[special]
+                    arrange = exchanged if swapped else as_they_are
+                    given = operands[::-1] if swapped else operands
+                    return linked(inner, 1, arrange, call_keywords, ufunc, given, {})
             if special in _BY_SPECIAL and all(map(_stands_for_array, operands)):
                 ufunc, swapped = _BY_SPECIAL[special]
                 numbers = tuple([_as_numpy_does(inner[0], x) for x in operands])

@@ -17,7 +17,7 @@ from adjoint.errors import CotangentError, NoDerivativeError, RuleError
 from adjoint.rules.rule import Rule
 from adjoint.run.accumulate import Poison, Scattered, accumulate
 from adjoint.run.fitting import Form, fitting, form_of
-from adjoint.run.kinds import NUMBERS, by_value
+from adjoint.run.kinds import NUMBERS, by_value, is_objects
 from adjoint.run.memory import Memory, root_of
 from adjoint.run.place import current_place
 from adjoint.run.structure import deposit, take
@@ -49,10 +49,12 @@ def seal_direct(memory: Memory, y: Any, back: Back, args: tuple[Any, ...]) -> Ba
     written = memory.written
     for arg in args:
         if type(arg) is ndarray:
-            if written and memory.is_written(arg):
+            if (written and memory.is_written(arg)) or arg.dtype.char == "O":
                 return None
         elif type(arg) not in PLAIN:
             return None
+    if type(y) is ndarray and y.dtype.char == "O":
+        return None  # what it holds is not seen
     n = len(args) + 1
     result = result_of(y)
 
@@ -146,6 +148,7 @@ def _sealed(
     if (
         not by_value(y)
         or not all(type(arg) in PLAIN or isinstance(arg, np.generic | str) for arg in args)
+        or any(map(is_objects, args))
         or (
             memory.written
             and any(isinstance(arg, ndarray) and memory.is_written(arg) for arg in args)
@@ -223,6 +226,8 @@ def _poison_in(bar: Any) -> Poison | None:
     """Rules cannot calculate with poison: in a part of a result it stands for the whole."""
     if type(bar) is Poison:
         return bar
+    if is_objects(bar):
+        bar = [*bar.flat]
     if isinstance(bar, list | tuple):
         return next((found for part in bar if (found := _poison_in(part)) is not None), None)
     return None
@@ -254,7 +259,7 @@ def _shares(y: Any, args: tuple[Any, ...]) -> bool:
 
 def _form_of(arg: Any) -> Form | None:
     """What a cotangent of a number or an array is like."""
-    if isinstance(arg, ndarray | np.generic) or type(arg) in NUMBERS:
+    if (isinstance(arg, ndarray | np.generic) and by_value(arg)) or type(arg) in NUMBERS:
         return form_of(arg)
     return None
 

@@ -37,13 +37,15 @@ from adjoint.run.kinds import (
     fields_of,
     filled_slots,
     held_by_c,
+    is_objects,
     is_partly_c,
     is_record,
     mapping_behind,
     slot_owner,
     slots_of,
 )
-from adjoint.run.memory import Memory
+from adjoint.run.memory import Memory, root_of
+from adjoint.run.places import elements_in
 from adjoint.tangent import Tangent, tangent_of
 
 __all__ = ["Reader", "deposit", "take"]
@@ -74,6 +76,8 @@ def deposit(memory: Memory, value: Any, bar: Any) -> Any:
         _deposit_items(memory, value, bar)
     elif isinstance(value, Mapping) and isinstance(value, dict):
         _deposit_entries(memory, value, bar)
+    elif is_objects(value):
+        _deposit_objects(memory, value, bar)
     elif (
         isinstance(value, MethodType | BuiltinMethodType | MethodWrapperType)
         and value.__self__ is not None
@@ -124,6 +128,19 @@ def _deposit_entries(memory: Memory, value: dict[Any, Any], bar: Any) -> None:
     for key, part in bar.items():
         bar_of = deposit(memory, dict.__getitem__(value, key), part)
         memory.add_entry(value, memory.place(value, key), bar_of)
+
+
+def _deposit_objects(memory: Memory, value: Any, bar: Any) -> None:
+    bars = np.ndarray.view(bar, np.ndarray) if isinstance(bar, np.ndarray) else None
+    if bars is None or bars.shape != value.shape:
+        raise CotangentError(
+            f"the cotangent of an array of objects of shape {value.shape} has to be an array of"
+            " that shape",
+            hint="give an array of objects with a cotangent for each element, None for those that"
+            " have none",
+        )
+    for (place, item), part in zip(elements_in(value), bars.flat, strict=True):
+        memory.add_entry(root_of(value), place, deposit(memory, item, part))
 
 
 def _deposit_cells(memory: Memory, value: FunctionType, bar: Any) -> None:
@@ -262,8 +279,6 @@ class Reader:
                 raise beside_elements(name, kind, base)
 
     def _look(self, array: np.ndarray[Any, Any]) -> Any:
-        from adjoint.run.memory import root_of
-
         memory, root = self._memory, root_of(array)
         bar = memory.shadows.get(("poison", id(root)))
         if bar is None and id(root) in memory.buffers:
@@ -285,6 +300,8 @@ class Reader:
             return items
         if isinstance(value, dict):
             return self._entries(value)
+        if is_objects(value):
+            return self._objects(value)
         if isinstance(value, set | frozenset):
             return self._elements(value)
         if type(value) is MappingProxyType:
@@ -308,6 +325,21 @@ class Reader:
             for i, item in enumerate(elements_of(value))
         ]
         return bars if any(bar is not None for bar in bars) else None
+
+    def _objects(self, value: Any) -> Any:
+        """Of the elements of an array of objects, as one of the same shape."""
+        places = elements_in(value)
+        shadow = self._memory.shadows.get(id(root_of(value))) or {}
+        bars = [self.read(item, shadow.get(place)) for place, item in places]
+        if self._taking:
+            for place, _ in places:
+                shadow.pop(place, None)
+        if all(bar is None for bar in bars):
+            return None
+        found = np.empty(len(bars), object)
+        for i, bar in enumerate(bars):
+            found[i] = bar
+        return found.reshape(value.shape)
 
     def _entries(self, value: dict[Any, Any]) -> dict[Any, Any] | Poison | None:
         if self._taking and self._arrived_at_keys(value):

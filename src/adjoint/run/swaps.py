@@ -21,6 +21,7 @@ __all__ = [
     "swap_contents",
     "swap_end",
     "swap_item",
+    "swap_objects",
     "swap_slice",
     "swap_slot",
     "swap_with",
@@ -109,6 +110,16 @@ def swap_array(entry: list[Any]) -> None:
 
 def _copied(part: Any) -> Any:
     return part.copy() if isinstance(part, np.ndarray) else part
+
+
+def swap_objects(entry: list[Any]) -> None:
+    """``[swap, array, index, saved]``: the references in ``array[index]``, which is an array."""
+    _, array, index, saved = entry
+    entry[3] = array[index].copy()
+    try:
+        array[index] = saved
+    except ValueError:
+        put(array, index, saved)
 
 
 def swap_contents(entry: list[Any]) -> None:

@@ -35,12 +35,14 @@ from adjoint.run.kinds import (
     fields_of,
     filled_slots,
     held_by_c,
+    is_objects,
     is_partly_c,
     is_record,
 )
 from adjoint.run.memory import Memory, root_of
 from adjoint.run.native import Region
 from adjoint.run.place import current_place
+from adjoint.run.places import elements_in
 from adjoint.run.reach import reaches
 from adjoint.run.unseen import Changes, package_of, run_checked
 from adjoint.run.views import is_seen_as_stored
@@ -259,13 +261,14 @@ def arrived_in(memory: Memory, values: Sequence[Any], known: Container[int]) -> 
     for owner in reached(values):
         if id(owner) in known:
             continue
-        if issubclass(type(owner), np.ndarray):
+        if issubclass(type(owner), np.ndarray) and not is_objects(owner):
             arrived = arrived or (
                 memory.is_written(owner)
                 and id(root_of(owner)) in memory.buffers
                 and _any(memory.array_shadow(owner))
             )
             continue
+        owner = root_of(owner) if is_objects(owner) else owner
         for place in (id(owner), ("keys", id(owner))):
             shadow = memory.shadows.get(place)
             parts = shadow.values() if isinstance(shadow, dict) else shadow or ()
@@ -317,7 +320,7 @@ def poison(memory: Memory, value: Any, bar: Poison) -> None:
         if isinstance(owner, ActiveIterator):
             stack += owner.poison(bar)
             continue
-        if issubclass(type(owner), np.ndarray):
+        if issubclass(type(owner), np.ndarray) and not is_objects(owner):
             if memory.is_written(owner):
                 memory.add_array(owner, bar)
             continue
@@ -370,6 +373,8 @@ def _poison_globals(memory: Memory, f: FunctionType, bar: Poison) -> None:
 def is_opaque(owner: Any) -> bool:
     """An object of a C type, or of a class derived from one, of whose contents only a part may be
     seen."""
+    if is_objects(owner):
+        return False
     return (not is_record(owner) or is_partly_c(type(owner))) and not isinstance(
         owner,
         list
@@ -432,6 +437,9 @@ def _parts(owner: Any) -> Iterator[tuple[Any, Any, Any]]:
     elif issubclass(type(owner), dict):
         for key, item in entries_of(owner):
             yield place_of_held(key), item, owner
+    elif is_objects(owner):
+        for place, item in elements_in(owner):
+            yield place, item, root_of(owner)
     elif issubclass(type(owner), set | frozenset):
         for item in owner:
             yield item, item, owner

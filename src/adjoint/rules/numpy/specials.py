@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import operator
 from typing import Any
 
@@ -30,7 +31,11 @@ def _(record, slot, a):
 
 @substitute((np.ndarray, "__deepcopy__"))
 def _(a, memo, /):
-    return a.copy("K")
+    made = a.copy("K")
+    if a.dtype.kind == "O":
+        for index in np.ndindex(*a.shape):
+            made[index] = copy.deepcopy(a[index], memo)
+    return made
 
 
 @substitute((np.generic, "__copy__"))

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from adjoint.rules.numpy.wrapping import answers_of, data_of, wrapped_result
-from adjoint.rules.registry import non_differentiable, primitive, substitute
+from adjoint.rules.registry import non_differentiable, substitute
+from adjoint.run.kinds import is_one_object
 from adjoint.run.subclasses import is_subclassed
-from adjoint.run.unknown import run_unknown
 
 __all__: list[str] = []
 
@@ -25,7 +25,7 @@ def vectorize_call(self, func, args):
         return self._vectorize_call_with_signature(func, args)
     if not args:
         return func()
-    operands = [_Constant(arg) if _is_one_object(arg) else np.asanyarray(arg) for arg in args]
+    operands = [_Constant(arg) if is_one_object(arg) else np.asanyarray(arg) for arg in args]
     arrays = [data_of(operand) for operand in operands]
     otypes, kept = self.otypes, []
     if otypes is None:
@@ -75,15 +75,6 @@ class _Constant:
         return self.value
 
 
-SEVERAL = ("__len__", "__array__", "__array_interface__", "__buffer__")
-
-
-def _is_one_object(x: Any) -> bool:
-    return not isinstance(x, int | float | complex | str) and not any(
-        hasattr(type(x), name) for name in SEVERAL
-    )
-
-
 def _element(array, index):
     value = array[index]
     return value.item() if isinstance(value, np.generic) else value
@@ -97,21 +88,12 @@ def of_objects(results: list[Any], otype: Any, shape: tuple[int, ...]) -> Any:
     return np.reshape(made, shape)
 
 
-of_objects.__module__, of_objects.__qualname__ = "numpy", "vectorize"  # its name to users
-
-
-@primitive(of_objects)
-def _(record: list[Any], slot: int, *args: Any) -> Any:
-    """Through an array of objects, no derivative flows."""
-    return run_unknown(record[0], record, slot, of_objects, args, {})
-
-
 def _types(first: Any) -> str:
     results = first if isinstance(first, tuple) else (first,)
     return "".join([np.asarray(result).dtype.char for result in results])
 
 
-non_differentiable(_types, _is_one_object, _answers)
+non_differentiable(_types, is_one_object, _answers)
 
 _with_signature: Any = np.vectorize._vectorize_call_with_signature  # type: ignore[attr-defined]
 _shapes: Any = _with_signature.__globals__.get("_parse_input_dimensions")

@@ -22,8 +22,8 @@ non_differentiable(demand_order)
 
 @substitute(np.copyto)
 def _copyto(dst, src, casting="same_kind", where=True):
-    if isinstance(src, SEQUENCES):
-        src = np.asarray(src)  # an assignment does not take every list of arrays
+    if isinstance(src, SEQUENCES) or (isinstance(src, np.generic) and dst.dtype.kind == "O"):
+        src = np.asarray(src)  # an assignment does not take every list, and keeps such a number
     if not np.can_cast(src if isinstance(src, np.ndarray) else np.asarray(src), dst.dtype, casting):
         raise TypeError(
             f"Cannot cast array data from {np.asarray(src).dtype!r} to {dst.dtype!r} according to "

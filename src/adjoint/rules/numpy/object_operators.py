@@ -1,0 +1,268 @@
+"""What NumPy does with arrays of objects by the operators and methods of each element: ufuncs, sums
+and products.
+"""
+
+from __future__ import annotations
+
+import gc
+import operator
+from typing import Any
+
+import numpy as np
+
+from adjoint.rules.numpy.objects import as_objects, in_place_of
+from adjoint.rules.registry import non_differentiable, on_objects, primitive
+from adjoint.run.by_source import call_function
+from adjoint.run.kinds import is_objects, is_one_object
+from adjoint.run.places import is_container
+from adjoint.run.views import names_twice
+
+__all__ = ["each", "is_of_objects"]
+
+# ---- functions of each element -------------------------------------------------------------------
+
+
+def each(f, args):
+    """A ufunc of arrays of objects: what the operator or the function gives for each."""
+    operands = [as_objects(arg) for arg in args]
+    shape = np.broadcast_shapes(*[a.shape for a in operands])
+    operands = [np.broadcast_to(a, shape) for a in operands]
+    op, several = _operation(f), f.nout > 1
+    if not shape:
+        return op(*[a[()] for a in operands])
+    results = [np.empty(shape, object) for _ in range(f.nout)]
+    for index in np.ndindex(*shape):
+        y = op(*[a[index] for a in operands])
+        if several:
+            for made, part in zip(results, y, strict=True):
+                made[index] = part
+        else:
+            results[0][index] = y
+    return tuple(results) if several else results[0]
+
+
+def _square(x):
+    return x * x
+
+
+def _reciprocal(x):
+    return 1 / x
+
+
+def _maximum(a, b):
+    return a if a >= b else b
+
+
+def _minimum(a, b):
+    return a if a <= b else b
+
+
+_OPERATORS: dict[Any, Any] = {
+    np.add: operator.add,
+    np.subtract: operator.sub,
+    np.multiply: operator.mul,
+    np.true_divide: operator.truediv,
+    np.floor_divide: operator.floordiv,
+    np.remainder: operator.mod,
+    np.power: operator.pow,
+    np.negative: operator.neg,
+    np.positive: operator.pos,
+    np.absolute: abs,
+    np.square: _square,
+    np.reciprocal: _reciprocal,
+    np.maximum: _maximum,
+    np.minimum: _minimum,
+}
+
+
+def _function_of(f: Any) -> Any:
+    """The function that a ufunc of `np.frompyfunc` calls; ``None`` for others."""
+    if f.ntypes != 1 or set(f.types[0]) - set("O->"):
+        return None
+    held = [part for part in gc.get_referents(f) if callable(part)]
+    return held[0] if len(held) == 1 else None
+
+
+@primitive(np.frompyfunc)
+def _(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
+    """It keeps the function, and calls it when it is called."""
+    return np.frompyfunc(*args, **kwargs)
+
+
+def is_of_objects(f: Any, args: tuple[Any, ...]) -> bool:
+    """Whether a ufunc calls Python's operators or a function for each element."""
+    if f in _OPERATORS:
+        return any(map(_gives_objects, args))
+    return _function_of(f) is not None and all(map(_has_order, args))
+
+
+def _has_order(x: Any) -> bool:
+    """Whether there is no doubt about the order in which a ufunc goes through an operand."""
+    return not isinstance(x, np.ndarray) or x.ndim < 2 or x.flags.c_contiguous
+
+
+def _gives_objects(x: Any) -> bool:
+    """Whether NumPy makes an array of objects of an operand."""
+    if type(x) is list or type(x) is tuple:
+        return any(map(_gives_objects, x))
+    return is_objects(x) or (x is not None and is_one_object(x))
+
+
+def _operation(f: Any) -> Any:
+    return _OPERATORS[f] if f in _OPERATORS else _function_of(f)
+
+
+non_differentiable(is_of_objects, _operation)
+
+
+def absolute(a):
+    return np.absolute(a)
+
+
+in_place_of(absolute, abs)
+
+# ---- sums and products ---------------------------------------------------------------------------
+
+
+def reduced(f, a, axis=0, dtype=None, out=None, keepdims=False, initial=np._NoValue, where=True, /):
+    """``f.reduce(a, axis)``, from the first element to the last one."""
+    op, axes = _operation(f), _axes(axis, a)
+    kept = [i for i in range(a.ndim) if i not in axes]
+    shape = tuple([a.shape[i] for i in kept])
+    rows = np.reshape(np.transpose(a, (*kept, *axes)), (*shape, -1))
+    made = np.empty(shape, object)
+    for index in np.ndindex(*shape):
+        row = rows[index] if shape else rows
+        y = row[0] if _is_missing(initial) else op(initial, row[0])
+        for i in range(1, len(row)):
+            y = op(y, row[i])
+        made[index] = y
+    if keepdims:
+        return np.reshape(made, tuple([1 if i in axes else n for i, n in enumerate(a.shape)]))
+    return made if shape else made[()]
+
+
+def accumulated(f, a, axis=0, dtype=None, out=None):
+    """``f.accumulate(a, axis)``"""
+    op, made = _operation(f), np.empty(a.shape, object)
+    rows, sums = np.moveaxis(a, axis, 0), np.moveaxis(made, axis, 0)
+    for i in range(len(rows)):
+        sums[i] = op(sums[i - 1], rows[i]) if i else rows[i]
+    return made
+
+
+def _axes(axis: Any, a: Any) -> tuple[int, ...]:
+    """The axes that are reduced, in the order in which NumPy goes through them."""
+    if axis is None:
+        axes: Any = range(a.ndim)
+    else:
+        axes = {operator.index(i) % a.ndim for i in (axis if isinstance(axis, tuple) else (axis,))}
+    return tuple(sorted(sorted(axes), key=lambda i: -abs(a.strides[i])))
+
+
+def _is_missing(initial: Any) -> bool:
+    return initial is np._NoValue or initial is None
+
+
+non_differentiable(_axes, _is_missing)
+
+
+def _folds(name: str, source: Any, most: int) -> None:
+    @on_objects((np.ufunc, name))
+    def fold(record: list[Any], slot: int, f: Any, a: Any, *args: Any, **kwargs: Any) -> Any:
+        names = ("axis", "dtype", "out", "keepdims", "initial", "where")
+        given = {**dict(zip(names, args, strict=False)), **kwargs}
+        defaults = {"axis": 0, "dtype": None, "out": None, "keepdims": False, "where": True}
+        options = {name: given.get(name, default) for name, default in defaults.items()}
+        if type(a) is not np.ndarray or not is_container(a) or f not in _OPERATORS or f.nin != 2:
+            return NotImplemented
+        if not a.ndim or not a.size or options["where"] is not True or options["out"] is not None:
+            return NotImplemented
+        if options["dtype"] is not None and np.dtype(options["dtype"]).char != "O":
+            return NotImplemented
+        if names_twice(a):
+            return NotImplemented  # in which order NumPy goes through it is not known
+        operands = tuple(
+            given.get(name, np._NoValue if name == "initial" else defaults.get(name))
+            for name in names
+        )
+        inner: list[Any] = [record[0], None]
+
+        def fold_back(y_bar: Any) -> tuple[Any, ...]:
+            bars = inner[1](y_bar)
+            by_name = dict(zip(names, bars[3:], strict=False))
+            positional = [by_name.get(name) for name in names[: len(args)]]
+            return (*bars[:3], *positional, *map(by_name.get, kwargs))
+
+        record[slot] = fold_back
+        return call_function(inner, 1, source, (f, a, *operands[:most]), {})
+
+
+_folds("reduce", reduced, 6)
+_folds("accumulate", accumulated, 3)
+
+
+def _method(name: str, f: Any) -> Any:
+    def by_ufunc(
+        a, axis=None, dtype=None, out=None, keepdims=False, initial=np._NoValue, where=True
+    ):
+        return f.reduce(a, axis, dtype, out, keepdims, initial, where)
+
+    return by_ufunc
+
+
+for _name, _f in (("sum", np.add), ("prod", np.multiply), ("max", np.maximum), ("min", np.minimum)):
+    in_place_of(_method(_name, _f), (np.ndarray, _name))
+
+
+for _name in ("mean", "var", "std"):  # NumPy's own text, behind a method of C
+    _f = getattr(np, _name)
+    in_place_of(_f.__wrapped__, (np.ndarray, _name))
+
+
+def _cumulated(f: Any) -> Any:
+    def cumulated(a, axis=None, dtype=None, out=None):
+        return f.accumulate(np.ravel(a), 0) if axis is None else f.accumulate(a, axis)
+
+    return cumulated
+
+
+for _name, _f in (("cumsum", np.add), ("cumprod", np.multiply)):
+    in_place_of(_cumulated(_f), (np.ndarray, _name), getattr(np, _name))
+
+
+def product(a, b):
+    """``np.dot(a, b)``, and ``a @ b`` of vectors and matrices."""
+    a, b = as_objects(a), as_objects(b)
+    if not a.ndim or not b.ndim:
+        return a * b
+    columns = np.moveaxis(b, -2, 0) if b.ndim > 1 else b
+    made = np.empty((*a.shape[:-1], *columns.shape[1:]), object)
+    for i in np.ndindex(*a.shape[:-1]):
+        row = a[i] if a.ndim > 1 else a
+        for j in np.ndindex(*columns.shape[1:]):
+            column = columns[(slice(None), *j)]
+            y = row[0] * column[0]
+            for k in range(1, len(row)):
+                y = y + row[k] * column[k]
+            made[(*i, *j)] = y
+    return made if made.ndim else made[()]
+
+
+def _multiplies(f: Any, key: Any) -> None:
+    @on_objects(key)
+    def multiply(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
+        if len(args) != 2 or kwargs:
+            return NotImplemented
+        shapes = [np.shape(x) for x in args]
+        if not any(map(is_container, args)) or shapes[0][-1:] == (0,):
+            return NotImplemented
+        if f is np.matmul and (not all(shapes) or max(map(len, shapes)) > 2):
+            return NotImplemented
+        f(*map(np.empty, shapes))  # NumPy's own message
+        return call_function(record, slot, product, args, {})
+
+
+_multiplies(np.dot, np.dot)
+_multiplies(np.ndarray.dot, (np.ndarray, "dot"))
+_multiplies(np.matmul, np.matmul)

@@ -1,0 +1,353 @@
+"""Arrays of objects: how they are made of numbers and lists, numbers of them, and what moves their
+elements about.
+"""
+
+from __future__ import annotations
+
+import itertools
+import operator
+from collections.abc import Callable, Container, Iterable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from adjoint.rules.projection import SEQUENCES
+from adjoint.rules.registry import non_differentiable, on_objects
+from adjoint.run.by_source import call_function
+from adjoint.run.kinds import is_objects, is_one_object
+from adjoint.run.memory import Memory
+from adjoint.run.objects import moved
+from adjoint.run.places import elements_in, is_container
+from adjoint.run.views import root_of
+
+__all__ = ["as_objects", "boxed", "follows", "in_place_of", "numbers_of", "of_parts"]
+
+# ---- made of numbers and of lists ----------------------------------------------------------------
+
+
+def boxed(a):
+    """An array of numbers as one of objects: Python's own numbers."""
+    if a.dtype.kind not in "fc":
+        return _astype(a)
+    made = np.empty(a.shape, object)
+    for index in np.ndindex(*a.shape):
+        made[index] = a[index].item()
+    return made
+
+
+def _astype(a: Any) -> Any:
+    return np.asarray(a).astype(object)
+
+
+def of_parts(source, plain):
+    """The elements of nested lists, and of arrays in them: Python's own numbers, as in `plain`,
+    which NumPy has made of them."""
+    made = np.empty(plain.shape, object)
+    for index in np.ndindex(*plain.shape):
+        part = source
+        for i in index:
+            part = part[i]
+        made[index] = part if _is(part, plain, index) else part.item()
+    return made
+
+
+def _is(part: Any, plain: Any, index: tuple[int, ...]) -> bool:
+    return plain[index] is part
+
+
+def follows(source: Any, plain: Any) -> bool:
+    """Whether the elements of `plain` are those of nested lists and arrays, by index."""
+    for index in np.ndindex(*plain.shape):
+        part = source
+        for i in index:
+            if not isinstance(part, (*SEQUENCES, np.ndarray)):
+                return False
+            part = part[i]
+        found = plain[index]
+        if part is not found and not (
+            isinstance(part, np.generic) and type(found) is type(part.item())
+        ):
+            return False
+    return True
+
+
+def as_objects(x):
+    """An operand of a function of each element as an array of objects."""
+    if is_objects(x):
+        return x
+    if isinstance(x, np.ndarray | np.generic):
+        return boxed(x)
+    if not is_one_object(x) and not isinstance(x, int | float | complex | str):
+        return np.array(x, object)
+    made = np.empty((), object)
+    made[()] = x
+    return made
+
+
+# ---- numbers of objects --------------------------------------------------------------------------
+
+
+def numbers_of(a, plain):
+    """An array of objects as `plain`, which has a type of numbers: what C makes of each element."""
+    convert = _conversion(plain)
+    if convert is None:
+        return plain
+    return np.reshape(np.array([convert(part) for part in a.flat], plain.dtype), plain.shape)
+
+
+def _conversion(plain: Any) -> Any:
+    """What makes a number of an element; ``None`` where it has no derivative."""
+    return {"f": float, "c": complex}.get(plain.dtype.kind)
+
+
+def _are_numbers(a: Any, plain: Any) -> bool:
+    """Whether NumPy makes numbers of the elements as Python does."""
+    if plain.dtype.kind not in "fc":
+        return True
+    ways = ("__float__",) if plain.dtype.kind == "f" else ("__float__", "__complex__")
+    return plain.dtype.char not in "gG" and all(
+        any(hasattr(type(part), way) for way in ways) and not isinstance(part, np.ndarray)
+        for part in a.flat
+    )
+
+
+non_differentiable(_astype, _is, follows, _conversion, _are_numbers)
+
+
+def _converts(f: Any, key: Any) -> None:
+    """What makes an array of its first argument."""
+    move = moving(f)
+
+    def converted(source, *args, **kwargs):
+        plain = _plain(source, args, kwargs)
+        if not is_objects(plain):
+            return numbers_of(source, plain)
+        if isinstance(source, np.ndarray | np.generic):
+            return np.reshape(boxed(source), plain.shape)
+        return of_parts(source, plain)
+
+    def _plain(source: Any, args: Any, kwargs: Any) -> Any:
+        return f(source, *args, **kwargs)
+
+    non_differentiable(_plain)
+
+    @on_objects(key)
+    def convert(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
+        source = args[0] if args else None
+        if isinstance(source, np.ndarray) and type(source) is not np.ndarray:
+            return NotImplemented
+        if not isinstance(source, (*SEQUENCES, np.ndarray, np.generic)):
+            return NotImplemented
+        y = f(*args, **kwargs)
+        if is_objects(source):
+            if is_objects(y):
+                return move(record, slot, *args, **kwargs)
+            if not _are_numbers(source, y):
+                return NotImplemented
+        elif not is_objects(y) or (isinstance(source, SEQUENCES) and not follows(source, y)):
+            return NotImplemented
+        return call_function(record, slot, converted, args, kwargs)
+
+
+# ---- the same elements elsewhere -----------------------------------------------------------------
+
+
+def moving(f: Any, places: tuple[int, ...] = (0,)) -> Callable[..., Any]:
+    """A primitive of a function that moves the elements of arrays of objects about, or gives views
+    of them: it is run on their numbers, too, to learn where each has gone.
+
+    The arrays are its arguments at `places`, or lists of them.
+    """
+
+    def move(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
+        memory: Memory = record[0]
+        moved_ones = [*_objects_in([x for i, x in enumerate(args) if i in places])]
+        others = [x for i, x in enumerate(args) if i not in places]
+        if not moved_ones or any(True for _ in _objects_in((*others, *kwargs.values()))):
+            return NotImplemented
+        if not all(type(x) is np.ndarray and is_container(x) for x in moved_ones):
+            return NotImplemented
+        y = f(*args, **kwargs)
+        if isinstance(y, np.ndarray) and any(root_of(y) is root_of(x) for x in moved_ones):
+            return y
+        if memory.level is not None:
+            for x in moved_ones:
+                memory.level.hide_row(x, ..., y)
+            return y
+        origins = [(root_of(x), *element) for x in moved_ones for element in elements_in(x)]
+        numbers = f(*_numbered(args, places, itertools.count()), **kwargs)
+        n = len(args) + len(kwargs)
+        if not isinstance(numbers, np.ndarray):
+            root, place, item = origins[numbers]
+            if item is not y:
+                return NotImplemented
+            record[slot] = partial(_element_back, memory, root, place, n)
+            return y
+        found = [origins[i] for i in numbers.ravel().tolist()]
+        if not is_objects(y) or any(x is not item for x, (*_, item) in _pairs(y, found)):
+            return NotImplemented
+        record[slot] = moved(memory, y, [(root, place) for root, place, _ in found], n)
+        return y
+
+    return move
+
+
+def _element_back(memory: Memory, root: Any, place: int, n: int, y_bar: Any) -> tuple[None, ...]:
+    memory.add_entry(root, place, y_bar)
+    return (None,) * (n + 1)
+
+
+def _pairs(y: Any, found: list[Any]) -> Iterator[tuple[Any, Any]]:
+    return zip(y.flat, found, strict=True)
+
+
+def _objects_in(values: Iterable[Any]) -> Iterator[Any]:
+    """The arrays of objects among some values, and in lists of them."""
+    for value in values:
+        if is_objects(value):
+            yield value
+        elif type(value) is list or type(value) is tuple:
+            yield from _objects_in(value)
+
+
+def _numbered(args: tuple[Any, ...], places: Container[int], count: Iterator[int]) -> list[Any]:
+    """Arguments with numbers in place of the elements: of the same layout, for that may count."""
+    return [_with_numbers(x, count) if i in places else x for i, x in enumerate(args)]
+
+
+def _with_numbers(value: Any, count: Iterator[int]) -> Any:
+    if type(value) is list or type(value) is tuple:
+        return type(value)(_with_numbers(part, count) for part in value)
+    numbers = np.empty_like(value, np.intp)
+    numbers[...] = np.reshape([*itertools.islice(count, value.size)], value.shape)
+    return numbers
+
+
+_MOVING = (
+    "broadcast_to copy expand_dims moveaxis ravel repeat reshape rollaxis squeeze swapaxes take"
+    " transpose diagonal roll flip tile resize rot90 fliplr flipud"
+)
+_MOVING_METHODS = (
+    "T copy __copy__ flatten ravel repeat reshape squeeze swapaxes take transpose diagonal view"
+)
+for _name in _MOVING.split():
+    on_objects(getattr(np, _name))(moving(getattr(np, _name)))
+for _name in _MOVING_METHODS.split():
+    _f = getattr(np.ndarray, _name)
+    if _name == "T":
+        _f = operator.attrgetter("T")
+    on_objects((np.ndarray, _name))(moving(_f))
+for _f in (np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray):
+    _converts(_f, _f)
+_converts(np.ndarray.astype, (np.ndarray, "astype"))
+
+
+def _full(shape, fill_value, dtype=None, order="C"):
+    made = np.empty(shape, object, order)
+    np.copyto(made, fill_value)
+    return made
+
+
+def _full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None):
+    made = np.empty_like(a, object, order, subok, shape)
+    np.copyto(made, fill_value)
+    return made
+
+
+def _fills(f: Any, source: Any) -> None:
+    @on_objects(f)
+    def fill(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
+        y = f(*args, **kwargs)
+        fill_value = args[1] if len(args) > 1 else kwargs.get("fill_value")
+        if not is_objects(y) or type(y) is not np.ndarray or isinstance(fill_value, SEQUENCES):
+            return NotImplemented
+        return call_function(record, slot, source, args, kwargs)
+
+
+_fills(np.full, _full)
+_fills(np.full_like, _full_like)
+
+
+def _joins(f: Any) -> None:
+    """What joins arrays, of which some are of objects: the numbers in the others become
+    Python's."""
+    move = moving(f)
+
+    def joined(parts, axis=0):
+        boxes = [part if is_objects(part) else boxed(np.asarray(part)) for part in parts]
+        return f(boxes, axis)
+
+    @on_objects(f)
+    def join(record: list[Any], slot: int, parts: Any, *args: Any, **kwargs: Any) -> Any:
+        if type(parts) not in (list, tuple) or kwargs.keys() - {"axis"} or len(args) > 1:
+            return NotImplemented
+        if not any(map(is_objects, parts)):
+            return NotImplemented
+        if all(map(is_objects, parts)):
+            return move(record, slot, parts, *args, **kwargs)
+        return call_function(record, slot, joined, (parts, *args), kwargs)
+
+
+for _f in (np.concatenate, np.stack):
+    _joins(_f)
+
+
+def _where():
+    move = moving(np.where, (1, 2))
+
+    def chosen(condition, x, y):
+        return np.where(condition, as_objects(x), as_objects(y))
+
+    @on_objects(np.where)
+    def where(record: list[Any], slot: int, *args: Any) -> Any:
+        if len(args) != 3 or is_objects(args[0]) or not any(map(is_objects, args[1:])):
+            return NotImplemented
+        if all(map(is_objects, args[1:])):
+            return move(record, slot, *args)
+        return call_function(record, slot, chosen, args, {})
+
+
+_where()
+
+
+@on_objects(np.sort)
+def _(record: list[Any], slot: int, a: Any, *args: Any, **kwargs: Any) -> Any:
+    """Numbers of which none stands at two places are found by what they are."""
+    if type(a) is not np.ndarray or not is_container(a):
+        return NotImplemented
+    y, places = np.sort(a, *args, **kwargs), {id(item): place for place, item in elements_in(a)}
+    if len(places) != a.size or not all(type(part) in _COMPARED for part in a.flat):
+        return NotImplemented
+    if record[0].level is not None:
+        record[0].level.hide_row(a, ..., y)
+    else:
+        origins = [(root_of(a), places[id(item)]) for item in y.flat]
+        record[slot] = moved(record[0], y, origins, 1 + len(args) + len(kwargs))
+    return y
+
+
+_COMPARED = frozenset({float, int, np.float64})
+
+
+def to_list(a):
+    """``a.tolist()``"""
+    if a.ndim > 1:
+        return [to_list(a[i]) for i in range(len(a))]
+    return [a[i] for i in range(len(a))] if a.ndim else a[()]
+
+
+def in_place_of(source: Any, *keys: Any) -> None:
+    """`source`, in Python, stands for the functions of `keys` where they are given arrays of
+    objects."""
+
+    @on_objects(*keys)
+    def run(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
+        if not args or not all(map(is_container, _objects_in((*args, *kwargs.values())))):
+            return NotImplemented
+        if not any(True for _ in _objects_in(args)) or kwargs.get("out") is not None:
+            return NotImplemented
+        return call_function(record, slot, source, args, kwargs)
+
+
+in_place_of(to_list, (np.ndarray, "tolist"))
