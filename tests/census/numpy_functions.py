@@ -28,6 +28,7 @@ EXAMPLES = {
     "apply_over_axes": via(lambda x: np.apply_over_axes(np.sum, x * x, [0, 2]), X3),
     "fromfunction": via(lambda c: np.fromfunction(lambda i, j: c * i + j**c, (3, 3)), 1.5),
     "piecewise": via(lambda x: np.piecewise(x, [x < 0, x >= 0], [lambda t: t * t, np.sin]), X),
+    "frompyfunc": via(lambda x: np.frompyfunc(lambda a: a * a, 1, 1)(x).astype(float), X),
     "vectorize": via(lambda x: np.vectorize(lambda a, b: a * b if a > b else a + b)(x, x[0]), X),
     # statistics
     "corrcoef": case(X, X**2),
@@ -96,7 +97,6 @@ REFUSED = {
     "reads and writes elements where nobody sees it: use x.flat or np.ndindex": """
         nditer nested_iters
     """,
-    "arrays of objects: use np.vectorize": "frompyfunc",
 }
 METHODS = {
     "fill": changed(lambda y, v: y.fill(v), X, 1.5),

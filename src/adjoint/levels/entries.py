@@ -35,7 +35,8 @@ def _binary(op: Any) -> Callable[..., Any]:
             and type(b) in PLAIN
             and a is not None
             and b is not None
-            and not (is_objects(a) or is_objects(b))
+            and (type(a) is not np.ndarray or a.dtype.char != "O")
+            and (type(b) is not np.ndarray or b.dtype.char != "O")
         ):
             return record[0].level.operate(op, rules, a, b)
         return binary(record, slot, op, a, b)

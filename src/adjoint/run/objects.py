@@ -72,10 +72,10 @@ def moved(memory: Memory, y: Objects, origins: list[tuple[Objects, int]], n: int
     memory, and places in it."""
 
     def moved_back(_: Any) -> tuple[None, ...]:
-        shadow = memory.shadows.pop(id(root_of(y)), None)
+        shadow = memory.shadows.get(id(root_of(y)))
         if shadow is not None:
             for place, (root, origin) in zip(places_of(y).flat, origins, strict=True):
-                memory.add_entry(root, origin, shadow.get(int(place)))
+                memory.add_entry(root, origin, shadow.pop(int(place), None))
         return (None,) * (n + 1)
 
     return moved_back

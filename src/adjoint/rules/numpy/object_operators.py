@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.rules.numpy.objects import as_objects, in_place_of
+from adjoint.rules.numpy.objects import as_objects, in_place_of, indices
 from adjoint.rules.registry import non_differentiable, on_objects, primitive
 from adjoint.run.by_source import call_function
 from adjoint.run.kinds import is_objects, is_one_object
@@ -31,7 +31,7 @@ def each(f, args):
     if not shape:
         return op(*[a[()] for a in operands])
     results = [np.empty(shape, object) for _ in range(f.nout)]
-    for index in np.ndindex(*shape):
+    for index in indices(shape):
         y = op(*[a[index] for a in operands])
         if several:
             for made, part in zip(results, y, strict=True):
@@ -131,7 +131,7 @@ def reduced(f, a, axis=0, dtype=None, out=None, keepdims=False, initial=np._NoVa
     shape = tuple([a.shape[i] for i in kept])
     rows = np.reshape(np.transpose(a, (*kept, *axes)), (*shape, -1))
     made = np.empty(shape, object)
-    for index in np.ndindex(*shape):
+    for index in indices(shape):
         row = rows[index] if shape else rows
         y = row[0] if _is_missing(initial) else op(initial, row[0])
         for i in range(1, len(row)):
@@ -238,9 +238,9 @@ def product(a, b):
         return a * b
     columns = np.moveaxis(b, -2, 0) if b.ndim > 1 else b
     made = np.empty((*a.shape[:-1], *columns.shape[1:]), object)
-    for i in np.ndindex(*a.shape[:-1]):
+    for i in indices(a.shape[:-1]):
         row = a[i] if a.ndim > 1 else a
-        for j in np.ndindex(*columns.shape[1:]):
+        for j in indices(columns.shape[1:]):
             column = columns[(slice(None), *j)]
             y = row[0] * column[0]
             for k in range(1, len(row)):

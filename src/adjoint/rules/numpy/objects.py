@@ -21,9 +21,14 @@ from adjoint.run.objects import moved
 from adjoint.run.places import elements_in, is_container
 from adjoint.run.views import root_of
 
-__all__ = ["as_objects", "boxed", "follows", "in_place_of", "numbers_of", "of_parts"]
+__all__ = ["as_objects", "boxed", "follows", "in_place_of", "indices", "numbers_of", "of_parts"]
 
 # ---- made of numbers and of lists ----------------------------------------------------------------
+
+
+def indices(shape: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """Those of all elements, in order."""
+    return [*np.ndindex(*shape)]
 
 
 def boxed(a):
@@ -31,7 +36,7 @@ def boxed(a):
     if a.dtype.kind not in "fc":
         return _astype(a)
     made = np.empty(a.shape, object)
-    for index in np.ndindex(*a.shape):
+    for index in indices(a.shape):
         made[index] = a[index].item()
     return made
 
@@ -44,7 +49,7 @@ def of_parts(source, plain):
     """The elements of nested lists, and of arrays in them: Python's own numbers, as in `plain`,
     which NumPy has made of them."""
     made = np.empty(plain.shape, object)
-    for index in np.ndindex(*plain.shape):
+    for index in indices(plain.shape):
         part = source
         for i in index:
             part = part[i]
@@ -58,7 +63,7 @@ def _is(part: Any, plain: Any, index: tuple[int, ...]) -> bool:
 
 def follows(source: Any, plain: Any) -> bool:
     """Whether the elements of `plain` are those of nested lists and arrays, by index."""
-    for index in np.ndindex(*plain.shape):
+    for index in indices(plain.shape):
         part = source
         for i in index:
             if not isinstance(part, (*SEQUENCES, np.ndarray)):
@@ -112,7 +117,7 @@ def _are_numbers(a: Any, plain: Any) -> bool:
     )
 
 
-non_differentiable(_astype, _is, follows, _conversion, _are_numbers)
+non_differentiable(indices, _astype, _is, follows, _conversion, _are_numbers)
 
 
 def _converts(f: Any, key: Any) -> None:
