@@ -4,6 +4,8 @@ See `adjoint.run.zeros`. The functions read the second row of a matrix whose fir
 finite; their gradient there is that of the same function of a matrix that is finite.
 """
 
+import math
+
 import numpy as np
 import pytest
 
@@ -209,3 +211,20 @@ def test_what_is_not_selected_has_no_part_in_a_tangent(name):
     f = SELECTED[name]
     assert ad.derivative(f)(0.7) == pytest.approx(1.25)
     assert ad.gradient(f, 0.7)[0] == pytest.approx(1.25)
+
+
+@pytest.mark.parametrize(
+    ("f", "args", "slopes"),
+    [
+        (math.lgamma, (-math.inf,), (math.nan,)),
+        (math.lgamma, (math.inf,), (math.inf,)),
+        (math.fmod, (2.0, 5e-324), (1.0, -math.inf)),
+        (math.remainder, (2.0, 5e-324), (1.0, -math.inf)),
+        (math.fmod, (2.0, math.inf), (1.0, 0.0)),
+    ],
+)
+def test_slopes_that_are_not_finite(f, args, slopes):
+    """Where the function has a value, its derivative is one too."""
+    assert ad.withgradient(f, *args) == (f(*args), pytest.approx(slopes, nan_ok=True))
+    tangents = [1.0] + [0.0] * (len(args) - 1)
+    assert ad.pushforward(f, args, tangents)[1] == pytest.approx(slopes[0], nan_ok=True)

@@ -62,6 +62,8 @@ def digamma(x: float) -> float:
     ----------
     Abramowitz & Stegun, *Handbook of Mathematical Functions*, 6.3.5, 6.3.7, 6.3.18.
     """
+    if x == -math.inf:
+        return math.nan  # it goes through all slopes between any two poles
     if x <= 0.0:
         return digamma(1.0 - x) - math.pi / math.tan(math.pi * (x - round(x)))
     shift = 0.0
@@ -86,7 +88,10 @@ def _atan2_slope(a: float, b: float) -> float:
 
 def _quotient_slope(y: Any, a: Any, b: Any) -> float:
     """∂(a - n b)/∂b, with the integer n that the remainder was taken with."""
-    return float(round((y - a) / b)) if math.isfinite(b) else 0.0
+    if not math.isfinite(b):
+        return 0.0
+    slope = (y - a) / b
+    return float(round(slope)) if math.isfinite(slope) else slope  # b may be tiny
 
 
 def _pow_exponent_slope(y: Any, a: Any, b: Any) -> float:
