@@ -240,6 +240,18 @@ def test_what_numpy_stores_otherwise():
         ad.gradient(f, X)
 
 
+def test_results_of_numbers_that_are_objects():
+    """NumPy makes Python's own number of the sum, which no rule is written for."""
+
+    def f(v):
+        return np.add.reduce(v, dtype=object) * v.sum(dtype=object)
+
+    assert ad.pullback(f, X)[0] == f(X)
+    with pytest.raises(NoDerivativeError):
+        ad.gradient(f, X)
+    check_gradient(lambda v: np.average(v.astype(object), weights=[1.0, 2.0, 3.0]) ** 2, X)
+
+
 @pytest.mark.parametrize("name", ["vdot", "inner"])
 def test_what_c_calculates_is_named(name):
     with pytest.raises(NoDerivativeError, match="array of objects") as info:

@@ -225,12 +225,16 @@ def run_closure_rules(
         if kind is np.ndarray:
             if arg.dtype.char == "O" and not rules.overridden:
                 return DECLINED
+        elif arg is object and not rules.overridden:
+            return DECLINED  # asked for as the type of the result
         elif kind in PLAIN or kind in LEAVES:
             continue
         elif (kind is list or kind is tuple) and _ELEMENTS.issuperset(map(type, arg)):
             if not rules.overridden and _hold_objects(arg):
                 return DECLINED
         elif is_objects(arg) and not rules.overridden:
+            return DECLINED
+        elif issubclass(kind, np.dtype) and arg.char == "O" and not rules.overridden:
             return DECLINED
         else:
             careful = True
