@@ -844,3 +844,15 @@ def test_what_is_looked_at_of_arguments_may_contain_itself():
     held.me, held.all = held, [held]
     assert hash(kinds_of((held, [held]))) == hash(kinds_of((held, [held])))
     assert kinds_of(([1.0] * 100_000,)) != kinds_of(([1.0],))
+
+
+@pytest.mark.parametrize("key", [1, True])
+@pytest.mark.parametrize("later", [1, True, 1.0, np.int64(1)])
+def test_keys_of_another_class_that_are_equal(key, later):
+    def f(x, named):
+        return x * sum(3 if type(k) is int else 5 for k in named)
+
+    tier.forget()
+    ad.gradient(f, 1.3, {key: 2.0})
+    named = {later: 2.0}
+    assert ad.withgradient(f, 1.3, named) == (f(1.3, named), (f(1.0, named), None))

@@ -119,7 +119,12 @@ class Reading:
             case "length":
                 return f"type({name}) is not {self._type_of(guard)} or len({name}) != {value}"
             case "keys":
-                return f"tuple({name}) != {self.bind(value)}"
+                test = f"tuple({name}) != {self.bind(value)}"
+                if all(type(key) is str for key in value):
+                    return test
+                # numbers of several classes are equal, and one key
+                kinds = self.bind((*map(type, value),))
+                return f"{test} or (*map(type, {name}),) != {kinds}"
             case "code":
                 function = self.bind(FunctionType)
                 return (
