@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.rules.numpy.objects import as_objects, in_place_of, indices
+from adjoint.rules.numpy.objects import as_objects, in_order, in_place_of, indices, visits
 from adjoint.rules.registry import non_differentiable, on_objects, primitive
 from adjoint.run.by_source import call_function
 from adjoint.run.kinds import is_objects, is_one_object
@@ -26,12 +26,13 @@ def each(f, args):
     """A ufunc of arrays of objects: what the operator or the function gives for each."""
     operands = [as_objects(arg) for arg in args]
     shape = np.broadcast_shapes(*[a.shape for a in operands])
-    operands = [np.broadcast_to(a, shape) for a in operands]
     op, several = _operation(f), f.nout > 1
     if not shape:
         return op(*[a[()] for a in operands])
-    results = [np.empty(shape, object) for _ in range(f.nout)]
-    for index in indices(shape):
+    when = _visits(args, operands)
+    operands = [np.broadcast_to(a, shape) for a in operands]
+    results = [np.empty_like(when, object) for _ in range(f.nout)]
+    for index in in_order(when):
         y = op(*[a[index] for a in operands])
         if several:
             for made, part in zip(results, y, strict=True):
@@ -39,6 +40,12 @@ def each(f, args):
         else:
             results[0][index] = y
     return tuple(results) if several else results[0]
+
+
+def _visits(args: Any, operands: Any) -> Any:
+    """Numbers count by how they are stored, lists as the arrays that are made of them."""
+    pairs = zip(args, operands, strict=True)
+    return visits(*[arg if isinstance(arg, np.ndarray) else made for arg, made in pairs])
 
 
 def _square(x):
@@ -93,12 +100,7 @@ def is_of_objects(f: Any, args: tuple[Any, ...]) -> bool:
     """Whether a ufunc calls Python's operators or a function for each element."""
     if f in _OPERATORS:
         return any(map(_gives_objects, args))
-    return _function_of(f) is not None and all(map(_has_order, args))
-
-
-def _has_order(x: Any) -> bool:
-    """Whether there is no doubt about the order in which a ufunc goes through an operand."""
-    return not isinstance(x, np.ndarray) or x.ndim < 2 or x.flags.c_contiguous
+    return _function_of(f) is not None
 
 
 def _gives_objects(x: Any) -> bool:
@@ -112,7 +114,7 @@ def _operation(f: Any) -> Any:
     return _OPERATORS[f] if f in _OPERATORS else _function_of(f)
 
 
-non_differentiable(is_of_objects, _operation)
+non_differentiable(is_of_objects, _operation, _visits)
 
 
 def absolute(a):
@@ -130,7 +132,7 @@ def reduced(f, a, axis=0, dtype=None, out=None, keepdims=False, initial=np._NoVa
     kept = [i for i in range(a.ndim) if i not in axes]
     shape = tuple([a.shape[i] for i in kept])
     rows = np.reshape(np.transpose(a, (*kept, *axes)), (*shape, -1))
-    made = np.empty(shape, object)
+    made = _empty_result(np.add.reduce, a, axes)
     for index in indices(shape):
         row = rows[index] if shape else rows
         y = row[0] if _is_missing(initial) else op(initial, row[0])
@@ -144,7 +146,7 @@ def reduced(f, a, axis=0, dtype=None, out=None, keepdims=False, initial=np._NoVa
 
 def accumulated(f, a, axis=0, dtype=None, out=None):
     """``f.accumulate(a, axis)``"""
-    op, made = _operation(f), np.empty(a.shape, object)
+    op, made = _operation(f), _empty_result(np.add.accumulate, a, axis)
     rows, sums = np.moveaxis(a, axis, 0), np.moveaxis(made, axis, 0)
     for i in range(len(rows)):
         sums[i] = op(sums[i - 1], rows[i]) if i else rows[i]
@@ -160,11 +162,16 @@ def _axes(axis: Any, a: Any) -> tuple[int, ...]:
     return tuple(sorted(sorted(axes), key=lambda i: -abs(a.strides[i])))
 
 
+def _empty_result(f: Any, a: Any, axis: Any) -> Any:
+    """An array for the results along some axes, laid out as NumPy's own."""
+    return np.empty_like(f(np.empty_like(a, np.bool_), axis), object)
+
+
 def _is_missing(initial: Any) -> bool:
     return initial is np._NoValue or initial is None
 
 
-non_differentiable(_axes, _is_missing)
+non_differentiable(_axes, _empty_result, _is_missing)
 
 
 def _folds(name: str, source: Any, most: int) -> None:

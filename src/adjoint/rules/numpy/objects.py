@@ -18,10 +18,52 @@ from adjoint.run.by_source import call_function
 from adjoint.run.kinds import is_objects, is_one_object
 from adjoint.run.memory import Memory
 from adjoint.run.objects import moved
-from adjoint.run.places import elements_in, is_container
+from adjoint.run.places import elements_in, first_place, is_container, places_of
 from adjoint.run.views import root_of
 
-__all__ = ["as_objects", "boxed", "follows", "in_place_of", "indices", "numbers_of", "of_parts"]
+__all__ = [
+    "as_objects",
+    "boxed",
+    "follows",
+    "in_order",
+    "in_place_of",
+    "indices",
+    "laid_out",
+    "numbers_of",
+    "of_parts",
+    "visits",
+]
+
+# ---- the order of memory -------------------------------------------------------------------------
+
+
+def laid_out(made, plain):
+    """An array in the order of memory of another one: which reshapes are views depends on it."""
+    if made.flags.c_contiguous and plain.flags.c_contiguous:
+        return made
+    y = np.empty_like(plain, made.dtype)
+    y[...] = made
+    return y
+
+
+def visits(*operands: Any) -> Any:
+    """When NumPy comes to each element in a loop over arrays and other operands: an array that is
+    laid out as its results are."""
+    count = itertools.count()
+    arrays = [x if isinstance(x, np.ndarray) else np.empty((), object) for x in operands]
+    loop: Any = np.frompyfunc(lambda *_: next(count), len(arrays), 1)
+    return np.asarray(np.asarray(loop(*arrays)).astype(np.intp))
+
+
+def in_order(when: Any) -> list[tuple[int, ...]]:
+    """The indices of all elements, as they are visited."""
+    if not when.ndim:
+        return [()]
+    found = np.unravel_index(np.argsort(when, axis=None), when.shape)
+    return [*zip(*[part.tolist() for part in found], strict=True)]
+
+
+non_differentiable(visits, in_order)
 
 # ---- made of numbers and of lists ----------------------------------------------------------------
 
@@ -33,22 +75,27 @@ def indices(shape: tuple[int, ...]) -> list[tuple[int, ...]]:
 
 def boxed(a):
     """An array of numbers as one of objects: Python's own numbers."""
-    if a.dtype.kind not in "fc":
-        return _astype(a)
-    made = np.empty(a.shape, object)
-    for index in indices(a.shape):
-        made[index] = a[index].item()
-    return made
+    plain = _astype(a)
+    return plain if a.dtype.kind not in "fc" else of_numbers(a, plain)
 
 
 def _astype(a: Any) -> Any:
     return np.asarray(a).astype(object)
 
 
+def of_numbers(a, plain):
+    """The elements of an array of numbers, or one number of NumPy's, which that keeps as it is."""
+    made = np.empty_like(plain)
+    for index in indices(plain.shape):
+        part = a[index] if isinstance(a, np.ndarray) else a
+        made[index] = part if _is(part, plain, index) else part.item()
+    return made
+
+
 def of_parts(source, plain):
     """The elements of nested lists, and of arrays in them: Python's own numbers, as in `plain`,
     which NumPy has made of them."""
-    made = np.empty(plain.shape, object)
+    made = np.empty_like(plain)
     for index in indices(plain.shape):
         part = source
         for i in index:
@@ -98,7 +145,8 @@ def numbers_of(a, plain):
     convert = _conversion(plain)
     if convert is None:
         return plain
-    return np.reshape(np.array([convert(part) for part in a.flat], plain.dtype), plain.shape)
+    numbers = np.array([convert(part) for part in a.flat], plain.dtype)
+    return laid_out(np.reshape(numbers, plain.shape), plain)
 
 
 def _conversion(plain: Any) -> Any:
@@ -128,8 +176,12 @@ def _converts(f: Any, key: Any) -> None:
         plain = _plain(source, args, kwargs)
         if not is_objects(plain):
             return numbers_of(source, plain)
-        if isinstance(source, np.ndarray | np.generic):
-            return np.reshape(boxed(source), plain.shape)
+        if isinstance(source, np.ndarray):
+            if source.dtype.kind not in "fc":
+                return plain
+            return of_numbers(np.reshape(source, plain.shape), plain)
+        if isinstance(source, np.generic):
+            return of_numbers(source, plain)
         return of_parts(source, plain)
 
     def _plain(source: Any, args: Any, kwargs: Any) -> Any:
@@ -224,9 +276,20 @@ def _numbered(args: tuple[Any, ...], places: Container[int], count: Iterator[int
 def _with_numbers(value: Any, count: Iterator[int]) -> Any:
     if type(value) is list or type(value) is tuple:
         return type(value)(_with_numbers(part, count) for part in value)
-    numbers = np.empty_like(value, np.intp)
-    numbers[...] = np.reshape([*itertools.islice(count, value.size)], value.shape)
-    return numbers
+    listed = [*itertools.islice(count, value.size)]
+    numbers = np.reshape(np.array(listed, np.intp), value.shape)
+    return _stored_as(value, numbers) if value.size else numbers
+
+
+def _stored_as(value: Any, numbers: Any) -> Any:
+    """An array of numbers whose elements stand in memory as those of `value` do."""
+    places: Any = places_of(value)
+    first = int(places.min())
+    memory = bytearray(int(places.max()) - first + numbers.itemsize)
+    start = first_place(value) - first
+    made = np.ndarray(value.shape, numbers.dtype, memory, start, value.strides)
+    made[...] = numbers
+    return made
 
 
 _MOVING = (

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.rules.numpy.objects import in_order, laid_out, visits
 from adjoint.rules.numpy.wrapping import answers_of, data_of, wrapped_result
 from adjoint.rules.registry import non_differentiable, substitute
 from adjoint.run.kinds import is_one_object
@@ -35,24 +36,40 @@ def vectorize_call(self, func, args):
         otypes = _types(first)
         if self.cache:
             kept.append(first)
-    shape = np.broadcast_shapes(*[array.shape for array in arrays])
-    arrays = [a if isinstance(a, _Constant) else np.broadcast_to(a, shape) for a in arrays]
+    arrays = [_called_with(arg, array) for arg, array in zip(args, arrays, strict=True)]
+    when = _visits(arrays)
+    arrays = [a if isinstance(a, _Constant) else np.broadcast_to(a, when.shape) for a in arrays]
     results = []
-    for index in np.ndindex(*shape):
+    for index in in_order(when):
         results.append(kept.pop() if kept else func(*[_element(a, index) for a in arrays]))
     if len(otypes) == 1:
-        made = _arranged(results, otypes[0], shape)
+        made = _arranged(results, otypes[0], when)
     else:
         made = tuple(
-            [_arranged([result[k] for result in results], t, shape) for k, t in enumerate(otypes)]
+            [_arranged([result[k] for result in results], t, when) for k, t in enumerate(otypes)]
         )
     return wrapped_result(made, operands, _answers(operands, arrays, len(otypes)))
 
 
-def _arranged(results, otype, shape):
+def _arranged(results, otype, when):
+    """The results in the order of the visits, each in its place."""
     if np.dtype(otype).hasobject:
-        return of_objects(results, otype, shape)
-    return np.reshape(np.array(results, otype), shape)
+        return of_objects(results, otype, when)
+    made = np.array(results, otype)
+    if when.flags.c_contiguous:
+        return np.reshape(made, when.shape)
+    return laid_out(made[when], when)
+
+
+def _visits(arrays: Any) -> Any:
+    return visits(*[None if isinstance(a, _Constant) else np.asarray(a, object) for a in arrays])
+
+
+def _called_with(arg, array):
+    """What the loop is over: numbers of NumPy's stay what they are but in arrays of them."""
+    if isinstance(arg, np.ndarray | _Constant) or isinstance(array, _Constant):
+        return array
+    return np.asarray(arg, object)
 
 
 def _answers(operands: list[Any], arrays: list[Any], n: int) -> Any:
@@ -77,15 +94,17 @@ class _Constant:
 
 def _element(array, index):
     value = array[index]
+    if isinstance(array, _Constant) or array.dtype.hasobject:
+        return value
     return value.item() if isinstance(value, np.generic) else value
 
 
-def of_objects(results: list[Any], otype: Any, shape: tuple[int, ...]) -> Any:
+def of_objects(results: list[Any], otype: Any, when: Any) -> Any:
     """An array whose elements they are, whatever these hold themselves."""
-    made = np.empty(len(results), otype)
-    for i, result in enumerate(results):
-        made[i] = result
-    return np.reshape(made, shape)
+    made = np.empty_like(when, otype)
+    for index, result in zip(in_order(when), results, strict=True):
+        made[index] = result
+    return made
 
 
 def _types(first: Any) -> str:
@@ -93,7 +112,7 @@ def _types(first: Any) -> str:
     return "".join([np.asarray(result).dtype.char for result in results])
 
 
-non_differentiable(_types, is_one_object, _answers)
+non_differentiable(_types, is_one_object, _answers, _visits)
 
 _with_signature: Any = np.vectorize._vectorize_call_with_signature  # type: ignore[attr-defined]
 _shapes: Any = _with_signature.__globals__.get("_parse_input_dimensions")
