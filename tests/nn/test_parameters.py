@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
+import adjoint as ad
 from adjoint import nn
 from adjoint.tangent import Tangent
 
@@ -96,6 +97,28 @@ def test_update_of_every_kind_of_model():
     }
     nn.update(model, gradient, 0.5)
     assert [p.tolist() for p in (a, b, c, d)] == [[-0.5] * 2, [1.0] * 2, [1.0] * 2, [1.5] * 2]
+
+
+@pytest.mark.parametrize("shape", [(), (2,), (1, 2)])
+def test_arrays_of_objects(shape):
+    a, b = arrays(2)
+    model, parts = np.empty(shape, object), [Affine(a, b), b + 1.0][: max(1, int(np.prod(shape)))]
+    for index, part in zip(np.ndindex(shape), parts, strict=True):
+        model[index] = part
+
+    def loss(model):
+        flat = model.reshape(-1)
+        affine, others = flat[0], flat[1:]
+        return ((affine.W + affine.b) ** 2).sum() + sum((part**2).sum() for part in others)
+
+    expected = [p - 0.5 * 2.0 * (p if i == 2 else a + b) for i, p in enumerate([a, b, *parts[1:]])]
+    (gradient,) = ad.gradient(loss, model)
+    found = nn.parameters(model)
+    assert [id(p) for p in found] == [id(p) for p in [a, b, *parts[1:]]]
+    nn.update(model, gradient, 0.5)
+    assert [p.tolist() for p in found] == [p.tolist() for p in expected]
+    with pytest.raises(TypeError, match=r"gradient of model has no part"):
+        nn.update(np.append(model, None), model, 0.5)
 
 
 def test_tied_arrays_are_updated_once():

@@ -1,9 +1,9 @@
 """A model as a tree of arrays, whatever its Python type.
 
-Looked into are dicts, lists, tuples, objects with attributes (dataclasses, ``__slots__``), the
-variables that a function captured, and bound methods and partials. An array of floats is a
-parameter; everything else is a constant of the model, numbers included: they cannot be updated in
-place.
+Looked into are dicts, lists, tuples, arrays of objects, objects with attributes (dataclasses,
+``__slots__``), the variables that a function captured, and bound methods and partials. An array of
+floats is a parameter; everything else is a constant of the model, numbers included: they cannot be
+updated in place.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjoint.rules.registry import non_differentiable
+from adjoint.run.kinds import is_objects
 
 __all__ = ["parameters", "update"]
 
@@ -133,6 +134,8 @@ def _step(path: str, key: Any, child: Any, bar: Any) -> tuple[str, Any, Any]:
         return inner, child, bar.get(key)
     if isinstance(bar, Sequence) and isinstance(key, int) and key < len(bar):
         return inner, child, bar[key]
+    if is_objects(bar) and key in _keys(bar):
+        return inner, child, bar[key]
     raise TypeError(f"the gradient of {path} has no part {key!r}: it is {bar!r}")
 
 
@@ -160,6 +163,8 @@ def _is_parameter(x: Any) -> bool:
 
 def _children(node: Any) -> list[tuple[Any, Any]]:
     """The parts of one node with their names, as cotangents name them."""
+    if is_objects(node):
+        return [(key, node[key]) for key in _keys(node)]
     if node is None or isinstance(node, (*_LEAVES, np.ndarray)):
         return []
     if isinstance(node, Mapping):
@@ -173,6 +178,10 @@ def _children(node: Any) -> list[tuple[Any, Any]]:
     if isinstance(node, functools.partial):
         return [(_Attribute(name), getattr(node, name)) for name in ("func", "args", "keywords")]
     return _attributes(node)
+
+
+def _keys(array: Array) -> Sequence[Any]:
+    return range(len(array)) if array.ndim == 1 else [*np.ndindex(*array.shape)]
 
 
 def _captured(function: FunctionType) -> list[tuple[Any, Any]]:
