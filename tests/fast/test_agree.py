@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import importlib
+import math
+import operator
 import pkgutil
 import warnings
 
@@ -179,3 +181,25 @@ def test_extremes_beside_nan(f, axis):
         found.compare(g.__name__, lambda g=g: (g, x.copy()))
     found.compare("pullback", lambda: (lambda x: f(x, axis=0), x.copy()), None, np.arange(1.0, 4.0))
     demand(found, covered=1)
+
+
+WHOLE = [np.uint8(200), np.int8(100), np.int32(70_000), np.int64(4 * 10**9), np.uint8(3)]
+OF_ONE = [np.arctan, np.arcsinh, np.cbrt, np.exp2, np.log1p, np.reciprocal, np.sqrt, np.square, abs]
+OF_TWO = [math.hypot, math.pow, np.arctan2, np.float_power, np.hypot, np.logaddexp, operator.pow]
+
+
+@pytest.mark.parametrize("x", WHOLE, ids=repr)
+def test_numpys_integers(x):
+    """Their squares overflow, and their logarithms have few digits: slopes are those of floats."""
+    found = Agreement()
+    many = np.array([x, 3], x.dtype)
+    for g in OF_ONE:
+        found.compare(g.__name__, lambda g=g: (lambda x: g(x) * 1.5, x), None, 1.0)
+    for g in OF_TWO:
+        for other in (2.0, 3, 0.5, np.uint8(7), np.float32(1.5)):
+            name = f"{g.__name__}, {other!r}"
+            found.compare(name, lambda g=g, y=other: (lambda x, y: g(x, y) * 1.0, x, y), None, 1.0)
+            found.compare(name, lambda g=g, y=other: (lambda x, y: g(y, x) * 1.0, x, y), None, 1.0)
+            if isinstance(g, np.ufunc):
+                found.compare(name, lambda g=g, y=other: (lambda y: g(many, y).sum() * 1.0, y))
+    demand(found, covered=45)

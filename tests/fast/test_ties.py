@@ -4,6 +4,8 @@ or not the function reads both."""
 from __future__ import annotations
 
 import copy
+import math
+from types import MappingProxyType
 
 import numpy as np
 import pytest
@@ -84,11 +86,14 @@ TIED = {
     "an object": lambda: (of_first, X, Holder(Y, [X])),
     "a method": lambda: (of_first, X, Holder(Y, Scaled(X, Y).value)),
     "a closure": lambda: (of_first, X, captured(X)),
+    "a method of an array": lambda: (of_first, X, [X.dot, X.__add__]),
+    "a view of a dict": lambda: (of_first, X, [MappingProxyType({"a": X})]),
     "a whole argument": lambda: (of_both, X, Y, X),
     "a list that is read": lambda: (lambda xs: (of_numbers, xs, [xs]))([2.0, 3.0]),
 }
 APART = {
     "a list": lambda: (of_first, X, [X * 1.0]),
+    "functions": lambda: (of_first, X, [math.sin, len, Y.dot]),
     "an item that is not read": lambda: (of_item, X, [Y, X * 1.0]),
     "a key": lambda: (of_key, X, {"p": Y, "q": "text"}),
     "another field": lambda: (of_field, Holder(X, X * 1.0)),

@@ -19,6 +19,7 @@ __all__ = [
     "add_at",
     "add_to",
     "added",
+    "as_float",
     "assigned",
     "broadcast_like",
     "certain",
@@ -98,6 +99,11 @@ def real(x: Any) -> Any:
     if type(x) is complex:
         raise Deoptimize("a power is complex")
     return x
+
+
+def as_float(x: Any) -> Any:
+    """One of NumPy's integers as a float64; other numbers as they are."""
+    return np.float64(x) if isinstance(x, np.integer | np.bool_) else x
 
 
 def real_part(x: Any) -> Any:

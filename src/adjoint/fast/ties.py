@@ -10,7 +10,14 @@ from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from types import FunctionType, MethodType
+from types import (
+    BuiltinMethodType,
+    FunctionType,
+    MappingProxyType,
+    MethodType,
+    MethodWrapperType,
+    ModuleType,
+)
 from typing import Any
 
 import numpy as np
@@ -19,6 +26,7 @@ from adjoint.fast.evaluate.outside import Outside
 from adjoint.fast.evaluate.types import Array, Row
 from adjoint.fast.evaluate.values import Source
 from adjoint.levels.leaves import record_fields
+from adjoint.run.kinds import mapping_behind
 
 __all__ = ["Unread", "holds_one", "others", "unread"]
 
@@ -159,8 +167,10 @@ def _inside(x: Any) -> Iterable[Any]:
         return x
     if isinstance(x, dict):
         return x.values()
-    if isinstance(x, MethodType):
-        return (x.__self__,)
+    if isinstance(x, MethodType | BuiltinMethodType | MethodWrapperType):
+        return () if isinstance(x.__self__, ModuleType) else (x.__self__,)
+    if isinstance(x, MappingProxyType):
+        return _inside(mapping_behind(x))
     if isinstance(x, np.ndarray | np.generic | float | int | complex):
         return ()
     return record_fields(x).values()

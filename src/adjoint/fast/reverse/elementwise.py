@@ -115,10 +115,28 @@ def evaluated_slope(ev: Evaluator, p: Callable[..., Any], operands: tuple[Operan
     """A partial derivative: a Python function, inlined."""
     from adjoint.fast.evaluate.calls import call
 
-    args: list[Abstract] = [Known(x.value) if isinstance(x, Const) else x for x in operands]  # type: ignore[misc]
+    inexact = [_inexact(ev, x) for x in operands]
+    args: list[Abstract] = [Known(x.value) if isinstance(x, Const) else x for x in inexact]  # type: ignore[misc]
     ev.hint = "slope"
     found = call(ev, ev.outside.own(p), args, {})
     return ev.operand(found)
+
+
+def _inexact(ev: Evaluator, x: Operand) -> Operand:
+    """What is calculated with in place of `x`: NumPy's integers overflow, and have logarithms of
+    few digits."""
+    t = operand_type(ev, x)
+    if isinstance(x, Const):
+        return Const(np.float64(x.value)) if isinstance(x.value, np.integer | np.bool_) else x
+    if isinstance(t, Array) and t.dtype.kind in "iub":
+        of_floats = Array(np.dtype(np.float64), t.shape)
+        return ev.operation(np.ndarray.astype, (x, Const(of_floats.dtype)), of_floats)
+    if not isinstance(t, Number):
+        return x
+    whole = {kind for kind in t.kinds if issubclass(kind, np.integer | np.bool_)}
+    if not whole:
+        return x
+    return ev.operation(runtime.as_float, (x,), Number((t.kinds - whole) | {np.float64}))
 
 
 def product(ev: Evaluator, bar: Operand, slope: Operand, name: str) -> Operand:
