@@ -72,6 +72,22 @@ case(
         (pd.DataFrame({"a": x, "b": y * x})["b"] * pd.DataFrame({"a": x})["a"]).values
     ),
 )
+
+
+def _beside_constants(x):
+    table = pd.DataFrame({"a": Y, "b": np.arange(5)})
+    table["c"] = x
+    return (table["c"] * table["a"] + table["b"]).values
+
+
+def _inserted(x):
+    table = pd.DataFrame({"a": Y})
+    table.insert(0, "c", x * x)
+    return (table["c"] * table["a"]).values
+
+
+case("pandas.DataFrame.__setitem__", X, call=_beside_constants)
+case("pandas.DataFrame.insert", X, call=_inserted)
 case("pandas.DataFrame.__matmul__", X, call=lambda x: (pd.DataFrame(np.outer(x, x)) @ Y).values)
 case("pandas.DataFrame.mean", X, call=lambda x: pd.DataFrame({"a": x, "b": x * x}).mean().values)
 case("pandas.DataFrame.cov", X, call=lambda x: pd.DataFrame({"a": x, "b": x * x}).cov().values)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import GetSetDescriptorType
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,14 @@ def _is_hiding(memory: Memory, block: Any) -> bool:
     """Whether C has made it of something active, on a level."""
     level = memory.level
     return level is not None and any(one.holds(block) for one in level.down())
+
+
+def _kept_as_it_is(owner: Any, name: str) -> None:
+    """An attribute of C that is the very thing that was put there, not made of anything."""
+
+    @primitive((owner, name))
+    def read(record: list[Any], slot: int, obj: Any) -> Any:
+        return NotImplemented if _is_hiding(record[0], obj) else getattr(obj, name)
 
 
 def _holes(indexer: Any, axis: int, shape: tuple[int, ...]) -> Any:
@@ -67,6 +76,12 @@ def _(_: Any) -> None:
 
         record[slot] = values_back
         return array
+
+    for owner in (internals.BlockManager, internals.Block):
+        for name, attribute in vars(owner).items():
+            if type(attribute) is GetSetDescriptorType and name != "values":
+                _kept_as_it_is(owner, name)
+    _kept_as_it_is(blocks.Block, "dtype")
 
     @primitive(lib.maybe_convert_objects)
     def converted(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
