@@ -276,6 +276,45 @@ def test_functions_are_called_in_the_order_of_memory(way, stored):
     check_gradient(f, SIX)
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda h, v: h.__imul__(v[3]),
+        lambda h, v: np.multiply(h, v[3], out=h),
+        lambda h, v: np.multiply(h, v[3], out=h, where=[[True, False], [True, True]]),
+        lambda h, v: np.subtract(h[:, ::-1], v[:2], out=h),
+        lambda h, v: np.subtract(h, v[:2], out=h),
+    ],
+)
+@pytest.mark.parametrize("none_at", [(0, 0), (0, 1), (1, 0)])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_what_was_written_before_an_operator_raised(order, none_at, change):
+    def f(v):
+        h = np.array([[v[0], v[1]], [v[2], v[3]]], dtype=object, order=order)
+        h[none_at] = None
+        try:
+            change(h, v)
+            raised = 1.0
+        except TypeError:
+            raised = 2.0
+        h[none_at] = raised
+        return h[0, 0] + 2 * h[0, 1] + 3 * h[1, 0] + 4 * h[1, 1]
+
+    check_gradient(f, SIX)
+
+
+def test_outputs_that_look_at_what_is_read():
+    def f(v):
+        h = v.astype(object)
+        h[1:] *= h[:-1]
+        np.add(h[::-1], h, out=h)
+        np.subtract(h[:3], h[1:4], out=h[2:5], where=[True, False, True])
+        h.reshape(2, 3)[...] -= h[:3]
+        return sum([part * (i + 1.0) ** 2 for i, part in enumerate(h)])
+
+    check_gradient(f, SIX)
+
+
 def test_one_object_at_several_places():
     """Where an element was is known by its place, not by what it is."""
     held = np.full(3, 0.5, object)

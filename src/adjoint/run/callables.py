@@ -223,21 +223,20 @@ def _ufunc(
             )
 
         return linked(record, slot, padded, _named, f, args, rest)
-    inner = [record[0], None]
+    inner: list[Any] = [record[0], None]
     names = [key for key in kwargs if key in rest]
-    y = call_function(inner, 1, ufunc_into, (f, out, where, args, rest), NO_KEYWORDS)
-    back, memory = inner[1], record[0]
-    keys = list(kwargs)
+    memory, keys = record[0], list(kwargs)
 
     def out_back(y_bar: Any) -> tuple[Any, ...]:
-        back(y_bar)
+        if inner[1] is not None:
+            inner[1](y_bar)
         bars = memory.take_items(args, len(args))
         named = {name: memory.take_entry(rest, name) for name in names}
         extra = [None] * n
         return (None, *bars, *extra, *(named.get(key) for key in keys))
 
-    record[slot] = out_back
-    return y
+    record[slot] = out_back  # also where it raises: a part may have been written
+    return call_function(inner, 1, ufunc_into, (f, out, where, args, rest), NO_KEYWORDS)
 
 
 def _of_classes(

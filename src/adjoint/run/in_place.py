@@ -271,6 +271,10 @@ def _update_objects(
     value: Any,
 ) -> Any:
     """The elements are exchanged for what the plain operator gives."""
+    from adjoint.rules.numpy.object_operators import update_objects  # the rules need the calls
+
+    if update_objects(record, slot, op, x, value) is x:
+        return x
     inner: list[Any] = [record[0], None, None]
 
     def update_back(_: Any) -> tuple[Any, ...]:

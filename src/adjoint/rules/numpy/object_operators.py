@@ -12,12 +12,14 @@ import numpy as np
 
 from adjoint.rules.numpy.objects import as_objects, in_order, in_place_of, indices, visits
 from adjoint.rules.registry import non_differentiable, on_objects, primitive
+from adjoint.run.binary import has_ufuncs
 from adjoint.run.by_source import call_function
 from adjoint.run.kinds import is_objects, is_one_object
+from adjoint.run.memory import Memory
 from adjoint.run.places import is_container
-from adjoint.run.views import names_twice
+from adjoint.run.views import address_of, names_twice
 
-__all__ = ["each", "is_of_objects"]
+__all__ = ["each", "each_into", "goes_into", "is_of_objects", "update_objects"]
 
 # ---- functions of each element -------------------------------------------------------------------
 
@@ -42,10 +44,67 @@ def each(f, args):
     return tuple(results) if several else results[0]
 
 
-def _visits(args: Any, operands: Any) -> Any:
+def each_into(f, out, where, args):
+    """The same, each result written before the next one is computed: they are there where an
+    operator raises."""
+    operands = [as_objects(arg) for arg in args]
+    when = _visits(args, operands, out, where)
+    operands = [np.broadcast_to(a, out.shape) for a in operands]
+    op = _operation(f)
+    for index in in_order(when):
+        out[index] = op(*[a[index] for a in operands])
+    return out
+
+
+def goes_into(f: Any, out: Any, where: Any, args: tuple[Any, ...]) -> bool:
+    """Whether the ufunc writes into this output as it goes: it keeps all results apart until the
+    end where they would be in the way of what is still to be read."""
+    if type(out) is not np.ndarray or not is_container(out) or names_twice(out) or f.nout > 1:
+        return False
+    if len(args) != f.nin or not is_of_objects(f, args):
+        return False
+    arrays = [arg for arg in (*args, where) if isinstance(arg, np.ndarray)]
+    if any(type(a) is not np.ndarray or _is_in_the_way(a, out) for a in arrays):
+        return False
+    try:
+        shape = np.broadcast_shapes(*[as_objects(x).shape for x in args], np.shape(where))
+    except ValueError:
+        return False  # NumPy has its own message
+    return bool(shape == out.shape)
+
+
+def update_objects(record: list[Any], slot: int, op: Any, x: Any, value: Any) -> Any:
+    """``x op= value``; `NotImplemented` where NumPy does something else than the operator of each
+    element."""
+    f, args = UPDATES.get(op), (x, value)
+    if f is None or has_ufuncs(x, value) or not goes_into(f, x, True, args):
+        return NotImplemented
+    memory: Memory = record[0]
+    inner: list[Any] = [memory, None]
+
+    def update_back(_: Any) -> tuple[Any, ...]:
+        inner[1](None)
+        return None, None, memory.take_items(args, 2)[1]
+
+    record[slot] = update_back
+    return call_function(inner, 1, each_into, (f, x, True, args), {})
+
+
+def _is_in_the_way(a: Any, out: Any) -> bool:
+    """Whether an operand looks at an output, and not at each element when that is written."""
+    if (address_of(a), a.shape, a.strides) == (address_of(out), out.shape, out.strides):
+        return False
+    try:
+        return np.shares_memory(a, out, max_work=1)
+    except np.exceptions.TooHardError:
+        return True
+
+
+def _visits(args: Any, operands: Any, out: Any = None, where: Any = True) -> Any:
     """Numbers count by how they are stored, lists as the arrays that are made of them."""
     pairs = zip(args, operands, strict=True)
-    return visits(*[arg if isinstance(arg, np.ndarray) else made for arg, made in pairs])
+    arrays = [arg if isinstance(arg, np.ndarray) else made for arg, made in pairs]
+    return visits(*arrays, out=out, where=where)
 
 
 def _square(x):
@@ -82,6 +141,13 @@ _OPERATORS: dict[Any, Any] = {
 }
 
 
+UPDATES = {
+    getattr(operator, f"i{op.__name__.strip('_')}"): f
+    for f, op in _OPERATORS.items()
+    if f.nin == 2 and hasattr(operator, f"i{op.__name__.strip('_')}")
+}
+
+
 def _function_of(f: Any) -> Any:
     """The function that a ufunc of `np.frompyfunc` calls; ``None`` for others."""
     if f.ntypes != 1 or set(f.types[0]) - set("O->"):
@@ -114,7 +180,7 @@ def _operation(f: Any) -> Any:
     return _OPERATORS[f] if f in _OPERATORS else _function_of(f)
 
 
-non_differentiable(is_of_objects, _operation, _visits)
+non_differentiable(is_of_objects, _operation, _visits, goes_into)
 
 
 def absolute(a):

@@ -46,21 +46,26 @@ def laid_out(made, plain):
     return y
 
 
-def visits(*operands: Any) -> Any:
+def visits(*operands: Any, out: Any = None, where: Any = True) -> Any:
     """When NumPy comes to each element in a loop over arrays and other operands: an array that is
-    laid out as its results are."""
+    laid out as its results are. What is left out, where there is an output, has -1."""
     count = itertools.count()
     arrays = [x if isinstance(x, np.ndarray) else np.empty((), object) for x in operands]
     loop: Any = np.frompyfunc(lambda *_: next(count), len(arrays), 1)
-    return np.asarray(np.asarray(loop(*arrays)).astype(np.intp))
+    if out is None:
+        when = loop(*arrays)
+    else:
+        when = np.full_like(out, -1)
+        loop(*arrays, out=when, where=where)
+    return np.asarray(np.asarray(when).astype(np.intp))
 
 
 def in_order(when: Any) -> list[tuple[int, ...]]:
-    """The indices of all elements, as they are visited."""
+    """The indices of all elements that are visited, as they are."""
     if not when.ndim:
-        return [()]
-    found = np.unravel_index(np.argsort(when, axis=None), when.shape)
-    return [*zip(*[part.tolist() for part in found], strict=True)]
+        return [()] if when >= 0 else []
+    order = np.argsort(when, axis=None)[np.count_nonzero(when < 0) :]
+    return [*zip(*[part.tolist() for part in np.unravel_index(order, when.shape)], strict=True)]
 
 
 non_differentiable(visits, in_order)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.rules.numpy.object_operators import each_into, goes_into
 from adjoint.rules.numpy.wrapping import data_of, given_to_output
 from adjoint.rules.registry import non_differentiable, primitive
 from adjoint.run.arrays import demand_order
@@ -39,6 +40,8 @@ def ufunc_into(f, out, where, args, kwargs):
     target, given = out, args
     if isinstance(f, np.ufunc):  # it writes data, and tells the class of `out` afterwards
         target, args = data_of(out), [data_of(arg) for arg in args]
+    if not kwargs and isinstance(f, np.ufunc) and goes_into(f, out, where, args):
+        return each_into(f, out, where, args)
     if where is True:
         y = f(*args, **kwargs)
         _demand_fit(f, target, where, args, kwargs, y)
