@@ -337,6 +337,39 @@ def test_one_number_of_numpys_stays_that():
     check_gradient(f, SIX)
 
 
+# ---- what refers to itself -----------------------------------------------------------------------
+
+
+class Cell:
+    def __init__(self, a, grid):
+        self.a, self.grid = a, grid
+
+    def __mul__(self, other):
+        return Cell(self.a * other * self.grid[0].a, self.grid)
+
+
+def test_elements_that_refer_to_the_array():
+    def f(v):
+        h = np.empty(2, object)
+        h[0], h[1] = Cell(v[0], h), Cell(v[1], h)
+        return np.frompyfunc(lambda cell: cell.a, 1, 1)(h * v[2]).sum()
+
+    check_gradient(f, X)
+
+
+def test_arrays_inside_arrays_are_gone_through_once():
+    inner = np.array([1.0, None], object)
+    for _ in range(40):
+        outer = np.empty(2, object)
+        outer[0], outer[1] = 1.0, inner
+        inner = outer
+
+    def f(v):
+        return np.frompyfunc(lambda _, b: b, 2, 1)(inner, v[0]).sum()
+
+    check_gradient(f, X)
+
+
 # ---- refused -------------------------------------------------------------------------------------
 
 

@@ -377,12 +377,15 @@ class Level(Hidden):
 
     def holds(self, value: Any) -> bool:
         """Whether a number or an array is active, or an object may hold one that is."""
+        if self._holds_itself(value):
+            return True
+        return is_objects(value) and any(map(self._holds_itself, reached((value,))))
+
+    def _holds_itself(self, value: Any) -> bool:
         if id(value) in self._hiding:
             return True
         if isinstance(value, np.ndarray) and value.dtype.hasobject:
-            if id(root_of(value)) in self._hiding or self.is_active(value):
-                return True
-            return value.dtype.kind == "O" and any(map(self.holds, reached(_parts(value))))
+            return id(root_of(value)) in self._hiding or self.is_active(value)
         return by_value(value) and self.is_active(value)
 
     def demand_seen(self, value: Any) -> None:
