@@ -276,6 +276,44 @@ def test_functions_are_called_in_the_order_of_memory(way, stored):
     check_gradient(f, SIX)
 
 
+FOLDED = {
+    "rows": lambda h: h.sum(0),
+    "columns": lambda h: h.sum(1),
+    "all": lambda h: np.asarray(h.sum(), object),
+    "kept": lambda h: np.add.reduce(h, axis=(0, 1), keepdims=True),
+    "begun": lambda h: np.add.reduce(h, 0, initial=0.0),
+    "three axes": lambda h: np.stack([h, h]).sum(axis=(0, 2)),
+    "of one": lambda h: h[:1].sum(0),
+    "accumulated": lambda h: h.cumsum(0),
+    "accumulated across": lambda h: np.add.accumulate(h, 1),
+    "accumulated flat": lambda h: h.cumsum(),
+}
+
+
+@pytest.mark.parametrize("fold", FOLDED.values(), ids=FOLDED)
+@pytest.mark.parametrize("stored", ["of lists", "turned", "turned and reversed", "three axes"])
+def test_sums_are_added_up_in_the_order_of_numpy(stored, fold):
+    def f(v):
+        steps = [1.0]
+
+        class Part:
+            def __init__(self, a):
+                self.a = a
+
+            def __add__(self, other):
+                steps[0] += 1.0
+                return Part(self.a * steps[0] + getattr(other, "a", other))
+
+            def __radd__(self, other):
+                return Part(other + self.a * 2.0)
+
+        h = np.frompyfunc(Part, 1, 1)(STORED[stored](v))
+        flat = fold(h).ravel("K")
+        return sum([part.a * (i + 1.0) for i, part in enumerate(flat)])
+
+    check_gradient(f, SIX)
+
+
 @pytest.mark.parametrize(
     "change",
     [

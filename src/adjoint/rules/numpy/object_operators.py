@@ -193,51 +193,78 @@ in_place_of(absolute, abs)
 
 
 def reduced(f, a, axis=0, dtype=None, out=None, keepdims=False, initial=np._NoValue, where=True, /):
-    """``f.reduce(a, axis)``, from the first element to the last one."""
-    op, axes = _operation(f), _axes(axis, a)
-    kept = [i for i in range(a.ndim) if i not in axes]
-    shape = tuple([a.shape[i] for i in kept])
-    rows = np.reshape(np.transpose(a, (*kept, *axes)), (*shape, -1))
-    made = _empty_result(np.add.reduce, a, axes)
-    for index in indices(shape):
-        row = rows[index] if shape else rows
-        y = row[0] if _is_missing(initial) else op(initial, row[0])
-        for i in range(1, len(row)):
-            y = op(y, row[i])
-        made[index] = y
-    if keepdims:
-        return np.reshape(made, tuple([1 if i in axes else n for i, n in enumerate(a.shape)]))
-    return made if shape else made[()]
+    """``f.reduce(a, axis)``"""
+    op, places = _operation(f), indices(a.shape)
+    rows, steps = _reduction(a, axis, keepdims, not _is_missing(initial))
+    made = np.empty_like(rows, object)
+    values: dict[int, Any] = {}
+    for row, i in steps:
+        value = values[row] if row in values else _first(a, places, row, initial)
+        values[row] = op(value, a[places[i]])
+    for index in indices(rows.shape):
+        row = rows[index]
+        made[index] = values[row] if row in values else a[places[row]]
+    return made if rows.ndim else made[()]
+
+
+def _first(a, places, row, initial):
+    return a[places[row]] if _is_missing(initial) else initial
 
 
 def accumulated(f, a, axis=0, dtype=None, out=None):
     """``f.accumulate(a, axis)``"""
-    op, made = _operation(f), _empty_result(np.add.accumulate, a, axis)
-    rows, sums = np.moveaxis(a, axis, 0), np.moveaxis(made, axis, 0)
-    for i in range(len(rows)):
-        sums[i] = op(sums[i - 1], rows[i]) if i else rows[i]
+    op, places = _operation(f), indices(a.shape)
+    plain, steps = _accumulation(a, axis)
+    made = np.empty_like(plain)
+    added = {i for _, i in steps}
+    for index, place in enumerate(places):
+        if index not in added:
+            made[place] = a[place]
+    for previous, i in steps:
+        made[places[i]] = op(made[places[previous]], a[places[i]])
     return made
 
 
-def _axes(axis: Any, a: Any) -> tuple[int, ...]:
-    """The axes that are reduced, in the order in which NumPy goes through them."""
-    if axis is None:
-        axes: Any = range(a.ndim)
-    else:
-        axes = {operator.index(i) % a.ndim for i in (axis if isinstance(axis, tuple) else (axis,))}
-    return tuple(sorted(sorted(axes), key=lambda i: -abs(a.strides[i])))
+def _numbered(a: Any) -> Any:
+    """An array of the numbers of the elements, stored in the order in which these are."""
+    numbers = np.empty_like(a)
+    numbers[...] = np.arange(a.size).reshape(a.shape)
+    return numbers
 
 
-def _empty_result(f: Any, a: Any, axis: Any) -> Any:
-    """An array for the results along some axes, laid out as NumPy's own."""
-    return np.empty_like(f(np.empty_like(a, np.bool_), axis), object)
+def _reduction(a: Any, axis: Any, keepdims: Any, begun: bool) -> Any:
+    """Which operations NumPy does, in order: the row, named by its first element, and the element;
+    and which row each result is of."""
+    steps: list[tuple[int, int]] = []
+
+    def step(row: int, i: int) -> int:
+        row = i if row == -1 else row
+        steps.append((row, i))
+        return row
+
+    loop: Any = np.frompyfunc(step, 2, 1, identity=0)
+    options = {"initial": -1} if begun else {}
+    rows = loop.reduce(_numbered(a), axis=axis, keepdims=keepdims, **options)
+    return np.asarray(rows, object), steps
+
+
+def _accumulation(a: Any, axis: Any) -> Any:
+    """Which operations NumPy does, in order: the element before and the element."""
+    steps: list[tuple[int, int]] = []
+
+    def step(previous: int, i: int) -> int:
+        steps.append((previous, i))
+        return i
+
+    loop: Any = np.frompyfunc(step, 2, 1)
+    return loop.accumulate(_numbered(a), axis), steps
 
 
 def _is_missing(initial: Any) -> bool:
     return initial is np._NoValue or initial is None
 
 
-non_differentiable(_axes, _empty_result, _is_missing)
+non_differentiable(_accumulation, _is_missing, _reduction)
 
 
 def _folds(name: str, source: Any, most: int) -> None:
