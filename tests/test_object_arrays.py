@@ -375,6 +375,21 @@ def test_one_number_of_numpys_stays_that():
     check_gradient(f, SIX)
 
 
+@pytest.mark.parametrize("name", ["hstack", "vstack", "dstack", "column_stack", "concatenate"])
+def test_joined(name):
+    def f(v):
+        h = v.astype(object)
+        join = getattr(np, name)
+        return (join([h, v]) ** 2).sum() + join([h * h, v[0] * h]).sum()
+
+    check_gradient(f, X)
+
+
+def test_joined_as_numpy_would_not():
+    with pytest.raises(TypeError, match="according to the rule 'no'"):
+        ad.gradient(lambda v: np.concatenate([v.astype(object), v], casting="no").sum(), X)
+
+
 # ---- what refers to itself -----------------------------------------------------------------------
 
 

@@ -347,18 +347,21 @@ def _joins(f: Any) -> None:
     Python's."""
     move = moving(f)
 
-    def joined(parts, axis=0):
+    def joined(parts, axis=0, out=None, dtype=None, casting="same_kind"):
         boxes = [part if is_objects(part) else boxed(np.asarray(part)) for part in parts]
         return f(boxes, axis)
 
     @on_objects(f)
     def join(record: list[Any], slot: int, parts: Any, *args: Any, **kwargs: Any) -> Any:
-        if type(parts) not in (list, tuple) or kwargs.keys() - {"axis"} or len(args) > 1:
+        if type(parts) not in (list, tuple) or len(args) > 1:
+            return NotImplemented
+        if kwargs.get("out") is not None or kwargs.get("dtype") is not None:
             return NotImplemented
         if not any(map(is_objects, parts)):
             return NotImplemented
         if all(map(is_objects, parts)):
             return move(record, slot, parts, *args, **kwargs)
+        f(parts, *args, **kwargs)  # NumPy's own message
         return call_function(record, slot, joined, (parts, *args), kwargs)
 
 
