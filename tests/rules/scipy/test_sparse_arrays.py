@@ -207,6 +207,8 @@ MADE = {
         Y,
     ),
     "lists, constant": (lambda x: LISTS @ x, X),
+    "lists": (lambda a: sparse.csr_array(a).tolil().tocsr(), np.abs(A) + 0.5),
+    "lists, of dense": (lambda a, x: sparse.lil_array(a) @ x, np.abs(A) + 0.5, X),
     "dict": (lambda a: sparse.csr_array(a).todok(), DENSE),
 }
 
@@ -215,6 +217,23 @@ MADE = {
 def test_made(name):
     f, *operands = MADE[name]
     check_reverse(lambda *xs: plain(f(*xs)), *operands)
+
+
+@pytest.mark.parametrize(
+    "kind", ["csr_array", "csc_matrix", "coo_array", "lil_array", "dok_matrix"]
+)
+@pytest.mark.parametrize("named", [{}, {"dtype": float}, {"dtype": float, "copy": True}])
+def test_zeros_of_dense_arrays_are_not_stored(kind, named):
+    """What they would contribute is lost, whatever is asked for: no derivative of zero is given."""
+    dense = np.array([[1.0, 0.0, 2.0], [0.5, 3.0, 4.0]])
+    made = getattr(sparse, kind)
+
+    def f(a):
+        return (made(a, **named) @ np.arange(1.0, 4.0)).sum()
+
+    with pytest.raises(ad.NoDerivativeError, match="zero here"):
+        ad.gradient(f, dense)
+    check_reverse(f, dense + 0.5)
 
 
 @pytest.mark.parametrize("format", FORMATS)

@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 from scipy import sparse
-from scipy.sparse import _csparsetools
 from scipy.sparse import _sparsetools as tools
 
 from adjoint.errors import NoDerivativeError
 from adjoint.rules.registry import frule, lookup, rrule
-from adjoint.rules.scipy.sparse.arrays import flattened, unseen
+from adjoint.rules.scipy.sparse.arrays import unseen
 from adjoint.rules.scipy.sparse.leaves import gathered, summed
 from adjoint.rules.scipy.sparse.pairs import combined, unruled
 from adjoint.rules.scipy.sparse.patterns import leaf
@@ -24,7 +23,6 @@ CSR, CSC, COO = sparse.csr_array(A), sparse.csc_array(A), sparse.coo_array(A)
 BSR = sparse.bsr_array(A, blocksize=(2, 1))
 DIA = sparse.dia_array((reals(3, 4, low=0.5) + 1j * reals(3, 4, seed=2), [-1, 0, 2]), shape=(4, 3))
 OTHER = sparse.csr_array(B)
-LISTS = sparse.lil_array(A)
 SQUARE = sparse.csr_array(A @ A.T + np.eye(4))
 TWICE = np.array([0, 3, 4]), np.array([1, 1, 0, 2]), reals(4)
 X, Y, X2, Y2 = reals(3), reals(4), reals(3, 2), reals(4, 2)
@@ -132,7 +130,6 @@ CASES = {
     ],
     unruled: [(tools.expandptr, (4, CSR.indptr, np.zeros(CSR.nnz, np.int32)))],
     unseen: [(reals(3), reals(3))],
-    flattened: [(_csparsetools.lil_flatten_to_array, LISTS.data, np.zeros(LISTS.nnz))],
 }
 if leaf("coo_matmat_dense") is not None:
     CASES[added_product] += [

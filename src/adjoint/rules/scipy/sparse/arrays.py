@@ -18,7 +18,7 @@ from adjoint.run.accumulate import Poison
 from adjoint.run.by_source import call_function
 from adjoint.run.dispatch import NO_KEYWORDS, call_keywords
 
-__all__ = ["WITH_DATA", "flattened", "unseen"]
+__all__ = ["WITH_DATA", "unseen"]
 
 
 WITH_DATA = ("csr", "csc", "coo", "dia", "bsr")
@@ -191,38 +191,16 @@ for _format in ("csr", "csc", "coo", "dia", "bsr"):
 
 # ---- arrays of lists -----------------------------------------------------------------------------
 
-OF_LISTS = NoDerivative("an array of lists", "has no rule: use tocsr() before")
+
+@substitute(_csparsetools.lil_flatten_to_array)
+def _flattened(lists, result):
+    result[...] = [x for row in lists for x in row]
 
 
-def flattened(f: Any, lists: Any, like: Any) -> Any:
-    """What a compiled function writes of an array of lists."""
-    result = np.empty_like(like)
-    f(lists, result)
-    return result
+@substitute(_csparsetools.lil_get_lengths)
+def _lengths(lists, result):
+    result[...] = [len(row) for row in lists]
 
-
-@rrule.register(flattened)
-def _(f, lists, like):
-    def flattened_back(y_bar):
-        return None, None, Poison(refusal(flattened, OF_LISTS)) if moves(y_bar) else None, None
-
-    return flattened(f, lists, like), flattened_back
-
-
-@frule.register(flattened)
-def _(dots, f, lists, like):
-    """Lists in an array have no tangents."""
-    return flattened(f, lists, like), None
-
-
-def _of_lists(f: Any) -> None:
-    @substitute(f)
-    def write(lists, result):
-        result[...] = flattened(f, lists, result)
-
-
-_of_lists(_csparsetools.lil_flatten_to_array)
-_of_lists(_csparsetools.lil_get_lengths)
 
 # ---- diagonals -----------------------------------------------------------------------------------
 
