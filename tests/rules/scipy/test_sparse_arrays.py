@@ -219,23 +219,6 @@ def test_made(name):
     check_reverse(lambda *xs: plain(f(*xs)), *operands)
 
 
-@pytest.mark.parametrize(
-    "kind", ["csr_array", "csc_matrix", "coo_array", "lil_array", "dok_matrix"]
-)
-@pytest.mark.parametrize("named", [{}, {"dtype": float}, {"dtype": float, "copy": True}])
-def test_zeros_of_dense_arrays_are_not_stored(kind, named):
-    """What they would contribute is lost, whatever is asked for: no derivative of zero is given."""
-    dense = np.array([[1.0, 0.0, 2.0], [0.5, 3.0, 4.0]])
-    made = getattr(sparse, kind)
-
-    def f(a):
-        return (made(a, **named) @ np.arange(1.0, 4.0)).sum()
-
-    with pytest.raises(ad.NoDerivativeError, match="zero here"):
-        ad.gradient(f, dense)
-    check_reverse(f, dense + 0.5)
-
-
 @pytest.mark.parametrize("format", FORMATS)
 def test_assembled(format):
     """Contributions to one entry are added up, as in finite elements."""
