@@ -90,12 +90,15 @@ def update_objects(record: list[Any], slot: int, op: Any, x: Any, value: Any) ->
     return call_function(inner, 1, each_into, (f, x, True, args), {})
 
 
+_LITTLE_WORK: Any = 1  # an int, whatever the stubs of NumPy say
+
+
 def _is_in_the_way(a: Any, out: Any) -> bool:
     """Whether an operand looks at an output, and not at each element when that is written."""
     if (address_of(a), a.shape, a.strides) == (address_of(out), out.shape, out.strides):
         return False
     try:
-        return np.shares_memory(a, out, max_work=1)
+        return np.shares_memory(a, out, max_work=_LITTLE_WORK)
     except np.exceptions.TooHardError:
         return True
 
