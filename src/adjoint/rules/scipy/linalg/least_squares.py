@@ -47,7 +47,7 @@ def _(call: Call) -> Any:
             weights = np.reshape(np.real(residues_bar), (*stack, 1, right.shape[-1]))
             rest = 2 * weights * (right - a @ columns)
             a_bar, b_bar = a_bar - rest @ dagger(columns), b_bar + rest
-        if s_bar is not None and np.size(s_bar):
+        if s_bar is not None and np.asarray(s).dtype.kind == "f" and np.size(s_bar):
             a_bar = a_bar + values_bar(np.broadcast_to(a, a_bar.shape), s_bar)
         return a_bar, b_bar[..., 0] if one else b_bar
 
