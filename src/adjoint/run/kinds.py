@@ -4,6 +4,7 @@ carries others."""
 from __future__ import annotations
 
 import gc
+import sys
 import threading
 from collections import OrderedDict, defaultdict, deque
 from types import (
@@ -90,7 +91,18 @@ def is_one_object(x: Any) -> bool:
     if any(type(getattr(kind, name, None)) is FunctionType for name in _BY_ITSELF):
         return False
     fields = fields_of(x) or {}
-    return not any(hasattr(kind, name) or name in fields for name in _SEVERAL)
+    if any(hasattr(kind, name) or name in fields for name in _SEVERAL):
+        return False
+    return sys.version_info >= (3, 12) or not _shows_memory(x)
+
+
+def _shows_memory(x: Any) -> bool:
+    """Whether NumPy may look at the memory of `x`: before Python 3.12 no attribute says so."""
+    try:
+        with memoryview(x):
+            return True
+    except TypeError:
+        return False
 
 
 _BY_ITSELF = ("__getattr__", "__getattribute__")
