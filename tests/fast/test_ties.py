@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint.fast import tier
+from adjoint.fast import entry, tier
 from tests.fast.agreeing import generic_tier
 from tests.structures import difference
 
@@ -56,11 +56,41 @@ def of_numbers(xs, rest):
     return xs[0] * xs[1]
 
 
+def of_all(holder):
+    return (holder.w * holder.other).sum()
+
+
+class Slotted:
+    __slots__ = ("__hidden", "w")
+
+    def __init__(self, w, hidden):
+        self.w, self.__hidden = w, hidden
+
+    def squared(self, x):
+        return x * x
+
+
+def of_slotted(x, slotted):
+    return slotted.squared(x).sum()
+
+
 def captured(w):
     def f(x):
         return (w * x).sum()
 
     return f
+
+
+def objects(*items):
+    made = np.empty(len(items), dtype=object)
+    made[:] = items
+    return made
+
+
+def _half_empty():
+    slotted = Slotted(Y, None)
+    del slotted._Slotted__hidden
+    return slotted
 
 
 def _parent():
@@ -88,11 +118,18 @@ TIED = {
     "a closure": lambda: (of_first, X, captured(X)),
     "a method of an array": lambda: (of_first, X, [X.dot, X.__add__]),
     "a view of a dict": lambda: (of_first, X, [MappingProxyType({"a": X})]),
+    "an array of objects": lambda: (of_first, X, [objects(1.0, X)]),
+    "a view of an array of objects": lambda: (of_first, X, {"a": objects([X], None)[:1]}),
+    "a slot": lambda: (of_slotted, X, Slotted(Y, [X])),
     "a whole argument": lambda: (of_both, X, Y, X),
     "a list that is read": lambda: (lambda xs: (of_numbers, xs, [xs]))([2.0, 3.0]),
 }
 APART = {
     "a list": lambda: (of_first, X, [X * 1.0]),
+    "an array of objects": lambda: (of_first, X, [objects(1.0, X * 1.0)]),
+    "a slot": lambda: (of_slotted, X, Slotted(Y, [X * 1.0])),
+    "a slot that is empty": lambda: (of_slotted, X, _half_empty()),
+    "all fields": lambda: (of_all, Holder(X, Y)),
     "functions": lambda: (of_first, X, [math.sin, len, Y.dot]),
     "an item that is not read": lambda: (of_item, X, [Y, X * 1.0]),
     "a key": lambda: (of_key, X, {"p": Y, "q": "text"}),
@@ -157,3 +194,26 @@ def test_the_captured_variables_of_the_function():
     with generic_tier():
         _, expected = ad.pullback(loss, Y)
     assert not difference(back(1.0), expected(1.0), rtol=1e-12)
+
+
+@pytest.mark.parametrize(("name", "looks"), [("all fields", False), ("another field", True)])
+def test_only_what_is_not_read_is_looked_into(name, looks, monkeypatch):
+    looked = []
+    monkeypatch.setattr(entry, "holds_one", lambda *given: looked.append(given))
+    f, holder = APART[name]()
+    tier.forget()
+    for _ in range(2):
+        ad.gradient(f, holder)
+    assert ad.tier(f, holder).tier == "fast"
+    assert bool(looked) is looks
+
+
+def test_a_field_that_is_new():
+    f, holder = APART["all fields"]()
+    ad.gradient(f, holder)
+    holder.more = [X]
+    found = ad.gradient(f, holder)
+    with generic_tier():
+        expected = ad.gradient(f, holder)
+    assert not difference(found, expected, rtol=1e-12), (found, expected)
+    np.testing.assert_allclose(found[0].more[0], Y)

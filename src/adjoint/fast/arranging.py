@@ -97,8 +97,7 @@ def _assembled(made: Reading, source: Source, at: dict[int, int]) -> str | None:
     if isinstance(sample, dict):
         return f"{{{named}}}" if definite_in(made, source, at) else f"some({{{named}}})"
     if type(sample) is not FunctionType:
-        fields = made.bind(frozenset(names))
-        made.lines.append(f"if {made.names[id(source)]}.__dict__.keys() != {fields}: return MISS")
+        made.seal(source)
     make = "Tangent" if definite_in(made, source, at) else "tangent"
     return f"{make}({made.bind(tangent_maker(sample))}, {{{named}}})"
 

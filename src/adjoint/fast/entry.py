@@ -20,7 +20,7 @@ from adjoint.fast.exposure import exposure
 from adjoint.fast.needs import needs
 from adjoint.fast.program import Program, uses_numpy
 from adjoint.fast.reading import Reading
-from adjoint.fast.ties import holds_one, others
+from adjoint.fast.ties import holds_one
 from adjoint.ir.single import Call, Const, Value
 from adjoint.results import filled
 from adjoint.rules.projection import column_sums
@@ -108,7 +108,6 @@ def entry_source(
         "Tangent": runtime.tangent_with,
         "filled": filled,
         "holds_one": holds_one,
-        "others": others,
     }
     return "\n".join([*head, *body, *run, *tail]) + "\n", made.bound
 

@@ -11,10 +11,12 @@ from adjoint.fast.covered import NotCovered
 from adjoint.fast.evaluate.outside import Guard, Leaf, Outside
 from adjoint.fast.evaluate.types import Array, Number, Row
 from adjoint.fast.evaluate.values import Source
-from adjoint.fast.ties import Unread, holds_one, unread
-from adjoint.run.kinds import slots_of
+from adjoint.fast.ties import holds_one, standing, unread
+from adjoint.run.kinds import fields_of
 
 __all__ = ["Reading"]
+
+_NO_OBJECTS = (NoneType, list, tuple, dict, FunctionType)
 
 
 class Reading:
@@ -24,8 +26,6 @@ class Reading:
         self.outside, self.count = outside, count
         self.names: dict[int, str] = {}
         self.bound: dict[str, Any] = {}
-        self.tests: list[str] = []
-        self.reads: list[str] = []
         self.lines: list[str] = []
         self._guards: dict[int, list[Guard]] = {}
         for guard in outside.guards:
@@ -33,6 +33,7 @@ class Reading:
         self._leaves = {id(leaf.source): leaf for leaf in outside.leaves}
         self._lengths: dict[Any, str] = {}
         self._known: dict[int, str] = {}
+        self._sealed: set[int] = set()
         self.definite: Sequence[bool | None] = ()
 
     def bind(self, value: Any) -> str:
@@ -240,28 +241,47 @@ class Reading:
         for place in places:
             if {*map(id, held)} <= {*map(id, place.within)}:
                 continue
+            if place.owner is not None:
+                self.seal(place.owner)
+            if not place.keys:
+                continue
+            owner = args if place.owner is None else samples[id(place.owner)]
+            there = [standing(owner, key) for key in place.keys]
             within = [samples[id(source)] for source in place.within]
-            if holds_one(place.of(args, samples), [samples[id(x)] for x in held], within):
+            if holds_one(there, [samples[id(x)] for x in held], within):
                 raise NotCovered("something that occurs twice among the arguments")
             texts = [self._all(held)]
             if place.within:
                 texts.append(self._all(place.within))
-            tests.append(f"holds_one({self._places(place)}, {', '.join(texts)})")
+            read = ", ".join(self._place(place.owner, key) for key in place.keys)
+            tests.append(f"holds_one(({read},), {', '.join(texts)})")
         return " or ".join(tests) or None
 
     def _all(self, sources: Sequence[Source]) -> str:
         return f"({', '.join(self.names[id(source)] for source in sources)},)"
 
-    def _places(self, place: Unread) -> str:
-        if place.owner is None:
-            return f"({', '.join(f'a{i}' for i in place.keys)},)"
-        owner = self.names[id(place.owner)]
-        if place.read is None:
-            return f"({', '.join(f'{owner}[{key!r}]' for key in place.keys)},)"
-        sample = self.outside.samples[id(place.owner)]
-        if type(sample) is FunctionType or slots_of(type(sample)):
-            return f"others({owner}, {self.bind(place.read)})"
-        return f"[x for n, x in {owner}.__dict__.items() if n not in {self.bind(place.read)}]"
+    def _place(self, source: Source | None, key: Any) -> str:
+        """What reads a place that the program does not read."""
+        if source is None:
+            return f"a{key}"
+        name, owner = self.names[id(source)], self.outside.samples[id(source)]
+        if isinstance(owner, list | tuple | dict):
+            return f"{name}[{key!r}]"
+        if type(owner) is FunctionType:
+            return f"{name}.__closure__[{key}]"
+        if key in (fields_of(owner) or ()):
+            return f"{name}.__dict__[{key!r}]"
+        return f"getattr({name}, {key!r}, None)"
+
+    def seal(self, source: Source) -> None:
+        """Test that an object has the fields that it has now, and no others."""
+        sample = self.outside.samples[id(source)]
+        fields = None if isinstance(sample, _NO_OBJECTS) else fields_of(sample)
+        if fields is None or id(source) in self._sealed:
+            return
+        self._sealed.add(id(source))
+        known = self.bind(frozenset(fields))
+        self.lines.append(f"if {self.names[id(source)]}.__dict__.keys() != {known}: return MISS")
 
     def _distinct(self, names: Sequence[str]) -> None:
         if len(names) == 2:

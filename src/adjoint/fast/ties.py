@@ -7,11 +7,12 @@ the function reads one of them only: then the call is left to the generic tier.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from types import (
     BuiltinMethodType,
+    CellType,
     FunctionType,
     MappingProxyType,
     MethodType,
@@ -25,14 +26,14 @@ import numpy as np
 from adjoint.fast.evaluate.outside import Outside
 from adjoint.fast.evaluate.types import Array, Row
 from adjoint.fast.evaluate.values import Source
-from adjoint.levels.leaves import record_fields
-from adjoint.run.kinds import mapping_behind
+from adjoint.levels.leaves import elements_of, record_fields
+from adjoint.run.kinds import by_value, fields_of, is_objects, mapping_behind, slots_of
 
-__all__ = ["Unread", "holds_one", "others", "unread"]
+__all__ = ["Unread", "holds_one", "standing", "unread"]
 
 _PLAIN = frozenset({float, int, bool, complex, str, bytes, type(None), np.float64, type})
-_SIMPLE = _PLAIN | {np.ndarray}
-_ITEMS = _SIMPLE | {list, tuple}
+_ITEMS = _PLAIN | {list, tuple}
+_READ = frozenset({"item", "attribute", "cell", "cell object"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,25 +45,14 @@ class Unread:
     owner
         The container, an object or a function; ``None``: the places are whole arguments.
     keys
-        The items of a list, tuple or dict; the numbers of arguments.
-    read
-        The fields of an object, the captured variables of a function, that it reads: the others are
-        meant.
+        Items, fields, captured variables by position, or the numbers of arguments; also none.
     within
         The containers around these places, and the owner.
     """
 
     owner: Source | None
-    keys: tuple[Any, ...] = ()
-    read: frozenset[Any] | None = None
+    keys: tuple[Any, ...]
     within: tuple[Source, ...] = ()
-
-    def of(self, args: Sequence[Any], samples: Mapping[int, Any]) -> list[Any]:
-        """What stands there in the call at hand."""
-        if self.owner is None:
-            return [args[i] for i in self.keys]
-        owner = samples[id(self.owner)]
-        return others(owner, self.read) if self.read is not None else [owner[k] for k in self.keys]
 
 
 def unread(
@@ -105,9 +95,10 @@ def unread(
             within = (*within, source)
             if type(sample) is not tuple:
                 held.append(source)
-            place = _places_in(source, sample, children, within)
-            if place is not None and is_wanted:
-                places.append(place)
+            if is_wanted:
+                read = {child.key for child in children if child.kind in _READ}
+                keys = tuple(key for key in _keys_of(sample) if key not in read)
+                places.append(Unread(source, keys, within))
         for child in children:
             look(child, within, is_wanted)
 
@@ -120,26 +111,24 @@ def unread(
     return places, held
 
 
-def _places_in(
-    source: Source, sample: Any, children: Iterable[Source], within: tuple[Source, ...]
-) -> Unread | None:
-    read = frozenset(child.key for child in children)
-    if isinstance(sample, list | tuple | dict):
-        every = sample if isinstance(sample, dict) else range(len(sample))
-        keys = tuple(key for key in every if key not in read)
-        return Unread(source, keys, None, within) if keys else None
+def _keys_of(sample: Any) -> Iterable[Any]:
+    """The places in a container, an object or a function."""
+    if isinstance(sample, dict):
+        return sample
+    if isinstance(sample, list | tuple):
+        return range(len(sample))
     if type(sample) is FunctionType:
-        names = sample.__code__.co_freevars
-        read = frozenset(
-            names[child.key] for child in children if child.kind in ("cell", "cell object")
-        )
-        return Unread(source, (), read, within) if len(read) < len(names) else None
-    return Unread(source, (), read, within)
+        return range(len(sample.__closure__ or ()))
+    return [*(fields_of(sample) or ()), *slots_of(type(sample))]
 
 
-def others(owner: Any, read: frozenset[str]) -> list[Any]:
-    """What the fields of an object, or the captured variables of a function, hold but `read`."""
-    return [x for name, x in record_fields(owner).items() if name not in read]
+def standing(owner: Any, key: Any) -> Any:
+    """What is at a place."""
+    if isinstance(owner, list | tuple | dict):
+        return owner[key]
+    if type(owner) is FunctionType:
+        return (owner.__closure__ or ())[key]
+    return record_fields(owner).get(key)
 
 
 def holds_one(places: Sequence[Any], held: Iterable[Any], within: Iterable[Any] = ()) -> bool:
@@ -154,7 +143,9 @@ def holds_one(places: Sequence[Any], held: Iterable[Any], within: Iterable[Any] 
     while not kinds <= _PLAIN:  # level by level, so that long lists of numbers cost little
         if not kinds.isdisjoint(wanted_kinds) and not wanted.keys().isdisjoint(map(id, level)):
             return True
-        holders = [x for x in level if type(x) not in _SIMPLE and id(x) not in seen]
+        holders = [x for x in level if type(x) not in _PLAIN and id(x) not in seen]
+        if np.ndarray in kinds:
+            holders = [x for x in holders if type(x) is not np.ndarray or is_objects(x)]
         seen.update(map(id, holders))
         level = [*chain.from_iterable(holders if kinds <= _ITEMS else map(_inside, holders))]
         kinds = {*map(type, level)}
@@ -171,6 +162,17 @@ def _inside(x: Any) -> Iterable[Any]:
         return () if isinstance(x.__self__, ModuleType) else (x.__self__,)
     if isinstance(x, MappingProxyType):
         return _inside(mapping_behind(x))
-    if isinstance(x, np.ndarray | np.generic | float | int | complex):
+    if isinstance(x, CellType):
+        return _content(x)
+    if is_objects(x):
+        return elements_of(x)
+    if by_value(x):
         return ()
     return record_fields(x).values()
+
+
+def _content(cell: CellType) -> tuple[Any, ...]:
+    try:
+        return (cell.cell_contents,)
+    except ValueError:  # nothing was assigned yet
+        return ()

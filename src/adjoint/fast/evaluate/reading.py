@@ -168,7 +168,8 @@ def _field(ev: Evaluator, a: External | Ref, name: str, slot: bool) -> Abstract 
         if not hasattr(a.sample, name):
             raise NotCovered(f"the attribute {name!r} has no value", ev.span)
         return ev.outside.read(a.source, "attribute", name, getattr(a.sample, name))
-    ev.outside.guard(a.source, "no attribute", name)
+    if hasattr(a.sample, "__dict__"):
+        ev.outside.guard(a.source, "no attribute", name)
     return None
 
 
