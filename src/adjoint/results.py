@@ -12,6 +12,7 @@ import numpy as np
 from adjoint.errors import CotangentError
 from adjoint.levels.leaves import as_objects, elements_of, record_fields
 from adjoint.rules.projection import project
+from adjoint.rules.refusal import demand_entries
 from adjoint.run.accumulate import Poison, finish
 from adjoint.run.kinds import by_value, fields_of, is_objects, is_record
 from adjoint.run.memory import Memory
@@ -138,6 +139,7 @@ def plain_cotangents(
             return None
         elif bar.base is not None or not bar.flags.writeable or any(bar is x for x in arrays):
             bar = bar.copy()
+        demand_entries(bar)
         arrays.append(bar)
         found.append(bar)
     return tuple(found)
@@ -172,6 +174,7 @@ class _Owned:
 
     def _number(self, value: Any, bar: Any) -> Any:
         bar = project(bar, value)
+        demand_entries(bar)
         if not isinstance(bar, np.ndarray):
             return bar
         if bar.base is not None or not bar.flags.writeable or id(bar) in self._seen:

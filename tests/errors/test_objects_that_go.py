@@ -7,6 +7,8 @@ import pytest
 
 import adjoint as ad
 from adjoint.errors import MutationError
+from adjoint.run import lifetimes
+from adjoint.run.holders import only_ours
 from tests.errors.places import raised
 
 pytestmark = pytest.mark.usefixtures("little_to_look_at")
@@ -618,3 +620,22 @@ def test_what_a_cycle_holds_stays():
 
     assert ad.gradient(f, 3.0) == (6.0,)
     assert ad.pushforward(f, (3.0,), (1.0,)) == (18.0, 6.0)
+
+
+MANY = [[i] for i in range(10_000)]
+
+
+def test_what_modules_hold_is_not_looked_at(monkeypatch):
+    """It stays, and leads to all that there is."""
+    counts = []
+
+    def counted(targets):
+        found = only_ours(targets)
+        counts.append(found[1])
+        return found
+
+    monkeypatch.setattr(lifetimes, "only_ours", counted)
+    with pytest.raises(MutationError, match="that would have gone without differentiation"):
+        ad.gradient(taken_from_a_list, 3.0)
+    assert counts
+    assert max(counts) < len(MANY)

@@ -13,6 +13,7 @@ import numpy as np
 from adjoint.levels.level import INACTIVE, Level, assign_shape_on, operate_on, write_on
 from adjoint.levels.mirror import Mirrors, flat_of
 from adjoint.rules.projection import SEQUENCES, project
+from adjoint.rules.refusal import demand_entries
 from adjoint.run.accumulate import Poison, is_fancy
 from adjoint.run.hidden import Hidden
 from adjoint.run.kinds import is_objects
@@ -130,6 +131,8 @@ class Sweep(Hidden):
             bar = self._numbers.get(id(value))
         if type(bar) is Poison:
             raise bar.error
+        if bar is not None:
+            demand_entries(bar)
         return self.below(np.array, bar) if isinstance(bar, ndarray) else bar
 
     # ---- what writes overwrote -------------------------------------------------------------------

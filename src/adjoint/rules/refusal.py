@@ -13,14 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.errors import NoDerivativeError
+from adjoint.errors import NoDerivativeError, Place
 from adjoint.rules.slopes import Rule, with_arity
 from adjoint.run.accumulate import Poison
 from adjoint.run.caution import doubt
 from adjoint.run.place import current_place
 
 __all__ = [
-    "NoDerivative", "moves", "refusal", "refused_bar", "refusing_forward", "refusing_reverse",
+    "NoDerivative", "demand_entries", "moves", "refusal", "refused_bar", "refused_entry",
+    "refusing_forward", "refusing_reverse",
 ]  # fmt: skip
 
 
@@ -40,14 +41,14 @@ class NoDerivative:
     why: str = "has no closed form"
 
 
-def refusal(f: Any, missing: NoDerivative) -> NoDerivativeError:
-    """The error that says so, with the place in the user's code that is running."""
+def refusal(f: Any, missing: NoDerivative, place: Place | None = None) -> NoDerivativeError:
+    """The error that says so, with a place in the user's code: by default that which is running."""
     name = getattr(f, "__name__", repr(f))
     return NoDerivativeError(
         f"a derivative of '{name}' in {missing.what} is needed, which {missing.why}",
         hint=f"hold {missing.what} constant, with ad.stop_gradient for example, or write a rule:"
         f" @ad.rrule.register({name})",
-        place=current_place(),
+        place=place or current_place(),
     )
 
 
@@ -55,6 +56,34 @@ def refused_bar(f: Any, missing: NoDerivative, y_bar: Any) -> Poison | None:
     """The cotangent of such an argument: none where nothing is asked for."""
     asked = any(moves(part) for part in y_bar) if isinstance(y_bar, list | tuple) else moves(y_bar)
     return Poison(refusal(f, missing)) if asked else None
+
+
+_refused: dict[tuple[Any, NoDerivative], Place | None] = {}
+_BELOW, _MOST = 42, (1 << 9) - 1
+
+
+def refused_entry(f: Any, missing: NoDerivative) -> float:
+    """The cotangent of some entries of an array, where that of others is known.
+
+    It is NaN, which everything that depends on it becomes, too, and tells itself from any other by
+    its payload: those of the nine bits that also half precision has (IEEE 754-2019, 6.2.3: what an
+    operation gives of a NaN should have its payload).
+    """
+    _refused[f, missing] = current_place()
+    number = min([*_refused].index((f, missing)) + 1, _MOST)
+    return float(np.uint64((0x7FF8 << 48) | (number << _BELOW)).view(np.float64))
+
+
+def demand_entries(bar: Any) -> None:
+    """Refuse a cotangent, a number or an array, that depends on a `refused_entry`."""
+    if not _refused or not np.any(unknown := np.isnan(bar)):
+        return
+    entries = np.asarray(bar)[unknown]
+    for part in (entries.real, entries.imag) if entries.dtype.kind == "c" else (entries,):
+        numbers = (part.astype(np.float64).view(np.uint64) >> _BELOW) & _MOST
+        for number in numbers[np.isnan(part) & (numbers > 0)]:
+            (f, missing), place = [*_refused.items()][number - 1]
+            raise refusal(f, missing, place)
 
 
 def moves(bar: Any) -> bool:

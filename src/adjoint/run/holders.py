@@ -170,7 +170,15 @@ def _parts(node: Any) -> list[Any]:
     if is_objects(node):  # the collector does not look into arrays
         whole = node.base is None
         return [*np.ndarray.view(node, np.ndarray).flat] if whole else [node.base]
+    if kind is dict and _is_of_module(node):
+        return []
     return [] if issubclass(kind, type) else gc.get_referents(node)
+
+
+def _is_of_module(fields: dict[Any, Any]) -> bool:
+    """Whether something is the dictionary of a module, which stays, and leads to all others."""
+    module = sys.modules.get(str(fields.get("__name__")))
+    return module is not None and getattr(module, "__dict__", None) is fields
 
 
 def _is_ours(node: Any) -> bool:

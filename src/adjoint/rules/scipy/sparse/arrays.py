@@ -104,7 +104,7 @@ def _of_blocks(f: Any, depth: int) -> None:
     def join(blocks, format=None, dtype=None):
         y, source = _joined(f, blocks, {"format": format, "dtype": dtype})
         data = [
-            block.data.ravel() if sparse.issparse(block) else kept(block, *_zeros_of(block)[1:])
+            block.data.ravel() if sparse.issparse(block) else kept(block, *_zeros_of(block))
             for block in _leaves_of(blocks)
         ]
         values = np.concatenate([np.zeros(1), *data])
@@ -157,37 +157,49 @@ for _f, _name in METHODS.items():
 
 
 def _zeros_of(dense: Any) -> Any:
-    """Where a dense array is not zero, as coordinates and as positions, and where it is."""
+    """The positions where a dense array is not zero, and those where it is."""
     there = np.ravel(dense) != 0
-    return np.nonzero(dense), np.flatnonzero(there), np.flatnonzero(~there)
+    return np.flatnonzero(there), np.flatnonzero(~there)
 
 
-def _from_dense(kind, coordinates, dense):
+def _from_dense(kind, dense, shape, dtype):
     """What is zero is not stored, and what it would contribute to a derivative is lost."""
-    places, source, lost = _zeros_of(dense)
-    entries = coordinates((kept(dense, source, lost), places), shape=dense.shape)
-    return entries if kind is coordinates else kind(entries)
+    places = _places_of(kind, dense, shape)
+    source, lost = _zeros_of(dense)
+    made = kind((kept(dense, source, lost), places), shape=dense.shape, dtype=dtype)
+    made.has_canonical_format = True
+    return made
 
 
-def _of_dense(kind: Any, coordinates: Any) -> None:
+def _places_of(kind: Any, dense: Any, shape: Any) -> Any:
+    """Where a dense array is not zero, as SciPy writes it."""
+    return kind(dense, shape=shape).nonzero()
+
+
+def _of_dense(kind: Any) -> None:
+    """All other formats are made by way of coordinates."""
+    rank = 2 if issubclass(kind, sparse.spmatrix) else None
+
+    def make(x, shape=None, dtype=None, copy=False, **named):
+        dense = np.asarray(x)
+        if rank is not None:
+            dense = np.atleast_2d(dense)
+        return _from_dense(kind, dense, shape, dtype)
+
     @primitive(kind)
     def run(record: list[Any], slot: int, x: Any, *others: Any, **named: Any) -> Any:
-        if others or named or type(x) is not np.ndarray or x.ndim != 2 or x.dtype.kind not in "fc":
+        if isinstance(x, tuple) or sparse.issparse(x) or not _has_slopes(x, rank):
             return NotImplemented
-        inner: list[Any] = [record[0], None]
-        y = call_function(inner, 1, _from_dense, (kind, coordinates, x), NO_KEYWORDS)
-
-        def dense_back(y_bar: Any) -> Any:
-            bars = inner[1](y_bar)
-            return None, bars[3]
-
-        record[slot] = dense_back
-        return y
+        return call_function(record, slot, make, (x, *others), named)
 
 
-for _format in ("csr", "csc", "coo", "dia", "bsr"):
-    for _kind in ("array", "matrix"):
-        _of_dense(getattr(sparse, f"{_format}_{_kind}"), getattr(sparse, f"coo_{_kind}"))
+def _has_slopes(x: Any, rank: int | None) -> bool:
+    dense = np.asarray(x)
+    return dense.dtype.kind in "fc" and dense.ndim > 0 and (rank is None or dense.ndim <= rank)
+
+
+for _kind in (sparse.coo_array, sparse.coo_matrix):
+    _of_dense(_kind)
 
 # ---- arrays of lists -----------------------------------------------------------------------------
 
@@ -226,7 +238,7 @@ def _toarray(self, order=None, out=None):
 def _find(A):
     a = sparse.coo_array(A, copy=True)
     a.sum_duplicates()
-    _, source, lost = _zeros_of(a.data)
+    source, lost = _zeros_of(a.data)
     return a.row[source], a.col[source], kept(a.data, source, lost)
 
 
@@ -248,4 +260,4 @@ if leaf("dia_tocsr") is None:
         return self._coo_container((data, places), shape=self.shape, dtype=self.dtype)
 
 
-non_differentiable(_joined, _pattern, _zeros_of, _stored_diagonals)
+non_differentiable(_joined, _pattern, _zeros_of, _stored_diagonals, _places_of)

@@ -13,10 +13,9 @@ import numpy as np
 from scipy.sparse import _sparsetools as tools
 
 from adjoint.rules.numpy.operands import cotangent_dtype
-from adjoint.rules.refusal import NoDerivative, moves, refusal
+from adjoint.rules.refusal import NoDerivative, moves, refusal, refused_entry
 from adjoint.rules.registry import frule, non_differentiable, rrule, substitute
 from adjoint.rules.scipy.sparse.patterns import leaf, major_of, of_diagonals
-from adjoint.run.accumulate import Poison
 
 __all__ = ["LEFT_OUT", "kept"]
 
@@ -33,9 +32,9 @@ def _(data, source, lost):
     shape = np.shape(data)
 
     def kept_back(y_bar):
-        if len(lost):
-            return None, Poison(refusal(kept, LEFT_OUT)), None, None
         bar = np.zeros(shape, cotangent_dtype(y_bar)).ravel()
+        if len(lost):
+            bar[lost] = refused_entry(kept, LEFT_OUT)
         bar[source] = y_bar
         return None, bar.reshape(shape), None, None
 
