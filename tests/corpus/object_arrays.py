@@ -115,6 +115,25 @@ def as_floats_again(v):
     return np.sin(numbers).sum() + (floats * np.asarray(held, float)).sum()
 
 
+@case(0.7)
+def of_one_number(x):
+    alone, ones = np.asarray(x * x, object), np.array(x, dtype=object, ndmin=2)
+    f = np.vectorize(lambda u, w: u * u * w)
+    return f(x, alone.item()) + f(x, np.array([1.0, 2.0])).sum() * ones[0, 0] + (alone * x)
+
+
+@case(0.7)
+def of_one_object(x):
+    class Held:
+        pass
+
+    held = Held()
+    held.value = x * x
+    alone = np.asarray(held, object)
+    alone[()].value *= x
+    return alone.item().value * held.value
+
+
 @case(vector())
 def as_lists(v):
     held = np.array([[v[0], v[1]], [v[2], 1.0]], dtype=object)

@@ -181,6 +181,10 @@ def _converts(f: Any, key: Any) -> None:
         plain = _plain(source, args, kwargs)
         if not is_objects(plain):
             return numbers_of(source, plain)
+        if _is_held(source, plain):
+            made = np.empty(plain.shape, object)
+            made[(0,) * plain.ndim] = source
+            return made
         if isinstance(source, np.ndarray):
             if source.dtype.kind not in "fc":
                 return plain
@@ -192,15 +196,16 @@ def _converts(f: Any, key: Any) -> None:
     def _plain(source: Any, args: Any, kwargs: Any) -> Any:
         return f(source, *args, **kwargs)
 
-    non_differentiable(_plain)
+    non_differentiable(_plain, _is_held)
 
     @on_objects(key)
     def convert(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
         source = args[0] if args else None
         if isinstance(source, np.ndarray) and type(source) is not np.ndarray:
             return NotImplemented
-        if not isinstance(source, (*SEQUENCES, np.ndarray, np.generic)):
-            return NotImplemented
+        is_one = isinstance(source, int | float | complex) or is_one_object(source)
+        if not is_one and not isinstance(source, (*SEQUENCES, np.ndarray, np.generic)):
+            return NotImplemented  # its own code says what it is as an array
         y = f(*args, **kwargs)
         if is_objects(source):
             if is_objects(y):
@@ -209,7 +214,14 @@ def _converts(f: Any, key: Any) -> None:
                 return NotImplemented
         elif not is_objects(y) or (isinstance(source, SEQUENCES) and not follows(source, y)):
             return NotImplemented
+        elif is_one and not isinstance(source, np.generic) and not _is_held(source, y):
+            return NotImplemented
         return call_function(record, slot, converted, args, kwargs)
+
+
+def _is_held(source: Any, made: Any) -> bool:
+    """Whether an array has one element, which is what it was made of."""
+    return is_objects(made) and made.size == 1 and made.item() is source
 
 
 # ---- the same elements elsewhere -----------------------------------------------------------------
