@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import BuiltinFunctionType, FunctionType
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -32,20 +32,40 @@ def cotangents(made: Reading, program: Program, count: int, only: int | None) ->
 def _is_complete(
     made: Reading, source: Source, at: dict[int, int], definite: Sequence[bool | None]
 ) -> bool:
-    """Whether every number and array in it certainly has a cotangent."""
+    """Whether its whole cotangent, zeros included, is what `_assembled` writes."""
     if id(source) in at:
         return definite[at[id(source)]] is True
     sample = made.outside.samples.get(id(source))
     if sample is None or type(sample) is FunctionType:
         return False
-    children = {c.key: c for c in made.outside.sources if c.parent is source}
+    children = {c.key: c for c in made.inside.get(id(source), ())}
+    found = False  # where nothing has a cotangent, `_assembled` writes none
     for key in _keys(sample):
         part = sample[key] if isinstance(sample, list | tuple | dict) else getattr(sample, key)
-        if part is None or isinstance(part, str | FunctionType | np.ufunc | BuiltinFunctionType):
-            continue
-        if key not in children or not _is_complete(made, children[key], at, definite):
+        if _has_none(part):
+            if key not in children:  # else it is tested whenever it is read
+                made.lines.append(_unless_none(made, made.place(source, key), part))
+        elif key not in children or not _is_complete(made, children[key], at, definite):
             return False
-    return True
+        else:
+            found = True
+    return found
+
+
+def _has_none(part: Any) -> bool:
+    """Whether something has the cotangent `None`, also one that is filled with zeros."""
+    if type(part) is FunctionType:
+        return part.__closure__ is None
+    return part is None or type(part) in (str, np.ufunc)
+
+
+def _unless_none(made: Reading, place: str, part: Any) -> str:
+    """What tests that something else of this kind is there, which has none either."""
+    if part is None:
+        return f"if {place} is not None: return MISS"
+    if type(part) is FunctionType:
+        return f"if getattr({place}, '__closure__', 0) is not None: return MISS"
+    return f"if type({place}) is not {made.bind(type(part))}: return MISS"
 
 
 def structure(made: Reading, wanted: Sequence[Leaf], roots: Sequence[Any]) -> str:
@@ -65,7 +85,7 @@ def _assembled(made: Reading, source: Source, at: dict[int, int]) -> str | None:
     """The cotangent of what is read from `source`; ``None`` where there is no path."""
     if id(source) in at:
         return f"bars[{at[id(source)]}]"
-    inside = [s for s in made.outside.sources if s.parent is source]
+    inside = made.inside.get(id(source), ())
     if any(s.kind.startswith("partial") and _assembled(made, s, at) for s in inside):
         raise NotCovered("the cotangent of a functools.partial")
     own = [s for s in inside if s.kind == "self"]
@@ -106,7 +126,7 @@ def definite_in(made: Reading, source: Source, at: dict[int, int]) -> bool:
     """Whether some part of a structure certainly has a cotangent."""
     if id(source) in at:
         return made.definite[at[id(source)]] is True
-    return any(definite_in(made, c, at) for c in made.outside.sources if c.parent is source)
+    return any(definite_in(made, c, at) for c in made.inside.get(id(source), ()))
 
 
 def tangent_maker(sample: Any) -> Any:

@@ -27,6 +27,10 @@ class Reading:
         self.names: dict[int, str] = {}
         self.bound: dict[str, Any] = {}
         self.lines: list[str] = []
+        self.inside: dict[int, list[Source]] = {}
+        for source in outside.sources:
+            if source.parent is not None:
+                self.inside.setdefault(id(source.parent), []).append(source)
         self._guards: dict[int, list[Guard]] = {}
         for guard in outside.guards:
             self._guards.setdefault(id(guard.source), []).append(guard)
@@ -253,14 +257,14 @@ class Reading:
             texts = [self._all(held)]
             if place.within:
                 texts.append(self._all(place.within))
-            read = ", ".join(self._place(place.owner, key) for key in place.keys)
+            read = ", ".join(self.place(place.owner, key) for key in place.keys)
             tests.append(f"holds_one(({read},), {', '.join(texts)})")
         return " or ".join(tests) or None
 
     def _all(self, sources: Sequence[Source]) -> str:
         return f"({', '.join(self.names[id(source)] for source in sources)},)"
 
-    def _place(self, source: Source | None, key: Any) -> str:
+    def place(self, source: Source | None, key: Any) -> str:
         """What reads a place that the program does not read."""
         if source is None:
             return f"a{key}"

@@ -332,7 +332,8 @@ def _shared(first: Any, ties: Any, y: Any) -> Any:
 def to_extremes(x: Any, y: Any, y_bar: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
     """What a cotangent of ``y = max(x, axis)``, or ``min``, is for `x`: equal ones share it."""
     if not keepdims and np.ndim(y):
-        y, y_bar = np.expand_dims(y, axis), np.expand_dims(y_bar, axis)
+        y = np.expand_dims(y, axis)
+        y_bar = np.expand_dims(y_bar, axis) if np.ndim(y_bar) else y_bar  # a number is that of all
     found = np.equal(x, y)
     if np.isnan(y).any():
         found |= np.not_equal(x, x)  # where one is NaN, so is the result

@@ -216,7 +216,8 @@ _ELEMENTWISE = ("_operator", "math", "cmath")
 
 
 def _with_known_sizes(ev: Evaluator, f: Any, a: Abstract, place: int | str) -> Abstract:
-    """Integers may be axes or lengths, which decide the type of the result."""
+    """Integers may be axes or lengths, and truth values options, which decide the type of the
+    result."""
     inside = ev.sequence(a) if not isinstance(a, Value | Known) else None
     if inside is not None:
         known = [_with_known_sizes(ev, f, part, place) for part in inside]
@@ -230,7 +231,15 @@ def _with_known_sizes(ev: Evaluator, f: Any, a: Abstract, place: int | str) -> A
                     raise NotCovered(f"the derivative of {name_of(f)} in an integer", ev.span)
                 return Known(ev.outside.fixed[a])
             raise NeedsKnown(a, f"{name_of(f)} of an integer that is not known", ev.span)
+        if isinstance(t, Number) and bool in t.kinds and not _is_content(f, place):
+            raise NotCovered(f"{name_of(f)} with an option that is not known", ev.span)
     return a
+
+
+def _is_content(f: Any, place: int | str) -> bool:
+    """Whether a truth value at some place of a call is an element, or chooses among them: options
+    such as ``keepdims`` decide the type of the result."""
+    return place in (0, "a", "condition") or f in _OF_INTEGERS
 
 
 _OF_INTEGERS = frozenset({abs, float, int, bool, complex, max, min, divmod, round, pow})
