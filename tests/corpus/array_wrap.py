@@ -207,3 +207,52 @@ def matrices_beside_vectors(x):
     row = np.matrix(x)
     total += weighted(row.cumsum()) + weighted(np.add.reduce(m)) + weighted(np.median(row))
     return total + np.sum(np.inner(x, m)) + weighted(m[0] @ x)
+
+
+def scaled_table(x):
+    y = np.outer(x, x).view(Scaled)
+    y.scale = x[1]
+    return y
+
+
+@case(X)
+def spread_of_what_is_scaled(x):
+    """Each step of NumPy's own Python is one of which the class is told."""
+    y, two = scaled(x), scaled_table(x)
+    total = weighted(np.std(y)) + weighted(y.var()) + weighted(np.var(y, ddof=1)) * x[0]
+    total += weighted(two.std(axis=0)) + weighted(np.var(two, axis=1, keepdims=True))
+    total += weighted(np.std(two, where=[True, False, True]))
+    return total + weighted(np.std(Holder(x * x, x[1])))
+
+
+@case(X)
+def along_an_axis_of_what_is_scaled(x):
+    y = scaled_table(x)
+    total = weighted(np.apply_along_axis(np.sum, 0, y)) + weighted(
+        np.apply_along_axis(np.std, 1, y)
+    )
+    total += weighted(np.apply_along_axis(lambda row: np.asarray(row) ** 2, 1, y))
+    total += weighted(np.apply_along_axis(np.sum, 0, scaled(x)))
+    m = np.apply_along_axis(lambda row: np.asarray(row).ravel() ** 2, 0, np.matrix(np.outer(x, x)))
+    return total + weighted(m * m)
+
+
+@case(X)
+def what_is_scaled_into_outputs(x):
+    """Of what goes into a plain output, the class is told only of the steps before."""
+    y = scaled_table(x)
+    total = weighted(np.sum(y, 0, out=np.zeros(3))) + weighted(y.max(1, out=np.zeros(3)))
+    total += weighted(np.cumsum(y, 0, out=np.zeros((3, 3))))
+    total += weighted(np.std(y, 0, out=np.zeros(3))) + weighted(y.mean(1, out=np.zeros(3)))
+    total += weighted(np.add.reduce(y, 1, out=np.zeros(3))) + weighted(np.ptp(y, out=np.zeros(())))
+    total += weighted(np.median(y, 0, out=np.zeros(3)))
+    total += weighted(np.sum(np.outer(x, x), 0, out=scaled(x)))
+    return total + weighted(np.mean(np.outer(x, x), 0, out=scaled(x)))
+
+
+@case(X)
+def beside_numbers_of_numpy(x):
+    """They make an array of what is none, before its class could be told."""
+    y = Holder(x * x, x[1])
+    held = weighted((np.array(x[0]) * y).value) + weighted((x * y).value)
+    return held + weighted(np.asarray(getattr(x[0] * y, "value", x[0] * y)))

@@ -12,8 +12,9 @@ from numpy import float64, ndarray
 
 from adjoint.rules.registry import lookup
 from adjoint.run.by_rules import DECLINED, run_rules
+from adjoint.run.by_source import call_function
 from adjoint.run.conversion import is_sequence
-from adjoint.run.dispatch import call_keywords, linked
+from adjoint.run.dispatch import NO_KEYWORDS, call_keywords, linked
 from adjoint.run.kinds import NUMBERS, is_one_object, plain_number
 from adjoint.run.memory import Memory
 from adjoint.run.native import native
@@ -273,6 +274,11 @@ def special_method(inner: list[Any], kind: type, special: str, operands: tuple[A
                     return linked(inner, 1, arrange, call_keywords, ufunc, given, {})
             if special in _BY_SPECIAL and all(map(_stands_for_array, operands)):
                 ufunc, swapped = _BY_SPECIAL[special]
+                if _is_not_told(*operands):
+                    from adjoint.rules.numpy.wrapping import beside_scalar
+
+                    given = (ufunc, *operands, swapped)
+                    return linked(inner, 1, _two, call_function, beside_scalar, given, NO_KEYWORDS)
                 numbers = tuple([_as_numpy_does(inner[0], x) for x in operands])
                 arrange = exchanged if swapped else as_they_are
                 given = numbers[::-1] if swapped else numbers
@@ -291,6 +297,21 @@ def special_method(inner: list[Any], kind: type, special: str, operands: tuple[A
         if y is not DECLINED:
             return y
     return run_unknown(inner[0], inner, 1, f, operands, {})
+
+
+def _is_not_told(number: Any, other: Any = None) -> bool:
+    """Whether the other operand of a scalar is no array, though handed results of ufuncs: NumPy's
+    scalars make an array of it first."""
+    if issubclass(type(number), ndarray) or issubclass(type(other), ndarray | np.generic):
+        return False
+    from adjoint.rules.numpy.wrapping import scalars_tell  # they need what is here
+    from adjoint.run.subclasses import says_what_becomes
+
+    return says_what_becomes(other) and not scalars_tell()
+
+
+def _two(bars: tuple[Any, ...]) -> tuple[Any, ...]:
+    return None, bars[2], bars[3]
 
 
 def _is_one_object(number: Any, other: Any) -> bool:

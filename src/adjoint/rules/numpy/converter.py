@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.rules.numpy.wrapping import answers_of, wrapped_result
+from adjoint.rules.numpy.wrapping import answers_of, is_told, wrapped_result
 from adjoint.rules.registry import non_differentiable, substitute
-from adjoint.run.subclasses import is_subclassed, says_what_becomes
 
 _core: Any = getattr(np, "_core", None)  # NumPy 1 has none, and needs none
 _array_converter: Any = getattr(getattr(_core, "_multiarray_umath", None), "_array_converter", None)
@@ -47,22 +46,24 @@ class Converter:
     def wrap(self, arr, /, to_scalar=None):
         if to_scalar is None:
             to_scalar = all(self.scalar_input)
-        if not any(map(_says_what_becomes, self.operands)):
+        if not any(map(is_told, self.operands)):
             return arr[()] if to_scalar and arr.ndim == 0 else arr
 
         def ask(stand_ins):
             return _array_converter(*stand_ins).wrap(np.asarray(arr), to_scalar=to_scalar)
 
         answers = answers_of(ask, self.operands, self.arrays)
+        if not to_scalar and _is_of_class(arr, self.operands, answers):
+            return arr
         return wrapped_result(arr, self.operands, answers)
 
 
-def _says_what_becomes(operand: Any) -> bool:
-    """An array of a class of its own is what the steps make of it."""
-    return says_what_becomes(operand) and not is_subclassed(operand)
+def _is_of_class(arr: Any, operands: Any, answers: Any) -> bool:
+    """Whether a result is what its owner would make of it, so that NumPy does not ask."""
+    return answers is not None and type(arr) is type(operands[answers.place])
 
 
-non_differentiable(_says_what_becomes)
+non_differentiable(_is_of_class)
 
 
 if _array_converter is not None:

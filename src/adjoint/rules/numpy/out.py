@@ -7,16 +7,18 @@ which the engine differentiates like anybody's code. Calls without one are not t
 from __future__ import annotations
 
 import inspect
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 
 from adjoint.rules.numpy.object_operators import each_into, goes_into
-from adjoint.rules.numpy.wrapping import data_of, given_to_output
+from adjoint.rules.numpy.wrapping import data_of, given_to_output, is_told, wrapped_call
 from adjoint.rules.registry import non_differentiable, primitive
 from adjoint.run.arrays import demand_order
 from adjoint.run.by_source import call_function
 from adjoint.run.seal import PLAIN
+from adjoint.run.subclasses import is_asked, says_itself
 
 __all__ = ["position_of_output", "take_output", "ufunc_into", "ufunc_into_all"]
 
@@ -35,11 +37,10 @@ def ufunc_into(f, out, where, args, kwargs):
     args, kwargs
         The other arguments.
     """
-    if out is Ellipsis:  # NumPy 2.3: the result as an array, never as a scalar
-        return np.asarray(f(*args, **kwargs))
-    target, given = out, args
-    if isinstance(f, np.ufunc):  # it writes data, and tells the class of `out` afterwards
-        target, args = data_of(out), [data_of(arg) for arg in args]
+    if out is Ellipsis:
+        return _as_array(f, args, kwargs)
+    target, given = data_of(out), args
+    args = [data_of(arg) for arg in args]  # no class of theirs is told of what goes elsewhere
     if not kwargs and isinstance(f, np.ufunc) and goes_into(f, out, where, args):
         return each_into(f, out, where, args)
     if where is True:
@@ -55,12 +56,14 @@ def ufunc_into(f, out, where, args, kwargs):
         y = f(*[_part(arg, chosen) for arg in args], **kwargs)
         _demand_fit(f, target, where, args, kwargs, y)
         target[chosen] = y
-    return out if target is out else given_to_output(f, out, given)
+    return given_to_output(f, out, given) if isinstance(f, np.ufunc) else out
 
 
 def ufunc_into_all(f, outs, args, kwargs):
     """``f(*args, out=outs, **kwargs)`` of a ufunc with several results; ``None`` among the outputs
     stands for a new array."""
+    if outs is Ellipsis:
+        return _as_array(f, args, kwargs)
     ys = f(*args, **kwargs)
     _demand_all(f, outs, args, kwargs, ys)
     results = []
@@ -69,6 +72,14 @@ def ufunc_into_all(f, outs, args, kwargs):
             out[...] = y
         results.append(y if out is None else out)
     return tuple(results)
+
+
+def _as_array(f, args, kwargs):
+    """``f(*args, out=..., **kwargs)``: since NumPy 2.3, results as arrays, never as scalars."""
+    if is_asked(f, args, kwargs):  # a class may be told, and gives what it likes
+        return wrapped_call(f, args, {**kwargs, "out": ...})
+    y = f(*args, **kwargs)
+    return tuple([np.asanyarray(part) for part in y]) if type(y) is tuple else np.asanyarray(y)
 
 
 def _demand_all(f: Any, outs: Any, args: Any, kwargs: Any, ys: Any) -> None:
@@ -116,7 +127,7 @@ def _try(f: Any, out: Any, where: Any, args: Any, kwargs: Any) -> None:
         f(*args, **kwargs, out=copy, **masked)
 
 
-non_differentiable(_mask, _demand_shape, _demand_fit, _demand_all)
+non_differentiable(is_asked, _mask, _demand_shape, _demand_fit, _demand_all)
 
 
 # ---- every function that takes an output ---------------------------------------------------------
@@ -138,6 +149,8 @@ METHODS = {
 MASKED = (np.clip, np.ndarray.clip)
 """What takes ``where`` as ufuncs do: the other elements are left alone. Classes of their own are
 told of the ufunc that is under it."""
+_IN_PYTHON = (np.ndarray.mean, np.ndarray.var, np.ndarray.std)
+"""Methods of C that are functions of NumPy's in Python."""
 UFUNC_METHODS = {"reduce": 4, "accumulate": 4, "reduceat": 5, "outer": 1 << 30}
 DRAWS = {
     "random": (3, 1), "standard_normal": (3, 1), "standard_exponential": (4, 1),
@@ -159,13 +172,21 @@ def position_of_output(f: Any, name: str) -> int:
 def take_output(f: Any, key: Any, position: int, size: int = 0) -> None:
     """Send calls of `f` with an output to `ufunc_into`; what is drawn takes its size from it, and
     `size` is where else that stands.
+
+    A function in Python takes steps of which classes of its operands are told, whether what comes
+    last goes into an output or not: where there are such classes, its own source says which.
     """
+    source = getattr(f, "__wrapped__", f)
+    tells = (type(source) is FunctionType and f is not np.einsum) or f in _IN_PYTHON
 
     def into(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
         out = args[position] if position < len(args) else kwargs.get("out")
         if isinstance(out, tuple):
             out = out[0] if len(out) == 1 else None
         if out is None or (f in MASKED and not PLAIN.issuperset(map(type, (*args, out)))):
+            return NotImplemented
+        given = (*args, *kwargs.values())
+        if tells and (any(map(is_told, given)) or says_itself(f, given)):
             return NotImplemented
         memory, inner = record[0], [record[0], None]
         rest = args[position + 1 :]

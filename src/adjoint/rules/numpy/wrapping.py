@@ -7,6 +7,7 @@ code like any other.
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -17,15 +18,24 @@ from adjoint.rules.registry import frule, non_differentiable, rrule
 from adjoint.run.memory import missing
 from adjoint.run.subclasses import is_subclassed, says_what_becomes
 
-__all__ = ["answers_of", "data_of", "given_to_output", "wrapped_call", "wrapped_result"]
+__all__ = [
+    "answers_of",
+    "beside_scalar",
+    "data_of",
+    "given_to_output",
+    "is_told",
+    "scalars_tell",
+    "wrapped_call",
+    "wrapped_result",
+]
 
 
 def wrapped_call(f, args, kwargs):
     """``f(*args, **kwargs)``, where classes of the operands have an ``__array_wrap__``."""
-    arrays = [np.asarray(arg) if _is_told(arg) else arg for arg in args]
+    arrays = [np.asarray(arg) if is_told(arg) else arg for arg in args]
     named = {}
     for name, value in kwargs.items():
-        named[name] = np.asarray(value) if _is_told(value) else value
+        named[name] = np.asarray(value) if is_told(value) else value
     y = f(*arrays, **named)
     operands = [*args, *kwargs.values()]
     n = len(arrays)
@@ -49,7 +59,7 @@ def wrapped_result(y, operands, answers):
     if answers.context is not None:
         f, places, i = answers.context
         told = ((f, tuple([operands[place] for place in places]), i), *told)
-    return owner.__array_wrap__(np.asarray(y), *told)
+    return owner.__array_wrap__(np.asanyarray(y), *told)
 
 
 def data_of(x):
@@ -67,7 +77,30 @@ def given_to_output(f, out, args):
     return out.__array_wrap__(out, *_taken(out, (context, False)))
 
 
-def _is_told(operand: Any) -> bool:
+def beside_scalar(f, number, other, swapped):
+    """``f(number, other)``, as operators of NumPy's scalars do it with what is no array: they make
+    one of it first, so that its class is not told of the result."""
+    other = np.asarray(other)
+    return f(other, number) if swapped else f(number, other)
+
+
+@functools.cache
+def scalars_tell() -> bool:
+    """Whether this version of NumPy hands results of such operators to the class all the same."""
+
+    class Asked:
+        def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+            return np.ones(1)
+
+        def __array_wrap__(self, *told: Any) -> str:
+            return "told"
+
+    number: Any = np.float64(1.0)
+    return isinstance(number * Asked(), str)
+
+
+def is_told(operand: Any) -> bool:
+    """Whether NumPy may hand results to an operand."""
     return is_subclassed(operand) or says_what_becomes(operand)
 
 
@@ -103,7 +136,7 @@ def answers_of(
 ) -> Any:
     """What NumPy does with the results of a call that `ask` makes."""
     stand_ins = [
-        _stand_in(place, operand, array) if _is_told(operand) else array
+        _stand_in(place, operand, array) if is_told(operand) else array
         for place, (operand, array) in enumerate(zip(operands, arrays, strict=True))
     ]
     try:
@@ -169,4 +202,4 @@ def _taken(owner: Any, told: tuple[Any, ...]) -> tuple[Any, ...]:
     return told
 
 
-non_differentiable(_is_told, answers_of, _taken)
+non_differentiable(is_told, answers_of, _taken)
