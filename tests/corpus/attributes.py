@@ -452,3 +452,110 @@ def slots_deleted_by_their_descriptors(x, y):
     except AttributeError:
         Measured._length.__set__(obj, total * x)
     return total * obj._length
+
+
+class Stretching:
+    """Gives its factor to classes, what it makes of the object to objects."""
+
+    def __init__(self, factor):
+        self.factor = factor
+
+    def __get__(self, obj, kind=None):
+        return self.factor if obj is None else obj.held * self.factor
+
+    def __set__(self, obj, value):
+        obj.held = value * self.factor
+
+
+class Extended:
+    stretched = Stretching(3.0)
+    shown = 2.0
+
+    @property
+    def p(self):
+        return self.held * 2.0
+
+    @p.setter
+    def p(self, value):
+        self.held = value * 3.0
+
+    @p.deleter
+    def p(self):
+        self.held = 4.0
+
+    def times(self, x):
+        return self.held * x
+
+
+class Extending(Extended):
+    shown = None
+
+    @property
+    def p(self):
+        return super().p + 1.0
+
+    @p.setter
+    def p(self, value):
+        super(Extending, type(self)).p.fset(self, value * 17.0)
+
+    @p.deleter
+    def p(self):
+        super(Extending, Extending).p.__delete__(self)
+
+    def all_of_the_base(self):
+        above = super(Extending, type(self))
+        total = above.p.fget(self) * above.p.__get__(self) + above.stretched * self.held
+        return total + above.times(self, 2.0) * above.shown
+
+
+class ExtendingTwice(Extending):
+    @property
+    def p(self):
+        return super().p ** 2
+
+    @p.setter
+    def p(self, value):
+        super(__class__, type(self)).p.__set__(self, value * self.held)
+
+    def shown_above(self):
+        return super().shown
+
+
+@case(1.3, 0.4)
+def super_of_a_class_gives_descriptors_themselves(x, y):
+    one, two = Extending(), ExtendingTwice()
+    one.p, two.held = x, y
+    two.p = x * y
+    total = one.p * two.p + one.all_of_the_base() * two.all_of_the_base()
+    del one.p
+    return total * one.p * y
+
+
+class WithASlot:
+    __slots__ = ("a",)
+
+
+class BesideASlot(WithASlot):
+    __slots__ = ()
+
+    @property
+    def a(self):
+        return super(BesideASlot, BesideASlot).a.__get__(self) * 2.0
+
+    @a.setter
+    def a(self, value):
+        super(BesideASlot, type(self)).a.__set__(self, value * 3.0)
+
+
+@case(1.3, 0.4)
+def slots_above_properties(x, y):
+    t = BesideASlot()
+    t.a = x * y
+    t.a += x
+    return t.a * y
+
+
+@case(1.3, 0.4)
+def none_above_a_value(x, y):
+    """What is `None` in the next class hides what is further away."""
+    return x * y if ExtendingTwice().shown_above() is None else x

@@ -323,15 +323,19 @@ def _of_super(record: list[Any], slot: int, obj: Any, name: str) -> Any:
 
 
 def _above(record: list[Any], slot: int, obj: Any, name: str) -> Any:
-    target, start = obj.__self__, obj.__thisclass__
-    mro = obj.__self_class__.__mro__
+    target, start, kind = obj.__self__, obj.__thisclass__, obj.__self_class__
+    mro = kind.__mro__
     for base in mro[mro.index(start) + 1 :]:
-        static = vars(base).get(name)
-        if static is None:
+        if name not in vars(base):
             continue
+        static = vars(base)[name]
         if by_value(static):
             return _class_value(record, slot, base, name, static)
         descriptor = type(static)
+        if target is kind:  # ``super(B, cls)``: asked for a class, descriptors give themselves
+            if type(defined_by(descriptor, "__get__")) is FunctionType:
+                return _by_descriptor(record, slot, None, kind, name, static)
+            break
         if descriptor in _BOUND_BY_HAND or type(defined_by(descriptor, "__get__")) is FunctionType:
             return _by_class(record, slot, target, type(target), name, static)
         break
