@@ -31,6 +31,9 @@ class Scaled:
     def value(self, x):
         return (self.w * x).sum()
 
+    def of(self, x, rest):
+        return self.value(x)
+
 
 def of_first(a, others):
     return (a * a * 1.5).sum()
@@ -105,7 +108,37 @@ def _in_a_child(w):
     return holder
 
 
+GLOBAL = Holder(np.array([0.3, 0.1, -0.4]))
+
+
+def of_a_global(x, rest):
+    return (GLOBAL.w * x).sum()
+
+
+def of_a_default(x, rest, w=GLOBAL):
+    return (w.w * x).sum()
+
+
+def _captured(held):
+    return lambda x, rest: (held.w * x).sum()
+
+
+class Of:
+    def __init__(self, holder):
+        self.holder = holder
+
+    def __call__(self, x, rest):
+        return (self.holder.w * x).sum()
+
+
 TIED = {
+    "self": lambda: (lambda s: (s.of, X, [s]))(Scaled(Y, None)),
+    "a global": lambda: (of_a_global, X, {"a": GLOBAL}),
+    "a global that is an argument": lambda: (of_a_global, X, GLOBAL),
+    "a default": lambda: (of_a_default, X, [GLOBAL]),
+    "what is captured": lambda: (_captured(GLOBAL), X, [(GLOBAL,)]),
+    "what is captured, as an argument": lambda: (_captured(GLOBAL), X, GLOBAL),
+    "what is called": lambda: (Of(GLOBAL), X, [GLOBAL.w]),
     "a list with an argument": lambda: (of_first, X, [X]),
     "an item that is not read": lambda: (of_item, X, [Y, X]),
     "both items": lambda: (of_item, X, [Y, Y]),
@@ -125,6 +158,12 @@ TIED = {
     "a list that is read": lambda: (lambda xs: (of_numbers, xs, [xs]))([2.0, 3.0]),
 }
 APART = {
+    "self": lambda: (Scaled(Y, None).of, X, [Scaled(Y * 1.0, None)]),
+    "a global": lambda: (of_a_global, X, {"a": Holder(X * 1.0)}),
+    "a global that is an argument": lambda: (of_a_global, X, Holder(X * 1.0)),
+    "a default": lambda: (of_a_default, X, [Holder(X * 1.0)]),
+    "what is captured": lambda: (_captured(GLOBAL), X, [(Holder(X * 1.0),)]),
+    "what is captured, as an argument": lambda: (_captured(GLOBAL), X, Holder(X * 1.0)),
     "a list": lambda: (of_first, X, [X * 1.0]),
     "an array of objects": lambda: (of_first, X, [objects(1.0, X * 1.0)]),
     "a slot": lambda: (of_slotted, X, Slotted(Y, [X * 1.0])),
@@ -161,7 +200,7 @@ def test_what_does_not(name):
     demand_as_generic(APART[name], is_fast=True)
 
 
-@pytest.mark.parametrize("name", ["an item that is not read", "a key", "another field"])
+@pytest.mark.parametrize("name", sorted(APART.keys() & TIED.keys() - {"self"}))
 def test_a_program_that_is_there_is_not_taken(name):
     f, *args = APART[name]()
     ad.gradient(f, *args)

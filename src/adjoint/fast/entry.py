@@ -53,7 +53,7 @@ def entry_source(
     made.read_all()
     made.distinct(wanted)
     roots = [*range(count)] if mode == "gradient" else ["function", *range(count)]
-    ties = made.ties(roots, roots if only is None else [only], args)
+    ties = made.ties(roots if only is None else [only], args)
     if ties is not None and mode == "gradient":
         made.lines.append(f"if {ties}: return MISS")
     leaves = ", ".join(made.names[id(leaf.source)] for leaf in outside.leaves)

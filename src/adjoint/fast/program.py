@@ -3,7 +3,6 @@ forward and reverse sweep."""
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -161,11 +160,10 @@ def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], one: bool) -> Pro
     sweep = Sweep(ev, (leaf.value for leaf in wanted))
     sweep.find_all_active(primal)
     # what the passes have left of what was found out about the function's own values
-    ev.negated = {
-        op.result: op.operands[0]
-        for op in walk(primal)
-        if isinstance(op, Call) and op.callee == Const(operator.neg) and op.result is not None
-    }
+    ev.negated.clear()
+    for op in walk(primal):
+        if isinstance(op, Call) and isinstance(op.callee, Const) and op.result is not None:
+            ev.note_negated(op.result, op.callee.value, op.operands)
     region = sweep.forward(primal)
     sweep.primal = set(ev.fresh)
     y_bars = tuple(

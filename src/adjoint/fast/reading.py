@@ -231,7 +231,7 @@ class Reading:
             raise NotCovered("something that occurs twice among what the function reads")
         self._distinct([f"{self.names[id(source)]}{path}" for source, path, _ in found])
 
-    def ties(self, roots: Sequence[Any], wanted: Sequence[Any], args: Sequence[Any]) -> str | None:
+    def ties(self, wanted: Sequence[Any], args: Sequence[Any]) -> str | None:
         """A condition under which what is read stands at a place that is not read, too.
 
         Raises
@@ -240,7 +240,7 @@ class Reading:
             It does so in the call at hand.
         """
         samples = {id(x.source): x.sample for x in self.outside.leaves} | self.outside.samples
-        places, held = unread(self.outside, roots, wanted)
+        places, held = unread(self.outside, wanted)
         tests = []
         for place in places:
             if {*map(id, held)} <= {*map(id, place.within)}:

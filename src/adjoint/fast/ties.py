@@ -55,33 +55,27 @@ class Unread:
     within: tuple[Source, ...] = ()
 
 
-def unread(
-    outside: Outside, roots: Sequence[Any], wanted: Sequence[Any]
-) -> tuple[list[Unread], list[Source]]:
+def unread(outside: Outside, wanted: Sequence[Any]) -> tuple[list[Unread], list[Source]]:
     """What may be one object at two places.
 
     Parameters
     ----------
-    roots
-        The arguments, by number, and ``"function"``, if it shows a cotangent.
     wanted
-        Those of them whose cotangent is asked for.
+        The arguments, by number, and ``"function"``, whose cotangent is asked for.
 
     Returns
     -------
     tuple
-        The places in `wanted` that the program does not read; and the arrays and containers in
-        `roots` that it reads.
+        The places in `wanted` that the program does not read; and the arrays and containers that
+        it reads, wherever it finds them.
     """
     inside: dict[int, list[Source]] = {}
-    found: dict[Any, Source] = {}
+    found: dict[int, Any] = {}
     for source in outside.sources:
         if source.parent is not None:
             inside.setdefault(id(source.parent), []).append(source)
-        elif source.kind == "argument":
-            found[source.key] = source
-        elif source.kind == "function":
-            found["function"] = source
+        else:
+            found[id(source)] = source.key if source.kind == "argument" else source.kind
     arrays = {id(x.source) for x in outside.leaves if isinstance(x.type, Array | Row)}
     places: list[Unread] = []
     held: list[Source] = []
@@ -93,7 +87,11 @@ def unread(
         children = inside.get(id(source), ())
         if sample is not None:
             within = (*within, source)
-            if type(sample) is not tuple:
+            if type(sample) is FunctionType:
+                is_held = sample.__closure__ is not None
+            else:
+                is_held = type(sample) is not tuple
+            if is_held:
                 held.append(source)
             if is_wanted:
                 read = {child.key for child in children if child.kind in _READ}
@@ -102,12 +100,12 @@ def unread(
         for child in children:
             look(child, within, is_wanted)
 
-    whole = tuple(root for root in wanted if root not in found and root != "function")
+    whole = tuple(x for x in wanted if x != "function" and x not in found.values())
     if whole:
         places.append(Unread(None, whole))
-    for root in roots:
-        if root in found:
-            look(found[root], (), root in wanted)
+    for source in outside.sources:
+        if source.parent is None:
+            look(source, (), found[id(source)] in wanted)
     return places, held
 
 

@@ -23,6 +23,7 @@ from adjoint.fast.evaluate.types import (
     Symbol,
     Type,
     has_complex,
+    may_overflow,
 )
 from adjoint.fast.evaluate.values import (
     Abstract,
@@ -129,10 +130,14 @@ class Draft:
                 self.fresh.add(result)
             elif f in VIEWS:
                 self.look_at(result, operands)
-        if f is operator.neg:
-            self.negated[result] = operands[0]
+        self.note_negated(result, f, operands)
         self.write(Call(result, Const(f), tuple(operands), keywords, self.span))
         return result
+
+    def note_negated(self, result: Value, f: Any, operands: Sequence[Operand]) -> None:
+        """Note what an operation has negated: of NumPy's integers that is something else."""
+        if f is operator.neg and not may_overflow(self.types[result]):
+            self.negated[result] = operands[0]
 
     def look_at(self, view: Value, owners: Iterable[Operand]) -> None:
         """Note that a value may show what is in others."""

@@ -165,6 +165,14 @@ def type_of(value: Any) -> Type | None:
     return None
 
 
+def may_overflow(t: Any) -> bool:
+    """Whether numbers are NumPy's integers or truth values, whose arithmetic is not that of
+    numbers."""
+    if isinstance(t, Array):
+        return t.dtype.kind in "iub"
+    return isinstance(t, Number) and any(issubclass(k, np.integer | np.bool_) for k in t.kinds)
+
+
 def join(a: Type, b: Type) -> Type | None:
     """The smallest type of values that have one of two; ``None`` if there is none."""
     if isinstance(a, Row) or isinstance(b, Row):

@@ -146,7 +146,7 @@ def product(ev: Evaluator, bar: Operand, slope: Operand, name: str) -> Operand:
             if x.value == 1:
                 return other
             if x.value == -1:
-                return _negated(ev, other, name)
+                return _negated(ev, _inexact(ev, other), name)
     for x, other in ((slope, bar), (bar, slope)):
         opposite = ev.opposite(x)
         if opposite is not None:
@@ -203,9 +203,14 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
         if isinstance(x, Value) and x in scope.sweep.active:
             demand_floats(ev, x)
             slope: Operand = ev.operation(share, (x, other, y), t, name="slope")
-            if isinstance(y_bar, Const) and isinstance(t, Array):
+            if isinstance(t, Array) and not _is_inexact_array(ev, y_bar):
                 slope = cast_to(ev, slope, t)  # it may consist of truth values
             scope.add(x, fit(ev, product(ev, y_bar, slope, bar_name(x)), x, y))
+
+
+def _is_inexact_array(ev: Evaluator, x: Operand) -> bool:
+    t = ev.types[x] if isinstance(x, Value) else None
+    return isinstance(t, Array) and t.dtype.kind in "fc"
 
 
 @formula(

@@ -11,7 +11,7 @@ import numpy as np
 from adjoint.fast import runtime
 from adjoint.fast.evaluate.types import Array, Number, Row, bar_type, is_complex
 from adjoint.fast.reverse.elementwise import inferred
-from adjoint.fast.reverse.fitting import plain, whole
+from adjoint.fast.reverse.fitting import cast_to, plain, whole
 from adjoint.fast.reverse.reached import NO, YES, Reached, both, either, is_there
 from adjoint.ir import single as ir
 from adjoint.ir.single import Call, Const, Operand, Value
@@ -82,8 +82,7 @@ class Scope:
             return
         contribution = self.sweep.contents.as_it_was(contribution)
         contribution = plain(self.ev, contribution, v, v in self.sweep.optional)
-        if isinstance(self.ev.types[v], Number):
-            contribution = self._inexact(contribution)
+        contribution = self._inexact(contribution, v)
         if not self._is_inner(v):
             self._begin(v)
         if isinstance(contribution, Value):
@@ -127,13 +126,16 @@ class Scope:
             f, contribution = runtime.subtract_from, opposite
         ev.write(Call(None, Const(f), (known, contribution)))
 
-    def _inexact(self, contribution: Operand) -> Operand:
-        """A cotangent is no integer."""
+    def _inexact(self, contribution: Operand, v: Value) -> Operand:
+        """A cotangent is no integer, which may overflow."""
         if isinstance(contribution, Const) and type(contribution.value) in (int, bool):
             return Const(float(contribution.value))  # type: ignore[arg-type]
         t = self.ev.types.get(contribution) if isinstance(contribution, Value) else None
         if isinstance(t, Number) and any(issubclass(kind, _WHOLE) for kind in t.kinds):
             return self.ev.operation(float, (contribution,), bar_type(t), name="t")
+        if isinstance(t, Array) and t.dtype.kind in "iub":
+            dtype = getattr(bar_type(self.ev.types[v]), "dtype", np.dtype(np.float64))
+            return cast_to(self.ev, contribution, Array(dtype, t.shape))
         return contribution
 
     def _with(self, v: Value, optional: Operand | None = None) -> Reached:
