@@ -1,6 +1,7 @@
 """Products with NumPy's integers and truth values: labels, counts, pixels, masks.
 
-They overflow where numbers do not, so that a cotangent is never calculated in them.
+They overflow where numbers do not, so that a cotangent is never calculated in them; nor in floats
+of less precision than its own.
 """
 
 import numpy as np
@@ -75,3 +76,23 @@ def test_what_wraps_in_the_function_itself(s):
             expected = (f(A * (1 + 1e-6), s) - f(A * (1 - 1e-6), s)) / 2e-6
             for found in (ad.grad(f)(A, s), ad.gradient(lambda a, f=f: f(a, s), A)[0]):
                 np.testing.assert_allclose((found * A).sum(), expected, rtol=1e-6)
+
+
+LESS = np.array([0.1, 0.7, 0.3, 0.9])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda a, x: (a * x * 1e5).sum(),
+        lambda a, x: -(a / x / 3).sum(),
+        lambda a, x: (a * x).sum() * 0.1 + (x / a).sum() * 0.1,
+        lambda a, x: (a**2 * x * 0.1).sum() - (np.tanh(a) * x * x * 0.3).sum(),
+        lambda a, x: (a + x * a * 0.1).sum() - (x - a * x).mean() * 0.7,
+    ],
+)
+def test_data_of_less_precision_than_the_argument(f, dtype):
+    x = LESS.astype(dtype)
+    expected = [np.imag(f(A + 1e-30j * e, x.astype(float))) / 1e-30 for e in np.eye(4)]
+    np.testing.assert_allclose(ad.grad(f)(A, x), expected, rtol=1e-14)

@@ -58,7 +58,7 @@ def elementwise_back(scope: Scope, op: Call, slopes: Slopes, y_bar: Operand) -> 
             slope = _slope(ev, op, x, p)
             if has_complex(ev.types[y]):
                 slope = conjugated(ev, slope)
-            bar = product(ev, y_bar, slope, f"{x.name}_bar")
+            bar = product(ev, y_bar, _beside(ev, y_bar, slope, y), f"{x.name}_bar")
             bar = fit(ev, bar, x, y)
         else:
             bar = product(ev, fit(ev, y_bar, x, y), Const(p), f"{x.name}_bar")
@@ -139,6 +139,18 @@ def _inexact(ev: Evaluator, x: Operand) -> Operand:
     return ev.operation(runtime.as_float, (x,), Number((t.kinds - whole) | {np.float64}))
 
 
+def _beside(ev: Evaluator, y_bar: Operand, x: Operand, y: Value) -> Operand:
+    """`x` as precise as `y` at least, where a number is the cotangent of all elements of that: it
+    does not make an array beside it more precise."""
+    t, of_y = operand_type(ev, x), ev.types[y]
+    if not isinstance(of_y, Array) or isinstance(operand_type(ev, y_bar), Array):
+        return x
+    precise = np.empty(0, of_y.dtype).real.dtype
+    if isinstance(t, Array) and np.promote_types(t.dtype, precise) != t.dtype:
+        return cast_to(ev, x, Array(np.promote_types(t.dtype, precise), t.shape))
+    return x
+
+
 def product(ev: Evaluator, bar: Operand, slope: Operand, name: str) -> Operand:
     """``bar * slope``, without the factor 1, and with what is negated outermost."""
     for x, other in ((slope, bar), (bar, slope)):
@@ -171,7 +183,8 @@ def inferred(ev: Evaluator, f: Any, operands: tuple[Operand, ...], name: str) ->
 def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     ev, (a, b), y = scope.ev, op.operands, op.result
     assert y is not None
-    quotient = inferred(ev, operator.truediv, (y_bar, conjugated(ev, b)), bar_name(a))
+    divisor = _beside(ev, y_bar, conjugated(ev, b), y)
+    quotient = inferred(ev, operator.truediv, (y_bar, divisor), bar_name(a))
     if isinstance(a, Value) and a in scope.sweep.active:
         demand_inexact(ev, a)
         scope.add(a, fit(ev, quotient, a, y))
