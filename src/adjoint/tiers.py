@@ -142,7 +142,7 @@ def _of_mode(f: Any, args: tuple[Any, ...], mode: str) -> TierReport:
                 programs=len(kept.entries),
                 source=entry.source,
             )
-    refused = kept.refuses(args)
+    refused = kept.refuses(f, args)
     if refused is None:
         return generic("something else at each call")
     return generic(refused.reason, refused.place, refused.cost)

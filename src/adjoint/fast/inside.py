@@ -83,7 +83,7 @@ class Calls:
         note.generic += 1
         for mode in ("gradient", "pullback"):
             kept = tier.known(f, mode)
-            refused = None if kept is None else kept.refuses(args)
+            refused = None if kept is None else kept.refuses(f, args)
             if refused is not None:
                 note.reason, note.place = refused.reason, refused.place
                 if refused.reason != tier.NOT_SCALAR:
@@ -181,7 +181,7 @@ def _is_refused(f: Any, args: tuple[Any, ...]) -> bool:
     """Whether the gradient of such a call was refused, for another reason than that there is
     none."""
     kept = tier.known(f, "gradient")
-    refused = None if kept is None else kept.refuses(args)
+    refused = None if kept is None else kept.refuses(f, args)
     return refused is not None and refused.reason != tier.NOT_SCALAR
 
 

@@ -1,28 +1,30 @@
-"""Which calls are refused together: those whose arguments are alike."""
+"""Which calls are refused together: those whose arguments, and what they read, are alike."""
 
 from __future__ import annotations
 
-from types import FunctionType
+from functools import partial
+from types import BuiltinFunctionType, CellType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
 
 from adjoint.run.kinds import fields_of
 
-__all__ = ["kinds_of"]
+__all__ = ["content_of", "kinds_of"]
 
 MOST_SEEN = 48
 """So many parts of the arguments are looked at."""
 _ITEMS, _CHARACTERS = 8, 32
 
 
-def kinds_of(args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """What a refusal may depend on: the types of arguments and of their first parts, which axes are
-    of one length, roughly how long lists are, and what occurs twice."""
+def kinds_of(f: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What a refusal may depend on: the types of arguments, of what the function reads from
+    elsewhere, and of their first parts, which axes are of one length, roughly how long lists are,
+    and what occurs twice."""
     found: list[Any] = []
     seen: dict[int, int] = {}
     lengths: dict[int, int] = {}
-    pending: list[Any] = [*reversed(args)]
+    pending: list[Any] = [*_read_by(f), *reversed(args)]
     while pending and len(found) < MOST_SEEN:
         x = pending.pop()
         kind = type(x)
@@ -34,6 +36,8 @@ def kinds_of(args: tuple[Any, ...]) -> tuple[Any, ...]:
             found.append(x[:_CHARACTERS])
         elif kind is FunctionType:
             found.append((kind, id(x.__code__)))
+        elif issubclass(kind, type | ModuleType | BuiltinFunctionType):
+            found.append(id(x))
         elif kind is float or kind is complex or issubclass(kind, np.generic):
             found.append(kind)
         elif id(x) in seen:
@@ -44,6 +48,28 @@ def kinds_of(args: tuple[Any, ...]) -> tuple[Any, ...]:
             found.append((kind, said))
             pending += parts[_ITEMS - 1 :: -1]
     return tuple(found)
+
+
+def _read_by(f: Any) -> list[Any]:
+    """What a function captured, its defaults, and the globals that it names; what a method is bound
+    to; an object that is called."""
+    if type(f) is partial:
+        return [*f.args, *_read_by(f.func)]
+    if type(f) is MethodType:
+        return [f.__self__, *_read_by(f.__func__)]
+    if type(f) is not FunctionType:
+        return [f]
+    names = f.__globals__
+    found = [names[name] for name in f.__code__.co_names if name in names]
+    found += [*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values()]
+    return found + [*map(content_of, f.__closure__ or ())]
+
+
+def content_of(cell: CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # nothing was assigned yet
+        return None
 
 
 def _inside(x: Any, lengths: dict[int, int]) -> tuple[Any, list[Any]]:

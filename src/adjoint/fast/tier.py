@@ -17,14 +17,14 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
-from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from adjoint.errors import ArgumentError
 from adjoint.fast.covered import NOT_SCALAR, Deoptimize, Doubtful, NotCovered
-from adjoint.fast.likeness import kinds_of
+from adjoint.fast.likeness import content_of, kinds_of
 from adjoint.ir.nodes import Span
 from adjoint.run.generate import show_source
 from adjoint.run.session import session
@@ -133,11 +133,11 @@ class _Kept:
     entries: list[Entry] = field(default_factory=list)
     refused: dict[tuple[Any, ...], Refused] = field(default_factory=dict)
 
-    def refuses(self, args: tuple[Any, ...]) -> Refused | None:
+    def refuses(self, f: Any, args: tuple[Any, ...]) -> Refused | None:
         """Why such a call is generic, if that is known."""
         if not self.refused:
             return None
-        found = self.refused.get(kinds_of(args))
+        found = self.refused.get(kinds_of(f, args))
         if found is None and len(self.refused) >= MOST_REFUSED:
             return next(reversed(self.refused.values()))
         return found
@@ -200,15 +200,8 @@ def _codes(values: Iterable[Any]) -> list[CodeType]:
             code = value.__code__
             if id(code) not in found:
                 found[id(code)] = code
-                pending.extend(map(_content, value.__closure__ or ()))
+                pending.extend(map(content_of, value.__closure__ or ()))
     return list(found.values())
-
-
-def _content(cell: CellType) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:  # nothing was assigned yet
-        return None
 
 
 def _key(owner: Owner, mode: Any) -> tuple[Any, ...]:
@@ -239,7 +232,7 @@ def run(f: Any, args: tuple[Any, ...], mode: Any) -> Any:
         found = entry.run(f, args)
         if found is not MISS:
             return MISS if found is FAILED else found
-    if kept.refuses(args) is not None:
+    if kept.refuses(f, args) is not None:
         return MISS
     return _first(kept.owner, f, args, mode, len(kept.entries))
 
@@ -267,16 +260,16 @@ def _first(owner: Owner, f: Any, args: tuple[Any, ...], mode: Any, tried: int = 
         if found is not MISS:
             return MISS if found is FAILED else found
         if is_new:
-            return _refuse_itself(owner, args, mode)
+            return _refuse_itself(owner, f, args, mode)
         tried += 1
 
 
-def _refuse_itself(owner: Owner, args: tuple[Any, ...], mode: Any) -> Any:
+def _refuse_itself(owner: Owner, f: Any, args: tuple[Any, ...], mode: Any) -> Any:
     """A program whose own guards refuse the call that it was made for is not made again."""
     if is_strict[0]:
         raise AssertionError("the guards refuse the call that the program was made for")
     with _lock:
-        kinds = kinds_of(args)
+        kinds = kinds_of(f, args)
         kept = _kept.get(_key(owner, mode))
         if kept is not None:
             kept.refused[kinds] = Refused("what it reads is another each time", None, kinds)
@@ -298,7 +291,7 @@ def entry_of(owner: Owner, f: Any, args: tuple[Any, ...], mode: Any) -> Entry | 
                 raise NotCovered(f"called with more than {MOST_KINDS} kinds of arguments")
             made = _sound(f, args, mode)
         except NotCovered as error:
-            kinds = kinds_of(args)
+            kinds = kinds_of(f, args)
             cost = time.perf_counter() - begin
             refused = Refused(error.reason, error.span, kinds, cost, error.filename)
             kept.refused[kinds] = refused
