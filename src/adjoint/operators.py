@@ -10,6 +10,7 @@ import numpy as np
 
 from adjoint.errors import ArgumentError, CotangentError
 from adjoint.rules.projection import projector
+from adjoint.rules.refusal import demand_known
 from adjoint.rules.registry import structural
 from adjoint.run.accumulate import Poison, accumulate, finish
 from adjoint.run.detach import detached
@@ -90,6 +91,7 @@ def _(memory: Memory, on_cotangent: Any, x: Any, *, name: str | None = None) -> 
             raise RuntimeError("a cotangent that nobody gave would be shown to a hook")
         if type(bar) is Poison:
             return take_it(bar)
+        demand_known(bar)
         return _of_hook(on_cotangent, take_it, on_cotangent(bar))
 
     if not by_value(x):

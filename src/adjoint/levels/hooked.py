@@ -14,6 +14,7 @@ import numpy as np
 from adjoint.levels.leaves import Leaves, Places
 from adjoint.levels.seeds import other_name
 from adjoint.levels.slots import slots_in
+from adjoint.rules.refusal import demand_known
 from adjoint.run.kinds import by_value
 
 __all__ = ["Hooked"]
@@ -73,5 +74,6 @@ class Hooked:
         bar = self._leaves.read(sweep.take)
         if bar is None:
             return
+        demand_known(bar)
         for new, part in self._places.pairs(sweep.below(on_cotangent, bar)):
             sweep.add(self._before.get(id(new), (new, new))[1], part)

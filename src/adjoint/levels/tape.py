@@ -24,6 +24,7 @@ from adjoint.levels.pointwise import is_simple, slopes_of, weighted
 from adjoint.levels.structures import real_by_pullback
 from adjoint.levels.sweep import Sweep, poison_in, to_value
 from adjoint.rules.projection import SEQUENCES
+from adjoint.rules.refusal import demand_known
 from adjoint.rules.registry import Rules
 from adjoint.rules.slopes import Slopes
 from adjoint.run.accumulate import Poison
@@ -150,7 +151,8 @@ class Tape(Level):
                         y = real_by_pullback(self, self.apart(y), back)
                     elif isinstance(y, ndarray) and self.is_active(y):
                         return y  # it looks at memory of which all is known
-                    return self._recorded(y, back, operands, rest if rule.keyword_bars else {})
+                    named = rest if rule.keyword_bars else {}
+                    return self._recorded(y, back, operands, named, rule.foreign)
         return DECLINED
 
     def _pointwise(self, f: Any, rules: Rules, slopes: Slopes, args: tuple[Any, ...]) -> Any:
@@ -184,7 +186,12 @@ class Tape(Level):
         return y
 
     def _recorded(
-        self, y: Any, back: Callable[[Any], Any], args: tuple[Any, ...], named: dict[str, Any]
+        self,
+        y: Any,
+        back: Callable[[Any], Any],
+        args: tuple[Any, ...],
+        named: dict[str, Any],
+        is_foreign: bool,
     ) -> Any:
         """Note the result of a rule and its pullback."""
         y = self._own_parts(y, args)
@@ -198,6 +205,8 @@ class Tape(Level):
                 for arg in (*args, *named.values()):
                     sweep.add(arg, bad)
                 return
+            if is_foreign:
+                demand_known(y_bar)
             bars = sweep.below(back, y_bar)
             if named:
                 *bars, by_name = bars

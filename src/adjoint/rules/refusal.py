@@ -17,11 +17,12 @@ from adjoint.errors import NoDerivativeError, Place
 from adjoint.rules.slopes import Rule, with_arity
 from adjoint.run.accumulate import Poison
 from adjoint.run.caution import doubt
+from adjoint.run.kinds import is_objects
 from adjoint.run.place import current_place
 
 __all__ = [
-    "NoDerivative", "demand_entries", "moves", "refusal", "refused_bar", "refused_entry",
-    "refusing_forward", "refusing_reverse",
+    "NoDerivative", "demand_entries", "demand_known", "moves", "refusal", "refused_bar",
+    "refused_entry", "refusing_forward", "refusing_reverse",
 ]  # fmt: skip
 
 
@@ -84,6 +85,21 @@ def demand_entries(bar: Any) -> None:
         for number in numbers[np.isnan(part) & (numbers > 0)]:
             (f, missing), place = [*_refused.items()][number - 1]
             raise refusal(f, missing, place)
+
+
+def demand_known(bar: Any) -> None:
+    """The same for cotangents of any structure, which a function of the user's is to see."""
+    if not _refused or bar is None or type(bar) is Poison:
+        return
+    if isinstance(bar, Mapping):
+        bar = list(bar.values())
+    if is_objects(bar):
+        bar = list(bar.flat)
+    if isinstance(bar, list | tuple):
+        for part in bar:
+            demand_known(part)
+    elif isinstance(bar, float | complex | np.ndarray | np.inexact):
+        demand_entries(bar)
 
 
 def moves(bar: Any) -> bool:

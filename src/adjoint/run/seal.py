@@ -14,6 +14,7 @@ from weakref import ref as weakref
 import numpy as np
 
 from adjoint.errors import CotangentError, NoDerivativeError, RuleError
+from adjoint.rules.refusal import demand_known
 from adjoint.rules.rule import Rule
 from adjoint.run.accumulate import Poison, Scattered, accumulate
 from adjoint.run.fitting import Form, fitting, form_of
@@ -167,6 +168,8 @@ def _sealed(
                 return (None,) * n
             if type(y_bar) is Poison:
                 return (None, *(y_bar if carrier else None for carrier in carriers))
+        if not own:
+            demand_known(y_bar)
         bars = pulled(back, y_bar) if own and memory.careful else back(y_bar)
         return bars[:n] if checked is None else _checked(f, rule, bars, checked, n)
 
@@ -193,6 +196,8 @@ def _general(
             y_bar = [None if found else part for found, part in zip(spoiled, y_bar, strict=True)]
         if y_bar is None:
             return nones
+        if rule.foreign:
+            demand_known(y_bar)
         own = memory.careful and not rule.foreign
         bars = pulled(back, y_bar) if own else back(y_bar)
         bars = _checked(f, rule, bars, forms, len(args) + 1)

@@ -101,3 +101,32 @@ def test_a_refused_entry_is_told_from_others_in_every_precision(dtype):
         with pytest.raises(NoDerivativeError, match="'len' in some entries is needed, which are"):
             demand_entries(known)
     demand_entries(bar[[0, 1, 3]])
+
+
+def cleaned(x):
+    return x * 1.0
+
+
+@ad.rrule.register(cleaned)
+def _(x):
+    return x * 1.0, lambda y_bar: (None, np.where(np.isfinite(y_bar), y_bar, 0.0))
+
+
+@pytest.mark.parametrize(
+    "see", [lambda x: ad.hook(np.nan_to_num, x), cleaned], ids=["hook", "rule"]
+)
+def test_functions_of_the_users_do_not_see_what_is_refused(see):
+    def f(x):
+        return (sparse.csr_array(see(x).reshape(2, 2)) @ np.ones(2)).sum() ** 2
+
+    x = np.array([2.0, 0.0, 3.0, 0.0])
+    for derivative in (
+        lambda: ad.gradient(f, x),
+        lambda: ad.hessian(f, x),
+        lambda: ad.gradient(lambda u: ad.gradient(f, u)[0].sum(), x),
+        lambda: ad.pullback(f, x)[1](1.0),
+        lambda: ad.pushforward(lambda u: ad.gradient(f, u)[0], (x,), (x,)),
+        lambda: ad.gradient(lambda p: f(ad.hook(lambda bar: bar, p)["x"]), {"x": x}),
+    ):
+        with pytest.raises(NoDerivativeError, match="not stored"):
+            derivative()
