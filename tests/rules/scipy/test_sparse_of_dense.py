@@ -66,6 +66,23 @@ def test_other_shapes_and_dtypes():
         np.testing.assert_allclose(mended, expected, rtol=1e-6)
 
 
+@pytest.mark.parametrize("combine", ["plus", "minus", "times", "larger"])
+def test_stored_zeros_that_are_constant_in_sums(combine):
+    def f(v):
+        places = np.array([0, 1, 1]), np.array([0, 1, 0])
+        a = sparse.csr_array((np.array([v[0], v[1], 0.0]), places), shape=(2, 2))
+        b = sparse.csr_array((np.array([v[2], v[0], 0.0]), places), shape=(2, 2))
+        made = {
+            "plus": lambda: a + b,
+            "minus": lambda: a - b,
+            "times": lambda: a.multiply(b),
+            "larger": lambda: a.maximum(b),
+        }[combine]()
+        return (made @ np.array([1.0, 2.0])).sum() ** 2
+
+    check_gradient(f, X * [1, 2, 3], modes=("reverse", "forward"))
+
+
 def test_coordinates_are_canonical():
     dense = np.array([[0.0, 2.0], [3.0, 0.0]])
     y, _ = ad.pullback(lambda d: sparse.coo_array(d), dense)

@@ -15,7 +15,7 @@ from scipy.sparse import _sparsetools as tools
 
 from adjoint.rules.numpy.operands import cotangent_dtype
 from adjoint.rules.projection import project
-from adjoint.rules.refusal import NoDerivative, moves, refusal
+from adjoint.rules.refusal import NoDerivative, moves, refusal, refused_entry
 from adjoint.rules.registry import frule, non_differentiable, rrule, substitute
 from adjoint.rules.scipy.sparse.patterns import leaf, major_of
 from adjoint.rules.scipy.sparse.zeros import LEFT_OUT
@@ -103,13 +103,6 @@ def _slopes(f: Any, union: _Union, a: Any, b: Any) -> tuple[Any, Any]:
         return PARTIALS[operation](union.total(a, union.of_a), union.total(b, union.of_b))
 
 
-def _loses(union: _Union, slope: Any, of: Any) -> bool:
-    """Whether an entry of an operand would have moved an entry that the result does not have."""
-    own = np.zeros(len(union.lost), bool)
-    own[of] = True
-    return bool(np.any(slope[union.lost & own]))
-
-
 @rrule.register(combined)
 def _(f, head, a, b_pattern, b, dtype):
     found, where, y = _combined(f, head, a, b_pattern, b, dtype)
@@ -121,11 +114,10 @@ def _(f, head, a, b_pattern, b, dtype):
         for x, of, slope in zip(
             (a, b), (union.of_a, union.of_b), _slopes(f, union, a, b), strict=True
         ):
-            if _loses(union, slope, of):
-                bars.append(Poison(refusal(f, LEFT_OUT)))
-                continue
             with np.errstate(all="ignore"):
                 terms = np.where(y_bars == 0, 0, y_bars * np.conj(slope))
+            if np.any(union.lost):
+                terms[union.lost & np.any(slope != 0, axis=1)] = refused_entry(f, LEFT_OUT)
             bars.append(project(np.reshape(terms[of], np.shape(x)), x))
         return None, None, None, bars[0], None, bars[1], None
 
@@ -140,9 +132,12 @@ def _(dots, f, head, a, b_pattern, b, dtype):
     y_dot = None
     for dot, of, slope in ((dots[2], union.of_a, slope_a), (dots[4], union.of_b, slope_b)):
         if dot is not None:
-            if moves(dot) and _loses(union, slope, of):
+            moved = union.total(dot, of)
+            with np.errstate(all="ignore"):
+                term = np.where(moved == 0, 0, slope * moved)
+            if moves(term[union.lost]):
                 raise refusal(f, LEFT_OUT)
-            term = (slope * union.total(dot, of))[union.of_result]
+            term = term[union.of_result]
             y_dot = term if y_dot is None else y_dot + term
     return y, y_dot if y_dot is None else like_result(np.reshape(y_dot, np.shape(y)), y)
 
