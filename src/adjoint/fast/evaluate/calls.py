@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adjoint.fast.covered import NeedsKnown, NotCovered
+from adjoint.fast.covered import NotCovered
 from adjoint.fast.evaluate.infer import is_inferable, name_of
 from adjoint.fast.evaluate.library import call_library, is_library
+from adjoint.fast.evaluate.options import with_known_options
 from adjoint.fast.evaluate.outside import is_named_tuple, is_own, is_plain_object
 from adjoint.fast.evaluate.reading import attribute
 from adjoint.fast.evaluate.rows import (
@@ -207,85 +208,12 @@ def infer_call(
         raise NotCovered(f"an option of {name_of(f)}", ev.span)
     elementwise = isinstance(f, np.ufunc) or getattr(f, "__module__", None) in _ELEMENTWISE
     if not elementwise:
-        args = [_with_known_sizes(ev, f, x, i) for i, x in enumerate(args)]
-        named = {k: _with_known_sizes(ev, f, x, k) for k, x in named.items()}
+        args = [with_known_options(ev, f, x, i) for i, x in enumerate(args)]
+        named = {k: with_known_options(ev, f, x, k) for k, x in named.items()}
     return ev.infer(f, args, tuple(named.items()))
 
 
 _ELEMENTWISE = ("_operator", "math", "cmath")
-
-
-def _with_known_sizes(ev: Evaluator, f: Any, a: Abstract, place: int | str) -> Abstract:
-    """Integers may be axes or lengths, and truth values options, which decide the type of the
-    result."""
-    inside = ev.sequence(a) if not isinstance(a, Value | Known) else None
-    if inside is not None:
-        known = [_with_known_sizes(ev, f, part, place) for part in inside]
-        same = all(x is y for x, y in zip(known, inside, strict=True))
-        return a if same else Tuple(tuple(known))
-    if isinstance(a, Value) and a not in ev.dims:
-        t = ev.types[a]
-        if isinstance(t, Number) and int in t.kinds and f not in _OF_INTEGERS:
-            if a in ev.outside.fixed:
-                if not _is_of_sizes(f, place):
-                    raise NotCovered(f"the derivative of {name_of(f)} in an integer", ev.span)
-                return Known(ev.outside.fixed[a])
-            raise NeedsKnown(a, f"{name_of(f)} of an integer that is not known", ev.span)
-        if isinstance(t, Number) and bool in t.kinds and not _is_content(f, place):
-            raise NotCovered(f"{name_of(f)} with an option that is not known", ev.span)
-    return a
-
-
-def _is_content(f: Any, place: int | str) -> bool:
-    """Whether a truth value at some place of a call is an element, or chooses among them: options
-    such as ``keepdims`` decide the type of the result."""
-    return place in (0, "a", "condition") or f in _OF_INTEGERS
-
-
-_OF_INTEGERS = frozenset({abs, float, int, bool, complex, max, min, divmod, round, pow})
-"""The type of their result does not depend on the value of an integer."""
-
-
-_MADE_OF_SIZES: frozenset[Any] = frozenset(
-    {np.zeros, np.ones, np.empty, np.eye, np.identity, np.arange}
-)
-_SIZES_BEHIND: frozenset[Any] = frozenset(
-    {
-        np.reshape,
-        np.broadcast_to,
-        np.tile,
-        np.repeat,
-        np.sum,
-        np.mean,
-        np.max,
-        np.min,
-        np.cumsum,
-        np.expand_dims,
-        np.transpose,
-        np.swapaxes,
-        np.moveaxis,
-        np.concatenate,
-        np.stack,
-        np.flip,
-        np.roll,
-        np.tril,
-        np.triu,
-        np.ndarray.reshape,
-        np.ndarray.sum,
-        np.ndarray.mean,
-        np.ndarray.max,
-        np.ndarray.min,
-        np.ndarray.repeat,
-    }
-)
-"""Functions all of whose operands, or all behind the first, are axes or lengths."""
-
-
-def _is_of_sizes(f: Any, place: int | str) -> bool:
-    """Whether an integer at some place of a call is an axis or a length, not a number."""
-    if f in _MADE_OF_SIZES or (f in _SIZES_BEHIND and place not in (0, "a")):
-        return True
-    return (f is np.full and place in (0, "shape")) or place in ("axis", "shape")
 
 
 def _function(
