@@ -390,6 +390,27 @@ def test_joined_as_numpy_would_not():
         ad.gradient(lambda v: np.concatenate([v.astype(object), v], casting="no").sum(), X)
 
 
+class Ordered:
+    def __init__(self, a):
+        self.a = a
+
+    def __lt__(self, other):
+        return self.a < other.a
+
+
+def ordered(v):
+    return np.sort(np.frompyfunc(Ordered, 1, 1)(v))[0].a * v[0]
+
+
+def partitioned(v):
+    return np.partition(np.frompyfunc(Ordered, 1, 1)(v), 1)[1].a
+
+
+@pytest.mark.parametrize("f", [ordered, partitioned])
+def test_put_in_order_by_their_own_comparisons(f):
+    check_gradient(f, X)
+
+
 # ---- what refers to itself -----------------------------------------------------------------------
 
 
@@ -432,17 +453,21 @@ def in_records(v):
     return rows["held"][0] * v[1]
 
 
-def sorted_where_it_stands(v):
-    h = v.astype(object)
+def sorted_with_one_object_twice(v):
+    h = np.empty(3, object)
+    h[:] = v[0]
+    h[1] = v[1]
     h.sort()
-    return h[0] * v[0]
+    return h[0] * v[2]
 
 
-def partitioned(v):
-    return np.partition(v.astype(object), 1)[1]
+def sorted_where_it_stands(v):
+    h = np.frompyfunc(Ordered, 1, 1)(v)
+    h.sort()
+    return h[0].a * v[0]
 
 
-@pytest.mark.parametrize("f", [in_records, sorted_where_it_stands, partitioned])
+@pytest.mark.parametrize("f", [in_records, sorted_where_it_stands, sorted_with_one_object_twice])
 def test_refused(f):
     with pytest.raises(AdjointError) as info:
         ad.gradient(f, X)
@@ -470,19 +495,151 @@ def test_what_numpy_stores_otherwise():
 
 
 def test_results_of_numbers_that_are_objects():
-    """NumPy makes Python's own number of the sum, which no rule is written for."""
+    """NumPy makes Python's own numbers of what is summed."""
+    check_gradient(lambda v: np.add.reduce(v, dtype=object) * v.sum(dtype=object), X)
+    check_gradient(lambda v: v.prod(0, "O") * np.multiply.accumulate(v, dtype=object)[1], X)
+    check_gradient(lambda v: np.average(v.astype(object), weights=[1.0, 2.0, 3.0]) ** 2, X)
+    check_gradient(lambda v: np.average(v.astype(object), weights=v) ** 2, X)
+
+
+def test_what_c_calculates_is_named():
+    with pytest.raises(NoDerivativeError, match="array of objects") as info:
+        ad.gradient(lambda v: np.add.reduce(v.astype(object), initial=0.0, where=v > 0.5), X)
+    assert "floats" in info.value.hint
+
+
+# ---- products and folds --------------------------------------------------------------------------
+
+
+class Counting:
+    """Its operators count: what they give depends on the order in which they are called."""
+
+    steps = 0.0
+
+    def __init__(self, a):
+        self.a = a
+
+    def _next(self, a):
+        Counting.steps += 1.0
+        return Counting(a * Counting.steps)
+
+    def __add__(self, other):
+        return self._next(self.a + getattr(other, "a", other))
+
+    __radd__ = __add__
+
+    def __mul__(self, other):
+        return self._next(self.a * getattr(other, "a", other))
+
+    __rmul__ = __mul__
+
+    def conjugate(self):
+        return self._next(self.a)
+
+
+PRODUCTS = {
+    "dot": lambda h, v: np.dot(h.T, h),
+    "dot of vectors": lambda h, v: h[0].dot(v[:3]),
+    "dot with a number": lambda h, v: np.dot(h, v[0]),
+    "@": lambda h, v: h.T @ h,
+    "@ of numbers": lambda h, v: v.reshape(3, 2) @ h,
+    "@ of stacks": lambda h, v: h.reshape(1, 2, 3) @ np.stack([h.T, h.T[::-1]]),
+    "inner": lambda h, v: np.inner(h, h),
+    "vdot": lambda h, v: np.vdot(h, v),
+    "vdot turned": lambda h, v: np.vdot(h.T, h[::-1]),
+    "tensordot": lambda h, v: np.tensordot(h, h, ([0, 1], [0, 1])),
+    "multi_dot": lambda h, v: np.linalg.multi_dot([h, h.T, h]),
+    "einsum": lambda h, v: np.einsum("ij,kj->ki", h, h),
+    "einsum of a row": lambda h, v: np.einsum("ij,j", h, v[:3]),
+    "einsum of lists": lambda h, v: np.einsum(h, [0, 1], h[:, ::-1], [0, 1], [1]),
+    "einsum in steps": lambda h, v: np.einsum("ij,kj,i->k", h, h, v[:2], optimize=True),
+    "convolve": lambda h, v: np.convolve(h[0], v[:4]),
+    "correlate": lambda h, v: np.correlate(h.ravel(), h[1]),
+    "outer": lambda h, v: np.outer(h, v[:2]),
+    "kron": lambda h, v: np.kron(h, v[:2]),
+    "trace": lambda h, v: h.trace(1),
+    "reduceat": lambda h, v: np.add.reduceat(h, [0, 2, 0], axis=1),
+}
+
+
+@pytest.mark.parametrize("product", PRODUCTS.values(), ids=PRODUCTS)
+@pytest.mark.parametrize("stored", ["of lists", "turned", "turned and reversed", "repeated"])
+def test_products_call_operators_in_the_order_of_numpy(stored, product):
+    if stored == "repeated" and product in (PRODUCTS["reduceat"], PRODUCTS["trace"]):
+        pytest.skip("elements that stand at several places")
 
     def f(v):
-        return np.add.reduce(v, dtype=object) * v.sum(dtype=object)
+        Counting.steps = 0.0
+        made = product(np.frompyfunc(Counting, 1, 1)(STORED[stored](v)), v)
+        flat = np.asarray(made, object).ravel("K")
+        return sum([part.a * (i + 1.0) for i, part in enumerate(flat)]) + Counting.steps
 
-    assert ad.pullback(f, X)[0] == f(X)
-    with pytest.raises(NoDerivativeError):
-        ad.gradient(f, X)
-    check_gradient(lambda v: np.average(v.astype(object), weights=[1.0, 2.0, 3.0]) ** 2, X)
+    y, (x_bar,) = ad.withgradient(f, SIX)
+    assert y == f(SIX)
+    dot = np.array([1.0, 0.5, -0.3, 0.7, 0.2, -1.1])
+    z, y_dot = ad.pushforward(f, (SIX,), (dot,))
+    assert z == y and y_dot == pytest.approx(x_bar @ dot, rel=1e-10)
+    check_gradient(f, SIX, rtol=1e-4)
 
 
-@pytest.mark.parametrize("name", ["vdot", "inner"])
-def test_what_c_calculates_is_named(name):
-    with pytest.raises(NoDerivativeError, match="array of objects") as info:
-        ad.gradient(lambda v: getattr(np, name)(v.astype(object), v), X)
-    assert "floats" in info.value.hint
+def test_einsum_gives_views():
+    def f(v):
+        h = np.outer(v, v).astype(object)
+        np.einsum("ii->i", h)[...] = v
+        turned = np.einsum("ij->ji", h)
+        turned[0, 1] = v[2] ** 2
+        return (h * np.arange(9.0).reshape(3, 3)).sum()
+
+    check_gradient(f, X)
+
+
+def test_products_that_numpy_refuses():
+    def mismatched(v):
+        return np.dot(v.astype(object), v[:2])
+
+    def unknown(v):
+        return np.einsum("i,j", v.astype(object))
+
+    for f in (mismatched, unknown):
+        with pytest.raises(ValueError) as plain:
+            f(X)
+        with pytest.raises(ValueError) as found:
+            ad.gradient(f, X)
+        assert str(found.value) == str(plain.value)
+
+
+FOLDING = {
+    "reduce": lambda f, h: f.reduce(h, axis=1),
+    "reduce columns": lambda f, h: f.reduce(h),
+    "reduce one axis": lambda f, h: f.reduce(h, axis=(1,), keepdims=True),
+    "begun": lambda f, h: f.reduce(h[0], initial=0.5),
+    "accumulate": lambda f, h: f.accumulate(h, 1),
+    "reduceat": lambda f, h: f.reduceat(h, [0, 2, 1], 1),
+    "of numbers": lambda f, h: f.reduce(h.astype(float), axis=0),
+}
+
+
+@pytest.mark.parametrize("fold", FOLDING.values(), ids=FOLDING)
+@pytest.mark.parametrize("stored", ["of lists", "turned and reversed"])
+def test_folds_by_functions(stored, fold):
+    def f(v):
+        steps = [0.0]
+
+        def step(a, b):
+            steps[0] += 1.0
+            return a * b + a * steps[0]
+
+        flat = np.asarray(fold(np.frompyfunc(step, 2, 1), STORED[stored](v)), object).ravel("K")
+        return sum([part * (i + 1.0) for i, part in enumerate(flat)])
+
+    check_gradient(f, SIX)
+
+
+def test_folds_over_several_axes():
+    def f(v, **options):
+        h = STORED["of lists"](v)
+        return np.frompyfunc(lambda a, b: a * b + b, 2, 1, **options).reduce(h, axis=(0, 1))
+
+    check_gradient(lambda v: f(v, identity=1.0), SIX)
+    with pytest.raises(ValueError, match="not reorderable"):
+        ad.gradient(f, SIX)

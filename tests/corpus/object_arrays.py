@@ -309,3 +309,81 @@ def clear():
 def kept_in_a_global(v):
     KEPT[0], KEPT[1:] = v[0] * v[1], [v, v * 2.0]
     return KEPT[0] * KEPT[1].sum() + (KEPT[2] ** 2).sum()
+
+
+@case(vector())
+def spread_of_objects(v):
+    held, table = v.astype(object), np.multiply.outer(v, v + 1.0).astype(object)
+    total = held.var() + np.std(held) + np.var(held, ddof=1) * v[0]
+    return total + (table.var(0) * v).sum() + np.ptp(table, 1) @ v
+
+
+@case(vector())
+def joined_as_blocks(v):
+    held = v.astype(object)
+    table = np.multiply.outer(held, v)
+    both = np.block([[table, held[:, None]], [held[None], np.ones((1, 1))]])
+    return (both * np.arange(16.0).reshape(4, 4)).sum() + (np.block([held, v]) ** 2).sum()
+
+
+@case(vector())
+def selected_objects(v):
+    held = v.astype(object)
+    picked = np.select([v > 1.0, v > 0.5], [held * 2.0, held**2], v[2])
+    picked = picked * np.choose([0, 1, 2], [held, v, 3.0])
+    return (picked * np.arange(1.0, 4.0)).sum() + held.compress([True, False, True])[1]
+
+
+@case(vector())
+def broadcast_objects(v):
+    held = v.astype(object)
+    table, row, number = np.broadcast_arrays(np.outer(v, v), held, v[1])
+    total = (table * row).sum() * number[0, 0]
+    first, second = np.meshgrid(held, v * 2.0)
+    first[0] = second[0]
+    return total + (first * second * np.arange(9.0).reshape(3, 3)).sum()
+
+
+@case(vector())
+def bounds_of_objects(v):
+    held = v.astype(object)
+    total = (np.clip(held, v[2], 1.0) * v).sum() + (held.clip(0.5) ** 2).sum()
+    total += (np.fmax(held, 0.5) * np.fmin(v, held[::-1])).sum() + (np.sign(held) * v).sum()
+    return total + (np.conj(held) * held.conj() * held.real).sum()
+
+
+@case(vector())
+def truth_of_objects(v):
+    """Python's ``and`` and ``or`` give one of their operands."""
+    held = np.array([v[0], 0.0, v[2]], object)
+    both, one = np.logical_and(held, v * 2.0), np.logical_or(held, v)
+    return (both * one * np.arange(1.0, 4.0)).sum() + np.logical_or.reduce(held) ** 2
+
+
+@case(vector())
+def objects_in_order(v):
+    held = v.astype(object)
+    held.sort()
+    parts = np.partition(v.astype(object), 1)
+    total = held[0] + held[1] ** 2 + held[2] ** 3 + parts[0] * parts[1]
+    table = np.multiply.outer(v, v + 1.0).astype(object)
+    table[::-1].sort(0)
+    total += (np.unique(v.astype(object)) * v).sum() + np.median(v.astype(object)) ** 2
+    return total + (table * np.arange(9.0).reshape(3, 3)).sum() + np.percentile(held, 30.0)
+
+
+@case(vector())
+def chosen_one_by_one(v):
+    places = np.array([0, 1, 2])
+    total = (places.choose(v * 2.0, v * v, v) * v).sum()
+    held = v.astype(object)
+    return total + (places.choose(held, held * v, 1.0) * np.arange(3.0)).sum()
+
+
+@case(vector())
+def paths_of_products(v):
+    """The operands that come with a path are those that were given."""
+    held = v.astype(object)
+    weights = np.arange(9.0).reshape(3, 3)
+    total = (np.einsum("i,j,k->ik", held, held, v, optimize=True) * weights).sum()
+    return total + np.einsum("i,i,i", held, v, held, optimize="greedy") ** 2

@@ -161,17 +161,20 @@ def _ufunc(
     y = ufunc_override(record, slot, f, "__call__", args, kwargs)
     if y is not DECLINED:
         return y
-    if not kwargs and len(args) <= f.nin:
+    if not (kwargs or len(args) > f.nin) or _asks_for_nothing(f, args, kwargs):
         from adjoint.rules.numpy.object_operators import each, is_of_objects  # they need the calls
 
-        if len(args) == f.nin and is_of_objects(f, args):
+        inputs = args[: f.nin]
+        if len(inputs) == f.nin and is_of_objects(f, inputs):
             memory: Memory = record[0]
+            none = (None,) * (len(args) - len(inputs) + len(kwargs))
 
             def of_operands(_: tuple[Any, ...]) -> tuple[Any, ...]:
-                return (None, *memory.take_items(args, len(args)))
+                return (None, *memory.take_items(inputs, len(inputs)), *none)
 
-            return linked(record, slot, of_operands, call_function, each, (f, args), NO_KEYWORDS)
-        return _named(record, slot, f, args, kwargs)
+            return linked(record, slot, of_operands, call_function, each, (f, inputs), NO_KEYWORDS)
+        if not (kwargs or len(args) > f.nin):
+            return _named(record, slot, f, args, kwargs)
     if kwargs.get("out") is None and len(args) <= f.nin and kwargs.get("where", True) is True:
         y = _of_classes(record, slot, f, args, kwargs)
         if y is not DECLINED:
@@ -237,6 +240,16 @@ def _ufunc(
 
     record[slot] = out_back  # also where it raises: a part may have been written
     return call_function(inner, 1, ufunc_into, (f, out, where, args, rest), NO_KEYWORDS)
+
+
+def _asks_for_nothing(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether what a ufunc is given beside its operands is what it has by itself."""
+    outs = (*args[f.nin :], kwargs.get("out"))
+    return (
+        all(out is None for out in outs)
+        and kwargs.get("where", True) is True
+        and kwargs.keys() <= {"out", "where"}
+    )
 
 
 def _of_classes(

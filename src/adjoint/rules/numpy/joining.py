@@ -23,6 +23,7 @@ from adjoint.rules.registry import non_differentiable, primitive, rrule
 from adjoint.run.by_source import call_function
 from adjoint.run.conversion import is_sequence
 from adjoint.run.dispatch import linked
+from adjoint.run.kinds import is_objects
 
 # ---- joining -------------------------------------------------------------------------------------
 
@@ -178,6 +179,8 @@ def _map_nested(f: Callable[[Any], Any], nested: Any) -> Any:
 @primitive(np.block)
 def blocks(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
     """Other sequences than lists are arrays, which everywhere else are as good as lists."""
+    if len(args) == 1 and not kwargs and _holds_objects(args[0]):
+        return call_function(record, slot, _block, args, {})
     if len(args) != 1 or kwargs or not _has_sequences(args[0]):
         return NotImplemented
     return linked(
@@ -189,6 +192,15 @@ def blocks(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
         (np.block, args[0]),
         {},
     )
+
+
+_block: Any = getattr(np.block, "__wrapped__", None)  # in Python
+
+
+def _holds_objects(nested: Any) -> bool:
+    if isinstance(nested, list):
+        return any(map(_holds_objects, nested))
+    return is_objects(nested)
 
 
 def block_of_arrays(f, arrays):

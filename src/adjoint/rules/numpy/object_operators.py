@@ -19,7 +19,15 @@ from adjoint.run.memory import Memory
 from adjoint.run.places import is_container
 from adjoint.run.views import address_of, names_twice
 
-__all__ = ["each", "each_into", "goes_into", "is_of_objects", "update_objects"]
+__all__ = [
+    "each",
+    "each_into",
+    "folds_objects",
+    "goes_into",
+    "is_of_objects",
+    "operation_of",
+    "update_objects",
+]
 
 # ---- functions of each element -------------------------------------------------------------------
 
@@ -28,7 +36,7 @@ def each(f, args):
     """A ufunc of arrays of objects: what the operator or the function gives for each."""
     operands = [as_objects(arg) for arg in args]
     shape = np.broadcast_shapes(*[a.shape for a in operands])
-    op, several = _operation(f), f.nout > 1
+    op, several = operation_of(f), f.nout > 1
     if not shape:
         return op(*[a[()] for a in operands])
     when = _visits(args, operands)
@@ -50,7 +58,7 @@ def each_into(f, out, where, args):
     operands = [as_objects(arg) for arg in args]
     when = _visits(args, operands, out, where)
     operands = [np.broadcast_to(a, out.shape) for a in operands]
-    op = _operation(f)
+    op = operation_of(f)
     for index in in_order(when):
         out[index] = op(*[a[index] for a in operands])
     return out
@@ -126,6 +134,33 @@ def _minimum(a, b):
     return a if a <= b else b
 
 
+def _clip(x, low, high):
+    return _minimum(_maximum(x, low), high)
+
+
+def _and(a, b):
+    return a and b
+
+
+def _or(a, b):
+    return a or b
+
+
+def _sign(x):
+    if x < 0:
+        return -1
+    if x > 0:
+        return 1
+    if x == 0:
+        return 0
+    raise TypeError("unorderable types for comparison")
+
+
+def _conjugate(x):
+    return x.conjugate()
+
+
+_core: Any = getattr(np, "_core", None) or np.core
 _OPERATORS: dict[Any, Any] = {
     np.add: operator.add,
     np.subtract: operator.sub,
@@ -141,6 +176,13 @@ _OPERATORS: dict[Any, Any] = {
     np.reciprocal: _reciprocal,
     np.maximum: _maximum,
     np.minimum: _minimum,
+    np.fmax: _maximum,
+    np.fmin: _minimum,
+    np.logical_and: _and,
+    np.logical_or: _or,
+    np.conjugate: _conjugate,
+    np.sign: _sign,
+    _core.umath.clip: _clip,
 }
 
 
@@ -179,11 +221,12 @@ def _gives_objects(x: Any) -> bool:
     return is_objects(x) or (x is not None and is_one_object(x))
 
 
-def _operation(f: Any) -> Any:
+def operation_of(f: Any) -> Any:
+    """What a ufunc does with elements; ``None`` where that is not known."""
     return _OPERATORS[f] if f in _OPERATORS else _function_of(f)
 
 
-non_differentiable(is_of_objects, _operation, _visits, goes_into)
+non_differentiable(is_of_objects, operation_of, _visits, goes_into)
 
 
 def absolute(a):
@@ -197,7 +240,8 @@ in_place_of(absolute, abs)
 
 def reduced(f, a, axis=0, dtype=None, out=None, keepdims=False, initial=np._NoValue, where=True, /):
     """``f.reduce(a, axis)``"""
-    op, places = _operation(f), indices(a.shape)
+    a = as_objects(a)
+    op, places = operation_of(f), indices(a.shape)
     rows, steps = _reduction(a, axis, keepdims, not _is_missing(initial))
     made = np.empty_like(rows, object)
     values: dict[int, Any] = {}
@@ -216,7 +260,8 @@ def _first(a, places, row, initial):
 
 def accumulated(f, a, axis=0, dtype=None, out=None):
     """``f.accumulate(a, axis)``"""
-    op, places = _operation(f), indices(a.shape)
+    a = as_objects(a)
+    op, places = operation_of(f), indices(a.shape)
     plain, steps = _accumulation(a, axis)
     made = np.empty_like(plain)
     added = {i for _, i in steps}
@@ -270,6 +315,19 @@ def _is_missing(initial: Any) -> bool:
 non_differentiable(_accumulation, _is_missing, _reduction)
 
 
+def folds_objects(f: Any, a: Any, dtype: Any) -> bool:
+    """Whether NumPy folds objects: those of the array, or those that it makes of numbers."""
+    if f.nin != 2 or f.nout != 1 or operation_of(f) is None:
+        return False
+    if is_objects(a):
+        return is_container(a)
+    return f not in _OPERATORS or (dtype is not None and np.dtype(dtype).char == "O")
+
+
+def _is_one_axis(axis: Any, a: Any) -> bool:
+    return a.ndim == 1 if axis is None else not isinstance(axis, tuple) or len(axis) == 1
+
+
 def _folds(name: str, source: Any, most: int) -> None:
     @on_objects((np.ufunc, name))
     def fold(record: list[Any], slot: int, f: Any, a: Any, *args: Any, **kwargs: Any) -> Any:
@@ -277,12 +335,14 @@ def _folds(name: str, source: Any, most: int) -> None:
         given = {**dict(zip(names, args, strict=False)), **kwargs}
         defaults = {"axis": 0, "dtype": None, "out": None, "keepdims": False, "where": True}
         options = {name: given.get(name, default) for name, default in defaults.items()}
-        if type(a) is not np.ndarray or not is_container(a) or f not in _OPERATORS or f.nin != 2:
+        if type(a) is not np.ndarray or not folds_objects(f, a, options["dtype"]):
             return NotImplemented
-        if not a.ndim or not a.size or options["where"] is not True or options["out"] is not None:
+        if not a.size or options["where"] is not True or options["out"] is not None:
             return NotImplemented
         if options["dtype"] is not None and np.dtype(options["dtype"]).char != "O":
             return NotImplemented
+        if f not in _OPERATORS and f.identity is None and not _is_one_axis(options["axis"], a):
+            return NotImplemented  # NumPy may have something against it
         if names_twice(a):
             return NotImplemented  # in which order NumPy goes through it is not known
         operands = tuple(
@@ -315,8 +375,24 @@ def _method(name: str, f: Any) -> Any:
 
 
 for _name, _f in (("sum", np.add), ("prod", np.multiply), ("max", np.maximum), ("min", np.minimum)):
-    in_place_of(_method(_name, _f), (np.ndarray, _name))
+    in_place_of(_method(_name, _f), (np.ndarray, _name), or_asked=_name in ("sum", "prod"))
 
+
+def trace(a: Any, offset=0, axis1=0, axis2=1, dtype=None, out=None):
+    """``a.trace()``"""
+    return a.diagonal(offset, axis1, axis2).sum(-1, dtype)
+
+
+in_place_of(trace, (np.ndarray, "trace"))
+
+
+def conjugate(a, out=None):
+    """``a.conj()``"""
+    return np.conjugate(a)
+
+
+in_place_of(conjugate, (np.ndarray, "conj"), (np.ndarray, "conjugate"))
+in_place_of(_core._methods._clip, (np.ndarray, "clip"))
 
 for _name in ("mean", "var", "std"):  # NumPy's own text, behind a method of C
     _f = getattr(np, _name)
@@ -332,40 +408,3 @@ def _cumulated(f: Any) -> Any:
 
 for _name, _f in (("cumsum", np.add), ("cumprod", np.multiply)):
     in_place_of(_cumulated(_f), (np.ndarray, _name), getattr(np, _name))
-
-
-def product(a, b):
-    """``np.dot(a, b)``, and ``a @ b`` of vectors and matrices."""
-    a, b = as_objects(a), as_objects(b)
-    if not a.ndim or not b.ndim:
-        return a * b
-    columns = np.moveaxis(b, -2, 0) if b.ndim > 1 else b
-    made = np.empty((*a.shape[:-1], *columns.shape[1:]), object)
-    for i in indices(a.shape[:-1]):
-        row = a[i] if a.ndim > 1 else a
-        for j in indices(columns.shape[1:]):
-            column = columns[(slice(None), *j)]
-            y = row[0] * column[0]
-            for k in range(1, len(row)):
-                y = y + row[k] * column[k]
-            made[(*i, *j)] = y
-    return made if made.ndim else made[()]
-
-
-def _multiplies(f: Any, key: Any) -> None:
-    @on_objects(key)
-    def multiply(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
-        if len(args) != 2 or kwargs:
-            return NotImplemented
-        shapes = [np.shape(x) for x in args]
-        if not any(map(is_container, args)) or shapes[0][-1:] == (0,):
-            return NotImplemented
-        if f is np.matmul and (not all(shapes) or max(map(len, shapes)) > 2):
-            return NotImplemented
-        f(*map(np.empty, shapes))  # NumPy's own message
-        return call_function(record, slot, product, args, {})
-
-
-_multiplies(np.dot, np.dot)
-_multiplies(np.ndarray.dot, (np.ndarray, "dot"))
-_multiplies(np.matmul, np.matmul)

@@ -314,14 +314,15 @@ _MOVING = (
     " transpose diagonal roll flip tile resize rot90 fliplr flipud"
 )
 _MOVING_METHODS = (
-    "T copy __copy__ flatten ravel repeat reshape squeeze swapaxes take transpose diagonal view"
+    "T real copy __copy__ flatten ravel repeat reshape squeeze swapaxes take transpose diagonal"
+    " compress view"
 )
 for _name in _MOVING.split():
     on_objects(getattr(np, _name))(moving(getattr(np, _name)))
 for _name in _MOVING_METHODS.split():
     _f = getattr(np.ndarray, _name)
-    if _name == "T":
-        _f = operator.attrgetter("T")
+    if _name in ("T", "real"):
+        _f = operator.attrgetter(_name)
     on_objects((np.ndarray, _name))(moving(_f))
 for _f in (np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray):
     _converts(_f, _f)
@@ -379,6 +380,7 @@ def _joins(f: Any) -> None:
 
 for _f in (np.concatenate, np.stack):
     _joins(_f)
+_joins(getattr(np.concatenate, "_implementation", np.concatenate))  # as np.block calls it
 
 
 def _where():
@@ -399,23 +401,47 @@ def _where():
 _where()
 
 
-@on_objects(np.sort)
-def _(record: list[Any], slot: int, a: Any, *args: Any, **kwargs: Any) -> Any:
-    """Numbers of which none stands at two places are found by what they are."""
-    if type(a) is not np.ndarray or not is_container(a):
-        return NotImplemented
-    y, places = np.sort(a, *args, **kwargs), {id(item): place for place, item in elements_in(a)}
-    if len(places) != a.size or not all(type(part) in _COMPARED for part in a.flat):
-        return NotImplemented
-    if record[0].level is not None:
-        record[0].level.hide_row(a, ..., y)
-    else:
-        origins = [(root_of(a), places[id(item)]) for item in y.flat]
-        record[slot] = moved(record[0], y, origins, 1 + len(args) + len(kwargs))
-    return y
+def _choose():
+    move = moving(np.ndarray.choose, (1,))
+
+    def chosen(a, choices, out=None, mode="raise"):
+        return a.choose([as_objects(choice) for choice in choices], out=None, mode=mode)
+
+    @on_objects((np.ndarray, "choose"))
+    def choose(record: list[Any], slot: int, a: Any, *choices: Any, **kwargs: Any) -> Any:
+        if is_objects(a) or len(choices) != 1 or kwargs.get("out") is not None:
+            return NotImplemented
+        if type(choices[0]) in (list, tuple) and not all(map(is_objects, choices[0])):
+            return call_function(record, slot, chosen, (a, *choices), kwargs)
+        return move(record, slot, a, *choices, **kwargs)
+
+
+_choose()
+
+
+def _orders(f: Any) -> None:
+    """What puts elements in order: numbers of which none stands at two places are found by what
+    they are."""
+
+    @on_objects(f)
+    def order(record: list[Any], slot: int, a: Any, *args: Any, **kwargs: Any) -> Any:
+        if type(a) is not np.ndarray or not is_container(a):
+            return NotImplemented
+        places = {id(item): place for place, item in elements_in(a)}
+        if len(places) != a.size or not all(type(part) in _COMPARED for part in a.flat):
+            return NotImplemented
+        y = f(a, *args, **kwargs)
+        if record[0].level is not None:
+            record[0].level.hide_row(a, ..., y)
+        else:
+            origins = [(root_of(a), places[id(item)]) for item in y.flat]
+            record[slot] = moved(record[0], y, origins, 1 + len(args) + len(kwargs))
+        return y
 
 
 _COMPARED = frozenset({float, int, np.float64})
+_orders(np.sort)
+_orders(np.partition)
 
 
 def to_list(a):
@@ -425,17 +451,58 @@ def to_list(a):
     return [a[i] for i in range(len(a))] if a.ndim else a[()]
 
 
-def in_place_of(source: Any, *keys: Any) -> None:
+def in_place_of(source: Any, *keys: Any, or_asked: bool = False) -> None:
     """`source`, in Python, stands for the functions of `keys` where they are given arrays of
-    objects."""
+    objects, or where they are asked for results that are objects."""
 
     @on_objects(*keys)
     def run(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
         if not args or not all(map(is_container, _objects_in((*args, *kwargs.values())))):
             return NotImplemented
-        if not any(True for _ in _objects_in(args)) or kwargs.get("out") is not None:
+        if kwargs.get("out") is not None:
+            return NotImplemented
+        if not any(True for _ in _objects_in(args)) and not (or_asked and _asks(args, kwargs)):
             return NotImplemented
         return call_function(record, slot, source, args, kwargs)
 
 
+def _asks(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether the data type of the result, which is second among the options, is that of
+    objects."""
+    dtype = args[2] if len(args) > 2 else kwargs.get("dtype")
+    return type(args[0]) is np.ndarray and dtype is not None and np.dtype(dtype).char == "O"
+
+
 in_place_of(to_list, (np.ndarray, "tolist"))
+
+
+def _orders_in_place(f: Any, name: str) -> None:
+    def put_in_order(a, *args, **kwargs):
+        a[...] = f(a, *args, **kwargs)
+
+    @on_objects((np.ndarray, name))
+    def order(record: list[Any], slot: int, a: Any, *args: Any, **kwargs: Any) -> Any:
+        if not is_container(a) or not all(type(part) in _COMPARED for part in a.flat):
+            return NotImplemented  # where a comparison raises, NumPy leaves it half ordered
+        return call_function(record, slot, put_in_order, (a, *args), kwargs)
+
+
+_orders_in_place(np.sort, "sort")
+_orders_in_place(np.partition, "partition")
+
+
+def broadcast_all(*args, subok=False):
+    """``np.broadcast_arrays(*args)``"""
+    arrays = [np.asarray(arg) for arg in args]
+    shape = np.broadcast_shapes(*[a.shape for a in arrays])
+    return _kind([a if a.shape == shape else widened(a, shape) for a in arrays])
+
+
+def widened(a, shape):
+    """A view that may be written through as far as NumPy allows it."""
+    return np.broadcast_arrays(a, np.empty(shape))[0]
+
+
+_kind = type(np.broadcast_arrays(0.0))  # a list in NumPy 1
+on_objects(widened)(moving(widened))
+in_place_of(broadcast_all, np.broadcast_arrays)

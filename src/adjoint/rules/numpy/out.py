@@ -142,7 +142,7 @@ BY_POSITION = {"choose": 2, "compress": 3, "concatenate": 2, "dot": 2, "einsum":
 """Where older versions of NumPy, which do not say, take it."""
 
 METHODS = {
-    "max": 2, "min": 2, "all": 2, "any": 2, "argmax": 2, "argmin": 2, "choose": 2, "dot": 2,
+    "max": 2, "min": 2, "all": 2, "any": 2, "argmax": 2, "argmin": 2, "choose": 1 << 30, "dot": 2,
     "round": 2, "ptp": 2, "sum": 3, "mean": 3, "prod": 3, "std": 3, "var": 3, "cumsum": 3,
     "cumprod": 3, "clip": 3, "compress": 3, "take": 3, "trace": 5,
 }  # fmt: skip

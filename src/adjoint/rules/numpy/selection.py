@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.rules.numpy import out as out  # what takes outputs comes first
 from adjoint.rules.numpy.forward import array_frule
 from adjoint.rules.numpy.operands import (
     array_rule,
@@ -25,6 +26,10 @@ from adjoint.rules.numpy.operands import (
 )
 from adjoint.rules.numpy.reductions import nothing
 from adjoint.rules.projection import as_numeric, project
+from adjoint.rules.registry import entry, primitive
+from adjoint.run.by_source import call_function
+from adjoint.run.dispatch import linked
+from adjoint.run.memory import Memory
 
 
 def positions_of(x: Any, start: int = 0) -> np.ndarray[Any, Any]:
@@ -203,6 +208,28 @@ def _(dots, y, a, choices, out=None, mode="raise"):
     if any(as_numeric(part) is None for part in choices):
         return NotImplemented
     return np.choose(a, dots[0], mode=mode) if y.dtype.kind in "fc" else None
+
+
+_into = entry((np.ndarray, "choose")).primitive
+
+
+@primitive((np.ndarray, "choose"))
+def _(record: list[Any], slot: int, a: Any, *choices: Any, **kwargs: Any) -> Any:
+    """The method takes them one by one, too."""
+    if len(choices) < 2:
+        return NotImplemented if _into is None else _into(record, slot, a, *choices, **kwargs)
+    memory: Memory = record[0]
+
+    def arrange(_: tuple[Any, ...]) -> tuple[Any, ...]:
+        none = (None,) * len(kwargs)
+        return (None, None, *memory.take_items(choices, len(choices)), *none)
+
+    operands = (a, choices, kwargs)
+    return linked(record, slot, arrange, call_function, _choose, operands, {})
+
+
+def _choose(a, choices, options):
+    return np.choose(a, list(choices), **options)
 
 
 # ---- pad -----------------------------------------------------------------------------------------
