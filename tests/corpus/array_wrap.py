@@ -251,6 +251,15 @@ def what_is_scaled_into_outputs(x):
 
 
 @case(X)
+def what_is_scaled_into_several_outputs(x):
+    y, out = scaled(x), scaled(x)
+    first, second = np.divmod(y, 0.8, out=(np.zeros(3), out))
+    total = weighted(first) + weighted(second) * weighted(out)
+    first, second = np.modf(y, out=(np.zeros(3), None))
+    return total + weighted(first) + weighted(second) + weighted(np.divmod(y, 0.8, out=...)[1])
+
+
+@case(X)
 def beside_numbers_of_numpy(x):
     """They make an array of what is none, before its class could be told."""
     y = Holder(x * x, x[1])

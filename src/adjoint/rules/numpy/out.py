@@ -56,7 +56,7 @@ def ufunc_into(f, out, where, args, kwargs):
         y = f(*[_part(arg, chosen) for arg in args], **kwargs)
         _demand_fit(f, target, where, args, kwargs, y)
         target[chosen] = y
-    return given_to_output(f, out, given) if isinstance(f, np.ufunc) else out
+    return given_to_output(f, out, given, (out,), 0) if isinstance(f, np.ufunc) else out
 
 
 def ufunc_into_all(f, outs, args, kwargs):
@@ -64,13 +64,16 @@ def ufunc_into_all(f, outs, args, kwargs):
     stands for a new array."""
     if outs is Ellipsis:
         return _as_array(f, args, kwargs)
-    ys = f(*args, **kwargs)
-    _demand_all(f, outs, args, kwargs, ys)
+    ys = f(*[data_of(arg) for arg in args], **kwargs)
+    made = f(*args, **kwargs) if any(out is None for out in outs) else ys
+    _demand_all(f, [None if out is None else data_of(out) for out in outs], args, kwargs, ys)
     results = []
-    for y, out in zip(ys, outs, strict=True):
-        if out is not None:
-            out[...] = y
-        results.append(y if out is None else out)
+    for i, out in enumerate(outs):
+        if out is None:
+            results.append(made[i])
+        else:
+            data_of(out)[...] = ys[i]
+            results.append(given_to_output(f, out, args, outs, i))
     return tuple(results)
 
 

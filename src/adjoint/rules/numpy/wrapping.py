@@ -69,11 +69,11 @@ def data_of(x):
     return np.asarray(x) if says_what_becomes(x) else x
 
 
-def given_to_output(f, out, args):
-    """`out`, into which a ufunc has written, as its class returns it."""
+def given_to_output(f, out, args, outs, i):
+    """`out`, number `i` of those into which a ufunc has written, as its class returns it."""
     if not says_what_becomes(out):
         return out
-    context = (f, (*args, out), 0)
+    context = (f, (*args, *outs), i)
     return out.__array_wrap__(out, *_taken(out, (context, False)))
 
 
