@@ -357,7 +357,10 @@ def truth_of_objects(v):
     """Python's ``and`` and ``or`` give one of their operands."""
     held = np.array([v[0], 0.0, v[2]], object)
     both, one = np.logical_and(held, v * 2.0), np.logical_or(held, v)
-    return (both * one * np.arange(1.0, 4.0)).sum() + np.logical_or.reduce(held) ** 2
+    total = (both * one * np.arange(1.0, 4.0)).sum() + np.logical_or.reduce(held) ** 2
+    table = np.stack([held, held[::-1]])
+    total += held.any() * v[1] + np.all(held + 1.0) * v[2] + (table.all(1) * v[:2]).sum()
+    return total + (np.any(table, axis=0) * v).sum() * np.logical_and.reduce(v.astype(object))
 
 
 @case(vector())

@@ -393,6 +393,11 @@ def conjugate(a, out=None):
 
 in_place_of(conjugate, (np.ndarray, "conj"), (np.ndarray, "conjugate"))
 in_place_of(_core._methods._clip, (np.ndarray, "clip"))
+_truth: Any = np.array([2.0], object).any()
+if type(_truth) is float:  # NumPy 1: an element, not whether there is one
+    for _name in ("any", "all"):
+        in_place_of(getattr(_core._methods, f"_{_name}"), (np.ndarray, _name))
+        in_place_of(getattr(np, _name).__wrapped__, getattr(np, _name))
 
 for _name in ("mean", "var", "std"):  # NumPy's own text, behind a method of C
     _f = getattr(np, _name)
