@@ -643,3 +643,51 @@ def test_folds_over_several_axes():
     check_gradient(lambda v: f(v, identity=1.0), SIX)
     with pytest.raises(ValueError, match="not reorderable"):
         ad.gradient(f, SIX)
+
+
+class Doubling(np.ndarray):
+    def __array_wrap__(self, array, context=None, return_scalar=False):
+        return np.asarray(np.asarray(array) * 2).view(Doubling)
+
+
+SQUARE = np.array([[1.0, 2.0], [3.0, 4.0]])
+BESIDE = {
+    "sum with a matrix": lambda h, x: np.asmatrix(x) + h,
+    "sum with a matrix, from the right": lambda h, x: h + np.asmatrix(x),
+    "product with a matrix": lambda h, x: np.asmatrix(x) @ h,
+    "np.dot with a matrix": lambda h, x: np.dot(h, np.asmatrix(x)),
+    "joined with a matrix": lambda h, x: np.concatenate([h, np.asmatrix(x)]),
+    "matrix of objects": lambda h, x: np.asmatrix(h) @ x,
+    "sum": lambda h, x: h + x.view(Doubling),
+    "product": lambda h, x: x.view(Doubling) * h,
+    "constant": lambda h, x: h * SQUARE.view(Doubling),
+    "np.maximum": lambda h, x: np.maximum(x.view(Doubling), h),
+    "stacked": lambda h, x: np.stack([h, x.view(Doubling)]),
+}
+
+
+@pytest.mark.parametrize("name", BESIDE)
+def test_beside_arrays_of_classes_of_their_own(name):
+    """What the class makes of a result is made, or the derivative is refused."""
+
+    def f(v):
+        x = v.reshape(2, 2)
+        made = BESIDE[name](x.astype(object), x)
+        return float((made * made[:, ::-1] if made.shape[0] == 2 else made.T * made).sum())
+
+    v = np.array([0.7, 1.3, 0.4, 2.17])
+    central = [(f(v + h) - f(v - h)) / 2e-6 for h in 1e-6 * np.eye(4)]
+    try:
+        y, (bar,) = ad.withgradient(f, v)
+    except NoDerivativeError:
+        pass
+    else:
+        assert y == pytest.approx(f(v))
+        np.testing.assert_allclose(bar, central, rtol=1e-6)
+    try:
+        y, dot = ad.pushforward(f, (v,), (v,))
+    except NoDerivativeError:
+        pass
+    else:
+        assert y == pytest.approx(f(v))
+        np.testing.assert_allclose(dot, np.dot(central, v), rtol=1e-6)

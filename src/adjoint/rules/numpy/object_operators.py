@@ -17,6 +17,7 @@ from adjoint.run.by_source import call_function
 from adjoint.run.kinds import is_objects, is_one_object
 from adjoint.run.memory import Memory
 from adjoint.run.places import is_container
+from adjoint.run.subclasses import is_subclassed
 from adjoint.run.views import address_of, names_twice
 
 __all__ = [
@@ -210,7 +211,7 @@ def _(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
 def is_of_objects(f: Any, args: tuple[Any, ...]) -> bool:
     """Whether a ufunc calls Python's operators or a function for each element."""
     if f in _OPERATORS:
-        return any(map(_gives_objects, args))
+        return any(map(_gives_objects, args)) and not any(map(is_subclassed, args))
     return _function_of(f) is not None
 
 

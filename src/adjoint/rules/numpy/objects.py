@@ -374,7 +374,8 @@ def _joins(f: Any) -> None:
             return NotImplemented
         if all(map(is_objects, parts)):
             return move(record, slot, parts, *args, **kwargs)
-        f(parts, *args, **kwargs)  # NumPy's own message
+        if type(f(parts, *args, **kwargs)) is not np.ndarray:  # which raises NumPy's own message
+            return NotImplemented
         return call_function(record, slot, joined, (parts, *args), kwargs)
 
 
