@@ -190,5 +190,5 @@ def _(dots, a, min=None, max=None):
 
 # What rules do not take is NumPy's own Python around ufuncs: classes of arrays, `out`, other types.
 substitute((np.ndarray, "clip"))(core._methods._clip)
-for _name in "mean", "var", "std":
+for _name in ("mean", "var", "std", *(["ptp"] if np.__version__ < "2" else [])):
     substitute((np.ndarray, _name))(getattr(core._methods, f"_{_name}"))

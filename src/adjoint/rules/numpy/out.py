@@ -152,7 +152,7 @@ METHODS = {
 MASKED = (np.clip, np.ndarray.clip)
 """What takes ``where`` as ufuncs do: the other elements are left alone. Classes of their own are
 told of the ufunc that is under it."""
-_IN_PYTHON = (np.ndarray.mean, np.ndarray.var, np.ndarray.std)
+_IN_PYTHON = [getattr(np.ndarray, name, None) for name in ("mean", "var", "std", "ptp")]
 """Methods of C that are functions of NumPy's in Python."""
 UFUNC_METHODS = {"reduce": 4, "accumulate": 4, "reduceat": 5, "outer": 1 << 30}
 DRAWS = {
