@@ -189,6 +189,9 @@ def test_objects_that_go(make):
 
 SIX = np.array([0.7, 1.3, 0.4, 2.1, 1.1, 0.9])
 
+FIRST = ("reverse", "forward")
+"""Where the order of memory is what is asked: second derivatives are in the corpus."""
+
 
 def rows(v):
     return [[v[0], v[1], v[2]], [v[3], v[4], v[5]]]
@@ -235,7 +238,7 @@ def test_the_order_of_memory_is_that_of_numpy(stored, made):
         flat = made(stored(v)).ravel("K")
         return sum([flat[i] * (i + 1.0) ** 2 for i in range(flat.size)])
 
-    check_gradient(f, SIX)
+    check_gradient(f, SIX, modes=FIRST)
 
 
 def test_writes_through_what_is_a_copy_in_one_order_only():
@@ -273,7 +276,7 @@ def test_functions_are_called_in_the_order_of_memory(way, stored):
             h = np.frompyfunc(counted, 1, 1)(stored(v))
         return sum([part * (i + 1.0) ** 2 for i, part in enumerate(h.flat)])
 
-    check_gradient(f, SIX)
+    check_gradient(f, SIX, modes=FIRST)
 
 
 FOLDED = {
@@ -311,7 +314,7 @@ def test_sums_are_added_up_in_the_order_of_numpy(stored, fold):
         flat = fold(h).ravel("K")
         return sum([part.a * (i + 1.0) for i, part in enumerate(flat)])
 
-    check_gradient(f, SIX)
+    check_gradient(f, SIX, modes=FIRST)
 
 
 @pytest.mark.parametrize(
@@ -338,7 +341,7 @@ def test_what_was_written_before_an_operator_raised(order, none_at, change):
         h[none_at] = raised
         return h[0, 0] + 2 * h[0, 1] + 3 * h[1, 0] + 4 * h[1, 1]
 
-    check_gradient(f, SIX)
+    check_gradient(f, SIX, modes=FIRST)
 
 
 def test_outputs_that_look_at_what_is_read():
@@ -579,7 +582,7 @@ def test_products_call_operators_in_the_order_of_numpy(stored, product):
     dot = np.array([1.0, 0.5, -0.3, 0.7, 0.2, -1.1])
     z, y_dot = ad.pushforward(f, (SIX,), (dot,))
     assert z == y and y_dot == pytest.approx(x_bar @ dot, rel=1e-10)
-    check_gradient(f, SIX, rtol=1e-4)
+    check_gradient(f, SIX, rtol=1e-4, modes=FIRST)
 
 
 def test_einsum_gives_views():
@@ -632,7 +635,7 @@ def test_folds_by_functions(stored, fold):
         flat = np.asarray(fold(np.frompyfunc(step, 2, 1), STORED[stored](v)), object).ravel("K")
         return sum([part * (i + 1.0) for i, part in enumerate(flat)])
 
-    check_gradient(f, SIX)
+    check_gradient(f, SIX, modes=FIRST)
 
 
 def test_folds_over_several_axes():
