@@ -97,3 +97,16 @@ def test_no_entry_is_made_for_a_library_before_its_rules():
 def test_the_very_first_call_of_a_library(call, gradient):
     code = f"import numpy as np, adjoint as ad; print(ad.gradient(lambda a: {call}, np.ones(3))[0]"
     assert run(f"{code}.tolist())") == gradient
+
+
+def test_the_first_thing_that_is_done_to_an_array_goes_by_rule():
+    """Also where that is an assignment to a part of it, before any other rule was looked for."""
+    code = """
+import numpy as np, adjoint as ad
+def f(v):
+    before, a = v * v, v * 1.0
+    a.real = [3, 4]
+    return (before * a).sum()
+print(ad.gradient(f, np.array([1.0, 2.0]))[0].tolist())
+"""
+    assert run(code) == "[6.0, 16.0]"

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.rules.registry import load
 from adjoint.run.accumulate import accumulate
 from adjoint.run.by_rules import DECLINED, run_rules
 from adjoint.run.contents import ABSENT
@@ -64,6 +65,7 @@ def set_attribute(record: list[Any], slot: int, obj: Any, name: str, value: Any)
             "make a new array: x.reshape(...), x.view(...) or x.astype(...)",
         )
     if issubclass(kind, ndarray) and name in vars(ndarray):
+        load("numpy")
         rules = method_rules(ndarray, "__setattr__")
         if (
             rules is not None
@@ -169,7 +171,11 @@ def write_attribute(record: list[Any], slot: int, obj: Any, name: str, value: An
         )
         if y is not DECLINED:
             return
-    if descriptor is GetSetDescriptorType and not by_value(value):
+    if (
+        descriptor is GetSetDescriptorType
+        and not issubclass(kind, ndarray)  # which take what is put there into their memory
+        and not by_value(value)
+    ):
         if _set_in_sight(record, slot, obj, name, value):
             return
     if fields is None or writer is not None:
