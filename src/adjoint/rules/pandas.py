@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from types import GetSetDescriptorType
+from functools import partial
+from types import GetSetDescriptorType, MemberDescriptorType
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from adjoint.run.memory import Memory
 from adjoint.run.places import is_container
 
 _FLOATS = frozenset({float, np.float64})
+_OF_TAKE = ("arr", "indexer", "axis", "fill_value", "allow_fill")
 
 
 def _is_hiding(memory: Memory, block: Any) -> bool:
@@ -32,6 +34,26 @@ def _kept_as_it_is(owner: Any, name: str) -> None:
         return NotImplemented if _is_hiding(record[0], obj) else getattr(obj, name)
 
 
+_KEPT = (GetSetDescriptorType, MemberDescriptorType)
+
+
+def _derived_from(base: type, module: Any) -> list[type]:
+    """The classes of a module that are derived from one of C."""
+    return [kind for kind in vars(module).values() if type(kind) is type and issubclass(kind, base)]
+
+
+def _names(owner: Any, *beginnings: str) -> list[str]:
+    """The functions of a module or a class of C whose names begin in some way."""
+    return [
+        name
+        for name, found in vars(owner).items()
+        if name.startswith(beginnings) and type(found).__name__ in _FUNCTIONS
+    ]
+
+
+_FUNCTIONS = ("cython_function_or_method", "builtin_function_or_method")
+
+
 def _holes(indexer: Any, axis: int, shape: tuple[int, ...]) -> Any:
     """Where nothing is taken; ``None`` for nowhere."""
     empty = np.asarray(indexer) == -1
@@ -46,14 +68,30 @@ non_differentiable(_holes)
 
 @registering("pandas")
 def _(_: Any) -> None:
-    from pandas._libs import internals, lib, ops_dispatch, properties
+    from pandas._libs import algos, indexing, internals, lib, missing, ops_dispatch, properties
+    from pandas.core import indexing as indexers
     from pandas.core.array_algos import take
     from pandas.core.internals import blocks
 
-    @primitive(blocks.NumpyBlock)
-    def make(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
+    # What managers, blocks and indexers hold is in sight: it is in their attributes.
+    non_differentiable(
+        *_derived_from(indexing.NDFrameIndexerBase, indexers),
+        (internals.BlockManager, "__new__"),
+        (internals.BlockManager, "_rebuild_blknos_and_blklocs"),
+        *((internals.BlockValuesRefs, name) for name in _names(internals.BlockValuesRefs, "")),
+    )
+    # They look at types and integers, and fill caches of what they are given on the way.
+    non_differentiable(
+        lib.infer_dtype,
+        missing.isnaobj,
+        missing.checknull,
+        *(getattr(lib, name) for name in _names(lib, "is_", "has_")),
+        *(getattr(algos, name) for name in _names(algos, "ensure_int", "ensure_uint", "ensure_pl")),
+    )
+
+    def make(kind: Any, record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
         memory: Memory = record[0]
-        block = blocks.NumpyBlock(*args, **kwargs)
+        block = kind(*args, **kwargs)
         places = ["values"] * bool(args) + [""] * (len(args) - 1) + list(kwargs)
 
         def make_back(_: Any) -> tuple[Any, ...]:
@@ -63,25 +101,62 @@ def _(_: Any) -> None:
         record[slot] = make_back
         return block
 
+    for kind in _derived_from(internals.Block, blocks):
+        primitive(kind)(partial(make, kind))
+
     @primitive((internals.Block, "values"))
     def values(record: list[Any], slot: int, block: Any) -> Any:
         memory: Memory = record[0]
         array = block.values
-        if not by_value(array) or _is_hiding(memory, block):
+        if _is_hiding(memory, block):
             return NotImplemented
 
         def values_back(y_bar: Any) -> tuple[Any, ...]:
             memory.add_entry(block, "values", y_bar)
             return None, None
 
-        record[slot] = values_back
+        if by_value(array):
+            record[slot] = values_back
         return array
 
-    for owner in (internals.BlockManager, internals.Block):
+    for owner in (internals.BlockManager, internals.Block, indexing.NDFrameIndexerBase):
         for name, attribute in vars(owner).items():
-            if type(attribute) is GetSetDescriptorType and name != "values":
+            if type(attribute) in _KEPT and name != "values":
                 _kept_as_it_is(owner, name)
     _kept_as_it_is(blocks.Block, "dtype")
+
+    @substitute((internals.BlockManager, "get_slice"))
+    def get_slice(self, slobj, axis=0, new_index=None):
+        if axis not in (0, 1):
+            raise IndexError("Requested axis not found in manager")
+        if axis == 0:
+            parts = self._slice_take_blocks_ax0(slobj)
+        else:
+            parts = [block.slice_block_rows(slobj) for block in self.blocks]
+        axes = list(self.axes)
+        axes[axis] = axes[axis]._getitem_slice(slobj) if new_index is None else new_index
+        return type(self)(tuple(parts), axes, verify_integrity=False)
+
+    @substitute((internals.Block, "slice_block_rows"))
+    def slice_block_rows(self, slicer):
+        part = self.values[..., slicer]
+        return type(self)(part, self._mgr_locs, ndim=self.ndim, refs=self.refs)
+
+    def filled(self, obj, kind):
+        """What a property has found once."""
+        if obj is None:
+            return self
+        cache = getattr(obj, "_cache", None)
+        if cache is None:
+            try:
+                cache = obj._cache = {}
+            except AttributeError:
+                return self
+        if self.name not in cache:
+            cache[self.name] = self.fget(obj)
+        return cache[self.name]
+
+    substitute((properties.cache_readonly, "__get__"))(filled)
 
     @primitive(lib.maybe_convert_objects)
     def converted(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
@@ -107,25 +182,31 @@ def _(_: Any) -> None:
     def taken_along(arr, indexer, axis, fill_value, allow_fill):
         """Elements by their places along an axis; -1 stands for the fill value."""
         plain = as_it_is(arr, indexer, axis, fill_value, allow_fill)
-        made = np.take(arr, indexer, axis).astype(plain.dtype)
         holes = _holes(indexer, axis, plain.shape) if allow_fill else None
+        if holes is not None and not arr.shape[axis]:
+            made = np.empty_like(plain)  # nothing is there to be taken
+        elif indexer is None:
+            made = arr.copy()
+        else:
+            made = arr[(slice(None),) * axis + (indexer,)].astype(plain.dtype)
         if holes is not None:
             made[holes] = fill_value
         return made
 
-    of_numbers = take._take_nd_ndarray
+    of_arrays = take._take_nd_ndarray
 
     @non_differentiable
     def as_it_is(*args: Any) -> Any:
-        return of_numbers(*args)
+        return of_arrays(*args)
 
-    @primitive(of_numbers)
-    def take_numbers(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
-        arr = args[0] if args else kwargs["arr"]
-        if type(arr) is not np.ndarray or arr.dtype.kind == "O":
+    @primitive(of_arrays)
+    def take_elements(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
+        given = {**dict(zip(_OF_TAKE, args, strict=False)), **kwargs}
+        arr, fill = given["arr"], given["fill_value"]
+        if type(arr) is not np.ndarray:
             return NotImplemented
-        if arr.dtype.kind not in "fc":
-            return of_numbers(*args, **kwargs)
+        if arr.dtype.kind not in "fcO" and not isinstance(fill, float | complex | np.inexact):
+            return of_arrays(*args, **kwargs)
         return call_function(record, slot, taken_along, args, kwargs)
 
     @substitute((properties.AxisProperty, "__set__"))

@@ -174,7 +174,7 @@ def write_attribute(record: list[Any], slot: int, obj: Any, name: str, value: An
     if (
         descriptor is GetSetDescriptorType
         and not issubclass(kind, ndarray)  # which take what is put there into their memory
-        and not by_value(value)
+        and (not by_value(value) or (not _is_real(value) and method_rules(kind, name) is not None))
     ):
         if _set_in_sight(record, slot, obj, name, value):
             return
@@ -212,9 +212,17 @@ def _write_by_c(
     )
 
 
+def _is_real(value: Any) -> bool:
+    """Whether a number or an array may have a derivative."""
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind not in "biu"
+    return type(value) is not bool
+
+
 def _set_in_sight(record: list[Any], slot: int, obj: Any, name: str, value: Any) -> bool:
     """Assign an attribute of an object of C; whether that shows what was assigned, so that nothing
-    is out of sight: a container has its cotangent wherever it is held."""
+    is out of sight: a container has its cotangent wherever it is held, and what a library's rule
+    reads is no more than what was put there."""
     old = getattr(obj, name, ABSENT)
     if old is ABSENT or getattr(obj, name) is not old:
         return False

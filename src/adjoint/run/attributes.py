@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from types import CellType, FrameType, FunctionType, MethodType, ModuleType
+from types import (
+    CellType,
+    ClassMethodDescriptorType,
+    FrameType,
+    FunctionType,
+    GetSetDescriptorType,
+    MethodType,
+    ModuleType,
+)
 from typing import Any
 from weakref import CallableProxyType, ProxyType
 
@@ -397,6 +405,20 @@ def _by_class(record: list[Any], slot: int, obj: Any, kind: type, name: str, sta
         return _by_descriptor(record, slot, obj, kind, name, static)
     if type(obj) is CellType and name == "cell_contents":
         return _cell_contents(record, slot, obj)
+    rules = None if descriptor in _PLAIN else method_rules(descriptor, "__get__")
+    if rules is not None:
+        fetched = linked(
+            record,
+            slot,
+            lambda bars: (None, bars[2], None),
+            run_rules,
+            descriptor.__get__,
+            rules,
+            (static, obj, kind),
+            {},
+        )
+        if fetched is not DECLINED:
+            return fetched
     if type(obj) is FrameType and name == "f_locals":
         _check_frame(obj)
     if type(obj) is FunctionType and name == "__kwdefaults__":  # to be written to, most likely
@@ -426,6 +448,12 @@ def _by_class(record: list[Any], slot: int, obj: Any, kind: type, name: str, sta
     if opaque or by_value(value):
         return run_unknown(record[0], record, slot, getattr, (obj, name), {})
     return value
+
+
+_PLAIN = frozenset(
+    {ClassMethodDescriptorType, GetSetDescriptorType, _MEMBER, classmethod, staticmethod}
+)
+"""Descriptors that no library has rules for."""
 
 
 def _is_property(descriptor: type) -> bool:
