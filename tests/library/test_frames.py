@@ -97,6 +97,9 @@ ALL_BLOCKS = {
     "delete": lambda d: (d.__delitem__("z"), d.copy())[1],
     "where": lambda d: d.where(d > 0.8, 0.3),
     "head": lambda d: d.head(3) * 3.0,
+    "both_axes": lambda d: d[["x", "y"]].copy().reindex([2, 0], columns=["y", "x"]),
+    "filled": lambda d: d[["x", "y"]].reindex([2, 9], columns=["w", "x"], fill_value=0.4),
+    "apply": lambda d: pd.DataFrame({"a": d.apply(lambda row: row["x"] ** 2 * row["y"], axis=1)}),
     "exp": lambda d: np.exp(d / 4.0),
 }  # fmt: skip
 

@@ -15,9 +15,9 @@ from adjoint.run.by_source import call_function
 from adjoint.run.kinds import by_value
 from adjoint.run.memory import Memory
 from adjoint.run.places import is_container
+from adjoint.run.swaps import swap_with
 
 _FLOATS = frozenset({float, np.float64})
-_OF_TAKE = ("arr", "indexer", "axis", "fill_value", "allow_fill")
 
 
 def _is_hiding(memory: Memory, block: Any) -> bool:
@@ -40,6 +40,10 @@ _KEPT = (GetSetDescriptorType, MemberDescriptorType)
 def _derived_from(base: type, module: Any) -> list[type]:
     """The classes of a module that are derived from one of C."""
     return [kind for kind in vars(module).values() if type(kind) is type and issubclass(kind, base)]
+
+
+def _is_real(fill: Any) -> bool:
+    return isinstance(fill, float | complex | np.inexact)
 
 
 def _names(owner: Any, *beginnings: str) -> list[str]:
@@ -71,7 +75,7 @@ def _(_: Any) -> None:
     from pandas._libs import algos, indexing, internals, lib, missing, ops_dispatch, properties
     from pandas.core import indexing as indexers
     from pandas.core.array_algos import take
-    from pandas.core.internals import blocks
+    from pandas.core.internals import blocks, managers
 
     # What managers, blocks and indexers hold is in sight: it is in their attributes.
     non_differentiable(
@@ -181,7 +185,7 @@ def _(_: Any) -> None:
 
     def taken_along(arr, indexer, axis, fill_value, allow_fill):
         """Elements by their places along an axis; -1 stands for the fill value."""
-        plain = as_it_is(arr, indexer, axis, fill_value, allow_fill)
+        plain = along_as_it_is(arr, indexer, axis, fill_value, allow_fill)
         holes = _holes(indexer, axis, plain.shape) if allow_fill else None
         if holes is not None and not arr.shape[axis]:
             made = np.empty_like(plain)  # nothing is there to be taken
@@ -193,21 +197,55 @@ def _(_: Any) -> None:
             made[holes] = fill_value
         return made
 
-    of_arrays = take._take_nd_ndarray
+    def taken_across(arr, indexer, fill_value=np.nan):
+        """Elements by their places along both axes."""
+        plain, (rows, columns) = across_as_it_is(arr, indexer, fill_value), indexer
+        if arr.size:
+            made = arr[np.ix_(rows, columns)].astype(plain.dtype)
+        else:
+            made = np.empty_like(plain)
+        made[rows == -1] = fill_value
+        made[:, columns == -1] = fill_value
+        return made
+
+    take_along, take_across = take._take_nd_ndarray, take.take_2d_multi
 
     @non_differentiable
-    def as_it_is(*args: Any) -> Any:
-        return of_arrays(*args)
+    def along_as_it_is(*args: Any) -> Any:
+        return take_along(*args)
 
-    @primitive(of_arrays)
-    def take_elements(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
-        given = {**dict(zip(_OF_TAKE, args, strict=False)), **kwargs}
-        arr, fill = given["arr"], given["fill_value"]
+    @non_differentiable
+    def across_as_it_is(*args: Any) -> Any:
+        return take_across(*args)
+
+    def by_places(
+        f: Any, by_source: Any, record: list[Any], slot: int, *args: Any, **kwargs: Any
+    ) -> Any:
+        arr = args[0] if args else kwargs["arr"]
         if type(arr) is not np.ndarray:
             return NotImplemented
-        if arr.dtype.kind not in "fcO" and not isinstance(fill, float | complex | np.inexact):
-            return of_arrays(*args, **kwargs)
-        return call_function(record, slot, taken_along, args, kwargs)
+        if arr.dtype.kind not in "fcO" and not any(map(_is_real, (*args, *kwargs.values()))):
+            return f(*args, **kwargs)
+        return call_function(record, slot, by_source, args, kwargs)
+
+    primitive(take_along)(partial(by_places, take_along, taken_along))
+    primitive(take_across)(partial(by_places, take_across, taken_across))
+
+    @primitive(managers.SingleBlockManager.set_values)
+    def set_values(record: list[Any], slot: int, manager: Any, array: Any) -> None:
+        """A row takes the place of another one in the same series."""
+        memory: Memory = record[0]
+        block = manager.blocks[0]
+        exchange = partial(setattr, block, "values")
+        undo, redo = partial(exchange, block.values), partial(exchange, array)
+        managers.SingleBlockManager.set_values(manager, array)
+        position = memory.note(swap_with, undo, redo)
+
+        def set_back(_: Any) -> tuple[Any, ...]:
+            memory.rewind(position)
+            return None, None, memory.take_entry(block, "values")
+
+        record[slot] = set_back
 
     @substitute((properties.AxisProperty, "__set__"))
     def set_axis(self, obj, value):
