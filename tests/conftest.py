@@ -8,6 +8,8 @@ from collections.abc import Iterator
 import pytest
 
 os.environ["ADJOINT_CACHE"] = "off"  # each test sees what the code of today generates
+# One process for each core: threads of BLAS would only wait for each other.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from adjoint.fast import tier
 

@@ -117,7 +117,6 @@ UNKNOWN = {
     "rows of another type": lambda t: named(t).astype([("m", "f4"), ("n", "f4")])["m"][0],
     "tuples": lambda t: np.array([(t, 1.0)], [("m", float), ("n", float)])["m"][0],
     "sorted rows": lambda t: np.sort(named(t), order="m")["m"][0],
-    "product of objects": lambda t: np.vdot(np.array([t, 1.0], dtype=object), POINTS[1:]),
     "broadcast": lambda t: sum(a * b for a, b in np.broadcast(POINTS * t, [t])),
     "step of a broadcast": lambda t: next(np.broadcast(t, [t]))[0] * 2,
     "chunks": in_chunks,
@@ -141,6 +140,7 @@ OF_OBJECTS = {
     "array of objects": lambda t: float(np.array([t, t], dtype=object).sum()),
     "array as objects": lambda t: np.asarray(np.ones(2) * t, dtype=object).astype(float).sum(),
     "element of objects": lambda t: (POINTS * t).astype(object)[1] * 2,
+    "product of objects": lambda t: np.vdot(np.array([t, 1.0], dtype=object), POINTS[1:]),
     "object in an array": lambda t: (np.array([t, 2.0]) + Doubled(t))[0],
 }
 
