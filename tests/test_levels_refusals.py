@@ -140,7 +140,7 @@ OF_OBJECTS = {
     "array of objects": lambda t: float(np.array([t, t], dtype=object).sum()),
     "array as objects": lambda t: np.asarray(np.ones(2) * t, dtype=object).astype(float).sum(),
     "element of objects": lambda t: (POINTS * t).astype(object)[1] * 2,
-    "product of objects": lambda t: np.vdot(np.array([t, 1.0], dtype=object), POINTS[1:]),
+    "product of objects": lambda t: 2 * np.vdot(np.array([t, 1.0], dtype=object), POINTS[1:]),
     "object in an array": lambda t: (np.array([t, 2.0]) + Doubled(t))[0],
 }
 
