@@ -280,6 +280,7 @@ def value_and_grad(
         return _chosen(f, argnums, args, kwargs, has_aux, tier)
 
     value_and_gradient.__name__ = f"value_and_grad_{getattr(f, '__name__', type(f).__name__)}"
+    _tell(value_and_gradient, f, argnums, has_aux)
     return value_and_gradient
 
 
@@ -298,7 +299,14 @@ def grad(
         return (found, value[1]) if has_aux else found
 
     gradient_of.__name__ = f"grad_{getattr(f, '__name__', type(f).__name__)}"
+    _tell(gradient_of, f, argnums, has_aux)
     return gradient_of
+
+
+def _tell(made: Any, f: Callable[..., Any], argnums: Argnums, has_aux: bool) -> None:
+    """Say what `tier` and `code` look at."""
+    alone = type(argnums) is int and argnums >= 0 and not has_aux
+    made.asks_for = f, ("gradient", argnums) if alone else "gradient"
 
 
 def _chosen(

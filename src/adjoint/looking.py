@@ -60,9 +60,10 @@ def code(f: Callable[..., Any], /, *args: Any) -> str:
         what is generated for any arguments, if that is what runs.
     """
     if args:
-        from adjoint.tiers import report
+        from adjoint.tiers import asked_for, report
 
         found = report(f, args)
         if found.source is not None:
             return found.source
+        f, _ = asked_for(f)
     return unit_of(_python_function(f)).source.text

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from types import FunctionType
 from typing import Any
 
 from adjoint.fast import tier as fast
 from adjoint.fast.inside import InnerCall
 from adjoint.generic import calls_inside
-from adjoint.public import public
+from adjoint.public import PublicFunction, public
 
-__all__ = ["TierReport", "report", "tier"]
+__all__ = ["TierReport", "asked_for", "report", "tier"]
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ def tier(f: Callable[..., Any], /, *args: Any) -> TierReport:
     Parameters
     ----------
     f : callable
-        The function.
+        The function; or what `grad` or `value_and_grad` has made of it, whose programs are others.
     *args
         Arguments as for `gradient`. The function may be called with them.
 
@@ -108,7 +109,8 @@ def tier(f: Callable[..., Any], /, *args: Any) -> TierReport:
 
 def report(f: Any, args: tuple[Any, ...]) -> TierReport:
     """`tier` of a function and a tuple of arguments."""
-    found = _of_mode(f, args, "gradient")
+    f, mode = asked_for(f)
+    found = _of_mode(f, args, mode)
     if found.reason == fast.NOT_SCALAR:
         found = _of_mode(f, args, "pullback")
     if found.tier == "generic" and fast.is_enabled[0]:
@@ -116,11 +118,19 @@ def report(f: Any, args: tuple[Any, ...]) -> TierReport:
     return found
 
 
-def _of_mode(f: Any, args: tuple[Any, ...], mode: str) -> TierReport:
+def asked_for(f: Any) -> tuple[Any, Any]:
+    """What a function that `grad` or `value_and_grad` has made differentiates, and of which kind
+    its program is; any other function itself."""
+    known = vars(f).get("asks_for") if isinstance(f, PublicFunction | FunctionType) else None
+    return (f, "gradient") if known is None else known
+
+
+def _of_mode(f: Any, args: tuple[Any, ...], mode: Any) -> TierReport:
     name = getattr(f, "__qualname__", None) or type(f).__qualname__
+    operator = mode if isinstance(mode, str) else mode[0]
 
     def generic(reason: str, place: str | None = None, cost: float = 0.0) -> TierReport:
-        return TierReport(name, mode, "generic", reason, place, (), 1e3 * cost, _count(f, mode))
+        return TierReport(name, operator, "generic", reason, place, (), 1e3 * cost, _count(f, mode))
 
     if not fast.is_enabled[0]:
         return generic("ADJOINT_TIER=generic")
@@ -135,7 +145,7 @@ def _of_mode(f: Any, args: tuple[Any, ...], mode: str) -> TierReport:
         if result is not fast.MISS:
             return TierReport(
                 name,
-                mode,
+                operator,
                 "fast",
                 inlined=entry.inlined,
                 cost=1e3 * entry.cost,
@@ -148,6 +158,6 @@ def _of_mode(f: Any, args: tuple[Any, ...], mode: str) -> TierReport:
     return generic(refused.reason, refused.place, refused.cost)
 
 
-def _count(f: Any, mode: str) -> int:
+def _count(f: Any, mode: Any) -> int:
     kept = fast.known(f, mode)
     return 0 if kept is None else len(kept.entries)

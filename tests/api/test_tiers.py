@@ -279,3 +279,22 @@ def test_functions_that_capture_each_other():
     f = scope["outer"]()
     assert ad.gradient(f, 2.0) == (9.0,)
     assert all(len(key) <= fast.MOST_CAPTURED + 1 for key in fast._kept)
+
+
+def of_labels(p, y):
+    return -(np.log(p) * y).sum()
+
+
+@pytest.mark.parametrize("make", [ad.grad, ad.value_and_grad])
+def test_programs_of_one_argument(make):
+    """Labels are no number that a gradient is asked of: the gradient in all arguments is generic,
+    that in the first is not."""
+    p, y = np.array([0.2, 0.9]), np.array([1, 0], np.uint8)
+    assert ad.tier(of_labels, p, y).reason == "a derivative with respect to integers"
+    found = ad.tier(make(of_labels), p, y)
+    assert (found.tier, found.operator, found.function) == ("fast", "gradient", "of_labels")
+    source = ad.code(make(of_labels), p, y)
+    assert "p_bar" in source and "y_bar" not in source
+    assert ad.tier(make(generic), [1.0, 2.0]).reason == "a call of print"
+    assert "def build(" in ad.code(make(generic), [1.0, 2.0])
+    assert ad.tier(make(of_labels, 1), p, y * 1.0).tier == "fast"

@@ -19,11 +19,8 @@ OTHER = pd.DataFrame({"n": list("abce"), "w": [1.5, 2.5, 3.5, 4.5]})
 
 def _check(call, *args):
     """Reverse and forward mode, and forward in reverse mode, against differences."""
-    check_gradient(call, *args)
-    (bar,) = ad.gradient(call, *args)
+    check_gradient(call, *args, modes=("reverse", "forward"))
     x_dot = reals(*V.shape, seed=3)
-    _, y_dot = ad.pushforward(call, args, (x_dot,))
-    np.testing.assert_allclose(y_dot, bar @ x_dot, rtol=1e-12, atol=1e-12)
     found = ad.hvp(call, *args, x_dot)
     step = 1e-5 * x_dot
     (after,), (before,) = ad.gradient(call, args[0] + step), ad.gradient(call, args[0] - step)
