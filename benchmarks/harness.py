@@ -94,14 +94,16 @@ def _keep_memory() -> None:
 def measure(*calls: Callable[[], object], rounds: int = ROUNDS) -> tuple[list[float], ...]:
     """Seconds per call, one sample of each per round.
 
-    The samples of the calls alternate, so that what else happens on the machine meets all of them
+    The samples of the calls alternate, and each comes first in its turn, so that what else happens
+    on the machine, and what one leaves to the next (memory, caches, clocks), meets all of them
     alike. The garbage collector runs between samples, and is off during them, for all.
     """
     counts = [_count(call) for call in calls]
     samples: tuple[list[float], ...] = tuple([] for _ in calls)
-    for _ in range(rounds):
-        for call, count, sample in zip(calls, counts, samples, strict=True):
-            sample.append(_sample(call, count) / count)
+    for turn in range(rounds):
+        for i in range(len(calls)):
+            at = (turn + i) % len(calls)
+            samples[at].append(_sample(calls[at], counts[at]) / counts[at])
     return samples
 
 

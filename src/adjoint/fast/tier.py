@@ -170,6 +170,8 @@ def _owner(f: Any) -> Owner | None:
     """
     kind = type(f)
     if kind is FunctionType:
+        if FunctionType not in map(type, map(content_of, f.__closure__ or ())):
+            return (f.__code__,)  # most of them: this is asked at each call
         return tuple(_codes((f,)))
     if kind is MethodType and type(f.__func__) is FunctionType:
         return _owner(f.__func__)
