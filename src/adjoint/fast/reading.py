@@ -240,7 +240,7 @@ class Reading:
             It does so in the call at hand.
         """
         samples = {id(x.source): x.sample for x in self.outside.leaves} | self.outside.samples
-        places, held = unread(self.outside, wanted)
+        places, held = unread(self.outside, self.inside, wanted)
         tests = []
         for place in places:
             if {*map(id, held)} <= {*map(id, place.within)}:

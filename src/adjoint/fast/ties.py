@@ -7,7 +7,7 @@ the function reads one of them only: then the call is left to the generic tier.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from types import (
@@ -26,6 +26,7 @@ import numpy as np
 from adjoint.fast.evaluate.outside import Outside
 from adjoint.fast.evaluate.types import Array, Row
 from adjoint.fast.evaluate.values import Source
+from adjoint.fast.likeness import content_of
 from adjoint.levels.leaves import elements_of, record_fields
 from adjoint.run.kinds import by_value, fields_of, is_objects, mapping_behind, slots_of
 
@@ -55,11 +56,15 @@ class Unread:
     within: tuple[Source, ...] = ()
 
 
-def unread(outside: Outside, wanted: Sequence[Any]) -> tuple[list[Unread], list[Source]]:
+def unread(
+    outside: Outside, inside: Mapping[int, Sequence[Source]], wanted: Sequence[Any]
+) -> tuple[list[Unread], list[Source]]:
     """What may be one object at two places.
 
     Parameters
     ----------
+    inside
+        What is read from each source, by its identity.
     wanted
         The arguments, by number, and ``"function"``, whose cotangent is asked for.
 
@@ -69,13 +74,11 @@ def unread(outside: Outside, wanted: Sequence[Any]) -> tuple[list[Unread], list[
         The places in `wanted` that the program does not read; and the arrays and containers that
         it reads, wherever it finds them.
     """
-    inside: dict[int, list[Source]] = {}
-    found: dict[int, Any] = {}
-    for source in outside.sources:
-        if source.parent is not None:
-            inside.setdefault(id(source.parent), []).append(source)
-        else:
-            found[id(source)] = source.key if source.kind == "argument" else source.kind
+    found = {
+        id(source): source.key if source.kind == "argument" else source.kind
+        for source in outside.sources
+        if source.parent is None
+    }
     arrays = {id(x.source) for x in outside.leaves if isinstance(x.type, Array | Row)}
     places: list[Unread] = []
     held: list[Source] = []
@@ -161,16 +164,9 @@ def _inside(x: Any) -> Iterable[Any]:
     if isinstance(x, MappingProxyType):
         return _inside(mapping_behind(x))
     if isinstance(x, CellType):
-        return _content(x)
+        return (content_of(x),)
     if is_objects(x):
         return elements_of(x)
     if by_value(x):
         return ()
     return record_fields(x).values()
-
-
-def _content(cell: CellType) -> tuple[Any, ...]:
-    try:
-        return (cell.cell_contents,)
-    except ValueError:  # nothing was assigned yet
-        return ()
