@@ -14,7 +14,6 @@ MASK = np.array([[1, 0, 1], [0, 1, 1], [1, 1, 0]], bool)
 X, Y = reals(3), reals(6, low=0.3)
 A = sparse.csr_array(np.where(MASK, reals(3, 3, low=0.3), 0) + 3 * np.eye(3))
 DATA, DENSE = A.data.copy(), reals(3, 3, low=0.3)
-LISTS = "arrays of lists have no rule: use another format"
 EIGENVALUES = "has no rule: use scipy.linalg with A.toarray()"
 ROWS, COLUMNS = A.tocoo().coords
 PLACES = np.array([0, 0, 1]), np.array([1, 2, 2])
@@ -49,7 +48,7 @@ def kinds(suffix):
     """The classes, made of data and places."""
     examples = {
         f"{format}_{suffix}": one(lambda a, format=format: a.asformat(format) @ X)
-        for format in ("csr", "csc", "bsr", "dok")
+        for format in ("csr", "csc", "bsr", "dok", "lil")
     }
     coo, dia = getattr(sparse, f"coo_{suffix}"), getattr(sparse, f"dia_{suffix}")
     return examples | {
@@ -80,7 +79,7 @@ FUNCTIONS = {
 }
 ELEMENTWISE = """
     arcsin arcsinh arctan arctanh deg2rad expm1 log1p rad2deg sin sinh sqrt tan tanh
-    conj conjugate copy transpose todense toarray tocsr tocsc tocoo todia tobsr todok
+    conj conjugate copy transpose todense toarray tocsr tocsc tocoo todia tobsr todok tolil
 """.split()
 METHODS = {
     **{name: one(lambda a, name=name: getattr(a, name)(), DATA / 6) for name in ELEMENTWISE},
@@ -158,7 +157,6 @@ SECTIONS = [
                 sparray spmatrix
             """,
         },
-        {LISTS: "lil_array lil_matrix"},
     ),
     Section(
         "scipy.sparse.csr_array",
@@ -169,7 +167,6 @@ SECTIONS = [
             "piecewise constant": "ceil floor rint sign trunc",
             "checks": "check_format",
         },
-        {LISTS: "tolil"},
     ),
     Section(
         "scipy.sparse.linalg",
