@@ -182,14 +182,16 @@ def test_reasons(f, reason):
     assert found.place is None or found.place.startswith(__file__)
 
 
-def test_a_program_that_was_given_up():
+def test_a_program_that_rests():
     def f(x):
         return 1.0 / x
 
     for _ in range(60):
         with pytest.raises(ZeroDivisionError):
             ad.gradient(f, 0.0)
-    assert ad.tier(f, 2.0).reason == "the program failed too often"
+    reason = ad.tier(f, 2.0).reason
+    assert reason.startswith("what made this program fail ")
+    assert reason.endswith(" times: an error: ZeroDivisionError")
 
 
 def test_truth_values_of_numpy_are_numbers():

@@ -295,11 +295,30 @@ def test_failures_do_not_specialise_again():
     def f(x):
         return 1.0 / x
 
-    for _ in range(2 * tier.MOST_FAILURES):
+    for _ in range(2 * tier.LONGEST_REST):
         with pytest.raises(ZeroDivisionError):
             ad.gradient(f, 0.0)
     assert len(tier.known(f, "gradient").entries) == 1
     assert ad.gradient(f, 2.0) == (-0.25,)
+
+
+def test_a_program_that_fails_often_is_tried_less_often():
+    """It costs few of the calls, and is back when the numbers are others."""
+
+    def f(x):
+        return 1.0 / x
+
+    ad.gradient(f, 2.0)
+    failures = tier.known(f, "gradient").entries[0].failures
+    for _ in range(500):
+        with pytest.raises(ZeroDivisionError):
+            ad.gradient(f, 0.0)
+    assert tier.FEW_FAILURES < failures.count < tier.FEW_FAILURES + 20
+    for _ in range(tier.LONGEST_REST):
+        assert ad.gradient(f, 2.0) == (-0.25,)
+    count = failures.count
+    assert tier.run(f, (2.0,), "gradient") == (0.5, (-0.25,))
+    assert failures.count == count
 
 
 def test_warnings_are_the_users():

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 __all__ = [
     "NOT_SCALAR",
     "Deoptimize",
-    "Doubtful",
     "NeedsKnown",
     "NeedsSize",
     "NotCovered",
@@ -76,7 +75,3 @@ class NeedsKnown(NotCovered):
 class Deoptimize(Exception):
     """Raised while specialised code runs: a value is not of the type that was foreseen. The call is
     run again in the generic tier; nothing has been changed so far."""
-
-
-class Doubtful(Deoptimize):
-    """A cotangent is zero, or no path leads to it: the program does not know which."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.fast.covered import Deoptimize, Doubtful
+from adjoint.fast.covered import Deoptimize
 from adjoint.rules.operators import over
 from adjoint.rules.projection import finite, project, unbroadcast
 from adjoint.tangent import Tangent
@@ -235,7 +235,7 @@ def certain(x_bar: Any) -> Any:
     else:
         zero = x_bar == 0
     if zero:
-        raise Doubtful("a zero, or no path at all")
+        raise Deoptimize("a zero, or no path at all")
     return x_bar
 
 

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from adjoint.errors import ArgumentError
-from adjoint.fast.covered import NOT_SCALAR, Deoptimize, Doubtful, NotCovered
+from adjoint.fast.covered import NOT_SCALAR, Deoptimize, NotCovered
 from adjoint.fast.likeness import content_of, kinds_of
 from adjoint.ir.nodes import Span
 from adjoint.run.generate import show_source
@@ -54,8 +54,10 @@ MOST_REFUSED = 12
 MOST_FUNCTIONS = 1024
 MOST_CAPTURED = 8
 """By so many functions that they captured, others of the same code are told apart."""
-MOST_FAILURES = 50
-"""A program that failed so often is given up."""
+FEW_FAILURES = 8
+"""A program that failed more often rests for some calls."""
+LONGEST_REST = 256
+"""Calls until it is tried again."""
 
 MISS: Any = type("Miss", (), {"__repr__": lambda self: "MISS"})()
 """What an entry returns where a guard fails: another program may be for this call."""
@@ -348,22 +350,51 @@ def _made(f: Any, args: tuple[Any, ...], mode: Any) -> Entry:
 
 
 class _Failures:
-    """Counts the calls in which a program met what it was not made for."""
+    """Counts the calls in which a program met what it was not made for.
 
-    __slots__ = ("bound", "count", "reason")
+    The next call may be of other numbers, for which the program is right: one that fails rests for
+    some calls, the more the oftener it has failed, and is tried again.
+    """
+
+    __slots__ = ("bound", "count", "last", "rest")
 
     def __init__(self, bound: dict[str, Any]) -> None:
-        self.count, self.bound = 0, bound
-        self.reason = ""  # of the last one
+        self.count, self.rest, self.bound = 0, 0, bound
+        self.last = ""
+
+    @property
+    def reason(self) -> str:
+        """Why the call that was just made is generic."""
+        if self.rest > 0:
+            return f"what made this program fail {self.count} times: {self.last}"
+        return self.last
 
     def __call__(self, error: Exception | None) -> Any:
         demand_foreseen(error)
-        self.reason = _what_happened(error)
-        if type(error) is not Doubtful:  # which depends on the arguments only
+        if type(error) is not _Resting:
+            self.last = _what_happened(error)
             self.count += 1
-        if self.count > MOST_FAILURES:
-            self.bound["program"] = _given_up
+            if self.count > FEW_FAILURES:
+                self._let_rest(min(2 ** (self.count - FEW_FAILURES), LONGEST_REST))
         return FAILED
+
+    def _let_rest(self, calls: int) -> None:
+        program = self.bound["program"]
+        if self.rest > 0:  # another thread was here before
+            return
+        self.rest = calls
+
+        def resting(*leaves: Any) -> Any:
+            self.rest -= 1
+            if self.rest <= 0:
+                self.bound["program"] = program
+            raise _Resting
+
+        self.bound["program"] = resting
+
+
+class _Resting(Deoptimize):
+    """A program that has failed often is not run in this call."""
 
 
 def _what_happened(error: Exception | None) -> str:
@@ -382,7 +413,3 @@ def demand_foreseen(error: Exception | None) -> None:
     of."""
     if is_strict[0] and isinstance(error, NameError):
         raise error
-
-
-def _given_up(*leaves: Any) -> Any:
-    raise Deoptimize("the program failed too often")

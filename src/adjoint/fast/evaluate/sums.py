@@ -112,7 +112,8 @@ def _exact(ev: Evaluator, gathered: _Gathered, total: Abstract, start: Abstract)
             return total
         return ev.operation(runtime.sum_of, (tape, *first), ev.types[total])
     # all of it is written here: no list is needed
-    block[:] = [op for op in block if not (isinstance(op, Call) and _is_on(op, tape))]
+    since = slice(gathered.begin, None)
+    block[since] = [op for op in block[since] if not (isinstance(op, Call) and _is_on(op, tape))]
     if not isinstance(total, Value):
         return Known(sum([x.value for x in (*first, *items) if isinstance(x, Const)]))
     if len(items) + len(first) <= 2:
