@@ -325,13 +325,20 @@ def test_sums_are_added_up_in_the_order_of_numpy(stored, fold):
         lambda h, v: np.multiply(h, v[3], out=h, where=[[True, False], [True, True]]),
         lambda h, v: np.subtract(h[:, ::-1], v[:2], out=h),
         lambda h, v: np.subtract(h, v[:2], out=h),
+        lambda h, v: h.__iadd__(np.ones((2, 2))),
+        lambda h, v: h.__iadd__(np.ones((2, 2), order="F") * v[3]),
+        lambda h, v: np.add(h.copy("C"), v[3], out=h),
     ],
 )
 @pytest.mark.parametrize("none_at", [(0, 0), (0, 1), (1, 0)])
-@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("order", ["C", "F", "reversed", "in part"])
 def test_what_was_written_before_an_operator_raised(order, none_at, change):
     def f(v):
-        h = np.array([[v[0], v[1]], [v[2], v[3]]], dtype=object, order=order)
+        h = np.array([[v[0], v[1]], [v[2], v[3]]], object, order="F" if order == "F" else "C")
+        if order == "reversed":
+            h = h[::-1]
+        elif order == "in part":
+            h = np.stack([h, h], -1)[..., 1]
         h[none_at] = None
         try:
             change(h, v)
@@ -694,3 +701,73 @@ def test_beside_arrays_of_classes_of_their_own(name):
     else:
         assert y == pytest.approx(f(v))
         np.testing.assert_allclose(dot, np.dot(central, v), rtol=1e-6)
+
+
+class Asked:
+    """Counts how often it is made a number."""
+
+    times = 0
+
+    def __init__(self, x):
+        self.x = x
+
+    def __float__(self):
+        Asked.times += 1
+        return float(self.x)
+
+    def __int__(self):
+        Asked.times += 1
+        return 3
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda h: h.astype(float),
+        lambda h: h.astype(np.float32),
+        lambda h: h.astype(int) * 1.5,
+        lambda h: np.array(h, float),
+        lambda h: np.asarray(h[::-1], dtype=float),
+        lambda h: np.array(h[0], float),
+        lambda h: np.array([h[0], h[1]], float),
+        lambda h: np.full(2, h[1], float),
+        lambda h: np.full_like(np.zeros(2), h[1]),
+        lambda h: np.full(2, h[1])[:1].astype(float),
+        lambda h: np.concatenate([h, np.ones(2)]).astype(float),
+    ],
+)
+def test_objects_are_made_numbers_once(made):
+    def f(v):
+        Asked.times = 0
+        h = np.empty(2, object)
+        h[0], h[1] = Asked(v[0]), Asked(v[1])
+        return np.sum(made(h)) * (Asked.times + v[2])
+
+    value = f(SIX)
+    assert ad.pullback(f, SIX)[0] == value
+    if "float32" not in made.__code__.co_names:
+        check_gradient(f, SIX, modes=FIRST)
+
+
+def test_a_polynomial_does_with_objects_what_numpy_does():
+    def f(v):
+        steps = [0.0]
+
+        class Part:
+            def __init__(self, a):
+                self.a = a
+
+            def __mul__(self, other):
+                steps[0] += 1.0
+                return Part(self.a * getattr(other, "a", other) + steps[0])
+
+            def __add__(self, other):
+                steps[0] += 1.0
+                return Part(self.a + getattr(other, "a", other) * steps[0])
+
+            __rmul__, __radd__ = __mul__, __add__
+
+        y = np.polyval(v[:3], np.frompyfunc(Part, 1, 1)(v[3:5]))
+        return y[0].a * 2.0 + y[1].a * steps[0]
+
+    check_gradient(f, SIX, modes=FIRST)

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.rules.numpy.objects import as_objects, in_order, in_place_of, indices, visits
+from adjoint.rules.numpy.object_layout import in_order, indices, is_buffered, visits
+from adjoint.rules.numpy.objects import as_objects, in_place_of
 from adjoint.rules.registry import non_differentiable, on_objects, primitive
 from adjoint.run.binary import has_ufuncs
 from adjoint.run.by_source import call_function
@@ -75,11 +76,12 @@ def goes_into(f: Any, out: Any, where: Any, args: tuple[Any, ...]) -> bool:
     arrays = [arg for arg in (*args, where) if isinstance(arg, np.ndarray)]
     if any(type(a) is not np.ndarray or _is_in_the_way(a, out) for a in arrays):
         return False
+    operands = [as_objects(x) for x in args]
     try:
-        shape = np.broadcast_shapes(*[as_objects(x).shape for x in args], np.shape(where))
+        shape = np.broadcast_shapes(*[x.shape for x in operands], np.shape(where))
     except ValueError:
         return False  # NumPy has its own message
-    return bool(shape == out.shape)
+    return bool(shape == out.shape) and not is_buffered(_in_the_loop(args, operands), out)
 
 
 def update_objects(record: list[Any], slot: int, op: Any, x: Any, value: Any) -> Any:
@@ -113,10 +115,13 @@ def _is_in_the_way(a: Any, out: Any) -> bool:
 
 
 def _visits(args: Any, operands: Any, out: Any = None, where: Any = True) -> Any:
+    return visits(*_in_the_loop(args, operands), out=out, where=where)
+
+
+def _in_the_loop(args: Any, operands: Any) -> list[Any]:
     """Numbers count by how they are stored, lists as the arrays that are made of them."""
     pairs = zip(args, operands, strict=True)
-    arrays = [arg if isinstance(arg, np.ndarray) else made for arg, made in pairs]
-    return visits(*arrays, out=out, where=where)
+    return [arg if isinstance(arg, np.ndarray) else made for arg, made in pairs]
 
 
 def _square(x):

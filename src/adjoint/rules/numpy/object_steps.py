@@ -14,14 +14,15 @@ from typing import Any
 import numpy as np
 
 from adjoint.rules.numpy.einsum import operands_of
+from adjoint.rules.numpy.object_layout import indices, stored_alike
 from adjoint.rules.numpy.object_operators import folds_objects, operation_of
-from adjoint.rules.numpy.objects import as_objects, indices
+from adjoint.rules.numpy.objects import as_objects
 from adjoint.rules.registry import non_differentiable, on_objects, primitive
 from adjoint.run.by_source import call_function
 from adjoint.run.dispatch import NO_KEYWORDS, linked
 from adjoint.run.kinds import is_objects
 from adjoint.run.memory import Memory
-from adjoint.run.places import is_container, places_of
+from adjoint.run.places import is_container
 from adjoint.run.views import root_of
 
 __all__: list[str] = []
@@ -89,15 +90,8 @@ def _noted(f: Any, args: Any, at: Any, kwargs: Any) -> Any:
 
 
 def _stand_ins(a: Any, steps: list[Any]) -> Any:
-    """An array of stand-ins, which stand in memory as the elements of `a` do: NumPy's order of
-    steps may depend on it."""
-    if a.flags.forc:
-        made = np.empty_like(a)
-    else:
-        places: Any = places_of(a) if a.size else np.zeros(1, np.intp)
-        low, n = int(places.min()), int(places.max() - places.min()) // a.itemsize + 1
-        first = (int(places.ravel()[0]) - low) // a.itemsize
-        made = np.lib.stride_tricks.as_strided(np.empty(n, object)[first:], a.shape, a.strides)
+    """An array of stand-ins, stored as `a` is."""
+    made = stored_alike(a)
     for index in indices(a.shape):
         steps.append((None, None))
         made[index] = Noting(len(steps) - 1, steps)

@@ -4,6 +4,7 @@ elements about.
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import operator
 from collections.abc import Callable, Container, Iterable, Iterator
@@ -12,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.rules.numpy.object_layout import indices, laid_out, stored_alike
 from adjoint.rules.projection import SEQUENCES
 from adjoint.rules.registry import non_differentiable, on_objects
 from adjoint.run.by_source import call_function
@@ -25,57 +27,12 @@ __all__ = [
     "as_objects",
     "boxed",
     "follows",
-    "in_order",
     "in_place_of",
-    "indices",
-    "laid_out",
     "numbers_of",
     "of_parts",
-    "visits",
 ]
 
-# ---- the order of memory -------------------------------------------------------------------------
-
-
-def laid_out(made, plain):
-    """An array in the order of memory of another one: which reshapes are views depends on it."""
-    if made.flags.c_contiguous and plain.flags.c_contiguous:
-        return made
-    y = np.empty_like(plain, made.dtype)
-    y[...] = made
-    return y
-
-
-def visits(*operands: Any, out: Any = None, where: Any = True) -> Any:
-    """When NumPy comes to each element in a loop over arrays and other operands: an array that is
-    laid out as its results are. What is left out, where there is an output, has -1."""
-    count = itertools.count()
-    arrays = [x if isinstance(x, np.ndarray) else np.empty((), object) for x in operands]
-    loop: Any = np.frompyfunc(lambda *_: next(count), len(arrays), 1)
-    if out is None:
-        when = loop(*arrays)
-    else:
-        when = np.full_like(out, -1)
-        loop(*arrays, out=when, where=where)
-    return np.asarray(np.asarray(when).astype(np.intp))
-
-
-def in_order(when: Any) -> list[tuple[int, ...]]:
-    """The indices of all elements that are visited, as they are."""
-    if not when.ndim:
-        return [()] if when >= 0 else []
-    order = np.argsort(when, axis=None)[np.count_nonzero(when < 0) :]
-    return [*zip(*[part.tolist() for part in np.unravel_index(order, when.shape)], strict=True)]
-
-
-non_differentiable(visits, in_order)
-
 # ---- made of numbers and of lists ----------------------------------------------------------------
-
-
-def indices(shape: tuple[int, ...]) -> list[tuple[int, ...]]:
-    """Those of all elements, in order."""
-    return [*np.ndindex(*shape)]
 
 
 def boxed(a):
@@ -170,7 +127,7 @@ def _are_numbers(a: Any, plain: Any) -> bool:
     )
 
 
-non_differentiable(indices, _astype, _is, follows, _conversion, _are_numbers)
+non_differentiable(_astype, _is, follows, _conversion, _are_numbers)
 
 
 def _converts(f: Any, key: Any) -> None:
@@ -178,9 +135,12 @@ def _converts(f: Any, key: Any) -> None:
     move = moving(f)
 
     def converted(source, *args, **kwargs):
+        if is_objects(source):  # each is asked for its number once
+            like = _plain(_asked_nothing(source), args, kwargs)
+            return numbers_of(source, like) if _conversion(like) else _plain(source, args, kwargs)
         plain = _plain(source, args, kwargs)
         if not is_objects(plain):
-            return numbers_of(source, plain)
+            return plain
         if _is_held(source, plain):
             made = np.empty(plain.shape, object)
             made[(0,) * plain.ndim] = source
@@ -196,7 +156,7 @@ def _converts(f: Any, key: Any) -> None:
     def _plain(source: Any, args: Any, kwargs: Any) -> Any:
         return f(source, *args, **kwargs)
 
-    non_differentiable(_plain, _is_held)
+    non_differentiable(_plain, _is_held, _asked_nothing)
 
     @on_objects(key)
     def convert(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
@@ -206,7 +166,7 @@ def _converts(f: Any, key: Any) -> None:
         is_one = isinstance(source, int | float | complex) or is_one_object(source)
         if not is_one and not isinstance(source, (*SEQUENCES, np.ndarray, np.generic)):
             return NotImplemented  # its own code says what it is as an array
-        y = f(*args, **kwargs)
+        y = f(_asked_nothing(source), *args[1:], **kwargs)
         if is_objects(source):
             if is_objects(y):
                 return move(record, slot, *args, **kwargs)
@@ -217,6 +177,16 @@ def _converts(f: Any, key: Any) -> None:
         elif is_one and not isinstance(source, np.generic) and not _is_held(source, y):
             return NotImplemented
         return call_function(record, slot, converted, args, kwargs)
+
+
+def _asked_nothing(source: Any) -> Any:
+    """In place of an array of objects one of zeros, of which the same array of numbers is made:
+    the objects may notice that they are converted."""
+    if not is_objects(source):
+        return source
+    zeros = stored_alike(source)
+    zeros[...] = 0.0
+    return zeros
 
 
 def _is_held(source: Any, made: Any) -> bool:
@@ -344,8 +314,13 @@ def _full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None):
 def _fills(f: Any, source: Any) -> None:
     @on_objects(f)
     def fill(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
-        y = f(*args, **kwargs)
-        fill_value = args[1] if len(args) > 1 else kwargs.get("fill_value")
+        given = inspect.signature(f).bind(*args, **kwargs).arguments
+        fill_value = given["fill_value"]
+        if is_one_object(fill_value):  # it may notice that it is made a number
+            given["fill_value"] = 0
+            if given.get("dtype") is None and f is np.full:
+                given["dtype"] = object
+        y = f(**given)
         if not is_objects(y) or type(y) is not np.ndarray or isinstance(fill_value, SEQUENCES):
             return NotImplemented
         return call_function(record, slot, source, args, kwargs)

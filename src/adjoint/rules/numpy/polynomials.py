@@ -11,6 +11,7 @@ from adjoint.rules.numpy.series import cutting
 from adjoint.rules.projection import is_numeric
 from adjoint.rules.registry import frule, substitute
 from adjoint.rules.tangents import like_result
+from adjoint.run.kinds import is_objects
 
 __all__: list[str] = []
 
@@ -47,12 +48,15 @@ def _(dots, p, x):
 
 @substitute(np.polyval)
 def _(p, x):
-    """Of a polynomial, too; it is not multiplied by zero, which would cut it off."""
+    """Of a polynomial, too; it is not multiplied by zero, which would cut it off. Objects are: they
+    may notice."""
     p = np.asarray(p)
     x = x if isinstance(x, np.poly1d) else np.asanyarray(x)
     if len(p) == 0:
         return 0 if isinstance(x, np.poly1d) else np.zeros_like(x)
-    y = np.poly1d(p[0]) if isinstance(x, np.poly1d) else np.zeros_like(x) + p[0]
+    y = np.poly1d(p[0]) if isinstance(x, np.poly1d) else np.zeros_like(x)
+    if not isinstance(x, np.poly1d):
+        y = y * x + p[0] if is_objects(x) else y + p[0]
     for coefficient in p[1:]:
         y = y * x + coefficient
     return y

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.rules.numpy.objects import in_order, laid_out, visits
+from adjoint.rules.numpy.object_layout import in_order, laid_out, visits
 from adjoint.rules.numpy.wrapping import answers_of, data_of, wrapped_result
 from adjoint.rules.registry import non_differentiable, substitute
 from adjoint.run.kinds import is_one_object
