@@ -26,6 +26,7 @@ from adjoint.rules.projection import SEQUENCES
 from adjoint.rules.registry import Rules, entry
 from adjoint.run.arrays import refuse_objects, write_array
 from adjoint.run.by_rules import DECLINED
+from adjoint.run.conversion import AS_NUMBERS
 from adjoint.run.dispatch import call_keywords
 from adjoint.run.hidden import Hidden
 from adjoint.run.iterator import Iterator as ActiveIterator
@@ -165,7 +166,7 @@ class Level(Hidden):
         """`apply`, where the rule of a user may be given structures."""
         level: Level | None = self
         while level is not None:
-            if level._hiding and level.conceals((*args, *kwargs.values())):
+            if level.conceals((*args, *kwargs.values())):
                 return DECLINED
             level = level.outer
         if rules.overridden or (rules.frules and rules.frules[0].foreign):
@@ -259,14 +260,21 @@ class Level(Hidden):
     def conceals(self, values: Iterable[Any]) -> bool:
         """Whether elements of lists among the operands are objects that may hold what is active: a
         rule that makes numbers of them would take these for constants."""
-        return any(isinstance(value, SEQUENCES) and self._conceals(value) for value in values)
+        return any(
+            isinstance(value, SEQUENCES)
+            and not PLAIN.issuperset(map(type, value))
+            and self._conceals(value)
+            for value in values
+        )
 
     def _conceals(self, parts: Iterable[Any]) -> bool:
         for part in parts:
             if isinstance(part, SEQUENCES):
                 if self._conceals(part):
                     return True
-            elif id(part) in self._hiding and not by_value(part):
+            elif by_value(part):
+                continue
+            elif id(part) in self._hiding or (AS_NUMBERS.of(type(part)) and self.sees_in(part)):
                 return True
         return False
 

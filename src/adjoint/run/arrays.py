@@ -14,9 +14,9 @@ from adjoint.errors import ArgumentError, MutationError
 from adjoint.rules.projection import REALS, SEQUENCES, project, projector
 from adjoint.run.accumulate import Poison, Scattered, finish, is_fancy
 from adjoint.run.conversion import (
-    AS_ELEMENT,
     AS_NUMBER,
     Names,
+    as_element_of,
     by_index,
     converts,
     is_odd,
@@ -267,7 +267,8 @@ def _asked_for(x: np.ndarray[Any, Any], index: Any, value: Any) -> Names | None:
     """The methods by which an object that is written says which numbers it stands for; an array
     is asked where it becomes one element."""
     if not isinstance(value, ndarray):
-        return AS_ELEMENT if converts(AS_ELEMENT, value) else None
+        names = as_element_of(x.dtype)
+        return names if converts(names, value) else None
     if value.ndim or not converts(AS_NUMBER, value):
         return None
     return None if isinstance(ndarray.__getitem__(x, index), ndarray) else AS_NUMBER

@@ -27,10 +27,12 @@ from adjoint.run.specials import class_attribute, special_of
 __all__ = [
     "AS_ELEMENT",
     "AS_NUMBER",
+    "AS_NUMBERS",
     "as_c_takes",
     "as_operand",
     "by_index",
     "check_number",
+    "as_element_of",
     "converts",
     "is_odd",
     "is_sequence",
@@ -40,7 +42,7 @@ __all__ = [
 
 Names = tuple[str, ...]
 Entry = Callable[..., Any]
-_NUMERIC = Asks("__array__", "__float__", "__complex__", "__index__")
+AS_NUMBERS = Asks("__array__", "__float__", "__complex__", "__index__")
 _PLAIN = LEAVES | {np.ndarray}
 _INDEX: Names = ("__index__",)
 _SEQUENCE = "a sequence"
@@ -49,6 +51,7 @@ _MEMORY = "memory"
 """Among the names: what shows its memory is as good as an array."""
 AS_ELEMENT: Names = ("__array__", "__float__", "__index__", _SEQUENCE, _MEMORY)
 """By what an object becomes an element of an array of floats, or some."""
+_AS_COMPLEX: Names = ("__array__", "__complex__", *AS_ELEMENT[1:])
 AS_NUMBER: Names = ("__float__", "__index__")
 
 
@@ -92,12 +95,14 @@ def special_names(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Name
         return ("__complex__", "__float__", "__index__")
     if isinstance(f, type) and issubclass(f, np.generic):
         of_array = f is np.float64 and args and isinstance(args[0], np.ndarray)
-        return AS_NUMBER if of_array and not np.ndim(args[0]) else AS_ELEMENT
+        if of_array and not np.ndim(args[0]):
+            return AS_NUMBER
+        return _AS_COMPLEX if issubclass(f, np.complexfloating) else AS_ELEMENT
     if module == "builtins":
         return ()
     dtype = args[1] if f in _MAKERS and len(args) > 1 else kwargs.get("dtype")
-    if dtype in _FLOATS:
-        return AS_ELEMENT
+    if dtype is not None and (kind := _kind_of(dtype)) in ("f", "c"):
+        return _AS_COMPLEX if kind == "c" else AS_ELEMENT
     package = module.partition(".")[0] if isinstance(module, str) else ""
     of_arrays = type(f) is np.ufunc or package == "numpy"
     of_arrays = of_arrays or getattr(f, "__objclass__", None) in (np.ndarray, np.ufunc)
@@ -119,7 +124,19 @@ _MAKERS = (
     np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray,
     np.asarray_chkfinite, np.require,
 )  # fmt: skip
-_FLOATS = (float, complex, np.float64, np.float32, np.complex128, "float64", "float32")
+
+
+def _kind_of(dtype: Any) -> str:
+    """That of a data type, or of what stands for one."""
+    try:
+        return str(np.dtype(dtype).kind)
+    except (TypeError, ValueError):  # NumPy has its own message
+        return ""
+
+
+def as_element_of(dtype: np.dtype[Any]) -> Names:
+    """By what an object becomes an element of an array of a type."""
+    return _AS_COMPLEX if dtype.kind == "c" else AS_ELEMENT
 
 
 def converts(names: Names, value: Any) -> bool:
@@ -161,7 +178,7 @@ def _special(names: Names, value: Any) -> Any:
         return None
     if _MEMORY in names and shows_memory(value):
         return seen_as_array
-    if not _NUMERIC.of(kind):
+    if not AS_NUMBERS.of(kind):
         return _number_by_c(kind, names)
     if _SEQUENCE in names and is_sequence(kind):
         return None  # NumPy goes into it, whatever else it has
@@ -179,7 +196,8 @@ def _number_by_c(kind: type, names: Names) -> Any:
     one of a kind of its own, like `Decimal`."""
     if "__float__" not in names or names[0] == "__float__" or issubclass(kind, _NUMBERS):
         return None
-    return special_of(kind, "__float__")
+    asked = (special_of(kind, name) for name in names if name in ("__complex__", "__float__"))
+    return next((special for special in asked if special is not None), None)
 
 
 _NUMBERS = (np.ndarray, np.generic, float, int, complex)

@@ -160,7 +160,9 @@ def _converts(f: Any, key: Any) -> None:
 
     @on_objects(key)
     def convert(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
-        source = args[0] if args else None
+        if not args:
+            return NotImplemented
+        source = args[0]
         if isinstance(source, np.ndarray) and type(source) is not np.ndarray:
             return NotImplemented
         is_one = isinstance(source, int | float | complex) or is_one_object(source)
