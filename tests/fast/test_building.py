@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
+from adjoint.fast import tier
 from tests.fast.agreement import agrees, refused
 
 A = np.array([1.1, 1.9, 3.1, 4.2, 5.3])
@@ -254,3 +255,26 @@ def test_a_dict_that_grows_raises():
 
     with pytest.raises(RuntimeError):
         ad.gradient(f, 1.0)
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2, -1, -2, -3])
+def test_arrays_stacked_along_an_axis_that_is_given(axis):
+    """The axis decides the shape of the result."""
+    tier.forget()
+    x = np.arange(1.0, 13.0).reshape(3, 4)
+
+    class Merge:
+        def __init__(self, axis):
+            self.axis = axis
+
+        def __call__(self, x):
+            y = np.stack([x, x * x], axis=self.axis)
+            return np.mean(y) * y.shape[1] + y[0].size * np.sum(y[0])
+
+    def f(x, k):
+        return Merge(k)(x)
+
+    for k in (1, axis):
+        agrees(f, x, k)
+        agrees(Merge(k), x)
+        agrees(lambda x, k=k: np.mean(np.stack((x, x), k) * np.stack([x, 2.0 * x], axis=k)), x)

@@ -102,8 +102,8 @@ def real(x: Any) -> Any:
 
 
 def as_float(x: Any) -> Any:
-    """One of NumPy's integers as a float64; other numbers as they are."""
-    return np.float64(x) if isinstance(x, np.integer | np.bool_) else x
+    """One of NumPy's integers, or a truth value, as a float64; other numbers as they are."""
+    return np.float64(x) if isinstance(x, np.integer | np.bool_ | bool) else x
 
 
 def real_part(x: Any) -> Any:

@@ -16,7 +16,15 @@ import numpy as np
 from numpy import count_nonzero, float64, ndarray, vdot, where
 
 from adjoint.rules.projection import FLOAT64, REALS, finite, held, projector, unbroadcast
-from adjoint.rules.slopes import POLES, Rule, Slopes, Traits, numeric_operands, with_arity
+from adjoint.rules.slopes import (
+    POLES,
+    Rule,
+    Slopes,
+    Traits,
+    as_precise,
+    numeric_operands,
+    with_arity,
+)
 
 __all__ = ["dot", "is_one_or_other", "parted", "reverse"]
 
@@ -455,10 +463,9 @@ def _computing_dtype(y: Any) -> tuple[np.dtype[Any], bool]:
 
 
 def _computing(x: Any, dtype: np.dtype[Any], traits: Traits) -> Any:
-    """`x` as partials want it: no integers, which overflow, and no Python numbers, which raise at a
-    pole."""
+    """`x` as partials want it: no Python numbers either, which raise at a pole."""
     if traits.floats_only:
         return float64(float(x))
     if hasattr(x, "dtype"):
-        return x if x.dtype.kind in "fc" else x.astype(FLOAT64)
+        return as_precise(x, dtype)
     return np.complex128(x) if isinstance(x, complex) else dtype.type(x)

@@ -11,9 +11,18 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from adjoint.rules.projection import as_numeric, is_numeric
+from adjoint.rules.projection import FLOAT64, as_numeric, is_numeric
 
-__all__ = ["POLES", "Partial", "Rule", "Slopes", "Traits", "numeric_operands", "with_arity"]
+__all__ = [
+    "POLES",
+    "Partial",
+    "Rule",
+    "Slopes",
+    "Traits",
+    "as_precise",
+    "numeric_operands",
+    "with_arity",
+]
 
 Partial: TypeAlias = Callable[..., Any] | int | float | None
 Rule: TypeAlias = Callable[..., Any]
@@ -151,6 +160,17 @@ def numeric_operands(traits: Traits, operands: tuple[Any, ...]) -> tuple[Any, ..
         if not any(v is None for v in values):
             return values
     return None
+
+
+def as_precise(x: Any, dtype: Any) -> Any:
+    """An operand as slopes want it for a result of a data type: no integers of NumPy's, which
+    overflow, and no number of less precision, for a tangent or a cotangent that is a Python number
+    would take that."""
+    if not hasattr(x, "dtype"):
+        return x
+    if x.dtype.kind not in "fc":
+        return x.astype(FLOAT64)
+    return x if x.ndim or x.dtype == dtype else x.astype(np.promote_types(x.dtype, dtype))
 
 
 def with_arity(rule: Rule, n: int, *first: str) -> Rule:

@@ -13,7 +13,15 @@ from numpy import float64, where
 
 from adjoint.rules.projection import FLOAT64, finite, is_numeric
 from adjoint.rules.registry import non_differentiable
-from adjoint.rules.slopes import POLES, Rule, Slopes, Traits, numeric_operands, with_arity
+from adjoint.rules.slopes import (
+    POLES,
+    Rule,
+    Slopes,
+    Traits,
+    as_precise,
+    numeric_operands,
+    with_arity,
+)
 
 __all__ = ["contributions", "filled", "fitted", "forward", "like_result"]
 
@@ -49,10 +57,8 @@ def forward(f: Callable[..., Any], slopes: Slopes) -> Rule:
 def _slope(p: Callable[..., Any] | float, y: Any, operands: tuple[Any, ...]) -> Any:
     if not callable(p):
         return p
-    floating = [
-        x.astype(FLOAT64) if hasattr(x, "dtype") and x.dtype.kind not in "fc" else x
-        for x in (y, *operands)
-    ]
+    dtype = getattr(y, "dtype", FLOAT64)
+    floating = [as_precise(x, dtype) for x in (y, *operands)]
     try:
         return p(*floating)
     except POLES:

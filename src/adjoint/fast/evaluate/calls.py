@@ -13,7 +13,6 @@ import numpy as np
 from adjoint.fast.covered import NotCovered
 from adjoint.fast.evaluate.infer import is_inferable, name_of
 from adjoint.fast.evaluate.library import call_library, is_library
-from adjoint.fast.evaluate.options import with_known_options
 from adjoint.fast.evaluate.outside import is_named_tuple, is_own, is_plain_object
 from adjoint.fast.evaluate.reading import attribute
 from adjoint.fast.evaluate.rows import (
@@ -206,14 +205,7 @@ def infer_call(
     named = dict(keywords)
     if named.keys() & {"out", "where", "initial", "casting", "order", "subok", "like"}:
         raise NotCovered(f"an option of {name_of(f)}", ev.span)
-    elementwise = isinstance(f, np.ufunc) or getattr(f, "__module__", None) in _ELEMENTWISE
-    if not elementwise:
-        args = [with_known_options(ev, f, x, i) for i, x in enumerate(args)]
-        named = {k: with_known_options(ev, f, x, k) for k, x in named.items()}
     return ev.infer(f, args, tuple(named.items()))
-
-
-_ELEMENTWISE = ("_operator", "math", "cmath")
 
 
 def _function(

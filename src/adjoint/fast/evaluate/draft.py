@@ -13,6 +13,7 @@ import numpy as np
 from adjoint.fast.covered import NeedsSize, NotCovered, UnknownSizes
 from adjoint.fast.evaluate.frames import Frame
 from adjoint.fast.evaluate.infer import POWERS, Constant, result_type, sizes_in
+from adjoint.fast.evaluate.options import is_elementwise, with_known_options
 from adjoint.fast.evaluate.outside import Outside
 from adjoint.fast.evaluate.types import (
     ANYTHING,
@@ -253,6 +254,9 @@ class Draft:
         self, f: Any, args: Sequence[Abstract], keywords: Sequence[tuple[str, Abstract]] = ()
     ) -> Abstract:
         """Write a call whose result has the type that the operands' types decide."""
+        if not is_elementwise(f):
+            args = [with_known_options(self, f, x, i) for i, x in enumerate(args)]
+            keywords = [(k, with_known_options(self, f, x, k)) for k, x in keywords]
         operands = tuple(map(self.operand, args))
         named = tuple((k, self.operand(v)) for k, v in keywords)
         with self.demanding_sizes((*operands, *(v for _, v in named))):

@@ -13,12 +13,20 @@ from adjoint.fast.evaluate.values import Abstract, Known, Tuple
 from adjoint.ir.single import Value
 
 if TYPE_CHECKING:
-    from adjoint.fast.evaluate.evaluator import Evaluator
+    from adjoint.fast.evaluate.draft import Draft
 
-__all__ = ["with_known_options"]
+__all__ = ["is_elementwise", "with_known_options"]
 
 
-def with_known_options(ev: Evaluator, f: Any, a: Abstract, place: int | str) -> Abstract:
+def is_elementwise(f: Any) -> bool:
+    """Whether all operands of a function are what it calculates with: none is an option."""
+    return isinstance(f, np.ufunc) or getattr(f, "__module__", None) in _OF_NUMBERS
+
+
+_OF_NUMBERS = ("_operator", "math", "cmath")
+
+
+def with_known_options(ev: Draft, f: Any, a: Abstract, place: int | str) -> Abstract:
     """Integers may be axes or lengths, and truth values options, which decide the type of the
     result."""
     inside = ev.sequence(a) if not isinstance(a, Value | Known) else None

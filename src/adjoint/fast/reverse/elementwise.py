@@ -76,7 +76,9 @@ def _slope(ev: Evaluator, op: Call, x: Value, p: Callable[..., Any]) -> Operand:
             return b if x is a else a
     if is_modulus(ev, op):
         return _direction(ev, x, op.result)
-    return evaluated_slope(ev, p, (op.result, *op.operands))
+    return evaluated_slope(
+        ev, p, (op.result, *[_as_precise(ev, x, op.result) for x in op.operands])
+    )
 
 
 def is_modulus(ev: Evaluator, op: Call) -> bool:
@@ -124,31 +126,61 @@ def evaluated_slope(ev: Evaluator, p: Callable[..., Any], operands: tuple[Operan
 
 def _inexact(ev: Evaluator, x: Operand) -> Operand:
     """What is calculated with in place of `x`: NumPy's integers overflow, and have logarithms of
-    few digits."""
+    few digits, as truth values have."""
     t = operand_type(ev, x)
     if isinstance(x, Const):
-        return Const(np.float64(x.value)) if isinstance(x.value, np.integer | np.bool_) else x
+        return Const(np.float64(x.value)) if isinstance(x.value, _WHOLE) else x
     if isinstance(t, Array) and t.dtype.kind in "iub":
         of_floats = Array(np.dtype(np.float64), t.shape)
         return ev.operation(np.ndarray.astype, (x, Const(of_floats.dtype)), of_floats)
     if not isinstance(t, Number):
         return x
-    whole = {kind for kind in t.kinds if issubclass(kind, np.integer | np.bool_)}
+    whole = {kind for kind in t.kinds if issubclass(kind, _WHOLE)}
     if not whole:
         return x
     return ev.operation(runtime.as_float, (x,), Number((t.kinds - whole) | {np.float64}))
+
+
+_WHOLE = (np.integer, np.bool_, bool)
 
 
 def _beside(ev: Evaluator, y_bar: Operand, x: Operand, y: Value) -> Operand:
     """`x` as precise as `y` at least, where a number is the cotangent of all elements of that: it
     does not make an array beside it more precise."""
     t, of_y = operand_type(ev, x), ev.types[y]
-    if not isinstance(of_y, Array) or isinstance(operand_type(ev, y_bar), Array):
+    if isinstance(operand_type(ev, y_bar), Array):
         return x
-    precise = np.empty(0, of_y.dtype).real.dtype
-    if isinstance(t, Array) and np.promote_types(t.dtype, precise) != t.dtype:
-        return cast_to(ev, x, Array(np.promote_types(t.dtype, precise), t.shape))
-    return x
+    if isinstance(t, Number):
+        return _as_precise(ev, x, y)
+    if not isinstance(t, Array) or not isinstance(of_y, Array):
+        return x
+    precise = np.promote_types(t.dtype, np.empty(0, of_y.dtype).real.dtype)
+    return x if precise == t.dtype else cast_to(ev, x, Array(precise, t.shape))
+
+
+def _as_precise(ev: Evaluator, x: Operand, y: Value) -> Operand:
+    """One of NumPy's numbers as precise as `y`, or its elements: a Python number beside it does not
+    make it more precise."""
+    t = operand_type(ev, x)
+    if not isinstance(t, Number) or not t.kinds & _LOW:
+        return x
+    precise = {np.promote_types(kind, of_y) for kind in t.kinds for of_y in _dtypes(ev.types[y])}
+    if t.kinds >= {dtype.type for dtype in precise}:
+        return x
+    if len(precise) > 1:
+        raise NotCovered("numbers of different precisions", ev.span)
+    (kind,) = [dtype.type for dtype in precise]
+    return Const(kind(x.value)) if isinstance(x, Const) else inferred(ev, kind, (x,), "precise")
+
+
+_LOW = frozenset({np.float16, np.float32, np.complex64})
+"""Numbers of NumPy's of less than double precision."""
+
+
+def _dtypes(t: Any) -> list[Any]:
+    """Of the real parts of a number or an array."""
+    kinds = [t.dtype] if isinstance(t, Array) else t.kinds if isinstance(t, Number) else []
+    return [np.empty(0, kind).real.dtype for kind in kinds]
 
 
 def product(ev: Evaluator, bar: Operand, slope: Operand, name: str) -> Operand:

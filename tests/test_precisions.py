@@ -1,0 +1,70 @@
+"""Numbers of NumPy's of less precision than what they are multiplied with: no digits are lost."""
+
+import numpy as np
+import pytest
+
+import adjoint as ad
+
+X = np.array([1.3, 0.7, 2.1])
+SCALARS = [np.float16(0.1), np.float32(0.3), np.float64(0.7), 0.9, np.complex64(0.3 + 0.4j)]
+FORMS = {
+    "h * k": lambda x, h, k: np.sum(x) * h * k,
+    "x * h": lambda x, h, k: np.sum(x * h) * k,
+    "x * k / h": lambda x, h, k: (x * k / h).sum(),
+    "/ h / k": lambda x, h, k: np.sum(x) / h / k * 0.3,
+    "- h, + k": lambda x, h, k: (np.sum(x) - h) * (x[0] + k) * 0.7,
+    "exp": lambda x, h, k: np.exp(np.sum(x) * h) * k * 0.3,
+    "**": lambda x, h, k: np.mean(x) ** h * k * 0.3,
+    "sqrt": lambda x, h, k: np.sqrt(x @ x) * h * 0.3 * k,
+    "hypot": lambda x, h, k: np.hypot(x[0] * np.real(h), np.real(k)) * 0.3,
+    "a loop": lambda x, h, k: sum([t * h * k for t in x]),
+    "h / x": lambda x, h, k: h / np.sum(x) * 0.3 * k,
+    "float": lambda x, h, k: float(np.sum(x) * np.real(h)) * 0.3 * k,
+}
+
+
+def _double(scalar):
+    return complex(scalar) if isinstance(scalar, complex | np.complexfloating) else float(scalar)
+
+
+@pytest.mark.parametrize("k", SCALARS, ids=repr)
+@pytest.mark.parametrize("h", SCALARS, ids=repr)
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+def test_as_precise_as_the_value(form, h, k):
+    def exact(x):
+        return np.real(form(x, _double(h), _double(k)))
+
+    expected = ad.grad(exact, tier="generic")(X)
+    for dtype in (np.float64, np.float32, np.float16):
+        x = X.astype(dtype)
+
+        def f(x):
+            return np.real(form(x, h, k))
+
+        precision = 60 * max(np.finfo(np.result_type(f(x))).eps, np.finfo(dtype).eps)
+        for gradient in (
+            ad.gradient(f, x)[0],
+            ad.grad(f, tier="generic")(x),
+            ad.pullback(f, x)[1](1.0)[1],
+        ):
+            assert gradient.dtype == dtype
+            np.testing.assert_allclose(gradient.astype(float), expected, rtol=precision)
+        slope = ad.pushforward(f, (x,), (np.ones_like(x),))[1]
+        np.testing.assert_allclose(float(slope), expected.sum(), rtol=precision)
+
+
+def test_no_overflow_of_a_cotangent():
+    h = np.float16(300)
+
+    def f(x):
+        return np.sum(x) * h * 1e3
+
+    assert ad.gradient(f, X)[0][0] == ad.grad(f, tier="generic")(X)[0] == 3e5
+
+
+def test_truth_values():
+    for f in (lambda x, j: np.mean(np.ldexp(x, j)), lambda x, j: np.sum(x**j) * 0.1):
+        x = np.ones((3, 3))
+        np.testing.assert_allclose(
+            ad.grad(f)(x, True), ad.grad(f, tier="generic")(x, True), rtol=1e-14
+        )
