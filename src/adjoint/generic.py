@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -167,6 +168,7 @@ def forward(
     """The value of a call, and its pullback, inside a session; `specialising` says whether calls in
     it may take programs, and `calls` notes which of them do."""
     _refuse_records(args)
+    args = _each_its_own(args)
     if not basics.ready:
         basics.load()
     memory = Memory(args)
@@ -198,6 +200,31 @@ def calls_inside(f: Callable[..., Any], args: tuple[Any, ...]) -> tuple[InnerCal
         pass
     own = getattr(getattr(f, "__func__", f), "__code__", None)
     return tuple(call for code, call in calls.found.values() if code is not own)
+
+
+def _each_its_own(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Arguments of which no two, and no parts, are one tuple: equal literals are, and yet variables
+    of their own."""
+    if not any(isinstance(arg, tuple) for arg in args):
+        return args
+    seen: set[int] = set()
+    return tuple([_own(arg, seen) for arg in args])
+
+
+def _own(value: Any, seen: set[int]) -> Any:
+    kind = type(value)
+    if kind is not tuple and not _is_named_tuple(kind):
+        return value
+    parts = [_own(part, seen) for part in tuple.__iter__(value)]
+    is_new = id(value) not in seen
+    seen.add(id(value))
+    if is_new and all(map(operator.is_, parts, tuple.__iter__(value))):
+        return value
+    return tuple.__new__(kind, parts)
+
+
+def _is_named_tuple(kind: type) -> bool:
+    return kind.__base__ is tuple and hasattr(kind, "_fields") and not kind.__dictoffset__
 
 
 def _refuse_records(args: tuple[Any, ...]) -> None:

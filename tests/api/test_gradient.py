@@ -1,6 +1,8 @@
 """`gradient`, `withgradient`, `grad`, `value_and_grad`."""
 
+import time
 from collections import namedtuple
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -196,3 +198,33 @@ def test_of_equal_keys_the_dict_keeps_the_first():
     same = 2.0
     assert ad.gradient(f, same, same) == (1.0, None)
     assert ad.gradient(f, 2.0, 3.0) == (1.0, 1.0)
+
+
+class Interval(NamedTuple):
+    low: float
+    high: float
+
+
+@pytest.mark.parametrize("tier", ["fast", "generic"])
+@pytest.mark.parametrize("make", [lambda: (0.5, 0.7), lambda: Interval(0.5, 0.7)])
+def test_a_tuple_that_is_given_twice(make, tier):
+    """Equal literals are one tuple, and variables of their own."""
+
+    def f(p, q):
+        try:
+            return p[0] ** 2 + 2.0 * q[0] + p[1] * q[1]
+        except ValueError:
+            return 0.0
+
+    p = make()
+    expected = (1.0, 0.7), (2.0, 0.7)
+    for g, args in ((f, (p, p)), (lambda pair: f(*pair), ((p, p),))):
+        bars = ad.grad(g, tuple(range(len(args))), tier=tier)(*args)
+        assert bars == (expected if len(args) == 2 else (expected,))
+    assert type(ad.gradient(f, p, p)[0]) is type(p)
+    assert ad.pullback(f, p, p)[1](2.0) == (None, (2.0, 1.4), (4.0, 1.4))
+
+
+def test_tuples_that_cannot_be_made_anew():
+    when = time.localtime(0.0)
+    assert ad.gradient(lambda t, u, x: x * t[0] / u[0], when, when, 3.0)[2] == 1.0
