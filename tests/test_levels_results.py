@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
+from adjoint.testing import check_gradient
 
 Pair = namedtuple("Pair", "first second")
 FUNCTIONS = {
@@ -216,3 +217,45 @@ def test_the_derivative_goes_on_through_what_comes_back():
 
 def test_a_deque_has_a_list_of_tangents():
     assert ad.pushforward(lambda x: deque([x * x, 2.0]), (3.0,), (1.0,))[1] == [6.0, 0.0]
+
+
+def _sorted_list(v):
+    a = v.tolist()
+    a.sort()
+    return a[0] ** 2 + 3.0 * a[1] ** 2 + 7.0 * a[2] ** 2
+
+
+def _shortened(v):
+    a = v.tolist()
+    a.pop()
+    return sum(a) * a[0]
+
+
+def _parts_exchanged(v):
+    a = np.split(v, 3)
+    a.reverse()
+    a[0], a[1] = a[1], a[0]
+    return (a[0] ** 2 + 3.0 * a[1] ** 3 + 7.0 * a[2] ** 2).sum()
+
+
+def _items_removed_and_added(v):
+    a = v.tolist()
+    a.append(a[0] * a[1])
+    a.insert(0, v[2] ** 2)
+    del a[2]
+    return sum([x**3 * (i + 1.0) for i, x in enumerate(a)])
+
+
+def _rows_exchanged(v):
+    a = v.reshape(3, 1).tolist()
+    a[0] = a[1]
+    a[1][0] = v[2] ** 2
+    return a[0][0] ** 2 * a[2][0]
+
+
+@pytest.mark.parametrize(
+    "f", [_sorted_list, _shortened, _parts_exchanged, _items_removed_and_added, _rows_exchanged]
+)
+def test_lists_that_rules_return_are_changed(f):
+    """What a rule gave is known as it was given."""
+    check_gradient(f, np.array([0.7, 1.3, 0.45]), modes="all")

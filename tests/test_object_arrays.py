@@ -771,3 +771,33 @@ def test_a_polynomial_does_with_objects_what_numpy_does():
         return y[0].a * 2.0 + y[1].a * steps[0]
 
     check_gradient(f, SIX, modes=FIRST)
+
+
+def _filled(v):
+    h = np.empty(3, object)
+    h.fill([])
+    h[0].append(v[0])
+    return h[1][0] * v[1]
+
+
+def _filled_with_an_array(v):
+    h = np.empty((2, 2), object)
+    h.fill(v[:2] * 2.0)
+    return h[1, 0][0] * v[1] + h[0, 1][1]
+
+
+def _placed(v):
+    h = np.full(3, 1.5, object)
+    np.place(h, [True, False, True], [v[:2], 3.0])
+    return (h[0] * v[1]).sum() * h[2] * h[1]
+
+
+def _put(v):
+    h = np.full(3, 1.5, object)
+    np.putmask(h, [True, False, True], [v[:2], 3.0, v])
+    return (h[0] * v[1]).sum() * h[2].sum() * h[1]
+
+
+@pytest.mark.parametrize("f", [_filled, _filled_with_an_array, _placed, _put])
+def test_filled_with_lists_and_arrays(f):
+    check_gradient(f, SIX, modes=FIRST)

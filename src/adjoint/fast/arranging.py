@@ -94,11 +94,7 @@ def _assembled(made: Reading, source: Source, at: dict[int, int]) -> str | None:
     if id(source) not in made.outside.samples:
         return None
     sample = made.outside.samples[id(source)]
-    parts = {
-        child.key: _assembled(made, child, at)
-        for child in inside
-        if type(sample) is not FunctionType or child.kind == "cell"
-    }
+    parts = {child.key: _assembled(made, child, at) for child in _shown(made, source)}
     if not any(parts.values()):
         return None
     items = [str(parts.get(key)) for key in _keys(sample)]
@@ -126,7 +122,18 @@ def definite_in(made: Reading, source: Source, at: dict[int, int]) -> bool:
     """Whether some part of a structure certainly has a cotangent."""
     if id(source) in at:
         return made.definite[at[id(source)]] is True
-    return any(definite_in(made, c, at) for c in made.inside.get(id(source), ()))
+    return any(definite_in(made, child, at) for child in _shown(made, source))
+
+
+def _shown(made: Reading, source: Source) -> list[Source]:
+    """What is read from a source, and stands in its cotangent: a function's shows what it captured,
+    and no defaults."""
+    is_function = type(made.outside.samples.get(id(source))) is FunctionType
+    return [
+        child
+        for child in made.inside.get(id(source), ())
+        if not is_function or child.kind == "cell"
+    ]
 
 
 def tangent_maker(sample: Any) -> Any:

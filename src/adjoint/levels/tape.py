@@ -195,9 +195,10 @@ class Tape(Level):
     ) -> Any:
         """Note the result of a rule and its pullback."""
         y = self._own_parts(y, args)
+        given = held(y)
 
         def node(sweep: Sweep) -> None:
-            y_bar = sweep.take(y)
+            y_bar = sweep.take(given)
             if y_bar is None:
                 return
             bad = poison_in(y_bar)

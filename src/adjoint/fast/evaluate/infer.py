@@ -35,6 +35,9 @@ __all__ = ["POWERS", "SHAPED", "combined_type", "result_type", "sizes_in"]
 _LENGTHS = ((3, 7, 19, 5, 11, 23, 13, 17), (11, 5, 13, 29, 3, 7, 17, 19))
 """Stand for the symbolic dimensions of one call, in two runs."""
 
+_INTEGERS = (2, 4)
+"""Stand for integers that are not known, in two runs: a length that they decide is not known."""
+
 SHAPED: frozenset[Any] = frozenset(
     {
         np.sum,
@@ -218,13 +221,13 @@ def _alternatives(t: Any) -> list[Any]:
 def _shaped(f: Any, operands: Any, keywords: Any, symbols: list[Symbol]) -> Any:
     """The type of a result that arrays take part in."""
     runs = []
-    for lengths in _LENGTHS:
+    for lengths, integer in zip(_LENGTHS, _INTEGERS, strict=True):
         at = dict(zip(symbols, lengths, strict=False))
         runs.append(
             _run(
                 f,
-                [_witness(t, at) for t in operands],
-                {k: _witness(t, at) for k, t in keywords.items()},
+                [_witness(t, at, integer) for t in operands],
+                {k: _witness(t, at, integer) for k, t in keywords.items()},
                 is_made_up=bool(symbols),
             )
         )
@@ -328,17 +331,17 @@ def _of_power(operands: Any, combination: Any) -> set[type]:
     return set() if isinstance(operands[0], Constant) and a >= 0 else {complex}
 
 
-def _witness(t: Any, at: Mapping[Any, int]) -> Any:
+def _witness(t: Any, at: Mapping[Any, int], integer: int) -> Any:
     if isinstance(t, Constant):
         return t.value
     if isinstance(t, tuple):
-        return tuple(_witness(part, at) for part in t)
+        return tuple(_witness(part, at, integer) for part in t)
     if isinstance(t, Array):
         return np.ones([at.get(d, d) for d in t.shape], t.dtype)
     if isinstance(t, Symbol):
         return at[t]
     if isinstance(t, Number):
-        found = witnesses(t)
+        found = witnesses(t, integer)
         if len({np.asarray(x).dtype for x in found}) > 1:
             raise NotCovered("numbers of several classes in an array")
         return found[0]

@@ -23,6 +23,8 @@ from adjoint.fast.evaluate.types import (
     Number,
     Symbol,
     has_complex,
+    has_integer,
+    has_truth_value,
     is_complex,
     number,
     witnesses,
@@ -104,7 +106,7 @@ def _seen(
     for t in (*operands, *keywords.values()):
         if isinstance(t, tuple | Symbol):
             raise NotCovered(f"such a call of {name_of(f)}")
-        if isinstance(t, Number) and not t.kinds.isdisjoint({int, bool}):
+        if has_integer(t) or has_truth_value(t):
             raise NotCovered(f"{name_of(f)} of an integer that is not known")
         if isinstance(t, Array):
             symbols += [d for d in t.shape if isinstance(d, Symbol) and d not in symbols]

@@ -8,7 +8,7 @@ import numpy as np
 
 from adjoint.fast.covered import NeedsKnown, NotCovered
 from adjoint.fast.evaluate.infer import name_of
-from adjoint.fast.evaluate.types import Number
+from adjoint.fast.evaluate.types import has_integer, has_truth_value
 from adjoint.fast.evaluate.values import Abstract, Known, Tuple
 from adjoint.ir.single import Value
 
@@ -20,7 +20,9 @@ __all__ = ["is_elementwise", "with_known_options"]
 
 def is_elementwise(f: Any) -> bool:
     """Whether all operands of a function are what it calculates with: none is an option."""
-    return isinstance(f, np.ufunc) or getattr(f, "__module__", None) in _OF_NUMBERS
+    if isinstance(f, np.ufunc) or getattr(f, "__module__", None) in _OF_NUMBERS:
+        return True
+    return isinstance(f, type) and issubclass(f, np.generic)
 
 
 _OF_NUMBERS = ("_operator", "math", "cmath")
@@ -36,13 +38,15 @@ def with_known_options(ev: Draft, f: Any, a: Abstract, place: int | str) -> Abst
         return a if same else Tuple(tuple(known))
     if isinstance(a, Value) and a not in ev.dims:
         t = ev.types[a]
-        if isinstance(t, Number) and int in t.kinds and f not in _OF_INTEGERS:
+        if has_integer(t) and f not in _OF_INTEGERS:
             if a in ev.outside.fixed:
                 if not _is_of_sizes(f, place):
                     raise NotCovered(f"the derivative of {name_of(f)} in an integer", ev.span)
-                return Known(ev.outside.fixed[a])
+                return Known(int(ev.outside.fixed[a]))
+            if f in _OF_LENGTHS and not ev.outside.is_leaf(a):
+                return a
             raise NeedsKnown(a, f"{name_of(f)} of an integer that is not known", ev.span)
-        if isinstance(t, Number) and bool in t.kinds and not _is_content(f, place):
+        if has_truth_value(t) and not _is_content(f, place):
             raise NotCovered(f"{name_of(f)} with an option that is not known", ev.span)
     return a
 
@@ -60,6 +64,8 @@ _OF_INTEGERS = frozenset({abs, float, int, bool, complex, max, min, divmod, roun
 _MADE_OF_SIZES: frozenset[Any] = frozenset(
     {np.zeros, np.ones, np.empty, np.eye, np.identity, np.arange}
 )
+_OF_LENGTHS: frozenset[Any] = frozenset({np.zeros, np.ones, np.empty, np.eye, np.identity})
+"""What they make of an integer that the program computes has a length that is not known."""
 _SIZES_BEHIND: frozenset[Any] = frozenset(
     {
         np.reshape,

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.fast.covered import NotCovered
-from adjoint.fast.evaluate.types import Array, Dim, Number, Row, Symbol, Type, type_of
+from adjoint.fast.evaluate.types import Array, Dim, Number, Row, Symbol, Type, has_integer, type_of
 from adjoint.fast.evaluate.values import (
     Abstract,
     Bound,
@@ -283,10 +283,10 @@ class Outside:
                 if hasattr(value, "dtype")
                 else f"a {type(value).__name__}"
             )
-        is_fixed = type(value) is int and path_of(source) in self.pinned
+        is_fixed = has_integer(t) and path_of(source) in self.pinned
         if is_fixed:
             self.guard(source, "equal", value)
-            if not self.is_wanted(source):
+            if not self.is_wanted(source) and type(value) is int:
                 return Known(value)
         if isinstance(t, Array):
             if 0 in t.shape or not t.shape:
@@ -310,6 +310,10 @@ class Outside:
             return self.names[source.key] if source.key < len(self.names) else f"x{source.key}"
         above = "" if source.parent is None else self._name(source.parent)
         return f"{above}_{source.key}" if isinstance(source.key, int | str) else above or "value"
+
+    def is_leaf(self, x: Value) -> bool:
+        """Whether a number or an array is read from outside."""
+        return any(leaf.value is x for leaf in self.leaves)
 
     def _dimension(self, n: int) -> Any:
         if n == 1 or n in self.sizes:

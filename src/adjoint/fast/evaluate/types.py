@@ -25,6 +25,8 @@ __all__ = [
     "Type",
     "bar_type",
     "has_complex",
+    "has_integer",
+    "has_truth_value",
     "is_complex",
     "is_covered",
     "is_real",
@@ -138,6 +140,18 @@ def is_real(kind: type) -> bool:
     return kind in _WITNESSES and kind not in _COMPLEX
 
 
+def has_integer(t: Any) -> bool:
+    """Whether a number may be an integer, Python's or NumPy's."""
+    return isinstance(t, Number) and any(
+        kind is int or issubclass(kind, np.integer) for kind in t.kinds
+    )
+
+
+def has_truth_value(t: Any) -> bool:
+    """Whether a number may be a truth value, Python's or NumPy's."""
+    return isinstance(t, Number) and not t.kinds.isdisjoint({bool, np.bool_})
+
+
 def has_complex(t: Any) -> bool:
     """Whether a value of a type may be complex."""
     if isinstance(t, Array):
@@ -184,9 +198,14 @@ def join(a: Type, b: Type) -> Type | None:
     return None
 
 
-def witnesses(t: Number) -> list[Any]:
-    """One number of each class."""
-    return [_WITNESSES[kind] for kind in t.kinds]
+def witnesses(t: Number, of_integers: int | None = None) -> list[Any]:
+    """One number of each class; for integers it may be said which."""
+    return [
+        kind(of_integers)
+        if of_integers is not None and (kind is int or issubclass(kind, np.integer))
+        else _WITNESSES[kind]
+        for kind in t.kinds
+    ]
 
 
 def bar_type(t: Type) -> Type:

@@ -50,12 +50,13 @@ _item: Any = operator.getitem
 
 @rrule.register((np.generic, "__getitem__"), trusted=True)
 def _(x, index, /):
-    """Scalars have a shape too: ``x[()]`` is the scalar, ``x[...]`` an array of no axes."""
+    """Scalars have a shape too: ``x[()]`` is the scalar, ``x[...]`` an array of no axes, and of a
+    mask that is false nothing."""
     if not isinstance(x, np.number):
         return NotImplemented
     to_x = projector(x)
     y = _item(x, index)
-    return y, lambda y_bar: (None, to_x(np.reshape(y_bar, ())), None)
+    return y, lambda y_bar: (None, to_x(np.sum(y_bar)), None)
 
 
 @frule.register((np.generic, "__getitem__"))
@@ -63,7 +64,7 @@ def _(dots, x, index, /):
     if not isinstance(x, np.number):
         return NotImplemented
     y = _item(x, index)
-    return y, None if dots[0] is None else project(np.reshape(dots[0], np.shape(y)), y)
+    return y, None if dots[0] is None else project(np.zeros(np.shape(y)) + dots[0], y)
 
 
 @structural((np.void, "setfield"), (np.void, "__setitem__"))

@@ -10,9 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.rules.numpy.object_layout import indices
 from adjoint.rules.projection import SEQUENCES
 from adjoint.rules.registry import non_differentiable, primitive, substitute
 from adjoint.run.arrays import demand_order
+from adjoint.run.by_source import call_function
+from adjoint.run.kinds import is_objects
 from adjoint.run.unknown import run_unknown
 
 __all__: list[str] = []
@@ -43,6 +46,10 @@ def _copyto(dst, src, casting="same_kind", where=True):
 
 @substitute((np.ndarray, "fill"))
 def _fill(a, value):
+    if is_objects(a):
+        for index in indices(a.shape):
+            a[index] = value  # which may be a list
+        return
     if np.ndim(value):
         raise ValueError("setting an array element with a sequence.")
     np.asarray(a)[...] = value  # a class of its own is not asked: masks stay
@@ -63,6 +70,26 @@ def _partition(a, kth, axis=-1, kind="introselect", order=None):
     a[...] = np.partition(a, kth, axis, kind, order)
 
 
+def _sort_rows(a, axis=-1, kind=None, order=None, *, stable=None):
+    """``a.sort()`` of rows with named fields, or of bytes."""
+    named = {} if stable is None else {"stable": stable}
+    _arrange(a, np.argsort(a, axis, kind, order, **named), axis)
+
+
+def _arrange(a, places, axis):
+    """Put rows in another order, field by field: what has a derivative is in fields."""
+    if a.dtype.names is not None:
+        for name in a.dtype.names:
+            _arrange(a[name], places, axis)
+        return
+    axis = axis % places.ndim
+    if a.dtype.kind == "V":
+        a = a[..., None].view(np.uint8)
+    a[...] = np.take_along_axis(
+        a, np.reshape(places, places.shape + (1,) * (a.ndim - places.ndim)), axis
+    )
+
+
 def _left_to_c(f: Any, key: Any, plain: str = "") -> None:
     """Objects are put in order by what they say of themselves; arrays of the kinds `plain` have no
     derivative."""
@@ -73,6 +100,8 @@ def _left_to_c(f: Any, key: Any, plain: str = "") -> None:
                 return run_unknown(record[0], record, slot, f, args, options)
             if args[0].dtype.kind in plain:
                 return f(*args, **options)
+            if args[0].dtype.kind == "V" and f is np.ndarray.sort and type(args[0]) is np.ndarray:
+                return call_function(record, slot, _sort_rows, args, options)
         return NotImplemented
 
     primitive(key)(run)
@@ -108,6 +137,7 @@ def _put(a, indices, values, /, mode="raise"):
 def _putmask(a, /, mask, values):
     """Values that are too few are repeated, counted over all elements."""
     demand_order(a, lambda target: np.putmask(target, mask, values), values)
+    values = np.asarray(values, object) if is_objects(a) else values
     if np.size(values):
         chosen = np.asarray(mask, bool)
         a[chosen] = np.resize(values, a.shape)[chosen]
@@ -117,6 +147,7 @@ def _putmask(a, /, mask, values):
 def _place(arr, mask, vals):
     """Values that are too few are repeated, counted over the elements that are chosen."""
     demand_order(arr, lambda target: np.place(target, mask, vals), vals)
+    vals = np.asarray(vals, object) if is_objects(arr) else vals
     chosen = np.reshape(np.asarray(mask, bool), arr.shape)
     count = np.count_nonzero(chosen)
     if count:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,8 @@ from scipy import ndimage as ni
 
 from adjoint.rules.numpy.operands import array_rule
 from adjoint.rules.refusal import NoDerivative, moves, refusal, refused_bar
-from adjoint.rules.registry import frule, non_differentiable
+from adjoint.rules.registry import frule, non_differentiable, primitive
+from adjoint.run.by_source import call_function
 
 
 def _slopes(places: Any, sampling: Any, y: Any) -> Any:
@@ -79,3 +81,45 @@ CONSTANT = """
 """What tells the background from the rest, or counts."""
 
 non_differentiable(*[getattr(ni, name) for name in CONSTANT.split()])
+
+
+def _into(f: Any) -> None:
+    """What `f` writes into the arrays that it is given for that is a constant from then on."""
+    signature = inspect.signature(f)
+
+    @primitive(f)
+    def into(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
+        try:
+            given = signature.bind(*args, **kwargs).arguments
+        except TypeError:
+            return NotImplemented  # Python says what is wrong
+        outputs = [name for name in _OUTPUTS if isinstance(given.get(name), np.ndarray)]
+        if not outputs:
+            return NotImplemented
+        written = {name: np.array(given[name]) for name in outputs}
+        found = f(**given | written)
+        pairs = [(given[name], written[name]) for name in outputs]
+        inner: list[Any] = [record[0], None]
+
+        def into_back(_: Any) -> tuple[None, ...]:
+            if inner[1] is not None:
+                inner[1](None)
+            return (None,) * (1 + len(args) + len(kwargs))
+
+        record[slot] = into_back
+        call_function(inner, 1, _write_all, (pairs,), {})
+        return next((out for out, copy in pairs if found is copy), found)
+
+
+_OUTPUTS = frozenset({"output", "distances", "indices"})
+
+
+def _write_all(pairs):
+    for out, values in pairs:
+        out[...] = values
+
+
+for _name in CONSTANT.split():
+    _f = getattr(ni, _name)
+    if not _OUTPUTS.isdisjoint(inspect.signature(_f).parameters):
+        _into(_f)

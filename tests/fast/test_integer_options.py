@@ -1,0 +1,104 @@
+"""Lengths and axes that the program computes, or is given, as Python's integers or NumPy's."""
+
+import numpy as np
+import pytest
+
+import adjoint as ad
+from adjoint.fast import tier
+from tests.structures import difference
+
+Y, MASK = np.array([0, 2, 1, 2]), np.array([True, False, True, True])
+X, A = np.arange(1.0, 9.0).reshape(4, 2), np.array([1.0, 2.0, 3.0])
+
+
+def centroids(x):
+    sums = np.zeros((Y.max() + 1, 2))
+    for i in range(len(Y)):
+        sums[Y[i]] += x[i]
+    return np.mean(sums**2)
+
+
+class Repeated:
+    def __init__(self, k):
+        self.k = k
+
+    def __call__(self, a):
+        return np.mean(np.ones((self.k, 2)) * a[0])
+
+
+KINDS = [int, np.int64, np.int32, np.uint8]
+LENGTHS = {
+    "zeros": lambda a, k: np.mean(np.zeros(k) + a[0]),
+    "eye": lambda a, k: np.mean(np.eye(k)) * np.sum(a),
+    "ones": lambda a, k: len(np.ones((k, 2))) * a[0] * np.ones((k, 2)).size,
+    "full": lambda a, k: np.full(k, a[0]).mean(),
+    "tile": lambda a, k: np.tile(a, k).mean() * np.repeat(a, k).size,
+    "broadcast_to": lambda a, k: np.broadcast_to(a, (k, 3)).mean(axis=0)[1],
+    "reshape": lambda a, k: np.outer(a, np.arange(6.0)).reshape(k, -1).mean(axis=0).sum(),
+    "linspace": lambda a, k: np.linspace(a[0], a[1], k).mean() * a[2],
+    "arange": lambda a, k: np.sum(np.arange(k) * a[0]) / np.arange(k).size,
+    "a loop": lambda a, k: sum([a[i % 3] * i for i in range(k)]) / k,
+    "a slice": lambda a, k: a[: k - 1].mean() * a[2],
+    "a field": lambda a, k: Repeated(k)(a),
+}
+AXES = {
+    "sum": lambda x, k: x.sum(axis=k).mean(),
+    "max": lambda x, k: np.max(x, axis=k).mean(),
+    "mean": lambda x, k: np.mean(x, k)[0] * x[1, 1],
+    "stack": lambda x, k: np.stack([x, x * x], axis=k).mean(axis=0)[0].sum(),
+    "concatenate": lambda x, k: np.concatenate([x, x * x], k).mean(axis=0).sum(),
+    "expand_dims": lambda x, k: np.expand_dims(x, k).mean(axis=0).sum() * x[0, 1],
+    "cumsum": lambda x, k: np.cumsum(x, axis=k)[1].sum(),
+    "tensordot": lambda x, k: np.sum(np.tensordot(x, x[:, :2].T, axes=1) * x[:, k][:, None]),
+    "swapaxes": lambda x, k: np.swapaxes(x, 0, k).mean(axis=0)[0],
+    "roll": lambda x, k: np.roll(x, 1, axis=k)[0].sum() * x[1, 0],
+}
+COMPUTED = {
+    "zeros": centroids,
+    "eye": lambda x: np.mean(np.eye(Y.max() + 1)[Y] * x[0, 0]),
+    "ones": lambda x: np.mean(np.ones(MASK.sum()) * x[0, 0]),
+    "prod": lambda x: x.reshape(np.prod(x.shape[:1]), -1).mean(axis=0).sum(),
+    "argmax": lambda x: x.mean(axis=np.argmax(x.shape)).sum(),
+    "stack": lambda x: np.stack([x, x * x], axis=Y.max()).mean(axis=0).sum(),
+    "full": lambda x: np.full(Y.max() + 1, x[0, 0]).mean(),
+    "size": lambda x: np.zeros((len(Y) // 2, Y.max())).size * x.sum(),
+    "len": lambda x: len(np.ones(Y.max() + 1)) * x.sum(),
+    "of the argument": lambda x: np.mean(np.ones(int(x[0, 1])) * x[0, 0]),
+}
+
+
+def check(f, *args):
+    """The value is that of the function, and the gradient that of the generic tier."""
+    value = f(*args)
+    expected = ad.grad(f, tier="generic")(*args)
+    for _ in range(2):
+        found = ad.withgradient(f, *args)
+        assert not difference(found.value, value, rtol=1e-13)
+        assert not difference(found.gradient[0], expected, rtol=1e-12)
+        y, back = ad.pullback(f, *args)
+        assert not difference(y, value, rtol=1e-13)
+        assert not difference(back(1.0)[1], expected, rtol=1e-12)
+    assert "internal" not in str(ad.tier(f, *args).reason)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("f", LENGTHS.values(), ids=LENGTHS)
+def test_lengths(f, kind):
+    tier.forget()
+    for k in (2, 3, 6, 2):
+        check(f, A, kind(k))
+        check(lambda a, k=kind(k): f(a, k), A)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("f", AXES.values(), ids=AXES)
+def test_axes(f, kind):
+    tier.forget()
+    for k in (1, 0, 1):
+        check(f, X, kind(k))
+        check(lambda x, k=kind(k): f(x, k), X)
+
+
+@pytest.mark.parametrize("f", COMPUTED.values(), ids=COMPUTED)
+def test_computed(f):
+    check(f, X)
