@@ -259,3 +259,15 @@ def _rows_exchanged(v):
 def test_lists_that_rules_return_are_changed(f):
     """What a rule gave is known as it was given."""
     check_gradient(f, np.array([0.7, 1.3, 0.45]), modes="all")
+
+
+@pytest.mark.parametrize("change", [list.reverse, list.pop, lambda w: w.__setitem__(0, w[1])])
+def test_lists_that_rules_are_given_by_name_are_changed(change):
+    def f(v):
+        w = [v[1], v[0], v[2]]
+        r = np.interp(1.3, xp=[0.0, 1.0, 2.0], fp=w)
+        mean = np.average(np.array([1.0, 2.0, 4.0]), weights=w)
+        change(w)
+        return r**2 * mean * w[0]
+
+    check_gradient(f, np.array([0.7, 1.3, 0.45]), modes="all")

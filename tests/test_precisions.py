@@ -68,3 +68,42 @@ def test_truth_values():
         np.testing.assert_allclose(
             ad.grad(f)(x, True), ad.grad(f, tier="generic")(x, True), rtol=1e-14
         )
+
+
+MIXED = {
+    "dot": lambda x, a, m: np.dot(x, a) * 0.3,
+    "dot, the other way": lambda x, a, m: np.dot(a, x) * 0.3,
+    "@": lambda x, a, m: (x @ a) * 0.3,
+    "vdot": lambda x, a, m: np.vdot(x, a) * 0.3,
+    "inner": lambda x, a, m: np.inner(x, a) * 0.3,
+    "a matrix": lambda x, a, m: np.sum(m @ x) * 0.3 + (x @ m @ x),
+    "tensordot": lambda x, a, m: np.tensordot(x, a, 1) * 0.3,
+    "einsum": lambda x, a, m: np.einsum("i,ij->j", x, m).sum() * 0.3,
+    "sum": lambda x, a, m: np.sum(x * a) * 0.3,
+    "ratio": lambda x, a, m: np.sum(x / a) * 0.3,
+    "power": lambda x, a, m: np.sum(x**a) * 0.3,
+    "average": lambda x, a, m: np.average(x, weights=a) * 0.3,
+    "maximum": lambda x, a, m: np.sum(np.maximum(x, a) * a) * 0.3,
+    "hypot": lambda x, a, m: np.hypot(x, a).sum() * 0.3,
+    "a loop": lambda x, a, m: sum([p * q for p, q in zip(x, a, strict=True)]) * 0.3,
+    "polyval": lambda x, a, m: np.polyval(a, x[0]) * 0.3,
+}
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+@pytest.mark.parametrize("form", MIXED.values(), ids=MIXED)
+def test_data_of_less_precision(form, dtype):
+    a, m = (X[::-1] * 0.37).astype(dtype), (np.outer(X, X) / 7.0).astype(dtype)
+
+    def f(x):
+        return form(x, a, m)
+
+    expected = ad.grad(lambda x: form(x, a.astype(float), m.astype(float)), tier="generic")(X)
+    for gradient in (
+        ad.gradient(f, X)[0],
+        ad.gradient(form, X, a, m)[0],
+        ad.grad(f, tier="generic")(X),
+        ad.pullback(f, X)[1](1.0)[1],
+    ):
+        np.testing.assert_allclose(gradient, expected, rtol=1e-13)
+    assert ad.pushforward(f, (X,), (X,))[1] == pytest.approx(expected @ X, rel=1e-13)

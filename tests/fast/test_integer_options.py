@@ -102,3 +102,53 @@ def test_axes(f, kind):
 @pytest.mark.parametrize("f", COMPUTED.values(), ids=COMPUTED)
 def test_computed(f):
     check(f, X)
+
+
+OF_AN_ARRAY = {
+    "repeat": lambda x, c: np.repeat(x, c).mean(),
+    "repeat, 2": lambda x, c: np.repeat(x, c).size * x.sum(),
+    "tile": lambda x, c: np.tile(x, c[:2]).mean() * np.tile(x, c[:2]).size,
+    "zeros": lambda x, c: np.zeros(c).size * x.sum(),
+    "ones": lambda x, c: np.ones(c[:2]).mean() * x[0] + np.full(c, x[0]).mean(),
+    "broadcast_to": lambda x, c: np.broadcast_to(x, c[1:] + np.array([0, 0])).size * x.sum(),
+    "reshape": lambda x, c: (
+        np.reshape(np.outer(x, x), c * np.array([9, 0, 0]) + np.array([0, 1, 1])).size * x[0]
+    ),
+    "eye": lambda x, c: np.eye(c[1]).size * x.sum(),
+    "roll": lambda x, c: np.roll(x, c[1])[0] * x[1],
+    "take": lambda x, c: np.take(x, c - 1).sum() * x[0],
+    "pad": lambda x, c: np.pad(x, c[:2]).size * x.sum(),
+    "split": lambda x, c: np.split(x, c[:1])[0].sum() * x[1],
+    "delete": lambda x, c: np.delete(x, c[0]).mean(),
+    "insert": lambda x, c: np.insert(x, c[1], x[0]).mean(),
+    "bincount": lambda x, c: np.bincount(c).size * x.sum(),
+    "unique": lambda x, c: np.unique(c).size * x.sum(),
+    "diff": lambda x, c: np.diff(x, n=c[1]).mean(),
+    "linspace": lambda x, c: np.linspace(0, x[0], c[2]).mean(),
+    "arange": lambda x, c: np.arange(c[2]).size * x.sum(),
+    "transpose": lambda x, c: np.transpose(np.outer(x, x * x), c[:2] - 1)[0].mean(),
+    "a subscript": lambda x, c: x[c > 1].mean(),
+    "a subscript, 2": lambda x, c: x[c - 1].mean(),
+    "a subscript, 3": lambda x, c: x[: c[1]].mean() * len(x[c[0] :]),
+    "tri": lambda x, c: np.tri(c[2]).sum() * x[0],
+    "vander": lambda x, c: np.vander(x, c[1]).mean(),
+    "triu": lambda x, c: np.triu(np.outer(x, x), c[0]).sum(),
+    "diag": lambda x, c: np.diag(x, c[0]).size * x.sum() + np.diagonal(np.outer(x, x), c[0]).mean(),
+    "convolve": lambda x, c: np.convolve(x, np.ones(c[1])).mean(),
+    "array_split": lambda x, c: np.array_split(x, c[1])[0].mean(),
+    "rfft": lambda x, c: np.fft.rfft(x, c[1]).real.mean(),
+    "zeros_like": lambda x, c: np.zeros_like(x, shape=c[1]).size * x.sum(),
+    "quantile": lambda x, c: np.quantile(x, 0.5, axis=c[0] - 1),
+    "axes": lambda x, c: np.max(np.outer(x, x), axis=tuple(c[:1])).mean(),
+    "empty": lambda x, c: np.empty(c[1]).size * x.sum(),
+    "resize": lambda x, c: np.resize(x, c[1:]).mean(),
+    "squeeze": lambda x, c: np.squeeze(x[None], c[0] - 1).mean(),
+    "hstack": lambda x, c: np.hstack([x] * c[2]).mean(),
+}
+
+
+@pytest.mark.parametrize("f", OF_AN_ARRAY.values(), ids=OF_AN_ARRAY)
+def test_in_an_array(f):
+    c = np.array([1, 2, 3])
+    check(f, A, c)
+    check(lambda a: f(a, c), A)

@@ -71,7 +71,7 @@ class Recording(Forward):
         self, y: Any, f: Any, rules: Rules, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> None:
         """Note an operation and its result."""
-        args, back = tuple(map(held, args)), self._back
+        y, args, back = held(y), tuple(map(held, args)), self._back
         kwargs = {name: held(x) for name, x in kwargs.items()}
 
         def node(replay: Replay) -> None:

@@ -195,7 +195,7 @@ class Tape(Level):
     ) -> Any:
         """Note the result of a rule and its pullback."""
         y = self._own_parts(y, args)
-        given = held(y)
+        given, named = held(y), {name: held(x) for name, x in named.items()}
 
         def node(sweep: Sweep) -> None:
             y_bar = sweep.take(given)

@@ -167,7 +167,7 @@ def _copy_fields(x: Any, y: Any, memo: Any) -> None:
             y.__dict__[name] = _part(value, memo)
     for name in _slots(type(x)):
         if hasattr(x, name):
-            object.__setattr__(y, name, _part(getattr(x, name), memo))
+            setattr(y, name, _part(getattr(x, name), memo))
 
 
 def _default_state(x: Any) -> Any:

@@ -34,25 +34,41 @@ def bilinear(f: Any, left_bar: Any, right_bar: Any) -> None:
             return NotImplemented
         (left, right), to_a, to_b = operands, projector(a), projector(b)
 
+        y = f(a, b)
+        kind = type(y)
+
         def product_back(y_bar):
+            y_bar = as_strong(y_bar, kind)
             a_bar, b_bar = left_bar(y_bar, left, right), right_bar(y_bar, left, right)
             return None, to_a(a_bar), to_b(b_bar)
 
-        return f(a, b), product_back
+        return y, product_back
 
     def only_left(a, b, /):
         operands = numeric_operands(traits, (a, b))
         if operands is None:
             return NotImplemented
         like, right, to_a = _shape_of(operands[0]), operands[1], projector(a)
-        return f(a, b), lambda y_bar: (None, to_a(left_bar(y_bar, like, right)), None)
+        y = f(a, b)
+        kind = type(y)
+
+        def left_back(y_bar):
+            return None, to_a(left_bar(as_strong(y_bar, kind), like, right)), None
+
+        return y, left_back
 
     def only_right(a, b, /):
         operands = numeric_operands(traits, (a, b))
         if operands is None:
             return NotImplemented
         left, like, to_b = operands[0], _shape_of(operands[1]), projector(b)
-        return f(a, b), lambda y_bar: (None, None, to_b(right_bar(y_bar, left, like)))
+        y = f(a, b)
+        kind = type(y)
+
+        def right_back(y_bar):
+            return None, None, to_b(right_bar(as_strong(y_bar, kind), left, like))
+
+        return y, right_back
 
     both.only = (only_left, only_right)  # type: ignore[attr-defined]
 
@@ -66,6 +82,12 @@ def bilinear(f: Any, left_bar: Any, right_bar: Any) -> None:
             term = f(a, filled(b_dot, b))
             y_dot = term if y_dot is None else y_dot + term
         return y, y_dot
+
+
+def as_strong(y_bar: Any, kind: type) -> Any:
+    """A Python number as what the result is, of the class `kind`: beside an array of less precision
+    it would take that."""
+    return np.float64(y_bar) if type(y_bar) is float and kind is np.float64 else y_bar
 
 
 def _shape_of(x: Any) -> Any:

@@ -164,13 +164,14 @@ def numeric_operands(traits: Traits, operands: tuple[Any, ...]) -> tuple[Any, ..
 
 def as_precise(x: Any, dtype: Any) -> Any:
     """An operand as slopes want it for a result of a data type: no integers of NumPy's, which
-    overflow, and no number of less precision, for a tangent or a cotangent that is a Python number
-    would take that."""
+    overflow, and nothing of less precision than the result."""
     if not hasattr(x, "dtype"):
         return x
     if x.dtype.kind not in "fc":
         return x.astype(FLOAT64)
-    return x if x.ndim or x.dtype == dtype else x.astype(np.promote_types(x.dtype, dtype))
+    if x.dtype == dtype or (precise := np.promote_types(x.dtype, dtype)) == x.dtype:
+        return x
+    return x.astype(precise)
 
 
 def with_arity(rule: Rule, n: int, *first: str) -> Rule:

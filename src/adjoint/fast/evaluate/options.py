@@ -8,7 +8,7 @@ import numpy as np
 
 from adjoint.fast.covered import NeedsKnown, NotCovered
 from adjoint.fast.evaluate.infer import name_of
-from adjoint.fast.evaluate.types import has_integer, has_truth_value
+from adjoint.fast.evaluate.types import Array, has_integer, has_truth_value
 from adjoint.fast.evaluate.values import Abstract, Known, Tuple
 from adjoint.ir.single import Value
 
@@ -38,6 +38,8 @@ def with_known_options(ev: Draft, f: Any, a: Abstract, place: int | str) -> Abst
         return a if same else Tuple(tuple(known))
     if isinstance(a, Value) and a not in ev.dims:
         t = ev.types[a]
+        if isinstance(t, Array) and t.dtype.kind in "iu" and _is_of_sizes(f, place):
+            raise NotCovered(f"{name_of(f)} with lengths or axes in an array", ev.span)
         if has_integer(t) and f not in _OF_INTEGERS:
             if a in ev.outside.fixed:
                 if not _is_of_sizes(f, place):

@@ -145,26 +145,22 @@ _WHOLE = (np.integer, np.bool_, bool)
 
 
 def _beside(ev: Evaluator, y_bar: Operand, x: Operand, y: Value) -> Operand:
-    """`x` as precise as `y` at least, where a number is the cotangent of all elements of that: it
-    does not make an array beside it more precise."""
-    t, of_y = operand_type(ev, x), ev.types[y]
-    if isinstance(operand_type(ev, y_bar), Array):
-        return x
-    if isinstance(t, Number):
-        return _as_precise(ev, x, y)
-    if not isinstance(t, Array) or not isinstance(of_y, Array):
-        return x
-    precise = np.promote_types(t.dtype, np.empty(0, of_y.dtype).real.dtype)
-    return x if precise == t.dtype else cast_to(ev, x, Array(precise, t.shape))
+    """`_as_precise`, where a number is the cotangent: it does not make what stands beside it more
+    precise, as an array of `y`'s precision does."""
+    return x if isinstance(operand_type(ev, y_bar), Array) else _as_precise(ev, x, y)
 
 
 def _as_precise(ev: Evaluator, x: Operand, y: Value) -> Operand:
-    """One of NumPy's numbers as precise as `y`, or its elements: a Python number beside it does not
-    make it more precise."""
-    t = operand_type(ev, x)
+    """An array, or one of NumPy's numbers, as precise as `y`, or its elements."""
+    t, of_y = operand_type(ev, x), _dtypes(ev.types[y])
+    if isinstance(t, Array):
+        precise = {np.promote_types(t.dtype, dtype) for dtype in of_y} - {t.dtype}
+        if len(precise) > 1:
+            raise NotCovered("numbers of different precisions", ev.span)
+        return cast_to(ev, x, Array(precise.pop(), t.shape)) if precise else x
     if not isinstance(t, Number) or not t.kinds & _LOW:
         return x
-    precise = {np.promote_types(kind, of_y) for kind in t.kinds for of_y in _dtypes(ev.types[y])}
+    precise = {np.promote_types(kind, dtype) for kind in t.kinds for dtype in of_y}
     if t.kinds >= {dtype.type for dtype in precise}:
         return x
     if len(precise) > 1:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.rules.matmul import plain_products
+from adjoint.rules.matmul import as_strong, plain_products
 from adjoint.rules.numpy.operands import array_rule, conj, linear_frule
 from adjoint.rules.projection import project, unbroadcast
 
@@ -19,10 +19,12 @@ def _(a, b, out=None):
         return NotImplemented
 
     def dot_back(y_bar):
-        a_bar, b_bar = dot_bars(y_bar, conj(a), conj(b))
+        a_bar, b_bar = dot_bars(as_strong(y_bar, kind), conj(a), conj(b))
         return None, project(a_bar, a), project(b_bar, b)
 
-    return np.dot(a, b), dot_back
+    y = np.dot(a, b)
+    kind = type(y)
+    return y, dot_back
 
 
 plain_products(np.dot)

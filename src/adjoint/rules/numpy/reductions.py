@@ -19,6 +19,7 @@ from adjoint.rules.numpy.operands import (
 )
 from adjoint.rules.projection import FLOAT64, REALS, finite, held, project
 from adjoint.rules.registry import substitute
+from adjoint.rules.slopes import as_precise
 
 NONE = np._NoValue
 add_reduce: Any = np.add.reduce
@@ -227,7 +228,7 @@ def _(a, axis=None, weights=None, returned=False, *, keepdims=False):
         if not returned:
             return y, back
         return y, lambda y_bar: (None, None) if y_bar[0] is None else back(y_bar[0])
-    w = weights_of(np.asarray(weights), shape, axis)
+    w = as_precise(weights_of(np.asarray(weights), shape, axis), np.result_type(average))
     total = np.sum(np.broadcast_to(w, shape), axis, keepdims=True)
     centre = np.reshape(average, np.shape(total))
 
@@ -254,7 +255,8 @@ def _(dots, y, a, axis=None, weights=None, returned=False, *, keepdims=False):
         moved = np.mean(a_dot, axis, keepdims=keepdims)
         return (moved, None) if returned else moved
     average, shape = y[0] if returned else y, np.shape(a)
-    w = np.broadcast_to(weights_of(np.asarray(weights), shape, axis), shape)
+    w = as_precise(weights_of(np.asarray(weights), shape, axis), np.result_type(average))
+    w = np.broadcast_to(w, shape)
     total, moved, total_dot = np.sum(w, axis, keepdims=True), 0.0, None
     if a_dot is not None:
         moved = moved + w * a_dot

@@ -1,7 +1,8 @@
 """NumPy's functions and methods that write into an array, as the assignments that they stand for.
 
 Each substitute is differentiated in place of its function: what an assignment overwrites, and
-where the cotangents of what it writes go, is known for subscripts.
+where the cotangents of what it writes go, is known for subscripts. A class of its own is not asked
+for its ``__setitem__``: C writes past it.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ def _copyto(dst, src, casting="same_kind", where=True):
             f"Cannot cast array data from {np.asarray(src).dtype!r} to {dst.dtype!r} according to "
             f"the rule {casting!r}"
         )
+    dst = np.asarray(dst)
     if where is True:
         dst[...] = src
     else:
@@ -52,7 +54,7 @@ def _fill(a, value):
         return
     if np.ndim(value):
         raise ValueError("setting an array element with a sequence.")
-    np.asarray(a)[...] = value  # a class of its own is not asked: masks stay
+    np.asarray(a)[...] = value
 
 
 @substitute((np.ndarray, "sort"))
@@ -115,7 +117,7 @@ for _name in ("sort", "partition"):
 @substitute((np.ndarray, "put"))
 def _put(a, indices, values, /, mode="raise"):
     demand_order(a, lambda target: target.put(indices, values, mode), values)
-    where = np.asarray(indices).reshape(-1)
+    a, where = np.asarray(a), np.asarray(indices).reshape(-1)
     count = where.size if np.size(values) else 0
     if mode == "wrap":
         where = where % a.size
@@ -137,9 +139,9 @@ def _put(a, indices, values, /, mode="raise"):
 def _putmask(a, /, mask, values):
     """Values that are too few are repeated, counted over all elements."""
     demand_order(a, lambda target: np.putmask(target, mask, values), values)
-    values = np.asarray(values, object) if is_objects(a) else values
+    a, values = np.asarray(a), np.asarray(values, object) if is_objects(a) else values
     if np.size(values):
-        chosen = np.asarray(mask, bool)
+        chosen = np.reshape(np.asarray(mask, bool), a.shape)
         a[chosen] = np.resize(values, a.shape)[chosen]
 
 
@@ -147,7 +149,7 @@ def _putmask(a, /, mask, values):
 def _place(arr, mask, vals):
     """Values that are too few are repeated, counted over the elements that are chosen."""
     demand_order(arr, lambda target: np.place(target, mask, vals), vals)
-    vals = np.asarray(vals, object) if is_objects(arr) else vals
+    arr, vals = np.asarray(arr), np.asarray(vals, object) if is_objects(arr) else vals
     chosen = np.reshape(np.asarray(mask, bool), arr.shape)
     count = np.count_nonzero(chosen)
     if count:
