@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.errors import ArgumentError
+from adjoint.levels.held import held
 from adjoint.levels.level import INACTIVE, Level
 from adjoint.levels.mirror import Mirror, Mirrors, flat_of, is_whole
 from adjoint.levels.pointwise import is_simple, slopes_of, weighted
@@ -310,6 +311,8 @@ class Forward(Level):
                 by_name = tuple(rest) if rule.keyword_bars else ()
                 if not by_name and any(self.tangent(x) is not None for x in rest.values()):
                     continue
+                operands = tuple(map(held, operands))  # the pullback may be called later
+                rest = {name: held(x) for name, x in rest.items()}
                 result = self.below(rule.function, *operands, **rest)
                 if result is not NotImplemented:
                     y, back = result

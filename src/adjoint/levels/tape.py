@@ -142,6 +142,7 @@ class Tape(Level):
                 if any(map(self._depends, rest.values())) and not rule.keyword_bars:
                     continue
                 operands = tuple(map(held, operands))
+                rest = {name: held(x) for name, x in rest.items()}
                 result = self.below(rule.function, *operands, **rest)
                 if result is not NotImplemented:
                     y, back = result
@@ -195,7 +196,7 @@ class Tape(Level):
     ) -> Any:
         """Note the result of a rule and its pullback."""
         y = self._own_parts(y, args)
-        given, named = held(y), {name: held(x) for name, x in named.items()}
+        given = held(y)
 
         def node(sweep: Sweep) -> None:
             y_bar = sweep.take(given)
