@@ -903,3 +903,49 @@ def in_place_with_a_matrix_and_a_mask(v):
     z -= np.ma.masked_greater(v, 1.0)
     z += v * v
     return (y @ weights).sum() + z @ weights
+
+
+class ByTheBase(np.ndarray):
+    """Its operators in place are those of the base class, called by name."""
+
+    def __iadd__(self, other):
+        return super().__iadd__(other)
+
+    def __imul__(self, other):
+        return np.ndarray.__imul__(self, other)
+
+    def __isub__(self, other):
+        return super(ByTheBase, self).__isub__(np.asarray(other) * 2.0)
+
+    def __itruediv__(self, other):
+        self[...] = np.asarray(self) / other
+        return self
+
+
+@case(np.array([0.7, 1.3]))
+def operators_in_place_by_the_base_class(x):
+    a = (x * 1.0).view(ByTheBase)
+    a += x[::-1]
+    a *= 2.0
+    a -= x
+    a /= 3.0
+    return np.sum(np.asarray(a) ** 2)
+
+
+@case(np.array([0.7, 1.3]))
+def broadcast_beside_arrays(x):
+    a, b = np.meshgrid(x.view(ByTheBase), x * 2.0)
+    c = np.broadcast_arrays(x.view(ByTheBase), x[:, None], subok=True)[0]
+    return np.sum(np.asarray(a) * np.asarray(b)) + np.asarray(c).prod()
+
+
+class OneNumber(np.ndarray):
+    def __float__(self):
+        return float(np.asarray(self) * 1.0)
+
+
+@case(np.array([0.7, 1.3]))
+def iterables_that_say_which_number_they_are(x):
+    a = x.view(OneNumber)
+    total = math.fsum(a) + math.prod(a) + math.dist(a, x[::-1].copy().view(OneNumber))
+    return total + math.sqrt(a[0]) + sum(a) * np.sum(np.asarray(abs(a)))

@@ -16,6 +16,7 @@ from adjoint.run.by_rules import DECLINED
 from adjoint.run.dispatch import call as call_any
 from adjoint.run.engine import ENTRIES as REVERSE_ENTRIES
 from adjoint.run.engine import RUNTIME as REVERSE_RUNTIME
+from adjoint.run.in_place import base_updater
 from adjoint.run.iteration import iterator_of
 from adjoint.run.kinds import is_objects
 from adjoint.run.operators import BINARY
@@ -141,6 +142,7 @@ def _(level: Any, record: list[Any], slot: int, *args: Any) -> Any:
 for _name in ARITHMETIC:
     _special = f"__i{_name.rstrip('_')}__"
     if hasattr(np.ndarray, _special):
-        _as_leveled((np.ndarray, _special), ENTRIES[getattr(operator, f"i{_name.rstrip('_')}")])
+        _in_place = getattr(operator, f"i{_name.rstrip('_')}")
+        _as_leveled((np.ndarray, _special), base_updater(_in_place, ENTRIES[_in_place]))
     for _op in (getattr(operator, _name), getattr(operator, f"i{_name.rstrip('_')}")):
         _as_leveled(_op, ENTRIES[_op])

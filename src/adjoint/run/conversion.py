@@ -116,7 +116,7 @@ def special_names(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Name
 
 
 _ARRAYS = (np.ndarray, np.generic)
-_OF_ITERABLES = (math.prod, math.dist, getattr(math, "sumprod", None))
+_OF_ITERABLES = (math.fsum, math.prod, math.dist, getattr(math, "sumprod", None))
 """What they are given are iterables, never numbers."""
 _OF_MEMORY = (np.frombuffer, np.memmap)
 """What they are given is memory, not numbers."""
@@ -170,7 +170,9 @@ def as_c_takes(f: Any, name: str, args: tuple[Any, ...], result: Any) -> Any:
 def _special(names: Names, value: Any) -> Any:
     """The first of the methods, as a function."""
     kind = type(value)
-    if kind is np.flatiter and names and names[0] == "__array__":
+    if not names:
+        return None
+    if kind is np.flatiter and names[0] == "__array__":
         from adjoint.rules.numpy.flat import array_of  # it needs the calls, which need this
 
         return array_of

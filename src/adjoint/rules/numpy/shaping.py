@@ -20,7 +20,7 @@ from adjoint.rules.numpy.operands import (
     severed,
 )
 from adjoint.rules.projection import as_numeric, projector, unbroadcast
-from adjoint.rules.registry import frule, rrule
+from adjoint.rules.registry import frule, rrule, substitute
 from adjoint.rules.tangents import filled
 
 # ---- the same elements in the same order ---------------------------------------------------------
@@ -282,6 +282,15 @@ def _(*args, subok=False):
 
 
 partwise_frule(np.broadcast_arrays)
+
+
+def _broadcast_to(array, shape, subok, readonly):
+    """What `np.broadcast_arrays` does with each array, of a class of its own, too."""
+    return np.broadcast_to(array, shape, subok=subok)
+
+
+_tricks: Any = getattr(np.lib, "_stride_tricks_impl", np.lib.stride_tricks)
+substitute(_tricks._broadcast_to)(_broadcast_to)
 
 # ---- diagonals and triangles ---------------------------------------------------------------------
 
