@@ -271,3 +271,49 @@ def test_lists_that_rules_are_given_by_name_are_changed(change):
         return r**2 * mean * w[0]
 
     check_gradient(f, np.array([0.7, 1.3, 0.45]), modes="all")
+
+
+class Named(list):
+    """A list with a constructor of its own."""
+
+    def __init__(self, name, *elements):
+        super().__init__(elements)
+        self.name = name
+
+
+class Doubled(namedtuple("Doubled", "a b")):
+    __slots__ = ()
+
+    def __new__(cls, a, b):
+        return super().__new__(cls, a * 2.0, b)
+
+
+class Two(tuple):
+    __slots__ = ()
+
+    def __new__(cls, a, b):
+        return super().__new__(cls, (a, b))
+
+
+class Last(deque):
+    def __init__(self, n, *elements):
+        super().__init__(elements, n)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda a, b: Named("x", a, b),
+        Doubled,
+        Two,
+        lambda a, b: list(Last(2, a, b)),
+        lambda a, b: [Two(a, b), Doubled(b, a)],
+    ],
+)
+def test_constructors_are_not_called_again(make):
+    """A rule is given a sequence as it is now, in which nobody made it anew."""
+
+    def f(v):
+        return np.sum(make(v[0], v[1])) ** 2 + np.dot(v, np.ravel(make(v[1], v[0]))[:2]) ** 2
+
+    check_gradient(f, np.array([0.7, 1.3]), modes="all")

@@ -30,6 +30,7 @@ from adjoint.rules.tangents import filled
 from adjoint.run.accumulate import Poison
 from adjoint.run.by_rules import DECLINED
 from adjoint.run.memory import refused
+from adjoint.run.remaking import remade
 from adjoint.run.views import names_of, names_twice, places_of, root_of
 
 __all__ = ["Forward", "swept"]
@@ -101,7 +102,7 @@ class Forward(Level):
         ]
         if all(new is old for new, old in zip(parts, y, strict=True)):
             return y
-        return type(y)(*parts) if hasattr(y, "_fields") else type(y)(parts)
+        return remade(y, parts)
 
     def _bind_part(self, part: Any, dot: Any, made: set[int]) -> Any:
         """`bind` of one part of a result, whose parts may share memory that is as new as they are:

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from adjoint.rules.projection import SEQUENCES
+from adjoint.run.contents import elements_of
+from adjoint.run.remaking import remade
 
 __all__ = ["held", "held_index"]
 
@@ -14,10 +16,12 @@ __all__ = ["held", "held_index"]
 def held(value: Any) -> Any:
     """An operand, with lists as they are now."""
     if isinstance(value, SEQUENCES):
-        parts = [held(part) for part in value]
-        if type(value) is tuple and all(a is b for a, b in zip(parts, value, strict=True)):
+        parts = [held(part) for part in elements_of(value)]
+        if type(value) is tuple and all(
+            a is b for a, b in zip(parts, elements_of(value), strict=True)
+        ):
             return value
-        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+        return remade(value, parts)
     return value
 
 

@@ -16,6 +16,7 @@ from adjoint.levels.seeds import other_name
 from adjoint.levels.slots import slots_in
 from adjoint.rules.refusal import demand_known
 from adjoint.run.kinds import by_value
+from adjoint.run.remaking import remade
 
 __all__ = ["Hooked"]
 
@@ -45,7 +46,7 @@ class Hooked:
         if isinstance(x, tuple):
             parts = [self._told_apart(part) for part in x]
             if any(new is not old for new, old in zip(parts, x, strict=True)):
-                made = type(x)(*parts) if hasattr(x, "_fields") else type(x)(parts)
+                made = remade(x, parts)
                 self._seen[id(x)] = x, made
             return self._seen[id(x)][1]
         for read, write in slots_in(x):

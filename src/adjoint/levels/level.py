@@ -33,6 +33,7 @@ from adjoint.run.iterator import Iterator as ActiveIterator
 from adjoint.run.kinds import by_value, is_objects
 from adjoint.run.memory import missing, refuse_names_twice
 from adjoint.run.places import is_container
+from adjoint.run.remaking import remade
 from adjoint.run.seal import PLAIN
 from adjoint.run.unknown import is_opaque, name_of, needed, reached
 from adjoint.run.views import assign_shape, names_of, root_of
@@ -290,7 +291,7 @@ class Level(Hidden):
         if isinstance(y, list | tuple):
             parts = [self.apart(part) for part in y]
             if any(new is not old for new, old in zip(parts, y, strict=True)):
-                return type(y)(*parts) if hasattr(y, "_fields") else type(y)(parts)
+                return remade(y, parts)
         return y
 
     def is_active(self, value: Any) -> bool:

@@ -29,6 +29,7 @@ from adjoint.run.kinds import (
     slots_of,
 )
 from adjoint.run.places import places_of
+from adjoint.run.remaking import remade
 from adjoint.run.views import address_of, assign_shape, names_twice, part_of, root_of, twin_of
 from adjoint.tangent import Tangent
 
@@ -181,7 +182,7 @@ class Seeds:
         if isinstance(value, tuple):
             parts = [self.aliased(part) for part in value]
             if any(new is not old for new, old in zip(parts, value, strict=True)):
-                made = type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+                made = remade(value, parts)
                 self._aliased[id(value)] = value, made
             return self._aliased[id(value)][1]
         for read, write in slots_in(value):
@@ -217,7 +218,7 @@ class Seeds:
             parts = [self._restored(part, seen) for part in y]
             if all(new is old for new, old in zip(parts, y, strict=True)):
                 return y
-            return type(y)(*parts) if hasattr(y, "_fields") else type(y)(parts)
+            return remade(y, parts)
         for read, write in slots_in(y):
             old = read()
             new = self._restored(old, seen)
@@ -244,7 +245,7 @@ class Seeds:
         parts = [self.own(part, part_dot) for part, part_dot in zip(value, dots, strict=True)]
         if all(new is old for new, old in zip(parts, value, strict=True)):
             return value
-        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+        return remade(value, parts)
 
     def _inside(self, value: Any, dot: Any) -> None:
         """Containers and objects, where they stand."""

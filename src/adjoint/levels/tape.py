@@ -29,6 +29,7 @@ from adjoint.rules.registry import Rules
 from adjoint.rules.slopes import Slopes
 from adjoint.run.accumulate import Poison
 from adjoint.run.by_rules import DECLINED
+from adjoint.run.remaking import remade
 from adjoint.run.views import names_of, root_of
 
 __all__ = ["Tape"]
@@ -225,7 +226,7 @@ class Tape(Level):
             parts = [self._own_parts(part, args) for part in y]
             if all(new is old for new, old in zip(parts, y, strict=True)):
                 return y
-            return type(y)(*parts) if hasattr(y, "_fields") else type(y)(parts)
+            return remade(y, parts)
         if any(arg is y for arg in args) and isinstance(y, float | complex | np.inexact):
             y = self.own(y)
         return self.note(y, is_whole(y) and any(is_whole(x) and self.is_active(x) for x in args))
