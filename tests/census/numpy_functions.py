@@ -22,6 +22,14 @@ def changed(change, *args):
     return via(f, *args)
 
 
+def fields(x, y):
+    """A record array, written and read by field."""
+    r = np.recarray(3, [("a", float), ("b", float)])
+    r["a"] = x
+    r.b = y
+    return r.a * r["b"]
+
+
 EXAMPLES = {
     # functions that call others
     "apply_along_axis": via(lambda x: np.apply_along_axis(lambda r: r * r.sum(), 0, x), X),
@@ -70,9 +78,16 @@ EXAMPLES = {
     "put": changed(lambda y, v: np.put(y, [0, 5], v), X, V[:2]),
     "put_along_axis": changed(lambda y, v: np.put_along_axis(y, X.argsort(1), v, 1), X, X),
     "putmask": changed(lambda y, v: np.putmask(y, y > 0, v), X, V[:3]),
+    # matrices, and memory seen as another array
+    "asmatrix": via(lambda x: np.asarray(np.asmatrix(x) * np.asmatrix(x).T), X),
+    "bmat": via(lambda x, y: np.asarray(np.bmat([[x, y]])), X, X**2),
+    "frombuffer": via(lambda x: np.frombuffer(x * x) * 2.0, V),
+    "matrix": via(lambda x: np.asarray(np.matrix(x).T * np.matrix(x)), X),
+    "recarray": via(fields, V[:3], V[3:]),
     # iterators
     "flatiter": via(lambda x: [v * v for v in x.flat], X),
     "fromiter": via(lambda x: np.fromiter((v * v for v in x), float), V),
+    "nditer": via(lambda x: [v * v for v in np.nditer(x)], X),
     "ndenumerate": via(lambda x: sum(i * v for (i, _), v in np.ndenumerate(x)), X),
 }
 CONSTANTS = {
@@ -91,18 +106,16 @@ CONSTANTS = {
     "new memory, whose values are not set": "ndarray",
 }
 REFUSED = {
-    "matrices have operators of their own: use arrays": "asmatrix bmat matrix",
-    "arrays with named fields: use one array per field": "recarray",
-    "memory that others own or share": "frombuffer from_dlpack memmap",
-    "reads and writes elements where nobody sees it: use x.flat or np.ndindex": """
-        nditer nested_iters
-    """,
+    "memory that others own or share": "from_dlpack memmap",
+    "reads and writes elements where nobody sees it: use x.flat or np.ndindex": "nested_iters",
 }
 METHODS = {
     "fill": changed(lambda y, v: y.fill(v), X, 1.5),
+    "getfield": case(X, float),
     "item": case(np.array(1.5)),
     "partition": changed(lambda y: y.partition(2), V),
     "put": changed(lambda y, v: y.put([0, 5], v), X, V[:2]),
+    "setfield": changed(lambda y, v: y.setfield(v, float), X, X[0]),
     "sort": changed(lambda y: y.sort(0), X),
     "to_device": case(X, "cpu"),
 }
@@ -134,8 +147,7 @@ SECTIONS = [
         METHODS,
         {"the bytes of the numbers": "tobytes"},
         {
-            "the memory of the array itself would change": "byteswap resize setfield",
-            "looks at parts of numbers": "getfield",
+            "the memory of the array itself would change": "byteswap resize",
         },
     ),
     Section(

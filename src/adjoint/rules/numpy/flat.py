@@ -101,7 +101,7 @@ def _(flat, index, value):
     a, places = _owner(flat), places_of(flat, index)
     n = _count(places)
     demand_order(a, lambda target: operator.setitem(target.flat, index, value), value)
-    a = np.asarray(a)  # a class of its own is not asked
+    a = np.ndarray.view(a, np.ndarray)  # a class of its own is not asked
     if n is None:
         a[places] = value
     elif n:

@@ -113,7 +113,7 @@ def _item(a, *index):
         index = (0,) * a.ndim
     elif len(index) == 1 and a.ndim != 1:
         index = np.unravel_index(index[0] + a.size if index[0] < 0 else index[0], a.shape)
-    a = np.asarray(a)  # a class of its own is not asked for its ``__getitem__``
+    a = np.ndarray.view(a, np.ndarray)  # a class of its own is not asked for its ``__getitem__``
     return a[index] if a.dtype.kind == "O" else a[index].item()
 
 

@@ -33,7 +33,7 @@ def _(memory: Memory, self: Any, a: Any, indices: Any, *operand: Any) -> Any:
     if as_numeric(operand[0]) is None:
         return NotImplemented
     refuse_names_twice(a)
-    a = np.asarray(a)  # a class of its own is not asked any more
+    a = np.ndarray.view(a, np.ndarray)  # a class of its own is not asked any more
     b, sign, index = operand[0], SIGNS[self], _held(indices)
     saved = np.array(a[index])
     carries = memory.mark_written(a)
@@ -71,7 +71,7 @@ def _held(index: Any) -> Any:
 @substitute((np.ufunc, "at"))
 def at(self, a, indices, *operand):
     """Any ufunc, in rounds in which no element occurs twice."""
-    a = np.asarray(a)  # a class of its own is not asked any more
+    a = np.ndarray.view(a, np.ndarray)  # a class of its own is not asked any more
     places, rounds, shape = _rounds(a, indices)
     # copies: NumPy reads all of what is given before it writes
     values = [np.ravel(np.array(np.broadcast_to(np.asarray(b), shape))) for b in operand]
@@ -172,7 +172,7 @@ non_differentiable(_rounds, _refuse, _shuffled, _permuted, _shuffled_list)
 
 @substitute((np.ndarray, "setfield"))
 def _(a, val, dtype, offset=0):
-    np.asarray(a).getfield(dtype, offset)[...] = val
+    np.ndarray.view(a.getfield(dtype, offset), np.ndarray)[...] = val
 
 
 def _refused(name: str, hint: str) -> None:

@@ -33,7 +33,7 @@ def _copyto(dst, src, casting="same_kind", where=True):
             f"Cannot cast array data from {np.asarray(src).dtype!r} to {dst.dtype!r} according to "
             f"the rule {casting!r}"
         )
-    dst = np.asarray(dst)
+    dst = np.ndarray.view(dst, np.ndarray)
     if where is True:
         dst[...] = src
     else:
@@ -117,7 +117,7 @@ for _name in ("sort", "partition"):
 @substitute((np.ndarray, "put"))
 def _put(a, indices, values, /, mode="raise"):
     demand_order(a, lambda target: target.put(indices, values, mode), values)
-    a, where = np.asarray(a), np.asarray(indices).reshape(-1)
+    a, where = np.ndarray.view(a, np.ndarray), np.asarray(indices).reshape(-1)
     count = where.size if np.size(values) else 0
     if mode == "wrap":
         where = where % a.size
@@ -139,7 +139,8 @@ def _put(a, indices, values, /, mode="raise"):
 def _putmask(a, /, mask, values):
     """Values that are too few are repeated, counted over all elements."""
     demand_order(a, lambda target: np.putmask(target, mask, values), values)
-    a, values = np.asarray(a), np.asarray(values, object) if is_objects(a) else values
+    values = np.asarray(values, object) if is_objects(a) else values
+    a = np.ndarray.view(a, np.ndarray)
     if np.size(values):
         chosen = np.reshape(np.asarray(mask, bool), a.shape)
         a[chosen] = np.resize(values, a.shape)[chosen]
@@ -149,7 +150,8 @@ def _putmask(a, /, mask, values):
 def _place(arr, mask, vals):
     """Values that are too few are repeated, counted over the elements that are chosen."""
     demand_order(arr, lambda target: np.place(target, mask, vals), vals)
-    arr, vals = np.asarray(arr), np.asarray(vals, object) if is_objects(arr) else vals
+    vals = np.asarray(vals, object) if is_objects(arr) else vals
+    arr = np.ndarray.view(arr, np.ndarray)
     chosen = np.reshape(np.asarray(mask, bool), arr.shape)
     count = np.count_nonzero(chosen)
     if count:
