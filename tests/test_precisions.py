@@ -87,6 +87,9 @@ MIXED = {
     "hypot": lambda x, a, m: np.hypot(x, a).sum() * 0.3,
     "a loop": lambda x, a, m: sum([p * q for p, q in zip(x, a, strict=True)]) * 0.3,
     "polyval": lambda x, a, m: np.polyval(a, x[0]) * 0.3,
+    "a complex dot": lambda x, a, m: np.dot(x * (0.3 + 0.7j), a).real * 0.3,
+    "a complex @": lambda x, a, m: (x @ (a + 0.0j * a)).real * 0.3 * a[0],
+    "a complex vdot": lambda x, a, m: np.vdot(x * (0.3 + 0.7j), a).imag * 0.3,
 }
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from adjoint.rules.projection import FLOAT64, projector
 from adjoint.rules.registry import frule, rrule
-from adjoint.rules.slopes import Traits, numeric_operands
+from adjoint.rules.slopes import Traits, as_strong, numeric_operands
 from adjoint.rules.tangents import filled
 
 
@@ -82,12 +82,6 @@ def bilinear(f: Any, left_bar: Any, right_bar: Any) -> None:
             term = f(a, filled(b_dot, b))
             y_dot = term if y_dot is None else y_dot + term
         return y, y_dot
-
-
-def as_strong(y_bar: Any, kind: type) -> Any:
-    """A Python number as what the result is, of the class `kind`: beside an array of less precision
-    it would take that."""
-    return np.float64(y_bar) if type(y_bar) is float and kind is np.float64 else y_bar
 
 
 def _shape_of(x: Any) -> Any:

@@ -20,6 +20,7 @@ __all__ = [
     "Slopes",
     "Traits",
     "as_precise",
+    "as_strong",
     "numeric_operands",
     "with_arity",
 ]
@@ -172,6 +173,17 @@ def as_precise(x: Any, dtype: Any) -> Any:
     if x.dtype == dtype or (precise := np.promote_types(x.dtype, dtype)) == x.dtype:
         return x
     return x.astype(precise)
+
+
+def as_strong(y_bar: Any, kind: type) -> Any:
+    """The cotangent of a double as one, where it is a Python number: beside an array of less
+    precision that would take the array's. `kind` is the class of the result."""
+    if kind is np.float64 or kind is np.complex128:
+        if type(y_bar) is float:
+            return np.float64(y_bar)
+        if type(y_bar) is complex:
+            return np.complex128(y_bar)
+    return y_bar
 
 
 def with_arity(rule: Rule, n: int, *first: str) -> Rule:

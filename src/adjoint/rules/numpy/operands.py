@@ -21,9 +21,10 @@ from typing import Any, TypeVar
 import numpy as np
 
 from adjoint.rules.families import linear
-from adjoint.rules.projection import SEQUENCES, Projector, as_numeric, projector
+from adjoint.rules.projection import FLOAT64, SEQUENCES, Projector, as_numeric, projector
 from adjoint.rules.registry import entry, rrule
 from adjoint.rules.rule import Rule
+from adjoint.rules.slopes import as_strong
 from adjoint.rules.tangents import contributions
 from adjoint.run.accumulate import Poison
 
@@ -175,8 +176,11 @@ def _apply(plan: _Plan, args: tuple[Any, ...], kwargs: dict[str, Any], keyword_b
     if result is NotImplemented:
         return NotImplemented
     y, back = result
+    kind, is_mixed = type(y), any(getattr(x, "dtype", FLOAT64).char in "efF" for x in values)
 
     def placed_back(y_bar: Any) -> tuple[Any, ...]:
+        if is_mixed:
+            y_bar = as_strong(y_bar, kind)
         bars: list[Any] = [None] * (len(args) + 1)
         by_name: dict[str, Any] = {}
         for place, to_bar, bar in zip(places, projectors, back(y_bar)[1:], strict=False):

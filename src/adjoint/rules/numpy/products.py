@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.rules.matmul import as_strong, plain_products
+from adjoint.rules.matmul import plain_products
 from adjoint.rules.numpy.operands import array_rule, conj, linear_frule
 from adjoint.rules.projection import project, unbroadcast
+from adjoint.rules.slopes import as_strong
 
 # ---- contractions --------------------------------------------------------------------------------
 
