@@ -110,3 +110,17 @@ def test_data_of_less_precision(form, dtype):
     ):
         np.testing.assert_allclose(gradient, expected, rtol=1e-13)
     assert ad.pushforward(f, (X,), (X,))[1] == pytest.approx(expected @ X, rel=1e-13)
+
+
+def test_single_precision_beside_half():
+    a, x = np.array([0.1, 0.3, 0.7], np.float16), X.astype(np.float32)
+    for f in (
+        lambda x: np.dot(x, a) * 0.3,
+        lambda x: (a @ x) * 0.3,
+        lambda x: np.vdot(x, a) * 0.3,
+        lambda x: np.sum(x / a) * 0.3,
+    ):
+        expected = ad.grad(lambda x, f=f: f(x.astype(float)), tier="generic")(x)
+        for gradient in (ad.gradient(f, x)[0], ad.grad(f, tier="generic")(x)):
+            assert gradient.dtype == np.float32
+            np.testing.assert_allclose(gradient, expected, rtol=1e-6)

@@ -37,6 +37,7 @@ WRITES = {
     "item": lambda a, v: np.asarray(a).__setitem__(0, a.item(1) * v[0]),
     "sort": lambda a, v: a.sort(),
     "partition": lambda a, v: a.partition(1),
+    "real": lambda a, v: setattr(a, "real", v[::-1] * v),
 }
 
 

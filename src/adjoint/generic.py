@@ -25,6 +25,7 @@ from adjoint.run.hidden import Hidden
 from adjoint.run.lifetimes import settle
 from adjoint.run.marks import Marks
 from adjoint.run.memory import Memory
+from adjoint.run.remaking import remade
 from adjoint.run.session import session
 from adjoint.run.structure import Reader, deposit
 
@@ -212,19 +213,14 @@ def _each_its_own(args: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _own(value: Any, seen: set[int]) -> Any:
-    kind = type(value)
-    if kind is not tuple and not _is_named_tuple(kind):
+    if not isinstance(value, tuple):
         return value
     parts = [_own(part, seen) for part in tuple.__iter__(value)]
     is_new = id(value) not in seen
     seen.add(id(value))
     if is_new and all(map(operator.is_, parts, tuple.__iter__(value))):
         return value
-    return tuple.__new__(kind, parts)
-
-
-def _is_named_tuple(kind: type) -> bool:
-    return kind.__base__ is tuple and hasattr(kind, "_fields") and not kind.__dictoffset__
+    return remade(value, parts)
 
 
 def _refuse_records(args: tuple[Any, ...]) -> None:

@@ -278,7 +278,9 @@ def filled(value: Any, bar: Any, within: tuple[int, ...] = ()) -> Any:
         found = [
             filled(item, None if bar is None else bar[i], within) for i, item in enumerate(parts)
         ]
-        return of._make(found) if hasattr(of, "_make") else type(of)(found)
+        if isinstance(of, list):
+            return found
+        return of._make(found) if hasattr(of, "_make") else tuple(found)
     named = {
         key: filled(item, None if bar is None else bar.get(key), within)
         for key, item in parts.items()

@@ -176,13 +176,13 @@ def as_precise(x: Any, dtype: Any) -> Any:
 
 
 def as_strong(y_bar: Any, kind: type) -> Any:
-    """The cotangent of a double as one, where it is a Python number: beside an array of less
-    precision that would take the array's. `kind` is the class of the result."""
-    if kind is np.float64 or kind is np.complex128:
-        if type(y_bar) is float:
-            return np.float64(y_bar)
-        if type(y_bar) is complex:
-            return np.complex128(y_bar)
+    """The cotangent of one of NumPy's numbers as precise as that, where it is a Python number:
+    beside an array of less precision that would take the array's. `kind` is the class of the
+    result."""
+    if type(y_bar) is float and issubclass(kind, np.inexact):
+        return kind(y_bar)
+    if type(y_bar) is complex and issubclass(kind, np.complexfloating):
+        return kind(y_bar)
     return y_bar
 
 

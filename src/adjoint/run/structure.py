@@ -295,9 +295,7 @@ class Reader:
             return None if items is None else type(value)._make(items)  # type: ignore[attr-defined]
         if isinstance(value, list | tuple | deque):
             items = self._items(value)
-            if items is None or isinstance(value, list) or type(value) is tuple:
-                return tuple(items) if items is not None and isinstance(value, tuple) else items
-            return items
+            return tuple(items) if items is not None and isinstance(value, tuple) else items
         if isinstance(value, dict):
             return self._entries(value)
         if is_objects(value):

@@ -184,8 +184,8 @@ def _(a, name, value, /):
     if name == "flat":
         a.flat[...] = value
     elif name == "real":
-        a.real[...] = value
+        np.ndarray.view(a.real, np.ndarray)[...] = value
     elif name == "imag":
-        a.imag[...] = value
+        np.ndarray.view(a.imag, np.ndarray)[...] = value
     else:
         raise AttributeError(f"'{name}' of an array cannot be assigned in differentiated code")

@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from adjoint.rules.families import linear
-from adjoint.rules.projection import FLOAT64, SEQUENCES, Projector, as_numeric, projector
+from adjoint.rules.projection import SEQUENCES, Projector, as_numeric, projector
 from adjoint.rules.registry import entry, rrule
 from adjoint.rules.rule import Rule
 from adjoint.rules.slopes import as_strong
@@ -176,7 +176,7 @@ def _apply(plan: _Plan, args: tuple[Any, ...], kwargs: dict[str, Any], keyword_b
     if result is NotImplemented:
         return NotImplemented
     y, back = result
-    kind, is_mixed = type(y), any(getattr(x, "dtype", FLOAT64).char in "efF" for x in values)
+    kind, is_mixed = type(y), any(map(_is_low, values))
 
     def placed_back(y_bar: Any) -> tuple[Any, ...]:
         if is_mixed:
@@ -194,6 +194,11 @@ def _apply(plan: _Plan, args: tuple[Any, ...], kwargs: dict[str, Any], keyword_b
         return (*bars, by_name) if keyword_bars else tuple(bars)
 
     return y, placed_back
+
+
+def _is_low(x: Any) -> bool:
+    """Whether an operand has less than double precision."""
+    return isinstance(x, np.ndarray | np.generic) and x.dtype.char in "efF"
 
 
 def _as_it_is(bar: Any) -> Any:
