@@ -120,7 +120,8 @@ def by_rule(sweep: Sweep, op: Call) -> Step:
     t = ev.types[y]
     pair = ev.value(ANYTHING, name=f"{y.name}_and_back")
     back = ev.value(ANYTHING, name=f"{y.name}_back")
-    ev.block.append(Call(pair, Const(rule.function), op.operands, op.keywords, op.span))
+    function = _of_active(sweep, op, rule.function)
+    ev.block.append(Call(pair, Const(function), op.operands, op.keywords, op.span))
     ev.block.append(Unpack((y, back), pair, None, op.span))
     ev.look_at(back, (y, *op.operands, *(x for _, x in op.keywords)))
 
@@ -144,6 +145,21 @@ def by_rule(sweep: Sweep, op: Call) -> Step:
                 scope.add(x, fitted)
 
     return lambda scope: use_taken(scope, y, lambda bar: use(scope, bar))
+
+
+def _of_active(sweep: Sweep, op: Call, function: Any) -> Any:
+    """The form of a rule that gives the cotangent of the only active operand, if there is one."""
+    ev, only = sweep.ev, getattr(function, "only", None)
+    active = [
+        i
+        for i, x in enumerate(op.operands)
+        if isinstance(x, Value) and (x in sweep.active or x in ev.packs)
+    ]
+    if only is None or op.keywords or len(active) != 1 or only[active[0]] is None:
+        return function
+    examples = [_example(ev, x) for x in op.operands]
+    declines = _tried(only[active[0]], examples, {}) in (None, NotImplemented)
+    return function if declines else only[active[0]]
 
 
 def _inlined(sweep: Sweep, op: Call, rule: Rule) -> Step | None:
@@ -205,17 +221,17 @@ def _rule_for(ev: Evaluator, op: Call) -> Rule | None:
     kwargs = {name: _example(ev, x) for name, x in op.keywords}
     for rule in rules.rrules:
         if not rule.keyword_bars and rule.accepts(args, kwargs):
-            if len(rules.rrules) == 1 or _tried(rule, args, kwargs) is not NotImplemented:
+            if len(rules.rrules) == 1 or _tried(rule.function, args, kwargs) is not NotImplemented:
                 return rule
     return None
 
 
-def _tried(rule: Rule, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+def _tried(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """What a rule gives for examples; ``None`` if it does not take them."""
     try:
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return rule.function(*args, **kwargs)
+            return function(*args, **kwargs)
     except Exception:  # the examples are none of its own
         return None
 
