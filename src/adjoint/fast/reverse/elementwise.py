@@ -153,6 +153,8 @@ def _beside(ev: Evaluator, y_bar: Operand, x: Operand, y: Value) -> Operand:
 def _as_precise(ev: Evaluator, x: Operand, y: Value) -> Operand:
     """An array, or one of NumPy's numbers, as precise as `y`, or its elements."""
     t, of_y = operand_type(ev, x), _dtypes(ev.types[y])
+    if isinstance(t, Array) and t.dtype.kind in "iub":
+        return _inexact(ev, x)
     if isinstance(t, Array):
         precise = {np.promote_types(t.dtype, dtype) for dtype in of_y} - {t.dtype}
         if len(precise) > 1:
