@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
+from adjoint.testing import check_gradient
 
 X = np.array([1.3, 0.7, 2.1])
 SCALARS = [np.float16(0.1), np.float32(0.3), np.float64(0.7), 0.9, np.complex64(0.3 + 0.4j)]
@@ -124,3 +125,21 @@ def test_single_precision_beside_half():
         for gradient in (ad.gradient(f, x)[0], ad.grad(f, tier="generic")(x)):
             assert gradient.dtype == np.float32
             np.testing.assert_allclose(gradient, expected, rtol=1e-6)
+
+
+H, H32 = np.float16(0.3), np.float32(0.7)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda v: np.exp(1j * np.real(np.vdot(v, v))).real,
+        lambda v: (np.real(v[0]) * (0.3 - 0.2j)).real ** 2,
+        lambda v: np.imag(np.sum(v * 1j)) ** 2 * H,
+        lambda v: (np.real(v[0]) * H32) ** 3 * H,
+        lambda v: np.exp(np.real(v[1]) * H) ** H32,
+        lambda v: (np.nan_to_num(np.sum(v)) * np.complex64(0.3 + 0.2j) * H).real ** 2 * v[0],
+    ],
+)
+def test_in_every_mode(f):
+    check_gradient(f, np.array([0.8, 1.2]), modes="all")

@@ -1,5 +1,6 @@
 """Whole small algorithms."""
 
+import cmath
 import math
 from dataclasses import dataclass
 
@@ -360,3 +361,11 @@ def kepler_equation(eccentricity, anomaly, tolerance):
 def entropy(p):
     total = sum(p)
     return -sum(v / total * math.log(v / total) for v in p if v > 0)
+
+
+@case(0.8)
+def moduli_of_complex_numbers_that_reals_make(x):
+    total = abs(x + 0.7j) ** 2 + abs(x * 1j + 0.4) * x + cmath.phase(x + 0.7j) * x
+    total = total + np.log(abs(x + 0.7j)) + max(abs(x - 0.2j), 0.1) ** 3
+    total = total + abs(sum([x + 0.7j, 2.0 * x])) ** 2 + cmath.polar(x + 0.7j)[0]
+    return total + abs(cmath.exp(x * 1j) + x) ** 2 + np.abs(np.array([x, x * x]) + 0.3j).prod()

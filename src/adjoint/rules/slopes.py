@@ -14,6 +14,7 @@ import numpy as np
 from adjoint.rules.projection import FLOAT64, as_numeric, is_numeric
 
 __all__ = [
+    "LOW",
     "POLES",
     "Partial",
     "Rule",
@@ -27,6 +28,9 @@ __all__ = [
 
 Partial: TypeAlias = Callable[..., Any] | int | float | None
 Rule: TypeAlias = Callable[..., Any]
+
+LOW = "efF"
+"""Data types of less than double precision."""
 
 POLES = (ZeroDivisionError, OverflowError)
 """What Python raises where IEEE 754, and so `numpy.float64`, has an infinity."""
@@ -170,9 +174,10 @@ def as_precise(x: Any, dtype: Any) -> Any:
         return x
     if x.dtype.kind not in "fc":
         return x.astype(FLOAT64)
-    if x.dtype == dtype or (precise := np.promote_types(x.dtype, dtype)) == x.dtype:
+    if x.dtype.char not in LOW or x.dtype == dtype:
         return x
-    return x.astype(precise)
+    precise = np.promote_types(x.dtype, dtype)
+    return x.astype(precise) if x.ndim else precise.type(x)
 
 
 def as_strong(y_bar: Any, kind: type) -> Any:

@@ -75,7 +75,7 @@ def filled(dot: Any, x: Any) -> Any:
 
 
 def _product(slope: Any, dot: Any, x: Any, slopes: Slopes) -> Any:
-    if slopes.real_valued and np.iscomplexobj(dot):
+    if slopes.real_valued and (np.iscomplexobj(dot) or np.iscomplexobj(slope)):
         term = np.real(np.conj(slope) * dot)
     else:
         term = slope * dot

@@ -11,7 +11,7 @@ import numpy as np
 from adjoint.rules.registry import non_differentiable
 from adjoint.run.places import places_of
 
-__all__ = ["in_order", "indices", "is_buffered", "laid_out", "stored_alike", "visits"]
+__all__ = ["in_order", "indices", "is_buffered", "laid_out", "steps", "stored_alike", "visits"]
 
 
 def indices(shape: tuple[int, ...]) -> list[tuple[int, ...]]:
@@ -68,7 +68,7 @@ def is_buffered(arrays: Iterable[Any], out: Any) -> bool:
     """Whether NumPy holds back results that are to be written to `out`: none of them are there if
     the next one raises."""
     arrays = [*arrays]
-    if out.ndim < 2 or all((a.dtype, a.strides) == (out.dtype, out.strides) for a in arrays):
+    if out.ndim < 2 or all((a.dtype, steps(a)) == (out.dtype, steps(out)) for a in arrays):
         return False
     made, count = stored_alike(out), itertools.count(1)
 
@@ -84,6 +84,11 @@ def is_buffered(arrays: Iterable[Any], out: Any) -> bool:
     except _Last:
         pass
     return bool(np.count_nonzero(made) < out.size - 1)
+
+
+def steps(a: Any) -> list[int]:
+    """From element to element of an array, along the axes on which there is a next one."""
+    return [step for step, n in zip(a.strides, a.shape, strict=True) if n > 1]
 
 
 class _Last(Exception):

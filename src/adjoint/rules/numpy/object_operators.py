@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.rules.numpy.object_layout import in_order, indices, is_buffered, visits
+from adjoint.rules.numpy.object_layout import in_order, indices, is_buffered, steps, visits
 from adjoint.rules.numpy.objects import as_objects, in_place_of
 from adjoint.rules.registry import non_differentiable, on_objects, primitive
 from adjoint.run.binary import has_ufuncs
@@ -106,7 +106,7 @@ _LITTLE_WORK: Any = 1  # an int, whatever the stubs of NumPy say
 
 def _is_in_the_way(a: Any, out: Any) -> bool:
     """Whether an operand looks at an output, and not at each element when that is written."""
-    if (address_of(a), a.shape, a.strides) == (address_of(out), out.shape, out.strides):
+    if (address_of(a), a.shape, steps(a)) == (address_of(out), out.shape, steps(out)):
         return False
     try:
         return np.shares_memory(a, out, max_work=_LITTLE_WORK)

@@ -24,7 +24,7 @@ from adjoint.rules.families import linear
 from adjoint.rules.projection import SEQUENCES, Projector, as_numeric, projector
 from adjoint.rules.registry import entry, rrule
 from adjoint.rules.rule import Rule
-from adjoint.rules.slopes import as_strong
+from adjoint.rules.slopes import LOW, as_strong
 from adjoint.rules.tangents import contributions
 from adjoint.run.accumulate import Poison
 
@@ -198,7 +198,7 @@ def _apply(plan: _Plan, args: tuple[Any, ...], kwargs: dict[str, Any], keyword_b
 
 def _is_low(x: Any) -> bool:
     """Whether an operand has less than double precision."""
-    return isinstance(x, np.ndarray | np.generic) and x.dtype.char in "efF"
+    return isinstance(x, np.ndarray | np.generic) and x.dtype.char in LOW
 
 
 def _as_it_is(bar: Any) -> Any:
