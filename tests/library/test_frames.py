@@ -150,3 +150,28 @@ def test_where_nothing_is_taken(call):
     _check(lambda v: call(v).tolist()[1] * v[1] * 1.0, V)
     y, _ = ad.pullback(lambda v: call(v).tolist(), V)
     assert y == call(V).tolist() and list(map(type, y)) == list(map(type, call(V).tolist()))
+
+
+MAPPED = {
+    "apply": lambda v: pd.Series(v).apply(lambda x: x**2 if x > 0.8 else np.sin(x)),
+    "map": lambda v: pd.Series(v).map(np.exp) * v,
+    "map, but for what is missing": lambda v: pd.Series(v).map(
+        lambda x: x * 3.0, na_action="ignore"
+    ),
+    "map of a frame": lambda v: pd.DataFrame({"a": v, "b": v * 2.0}).map(lambda x: x**3)["b"],
+    "apply to columns": lambda v: pd.DataFrame({"a": v, "b": v * 2.0}).apply(lambda c: c * c.sum())[
+        "a"
+    ],
+    "with a constant hole": lambda v: (
+        pd.Series([v[0], np.nan, v[1]]).map(lambda x: x * x).fillna(v[2])
+    ),
+}
+
+
+@pytest.mark.parametrize("call", MAPPED.values(), ids=MAPPED)
+def test_functions_of_each_element(call):
+    def f(v):
+        y = call(v).to_numpy()
+        return np.sum(y * np.arange(1.0, y.size + 1.0))
+
+    _check(f, V)

@@ -183,6 +183,26 @@ def _(_: Any) -> None:
         record[slot] = converted_back
         return call_function(inner, 1, numbers_of, (objects, y), {})
 
+    @substitute(lib.map_infer)
+    def map_infer(arr, f, convert=True, ignore_na=False):
+        """``Series.map(f)``, of each element."""
+        made = np.empty(len(arr), object)
+        for i in range(len(arr)):
+            part = arr[i]
+            made[i] = part if ignore_na and missing.checknull(part) else f(part)
+        return lib.maybe_convert_objects(made) if convert else made
+
+    @substitute(lib.map_infer_mask)
+    def map_infer_mask(arr, f, mask, convert=True, na_value=lib.no_default, dtype=object):
+        """The same but for what is masked, which stays, or is `na_value`."""
+        made = np.empty(len(arr), dtype)
+        for i in range(len(arr)):
+            if not mask[i]:
+                made[i] = f(arr[i])
+            else:
+                made[i] = arr[i] if na_value is lib.no_default else na_value
+        return lib.maybe_convert_objects(made) if convert else made
+
     def taken_along(arr, indexer, axis, fill_value, allow_fill):
         """Elements by their places along an axis; -1 stands for the fill value."""
         plain = along_as_it_is(arr, indexer, axis, fill_value, allow_fill)
