@@ -103,3 +103,25 @@ def make(x):
     foo.a = x
     foo.c = [1.0, 3 * x]
     return foo
+
+
+class Line:
+    def __init__(self, a, b):
+        self.a, self.b = a, b
+
+    def at(self, x):
+        return self.a * x + self.b
+
+
+def test_a_function_as_the_tangent_of_a_function():
+    def line(a, b):
+        return lambda: (a, b)
+
+    def f(o):
+        return o()[0] ** 3 * o()[1]
+
+    expected = 3 * 0.7**2 * 1.3 + 0.7**3 * 2.0
+    for dot in (line(1.0, 2.0), {"a": 1.0, "b": 2.0}):
+        assert ad.pushforward(f, (line(0.7, 1.3),), (dot,))[1] == pytest.approx(expected)
+    found = ad.pushforward(lambda o: o(2.0) ** 2, (Line(0.5, 1.0).at,), (Line(1.0, 3.0).at,))
+    assert found == (4.0, 20.0)

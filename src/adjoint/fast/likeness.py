@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from functools import partial
-from types import BuiltinFunctionType, CellType, FunctionType, MethodType, ModuleType
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
 
-from adjoint.run.kinds import fields_of
+from adjoint.run.kinds import content_of, fields_of
 
-__all__ = ["content_of", "kinds_of"]
+__all__ = ["kinds_of"]
 
 MOST_SEEN = 48
 """So many parts of the arguments are looked at."""
@@ -63,13 +63,6 @@ def _read_by(f: Any) -> list[Any]:
     found = [names[name] for name in f.__code__.co_names if name in names]
     found += [*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values()]
     return found + [*map(content_of, f.__closure__ or ())]
-
-
-def content_of(cell: CellType) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:  # nothing was assigned yet
-        return None
 
 
 def _inside(x: Any, lengths: dict[int, int]) -> tuple[Any, list[Any]]:

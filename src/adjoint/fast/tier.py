@@ -24,9 +24,10 @@ import numpy as np
 
 from adjoint.errors import ArgumentError
 from adjoint.fast.covered import NOT_SCALAR, Deoptimize, NotCovered
-from adjoint.fast.likeness import content_of, kinds_of
+from adjoint.fast.likeness import kinds_of
 from adjoint.ir.nodes import Span
 from adjoint.run.generate import show_source
+from adjoint.run.kinds import content_of
 from adjoint.run.session import session
 
 if TYPE_CHECKING:

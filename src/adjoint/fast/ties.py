@@ -26,9 +26,8 @@ import numpy as np
 from adjoint.fast.evaluate.outside import Outside
 from adjoint.fast.evaluate.types import Array, Row
 from adjoint.fast.evaluate.values import Source
-from adjoint.fast.likeness import content_of
 from adjoint.levels.leaves import elements_of, record_fields
-from adjoint.run.kinds import by_value, fields_of, is_objects, mapping_behind, slots_of
+from adjoint.run.kinds import by_value, content_of, fields_of, is_objects, mapping_behind, slots_of
 
 __all__ = ["Unread", "holds_one", "standing", "unread"]
 

@@ -18,6 +18,7 @@ from weakref import ref as weakref
 
 from adjoint.levels.level import current
 from adjoint.run.inert import is_operator
+from adjoint.run.kinds import content_of
 
 __all__ = ["goes_on_a_tape", "mentions_operator"]
 
@@ -56,15 +57,8 @@ _OF_PYTHON = 1 << 9  # Py_TPFLAGS_HEAPTYPE
 def _captured(f: FunctionType) -> Iterator[Any]:
     """What tells functions of one code apart."""
     for cell in f.__closure__ or ():
-        value = _contents(cell)
+        value = content_of(cell)
         yield getattr(value, "__code__", None) or type(value)
-
-
-def _contents(cell: Any) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:
-        return None
 
 
 def _mention(start: list[Any]) -> bool:
@@ -84,7 +78,7 @@ def _mention(start: list[Any]) -> bool:
             if not _is_library(value.__module__):
                 seen.add(id(value))
                 queue += _named(value)
-                queue += map(_contents, value.__closure__ or ())
+                queue += map(content_of, value.__closure__ or ())
                 queue += value.__defaults__ or ()
         elif isinstance(value, type):
             if value.__flags__ & _OF_PYTHON and not _is_library(value.__module__):

@@ -22,6 +22,7 @@ from adjoint.levels.slots import get_slot, set_slot, slots_in
 from adjoint.run.hidden import Hidden
 from adjoint.run.kinds import (
     by_value,
+    content_of,
     fields_of,
     filled_slots,
     is_objects,
@@ -327,7 +328,7 @@ class Seeds:
     def _inside_function(self, value: FunctionType | MethodType, dot: Any) -> None:
         """What a function has captured, or the object that a method is bound to."""
         if isinstance(value, MethodType):
-            self.own(value.__self__, dot)
+            self.own(value.__self__, dot.__self__ if isinstance(dot, MethodType) else dot)
             return
         cells = dict(zip(value.__code__.co_freevars, value.__closure__ or (), strict=True))
         for name, part_dot in _entries_of(cells, dot):
@@ -383,13 +384,22 @@ def _parts_of(value: Any, dot: Any, n: int) -> Any:
 def _entries_of(value: Mapping[Any, Any], dot: Any) -> Any:
     if dot is True:
         return [(key, True) for key in value]
-    entries = dot if isinstance(dot, Mapping) else fields_of(dot)
+    if type(dot) is FunctionType:
+        entries: Any = _captured(dot)
+    else:
+        entries = dot if isinstance(dot, Mapping) else fields_of(dot)
     if entries is None or not set(entries) <= set(value):
         raise ArgumentError(
             f"the tangent of a {type(value).__name__} is a {type(dot).__name__} that does not fit",
             hint="give a tangent of the same structure, None for zero",
         )
     return list(entries.items())
+
+
+def _captured(f: FunctionType) -> dict[str, Any]:
+    """What a function has captured, by name."""
+    contents = [content_of(cell) for cell in f.__closure__ or ()]
+    return dict(zip(f.__code__.co_freevars, contents, strict=True))
 
 
 def _agree(a: Any, b: Any) -> bool:

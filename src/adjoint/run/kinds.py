@@ -8,6 +8,7 @@ import sys
 import threading
 from collections import OrderedDict, defaultdict, deque
 from types import (
+    CellType,
     FunctionType,
     GetSetDescriptorType,
     MemberDescriptorType,
@@ -28,6 +29,7 @@ __all__ = [
     "ATOMS",
     "NUMBERS",
     "by_value",
+    "content_of",
     "defined_by",
     "fields_of",
     "filled_slots",
@@ -249,6 +251,14 @@ def has_field(obj: Any, name: str) -> bool:
     if not kind.__flags__ & (1 << 9):  # Py_TPFLAGS_HEAPTYPE
         return False
     return name in (fields_of(obj) or ()) or name in slots_of(kind)
+
+
+def content_of(cell: CellType) -> Any:
+    """What a function has captured there; ``None`` where nothing was assigned yet."""
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return None
 
 
 def is_record(value: Any) -> bool:
