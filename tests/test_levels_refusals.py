@@ -371,3 +371,37 @@ def test_bits_that_only_choose(way):
     found, expected = WAYS_OF_ARRAYS[way](f, x), WAYS_OF_ARRAYS[way](plain, x)
     for part, of_plain in zip(np.atleast_1d(found), np.atleast_1d(expected), strict=True):
         np.testing.assert_allclose(part, of_plain)
+
+
+def energy(parts):
+    return parts["x"] ** 2 * parts["y"]
+
+
+@ad.rrule.register(energy)
+def _(parts):
+    def energy_back(bar):
+        x, y = parts["x"], parts["y"]
+        return None, {"x": 2.0 * x * y * bar, "y": x**2 * bar}
+
+    return energy(parts), energy_back
+
+
+def test_what_a_rule_was_given_is_changed_afterwards():
+    """Its pullback would read other numbers."""
+
+    def changed(v):
+        parts = {"x": v[0], "y": v[1]}
+        found = energy(parts)
+        parts["x"] = found * 2.0
+        return found
+
+    def kept(v):
+        parts = {"x": v[0], "y": v[1]}
+        found = energy(parts)
+        return found * parts["x"]
+
+    v = np.array([0.7, 1.3])
+    np.testing.assert_allclose(ad.gradient(changed, v)[0], [1.82, 0.49])
+    with pytest.raises(MutationError, match="changed after the call"):
+        ad.hessian(changed, v)
+    np.testing.assert_allclose(ad.hessian(kept, v), [[5.46, 1.47], [1.47, 0.0]])

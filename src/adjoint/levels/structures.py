@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adjoint.derivatives.form import Form
-from adjoint.rules.registry import Rules
+from adjoint.errors import MutationError
+from adjoint.rules.registry import Rules, non_differentiable
 from adjoint.rules.rule import Rule
 from adjoint.run.kinds import by_value
 
@@ -77,6 +78,7 @@ class _Operands:
     """What is in values one after the other."""
 
     def __init__(self, values: Iterable[Any]) -> None:
+        self.values = [*values]
         self.forms = [None if by_value(value) else Form(value) for value in values]
         self.leaves: list[Any] = []
         for value, form in zip(values, self.forms, strict=True):
@@ -97,6 +99,28 @@ class _Operands:
             found.append(dots[start] if form is None else form.build(dots[start : start + n]))
             start += n
         return tuple(found)
+
+
+def _demand_unchanged(operands: _Operands) -> None:
+    """Refuse a pullback whose rule was given what holds other numbers by now: it may read them, and
+    on levels nothing is put back."""
+    for value, form in zip(operands.values, operands.forms, strict=True):
+        if form is None:
+            continue
+        now = Form(value).leaves
+        if len(now) != len(form.leaves) or not all(map(_are_same, now, form.leaves)):
+            raise MutationError(
+                f"a {type(value).__name__} that a rule was given was changed after the call, and"
+                " the rule's pullback is called inside another derivative",
+                hint="give the rule a copy, or change a copy",
+            )
+
+
+def _are_same(a: Any, b: Any) -> bool:
+    return a is b or np.array_equal(np.asarray(a), np.asarray(b), equal_nan=True)
+
+
+non_differentiable(_demand_unchanged)
 
 
 def _is_closed(value: Any) -> bool:
@@ -131,6 +155,7 @@ def _reverse(
         y, back = result
 
         def back_of_leaves(y_bar: Any) -> tuple[Any, ...]:
+            _demand_unchanged(operands)
             f_bar, *bars = back(y_bar)
             by_name = dict(bars.pop()) if rule.keyword_bars else {}
             for name, bar in zip(rule.names[n:], bars[n : len(arranged)], strict=False):
