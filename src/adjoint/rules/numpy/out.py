@@ -17,6 +17,7 @@ from adjoint.rules.numpy.wrapping import data_of, given_to_output, is_told, wrap
 from adjoint.rules.registry import lookup, non_differentiable, primitive
 from adjoint.run.arrays import demand_order
 from adjoint.run.by_source import call_function
+from adjoint.run.memory import refused
 from adjoint.run.seal import PLAIN
 from adjoint.run.subclasses import is_asked, says_itself
 
@@ -154,6 +155,13 @@ MASKED = (np.clip, np.ndarray.clip)
 told of the ufunc that is under it."""
 _IN_PYTHON = [getattr(np.ndarray, name, None) for name in ("mean", "var", "std", "ptp")]
 """Methods of C that are functions of NumPy's in Python."""
+_OF_MASKS = [
+    np.concatenate,
+    np.stack,
+    *(getattr(np, name) for name in ("round", "around")),
+    np.ndarray.round,
+]
+"""What they leave of the mask of an output hangs on steps in C, or on none."""
 UFUNC_METHODS = {"reduce": 4, "accumulate": 4, "reduceat": 5, "outer": 1 << 30}
 DRAWS = {
     "random": (3, 1), "standard_normal": (3, 1), "standard_exponential": (4, 1),
@@ -188,6 +196,11 @@ def take_output(f: Any, key: Any, position: int, size: int = 0) -> None:
             out = out[0] if len(out) == 1 else None
         if out is None or (f in MASKED and not PLAIN.issuperset(map(type, (*args, out)))):
             return NotImplemented
+        if isinstance(out, np.ma.MaskedArray) and f in _OF_MASKS:
+            raise refused(
+                f"{f.__name__} writes into a masked array, whose mask it may change",
+                "assign what it returns: out[...] = numpy.round(x)",
+            )
         given = (*args, *kwargs.values())
         if tells and (any(map(is_told, given)) or says_itself(f, given)):
             if type(source) is FunctionType and _is_inactive(f) and not says_itself(f, given):
