@@ -26,6 +26,9 @@ KINDS = {
 DATA = frozenset(
     "num nums vec mat tall two three vecs named table deck couple rows book obj rec slot".split()
 )
+WRITTEN = frozenset({"slot"})
+"""What definitions of the module make and the program would write to: the next call would find it
+changed."""
 GLOBALS = {
     "level": ("0.2", "0.4 * a"),
     "work": ("np.ones(4)", "np.array([a, 0.3, 0.5 * b, -0.2])"),
@@ -198,7 +201,8 @@ class Writer:
                 suites.append((line.indent + 4, inside, exported))
             else:
                 for kind, name in exported:
-                    suite.declare(kind, name)
+                    if not (suite.module and kind in WRITTEN):
+                        suite.declare(kind, name)
         self.close(suites, 0)
 
     @staticmethod
