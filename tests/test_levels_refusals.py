@@ -386,22 +386,43 @@ def _(parts):
     return energy(parts), energy_back
 
 
-def test_what_a_rule_was_given_is_changed_afterwards():
-    """Its pullback would read other numbers."""
+class Spring:
+    def __init__(self, x):
+        self.x = x
 
-    def changed(v):
+
+def stored(spring):
+    return spring.x**2
+
+
+@ad.rrule.register(stored)
+def _(spring):
+    return stored(spring), lambda bar: (None, {"x": 2.0 * spring.x * bar})
+
+
+def test_what_a_rule_was_given_is_changed_afterwards():
+    """It has containers as they were; objects may be read, and are others by now."""
+
+    def in_a_dict(v):
         parts = {"x": v[0], "y": v[1]}
         found = energy(parts)
         parts["x"] = found * 2.0
         return found
 
+    def in_an_object(v):
+        spring = Spring(v[0])
+        found = stored(spring)
+        spring.x = found * v[1]
+        return found
+
     def kept(v):
-        parts = {"x": v[0], "y": v[1]}
-        found = energy(parts)
-        return found * parts["x"]
+        spring = Spring(v[0])
+        return stored(spring) * spring.x * v[1]
 
     v = np.array([0.7, 1.3])
-    np.testing.assert_allclose(ad.gradient(changed, v)[0], [1.82, 0.49])
-    with pytest.raises(MutationError, match="changed after the call"):
-        ad.hessian(changed, v)
+    np.testing.assert_allclose(ad.gradient(in_a_dict, v)[0], [1.82, 0.49])
+    np.testing.assert_allclose(ad.hessian(in_a_dict, v), [[2.6, 1.4], [1.4, 0.0]])
     np.testing.assert_allclose(ad.hessian(kept, v), [[5.46, 1.47], [1.47, 0.0]])
+    np.testing.assert_allclose(ad.gradient(in_an_object, v)[0], [1.4, 0.0])
+    with pytest.raises(MutationError, match="changed after the call"):
+        ad.hessian(in_an_object, v)

@@ -14,9 +14,12 @@ import numpy as np
 
 from adjoint.derivatives.form import Form
 from adjoint.errors import MutationError
+from adjoint.rules.projection import SEQUENCES
 from adjoint.rules.registry import Rules, non_differentiable
 from adjoint.rules.rule import Rule
+from adjoint.run.contents import elements_of
 from adjoint.run.kinds import by_value
+from adjoint.run.remaking import remade
 
 if TYPE_CHECKING:
     from adjoint.levels.level import Level
@@ -32,7 +35,12 @@ def opened(
     given = (*args, *kwargs.values())
     if not any(_is_closed(value) and _is_active(level, value) for value in given):
         return None
-    operands = _Operands(given)
+
+    def called(*_: Any, args: Any = args, kwargs: Any = kwargs) -> Any:
+        return f(*args, **kwargs)
+
+    args, kwargs = tuple(map(_kept, args)), {name: _kept(x) for name, x in kwargs.items()}
+    operands = _Operands((*args, *kwargs.values()))
     made = Rules(overridden=True)
     for rule in rules.rrules:
         if rule.accepts(args, kwargs):
@@ -42,9 +50,6 @@ def opened(
         for rule in rules.frules:
             if rule.accepts((None, *args), {}):
                 made.frules.append(_as(rule, _forward(rule, args, operands)))
-
-    def called(*_: Any) -> Any:
-        return f(*args, **kwargs)
 
     return functools.update_wrapper(called, f, updated=()), made, tuple(operands.leaves)
 
@@ -101,9 +106,18 @@ class _Operands:
         return tuple(found)
 
 
+def _kept(value: Any) -> Any:
+    """What a rule is given, with the containers as they are now: its pullback may look at them."""
+    if type(value) is dict:
+        return {key: _kept(part) for key, part in value.items()}
+    if isinstance(value, SEQUENCES):
+        return remade(value, map(_kept, elements_of(value)))
+    return value
+
+
 def _demand_unchanged(operands: _Operands) -> None:
-    """Refuse a pullback whose rule was given what holds other numbers by now: it may read them, and
-    on levels nothing is put back."""
+    """Refuse a pullback whose rule was given an object that holds other numbers by now: it may read
+    them, and on levels nothing is put back."""
     for value, form in zip(operands.values, operands.forms, strict=True):
         if form is None:
             continue
