@@ -84,7 +84,7 @@ def hessian(
     for place in places:
         checked_reals(Form(chosen.args[place]), place)
     value: Any = (lambda *xs, **named: chosen.f(*xs, **named)[0]) if has_aux else chosen.f
-    demand_reals(value, chosen.args, chosen.kwargs, places)
+    _demand_reals(value, chosen.args, chosen.kwargs, places)
     targets = tuple([place, *path] for place, path in chosen.targets)
     slope = value_and_grad(chosen.f, targets, has_aux=has_aux)
 
@@ -112,7 +112,7 @@ def _real(x: Any) -> Any:
     return x.astype(float) if isinstance(x, np.ndarray) and x.dtype.kind in "iu" else x
 
 
-def demand_reals(
+def _demand_reals(
     f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], places: Sequence[int]
 ) -> None:
     """Refuse integers inside structures that `f` calculates with: nested derivatives hold them
@@ -202,7 +202,7 @@ def vhp(f: Callable[..., Any], x: Any, v: Any, /, **kwargs: Any) -> Any:
     6.0
     """
 
-    demand_reals(f, (x,), kwargs, (0,))
+    _demand_reals(f, (x,), kwargs, (0,))
     form = Form(v)
     # copies: the point itself may be given as the vector
     v = form.build([on_level(apart, leaf) for leaf in form.leaves])
@@ -238,7 +238,7 @@ def hessian_diagonal(f: Callable[..., Any], x: Any, /, **kwargs: Any) -> Any:
     >>> hessian_diagonal(lambda x: np.sum(x**3), np.array([1.0, 2.0]))
     array([ 6., 12.])
     """
-    demand_reals(f, (x,), kwargs, (0,))
+    _demand_reals(f, (x,), kwargs, (0,))
     x = on_level(apart, _real(x))
     form = checked_reals(Form(x), 0)
     slope, back = pullback_of_arguments(_slope(f, kwargs), (x,), {})

@@ -14,7 +14,9 @@ __all__ = ["held", "held_index"]
 
 
 def held(value: Any) -> Any:
-    """An operand, with lists as they are now."""
+    """An operand, with lists and dicts as they are now."""
+    if type(value) is dict:
+        return {key: held(part) for key, part in value.items()}
     if isinstance(value, SEQUENCES):
         parts = [held(part) for part in elements_of(value)]
         if type(value) is tuple and all(

@@ -14,12 +14,10 @@ import numpy as np
 
 from adjoint.derivatives.form import Form
 from adjoint.errors import MutationError
-from adjoint.rules.projection import SEQUENCES
+from adjoint.levels.held import held
 from adjoint.rules.registry import Rules, non_differentiable
 from adjoint.rules.rule import Rule
-from adjoint.run.contents import elements_of
 from adjoint.run.kinds import by_value
-from adjoint.run.remaking import remade
 
 if TYPE_CHECKING:
     from adjoint.levels.level import Level
@@ -39,7 +37,7 @@ def opened(
     def called(*_: Any, args: Any = args, kwargs: Any = kwargs) -> Any:
         return f(*args, **kwargs)
 
-    args, kwargs = tuple(map(_kept, args)), {name: _kept(x) for name, x in kwargs.items()}
+    args, kwargs = tuple(map(held, args)), {name: held(x) for name, x in kwargs.items()}
     operands = _Operands((*args, *kwargs.values()))
     made = Rules(overridden=True)
     for rule in rules.rrules:
@@ -104,15 +102,6 @@ class _Operands:
             found.append(dots[start] if form is None else form.build(dots[start : start + n]))
             start += n
         return tuple(found)
-
-
-def _kept(value: Any) -> Any:
-    """What a rule is given, with the containers as they are now: its pullback may look at them."""
-    if type(value) is dict:
-        return {key: _kept(part) for key, part in value.items()}
-    if isinstance(value, SEQUENCES):
-        return remade(value, map(_kept, elements_of(value)))
-    return value
 
 
 def _demand_unchanged(operands: _Operands) -> None:

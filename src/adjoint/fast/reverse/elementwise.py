@@ -24,7 +24,7 @@ from adjoint.fast.evaluate.types import (
 from adjoint.fast.evaluate.values import Abstract, Known
 from adjoint.ir import primitives
 from adjoint.ir.single import Call, Const, Operand, Unpack, Value
-from adjoint.rules.slopes import Slopes
+from adjoint.rules.slopes import LOW, Slopes
 
 if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator
@@ -171,7 +171,7 @@ def _as_precise(ev: Evaluator, x: Operand, y: Value) -> Operand:
     return Const(kind(x.value)) if isinstance(x, Const) else inferred(ev, kind, (x,), "precise")
 
 
-_LOW = frozenset({np.float16, np.float32, np.complex64})
+_LOW = frozenset(np.dtype(char).type for char in LOW)
 """Numbers of NumPy's of less than double precision."""
 
 
