@@ -129,6 +129,19 @@ def test_relu_at_zero_has_derivative_zero():
     assert rrule(nn.relu, np.zeros(2))[1](np.ones(2))[1].tolist() == [0.0, 0.0]
 
 
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, ">f8", np.longdouble, int])
+@pytest.mark.parametrize("shape", [(100,), (3, 64), (2, 3, 70), (64, 3), (0, 64), ()])
+def test_relu_of_rows_of_any_length_is_the_maximum_with_zero(shape, dtype):
+    x = np.random.default_rng(1).normal(size=shape) * 9
+    if x.size > 9:
+        x.flat[4], x.flat[5], x.flat[6] = (0, 0, 0) if dtype is int else (np.nan, np.inf, -0.0)
+    for given in (np.asarray(x, dtype), np.asarray(x, dtype).T, np.asarray(x, dtype)[..., None]):
+        found, expected = nn.relu(given), np.maximum(given, 0)
+        np.testing.assert_array_equal(found, expected)
+        assert found.dtype == expected.dtype
+        assert found.strides == expected.strides
+
+
 def test_sigmoid_is_exact_in_both_tails():
     _, back = rrule(nn.sigmoid, np.array([-40.0, 40.0, -800.0, 800.0]))
     np.testing.assert_allclose(back(np.ones(4))[1], [np.exp(-40.0)] * 2 + [0.0, 0.0], rtol=1e-14)

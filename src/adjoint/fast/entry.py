@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import builtins
 import math
-import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,15 +14,14 @@ import numpy as np
 from adjoint.fast import runtime
 from adjoint.fast.arranging import cotangents, structure
 from adjoint.fast.evaluate.outside import Leaf
-from adjoint.fast.evaluate.types import Array, Row, has_complex
+from adjoint.fast.evaluate.types import Array, Row
 from adjoint.fast.exposure import exposure
+from adjoint.fast.finiteness import checked
 from adjoint.fast.needs import needs
 from adjoint.fast.program import Program, uses_numpy
 from adjoint.fast.reading import Reading
 from adjoint.fast.ties import holds_one
-from adjoint.ir.single import Call, Const, Value
 from adjoint.results import filled
-from adjoint.rules.projection import column_sums
 
 __all__ = ["entry_source"]
 
@@ -77,7 +75,7 @@ def entry_source(
             '        with errstate(divide="raise", over="raise", invalid="raise"):',
             f"            value, bars = program({leaves})",
         ]
-    run += _checked(program, made) if mode == "gradient" else []
+    run += [f"        {line}" for line in checked(program, made)] if mode == "gradient" else []
     tail = ["    except Exception as error:", "        return failed(error)"]
     if mode == "gradient":
         tail.append(f"    return value, {given}")
@@ -99,6 +97,7 @@ def entry_source(
     made.bound |= {
         "ndarray": np.ndarray,
         "errstate": np.errstate,
+        "smaller_square": runtime.smaller_square,
         "vdot": np.vdot,
         "isfinite": math.isfinite,
         "finished": runtime.finished,
@@ -124,64 +123,3 @@ def _exposed(made: Reading, wanted: Sequence[Leaf]) -> str:
         if isinstance(leaf.type, Array) and id(leaf) not in known
     ]
     return f"({''.join(f'{name}, ' for name in names)})"
-
-
-def _checked(program: Program, made: Reading) -> list[str]:
-    """What is not finite is left to the generic tier, which knows zeros that stay zero."""
-    wanted, definite = program.wanted, program.definite
-    if not wanted:
-        return []
-    implied = _implied(program)
-    terms = [
-        _term(leaf, f"bars[{i}]")
-        for i, leaf in enumerate(wanted)
-        if definite[i] is not None and i not in implied
-    ]
-    quick = all(known is not False for known in definite) and not any(
-        isinstance(leaf.type, Array) and leaf.type.dtype == np.float16  # a product may overflow
-        for leaf in wanted
-    )
-    if quick and not terms:
-        return []
-    # a cotangent may be what the function was multiplied with: an array of the user's
-    arrays = [leaf for leaf in made.outside.leaves if isinstance(leaf.type, Array)]
-    given = "".join(f"{made.names[id(leaf.source)]}, " for leaf in arrays)
-    slow = [
-        f"bars = finished(bars, ({given}))",
-        "if bars is None: return failed(None)",
-    ]
-    if not quick:
-        return [f"        {line}" for line in slow]
-    return [
-        f"        if not isfinite({' + '.join(terms)}):",
-        *(f"            {line}" for line in slow),
-    ]
-
-
-def _implied(program: Program) -> set[int]:
-    """Which cotangents are finite if the others are: sums of what another one is a product with.
-
-    A product of matrices has an entry that is not finite wherever an operand has one, also beside
-    zeros; and nothing that is not finite comes up in a sum of finite numbers without an error.
-    """
-    reverse = program.reverse
-    made = {op.result: op for op in reverse.ops if isinstance(op, Call)}
-    ends = [made.get(x) if isinstance(x, Value) else None for x in reverse.results or ()]
-    factors = {x for op in ends if op is not None and op.callee == _MATMUL for x in op.operands}
-    return {
-        i
-        for i, op in enumerate(ends)
-        if op is not None and op.callee in _SUMS and op.operands[0] in factors
-    }
-
-
-_MATMUL, _SUMS = Const(operator.matmul), (Const(np.sum), Const(column_sums))
-
-
-def _term(leaf: Leaf, bar: str) -> str:
-    """A number that is finite if the cotangent is, and small."""
-    if not isinstance(leaf.type, Array):
-        return f"abs({bar})" if has_complex(leaf.type) else bar
-    if has_complex(leaf.type):
-        return f"vdot({bar}, {bar}).real"
-    return f"{bar}.dot({bar})" if len(leaf.type.shape) == 1 else f"vdot({bar}, {bar})"

@@ -53,6 +53,7 @@ __all__ = [
     "share_of_greater",
     "share_of_less",
     "some",
+    "smaller_square",
     "subtract_from",
     "sum_of",
     "sum_of_these",
@@ -286,6 +287,13 @@ def finished(bars: tuple[Any, ...], leaves: tuple[Any, ...]) -> tuple[Any, ...] 
             return None
         found.append(bar)
     return tuple(found)
+
+
+def smaller_square(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> Any:
+    """The sum of the squares of whichever has fewer elements."""
+    if a.size > b.size:
+        a = b
+    return np.vdot(a, a)
 
 
 def tangent_with(primal: Any, fields: dict[str, Any]) -> Tangent:

@@ -1,0 +1,126 @@
+"""Gradients that are not finite in the fast tier: what looks at few numbers misses none."""
+
+import numpy as np
+import pytest
+
+import adjoint as ad
+from adjoint.fast import tier
+
+BAD = (np.nan, np.inf, -np.inf)
+
+
+def network(weights, x, y):
+    W1, b1, W2, b2, W3 = weights
+    h = np.tanh(x @ W1 + b1)
+    h = np.maximum(h @ W2 + b2, 0)
+    return np.sum((h @ W3 - y) ** 2) / len(x)
+
+
+def without_biases(weights, x, y):
+    W1, _, W2, _, W3 = weights
+    return np.sum(np.tanh(np.tanh(x @ W1) @ W2) @ W3 * y)
+
+
+def tied(weights, x, y):
+    W1, b1, W2, b2, W3 = weights
+    h = np.tanh(x @ W1 + b1)
+    for _ in range(3):
+        h = np.tanh(h @ W2 + b2)
+    return np.sum(h @ W3 * y) + np.sum(W2.T @ W2)
+
+
+def overwriting(weights, x, y):
+    W1, b1, W2, b2, W3 = weights
+    h = x @ W1 + b1
+    h += b1 * 0.5
+    h = h @ W2
+    h += b2
+    h[:, 0] *= 2.0
+    return np.sum(h @ W3 * y)
+
+
+def products(weights, x, y):
+    W1, b1, W2, b2, W3 = weights
+    z = (x @ W1 + b1) * np.sum(W2) + x.sum(axis=0) @ W1 - b2
+    return np.sum(z @ W3 / (1 + y**2))
+
+
+NETWORKS = [network, without_biases, tied, overwriting, products]
+
+
+def weights_and_data(rng, dtype):
+    shapes = [(5, 4), (4,), (4, 4), (4,), (4, 3)]
+    weights = [rng.normal(size=shape).astype(dtype) for shape in shapes]
+    return weights, rng.normal(size=(6, 5)).astype(dtype), rng.normal(size=(6, 3)).astype(dtype)
+
+
+def both_tiers(f, weights, x, y):
+    found = []
+    for name in ("fast", "generic"):
+        with np.errstate(all="ignore"):
+            found.append(ad.value_and_grad(f, tier=name)(weights, x, y))
+    return found
+
+
+@pytest.fixture(params=[True, False])
+def flags(request, monkeypatch):
+    """Where a library multiplies matrices in threads, NumPy does not see that it met NaN."""
+    if not request.param:
+        monkeypatch.setattr(np, "errstate", lambda **_: _Unseen(all="ignore"))
+        tier.forget()
+    yield
+    tier.forget()
+
+
+_Unseen = np.errstate
+
+
+@pytest.mark.usefixtures("flags")
+@pytest.mark.parametrize("f", NETWORKS)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_one_number_that_is_not_finite_is_never_missed(f, dtype):
+    rng = np.random.default_rng(3)
+    weights, x, y = weights_and_data(rng, dtype)
+    assert_alike(f, weights, x, y)
+    for array in (*weights, x, y):
+        for bad in BAD:
+            at = tuple(rng.integers(0, array.shape))
+            kept = array[at]
+            array[at] = bad
+            assert_alike(f, weights, x, y)
+            array[at] = kept
+
+
+@pytest.mark.parametrize("f", NETWORKS)
+@pytest.mark.parametrize("size", [1e18, 1e30, 1e160])
+def test_numbers_whose_squares_or_products_overflow(f, size):
+    rng = np.random.default_rng(4)
+    weights, x, y = weights_and_data(rng, np.float64 if size > 1e38 else np.float32)
+    for array in (*weights, x, y):
+        array *= size
+        assert_alike(f, weights, x, y)
+        array /= size
+
+
+def assert_alike(f, weights, x, y):
+    (value, bars), (expected, expected_bars) = both_tiers(f, weights, x, y)
+    np.testing.assert_allclose(value, expected, rtol=1e-5)
+    for bar, other, weight in zip(bars, expected_bars, weights, strict=True):
+        scale = np.max(np.abs(other), initial=0.0, where=np.isfinite(other))
+        np.testing.assert_allclose(bar, other, rtol=1e-4, atol=1e-4 * scale)
+        assert bar.dtype == weight.dtype
+
+
+@pytest.mark.parametrize("f", NETWORKS)
+def test_finite_gradients_take_the_fast_tier(f):
+    weights, x, y = weights_and_data(np.random.default_rng(5), np.float64)
+    ad.value_and_grad(f)(weights, x, y)
+    assert "fast" in str(ad.tier(f, weights, x, y)).splitlines()[0]
+
+
+def test_few_numbers_are_looked_at():
+    weights, x, y = weights_and_data(np.random.default_rng(6), np.float64)
+    tier.forget()
+    ad.value_and_grad(network)(weights, x, y)
+    [entry] = [e for kept in tier._kept.values() for e in kept.entries]
+    assert "smaller_square" in entry.run.__code__.co_names
