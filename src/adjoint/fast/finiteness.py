@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
+from functools import cached_property
+from typing import TypeGuard
 
 import numpy as np
 
@@ -57,7 +59,8 @@ def _terms(program: Program, made: Reading) -> list[str]:
     for i in wanted:
         if i not in products:
             terms[i] = _term(program.wanted[i].type, f"bars[{i}]")
-            seen.note(bars[i])
+            if products:
+                seen.note(bars[i])
     for i, op in products.items():
         unseen = seen.unseen(op.operands)
         if not unseen:
@@ -86,28 +89,36 @@ class _Seen:
     """
 
     def __init__(self, program: Program) -> None:
+        self._program = program
         self._types = program.ev.types
-        self._made: dict[Value, Call] = {}
         self._finite: set[Value] = set()
+
+    @cached_property
+    def _made(self) -> dict[Value, Call]:
+        """What made the values that are never overwritten."""
+        made: dict[Value, Call] = {}
         written: set[Value] = set()
-        for block in (program.forward, program.reverse):
+        for block in (self._program.forward, self._program.reverse):
             calls = [op for op in block.ops if isinstance(op, Call)]
-            self._made |= {op.result: op for op in calls if op.result is not None}
+            made |= {op.result: op for op in calls if op.result is not None}
             for op in walk(block):
                 if isinstance(op, Call) and op.result is None:
                     written.update(_values(op.operands))
         for x in written:
-            self._made.pop(x, None)
+            made.pop(x, None)
+        return made
 
     def product(self, bar: Operand) -> Call | None:
         """What made it, if that is the product of two real matrices of its own type of elements."""
-        op = self._made.get(bar) if isinstance(bar, Value) else None
+        if not isinstance(bar, Value) or not _is_matrix(self._types.get(bar)):
+            return None
+        op = self._made.get(bar)
         if op is None or op.callee != _MATMUL:
             return None
-        shown = [self._types.get(x) for x in _values((bar, *op.operands))]
-        arrays = [t for t in shown if isinstance(t, Array) and len(t.shape) == 2]
-        alike = len(arrays) == 3 and len({t.dtype for t in arrays}) == 1
-        return op if alike and not has_complex(arrays[0]) else None
+        types = [self._types.get(x) for x in _values((bar, *op.operands))]
+        matrices = [t for t in types if _is_matrix(t)]
+        alike = len(matrices) == 3 and len({t.dtype for t in matrices}) == 1
+        return op if alike and not has_complex(matrices[0]) else None
 
     def unseen(self, xs: Sequence[Operand]) -> list[Value]:
         """Those of which nothing says that they are finite."""
@@ -149,6 +160,10 @@ class _Seen:
 
 def _values(xs: Sequence[Operand]) -> list[Value]:
     return [x for x in xs if isinstance(x, Value)]
+
+
+def _is_matrix(t: Type | None) -> TypeGuard[Array]:
+    return isinstance(t, Array) and len(t.shape) == 2
 
 
 def _is_positive(d: Dim) -> bool:
