@@ -14,7 +14,6 @@ from adjoint.errors import ArgumentError, MutationError
 from adjoint.rules.projection import REALS, SEQUENCES, project, projector
 from adjoint.run.accumulate import Poison, Scattered, finish, is_fancy
 from adjoint.run.conversion import (
-    AS_NUMBER,
     Names,
     as_element_of,
     by_index,
@@ -264,14 +263,17 @@ def write_array(
 
 
 def _asked_for(x: np.ndarray[Any, Any], index: Any, value: Any) -> Names | None:
-    """The methods by which an object that is written says which numbers it stands for; an array
-    is asked where it becomes one element."""
-    if not isinstance(value, ndarray):
-        names = as_element_of(x.dtype)
-        return names if converts(names, value) else None
-    if value.ndim or not converts(AS_NUMBER, value):
+    """The methods by which an object that is written says which numbers it stands for: to one
+    element another than to some."""
+    if type(value) is ndarray:
         return None
-    return None if isinstance(ndarray.__getitem__(x, index), ndarray) else AS_NUMBER
+    some, alone = as_element_of(x.dtype), as_element_of(x.dtype, alone=True)
+    if isinstance(value, ndarray):
+        some = ()
+    if not converts(some, value) and not converts(alone, value):
+        return None
+    names = some if isinstance(ndarray.__getitem__(x, index), ndarray) else alone
+    return names if converts(names, value) else None
 
 
 def _write_numbers(

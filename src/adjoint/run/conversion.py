@@ -34,6 +34,7 @@ __all__ = [
     "check_number",
     "as_element_of",
     "converts",
+    "holds_odd_elements",
     "is_odd",
     "is_sequence",
     "special_names",
@@ -49,10 +50,15 @@ _SEQUENCE = "a sequence"
 """Among the names: what has a length and elements is as good as a list."""
 _MEMORY = "memory"
 """Among the names: what shows its memory is as good as an array."""
-AS_ELEMENT: Names = ("__array__", "__float__", "__index__", _SEQUENCE, _MEMORY)
+_ALONE = "alone"
+"""Among the names: an array is given one element, and goes into nothing."""
+AS_NUMBER: Names = ("__float__", "__index__")
+AS_ELEMENT: Names = ("__array__", *AS_NUMBER, _SEQUENCE, _MEMORY)
 """By what an object becomes an element of an array of floats, or some."""
 _AS_COMPLEX: Names = ("__array__", "__complex__", *AS_ELEMENT[1:])
-AS_NUMBER: Names = ("__float__", "__index__")
+_AS_DOUBLE: Names = (*AS_NUMBER, "__array__", _SEQUENCE, _MEMORY)
+"""What `np.float64` asks, of which `float` is a base, in its order."""
+_AS_ARRAY: Names = ("__array__", _SEQUENCE, _MEMORY)
 
 
 def _is_sequence(kind: type) -> bool:
@@ -97,6 +103,8 @@ def special_names(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Name
         of_array = f is np.float64 and args and isinstance(args[0], np.ndarray)
         if of_array and not np.ndim(args[0]):
             return AS_NUMBER
+        if f is np.float64:
+            return _AS_DOUBLE
         return _AS_COMPLEX if issubclass(f, np.complexfloating) else AS_ELEMENT
     if module == "builtins":
         return ()
@@ -109,7 +117,7 @@ def special_names(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Name
     if f in _OF_MEMORY:
         return ("__array__", _SEQUENCE)
     if of_arrays or (package == "_operator" and any(isinstance(x, _ARRAYS) for x in args)):
-        return ("__array__", _SEQUENCE, _MEMORY)
+        return _AS_ARRAY
     if package == "_operator":
         return ("__array__", _SEQUENCE)
     return ("__array__", _MEMORY) if package == "scipy" else ("__array__",)
@@ -134,16 +142,29 @@ def _kind_of(dtype: Any) -> str:
         return ""
 
 
-def as_element_of(dtype: np.dtype[Any]) -> Names:
-    """By what an object becomes an element of an array of a type."""
-    return _AS_COMPLEX if dtype.kind == "c" else AS_ELEMENT
+def as_element_of(dtype: np.dtype[Any], alone: bool = False) -> Names:
+    """By what an object becomes elements of an array of a type; `alone`, one of them."""
+    if dtype.kind == "V":
+        return AS_ELEMENT
+    if dtype.kind not in "fc":
+        return () if alone else _AS_ARRAY
+    names = _AS_COMPLEX if dtype.kind == "c" else AS_ELEMENT
+    return (*names[1:-2], _ALONE) if alone else names
+
+
+def holds_odd_elements(dtype: Any, items: Any) -> bool:
+    """Whether a list holds what is another element of an array alone than in a list."""
+    if np.dtype(dtype).names is not None:
+        return False
+    kinds = {*map(type, items)} - LEAVES
+    return bool(kinds - {np.ndarray}) or any(type(x) is np.ndarray and x.ndim for x in items)
 
 
 def converts(names: Names, value: Any) -> bool:
     """Whether `value`, or something in that list, has one of the methods, written in Python."""
     kind = type(value)
     if kind is list or kind is tuple or kind is deque:
-        if _PLAIN.issuperset(map(type, value)):
+        if _ALONE in names or _PLAIN.issuperset(map(type, value)):
             return False
         return any(converts(names, item) for item in value)
     return _special(names, value) is not None or _is_listed(names, kind)
@@ -182,8 +203,9 @@ def _special(names: Names, value: Any) -> Any:
         return seen_as_array
     if not AS_NUMBERS.of(kind):
         return _number_by_c(kind, names)
-    if _SEQUENCE in names and is_sequence(kind):
-        return None  # NumPy goes into it, whatever else it has
+    if _SEQUENCE in names and (is_sequence(kind) or issubclass(kind, list | tuple)):
+        if special_of(kind, "__array__") is None and names[0] == "__array__":
+            return None  # NumPy goes into it, whatever else it has
     if issubclass(kind, np.ndarray) and value.ndim and names[0] == "__array__":
         return None
     for name in _asked_of(kind, names):
@@ -196,7 +218,8 @@ def _special(names: Names, value: Any) -> Any:
 def _number_by_c(kind: type, names: Names) -> Any:
     """How an element of an array says which number it is, by code that is not the user's: it may be
     one of a kind of its own, like `Decimal`."""
-    if "__float__" not in names or names[0] == "__float__" or issubclass(kind, _NUMBERS):
+    of_numpy = "__array__" in names or _ALONE in names
+    if "__float__" not in names or not of_numpy or issubclass(kind, _NUMBERS):
         return None
     asked = (special_of(kind, name) for name in names if name in ("__complex__", "__float__"))
     return next((special for special in asked if special is not None), None)
@@ -206,32 +229,50 @@ _NUMBERS = (np.ndarray, np.generic, float, int, complex)
 
 
 def _asked_of(kind: type, names: Names) -> Names:
-    """Which of the methods count: numbers and arrays are not asked for an array, and floats are
-    what they are, but NumPy has one of a class of its own say which."""
+    """Which of the methods count: numbers and arrays are not asked for an array, and some are what
+    they are."""
     if not names or not issubclass(kind, _NUMBERS):
         return names
-    into_array = names[0] == "__array__"
-    if issubclass(kind, float) and (into_array or names[0] == "__float__"):
-        return ("__float__",) if into_array and not issubclass(kind, np.generic) else ()
-    return names[1:] if into_array else names
+    if names == _AS_DOUBLE:
+        return AS_NUMBER
+    if names[0] != "__array__" and _ALONE not in names:
+        return () if issubclass(kind, float) and names[0] == "__float__" else names
+    if issubclass(kind, np.generic):
+        return ()
+    into_complex = "__complex__" in names
+    if issubclass(kind, float):
+        return ("__complex__",) if into_complex else ("__float__",)
+    if into_complex and issubclass(kind, complex | np.ndarray):
+        return ()
+    return names[1:] if names[0] == "__array__" else names
 
 
-def _numbers_of(names: Any, value: Any) -> Any:
+def _numbers_of(names: Any, value: Any, nested: Any = False) -> Any:
     """`value` with what the methods give; this is lowered."""
     special = _special(names, value)
     if special is not None:
         number = special(value)
         if special is not seen_as_array:
             check_number(names, value, number)
-        return np.float64(number) if _is_double(names, value) else number
+        if nested and _is_one_array(names, value, number):
+            alone = as_element_of(number.dtype, True)
+            return _numbers_of(alone, value) if converts(alone, value) else float(value)
+        return np.float64(number) if _is_double(names, value, number) else number
     if converts(names, value):
-        return [_numbers_of(names, item) for item in value]
+        return [_numbers_of(names, item, True) for item in value]
     return value
 
 
-def _is_double(names: Names, value: Any) -> bool:
+def _is_one_array(names: Names, value: Any, number: Any) -> bool:
+    """Whether an object in a list, asked for an array, has one without dimensions: to NumPy it is
+    one element then, and is asked for a number."""
+    asked = names[0] == "__array__" and special_of(type(value), "__array__") is not None
+    return asked and not isinstance(value, _NUMBERS) and np.ndim(number) == 0
+
+
+def _is_double(names: Names, value: Any, number: Any) -> bool:
     """To NumPy a float of a class of its own is not of any precision, as Python's are."""
-    return names[0] == "__array__" and isinstance(value, float)
+    return names[0] == "__array__" and isinstance(value, float) and isinstance(number, float)
 
 
 def _indices_of(index: Any) -> Any:
@@ -264,7 +305,8 @@ _CONVERSIONS: dict[str, tuple[Any, type]] = {
 }
 
 
-non_differentiable(is_odd, converts, _special, _is_double, check_number)
+non_differentiable(is_odd, converts, holds_odd_elements, as_element_of)
+non_differentiable(_special, _is_double, _is_one_array, check_number)
 
 
 def _converted(

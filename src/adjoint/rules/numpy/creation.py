@@ -20,6 +20,7 @@ from adjoint.rules.projection import (
 )
 from adjoint.rules.registry import rrule, structural, substitute
 from adjoint.run.accumulate import Poison
+from adjoint.run.conversion import holds_odd_elements
 from adjoint.run.memory import Memory
 from adjoint.run.seal import arrived, result_of
 
@@ -238,7 +239,17 @@ def _fromiter(iter, dtype, count=-1):
     items = [*iter] if count < 0 else [*itertools.islice(iter, count)]
     if len(items) < count:
         raise ValueError(f"iterator too short: expected {count} items, it had only {len(items)}")
-    return np.array(items, dtype)
+    return of_elements(items, dtype)
+
+
+def of_elements(items, dtype):
+    """An array of a list, of which each item is one element."""
+    if not holds_odd_elements(dtype, items):
+        return np.array(items, dtype)
+    made = np.empty(len(items), dtype)
+    for i, item in enumerate(items):
+        made[i] = item
+    return made
 
 
 @substitute(np.ndenumerate)

@@ -11,11 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.rules.numpy.writing import as_written
 from adjoint.rules.projection import projector
 from adjoint.rules.registry import non_differentiable, primitive, structural, substitute
 from adjoint.run.accumulate import finish
 from adjoint.run.arrays import demand_order, read_array
 from adjoint.run.iterator import Iterator
+from adjoint.run.kinds import is_objects
 from adjoint.run.memory import Memory
 from adjoint.run.methods import method
 
@@ -105,6 +107,7 @@ def _(flat, index, value):
     if n is None:
         a[places] = value
     elif n:
+        value = value if is_objects(a) else as_written(a, value)
         a[places] = np.ravel(value)[np.arange(n) % np.size(value)]
     _move(flat, index)
 

@@ -12,6 +12,7 @@ import numpy as np
 from adjoint.errors import MutationError
 from adjoint.rules.projection import as_numeric, project
 from adjoint.rules.registry import non_differentiable, primitive, structural, substitute
+from adjoint.run.conversion import AS_ELEMENT, converts
 from adjoint.run.memory import Memory, refuse_names_twice, root_of
 from adjoint.run.place import current_place
 from adjoint.run.structure import deposit
@@ -30,7 +31,7 @@ def _(memory: Memory, self: Any, a: Any, indices: Any, *operand: Any) -> Any:
     """Sums: what was there before keeps its cotangent, each summand has that of its place."""
     if self not in SIGNS or not operand or not isinstance(a, np.ndarray) or a.dtype.kind == "O":
         return NotImplemented
-    if as_numeric(operand[0]) is None:
+    if as_numeric(operand[0]) is None or converts(AS_ELEMENT, operand[0]):
         return NotImplemented
     refuse_names_twice(a)
     a = np.ndarray.view(a, np.ndarray)  # a class of its own is not asked any more

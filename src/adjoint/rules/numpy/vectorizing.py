@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.rules.numpy.creation import of_elements
 from adjoint.rules.numpy.object_layout import in_order, laid_out, visits
 from adjoint.rules.numpy.wrapping import answers_of, data_of, wrapped_result
 from adjoint.rules.registry import non_differentiable, substitute
@@ -55,7 +56,7 @@ def _arranged(results, otype, when):
     """The results in the order of the visits, each in its place."""
     if np.dtype(otype).hasobject:
         return of_objects(results, otype, when)
-    made = np.array(results, otype)
+    made = of_elements(results, otype)
     if when.flags.c_contiguous:
         return np.reshape(made, when.shape)
     return laid_out(made[when], when)

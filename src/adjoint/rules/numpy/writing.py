@@ -16,18 +16,37 @@ from adjoint.rules.projection import SEQUENCES
 from adjoint.rules.registry import non_differentiable, primitive, substitute
 from adjoint.run.arrays import demand_order
 from adjoint.run.by_source import call_function
+from adjoint.run.conversion import holds_odd_elements
 from adjoint.run.kinds import is_objects
+from adjoint.run.snapshot import LEAVES
 from adjoint.run.unknown import run_unknown
 
-__all__: list[str] = []
+__all__ = ["as_written"]
 
 non_differentiable(demand_order)
+
+
+def as_written(a, values):
+    """What is written into an array, as NumPy makes elements of it."""
+    if is_objects(a):
+        return np.asarray(values, object)
+    # Into complex numbers a float of a class of its own goes as it is, into others as it says.
+    return np.asarray(values, a.dtype) if is_odd_float(a, values) else values
+
+
+def is_odd_float(a: Any, value: Any) -> bool:
+    return a.dtype.kind == "c" and isinstance(value, float) and type(value) not in LEAVES
+
+
+non_differentiable(is_odd_float)
 
 
 @substitute(np.copyto)
 def _copyto(dst, src, casting="same_kind", where=True):
     if isinstance(src, SEQUENCES) or (isinstance(src, np.generic) and dst.dtype.kind == "O"):
         src = np.asarray(src)  # an assignment does not take every list, and keeps such a number
+    elif isinstance(src, float):
+        src = np.asarray(src) if is_odd_float(dst, src) else src
     if not np.can_cast(src if isinstance(src, np.ndarray) else np.asarray(src), dst.dtype, casting):
         raise TypeError(
             f"Cannot cast array data from {np.asarray(src).dtype!r} to {dst.dtype!r} according to "
@@ -52,8 +71,10 @@ def _fill(a, value):
         for index in indices(a.shape):
             a[index] = value  # which may be a list
         return
-    if np.ndim(value):
-        raise ValueError("setting an array element with a sequence.")
+    if holds_odd_elements(a.dtype, (value,)):
+        one = np.empty((), a.dtype)
+        one[()] = value
+        value = one
     np.asarray(a)[...] = value
 
 
@@ -117,6 +138,8 @@ for _name in ("sort", "partition"):
 @substitute((np.ndarray, "put"))
 def _put(a, indices, values, /, mode="raise"):
     demand_order(a, lambda target: target.put(indices, values, mode), values)
+    if not is_objects(a):
+        values = as_written(a, values)
     a, where = np.ndarray.view(a, np.ndarray), np.asarray(indices).reshape(-1)
     count = where.size if np.size(values) else 0
     if mode == "wrap":
@@ -139,7 +162,7 @@ def _put(a, indices, values, /, mode="raise"):
 def _putmask(a, /, mask, values):
     """Values that are too few are repeated, counted over all elements."""
     demand_order(a, lambda target: np.putmask(target, mask, values), values)
-    values = np.asarray(values, object) if is_objects(a) else values
+    values = as_written(a, values)
     a = np.ndarray.view(a, np.ndarray)
     if np.size(values):
         chosen = np.reshape(np.asarray(mask, bool), a.shape)
@@ -150,7 +173,7 @@ def _putmask(a, /, mask, values):
 def _place(arr, mask, vals):
     """Values that are too few are repeated, counted over the elements that are chosen."""
     demand_order(arr, lambda target: np.place(target, mask, vals), vals)
-    vals = np.asarray(vals, object) if is_objects(arr) else vals
+    vals = as_written(arr, vals)
     arr = np.ndarray.view(arr, np.ndarray)
     chosen = np.reshape(np.asarray(mask, bool), arr.shape)
     count = np.count_nonzero(chosen)
