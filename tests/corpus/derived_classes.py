@@ -9,6 +9,8 @@ import random
 import threading
 import types
 import typing
+import warnings
+from collections import deque
 
 import numpy as np
 
@@ -159,3 +161,63 @@ def fields_of_what_c_has_made(x):
     page, numbers, generator = Page(x), Numbers(x * x), Doubled(x)
     total = page.weight * len(page.getvalue()) + numbers.scale * len(numbers) + Own(x).weight
     return total * Exactly(x).value + generator.random() * x + generator.uniform(x, 2.0)
+
+
+class Fading:
+    """What is moved in it becomes less."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def __len__(self):
+        return len(self.values)
+
+    def __getitem__(self, i):
+        return self.values[i] * 0.9
+
+    def __setitem__(self, i, value):
+        self.values[i] = value * value
+
+
+class FadingList(list):
+    def __setitem__(self, i, value):
+        super().__setitem__(i, value * 0.9)
+
+
+def _shuffled(x, kind):
+    kept = kind([x, x * x, 2.0 * x, 1.0 - x, 3.0])
+    np.random.default_rng(3).shuffle(kept)
+    np.random.RandomState(3).shuffle(kept)
+    return kept
+
+
+def _weighted(values):
+    return sum([(i + 1.0) * value for i, value in enumerate(values)])
+
+
+@case(0.7)
+def shuffled_by_numpy_in_a_class(x):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return _weighted(_shuffled(x, Fading).values)
+
+
+@case(0.7)
+def shuffled_by_numpy_in_a_list_of_a_class(x):
+    return _weighted(_shuffled(x, FadingList)) + _weighted(_shuffled(x, deque))
+
+
+@case(0.7)
+def shuffled_by_numpy_in_a_dict(x):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        kept = _shuffled(x, lambda values: dict(enumerate(values)))
+    return _weighted(kept.values())
+
+
+@case(0.7)
+def shuffled_by_numpy_with_a_warning(x):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        _shuffled(x, Fading)
+    return len(caught) * x * ("subclass of 'Sequence'" in str(caught[0].message))

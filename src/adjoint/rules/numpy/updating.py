@@ -5,6 +5,8 @@ what is refused because it gives the array other memory.
 from __future__ import annotations
 
 import random
+import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -115,8 +117,7 @@ def _(self, x, axis=0):
         order = _shuffled(self, x.shape[axis])
         x[...] = np.take(x, order, axis)
     else:
-        order = _shuffled(self, len(x), axis)
-        x[:] = [x[i] for i in order.tolist()]
+        _swap(x, _shuffled(self, len(x), axis))
 
 
 @substitute((np.random.RandomState, "shuffle"))
@@ -125,7 +126,7 @@ def _(self, x):
     if isinstance(x, np.ndarray):
         x[...] = x[order]
     else:
-        x[:] = [x[i] for i in order.tolist()]
+        _swap(x, order)
 
 
 @substitute(np.random.shuffle)
@@ -147,6 +148,35 @@ def _(self, x):
     x[:] = [x[i] for i in _shuffled_list(self, len(x))]
 
 
+def _swap(x, order):
+    """Brings items into an order, by the swaps that NumPy makes where a class may see them."""
+    if type(x) is list:
+        x[:] = [x[i] for i in order.tolist()]
+        return
+    if not isinstance(x, Sequence):
+        warnings.warn(
+            f"you are shuffling a '{type(x).__name__}' object which is not a subclass of "
+            "'Sequence'; `shuffle` is not guaranteed to behave correctly. E.g., non-numpy "
+            "array/tensor objects with view semantics may contain duplicates after shuffling.",
+            stacklevel=1,
+        )
+    for i, j in _swaps(order):
+        x[i], x[j] = x[j], x[i]
+
+
+def _swaps(order: Any) -> list[tuple[int, int]]:
+    """Those by which Fisher and Yates come to an order, from the last place on."""
+    wanted = order.tolist()
+    items, places = [*range(len(wanted))], [*range(len(wanted))]
+    swaps = []
+    for i in reversed(range(1, len(wanted))):
+        j = places[wanted[i]]
+        items[i], items[j] = items[j], items[i]
+        places[items[i]], places[items[j]] = i, j
+        swaps.append((i, j))
+    return swaps
+
+
 def _shuffled(source: Any, n: int, axis: int = 0) -> Any:
     if axis != 0:
         source.shuffle([], axis)  # NumPy says what it has against it
@@ -165,7 +195,7 @@ def _shuffled_list(source: random.Random, n: int) -> list[int]:
     return order
 
 
-non_differentiable(_rounds, _refuse, _shuffled, _permuted, _shuffled_list)
+non_differentiable(_rounds, _refuse, _swaps, _shuffled, _permuted, _shuffled_list)
 
 
 # ---- refused -------------------------------------------------------------------------------------
