@@ -801,3 +801,62 @@ def _put(v):
 @pytest.mark.parametrize("f", [_filled, _filled_with_an_array, _placed, _put])
 def test_filled_with_lists_and_arrays(f):
     check_gradient(f, SIX, modes=FIRST)
+
+
+def _factors(told):
+    class Factor:
+        def __init__(self, x):
+            self.x = x
+
+        def _made(self, name, other, x):
+            told.append((name, float(self.x), float(getattr(other, "x", other))))
+            return Factor(x * (1.0 + 0.1 * len(told)))
+
+        def __mul__(self, other):
+            return self._made("mul", other, self.x * getattr(other, "x", other))
+
+        def __rmul__(self, other):
+            return self._made("rmul", other, 0.9 * self.x * other)
+
+        def __sub__(self, other):
+            return self._made("sub", other, self.x - getattr(other, "x", other))
+
+        def __rsub__(self, other):
+            return self._made("rsub", other, other - 1.1 * self.x)
+
+        def __isub__(self, other):
+            return self._made("isub", other, 7.0 * self.x)
+
+    return Factor
+
+
+CROSSED = {
+    "objects": lambda a, b, of: np.cross(of(a), of(b)),
+    "objects and floats": lambda a, b, of: np.cross(of(a), b),
+    "floats and objects": lambda a, b, of: np.cross(a, of(b)),
+    "rows": lambda a, b, of: np.cross(np.stack([of(a), of(b)]), b),
+    "an object in a list": lambda a, b, of: np.cross([of(a)[0], a[1], of(a)[2]], b),
+    "linalg": lambda a, b, of: np.linalg.cross(of(a), of(b)),
+    "kron of a list": lambda a, b, of: np.kron([of(a)[0], a[1], of(a)[2]], b),
+    "tensordot of a list": lambda a, b, of: np.tensordot([of(a)[0], a[1], of(a)[2]], b, 0),
+    "an array, not a scalar": lambda a, b, of: np.multiply(of(a)[0, ...], of(b)[0, ...], out=...),
+}
+
+
+@pytest.mark.parametrize("crossed", CROSSED.values(), ids=CROSSED)
+def test_operators_that_products_call(crossed):
+    """They are those that NumPy calls, in its order: each sees how many have been called."""
+
+    def f(v, told):
+        of = np.frompyfunc(_factors(told), 1, 1)
+        made = crossed(v[:3], v[3:], of)
+        return sum(
+            [w * getattr(x, "x", x) for w, x in zip(range(1, 10), made.ravel(), strict=False)]
+        )
+
+    check_gradient(lambda v: f(v, []), SIX, modes=FIRST)
+    told, ours, forward = [], [], []
+    f(SIX, told)
+    ad.pullback(lambda v: f(v, ours), SIX)
+    ad.pushforward(lambda v: f(v, forward), (SIX,), (SIX,))
+    assert ours == told and forward == told

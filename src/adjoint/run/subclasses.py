@@ -130,9 +130,11 @@ def is_asked(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     """Whether NumPy hands the result of a ufunc, or of a method that is one, to an operand."""
     if type(f) is not np.ufunc and (type(f) is not MethodDescriptorType or f.__name__ not in _ASK):
         return False
-    from adjoint.rules.numpy.wrapping import answers_of, data_of
+    from adjoint.rules.numpy.wrapping import answers_of, data_of, is_told
 
     operands = (*args, *kwargs.values())
+    if not any(map(is_told, operands)):
+        return False  # nor are objects in arrays asked twice for what the call itself asks them
     arrays = list(map(data_of, operands))
     n = len(args)
 

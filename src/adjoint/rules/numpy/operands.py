@@ -27,6 +27,7 @@ from adjoint.rules.rule import Rule
 from adjoint.rules.slopes import LOW, as_strong
 from adjoint.rules.tangents import contributions
 from adjoint.run.accumulate import Poison
+from adjoint.run.kinds import is_objects
 
 __all__ = [
     "array_rule", "conj", "cotangent_dtype", "dense", "like_sequence", "linear_frule",
@@ -265,6 +266,8 @@ def _linear_frule(key: Any, operands: int, positional: int) -> None:
     def forward(dots: tuple[Any, ...], *args: Any, **kwargs: Any) -> Any:
         if any(dot is not None for dot in dots[operands:]) or kwargs.get("out") is not None:
             return NotImplemented
+        if any(map(_lists_objects, args[:operands])):
+            return NotImplemented  # their tangents are not in those of the lists
         y = f(*args, **kwargs)
         kwargs.pop("initial", None)  # what a sum starts from does not move with its terms
         terms = [
@@ -289,6 +292,13 @@ def _linear_frule(key: Any, operands: int, positional: int) -> None:
     rules.frules.insert(0, Rule(forward, keywords, *shape, alias=alias))
 
 
+def _lists_objects(value: Any) -> bool:
+    return isinstance(value, list | tuple) and any(
+        _lists_objects(part) or not isinstance(part, _NUMERIC) or is_objects(part) for part in value
+    )
+
+
+_NUMERIC = (float, int, complex, np.ndarray, np.generic, list, tuple)
 OBJECTS = np.dtype(object)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.rules.numpy.object_operators import each_into, goes_into
+from adjoint.rules.numpy.object_operators import each_into, goes_into, is_of_objects
 from adjoint.rules.numpy.wrapping import data_of, given_to_output, is_told, wrapped_call
 from adjoint.rules.registry import lookup, non_differentiable, primitive
 from adjoint.run.arrays import demand_order
@@ -83,7 +83,18 @@ def _as_array(f, args, kwargs):
     if is_asked(f, args, kwargs):  # a class may be told, and gives what it likes
         return wrapped_call(f, args, {**kwargs, "out": ...})
     y = f(*args, **kwargs)
-    return tuple([np.asanyarray(part) for part in y]) if type(y) is tuple else np.asanyarray(y)
+    of_objects = isinstance(f, np.ufunc) and is_of_objects(f, args)
+    made = _of_objects if of_objects else np.asanyarray
+    several = type(y) is tuple and (not of_objects or f.nout > 1)
+    return tuple([made(part) for part in y]) if several else made(y)
+
+
+def _of_objects(y):
+    if isinstance(y, np.ndarray):
+        return y
+    made = np.empty((), object)
+    made[()] = y
+    return made
 
 
 def _demand_all(f: Any, outs: Any, args: Any, kwargs: Any, ys: Any) -> None:
