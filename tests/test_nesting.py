@@ -511,3 +511,30 @@ def test_an_attribute_is_no_operator_of_its_name():
     """What takes derivatives goes on a tape, where integers in objects are constants."""
     bar = ad.gradient(lambda model, x: model(x), Weighted(2.0, 3), 1.5)[0]
     assert bar.slope == 1.0 and slope(lambda x: x * x, 2.0) == 4.0
+
+
+# ---- lists that are written into arrays, and changed afterwards ----------------------------------
+
+CHANGES = {
+    "reverse": lambda xs: xs.reverse(),
+    "pop": lambda xs: xs.pop(),
+    "clear": lambda xs: xs.clear(),
+    "set": lambda xs: xs.__setitem__(0, 5.0),
+}
+
+
+@pytest.mark.parametrize("index", [slice(None), ..., [0, 1, 2]], ids=repr)
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_a_list_that_changes_after_it_was_written(index, change):
+    def f(v):
+        a = np.zeros(3)
+        row = [v[0], v[1] * v[1], v[2]]
+        a[index] = row
+        change(row)
+        return (a**2 * np.array([1.0, 3.0, 7.0])).sum()
+
+    v = np.array([0.7, 1.3, 0.45])
+    expected = np.diag([2.0, 36.0 * v[1] ** 2, 14.0])
+    np.testing.assert_allclose(ad.hessian(f, v), expected)
+    np.testing.assert_allclose(ad.jacobian(ad.grad(f), v), expected)
+    np.testing.assert_allclose(ad.jacobian_forward(ad.grad(f), v), expected)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
+from adjoint.errors import MutationError
 from tests.errors.places import raised
 
 x3 = np.array([0.3, -0.5, 1.2])
@@ -352,6 +353,37 @@ def test_structures_that_change_after_the_rule():
         return np.sum(first * read(d))
 
     _in_all_modes(f, 2.0 * x3 * x3 + 4.0 * x3 * x3)
+
+
+@pytest.mark.parametrize("point", [0.7, 1.0, 0.0])
+def test_an_object_that_changes_after_the_rule_is_refused_at_any_point(point):
+    """Where it holds an equal number afterwards, that has another derivative."""
+
+    class Spring:
+        def __init__(self, x):
+            self.x = x
+
+    @ad.custom
+    def energy(s):
+        return s.x**2
+
+    energy.reverse(lambda s: (s.x**2, lambda y_bar: ({"x": 2.0 * s.x * y_bar},)))
+
+    def changed(x):
+        s = Spring(x)
+        e = energy(s)
+        s.x = s.x**3
+        return e
+
+    with pytest.raises(MutationError, match="was changed after the call"):
+        ad.hessian(changed, point)
+
+    def unchanged(x):
+        s = Spring(x)
+        return energy(s)
+
+    assert ad.hessian(unchanged, point) == 2.0
+    assert ad.gradient(changed, point) == (2.0 * point,)
 
 
 # ---- integers ------------------------------------------------------------------------------------

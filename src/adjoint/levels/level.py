@@ -440,12 +440,6 @@ class Level(Hidden):
                 if level.is_active(root_of(x)):
                     level.hide(y, needed(operator.getitem, why, (x, y)))
 
-    def constant(self, x: Any) -> Any:
-        """`x`, a copy already, as something of which this level knows no derivative."""
-        from adjoint.levels.rules import as_constant  # they need the levels
-
-        return as_constant(self, x)
-
     def hooked(self, on_cotangent: Any, x: Any) -> Any:
         """`x`; a hook sees its cotangent, if there will be one."""
         return x

@@ -11,10 +11,9 @@ from adjoint.levels.level import Level, fresh
 from adjoint.operators import hook, stop_gradient, with_name
 from adjoint.rules.registry import entry, frule, leveled, rrule
 from adjoint.run.detach import detached
-from adjoint.run.kinds import fields_of, is_objects, is_record
 from adjoint.run.unknown import needed
 
-__all__ = ["as_constant", "greatest", "least", "total"]
+__all__ = ["greatest", "least", "total"]
 
 
 # ---- sum, min, max of numbers --------------------------------------------------------------------
@@ -179,7 +178,7 @@ def _(level: Level, record: Any, slot: int, flat: Any) -> Any:
 
 @leveled(stop_gradient)
 def _(level: Level, record: Any, slot: int, x: Any) -> Any:
-    return level.constant(detached(x))
+    return detached(x, _unknown)
 
 
 @leveled(hook)
@@ -190,21 +189,6 @@ def _(level: Level, record: Any, slot: int, on_cotangent: Any, x: Any, *, name: 
     return level.hooked(lambda bar: None if bar is None else hooked(bar), x)
 
 
-def as_constant(level: Any, x: Any) -> Any:
-    """Numbers of `x` as ones that no level knows anything of; arrays in it are copies already."""
-    if isinstance(x, float | complex | np.inexact):
-        return fresh(x)
-    if isinstance(x, list):
-        return [as_constant(level, part) for part in x]
-    if is_objects(x):
-        for index in np.ndindex(x.shape):
-            x[index] = as_constant(level, x[index])
-        return x
-    if isinstance(x, tuple):
-        parts = [as_constant(level, part) for part in x]
-        return x._make(parts) if hasattr(x, "_make") else tuple(parts)
-    if isinstance(x, dict):
-        return {key: as_constant(level, part) for key, part in x.items()}
-    if is_record(x) and (fields := fields_of(x)) is not None:
-        fields.update({key: as_constant(level, part) for key, part in fields.items()})
-    return x
+def _unknown(x: Any) -> Any:
+    """A number as one that no level knows anything of."""
+    return fresh(x) if isinstance(x, float | complex | np.inexact) else x

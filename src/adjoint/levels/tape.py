@@ -255,12 +255,11 @@ class Tape(Level):
 
     def write(self, x: Any, index: Any, value: Any) -> None:
         self.touch(x)
+        index, value = held_index(index), held(value)
         depends = self._depends(value)
-        index = held_index(index)
         saved = self.below(np.array, self.below(operator.getitem, x, index))
         if x.dtype.kind in "fc" and (depends or self.is_active(x)):
             self.note(x)
-            kept = held(value)
 
             def node(sweep: Sweep) -> None:
                 sweep.exchange(x, index, entry)
@@ -268,7 +267,7 @@ class Tape(Level):
                 if type(bar) is Poison:
                     sweep.add(value, bar)
                 elif bar is not None and depends:
-                    sweep.add(value, sweep.below(to_value, bar, kept))
+                    sweep.add(value, sweep.below(to_value, bar, value))
         else:
 
             def node(sweep: Sweep) -> None:

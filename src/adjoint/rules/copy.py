@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import copyreg
+import functools
 import types
 import weakref
 from collections import OrderedDict, defaultdict, deque
@@ -113,6 +114,8 @@ def _rebuilt(x: Any, memo: Any) -> Any:
         return _reconstructed(x, memo, (cls, (), _fields(x), None, pairs))
     if isinstance(x, set | frozenset):
         return _reconstructed(x, memo, (cls, (list(x),), _fields(x)))
+    if isinstance(x, functools.partial):
+        return _of_partial(x, memo)
     if not _is_python_class(cls):
         return _reconstructed(x, memo, x.__reduce_ex__(4))
     return _of_python_class(x, memo)
@@ -149,6 +152,16 @@ def _of_python_class(x: Any, memo: Any) -> Any:
     if isinstance(x, dict):
         for key, item in x.items():
             y[_part(key, memo)] = _part(item, memo)
+    return y
+
+
+def _of_partial(x: Any, memo: Any) -> Any:
+    named = {name: _part(value, memo) for name, value in x.keywords.items()}
+    y = type(x)(_part(x.func, memo), *[_part(arg, memo) for arg in x.args], **named)
+    if memo is not None:
+        memo[id(x)] = y
+    for name, value in x.__dict__.items():
+        y.__dict__[name] = _part(value, memo)
     return y
 
 
@@ -232,8 +245,12 @@ def _in_python(cls: type, name: str) -> bool:
 
 
 def _is_python_class(cls: type) -> bool:
-    return bool(cls.__flags__ & (1 << 9)) and any(
-        "__module__" in vars(base) for base in cls.__mro__
+    """Whether `object` knows how its objects are taken apart: no class of C's says so itself."""
+    return (
+        bool(cls.__flags__ & (1 << 9))  # Py_TPFLAGS_HEAPTYPE
+        and any("__module__" in vars(base) for base in cls.__mro__)
+        and cls.__reduce__ is object.__reduce__
+        and cls.__reduce_ex__ is object.__reduce_ex__
     )
 
 

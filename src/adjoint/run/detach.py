@@ -3,61 +3,158 @@
 from __future__ import annotations
 
 import copy
+import functools
+from collections import OrderedDict, defaultdict, deque
+from collections.abc import Callable
 from contextlib import suppress
 from types import CellType, FunctionType, MethodType
 from typing import Any
 
 import numpy as np
 
-from adjoint.run.kinds import by_value, fields_of, is_objects, is_record
+from adjoint.run.contents import base_of, elements_of, entries_of
+from adjoint.run.kinds import (
+    by_value,
+    fields_of,
+    filled_slots,
+    is_objects,
+    is_partly_c,
+    is_record,
+    slots_of,
+)
+from adjoint.run.remaking import remade
 
 __all__ = ["detached"]
 
 
-def detached(x: Any) -> Any:
+def detached(x: Any, number: Callable[[Any], Any] | None = None) -> Any:
     """A copy of `x`, so that nothing that is added to its cotangent reaches that of `x`.
 
-    Numbers are detached by the missing pullback; an array and a container may carry their cotangent
-    by identity, so they are copied, each once, as are the objects of Python's own classes.
+    Numbers are detached by the missing pullback, unless `number` is given, which makes another of
+    each; an array, a container, a function or an object may carry its cotangent by identity, so
+    they are copied, each once. No code of the user's is called: a constructor may do anything.
     """
-    return _detached(x, {})
+    return _Copies(number).of(x)
 
 
-def _detached(x: Any, made: dict[int, Any]) -> Any:
-    """`detached`; `made` holds the copies by the identity of what they are copies of."""
-    if by_value(x) and not (hasattr(x, "base") and hasattr(x, "strides") and x.ndim):
-        return x
-    if id(x) in made:
-        return made[id(x)]
-    if is_objects(x):
-        twin = made[id(x)] = x.copy()
-        for index in np.ndindex(x.shape):
-            twin[index] = _detached(x[index], made)
-    elif by_value(x):
-        twin = x.copy()
-    elif isinstance(x, list):
-        twin = made[id(x)] = []
-        twin.extend(_detached(item, made) for item in x)
-    elif isinstance(x, dict):
-        twin = made[id(x)] = {}
-        twin.update((key, _detached(item, made)) for key, item in x.items())
-    elif isinstance(x, tuple):
-        parts = [_detached(item, made) for item in x]
-        twin = x._make(parts) if hasattr(x, "_make") else tuple(parts)
-    elif type(x) is FunctionType and x.__closure__:
-        cells = tuple(CellType() for _ in x.__closure__)
-        twin = FunctionType(x.__code__, x.__globals__, x.__name__, x.__defaults__, cells)
-        twin.__kwdefaults__ = x.__kwdefaults__
-        made[id(x)] = twin
-        for cell, other in zip(cells, x.__closure__, strict=True):
+class _Copies:
+    """Copies, by the identity of what they are copies of."""
+
+    def __init__(self, number: Callable[[Any], Any] | None) -> None:
+        self._number = number
+        self._made: dict[int, Any] = {}
+
+    def of(self, x: Any) -> Any:
+        if by_value(x) and not isinstance(x, np.ndarray):
+            return x if self._number is None else self._number(x)
+        if not _is_seen(x):
+            return x
+        if id(x) not in self._made:
+            self._made[id(x)] = self._copied(x)
+        return self._made[id(x)]
+
+    def _copied(self, x: Any) -> Any:
+        if isinstance(x, np.ndarray):
+            return self._array(x)
+        if isinstance(x, FunctionType):
+            return self._function(x)
+        if isinstance(x, MethodType):
+            return MethodType(self.of(x.__func__), self.of(x.__self__))
+        twin: Any
+        if isinstance(x, tuple):
+            twin = remade(x, [self.of(part) for part in elements_of(x)])
+        elif isinstance(x, list | deque):
+            twin = self._made[id(x)] = remade(x, ())
+            base: Any = list if isinstance(x, list) else deque
+            base.extend(twin, [self.of(part) for part in elements_of(x)])
+        elif isinstance(x, dict):
+            twin = self._dict(x)
+        elif isinstance(x, set):
+            twin = set.__new__(type(x))
+            set.update(twin, map(self.of, set.__iter__(x)))
+        elif isinstance(x, frozenset):
+            twin = frozenset.__new__(type(x), map(self.of, frozenset.__iter__(x)))
+        elif isinstance(x, functools.partial):
+            named = {key: self.of(value) for key, value in x.keywords.items()}
+            twin = functools.partial.__new__(
+                type(x), self.of(x.func), *map(self.of, x.args), **named
+            )
+        else:
+            twin = _empty(x)
+        self._made[id(x)] = twin
+        self._attributes(x, twin)
+        return twin
+
+    def _array(self, x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        twin = self._made[id(x)] = x.copy()
+        if is_objects(x):
+            for index in np.ndindex(x.shape):
+                twin[index] = self.of(x[index])
+        return twin
+
+    def _dict(self, x: Any) -> Any:
+        kind = type(x)
+        base: Any = next(base for base in kind.__mro__ if base in _DICTS)
+        twin = self._made[id(x)] = base.__new__(kind)
+        for key, value in entries_of(x):
+            base_of(x).__setitem__(twin, key, self.of(value))
+        if base is defaultdict:
+            vars(defaultdict)["default_factory"].__set__(twin, x.default_factory)
+        return twin
+
+    def _function(self, x: FunctionType) -> FunctionType:
+        """With cells, defaults and attributes of its own."""
+        cells = tuple(CellType() for _ in x.__closure__ or ())
+        twin = FunctionType(x.__code__, x.__globals__, x.__name__, None, cells or None)
+        self._made[id(x)] = twin
+        for name in ("__module__", "__qualname__", "__doc__", "__annotations__"):
+            setattr(twin, name, getattr(x, name))
+        for cell, other in zip(cells, x.__closure__ or (), strict=True):
             with suppress(ValueError):  # an empty one stays empty
-                cell.cell_contents = _detached(other.cell_contents, made)
-    elif isinstance(x, MethodType):
-        twin = MethodType(x.__func__, _detached(x.__self__, made))
-    elif is_record(x) and fields_of(x) is not None:
-        twin = made[id(x)] = copy.copy(x)
-        twin.__dict__ = {key: _detached(item, made) for key, item in vars(x).items()}
-    else:
-        return x
-    made[id(x)] = twin
-    return twin
+                cell.cell_contents = self.of(other.cell_contents)
+        if x.__defaults__:
+            twin.__defaults__ = tuple(map(self.of, x.__defaults__))
+        if x.__kwdefaults__:
+            twin.__kwdefaults__ = {key: self.of(part) for key, part in x.__kwdefaults__.items()}
+        twin.__dict__.update((key, self.of(value)) for key, value in x.__dict__.items())
+        return twin
+
+    def _attributes(self, x: Any, twin: Any) -> None:
+        """Fields and slots, past any ``__setattr__``."""
+        fields = fields_of(x)
+        if fields:
+            own = fields_of(twin)
+            if own is not None:
+                dict.update(own, {key: self.of(value) for key, value in entries_of(fields)})
+        slots = slots_of(type(x))
+        for name, value in filled_slots(x).items():
+            if slots[name].__objclass__ is not functools.partial:  # given to its constructor
+                slots[name].__set__(twin, self.of(value))
+
+
+def _is_seen(x: Any) -> bool:
+    """Whether it holds something, all of which is seen from Python.
+
+    A function that was not made by another one holds what it was imported with; a copy of it would
+    have no rule.
+    """
+    if isinstance(x, FunctionType):
+        return bool(x.__closure__) or "<locals>" in x.__qualname__
+    return isinstance(x, _CONTAINERS) or is_record(x)
+
+
+def _empty(x: Any) -> Any:
+    """An object of the class of `x` without what it holds."""
+    kind = type(x)
+    if is_partly_c(kind):
+        return copy.copy(x)
+    made_by: Any = next(base for base in kind.__mro__ if not base.__flags__ & _HEAP_TYPE)
+    return made_by.__new__(kind)
+
+
+_HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE
+_CONTAINERS = (
+    *(np.ndarray, list, tuple, deque, dict, set, frozenset),
+    *(functools.partial, MethodType),
+)
+_DICTS = (OrderedDict, defaultdict, dict)
