@@ -244,7 +244,7 @@ def _in_python(cls: type, name: str) -> bool:
     return type(getattr(cls, name, None)) is types.FunctionType
 
 
-def _is_python_class(cls: type) -> bool:
+def _is_python_class(cls: Any) -> bool:
     """Whether `object` knows how its objects are taken apart: no class of C's says so itself."""
     return (
         bool(cls.__flags__ & (1 << 9))  # Py_TPFLAGS_HEAPTYPE
