@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
+from adjoint.errors import MutationError
 
 
 class Slots:
@@ -149,6 +150,36 @@ def test_what_holds_a_number_is_a_constant(name, mode):
 
     # f' = value of the constant, and (x f')' is the same: it depends on no x
     assert MODES[mode](f) == pytest.approx(value)
+
+
+def by_iterators(v):
+    return sum(ad.stop_gradient(iter([v, v * v]))) * v
+
+
+def by_generators(v):
+    return sum(ad.stop_gradient(y * y for y in [v, v])) * v
+
+
+@pytest.mark.parametrize("f", [by_iterators, by_generators])
+@pytest.mark.parametrize("mode", MODES)
+def test_an_iterator_is_refused(f, mode):
+    with pytest.raises(MutationError, match="is made constant"):
+        MODES[mode](f)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_what_c_holds_is_copied(mode):
+    pandas = pytest.importorskip("pandas")
+
+    def series(x):
+        return (ad.stop_gradient(pandas.Series(x * x * np.ones(2))) * x).sum()
+
+    def frame(x):
+        held = ad.stop_gradient(pandas.DataFrame({"a": x * x * np.ones(2)}))
+        return (held["a"] * x).sum()
+
+    assert MODES[mode](series) == pytest.approx(18.0)
+    assert MODES[mode](frame) == pytest.approx(18.0)
 
 
 @pytest.mark.parametrize("name", HOLDERS)

@@ -13,16 +13,20 @@ from typing import Any
 import numpy as np
 
 from adjoint.run.contents import base_of, elements_of, entries_of
+from adjoint.run.iterator import Iterator
 from adjoint.run.kinds import (
     by_value,
     fields_of,
     filled_slots,
+    held_by_c,
     is_objects,
     is_partly_c,
     is_record,
     slots_of,
 )
+from adjoint.run.memory import refused
 from adjoint.run.remaking import remade
+from adjoint.run.unknown import is_opaque
 
 __all__ = ["detached"]
 
@@ -33,6 +37,12 @@ def detached(x: Any, number: Callable[[Any], Any] | None = None) -> Any:
     Numbers are detached by the missing pullback, unless `number` is given, which makes another of
     each; an array, a container, a function or an object may carry its cotangent by identity, so
     they are copied, each once. No code of the user's is called: a constructor may do anything.
+    Only of objects of C that hold numbers, a copy is asked for.
+
+    Raises
+    ------
+    MutationError
+        There is no copy of an iterator or of an object of C that holds numbers.
     """
     return _Copies(number).of(x)
 
@@ -47,13 +57,18 @@ class _Copies:
     def of(self, x: Any) -> Any:
         if by_value(x) and not isinstance(x, np.ndarray):
             return x if self._number is None else self._number(x)
-        if not _is_seen(x):
+        if not _is_seen(x) and not _holds_reals(x):
             return x
         if id(x) not in self._made:
             self._made[id(x)] = self._copied(x)
         return self._made[id(x)]
 
     def _copied(self, x: Any) -> Any:
+        if issubclass(type(x), Iterator):
+            raise refused(
+                f"an iterator of type '{x.__class__.__name__}' is made constant",
+                "make its elements constant one by one, or a list of them",
+            )
         if isinstance(x, np.ndarray):
             return self._array(x)
         if isinstance(x, FunctionType):
@@ -143,9 +158,35 @@ def _is_seen(x: Any) -> bool:
     return isinstance(x, _CONTAINERS) or is_record(x)
 
 
+def _holds_reals(x: Any) -> bool:
+    """Whether an object of C holds numbers or arrays, as far as the collector sees it."""
+    if not is_opaque(x):
+        return False
+    pending, seen = [x], {id(x)}
+    while pending and len(seen) < _MOST_HELD:
+        for part in held_by_c(pending.pop()):
+            if by_value(part) and np.asarray(part).dtype.kind in "fc":
+                return True
+            if id(part) not in seen and (isinstance(part, _CONTAINERS) or is_opaque(part)):
+                seen.add(id(part))
+                pending.append(part)
+    return False
+
+
+_MOST_HELD = 1000
+
+
 def _empty(x: Any) -> Any:
-    """An object of the class of `x` without what it holds."""
+    """An object of the class of `x`, for other fields and slots; with copies of what C holds."""
     kind = type(x)
+    if _holds_reals(x):
+        try:
+            return copy.deepcopy(x)
+        except Exception as error:
+            raise refused(
+                f"a {kind.__name__} is made constant, of which there is no copy: {error}",
+                "make what it was made from constant",
+            ) from None
     if is_partly_c(kind):
         return copy.copy(x)
     made_by: Any = next(base for base in kind.__mro__ if not base.__flags__ & _HEAP_TYPE)
