@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.levels.drawing import draws
 from adjoint.levels.memory import LevelMemory
 from adjoint.levels.mirror import Same
 from adjoint.rules.projection import SEQUENCES
@@ -203,7 +204,7 @@ class Level(Hidden):
         """The result of ``f(*args, **kwargs)`` that a rule has computed, as the levels below have
         it: a rule may compute it by code that they do not follow."""
         outer = self.outer
-        if outer is None or not _holds_reals(y) or _draws(f, args):
+        if outer is None or not _holds_reals(y) or draws(f, args):
             return y
         given = (*args, *kwargs.values())
         for level in outer.down():
@@ -501,14 +502,6 @@ def _holds_reals(y: Any) -> bool:
 
 
 _FLOAT = np.dtype(float)
-
-
-def _draws(f: Any, args: tuple[Any, ...]) -> bool:
-    """Whether a function draws numbers, which would be others the second time."""
-    module = str(getattr(f, "__module__", None))
-    return module.startswith(("numpy.random", "random")) or any(
-        type(arg).__module__.startswith("numpy.random") for arg in args[:1]
-    )
 
 
 _OPERATORS = {name: (op, entry(op)) for name, op in (("add", operator.add), ("mul", operator.mul))}

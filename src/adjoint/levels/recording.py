@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from adjoint.errors import ArgumentError
+from adjoint.levels.drawing import again
 from adjoint.levels.forward import Forward, swept
 from adjoint.levels.held import held, held_index
 from adjoint.levels.level import Level, assign_shape_on, write_on
@@ -62,23 +64,32 @@ class Recording(Forward):
         kwargs: dict[str, Any],
     ) -> Any:
         self._made, self._back = False, None
+        as_now = again(f, args)
         y = super().apply(record, slot, f, rules, args, kwargs)
         if y is not DECLINED and self._made:
-            self._note(y, f, rules, args, kwargs)
+            self._note(y, f, rules, args, kwargs, as_now)
         return y
 
     def _note(
-        self, y: Any, f: Any, rules: Rules, args: tuple[Any, ...], kwargs: dict[str, Any]
+        self,
+        y: Any,
+        f: Any,
+        rules: Rules,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        as_now: Callable[[], Any] | None,
     ) -> None:
         """Note an operation and its result."""
         y, args, back = held(y), tuple(map(held, args)), self._back
         kwargs = {name: held(x) for name, x in kwargs.items()}
 
         def node(replay: Replay) -> None:
-            if back is None:
-                replay.put(y, replay.found(f, rules, args, kwargs))
-            else:
+            if back is not None:
                 replay.put(y, replay.pulled(y, *back))
+                return
+            with as_now() if as_now is not None else nullcontext():
+                dot = replay.found(f, rules, args, kwargs)
+            replay.put(y, dot)
 
         self.nodes.append(node)
 
