@@ -148,7 +148,8 @@ def linearize(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any,
     """Value of a function, and its derivative there as a linear map.
 
     The function runs once; each use of the map goes through what was recorded, so that pushing many
-    tangents does not repeat it. `pullback` is the same for cotangents.
+    tangents does not repeat it: only forward rules are applied again, those of users among them.
+    `pullback` is the same for cotangents.
 
     Parameters
     ----------
