@@ -1,5 +1,7 @@
 """`custom`: a derivative written by hand, in every mode."""
 
+import collections
+
 import numpy as np
 import pytest
 
@@ -353,6 +355,49 @@ def test_structures_that_change_after_the_rule():
         return np.sum(first * read(d))
 
     _in_all_modes(f, 2.0 * x3 * x3 + 4.0 * x3 * x3)
+
+
+class Words(dict):
+    """A constructor of its own, which no copy calls."""
+
+    def __init__(self, name, **words):
+        super().__init__(words)
+        self.name = name
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        dict,
+        collections.OrderedDict,
+        collections.Counter,
+        lambda **words: collections.defaultdict(float, **words),
+        lambda **words: Words("w", **words),
+    ],
+)
+def test_dicts_of_any_class_are_given_as_they_are_at_the_call(make):
+    @ad.custom
+    def product(d):
+        return d["a"] * d["b"]
+
+    seen = []
+
+    @product.reverse
+    def _(d):
+        seen.append(type(d))
+        return d["a"] * d["b"], lambda y_bar: ({"a": d["b"] * y_bar, "b": d["a"] * y_bar},)
+
+    def f(v):
+        d = make(a=v[0], b=v[1])
+        y = product(d)
+        d["a"] = 3.0 * d["b"]
+        d.pop("b")
+        return y
+
+    v = np.array([2.0, 3.0])
+    np.testing.assert_array_equal(ad.gradient(f, v)[0], [3.0, 2.0])
+    np.testing.assert_array_equal(ad.hessian(f, v), [[0.0, 1.0], [1.0, 0.0]])
+    assert set(seen) == {type(make(a=1.0, b=1.0))}
 
 
 @pytest.mark.parametrize("point", [0.7, 1.0, 0.0])

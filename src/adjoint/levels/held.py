@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 
 from adjoint.rules.projection import SEQUENCES
-from adjoint.run.contents import elements_of
-from adjoint.run.remaking import remade
+from adjoint.run.contents import elements_of, entries_of
+from adjoint.run.remaking import remade, remade_dict
 
 __all__ = ["held", "held_index"]
 
 
 def held(value: Any) -> Any:
     """An operand, with lists and dicts as they are now."""
-    if type(value) is dict:
-        return {key: held(part) for key, part in value.items()}
+    if isinstance(value, dict):
+        return remade_dict(value, [(key, held(part)) for key, part in entries_of(value)])
     if isinstance(value, SEQUENCES):
         parts = [held(part) for part in elements_of(value)]
         if type(value) is tuple and all(

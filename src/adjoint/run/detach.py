@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
-from collections import OrderedDict, defaultdict, deque
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from types import CellType, FunctionType, MethodType
@@ -25,7 +25,7 @@ from adjoint.run.kinds import (
     slots_of,
 )
 from adjoint.run.memory import refused
-from adjoint.run.remaking import remade
+from adjoint.run.remaking import remade, remade_dict
 from adjoint.run.unknown import is_opaque
 
 __all__ = ["detached"]
@@ -108,13 +108,9 @@ class _Copies:
         return twin
 
     def _dict(self, x: Any) -> Any:
-        kind = type(x)
-        base: Any = next(base for base in kind.__mro__ if base in _DICTS)
-        twin = self._made[id(x)] = base.__new__(kind)
+        twin = self._made[id(x)] = remade_dict(x, ())
         for key, value in entries_of(x):
             base_of(x).__setitem__(twin, key, self.of(value))
-        if base is defaultdict:
-            vars(defaultdict)["default_factory"].__set__(twin, x.default_factory)
         return twin
 
     def _function(self, x: FunctionType) -> FunctionType:
@@ -198,4 +194,3 @@ _CONTAINERS = (
     *(np.ndarray, list, tuple, deque, dict, set, frozenset),
     *(functools.partial, MethodType),
 )
-_DICTS = (OrderedDict, defaultdict, dict)

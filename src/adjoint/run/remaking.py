@@ -1,14 +1,15 @@
-"""Sequences with other elements."""
+"""Sequences and dicts with other elements."""
 
 from __future__ import annotations
 
-from collections import deque
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Iterable
 from typing import Any
 
+from adjoint.run.contents import base_of
 from adjoint.run.kinds import fields_of
 
-__all__ = ["remade"]
+__all__ = ["remade", "remade_dict"]
 
 
 def remade(xs: Any, elements: Iterable[Any]) -> Any:
@@ -27,7 +28,28 @@ def remade(xs: Any, elements: Iterable[Any]) -> Any:
     else:
         made = deque.__new__(kind)
         deque.__init__(made, elements, xs.maxlen)
-    fields = fields_of(xs)
+    return _with_fields(made, xs)
+
+
+def remade_dict(d: Any, entries: Iterable[tuple[Any, Any]]) -> Any:
+    """The same for a dict."""
+    kind = type(d)
+    if kind is dict:
+        return dict(entries)
+    base: Any = next(base for base in kind.__mro__ if base in _DICTS)
+    made = base.__new__(kind)
+    for key, value in entries:
+        base_of(d).__setitem__(made, key, value)
+    if base is defaultdict:
+        vars(defaultdict)["default_factory"].__set__(made, d.default_factory)
+    return _with_fields(made, d)
+
+
+_DICTS = (OrderedDict, defaultdict, dict)
+
+
+def _with_fields(made: Any, x: Any) -> Any:
+    fields = fields_of(x)
     if fields:
         made.__dict__.update(fields)
     return made
