@@ -530,3 +530,21 @@ def test_a_list_beside_an_array_is_an_array():
 
     assert refused(added, A, 0.7)
     assert np.allclose(ad.gradient(added, A, 0.7)[0], 2 * A + [0.7, 2.0, 0.49, 0.7, 1.0])
+
+
+def test_an_array_of_no_numbers_is_one_of_doubles():
+    def f(x, least):
+        kept = []
+        for v in x:
+            if v > least:
+                kept.append(v)
+        return np.sum(kept)
+
+    x = np.array([1.0, 2.0, 3.0], np.float32)
+    for least in (1.5, 5.0, 0.5, 7.0):
+        value, bar = ad.value_and_grad(f)(x, least)
+        expected = f(x, least)
+        assert type(value) is type(expected)
+        assert value == expected
+        np.testing.assert_array_equal(bar, (x > least).astype(np.float32))
+        assert bar.dtype == np.float32

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.fast import runtime
+from adjoint.fast import rows, runtime
 from adjoint.fast.evaluate.types import Type
 from adjoint.fast.formulas import ATOM, Formulas
 from adjoint.fast.single.walk import blocks, operands, walk
@@ -131,7 +131,7 @@ class Writer(Formulas):
             self.line(text, depth)
             return
         text, level = self.call(op)
-        if op.callee.value is runtime.take_last:  # what is read before is computed before
+        if op.callee.value is rows.take_last:  # what is read before is computed before
             self.flush(depth)
             self.line(f"{self.name(v)} = {text}", depth)
             return
@@ -316,8 +316,8 @@ _STATEMENTS: dict[Any, Callable[[Writer, tuple[Operand, ...]], str]] = {
     runtime.add_at: lambda w, xs: f"{w.item(xs[0], xs[1])} += {w.text(xs[2])}",
     runtime.put: lambda w, xs: f"{w.item(xs[0], xs[1])} = {w.text(xs[2])}",
     runtime.put_broadcast: lambda w, xs: f"{w.item(xs[0], xs[1])} = {w.text(xs[2])}",
-    runtime.put_item: lambda w, xs: f"{w.item(xs[0], xs[1])} = {w.text(xs[2])}",
-    runtime.append: lambda w, xs: f"{w.text(xs[0], ATOM)}.append({w.text(xs[1])})",
+    rows.put_item: lambda w, xs: f"{w.item(xs[0], xs[1])} = {w.text(xs[2])}",
+    rows.append: lambda w, xs: f"{w.text(xs[0], ATOM)}.append({w.text(xs[1])})",
     runtime.clear: lambda w, xs: f"{w.item(xs[0], xs[1])} = 0",
     runtime.subtract_from: lambda w, xs: f"{w.text(xs[0])} -= {w.text(xs[1])}",
     runtime.scale: lambda w, xs: f"{w.text(xs[0])} *= {w.text(xs[1])}",

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.fast import runtime
+from adjoint.fast import rows, runtime
 from adjoint.fast.evaluate.types import Array, Type
 from adjoint.fast.single.primitives import same
 from adjoint.ir import primitives
@@ -271,24 +271,24 @@ _SPECIAL: dict[Any, Callable[..., tuple[str, int] | None]] = {
     runtime.sum_of_these: lambda w, *xs: (f"sum(({', '.join(w.text(x) for x in xs)}))", ATOM),
     runtime.exactly: lambda w, total, found: (w.text(found), ATOM),
     zip: lambda w, *xs: _zip_of_one(w, xs),
-    runtime.item: lambda w, x, i: (w.item(x, i), ATOM),
-    runtime.part: lambda w, x, i: (w.item(x, i), ATOM),
-    runtime.repeated: lambda w, x, n: (f"{w.text(x, ATOM)} * {w.text(n, 13)}", 12),
-    runtime.count: lambda w, x: (f"len({w.text(x)})", ATOM),
-    runtime.greatest: lambda w, x: (f"max({w.text(x)})", ATOM),
-    runtime.least: lambda w, x: (f"min({w.text(x)})", ATOM),
-    runtime.exact_total: lambda w, x: (
+    rows.item: lambda w, x, i: (w.item(x, i), ATOM),
+    rows.part: lambda w, x, i: (w.item(x, i), ATOM),
+    rows.repeated: lambda w, x, n: (f"{w.text(x, ATOM)} * {w.text(n, 13)}", 12),
+    rows.count: lambda w, x: (f"len({w.text(x)})", ATOM),
+    rows.greatest: lambda w, x: (f"max({w.text(x)})", ATOM),
+    rows.least: lambda w, x: (f"min({w.text(x)})", ATOM),
+    rows.exact_total: lambda w, x: (
         f"{w.member('math.fsum', math.fsum)}({w.text(x)})",
         ATOM,
     ),
-    runtime.array_of: lambda w, x, t: (
+    rows.array_of: lambda w, x, t: (
         f"{w.member('np.array', np.array)}({w.text(x)}, {w.text(t)})",
         ATOM,
     ),
-    runtime.zeros_of: lambda w, x: (f"[0.0] * len({w.text(x)})", 12),
-    runtime.complex_zeros_of: lambda w, x: (f"[0j] * len({w.text(x)})", 12),
-    runtime.nones_of: lambda w, x: (f"[None] * len({w.text(x)})", 12),
-    runtime.take_last: lambda w, x: (f"{w.text(x, ATOM)}.pop()", ATOM),
+    rows.zeros_of: lambda w, x: (f"[0.0] * len({w.text(x)})", 12),
+    rows.complex_zeros_of: lambda w, x: (f"[0j] * len({w.text(x)})", 12),
+    rows.nones_of: lambda w, x: (f"[None] * len({w.text(x)})", 12),
+    rows.take_last: lambda w, x: (f"{w.text(x, ATOM)}.pop()", ATOM),
     runtime.own: lambda w, x: (f"{w.member('np.array', np.array)}({w.text(x)})", ATOM),
     primitives.build_tuple: lambda w, *xs: (
         f"({', '.join(w.text(x) for x in xs)}{',' if len(xs) == 1 else ''})",

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.fast import runtime
+from adjoint.fast import rows, runtime
 from adjoint.fast.single.primitives import same
 from adjoint.ir import primitives
 from adjoint.rules.projection import column_sums
@@ -65,12 +65,12 @@ MADE_EACH_TIME = _CREATED | {
     runtime.own,
     runtime.broadcast_like,
     runtime.summed_part,
-    runtime.zeros_of,
-    runtime.complex_zeros_of,
-    runtime.nones_of,
-    runtime.part,
-    runtime.repeated,
-    runtime.array_of,
+    rows.zeros_of,
+    rows.complex_zeros_of,
+    rows.nones_of,
+    rows.part,
+    rows.repeated,
+    rows.array_of,
     primitives.build_list,
     zip,
     enumerate,

@@ -33,7 +33,7 @@ from adjoint.fast.evaluate.values import (
     Ref,
     Tuple,
 )
-from adjoint.fast.runtime import part
+from adjoint.fast.rows import part
 from adjoint.ir.single import Const, Operand, Unpack, Value
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adjoint.fast import runtime
+from adjoint.fast import rows, runtime
 from adjoint.fast.covered import NotCovered
 from adjoint.fast.evaluate.items import length_of, product
 from adjoint.fast.evaluate.reading import attribute
@@ -63,7 +63,7 @@ def _extreme(f: Any) -> None:
                 made = collected(ev, operands[0])
                 row, items = row_of(ev, made), ev.sequence(made)
             if row is not None:
-                return reduced(ev, runtime.greatest if f is max else runtime.least, row)
+                return reduced(ev, rows.greatest if f is max else rows.least, row)
         if not items or not all(map(is_numeric, items)):
             raise NotCovered(f"{f.__name__} of such operands", ev.span)
         if len(items) == 1:
@@ -175,7 +175,7 @@ def _(ev: Evaluator, xs: Abstract) -> Abstract:
             as_row(ev, made.address)
         row = row_of(ev, made)
     assert row is not None
-    found = reduced(ev, runtime.exact_total, row)
+    found = reduced(ev, rows.exact_total, row)
     assert isinstance(found, Value)
     ev.types[found] = number(float)
     return found

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from adjoint.fast import runtime
+from adjoint.fast import rows
 from adjoint.fast.covered import NotCovered
 from adjoint.fast.evaluate.joining import Grows, is_number
 from adjoint.fast.evaluate.types import (
@@ -173,7 +173,7 @@ def append(ev: Evaluator, xs: Abstract, value: Abstract) -> None:
         return
     row = _to_write(ev, xs)
     ev.row_lengths.pop(row, None)
-    ev.write(Call(None, Const(runtime.append), (row, _admit(ev, row, value)), (), ev.span))
+    ev.write(Call(None, Const(rows.append), (row, _admit(ev, row, value)), (), ev.span))
 
 
 def pop(ev: Evaluator, xs: Ref) -> Abstract:
@@ -188,7 +188,7 @@ def pop(ev: Evaluator, xs: Ref) -> Abstract:
     ev.row_lengths.pop(row, None)
     t = ev.types[row]
     assert isinstance(t, Row)
-    return ev.operation(runtime.take_last, (row,), t.item)
+    return ev.operation(rows.take_last, (row,), t.item)
 
 
 MOST_REPEATED = 64
@@ -202,7 +202,7 @@ def repeated(ev: Evaluator, xs: Abstract, n: Abstract) -> Abstract:
     if isinstance(n, Known) and type(n.value) is int and n.value * len(items) <= MOST_REPEATED:
         return ev.allocate(ListOf(items * n.value))
     row = as_row(ev, ev.allocate(ListOf(items)).address)
-    made = ev.operation(runtime.repeated, (row, _index(ev, n)), ev.types[row], name="items")
+    made = ev.operation(rows.repeated, (row, _index(ev, n)), ev.types[row], name="items")
     ev.written.add(made)
     return ev.allocate(RowOf(made))
 
@@ -214,7 +214,7 @@ def put(ev: Evaluator, xs: Ref, index: Abstract, value: Abstract) -> None:
         as_row(ev, xs.address)
     row = _to_write(ev, xs)
     at = _index(ev, index)
-    ev.write(Call(None, Const(runtime.put_item), (row, at, _admit(ev, row, value)), (), ev.span))
+    ev.write(Call(None, Const(rows.put_item), (row, at, _admit(ev, row, value)), (), ev.span))
 
 
 def _index(ev: Evaluator, index: Abstract) -> Operand:
@@ -235,7 +235,7 @@ def item_of(ev: Evaluator, xs: Abstract, row: Value, index: Abstract) -> Abstrac
     assert isinstance(t, Row)
     if isinstance(index, SliceOf) or (isinstance(index, Known) and isinstance(index.value, slice)):
         return _part(ev, xs, row, index)
-    return ev.operation(runtime.item, (row, _index(ev, index)), t.item)
+    return ev.operation(rows.item, (row, _index(ev, index)), t.item)
 
 
 def _part(ev: Evaluator, xs: Abstract, row: Value, index: Abstract) -> Abstract:
@@ -255,7 +255,7 @@ def _part(ev: Evaluator, xs: Abstract, row: Value, index: Abstract) -> Abstract:
         from adjoint.fast.evaluate.types import ANYTHING
 
         bounds = ev.operation(primitives.build_slice, operands, ANYTHING, name="index")
-    made = ev.operation(runtime.part, (row, bounds), ev.types[row])
+    made = ev.operation(rows.part, (row, bounds), ev.types[row])
     n = length_of_row(ev, row)
     if bounds == Const(slice(None)) and n is not None:
         ev.row_lengths[made] = n
@@ -264,7 +264,7 @@ def _part(ev: Evaluator, xs: Abstract, row: Value, index: Abstract) -> Abstract:
 
 def count(ev: Evaluator, row: Value) -> Value:
     """``len(row)``"""
-    made = ev.operation(runtime.count, (row,), number(int), name="n")
+    made = ev.operation(rows.count, (row,), number(int), name="n")
     n = length_of_row(ev, row)
     if n is not None:
         ev.dims[made] = n
@@ -281,7 +281,7 @@ def reduced(ev: Evaluator, f: Any, row: Value) -> Abstract:
     t = ev.types[row]
     assert isinstance(t, Row)
     kinds = t.item.kinds
-    if f is runtime.total:
+    if f is rows.total:
         if not kinds <= {int, bool, float, np.float64, complex, np.complex128}:
             raise NotCovered("a sum of numbers of several classes", ev.span)
         if bool in kinds:
@@ -306,7 +306,7 @@ def array_of(ev: Evaluator, row: Value, dtype: Any = None) -> Abstract:
     if n is None:
         n = ev.row_lengths[row] = Symbol("n", is_argument=False)
     of_array = found.pop()
-    return ev.operation(runtime.array_of, (row, Const(of_array)), Array(of_array, (n,)))
+    return ev.operation(rows.array_of, (row, Const(of_array)), Array(of_array, (n,)))
 
 
 def note_lengths(ev: Evaluator, ops: list[Op], n: Dim) -> None:
@@ -323,14 +323,14 @@ def note_lengths(ev: Evaluator, ops: list[Op], n: Dim) -> None:
         _row_of_append(op) for outer in ev.block[:-1] for b in blocks(outer) for op in walk(b)
     }
     for row in set(grown):
-        popped = any(isinstance(op, Call) and op.callee == Const(runtime.take_last) for op in ops)
+        popped = any(isinstance(op, Call) and op.callee == Const(rows.take_last) for op in ops)
         if row in made and grown.count(row) == 1 and row not in {*inside, *before} and not popped:
             assert row is not None
             ev.row_lengths[row] = n
 
 
 def _row_of_append(op: Op) -> Value | None:
-    if isinstance(op, Call) and op.callee in (Const(runtime.append), Const(runtime.take_last)):
+    if isinstance(op, Call) and op.callee in (Const(rows.append), Const(rows.take_last)):
         row = op.operands[0]
         return row if isinstance(row, Value) else None
     return None

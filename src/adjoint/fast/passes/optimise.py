@@ -9,7 +9,7 @@ import operator
 from collections.abc import Callable, Container, Mapping
 from typing import Any
 
-from adjoint.fast import runtime
+from adjoint.fast import rows, runtime
 from adjoint.fast.evaluate.types import Type
 from adjoint.fast.fresh import MADE_EACH_TIME
 from adjoint.fast.passes.common import share_common
@@ -39,7 +39,7 @@ _EFFECTS: frozenset[Any] = frozenset(
         runtime.scatter,
         runtime.push,
         *runtime.WRITES,
-        *runtime.LIST_EFFECTS,
+        *rows.EFFECTS,
     }
 )
 
@@ -51,7 +51,7 @@ _MAY_RAISE: frozenset[Any] = frozenset(
         operator.mod,
         operator.pow,
         operator.getitem,
-        runtime.item,
+        rows.item,
     }
 )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from adjoint.fast import runtime
+from adjoint.fast import rows, runtime
 from adjoint.fast.covered import NotCovered
 from adjoint.fast.evaluate.types import Array
 from adjoint.fast.single.primitives import same
@@ -125,9 +125,9 @@ _SIZES = frozenset(
         runtime.length,
         runtime.shape_of,
         runtime.zeros_like,
-        runtime.zeros_of,
-        runtime.complex_zeros_of,
-        runtime.nones_of,
+        rows.zeros_of,
+        rows.complex_zeros_of,
+        rows.nones_of,
     }
 )
 """What only reads how large something is."""

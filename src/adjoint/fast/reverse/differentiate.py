@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adjoint.fast import runtime
+from adjoint.fast import rows, runtime
 from adjoint.fast.covered import NotCovered
 from adjoint.fast.evaluate.types import Array
 from adjoint.ir import primitives
@@ -37,7 +37,7 @@ _CONSTANT: frozenset[Any] = frozenset(
         runtime.shape_of,
         runtime.zeros_like,
         runtime.new_tape,
-        runtime.count,
+        rows.count,
         runtime.sum_of,
         runtime.sum_of_these,
         len,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from adjoint.fast import runtime
+from adjoint.fast import rows, runtime
 from adjoint.fast.evaluate.types import (
     ANYTHING,
     Number,
@@ -65,7 +65,7 @@ def add_item(scope: Scope, row: Value, bars: Operand, index: Operand, bar: Opera
         assert source is not None
         bar = ev.operation(runtime.where_reached, (bar, source), item_type(ev, row), name="t")
     scope.note(row)
-    add = runtime.add_optional if is_leaf else runtime.add_at
+    add = rows.add_optional if is_leaf else runtime.add_at
     ev.write(Call(None, Const(add), (bars, index, bar)))
 
 
@@ -86,44 +86,44 @@ def row_written_back(scope: Scope, op: Call) -> None:
         return
     bars = scope.buffer(row)
     of_item, zero = item_type(ev, row), _zero(ev, row)
-    if op.callee == Const(runtime.take_last):
-        ev.write(Call(None, Const(runtime.append), (bars, zero)))
+    if op.callee == Const(rows.take_last):
+        ev.write(Call(None, Const(rows.append), (bars, zero)))
         return
     is_active = isinstance(value, Value) and value in scope.sweep.active
-    if op.callee == Const(runtime.append):
-        taken = ev.operation(runtime.take_last, (bars,), of_item, name="item_bar")
+    if op.callee == Const(rows.append):
+        taken = ev.operation(rows.take_last, (bars,), of_item, name="item_bar")
         if is_active:
             scope.add(value, taken)
         return
     index = op.operands[1]
     if is_active:
-        scope.add(value, ev.operation(runtime.item, (bars, index), of_item, name="item_bar"))
-    ev.write(Call(None, Const(runtime.put_item), (bars, index, zero)))
+        scope.add(value, ev.operation(rows.item, (bars, index), of_item, name="item_bar"))
+    ev.write(Call(None, Const(rows.put_item), (bars, index, zero)))
 
 
-@formula(runtime.item)
+@formula(rows.item)
 def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     row, index = op.operands
     assert isinstance(row, Value)
     add_item(scope, row, scope.buffer(row), index, y_bar)
 
 
-@formula(runtime.total, runtime.exact_total)
+@formula(rows.total, rows.exact_total)
 def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     (row,) = op.operands
     assert isinstance(row, Value)
     bars = _doubted(scope, row)
-    scope.ev.write(Call(None, Const(runtime.add_to_all), (bars, _as_item(scope.ev, row, y_bar))))
+    scope.ev.write(Call(None, Const(rows.add_to_all), (bars, _as_item(scope.ev, row, y_bar))))
 
 
-@formula(runtime.array_of)
+@formula(rows.array_of)
 def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     from adjoint.fast.reverse.fitting import whole
 
     ev, row = scope.ev, op.operands[0]
     assert isinstance(row, Value) and op.result is not None
     bars = _doubted(scope, row)
-    ev.write(Call(None, Const(runtime.add_each), (bars, whole(ev, y_bar, op.result))))
+    ev.write(Call(None, Const(rows.add_each), (bars, whole(ev, y_bar, op.result))))
 
 
 def _for_items(ev: Evaluator, row: Value, copy: Value | None, bars: Operand) -> Operand:
@@ -131,28 +131,28 @@ def _for_items(ev: Evaluator, row: Value, copy: Value | None, bars: Operand) -> 
     assert copy is not None
     of_row, of_copy = item_type(ev, row), item_type(ev, copy)
     if is_complex(of_row) and not is_complex(of_copy):
-        f: Any = runtime.complex_items
+        f: Any = rows.complex_items
     elif has_complex(of_copy) and not has_complex(of_row):
-        f = runtime.real_items
+        f = rows.real_items
     else:
         return bars
     return ev.operation(f, (bars,), bar_type(ev.types[row]), name="bars")
 
 
-@formula(runtime.part)
+@formula(rows.part)
 def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     row, index = op.operands
     assert isinstance(row, Value)
     given = _for_items(scope.ev, row, op.result, y_bar)
-    scope.ev.write(Call(None, Const(runtime.add_part), (_doubted(scope, row, True), index, given)))
+    scope.ev.write(Call(None, Const(rows.add_part), (_doubted(scope, row, True), index, given)))
 
 
-@formula(runtime.repeated)
+@formula(rows.repeated)
 def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     row = op.operands[0]
     assert isinstance(row, Value)
     given = _for_items(scope.ev, row, op.result, y_bar)
-    scope.ev.write(Call(None, Const(runtime.add_folded), (_doubted(scope, row, True), given)))
+    scope.ev.write(Call(None, Const(rows.add_folded), (_doubted(scope, row, True), given)))
 
 
 def _pop_back(sweep: Sweep, op: Call) -> Step:
@@ -165,28 +165,28 @@ def _pop_back(sweep: Sweep, op: Call) -> Step:
         bars = scope.buffer(row)
         ev = scope.ev
         bar = _zero(ev, row) if y_bar is None else _as_item(ev, row, y_bar)
-        ev.write(Call(None, Const(runtime.append), (bars, bar)))
+        ev.write(Call(None, Const(rows.append), (bars, bar)))
 
     return back
 
 
-steps[runtime.take_last] = _pop_back
+steps[rows.take_last] = _pop_back
 
 
 def _extreme_back(sweep: Sweep, op: Call) -> Step:
     """Equal numbers share the derivative of the greatest or the least."""
     y, (row,) = op.result, op.operands
     assert y is not None and isinstance(row, Value)
-    places = sweep.ev.operation(runtime.ties, (row, y), ANYTHING, name="ties")
+    places = sweep.ev.operation(rows.ties, (row, y), ANYTHING, name="ties")
 
     def back(scope: Scope) -> None:
         y_bar = scope.take(y)
         if y_bar is not None:
             bars = _doubted(scope, row)
             bar = _as_item(scope.ev, row, y_bar)
-            scope.ev.write(Call(None, Const(runtime.add_shared), (bars, places, bar)))
+            scope.ev.write(Call(None, Const(rows.add_shared), (bars, places, bar)))
 
     return back
 
 
-steps[runtime.greatest] = steps[runtime.least] = _extreme_back
+steps[rows.greatest] = steps[rows.least] = _extreme_back

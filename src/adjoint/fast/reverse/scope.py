@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adjoint.fast import runtime
+from adjoint.fast import rows, runtime
 from adjoint.fast.evaluate.types import Array, Number, Row, bar_type, is_complex
 from adjoint.fast.reverse.elementwise import inferred
 from adjoint.fast.reverse.fitting import cast_to, plain, whole
@@ -253,8 +253,8 @@ class Scope:
     def zeros(self, v: Value) -> Operand:
         t = self.ev.types[v]
         if isinstance(t, Row):
-            zeros = runtime.complex_zeros_of if is_complex(t.item) else runtime.zeros_of
-            make: Any = runtime.nones_of if v in self.sweep.leaves else zeros
+            zeros = rows.complex_zeros_of if is_complex(t.item) else rows.zeros_of
+            make: Any = rows.nones_of if v in self.sweep.leaves else zeros
             return self.ev.operation(make, (v,), bar_type(t), name=f"{v.name}_bar")
         if isinstance(t, Array):
             return self.ev.operation(runtime.zeros_like, (v,), bar_type(t), name=f"{v.name}_bar")

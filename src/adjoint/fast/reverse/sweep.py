@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable
 
-from adjoint.fast import runtime
+from adjoint.fast import rows, runtime
 from adjoint.fast.covered import NotCovered
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.types import ANYTHING, Number
@@ -277,7 +277,7 @@ def _used(block: Block) -> set[Operand]:
     """What is read for more than to write to it, or for its length."""
     found: set[Operand] = set(block.results or ())
     for op in walk(block):
-        if isinstance(op, Call) and op.callee == Const(runtime.count):
+        if isinstance(op, Call) and op.callee == Const(rows.count):
             continue
         is_write = isinstance(op, Call) and op.result is None and _is_write(op)
         found.update(operands(op)[2 if is_write else 0 :])  # the callee, and what is written to
