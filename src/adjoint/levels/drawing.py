@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.run.chance import put_state, state_of
+
 __all__ = ["again", "draws"]
 
 
@@ -27,32 +29,17 @@ def again(f: Any, args: tuple[Any, ...]) -> Callable[[], Any] | None:
     if not draws(f, args):
         return None
     source = args[0] if _is_source(args) else getattr(f, "__self__", None)
-    if isinstance(source, np.random.Generator):
-        source = source.bit_generator
-    elif not isinstance(source, np.random.RandomState):
+    if not isinstance(source, np.random.Generator | np.random.RandomState):
         return None
-    before = _state(source)
+    before = state_of(source)
 
     @contextmanager
     def set_back() -> Iterator[None]:
-        now = _state(source)
-        _set(source, before)
+        now = state_of(source)
+        put_state(source, before)
         try:
             yield
         finally:
-            _set(source, now)
+            put_state(source, now)
 
     return set_back
-
-
-def _state(source: Any) -> Any:
-    if isinstance(source, np.random.RandomState):
-        return source.get_state(legacy=False)
-    return source.state
-
-
-def _set(source: Any, state: Any) -> None:
-    if isinstance(source, np.random.RandomState):
-        source.set_state(state)
-    else:
-        source.state = state

@@ -18,7 +18,7 @@ from adjoint.run.kinds import fields_of
 from adjoint.run.memory import root_of
 from adjoint.run.snapshot import LEAVES, contents
 
-__all__ = ["Chance"]
+__all__ = ["Chance", "put_state", "state_of"]
 
 _HEAPTYPE = 1 << 9
 _MOST = 1024
@@ -45,7 +45,7 @@ class Chance:
         self._orders: list[tuple[Any, list[Any]]] = []
         for source in (*_of_everybody(), *self._sources(values)):
             try:
-                self._states.append((source, _state(source)))
+                self._states.append((source, state_of(source)))
             except AttributeError:  # it is being made
                 self.steps = True
 
@@ -83,13 +83,13 @@ class Chance:
     def keep_used(self) -> None:
         """Forget those that are as they were."""
         self._states = [
-            (source, state) for source, state in self._states if not _same(_state(source), state)
+            (source, state) for source, state in self._states if not _same(state_of(source), state)
         ]
 
     def restore(self) -> None:
         """Put them back."""
         for source, state in self._states:
-            _put(source, state)
+            put_state(source, state)
         for held, keys in self._orders:
             base = base_of(held)
             if any(map(operator.is_not, base.__iter__(held), keys)):
@@ -99,13 +99,13 @@ class Chance:
     @contextmanager
     def restored(self) -> Iterator[None]:
         """They are put back meanwhile."""
-        now = [(source, _state(source)) for source, _ in self._states]
+        now = [(source, state_of(source)) for source, _ in self._states]
         self.restore()
         try:
             yield
         finally:
             for source, state in now:
-                _put(source, state)
+                put_state(source, state)
 
 
 def _home(f: Any) -> str | None:
@@ -132,7 +132,8 @@ def _of_everybody() -> Iterator[Any]:
         yield sys.modules["random"]._inst
 
 
-def _state(source: Any) -> Any:
+def state_of(source: Any) -> Any:
+    """Of a random generator of NumPy or Python."""
     if isinstance(source, np.random.RandomState):
         return source.get_state(legacy=False)
     if isinstance(source, np.random.Generator):
@@ -140,7 +141,8 @@ def _state(source: Any) -> Any:
     return source.state if isinstance(source, np.random.BitGenerator) else source.getstate()
 
 
-def _put(source: Any, state: Any) -> None:
+def put_state(source: Any, state: Any) -> None:
+    """From now on it draws what it drew after `state_of`."""
     if isinstance(source, np.random.RandomState):
         source.set_state(state)
     elif isinstance(source, np.random.Generator):
