@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable
 from types import (
     CellType,
@@ -273,6 +274,8 @@ def _of_class(record: list[Any], slot: int, cls: type, name: str, default: tuple
             value = vars(base)[name]
             if type(defined_by(type(value), "__get__")) is FunctionType:
                 return _by_descriptor(record, slot, None, cls, name, value)
+            if _is_chained(value):
+                return _by_chain(record, slot, cls, value)
             if by_value(value):
                 return _class_value(record, slot, base, name, value)
             return getattr(cls, name)
@@ -399,6 +402,8 @@ def _by_class(record: list[Any], slot: int, obj: Any, kind: type, name: str, sta
         return read_slot(record, slot, obj, name, static)
     if descriptor is functools.cached_property:
         return linked(record, slot, _cached, _fill_cached_property, obj, name, static)
+    if _is_chained(static):
+        return _by_chain(record, slot, kind, static)
     if issubclass(type(obj), tuple) and descriptor.__name__ == "_tuplegetter":
         return _named_item(record, slot, obj, name)
     if type(defined_by(descriptor, "__get__")) is FunctionType:
@@ -444,10 +449,34 @@ def _by_class(record: list[Any], slot: int, obj: Any, kind: type, name: str, sta
             return y
     if vars(BaseException).get(name) is static and not by_value(value):
         return value  # what an exception holds: its arguments, the exceptions before it
-    opaque = is_opaque(obj) and type(value) not in ATOMS and not callable(value)
-    if opaque or by_value(value):
+    hidden = is_opaque(obj) or _is_of_c(static, name)
+    if by_value(value) or (hidden and type(value) not in ATOMS and not callable(value)):
         return run_unknown(record[0], record, slot, getattr, (obj, name), {})
     return value
+
+
+def _is_of_c(static: Any, name: str) -> bool:
+    """Whether a descriptor that is neither Python's own nor the user's may make what it gives."""
+    descriptor = type(static)
+    if descriptor is GetSetDescriptorType:
+        return not is_of_builtins(static.__objclass__) and name not in ("__dict__", "__weakref__")
+    return descriptor not in _PLAIN and defined_by(descriptor, "__get__") is not None
+
+
+def _is_chained(static: Any) -> bool:
+    """Whether a class method asks what it wraps for what there is, as until Python 3.12."""
+    if not isinstance(static, classmethod) or sys.version_info >= (3, 13):
+        return False
+    wrapped: type = type(static.__func__)
+    if type(defined_by(type(static), "__get__")) is FunctionType or wrapped is FunctionType:
+        return False
+    return wrapped is property or type(defined_by(wrapped, "__get__")) is FunctionType
+
+
+def _by_chain(record: list[Any], slot: int, cls: type, static: Any) -> Any:
+    """What the descriptor in a class method gives for the class."""
+    getter = type(static.__func__).__get__
+    return linked(record, slot, lambda _: NONE2, call_keywords, getter, (static.__func__, cls), {})
 
 
 _PLAIN = frozenset(
