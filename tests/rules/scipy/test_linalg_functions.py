@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.linalg as sl
+from scipy import sparse
 
 import adjoint as ad
 from adjoint.errors import NoDerivativeError
@@ -241,3 +242,33 @@ def test_everything_is_accounted_for():
         if rules is None or not (rules.inactive or (rules.rrules and rules.frules)):
             left.append(name)
     assert not left
+
+
+def _with_a_zero_left_out(a):
+    """A sparse array that does not store one zero entry, which is no constant."""
+    return sparse.csr_array(a * np.array([[0.0, 1.0], [1.0, 1.0]])).toarray()
+
+
+REFUSED_LATER = {
+    **{f.__name__: f for f in (sl.expm, sl.logm, sl.cosm, sl.sinm, sl.tanm, sl.coshm, sl.sinhm)},
+    "tanhm": sl.tanhm,
+    "sqrtm": sl.sqrtm,
+    "expm_frechet, by the matrix": lambda a: sl.expm_frechet(a, np.ones((2, 2)))[1],
+    "expm_frechet, by the direction": lambda a: sl.expm_frechet(np.eye(2), a)[1],
+}
+
+
+@pytest.mark.parametrize("f", REFUSED_LATER.values(), ids=REFUSED_LATER)
+def test_what_is_refused_later_is_no_nan(f):
+    a = np.array([[2.0, 0.3], [0.1, 1.5]])
+    with pytest.raises(NoDerivativeError, match="not stored in the result"):
+        ad.gradient(lambda a: np.real(_with_a_zero_left_out(f(a))).sum(), a)
+
+
+def test_stacks_keep_what_is_known():
+    stack = np.stack([np.eye(2), np.array([[2.0, 0.3], [0.1, 1.5]])])
+    _, back = ad.pullback(sl.expm, stack)
+    bar = np.stack([np.full((2, 2), 1.0), np.array([[np.nan, 0.0], [0.0, 1.0]])])
+    found = back(bar)[1]
+    assert np.isnan(found[1]).all()
+    assert np.allclose(found[0], np.e)

@@ -27,6 +27,11 @@ def frechet(f: Any, a: Any, e: Any) -> Any:
     n, size = a.shape[-1], _largest(e) or 1.0  # of zero, too, there may be a derivative
     if n == 0:
         return np.zeros(np.broadcast_shapes(np.shape(a), np.shape(e)), np.result_type(a, e))
+    lost = ~np.all(np.isfinite(e), axis=(-2, -1), keepdims=True)
+    if np.any(lost):  # a NaN says by its payload what it is, which LAPACK would not keep
+        known = frechet(f, a, np.where(lost, 0.0, e))
+        bad = np.sum(np.real(e) + np.imag(e), axis=(-2, -1), keepdims=True)
+        return np.where(lost, bad * (1 + 1j) if np.iscomplexobj(known) else bad, known)
     scale = (_largest(a) or 1.0) / size
     a, e = np.broadcast_arrays(a, e * scale)
     top, bottom = np.concatenate([a, e], -1), np.concatenate([np.zeros_like(e), a], -1)
@@ -71,7 +76,7 @@ def _(call: Call) -> Any:
             a_bar = dagger(frechet(sl.expm, a, dagger(value_bar)))
         if bar is not None:
             mirrored = dagger(bar)
-            e_bar, turned = dagger(frechet(sl.expm, a, mirrored)), dagger(second(mirrored, e))
+            e_bar, turned = dagger(frechet(sl.expm, a, mirrored)), dagger(second(e, mirrored))
             a_bar = turned if a_bar is None else a_bar + turned
         return a_bar, e_bar
 
