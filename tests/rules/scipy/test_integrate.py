@@ -9,12 +9,13 @@ from scipy import LowLevelCallable, integrate, special
 import adjoint as ad
 from adjoint.errors import NoDerivativeError
 from adjoint.rules.scipy.carried import UNLIKE, carrying, refusing
-from adjoint.rules.scipy.integrate.quadrature import moving
+from adjoint.rules.scipy.integrate.quadrature import moving, vanishing
 from tests.rules.harness import table
 from tests.support import check_reverse
 
 CASES = {
     moving: [(0.5, 0.0)],  # its value is 0, whatever its derivative
+    vanishing: [(0.0, 0.0)],
     refusing: [(1.5, abs, UNLIKE, 2.0)],
     carrying: [(True, True, abs, 1e-6, 1e-9)],  # its derivative is not that of its value
 }
@@ -159,3 +160,27 @@ def test_integrands_that_are_zero():
         lambda c: integrate.quad(lambda t: math.exp(-t * t) + c / (1 + t * t), 0.0, np.inf)[0], 0.0
     )
     assert bar == pytest.approx(math.pi / 2, rel=1e-9)
+
+
+ABEL = {
+    "root": (lambda x: integrate.quad(lambda t: np.sqrt(x - t), 0.0, x)[0], lambda x: np.sqrt(x)),
+    "circle": (
+        lambda x: integrate.quad(lambda t: math.sqrt(x * x - t * t), -x, x)[0],
+        lambda x: math.pi * x,
+    ),
+    "vector": (
+        lambda x: integrate.quad_vec(lambda t: np.array([1.0, 2.0]) * np.sqrt(x - t), 0.0, x)[
+            0
+        ].sum(),
+        lambda x: 3.0 * np.sqrt(x),
+    ),
+}
+
+
+@pytest.mark.parametrize(("f", "slope"), ABEL.values(), ids=ABEL)
+def test_a_limit_at_which_the_integrand_has_an_infinite_slope(f, slope):
+    """Of Leibniz' rule only the value there is needed, which is zero."""
+    assert ad.gradient(f, 2.0)[0] == pytest.approx(slope(2.0), rel=1e-4)
+    assert ad.pushforward(f, (2.0,), (1.0,))[1] == pytest.approx(slope(2.0), rel=1e-4)
+    with np.errstate(all="ignore"):
+        assert not np.isfinite(ad.hvp(f, 2.0, 1.0))  # by that rule

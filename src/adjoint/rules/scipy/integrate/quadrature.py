@@ -186,6 +186,30 @@ def _(dots, limit, value):
     return moving(limit, value), dots[0] * value
 
 
+def vanishing(length: float, factor: Any) -> Any:
+    """``length * factor`` where the first is zero: so is this, if the other is infinite, too. Its
+    derivative has that of the length, hence is infinite itself where the factor is."""
+    return np.zeros(np.shape(factor), np.asarray(factor).dtype)[()]
+
+
+@rrule.register(vanishing)
+def _(length, factor):
+    def vanishing_back(y_bar: Any) -> Any:
+        along = float(np.real(np.sum(y_bar * np.conj(factor))))
+        return None, along, vanishing(length, y_bar)
+
+    return vanishing(length, factor), vanishing_back
+
+
+@frule.register(vanishing)
+def _(dots, length, factor):
+    y_dot = None if dots[0] is None else dots[0] * factor
+    if dots[1] is not None:
+        rest = vanishing(length, dots[1])
+        y_dot = rest if y_dot is None else y_dot + rest
+    return vanishing(length, factor), y_dot
+
+
 NEAR, SHARES = (found.tolist() for found in np.polynomial.legendre.leggauss(8))
 
 
@@ -199,7 +223,7 @@ def beyond(limit, func, args):
     length, total = limit - start, 0.0
     for near, share in zip(NEAR, SHARES):  # noqa: B905 (it is lowered)
         total = total + share / 2 * func(start + length * (1 + near) / 2, *args)
-    return length * total
+    return vanishing(length, total)
 
 
 # ---- QUADPACK's routines -------------------------------------------------------------------------
