@@ -1,5 +1,7 @@
 """Gradients that are not finite in the fast tier: what looks at few numbers misses none."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -48,10 +50,12 @@ def products(weights, x, y):
 NETWORKS = [network, without_biases, tied, overwriting, products]
 
 
-def weights_and_data(rng, dtype):
-    shapes = [(5, 4), (4,), (4, 4), (4,), (4, 3)]
+def weights_and_data(rng, dtype, n=1):
+    """Small ones, which are looked at, and large ones, which are seen by others."""
+    shapes = [(5 * n, 4 * n), (4 * n,), (4 * n, 4 * n), (4 * n,), (4 * n, 3)]
     weights = [rng.normal(size=shape).astype(dtype) for shape in shapes]
-    return weights, rng.normal(size=(6, 5)).astype(dtype), rng.normal(size=(6, 3)).astype(dtype)
+    x, y = rng.normal(size=(6, 5 * n)), rng.normal(size=(6, 3))
+    return weights, x.astype(dtype), y.astype(dtype)
 
 
 def both_tiers(f, weights, x, y):
@@ -77,10 +81,10 @@ _Unseen = np.errstate
 
 @pytest.mark.usefixtures("flags")
 @pytest.mark.parametrize("f", NETWORKS)
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_one_number_that_is_not_finite_is_never_missed(f, dtype):
+@pytest.mark.parametrize(("dtype", "n"), [(np.float64, 1), (np.float32, 1), (np.float64, 32)])
+def test_one_number_that_is_not_finite_is_never_missed(f, dtype, n):
     rng = np.random.default_rng(3)
-    weights, x, y = weights_and_data(rng, dtype)
+    weights, x, y = weights_and_data(rng, dtype, n)
     assert_alike(f, weights, x, y)
     for array in (*weights, x, y):
         for bad in BAD:
@@ -118,9 +122,27 @@ def test_finite_gradients_take_the_fast_tier(f):
     assert "fast" in str(ad.tier(f, weights, x, y)).splitlines()[0]
 
 
-def test_few_numbers_are_looked_at():
-    weights, x, y = weights_and_data(np.random.default_rng(6), np.float64)
+@pytest.mark.parametrize("n", [1, 32])
+def test_few_numbers_are_looked_at(n):
+    weights, x, y = weights_and_data(np.random.default_rng(6), np.float64, n)
     tier.forget()
     ad.value_and_grad(network)(weights, x, y)
     [entry] = [e for kept in tier._kept.values() for e in kept.entries]
-    assert "smaller_square" in entry.run.__code__.co_names
+    assert ("smaller_square" in entry.run.__code__.co_names) == (n > 1)
+
+
+@pytest.mark.parametrize("size", [1e160, 1e300])
+def test_the_look_warns_of_nothing(size):
+    """Of cotangents that are finite, though their squares are not."""
+
+    def f(x, a):
+        return np.sum(x * size) - a * size
+
+    x = np.array([2.0, -1.0])
+    for _ in range(12):
+        with warnings.catch_warnings(), np.errstate(over="raise", invalid="raise"):
+            warnings.simplefilter("error")
+            bar, a_bar = ad.gradient(f, x, 2.0)
+        np.testing.assert_array_equal(bar, [size, size])
+        assert a_bar == -size
+    assert str(ad.tier(f, x, 2.0)).splitlines()[0] == "gradient of f: fast tier"

@@ -15,7 +15,7 @@ from typing import TypeGuard
 
 import numpy as np
 
-from adjoint.fast.evaluate.types import Array, Dim, Type, has_complex
+from adjoint.fast.evaluate.types import Array, Dim, Number, Type, has_complex
 from adjoint.fast.program import Program
 from adjoint.fast.reading import Reading
 from adjoint.fast.single.walk import walk
@@ -45,41 +45,54 @@ def checked(program: Program, made: Reading) -> list[str]:
     ]
     if not quick:
         return slow
-    return [f"if not isfinite({' + '.join(terms)}):", *(f"    {line}" for line in slow)]
+    return [f"if not ({' and '.join(terms)}):", *(f"    {line}" for line in slow)]
 
 
 def _terms(program: Program, made: Reading) -> list[str]:
-    """Numbers, as source, that are finite if the cotangents are."""
-    seen = _Seen(program)
+    """Conditions, as source, that hold if the cotangents are finite.
+
+    A large product is seen by its factors, where others show these; a small one is looked at, and
+    shows its own.
+    """
+    seen, ev = _Seen(program), program.ev
     given = {leaf.value: made.names[id(leaf.source)] for leaf in program.outside.leaves}
     bars = program.reverse.results or ()
     wanted = [i for i in range(len(bars)) if program.definite[i] is not None]
     products = {i: op for i in wanted if (op := seen.product(bars[i])) is not None}
-    terms = {}
-    for i in wanted:
-        if i not in products:
-            terms[i] = _term(program.wanted[i].type, f"bars[{i}]")
-            if products:
-                seen.note(bars[i])
-    for i, op in products.items():
-        unseen = seen.unseen(op.operands)
+    large = [i for i, op in products.items() if op.result is not None and ev.is_large(op.result)]
+    numbers: list[str] = []
+    arrays: list[str] = []
+    for i in (*products, *wanted):
+        if i in large or seen.is_finite(bars[i]):
+            continue
+        t = program.wanted[i].type
+        (arrays if isinstance(t, Array) else numbers).append(_term(t, f"bars[{i}]"))
+        if products:
+            seen.note(bars[i])
+    for i in large:
+        unseen = seen.unseen(products[i].operands)
         if not unseen:
             continue
         if len(unseen) == 1 and unseen[0] in given:  # either says that the product is right
-            terms[i] = f"smaller_square(bars[{i}], {given[unseen[0]]})"
+            arrays.append(f"smaller_square(bars[{i}], {given[unseen[0]]})")
         else:
-            terms[i] = _term(program.wanted[i].type, f"bars[{i}]")
+            arrays.append(_term(program.wanted[i].type, f"bars[{i}]"))
         seen.note(bars[i])
-    return [terms[i] for i in sorted(terms)]
+    # NumPy warns of the sum of two infinite numbers of its own, Python does not
+    plain = not arrays and all(_is_pythons(program.wanted[i].type) for i in wanted)
+    looks = [" + ".join(numbers)] if plain and numbers else [*numbers, *arrays]
+    return [f"isfinite({look})" for look in looks]
+
+
+def _is_pythons(t: Type) -> bool:
+    return isinstance(t, Number) and not any(issubclass(k, np.generic) for k in t.kinds)
 
 
 def _term(t: Type, bar: str) -> str:
-    """A number that is finite if the cotangent is, and small."""
+    """A number that is finite if the cotangent is, and small; `vdot` warns of nothing."""
     if not isinstance(t, Array):
         return f"abs({bar})" if has_complex(t) else bar
-    if has_complex(t):
-        return f"vdot({bar}, {bar}).real"
-    return f"{bar}.dot({bar})" if len(t.shape) == 1 else f"vdot({bar}, {bar})"
+    return f"vdot({bar}, {bar}).real" if has_complex(t) else f"vdot({bar}, {bar})"
 
 
 class _Seen:
@@ -119,6 +132,18 @@ class _Seen:
         matrices = [t for t in types if _is_matrix(t)]
         alike = len(matrices) == 3 and len({t.dtype for t in matrices}) == 1
         return op if alike and not has_complex(matrices[0]) else None
+
+    def is_finite(self, bar: Operand) -> bool:
+        """Whether it was seen, or is a sum of what was: nothing that is not finite comes up in one
+        without an error."""
+        if not isinstance(bar, Value):
+            return False
+        if self._upright(bar) in self._finite:
+            return True
+        op = self._made.get(bar) if self._finite else None
+        if op is None or op.callee not in _SUM_CALLEES:
+            return False
+        return not self.unseen(op.operands[:1])
 
     def unseen(self, xs: Sequence[Operand]) -> list[Value]:
         """Those of which nothing says that they are finite."""
@@ -172,6 +197,7 @@ def _is_positive(d: Dim) -> bool:
 
 _MATMUL, _TRANSPOSE = Const(operator.matmul), Const(np.transpose)
 _SUMS = (np.sum, column_sums)
+_SUM_CALLEES = tuple(map(Const, _SUMS))
 _SHOWING: dict[object, int] = {
     operator.neg: 1,
     operator.add: 2,
