@@ -145,4 +145,4 @@ def test_the_look_warns_of_nothing(size):
             bar, a_bar = ad.gradient(f, x, 2.0)
         np.testing.assert_array_equal(bar, [size, size])
         assert a_bar == -size
-    assert str(ad.tier(f, x, 2.0)).splitlines()[0] == "gradient of f: fast tier"
+    assert str(ad.tier(f, x, 2.0)).splitlines()[0].endswith("f: fast tier")
