@@ -146,3 +146,13 @@ def test_the_look_warns_of_nothing(size):
         np.testing.assert_array_equal(bar, [size, size])
         assert a_bar == -size
     assert str(ad.tier(f, x, 2.0)).splitlines()[0].endswith("f: fast tier")
+
+
+@pytest.mark.parametrize("tier", ["fast", "generic"])
+@pytest.mark.parametrize("n", [3, 40, 2000])
+def test_users_who_ask_for_errors_get_none_of_ours(n, tier):
+    x = np.ones(n)
+    with warnings.catch_warnings(), np.errstate(over="raise", invalid="raise"):
+        warnings.simplefilter("error")
+        bar = ad.grad(lambda x: np.sum(x * 1e160), tier=tier)(x)
+    np.testing.assert_array_equal(bar, np.full(n, 1e160))

@@ -217,14 +217,17 @@ def finite(bar: Any) -> bool:
     """Whether all entries are finite; may say no where squares overflow, so a no asks for a closer
     look."""
     if type(bar) is ndarray:
-        if bar.dtype is FLOAT64 and bar.ndim == 1:
-            # a sum of squares is finite only if every term is; of few, Python's sum is quicker
-            return isfinite(sum(bar.tolist()) if bar.size <= 8 else bar.dot(bar))
+        if bar.dtype is FLOAT64 and bar.ndim == 1 and bar.size <= _FEW_NUMBERS:
+            return isfinite(sum(bar.tolist()))
+        # a sum of squares is finite only if every term is; `dot` would warn of those that are not
         return isfinite(np.vdot(bar, bar).real)
     if type(bar) in REALS:
         return isfinite(bar)
     return bool(np.all(np.isfinite(bar)))
 
+
+_FEW_NUMBERS = 16
+"""Of so many Python's sum is quicker."""
 
 FEW = 1000
 """Up to how many elements the number of calls counts for more than what they do."""
