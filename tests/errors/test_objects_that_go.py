@@ -2,6 +2,7 @@
 
 import functools
 import weakref
+from typing import ClassVar
 
 import pytest
 
@@ -557,6 +558,75 @@ def test_what_a_weak_reference_finds_is_looked_for_near_variables_first():
         return total
 
     assert ad.gradient(f, 3.0) == (3000.0,)
+
+
+class Resource:
+    """Goes as resources of users do: by a method that may be called before, too."""
+
+    log: ClassVar[list[float]] = []
+
+    def __init__(self, value):
+        self.value, self.is_open = value, True
+
+    def close(self):
+        if self.is_open:
+            self.flush(1)
+        self.is_open = False
+
+    def flush(self, n):
+        self.flushed = n
+
+    def __del__(self):
+        self.close()
+
+
+class Cautious(Resource):
+    def __del__(self):
+        try:
+            self.close()
+        except Exception:
+            pass
+
+
+class Recursive(Resource):
+    def flush(self, n):
+        if self.is_open:
+            self.is_open = False
+            self.close()
+
+
+class Logging(Resource):
+    def flush(self, n):
+        self.log.append(n)
+
+
+class Writing(Resource):
+    def flush(self, n):
+        self.value[0] = n
+
+
+def resource(kind):
+    def f(v):
+        held = kind(v)
+        y = held.value * v
+        held.close()
+        return y
+
+    return f
+
+
+@pytest.mark.parametrize("kind", [Resource, Cautious, Recursive])
+def test_methods_that_change_their_own_object_only(kind):
+    f = resource(kind)
+    assert ad.gradient(f, 3.0) == (6.0,)
+    assert ad.pushforward(f, (3.0,), (1.0,)) == (9.0, 6.0)
+    assert ad.hessian(f, 3.0) == 2.0
+
+
+@pytest.mark.parametrize("kind", [Logging, Writing])
+def test_methods_that_change_something_else(kind):
+    with pytest.raises(MutationError, match=f"'{kind.__name__}.__del__' may change something"):
+        ad.gradient(resource(kind), 3.0)
 
 
 class Loud:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from types import CodeType
 from typing import Any
 
-__all__ = ["Facts", "facts_of", "is_harmless"]
+__all__ = ["Facts", "called", "facts_of", "is_harmless"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,7 @@ def is_harmless(instruction: dis.Instruction) -> bool:
         return False
     if name == "BINARY_OP":
         return not instruction.argrepr.endswith("=")
-    function, method = _called(instruction)
+    function, method = called(instruction)
     if function is not None:
         return function in _READERS
     return method is None or method in _METHODS
@@ -141,13 +141,13 @@ def is_harmless(instruction: dis.Instruction) -> bool:
 def _takes_elements(instruction: dis.Instruction) -> bool:
     if instruction.opname in _TAKES or instruction.opname == "PUSH_NULL":
         return True
-    function, method = _called(instruction)
+    function, method = called(instruction)
     if function is not None:
         return function in _GIVES or function not in _READERS
     return method is not None and method not in _FILLS
 
 
-def _called(instruction: dis.Instruction) -> tuple[Any, Any]:
+def called(instruction: dis.Instruction) -> tuple[Any, Any]:
     """The names of the global function, and of the method, that an instruction loads for a call."""
     name, arg = instruction.opname, instruction.arg or 0
     if name == "LOAD_GLOBAL" and arg & 1:

@@ -13,7 +13,7 @@ from types import BuiltinMethodType, CodeType, FunctionType, MethodType, ModuleT
 from typing import Any
 
 from adjoint.run.by_class import ByClass
-from adjoint.run.facts import facts_of, is_harmless
+from adjoint.run.facts import called, facts_of, is_harmless
 from adjoint.run.memory import refused
 from adjoint.run.specials import class_attribute
 from adjoint.run.watch import is_of_the_library, is_the_users
@@ -57,24 +57,42 @@ def _is_harmless(f: Any) -> bool:
 
 def _may_leave_traces(cls: type) -> bool:
     f = class_attribute(cls, "__del__")
-    return type(f) is FunctionType and not _is_harmless(f) and not keeps_to_itself(f.__code__)
+    return type(f) is FunctionType and not _is_harmless(f) and not keeps_to_itself(f.__code__, cls)
 
 
 has_effective_del = ByClass(_may_leave_traces)
 
 
-def keeps_to_itself(code: CodeType) -> bool:
-    """Whether all that a method changes are attributes of its object."""
+def keeps_to_itself(code: CodeType, cls: type | None = None) -> bool:
+    """Whether all that a method changes are attributes of its object, which is one of `cls`: its
+    other methods are looked into where that is given."""
+    return _keeps_to_itself(code, cls, set())
+
+
+def _keeps_to_itself(code: CodeType, cls: type | None, seen: set[CodeType]) -> bool:
+    seen.add(code)
     before: Any = None
     for instruction in dis.get_instructions(code):
-        own = (
-            instruction.opname in ("STORE_ATTR", "DELETE_ATTR")
-            and _last_loaded(before) == (code.co_varnames[0])
-        )
-        if not own and not is_harmless(instruction):
+        if not is_harmless(instruction) and not (
+            code.co_argcount
+            and _last_loaded(before) == code.co_varnames[0]
+            and (
+                instruction.opname in ("STORE_ATTR", "DELETE_ATTR")
+                or _is_own_call(instruction, cls, seen)
+            )
+        ):
             return False
         before = instruction
     return True
+
+
+def _is_own_call(instruction: Any, cls: type | None, seen: set[CodeType]) -> bool:
+    """Whether a method of the object is called, after the object was loaded, that keeps to it."""
+    method = called(instruction)[1]
+    f = None if cls is None or method is None else class_attribute(cls, method)
+    if type(f) is not FunctionType:
+        return False
+    return f.__code__ in seen or _keeps_to_itself(f.__code__, cls, seen)
 
 
 def _last_loaded(instruction: Any) -> Any:

@@ -42,8 +42,9 @@ def current_place() -> Place | None:
     """The innermost place in the user's code whose generated code is running now, and the innermost
     one in the library that it calls there.
 
-    Places in a rule of ours, and those that have no text, are passed over where there are others;
-    where all is of a library, the innermost one counts as the user's.
+    Places in a rule of ours are passed over, and those that have no text where there are others;
+    where all is of a library, the innermost one counts as the user's. In the sweep of a derivative
+    inside another one the user's code does not run: then there is none.
     """
     frame: FrameType | None = sys._getframe(1)
     first: Place | None = None
@@ -54,7 +55,7 @@ def current_place() -> Place | None:
         if found is not None:
             unit, span = found
             filename = unit.function.filename
-            if first is None:
+            if first is None and not is_ours(filename):
                 first = Place(filename, span)
             if not is_ours(filename) and linecache.getline(filename, span.line):
                 if not is_of_the_library(unit.function.code):
