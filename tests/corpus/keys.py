@@ -6,6 +6,7 @@ The order of a set is that of hashes, so what depends on it is sorted first.
 import collections
 import copy
 import dataclasses
+import fractions
 import functools
 import heapq
 import itertools
@@ -13,6 +14,7 @@ import math
 import operator
 import statistics
 import types
+import typing
 
 import numpy as np
 
@@ -391,3 +393,82 @@ def keys_in_sequences(x):
     values += d.keys()
     values[1:2] = d
     return a * b * c + first * weighted(rest) + weighted(collections.deque(d)) + weighted(values)
+
+
+# ---- equal keys of other classes -----------------------------------------------------------------
+
+
+class Cell(typing.NamedTuple):
+    i: int
+    j: int
+
+
+class Word(str):
+    """Text with a hash and an equality in Python."""
+
+    def __hash__(self):
+        return hash(str(self))
+
+    def __eq__(self, other):
+        return str(self) == str(other)
+
+
+PAIRS = [
+    *[(Cell(1, 2), (1, 2)), ((1, 2), Cell(1, 2)), ((1, (2, 3)), (1, Cell(2, 3)))],
+    *[(fractions.Fraction(1), 1), (1, fractions.Fraction(1)), (1.0, fractions.Fraction(1))],
+    *[(Word("a"), "a"), ("a", Word("a")), (1, True), (1.0, 1), (np.int64(3), 3)],
+]
+
+
+@case(1.3)
+def cells_of_a_grid(x):
+    grid = {Cell(i, j): x ** (i + 1) * (j + 1) for i in range(3) for j in range(3)}
+    for i in range(2):
+        grid[i, i + 1] += grid[i + 1, i] * x
+    return sum(grid[i, i + 1] * (i + 1) for i in range(2)) + sum(grid.values())
+
+
+@case(1.3)
+def writes_by_equal_keys(x):
+    total = 0.0
+    for key, other in PAIRS:
+        d = {key: x * x, "rest": x}
+        d[other] = x
+        total += d[key] * 3.0
+        d[other] += x * x
+        d.update({other: d[key] * x})
+        total += d.get(key) * d[other] + d.setdefault(other, 1.0)
+    return total
+
+
+@case(1.3)
+def removals_by_equal_keys(x):
+    total = 0.0
+    for key, other in PAIRS:
+        d = {key: x * x}
+        y = d[other]
+        del d[other]
+        d[other] = x
+        d[key] += y * x
+        total += d[other] * 2.0 + sum(d.values())
+        y = d.pop(key)
+        d.setdefault(other, x)
+        total += y * d[key] + sum(z * d[other] * d[k] for k, z in d.items())
+    return total
+
+
+@case({Cell(1, 2): 1.3, fractions.Fraction(1): 0.7, Word("a"): 0.4})
+def arguments_with_keys_of_other_classes(d):
+    return d[1, 2] ** 2 * d[1] + sum(d.values()) * d["a"]
+
+
+@case(1.3)
+def defaults_by_equal_keys(x):
+    total = 0.0
+    for key, other in PAIRS:
+        d = collections.defaultdict(float)
+        d[key] += x * x
+        d[other] += x
+        d[key] *= x
+        total += d[key] * d[other]
+    return total

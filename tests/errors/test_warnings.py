@@ -129,3 +129,20 @@ def test_what_the_function_sets_stays():
         ad.gradient(f, 2.0)
         assert np.geterr()["divide"] == "ignore" and np.geterr()["over"] == "warn"
         assert np.geterrcall() is None
+
+
+@pytest.mark.parametrize("tier", ["fast", "generic"])
+def test_the_settings_are_those_of_the_user(tier):
+    usual = {"divide": "warn", "over": "warn", "under": "ignore", "invalid": "warn"}
+
+    def f(x):
+        same = np.geterr() == usual and np.geterrcall() is None
+        with np.errstate(over="ignore"):
+            same = same and np.geterr() == {**usual, "over": "ignore"}
+        return x * x if same else x
+
+    with np.errstate(**usual):
+        assert ad.grad(f, tier=tier)(3.0) == 6.0
+        assert ad.pushforward(f, (3.0,), (1.0,)) == (9.0, 6.0)
+        assert ad.hessian(f, 3.0) == 2.0
+        assert np.geterr() == usual

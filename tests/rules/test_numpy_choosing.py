@@ -181,3 +181,27 @@ def test_an_infinite_cotangent_of_what_is_not_selected(name, v):
     expected = np.where(v > 0, 0.5 / np.sqrt(positive), 0.0)
     factor = 3 if name == "broadcast" else 1
     np.testing.assert_allclose(v_bar, factor * expected, rtol=1e-6)
+
+
+ENDS = [
+    [0.2, 0.7, 1.0, 1.0], [0.0, 0.0, 1.0, 2.0], [0.0, 0.0, 1.0, 1.0], [1.0, 1.0], [1.0],
+    [0.0, 0.5, 0.5, 1.0], [0.0, 0.0, 0.0, 1.0, 1.0, 1.0],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("knots", ENDS, ids=repr)
+@pytest.mark.parametrize("x", [-1.0, 0.0, 0.3, 0.5, 0.8, 1.0, 1.5])
+def test_interpolation_between_knots_that_coincide(knots, x):
+    """As in the inverse of a distribution whose last probabilities are zero."""
+    xp, fp = np.array(knots), np.sin(np.arange(len(knots)) + 1.0)
+    steps = 1e-6 * np.eye(len(knots))
+    slopes = np.array([np.interp(x, xp, fp + h) - np.interp(x, xp, fp - h) for h in steps]) / 2e-6
+    (found,) = ad.gradient(lambda fp: np.interp(x, xp, fp), fp)
+    np.testing.assert_allclose(found, slopes, atol=1e-8)
+    _, pushed = ad.pushforward(lambda fp: np.interp(x, xp, fp), (fp,), (fp,))
+    np.testing.assert_allclose(pushed, slopes @ fp, atol=1e-8)
+    if x not in knots:
+        slope = (np.interp(x + 1e-6, xp, fp) - np.interp(x - 1e-6, xp, fp)) / 2e-6
+        f = lambda x: np.interp(x, xp, fp)
+        np.testing.assert_allclose(ad.gradient(f, x)[0], slope, atol=1e-8)
+        np.testing.assert_allclose(ad.pushforward(f, (x,), (1.0,))[1], slope, atol=1e-8)

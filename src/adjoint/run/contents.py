@@ -10,6 +10,7 @@ from weakref import ref
 
 __all__ = [
     "ABSENT",
+    "any_asks_user",
     "asks_user",
     "base_of",
     "elements_of",
@@ -58,8 +59,17 @@ _PLAIN_KEYS = frozenset({str, int, float, bool, bytes, type(None), type})
 def asks_user(key: Any) -> bool:
     """Whether comparing `key` may run code of the user's."""
     kind = type(key)
-    return kind not in _PLAIN_KEYS and (
-        kind is tuple
+    return kind not in _PLAIN_KEYS and _asks_user(kind)
+
+
+def any_asks_user(d: Any) -> bool:
+    """Whether comparing a key that a dict holds may do so."""
+    return any(map(_asks_user, set(map(type, dict.__iter__(d))) - _PLAIN_KEYS))
+
+
+def _asks_user(kind: type) -> bool:
+    return (
+        issubclass(kind, tuple)  # equal to others whose elements are equal
         or kind is frozenset
         or issubclass(kind, ref)  # equal as long as what they refer to is there
         or type(kind.__hash__) is FunctionType

@@ -21,7 +21,7 @@ from adjoint.run.functions import place_of
 from adjoint.run.place import is_ours
 from adjoint.run.watch import is_left_out, is_of_the_library
 
-__all__ = ["begin_logging", "end_logging"]
+__all__ = ["begin_logging", "called_on_errors", "end_logging", "on_errors"]
 
 
 class _Log:
@@ -92,3 +92,17 @@ def end_logging(token: contextvars.Token[Any]) -> None:
     np.seterr(**{kind: "warn" for kind, do in np.geterr().items() if do == "log"})  # type: ignore[arg-type]
     if np.geterrcall() is _log:
         np.seterrcall(None)
+
+
+def on_errors() -> dict[str, Any]:
+    """`numpy.geterr` as it is without us."""
+    return {
+        kind: "warn" if do == "log" and np.geterrcall() is _log else do
+        for kind, do in np.geterr().items()
+    }
+
+
+def called_on_errors() -> Any:
+    """`numpy.geterrcall` as it is without us."""
+    found = np.geterrcall()
+    return None if found is _log else found

@@ -56,7 +56,7 @@ def item(record: list[Any], slot: int, xs: Any, i: Any) -> Any:
             return _special_item(record, slot, xs, i)
         if i in xs:
             value = xs[i]
-            key = i if type(i) is str else memory.place(xs, i)
+            key = i if type(i) is str and id(xs) in memory.plain else memory.place(xs, i)
             record[slot] = partial(_entry_back, memory, xs, key)
             return value
     elif (kind is str or kind is range) and not is_odd(i):
@@ -160,7 +160,8 @@ def set_entry(record: list[Any], slot: int, xs: dict[Any, Any], key: Any, value:
     old = xs.get(key, ABSENT)
     xs[key] = value
     position = memory.note(swap_item, xs, key, old)
-    where = key if type(key) is str else memory.place(xs, key)
+    known = type(key) is str and id(xs) in memory.plain
+    where = key if known else memory.place(xs, key)
 
     def set_entry_back(_: Any) -> tuple[Any, ...]:
         memory.rewind(position)

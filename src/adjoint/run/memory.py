@@ -21,7 +21,7 @@ import numpy as np
 
 from adjoint.errors import AdjointError, MutationError, NoDerivativeError
 from adjoint.run.accumulate import Poison, accumulate
-from adjoint.run.contents import asks_user, size_of
+from adjoint.run.contents import any_asks_user, asks_user, place_of_held, size_of
 from adjoint.run.hidden import Hidden
 from adjoint.run.swaps import put, swap_contents
 from adjoint.run.views import (
@@ -112,6 +112,7 @@ class Memory(Hidden):
         "often",
         "owners",
         "passed",
+        "plain",
         "position",
         "region",
         "shadows",
@@ -131,6 +132,7 @@ class Memory(Hidden):
         self.written: dict[int, np.ndarray[Any, Any]] = {}
         self.globals_written: dict[tuple[int, str], Any] = {}
         self.caches: dict[Any, Any] = {}
+        self.plain: set[int] = set()
         self.handed: list[Any] = []
         self.lifetimes: Any = None
         self.files: list[Any] = []
@@ -299,14 +301,19 @@ class Memory(Hidden):
         The hash and the equality of a user's class are the user's code, and may look at fields that
         a sweep has rewound, so such keys are looked up only when an operation is recorded.
         """
-        return ("held", id(self.held(owner, key))) if asks_user(key) else key
+        return place_of_held(self.held(owner, key))
 
     def held(self, owner: Any, key: Any) -> Any:
-        """The key of a dict that is equal to `key`; numbers and text stand for each other."""
-        if not asks_user(key):
+        """The key of a dict that is equal to `key`. Numbers and text stand for each other, unless
+        it holds keys of another kind, too, which may be equal to them."""
+        if id(owner) in self.plain and not asks_user(key):
             return key
         keys = self.caches.get(("keys", id(owner)))
         if keys is None:
+            if not asks_user(key) and not any_asks_user(owner):
+                self.plain.add(id(owner))
+                return key
+            self.plain.discard(id(owner))
             keys = self.caches["keys", id(owner)] = {held: held for held in dict.__iter__(owner)}
         return keys.setdefault(key, key)  # it may have just been inserted
 

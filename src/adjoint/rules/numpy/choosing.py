@@ -413,9 +413,11 @@ class _Knots:
         self.within = ~(self.below | self.above)
         self._left = np.clip(np.searchsorted(xp, x, "right") - 1, 0, max(xp.size - 2, 0))
         self._right = np.minimum(self._left + 1, xp.size - 1)
-        width = np.where(self._left == self._right, 1, xp[self._right] - xp[self._left])
-        self.slope = (fp[self._right] - fp[self._left]) / width
-        self._share = np.clip((x - xp[self._left]) / width, 0, 1)
+        width = xp[self._right] - xp[self._left]
+        empty = width == 0  # at the ends alone: elsewhere a later segment begins there, too
+        width = np.where(empty, 1, width)
+        self.slope = np.where(empty, 0, (fp[self._right] - fp[self._left]) / width)
+        self._share = np.where(empty, x >= xp[-1], np.clip((x - xp[self._left]) / width, 0, 1))
 
     def between(self, values: Any) -> Any:
         """What each point has of values at the knots."""

@@ -30,7 +30,7 @@ FUNCTIONS = {
     "text, files, settings": """
         array2string array_repr array_str base_repr binary_repr format_float_positional
         format_float_scientific get_printoptions set_printoptions printoptions getbufsize setbufsize
-        geterr seterr geterrcall seterrcall errstate info save savez savez_compressed savetxt load
+        seterr seterrcall errstate info save savez savez_compressed savetxt load
         loadtxt genfromtxt fromfile fromregex fromstring show_config show_runtime get_include
         datetime_as_string datetime_data
     """,
