@@ -5,11 +5,11 @@
 #   make test-all   the same tests in CPython 3.11, 3.12 and 3.13
 #   make lint       ruff (format and rules), mypy --strict
 #   make bench      measure speed and memory beside the peers
-#   make fuzz       random programs; N=5000 says how many, SEED=1 which
+#   make fuzz       100,000 random programs; N=5000 says how many, SEED=1 which
 #   make clean      remove what was built
 
 VENV ?= .venv
-N ?= 2000
+N ?= 100000
 SEED ?= 0
 VERSIONS := 3.11 3.12 3.13
 # as many processes as the machine has cores; PYTEST_ARGS="tests/api -k shape" runs a part

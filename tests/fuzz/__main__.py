@@ -56,7 +56,7 @@ def write(folder: Path, report: Report, seed: int) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
-    parser.add_argument("programs", nargs="?", type=int, default=2000, help="how many")
+    parser.add_argument("programs", nargs="?", type=int, default=100_000, help="how many")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--size", type=int, default=SIZE, help="statements of a program")
     parser.add_argument("--start", type=int, default=0, help="number of the first program")

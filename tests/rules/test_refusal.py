@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import special, stats
 
 import adjoint as ad
 from adjoint.errors import NoDerivativeError
@@ -83,3 +84,68 @@ def test_integers_that_something_holds_are_counts():
     with pytest.raises(NoDerivativeError, match=MESSAGE):
         ad.pullback(lambda x: bump(order, x), 2.0)[1](1.0)
     assert ad.gradient(lambda x: bump(order, x), 2.0) == (12.0,)  # nothing is asked of `order`
+
+
+# ---- a constant order in an array of which other elements are differentiated ---------------------
+
+
+def overwritten(v):
+    p = np.zeros(3)
+    p[:2], p[2] = v, 4.0
+    return p
+
+
+PACKED = {
+    "append": lambda v: np.append(v, 4.0),
+    "display": lambda v: np.array([v[0], v[1], 4.0]),
+    "concatenate": lambda v: np.concatenate([v, [4.0]]),
+    "stack": lambda v: np.stack([v[0], v[1], 4.0]),
+    "row": lambda v: np.array([[v[0], v[1], 4.0], [1.0, 2.0, 3.0]])[0],
+    "writes": overwritten,
+}
+ORDERS = {
+    "element": lambda p: special.jv(p[2], p[0]) * p[1],
+    "slice": lambda p: special.jv(p[2:], p[:2]).sum(),
+    "places": lambda p: special.jv(p[[2, 2]], p[:2]).sum(),
+    "unpacked": lambda p: gamma_of(*p),
+    "distribution": lambda p: stats.t.ppf(0.7, p[2], p[0], p[1]),
+}
+
+
+def gamma_of(a, b, order):
+    return special.gammainc(order, a) * b
+
+
+@pytest.mark.parametrize("pack", PACKED.values(), ids=PACKED)
+@pytest.mark.parametrize("use", ORDERS.values(), ids=ORDERS)
+def test_a_constant_order_among_what_is_differentiated(pack, use):
+    def f(v):
+        return use(pack(v))
+
+    v, h = np.array([0.7, 1.3]), 1e-6
+    slopes = np.array([f(v + h * e) - f(v - h * e) for e in np.eye(2)]) / (2 * h)
+    for found in (
+        ad.grad(f)(v),
+        ad.grad(f, tier="generic")(v),
+        ad.jacobian_forward(f, v),
+    ):
+        np.testing.assert_allclose(found, slopes, rtol=1e-6, atol=1e-9)
+    curvature = np.array([ad.grad(f)(v + h * e) - ad.grad(f)(v - h * e) for e in np.eye(2)])
+    np.testing.assert_allclose(ad.hessian(f, v), curvature / (2 * h), rtol=1e-5, atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        lambda p: p[0],
+        lambda p: p[0] * 2 + 1,
+        lambda p: p @ np.ones(3),
+        lambda p: p[:2].sum(),
+        lambda p: p.max() * p[1],
+    ],
+)
+@pytest.mark.parametrize("over", [ad.gradient, ad.hessian, ad.jacobian_forward])
+@pytest.mark.parametrize("pack", PACKED.values(), ids=PACKED)
+def test_an_order_that_is_differentiated_there_is_refused(pack, over, order):
+    with pytest.raises(NoDerivativeError, match="of 'jv' in the order is needed"):
+        over(lambda v: special.jv(order(pack(v)), 1.5), np.array([0.7, 1.3]))

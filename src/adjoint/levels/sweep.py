@@ -61,11 +61,11 @@ class Sweep(Hidden):
         self.touched = True
         if not self._tape.is_active(value):
             return
-        if type(bar) is Poison:
-            self.spoil(value, bar)
-            return
         if isinstance(value, ndarray):
             self.add_part(value, ..., bar)
+            return
+        if type(bar) is Poison:
+            self.spoil(value, bar)
             return
         old = self._numbers.get(id(value))
         if type(old) is Poison:
@@ -74,6 +74,8 @@ class Sweep(Hidden):
 
     def add_part(self, x: Any, index: Any, bar: Any) -> None:
         """Add to the cotangent of ``x[index]``."""
+        if x.dtype.kind in "fc":
+            bar = Poison.of_part(bar)
         if type(bar) is Poison:
             self.spoil(x, bar)
             return

@@ -56,7 +56,7 @@ def refusal(f: Any, missing: NoDerivative, place: Place | None = None) -> NoDeri
 def refused_bar(f: Any, missing: NoDerivative, y_bar: Any) -> Poison | None:
     """The cotangent of such an argument: none where nothing is asked for."""
     asked = any(moves(part) for part in y_bar) if isinstance(y_bar, list | tuple) else moves(y_bar)
-    return Poison(refusal(f, missing)) if asked else None
+    return Poison(refusal(f, missing), refused_entry(f, missing)) if asked else None
 
 
 _refused: dict[tuple[Any, NoDerivative], Place | None] = {}

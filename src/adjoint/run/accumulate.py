@@ -46,14 +46,27 @@ class Poison:
     differentiated input.
 
     Arithmetic with it gives it back, so that rules of scalars need not look for it.
+
+    Attributes
+    ----------
+    mark
+        What stands for it in the cotangent of an array of which it concerns some elements, if there
+        is such a number: one that says so to whoever gets the cotangent of these.
     """
 
-    __slots__ = ("error",)
+    __slots__ = ("error", "mark")
 
     __array_ufunc__ = None  # arrays leave the operation to __radd__ and its kin
 
-    def __init__(self, error: Exception) -> None:
-        self.error = error
+    def __init__(self, error: Exception, mark: float | None = None) -> None:
+        self.error, self.mark = error, mark
+
+    @staticmethod
+    def of_part(bar: Any, shape: tuple[int, ...] = ()) -> Any:
+        """The cotangent of a part of an array: of marks, if it is a poison that has one."""
+        if type(bar) is not Poison or bar.mark is None:
+            return bar
+        return np.full(shape, bar.mark) if shape else bar.mark
 
     def _absorb(self, *_: Any) -> Poison:
         return self

@@ -87,6 +87,8 @@ def read_array(record: list[Any], slot: int, x: np.ndarray[Any, Any], index: Any
 
 
 def element_back(shape: tuple[int, ...], index: int, y_bar: Any) -> tuple[Any, ...]:
+    if type(y_bar) is Poison:
+        y_bar = Poison.of_part(y_bar)
     if y_bar is None or type(y_bar) is Poison:
         return None, y_bar, None
     return None, Scattered(shape, _FLOAT64, index, y_bar, 1), None
@@ -95,6 +97,8 @@ def element_back(shape: tuple[int, ...], index: int, y_bar: Any) -> tuple[Any, .
 def _slice_back(shape: tuple[int, ...], index: slice, few: bool, y_bar: Any) -> tuple[Any, ...]:
     if type(y_bar) is not ndarray:
         y_bar = finish(y_bar)
+        if type(y_bar) is Poison:
+            y_bar = Poison.of_part(y_bar, np.empty(shape, bool)[index].shape)
         if type(y_bar) is not ndarray:
             return None, y_bar, None
     if few:
@@ -117,12 +121,12 @@ def _read_part(record: list[Any], slot: int, x: np.ndarray[Any, Any], index: Any
     # A part that was copied is an array of its own; a view is memory of `x`.
     fresh = isinstance(y, ndarray) and root_of(y) is not root_of(x)
     result = result_of(y) if fresh else _of_another
-    index = _own(index)
+    index, part = _own(index), np.shape(y)
     if memory.written and memory.is_written(x):
         to_part = projector(y)
 
         def read_back(y_bar: Any) -> tuple[Any, ...]:
-            y_bar = arrived(memory, result, y_bar)
+            y_bar = Poison.of_part(arrived(memory, result, y_bar), part)
             if type(y_bar) is Poison:
                 memory.add_array(x, y_bar)
             elif y_bar is not None:
@@ -133,7 +137,7 @@ def _read_part(record: list[Any], slot: int, x: np.ndarray[Any, Any], index: Any
         dtype = x.dtype if x.dtype.kind in "fc" else _FLOAT64
 
         def read_back(y_bar: Any) -> tuple[Any, ...]:
-            y_bar = arrived(memory, result, y_bar)
+            y_bar = Poison.of_part(arrived(memory, result, y_bar), part)
             if y_bar is None or type(y_bar) is Poison:
                 return None, y_bar, None
             # It is added up later, when what was written before may have been rewound.

@@ -447,6 +447,8 @@ class Memory(Hidden):
         if bar is None:
             return
         root = root_of(array)
+        if array.dtype.kind in "fc":
+            bar = Poison.of_part(bar)
         if type(bar) is Poison:
             self.shadows[("poison", id(root))] = bar
             self.array_shadow(root)  # that there is one says that something arrived
