@@ -103,6 +103,7 @@ CONSTANTS = {
     "a window of so many points": "kaiser",
     "a view of no values": "broadcast",
     "runs NumPy's own tests": "test",
+    "": "geterr geterrcall",
     "new memory, whose values are not set": "ndarray",
 }
 REFUSED = {

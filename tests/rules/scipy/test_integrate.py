@@ -15,7 +15,7 @@ from tests.support import check_reverse
 
 CASES = {
     moving: [(0.5, 0.0)],  # its value is 0, whatever its derivative
-    vanishing: [(0.0, 0.0)],
+    vanishing: [(False, 1.5)],  # in the length its derivative is not that of its value
     refusing: [(1.5, abs, UNLIKE, 2.0)],
     carrying: [(True, True, abs, 1e-6, 1e-9)],  # its derivative is not that of its value
 }
