@@ -247,7 +247,7 @@ SHAPES = {
 @pytest.mark.parametrize("shape", SHAPES)
 def test_cost_is_linear(shape):
     """The calls that the pass makes, and the size of its result."""
-    small, large = (cost(shape, lines) for lines in (300, 3000))
+    small, large = (cost(shape, lines) for lines in (200, 2000))
     assert all(b <= 10.5 * a for a, b in zip(small, large))
 
 

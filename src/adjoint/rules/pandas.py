@@ -72,6 +72,7 @@ non_differentiable(_holes)
 
 @registering("pandas")
 def _(_: Any) -> None:
+    from pandas import DataFrame, Series
     from pandas._libs import algos, indexing, internals, lib, missing, ops_dispatch, properties
     from pandas.core import indexing as indexers
     from pandas.core.array_algos import take
@@ -128,6 +129,8 @@ def _(_: Any) -> None:
             if type(attribute) in _KEPT and name != "values":
                 _kept_as_it_is(owner, name)
     _kept_as_it_is(blocks.Block, "dtype")
+    for owner, name in ((DataFrame, "columns"), (DataFrame, "index"), (Series, "index")):
+        _kept_as_it_is(owner, name)
 
     @substitute((internals.BlockManager, "get_slice"))
     def get_slice(self, slobj, axis=0, new_index=None):
