@@ -538,7 +538,7 @@ def test_an_array_of_no_numbers_is_one_of_doubles():
         for v in x:
             if v > least:
                 kept.append(v)
-        return np.sum(kept)
+        return np.sum(kept) + np.sum(x)
 
     x = np.array([1.0, 2.0, 3.0], np.float32)
     for least in (1.5, 5.0, 0.5, 7.0):
@@ -546,5 +546,5 @@ def test_an_array_of_no_numbers_is_one_of_doubles():
         expected = f(x, least)
         assert type(value) is type(expected)
         assert value == expected
-        np.testing.assert_array_equal(bar, (x > least).astype(np.float32))
+        np.testing.assert_array_equal(bar, 1.0 + (x > least).astype(np.float32))
         assert bar.dtype == np.float32

@@ -282,8 +282,9 @@ _SPECIAL: dict[Any, Callable[..., tuple[str, int] | None]] = {
         ATOM,
     ),
     rows.array_of: lambda w, x, t: (
-        f"{w.member('np.array', np.array)}({w.text(x)}, {w.text(t)})",
-        ATOM,
+        (f"{w.member('np.array', np.array)}({w.text(x)}, {w.text(t)})", ATOM)
+        if t == Const(np.dtype(np.float64))
+        else None  # the function itself looks whether the list is empty
     ),
     rows.zeros_of: lambda w, x: (f"[0.0] * len({w.text(x)})", 12),
     rows.complex_zeros_of: lambda w, x: (f"[0j] * len({w.text(x)})", 12),
