@@ -85,6 +85,7 @@ class Builder(Names):
         self.in_region = False
         self.locals: dict[str, Var] = {name: Var(name) for name in scope.local - scope.captured}
         self.cells: dict[str, Var] = {}
+        self._own_cells: set[Var] = set()
         self.hidden: dict[str, Operand] = {}
         self._offset = source.offset
         self._fixed_span: Span | None = None
@@ -139,7 +140,7 @@ class Builder(Names):
             return var
         cell = self.cells.get(name)
         if cell is not None:
-            return self.call(primitives.load_cell, (cell, Const(name)), node, into)
+            return self.load_cell(name, node, into)
         if name == "__debug__":
             return Const(__debug__)
         if name in self.scope.global_names:
@@ -183,7 +184,10 @@ class Builder(Names):
         if var is not None:
             self.ops.append(Delete(var, self.span(node)))
         elif name in self.cells:
-            self.call(primitives.delete_cell, (self.cells[name],), node, drop=True)
+            cell = self.cells[name]
+            is_own = cell in self._own_cells
+            delete = primitives.delete_own_cell if is_own else primitives.delete_cell
+            self.call(delete, (cell, Const(name)), node, drop=True)
         else:
             self.call(
                 primitives.delete_global, (self.namespace(node), Const(name)), node, drop=True
@@ -213,6 +217,14 @@ class Builder(Names):
         self.call(primitives.new_cell, (), node, cell)
         self.locals.pop(name, None)
         self.cells[name] = cell
+        self._own_cells.add(cell)
+
+    def load_cell(self, name: str, node: ast.AST, into: Var | None = None) -> Var:
+        """The value of a name that lives in a cell."""
+        cell = self.cells[name]
+        is_own = cell in self._own_cells
+        load = primitives.load_own_cell if is_own else primitives.load_cell
+        return self.call(load, (cell, Const(name)), node, into)
 
     # ---- operations ------------------------------------------------------------------------------
 

@@ -96,7 +96,7 @@ def _insert_if_bound(b: Builder, result: Var, name: str, node: ast.AST) -> None:
     def insert() -> None:
         value: Operand | None = b.locals.get(name)
         if value is None:
-            value = b.call(primitives.load_cell, (b.cells[name], Const(name)), node)
+            value = b.load_cell(name, node)
         b.call(primitives.dict_insert, (result, Const(name), value), node, drop=True)
 
     def skip() -> None:

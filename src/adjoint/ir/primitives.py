@@ -150,7 +150,7 @@ def new_cell() -> CellType:
 
 
 def load_cell(cell: CellType, name: str) -> Any:
-    """A captured variable."""
+    """A variable of an enclosing function."""
     try:
         return cell.cell_contents
     except ValueError:
@@ -161,14 +161,34 @@ def load_cell(cell: CellType, name: str) -> Any:
         ) from None
 
 
+def load_own_cell(cell: CellType, name: str) -> Any:
+    """A variable of the function itself that inner functions capture."""
+    try:
+        return cell.cell_contents
+    except ValueError:
+        raise UnboundLocalError(unassigned_message(name)) from None
+
+
 def store_cell(cell: CellType, value: Any) -> None:
     """``name = value`` for a captured variable."""
     cell.cell_contents = value
 
 
-def delete_cell(cell: CellType) -> None:
-    """``del name`` for a captured variable."""
+def delete_cell(cell: CellType, name: str) -> None:
+    """``del name`` for a variable of an enclosing function."""
+    load_cell(cell, name)  # an empty cell could be emptied
     del cell.cell_contents
+
+
+def delete_own_cell(cell: CellType, name: str) -> None:
+    """``del name`` for a variable of the function itself that inner functions capture."""
+    load_own_cell(cell, name)
+    del cell.cell_contents
+
+
+def unassigned_message(name: str) -> str:
+    """Python's own words for the read of a variable without a value."""
+    return f"cannot access local variable '{name}' where it is not associated with a value"
 
 
 def load_global(namespace: dict[str, Any], name: str) -> Any:

@@ -267,8 +267,10 @@ def _log_field(record: list[Any], slot: int, fields: dict[str, Any], name: str, 
     record[slot] = write_back
 
 
-def change_cell(record: list[Any], slot: int, cell: CellType, n: int) -> None:
-    """Log that a cell is about to be changed; `n` cotangents, that of the value last."""
+def change_cell(
+    record: list[Any], slot: int, cell: CellType, n: int, is_filled: bool = True
+) -> None:
+    """Log that a cell is about to be filled or emptied; `n` cotangents, that of the value last."""
     memory: Memory = record[0]
     try:
         old = cell.cell_contents
@@ -279,7 +281,7 @@ def change_cell(record: list[Any], slot: int, cell: CellType, n: int) -> None:
     def change_back(_: Any) -> tuple[Any, ...]:
         memory.rewind(position)
         value_bar = memory.take_entry(cell, None)
-        return (None, None, None, value_bar)[4 - n :] if n != 2 else (None, None)
+        return (None,) * (n - 1) + (value_bar if is_filled else None,)
 
     record[slot] = change_back
 
@@ -431,7 +433,7 @@ def delete_slot(record: list[Any], slot: int, obj: Any, static: Any) -> None:
 
 
 def _delete_content(record: list[Any], slot: int, cell: CellType) -> None:
-    change_cell(record, slot, cell, 2)
+    change_cell(record, slot, cell, 2, is_filled=False)
     del cell.cell_contents
 
 

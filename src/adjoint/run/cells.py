@@ -22,11 +22,27 @@ NONE2 = (None, None, None)
 
 
 def load_cell(record: list[Any], slot: int, cell: CellType, name: str) -> Any:
-    """A captured variable: a cell is memory like any other."""
+    """A variable of an enclosing function: a cell is memory like any other."""
     try:
         value = cell.cell_contents
     except ValueError:
         return primitives.load_cell(cell, name)
+    _note(record, slot, cell, value)
+    return value
+
+
+def load_own_cell(record: list[Any], slot: int, cell: CellType, name: str) -> Any:
+    """A variable that inner functions capture."""
+    try:
+        value = cell.cell_contents
+    except ValueError:
+        return primitives.load_own_cell(cell, name)
+    _note(record, slot, cell, value)
+    return value
+
+
+def _note(record: list[Any], slot: int, cell: CellType, value: Any) -> None:
+    """How the value of a variable that was read is differentiated."""
     if by_value(value):
         memory: Memory = record[0]
 
@@ -35,7 +51,6 @@ def load_cell(record: list[Any], slot: int, cell: CellType, name: str) -> Any:
             return NONE2
 
         record[slot] = load_back
-    return value
 
 
 def store_cell(record: list[Any], slot: int, cell: CellType, value: Any) -> None:
@@ -44,9 +59,17 @@ def store_cell(record: list[Any], slot: int, cell: CellType, value: Any) -> None
     cell.cell_contents = value
 
 
-def delete_cell(record: list[Any], slot: int, cell: CellType) -> None:
-    """``del`` of a captured variable."""
-    change_cell(record, slot, cell, 2)
+def delete_cell(record: list[Any], slot: int, cell: CellType, name: str) -> None:
+    """``del`` of a variable of an enclosing function."""
+    primitives.load_cell(cell, name)
+    change_cell(record, slot, cell, 3, is_filled=False)
+    del cell.cell_contents
+
+
+def delete_own_cell(record: list[Any], slot: int, cell: CellType, name: str) -> None:
+    """``del`` of a variable that inner functions capture."""
+    primitives.load_own_cell(cell, name)
+    change_cell(record, slot, cell, 3, is_filled=False)
     del cell.cell_contents
 
 
@@ -98,8 +121,10 @@ def make_function(record: list[Any], slot: int, *operands: Any) -> FunctionType:
 
 CELLS: dict[Any, Any] = {
     primitives.load_cell: load_cell,
+    primitives.load_own_cell: load_own_cell,
     primitives.store_cell: store_cell,
     primitives.delete_cell: delete_cell,
+    primitives.delete_own_cell: delete_own_cell,
     primitives.new_cell: new_cell,
     primitives.load_global: load_global,
     primitives.store_global: store_global,

@@ -59,12 +59,9 @@ def _(ev: Evaluator) -> Abstract:
     return ev.allocate(CellOf((MISSING,)))
 
 
-@handler(primitives.load_cell)
+@handler(primitives.load_cell, primitives.load_own_cell)
 def _(ev: Evaluator, cell: Abstract, name: Abstract) -> Abstract:
-    found = ev.load_cell(cell)
-    if found is MISSING or found is LOST:
-        raise NotCovered("a captured variable without a value", ev.span)
-    return found
+    return _assigned(ev, ev.load_cell(cell), name)
 
 
 @handler(primitives.store_cell)
@@ -76,7 +73,7 @@ def _(ev: Evaluator, cell: Abstract, value: Abstract) -> Abstract:
 
 
 @handler(single_primitives.assigned)
-def _(ev: Evaluator, a: Abstract, name: Abstract) -> Abstract:
+def _assigned(ev: Evaluator, a: Abstract, name: Abstract) -> Abstract:
     """A variable that may have no value."""
     if a is MISSING or a is LOST:
         raise NotCovered("a variable that may have no value", ev.span)

@@ -35,9 +35,10 @@ from adjoint.fast.covered import NotCovered
 from adjoint.fast.single.endings import NO, YES, Ending, Slots
 from adjoint.fast.single.form import Form
 from adjoint.fast.single.liveness import DEEPEST, Liveness, Variables, Way, chosen
-from adjoint.fast.single.primitives import assigned, same, unassigned_message, yielded
+from adjoint.fast.single.primitives import assigned, same, yielded
 from adjoint.ir import nodes as named
 from adjoint.ir.nodes import Const, Global, Path, Span, Var
+from adjoint.ir.primitives import unassigned_message
 from adjoint.ir.single import (
     Block,
     Call,

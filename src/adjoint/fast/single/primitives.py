@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from adjoint.ir.primitives import unassigned_message
 from adjoint.ir.single import Undefined
 
-__all__ = ["assigned", "same", "unassigned_message", "yielded"]
+__all__ = ["assigned", "same", "yielded"]
 
 
 def assigned(value: Any, name: str) -> Any:
@@ -24,8 +25,3 @@ def same(value: Any) -> Any:
 def yielded(value: Any) -> Any:
     """``yield value``: what comes back from the one who iterates over the generator."""
     raise NotImplementedError
-
-
-def unassigned_message(name: str) -> str:
-    """Python's own words for the read of a variable without a value."""
-    return f"cannot access local variable '{name}' where it is not associated with a value"

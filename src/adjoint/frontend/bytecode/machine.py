@@ -45,6 +45,7 @@ _QUIET: frozenset[Callable[..., Any]] = frozenset(
         primitives.current_globals,
         primitives.list_to_tuple,
         primitives.load_cell,
+        primitives.load_own_cell,
         primitives.make_function,
         primitives.new_cell,
     }

@@ -109,7 +109,9 @@ def _make_cell(m: Machine, step: Instruction) -> None:
 
 @opcode.register("LOAD_DEREF")
 def _load_cell(m: Machine, step: Instruction) -> None:
-    m.push(m.call(primitives.load_cell, (m.frame.cells[step.arg], Const(step.value))))
+    cell = m.frame.cells[step.arg]
+    load = primitives.load_cell if cell in m.free else primitives.load_own_cell
+    m.push(m.call(load, (cell, Const(step.value))))
 
 
 @opcode.register("STORE_DEREF")
@@ -119,7 +121,9 @@ def _store_cell(m: Machine, step: Instruction) -> None:
 
 @opcode.register("DELETE_DEREF")
 def _delete_cell(m: Machine, step: Instruction) -> None:
-    m.do(primitives.delete_cell, m.frame.cells[step.arg])
+    cell = m.frame.cells[step.arg]
+    delete = primitives.delete_cell if cell in m.free else primitives.delete_own_cell
+    m.do(delete, cell, Const(step.value))
 
 
 # ---- globals -------------------------------------------------------------------------------------
