@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 
 import numpy as np
 import pytest
@@ -62,6 +63,22 @@ def test_values_are_pythons(f, xs):
     assert value == expected.value
     assert not difference(bars, expected.gradient, rtol=1e-12)
     assert ad.tier(f, xs).tier == "fast"
+
+
+def test_truth_values_among_the_numbers():
+    """Python adds them, and whole numbers, to what it compensates."""
+    rng = random.Random(0)
+    kinds = [0.1, 1.5, 1e16, -1e16, 1e200, -1e200, 3, 2**60, True, False]
+    for _ in range(100):
+        xs = [rng.choice(kinds) for _ in range(rng.randrange(1, 7))] + [0.5]
+        for f in (FUNCTIONS[0], lambda xs: sum(x for x in xs), lambda xs: sum([xs[0], True, *xs])):
+            expected = f(xs)
+            assert ad.withgradient(f, xs).value == expected
+            dots = [1.0 if type(x) is float else None for x in xs]
+            assert ad.pushforward(f, (xs,), (dots,))[0] == expected
+            with generic_tier():
+                value, (bars,) = ad.withgradient(f, xs)
+            assert value == expected and bars[-1] in (1.0, 2.0)
 
 
 def test_sums_of_other_numbers():

@@ -145,7 +145,7 @@ def check_start(start: Any) -> None:
 
 
 non_differentiable(is_other, check_start)
-NUMBERS = frozenset({float, int})
+NUMBERS = frozenset({float, int, bool})
 
 
 @substitute(any)
