@@ -23,7 +23,7 @@ from scipy.integrate import (
 from adjoint.operators import stop_gradient
 from adjoint.rules.projection import is_numeric
 from adjoint.rules.refusal import NoDerivative, refusal, refused_bar
-from adjoint.rules.registry import frule, non_differentiable, rrule, substitute
+from adjoint.rules.registry import frule, leveled, non_differentiable, rrule, substitute
 from adjoint.rules.scipy.carried import carrying, refusing
 
 __all__: list[str] = []
@@ -162,6 +162,17 @@ def at_limit(func: Any, limit: Any, args: Any) -> Any:
 # ---- the limits ----------------------------------------------------------------------------------
 
 
+@non_differentiable
+def is_nested() -> bool:
+    """Whether the derivative that is being taken is differentiated itself."""
+    return False
+
+
+@leveled(is_nested)
+def _(level: Any, record: Any, slot: int) -> bool:
+    return level.outer is not None
+
+
 def moving(limit: float, value: Any) -> Any:
     """Zero, which has the derivative `value` in the limit, where that is not a finite number."""
     return 0.0 if value is None else 0.0 * value
@@ -217,7 +228,7 @@ def beyond(limit, func, args):
     """The integral from the limit as it is now to the limit: zero, with derivatives of any order
     in the limit and in what the integrand depends on (Gauss' rule is exact for polynomials)."""
     value = at_limit(func, limit, args)
-    if value is None or not np.all(np.isfinite(value)):
+    if not is_nested() or value is None or not np.all(np.isfinite(value)):
         return moving(limit, value)
     start = stop_gradient(limit)
     length, total = limit - start, 0.0
