@@ -32,6 +32,7 @@ from adjoint.run.iterator import Iterator as ActiveIterator
 from adjoint.run.kinds import (
     ATOMS,
     by_value,
+    content_of,
     fields_of,
     filled_slots,
     held_by_c,
@@ -248,32 +249,41 @@ _OPAQUE = "opaque"
 
 
 def _arrived(memory: Memory, y: Any, inputs: tuple[Any, ...]) -> bool:
-    """Whether memory holds a cotangent of what `f` made, taken out here: of what `y` reaches and
-    the inputs do not."""
+    """Whether memory holds a cotangent of what `f` made: of what `y` reaches and the inputs do
+    not."""
     if by_value(y):
         return False
-    return arrived_in(memory, (y,), {id(owner) for owner in reached(inputs)})
+    known: set[int] | None = None
+    for owner in reached((y,)):
+        if _has_arrived(memory, owner):
+            if known is None:
+                known = {id(owner) for owner in reached(inputs)}
+            if id(owner) not in known:
+                return True
+    return False
 
 
 def arrived_in(memory: Memory, values: Sequence[Any], known: Container[int]) -> bool:
     """Whether memory holds a cotangent of what `values` reach and is not `known`, by identity."""
-    arrived = False
-    for owner in reached(values):
-        if id(owner) in known:
-            continue
-        if issubclass(type(owner), np.ndarray) and not is_objects(owner):
-            arrived = arrived or (
-                memory.is_written(owner)
-                and id(root_of(owner)) in memory.buffers
-                and _any(memory.array_shadow(owner))
-            )
-            continue
-        owner = root_of(owner) if is_objects(owner) else owner
-        for place in (id(owner), ("keys", id(owner))):
-            shadow = memory.shadows.get(place)
-            parts = shadow.values() if isinstance(shadow, dict) else shadow or ()
-            arrived = arrived or any(part is not None for part in parts)
-    return arrived
+    return any(id(owner) not in known and _has_arrived(memory, owner) for owner in reached(values))
+
+
+def _has_arrived(memory: Memory, owner: Any) -> bool:
+    """Whether memory holds a cotangent of an array, or of what an object holds."""
+    if is_objects(owner):
+        owner = root_of(owner)
+    elif issubclass(type(owner), np.ndarray):
+        return bool(
+            memory.is_written(owner)
+            and id(root_of(owner)) in memory.buffers
+            and _any(memory.array_shadow(owner))
+        )
+    for place in (id(owner), ("keys", id(owner))):
+        shadow = memory.shadows.get(place)
+        parts = shadow.values() if isinstance(shadow, dict) else shadow or ()
+        if any(part is not None for part in parts):
+            return True
+    return False
 
 
 def _any(bar: np.ndarray[Any, Any]) -> bool:
@@ -292,19 +302,29 @@ def reached(values: Sequence[Any]) -> Iterator[Any]:
     stack = list(values)
     while stack:
         owner = stack.pop()
-        if id(owner) in entered or _holds_nothing(owner):
+        kind, place = type(owner), id(owner)
+        if place in entered or kind in _EMPTY or (kind is type and _holds_nothing(owner)):
             continue
-        entered.add(id(owner))
-        if id(owner) not in seen:
-            seen.add(id(owner))
+        entered.add(place)
+        # Most of what there is are the methods of classes, and what decorators have captured.
+        if kind is FunctionType:
+            stack += owner.__closure__ or ()
+            continue
+        if place not in seen:
+            seen.add(place)
             yield owner
-        if not by_value(owner):
+        if kind is CellType:
+            stack.append(content_of(owner))
+        elif kind is set or kind is tuple:
+            stack += [item for item in owner if type(item) not in _EMPTY]
+        elif not by_value(owner):
             stack += _keys(owner)
             for _, item, shadow_owner in _parts(owner):
-                if id(shadow_owner) not in seen:
+                if shadow_owner is not owner and id(shadow_owner) not in seen:
                     seen.add(id(shadow_owner))
                     yield shadow_owner
-                stack.append(item)
+                if type(item) not in _EMPTY and id(item) not in entered:
+                    stack.append(item)
 
 
 def poison(memory: Memory, value: Any, bar: Poison) -> None:
@@ -414,6 +434,10 @@ def _holds_nothing(value: Any) -> bool:
     return kind in ATOMS and kind is not FunctionType
 
 
+_EMPTY = ATOMS - {FunctionType, type}
+"""Types whose objects hold nothing at all."""
+
+
 def _keys(owner: Any) -> list[Any]:
     """The keys of a dict that may carry a derivative."""
     if not issubclass(type(owner), dict):
@@ -455,7 +479,7 @@ def _parts(owner: Any) -> Iterator[tuple[Any, Any, Any]]:
         yield "__self__", owner.__self__, owner
     elif issubclass(type(owner), type):
         for name, item in vars(owner).items() if owner.__flags__ & _HEAPTYPE else ():
-            if not name.startswith("__"):
+            if not name.startswith("__") and (type(item) is not FunctionType or item.__closure__):
                 yield name, item, owner
     elif not isinstance(owner, ModuleType | Hidden):
         fields = fields_of(owner)
