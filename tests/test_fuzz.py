@@ -11,6 +11,7 @@ from tests.fuzz.templates import grammar
 SEED = 1
 BATCHES, BATCH = 20, 100
 TOTAL = Report()
+PRODUCTIONS = {str(production) for table in grammar().values() for production in table}
 
 
 @pytest.mark.parametrize("batch", range(BATCHES))
@@ -20,7 +21,10 @@ def test_programs(batch: int) -> None:
         checker.check(number)
         for text in checker.report.failures.values():
             pytest.fail(text, pytrace=False)
-    TOTAL.add(checker.report)
+    report = checker.report
+    assert report.refused.total() <= 2 and report.discarded.total() <= 10, report
+    assert len(report.ran) > 0.4 * len(PRODUCTIONS), report
+    TOTAL.add(report)
 
 
 @pytest.mark.parametrize("batch", range(5))
@@ -37,8 +41,7 @@ def test_programs_on_levels(batch: int) -> None:
 
 def test_programs_are_judged_and_varied() -> None:
     if TOTAL.programs < BATCHES * BATCH:
-        pytest.skip("only some of the programs were run")
+        pytest.skip("this process ran only some of the programs")
     assert TOTAL.refused.total() < 0.01 * TOTAL.programs
     assert TOTAL.discarded.total() < 0.1 * TOTAL.programs
-    productions = {str(production) for table in grammar().values() for production in table}
-    assert len(TOTAL.ran) > 0.97 * len(productions), productions - set(TOTAL.ran)
+    assert len(TOTAL.ran) > 0.97 * len(PRODUCTIONS), PRODUCTIONS - set(TOTAL.ran)

@@ -49,10 +49,16 @@ def counts(census: Census) -> dict[str, int]:
 
 def text(census: Census) -> str:
     """The whole page."""
+    parts = [INTRODUCTION + "\n" + table(census)]
+    parts += [section(title, entries) for title, entries in census.items()]
+    return "\n".join(parts)
+
+
+def table(census: Census) -> str:
+    """How many there are of each kind."""
     total = counts(census)
     kinds = [kind for kind in KINDS if any(e.kind == kind for es in census.values() for e in es)]
     lines = [
-        INTRODUCTION,
         f"| | {' | '.join(kinds)} |",
         f"|---|{'---:|' * len(kinds)}",
         *(
@@ -61,10 +67,14 @@ def text(census: Census) -> str:
         ),
         f"| **functions**, each once | {' | '.join(f'**{total[kind]}**' for kind in kinds)} |",
     ]
-    for title, entries in census.items():
-        lines += ["", f"## {title}", ""]
-        for kind in kinds:
-            lines += _kind(kind, [entry for entry in entries if entry.kind == kind])
+    return "\n".join(lines) + "\n"
+
+
+def section(title: str, entries: list[Entry]) -> str:
+    """What the page says of the names of one section."""
+    lines = [f"## {title}", ""]
+    for kind in KINDS:
+        lines += _kind(kind, [entry for entry in entries if entry.kind == kind])
     return "\n".join(lines) + "\n"
 
 
@@ -107,4 +117,14 @@ def differences(census: Census, page: str) -> list[str]:
     ]
 
 
-__all__ = ["PAGE", "REFUSED", "VERSIONS", "WRITTEN_FOR", "counts", "differences", "read", "text"]
+__all__ = [
+    "INTRODUCTION",
+    "PAGE",
+    "REFUSED",
+    "VERSIONS",
+    "WRITTEN_FOR",
+    "counts",
+    "differences",
+    "read",
+    "text",
+]

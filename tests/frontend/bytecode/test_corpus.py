@@ -3,7 +3,6 @@ refused."""
 
 from __future__ import annotations
 
-import functools
 import types
 
 import pytest
@@ -30,19 +29,6 @@ REFUSED = (
 )
 
 
-@functools.cache
-def is_right(name: str) -> bool:
-    """Whether the case is lowered, and right; else it is refused for a reason that is known."""
-    with_source, without = CASES[name]
-    try:
-        check_sample(without)
-    except (NoDerivativeError, MutationError) as error:
-        assert any(words in error.problem for words in REFUSED), error.problem
-        return False
-    assert difference(bars(without), bars(with_source), rtol=1e-9) is None
-    return True
-
-
 def bars(sample: Sample) -> object:
     """The cotangents by the generic tier, which knows of each call where there is no path."""
     sample.reset()
@@ -50,15 +36,6 @@ def bars(sample: Sample) -> object:
     with generic_tier():
         y, back = ad.pullback(f, *args, **sample.kwargs)
         return mapped(materialised(back(sample.y_bar(y))))
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_without_source(name: str) -> None:
-    is_right(name)
-
-
-def test_most_of_the_corpus_needs_no_source() -> None:
-    assert len(LOWERED) >= 657 and sum(map(is_right, CASES)) >= 645
 
 
 def is_lowered(sample: Sample) -> bool:
@@ -72,6 +49,41 @@ def is_lowered(sample: Sample) -> bool:
 
 
 LOWERED = [name for name, (_, without) in CASES.items() if is_lowered(without)]
+
+
+OTHERS_ARE_REFUSED = """
+    array_iterators/of_lists array_iterators/of_numbers
+    class_bodies/control_flow_in_body class_bodies/control_flow_in_body#2
+    classes/attributes_of_another_object
+    exceptions/finally_overrides_return exceptions/missing_key_default
+    exceptions/return_value_is_fixed_before_finally
+    generators/classes_thrown_into generators/closed_early generators/closed_from_within
+    generators/delegated generators/generator_method generators/generator_with_context
+    generators/recursive_generator generators/results_in_spite_of_finally generators/thrown_into
+    iterator_types/only_generators_are_sent_to
+    matching/class_patterns records/data_class_match
+    special_methods/methods_that_are_bound_by_descriptors
+    special_methods/methods_with_arguments_filled_in with_statements/return_from_with
+""".split()
+"""Cases that are lowered themselves and call what is not."""
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_without_source(name: str) -> None:
+    """What is lowered is right; the rest is refused for a reason that is known."""
+    with_source, without = CASES[name]
+    try:
+        check_sample(without)
+    except (NoDerivativeError, MutationError) as error:
+        assert any(words in error.problem for words in REFUSED), error.problem
+        assert name not in LOWERED or name in OTHERS_ARE_REFUSED
+    else:
+        assert difference(bars(without), bars(with_source), rtol=1e-9) is None
+
+
+def test_most_of_the_corpus_needs_no_source() -> None:
+    assert len(LOWERED) >= 0.88 * len(CASES)
+    assert set(OTHERS_ARE_REFUSED) <= set(LOWERED)
 
 
 LOOKS_AT_FRAMES = {"executed/class_of_the_module_that_asks"}
