@@ -69,16 +69,33 @@ def test_truth_values_among_the_numbers():
     """Python adds them, and whole numbers, to what it compensates."""
     rng = random.Random(0)
     kinds = [0.1, 1.5, 1e16, -1e16, 1e200, -1e200, 3, 2**60, True, False]
+    first_twice = lambda xs: sum([xs[0], True, *xs])
     for _ in range(100):
-        xs = [rng.choice(kinds) for _ in range(rng.randrange(1, 7))] + [0.5]
-        for f in (FUNCTIONS[0], lambda xs: sum(x for x in xs), lambda xs: sum([xs[0], True, *xs])):
+        xs = [rng.choice(kinds) for _ in range(rng.randrange(7))]
+        xs.insert(rng.randrange(len(xs) + 1), 0.5)
+        for f in (FUNCTIONS[0], lambda xs: sum(x for x in xs), first_twice):
             expected = f(xs)
-            assert ad.withgradient(f, xs).value == expected
-            dots = [1.0 if type(x) is float else None for x in xs]
-            assert ad.pushforward(f, (xs,), (dots,))[0] == expected
-            with generic_tier():
-                value, (bars,) = ad.withgradient(f, xs)
-            assert value == expected and bars[-1] in (1.0, 2.0)
+            slopes = [1.0 + (f is first_twice and i == 0) for i in range(len(xs))]
+            dots = [rng.random() if type(x) is float else None for x in xs]
+            y, y_dot = ad.pushforward(f, (xs,), (dots,))
+            along = sum(slope * (dot or 0.0) for slope, dot in zip(slopes, dots))
+            assert y == expected and y_dot == pytest.approx(along)
+            for found in (ad.withgradient(f, xs), generically(f, xs)):
+                assert found.value == expected
+                assert all(bar in (slope, None) for bar, slope in zip(found.gradient[0], slopes))
+                assert found.gradient[0][xs.index(0.5)] == slopes[xs.index(0.5)]
+
+
+def generically(f, xs):
+    with generic_tier():
+        return ad.withgradient(f, xs)
+
+
+def test_second_derivatives_beside_truth_values():
+    f = lambda x: sum([x * x, True, x**3])
+    assert ad.pushforward(f, (2.0,), (1.0,)) == (13.0, 16.0)
+    assert ad.hessian(f, 2.0) == 14.0
+    assert ad.gradient(lambda x: ad.gradient(f, x)[0], 2.0) == (14.0,)
 
 
 def test_sums_of_other_numbers():

@@ -9,6 +9,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from adjoint.levels.level import Level, fresh
 from adjoint.operators import hook, stop_gradient, with_name
+from adjoint.rules.builtins.functions import are_numbers
 from adjoint.rules.registry import entry, frule, leveled, rrule
 from adjoint.run.detach import detached
 from adjoint.run.unknown import needed
@@ -39,16 +40,13 @@ def _(dots: Any, xs: Any, start: Any) -> Any:
     return sum(xs, start), y_dot
 
 
-_NUMBERS = frozenset({float, int})
 _FLOATING = (np.float16, np.float32, np.float64, np.longdouble)
 _REAL = float | int | np.floating | np.integer
 
 
 @leveled(sum)
 def _(level: Level, record: Any, slot: int, xs: Any, start: Any = 0) -> Any:
-    if type(xs) not in (list, tuple) or type(start) not in _NUMBERS:
-        return NotImplemented
-    if not _NUMBERS.issuperset(map(type, xs)):
+    if not are_numbers(xs, start):
         return NotImplemented
     if not any(map(level.is_active, xs)) and not level.is_active(start):
         return level.below(sum, xs, start)

@@ -96,14 +96,21 @@ for _name in ("add_note", "with_traceback", "__str__", "__repr__"):
     non_differentiable((BaseException, _name))
 
 
+NUMBERS = frozenset({float, int, bool})
+
+
+def are_numbers(xs: Any, start: Any) -> bool:
+    """Whether ``sum(xs, start)`` is one of Python's own numbers, in a list or a tuple."""
+    if type(xs) not in (list, tuple) or type(start) not in NUMBERS:
+        return False
+    return NUMBERS.issuperset(map(type, xs))
+
+
 @structural(sum)
 def _(memory: Memory, xs: Any, /, start: Any = 0) -> Any:
     """Of numbers: as Python adds them, which from 3.12 on is not one addition after the other."""
-    if type(xs) not in (list, tuple) or type(start) not in NUMBERS:
+    if not are_numbers(xs, start):
         return NotImplemented
-    for x in xs:
-        if type(x) not in NUMBERS:
-            return NotImplemented
 
     def sum_back(y_bar: Any) -> tuple[Any, ...]:
         if y_bar is not None:
@@ -145,7 +152,6 @@ def check_start(start: Any) -> None:
 
 
 non_differentiable(is_other, check_start)
-NUMBERS = frozenset({float, int, bool})
 
 
 @substitute(any)
