@@ -18,11 +18,12 @@ from adjoint.levels.sweep import Sweep, poison_in
 from adjoint.levels.tape import Tape
 from adjoint.run.accumulate import Poison, finish
 from adjoint.run.by_source import bridge
+from adjoint.run.holding import reached
 from adjoint.run.kinds import by_value
 from adjoint.run.memory import Memory, missing, refused
 from adjoint.run.snapshot import Snapshot
 from adjoint.run.structure import deposit, take
-from adjoint.run.unknown import poison, reached
+from adjoint.run.unknown import poison
 
 __all__ = ["call_operator"]
 

@@ -30,13 +30,14 @@ from adjoint.run.by_rules import DECLINED
 from adjoint.run.conversion import AS_NUMBERS
 from adjoint.run.dispatch import call_keywords
 from adjoint.run.hidden import Hidden
+from adjoint.run.holding import reached
 from adjoint.run.iterator import Iterator as ActiveIterator
 from adjoint.run.kinds import by_value, is_objects
 from adjoint.run.memory import missing, refuse_names_twice
 from adjoint.run.places import is_container
 from adjoint.run.remaking import remade
 from adjoint.run.seal import PLAIN
-from adjoint.run.unknown import is_opaque, name_of, needed, reached
+from adjoint.run.unknown import is_opaque, name_of, needed
 from adjoint.run.views import assign_shape, names_of, root_of
 
 __all__ = [

@@ -3,17 +3,18 @@ has a derivative that nobody knows."""
 
 from __future__ import annotations
 
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
 from adjoint.levels.level import Level
 from adjoint.run.finalized import adopt
+from adjoint.run.holding import globals_of, reached
 from adjoint.run.kinds import by_value, is_record
 from adjoint.run.memory import Memory
 from adjoint.run.swaps import put
-from adjoint.run.unknown import is_opaque, may_keep, needed, reached, region_of
+from adjoint.run.unknown import is_opaque, may_keep, needed, region_of
 from adjoint.run.unseen import run_checked
 from adjoint.run.views import root_of
 
@@ -44,7 +45,10 @@ def run_unknown(
     memory.handed += log.handed
     for x, saved in changes.overwritten:
         _write_again(level, x, saved)
-    values = list(reached((f, *given, *_held(level, given))))
+    functions: list[FunctionType] = []
+    values = list(reached((f, *given, *_held(level, given)), functions))
+    for _, _, value in globals_of(functions):
+        values += reached((value,))
     roots = {
         id(root_of(x))
         for value in given

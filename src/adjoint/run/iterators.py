@@ -21,6 +21,7 @@ from adjoint.errors import NoDerivativeError
 from adjoint.run.accumulate import Poison
 from adjoint.run.contents import size_of
 from adjoint.run.dispatch import call, call_keywords
+from adjoint.run.holding import reached
 from adjoint.run.iterator import Iterator
 from adjoint.run.kinds import ATOMS, by_value
 from adjoint.run.memory import Memory
@@ -28,7 +29,7 @@ from adjoint.run.native import watched
 from adjoint.run.place import current_place
 from adjoint.run.reach import reaches
 from adjoint.run.specials import special_of
-from adjoint.run.unknown import arrived_in, poison, reached
+from adjoint.run.unknown import arrived_in, poison
 
 __all__ = [
     "BySubscript",

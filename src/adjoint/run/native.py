@@ -80,7 +80,8 @@ class _Changes:
             kept.log(memory)
 
     def back(self, memory: Memory, _: Any) -> None:
-        from adjoint.run.unknown import arrived_in, reached
+        from adjoint.run.holding import reached
+        from adjoint.run.unknown import arrived_in
 
         taken = [pair for kept in reversed(self.changes) for pair in kept.take(memory)]
         if any(type(value) not in ATOMS and is_needed(bar) for value, bar in taken):

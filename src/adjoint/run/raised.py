@@ -17,11 +17,12 @@ import numpy as np
 from adjoint.errors import NoDerivativeError
 from adjoint.run.accumulate import Poison, accumulate
 from adjoint.run.functions import place_of
+from adjoint.run.holding import reached
 from adjoint.run.iteration import STEPS
 from adjoint.run.kinds import ATOMS, by_value, fields_of, slots_of
 from adjoint.run.memory import Memory
 from adjoint.run.place import as_user_error, current_place, is_ours, is_stand_in
-from adjoint.run.unknown import arrived_in, poison, reached
+from adjoint.run.unknown import arrived_in, poison
 
 __all__ = ["caught"]
 

@@ -4,18 +4,15 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Sequence
 from types import (
     BuiltinMethodType,
     CellType,
-    CodeType,
-    FrameType,
     FunctionType,
     MethodDescriptorType,
     MethodType,
     MethodWrapperType,
     ModuleType,
-    TracebackType,
     WrapperDescriptorType,
 )
 from typing import Any
@@ -25,17 +22,13 @@ import numpy as np
 from adjoint.errors import NoDerivativeError, Place
 from adjoint.run.accumulate import Poison, accumulate, finish
 from adjoint.run.caution import doubt
-from adjoint.run.contents import base_of, elements_of, entries_of, place_of_held
 from adjoint.run.files import flush, note_file
 from adjoint.run.hidden import Hidden
+from adjoint.run.holding import globals_of, holds_nothing, keys_of, parts_of, reached
 from adjoint.run.iterator import Iterator as ActiveIterator
 from adjoint.run.kinds import (
     ATOMS,
     by_value,
-    content_of,
-    fields_of,
-    filled_slots,
-    held_by_c,
     is_objects,
     is_partly_c,
     is_record,
@@ -43,11 +36,10 @@ from adjoint.run.kinds import (
 from adjoint.run.memory import Memory, root_of
 from adjoint.run.native import Region
 from adjoint.run.place import current_place
-from adjoint.run.places import elements_in
 from adjoint.run.reach import reaches
 from adjoint.run.unseen import Changes, package_of, run_checked
 from adjoint.run.views import is_seen_as_stored
-from adjoint.run.watch import HIDING, LEFT_ALONE, is_the_users
+from adjoint.run.watch import HIDING, LEFT_ALONE
 
 __all__ = [
     "arrived_in",
@@ -56,7 +48,6 @@ __all__ = [
     "name_of",
     "needed",
     "poison",
-    "reached",
     "region_of",
     "run_unknown",
 ]
@@ -127,7 +118,7 @@ def run_unknown(
     y, changes = run_checked(memory, f, region, args, kwargs, () if trusted else (*inputs, owner))
     note_file(memory, y)
     writes = [v for v in (*inputs, owner) if id(v) in changes.writes and memory.mark_written(v)]
-    atom = _holds_nothing(y)
+    atom = holds_nothing(y)
     if region is not None and not region.has_effects:
         record[slot], region = blank, None
     if atom and changes.position is None and not writes:
@@ -165,9 +156,7 @@ def run_unknown(
         bar = y_bar if type(y_bar) is Poison else Poison(needed(f, why, (owner, *inputs, y)))
         if region is not None:
             region.back(bar)
-        for function in (f, *inputs, *memory.handed):
-            if type(function) is FunctionType:
-                _poison_globals(memory, function, bar)
+        _poison_globals(memory, (f, *inputs, *memory.handed), bar)
         for function in memory.handed:
             poison(memory, function, bar)
         if owner is not None:
@@ -294,39 +283,6 @@ def _any(bar: np.ndarray[Any, Any]) -> bool:
     return bool(bar.any())
 
 
-def reached(values: Sequence[Any]) -> Iterator[Any]:
-    """Everything that may carry a cotangent by identity and that `values` hold, themselves
-    included."""
-    entered: set[int] = set()
-    seen: set[int] = set()
-    stack = list(values)
-    while stack:
-        owner = stack.pop()
-        kind, place = type(owner), id(owner)
-        if place in entered or kind in _EMPTY or (kind is type and _holds_nothing(owner)):
-            continue
-        entered.add(place)
-        # Most of what there is are the methods of classes, and what decorators have captured.
-        if kind is FunctionType:
-            stack += owner.__closure__ or ()
-            continue
-        if place not in seen:
-            seen.add(place)
-            yield owner
-        if kind is CellType:
-            stack.append(content_of(owner))
-        elif kind is set or kind is tuple:
-            stack += [item for item in owner if type(item) not in _EMPTY]
-        elif not by_value(owner):
-            stack += _keys(owner)
-            for _, item, shadow_owner in _parts(owner):
-                if shadow_owner is not owner and id(shadow_owner) not in seen:
-                    seen.add(id(shadow_owner))
-                    yield shadow_owner
-                if type(item) not in _EMPTY and id(item) not in entered:
-                    stack.append(item)
-
-
 def poison(memory: Memory, value: Any, bar: Poison) -> None:
     """Poison everything that carries a derivative in `value`, through containers, objects and
     closures."""
@@ -351,43 +307,36 @@ def poison(memory: Memory, value: Any, bar: Poison) -> None:
         ):
             memory.dict_shadow(owner)["*"] = bar
             memory.shadows[_OPAQUE] = True
-        for key in _keys(owner):
+        for key in keys_of(owner):
             if by_value(key):
                 memory.add_key(owner, key, bar)
             else:
                 stack.append(key)
-        for key, item, shadow_owner in _parts(owner):
+        for key, item, shadow_owner in parts_of(owner):
             if by_value(item):
                 if type(item) is bool or type(item) is int:
                     continue
                 if issubclass(type(item), np.ndarray) and memory.is_written(item):
                     memory.add_array(item, bar)
-                elif type(key) is int and issubclass(type(owner), list | tuple):
+                elif type(key) is int and issubclass(type(owner), list | tuple | deque):
                     memory.add_item(owner, key, bar)
                 else:
                     memory.add_entry(shadow_owner, key, bar)
-            elif not _holds_nothing(item):
+            elif not holds_nothing(item):
                 stack.append(item)
 
 
-def _poison_globals(memory: Memory, f: FunctionType, bar: Poison) -> None:
-    """Poison the global variables that a function names, and the functions among them."""
-    seen: set[int] = set()
-    stack = [f]
-    while stack:
-        f = stack.pop()
-        if id(f) in seen or not is_the_users(f.__code__, f.__globals__):
-            continue
-        seen.add(id(f))
-        namespace = f.__globals__
-        for name in f.__code__.co_names:
-            value = namespace.get(name)
-            if type(value) is FunctionType:
-                stack.append(value)
-            elif by_value(value):
-                memory.add_entry(namespace, name, bar)
-            elif type(value) not in ATOMS:
-                poison(memory, value, bar)
+def _poison_globals(memory: Memory, values: Sequence[Any], bar: Poison) -> None:
+    """Poison the global variables of the user's functions that `values` hold."""
+    functions: list[FunctionType] = []
+    deque(reached(values, functions), maxlen=0)
+    for namespace, name, value in globals_of(functions):
+        if not by_value(value):
+            poison(memory, value, bar)
+        elif issubclass(type(value), np.ndarray) and memory.is_written(value):
+            memory.add_array(value, bar)
+        else:
+            memory.add_entry(namespace, name, bar)
 
 
 def is_opaque(owner: Any) -> bool:
@@ -421,80 +370,5 @@ def _is_left_alone(kind: type) -> bool:
     return str(kind.__module__).partition(".")[0] in LEFT_ALONE
 
 
-_HEAPTYPE = 1 << 9
 _CONTAINERS = (list, tuple, dict, set, frozenset, deque)
 """Types whose shadows have a place for each element."""
-
-
-def _holds_nothing(value: Any) -> bool:
-    """Whether something is text, a module, a class of C, or a number that is counted with."""
-    kind = type(value)
-    if kind is type:
-        return not value.__flags__ & _HEAPTYPE
-    return kind in ATOMS and kind is not FunctionType
-
-
-_EMPTY = ATOMS - {FunctionType, type}
-"""Types whose objects hold nothing at all."""
-
-
-def _keys(owner: Any) -> list[Any]:
-    """The keys of a dict that may carry a derivative."""
-    if not issubclass(type(owner), dict):
-        return []
-    return [key for key in base_of(owner).__iter__(owner) if type(key) not in ATOMS]
-
-
-def _parts(owner: Any) -> Iterator[tuple[Any, Any, Any]]:
-    """What `owner` holds: key, value, and the object that the shadow is keyed by.
-
-    The globals of a module are constants, and a traceback shows where something happened: through
-    either, everything that there is can be reached.
-    """
-    if isinstance(owner, FrameType | TracebackType | CodeType) or (
-        type(owner) is dict and "__builtins__" in owner
-    ):
-        return
-    if issubclass(type(owner), list | tuple | deque):
-        for i, item in enumerate(elements_of(owner)):
-            yield i, item, owner
-    elif issubclass(type(owner), dict):
-        for key, item in entries_of(owner):
-            yield place_of_held(key), item, owner
-    elif is_objects(owner):
-        for place, item in elements_in(owner):
-            yield place, item, root_of(owner)
-    elif issubclass(type(owner), set | frozenset):
-        for item in owner:
-            yield item, item, owner
-    elif isinstance(owner, FunctionType):
-        for cell in owner.__closure__ or ():
-            yield None, cell, cell
-    elif isinstance(owner, CellType):
-        try:
-            yield None, owner.cell_contents, owner
-        except ValueError:
-            return
-    elif isinstance(owner, MethodType | BuiltinMethodType | MethodWrapperType):
-        yield "__self__", owner.__self__, owner
-    elif issubclass(type(owner), type):
-        for name, item in vars(owner).items() if owner.__flags__ & _HEAPTYPE else ():
-            if not name.startswith("__") and (type(item) is not FunctionType or item.__closure__):
-                yield name, item, owner
-    elif not isinstance(owner, ModuleType | Hidden):
-        fields = fields_of(owner)
-        for name, item in (fields or {}).items():
-            yield name, item, fields
-        if not is_record(owner) or is_partly_c(
-            type(owner)
-        ):  # something of C: what the collector sees in it
-            for item in held_by_c(owner):
-                if item is not fields and not isinstance(item, ModuleType | str):
-                    if not issubclass(type(item), type) or item is not type(owner):
-                        yield "*", item, owner
-        for name, item in filled_slots(owner).items():
-            yield name, item, owner
-        for base in type(owner).__mro__ if is_record(owner) else ():
-            for value in vars(base).values():  # C may have run them
-                if type(value) is FunctionType and value.__closure__:
-                    yield None, value, owner
