@@ -58,11 +58,15 @@ def run_unknown(
     known = {id(value) for value in values}
     changed = [value for value in given if id(value) in changes.writes]
     changed += [new for kept in changes.kept for _, new in kept.pairs() if by_value(new)]
+    stored = [part for part in reached(list(region.stored() if region else ())) if by_value(part)]
     for one in level.down():
         if any(map(one.holds, values)):
             error = needed(f, why, (owner, *inputs, y))
             for value in changed:
                 one.spoil(value, error)
+            for value in stored:
+                if isinstance(value, np.ndarray) or not one.holds(value):
+                    one.spoil(value, error)
             for value in () if trusted else given:
                 if may_keep(value):
                     one.hide(value, error)

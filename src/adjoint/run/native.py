@@ -11,6 +11,7 @@ from __future__ import annotations
 import gc
 from collections import deque
 from collections.abc import Callable, Iterable
+from collections.abc import Iterator as Iterated
 from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
@@ -176,6 +177,12 @@ class Region:
     def has_effects(self) -> bool:
         """Whether anything came back or was changed."""
         return bool(self._events)
+
+    def stored(self) -> Iterated[Any]:
+        """What the user's code has put somewhere, and the arrays that it has changed."""
+        for event in self._events:
+            for kept in event.changes if type(event) is _Changes else ():
+                yield from (new for _, new in kept.pairs() if new is not ABSENT)
 
     def back(self, bar: Any) -> None:
         """Run backwards what came back, and undo what was changed; `bar` is the poison of the
