@@ -91,6 +91,22 @@ def generically(f, xs):
         return ad.withgradient(f, xs)
 
 
+@pytest.mark.parametrize("start", [True, 1, 1.0])
+def test_truth_value_as_the_start(start):
+    """Python does not compensate then."""
+    xs = [0.1] * 10 + CANCELLING
+
+    def f(xs):
+        return sum(xs, start)
+
+    def g(xs, b):
+        return sum([x * 1.0 for x in xs], b)
+
+    for found in (ad.withgradient(f, xs), generically(f, xs)):
+        assert found.value == f(xs)
+    assert ad.withgradient(g, xs, start).value == g(xs, start)
+
+
 def test_second_derivatives_beside_truth_values():
     f = lambda x: sum([x * x, True, x**3])
     assert ad.pushforward(f, (2.0,), (1.0,)) == (13.0, 16.0)

@@ -28,6 +28,8 @@ __all__ = ["summed", "summed_from"]
 
 COMPENSATED = sys.version_info >= (3, 12)
 _PLAIN = frozenset({float, int, bool})
+_STARTS = frozenset({float, int})
+"""Kinds of numbers, and those of `start` with which the compensation begins."""
 
 
 class _OfOthers(Exception):
@@ -63,7 +65,7 @@ def summed(ev: Evaluator, xs: Abstract, start: Abstract) -> Abstract:
     """``sum(xs, start)``"""
     with restorable(ev) as restore:
         try:
-            return _summed(ev, xs, start, COMPENSATED and _is_plain(ev, start))
+            return _summed(ev, xs, start, COMPENSATED and _is_plain(ev, start, _STARTS))
         except _OfOthers:
             restore()
     return _summed(ev, xs, start, False)
@@ -125,11 +127,11 @@ def _is_on(op: Call, tape: Value) -> bool:
     return op.callee == Const(runtime.push) and op.operands[0] is tape
 
 
-def _is_plain(ev: Evaluator, x: Abstract) -> bool:
+def _is_plain(ev: Evaluator, x: Abstract, kinds: frozenset[type] = _PLAIN) -> bool:
     if isinstance(x, Known):
-        return type(x.value) in _PLAIN
+        return type(x.value) in kinds
     t = ev.types[x] if isinstance(x, Value) else None
-    return isinstance(t, Number) and t.kinds <= _PLAIN
+    return isinstance(t, Number) and t.kinds <= kinds
 
 
 def _of_some(ev: Evaluator, total: Abstract, last: Abstract) -> Abstract:
