@@ -6,6 +6,7 @@ import os
 import sys
 from collections import deque
 from collections.abc import Iterator, Sequence
+from functools import cache
 from types import (
     BuiltinMethodType,
     CellType,
@@ -18,7 +19,6 @@ from types import (
     TracebackType,
 )
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from adjoint.run.contents import base_of, elements_of, entries_of, place_of_held
 from adjoint.run.hidden import Hidden
@@ -218,17 +218,15 @@ def _is_followed(f: FunctionType) -> bool:
 
 def _is_of_a_library(cls: type) -> bool:
     """Whether a class is of Python's standard library, or of another installed package."""
-    found = _of_a_library.get(cls)
-    if found is None:
-        name = str(cls.__module__)
-        filename = getattr(sys.modules.get(name), "__file__", None) or ""
-        in_library = name.partition(".")[0] in sys.stdlib_module_names and name != "__main__"
-        found = in_library or _INSTALLED in filename
-        _of_a_library[cls] = found
-    return found
+    return _is_of_library_named(str(cls.__module__))
 
 
-_of_a_library: WeakKeyDictionary[type, bool] = WeakKeyDictionary()
+@cache
+def _is_of_library_named(module: str) -> bool:
+    if module == "__main__":
+        return False
+    filename = getattr(sys.modules.get(module), "__file__", None) or ""
+    return module.partition(".")[0] in sys.stdlib_module_names or _INSTALLED in filename
 
 
 # ---- global variables ----------------------------------------------------------------------------
