@@ -15,6 +15,8 @@ from adjoint.fast import tier
 
 tier.is_strict[0] = True  # a defect of the specialiser is seen
 
+gc.set_threshold(50_000, 20, 20)  # millions of objects come and go, few of them in cycles
+
 # Processes that tests are handed to are begun by ``python -c``, whose text Python 3.13 keeps under
 # the name that functions made by `exec` have, too.
 linecache.cache.pop("<string>", None)

@@ -37,8 +37,10 @@ from adjoint.run.memory import root_of
 from adjoint.run.places import elements_in
 from adjoint.run.watch import is_of_the_library, is_the_users
 
-__all__ = ["globals_of", "holds_nothing", "keys_of", "parts_of", "reached"]
+__all__ = ["CONTAINERS", "globals_of", "holds_nothing", "keys_of", "parts_of", "reached"]
 
+CONTAINERS = (list, tuple, dict, set, frozenset, deque)
+"""Types whose shadows have a place for each element."""
 _STANDARD, _INSTALLED = os.path.dirname(os.__file__), f"{os.sep}site-packages{os.sep}"
 
 _HEAPTYPE = 1 << 9
@@ -164,7 +166,7 @@ def parts_of(owner: Any) -> Iterator[tuple[Any, Any, Any]]:
                 if function is not None:
                     if _holds_something(function):
                         yield None, function, owner
-                elif is_users and not name.startswith("__") and type(value) not in ATOMS:
+                elif is_users and not name.startswith("__") and _is_data(value):
                     yield name, value, base
 
 
@@ -195,6 +197,13 @@ def _function_of(value: Any) -> FunctionType | None:
     elif kind is staticmethod or kind is classmethod:
         value = value.__func__
     return value if type(value) is FunctionType else None
+
+
+def _is_data(value: Any) -> bool:
+    """Whether an attribute of a class may hold a derivative: no descriptor of C."""
+    if type(value) in ATOMS:
+        return False
+    return by_value(value) or issubclass(type(value), CONTAINERS) or is_record(value)
 
 
 def _methods_of(owner: Any) -> list[FunctionType]:

@@ -24,7 +24,7 @@ from adjoint.run.accumulate import Poison, accumulate, finish
 from adjoint.run.caution import doubt
 from adjoint.run.files import flush, note_file
 from adjoint.run.hidden import Hidden
-from adjoint.run.holding import globals_of, holds_nothing, keys_of, parts_of, reached
+from adjoint.run.holding import CONTAINERS, globals_of, holds_nothing, keys_of, parts_of, reached
 from adjoint.run.iterator import Iterator as ActiveIterator
 from adjoint.run.kinds import (
     ATOMS,
@@ -303,7 +303,7 @@ def poison(memory: Memory, value: Any, bar: Poison) -> None:
         if is_opaque(owner) or (
             (owner is value or _is_left_alone(type(owner)))
             and is_record(owner)
-            and not isinstance(owner, _CONTAINERS)
+            and not isinstance(owner, CONTAINERS)
         ):
             memory.dict_shadow(owner)["*"] = bar
             memory.shadows[_OPAQUE] = True
@@ -368,7 +368,3 @@ def is_opaque(owner: Any) -> bool:
 def _is_left_alone(kind: type) -> bool:
     """Whether what objects of a class hold is nobody's to see: integers that are a fraction."""
     return str(kind.__module__).partition(".")[0] in LEFT_ALONE
-
-
-_CONTAINERS = (list, tuple, dict, set, frozenset, deque)
-"""Types whose shadows have a place for each element."""
