@@ -126,5 +126,7 @@ __all__ = [
     "counts",
     "differences",
     "read",
+    "section",
+    "table",
     "text",
 ]

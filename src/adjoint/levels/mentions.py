@@ -17,6 +17,7 @@ from typing import Any
 from weakref import ref as weakref
 
 from adjoint.levels.level import current
+from adjoint.run.holding import names_in
 from adjoint.run.inert import is_operator
 from adjoint.run.kinds import content_of
 
@@ -98,7 +99,7 @@ def _function_of(value: Any) -> Any:
 
 def _named(f: FunctionType) -> Iterator[Any]:
     """What the names in the text of `f` stand for; for an operator itself, that one."""
-    names = _names(f.__code__)
+    names = names_in(f.__code__)
     for name in _globals(f.__code__):
         value = sys.modules.get(name) if name == "adjoint" else f.__globals__.get(name)
         if value is None:
@@ -111,12 +112,6 @@ def _named(f: FunctionType) -> Iterator[Any]:
             yield value
     if "gradient_descent" in names:
         yield sys.modules["adjoint"].gradient  # which it takes
-
-
-def _names(code: CodeType) -> frozenset[str]:
-    """All names in a function and in those inside it."""
-    inner = [_names(part) for part in code.co_consts if isinstance(part, CodeType)]
-    return frozenset(code.co_names).union(*inner)
 
 
 def _globals(code: CodeType) -> set[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from types import CellType, FunctionType
 from typing import Any
 
@@ -16,41 +17,27 @@ from adjoint.run.kinds import by_value
 from adjoint.run.memory import Memory
 from adjoint.run.swaps import swap_item
 
-__all__ = ["CELLS", "mark_namespace"]
+__all__ = ["CELLS", "load_cell", "mark_namespace"]
 
 NONE2 = (None, None, None)
 
 
-def load_cell(record: list[Any], slot: int, cell: CellType, name: str) -> Any:
-    """A variable of an enclosing function: a cell is memory like any other."""
-    try:
-        value = cell.cell_contents
-    except ValueError:
-        return primitives.load_cell(cell, name)
-    _note(record, slot, cell, value)
-    return value
+def _loading(load: Callable[[CellType, str], Any]) -> Callable[..., Any]:
+    """A captured variable: a cell is memory like any other."""
 
+    def load_cell(record: list[Any], slot: int, cell: CellType, name: str) -> Any:
+        value = load(cell, name)
+        if by_value(value):
+            memory: Memory = record[0]
 
-def load_own_cell(record: list[Any], slot: int, cell: CellType, name: str) -> Any:
-    """A variable that inner functions capture."""
-    try:
-        value = cell.cell_contents
-    except ValueError:
-        return primitives.load_own_cell(cell, name)
-    _note(record, slot, cell, value)
-    return value
+            def load_back(y_bar: Any) -> tuple[Any, ...]:
+                memory.add_entry(cell, None, y_bar)
+                return NONE2
 
+            record[slot] = load_back
+        return value
 
-def _note(record: list[Any], slot: int, cell: CellType, value: Any) -> None:
-    """How the value of a variable that was read is differentiated."""
-    if by_value(value):
-        memory: Memory = record[0]
-
-        def load_back(y_bar: Any) -> tuple[Any, ...]:
-            memory.add_entry(cell, None, y_bar)
-            return NONE2
-
-        record[slot] = load_back
+    return load_cell
 
 
 def store_cell(record: list[Any], slot: int, cell: CellType, value: Any) -> None:
@@ -59,18 +46,18 @@ def store_cell(record: list[Any], slot: int, cell: CellType, value: Any) -> None
     cell.cell_contents = value
 
 
-def delete_cell(record: list[Any], slot: int, cell: CellType, name: str) -> None:
-    """``del`` of a variable of an enclosing function."""
-    primitives.load_cell(cell, name)
-    change_cell(record, slot, cell, 3, is_filled=False)
-    del cell.cell_contents
+load_cell = _loading(primitives.load_cell)
 
 
-def delete_own_cell(record: list[Any], slot: int, cell: CellType, name: str) -> None:
-    """``del`` of a variable that inner functions capture."""
-    primitives.load_own_cell(cell, name)
-    change_cell(record, slot, cell, 3, is_filled=False)
-    del cell.cell_contents
+def _deleting(load: Callable[[CellType, str], Any]) -> Callable[..., Any]:
+    """``del`` of a captured variable, which has a value."""
+
+    def delete_cell(record: list[Any], slot: int, cell: CellType, name: str) -> None:
+        load(cell, name)
+        change_cell(record, slot, cell, 3, is_filled=False)
+        del cell.cell_contents
+
+    return delete_cell
 
 
 def new_cell(record: list[Any], slot: int) -> CellType:
@@ -121,10 +108,10 @@ def make_function(record: list[Any], slot: int, *operands: Any) -> FunctionType:
 
 CELLS: dict[Any, Any] = {
     primitives.load_cell: load_cell,
-    primitives.load_own_cell: load_own_cell,
+    primitives.load_own_cell: _loading(primitives.load_own_cell),
     primitives.store_cell: store_cell,
-    primitives.delete_cell: delete_cell,
-    primitives.delete_own_cell: delete_own_cell,
+    primitives.delete_cell: _deleting(primitives.load_cell),
+    primitives.delete_own_cell: _deleting(primitives.load_own_cell),
     primitives.new_cell: new_cell,
     primitives.load_global: load_global,
     primitives.store_global: store_global,

@@ -37,18 +37,26 @@ from adjoint.run.memory import root_of
 from adjoint.run.places import elements_in
 from adjoint.run.watch import is_of_the_library, is_the_users
 
-__all__ = ["CONTAINERS", "globals_of", "holds_nothing", "keys_of", "parts_of", "reached"]
+__all__ = [
+    "CONTAINERS",
+    "globals_of",
+    "holds_nothing",
+    "keys_of",
+    "names_in",
+    "parts_of",
+    "reached",
+]
 
 CONTAINERS = (list, tuple, dict, set, frozenset, deque)
 """Types whose shadows have a place for each element."""
-_STANDARD, _INSTALLED = os.path.dirname(os.__file__), f"{os.sep}site-packages{os.sep}"
 
 _HEAPTYPE = 1 << 9
+_INSTALLED = f"{os.sep}site-packages{os.sep}"
 
 
 def reached(values: Sequence[Any], functions: list[FunctionType] | None = None) -> Iterator[Any]:
     """Everything that may carry a cotangent by identity and that `values` hold, themselves
-    included."""
+    included; the user's functions among it are put into `functions`."""
     entered: set[int] = set()
     seen: set[int] = set()
     stack = list(values)
@@ -251,12 +259,12 @@ def globals_of(functions: Sequence[FunctionType]) -> Iterator[tuple[dict[str, An
         if id(f.__code__) in seen:
             continue
         seen.add(id(f.__code__))
-        names = _names(f.__code__)
+        names = names_in(f.__code__)
         spaces = [f.__globals__]
         spaces += [
             vars(value)
             for value in map(f.__globals__.get, names)
-            if type(value) is ModuleType and not _is_library_module(value)
+            if type(value) is ModuleType and not _is_of_library_named(str(value.__name__))
         ]
         for namespace in spaces:
             for name in names:
@@ -269,12 +277,7 @@ def globals_of(functions: Sequence[FunctionType]) -> Iterator[tuple[dict[str, An
                     deque(reached((value,), stack), maxlen=0)
 
 
-def _names(code: CodeType) -> frozenset[str]:
-    """The names in a function and in those inside it."""
-    inner = [_names(part) for part in code.co_consts if isinstance(part, CodeType)]
+def names_in(code: CodeType) -> frozenset[str]:
+    """All names in a function and in those inside it."""
+    inner = [names_in(part) for part in code.co_consts if isinstance(part, CodeType)]
     return frozenset(code.co_names).union(*inner)
-
-
-def _is_library_module(module: ModuleType) -> bool:
-    filename = getattr(module, "__file__", None) or ""
-    return not filename or filename.startswith(_STANDARD) or _INSTALLED in filename
