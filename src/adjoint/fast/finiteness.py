@@ -204,6 +204,7 @@ _SHOWING: dict[object, int] = {
     operator.sub: 2,
     operator.mul: 2,
     operator.matmul: 2,
+    np.dot: 2,
     operator.truediv: 1,  # a finite number divided by an infinite one is finite
 }
 """By function, how many of its operands are finite if the result is."""

@@ -256,6 +256,7 @@ _SPECIAL: dict[Any, Callable[..., tuple[str, int] | None]] = {
     ),
     np.sum: lambda w, x, *axis, **options: w.method("sum", x, axis, options),
     np.mean: lambda w, x, *axis, **options: w.method("mean", x, axis, options),
+    np.dot: lambda w, x, *y, **options: w.method("dot", x, y, options),
     np.max: lambda w, x, *axis, **options: w.method("max", x, axis, options),
     np.min: lambda w, x, *axis, **options: w.method("min", x, axis, options),
     np.transpose: lambda w, x, *axes: None if axes else (f"{w.text(x, ATOM)}.T", ATOM),

@@ -27,6 +27,7 @@ from adjoint.fast.evaluate.types import Array, Number, Row, bar_type, number
 from adjoint.fast.evaluate.values import Abstract, Known, Source, Tuple
 from adjoint.fast.evaluate.writing import check_views, note_other_names
 from adjoint.fast.fresh import OWN_MEMORY
+from adjoint.fast.passes.contract import contract
 from adjoint.fast.passes.optimise import boundary, optimised, tidied
 from adjoint.fast.passes.reuse import reuse_buffers
 from adjoint.fast.reverse import elementwise as elementwise  # registers formulas
@@ -175,6 +176,7 @@ def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], one: bool) -> Pro
     name = getattr(f, "__name__", type(f).__name__)
     written = _written_to(ev) | apart
     forward, reverse = optimised(freeze(region), reverse, name, ev.types, written)
+    reverse = contract(reverse, ev.totals, ev.types)
     assert forward.results is not None
     if one:  # a pullback may be called again, and then reads all of it once more
         forward, reverse = _with_buffers_reused(ev, forward, reverse)

@@ -71,6 +71,8 @@ class Draft:
         Arrays that the program made itself, in memory of their own.
     written
         Those of them that it writes to.
+    totals
+        Sums of all elements of a cotangent that the reverse sweep made.
     row_lengths
         Dimensions that are the lengths of lists of numbers.
     views
@@ -93,6 +95,7 @@ class Draft:
         self.fresh: set[Value] = set()
         self.negated: dict[Operand, Operand] = {}
         self.written: set[Value] = set()
+        self.totals: set[Value] = set()
         self.views: dict[Value, set[Value]] = {}
         self.parts_of: dict[Value, tuple[Value, Abstract]] = {}
         self.row_lengths: dict[Value, Dim] = {}

@@ -1,0 +1,96 @@
+"""A pass: the sum of the products of two vectors is their inner product.
+
+Before, after::
+
+    p = mul(t_bar, x)          a_bar = dot(t_bar, x)
+    a_bar = sum(p)
+
+The products are not written to memory, to be read again. Only sums that the reverse sweep made: one
+of the function's own that is computed again there has to be the very number that it was before.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections import Counter
+from collections.abc import Container, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from adjoint.fast.evaluate.types import Array, Type
+from adjoint.fast.single.walk import blocks, operands, walk
+from adjoint.ir.single import Block, Call, Const, If, Loop, Op, Operand, Value
+
+__all__ = ["contract"]
+
+
+def contract(block: Block, totals: Container[Value], types: Mapping[Value, Type]) -> Block:
+    """A block with inner products, where nothing else reads the products.
+
+    Parameters
+    ----------
+    block : Block
+    totals : container of Value
+        The sums of all elements that may be computed in another order.
+    types : mapping
+        The types of all values.
+
+    Returns
+    -------
+    Block
+    """
+    reads = Counter(block.results or ())
+    for op in walk(block):
+        reads.update(operands(op))
+        for inner in blocks(op):
+            reads.update(inner.results or ())
+    return _Contractor(reads, totals, types).block(block)
+
+
+class _Contractor:
+    def __init__(
+        self, reads: Counter[Operand], totals: Container[Value], types: Mapping[Value, Type]
+    ) -> None:
+        self._reads, self._totals, self._types = reads, totals, types
+
+    def block(self, block: Block) -> Block:
+        calls = [op for op in block.ops if isinstance(op, Call)]
+        totals = {op.operands[0]: op.result for op in calls if self._is_total(op)}
+        # where the products stand: their factors may be overwritten before the sum
+        inner = {
+            op.result: replace(op, result=totals[op.result], callee=_INNER)
+            for op in calls
+            if op.result in totals and self._is_product(op)
+        }
+        computed = {op.result for op in inner.values()}
+        ops: list[Op] = []
+        for op in block.ops:
+            if isinstance(op, Call) and op.result in inner:
+                ops.append(inner[op.result])
+            elif not isinstance(op, Call) or op.result is None or op.result not in computed:
+                ops.append(self._inside(op))
+        return Block(block.parameters, tuple(ops), block.results)
+
+    def _inside(self, op: Op) -> Op:
+        if isinstance(op, If):
+            return replace(op, body=self.block(op.body), orelse=self.block(op.orelse))
+        if isinstance(op, Loop):
+            test = None if op.test is None else self.block(op.test)
+            return replace(op, test=test, body=self.block(op.body))
+        return op
+
+    def _is_total(self, op: Call) -> bool:
+        if op.callee != _SUM or op.result is None or op.result not in self._totals:
+            return False
+        return self._reads[op.operands[0]] == 1
+
+    def _is_product(self, op: Call) -> bool:
+        """Whether it is one of two vectors of the same length, of the same real floats."""
+        if op.callee != _PRODUCT:
+            return False
+        a, b = (self._types.get(x) if isinstance(x, Value) else None for x in op.operands)
+        return a == b and isinstance(a, Array) and len(a.shape) == 1 and a.dtype.char in "fd"
+
+
+_SUM, _PRODUCT, _INNER = Const(np.sum), Const(operator.mul), Const(np.dot)
