@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
@@ -275,12 +276,19 @@ def value_and_grad(
 
     _check_tier(tier)
 
+    mode, position = _mode(argnums, has_aux)
+
     @public
     def value_and_gradient(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
+        if position < len(args) and not kwargs and current.level is None and _is_fast(tier):
+            found = run_specialised(f, args, mode)
+            if found is not MISS:
+                return found  # type: ignore[no-any-return]
         return _chosen(f, argnums, args, kwargs, has_aux, tier)
 
-    value_and_gradient.__name__ = f"value_and_grad_{getattr(f, '__name__', type(f).__name__)}"
-    _tell(value_and_gradient, f, argnums, has_aux)
+    made: Any = value_and_gradient
+    made.__name__ = f"value_and_grad_{getattr(f, '__name__', type(f).__name__)}"
+    made.asks_for = f, mode  # what `tier` and `code` look at
     return value_and_gradient
 
 
@@ -293,20 +301,29 @@ def grad(
 
     _check_tier(tier)
 
+    mode, position = _mode(argnums, has_aux)
+
     @public
     def gradient_of(*args: Any, **kwargs: Any) -> Any:
+        if position < len(args) and not kwargs and current.level is None and _is_fast(tier):
+            found = run_specialised(f, args, mode)
+            if found is not MISS:
+                return found[1]
         value, found = _chosen(f, argnums, args, kwargs, has_aux, tier)
         return (found, value[1]) if has_aux else found
 
-    gradient_of.__name__ = f"grad_{getattr(f, '__name__', type(f).__name__)}"
-    _tell(gradient_of, f, argnums, has_aux)
+    made: Any = gradient_of
+    made.__name__ = f"grad_{getattr(f, '__name__', type(f).__name__)}"
+    made.asks_for = f, mode  # what `tier` and `code` look at
     return gradient_of
 
 
-def _tell(made: Any, f: Callable[..., Any], argnums: Argnums, has_aux: bool) -> None:
-    """Say what `tier` and `code` look at."""
-    alone = type(argnums) is int and argnums >= 0 and not has_aux
-    made.asks_for = f, ("gradient", argnums) if alone else "gradient"
+def _mode(argnums: Argnums, has_aux: bool) -> tuple[Any, int]:
+    """What is asked of a specialised program, and the position of the argument that it is for; none
+    has that position where a program gives more than what is wanted."""
+    if type(argnums) is int and argnums >= 0 and not has_aux:
+        return ("gradient", argnums), argnums
+    return "gradient", sys.maxsize
 
 
 def _chosen(
@@ -317,12 +334,9 @@ def _chosen(
     has_aux: bool,
     tier: Tier,
 ) -> tuple[Any, Any]:
-    """The value, and the gradient with respect to the arguments `argnums`."""
+    """The value, and the gradient with respect to the arguments `argnums`, where no specialised
+    program was for one of them."""
     if type(argnums) is int and 0 <= argnums < len(args) and not has_aux and current.level is None:
-        if not kwargs and _is_fast(tier):
-            found = run_specialised(f, args, ("gradient", argnums))
-            if found is not MISS:
-                return found  # type: ignore[no-any-return]
         arg = as_it_is(args[argnums])
         value, bars = _both(f, args, kwargs, tier, tried=True)
         return value, _filled(arg, bars[argnums])

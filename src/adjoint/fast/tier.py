@@ -85,7 +85,7 @@ is_strict: list[bool] = [False]
 """Whether a defect of the specialiser is seen: the call is generic otherwise."""
 
 
-@dataclass
+@dataclass(slots=True)
 class Entry:
     """One specialised program.
 
@@ -112,7 +112,7 @@ class Entry:
     inlined: tuple[str, ...] = ()
 
 
-@dataclass
+@dataclass(slots=True)
 class Refused:
     """Why calls with arguments of some types are generic."""
 
@@ -130,7 +130,7 @@ class Refused:
         return f"{self.filename}:{self.span.line}"
 
 
-@dataclass
+@dataclass(slots=True)
 class _Kept:
     owner: Owner
     entries: list[Entry] = field(default_factory=list)
