@@ -122,6 +122,16 @@ def test_finite_gradients_take_the_fast_tier(f):
     assert "fast" in str(ad.tier(f, weights, x, y)).splitlines()[0]
 
 
+@pytest.mark.parametrize("n", [3, 100, 100_000])
+def test_squares_that_overflow_are_no_reason_against_it(n):
+    def f(x):
+        return np.sum(1e200 * x)
+
+    x = np.ones(n)
+    assert "fast" in str(ad.tier(f, x)).splitlines()[0]
+    np.testing.assert_array_equal(ad.gradient(f, x)[0], np.full(n, 1e200))
+
+
 @pytest.mark.parametrize("n", [1, 32])
 def test_few_numbers_are_looked_at(n):
     weights, x, y = weights_and_data(np.random.default_rng(6), np.float64, n)

@@ -269,7 +269,7 @@ def finished(bars: tuple[Any, ...], leaves: tuple[Any, ...]) -> tuple[Any, ...] 
     found = []
     for bar in bars:
         if type(bar) is np.ndarray:
-            if not finite(bar):
+            if not finite(bar) and not np.isfinite(bar).all():  # its squares may overflow alone
                 return None
             if bar.base is not None or id(bar) in seen or not bar.flags.writeable:
                 bar = bar.copy()
