@@ -10,8 +10,9 @@ from typing import Any
 
 from adjoint.rules.registry import primitive, registering, structural
 from adjoint.run.accumulate import accumulate
-from adjoint.run.attributes import attribute, read_field
+from adjoint.run.attributes import attribute
 from adjoint.run.dispatch import call_keywords
+from adjoint.run.fields import read_field
 from adjoint.run.kinds import by_value
 from adjoint.run.memory import Memory, refused
 

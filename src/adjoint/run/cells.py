@@ -10,8 +10,8 @@ from typing import Any
 from adjoint.ir import primitives
 from adjoint.rules.registry import primitive
 from adjoint.run.attribute_writes import change_cell, write_global
-from adjoint.run.attributes import read_global
 from adjoint.run.contents import ABSENT
+from adjoint.run.fields import read_global
 from adjoint.run.functions import bare
 from adjoint.run.kinds import by_value
 from adjoint.run.memory import Memory

@@ -9,8 +9,8 @@ from typing import Any
 
 from adjoint.rules.registry import primitive
 from adjoint.run.attribute_writes import delete_slot, write_slot
-from adjoint.run.attributes import read_slot
 from adjoint.run.dispatch import NO_KEYWORDS, call_keywords, linked
+from adjoint.run.fields import read_slot
 from adjoint.run.kinds import is_of_builtins, slots_of
 
 
