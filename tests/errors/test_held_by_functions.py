@@ -3,8 +3,10 @@ result is refused."""
 
 from __future__ import annotations
 
+import weakref
 from collections import deque
 from functools import partial
+from operator import attrgetter, itemgetter, methodcaller
 
 import numpy as np
 import pytest
@@ -25,7 +27,8 @@ def root(residual):
 
 
 class Box:
-    pass
+    def get(self):
+        return self.k
 
 
 class Model:
@@ -45,6 +48,50 @@ class Model:
         return u * u - Model.k
 
 
+class Derived(Model):
+    pass
+
+
+class Meta(type):
+    k = 1.0
+    shared = [1.0]
+
+    def looked_up(cls):
+        return parameters["k"]
+
+    @property
+    def found(cls):
+        return parameters["k"]
+
+
+class Made(metaclass=Meta):
+    def of_metaclass(self, u):
+        return u * u - type(self).k
+
+    def of_shared(self, u):
+        return u * u - type(self).shared[0]
+
+    def of_property(self, u):
+        return u * u - type(self).found
+
+
+class Keys:
+    def __getitem__(self, key):
+        return key[0]
+
+    def get(self, k):
+        return k[0]
+
+    @property
+    def k(self):
+        return parameters["k"]
+
+
+class Slotted:
+    __slots__ = ("__weakref__", "k")
+
+
+known = weakref.WeakValueDictionary()
 number = 1.0
 parameters = {"k": 1.0}
 row, queue, numbers, box = [1.0], deque([1.0]), np.ones(2), Box()
@@ -55,6 +102,7 @@ def as_before():
     yield
     globals()["number"] = 1.0
     parameters["k"] = row[0] = queue[0] = numbers[0] = Model.k = Model.shared[0] = 1.0
+    Meta.k = Meta.shared[0] = 1.0
 
 
 def of_parameters(u):
@@ -129,6 +177,36 @@ def behind_an_object(x):
     return root(Model()) * x
 
 
+def in_a_base(x):
+    Model.k = x
+    return root(lambda u: u * u - Derived.k) * x
+
+
+def in_a_metaclass(x):
+    Meta.k = x
+    return root(Made().of_metaclass) * x
+
+
+def in_what_a_metaclass_holds(x):
+    Meta.shared[0] = x
+    return root(Made().of_shared) * x
+
+
+def behind_a_method_of_a_metaclass(x):
+    parameters["k"] = x
+    return root(lambda u: u * u - Made.looked_up()) * x
+
+
+def behind_a_property_of_a_metaclass(x):
+    parameters["k"] = x
+    return root(Made().of_property) * x
+
+
+def behind_attrgetter(x):
+    parameters["k"] = x
+    return root(partial(lambda get, u: u * u - get(Keys()), attrgetter("k"))) * x
+
+
 # ---- what functions hold -------------------------------------------------------------------------
 
 
@@ -165,7 +243,102 @@ def as_an_attribute(x):
     return root(residual) * x
 
 
+def as_an_attribute_of_a_metaclass(x):
+    class Local(type):
+        def __call__(cls, u):
+            return u * u - cls.k
+
+    Local.k = x
+    return root(Local("Callable", (), {})) * x
+
+
+def captured_by_a_metaclass(x):
+    class Local(type):
+        @property
+        def k(cls):
+            return x
+
+    class Callable(metaclass=Local):
+        def __call__(self, u):
+            return u * u - type(self).k
+
+    return root(Callable()) * x
+
+
+def in_a_slice(x):
+    held = slice(x, None)
+    return root(lambda u: u * u - held.start) * x
+
+
+def in_a_list_in_a_slice(x):
+    held = slice(None, [x])
+    return root(lambda u: u * u - held.stop[0]) * x
+
+
+def in_itemgetter(x):
+    return root(partial(lambda get, u: u * u - get(Keys()), itemgetter([x]))) * x
+
+
+def in_methodcaller(x):
+    return root(partial(lambda get, u: u * u - get(Keys()), methodcaller("get", [x]))) * x
+
+
+def in_methodcaller_by_name(x):
+    return root(partial(lambda get, u: u * u - get(Keys()), methodcaller("get", k=[x]))) * x
+
+
+def behind_a_reference(x):
+    held = Box()
+    held.k = x
+    reference = weakref.ref(held)
+    return root(lambda u: u * u - reference().k) * x
+
+
+def behind_a_reference_to_an_array(x):
+    held = np.array([x, x])
+    reference = weakref.ref(held)
+    return root(lambda u: u * u - reference()[0]) * x
+
+
+def behind_a_reference_to_a_method(x):
+    held = Box()
+    held.k = x
+    reference = weakref.WeakMethod(held.get)
+    return root(lambda u: u * u - reference()()) * x
+
+
+def behind_references_by_name(x):
+    held = known["it"] = Box()
+    held.k = x
+    return root(lambda u: u * u - known["it"].k) * x
+
+
+def behind_a_proxy(x):
+    held = Slotted()
+    held.k = x
+    proxy = weakref.proxy(held)
+    return root(lambda u: u * u - proxy.k) * x
+
+
 FUNCTIONS = [
+    in_a_base,
+    in_a_metaclass,
+    in_what_a_metaclass_holds,
+    behind_a_method_of_a_metaclass,
+    behind_a_property_of_a_metaclass,
+    behind_attrgetter,
+    as_an_attribute_of_a_metaclass,
+    captured_by_a_metaclass,
+    in_a_slice,
+    in_a_list_in_a_slice,
+    in_itemgetter,
+    in_methodcaller,
+    in_methodcaller_by_name,
+    behind_a_reference,
+    behind_a_reference_to_an_array,
+    behind_a_reference_to_a_method,
+    behind_references_by_name,
+    behind_a_proxy,
     in_a_variable,
     in_a_dict,
     in_a_list,
@@ -211,10 +384,84 @@ def constant_in_a_class(x):
     return root(Model().of_class) * x
 
 
-@pytest.mark.parametrize("f", [constant_default, constant_in_a_dict, constant_in_a_class])
+def constant_in_a_metaclass(x):
+    Meta.k = 2.0
+    return root(Made().of_metaclass) * x
+
+
+def constant_in_a_slice(x):
+    held = slice(2.0, None)
+    return root(lambda u: u * u - held.start) * x
+
+
+def constant_behind_a_reference(x):
+    held = Box()
+    held.k, reference = 2.0, weakref.ref(held)
+    return root(lambda u: u * u - reference().k) * x
+
+
+CONSTANT = [
+    constant_default,
+    constant_in_a_dict,
+    constant_in_a_class,
+    constant_in_a_metaclass,
+    constant_in_a_slice,
+    constant_behind_a_reference,
+]
+
+
+@pytest.mark.parametrize("f", CONSTANT)
 def test_constants_are_not(f):
     slopes = [mode(f) for mode in MODES.values()]
     assert slopes == pytest.approx([2.0**0.5, 2.0**0.5, 0.0])
+
+
+# ---- what is given itself ------------------------------------------------------------------------
+
+WITHOUT_SOURCE = """
+def unknown(read, it):
+    try:
+        return 2.0 * read(it)
+    finally:
+        pass
+"""
+space = {"__name__": "elsewhere"}
+exec(WITHOUT_SOURCE, space)
+unknown = space["unknown"]
+
+
+def given_itemgetter(x):
+    return unknown(itemgetter([x]), Keys()) * x
+
+
+def given_methodcaller(x):
+    return unknown(methodcaller("get", k=[x]), Keys()) * x
+
+
+def given_attrgetter(x):
+    held = Box()
+    held.k = x
+    return unknown(attrgetter("k"), held) * x
+
+
+def given_a_slice(x):
+    return unknown(lambda held: held.start, slice(x, None)) * x
+
+
+def given_a_reference(x):
+    held = Slotted()
+    held.k = x
+    return unknown(lambda reference: reference().k, weakref.ref(held)) * x
+
+
+GIVEN = [given_itemgetter, given_methodcaller, given_attrgetter, given_a_slice, given_a_reference]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("f", GIVEN)
+def test_what_a_function_is_given_is_refused(f, mode):
+    with pytest.raises(NoDerivativeError, match=r"'elsewhere.unknown'"):
+        MODES[mode](f)
 
 
 # ---- what unknown functions return ---------------------------------------------------------------

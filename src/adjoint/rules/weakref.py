@@ -10,11 +10,10 @@ from typing import Any
 
 from adjoint.rules.registry import primitive, structural
 from adjoint.run.going import check_callback
+from adjoint.run.holding import REFERENT
 from adjoint.run.kinds import by_value
 from adjoint.run.lifetimes import lifetimes_of
 from adjoint.run.memory import Memory
-
-_REFERENT = "referent"
 
 
 @structural(weakref.ref)
@@ -32,8 +31,11 @@ def _made(memory: Memory, cls: Any, obj: Any, callback: Any, place: int) -> Any:
         check_callback(callback)
     y = weakref.ref.__new__(cls, obj, callback)
 
+    if memory.level is None:
+        memory.caches.setdefault(REFERENT, []).append(weakref.ref(obj))
+
     def ref_back(_: Any) -> tuple[Any, ...]:
-        return (*(None,) * place, memory.take_entry(y, _REFERENT), None)
+        return (*(None,) * place, memory.take_entry(y, REFERENT), None)
 
     return y, ref_back
 
@@ -50,7 +52,7 @@ def _referent(memory: Memory, reference: Any, /) -> Any:
         lifetimes_of(memory).ask(y)
 
     def referent_back(bar: Any) -> tuple[Any, ...]:
-        memory.add_entry(reference, _REFERENT, bar)
+        memory.add_entry(reference, REFERENT, bar)
         return None, None
 
     return y, referent_back if by_value(y) else None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+import weakref
+from abc import ABC
 from collections import deque
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -39,6 +41,7 @@ from adjoint.run.watch import is_of_the_library, is_the_users
 
 __all__ = [
     "CONTAINERS",
+    "REFERENT",
     "globals_of",
     "holds_nothing",
     "keys_of",
@@ -49,6 +52,10 @@ __all__ = [
 
 CONTAINERS = (list, tuple, dict, set, frozenset, deque)
 """Types whose shadows have a place for each element."""
+
+REFERENT = "referent"
+"""The place in the shadow of a weak reference of the array that it refers to; in the caches, that
+of references to whatever a differentiated call has made weak references to."""
 
 _HEAPTYPE = 1 << 9
 _INSTALLED = f"{os.sep}site-packages{os.sep}"
@@ -63,7 +70,7 @@ def reached(values: Sequence[Any], functions: list[FunctionType] | None = None) 
     while stack:
         owner = stack.pop()
         kind, place = type(owner), id(owner)
-        if place in entered or kind in _EMPTY or (kind is type and holds_nothing(owner)):
+        if place in entered or kind in _EMPTY or (kind in _ASKED and holds_nothing(owner)):
             continue
         entered.add(place)
         # Most of what there is are the methods of classes, and what decorators have captured.
@@ -97,11 +104,15 @@ def holds_nothing(value: Any) -> bool:
     kind = type(value)
     if kind is type:
         return not value.__flags__ & _HEAPTYPE
+    if kind is slice:
+        return all(type(end) in _EMPTY for end in (value.start, value.stop, value.step))
     return kind in ATOMS and kind is not FunctionType
 
 
-_EMPTY = ATOMS - {FunctionType, type}
-"""Types whose objects hold nothing at all."""
+_ASKED = {FunctionType, type, slice}
+_EMPTY = (ATOMS - _ASKED) | {type(vars(ABC)["_abc_impl"])}
+"""Types whose objects hold nothing at all: what an abstract class notes are the classes that are
+taken for its own."""
 
 
 def keys_of(owner: Any) -> list[Any]:
@@ -147,6 +158,9 @@ def parts_of(owner: Any) -> Iterator[tuple[Any, Any, Any]]:
         yield "__self__", owner.__self__, owner
         if type(owner) is MethodType:
             yield None, owner.__func__, owner
+    elif type(owner) is slice:
+        for name in ("start", "stop", "step"):
+            yield name, getattr(owner, name), owner
     elif issubclass(type(owner), type):
         for name, item in vars(owner).items() if owner.__flags__ & _HEAPTYPE else ():
             if type(item) is FunctionType:
@@ -154,7 +168,16 @@ def parts_of(owner: Any) -> Iterator[tuple[Any, Any, Any]]:
                     yield None, item, owner
             elif not name.startswith("__"):
                 yield name, item, owner
+        for cls in (*owner.__bases__, type(owner)):
+            if cls.__flags__ & _HEAPTYPE and not _is_of_a_library(cls):
+                yield None, cls, cls
     elif not isinstance(owner, ModuleType | Hidden):
+        referent = _referent(owner)
+        if referent is not None:
+            yield REFERENT, referent, owner
+        metaclass = type(type(owner))
+        if metaclass is not type and not _is_of_a_library(metaclass):
+            yield None, metaclass, metaclass
         fields = fields_of(owner)
         for name, item in (fields or {}).items():
             yield name, item, fields
@@ -176,6 +199,19 @@ def parts_of(owner: Any) -> Iterator[tuple[Any, Any, Any]]:
                         yield None, function, owner
                 elif is_users and not name.startswith("__") and _is_data(value):
                     yield name, value, base
+
+
+def _referent(owner: Any) -> Any:
+    """What a weak reference, or a proxy, refers to; ``None`` if that is gone, and for others."""
+    kind = type(owner)
+    if issubclass(kind, weakref.ref):
+        return weakref.ref.__call__(owner)
+    if kind in weakref.ProxyTypes:
+        try:
+            return owner.__sizeof__.__self__  # of the methods that all have, one that nobody writes
+        except (AttributeError, ReferenceError):
+            return None
+    return None
 
 
 # ---- functions -----------------------------------------------------------------------------------

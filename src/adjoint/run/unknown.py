@@ -24,7 +24,15 @@ from adjoint.run.accumulate import Poison, accumulate, finish
 from adjoint.run.caution import doubt
 from adjoint.run.files import flush, note_file
 from adjoint.run.hidden import Hidden
-from adjoint.run.holding import CONTAINERS, globals_of, holds_nothing, keys_of, parts_of, reached
+from adjoint.run.holding import (
+    CONTAINERS,
+    REFERENT,
+    globals_of,
+    holds_nothing,
+    keys_of,
+    parts_of,
+    reached,
+)
 from adjoint.run.iterator import Iterator as ActiveIterator
 from adjoint.run.kinds import (
     ATOMS,
@@ -133,8 +141,10 @@ def run_unknown(
             adopt(record, slot, y, (*inputs, owner))
         return y
     given = any(y is value for value in inputs)
+    # What weak references lead to has to be there when it is poisoned.
+    kept = [found() for found in memory.caches.get(REFERENT, ())] if region is not None else None
 
-    def unknown_back(y_bar: Any) -> tuple[Any, ...]:
+    def unknown_back(y_bar: Any, _: Any = kept) -> tuple[Any, ...]:
         new_bar = changes.undo(memory)
         y_bar = finish(y_bar)
         if y_bar is None:
@@ -353,6 +363,7 @@ def is_opaque(owner: Any) -> bool:
         | set
         | frozenset
         | type
+        | slice
         | ModuleType
         | FunctionType
         | CellType
