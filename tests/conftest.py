@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
 
 os.environ["ADJOINT_CACHE"] = "off"  # each test sees what the code of today generates
 # One process for each core: threads of BLAS would only wait for each other.
@@ -14,6 +15,10 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 from adjoint.fast import tier
 
 tier.is_strict[0] = True  # a defect of the specialiser is seen
+
+# The same examples in each run, however busy the machine is.
+settings.register_profile("fixed", derandomize=True, deadline=None)
+settings.load_profile("fixed")
 
 gc.set_threshold(50_000, 20, 20)  # millions of objects come and go, few of them in cycles
 

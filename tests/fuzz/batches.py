@@ -88,6 +88,7 @@ class Checker:
         @settings(
             database=InMemoryExampleDatabase(),
             deadline=None,
+            derandomize=False,
             phases=[Phase.reuse, Phase.shrink],
             suppress_health_check=list(HealthCheck),
             report_multiple_bugs=False,

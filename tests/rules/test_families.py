@@ -41,7 +41,7 @@ def test_only_what_the_partials_read_is_kept(f, keeps_x, keeps_y):
     assert back(np.ones(2))[1].shape == (2,)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     mutually_broadcastable_shapes(num_shapes=2, max_dims=3, max_side=3, min_side=0),
     st.sampled_from(["f4", "f8", "c16", "i4"]),

@@ -98,7 +98,7 @@ def test_frequencies_by_keyword(f):
     np.testing.assert_allclose(x_dot, -f(6, 0.5) / 0.5)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.sampled_from(["fftn", "ifftn", "rfftn", "irfftn"]),
     st.lists(st.integers(2, 4), min_size=1, max_size=3),

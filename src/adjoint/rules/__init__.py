@@ -3,7 +3,7 @@
 The rules of a library are imported on the first call into it.
 """
 
-from adjoint.rules.registry import library
+from adjoint.rules.loading import library
 
 library("_bisect", "adjoint.rules.bisect")
 library("_collections", "adjoint.rules.builtins")

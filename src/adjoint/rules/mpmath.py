@@ -9,7 +9,8 @@ from __future__ import annotations
 from types import FunctionType
 from typing import Any
 
-from adjoint.rules.registry import primitive, registering
+from adjoint.rules.loading import registering
+from adjoint.rules.registry import primitive
 from adjoint.run.accumulate import Poison
 from adjoint.run.memory import Memory, missing
 from adjoint.run.native import is_needed

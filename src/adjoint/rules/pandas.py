@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.rules.loading import registering
 from adjoint.rules.numpy.objects import numbers_of
-from adjoint.rules.registry import non_differentiable, primitive, registering, substitute
+from adjoint.rules.registry import non_differentiable, primitive, substitute
 from adjoint.run.accumulate import accumulate
 from adjoint.run.by_source import call_function
 from adjoint.run.kinds import by_value

@@ -20,11 +20,9 @@ taken.
 
 from __future__ import annotations
 
-import importlib
-import sys
-import threading
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from types import (
     BuiltinFunctionType,
     FunctionType,
@@ -35,6 +33,7 @@ from types import (
 )
 from typing import Any, TypeAlias, TypeVar
 
+from adjoint.rules.loading import all_loaded, load_for, load_what_is_imported, when_loaded
 from adjoint.rules.rule import Rule
 
 __all__ = [
@@ -47,11 +46,9 @@ __all__ = [
     "key_of",
     "lane",
     "leveled",
-    "library",
     "non_differentiable",
     "on_objects",
     "primitive",
-    "registering",
     "rrule",
     "structural",
     "substitute",
@@ -147,70 +144,6 @@ methods: dict[type, dict[str, Rules]] = {}
 direct: dict[Any, Direct | None] = {}
 """The fast lane of positional calls: by function, a trusted rule and how many arguments it takes
 (see `direct_rule`)."""
-
-_libraries: dict[str, str] = {}
-"""Rule files that are loaded on the first call into a library: package name → module."""
-
-_loaded: set[str] = set()
-_loading: set[str] = set()
-_lock = threading.RLock()
-
-
-def library(package: str, rules: str) -> None:
-    """Say that the module `rules` holds the rules of `package`, which is a library or a part of one
-    (``"scipy.special"``); it is imported on the first call into it."""
-    _libraries[package] = rules
-
-
-_leveled_later: dict[str, list[tuple[Any, Any]]] = {}
-"""By library: what runs its functions on a level, as soon as its rules are loaded."""
-
-
-def _package_of(key: Any) -> str:
-    """The library that a function or a method is from."""
-    module = getattr(key[0] if type(key) is tuple else key, "__module__", None)
-    return str(module).partition(".")[0]
-
-
-def load(package: str) -> None:
-    """Import the rule file of `package` if there is one; other threads wait until it is whole."""
-    if package in _loaded or package not in _libraries:
-        return
-    with _lock:
-        if package in _loaded or package in _loading:
-            return  # the latter: a rule file asks for rules of its own library
-        _loading.add(package)
-        try:
-            rules = importlib.import_module(_libraries[package])
-        finally:
-            _loading.discard(package)
-        if rules.__name__ in _waiting:
-            name, register = _waiting[rules.__name__]
-            if name not in sys.modules:
-                return  # its rule file was imported, and it is not
-            del _waiting[rules.__name__]
-            register(sys.modules[name])
-        _loaded.add(package)
-        for key, function in _leveled_later.pop(package, ()):
-            entry(key).leveled = function
-
-
-_waiting: dict[str, tuple[str, Callable[[Any], None]]] = {}
-
-
-def registering(name: str) -> Callable[[Callable[[Any], None]], Callable[[Any], None]]:
-    """The decorated function registers the rules of a library that a rule file does not import
-    itself; it is given the library when that is there, whoever has imported the rule file
-    before."""
-
-    def decorate(register: Callable[[Any], None]) -> Callable[[Any], None]:
-        if name in sys.modules:
-            register(sys.modules[name])
-        else:
-            _waiting[register.__module__] = name, register
-        return register
-
-    return decorate
 
 
 def entry(key: Key) -> Rules:
@@ -382,17 +315,14 @@ def lookup(f: Any) -> Rules | None:
         rules = table.get(key)
     except TypeError:  # unhashable
         return None
-    if len(_loaded) < len(_libraries):
+    if not all_loaded():
         module = getattr(f, "__module__", None) or getattr(type(f), "__module__", None)
         if type(f) is tuple:
             module = f[0].__module__
         if isinstance(module, str):
-            package, _, rest = module.partition(".")
-            load(package)
-            if rest:
-                load(f"{package}.{rest.partition('.')[0]}")
+            load_for(module)
             if key not in table and _is_anonymous(f, module):
-                _load_what_is_imported()
+                load_what_is_imported()
             rules = table.get(key)
     return rules
 
@@ -403,13 +333,6 @@ def _is_anonymous(f: Any, module: str) -> bool:
     if type(f) is tuple:
         return module == "builtins" and f[0].__name__[0].isupper()
     return type(f).__name__ in ("ufunc", "fortran")
-
-
-def _load_what_is_imported() -> None:
-    """The rules of any part of SciPy that was imported."""
-    for package in _libraries:
-        if package.startswith("scipy.") and package in sys.modules:
-            load(package)
 
 
 def direct_rule(f: Any) -> Direct | None:
@@ -510,14 +433,22 @@ def leveled(*keys: Any) -> Callable[[F], F]:
 
     def add(function: F) -> F:
         for key in keys:
-            package = _package_of(key)
-            if key_of(key) in table or package not in _libraries or package in _loaded:
-                entry(key).leveled = function
-            else:  # an entry without the rules of the library would be taken for the whole
-                _leveled_later.setdefault(package, []).append((key, function))
+            add_now = partial(_add_leveled, key, function)
+            # an entry without the rules of the library would be taken for the whole
+            if key_of(key) in table or not when_loaded(_module_of(key), add_now):
+                add_now()
         return function
 
     return add
+
+
+def _add_leveled(key: Any, function: Callable[..., Any]) -> None:
+    entry(key).leveled = function
+
+
+def _module_of(key: Any) -> str:
+    """The module that a function or a method is from."""
+    return str(getattr(key[0] if type(key) is tuple else key, "__module__", None))
 
 
 def lane(key: Any, operands: int) -> Callable[[F], F]:

@@ -8,8 +8,8 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from adjoint.rules.loading import registering
 from adjoint.rules.mpmath import entered_by
-from adjoint.rules.registry import registering
 
 
 @registering("sympy")

@@ -8,7 +8,8 @@ from collections import deque
 from types import MethodType
 from typing import Any
 
-from adjoint.rules.registry import primitive, registering, structural
+from adjoint.rules.loading import registering
+from adjoint.rules.registry import primitive, structural
 from adjoint.run.accumulate import accumulate
 from adjoint.run.attributes import attribute
 from adjoint.run.dispatch import call_keywords

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.rules.registry import load
+from adjoint.rules.loading import load
 from adjoint.run.accumulate import accumulate
 from adjoint.run.by_rules import DECLINED, run_rules
 from adjoint.run.contents import ABSENT

@@ -23,7 +23,8 @@ from numpy import (
 
 from adjoint.ir import primitives
 from adjoint.public import PublicFunction
-from adjoint.rules.registry import load, primitive
+from adjoint.rules.loading import load
+from adjoint.rules.registry import primitive
 from adjoint.run import functions, generate
 from adjoint.run.accumulate import accumulate
 from adjoint.run.arrays import read_array, write_array

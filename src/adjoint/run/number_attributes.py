@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.rules.registry import load, methods
+from adjoint.rules.loading import load
+from adjoint.rules.registry import methods
 from adjoint.run.by_rules import DECLINED, run_rules
 from adjoint.run.descriptors import by_descriptor, getter_of, is_bound
 from adjoint.run.dispatch import call_keywords, linked

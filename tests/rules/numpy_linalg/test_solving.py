@@ -103,7 +103,7 @@ def test_singular_matrices_raise_numpys_own_error(f):
     assert str(found.value) == str(plain.value)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     mutually_broadcastable_shapes(num_shapes=2, max_dims=3, max_side=3, min_side=0),
     st.sampled_from(["f4", "f8", "c16"]),

@@ -183,7 +183,7 @@ def test_outputs_and_masks_as_of_numpys_ufuncs():
     assert ad.pullback(masked, x)[0] == selected(x)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(
     array_shapes(max_dims=4, max_side=3),
     st.data(),

@@ -105,7 +105,7 @@ def test_forward_rules_are_differentiable(f):
     check_second(f, X)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     st.sampled_from([f"{name}n" for name in ONE]),
     st.lists(st.integers(2, 4), min_size=1, max_size=3),

@@ -1,0 +1,102 @@
+"""Rule files of libraries: imported on the first call into a library, not before."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+__all__ = [
+    "all_loaded",
+    "library",
+    "load",
+    "load_for",
+    "load_what_is_imported",
+    "registering",
+    "when_loaded",
+]
+
+_libraries: dict[str, str] = {}
+"""By package, the module with its rules."""
+
+_loaded: set[str] = set()
+_loading: set[str] = set()
+_lock = threading.RLock()
+_later: dict[str, list[Callable[[], None]]] = {}
+_waiting: dict[str, tuple[str, Callable[[Any], None]]] = {}
+
+
+def library(package: str, rules: str) -> None:
+    """Say that the module `rules` holds the rules of `package`, which is a library or a part of one
+    (``"scipy.special"``); it is imported on the first call into it."""
+    _libraries[package] = rules
+
+
+def all_loaded() -> bool:
+    """Whether there is nothing left to import."""
+    return len(_loaded) == len(_libraries)
+
+
+def load(package: str) -> None:
+    """Import the rule file of `package` if there is one; other threads wait until it is whole."""
+    if package in _loaded or package not in _libraries:
+        return
+    with _lock:
+        if package in _loaded or package in _loading:
+            return  # the latter: a rule file asks for rules of its own library
+        _loading.add(package)
+        try:
+            rules = importlib.import_module(_libraries[package])
+        finally:
+            _loading.discard(package)
+        if rules.__name__ in _waiting:
+            name, register = _waiting[rules.__name__]
+            if name not in sys.modules:
+                return  # its rule file was imported, and it is not
+            del _waiting[rules.__name__]
+            register(sys.modules[name])
+        _loaded.add(package)
+        for then in _later.pop(package, ()):
+            then()
+
+
+def load_for(module: str) -> None:
+    """Import the rules of what is defined in a module."""
+    package, _, rest = module.partition(".")
+    load(package)
+    if rest:
+        load(f"{package}.{rest.partition('.')[0]}")
+
+
+def load_what_is_imported() -> None:
+    """Import the rules of any part of SciPy that was imported."""
+    for package in _libraries:
+        if package.startswith("scipy.") and package in sys.modules:
+            load(package)
+
+
+def when_loaded(module: str, then: Callable[[], None]) -> bool:
+    """Have `then` called when the rules of the library of a module are loaded; false if there are
+    none that are not loaded yet."""
+    package = module.partition(".")[0]
+    if package not in _libraries or package in _loaded:
+        return False
+    _later.setdefault(package, []).append(then)
+    return True
+
+
+def registering(name: str) -> Callable[[Callable[[Any], None]], Callable[[Any], None]]:
+    """The decorated function registers the rules of a library that a rule file does not import
+    itself; it is given the library when that is there, whoever has imported the rule file
+    before."""
+
+    def decorate(register: Callable[[Any], None]) -> Callable[[Any], None]:
+        if name in sys.modules:
+            register(sys.modules[name])
+        else:
+            _waiting[register.__module__] = name, register
+        return register
+
+    return decorate
