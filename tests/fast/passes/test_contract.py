@@ -44,6 +44,7 @@ def test_products_are_not_computed():
         (Array(DOUBLE, (N, M)), Array(DOUBLE, (N, M))),
         (Array(COMPLEX, (N,)), Array(COMPLEX, (N,))),
         (Array(np.dtype(np.int64), (N,)), Array(np.dtype(np.int64), (N,))),
+        (Array(SINGLE, (N,)), Array(SINGLE, (N,))),
         (Array(np.dtype(np.float16), (N,)), Array(np.dtype(np.float16), (N,))),
     ],
 )
@@ -146,6 +147,13 @@ def dtype_of(dtype):
 def test_source(f):
     numbers = (0.7, 1.3)[: f.__code__.co_argcount - 1]
     assert ".dot(" in ad.code(f, *numbers, np.linspace(0.1, 1, 5))
+
+
+def test_long_vectors_of_single_precision_keep_their_digits():
+    x = np.linspace(0.1, 0.11, 10**6, dtype=np.float32)
+    a_bar, _ = ad.gradient(scaled, np.float32(0.7), x)
+    exact = np.sum((1 - np.tanh(0.7 * x.astype(float)) ** 2) * x)
+    assert abs(a_bar - exact) <= 2e-7 * exact
 
 
 def test_nothing_and_infinity():

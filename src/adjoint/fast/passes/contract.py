@@ -86,11 +86,12 @@ class _Contractor:
         return self._reads[op.operands[0]] == 1
 
     def _is_product(self, op: Call) -> bool:
-        """Whether it is one of two vectors of the same length, of the same real floats."""
+        """Whether it is one of two vectors of the same length, in double precision: BLAS adds up in
+        few accumulators, which costs float32 half of its digits where vectors are long."""
         if op.callee != _PRODUCT:
             return False
         a, b = (self._types.get(x) if isinstance(x, Value) else None for x in op.operands)
-        return a == b and isinstance(a, Array) and len(a.shape) == 1 and a.dtype.char in "fd"
+        return a == b and isinstance(a, Array) and len(a.shape) == 1 and a.dtype.char == "d"
 
 
 _SUM, _PRODUCT, _INNER = Const(np.sum), Const(operator.mul), Const(np.dot)
