@@ -367,6 +367,34 @@ def test_what_a_function_gets_at_is_refused(f, mode):
         MODES[mode](f)
 
 
+# ---- what starts at its solution -----------------------------------------------------------------
+
+times = np.arange(3.0)
+
+
+def of_fit(x):
+    parameters["k"] = x
+    fit = optimize.curve_fit(lambda t, a: (a - parameters["k"]) * t, times, np.zeros(3), [2.0])
+    return fit[0][0]
+
+
+def of_squares(x):
+    return optimize.leastsq(lambda a: (a - x) * times, np.array([2.0]))[0][0]
+
+
+def of_root(x):
+    numbers[0] = x
+    return optimize.fsolve(lambda u: u - numbers[0], np.array([2.0]))[0]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("f", [of_fit, of_squares, of_root])
+def test_a_solution_that_stood_there_is_no_constant(f, mode):
+    assert f(2.0) == 2.0
+    with pytest.raises(NoDerivativeError, match="minpack"):
+        MODES[mode](f)
+
+
 # ---- constants -----------------------------------------------------------------------------------
 
 
@@ -400,7 +428,13 @@ def constant_behind_a_reference(x):
     return root(lambda u: u * u - reference().k) * x
 
 
+def constant_where_it_started(x):
+    start = np.array([2.0])
+    return optimize.fsolve(lambda u: u - 2.0, start)[0] ** 0.5 * start[0] ** 0.0 * x
+
+
 CONSTANT = [
+    constant_where_it_started,
     constant_default,
     constant_in_a_dict,
     constant_in_a_class,

@@ -52,6 +52,8 @@ def run_checked(
     if region is not None:
         region.leave_apart(given)
         y = region.run(run, args, kwargs)
+        if type(f) not in _FUNCTIONS and not is_record(f):
+            writes = _given_back(given, y)
     elif issubclass(type(f), type):
         y = run(*args, **kwargs)  # what it makes may keep a view, which has to stay writable
     else:
@@ -97,6 +99,15 @@ def _run_locked(
     if locked:
         return y, set()
     return run(*args, **kwargs), {id(held) for held in arrays}
+
+
+def _given_back(given: tuple[Any, ...], y: Any) -> set[int]:
+    """The arrays that code in C was given and returns: it may have found in them what it was to
+    write there, as a solver does that starts at the solution."""
+    parts = y if isinstance(y, list | tuple) else (y,)
+    return {
+        id(part) for part in parts if _can_be_locked(part) and any(part is value for value in given)
+    }
 
 
 def _storage(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
