@@ -30,7 +30,7 @@ from adjoint.run.reach import STAND_INS, reaches
 from adjoint.run.snapshot import LEAVES, Snapshot
 from adjoint.run.watch import Watch, is_of_the_library
 
-__all__ = ["Lent", "Region", "is_needed", "lend", "native", "watched"]
+__all__ = ["Changes", "Lent", "Region", "is_needed", "lend", "native", "watched"]
 
 
 # ---- the region ----------------------------------------------------------------------------------
@@ -59,7 +59,7 @@ class _Call:
             raise self.error
 
 
-class _Changes:
+class Changes:
     """What the user's code has changed unseen."""
 
     __slots__ = ("changes", "earlier", "error", "fresh", "known")
@@ -125,7 +125,7 @@ class Region:
         self.memory, self._f, self._given = memory, f, error
         self._args: tuple[Any, ...] = ()
         self._apart: frozenset[int] = frozenset()
-        self._events: list[_Call | _Changes] = []
+        self._events: list[_Call | Changes] = []
         self._snapshot = Snapshot()
         self._recent: deque[tuple[list[Any], Facts]] = deque(maxlen=32)
         self._entered: CodeType | None = None
@@ -181,7 +181,7 @@ class Region:
     def stored(self) -> Iterated[Any]:
         """What the user's code has put somewhere, and the arrays that it has changed."""
         for event in self._events:
-            for kept in event.changes if type(event) is _Changes else ():
+            for kept in event.changes if type(event) is Changes else ():
                 yield from (new for _, new in kept.pairs() if new is not ABSENT)
 
     def back(self, bar: Any) -> None:
@@ -250,7 +250,7 @@ class Region:
         changes = [kept for kept in self._snapshot.changes() if id(kept.owner) not in self._apart]
         if changes:
             known = self._before_all, self._known
-            self._events.append(_Changes(self.memory, changes, *known, self._error()))
+            self._events.append(Changes(self.memory, changes, *known, self._error()))
 
     def _look_again(self) -> None:
         """Keep things as they are now."""

@@ -2,13 +2,10 @@
 
 import numpy as np
 import pytest
-from scipy import optimize, stats
+from scipy import stats
 from scipy.stats import _stats
 
 import adjoint as ad
-from adjoint.errors import NoDerivativeError
-from adjoint.rules.registry import frule
-from adjoint.rules.scipy.optimize import rooted
 from tests.rules.harness import case, table
 from tests.rules.scipy import test_private as private
 from tests.rules.scipy.operands import ranges
@@ -18,8 +15,6 @@ LOOSE = {"rtol": 1e-6, "atol": 1e-8}
 SHAPE = [(0.7, 1.3, 2.0, 0.5), (-1.2, -0.4, 1.5, -0.6), (3.0, 2.0, 1.1, 0.0)]
 CASES = {
     _stats.von_mises_cdf: ranges((0.5, 4.0), (-3.0, 3.0), tolerances=LOOSE),
-    # The root does not move with the residual by itself: see below.
-    rooted: [(np.zeros(0), np.zeros(0), 2.0)],
 }
 if hasattr(_stats, "geninvgauss_logpdf"):
     CASES[_stats.geninvgauss_logpdf] = [case(0.7, 1.3, 2.0), case(2.5, -0.4, 0.8)]
@@ -32,49 +27,6 @@ if hasattr(stats, "_boost"):
         if f is not None:
             CASES[f] = cases[:2]
 test_rule = table(CASES)
-
-
-def cubic(x, a, b):
-    return a * x**3 + x - b
-
-
-@pytest.mark.parametrize("name", ["bisect", "brenth", "brentq", "ridder"])
-def test_roots(name):
-    find = getattr(optimize, name)
-    exact = {"xtol": 1e-14, "rtol": 1e-14}
-    check_reverse(lambda a, b: find(cubic, 0, 5, (a, b), **exact), 2.0, 3.0)
-    check_reverse(lambda a, b: find(lambda x: cubic(x, a, b), 0.0, 5.0, **exact), 2.0, 3.0)
-    check_reverse(lambda b: find(lambda x, b: x * x - b, 0.0, 5.0, b, **exact), 3.0)
-    check_reverse(
-        lambda b: find(lambda x: x * x - b, 0.0, 5.0, full_output=True, **exact)[0] * b, 3.0
-    )
-
-
-@pytest.mark.parametrize("name", ["bisect", "brenth", "brentq", "ridder", "toms748", "secant"])
-def test_roots_that_are_reported(name):
-    def cube_root(b):
-        found = optimize.root_scalar(
-            lambda x: x**3 - b, method=name, bracket=(0.0, 5.0), x0=1.5, xtol=1e-14
-        )
-        return found.root
-
-    check_reverse(cube_root, 3.0)
-    slope = ad.gradient(cube_root, 3.0)[0]
-    assert np.isclose(slope, 3.0 ** (-2 / 3) / 3)
-    assert np.isclose(ad.derivative(cube_root)(3.0), slope)
-    assert np.isclose(ad.hvp(cube_root, 3.0, 1.0), -2 / 9 * slope)
-
-
-def test_roots_without_a_slope_are_refused():
-    with pytest.raises(NoDerivativeError, match="no slope at its root"):
-        ad.gradient(lambda b: optimize.brentq(lambda x: (x - b) ** 3, -1.0, 3.0, xtol=1e-12), 1.0)
-
-
-def test_roots_in_forward_mode():
-    assert frule(rooted, (None, None, None), 1.0, 0.0, 2.0) == (1.0, None)
-    assert frule(rooted, (None, 1.0, None), 1.0, 0.0, 2.0) == (1.0, -0.5)
-    with pytest.raises(NoDerivativeError, match="no slope at its root"):
-        frule(rooted, (None, 1.0, None), 1.0, 0.0, 0.0)
 
 
 HELD = {"vonmises": (3.99,), "gausshyper": (13.76, 3.12, 2.51, 5.18), "argus": (1.0,)}

@@ -1,0 +1,208 @@
+"""Rules of `scipy.optimize`: minima that are found by comparing values, or by code in C.
+
+At a minimum inside what is allowed the gradient is zero: x moves as that equation says. Methods
+whose steps are made of slopes, in Python (BFGS, CG, Newton-CG, Brent, Powell, least squares), are
+differentiated themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import optimize
+
+from adjoint.errors import AdjointError
+from adjoint.rules.registry import substitute
+from adjoint.rules.scipy.searches import (
+    CHANGES,
+    corrected,
+    corrections,
+    put_back,
+    searched,
+    unfollowed,
+    without_levels,
+)
+
+__all__: list[str] = []
+
+FOUND = "is found by a search whose steps do not show it"
+FARTHEST = 1e-2
+"""A step of Newton's longer than this, beside the place itself, tells that there is no minimum:
+something else than the slope holds it there, a bound for example, or it was not found."""
+
+
+@without_levels
+def _curvature(f: Callable[..., Any], x: Any) -> tuple[Any, str]:
+    """The second derivative of `f` at a minimum, or why there is none."""
+    from adjoint.api import gradient
+    from adjoint.derivatives.hessians import hessian
+    from adjoint.levels.transforms import derivative
+
+    try:
+        slope = gradient(f, x)[0]
+        if np.ndim(x):
+            found = np.asarray(hessian(f, x))
+            step = np.linalg.solve(found, slope)
+        else:
+            found = derivative(lambda z: gradient(f, z)[0])(x)
+            step = np.divide(slope, found)
+    except AdjointError as error:
+        return None, f"{FOUND}, and of the function itself: {error.problem}"
+    except (np.linalg.LinAlgError, ZeroDivisionError, TypeError):
+        return None, f"{FOUND}; the function has no curvature there"
+    if not np.all(np.abs(step) <= FARTHEST * (1.0 + np.abs(x))):
+        return None, f"{FOUND}; where it ends, the slope of the function is not zero"
+    return found, ""
+
+
+def _moved(find: Any, f: Callable[..., Any], x: Any) -> Any:
+    """A minimum of `f`, as it moves with what `f` depends on."""
+    from adjoint.api import gradient
+
+    curvature, why = _curvature(f, x)
+    if curvature is None:
+        return unfollowed(x, find, why, f)
+    for _ in corrections():
+        x = corrected(x, gradient(f, x)[0], curvature)
+    return x
+
+
+def _with_value(value: Any, y: Any) -> Any:
+    """`value`, which is known, moving as `y` does, which was computed again."""
+    return corrected(value, y, -1.0)
+
+
+_INERT = (int, bool, str, type(None), np.integer, np.bool_)
+
+
+def _report(find: Any, f: Callable[..., Any], found: Any, state: Any) -> Any:
+    """The result of a search: the minimum and the value there move, and nothing else is known."""
+    x = _moved(find, f, found.x) if state is not None else unfollowed(found.x, find, CHANGES, f)
+    for name in list(found):
+        value = found[name]
+        if name == "x":
+            found[name] = x
+        elif name == "fun" and state is not None:
+            found[name] = _with_value(value, f(x))
+        elif not isinstance(value, _INERT):
+            found[name] = unfollowed(value, find, FOUND, f)
+    if state is not None:
+        put_back(state)
+    return found
+
+
+def _parts(find: Any, f: Callable[..., Any], found: Any, state: Any) -> Any:
+    """The same of the minimum alone, or of a tuple: the minimum, the value there, and the rest."""
+    if not isinstance(found, tuple):
+        report = _report(find, f, optimize.OptimizeResult(x=found), state)
+        return report.x
+    x, value, *rest = found
+    report = _report(find, f, optimize.OptimizeResult(x=x, fun=value), state)
+    return (report.x, report.fun, *[_rest(find, f, part) for part in rest])
+
+
+def _rest(find: Any, f: Callable[..., Any], part: Any) -> Any:
+    return part if isinstance(part, _INERT) else unfollowed(part, find, FOUND, f)
+
+
+def _as_tuple(args: Any) -> tuple[Any, ...]:
+    return args if isinstance(args, tuple) else (args,)
+
+
+# ---- by name -------------------------------------------------------------------------------------
+
+
+@substitute(optimize.fmin)
+def fmin(func, x0, args=(), *settings, **named):
+    find, args = optimize.fmin, _as_tuple(args)
+    found, state = searched(find, (func, x0, args, *settings), named)
+    return _parts(find, lambda z: func(z, *args), found, state)
+
+
+@substitute(optimize.fmin_cobyla)
+def fmin_cobyla(func, x0, cons, args=(), *settings, **named):
+    find, args = optimize.fmin_cobyla, _as_tuple(args)
+    found, state = searched(find, (func, x0, cons, args, *settings), named)
+    return _parts(find, lambda z: func(z, *args), found, state)
+
+
+@substitute(optimize.golden)
+def golden(func, args=(), *settings, **named):
+    find, args = optimize.golden, _as_tuple(args)
+    found, state = searched(find, (func, args, *settings), named)
+    return _parts(find, lambda z: func(z, *args), found, state)
+
+
+@substitute(optimize.brute)
+def brute(func, ranges, args=(), *settings, **named):
+    find, args = optimize.brute, _as_tuple(args)
+    found, state = searched(find, (func, ranges, args, *settings), named)
+    return _parts(find, lambda z: func(z, *args), found, state)
+
+
+def _global_search(find: Any) -> None:
+    @substitute(find)
+    def search(func, bounds, args=(), *settings, **named):
+        args = _as_tuple(args)
+        found, state = searched(find, (func, bounds, args, *settings), named)
+        return _report(find, lambda z: func(z, *args), found, state)
+
+
+_global_search(optimize.differential_evolution)
+_global_search(optimize.dual_annealing)
+_global_search(optimize.shgo)
+
+
+@substitute(optimize.direct)
+def direct(func, bounds, *, args=(), **named):
+    find, args = optimize.direct, _as_tuple(args)
+    found, state = searched(find, (func, bounds), {"args": args, **named})
+    return _report(find, lambda z: func(z, *args), found, state)
+
+
+_FOLLOWED = ("bfgs", "cg", "newton-cg", "powell", "_custom")
+"""Methods of `minimize` whose own steps are differentiated."""
+
+
+def _is_followed(method: Any, bounds: Any, constraints: Any) -> bool:
+    if method is None:
+        return bounds is None and not constraints
+    return callable(method) or method.lower() in _FOLLOWED
+
+
+@substitute(optimize.minimize)
+def minimize(
+    fun, x0, args=(), method=None, jac=None, hess=None, hessp=None, bounds=None, constraints=(),
+    tol=None, callback=None, options=None,
+):  # fmt: skip
+    args = _as_tuple(args)
+    settings = (method, jac, hess, hessp, bounds, constraints, tol, callback, options)
+    if _is_followed(method, bounds, constraints):
+        return _MINIMIZE(fun, x0, args, *settings)
+    find = optimize.minimize
+    found, state = searched(find, (fun, x0, args, *settings), {})
+    value = (lambda z: fun(z, *args)[0]) if jac is True else (lambda z: fun(z, *args))
+    return _report(find, value, found, state)
+
+
+@substitute(optimize.minimize_scalar)
+def minimize_scalar(fun, bracket=None, bounds=None, args=(), method=None, tol=None, options=None):
+    args = _as_tuple(args)
+    settings = (bracket, bounds, args, method, tol, options)
+    if callable(method) or str(method).lower() != "golden":
+        return _MINIMIZE_SCALAR(fun, *settings)
+    find = optimize.minimize_scalar
+    found, state = searched(find, (fun, *settings), {})
+    return _report(find, lambda z: fun(z, *args), found, state)
+
+
+def _again(f: Any) -> Any:
+    """Another function of the same code, which has no rule."""
+    made = type(f)(f.__code__, f.__globals__, f.__name__, f.__defaults__, f.__closure__)
+    made.__kwdefaults__, made.__module__ = f.__kwdefaults__, f.__module__
+    return made
+
+
+_MINIMIZE, _MINIMIZE_SCALAR = _again(optimize.minimize), _again(optimize.minimize_scalar)

@@ -1,0 +1,204 @@
+"""What is found by searching: roots and minima, which move as the equations say that they solve.
+
+The search itself is run as it is. An x with g(x, θ) = 0 moves by dx = −(∂g/∂x)⁻¹ (∂g/∂θ) dθ (the
+implicit function theorem), whatever finds it. Corrections with a constant ∂g/∂x have one more order
+of derivatives right each: they contract at x.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections import deque
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from adjoint.levels.level import entered, fresh
+from adjoint.rules.projection import project
+from adjoint.rules.registry import frule, non_differentiable, primitive, rrule
+from adjoint.run.contents import ABSENT
+from adjoint.run.hidden import Hidden
+from adjoint.run.holding import globals_of, reached
+from adjoint.run.kept import Kept
+from adjoint.run.kinds import ATOMS, by_value
+from adjoint.run.memory import Memory
+from adjoint.run.native import Changes
+from adjoint.run.snapshot import Snapshot
+from adjoint.run.unknown import needed, run_unknown
+
+__all__ = [
+    "CHANGES",
+    "corrected",
+    "corrections",
+    "put_back",
+    "searched",
+    "unfollowed",
+    "without_levels",
+]
+
+CHANGES = "runs a function that stores something while it searches"
+
+
+class State(Snapshot):
+    """What can be changed through some values, and through the functions that they reach."""
+
+    def __init__(self, values: tuple[Any, ...]) -> None:
+        super().__init__()
+        functions: list[FunctionType] = []
+        deque(reached(values, functions), maxlen=0)
+        kept = self.add(values)
+        for namespace, name, value in globals_of(functions):
+            self.add_variable(namespace, name)
+            kept += self.add((value,))
+        self.known = {id(value) for value in kept}
+
+
+def searched(find: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, State | None]:
+    """``find(*args, **kwargs)``, a search, and what it has left, for `put_back`, if the functions
+    that it was given have changed nothing but counters: then they may be called again."""
+    return find(*args, **kwargs), State((*args, *kwargs.values()))
+
+
+@primitive(searched)
+def _(
+    record: list[Any], slot: int, find: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, State | None]:
+    memory, given = record[0], (*args, *kwargs.values())
+    before = State(given)
+    found = copy.deepcopy(find(*args, **kwargs))  # its parts are apart, and nobody else's
+    changes = before.changes()
+    if all(map(_is_counter, changes)):
+        return found, State(given) if changes else before
+    error = needed(find, CHANGES, given)
+    if memory.level is not None:
+        _spoil(memory.level, changes, given, error)
+        return found, None
+    event = Changes(memory, changes, given, before.known, error)
+
+    def searched_back(_: Any) -> tuple[Any, ...]:
+        event.back(memory, None)
+        return None, None, None, None
+
+    record[slot] = searched_back
+    return found, None
+
+
+def _spoil(level: Any, changes: list[Kept], given: tuple[Any, ...], error: Exception) -> None:
+    """What was stored depends on what was given in a way that no level knows."""
+    values = list(reached(given))
+    stored = [new for kept in changes for _, new in kept.pairs() if new is not ABSENT]
+    for one in level.down():
+        if any(map(one.holds, values)):
+            for part in filter(by_value, reached(stored)):
+                if isinstance(part, np.ndarray) or not one.holds(part):
+                    one.spoil(part, error)
+
+
+def _is_counter(kept: Kept) -> bool:
+    """Whether nothing was stored but integers and words, which have no derivative."""
+    return all(type(new) in ATOMS or new is ABSENT for _, new in kept.pairs())
+
+
+def put_back(before: State) -> None:
+    """Undo what has changed since."""
+    log = Memory()
+    for kept in before.changes():
+        kept.log(log)
+    log.rewind(0)
+
+
+non_differentiable(put_back)
+
+
+def unfollowed(x: Any, find: Any, why: str, *given: Any) -> Any:
+    """`x`, which was made of what was given: a derivative in that is refused."""
+    return x
+
+
+class _Made(Hidden):
+    """What a search gives, where nobody finds it before."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+@primitive(unfollowed)
+def _(record: list[Any], slot: int, x: Any, find: Any, why: str, *given: Any) -> Any:
+    made = _Made(fresh(x) if by_value(x) else copy.deepcopy(x))
+
+    def search(*given: Any) -> Any:
+        return made.value
+
+    search.__name__ = search.__qualname__ = find.__name__
+    search.__module__ = find.__module__
+    inner = [record[0], None]
+    y = run_unknown(record[0], inner, 1, search, given, {}, why, trusted=True)
+    back = inner[1]
+    if back is not None:
+
+        def unfollowed_back(y_bar: Any) -> tuple[Any, ...]:
+            own, *bars = back(y_bar)
+            return own, None, None, None, *bars
+
+        record[slot] = unfollowed_back
+    return y
+
+
+# ---- corrections ---------------------------------------------------------------------------------
+
+
+def corrected(x: Any, residual: Any, slope: Any) -> Any:
+    """`x`, which moves against a residual: by ``-residual / slope``, or the solution of the
+    equations with the matrix `slope`. Its value does not show that: rules ask for it by name, so
+    that levels below learn of it."""
+    return fresh(x)
+
+
+def _solved(slope: Any, residual: Any) -> Any:
+    if np.ndim(slope) == 0:
+        return residual / slope
+    solution = np.linalg.solve(slope, np.reshape(residual, (len(slope),)))
+    return np.reshape(solution, np.shape(residual))
+
+
+@rrule.register(corrected)
+def _(x, residual, slope):
+    def corrected_back(y_bar):
+        bar = -_solved(np.swapaxes(slope, -1, -2) if np.ndim(slope) else slope, y_bar)
+        return None, project(y_bar, x), project(bar, residual), None
+
+    return corrected(x, residual, slope), corrected_back
+
+
+@frule.register(corrected)
+def _(dots, x, residual, slope):
+    y, (x_dot, residual_dot, _) = corrected(x, residual, slope), dots
+    if residual_dot is None:
+        return y, x_dot
+    moved = -_solved(slope, residual_dot)
+    return y, moved if x_dot is None else x_dot + moved
+
+
+def corrections() -> range:
+    """As many as there are derivatives nested."""
+    return range(1)
+
+
+@primitive(corrections)
+def _(record: list[Any], slot: int) -> range:
+    level = record[0].level
+    return range(1 if level is None else len([*level.down()]))
+
+
+def without_levels(f: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that gives plain numbers, which are constants, also where it is called on a
+    level; it may differentiate others."""
+
+    def plain(*args: Any) -> Any:
+        with entered(None):
+            return f(*args)
+
+    non_differentiable(plain)
+    return plain
