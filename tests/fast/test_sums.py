@@ -86,9 +86,9 @@ def test_truth_values_among_the_numbers():
                 assert found.gradient[0][xs.index(0.5)] == slopes[xs.index(0.5)]
 
 
-def generically(f, xs):
+def generically(f, *args):
     with generic_tier():
-        return ad.withgradient(f, xs)
+        return ad.withgradient(f, *args)
 
 
 @pytest.mark.parametrize("start", [True, 1, 1.0])
@@ -131,3 +131,117 @@ def test_sums_of_other_numbers():
         assert found.value == expected.value and type(found.value) is type(expected.value)
     assert ad.withgradient(sum, [1, 2, 3.5]).value == 6.5
     tier.forget()
+
+
+# ---- others among the floats: the compensation ends with the first one ---------------------------
+
+SINGLE = np.float32(0.1)
+HALVES = np.array([0.3, 0.1, 0.7])
+
+
+class Scaling:
+    def __init__(self, factor):
+        self.factor = factor
+
+    def __radd__(self, x):
+        return x * self.factor
+
+
+def either(x, w):
+    first = 0.1 * x if x > 0.5 else w[1] * x
+    return sum([first, 0.2 * x, 0.3 * x, 0.1 * x])
+
+
+def numbers_first_or_later(x, w):
+    return sum(0.1 * x if i % 4 else w[i % 3] * x for i in range(2, 300))
+
+
+def from_two_loops(x, w):
+    def each():
+        for c in w:
+            yield c * x
+        for _ in range(5):
+            yield 0.1 * x
+
+    return sum(each())
+
+
+def between_two_loops(x, w):
+    def each():
+        for _ in range(5):
+            yield 0.1 * x
+        yield w
+        for _ in range(5):
+            yield 0.1 * x
+
+    return np.sum(sum(each()))
+
+
+def written_afterwards(x, w):
+    total = sum([0.1 * x, 0.2 * x, 0.3 * x, w])
+    total[1] = x
+    return np.sum(total * total)
+
+
+MIXED = [
+    lambda x, w: sum([0.1 * x, 0.2 * x, 0.3 * x, np.sum(w)]),
+    lambda x, w: sum([0.1 * x, 0.2 * x, 0.3 * x, np.sum(w), 0.1 * x, 0.7 * x]),
+    lambda x, w: sum([0.1 * x, 0.2 * x, 0.3 * x, SINGLE, 0.1 * x]) * x,
+    lambda x, w: sum([np.sum(w), 0.1 * x, 0.2 * x, 0.3 * x]),
+    lambda x, w: np.sum(sum([0.1 * x, 0.2 * x, 0.3 * x, w])),
+    lambda x, w: np.sum(sum([0.1 * x, 0.2 * x, 0.3 * x, w, 0.1 * x, 0.2 * x, w])),
+    lambda x, w: np.sum(sum([w, 0.1 * x, 0.2 * x, 0.3 * x])),
+    lambda x, w: sum([0.1 * x, 0.2 * x, 0.3 * x, 1j * x, 0.1 * x]).real,
+    lambda x, w: abs(sum([1j * x, 0.1 * x, 0.2 * x, 0.3 * x, 0.1 * x])),
+    lambda x, w: sum([1e16, -x, x * 1.37, w[0]]),
+    lambda x, w: sum([0.1 * x] * 40 + [0.3, 0.7 * x], np.sum(w)),
+    lambda x, w: sum([0.1 * x, 0.2 * x, 0.3 * x], 0.1) + sum([0.1 * x, 0.2 * x, w[0]], 0.3 * x),
+    either,
+    numbers_first_or_later,
+    between_two_loops,
+    written_afterwards,
+]
+GENERIC = [
+    from_two_loops,
+    lambda x, w: sum([0.1 * x, 0.2 * x, 0.3 * x, Scaling(x), 0.1 * x, 0.2 * x]) + w[0],
+]
+
+
+@pytest.mark.parametrize("f", [*MIXED, *GENERIC])
+@pytest.mark.parametrize("x", [1.0, 0.83, 0.4])
+@pytest.mark.parametrize("w", [HALVES, np.zeros(3), HALVES * 1e-17])
+def test_others_among_floats(f, x, w):
+    found = ad.withgradient(f, x, w)
+    assert found.value == f(x, w) and type(found.value) is type(f(x, w))
+    assert ad.pullback(f, x, w)[0] == f(x, w)
+    rtol = 1e-6 if type(found.value) is np.float32 else 1e-12
+    assert not difference(found.gradient, generically(f, x, w).gradient, rtol=rtol)
+    y, y_dot = ad.pushforward(f, (x, w), (0.7, HALVES))
+    x_bar, w_bar = found.gradient
+    along = 0.7 * x_bar + (0.0 if w_bar is None else HALVES @ w_bar)
+    assert y == f(x, w) and y_dot == pytest.approx(along, rel=rtol)
+    assert ad.tier(f, x, w).tier == ("fast" if f in MIXED else "generic")
+
+
+def of_list(xs, start):
+    return np.sum(sum(xs, start))
+
+
+@pytest.mark.parametrize("xs", [[0.1] * 40 + [0.3, 0.7], [0.1, 0.2, 0.3], CANCELLING * 20])
+@pytest.mark.parametrize("start", [np.float64(0.0), np.float32(0.1), 0.1, HALVES, HALVES[:1] * 0])
+def test_starts_of_numpy(xs, start):
+    """Python does not compensate after one of NumPy's numbers, nor after an array."""
+    found, expected = ad.withgradient(of_list, xs, start), of_list(xs, start)
+    assert found.value == expected and type(found.value) is type(expected)
+    assert not difference(found.gradient, generically(of_list, xs, start).gradient)
+    assert found.gradient[0] == [float(np.size(start))] * len(xs)
+    assert ad.tier(of_list, xs, start).tier == "fast"
+
+
+def test_lists_that_become_empty():
+    g = lambda xs, y: sum([x for x in xs if x > 0.2], y)
+    for xs in ([0.1, 0.2, 0.3], [0.1], [0.3] * 9):
+        for y in (1, 0.5, np.float64(0.1), 2j):
+            f = g if y != 2j else lambda xs, y: abs(g(xs, y))
+            found = ad.withgradient(f, xs, y)
+            assert found.value == f(xs, y) and type(found.value) is type(f(xs, y))

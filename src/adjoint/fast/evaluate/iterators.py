@@ -5,12 +5,7 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Any
 
-from adjoint.fast import rows
 from adjoint.fast.covered import NotCovered
-from adjoint.fast.evaluate.rows import (
-    reduced,
-    row_of,
-)
 from adjoint.fast.evaluate.values import (
     MISSING,
     Abstract,
@@ -118,11 +113,6 @@ def _(ev: Evaluator, xs: Abstract, default: Abstract | None = None) -> Abstract:
 
 @handler(sum)
 def _(ev: Evaluator, xs: Abstract, start: Abstract = Known(0)) -> Abstract:
-    from adjoint.fast.evaluate.sums import summed, summed_from
+    from adjoint.fast.evaluate.sums import summed
 
-    row = row_of(ev, xs)
-    if row is not None:
-        found = reduced(ev, rows.total, row)
-        is_zero = isinstance(start, Known) and type(start.value) is int and start.value == 0
-        return found if is_zero else summed_from(ev, row, start, found)
     return summed(ev, xs, start)

@@ -2,92 +2,97 @@
 
 From CPython 3.12 on it adds floats with a compensation for what rounding loses (Neumaier), so that
 its value is not that of the additions one after the other; its derivative is. The numbers are
-gathered, and Python's own `sum` gives the value.
+gathered, and Python's own `sum` gives the value: also where others stand among them, with which the
+compensation ends.
 """
 
 from __future__ import annotations
 
 import operator
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from adjoint.fast import runtime
+from adjoint.fast import rows, runtime
+from adjoint.fast.covered import NotCovered
 from adjoint.fast.evaluate.calls import call
 from adjoint.fast.evaluate.loops import iterate
-from adjoint.fast.evaluate.rows import restorable
-from adjoint.fast.evaluate.types import ANYTHING, Number
+from adjoint.fast.evaluate.rows import reduced, row_of
+from adjoint.fast.evaluate.types import ANYTHING, Number, is_covered
 from adjoint.fast.evaluate.values import Abstract, Known
+from adjoint.fast.single.walk import blocks, walk
 from adjoint.ir import single as ir
 from adjoint.ir.single import Call, Const, Operand, Value
 
 if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator
 
-__all__ = ["summed", "summed_from"]
+__all__ = ["summed"]
 
 COMPENSATED = sys.version_info >= (3, 12)
-_PLAIN = frozenset({float, int, bool})
-_STARTS = frozenset({float, int})
-"""Kinds of numbers, and those of `start` with which the compensation begins."""
-
-
-class _OfOthers(Exception):
-    """Not only of Python's own numbers, of which alone the sum is compensated."""
+_STARTS = frozenset({float, int, complex} if sys.version_info >= (3, 14) else {float, int})
+_PLAIN = _STARTS | {bool}
+"""Kinds of totals to which numbers are added with a compensation, and those of such numbers."""
 
 
 @dataclass
 class _Gathered:
-    """The numbers that were added: `items` as far as all of it is in one block."""
+    """The numbers that are added, on a tape, from the first one that may be compensated."""
 
     block: list[ir.Op]
     begin: int
+    start: Abstract
     tape: Value | None = None
-    items: list[Operand] | None = field(default_factory=list)
+    is_over: bool = False
 
-    def add(self, ev: Evaluator, x: Abstract, is_first: bool) -> None:
-        is_plain = _is_plain(ev, x)
-        if is_first and is_plain:
-            self.tape = ev.value(ANYTHING, name="items")
+    def add(self, ev: Evaluator, total: Abstract, x: Abstract) -> Abstract:
+        """Note that `x` is added; what it is added to."""
         if self.tape is None:
-            return
-        if not is_plain:
-            raise _OfOthers
-        given = ev.operand(x)
-        ev.write(Call(None, Const(runtime.push), (self.tape, given)))
+            if not _may_be(ev, total, _STARTS) or not _may_be(ev, x, _PLAIN):
+                self.is_over = True
+                return total
+            if self.is_over:
+                raise NotCovered("a sum that is compensated in some calls", ev.span)
+            self.tape = ev.value(ANYTHING, name="items")
+        if _kinds(ev, x):
+            ev.write(Call(None, Const(runtime.push), (self.tape, ev.operand(x))))
+            return total
         if ev.block is not self.block:
-            self.items = None
-        elif self.items is not None:
-            self.items.append(given)
+            raise NotCovered("a sum of numbers and others", ev.span)
+        # An array or an object: what stands in front of it, Python has added up by itself.
+        found = _exactly(ev, self, total)
+        self.tape, self.is_over = None, True
+        return found
+
+    def taken(self) -> tuple[Operand, ...] | None:
+        """The numbers, if all of them are known one by one: then no tape is needed."""
+        ops = self.block[self.begin :]
+        inner = (one for op in ops for block in blocks(op) for one in walk(block))
+        if any(self._pushed(op) is not None for op in inner):
+            return None
+        self.block[self.begin :] = [op for op in ops if self._pushed(op) is None]
+        return tuple([x for x in map(self._pushed, ops) if x is not None])
+
+    def _pushed(self, op: ir.Op) -> Operand | None:
+        if not isinstance(op, Call) or op.callee != Const(runtime.push):
+            return None
+        tape, x = op.operands
+        return x if tape is self.tape else None
 
 
 def summed(ev: Evaluator, xs: Abstract, start: Abstract) -> Abstract:
     """``sum(xs, start)``"""
-    with restorable(ev) as restore:
-        try:
-            return _summed(ev, xs, start, COMPENSATED and _is_plain(ev, start, _STARTS))
-        except _OfOthers:
-            restore()
-    return _summed(ev, xs, start, False)
-
-
-def summed_from(ev: Evaluator, row: Value, start: Abstract, rest: Abstract) -> Abstract:
-    """``sum(row, start)`` of a list, where `rest` is the sum without `start`."""
-    total = call(ev, Known(operator.add), [start, rest], {})
-    if not isinstance(total, Value) or not _is_plain(ev, total):
-        return total
-    found = ev.operation(runtime.sum_of, (row, ev.operand(start)), ev.types[total])
-    return ev.operation(runtime.exactly, (total, found), ev.types[total])
-
-
-def _summed(ev: Evaluator, xs: Abstract, start: Abstract, is_compensated: bool) -> Abstract:
-    gathered = _Gathered(ev.block, len(ev.block))
+    row = row_of(ev, xs)
+    if row is not None and _kinds(ev, start):
+        return _of_row(ev, row, start)
+    gathered = _Gathered(ev.block, len(ev.block), start)
+    is_compensated = COMPENSATED and _may_be(ev, start, _STARTS)
     seen: list[Abstract] = []
 
     def add(x: Abstract, carried: list[Abstract]) -> list[Abstract]:
-        if is_compensated:
-            gathered.add(ev, x, not seen)
-        seen[:] = [call(ev, Known(operator.add), [carried[0], x], {})]
+        total = gathered.add(ev, carried[0], x) if is_compensated else carried[0]
+        seen[:] = [call(ev, Known(operator.add), [total, x], {})]
         return list(seen)
 
     (total,) = iterate(ev, xs, [start], add)
@@ -95,43 +100,57 @@ def _summed(ev: Evaluator, xs: Abstract, start: Abstract, is_compensated: bool) 
         return total
     if gathered.tape is None:
         return _of_some(ev, total, seen[0])
-    found = _of_some(ev, _exact(ev, gathered, total, start), seen[0])
-    if found is total or not isinstance(total, Value):
-        return found
-    assert isinstance(found, Value)
-    return ev.operation(runtime.exactly, (total, found), ev.types[found])
+    return _of_some(ev, _exactly(ev, gathered, total), seen[0])
 
 
-def _exact(ev: Evaluator, gathered: _Gathered, total: Abstract, start: Abstract) -> Abstract:
-    """The value that Python gives; `total` where that is no other one."""
-    block, tape, items = gathered.block, gathered.tape, gathered.items
+def _of_row(ev: Evaluator, row: Value, start: Abstract) -> Abstract:
+    """``sum(row, start)`` of a list and a number."""
+    rest = reduced(ev, rows.total, row)
+    if _is_zero(start):
+        return rest
+    total = call(ev, Known(operator.add), [start, rest], {})
+    assert isinstance(total, Value)
+    found = ev.operation(runtime.sum_of, (row, ev.operand(start)), ev.types[total])
+    return ev.operation(runtime.exactly, (total, found), ev.types[total])
+
+
+def _exactly(ev: Evaluator, gathered: _Gathered, total: Abstract) -> Abstract:
+    """`total`, which is that of the additions one after the other, with the value that Python
+    gives."""
+    block, tape, start = gathered.block, gathered.tape, gathered.start
     assert tape is not None
-    is_zero = isinstance(start, Known) and type(start.value) is int and start.value == 0
-    first = () if is_zero else (ev.operand(start),)
+    first = () if _is_zero(start) else (ev.operand(start),)
+    items = gathered.taken()
     if items is None:
         block.insert(gathered.begin, Call(tape, Const(runtime.new_tape), ()))
         if not isinstance(total, Value):
             return total
-        return ev.operation(runtime.sum_of, (tape, *first), ev.types[total])
-    # all of it is written here: no list is needed
-    since = slice(gathered.begin, None)
-    block[since] = [op for op in block[since] if not (isinstance(op, Call) and _is_on(op, tape))]
-    if not isinstance(total, Value):
+        found = ev.operation(runtime.sum_of, (tape, *first), ev.types[total])
+    elif not isinstance(total, Value):
         return Known(sum([x.value for x in (*first, *items) if isinstance(x, Const)]))
-    if len(items) + len(first) <= 2:
-        return total  # one addition loses nothing that the compensation would bring back
-    return ev.operation(runtime.sum_of_these, (*first, *items), ev.types[total])
+    else:
+        items = (*first, *items)
+        compensated = takewhile(lambda x: _may_be(ev, x, _PLAIN), items)
+        if len([*compensated]) <= 2:
+            return total  # one addition loses nothing that the compensation would bring back
+        found = ev.operation(runtime.sum_of_these, items, ev.types[total])
+    return ev.operation(runtime.exactly, (total, found), ev.types[total])
 
 
-def _is_on(op: Call, tape: Value) -> bool:
-    return op.callee == Const(runtime.push) and op.operands[0] is tape
-
-
-def _is_plain(ev: Evaluator, x: Abstract, kinds: frozenset[type] = _PLAIN) -> bool:
-    if isinstance(x, Known):
-        return type(x.value) in kinds
+def _kinds(ev: Evaluator, x: Abstract | Operand) -> frozenset[type]:
+    """The classes that it may be of; none, if it is no number."""
+    if isinstance(x, Known | Const):
+        return frozenset({type(x.value)}) if is_covered(type(x.value)) else frozenset()
     t = ev.types[x] if isinstance(x, Value) else None
-    return isinstance(t, Number) and t.kinds <= kinds
+    return t.kinds if isinstance(t, Number) else frozenset()
+
+
+def _is_zero(start: Abstract) -> bool:
+    return isinstance(start, Known) and type(start.value) is int and start.value == 0
+
+
+def _may_be(ev: Evaluator, x: Abstract | Operand, kinds: frozenset[type]) -> bool:
+    return not kinds.isdisjoint(_kinds(ev, x))
 
 
 def _of_some(ev: Evaluator, total: Abstract, last: Abstract) -> Abstract:
