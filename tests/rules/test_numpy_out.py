@@ -54,6 +54,26 @@ def out_is_operand(x):
     return np.sum(y * x)
 
 
+UNARY = [np.exp, np.sqrt, np.abs, np.tanh, np.log, np.square, np.negative, np.floor]
+
+
+@pytest.mark.parametrize("f", UNARY, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("is_named", [False, True])
+def test_output_that_carries_a_derivative_which_the_operand_does_not(f, is_named):
+    w = np.array([0.4, 1.3, 2.1, 0.7])
+
+    def overwritten(x):
+        y = x * 2.0
+        z = f(w, out=y) if is_named else f(w, y)
+        z *= x
+        return np.sum(y * x)
+
+    check(overwritten, X)
+    value, (x_bar,) = ad.withgradient(overwritten, X)
+    assert value == overwritten(X)
+    np.testing.assert_allclose(x_bar, 2 * f(w) * X, rtol=1e-14)
+
+
 def out_of_argument(x):
     z = np.sin(x, out=x)
     z *= 2.0

@@ -136,8 +136,10 @@ def _call_one_sided(record: list[Any], slot: int, f: Any, a: Any, b: Any, side: 
     if type(f) in _NAMED and not memory.globals_written:
         known = direct[f] if f in direct else direct_rule(f)
         sides = None if known is None else getattr(known[0], "only", None)
-        if sides is not None and sides[side] is not None and type(a) in PLAIN and type(b) in PLAIN:
-            result = sides[side](a, b)
+        # A function of one operand takes an output second.
+        rule = sides[side] if sides is not None and len(sides) == 2 else None
+        if rule is not None and type(a) in PLAIN and type(b) in PLAIN:
+            result = rule(a, b)
             if result is not NotImplemented:
                 y, back = result
                 sealed = seal_direct(memory, y, back, (a, b))
