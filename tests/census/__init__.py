@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 FILES = """
     numpy_functions numpy_polynomial numpy_random
-    scipy_special scipy_linalg scipy_stats scipy_fft scipy_signal scipy_ndimage
-    scipy_interpolate scipy_integrate scipy_spatial scipy_sparse
+    scipy_special scipy_linalg scipy_stats scipy_statistics scipy_fft scipy_signal scipy_ndimage
+    scipy_interpolate scipy_integrate scipy_optimize scipy_spatial scipy_sparse
 """
 
 
