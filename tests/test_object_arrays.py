@@ -860,3 +860,63 @@ def test_operators_that_products_call(crossed):
     ad.pullback(lambda v: f(v, ours), SIX)
     ad.pushforward(lambda v: f(v, forward), (SIX,), (SIX,))
     assert ours == told and forward == told
+
+
+# ---- numbers of classes of their own -------------------------------------------------------------
+
+
+class Tripled(complex):
+    def __complex__(self):
+        return complex(3.0 * self.real, self.imag)
+
+
+class Half(float):
+    def __float__(self):
+        return 0.5 * self.real
+
+
+def _copied(z):
+    a = np.empty(2, object)
+    np.copyto(a, z)
+    return a[0]
+
+
+def _put(z):
+    a = np.empty(2, object)
+    np.put(a, [0, 1], z)
+    return a[0]
+
+
+def _assigned(z):
+    a = np.empty(2, object)
+    a[:] = z
+    return a[0]
+
+
+TAKEN = {
+    "full": lambda z: np.full(2, z, dtype=object)[0],
+    "full, no axes": lambda z: np.full((), z, dtype=object)[()],
+    "full_like": lambda z: np.full_like(np.array([None]), z)[0],
+    "copyto": _copied,
+    "where": lambda z: np.where([True, False], z, np.array([None, None]))[0],
+    "put": _put,
+    "assigned": _assigned,
+}
+
+
+@pytest.mark.parametrize("take", TAKEN)
+@pytest.mark.parametrize("made", [lambda x: Tripled(x + 1j), Half, float, np.float64, np.float32])
+def test_numbers_of_classes_become_what_numpy_makes_of_them(made, take):
+    """`np.copyto` and `np.where` make a plain number of one, an assignment keeps it: which of them
+    it is shows in what `complex` makes of it."""
+    kinds = []
+
+    def f(x):
+        found = TAKEN[take](made(x))
+        kinds.append(type(found))
+        return complex(found).real * x
+
+    value, slope = f(2.0), (f(2.5) - f(1.5)) / 1.0
+    assert ad.withgradient(f, 2.0) == (value, (pytest.approx(slope),))
+    assert ad.pushforward(f, (2.0,), (1.0,)) == (value, pytest.approx(slope))
+    assert len(set(kinds)) == 1

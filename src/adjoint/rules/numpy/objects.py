@@ -17,7 +17,7 @@ from adjoint.rules.numpy.object_layout import indices, laid_out, stored_alike
 from adjoint.rules.projection import SEQUENCES
 from adjoint.rules.registry import non_differentiable, on_objects
 from adjoint.run.by_source import call_function
-from adjoint.run.kinds import is_objects, is_one_object
+from adjoint.run.kinds import NUMBERS, is_objects, is_one_object
 from adjoint.run.memory import Memory
 from adjoint.run.objects import moved
 from adjoint.run.places import elements_in, first_place, is_container, places_of
@@ -92,6 +92,8 @@ def as_objects(x):
         return x
     if isinstance(x, np.ndarray | np.generic):
         return boxed(x)
+    if isinstance(x, int | float | complex) and type(x) not in NUMBERS:
+        return boxed(np.asarray(x))
     if not is_one_object(x) and not isinstance(x, int | float | complex | str):
         return np.array(x, object)
     made = np.empty((), object)

@@ -43,7 +43,9 @@ non_differentiable(is_odd_float)
 
 @substitute(np.copyto)
 def _copyto(dst, src, casting="same_kind", where=True):
-    if isinstance(src, SEQUENCES) or (isinstance(src, np.generic) and dst.dtype.kind == "O"):
+    if isinstance(src, SEQUENCES) or (
+        dst.dtype.kind == "O" and isinstance(src, (np.generic, int, float, complex))
+    ):
         src = np.asarray(src)  # an assignment does not take every list, and keeps such a number
     elif isinstance(src, float):
         src = np.asarray(src) if is_odd_float(dst, src) else src
@@ -138,8 +140,7 @@ for _name in ("sort", "partition"):
 @substitute((np.ndarray, "put"))
 def _put(a, indices, values, /, mode="raise"):
     demand_order(a, lambda target: target.put(indices, values, mode), values)
-    if not is_objects(a):
-        values = as_written(a, values)
+    values = as_written(a, values)
     a, where = np.ndarray.view(a, np.ndarray), np.asarray(indices).reshape(-1)
     count = where.size if np.size(values) else 0
     if mode == "wrap":
