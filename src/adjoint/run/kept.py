@@ -14,7 +14,7 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import zip_longest
-from types import CellType
+from types import CellType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -35,9 +35,11 @@ from adjoint.run.swaps import (
 )
 
 __all__ = [
+    "NUMBERS_KEPT",
     "WITH_FIELDS",
     "Global",
     "Kept",
+    "anew",
     "container",
     "contents_of_cell",
     "has_slots",
@@ -58,6 +60,19 @@ class Kept:
         """Whether it was changed."""
         raise NotImplementedError
 
+    def forget(self, name: str | None, twice: set[int]) -> None:
+        """Take the numbers of `twice` for others, or the one under a name: the very number that
+        stands there may be put there again."""
+        saved = self.saved
+        if type(saved) is dict:
+            self.saved = {
+                key: anew(value, twice) if name is None or key == name else value
+                for key, value in saved.items()
+            }
+        else:
+            several = type(saved) is list
+            self.saved = [anew(one, twice) for one in saved] if several else anew(saved, twice)
+
     def pairs(self) -> Iterator[tuple[Any, Any]]:
         """What stood, and what stands, where there is a difference; `ABSENT` for nothing."""
         raise NotImplementedError
@@ -69,6 +84,17 @@ class Kept:
     def take(self, memory: Memory) -> Iterator[tuple[Any, Any]]:
         """Undo the change; gives what was put there, with the cotangents that arrived at it."""
         raise NotImplementedError
+
+
+NUMBERS_KEPT = frozenset({float, np.float64})
+"""Types of what is told from an equal number by its identity."""
+
+
+def anew(value: Any, places: set[int]) -> Any:
+    """A number as another object, if it is one of some, by identity."""
+    if id(value) not in places or type(value) not in NUMBERS_KEPT:
+        return value
+    return value * 1.0 if type(value) is float else np.float64(float(value))
 
 
 def _same(xs: Any, ys: Any) -> bool:
@@ -371,10 +397,19 @@ def _set_class(cls: type, name: str, value: Any) -> None:
 class _Array(Kept):
     """The array that owns its memory."""
 
-    __slots__ = ("changed",)
+    __slots__ = ("changed", "filled")
+
+    def __init__(self, owner: Any, saved: Any) -> None:
+        super().__init__(owner, saved)
+        self.filled = False
+
+    def forget(self, name: str | None, twice: set[int]) -> None:
+        self.filled |= name is None
 
     def differs(self) -> bool:
         x, saved = np.asarray(self.owner), self.saved  # a class of the user's is not asked
+        if self.filled:
+            return True
         return x.shape != saved.shape or not np.array_equal(x, saved, equal_nan=True)
 
     def pairs(self) -> Iterator[tuple[Any, Any]]:
@@ -385,7 +420,7 @@ class _Array(Kept):
         if x.shape != saved.shape:
             raise _of_another_shape()
         memory.mark_written(x)
-        self.changed = (x != saved) & ~((x != x) & (saved != saved))
+        self.changed = self.filled | (x != saved) & ~((x != x) & (saved != saved))
         self.position = memory.note(swap_contents, x, saved.copy())
 
     def take(self, memory: Memory) -> Iterator[tuple[Any, Any]]:
@@ -491,4 +526,4 @@ _CONTAINERS: dict[type, Callable[[Any], Kept]] = {
     deque: lambda xs: _Deque(xs, [*deque.__iter__(xs)]),
     array.array: lambda xs: _Buffer(xs, xs[:]),
 }
-WITH_FIELDS = frozenset({BaseException, ValueError, functools.partial})
+WITH_FIELDS = frozenset({BaseException, ValueError, functools.partial, FunctionType})

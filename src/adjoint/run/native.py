@@ -22,12 +22,13 @@ from adjoint.run.accumulate import Poison
 from adjoint.run.contents import ABSENT
 from adjoint.run.facts import Facts, facts_of
 from adjoint.run.iterator import Iterator
-from adjoint.run.kept import Kept
+from adjoint.run.kept import Kept, anew
 from adjoint.run.kinds import ATOMS, by_value, fields_of
 from adjoint.run.memory import Memory, refused, root_of
 from adjoint.run.place import current_place
 from adjoint.run.reach import STAND_INS, reaches
 from adjoint.run.snapshot import LEAVES, Snapshot
+from adjoint.run.stores import twice_in, written_by
 from adjoint.run.watch import Watch, is_of_the_library
 
 __all__ = ["Changes", "Lent", "Region", "is_needed", "lend", "native", "watched"]
@@ -117,7 +118,10 @@ class Region:
         "_looked_at",
         "_place",
         "_recent",
+        "_rewritten",
         "_snapshot",
+        "_twice",
+        "_written",
         "memory",
     )
 
@@ -126,6 +130,9 @@ class Region:
         self._args: tuple[Any, ...] = ()
         self._apart: frozenset[int] = frozenset()
         self._events: list[_Call | Changes] = []
+        self._rewritten: set[int] = set()
+        self._written: list[tuple[Any, str | None]] = []
+        self._twice: set[int] = set()
         self._snapshot = Snapshot()
         self._recent: deque[tuple[list[Any], Facts]] = deque(maxlen=32)
         self._entered: CodeType | None = None
@@ -161,6 +168,8 @@ class Region:
             self._snapshot.release()
             self._looked_at.clear()
             self._recent.clear()
+            self._rewritten = {id(owner) for owner, _ in self._written}
+            self._written.clear()
             self._args = self._before_all = ()
 
     def before(self, blank: Any, n: int) -> Callable[[Any], tuple[Any, ...]]:
@@ -177,6 +186,18 @@ class Region:
     def has_effects(self) -> bool:
         """Whether anything came back or was changed."""
         return bool(self._events)
+
+    def may_have_written(self, value: Any) -> bool:
+        """Whether something that somebody else compares may have been written, by what was
+        there."""
+        return id(value) in self._rewritten
+
+    def renewed(self, saved: Any) -> Any:
+        """A copy of a list or a dict, in which what may have been put there again is another
+        object."""
+        if isinstance(saved, list):
+            return [anew(item, self._twice) for item in saved]
+        return {key: anew(item, self._twice) for key, item in saved.items()}
 
     def stored(self) -> Iterated[Any]:
         """What the user's code has put somewhere, and the arrays that it has changed."""
@@ -229,7 +250,7 @@ class Region:
             return  # what has become of it since is told of what is kept
         self._looked_at[key] = given
         facts = facts_of(code)
-        outer = _outer_roots(frame, facts)
+        outer = _outer_roots(frame, facts, (self._f, *self._args))
         if self._entered is None:
             self._place, self._entered = current_place(), code
             self._before_all = self._f, *self._args, *outer
@@ -242,7 +263,11 @@ class Region:
                 self._snapshot.add_variable(frame.f_globals, name)
         roots = [*given, *outer]
         self._recent.append((roots, facts))
-        self._snapshot.add(roots, facts)
+        held = self._snapshot.add(roots, facts)
+        if written := written_by(frame, held):
+            self._written += written
+            self._twice |= twice_in(frame, held)
+            self._snapshot.forget(written, self._twice)
 
     def _log(self) -> None:
         if self._entered is None:
@@ -259,6 +284,7 @@ class Region:
             self._looked_at.clear()
             for roots, facts in self._recent:
                 self._snapshot.add(roots, facts)
+            self._snapshot.forget(self._written, self._twice)
 
     def _error(self) -> Exception:
         from adjoint.run.unknown import name_of
@@ -275,8 +301,9 @@ class Region:
         )
 
 
-def _outer_roots(frame: FrameType, facts: Facts) -> list[Any]:
-    """What a function gets at that it is not given: captured and global variables."""
+def _outer_roots(frame: FrameType, facts: Facts, given: tuple[Any, ...]) -> list[Any]:
+    """What a function gets at that it is not given: captured and global variables. It may be among
+    what was `given`; the collector does not show what is frozen."""
     code, namespace, local = frame.f_code, frame.f_globals, frame.f_locals
     roots = [local[name] for name in code.co_freevars if name in local]
     for name in code.co_names:
@@ -287,8 +314,8 @@ def _outer_roots(frame: FrameType, facts: Facts) -> list[Any]:
         else:
             roots.append(value)
     if facts.assigned:
-        for f in gc.get_referrers(code):
-            if type(f) is FunctionType:
+        for f in (*given, *gc.get_referrers(code)):
+            if type(f) is FunctionType and f.__code__ is code:
                 roots += f.__closure__ or ()
     return [root for root in roots if type(root) not in LEAVES]
 

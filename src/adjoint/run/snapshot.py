@@ -77,6 +77,14 @@ class Snapshot:
             variable = Global((namespace, name), namespace.get(name, ABSENT))
             self._kept[id(namespace), name] = [variable]
 
+    def forget(self, written: Iterable[tuple[Any, str | None]], twice: set[int]) -> None:
+        """Take arrays for changed, and numbers in other things, or under a name there, for others
+        if they are of `twice`, by identity."""
+        for owner, name in written:
+            place = (id(owner), name) if (id(owner), name) in self._kept else id(owner)
+            for kept in self._kept.get(place, ()):
+                kept.forget(name, twice)
+
     def release(self) -> None:
         """Hold nothing any more."""
         self._kept = {}
@@ -132,8 +140,9 @@ def _followed(value: Any, kind: type, facts: Facts) -> list[Any]:
         held = contents(value, kind) if facts.into_containers else []
     elif issubclass(kind, type):
         held = [found for found in _in_class(value, names) if found is not value]
-    elif kind in (FunctionType, MethodType):
-        return []  # what they run is looked at when it is entered
+    elif kind is FunctionType or kind is MethodType:
+        fields = fields_of(value) or {}  # what they run is looked at when it is entered
+        return [fields[name] for name in names if name in fields]
     else:
         held = contents(value, kind) if not _is_record(kind) else []
     if _is_record(kind):

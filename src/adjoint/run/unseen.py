@@ -54,6 +54,7 @@ def run_checked(
         y = region.run(run, args, kwargs)
         if type(f) not in _FUNCTIONS and not is_record(f):
             writes = _given_back(given, y)
+        writes |= _refilled(region, given, before)
     elif issubclass(type(f), type):
         y = run(*args, **kwargs)  # what it makes may keep a view, which has to stay writable
     else:
@@ -99,6 +100,19 @@ def _run_locked(
     if locked:
         return y, set()
     return run(*args, **kwargs), {id(held) for held in arrays}
+
+
+def _refilled(region: Region, given: tuple[Any, ...], before: list[Any]) -> set[int]:
+    """The arrays that the user's code may have filled with what was there; numbers that it may have
+    put again into a list or a dict are told from those `before`."""
+    found = set()
+    for i, value in enumerate(given):
+        if region.may_have_written(value):
+            if _can_be_locked(value):
+                found.add(id(value))
+            elif isinstance(value, list | dict):
+                before[i] = region.renewed(before[i])
+    return found
 
 
 def _given_back(given: tuple[Any, ...], y: Any) -> set[int]:

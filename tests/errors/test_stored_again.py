@@ -1,0 +1,347 @@
+"""A function that cannot be followed stores the very values that stand there already, as one does
+that is called a second time at the same point: no constants either."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import adjoint as ad
+from adjoint.errors import AdjointError, NoDerivativeError
+
+SOURCE = """
+import numpy as np
+
+number = 0.0
+rows = np.zeros((2, 2))
+
+
+class Object:
+    __slots__ = ("array", "k", "__dict__")
+    shared = np.zeros(2)
+
+
+def pairs():
+    array, parts, table, row, d = np.zeros(2), [np.zeros(2)], {"a": np.zeros(2)}, [0.0], {"k": 0.0}
+    held, cell = Object(), 0.0
+    held.array, held.k, held.own, held.inside = np.zeros(2), 0.0, 0.0, np.zeros(2)
+
+    def with_try(f):
+        return f
+
+    def elements(x):
+        try:
+            array[0] = array[1] = x
+        finally:
+            pass
+
+    def all_of_it(x):
+        try:
+            array[:] = x
+        finally:
+            pass
+
+    def filled(x):
+        try:
+            array.fill(x)
+        finally:
+            pass
+
+    def copied(x):
+        try:
+            np.copyto(array, x)
+        finally:
+            pass
+
+    def by_out(x):
+        try:
+            np.multiply(x, 1.0, out=array)
+        finally:
+            pass
+
+    def by_view(x):
+        try:
+            view = array.reshape(2, 1)
+            view[:, 0] = x
+        finally:
+            pass
+
+    def by_real(x):
+        try:
+            array.real[...] = x
+        finally:
+            pass
+
+    def back_and_forth(x):
+        nonlocal array
+        try:
+            array += x
+            array -= 0.0 * x
+            array *= 0.5
+        finally:
+            pass
+
+    def of_a_list(x):
+        try:
+            parts[0][:] = x
+        finally:
+            pass
+
+    def of_each(x):
+        try:
+            for part in parts:
+                part[:] = x
+        finally:
+            pass
+
+    def of_a_dict(x):
+        try:
+            table["a"][:] = x
+        finally:
+            pass
+
+    def of_an_object(x):
+        try:
+            held.inside[:] = x
+        finally:
+            pass
+
+    def of_a_slot(x):
+        try:
+            held.array[:] = x
+        finally:
+            pass
+
+    def of_a_class(x):
+        try:
+            held.shared[:] = x
+        finally:
+            pass
+
+    def of_the_module(x):
+        try:
+            rows[0] = x
+        finally:
+            pass
+
+    def in_a_list(x):
+        try:
+            row[0] = x
+        finally:
+            pass
+
+    def in_a_dict(x):
+        try:
+            d["k"] = x
+        finally:
+            pass
+
+    def in_an_object(x):
+        try:
+            held.own = x
+        finally:
+            pass
+
+    def in_a_slot(x):
+        try:
+            held.k = x
+        finally:
+            pass
+
+    def in_a_cell(x):
+        nonlocal cell
+        try:
+            cell = x
+        finally:
+            pass
+
+    def in_the_module(x):
+        global number
+        try:
+            number = x
+        finally:
+            pass
+
+    def in_itself(x):
+        try:
+            in_itself.k = x
+        finally:
+            pass
+
+    def in_what_it_holds(x):
+        try:
+            in_what_it_holds.row.clear()
+            in_what_it_holds.row.append(x)
+        finally:
+            pass
+
+    in_what_it_holds.row = []
+    return {
+        "elements": (elements, lambda: array[0]),
+        "all_of_it": (all_of_it, lambda: array[0]),
+        "filled": (filled, lambda: array[1]),
+        "copied": (copied, lambda: array[1]),
+        "by_out": (by_out, lambda: array[1]),
+        "by_view": (by_view, lambda: array[1]),
+        "by_real": (by_real, lambda: array[1]),
+        "back_and_forth": (back_and_forth, lambda: array[1]),
+        "of_a_list": (of_a_list, lambda: parts[0][1]),
+        "of_each": (of_each, lambda: parts[0][1]),
+        "of_a_dict": (of_a_dict, lambda: table["a"][1]),
+        "of_an_object": (of_an_object, lambda: held.inside[1]),
+        "of_a_slot": (of_a_slot, lambda: held.array[1]),
+        "of_a_class": (of_a_class, lambda: Object.shared[1]),
+        "of_the_module": (of_the_module, lambda: rows[0, 1]),
+        "in_a_list": (in_a_list, lambda: row[0]),
+        "in_a_dict": (in_a_dict, lambda: d["k"]),
+        "in_an_object": (in_an_object, lambda: held.own),
+        "in_a_slot": (in_a_slot, lambda: held.k),
+        "in_a_cell": (in_a_cell, lambda: cell),
+        "in_the_module": (in_the_module, lambda: number),
+        "in_itself": (in_itself, lambda: in_itself.k),
+        "in_what_it_holds": (in_what_it_holds, lambda: in_what_it_holds.row[0]),
+    }
+
+
+def fill(array, x):
+    try:
+        array[:] = x
+    finally:
+        pass
+
+
+def put(row, x):
+    try:
+        row[0] = x
+    finally:
+        pass
+
+
+def note(log, v):
+    try:
+        total = np.sum(v)
+        total += 1.0
+        log[0] = total
+    finally:
+        pass
+
+
+def count(rows, row):
+    try:
+        rows["n"] = len(row)
+    finally:
+        pass
+"""
+
+SPACE = {"__name__": "elsewhere"}
+exec(SOURCE, SPACE)
+PAIRS = SPACE["pairs"]()
+MODES = {
+    "gradient": lambda f, x: ad.gradient(f, x)[0],
+    "forward": lambda f, x: ad.pushforward(f, (x,), (1.0,))[1],
+    "second": ad.hessian,
+}
+POINT = 2.0
+array, row = np.zeros(2), [0.0]
+
+
+def given_an_array(x):
+    SPACE["fill"](array, x)
+    return array[1] * x
+
+
+def given_a_list(x):
+    SPACE["put"](row, x)
+    return row[0] * x
+
+
+def of_pair(name):
+    write, read = PAIRS[name]
+
+    def f(x):
+        write(x)
+        return read() * x
+
+    return f
+
+
+FUNCTIONS = {name: of_pair(name) for name in PAIRS}
+FUNCTIONS |= {"given_an_array": given_an_array, "given_a_list": given_a_list}
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_what_stood_there_is_no_constant(name, mode):
+    f = FUNCTIONS[name]
+    while f(POINT) != POINT * POINT:  # as it settles
+        pass
+    try:
+        slope = MODES[mode](f, POINT)
+    except AdjointError:
+        return
+    assert mode != "gradient"  # where the value itself is found again, it has its tangent
+    assert slope == {"forward": 2.0 * POINT, "second": 2.0}[mode]
+    assert name.startswith(("in_", "given_a_list"))
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_what_is_not_read_is_not_asked_for(name):
+    f = FUNCTIONS[name]
+
+    def unread(x):
+        f(x)
+        return x**3
+
+    for _ in range(50):
+        f(POINT)
+    if name == "given_a_list":
+        pytest.skip("a list that is given is not changed by active numbers")
+    assert ad.gradient(unread, POINT) == (12.0,)
+
+
+def test_what_is_only_read_keeps_its_derivative():
+    log = np.zeros(1)
+
+    def f(x):
+        v = x * np.ones(3)
+        v[1] = x * x
+        SPACE["note"](log, v)
+        return v.sum() * x
+
+    for _ in range(2):
+        assert ad.gradient(f, POINT) == (20.0,)
+        assert ad.pushforward(f, (POINT,), (1.0,))[1] == 20.0
+
+
+def test_numbers_beside_what_is_written_keep_theirs():
+    rows = {"n": 1, "x": 0.0}
+
+    def f(x):
+        rows["x"] = x
+        held = [x, x * x]
+        SPACE["count"](rows, held)
+        return held[0] * held[1]
+
+    for _ in range(2):
+        assert ad.gradient(f, POINT) == (12.0,)
+
+
+def test_the_data_are_as_the_function_leaves_them():
+    write, read = PAIRS["in_a_list"]
+
+    def f(x):
+        write(x)
+        return x * x
+
+    write(POINT)
+    _, back = ad.pullback(f, POINT)
+    assert back(1.0)[1] == 4.0
+    assert back(1.0)[1] == 4.0
+    assert read() is POINT
+
+
+def test_an_array_is_refused_by_name():
+    f = FUNCTIONS["elements"]
+    f(POINT)
+    with pytest.raises(NoDerivativeError, match=r"what 'pairs\.<locals>\.elements' has stored"):
+        ad.gradient(f, POINT)
