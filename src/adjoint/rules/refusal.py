@@ -36,10 +36,13 @@ class NoDerivative:
         What the argument is called: ``"the order"``.
     why
         Completes "a derivative in the order is needed, which …".
+    hint
+        What to do about it; by default, what can always be done.
     """
 
     what: str
     why: str = "has no closed form"
+    hint: str | None = None
 
 
 def refusal(f: Any, missing: NoDerivative, place: Place | None = None) -> NoDerivativeError:
@@ -47,7 +50,8 @@ def refusal(f: Any, missing: NoDerivative, place: Place | None = None) -> NoDeri
     name = getattr(f, "__name__", repr(f))
     return NoDerivativeError(
         f"a derivative of '{name}' in {missing.what} is needed, which {missing.why}",
-        hint=f"hold {missing.what} constant, with ad.stop_gradient for example, or write a rule:"
+        hint=missing.hint
+        or f"hold {missing.what} constant, with ad.stop_gradient for example, or write a rule:"
         f" @ad.rrule.register({name})",
         place=place or current_place(),
     )

@@ -50,6 +50,7 @@ from adjoint.run.views import is_seen_as_stored
 from adjoint.run.watch import HIDING, LEFT_ALONE
 
 __all__ = [
+    "Reason",
     "arrived_in",
     "is_opaque",
     "may_keep",
@@ -80,10 +81,21 @@ def _rule_wanted(name: str, place: Place | None) -> str:
     )
 
 
+class Reason(str):
+    """Why there is no derivative, with what to do about it."""
+
+    hint: str
+
+    def __new__(cls, why: str, hint: str) -> Reason:
+        reason = super().__new__(cls, why)
+        reason.hint = hint
+        return reason
+
+
 def needed(f: Any, why: str, seen: tuple[Any, ...]) -> NoDerivativeError:
     """The error of a derivative of `f`, which was given, and has returned, what it has `seen`."""
     place = current_place()
-    hint = _rule_wanted(name_of(f), place)
+    hint = why.hint if isinstance(why, Reason) else _rule_wanted(name_of(f), place)
     if any(issubclass(type(value), np.ndarray) and value.dtype.hasobject for value in seen):
         why = "works on an array of objects, through which no derivative flows"
         hint = (

@@ -10,10 +10,15 @@ import adjoint as ad
 from adjoint.errors import NoDerivativeError
 from adjoint.rules.scipy.carried import UNLIKE, carrying, refusing
 from adjoint.rules.scipy.integrate.quadrature import moving, vanishing
+from adjoint.rules.scipy.integrate.sums import spread, weighed
 from tests.rules.harness import table
 from tests.support import check_reverse
 
+# the weights are constants, and nothing is said of how smooth the terms are
+SUM = [np.array([1, 2, 1]), np.zeros(3), np.zeros(3, int)]
 CASES = {
+    weighed: [([1.5, 0.5, 2.0], *SUM, False), ([np.ones(2), np.zeros(2), np.ones(2)], *SUM, True)],
+    spread: [(2.0, [1.5, 0.5, 2.0], *SUM)],
     moving: [(0.5, 0.0)],  # its value is 0, whatever its derivative
     vanishing: [(False, 1.5)],  # in the length its derivative is not that of its value
     refusing: [(1.5, abs, UNLIKE, 2.0)],
@@ -179,8 +184,181 @@ ABEL = {
 
 @pytest.mark.parametrize(("f", "slope"), ABEL.values(), ids=ABEL)
 def test_a_limit_at_which_the_integrand_has_an_infinite_slope(f, slope):
-    """Of Leibniz' rule only the value there is needed, which is zero."""
-    assert ad.gradient(f, 2.0)[0] == pytest.approx(slope(2.0), rel=1e-4)
-    assert ad.pushforward(f, (2.0,), (1.0,))[1] == pytest.approx(slope(2.0), rel=1e-4)
-    with np.errstate(all="ignore"):
-        assert not np.isfinite(ad.hvp(f, 2.0, 1.0))  # by that rule
+    """There the points of the sum move with the limit."""
+    assert ad.gradient(f, 2.0)[0] == pytest.approx(slope(2.0), rel=1e-9)
+    assert ad.pushforward(f, (2.0,), (1.0,))[1] == pytest.approx(slope(2.0), rel=1e-9)
+    second(f, 2.0, ad.gradient(slope, 2.0)[0], rel=1e-9)
+
+
+def second(f, x, expected, rel):
+    """The second derivative, by all combinations of modes."""
+    along = (1.0,)
+
+    def forward(x):
+        return ad.pushforward(f, (x,), along)[1]
+
+    for found in (
+        ad.hessian(f, x, mode="reverse"),
+        ad.hessian(f, x, mode="forward"),
+        ad.hvp(f, x, 1.0),
+        ad.jacobian(ad.grad(f), x),
+        ad.gradient(forward, x)[0],
+        ad.pushforward(forward, (x,), along)[1],
+    ):
+        assert found == pytest.approx(expected, rel=rel, abs=rel)
+
+
+# ---- where the integrand is not smooth -----------------------------------------------------------
+
+quad = integrate.quad
+KINKS = {
+    "inside": (lambda c: quad(lambda t: abs(t - c), 0.0, 1.0)[0], 0.3, -0.4, 2.0),
+    "where intervals meet": (lambda c: quad(lambda t: abs(t - c), 0.0, 1.0)[0], 0.5, 0.0, 2.0),
+    "that stays": (lambda c: quad(lambda t: c * c * abs(t - 0.3), 0.0, 1.0)[0], 0.5, 0.29, 0.58),
+    "backwards": (lambda c: quad(lambda t: abs(t - c), 1.0, 0.0)[0], 0.3, 0.4, -2.0),
+    "to infinity": (
+        lambda c: quad(lambda t: math.exp(-abs(t - c)), 0.0, np.inf)[0],
+        0.7, math.exp(-0.7), -math.exp(-0.7),
+    ),
+    "from infinity": (
+        lambda c: quad(lambda t: math.exp(-abs(t - c)), -np.inf, 0.0)[0],
+        0.7, -math.exp(-0.7), math.exp(-0.7),
+    ),
+    "on the line": (
+        lambda c: quad(lambda t: math.exp(-abs(t - c)), -np.inf, np.inf)[0], 0.7, 0.0, 0.0
+    ),
+    "of a maximum": (  # c (1 − c)² / 2
+        lambda c: quad(lambda t: c * max(t - c, 0.0), 0.0, 1.0)[0],
+        0.4, (1 - 0.4) * (1 - 1.2) / 2, 3 * 0.4 - 2.0,
+    ),
+    "of several values": (
+        lambda c: integrate.quad_vec(
+            lambda t: np.array([abs(t - c), c * c * abs(t - 0.3)]), 0.0, 1.0
+        )[0].sum(),
+        0.7, 0.4 + 0.29 * 1.4, 2.0 + 0.58,
+    ),
+    "of a complex value": (
+        lambda c: quad(lambda t: abs(t - c) * (1 + 2j), 0.0, 1.0, complex_func=True)[0].imag,
+        0.3, -0.8, 4.0,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("f", "x", "slope", "curvature"), KINKS.values(), ids=KINKS)
+def test_kinks(f, x, slope, curvature):
+    assert ad.gradient(f, x)[0] == pytest.approx(slope, rel=1e-6, abs=1e-6)
+    second(f, x, curvature, rel=1e-9)
+
+
+def test_third_derivatives_where_there_is_a_kink():
+    """∫ |t − u| exp(t) dt from 0 to 1 is 2 exp(u) − u (1 + e) + … for u = c²."""
+
+    def f(c):
+        return quad(lambda t: abs(t - c * c) * math.exp(t), 0.0, 1.0)[0]
+
+    found = ad.hessian(lambda c: ad.gradient(f, c)[0], 0.6)
+    assert found == pytest.approx(math.exp(0.36) * (2 * 1.2**3 + 6 * 1.2 * 2.0), rel=1e-9)
+
+
+JUMPS = {
+    "what it is multiplied by": lambda c: quad(lambda t: t * (t < c), 0.0, 1.0)[0],
+    "a branch": lambda c: quad(lambda t: c * t if t < c else 0.0, 0.0, 1.0)[0],
+    "args": lambda c: quad(lambda t, k: float(t > k), 0.0, 1.0, args=(c,))[0],
+    "to infinity": lambda c: quad(lambda t: math.exp(-t) * (t > c), 0.0, np.inf)[0],
+    "several": lambda c: quad(lambda t: (7.3 * c * t) % 1.0, 0.0, 1.0)[0],
+    "vector": lambda c: integrate.quad_vec(lambda t: VECTORS * (t < c), 0.0, 1.0)[0].sum(),
+}
+
+
+@pytest.mark.filterwarnings("ignore::scipy.integrate.IntegrationWarning")
+@pytest.mark.parametrize("x", [0.3, 0.5])
+@pytest.mark.parametrize("f", JUMPS.values(), ids=JUMPS)
+def test_jumps_that_may_move_are_refused(f, x):
+    for derivative in (
+        lambda: ad.gradient(f, x),
+        lambda: ad.pushforward(f, (x,), (1.0,)),
+        lambda: ad.hessian(f, x),
+    ):
+        with pytest.raises(NoDerivativeError, match="jumps|agree") as raised:
+            derivative()
+        assert raised.value.hint
+
+
+NAMED = {
+    "moves": (lambda c: quad(lambda t: t * (t < c), 0.0, 1.0, points=[c])[0], 0.3, 0.3, 1.0),
+    "stays": (
+        lambda c: quad(lambda t: c * c * (t < 0.3), 0.0, 1.0, points=[0.3])[0], 0.5, 0.3, 0.6
+    ),
+    "infinite slope": (  # ∫ |t − c|^½ dt = (2/3) (c^(3/2) + (1 − c)^(3/2))
+        lambda c: quad(lambda t: math.sqrt(abs(t - c)), 0.0, 1.0, points=[c])[0],
+        0.3, 0.3**0.5 - 0.7**0.5, (0.3**-0.5 + 0.7**-0.5) / 2,
+    ),
+    "vector": (
+        lambda c: integrate.quad_vec(lambda t: VECTORS * t * (t < c), 0.0, 1.0, points=[c])[0][1],
+        0.3, -0.3, -1.0,
+    ),
+    "outer": (
+        lambda c: integrate.nquad(
+            lambda s, t: s * t * (t < c), [[0.0, 1.0], [0.0, 1.0]], opts=[{}, {"points": [c]}]
+        )[0],
+        0.3, 0.15, 0.5,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("f", "x", "slope", "curvature"), NAMED.values(), ids=NAMED)
+def test_points_that_are_named_may_move(f, x, slope, curvature):
+    assert ad.gradient(f, x)[0] == pytest.approx(slope, rel=1e-7)
+    assert ad.pushforward(f, (x,), (1.0,))[1] == pytest.approx(slope, rel=1e-7)
+    second(f, x, curvature, rel=1e-7)
+
+
+def test_jumps_of_an_inner_integrand_are_refused():
+    def f(c):
+        return integrate.nquad(lambda s, t: float(s < c), [[0.0, 1.0], [0.0, 1.0]])[0]
+
+    with pytest.raises(NoDerivativeError, match="jumps"):
+        ad.gradient(f, 0.5)
+
+
+def test_jumps_do_not_matter_to_limits():
+    bars = ad.gradient(lambda a, b: quad(lambda t: float(t < 0.4) + 1.0, a, b)[0], 0.1, 0.9)
+    assert bars == (pytest.approx(-2.0), pytest.approx(1.0))
+
+
+STEEP = {
+    "at the limit": lambda c: quad(lambda t: math.sqrt(t + c), 0.0, 1.0)[0],
+    "inside": lambda c: quad(lambda t: math.sqrt(abs(t - 0.3 - c)), 0.0, 1.0)[0],
+}
+
+
+@pytest.mark.parametrize("f", STEEP.values(), ids=STEEP)
+def test_second_derivatives_that_have_no_integral_are_refused(f):
+    slope = 1.0 if f is STEEP["at the limit"] else 0.3**0.5 - 0.7**0.5
+    assert ad.gradient(f, 0.0)[0] == pytest.approx(slope, rel=1e-3)
+    for derivative in (
+        lambda: ad.hessian(f, 0.0, mode="reverse"),
+        lambda: ad.hessian(f, 0.0, mode="forward"),
+        lambda: ad.hvp(f, 0.0, 1.0),
+        lambda: ad.jacobian(lambda x: ad.pushforward(f, (x,), (1.0,))[1], 0.0),
+    ):
+        with pytest.raises(NoDerivativeError, match="infinite"):
+            derivative()
+
+
+@pytest.mark.parametrize("mode", ["reverse", "forward"])
+def test_first_derivatives_that_have_no_integral_are_refused(mode):
+    def f(c):
+        return quad(lambda t: 1.0 / math.sqrt(abs(t - c) + 1e-300), 0.0, 1.0)[0]
+
+    with pytest.raises(NoDerivativeError, match="infinite|agree"):
+        if mode == "reverse":
+            ad.gradient(f, 0.31)
+        else:
+            ad.pushforward(f, (0.31,), (1.0,))
+
+
+def test_second_derivatives_of_powers():
+    """∫ t^p dt = 1 / (p + 1): the slope is infinite, but where it is stays."""
+    found = ad.hessian(lambda p: quad(lambda t: t**p, 0.0, 1.0)[0], -0.5)
+    assert found == pytest.approx(16.0, rel=1e-6)

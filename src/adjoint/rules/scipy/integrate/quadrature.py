@@ -1,16 +1,14 @@
 """Adaptive quadrature: `quad`, and with it `dblquad`, `tplquad` and `nquad`; `quad_vec`.
 
 The value is SciPy's. By Leibniz' rule the derivative is the integral of the integrand's own
-derivative, and the integrand at the limits. That integral is a sum over Gauss' points in the
-intervals that it ended with, divided further until it is as exact as numbers are;
-the integrand is differentiated at each point like any function of the user's. Where such a sum of
-the integrand itself is not its integral, because it is singular, the derivative is refused.
+derivative, and the integrand at the limits. That integral is a sum over Gauss' points, at each of
+which the integrand is differentiated like any function of the user's; the points move with the
+places where it is not smooth. Where such a sum of the integrand itself is not its integral, because
+it is singular, or where the integrand jumps, the derivative is refused.
 """
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -21,130 +19,25 @@ from scipy.integrate import (
 )
 
 from adjoint.operators import stop_gradient
-from adjoint.rules.projection import is_numeric
 from adjoint.rules.refusal import NoDerivative, refusal, refused_bar
-from adjoint.rules.registry import frule, leveled, non_differentiable, rrule, substitute
+from adjoint.rules.registry import (
+    frule,
+    leveled,
+    non_differentiable,
+    primitive,
+    rrule,
+    substitute,
+)
 from adjoint.rules.scipy.carried import carrying, refusing
+from adjoint.rules.scipy.integrate.grid import Grid, Itself, Onto
+from adjoint.rules.scipy.integrate.integrand import under
+from adjoint.rules.scipy.integrate.sums import weighed
+from adjoint.run.unknown import Reason, run_unknown
 
 __all__: list[str] = []
 
-POINTS, WEIGHTS = np.polynomial.legendre.leggauss(20)
-DIVISIONS = 60
-PRECISION = 1e-14
 SINGULAR = NoDerivative("the limit", "is not finite: the integrand cannot be evaluated there")
 COMPILED = NoDerivative("its arguments", "is not known: the integrand is not in Python")
-
-
-# ---- the points ----------------------------------------------------------------------------------
-
-
-def _size(value: Any) -> float:
-    return float(np.max(np.abs(value), initial=0.0))
-
-
-class _Grid:
-    """Intervals, of which those where the sum is least exact are divided further: at a kink, the
-    derivative is as wrong as the interval is long."""
-
-    def __init__(self, g: Any, left: Any, right: Any) -> None:
-        self.g = g
-        self.heap: list[Any] = []
-        self.size = self.error = 0.0
-        self.added = 0
-        for ends in zip(left.tolist(), right.tolist(), strict=True):
-            self.add(*ends, self.sum(*ends))
-        for _ in range(DIVISIONS):
-            if not self.error > PRECISION * self.size:
-                break
-            error, _, left, middle, right, first, second = heapq.heappop(self.heap)
-            self.error += error
-            self.size -= _size(first + second)
-            self.add(left, middle, first)
-            self.add(middle, right, second)
-
-    def sum(self, left: float, right: float) -> Any:
-        half = (right - left) / 2
-        total: Any = 0.0
-        for point, weight in zip(POINTS.tolist(), WEIGHTS.tolist(), strict=True):
-            total += weight * self.g(left + half * (1 + point))
-        return half * total
-
-    def add(self, left: float, right: float, value: Any) -> None:
-        middle = (left + right) / 2
-        first, second = self.sum(left, middle), self.sum(middle, right)
-        error = _size(first + second - value)
-        self.error += error
-        self.size += _size(first + second)
-        self.added += 1  # arrays cannot be compared
-        line = -error, self.added, left, middle, right, first, second
-        heapq.heappush(self.heap, line)
-
-    def points(self) -> tuple[Any, Any]:
-        left, right = np.array([(line[2], line[4]) for line in self.heap]).T
-        half = (right - left)[:, None] / 2
-        return np.ravel(left[:, None] + half * (1 + POINTS)), np.ravel(half * WEIGHTS)
-
-
-def _onto(bound: float, sides: int) -> Any:
-    """QUADPACK's points u in (0, 1) stand for t = `bound` ± (1 − u)/u; to both sides for the whole
-    line, whose bound is 0. Also dt/du."""
-    signs = (1, -1) if sides == 2 else (sides,)
-    return lambda u: ([bound + sign * (1 - u) / u for sign in signs], 1 / u**2)
-
-
-def _itself(u: Any) -> Any:
-    return [u], 1.0
-
-
-@non_differentiable
-def evaluated(leaf: Any, func: Any, where: Any, args: Any, tolerances: Any, limit: int) -> Any:
-    """What QUADPACK returns, with full output, and the points and weights of a sum that agrees."""
-    change = _onto(*where) if leaf is _quadpack._qagie else _itself
-
-    def g(u: float) -> float:
-        ts, scale = change(u)
-        return float(scale * sum(float(func(t, *args)) for t in ts))
-
-    found = leaf(func, *where, args, 1, *tolerances, limit)
-    info = found[2]
-    if not callable(func):
-        return found, np.zeros(0), np.zeros(0)
-    with np.errstate(all="ignore"):
-        grid = _Grid(g, info["alist"][: info["last"]], info["blist"][: info["last"]])
-    return found, *_points(grid, change, func, args)
-
-
-def _points(grid: _Grid, change: Any, func: Any, args: Any) -> tuple[Any, Any]:
-    """Those at which the integrand is taken, and their weights."""
-    u, weights = grid.points()
-    ts, scales = change(u)
-    points, weights = np.concatenate(ts), np.concatenate([weights * scales] * len(ts))
-    kept = [_counts(func, point, args) for point in points.tolist()]
-    return points[kept], weights[kept]
-
-
-def _counts(func: Any, point: float, args: Any) -> bool:
-    """Whether the integrand has a derivative at a point: where it has underflown to 0, that is
-    often 0 ∞, as of p log p."""
-    from adjoint.api import pullback
-
-    with np.errstate(all="ignore"):
-        y = np.asarray(func(point, *args))
-        if np.all(y != 0):
-            return True
-        return _is_finite(pullback(_as_array, func, point, *args)[1](np.ones(y.shape, y.dtype)))
-
-
-def _as_array(func: Any, *args: Any) -> Any:
-    return np.asarray(func(*args)) * 1.0
-
-
-def _is_finite(bars: Any) -> bool:
-    if isinstance(bars, Mapping):
-        return all(map(_is_finite, bars.values()))
-    if isinstance(bars, list | tuple | set):
-        return all(map(_is_finite, bars))
-    return not is_numeric(bars) or bool(np.all(np.isfinite(bars)))
 
 
 @non_differentiable
@@ -163,14 +56,14 @@ def at_limit(func: Any, limit: Any, args: Any) -> Any:
 
 
 @non_differentiable
-def is_nested() -> bool:
-    """Whether the derivative that is being taken is differentiated itself."""
-    return False
+def order() -> int:
+    """How many times what is being evaluated is differentiated."""
+    return 1
 
 
-@leveled(is_nested)
-def _(level: Any, record: Any, slot: int) -> bool:
-    return level.outer is not None
+@leveled(order)
+def _(level: Any, record: Any, slot: int) -> int:
+    return len([*level.down()])
 
 
 def moving(limit: float, value: Any) -> Any:
@@ -228,7 +121,7 @@ def beyond(limit, func, args):
     """The integral from the limit as it is now to the limit: zero, with derivatives of any order
     in the limit and in what the integrand depends on (Gauss' rule is exact for polynomials)."""
     value = at_limit(func, limit, args)
-    if not is_nested() or value is None or not np.all(np.isfinite(value)):
+    if order() == 1 or value is None or not np.all(np.isfinite(value)):
         return moving(limit, value)
     start = stop_gradient(limit)
     length, total = limit - start, 0.0
@@ -238,24 +131,113 @@ def beyond(limit, func, args):
     return vanishing(length, total)
 
 
-# ---- QUADPACK's routines -------------------------------------------------------------------------
+# ---- the sum -------------------------------------------------------------------------------------
 
 
-def _sum(func, points, weights, args):
-    total = 0.0
-    for point, weight in zip(points.tolist(), weights.tolist()):  # noqa: B905 (it is lowered)
-        total = total + weight * float(func(point, *args))
+def lost(func: Any, args: Any, why: Reason) -> float:
+    """Zero. Its derivative in anything that the integrand looks at is not known, whether it
+    calculates with that or compares with it."""
+    return 0.0
+
+
+lost.__module__, lost.__qualname__ = "scipy.integrate", "quad"  # which the user has called
+
+
+@primitive(lost)
+def _(record: Any, slot: int, func: Any, args: Any, why: Reason) -> Any:
+    return run_unknown(record[0], record, slot, lost, (func, args, why), {}, why, trusted=True)
+
+
+def _shift(place, known, func, args, named):
+    """How far a place moves: zero, with the derivatives of the place."""
+    if place.mark is None and place.name < 2:
+        return 0.0
+    if place.mark is None or place.name in known.tied:
+        return named[place.name] - stop_gradient(named[place.name])
+    shift = 0.0
+    for _ in range(max(known.order - 1, 1)):  # where what it is known by is zero, as Newton does
+        gap = 0.0
+        for side, sign in place.mark.sides:
+            gap = gap + sign * func(side + shift, *args)
+        shift = shift - np.real(np.sum((gap - stop_gradient(gap)) * place.mark.along))
+    return shift
+
+
+def _moved(known, shifts):
+    """The points, which move with the places around, and by how much their weights grow."""
+    nodes = known.nodes
+    shifts = np.array(shifts)
+    low, high, share, slope = between(nodes.points, known.places)
+    rise = shifts[high] - shifts[low]
+    return nodes.points + shifts[low] + share * rise, 1.0 + slope * rise
+
+
+@non_differentiable
+def between(points: Any, places: Any) -> Any:
+    """The places below and above each point, how far it is between them, and the slope of that.
+    Beyond the last ones there is only one."""
+    ats = np.array([place.at for place in places])
+    high = np.searchsorted(ats, points)
+    low, high = np.maximum(high - 1, 0), np.minimum(high, len(ats) - 1)
+    lengths = ats[high] - ats[low]
+    slope = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+    return low, high, (points - ats[low]) * slope, slope
+
+
+def _carrier(value, known, func, args, named, number):
+    """The integral by a sum, with its derivatives; the `value` where none is known."""
+    shifts = [_shift(place, known, func, args, named) for place in known.places]
+    if known.lost is None:
+        total = _sum(known, shifts, func, args, number)
+    else:
+        total = value + lost(func, args, known.lost)
+    for i, sign in ((0, -1.0), (1, 1.0)):
+        if np.isfinite(named[i]) and i not in known.tied:
+            limit = named[i]
+            for place, shift in zip(known.places, shifts):  # noqa: B905 (it is lowered)
+                if place.name == i:
+                    limit = limit - shift
+            total = total + sign * beyond(limit, func, args)
     return total
 
 
-def _between(found, func, a, b, points, weights, args):
+def _sum(known, shifts, func, args, number):
+    nodes = known.nodes
+    if shifts:
+        points, scales = _moved(known, shifts)
+        terms = []
+        for point, scale in zip(points.tolist(), scales.tolist()):  # noqa: B905 (it is lowered)
+            terms.append(scale * number(func(point, *args)))
+    else:
+        terms = [number(func(point, *args)) for point in nodes.points.tolist()]
+    return weighed(terms, nodes.weights, nodes.nulls, nodes.blocks, known.order > 1)
+
+
+# ---- QUADPACK's routines -------------------------------------------------------------------------
+
+
+@non_differentiable
+def evaluated(
+    leaf: Any, func: Any, where: Any, args: Any, tolerances: Any, limit: int, named: Any, order: int
+) -> Any:
+    """What QUADPACK returns, with full output, and what is known of the integrand."""
+    found = leaf(func, *where, args, 1, *tolerances, limit)
+    info = found[2]
     if not callable(func):
-        return refusing(found[0], quad, COMPILED, a, b, *args)
-    carrier = _sum(func, points, weights, args)
-    return carrier + (beyond(b, func, args) - beyond(a, func, args))
+        return found, None
+    with np.errstate(all="ignore"):
+        change = Onto(*where) if leaf is _quadpack._qagie else Itself()
+        ends = info["alist"][: info["last"]], info["blist"][: info["last"]]
+        grid = Grid(lambda t: float(func(t, *args)), change, *ends)
+        return found, under(func, args, grid, named, order)
 
 
-def _results(found, carrier, tolerances, full_output):
+def _integral(leaf, func, where, args, tolerances, limit, full_output, named):
+    found, known = evaluated(leaf, func, where, args, tolerances, limit, named, order())
+    if known is None:
+        carrier = refusing(found[0], quad, COMPILED, *where, *args)
+    else:
+        carrier = _carrier(found[0], known, func, args, named, float)
     atol = 10.0 * (tolerances[0] + found[1])
     y = carrying(found[0], carrier, quad, 10.0 * tolerances[1], atol)
     return (y, *found[1:]) if full_output else (y, found[1], *found[3:])
@@ -263,61 +245,59 @@ def _results(found, carrier, tolerances, full_output):
 
 @substitute(_quadpack._qagse)
 def qagse(func, a, b, args, full_output, epsabs, epsrel, limit):
-    found, points, weights = evaluated(
-        _quadpack._qagse, func, (a, b), args, (epsabs, epsrel), limit
+    where = a, b
+    return _integral(
+        _quadpack._qagse, func, where, args, (epsabs, epsrel), limit, full_output, where
     )
-    carrier = _between(found, func, a, b, points, weights, args)
-    return _results(found, carrier, (epsabs, epsrel), full_output)
 
 
 @substitute(_quadpack._qagpe)
-def qagpe(func, a, b, points_, args, full_output, epsabs, epsrel, limit):
-    where = a, b, points_
-    found, points, weights = evaluated(_quadpack._qagpe, func, where, args, (epsabs, epsrel), limit)
-    carrier = _between(found, func, a, b, points, weights, args)
-    return _results(found, carrier, (epsabs, epsrel), full_output)
+def qagpe(func, a, b, points, args, full_output, epsabs, epsrel, limit):
+    named = [a, b]
+    for i in range(len(points) - 2):  # QUADPACK needs room for the limits
+        named.append(points[i])
+    where = a, b, points
+    return _integral(
+        _quadpack._qagpe, func, where, args, (epsabs, epsrel), limit, full_output, named
+    )
 
 
 @substitute(_quadpack._qagie)
 def qagie(func, bound, infbounds, args, full_output, epsabs, epsrel, limit):
-    where = bound, infbounds
-    found, points, weights = evaluated(_quadpack._qagie, func, where, args, (epsabs, epsrel), limit)
-    if not callable(func):
-        carrier = refusing(found[0], quad, COMPILED, bound, *args)
-        return _results(found, carrier, (epsabs, epsrel), full_output)
-    carrier = _sum(func, points, weights, args)
-    if infbounds != 2:
-        carrier -= infbounds * beyond(bound, func, args)
-    return _results(found, carrier, (epsabs, epsrel), full_output)
+    named = (-np.inf, np.inf) if infbounds == 2 else (bound, np.inf)
+    if infbounds == -1:
+        named = -np.inf, bound
+    return _integral(
+        _quadpack._qagie, func, (bound, infbounds), args, (epsabs, epsrel), limit, full_output,
+        named,
+    )  # fmt: skip
 
 
 # ---- functions with several values ---------------------------------------------------------------
 
 
 @non_differentiable
-def vectors(f: Any, a: Any, b: Any, args: Any, options: dict[str, Any]) -> Any:
-    """What `quad_vec` returns, with full output, and points and weights of a sum that agrees."""
+def vectors(f: Any, a: Any, b: Any, args: Any, options: dict[str, Any], order: int) -> Any:
+    """What `quad_vec` returns, with full output, and what is known of the integrand."""
     found = quad_vec(f, a, b, **{**options, "full_output": True}, args=args)
-    left, right, sign = _in_order(a, b)
+    left, right = sorted((float(a), float(b)))
     if np.isinf(left) or np.isinf(right):
         whole = np.isinf(left) and np.isinf(right)
-        change = _onto(0.0, 2) if whole else _onto(right, -1) if np.isinf(left) else _onto(left, 1)
+        change: Itself = (
+            Onto(0.0, 2) if whole else Onto(right, -1) if np.isinf(left) else Onto(left, 1)
+        )
         ends = np.array([[0.0, 1.0]])
     else:
-        change, ends = _itself, np.sort(found[2].intervals, axis=1)
+        change, ends = Itself(), np.sort(found[2].intervals, axis=1)
 
-    def g(u: float) -> Any:
-        ts, scale = change(u)
-        return sum(scale * np.asarray(f(t, *args)) for t in ts)
-
+    named = left, right, *(options["points"] or ())
     with np.errstate(all="ignore"):
-        grid = _Grid(g, ends[:, 0], ends[:, 1])
-    points, weights = _points(grid, change, f, args)
-    return found, points, sign * weights
+        grid = Grid(lambda t: np.asarray(f(t, *args)), change, ends[:, 0], ends[:, 1])
+        return found, under(f, args, grid, named, order)
 
 
-def _in_order(a: Any, b: Any) -> tuple[float, float, float]:
-    return (float(a), float(b), 1.0) if a <= b else (float(b), float(a), -1.0)
+def _as_it_is(value):
+    return value
 
 
 @substitute(quad_vec)
@@ -330,14 +310,11 @@ def quad_vec_of(
         "epsabs": epsabs, "epsrel": epsrel, "norm": norm, "cache_size": cache_size,
         "limit": limit, "workers": workers, "points": points, "quadrature": quadrature,
     }  # fmt: skip
-    found, places, weights = vectors(f, a, b, args, options)
-    carrier = 0.0
-    for point, weight in zip(places.tolist(), weights.tolist()):  # noqa: B905 (it is lowered)
-        carrier = carrier + weight * f(point, *args)
-    if np.isfinite(b):
-        carrier = carrier + beyond(b, f, args)
-    if np.isfinite(a):
-        carrier = carrier - beyond(a, f, args)
+    found, known = vectors(f, a, b, args, options, order())
+    sign, named = (1.0, [a, b]) if a <= b else (-1.0, [b, a])
+    if points is not None:
+        named.extend(points)
+    carrier = sign * _carrier(sign * found[0], known, f, args, named, _as_it_is)
     size = float(np.max(np.abs(found[0])))
     y = carrying(found[0], carrier, quad_vec, 1e-12, 10.0 * (found[1] + epsrel * size))
     return (y, *found[1:]) if full_output else (y, found[1])
