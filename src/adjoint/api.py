@@ -13,7 +13,7 @@ from adjoint.errors import ArgumentError, MutationError, NotScalarError
 from adjoint.fast.pullback import SpecialisedPullback, is_as_before
 from adjoint.fast.tier import MISS, is_enabled
 from adjoint.fast.tier import run as run_specialised
-from adjoint.generic import Pullback, forward, generic_pullback
+from adjoint.generic import Pullback, forward, generic_pullback, look_at_once
 from adjoint.levels.level import current
 from adjoint.levels.mentions import goes_on_a_tape, mentions_operator
 from adjoint.levels.reverse import NestedPullback, nested
@@ -26,6 +26,7 @@ from adjoint.results import (
 from adjoint.rules.projection import project
 from adjoint.run.kinds import by_value
 from adjoint.run.session import session
+from adjoint.tiers import Asked
 
 __all__ = [
     "ValueAndGradient",
@@ -288,7 +289,7 @@ def value_and_grad(
 
     made: Any = value_and_gradient
     made.__name__ = f"value_and_grad_{getattr(f, '__name__', type(f).__name__)}"
-    made.asks_for = f, mode  # what `tier` and `code` look at
+    made.asks_for = Asked(f, argnums, has_aux, tier, mode)  # what `tier` and `code` look at
     return value_and_gradient
 
 
@@ -314,7 +315,7 @@ def grad(
 
     made: Any = gradient_of
     made.__name__ = f"grad_{getattr(f, '__name__', type(f).__name__)}"
-    made.asks_for = f, mode  # what `tier` and `code` look at
+    made.asks_for = Asked(f, argnums, has_aux, tier, mode)  # what `tier` and `code` look at
     return gradient_of
 
 
@@ -323,7 +324,7 @@ def _mode(argnums: Argnums, has_aux: bool) -> tuple[Any, int]:
     has that position where a program gives more than what is wanted."""
     if type(argnums) is int and argnums >= 0 and not has_aux:
         return ("gradient", argnums), argnums
-    return "gradient", sys.maxsize
+    return "pullback" if has_aux else "gradient", sys.maxsize
 
 
 def _chosen(
@@ -365,6 +366,8 @@ def _both_of_pair(chosen: Selection, f: Any, tier: Tier) -> tuple[Any, tuple[Any
         )
         value, _ = split_aux(f, pair, True)
         return pair, inner.swept((_one(f, value), None))[1:]
+    if _is_fast(tier):
+        look_at_once(chosen.f)  # there is no other program for the whole call
     with session:
         pair, back = forward(chosen.f, chosen.args, chosen.kwargs, specialising=_is_fast(tier))
         value, _ = split_aux(f, pair, True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from functools import partial
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from adjoint.run.dispatch import call_keywords
 from adjoint.run.engine import basics
 from adjoint.run.files import flush
 from adjoint.run.floating import begin_logging, end_logging
+from adjoint.run.functions import known_unit
 from adjoint.run.hidden import Hidden
 from adjoint.run.lifetimes import settle
 from adjoint.run.marks import Marks
@@ -29,7 +31,7 @@ from adjoint.run.remaking import remade
 from adjoint.run.session import session
 from adjoint.run.structure import Reader, deposit
 
-__all__ = ["OFTEN", "Pullback", "calls_inside", "forward", "generic_pullback"]
+__all__ = ["OFTEN", "Pullback", "calls_inside", "forward", "generic_pullback", "look_at_once"]
 
 OFTEN = 32
 """A function that was called so often inside the generic tier is specialised."""
@@ -189,18 +191,30 @@ def forward(
     return y, Pullback(f, args, y, memory, record)
 
 
-def calls_inside(f: Callable[..., Any], args: tuple[Any, ...]) -> tuple[InnerCall, ...]:
-    """Which tier the calls inside a generic one take, as soon as they are looked at."""
+def calls_inside(
+    f: Callable[..., Any], args: tuple[Any, ...]
+) -> tuple[InnerCall | None, tuple[InnerCall, ...]]:
+    """Which tier a call in a session takes, if it is one of a function, and which those inside it
+    take, as soon as they are looked at."""
     if goes_on_a_tape(f, args):
-        return ()
+        return None, ()
     calls = Calls()
     try:
         with session:
-            forward(f, args, {}, calls=calls)
+            forward(f, args, {}, specialising=True, calls=calls)
     except Exception:  # a call that fails says nothing about its tier
         pass
-    own = getattr(getattr(f, "__func__", f), "__code__", None)
-    return tuple(call for code, call in calls.found.values() if code is not own)
+    code = getattr(getattr(f, "__func__", f), "__code__", None)
+    _, own = calls.found.pop(id(code), (None, None))
+    return own, tuple(call for _, call in calls.found.values())
+
+
+def look_at_once(f: Callable[..., Any]) -> None:
+    """Let calls of a function in a session be looked at as if it had been called often."""
+    f = getattr(f, "__func__", f)
+    unit = known_unit(f) if type(f) is FunctionType else None
+    if unit is not None and 0 <= unit.calls < OFTEN:
+        unit.calls = OFTEN
 
 
 def _each_its_own(args: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -65,5 +65,5 @@ def code(f: Callable[..., Any], /, *args: Any) -> str:
         found = report(f, args)
         if found.source is not None:
             return found.source
-        f, _ = asked_for(f)
+        f = asked_for(f).f
     return unit_of(_python_function(f)).source.text

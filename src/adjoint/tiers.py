@@ -7,12 +7,32 @@ from dataclasses import dataclass, field, replace
 from types import FunctionType
 from typing import Any
 
+from adjoint.derivatives.selection import Argnums, select
 from adjoint.fast import tier as fast
 from adjoint.fast.inside import InnerCall
 from adjoint.generic import calls_inside
 from adjoint.public import PublicFunction, public
 
-__all__ = ["TierReport", "asked_for", "report", "tier"]
+__all__ = ["Asked", "TierReport", "asked_for", "report", "tier"]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What `grad` and `value_and_grad` have made a function of.
+
+    Attributes
+    ----------
+    f, argnums, has_aux, tier
+        What they were given.
+    mode
+        Of which kind the programs are.
+    """
+
+    f: Any
+    argnums: Argnums
+    has_aux: bool
+    tier: str | None
+    mode: Any
 
 
 @dataclass(frozen=True)
@@ -83,10 +103,15 @@ def tier(f: Callable[..., Any], /, *args: Any) -> TierReport:
     and the calls inside take the fast tier where they can, once a function was called often.
     The environment variable ``ADJOINT_TIER=generic`` switches it off.
 
+    A call with keyword arguments is generic until its function was called often, and then where
+    they are those of the parameters that follow, in order; ``gradient(lambda x: f(x, scale=2.0),
+    x)`` is not. With ``has_aux``, calls are generic until the second one.
+
     Parameters
     ----------
     f : callable
-        The function; or what `grad` or `value_and_grad` has made of it, whose programs are others.
+        The function; or what `grad` or `value_and_grad` has made of it, whose programs are others,
+        and whose ``tier`` counts.
     *args
         Arguments as for `gradient`. The function may be called with them.
 
@@ -95,6 +120,11 @@ def tier(f: Callable[..., Any], /, *args: Any) -> TierReport:
     TierReport
         Readable as text; for a function that does not return one real number it is about
         `pullback`.
+
+    Raises
+    ------
+    ArgumentError
+        What `grad` or `value_and_grad` has made finds no argument to differentiate in.
 
     Examples
     --------
@@ -109,55 +139,76 @@ def tier(f: Callable[..., Any], /, *args: Any) -> TierReport:
 
 def report(f: Any, args: tuple[Any, ...]) -> TierReport:
     """`tier` of a function and a tuple of arguments."""
-    f, mode = asked_for(f)
-    found = _of_mode(f, args, mode)
-    if found.reason == fast.NOT_SCALAR:
-        found = _of_mode(f, args, "pullback")
-    if found.tier == "generic" and fast.is_enabled[0]:
-        return replace(found, calls=calls_inside(f, args))
+    asked = asked_for(f)
+    if asked.argnums is not None:
+        select(asked.f, asked.argnums, args, {})  # raises what the call does
+    if asked.tier == "generic" or (asked.tier is None and not fast.is_enabled[0]):
+        reason = "ADJOINT_TIER=generic" if asked.tier is None else "tier='generic'"
+        return _Looking(asked.f, asked.mode).generic(reason)
+    if asked.has_aux:
+        return _of_pair(asked, args)
+    found = _Looking(asked.f, asked.mode).at(args)
+    if found.reason == fast.NOT_SCALAR and f is asked.f:
+        found = _Looking(f, "pullback").at(args)
+    if found.tier == "generic":
+        return replace(found, calls=calls_inside(asked.f, args)[1])
     return found
 
 
-def asked_for(f: Any) -> tuple[Any, Any]:
-    """What a function that `grad` or `value_and_grad` has made differentiates, and of which kind
-    its program is; any other function itself."""
+def _of_pair(asked: Asked, args: tuple[Any, ...]) -> TierReport:
+    """Of a function that returns a value and something else: its calls are like those inside."""
+    looking = _Looking(asked.f, asked.mode)
+    own, calls = calls_inside(asked.f, args)
+    if own is not None and own.fast and not own.generic:
+        return looking.at(args)
+    if own is None:
+        return replace(looking.generic("has_aux"), calls=calls)
+    return replace(looking.generic(own.reason or "has_aux", own.place), calls=calls)
+
+
+def asked_for(f: Any) -> Asked:
+    """What a function that `grad` or `value_and_grad` has made differentiates; any other function
+    itself."""
     known = vars(f).get("asks_for") if isinstance(f, PublicFunction | FunctionType) else None
-    return (f, "gradient") if known is None else known
+    return known if isinstance(known, Asked) else Asked(f, None, False, None, "gradient")
 
 
-def _of_mode(f: Any, args: tuple[Any, ...], mode: Any) -> TierReport:
-    name = getattr(f, "__qualname__", None) or type(f).__qualname__
-    operator = mode if isinstance(mode, str) else mode[0]
+class _Looking:
+    """Which tier calls of a function take, by programs of one kind."""
 
-    def generic(reason: str, place: str | None = None, cost: float = 0.0) -> TierReport:
-        return TierReport(name, operator, "generic", reason, place, (), 1e3 * cost, _count(f, mode))
+    def __init__(self, f: Any, mode: Any) -> None:
+        self.f, self.mode = f, mode
+        self.name = getattr(f, "__qualname__", None) or type(f).__qualname__
+        self.operator = mode if isinstance(mode, str) else mode[0]
 
-    if not fast.is_enabled[0]:
-        return generic("ADJOINT_TIER=generic")
-    fast.run(f, args, mode)
-    kept = fast.known(f, mode)
-    if kept is None:
-        return generic(f"a {type(f).__qualname__}, which has no code of its own")
-    for entry in kept.entries:
-        result = entry.run(f, args)
-        if result is fast.FAILED:
-            return generic(entry.failures.reason, None, entry.cost)
-        if result is not fast.MISS:
-            return TierReport(
-                name,
-                operator,
-                "fast",
-                inlined=entry.inlined,
-                cost=1e3 * entry.cost,
-                programs=len(kept.entries),
-                source=entry.source,
-            )
-    refused = kept.refuses(f, args)
-    if refused is None:
-        return generic("something else at each call")
-    return generic(refused.reason, refused.place, refused.cost)
+    def generic(self, reason: str, place: str | None = None, cost: float = 0.0) -> TierReport:
+        """What there is to say of a call in the generic tier; `cost` in seconds."""
+        kept = fast.known(self.f, self.mode)
+        count = 0 if kept is None else len(kept.entries)
+        return TierReport(self.name, self.operator, "generic", reason, place, (), 1e3 * cost, count)
 
-
-def _count(f: Any, mode: Any) -> int:
-    kept = fast.known(f, mode)
-    return 0 if kept is None else len(kept.entries)
+    def at(self, args: tuple[Any, ...]) -> TierReport:
+        """What becomes of one call."""
+        f = self.f
+        fast.run(f, args, self.mode)
+        kept = fast.known(f, self.mode)
+        if kept is None:
+            return self.generic(f"a {type(f).__qualname__}, which has no code of its own")
+        for entry in kept.entries:
+            result = entry.run(f, args)
+            if result is fast.FAILED:
+                return self.generic(entry.failures.reason, None, entry.cost)
+            if result is not fast.MISS:
+                return TierReport(
+                    self.name,
+                    self.operator,
+                    "fast",
+                    inlined=entry.inlined,
+                    cost=1e3 * entry.cost,
+                    programs=len(kept.entries),
+                    source=entry.source,
+                )
+        refused = kept.refuses(f, args)
+        if refused is None:
+            return self.generic("something else at each call")
+        return self.generic(refused.reason, refused.place, refused.cost)

@@ -1,5 +1,6 @@
 """`tier`, and what chooses between the tiers."""
 
+import contextlib
 import functools
 import linecache
 import math
@@ -13,7 +14,9 @@ import pytest
 import adjoint as ad
 from adjoint.errors import ArgumentError
 from adjoint.fast import tier as fast
+from adjoint.generic import OFTEN
 from tests.fast.agreeing import generic_tier
+from tests.structures import difference
 
 
 def square(x):
@@ -300,3 +303,135 @@ def test_programs_of_one_argument(make):
     assert ad.tier(make(generic), [1.0, 2.0]).reason == "a call of print"
     assert "def build(" in ad.code(make(generic), [1.0, 2.0])
     assert ad.tier(make(of_labels, 1), p, y * 1.0).tier == "fast"
+
+
+# ---- what `grad` has made: `tier` says what its calls do -----------------------------------------
+
+
+def with_extra(x, y=2.0):
+    return x * x * y, x
+
+
+def programs_run(monkeypatch, call):
+    """How many calls of specialised programs stand for a whole call."""
+    asked = []
+    run = fast.run
+
+    def counted(*args):
+        found = run(*args)
+        asked.append(found is not fast.MISS)
+        return found
+
+    with monkeypatch.context() as patch:
+        patch.setattr("adjoint.api.run_specialised", counted)
+        patch.setattr("adjoint.fast.tier.run", counted)
+        call()
+    return sum(asked)
+
+
+@pytest.mark.parametrize("make", [ad.grad, ad.value_and_grad])
+@pytest.mark.parametrize("is_switched_off", [False, True])
+@pytest.mark.parametrize("asked", [None, "fast", "generic"])
+@pytest.mark.parametrize("argnums", [0, -1, (0,), (1, 0), "x", [1], None])
+@pytest.mark.parametrize("has_aux", [False, True])
+def test_what_calls_do(make, is_switched_off, asked, argnums, has_aux, monkeypatch):
+    f = with_extra if has_aux else lambda x, y: x * x * y
+    made = make(f, argnums, has_aux=has_aux, tier=asked)
+    with generic_tier() if is_switched_off else contextlib.nullcontext():
+        found = ad.tier(made, 3.0, 2.0)
+        source = ad.code(made, 3.0, 2.0)
+        count = programs_run(monkeypatch, lambda: made(3.0, 2.0))
+    is_fast = asked == "fast" or (asked is None and not is_switched_off)
+    assert (found.tier, count) == (("fast", 1) if is_fast else ("generic", 0))
+    assert ("def build(" in source) is not is_fast and (found.source is not None) is is_fast
+    expected = "tier='generic'" if asked == "generic" else "ADJOINT_TIER=generic"
+    assert found.reason == (None if is_fast else expected)
+    assert found.operator == ("pullback" if has_aux else "gradient")
+    assert found.function == f.__qualname__
+
+
+def printing_steps(x):
+    print(end="")
+    return square(x) + square(3.0 * x), x
+
+
+@pytest.mark.parametrize("options", [{}, {"tier": "fast"}])
+def test_calls_inside_those_with_more_than_a_value(options):
+    made = ad.grad(printing_steps, has_aux=True, **options)
+    with generic_tier() if options else contextlib.nullcontext():
+        found = ad.tier(made, 1.5)
+    line = printing_steps.__code__.co_firstlineno + 1
+    assert (found.tier, found.reason) == ("generic", "a call of print")
+    assert found.place == f"{__file__}:{line}"
+    assert [(call.function, call.fast, call.generic) for call in found.calls] == [("square", 2, 0)]
+    assert "def build(" in ad.code(made, 1.5)
+    assert ad.tier(ad.grad(printing_steps, has_aux=True, tier="generic"), 1.5).calls == ()
+
+
+def two_results(x, u):
+    t = 0.0
+    for i in range(20):
+        t += math.sin(x * i) * u[i % 3]
+    return t, (np.exp(u) * x)
+
+
+@pytest.mark.parametrize("argnums", [0, 1, (1, 0), "u", [1]])
+def test_a_value_and_something_else(argnums, monkeypatch):
+    """They have a program from the second call on, with the results of the generic tier."""
+    x, u = 0.7, np.array([0.3, -0.2, 1.1])
+    made = ad.value_and_grad(two_results, argnums, has_aux=True)
+    alone = ad.value_and_grad(lambda *args: two_results(*args)[0], argnums, tier="generic")
+    if isinstance(argnums, str):
+        alone = ad.value_and_grad(lambda x, u: two_results(x, u)[0], argnums, tier="generic")
+    first = made(x, u)
+    assert programs_run(monkeypatch, lambda: made(x, u)) == 1
+    expected = alone(x, u)
+    for (value, extra), bars in (first, made(x, u), made(x, u)):
+        assert value == two_results(x, u)[0] == expected[0]
+        np.testing.assert_array_equal(extra, two_results(x, u)[1], strict=True)
+        assert not difference(bars, expected[1], rtol=1e-12)
+        extra[:] = 0.0  # the caller's own
+    assert ad.tier(made, x, u).tier == "fast" and "def forward" in ad.code(made, x, u)
+
+
+def test_something_else_that_is_no_number():
+    f = lambda x: (x * x, {"twice": 2.0 * x})
+    made = ad.value_and_grad(f, has_aux=True)
+    for _ in range(3):
+        assert made(3.0) == ((9.0, {"twice": 6.0}), 6.0)
+    found = ad.tier(made, 3.0)
+    assert (found.tier, found.reason) == ("generic", "a result of another kind")
+
+
+@pytest.mark.parametrize("argnums", [1, -2, "z", True, (0, 1), [0, "key"], (0, [0, "key"])])
+@pytest.mark.parametrize("options", [{}, {"tier": "generic"}, {"has_aux": True}])
+def test_arguments_that_are_not_there(argnums, options):
+    made = ad.grad(with_extra if "has_aux" in options else covered, argnums, **options)
+    messages = []
+    for look in (lambda f, x: f(x), ad.tier, ad.code):
+        with pytest.raises(ArgumentError, match="argnums is") as raised:
+            look(made, 2.0)
+        messages.append(str(raised.value))
+    assert len(set(messages)) == 1
+
+
+def test_results_of_what_grad_has_made():
+    """A call of it is one that fails, and no pullback."""
+    f = lambda u: np.sin(u)
+    found = ad.tier(ad.grad(f), np.ones(3))
+    assert (found.operator, found.tier) == ("gradient", "generic")
+    assert found.reason == "a result that is not one real number"
+
+
+def test_keyword_arguments(monkeypatch):
+    """What the docstring of `tier` says of them."""
+    f = lambda x, y=1.0, z=1.0: x * x * y * z
+    in_order = lambda: ad.gradient(f, 3.0, y=2.0, z=0.5)
+    others = lambda: ad.gradient(f, 3.0, z=2.0)
+    for call in (in_order, others, lambda: ad.grad(f)(3.0, y=2.0)):
+        assert programs_run(monkeypatch, call) == 0
+    assert programs_run(monkeypatch, lambda: ad.gradient(lambda x: f(x, z=2.0), 3.0)) == 1
+    for _ in range(OFTEN):
+        assert in_order() == (6.0,)
+    assert programs_run(monkeypatch, in_order) == 1 and in_order() == (6.0,)
+    assert programs_run(monkeypatch, others) == 0 and others() == (12.0,)
