@@ -49,15 +49,27 @@ elementwise(
 
 
 def base_slope(y: Any, a: Any, b: Any) -> Any:
-    """∂(aᵇ)/∂a = b aᵇ⁻¹, which is 0 for b = 0, also at a = 0."""
-    if type(b) is float or type(b) is int or np.ndim(b) == 0:
-        if b == 0:
-            return 0.0
-        return 2 * a if b == 2 else b * a ** (b - 1)
+    """∂(aᵇ)/∂a = b aᵇ⁻¹, which is 0 for b = 0, also at a = 0.
+
+    Only an integer is a constant; as a function of any other exponent, this has a slope itself.
+    """
+    if type(b) is int:
+        return 2 * a if b == 2 else b * a ** (b - 1) if b else 0.0
+    if type(b) is float or np.ndim(b) == 0:
+        return _slope_at_zero(a, b) if b == 0 else b * a ** (b - 1)
     zero = np.equal(b, 0)
     if not zero.any():
         return b * a ** (b - 1)
-    return np.where(zero, 0, b * a ** np.where(zero, 1, b - 1))
+    return np.where(zero, _slope_at_zero(a, b), b * a ** np.where(zero, 1, b - 1))
+
+
+def _slope_at_zero(a: Any, b: Any) -> Any:
+    """b aᵇ / a for b = 0: it is 0, but for its own slope in b."""
+    if type(a) is float or type(a) is int:
+        return b / a * a**b if a else 0.0
+    zero = np.equal(a, 0)
+    a = np.where(zero, 1, a)
+    return np.where(zero, 0, b / a * a**b)
 
 
 def exponent_slope(y: Any, a: Any, b: Any) -> Any:

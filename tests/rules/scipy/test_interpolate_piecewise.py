@@ -122,3 +122,20 @@ def test_grids(name):
         lambda values, points: interpolate.interpn((G, H)[:n], values, points, **named),
         values, points, rtol=1e-5, atol=1e-7,
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("make", [interpolate.CubicSpline, interpolate.PchipInterpolator])
+@pytest.mark.parametrize("limits", [(0.0, 3.0), (2.0, 2.5), (2.0, 5.0), (5.0, 2.0), (-1.0, 3.0)])
+def test_integrals_that_end_at_inner_breakpoints(make, limits):
+    y = np.linspace(1.0, 2.0, 8) ** 2
+    x = np.arange(8.0)
+    check_reverse(lambda y: make(x, y).integrate(*limits) * 1.0, y)
+    check_reverse(
+        lambda c: interpolate.PPoly(c, x).integrate(*limits) * 1.0, np.stack([y[1:], y[:7]])
+    )
+
+
+def test_falling_breakpoints():
+    x = np.arange(8.0)[::-1]
+    c = np.stack([x[1:] ** 2, x[:7]])
+    check_reverse(lambda c: interpolate.PPoly(c, x).integrate(5.0, 2.0) * 1.0, c)

@@ -40,7 +40,7 @@ class _End:
         i = np.arange(len(x) - 1)
         rising = bool(x[-1] >= x[0])
         left, right = (i, i + 1) if rising else (i + 1, i)
-        beyond = limit > x[right]
+        beyond = limit >= x[right]
         self.own = i == place
         self.breakpoint = np.where(beyond, right, left)
         self.s = np.where(self.own, limit, x[self.breakpoint]) - x[:-1]
