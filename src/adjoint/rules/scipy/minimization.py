@@ -14,6 +14,7 @@ import numpy as np
 from scipy import optimize
 
 from adjoint.errors import AdjointError
+from adjoint.rules.again import again
 from adjoint.rules.registry import substitute
 from adjoint.rules.scipy.searches import (
     CHANGES,
@@ -198,11 +199,4 @@ def minimize_scalar(fun, bracket=None, bounds=None, args=(), method=None, tol=No
     return _report(find, lambda z: fun(z, *args), found, state)
 
 
-def _again(f: Any) -> Any:
-    """Another function of the same code, which has no rule."""
-    made = type(f)(f.__code__, f.__globals__, f.__name__, f.__defaults__, f.__closure__)
-    made.__kwdefaults__, made.__module__ = f.__kwdefaults__, f.__module__
-    return made
-
-
-_MINIMIZE, _MINIMIZE_SCALAR = _again(optimize.minimize), _again(optimize.minimize_scalar)
+_MINIMIZE, _MINIMIZE_SCALAR = again(optimize.minimize), again(optimize.minimize_scalar)

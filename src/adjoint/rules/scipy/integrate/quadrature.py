@@ -19,6 +19,7 @@ from scipy.integrate import (
 )
 
 from adjoint.operators import stop_gradient
+from adjoint.rules.again import again
 from adjoint.rules.refusal import NoDerivative, refusal, refused_bar
 from adjoint.rules.registry import (
     frule,
@@ -68,7 +69,7 @@ def _(level: Any, record: Any, slot: int) -> int:
 
 def moving(limit: float, value: Any) -> Any:
     """Zero, which has the derivative `value` in the limit, where that is not a finite number."""
-    return 0.0 if value is None else 0.0 * value
+    return 0.0 if value is None else np.zeros(np.shape(value), np.asarray(value).dtype)[()]
 
 
 @rrule.register(moving)
@@ -78,7 +79,7 @@ def _(limit, value):
             return None, refused_bar(quad, SINGULAR, y_bar), None
         return None, float(np.real(np.sum(y_bar * np.conj(value)))), None
 
-    return 0.0 if value is None else 0.0 * value, moving_back
+    return moving(limit, value), moving_back
 
 
 @frule.register(moving)
@@ -271,6 +272,32 @@ def qagie(func, bound, infbounds, args, full_output, epsabs, epsrel, limit):
         _quadpack._qagie, func, (bound, infbounds), args, (epsabs, epsrel), limit, full_output,
         named,
     )  # fmt: skip
+
+
+# ---- nothing to integrate over -------------------------------------------------------------------
+
+SPECIAL = NoDerivative("the limits", "is not known where they are equal, with a weight or complex")
+_QUAD = again(quad)
+
+
+@substitute(quad)
+def quad_of(
+    func, a, b, args=(), full_output=0, epsabs=1.49e-8, epsrel=1.49e-8, limit=50, points=None,
+    weight=None, wvar=None, wopts=None, maxp1=50, limlst=50, complex_func=False,
+):  # fmt: skip
+    """Between equal limits SciPy does not ask the integrand."""
+    found = _QUAD(
+        func, a, b, args, full_output, epsabs, epsrel, limit, points, weight, wvar, wopts, maxp1,
+        limlst, complex_func,
+    )  # fmt: skip
+    if a != b:
+        return found
+    others = args if isinstance(args, tuple) else (args,)
+    if weight is not None or complex_func:
+        carrier = refusing(found[0], quad, SPECIAL, a, b)
+    else:
+        carrier = found[0] + beyond(b, func, others) - beyond(a, func, others)
+    return (carrying(found[0], carrier, quad, 0.0, 0.0), *found[1:])
 
 
 # ---- functions with several values ---------------------------------------------------------------
