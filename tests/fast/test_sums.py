@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import sys
 
 import numpy as np
 import pytest
@@ -220,7 +221,10 @@ def test_others_among_floats(f, x, w):
     x_bar, w_bar = found.gradient
     along = 0.7 * x_bar + (0.0 if w_bar is None else HALVES @ w_bar)
     assert y == f(x, w) and y_dot == pytest.approx(along, rel=rtol)
-    assert ad.tier(f, x, w).tier == ("fast" if f in MIXED else "generic")
+    compensates = sys.version_info >= (3, 12)  # before, sum adds up plainly
+    is_fast = f in MIXED or (f is from_two_loops and not compensates)
+    if f is not GENERIC[-1] or compensates:
+        assert ad.tier(f, x, w).tier == ("fast" if is_fast else "generic")
 
 
 def of_list(xs, start):
