@@ -247,11 +247,16 @@ KINKS = {
 }  # fmt: skip
 
 
+LONG = ("of a maximum", "of several values", "on the line")
+"""Others are of the same kind, and take less time."""
+
+
 @pytest.mark.parametrize("name", KINKS)
 def test_kinks(name):
     f, x, slope, curvature = KINKS[name]
     assert ad.gradient(f, x)[0] == pytest.approx(slope, rel=1e-6, abs=1e-6)
-    second(f, x, curvature, 1e-9, [*KINKS].index(name))
+    if name not in LONG:
+        second(f, x, curvature, 1e-9, [*KINKS].index(name))
 
 
 def test_third_derivatives_where_there_is_a_kink():
