@@ -331,7 +331,38 @@ def in_a_global(a):
     return optimize.brentq(f, 0.0, 5.0) + SEEN[0]
 
 
-@pytest.mark.parametrize("f", [remembering_root, remembering_minimum, with_a_buffer, in_a_global])
+def with_a_function(a):
+    held = [None]
+
+    def f(x):
+        held[0] = lambda: x**3 - a
+        return held[0]()
+
+    return optimize.brentq(f, 0.0, 5.0) + held[0]()
+
+
+def that_takes_away(a):
+    held = [a * a, a, 2.0]
+
+    def f(x):
+        if len(held) > 2:
+            held.pop(0)
+        return x**3 - a
+
+    return optimize.brentq(f, 0.0, 5.0) + 3 * held[0]
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        with_a_function,
+        that_takes_away,
+        remembering_root,
+        remembering_minimum,
+        with_a_buffer,
+        in_a_global,
+    ],
+)
 def test_what_a_search_stores_is_refused(f):
     for differentiate in (ad.gradient, lambda f, a: ad.derivative(f)(a)):
         with pytest.raises(NoDerivativeError, match="stores something while it searches"):

@@ -18,6 +18,7 @@ from adjoint.rules.again import again
 from adjoint.rules.registry import substitute
 from adjoint.rules.scipy.searches import (
     CHANGES,
+    INERT,
     corrected,
     corrections,
     put_back,
@@ -48,7 +49,8 @@ def _curvature(f: Callable[..., Any], x: Any) -> tuple[Any, str]:
             step = np.linalg.solve(found, slope)
         else:
             found = derivative(lambda z: gradient(f, z)[0])(x)
-            step = np.divide(slope, found)
+            with np.errstate(all="ignore"):
+                step = slope / found
     except AdjointError as error:
         return None, f"{FOUND}, and of the function itself: {error.problem}"
     except (np.linalg.LinAlgError, ZeroDivisionError, TypeError):
@@ -75,9 +77,6 @@ def _with_value(value: Any, y: Any) -> Any:
     return corrected(value, y, -1.0)
 
 
-_INERT = (int, bool, str, type(None), np.integer, np.bool_)
-
-
 def _report(find: Any, f: Callable[..., Any], found: Any, state: Any) -> Any:
     """The result of a search: the minimum and the value there move, and nothing else is known."""
     x = _moved(find, f, found.x) if state is not None else unfollowed(found.x, find, CHANGES, f)
@@ -87,7 +86,7 @@ def _report(find: Any, f: Callable[..., Any], found: Any, state: Any) -> Any:
             found[name] = x
         elif name == "fun" and state is not None:
             found[name] = _with_value(value, f(x))
-        elif not isinstance(value, _INERT):
+        elif not isinstance(value, INERT):
             found[name] = unfollowed(value, find, FOUND, f)
     if state is not None:
         put_back(state)
@@ -105,7 +104,7 @@ def _parts(find: Any, f: Callable[..., Any], found: Any, state: Any) -> Any:
 
 
 def _rest(find: Any, f: Callable[..., Any], part: Any) -> Any:
-    return part if isinstance(part, _INERT) else unfollowed(part, find, FOUND, f)
+    return part if isinstance(part, INERT) else unfollowed(part, find, FOUND, f)
 
 
 def _as_tuple(args: Any) -> tuple[Any, ...]:

@@ -22,7 +22,7 @@ from adjoint.run.contents import ABSENT
 from adjoint.run.hidden import Hidden
 from adjoint.run.holding import globals_of, reached
 from adjoint.run.kept import Kept
-from adjoint.run.kinds import ATOMS, by_value
+from adjoint.run.kinds import by_value
 from adjoint.run.memory import Memory
 from adjoint.run.native import Changes
 from adjoint.run.snapshot import Snapshot
@@ -30,6 +30,7 @@ from adjoint.run.unknown import needed, run_unknown
 
 __all__ = [
     "CHANGES",
+    "INERT",
     "corrected",
     "corrections",
     "put_back",
@@ -96,9 +97,13 @@ def _spoil(level: Any, changes: list[Kept], given: tuple[Any, ...], error: Excep
                     one.spoil(part, error)
 
 
+INERT = (int, bool, str, type(None), np.integer, np.bool_)
+"""Types of what has no derivative and holds nothing."""
+
+
 def _is_counter(kept: Kept) -> bool:
-    """Whether nothing was stored but integers and words, which have no derivative."""
-    return all(type(new) in ATOMS or new is ABSENT for _, new in kept.pairs())
+    """Whether nothing was put there, and nothing taken away, but integers and words."""
+    return all(part is ABSENT or isinstance(part, INERT) for pair in kept.pairs() for part in pair)
 
 
 def put_back(before: State) -> None:
