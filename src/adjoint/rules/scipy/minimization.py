@@ -19,6 +19,7 @@ from adjoint.rules.registry import substitute
 from adjoint.rules.scipy.searches import (
     CHANGES,
     INERT,
+    as_tuple,
     corrected,
     corrections,
     put_back,
@@ -107,60 +108,32 @@ def _rest(find: Any, f: Callable[..., Any], part: Any) -> Any:
     return part if isinstance(part, INERT) else unfollowed(part, find, FOUND, f)
 
 
-def _as_tuple(args: Any) -> tuple[Any, ...]:
-    return args if isinstance(args, tuple) else (args,)
-
-
 # ---- by name -------------------------------------------------------------------------------------
 
 
-@substitute(optimize.fmin)
-def fmin(func, x0, args=(), *settings, **named):
-    find, args = optimize.fmin, _as_tuple(args)
-    found, state = searched(find, (func, x0, args, *settings), named)
-    return _parts(find, lambda z: func(z, *args), found, state)
+def _search(find: Any, before: int, made: Callable[..., Any]) -> None:
+    """The rule of a search ``find(func, *before, args, ...)``, of whose result `made` makes what
+    moves."""
 
-
-@substitute(optimize.fmin_cobyla)
-def fmin_cobyla(func, x0, cons, args=(), *settings, **named):
-    find, args = optimize.fmin_cobyla, _as_tuple(args)
-    found, state = searched(find, (func, x0, cons, args, *settings), named)
-    return _parts(find, lambda z: func(z, *args), found, state)
-
-
-@substitute(optimize.golden)
-def golden(func, args=(), *settings, **named):
-    find, args = optimize.golden, _as_tuple(args)
-    found, state = searched(find, (func, args, *settings), named)
-    return _parts(find, lambda z: func(z, *args), found, state)
-
-
-@substitute(optimize.brute)
-def brute(func, ranges, args=(), *settings, **named):
-    find, args = optimize.brute, _as_tuple(args)
-    found, state = searched(find, (func, ranges, args, *settings), named)
-    return _parts(find, lambda z: func(z, *args), found, state)
-
-
-def _global_search(find: Any) -> None:
     @substitute(find)
-    def search(func, bounds, args=(), *settings, **named):
-        args = _as_tuple(args)
-        found, state = searched(find, (func, bounds, args, *settings), named)
-        return _report(find, lambda z: func(z, *args), found, state)
+    def search(func, *operands, **named):
+        args = named.get("args", operands[before] if len(operands) > before else ())
+        args = as_tuple(args)
+        found, state = searched(find, (func, *operands), named)
+        return made(find, lambda z: func(z, *args), found, state)
 
 
-_global_search(optimize.differential_evolution)
-_global_search(optimize.dual_annealing)
-_global_search(optimize.shgo)
-
-
-@substitute(optimize.direct)
-def direct(func, bounds, *, args=(), **named):
-    find, args = optimize.direct, _as_tuple(args)
-    found, state = searched(find, (func, bounds), {"args": args, **named})
-    return _report(find, lambda z: func(z, *args), found, state)
-
+_search(optimize.golden, 0, _parts)
+for _find in (optimize.fmin, optimize.brute):
+    _search(_find, 1, _parts)
+_search(optimize.fmin_cobyla, 2, _parts)
+for _find in (
+    optimize.differential_evolution,
+    optimize.dual_annealing,
+    optimize.shgo,
+    optimize.direct,  # which takes them by name
+):
+    _search(_find, 1, _report)
 
 _FOLLOWED = ("bfgs", "cg", "newton-cg", "powell", "_custom")
 """Methods of `minimize` whose own steps are differentiated."""
@@ -177,7 +150,7 @@ def minimize(
     fun, x0, args=(), method=None, jac=None, hess=None, hessp=None, bounds=None, constraints=(),
     tol=None, callback=None, options=None,
 ):  # fmt: skip
-    args = _as_tuple(args)
+    args = as_tuple(args)
     settings = (method, jac, hess, hessp, bounds, constraints, tol, callback, options)
     if _is_followed(method, bounds, constraints):
         return _MINIMIZE(fun, x0, args, *settings)
@@ -189,7 +162,7 @@ def minimize(
 
 @substitute(optimize.minimize_scalar)
 def minimize_scalar(fun, bracket=None, bounds=None, args=(), method=None, tol=None, options=None):
-    args = _as_tuple(args)
+    args = as_tuple(args)
     settings = (bracket, bounds, args, method, tol, options)
     if callable(method) or str(method).lower() != "golden":
         return _MINIMIZE_SCALAR(fun, *settings)

@@ -14,6 +14,7 @@ from adjoint.rules.registry import non_differentiable, primitive, substitute
 from adjoint.rules.scipy import minimization  # noqa: F401  it registers its rules
 from adjoint.rules.scipy.searches import (
     CHANGES,
+    as_tuple,
     corrected,
     corrections,
     put_back,
@@ -50,7 +51,7 @@ def _reported(found: Any, moved: Any) -> Any:
 def _root_of(find: Any) -> None:
     @substitute(find)
     def solve(f, a, b, args=(), *settings, **named):
-        others = args if isinstance(args, tuple) else (args,)
+        others = as_tuple(args)
         found, state = searched(find, (f, a, b, others, *settings), named)
         root = found[0] if isinstance(found, tuple) else found
         if state is None:

@@ -31,6 +31,7 @@ from adjoint.run.unknown import needed, run_unknown
 __all__ = [
     "CHANGES",
     "INERT",
+    "as_tuple",
     "corrected",
     "corrections",
     "put_back",
@@ -54,6 +55,11 @@ class State(Snapshot):
             self.add_variable(namespace, name)
             kept += self.add((value,))
         self.known = {id(value) for value in kept}
+
+
+def as_tuple(args: Any) -> tuple[Any, ...]:
+    """What SciPy takes for further arguments: one alone need not be in a tuple."""
+    return args if isinstance(args, tuple) else (args,)
 
 
 def searched(find: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, State | None]:
