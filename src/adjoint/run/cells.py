@@ -11,7 +11,7 @@ from adjoint.ir import primitives
 from adjoint.rules.registry import primitive
 from adjoint.run.attribute_writes import change_cell, write_global
 from adjoint.run.contents import ABSENT
-from adjoint.run.fields import read_global
+from adjoint.run.fields import read_entry, read_global
 from adjoint.run.functions import bare
 from adjoint.run.kinds import by_value
 from adjoint.run.memory import Memory
@@ -26,16 +26,7 @@ def _loading(load: Callable[[CellType, str], Any]) -> Callable[..., Any]:
     """A captured variable: a cell is memory like any other."""
 
     def load_cell(record: list[Any], slot: int, cell: CellType, name: str) -> Any:
-        value = load(cell, name)
-        if by_value(value):
-            memory: Memory = record[0]
-
-            def load_back(y_bar: Any) -> tuple[Any, ...]:
-                memory.add_entry(cell, None, y_bar)
-                return NONE2
-
-            record[slot] = load_back
-        return value
+        return read_entry(record, slot, cell, None, load(cell, name))
 
     return load_cell
 

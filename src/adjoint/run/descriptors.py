@@ -20,8 +20,7 @@ from adjoint.run.dispatch import call_keywords, linked
 from adjoint.run.fallbacks import MISSING, missing, to_object
 from adjoint.run.fields import (
     fill_cached_property,
-    read_cell,
-    read_class_value,
+    read_entry,
     read_named_item,
     read_slot,
 )
@@ -51,7 +50,7 @@ def of_class(record: list[Any], slot: int, cls: type, name: str, default: tuple[
             if _is_chained(value):
                 return _by_chain(record, slot, cls, value)
             if by_value(value):
-                return read_class_value(record, slot, base, name, value)
+                return read_entry(record, slot, base, name, value)
             return getattr(cls, name)
     if static is not MISSING:
         return by_class(record, slot, cls, kind, name, static)
@@ -104,7 +103,7 @@ def _above(record: list[Any], slot: int, obj: Any, name: str) -> Any:
             continue
         static = vars(base)[name]
         if by_value(static):
-            return read_class_value(record, slot, base, name, static)
+            return read_entry(record, slot, base, name, static)
         descriptor = type(static)
         if target is kind:  # ``super(B, cls)``: asked for a class, descriptors give themselves
             if type(defined_by(descriptor, "__get__")) is FunctionType:
@@ -143,7 +142,7 @@ def by_class(record: list[Any], slot: int, obj: Any, kind: type, name: str, stat
     if type(defined_by(descriptor, "__get__")) is FunctionType:
         return by_descriptor(record, slot, obj, kind, name, static)
     if type(obj) is CellType and name == "cell_contents":
-        return read_cell(record, slot, obj)
+        return read_entry(record, slot, obj, None, obj.cell_contents)
     rules = None if descriptor in _PLAIN else method_rules(descriptor, "__get__")
     if rules is not None:
         fetched = linked(
@@ -165,7 +164,7 @@ def by_class(record: list[Any], slot: int, obj: Any, kind: type, name: str, stat
     for base in kind.__mro__:
         if name in vars(base):
             if by_value(vars(base)[name]):
-                return read_class_value(record, slot, base, name, static)
+                return read_entry(record, slot, base, name, static)
             break
     own = (
         type(kind.__getattribute__) is FunctionType

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import CellType
 from typing import Any
 
 from adjoint.run.accumulate import accumulate
@@ -12,8 +11,7 @@ from adjoint.run.memory import Memory
 
 __all__ = [
     "fill_cached_property",
-    "read_cell",
-    "read_class_value",
+    "read_entry",
     "read_field",
     "read_global",
     "read_named_item",
@@ -23,18 +21,22 @@ __all__ = [
 NONE2 = (None, None, None)
 
 
-def read_field(record: list[Any], slot: int, fields: dict[Any, Any], name: str) -> Any:
-    """One entry of an instance dictionary."""
-    value = dict.__getitem__(fields, name)
+def read_entry(record: list[Any], slot: int, owner: Any, key: Any, value: Any) -> Any:
+    """`value`, which `owner` holds: the cotangent of a number or an array goes there."""
     if by_value(value):
         memory: Memory = record[0]
 
-        def field_back(y_bar: Any) -> tuple[Any, ...]:
-            memory.add_entry(fields, name, y_bar)
+        def entry_back(y_bar: Any) -> tuple[Any, ...]:
+            memory.add_entry(owner, key, y_bar)
             return NONE2
 
-        record[slot] = field_back
+        record[slot] = entry_back
     return value
+
+
+def read_field(record: list[Any], slot: int, fields: dict[Any, Any], name: str) -> Any:
+    """One entry of an instance dictionary."""
+    return read_entry(record, slot, fields, name, dict.__getitem__(fields, name))
 
 
 def read_global(record: list[Any], slot: int, namespace: dict[str, Any], name: str) -> Any:
@@ -57,32 +59,6 @@ def read_slot(record: list[Any], slot: int, obj: Any, name: str, static: Any) ->
             return NONE2
 
         record[slot] = slot_back
-    return value
-
-
-def read_class_value(record: list[Any], slot: int, owner: type, name: str, value: Any) -> Any:
-    """What a class holds under a name."""
-    memory: Memory = record[0]
-
-    def class_value_back(y_bar: Any) -> tuple[Any, ...]:
-        memory.add_entry(owner, name, y_bar)
-        return NONE2
-
-    record[slot] = class_value_back
-    return value
-
-
-def read_cell(record: list[Any], slot: int, cell: CellType) -> Any:
-    """``cell.cell_contents``"""
-    value = cell.cell_contents
-    if by_value(value):
-        memory: Memory = record[0]
-
-        def contents_back(y_bar: Any) -> tuple[Any, ...]:
-            memory.add_entry(cell, None, y_bar)
-            return NONE2
-
-        record[slot] = contents_back
     return value
 
 

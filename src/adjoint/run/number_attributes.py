@@ -13,7 +13,7 @@ from adjoint.run.by_rules import DECLINED, run_rules
 from adjoint.run.descriptors import by_descriptor, getter_of, is_bound
 from adjoint.run.dispatch import call_keywords, linked
 from adjoint.run.fallbacks import MISSING, found_or_made, missing, to_object
-from adjoint.run.fields import read_class_value
+from adjoint.run.fields import read_entry
 from adjoint.run.kinds import ATOMS, by_value, defined_by, fields_of
 from adjoint.run.memory import refused
 from adjoint.run.specials import class_attribute, quick_special_of, special_of
@@ -52,7 +52,7 @@ def of_number(record: list[Any], slot: int, obj: Any, name: str, default: tuple[
         return static.__func__  # whatever the number is
     if defined_by(type(static), "__get__") is None:
         owner = next(base for base in kind.__mro__ if name in vars(base))
-        return read_class_value(record, slot, owner, name, static) if by_value(static) else static
+        return read_entry(record, slot, owner, name, static) if by_value(static) else static
     return _of_known_number(record, slot, obj, name, default)
 
 
