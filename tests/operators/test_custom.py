@@ -461,3 +461,52 @@ def test_integers_that_have_none():
     assert ad.gradient(f, 1.5) == (3.0,)
     assert ad.derivative(f)(1.5) == 3.0
     assert ad.gradient(lambda x: ad.gradient(f, x)[0] * x, 1.5) == (3.0,)
+
+
+# ---- arrays that stand for lists -----------------------------------------------------------------
+
+
+def sum_of_cubes(values):
+    return float(np.sum(np.asarray(values) ** 3))
+
+
+@ad.rrule.register(sum_of_cubes)
+def _(values):
+    slopes = 3 * np.asarray(values) ** 2
+    return sum_of_cubes(values), lambda y_bar: (None, slopes * y_bar)
+
+
+def powers(x):
+    return [x**3, x**4]
+
+
+@ad.rrule.register(powers)
+def _(x):
+    def back(bars):
+        found = np.array([0.0 if bar is None else bar for bar in bars])
+        return None, (found * np.array([3 * x**2, 4 * x**3])).sum()
+
+    return powers(x), back
+
+
+@ad.frule.register(powers)
+def _(dots, x):
+    return powers(x), dots[0] * np.array([3 * x**2, 4 * x**3])
+
+
+@pytest.mark.parametrize(
+    "f, first, second",
+    [
+        (lambda x: sum_of_cubes([x, 1.0, x]), 24.0, 24.0),
+        (lambda x: sum_of_cubes([[x, 1.0], [x, x]]), 36.0, 36.0),
+        (lambda x: powers(x)[0] + 2 * powers(x)[1], 76.0, 108.0),
+    ],
+)
+def test_arrays_that_rules_give_for_lists(f, first, second):
+    """What is taken out of them has derivatives of its own."""
+    gradient, tangent = ad.grad(f), ad.derivative(f)
+    assert gradient(2.0) == pytest.approx(first) and tangent(2.0) == pytest.approx(first)
+    assert ad.hessian(f, 2.0) == pytest.approx(second)
+    for inner in (gradient, tangent):
+        assert ad.grad(inner)(2.0) == pytest.approx(second)
+        assert ad.derivative(inner)(2.0) == pytest.approx(second)

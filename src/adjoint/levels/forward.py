@@ -21,6 +21,7 @@ from adjoint.errors import ArgumentError
 from adjoint.levels.held import held
 from adjoint.levels.level import INACTIVE, Level
 from adjoint.levels.mirror import Mirror, Mirrors, flat_of, is_whole
+from adjoint.levels.parts import parts_of
 from adjoint.levels.pointwise import is_simple, slopes_of, weighted
 from adjoint.levels.structures import real_by_dot, real_by_pullback
 from adjoint.rules.projection import SEQUENCES
@@ -95,7 +96,7 @@ class Forward(Level):
         return y
 
     def _bind_parts(self, y: Any, dot: Any) -> Any:
-        dots = [dot] * len(y) if type(dot) is Poison else dot
+        dots = parts_of(self.below, dot, len(y))
         made: set[int] = set()
         parts = [
             self._bind_part(part, part_dot, made) for part, part_dot in zip(y, dots, strict=True)
@@ -462,7 +463,7 @@ def _inner(bars: Any, dots: Any) -> Any:
     for bar, dot in zip(bars, dots, strict=False):
         if bar is None or dot is None:
             continue
-        if isinstance(bar, list | tuple):
+        if isinstance(bar, list | tuple) or isinstance(dot, list | tuple):  # or an array for a list
             total = total + _inner(bar, dot)
         else:
             total = total + np.sum(np.real(np.conj(bar) * dot))

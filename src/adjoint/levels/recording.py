@@ -22,6 +22,7 @@ from adjoint.levels.forward import Forward, swept
 from adjoint.levels.held import held, held_index
 from adjoint.levels.level import Level, assign_shape_on, write_on
 from adjoint.levels.mirror import Mirrors, Same
+from adjoint.levels.parts import parts_of
 from adjoint.rules.registry import Rules
 from adjoint.run.accumulate import Poison
 from adjoint.run.by_rules import DECLINED
@@ -238,7 +239,7 @@ class Replay(Forward):
         if dot is None:
             return
         if isinstance(y, list | tuple):
-            dots = [dot] * len(y) if type(dot) is Poison else dot
+            dots = parts_of(self.below, dot, len(y))
             made: set[int] = set()
             for part, part_dot in zip(y, dots, strict=True):
                 if isinstance(part, ndarray):

@@ -12,6 +12,7 @@ import numpy as np
 
 from adjoint.levels.level import INACTIVE, Level, assign_shape_on, operate_on, write_on
 from adjoint.levels.mirror import Mirrors, flat_of
+from adjoint.levels.parts import parts_of
 from adjoint.rules.projection import SEQUENCES, project
 from adjoint.rules.refusal import demand_entries
 from adjoint.run.accumulate import Poison, is_fancy
@@ -54,8 +55,7 @@ class Sweep(Hidden):
         if bar is None or type(value) in INACTIVE:
             return
         if isinstance(value, SEQUENCES):
-            bars = [bar] * len(value) if type(bar) is Poison else bar
-            for part, part_bar in zip(value, bars, strict=True):
+            for part, part_bar in zip(value, parts_of(self.below, bar, len(value)), strict=True):
                 self.add(part, part_bar)
             return
         self.touched = True

@@ -5,9 +5,10 @@ import pytest
 import scipy.linalg as sl
 
 import adjoint as ad
+from tests.levels import check_forward, check_tape
 from tests.rules.harness import case, table
 from tests.rules.numpy_linalg.matrices import check_second, complexes, reals
-from tests.support import check_reverse
+from tests.support import Sample, check_reverse
 
 V, B, CB = reals(5, seed=6), reals(5, 2, seed=5), complexes(5, 2, seed=7)
 R = reals(5, seed=8)
@@ -106,3 +107,23 @@ def test_a_long_band_costs_no_matrix():
     ab = np.ones((3, n)) + np.array([[0.0], [3.0], [0.0]])
     _, bar, b_bar = ad.rrule(sl.solve_banded, (1, 1), ab, np.ones(n))[1](np.ones(n))[1:]
     assert bar.shape == (3, n) and b_bar.shape == (n,)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: sl.solve_toeplitz([x, 1.0, 0.5], [1.0, x, 2.0]),
+        lambda x: sl.solve_toeplitz(([x + 2, 1.0, 0.5], [0.0, x * x, 0.3]), [[1.0], [x], [2.0]]),
+        lambda x: sl.solve_toeplitz([x, 1.0j, 0.5], [1.0, x, 2.0]).real,
+        lambda x: sl.matmul_toeplitz([x, 1.0, 0.5], [1.0, x, 2.0]),
+        lambda x: sl.matmul_toeplitz(([x, 1.0, 0.5], np.array([1.0, 0.2])), [[x], [1.0]]),
+        lambda x: sl.cho_solve(([[x, 0.0], [1.0, x]], True), [1.0, x]),
+        lambda x: sl.cho_solve_banded(([[x, 2.0, x], [1.0, 0.2, 0.0]], True), [1.0, x, 2.0]),
+        lambda x: sl.solve_banded((1, 0), [[x, 2.0, x], [1.0, 0.2, 0.0]], [1.0, x, 2.0]),
+    ],
+)
+def test_lists_of_numbers_and_constants(f):
+    for g in (f, ad.derivative(f), ad.grad(lambda x: np.sum(f(x) ** 2))):
+        check_reverse(g, 3.0)
+        check_forward(Sample(g, (3.0,), {}))
+        check_tape(Sample(g, (3.0,), {}))

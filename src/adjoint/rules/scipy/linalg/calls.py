@@ -167,7 +167,7 @@ def _forward(
     for name in plan.operands:
         i = names.index(name)
         dot = dots[i] if i < len(dots) else None
-        tangents.append(dot if dot is None or name in plan.raw else filled(dot, args[i]))
+        tangents.append(dot if dot is None else _filled(dot, args[i], name in plan.raw))
     if all(dot is None for dot in tangents):
         return call.y, None
     made = make(call)
@@ -175,3 +175,11 @@ def _forward(
         return NotImplemented
     y_dot = made[1](*tangents)  # which may also say otherwise how the result is calculated
     return call.y, fitted(y_dot, call.y)
+
+
+def _filled(dot: Any, arg: Any, is_raw: bool) -> Any:
+    """A tangent without the gaps that constants leave in it; a tuple of operands keeps theirs."""
+    if is_raw and isinstance(arg, tuple):
+        parts = zip(dot, arg, strict=True)
+        return tuple([None if part is None else filled(part, of) for part, of in parts])
+    return filled(dot, arg)

@@ -80,7 +80,7 @@ def _(call: Call) -> Any:
         bar, b_bar = back(x_bar)
         whole = bar + dagger(bar)
         c_bar = factor @ whole if upper else whole @ factor
-        return (project(_half(c_bar, upper), given), None), b_bar
+        return (project(_half(c_bar, upper), c), None), b_bar
 
     def solve_push(dots: Any, b_dot: Any) -> Any:
         if dots is None or dots[0] is None:
@@ -246,7 +246,7 @@ def _(call: Call) -> Any:
         m_bar, b_bar = back(x_bar)
         bar = np.swapaxes(p, -1, -2) @ turn(m_bar)
         lu_bar = _packed(bar @ dagger(upper), dagger(lower) @ bar)
-        return (project(lu_bar, given), None), b_bar
+        return (project(lu_bar, call.lu_and_piv[0]), None), b_bar
 
     def solve_push(dots: Any, b_dot: Any) -> Any:
         if dots is None or dots[0] is None:

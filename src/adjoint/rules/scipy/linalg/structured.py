@@ -193,7 +193,7 @@ def _(call: Call) -> Any:
         else:
             of_x, of_bar = (_banded_product(stored, v, *sides) for v in (columns, bar))
             c_bar = -_banded_outer(of_x, bar, *sides) - _banded_outer(of_bar, columns, *sides)
-        return (project(c_bar, stored), None), np.reshape(bar, np.shape(call.b))
+        return (project(c_bar, cb), None), np.reshape(bar, np.shape(call.b))
 
     def push(dots: Any, b_dot: Any) -> Any:
         right: Any = 0.0 if b_dot is None else _matrix(b_dot)
