@@ -10,11 +10,12 @@ from operator import attrgetter, itemgetter, methodcaller
 
 import numpy as np
 import pytest
-from scipy import optimize
+from scipy.optimize import _minpack
 
 import adjoint as ad
 from adjoint.errors import NoDerivativeError
 
+hybrid = _minpack._hybrd
 MODES = {
     "gradient": lambda f: ad.gradient(f, 2.0)[0],
     "forward": lambda f: ad.pushforward(f, (2.0,), (1.0,))[1],
@@ -22,8 +23,10 @@ MODES = {
 }
 
 
-def root(residual):
-    return optimize.fsolve(residual, 1.0)[0]
+def root(residual, start=None):
+    """A root by code in C, which has no rule: those of `scipy.optimize` above it have."""
+    start = np.array([1.0]) if start is None else start
+    return hybrid(residual, start, (), 1, 1e-8, 400, -10, -10, 1e-16, 100, None)[0][0]
 
 
 class Box:
@@ -363,36 +366,23 @@ FUNCTIONS = [
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("f", FUNCTIONS)
 def test_what_a_function_gets_at_is_refused(f, mode):
-    with pytest.raises(NoDerivativeError, match=r"minpack|fsolve"):
+    with pytest.raises(NoDerivativeError, match="hybr"):
         MODES[mode](f)
 
 
 # ---- what starts at its solution -----------------------------------------------------------------
 
-times = np.arange(3.0)
-
-
-def of_fit(x):
-    parameters["k"] = x
-    fit = optimize.curve_fit(lambda t, a: (a - parameters["k"]) * t, times, np.zeros(3), [2.0])
-    return fit[0][0]
-
-
-def of_squares(x):
-    return optimize.leastsq(lambda a: (a - x) * times, np.array([2.0]))[0][0]
-
 
 def of_root(x):
     numbers[0] = x
-    return optimize.fsolve(lambda u: u - numbers[0], np.array([2.0]))[0]
+    return root(lambda u: u - numbers[0], np.array([2.0]))
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("f", [of_fit, of_squares, of_root])
-def test_a_solution_that_stood_there_is_no_constant(f, mode):
-    assert f(2.0) == 2.0
-    with pytest.raises(NoDerivativeError, match="minpack"):
-        MODES[mode](f)
+def test_a_solution_that_stood_there_is_no_constant(mode):
+    assert of_root(2.0) == 2.0
+    with pytest.raises(NoDerivativeError, match="hybr"):
+        MODES[mode](of_root)
 
 
 # ---- constants -----------------------------------------------------------------------------------
@@ -430,7 +420,7 @@ def constant_behind_a_reference(x):
 
 def constant_where_it_started(x):
     start = np.array([2.0])
-    return optimize.fsolve(lambda u: u - 2.0, start)[0] ** 0.5 * start[0] ** 0.0 * x
+    return root(lambda u: u - 2.0, start) ** 0.5 * start[0] ** 0.0 * x
 
 
 CONSTANT = [

@@ -133,6 +133,7 @@ def run_unknown(
     owner = None if isinstance(owner, type | ModuleType) else owner
     blank = record[slot]
     region = region_of(memory, f, (owner, *inputs))
+    calls_back = region is not None
     if region is not None:
         record[slot] = region.before(blank, len(inputs))
     y, changes = run_checked(memory, f, region, args, kwargs, () if trusted else (*inputs, owner))
@@ -154,7 +155,7 @@ def run_unknown(
         return y
     given = any(y is value for value in inputs)
     # What weak references lead to has to be there when it is poisoned.
-    kept = [found() for found in memory.caches.get(REFERENT, ())] if region is not None else None
+    kept = [found() for found in memory.caches.get(REFERENT, ())] if calls_back else None
 
     def unknown_back(y_bar: Any, _: Any = kept) -> tuple[Any, ...]:
         new_bar = changes.undo(memory)

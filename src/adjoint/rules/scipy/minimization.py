@@ -22,18 +22,17 @@ from adjoint.rules.scipy.searches import (
     as_tuple,
     corrected,
     corrections,
+    is_near,
     put_back,
     searched,
     unfollowed,
+    with_value,
     without_levels,
 )
 
-__all__: list[str] = []
+__all__ = ["moved"]
 
 FOUND = "is found by a search whose steps do not show it"
-FARTHEST = 1e-2
-"""A step of Newton's longer than this, beside the place itself, tells that there is no minimum:
-something else than the slope holds it there, a bound for example, or it was not found."""
 
 
 @without_levels
@@ -56,12 +55,12 @@ def _curvature(f: Callable[..., Any], x: Any) -> tuple[Any, str]:
         return None, f"{FOUND}, and of the function itself: {error.problem}"
     except (np.linalg.LinAlgError, ZeroDivisionError, TypeError):
         return None, f"{FOUND}; the function has no curvature there"
-    if not np.all(np.abs(step) <= FARTHEST * (1.0 + np.abs(x))):
+    if not is_near(step, x):  # a bound may hold it there
         return None, f"{FOUND}; where it ends, the slope of the function is not zero"
     return found, ""
 
 
-def _moved(find: Any, f: Callable[..., Any], x: Any) -> Any:
+def moved(find: Any, f: Callable[..., Any], x: Any) -> Any:
     """A minimum of `f`, as it moves with what `f` depends on."""
     from adjoint.api import gradient
 
@@ -73,20 +72,15 @@ def _moved(find: Any, f: Callable[..., Any], x: Any) -> Any:
     return x
 
 
-def _with_value(value: Any, y: Any) -> Any:
-    """`value`, which is known, moving as `y` does, which was computed again."""
-    return corrected(value, y, -1.0)
-
-
 def _report(find: Any, f: Callable[..., Any], found: Any, state: Any) -> Any:
     """The result of a search: the minimum and the value there move, and nothing else is known."""
-    x = _moved(find, f, found.x) if state is not None else unfollowed(found.x, find, CHANGES, f)
+    x = moved(find, f, found.x) if state is not None else unfollowed(found.x, find, CHANGES, f)
     for name in list(found):
         value = found[name]
         if name == "x":
             found[name] = x
         elif name == "fun" and state is not None:
-            found[name] = _with_value(value, f(x))
+            found[name] = with_value(value, f(x))
         elif not isinstance(value, INERT):
             found[name] = unfollowed(value, find, FOUND, f)
     if state is not None:
@@ -127,6 +121,7 @@ _search(optimize.golden, 0, _parts)
 for _find in (optimize.fmin, optimize.brute):
     _search(_find, 1, _parts)
 _search(optimize.fmin_cobyla, 2, _parts)
+_search(optimize.fmin_slsqp, 9, _parts)
 for _find in (
     optimize.differential_evolution,
     optimize.dual_annealing,
@@ -134,6 +129,25 @@ for _find in (
     optimize.direct,  # which takes them by name
 ):
     _search(_find, 1, _report)
+
+
+def _quasi_newton(find: Any) -> None:
+    """The rule of a search whose function gives its slope, too, if nothing else does."""
+
+    @substitute(find)
+    def search(func, x0, fprime=None, args=(), approx_grad=0, *settings, **named):
+        args = as_tuple(args)
+        both = fprime is None and not approx_grad
+        given = (func, x0, fprime, args, approx_grad, *settings)
+        (x, *rest), state = searched(find, given, named)
+        value = (lambda z: func(z, *args)[0]) if both else (lambda z: func(z, *args))
+        if find is optimize.fmin_tnc:
+            return (_parts(find, value, x, state), *rest)
+        return _parts(find, value, (x, *rest), state)
+
+
+_quasi_newton(optimize.fmin_l_bfgs_b)
+_quasi_newton(optimize.fmin_tnc)
 
 _FOLLOWED = ("bfgs", "cg", "newton-cg", "powell", "_custom")
 """Methods of `minimize` whose own steps are differentiated."""

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import optimize
 
 from adjoint.rules.registry import non_differentiable, primitive, substitute
-from adjoint.rules.scipy import minimization  # noqa: F401  it registers its rules
+from adjoint.rules.scipy import equations, minimization  # noqa: F401  they register their rules
 from adjoint.rules.scipy.searches import (
     CHANGES,
     as_tuple,

@@ -34,9 +34,11 @@ __all__ = [
     "as_tuple",
     "corrected",
     "corrections",
+    "is_near",
     "put_back",
     "searched",
     "unfollowed",
+    "with_value",
     "without_levels",
 ]
 
@@ -190,6 +192,23 @@ def _(dots, x, residual, slope):
         return y, x_dot
     moved = -_solved(slope, residual_dot)
     return y, moved if x_dot is None else x_dot + moved
+
+
+def with_value(value: Any, y: Any) -> Any:
+    """`value`, which is known, moving as `y` does, which was computed again."""
+    return corrected(value, y, -1.0)
+
+
+FARTHEST = 1e-3
+
+
+def is_near(step: Any, x: Any) -> bool:
+    """Whether a step of Newton's from where a search ended tells that it found what it looked
+    for: one that is longer, beside the place itself, leads elsewhere."""
+    return bool(np.all(np.abs(step) <= FARTHEST * (1.0 + np.abs(x))))
+
+
+non_differentiable(is_near)
 
 
 def corrections() -> range:
