@@ -8,7 +8,9 @@ from numpy.polynomial import Chebyshev, Laguerre, Legendre, Polynomial, polyutil
 import adjoint as ad
 from adjoint.errors import NoDerivativeError
 from adjoint.rules.numpy.polynomials import without_leading_zeros
-from adjoint.rules.registry import frule, rrule
+from adjoint.rules.numpy.series import beside_zeros
+from adjoint.rules.registry import rrule
+from tests.levels import NESTINGS
 from tests.rules.harness import case, complexes, reals, table
 from tests.support import check_reverse
 
@@ -57,8 +59,7 @@ CASES = {
         ([2.0],),
         (np.float32([1.0, -3.0, 1.5]),),
     ],
-    polyutils.trimseq: [(C,), (complexes(3),), (np.float32([1, 2]),)],
-    without_leading_zeros: [(C,), (complexes(3),), (np.float32([1, 2]),)],
+    beside_zeros: [(np.poly1d, kept, kept[:1]) for kept in (C, complexes(3), np.float32([1, 2]))],
     **{
         getattr(module, f"{prefix}{name}"): PAIRS
         for module, prefix in BASES
@@ -87,14 +88,86 @@ def test_what_is_cut_off_is_not_lost_in_silence(f):
         ad.gradient(f, np.array([1.0, 2.0]), 0.7)
 
 
-@pytest.mark.parametrize("f", [polyutils.trimseq, without_leading_zeros])
-def test_only_needed_derivatives_are_refused(f):
-    seq = np.array([0.0, 1.0, 0.0])
-    _, back = rrule(f, seq)
-    assert back(np.zeros(2))[1].tolist() == [0, 0, 0]
-    assert frule(f, (np.zeros(3),), seq)[1].tolist() == [0, 0]
-    with pytest.raises(NoDerivativeError):
-        frule(f, (np.ones(3),), seq)
+def filled(*coefficients):
+    c = np.empty(3)
+    c[0], c[1], c[2] = coefficients
+    return c
+
+
+CUTS = {
+    "listed": lambda x: np.poly1d([x, 1.0, 2.0])(3.0),
+    "filled": lambda x: np.poly1d(filled(x, 1.0, 2.0))(3.0),
+    "sequence": lambda x: polyutils.trimseq(filled(2.0, 1.0, x)).sum(),
+    "trimmed": lambda x: Polynomial(filled(2.0, 1.0, x)).trim()(3.0),
+}
+"""Functions of a coefficient that is cut off where it is zero."""
+
+
+@pytest.mark.parametrize("name", CUTS)
+def test_coefficients_that_were_written_are_not_lost_either(name):
+    f = CUTS[name]
+    for slope in (ad.grad(f), ad.grad(f, tier="generic"), ad.derivative(f)):
+        with pytest.raises(NoDerivativeError, match="zero here and have been cut off"):
+            slope(0.0)
+
+
+def nested(nesting, f):
+    outer, inner = nesting.split("_over_")
+    of = {"forward": ad.derivative, "reverse": ad.grad}
+    return of[outer](of[inner](f))
+
+
+@pytest.mark.parametrize("nesting", NESTINGS)
+@pytest.mark.parametrize("name", CUTS)
+def test_a_second_derivative_of_what_is_cut_off(name, nesting):
+    """The first derivative, or what is asked of the result, is zero here, the second is not."""
+    for f in (lambda x: CUTS[name](x * x), lambda x: x * CUTS[name](x)):
+        with pytest.raises(NoDerivativeError, match="zero here and have been cut off"):
+            nested(nesting, f)(0.0)
+        h = 1e-3
+        curvature = (f(h) - 2.0 * f(0.0) + f(-h)) / h**2
+        assert abs(curvature) > 1.0
+        assert nested(nesting, f)(1e-9) == pytest.approx(curvature, rel=1e-5)
+
+
+@pytest.mark.parametrize("nesting", NESTINGS)
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: np.poly1d([0.0, x * x, 1.0])(3.0),
+        lambda x: np.poly1d(filled(0.0, x * x, 1.0))(3.0),
+        lambda x: polyutils.trimseq(filled(1.0, 3.0 * x * x, 0.0)).sum(),
+    ],
+)
+def test_constants_that_are_cut_off_ask_for_nothing(f, nesting):
+    assert f(2.0) == 13.0
+    for slope in (ad.grad(f), ad.grad(f, tier="generic"), ad.derivative(f)):
+        assert slope(2.0) == 12.0
+    assert nested(nesting, f)(2.0) == 6.0
+
+
+def test_what_is_cut_still_looks_at_the_array():
+    def f(x):
+        c = filled(0.0, x, 1.0)
+        p = np.poly1d(c)
+        c[1] = x * x
+        p.coeffs[1] = 3.0 * x
+        return p(2.0) + c[2] * x, np.shares_memory(p.coeffs, c)
+
+    assert f(2.0) == (26.0, True)  # 2 x² + 3 x + 3 x²
+    assert ad.pullback(f, 2.0)[0] == (26.0, True)
+    assert ad.grad(lambda x: f(x)[0])(2.0) == 23.0
+    assert ad.derivative(lambda x: f(x)[0])(2.0) == 23.0
+
+
+def test_only_needed_derivatives_are_refused():
+    c = np.array([0.0, 1.0, 0.0])
+    c.flags.writeable = False
+    for f in (lambda c: np.poly1d(c)(2.0), lambda c: polyutils.trimseq(c)[1]):
+        assert ad.gradient(lambda c, f=f: f(c) * 0.0, c)[0].tolist() == [0.0, 0.0, 0.0]
+        assert ad.pushforward(f, (c,), (np.array([0.0, 1.0, 0.0]),))[1] in (1.0, 2.0)
+        with pytest.raises(NoDerivativeError):
+            ad.pushforward(f, (c,), (np.ones(3),))
 
 
 def test_zeros_inside_an_arithmetic_are_right():

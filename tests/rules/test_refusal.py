@@ -7,8 +7,11 @@ from scipy import special, stats
 import adjoint as ad
 from adjoint.errors import NoDerivativeError
 from adjoint.rules.families import NoDerivative, elementwise
+from adjoint.rules.refusal import refused_zeros
 from adjoint.rules.registry import frule, rrule
 from adjoint.testing import check_rule
+from tests.levels import NESTINGS
+from tests.rules.harness import table
 
 
 def bump(v, x):
@@ -19,6 +22,11 @@ def bump(v, x):
 elementwise(bump, NoDerivative("the order"), lambda y, v, x: v * x ** (v - 1), singular=True)
 
 MESSAGE = "a derivative of 'bump' in the order is needed, which has no closed form"
+
+
+ORDER = NoDerivative("the order")
+CASES = {refused_zeros: [(bump, ORDER, np.zeros(2), np.ones(2)), (bump, ORDER, 0.0, 1.0)]}
+test_rule = table(CASES)
 
 
 def test_the_other_arguments_have_their_derivative():
@@ -61,6 +69,19 @@ def test_forward():
     assert frule(bump, (0.0, 1.0), 2.0, 3.0) == (9.0, 6.0)
     with pytest.raises(NoDerivativeError, match=MESSAGE):
         frule(bump, (1.0, None), 2.0, 3.0)
+
+
+@pytest.mark.parametrize("nesting", NESTINGS)
+@pytest.mark.parametrize("f", [lambda x: bump(x * x + 1.0, 2.0), lambda x: x * bump(x + 1.0, 2.0)])
+def test_a_zero_that_an_outer_derivative_moves_asks_for_it(f, nesting):
+    """Of 2^(x² + 1) the slope in the order is not asked for at 0, but its second derivative is."""
+    outer, inner = (getattr(ad, OF[mode]) for mode in nesting.split("_over_"))
+    assert (f(1e-3) - 2.0 * f(0.0) + f(-1e-3)) / 1e-6 == pytest.approx(4.0 * np.log(2.0), rel=1e-3)
+    with pytest.raises(NoDerivativeError, match=MESSAGE):
+        outer(inner(f))(0.0)
+
+
+OF = {"forward": "derivative", "reverse": "grad"}
 
 
 class Power:
@@ -110,6 +131,20 @@ ORDERS = {
     "unpacked": lambda p: gamma_of(*p),
     "distribution": lambda p: stats.t.ppf(0.7, p[2], p[0], p[1]),
 }
+
+
+@pytest.mark.parametrize("nesting", NESTINGS)
+@pytest.mark.parametrize("pack", PACKED.values(), ids=PACKED)
+def test_a_constant_order_beside_what_moves_faster(pack, nesting):
+    """The tangent of the order is a zero in an array of which the others depend on the point."""
+
+    def f(x):
+        return ORDERS["element"](pack(np.stack([x * x, x])))
+
+    outer, inner = (getattr(ad, OF[mode]) for mode in nesting.split("_over_"))
+    x, h = 0.8, 1e-4
+    curvature = (f(x + h) - 2.0 * f(x) + f(x - h)) / h**2
+    np.testing.assert_allclose(outer(inner(f))(x), curvature, rtol=1e-6)
 
 
 def gamma_of(a, b, order):

@@ -25,6 +25,7 @@ from adjoint.levels.parts import parts_of
 from adjoint.levels.pointwise import is_simple, slopes_of, weighted
 from adjoint.levels.structures import real_by_dot, real_by_pullback
 from adjoint.rules.projection import SEQUENCES
+from adjoint.rules.refusal import moves
 from adjoint.rules.registry import Rules
 from adjoint.rules.slopes import Slopes
 from adjoint.rules.tangents import filled
@@ -71,6 +72,9 @@ class Forward(Level):
                 return found
             return None if all(dot is None for dot in dots) else dots
         return None
+
+    def moves(self, value: Any) -> bool:
+        return bool(self.below(moves, self.tangent(value)))
 
     # ---- what is learned -------------------------------------------------------------------------
 

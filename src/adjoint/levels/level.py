@@ -271,10 +271,13 @@ class Level(Hidden):
         )
 
     def _conceals(self, parts: Iterable[Any]) -> bool:
-        for part in parts:
+        stack, seen = [*parts], set()
+        while stack:
+            part = stack.pop()
             if isinstance(part, SEQUENCES):
-                if self._conceals(part):
-                    return True
+                if id(part) not in seen:
+                    seen.add(id(part))  # a list may hold itself
+                    stack += part
             elif by_value(part):
                 continue
             elif id(part) in self._hiding or (AS_NUMBERS.of(type(part)) and self.sees_in(part)):
@@ -298,6 +301,11 @@ class Level(Hidden):
 
     def is_active(self, value: Any) -> bool:
         """Whether this level knows a derivative of a number or an array."""
+        raise NotImplementedError
+
+    def moves(self, value: Any) -> bool:
+        """Whether what this level differentiates in may move a number, an array or a list of such
+        from zero."""
         raise NotImplementedError
 
     def sees_in(self, value: Any) -> bool:

@@ -10,6 +10,7 @@ from numpy.lib.stride_tricks import as_strided
 from adjoint.levels.level import Level, fresh
 from adjoint.operators import hook, stop_gradient, with_name
 from adjoint.rules.builtins.functions import are_numbers
+from adjoint.rules.refusal import moves, refused_dot, refused_zeros
 from adjoint.rules.registry import entry, frule, leveled, rrule
 from adjoint.run.detach import detached
 from adjoint.run.unknown import needed
@@ -124,9 +125,20 @@ def _(level: Level, record: Any, slot: int, x: Any, *args: Any, **kwargs: Any) -
 @leveled(np.broadcast_arrays)
 def _(level: Level, record: Any, slot: int, *args: Any, subok: bool = False) -> Any:
     """One by one, so that a constant beside active arrays stays one."""
-    shape = np.broadcast_shapes(*map(np.shape, args))
-    made = [level.run(np.broadcast_to, x, shape, subok) for x in args]
+    of_any = np.asanyarray if subok else np.asarray
+    arrays = [level.run(of_any, x) for x in args]
+    shape = np.broadcast_shapes(*map(np.shape, arrays))
+    made = [x if x.shape == shape else _stretched(level, x, shape, subok) for x in arrays]
     return type(np.broadcast_arrays(0.0))(made)
+
+
+def _stretched(level: Level, x: Any, shape: tuple[int, ...], subok: bool) -> Any:
+    """A view that may be written as far as NumPy allows it, with a warning."""
+    y = level.run(np.broadcast_to, x, shape, subok)
+    if x.flags._writeable_no_warn:
+        y.flags.writeable = True
+        y.flags._warn_on_write = True
+    return y
 
 
 def _at_least(f: Any) -> None:
@@ -169,6 +181,23 @@ def _(level: Level, record: Any, slot: int, flat: Any) -> Any:
     from adjoint.rules.numpy.flat import flattening
 
     return level.run(getattr(np.ndarray, flattening(flat)), flat.base)
+
+
+# ---- what is refused if a derivative moves it ----------------------------------------------------
+
+
+@leveled(moves)
+def _(level: Level, record: Any, slot: int, bar: Any) -> bool:
+    """One that is zero here and depends on what a level differentiates in has a derivative."""
+    return bool(level.below(moves, bar) or level.moves(bar))
+
+
+@leveled(refused_dot)
+def _(level: Level, record: Any, slot: int, f: Any, missing: Any, dot: Any, y: Any) -> Any:
+    """Zeros that what a level differentiates in would move."""
+    if not level.run(moves, dot):
+        return None
+    return level.run(refused_zeros, f, missing, dot, y)
 
 
 # ---- what steers derivatives ---------------------------------------------------------------------

@@ -63,6 +63,11 @@ class Tape(Level):
             return any(map(self._depends, arg))
         return self.is_active(arg)
 
+    def moves(self, value: Any) -> bool:
+        if isinstance(value, SEQUENCES):
+            return any(map(self.moves, value))
+        return self._depends(value) and (not isinstance(value, ndarray) or value.size > 0)
+
     def note(self, y: Any, integers: bool = False) -> Any:
         """Note a new number or array that depends on the inputs; returns it, or one of its own.
         `integers` says that those depend on them, too."""

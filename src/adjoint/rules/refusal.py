@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.errors import NoDerivativeError, Place
+from adjoint.rules.registry import frule, rrule
 from adjoint.rules.slopes import Rule, with_arity
 from adjoint.run.accumulate import Poison
 from adjoint.run.caution import doubt
@@ -21,8 +22,8 @@ from adjoint.run.kinds import is_objects
 from adjoint.run.place import current_place
 
 __all__ = [
-    "NoDerivative", "demand_entries", "demand_known", "moves", "refusal", "refused_bar",
-    "refused_entry", "refusing_forward", "refusing_reverse",
+    "NoDerivative", "added", "demand_entries", "demand_known", "moves", "refusal", "refused_bar",
+    "refused_dot", "refused_entry", "refused_zeros", "refusing_forward", "refusing_reverse",
 ]  # fmt: skip
 
 
@@ -107,11 +108,53 @@ def demand_known(bar: Any) -> None:
 
 
 def moves(bar: Any) -> bool:
-    """Whether a cotangent or tangent is anything but zero."""
+    """Whether a cotangent or tangent is anything but zero; inside another derivative (see
+    `adjoint.levels.rules`), also whether it may become so."""
     if isinstance(bar, list | tuple):
         return any(map(moves, bar))
     doubt(bar)
     return bar is not None and bool(np.any(bar))
+
+
+# ---- what forward rules say ----------------------------------------------------------------------
+
+
+def refused_dot(f: Any, missing: NoDerivative, dot: Any, y: Any) -> Any:
+    """What such an argument, of that tangent, adds to the tangent of the result `y`: nothing, or an
+    error. Inside another derivative (see `adjoint.levels.rules`) it may be zeros, which have no
+    derivative."""
+    if moves(dot):
+        raise refusal(f, missing)
+    return None
+
+
+def added(y_dot: Any, part: Any) -> Any:
+    """The sum of a tangent and what `refused_dot` says."""
+    if part is None:
+        return y_dot
+    return part if y_dot is None else y_dot + part
+
+
+def refused_zeros(f: Any, missing: NoDerivative, dot: Any, y: Any) -> Any:
+    """Zeros like `y`, which follow nobody knows how from a `dot` that is zero, too."""
+    refused_dot(f, missing, dot, y)
+    return np.zeros(np.shape(y), np.result_type(np.asarray(y).dtype, np.float16))[()]
+
+
+@rrule.register(refused_zeros)
+def _(f, missing, dot, y):
+    def zeros_back(y_bar):
+        return None, None, None, refused_bar(f, missing, y_bar), None
+
+    return refused_zeros(f, missing, dot, y), zeros_back
+
+
+@frule.register(refused_zeros)
+def _(dots, f, missing, dot, y):
+    return refused_zeros(f, missing, dot, y), refused_dot(f, missing, dots[2], y)
+
+
+# ---- rules of which a part is refused ------------------------------------------------------------
 
 
 def refusing_reverse(
@@ -148,9 +191,12 @@ def refusing_forward(
     """The forward rule of `f`, of `n` operands, with those at these positions refused."""
 
     def guarded(dots: tuple[Any, ...], /, *operands: Any) -> Any:
+        result = rule(dots, *operands)
+        if result is NotImplemented:
+            return NotImplemented
+        y, y_dot = result
         for position, missing in refused.items():
-            if moves(dots[position]):
-                raise refusal(f, missing)
-        return rule(dots, *operands)
+            y_dot = added(y_dot, refused_dot(f, missing, dots[position], y))
+        return y, y_dot
 
     return with_arity(guarded, n, "dots")

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.rules.numpy.operands import array_rule, dense
-from adjoint.rules.refusal import NoDerivative, moves, refusal, refused_bar
+from adjoint.rules.refusal import NoDerivative, added, refused_bar, refused_dot
 from adjoint.rules.registry import frule
 from adjoint.rules.tangents import like_result
 
@@ -89,9 +89,9 @@ def _rules(
         y, values = drawn(args, kwargs)
         y_dot, of_method = None, "self" in signature.parameters
         for p, x, dot in zip(partials, values, dots[of_method:], strict=False):
-            if isinstance(p, NoDerivative) and moves(dot):
-                raise refusal(_function(name), p)
-            if dot is not None and p is not None and not isinstance(p, NoDerivative):
+            if isinstance(p, NoDerivative):
+                y_dot = added(y_dot, refused_dot(_function(name), p, dot, y))
+            elif dot is not None and p is not None:
                 term = slopes(y, values, p) * np.asarray(dense(dot, x))
                 y_dot = term if y_dot is None else y_dot + term
         return y, None if y_dot is None else like_result(y_dot, y)[()]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.rules.numpy.operands import array_rule, conj, dense
-from adjoint.rules.numpy.series import cutting
+from adjoint.rules.numpy.series import cut
 from adjoint.rules.projection import is_numeric
 from adjoint.rules.registry import frule, substitute
 from adjoint.rules.tangents import like_result
@@ -100,10 +100,8 @@ def without_leading_zeros(coefficients):
     if len(coefficients) == 0:
         return np.array([0], coefficients.dtype)
     there = np.flatnonzero(coefficients)
-    return coefficients[there[0] if len(there) else -1 :]
-
-
-cutting(without_leading_zeros, front=True)
+    start = int(there[0]) if len(there) else len(coefficients) - 1
+    return cut(np.poly1d, coefficients, start, len(coefficients)) if start else coefficients
 
 
 @substitute(np.poly1d.__init__)

@@ -16,12 +16,13 @@ from numpy.polynomial._polybase import ABCPolyBase
 
 from adjoint.rules.numpy.operands import array_rule, conj, cotangent_dtype, dense
 from adjoint.rules.projection import is_numeric
-from adjoint.rules.refusal import NoDerivative, moves, refusal
+from adjoint.rules.refusal import NoDerivative, added, moves, refusal, refused_bar, refused_dot
 from adjoint.rules.registry import frule, rrule, substitute
 from adjoint.rules.tangents import like_result
 from adjoint.run.accumulate import Poison
+from adjoint.run.views import names_twice
 
-__all__ = ["cutting"]
+__all__ = ["beside_zeros", "cut"]
 
 CUT = NoDerivative("leading coefficients", "are zero here and have been cut off")
 BASES = {
@@ -38,39 +39,41 @@ BASES = {
 # ---- cutting off zeros ---------------------------------------------------------------------------
 
 
-def cutting(f: Callable[..., Any], *, front: bool) -> None:
-    """Register both rules of a function that cuts zeros off one end of an array."""
-
-    @rrule.register(f, alias=True)
-    def cut(seq):
-        if not isinstance(seq, np.ndarray) or not is_numeric(seq):
-            return NotImplemented
-        y = f(seq)
-        n, kept = len(seq), min(len(y), len(seq))
-        start = n - kept if front else 0
-
-        def cut_back(y_bar):
-            if kept < n and moves(y_bar):
-                return None, Poison(refusal(f, CUT))
-            bar = np.zeros(n, cotangent_dtype(y_bar))
-            bar[start : start + kept] = y_bar[:n]
-            return None, bar
-
-        return y, cut_back
-
-    @frule.register(f, alias=True)
-    def cut_forward(dots, seq):
-        if not isinstance(seq, np.ndarray) or not is_numeric(seq):
-            return NotImplemented
-        y = f(seq)
-        if dots[0] is None or not len(seq):
-            return y, None
-        if len(y) < len(seq) and moves(dots[0]):
-            raise refusal(f, CUT)
-        return y, dots[0][: len(y)]
+def beside_zeros(f: Any, kept: Any, lost: Any) -> Any:
+    """A copy of `kept`, beside which `f` cuts zeros off that would have contributed to what becomes
+    of it."""
+    return kept.copy()
 
 
-cutting(polyutils.trimseq, front=False)
+@rrule.register(beside_zeros)
+def _(f, kept, lost):
+    return kept.copy(), lambda y_bar: (None, None, y_bar, refused_bar(f, CUT, y_bar))
+
+
+@frule.register(beside_zeros)
+def _(dots, f, kept, lost):
+    _, kept_dot, lost_dot = dots
+    return kept.copy(), added(kept_dot, refused_dot(f, CUT, lost_dot, kept))
+
+
+def cut(f: Any, seq: Any, start: int, stop: int) -> Any:
+    """``seq[start:stop]`` of a series, which `f` makes of it: there are zeros beside."""
+    y = seq[start:stop]
+    if isinstance(seq, np.ndarray) and is_numeric(seq) and len(y) < len(seq):
+        y = beside_zeros(f, y, seq[:start] if start else seq[stop:])
+        if not names_twice(seq) and seq.flags.writeable:
+            # It stays a view of `seq`: what is written into the one is seen in the other.
+            seq[start:stop] = y
+            return seq[start:stop]
+    return y
+
+
+@substitute(polyutils.trimseq)
+def _(seq):
+    stop = len(seq)
+    while stop > 1 and seq[stop - 1] == 0:
+        stop -= 1
+    return seq if stop == len(seq) else cut(polyutils.trimseq, seq, 0, stop)
 
 
 def _fitted(part: Any, length: int) -> Any:

@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from adjoint.rules.projection import as_numeric, finite, projector
-from adjoint.rules.refusal import NoDerivative, moves, refusal, refused_bar
+from adjoint.rules.refusal import NoDerivative, added, refused_bar, refused_dot
 from adjoint.rules.registry import frule, rrule
 from adjoint.rules.tangents import filled, like_result
 
@@ -210,8 +210,8 @@ def _forward(
             continue
         partial = plan.partials[p.name]
         if isinstance(partial, NoDerivative):
-            if moves(dot):
-                raise refusal(plan.f, partial)
+            for i, result in enumerate(results):
+                totals[i] = added(totals[i], refused_dot(plan.f, partial, dot, result))
             continue
         dot = filled(dot, given[p.name])
         for i, slope in enumerate(plan.slopes(p.name, y, named)):

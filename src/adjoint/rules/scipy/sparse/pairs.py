@@ -15,7 +15,7 @@ from scipy.sparse import _sparsetools as tools
 
 from adjoint.rules.numpy.operands import cotangent_dtype
 from adjoint.rules.projection import project
-from adjoint.rules.refusal import NoDerivative, moves, refusal, refused_entry
+from adjoint.rules.refusal import NoDerivative, added, moves, refusal, refused_dot, refused_entry
 from adjoint.rules.registry import frule, non_differentiable, rrule, substitute
 from adjoint.rules.scipy.sparse.patterns import leaf, major_of
 from adjoint.rules.scipy.sparse.zeros import LEFT_OUT
@@ -135,9 +135,8 @@ def _(dots, f, head, a, b_pattern, b, dtype):
             moved = union.total(dot, of)
             with np.errstate(all="ignore"):
                 term = np.where(moved == 0, 0, slope * moved)
-            if moves(term[union.lost]):
-                raise refusal(f, LEFT_OUT)
-            term = term[union.of_result]
+            asked = refused_dot(f, LEFT_OUT, term[union.lost], np.ravel(y))
+            term = added(term[union.of_result], asked)
             y_dot = term if y_dot is None else y_dot + term
     return y, y_dot if y_dot is None else like_result(np.reshape(y_dot, np.shape(y)), y)
 

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.sparse import _sparsetools as tools
 
 from adjoint.rules.numpy.operands import cotangent_dtype
-from adjoint.rules.refusal import NoDerivative, moves, refusal, refused_entry
+from adjoint.rules.refusal import NoDerivative, added, refused_dot, refused_entry
 from adjoint.rules.registry import frule, non_differentiable, rrule, substitute
 from adjoint.rules.scipy.sparse.patterns import leaf, major_of, of_diagonals
 
@@ -43,9 +43,11 @@ def _(data, source, lost):
 
 @frule.register(kept)
 def _(dots, data, source, lost):
-    if dots[0] is not None and moves(np.ravel(dots[0])[lost]):
-        raise refusal(kept, LEFT_OUT)
-    return kept(data, source, lost), None if dots[0] is None else kept(dots[0], source, lost)
+    y, dot = kept(data, source, lost), dots[0]
+    if dot is None:
+        return y, None
+    asked = refused_dot(kept, LEFT_OUT, np.ravel(dot)[lost], y)
+    return y, added(kept(dot, source, lost), asked)
 
 
 def _nonzero(pointers: Any, indices: Any, data: Any) -> Any:
