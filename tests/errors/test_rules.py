@@ -285,3 +285,33 @@ def test_a_rule_that_does_not_return_a_pair(result):
     error = raised(RuleError, ad.gradient, f, 1.5)
     assert_tells(error, f, "ruled(x) * 2.0")
     assert f"returned a {type(result).__name__} instead of (value, pullback)" in error.problem
+
+
+def first_squared(values):
+    return values[0] ** 2
+
+
+@ad.rrule.register(first_squared)
+def _(values):
+    first = values[0]
+    return first**2, lambda bar: (None, [2.0 * first * bar, None])
+
+
+def in_a_ring(x):
+    """A list that holds itself, by way of a tuple, too."""
+    ring = [x * x]
+    pair = (ring[0], ring)
+    ring += [ring, pair]
+    return first_squared(ring[:1] + [ring]) * first_squared(pair) * x
+
+
+def test_a_rule_is_given_what_holds_itself():
+    for slope in (ad.grad(in_a_ring), ad.grad(in_a_ring, tier="generic"), ad.derivative(in_a_ring)):
+        assert slope(2.0) == 9.0 * 2.0**8  # of x⁹
+    for outer in (ad.grad, ad.derivative):
+        for inner in (ad.grad, ad.derivative):
+            assert outer(inner(in_a_ring))(2.0) == 72.0 * 2.0**7
+    ring = [3.0]
+    ring.append(ring)
+    assert ad.gradient(first_squared, ring) == ([6.0, None],)
+    assert ad.pushforward(first_squared, (ring,), ([1.0, None],)) == (9.0, 6.0)

@@ -134,10 +134,12 @@ def _are_same(a: Any, b: Any) -> bool:
 non_differentiable(_demand_unchanged)
 
 
-def _is_closed(value: Any) -> bool:
-    """Whether what a value holds is not seen: it is more than a list of numbers and arrays."""
+def _is_closed(value: Any, above: tuple[int, ...] = ()) -> bool:
+    """Whether what a value holds is not seen: it is more than a list of numbers and arrays. One
+    that holds itself is."""
     if isinstance(value, list | tuple):
-        return any(map(_is_closed, value))
+        within = (*above, id(value))
+        return id(value) in above or any(_is_closed(part, within) for part in value)
     return not by_value(value)
 
 

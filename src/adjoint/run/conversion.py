@@ -162,12 +162,17 @@ def holds_odd_elements(dtype: Any, items: Any) -> bool:
 
 def converts(names: Names, value: Any) -> bool:
     """Whether `value`, or something in that list, has one of the methods, written in Python."""
-    kind = type(value)
-    if kind is list or kind is tuple or kind is deque:
-        if _ALONE in names or _PLAIN.issuperset(map(type, value)):
-            return False
-        return any(converts(names, item) for item in value)
-    return _special(names, value) is not None or _is_listed(names, kind)
+    stack, seen = [value], set()
+    while stack:
+        value = stack.pop()
+        kind = type(value)
+        if kind is list or kind is tuple or kind is deque:
+            if id(value) not in seen and not _PLAIN.issuperset(map(type, value)):
+                seen.add(id(value))  # a list may hold itself
+                stack += () if _ALONE in names else value
+        elif _special(names, value) is not None or _is_listed(names, kind):
+            return True
+    return False
 
 
 def as_operand(names: Names, value: Any) -> bool:
