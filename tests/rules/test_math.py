@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import special
 
+import adjoint as ad
 from adjoint.rules.math import digamma
 from adjoint.rules.registry import lookup, rrule
 from tests.rules.harness import case, reals, table
@@ -133,6 +134,20 @@ def test_edge_points_of_two_operands():
 )
 def test_digamma(x):
     assert digamma(x) == pytest.approx(special.digamma(x), rel=1e-13, abs=1e-14)
+
+
+def test_distances_of_truth_values():
+    """NumPy does not subtract them from one another."""
+
+    def f(x):
+        return math.dist([np.True_, x, np.False_], (np.float64(x) > 5.0, 1.0, np.True_))
+
+    x, h = 3.0, 1e-5
+    assert f(x) == math.sqrt(6.0)
+    slope = (f(x + h) - f(x - h)) / (2 * h)
+    for found in (ad.grad(f)(x), ad.grad(f, tier="generic")(x), ad.derivative(f)(x)):
+        assert found == pytest.approx(slope, rel=1e-9)
+    assert ad.hessian(f, x) == pytest.approx(2.0 / 6.0**1.5, rel=1e-12)
 
 
 def test_what_has_no_float_is_declined():

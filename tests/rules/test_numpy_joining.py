@@ -1,5 +1,7 @@
 """Functions that join arrays into one, or split one into several."""
 
+from collections import deque
+
 import numpy as np
 import pytest
 
@@ -135,3 +137,18 @@ def test_rounded_to_integers_it_has_no_slope():
     y, back = rrule(np.concatenate, [W, [1.5]], dtype=int, casting="unsafe")
     np.testing.assert_array_equal(y, [*W.astype(int), 1])
     assert not any(bar is not None for bar in back(np.ones(4)))
+
+
+@pytest.mark.parametrize(
+    "f", [np.concatenate, np.stack, np.vstack, np.hstack, np.dstack, np.column_stack]
+)
+def test_the_parts_may_stand_in_a_deque(f):
+    def total(x):
+        return (f(deque([x, x * x, np.ones(2)])) ** 2).sum()
+
+    x, h = np.array([1.5, 2.0]), 1e-6
+    slope = [(total(x + h * e) - total(x - h * e)) / (2 * h) for e in np.eye(2)]
+    for found in (ad.grad(total)(x), ad.grad(total, tier="generic")(x)):
+        np.testing.assert_allclose(found, slope, rtol=1e-8)
+    np.testing.assert_allclose(ad.jacobian_forward(total, x), slope, rtol=1e-8)
+    np.testing.assert_allclose(ad.hessian(total, x), np.diag(2.0 + 12.0 * x**2), rtol=1e-12)

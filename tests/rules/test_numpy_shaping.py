@@ -5,6 +5,7 @@ import inspect
 import numpy as np
 import pytest
 
+import adjoint as ad
 from adjoint.rules.registry import rrule
 from tests.rules.harness import case, complexes, reals, table
 from tests.support import check_reverse
@@ -200,6 +201,74 @@ def test_constant_of_pad_has_a_cotangent():
 def test_other_modes_of_pad_are_declined(mode):
     assert rrule(np.pad, np.ones(3), 1, mode) is None
     assert rrule(np.pad, np.ones(3), 1, constant_values=(1.0, 2.0)) is None
+
+
+def filled_together(x):
+    """Arrays of one shape are given back as they are."""
+    y = x * x
+    a, b = np.broadcast_arrays(y, np.ones(3))
+    a[0], b[1] = 5.0, x[2]
+    return (a * b).sum() + y[0] * x[1], a is y
+
+
+def test_broadcast_arrays_may_be_written():
+    x, h = np.array([0.5, 1.5, 2.5]), 1e-6
+    value, same = filled_together(x)
+    assert same and ad.pullback(filled_together, x)[0] == (value, True)
+    slope = [
+        (filled_together(x + h * e)[0] - filled_together(x - h * e)[0]) / (2 * h) for e in np.eye(3)
+    ]
+
+    def f(x):
+        total, same = filled_together(x)
+        assert same
+        return total
+
+    for found in (ad.grad(f)(x), ad.jacobian_forward(f, x), ad.grad(f, tier="generic")(x)):
+        np.testing.assert_allclose(found, slope, rtol=1e-8)
+    curvature = [(ad.grad(f)(x + h * e) - ad.grad(f)(x - h * e)) / (2 * h) for e in np.eye(3)]
+    np.testing.assert_allclose(ad.hessian(f, x), curvature, rtol=1e-8)
+    np.testing.assert_allclose(ad.hessian(f, x, mode="forward"), curvature, rtol=1e-8)
+
+
+@pytest.mark.filterwarnings("error")
+def test_stretched_arrays_are_as_numpy_leaves_them():
+    def f(x):
+        wide, high, number = np.broadcast_arrays(x, x[:2, None], 2.0)
+        x.flags.writeable = False
+        still = np.broadcast_arrays(x, np.ones((2, 3)))[0]
+        return (wide * high * number).sum(), [
+            still.flags.writeable,
+            *[a.flags._writeable_no_warn for a in (wide, high, number)],
+        ]
+
+    x = np.arange(3.0)
+    value, flags = f(x.copy())
+    for mode in (ad.pullback, lambda f, x: ad.pushforward(f, (x,), (np.ones(3),))):
+        assert mode(f, x.copy())[0] == (value, flags)
+
+
+class Held:
+    def __init__(self, v):
+        self.v = v
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: np.broadcast_to([Held(x), Held(2.0 * x)], (2, 2))[1, 1].v * x,
+        lambda x: np.broadcast_to([Held(x), x], (2, 2), subok=True)[1, 1] * x * 2.0,
+        lambda x: np.broadcast_to(Held(x), shape=(2, 2))[1, 1].v * x * 2.0,
+        lambda x: len(np.broadcast_to(["ab", "b"], (2, 2))[0, 0]) * x * x,
+    ],
+)
+def test_lists_of_objects_and_of_text_are_stretched(f):
+    assert f(3.0) == 18.0  # 2 x²
+    for slope in (ad.grad(f), ad.grad(f, tier="generic"), ad.derivative(f)):
+        assert slope(3.0) == 12.0
+    assert ad.hessian(f, 3.0) == 4.0
+    with pytest.raises(ValueError, match="could not be broadcast"):
+        ad.gradient(lambda x: np.broadcast_to([Held(x), x], (3,))[0].v, 3.0)
 
 
 def test_operands_by_keyword():

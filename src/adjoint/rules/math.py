@@ -213,6 +213,11 @@ def _pairs(dots: Any, xs: Any) -> Any:
     return [(x, x_dot) for x, x_dot in zip(xs, dots, strict=True) if x_dot is not None]
 
 
+def _gaps(p, q):
+    """The differences of coordinates; NumPy has none of its truth values."""
+    return [a - (int(b) if type(b) is np.bool_ else b) for a, b in zip(p, q, strict=True)]
+
+
 @rrule.register(math.dist)
 def _(p, q, /):
     if not (_is_vector(p) and _is_vector(q)):
@@ -221,7 +226,7 @@ def _(p, q, /):
 
     def dist_back(y_bar):
         scale = y_bar / y if y else 0.0
-        bars = [scale * (a - b) for a, b in zip(p, q, strict=True)]
+        bars = [scale * gap for gap in _gaps(p, q)]
         return None, _like(bars, p), _like([-bar for bar in bars], q)
 
     return y, dist_back
@@ -233,7 +238,7 @@ def _(dots, p, q, /):
         return NotImplemented
     y, y_dot = math.dist(p, q), 0.0
     if y:
-        gaps = [(a - b) / y for a, b in zip(p, q, strict=True)]
+        gaps = [gap / y for gap in _gaps(p, q)]
         for gap, a_dot in _pairs(dots[0], gaps):
             y_dot = y_dot + gap * a_dot
         for gap, b_dot in _pairs(dots[1], gaps):

@@ -18,7 +18,7 @@ from adjoint.rules.numpy.operands import (
     severed,
 )
 from adjoint.rules.numpy.reductions import nothing
-from adjoint.rules.projection import as_numeric, projector
+from adjoint.rules.projection import SEQUENCES, as_numeric, projector
 from adjoint.rules.registry import non_differentiable, primitive, rrule
 from adjoint.run.by_source import call_function
 from adjoint.run.conversion import is_sequence
@@ -29,8 +29,8 @@ from adjoint.run.kinds import is_objects
 
 
 def _parts(arrays: Any) -> list[Any] | None:
-    """The arrays in a list, a tuple or along the first axis of an array; ``None`` for others."""
-    if not isinstance(arrays, (list, tuple, np.ndarray)):
+    """The arrays in a sequence or along the first axis of an array; ``None`` for others."""
+    if not isinstance(arrays, (*SEQUENCES, np.ndarray)):
         return None
     parts = list(arrays)
     return None if any(as_numeric(part) is None for part in parts) else parts

@@ -19,9 +19,10 @@ from adjoint.rules.numpy.operands import (
     scatter,
     severed,
 )
-from adjoint.rules.projection import as_numeric, projector, unbroadcast
+from adjoint.rules.projection import as_numeric, is_numeric, projector, unbroadcast
 from adjoint.rules.registry import frule, rrule, substitute
 from adjoint.rules.tangents import filled
+from adjoint.run.kinds import is_objects
 
 # ---- the same elements in the same order ---------------------------------------------------------
 
@@ -285,8 +286,15 @@ partwise_frule(np.broadcast_arrays)
 
 
 def _broadcast_to(array, shape, subok, readonly):
-    """What `np.broadcast_arrays` does with each array, of a class of its own, too."""
-    return np.broadcast_to(array, shape, subok=subok)
+    """What `np.broadcast_to` and `np.broadcast_arrays` do with each array, of a class of its own,
+    too; what stands for one has become one."""
+    array = np.asanyarray(array) if subok else np.asarray(array)
+    if is_numeric(array) or is_objects(array):
+        return np.broadcast_to(array, shape, subok=subok)
+    shape = np.broadcast_to(np.zeros(array.shape, bool), shape).shape  # which checks it, too
+    steps = [0 if n == 1 else step for n, step in zip(array.shape, array.strides, strict=True)]
+    steps = [0] * (len(shape) - array.ndim) + steps
+    return np.lib.stride_tricks.as_strided(array, shape, steps, subok, writeable=False)
 
 
 _tricks: Any = getattr(np.lib, "_stride_tricks_impl", np.lib.stride_tricks)
