@@ -70,3 +70,35 @@ for name in ("statistic", "pvalue"):
 case("scipy.stats.kstwo.sf", 0.3, 5)
 case("scipy.stats.kstwo.ppf", 0.4, 5)
 case("scipy.stats.kstwobign.isf", 0.4)
+
+SAMPLE, PLACES = reals(6, seed=3), reals(3, seed=4)
+SAMPLES, MANY_PLACES = reals(2, 8, seed=5), reals(2, 3, seed=6)
+for name in ("evaluate", "logpdf"):
+    for sample, places in ((SAMPLE, PLACES), (SAMPLES, MANY_PLACES)):
+        case(
+            f"scipy.stats.gaussian_kde.{name}",
+            sample,
+            places,
+            call=lambda x, t, n=name: getattr(st.gaussian_kde(x), n)(t),
+        )
+case(
+    "scipy.stats.gaussian_kde",
+    SAMPLE,
+    X,
+    0.4,
+    PLACES,
+    call=lambda x, weights, width, t: st.gaussian_kde(x, width, weights)(t),
+)
+case(
+    "scipy.stats.gaussian_kde.integrate_box_1d",
+    SAMPLE,
+    -0.3,
+    0.7,
+    call=lambda x, low, high: st.gaussian_kde(x).integrate_box_1d(low, high),
+)
+case(
+    "scipy.stats.gaussian_kde.integrate_box",
+    SAMPLES,
+    call=lambda x: st.gaussian_kde(x).integrate_box([-1.0, -0.7], [0.5, np.inf]),
+)
+case("scipy.stats.tukey_hsd", X, Y, SAMPLE, call=lambda *x: st.tukey_hsd(*x).statistic)

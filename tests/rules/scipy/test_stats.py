@@ -6,6 +6,7 @@ from scipy import stats
 from scipy.stats import _stats
 
 import adjoint as ad
+from adjoint.rules.scipy import binormal, studentized
 from tests.rules.harness import case, table
 from tests.rules.scipy import test_private as private
 from tests.rules.scipy.operands import ranges
@@ -26,7 +27,19 @@ if hasattr(stats, "_boost"):
         f = getattr(stats._boost, name.replace("nom_pmf", "nom_pdf"), None)
         if f is not None:
             CASES[f] = cases[:2]
+if binormal.above is not None:
+    BEYOND = [(0.3, -0.5, 0.4), (-1.2, 0.7, -0.8), (0.4, 1.1, 0.0)]
+    CASES[binormal.above] = [case(*x, tolerances=LOOSE) for x in BEYOND]
 test_rule = table(CASES)
+
+
+@pytest.mark.skipif(binormal.above is None, reason="it is in Fortran")
+def test_beyond_infinity():
+    """Where one of two normal variables is anything, the other one is normal."""
+    for r in (0.0, 0.4):
+        found = ad.gradient(lambda x, r: binormal.above(x, -np.inf, r), 0.3, r)
+        assert found == (pytest.approx(-stats.norm.pdf(0.3)), 0.0)
+        assert ad.gradient(lambda x, r: binormal.above(x, np.inf, r), 0.3, r) == (0.0, 0.0)
 
 
 HELD = {"vonmises": (3.99,), "gausshyper": (13.76, 3.12, 2.51, 5.18), "argus": (1.0,)}
@@ -89,3 +102,80 @@ def test_values_at_the_ends_are_those_of_scipy(distribution):
             with np.errstate(all="ignore"):
                 f = lambda x, c=c: getattr(distribution, method)(x, c)  # noqa: B023, E731
                 np.testing.assert_array_equal(ad.pullback(f, x)[0], f(x))
+
+
+# ---- estimates of densities ----------------------------------------------------------------------
+
+SAMPLE, PLACES = np.random.default_rng(0).normal(size=(2, 7)), np.array([[0.1, 0.7], [-0.3, 1.1]])
+
+
+@pytest.mark.parametrize("name", ["evaluate", "logpdf"])
+@pytest.mark.parametrize("rows", [slice(1), slice(2)])
+def test_second_derivatives_of_kernel_estimates(name, rows):
+    x, t, h = SAMPLE[rows], PLACES[rows], 1e-5
+    slopes = ad.grad(lambda x: np.sum(getattr(stats.gaussian_kde(x), name)(t) ** 2))
+    found = ad.hessian(lambda x: np.sum(getattr(stats.gaussian_kde(x), name)(t) ** 2), x)
+    for place in np.ndindex(x.shape):
+        step = np.zeros(x.shape)
+        step[place] = h
+        wanted = (slopes(x + step) - slopes(x - step)) / (2 * h)
+        np.testing.assert_allclose(found[place], wanted, rtol=1e-6, atol=1e-7)
+
+
+def test_kernel_estimates_move_with_everything():
+    """An estimate is that of moved data at moved places; its integral is that of its logarithm."""
+    x, t = SAMPLE[0], PLACES[0]
+    by_data, by_places = ad.pullback(lambda x, t: stats.gaussian_kde(x)(t), x, t)[1](np.ones(2))[1:]
+    assert np.sum(by_data) == pytest.approx(-np.sum(by_places))
+    f = stats.gaussian_kde(x)
+    np.testing.assert_allclose(by_places, f(t) * ad.gradient(lambda t: f.logpdf(t).sum(), t)[0])
+    slope = ad.grad(lambda b: f.integrate_box_1d(-1.0, b))
+    np.testing.assert_allclose([slope(b) for b in t], f(t))
+
+
+def test_kernel_estimates_in_single_precision():
+    x, t = SAMPLE[0].astype("f4"), PLACES[0].astype("f4")
+    found = ad.gradient(lambda x: stats.gaussian_kde(x)(t).sum(), x)[0]
+    wanted = ad.gradient(lambda x: stats.gaussian_kde(x)(t).sum(), x.astype(float))[0]
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-6)
+
+
+# ---- the studentized range -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("k", [2.0, 3.0, 10.0, 60.0])
+@pytest.mark.parametrize("df", [1.0, 5.5, 63.0, 65.0, 9e4, 2e5])
+def test_sums_of_studentized_ranges_are_the_integrals_of_scipy(k, df):
+    f = stats.studentized_range
+    for q in (0.5, 4.0):
+        assert studentized.single_cdf(q, k, df) == pytest.approx(f._cdf(q, k, df), rel=2e-8)
+        assert studentized.single_pdf(q, k, df) == pytest.approx(f._pdf(q, k, df), rel=2e-7)
+
+
+@pytest.mark.parametrize("k, df", [(2.0, 7.0), (3.0, 2.0), (3.0, 1e6)])
+def test_the_density_of_the_studentized_range(k, df):
+    f, q = stats.studentized_range, np.array([1.1, 2.3])
+    slope = lambda q: ad.gradient(lambda q: np.sum(f.cdf(q, k, df)), q)[0]  # noqa: E731
+    np.testing.assert_allclose(slope(q), f.pdf(q, k, df), rtol=1e-9)
+    check_reverse(lambda q: f.pdf(q, k, df), q, rtol=1e-5)
+    second = ad.gradient(lambda q: np.sum(slope(q)), q)[0]
+    np.testing.assert_allclose(second, ad.gradient(lambda q: f.pdf(q, k, df).sum(), q)[0])
+
+
+def test_the_shapes_of_the_studentized_range():
+    check_reverse(lambda k, df: stats.studentized_range.cdf(2.3, k, df), 3.0, 7.0, rtol=1e-5)
+
+
+def test_tukeys_test():
+    """Of two samples it is Student's, whose statistic is smaller by a root of two."""
+    x, y = SAMPLE
+    found = ad.gradient(lambda x, y: stats.tukey_hsd(x, y).pvalue[0, 1], x, y)
+    wanted = ad.gradient(lambda x, y: stats.ttest_ind(x, y).pvalue, x, y)
+    for bar, expected in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(bar, expected, rtol=1e-6, atol=1e-9)
+
+    def low(x):
+        return stats.tukey_hsd(x, y).confidence_interval().low[0, 1]
+
+    check_reverse(low, x, rtol=1e-6, atol=1e-8)

@@ -10,7 +10,13 @@ from scipy import special as sp
 from scipy.stats import _stats
 
 from adjoint.rules.families import NoDerivative, elementwise
-from adjoint.rules.scipy import pearson3, shapes  # noqa: F401  they are registered
+from adjoint.rules.scipy import (  # noqa: F401  they are registered
+    binormal,
+    kernels,
+    pearson3,
+    shapes,
+    studentized,
+)
 from adjoint.rules.scipy.special.private import PARTIALS
 
 __all__: list[str] = []

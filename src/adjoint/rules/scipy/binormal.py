@@ -1,0 +1,50 @@
+"""The distribution of two normal variables, which SciPy has compiled."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtr
+
+from adjoint.rules.families import elementwise
+
+__all__ = ["above"]
+
+FAR = 1e8
+"""Infinity, as far as these are concerned."""
+
+
+def _normal(x: Any) -> Any:
+    return np.exp(-x * x / 2) / math.sqrt(2 * math.pi)
+
+
+def _slope(x: Any, y: Any, r: Any) -> Any:
+    """In x, of the probability to be above x and y with the correlation r."""
+    x, y = np.clip(x, -FAR, FAR), np.clip(y, -FAR, FAR)
+    return -_normal(x) * ndtr((r * x - y) / np.sqrt(1 - r * r))
+
+
+def _density(x: Any, y: Any, r: Any) -> Any:
+    """That is the slope in the correlation."""
+    x, y, rest = np.clip(x, -FAR, FAR), np.clip(y, -FAR, FAR), np.sqrt(1 - r * r)
+    return _normal(x) * _normal((y - r * x) / rest) / rest
+
+
+def _compiled() -> Any:
+    try:
+        from scipy.special._ufuncs import _bivariate_normal_cdf
+
+        return _bivariate_normal_cdf
+    except ImportError:
+        from scipy.stats import _stats_pythran
+
+        return getattr(_stats_pythran, "_bvnu", None)
+
+
+above = _compiled()
+"""``None`` in versions that have it in Fortran."""
+
+if above is not None:
+    elementwise(above, _slope, lambda x, y, r: _slope(y, x, r), _density)

@@ -1,0 +1,53 @@
+"""Estimates of densities by Gaussian kernels: what `scipy.stats.gaussian_kde` has compiled."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from scipy.linalg import solve_triangular
+from scipy.special import logsumexp
+from scipy.stats import _stats
+
+from adjoint.rules.scipy.carried import carried
+
+__all__: list[str] = []
+
+PRECISION = {"float": 1e-3, "double": 1e-6, "long double": 1e-6}
+
+
+def logarithms(points, xi, cho_cov):
+    """Of the kernel around each point (columns) at each place (rows)."""
+    points = solve_triangular(cho_cov, points.T, lower=True)
+    places = solve_triangular(cho_cov, xi.T, lower=True)
+    total = -len(points) / 2 * math.log(2 * math.pi) - np.sum(np.log(np.diagonal(cho_cov)))
+    for point, place in zip(points, places):  # noqa: B905 (it is lowered)
+        gap = place[:, None] - point
+        total = total - gap * gap / 2
+    return total
+
+
+def _estimates(kind: str) -> tuple[Any, Any]:
+    """The functions of one type of numbers."""
+    return tuple(
+        f.__signatures__.get(kind)
+        for f in (_stats.gaussian_kernel_estimate, _stats.gaussian_kernel_estimate_log)
+    )
+
+
+def _register(kind: str, rtol: float) -> None:
+    of_density, of_logarithm = _estimates(kind)
+
+    @carried(of_density, rtol)
+    def estimate(points, values, xi, cho_cov, dtype):
+        return np.exp(logarithms(points, xi, cho_cov)) @ values
+
+    @carried(of_logarithm, rtol)
+    def estimate_log(points, values, xi, cho_cov, dtype):
+        kernels = logarithms(points, xi, cho_cov)
+        return logsumexp(kernels[:, :, None], axis=1, b=values)
+
+
+for _kind, _rtol in PRECISION.items():
+    _register(_kind, _rtol)
