@@ -141,3 +141,90 @@ case(
     X,
     call=lambda x: (pd.Series([x[0], x[1], 2.0]).astype("float64") ** 2).values,
 )
+
+GROUPS = ["a", "b", "a", None, "b", "a", "b"]
+U, V = reals(7, low=0.5, high=2.0, seed=3), reals(7, low=0.6, high=2.1, seed=4)
+
+
+def _with_gap(x):
+    x = x * 1.0
+    x[2] = np.nan
+    return pd.Series(x)
+
+
+for name in "sum mean var std sem prod min max first last".split():
+    case(
+        f"pandas.core.groupby.DataFrameGroupBy.{name}",
+        U,
+        V,
+        call=lambda x, y, n=name: getattr(
+            pd.DataFrame({"x": x, "y": x * y}).groupby(GROUPS), n
+        )().to_numpy(),
+    )
+for name, of_groups in {
+    "sum": lambda groups: groups.sum(min_count=3),
+    "mean": lambda groups: groups.mean(skipna=False),
+    "std": lambda groups: groups.std(ddof=0),
+    "agg": lambda groups: groups.agg(["min", "mean"]).sum(axis=1),
+    "transform": lambda groups: groups.transform("mean"),
+    "apply": lambda groups: groups.apply(lambda s: (s**2).sum()),
+    "shift": lambda groups: groups.shift(1),
+}.items():
+    case(
+        f"pandas.core.groupby.SeriesGroupBy.{name}",
+        U,
+        call=lambda x, f=of_groups: f(_with_gap(x).groupby(GROUPS)).fillna(0.0).to_numpy(),
+    )
+for name, of_windows in {
+    "sum": lambda x: x.rolling(3).sum(),
+    "mean": lambda x: x.rolling(3, center=True, min_periods=1).mean(),
+    "var": lambda x: (x + 1e5).rolling(3).var(),
+    "std": lambda x: x.rolling(3, min_periods=2).std(ddof=0),
+    "sem": lambda x: x.rolling(4).sem(),
+}.items():
+    case(
+        f"pandas.api.typing.Rolling.{name}",
+        U,
+        call=lambda x, f=of_windows: (
+            f(pd.Series(x)).fillna(0.0) + f(_with_gap(x)).fillna(0.0)
+        ).to_numpy(),
+    )
+case(
+    "pandas.api.typing.Expanding.mean",
+    U,
+    call=lambda x: pd.Series(x).expanding(2).mean().fillna(0.0).to_numpy(),
+)
+for periods in (1, -2, 9):
+    case(
+        "pandas.Series.diff",
+        U,
+        call=lambda x, n=periods: pd.Series(x).diff(n).fillna(0.0).to_numpy(),
+    )
+case(
+    "pandas.DataFrame.diff",
+    U,
+    call=lambda x: pd.DataFrame({"x": x, "y": x * x}).diff(axis=1)["y"].to_numpy(),
+)
+
+
+def _written_array(x):
+    array = pd.Series(x * 1.0).array
+    before = array * array
+    array[1] = x[0] ** 2
+    return np.asarray(array * before)
+
+
+for name, of_array in {
+    "__add__": lambda a: a * a + 2.0 * a,
+    "take": lambda a: a.take([1, 0, 3]),
+    "copy": lambda a: a.copy()[1:3] * a[0],
+    "reshape": lambda a: a[:6].reshape(2, 3).T.ravel().repeat(2).delete(0),
+    "std": lambda a: a.std() + a.mean() * a.max(),
+    "__array_ufunc__": np.exp,
+}.items():
+    case(
+        f"pandas.arrays.NumpyExtensionArray.{name}",
+        U,
+        call=lambda x, f=of_array: np.asarray(f(pd.Series(x).array)) ** 2,
+    )
+case("pandas.arrays.NumpyExtensionArray.__setitem__", U, call=_written_array)

@@ -175,3 +175,40 @@ def test_functions_of_each_element(call):
         return np.sum(y * np.arange(1.0, y.size + 1.0))
 
     _check(f, V)
+
+
+REDUCED = {
+    "variances of groups": lambda s: s.groupby(["a", "b", "a", "b"]).var(),
+    "greatest of groups": lambda s: s.groupby(["a", "b", "a", "b"]).max(),
+    "products of groups": lambda s: s.groupby(["a", "b", None, "b"]).prod(),
+    "means of windows": lambda s: s.rolling(2, min_periods=1).mean(),
+    "variances of windows": lambda s: s.rolling(3).std().fillna(1.0),
+    "differences": lambda s: s.diff(-1).fillna(1.0),
+    "arrays": lambda s: pd.Series(s.array * s.array),
+}
+
+
+@pytest.mark.parametrize("of_series", REDUCED.values(), ids=REDUCED)
+def test_what_pandas_reduces_in_c(of_series):
+    _check(lambda v: _number(of_series(pd.Series(v)).to_frame()), V)
+
+
+@pytest.mark.parametrize("name", ["max", "min"])
+def test_equal_entries_of_a_group_share(name):
+    def best(v):
+        return getattr(pd.Series(v).groupby([0, 0, 0, 1]), name)()[0]
+
+    assert ad.grad(best)(np.full(4, 2.0)).tolist() == [1 / 3, 1 / 3, 1 / 3, 0.0]
+
+
+def test_groups_of_integers_and_dates():
+    """Constants have the types that pandas gives them."""
+
+    def sums(v):
+        frame = pd.DataFrame({"k": [1, 2, 3, 4], "d": pd.to_datetime(["2020-01-01"] * 4), "v": v})
+        groups = frame.groupby(["a", "b", "a", "b"])
+        assert groups["k"].sum().tolist() == [4, 6] and groups["d"].min().dtype.kind == "M"
+        assert frame["k"].diff().dtype == float and frame["d"].diff().dtype.kind == "m"
+        return (groups["v"].sum() * groups["k"].sum()).to_numpy().sum()
+
+    assert ad.grad(sums)(V).tolist() == [4.0, 6.0, 4.0, 6.0]

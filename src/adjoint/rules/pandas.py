@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.rules import pandas_arrays, pandas_groups
 from adjoint.rules.loading import registering
 from adjoint.rules.numpy.objects import numbers_of
 from adjoint.rules.registry import non_differentiable, primitive, substitute
@@ -72,12 +73,16 @@ non_differentiable(_holes)
 
 
 @registering("pandas")
-def _(_: Any) -> None:
+def _(pandas: Any) -> None:
     from pandas import DataFrame, Series
     from pandas._libs import algos, indexing, internals, lib, missing, ops_dispatch, properties
+    from pandas._libs.window import aggregations
     from pandas.core import indexing as indexers
     from pandas.core.array_algos import take
     from pandas.core.internals import blocks, managers
+
+    pandas_arrays.register(pandas._libs.arrays.NDArrayBacked)
+    pandas_groups.register(pandas._libs.groupby, aggregations, algos)
 
     # What managers, blocks and indexers hold is in sight: it is in their attributes.
     non_differentiable(

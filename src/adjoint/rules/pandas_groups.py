@@ -1,0 +1,240 @@
+"""What pandas reduces in C: groups of rows, windows, differences of rows.
+
+The values are those of pandas. They have the derivatives of sums over the entries that count:
+those that are in a group, and neither masked nor NaN.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+
+from adjoint.rules.registry import frule, non_differentiable, rrule, substitute
+from adjoint.rules.scipy.carried import carrying
+
+__all__ = ["register"]
+
+
+def register(groupby: Any, windows: Any, algos: Any) -> None:
+    """Register the rules of three modules of pandas."""
+    for name, twin in TWINS.items():
+        _reducing(getattr(groupby, name), twin)
+    for name, of_window in WINDOWS.items():
+        _moving(getattr(windows, name), of_window)
+    _differing(algos.diff_2d)
+
+
+# ---- groups --------------------------------------------------------------------------------------
+
+
+def totals(x, place, size):
+    """The sum at each place."""
+    found = np.zeros(size, x.dtype)
+    np.add.at(found, place, x)
+    return found
+
+
+def averages(x, place, size):
+    return totals(x, place, size) / counts(place, size)
+
+
+def counts(place: Any, size: int) -> Any:
+    """How many entries there are at each place, but 1 where there is none."""
+    return np.maximum(np.bincount(place, minlength=size), 1)
+
+
+def squares(x, place, size, ddof):
+    gaps = x - averages(x, place, size)[place]
+    free = np.bincount(place, minlength=size) - ddof
+    return totals(gaps * gaps, place, size) / np.maximum(free, 1)
+
+
+def _variance(x, place, size, found, ddof=1, name="var"):
+    variance = squares(x, place, size, ddof)
+    if name == "var":
+        return variance
+    root = np.sqrt(variance)
+    return root / np.sqrt(counts(place, size)) if name == "sem" else root
+
+
+def _product(x, place, size, found):
+    product = np.ones(size, x.dtype)
+    np.multiply.at(product, place, x)
+    return product
+
+
+def _best(x, place, size, found):
+    """Entries that are equal share."""
+    chosen = x == found[place]
+    shares = x[chosen] / counts(place[chosen], size)[place[chosen]]
+    return totals(shares, place[chosen], size)
+
+
+def _first(x, place, size, found, rank=1):
+    return _at(x, place, size, np.unique(place, return_index=True)[1])
+
+
+def _last(x, place, size, found):
+    behind = np.unique(place[::-1], return_index=True)[1]
+    return _at(x, place, size, len(place) - 1 - behind)
+
+
+def _at(x, place, size, chosen):
+    found = np.zeros(size, x.dtype)
+    found[place[chosen]] = x[chosen]
+    return found
+
+
+TWINS = {
+    "group_sum": lambda x, place, size, found: totals(x, place, size),
+    "group_mean": lambda x, place, size, found: averages(x, place, size),
+    "group_var": _variance,
+    "group_prod": _product,
+    "group_min": _best,
+    "group_max": _best,
+    "group_nth": _first,
+    "group_last": _last,
+}
+OPTIONS = ("ddof", "name")
+
+
+@non_differentiable
+def reduced(f: Any, given: dict[str, Any]) -> tuple[Any, ...]:
+    """What a function writes: the results, the numbers of entries, where there is none."""
+    outputs = {name: np.array(given[name]) for name in ("out", "counts")}
+    if given.get("result_mask") is not None:
+        outputs["result_mask"] = np.array(given["result_mask"])
+    f(**{**given, **outputs})
+    return outputs["out"], outputs["counts"], outputs.get("result_mask")
+
+
+@non_differentiable
+def entries(values: Any, labels: Any, mask: Any) -> tuple[Any, Any, Any]:
+    """The rows and columns of the entries that count, and the places of their results."""
+    there = ~np.isnan(values) & (labels >= 0)[:, None]
+    if mask is not None:
+        there &= ~np.asarray(mask, bool)
+    rows, columns = np.nonzero(there)
+    return rows, columns, labels[rows] * values.shape[1] + columns
+
+
+def _reducing(f: Any, twin: Any) -> None:
+    names = list(inspect.signature(f).parameters)
+    options = [name for name in OPTIONS if name in names]
+
+    @substitute(f)
+    def write(*args, **kwargs):
+        given = {**dict(zip(names, args)), **kwargs}  # noqa: B905 (it is lowered)
+        values, labels = given["values"], given["labels"]
+        found, numbers, nowhere = reduced(f, given)
+        if values.dtype.kind in "fc" and given.get("rank", 1) == 1:
+            rows, columns, place = entries(values, labels, given.get("mask"))
+            chosen = {name: given[name] for name in options if name in given}
+            carrier = twin(values[rows, columns], place, found.size, found.ravel(), **chosen)
+            carrier = np.where(np.isnan(found), found, np.reshape(carrier, found.shape))
+            given["out"][...] = carrying(found, carrier, f, *tolerances(found))
+        else:
+            given["out"][...] = found
+        given["counts"][...] = numbers
+        if nowhere is not None:
+            given["result_mask"][...] = nowhere
+
+
+@non_differentiable
+def tolerances(y: Any) -> tuple[float, float]:
+    """How well a value is known that was calculated in another way."""
+    slack = float(np.sqrt(np.finfo(y.dtype).eps))
+    return slack, slack * float(np.max(np.abs(y), initial=0.0, where=np.isfinite(y)))
+
+
+# ---- windows -------------------------------------------------------------------------------------
+
+
+def sums(x: Any, start: Any, end: Any) -> Any:
+    """Of the elements from `start` to before `end`, one for each window."""
+    before = np.concatenate([np.zeros(1), np.cumsum(x)])
+    return before[np.maximum(start, end)] - before[start]
+
+
+@rrule.register(sums)
+def _(x, start, end):
+    n = len(x)
+
+    def sums_back(y_bar):
+        change = np.zeros(n + 1)
+        np.add.at(change, start, y_bar)
+        np.add.at(change, np.maximum(start, end), -y_bar)
+        return None, np.cumsum(change)[:n], None, None
+
+    return sums(x, start, end), sums_back
+
+
+@frule.register(sums)
+def _(dots, x, start, end):
+    return sums(x, start, end), None if dots[0] is None else sums(dots[0], start, end)
+
+
+def _window_sum(x, there, start, end):
+    return sums(x, start, end)
+
+
+def _window_mean(x, there, start, end):
+    return sums(x, start, end) / np.maximum(sums(there, start, end), 1)
+
+
+def _window_variance(x, there, start, end, ddof=1):
+    n = sums(there, start, end)
+    x = np.where(there > 0, x - middle(x, there), 0.0)
+    total = sums(x, start, end)
+    return (sums(x * x, start, end) - total * total / np.maximum(n, 1)) / np.maximum(n - ddof, 1)
+
+
+@non_differentiable
+def middle(x: Any, there: Any) -> float:
+    """A number near the elements: differences from it are exact."""
+    return float(np.sum(x) / max(np.sum(there), 1))
+
+
+WINDOWS = {"roll_sum": _window_sum, "roll_mean": _window_mean, "roll_var": _window_variance}
+
+
+def _moving(f: Any, of_window: Any) -> None:
+    @non_differentiable
+    def plain(*args: Any, **kwargs: Any) -> Any:
+        return f(*args, **kwargs)
+
+    @substitute(f)
+    def moved(values, start, end, minp, *options, **named):
+        y = plain(values, start, end, minp, *options, **named)
+        known = np.isfinite(values)
+        carrier = of_window(
+            np.where(known, values, 0.0), known.astype(float), start, end, *options, **named
+        )
+        carrier = np.where(np.isfinite(y), carrier, y)
+        return carrying(y, carrier, f, *tolerances(y))
+
+
+# ---- differences ---------------------------------------------------------------------------------
+
+
+def _differing(diff: Any) -> None:
+    @non_differentiable
+    def plain(arr: Any, out: Any, *options: Any) -> Any:
+        out = np.array(out)
+        diff(arr, out, *options)
+        return out
+
+    @substitute(diff)
+    def differences(arr, out, periods, axis, datetimelike=False):
+        if arr.dtype.kind not in "fc":
+            out[...] = plain(arr, out, periods, axis, datetimelike)
+            return
+        n = arr.shape[axis]
+        periods = min(max(periods, -n), n)
+        rows = [slice(None), slice(None)]
+        later, earlier = list(rows), list(rows)
+        later[axis] = slice(max(periods, 0), n + min(periods, 0))
+        earlier[axis] = slice(max(-periods, 0), n - max(periods, 0))
+        out[tuple(later)] = arr[tuple(later)] - arr[tuple(earlier)]
