@@ -92,7 +92,6 @@ UNKNOWN = {
     "milp": lambda t: integer_program(t).fun,
     "structure of C": in_a_structure,
     "pickled": in_a_buffer,
-    "odeint": lambda t: integrate.odeint(lambda y, s: -t * y, [1.0], [0.0, 1.0])[-1, 0],
     "row": lambda t: named(t)[1]["m"],
     "rows": lambda t: sum(row["m"] for row in named(t)),
     "copy of rows": lambda t: named(t).copy()["m"][0],

@@ -1,5 +1,5 @@
 """The rules of `scipy.integrate` by topic; imported on the first call into it."""
 
-from adjoint.rules.scipy.integrate import quadrature
+from adjoint.rules.scipy.integrate import quadrature, trajectories
 
-__all__ = ["quadrature"]
+__all__ = ["quadrature", "trajectories"]

@@ -1,0 +1,177 @@
+"""Differential equations that are solved by code in C: `odeint`.
+
+What LSODA finds is kept. How it moves is computed by the implicit method of Radau of order 5 with
+three stages (Hairer and Wanner, *Solving Ordinary Differential Equations II*, section IV.5), of
+which SciPy's own chooses the steps: the stages are the root of equations, so they move as roots do
+(`corrected`), and the steps stay as they are, as in Bock's internal differentiation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import integrate
+
+from adjoint.errors import AdjointError
+from adjoint.rules.registry import substitute
+from adjoint.rules.scipy.searches import (
+    CHANGES,
+    as_tuple,
+    corrected,
+    corrections,
+    put_back,
+    searched,
+    unfollowed,
+    with_value,
+    without_levels,
+)
+
+__all__: list[str] = []
+
+S = 6**0.5
+C = np.array([(4 - S) / 10, (4 + S) / 10, 1.0])
+"""Where the stages of a step are, of its length."""
+
+A = np.array(
+    [
+        [(88 - 7 * S) / 360, (296 - 169 * S) / 1800, (-2 + 3 * S) / 225],
+        [(296 + 169 * S) / 1800, (88 + 7 * S) / 360, (-2 - 3 * S) / 225],
+        [(16 - S) / 36, (16 + S) / 36, 1 / 9],
+    ]
+)
+
+BETWEEN = np.linalg.inv(np.vander([0.0, *C], increasing=True))
+"""What makes the coefficients of the polynomial through the beginning of a step and its stages."""
+
+COARSER = 10.0
+"""The tolerances of the steps, beside those of LSODA, whose errors they have then: Radau estimates
+its own by a method of order 3."""
+
+USUAL = 1.49012e-8
+"""LSODA's tolerances, unless they are given."""
+
+
+class Step(NamedTuple):
+    """A step: how far from the first time it begins, how long it is, its stages (3, n), and the
+    derivatives of the equations of these in them (3n, 3n)."""
+
+    begin: float
+    length: float
+    stages: Any
+    slopes: Any
+
+
+class Output(NamedTuple):
+    """A time: how far from the first, in which step, and the weights of what is known there."""
+
+    after: float
+    step: int
+    weights: Any
+
+
+@without_levels
+def _steps(
+    f: Callable[..., Any], y: Any, times: Any, rtol: Any, atol: Any
+) -> tuple[list[Step], list[Output], str]:
+    """The steps, where in them each time lies, and why there are none."""
+    from adjoint.derivatives.jacobians import jacobian
+
+    first, last = times[0], times[-1]
+    tolerances = {
+        name: COARSER * np.min(USUAL if given is None else given)
+        for name, given in (("rtol", rtol), ("atol", atol))
+    }
+    found = integrate.solve_ivp(f, (first, last), y, "Radau", dense_output=True, **tolerances)
+    if not found.success:
+        return [], [], f"solves a differential equation; {found.message}"
+    steps, n = [], len(y)
+    for begin, path in zip(found.t[:-1], found.sol.interpolants, strict=True):
+        h = path.t - begin
+        places = begin + C * h
+        stages = path(places).T
+        try:
+            slopes = [jacobian(lambda y, i=i: f(places[i], y), stages[i]) for i in range(3)]
+        except AdjointError as error:
+            return [], [], f"solves a differential equation, and of that: {error.problem}"
+        coupled = np.einsum("ij,jab->iajb", A, np.array(slopes)).reshape(3 * n, 3 * n)
+        matrix = np.eye(3 * n) - h * coupled
+        rates = [f(places[i], stages[i]) for i in range(3)]
+        residual = stages - y - h * (A @ rates)  # SciPy's tolerance is that of a step
+        stages -= np.linalg.solve(matrix, residual.ravel()).reshape(3, n)
+        steps.append(Step(begin - first, h, stages, matrix))
+        y = stages[2]
+    direction = 1.0 if last >= first else -1.0
+    where = np.searchsorted(direction * found.t[1:-1], direction * times)
+    outputs = []
+    for time, k in zip(times - first, where, strict=True):
+        theta = (time - steps[k].begin) / steps[k].length
+        outputs.append(Output(time, k, theta ** np.arange(4) @ BETWEEN))
+    return steps, outputs, ""
+
+
+def _path(
+    f: Callable[..., Any], y: Any, times: Any, steps: list[Step], outputs: list[Output]
+) -> Any:
+    """The values at `times`, row by row, moving with what `f` depends on, with `y`, and with the
+    times."""
+    start, paths = times[0], []
+    for begin, h, stages, slopes in steps:
+        for _ in corrections():
+            rates = [f(start + (begin + C[i] * h), stages[i]) for i in range(3)]
+            stages = corrected(stages, stages - y - h * (A @ np.stack(rates)), slopes)
+        paths.append(np.stack([y, *stages]))
+        y = stages[2]
+    rows = []
+    for time, (after, k, weights) in zip(times, outputs, strict=True):
+        place = start + after
+        rows.append(_further(f, place, weights @ paths[k], time - place))
+    return np.stack(rows)
+
+
+def _further(f: Callable[..., Any], t: Any, y: Any, h: Any) -> Any:
+    """A step of Runge and Kutta whose length is 0, and may move: it has right as many derivatives
+    in that as its order."""
+    order = len(corrections())
+    k = f(t, y)
+    if order == 1:
+        return y + h * k
+    half = f(t + h / 2, y + h / 2 * k)
+    if order == 2:
+        return y + h * half
+    again = f(t + h / 2, y + h / 2 * half)
+    return y + h / 6 * (k + 2 * half + 2 * again + f(t + h, y + h * again))
+
+
+@substitute(integrate.odeint)
+def odeint(
+    func, y0, t, args=(), Dfun=None, col_deriv=0, full_output=0, ml=None, mu=None, rtol=None,
+    atol=None, *settings, tfirst=False, **named,
+):  # fmt: skip
+    args, find = as_tuple(args), integrate.odeint
+
+    def rate(time, y):
+        return np.ravel(func(time, y, *args) if tfirst else func(y, time, *args))
+
+    given = (func, y0, t, args, Dfun, col_deriv, full_output, ml, mu, rtol, atol, *settings)
+    found, state = searched(find, given, {"tfirst": tfirst, **named})
+    values, report = found if full_output else (found, None)
+    y, times = np.ravel(y0) * 1.0, np.asarray(t) * 1.0
+    if state is None:
+        values = unfollowed(values, find, CHANGES, rate, y, times)
+    else:
+        values = _moving(find, rate, y, times, values, rtol, atol)
+        put_back(state)
+    return (values, report) if full_output else values
+
+
+def _moving(
+    find: Any, rate: Callable[..., Any], y: Any, times: Any, values: Any, rtol: Any, atol: Any
+) -> Any:
+    if len(times) == 0 or times[0] == times[-1]:
+        return with_value(values, y + np.zeros(np.shape(values)))
+    steps, outputs, why = _steps(rate, y, times, rtol, atol)
+    if why:
+        return unfollowed(values, find, why, rate, y, times)
+    return with_value(values, _path(rate, y, times, steps, outputs))

@@ -1,0 +1,157 @@
+"""Trajectories that `odeint` finds move as the differential equation says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import integrate
+
+import adjoint as ad
+from adjoint.errors import NoDerivativeError
+
+TIMES = np.linspace(0.0, 3.0, 13)
+WEIGHTS = np.cos(TIMES)
+
+
+def predators(y, t, a, b):
+    return [a * y[0] - b * y[0] * y[1], -y[1] + 0.5 * y[0] * y[1] + 0.1 * np.sin(t)]
+
+
+def swapped(t, y, a, b):
+    return np.array(predators(y, t, a, b))
+
+
+def reactions(y, t, a, b):
+    """Those of Robertson, which are stiff."""
+    slow, fast, back = 0.04 * a * y[0], 3e7 * b * y[1] ** 2, 1e4 * y[1] * y[2]
+    return [back - slow, slow - back - fast, fast]
+
+
+def explicitly(f, a, b, y0=1.0, times=TIMES):
+    """By another method, with plain numbers."""
+    found = integrate.solve_ivp(
+        lambda t, y: f(y, t, a, b), (times[0], times[-1]), [y0, 2.0], "DOP853", times,
+        rtol=1e-12, atol=1e-12,
+    )  # fmt: skip
+    return found.y[0] @ np.cos(times)
+
+
+def slopes(f, args, h):
+    """Central differences of fourth order."""
+    found = []
+    for i in range(len(args)):
+        along = [f(*args[:i], args[i] + k * h, *args[i + 1 :]) for k in (-2, -1, 1, 2)]
+        found.append((along[0] - 8 * along[1] + 8 * along[2] - along[3]) / (12 * h))
+    return found
+
+
+def by_name(a, b, y0):
+    return integrate.odeint(predators, [y0, 2.0], TIMES, args=(a, b))[:, 0] @ WEIGHTS
+
+
+def time_first(a, b, y0):
+    found, _ = integrate.odeint(
+        swapped, np.array([y0, 2.0]), TIMES, (a, b), full_output=True, tfirst=True
+    )
+    return found[:, 0] @ WEIGHTS
+
+
+def captured(a, b, y0):
+    return integrate.odeint(lambda y, t: predators(y, t, a, b), (y0, 2), TIMES)[:, 0] @ WEIGHTS
+
+
+@pytest.mark.parametrize("f", [by_name, time_first, captured])
+def test_parameters_and_starts(f):
+    point = (1.1, 0.9, 1.0)
+    expected = slopes(lambda a, b, y0: explicitly(predators, a, b, y0), point, 1e-2)
+    value, found = ad.value_and_grad(f, argnums=(0, 1, 2))(*point)
+    assert value == f(*point)
+    np.testing.assert_allclose(found, expected, rtol=3e-7)
+    moved = ad.pushforward(f, point, (1.0, -0.5, 2.0))[1]
+    np.testing.assert_allclose(moved, np.dot(found, [1.0, -0.5, 2.0]), rtol=1e-10)
+
+
+def test_second_derivatives():
+    """Of logistic growth, whose solution is known."""
+
+    def f(a, y0, end):
+        return integrate.odeint(lambda y, t: a * y * (1 - y), y0, [0.0, 0.4, end])[2, 0]
+
+    def explicit(a, y0, end):
+        return 1 / (1 + (1 / y0 - 1) * np.exp(-a * end))
+
+    point = (1.3, 0.2, 1.7)
+    found = ad.hessian(f, *point, argnums=(0, 1, 2))
+    expected = ad.hessian(explicit, *point, argnums=(0, 1, 2))
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
+
+
+def test_times():
+    times = np.array([0.1, 0.5, 0.5, 1.2, 2.0])
+
+    def f(times):
+        found = integrate.odeint(predators, [1.0, 2.0], times, args=(1.1, 0.9))
+        return found[:, 0] @ np.arange(1.0, 6.0)
+
+    def found_at(t0, t):
+        found = integrate.solve_ivp(
+            lambda t, y: predators(y, t, 1.1, 0.9), (t0, t), [1.0, 2.0], "DOP853",
+            rtol=1e-12, atol=1e-12,
+        )  # fmt: skip
+        return found.y[0, -1]
+
+    (bar,) = ad.gradient(f, times)
+    for i in range(1, 5):
+        (along,) = slopes(lambda t: found_at(times[0], t), (times[i],), 1e-2)
+        assert bar[i] == pytest.approx((i + 1) * along, rel=1e-6)
+    (along,) = slopes(
+        lambda t: sum((i + 1) * found_at(t, times[i]) for i in range(1, 5)), (0.1,), 1e-2
+    )
+    assert bar[0] == pytest.approx(along, rel=1e-6)
+
+
+def test_stiff_equations():
+    def f(a, b):
+        return integrate.odeint(reactions, [1.0, 0.0, 0.0], [0.0, 4.0, 40.0], (a, b))[-1, ::2]
+
+    def explicit(a, b):
+        found = integrate.solve_ivp(
+            lambda t, y: reactions(y, t, a, b), (0.0, 40.0), [1.0, 0.0, 0.0], "LSODA",
+            rtol=1e-12, atol=1e-15,
+        )  # fmt: skip
+        return found.y[::2, -1]
+
+    found = ad.jacobian(f, 1.1, 0.9, argnums=(0, 1))
+    np.testing.assert_allclose(found, slopes(explicit, (1.1, 0.9), 1e-2), rtol=1e-5)
+
+
+def test_backwards_and_single_numbers():
+    def f(k):
+        return integrate.odeint(lambda y, t: -k * y, 1.0, [2.0, 1.0, 0.0])[-1, 0]
+
+    for found in (ad.gradient(f, 0.7)[0], ad.derivative(f)(0.7)):
+        assert found == pytest.approx(2 * np.exp(1.4), rel=1e-7)
+
+
+def test_what_has_no_length():
+    def f(y0):
+        return integrate.odeint(lambda y, t: -y, y0, [1.0]).sum()
+
+    assert ad.gradient(f, 0.7) == (1.0,)
+
+
+def that_remembers(k):
+    seen = []
+
+    def rate(y, t):
+        seen.append(k * y[0])
+        return -seen[-1]
+
+    return integrate.odeint(rate, 1.0, [0.0, 1.0])[-1, 0] + seen[0]
+
+
+@pytest.mark.parametrize(("f", "why"), [(that_remembers, "stores something")])
+def test_refused(f, why):
+    for differentiate in (ad.gradient, lambda f, k: ad.derivative(f)(k)):
+        with pytest.raises(NoDerivativeError, match=why):
+            differentiate(f, 0.7)
