@@ -324,6 +324,24 @@ def test_points_that_are_named_may_move(name):
         second(f, x, curvature, 1e-7, [*NAMED].index(name))
 
 
+def test_second_derivatives_ask_hardly_more_often():
+    """Where there are no kinks to divide the intervals at, they need the points of the first."""
+    asked = []
+    note = ad.non_differentiable(lambda: asked.append(1))
+
+    def f(k):
+        def until(t):
+            note()
+            return np.exp(-k * t) if t < k else 0.0
+
+        return quad(until, 0.0, 1.0, points=[k])[0]
+
+    ad.gradient(f, 0.4)
+    first = len(asked)
+    ad.hessian(f, 0.4)
+    assert len(asked) - first < 1.15 * first
+
+
 def test_jumps_of_an_inner_integrand_are_refused():
     def f(c):
         return integrate.nquad(lambda s, t: float(s < c), [[0.0, 1.0], [0.0, 1.0]])[0]

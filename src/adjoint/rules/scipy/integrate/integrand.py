@@ -75,10 +75,11 @@ def under(func: Any, args: Any, grid: Grid, named: Any, order: int) -> Under:
         return Under(nodes, [], [], order, _jumping(jump.at))
     places = [Place(point, i) for i, point in enumerate(points, 2) if low < point < high]
     if order > 1:
-        for kink in breaks(slope, nodes, length, least / length, named):
+        kinks = breaks(slope, nodes, length, least / length, named)
+        for kink in kinks:
             places.append(Place(kink.at, mark=kink))
             grid.split(kink.at)
-        nodes = nodes_of(grid, func, args)
+        nodes = nodes_of(grid, func, args) if kinks else nodes
     tied = []
     for i, end, inward in ((0, low, length), (1, high, -length)):
         mark = steep_at(value, slope, end, inward, nodes.ends)

@@ -167,22 +167,24 @@ def _shift(place, known, func, args, named):
 def _moved(known, shifts):
     """The points, which move with the places around, and by how much their weights grow."""
     nodes = known.nodes
+    shares, slopes = between(nodes.points, known.places)
     shifts = np.array(shifts)
-    low, high, share, slope = between(nodes.points, known.places)
-    rise = shifts[high] - shifts[low]
-    return nodes.points + shifts[low] + share * rise, 1.0 + slope * rise
+    return nodes.points + shares @ shifts, 1.0 + slopes @ shifts
 
 
 @non_differentiable
 def between(points: Any, places: Any) -> Any:
-    """The places below and above each point, how far it is between them, and the slope of that.
-    Beyond the last ones there is only one."""
+    """How far each point moves with each of the places, and the slope of that: with those below and
+    above, the more the nearer it is. Beyond the last ones there is only one."""
     ats = np.array([place.at for place in places])
     high = np.searchsorted(ats, points)
     low, high = np.maximum(high - 1, 0), np.minimum(high, len(ats) - 1)
     lengths = ats[high] - ats[low]
     slope = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
-    return low, high, (points - ats[low]) * slope, slope
+    share = (points - ats[low]) * slope
+    of_low, of_high = (np.eye(len(ats))[chosen] for chosen in (low, high))
+    rest = of_high - of_low
+    return of_low + share[:, None] * rest, slope[:, None] * rest
 
 
 def _carrier(value, known, func, args, named, number):
