@@ -169,6 +169,7 @@ for name, of_groups in {
     "transform": lambda groups: groups.transform("mean"),
     "apply": lambda groups: groups.apply(lambda s: (s**2).sum()),
     "shift": lambda groups: groups.shift(1),
+    "cumsum": lambda groups: groups.cumsum() * groups.cumsum(skipna=False),
 }.items():
     case(
         f"pandas.core.groupby.SeriesGroupBy.{name}",
@@ -207,6 +208,17 @@ case(
 )
 
 
+for name, options in (("corr", {}), ("corr", {"min_periods": 6}), ("cov", {})):
+    case(
+        f"pandas.DataFrame.{name}",
+        U,
+        V,
+        call=lambda x, y, n=name, o=options: getattr(
+            pd.DataFrame({"x": _with_gap(x), "y": y + 1e3, "xy": x * y}), n
+        )(**o).to_numpy(),
+    )
+
+
 def _written_array(x):
     array = pd.Series(x * 1.0).array
     before = array * array
@@ -220,6 +232,8 @@ for name, of_array in {
     "copy": lambda a: a.copy()[1:3] * a[0],
     "reshape": lambda a: a[:6].reshape(2, 3).T.ravel().repeat(2).delete(0),
     "std": lambda a: a.std() + a.mean() * a.max(),
+    "_concat_same_type": lambda a: type(a)._concat_same_type([a, a * 2.0]),
+    "_simple_new": lambda a: type(a)._simple_new(np.asarray(a) * 2.0, a.dtype),
     "__array_ufunc__": np.exp,
 }.items():
     case(

@@ -36,7 +36,7 @@ def _around(backed: Any) -> None:
 
         record[slot] = init_back
 
-    @substitute((backed, "_simple_new"))
+    @substitute(vars(backed)["_simple_new"].__func__)
     def simple_new(cls, values, dtype):
         made = cls.__new__(cls)
         backed.__init__(made, values, dtype)
@@ -48,6 +48,13 @@ def _around(backed: Any) -> None:
         made = kind.__new__(kind)
         backed.__init__(made, values, self._dtype)
         return made
+
+    @substitute(vars(backed)["_concat_same_type"].__func__)
+    def joined(cls, to_concat, axis=0):
+        if any(array.dtype != to_concat[0].dtype for array in to_concat):
+            raise ValueError("to_concat must have the same dtype", to_concat)
+        values = np.concatenate([array._ndarray for array in to_concat], axis)
+        return to_concat[0]._from_backing_data(values)
 
 
 def _read(backed: Any) -> None:

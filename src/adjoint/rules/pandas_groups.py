@@ -23,7 +23,9 @@ def register(groupby: Any, windows: Any, algos: Any) -> None:
         _reducing(getattr(groupby, name), twin)
     for name, of_window in WINDOWS.items():
         _moving(getattr(windows, name), of_window)
+    _summing(groupby.group_cumsum)
     _differing(algos.diff_2d)
+    _correlating(algos.nancorr)
 
 
 # ---- groups --------------------------------------------------------------------------------------
@@ -149,6 +151,45 @@ def tolerances(y: Any) -> tuple[float, float]:
     return slack, slack * float(np.max(np.abs(y), initial=0.0, where=np.isfinite(y)))
 
 
+@non_differentiable
+def summed(f: Any, given: dict[str, Any]) -> tuple[Any, ...]:
+    """The sums that `group_cumsum` writes, and where there is none."""
+    outputs = {"out": np.array(given["out"])}
+    if given.get("result_mask") is not None:
+        outputs["result_mask"] = np.array(given["result_mask"])
+    f(**{**given, **outputs})
+    return outputs["out"], outputs.get("result_mask")
+
+
+@non_differentiable
+def one_by_one(labels: Any) -> tuple[Any, Any, Any]:
+    """The rows group by group, for each the first one of its group, and the way back."""
+    order = np.argsort(labels, kind="stable")
+    start = np.searchsorted(labels[order], labels[order])
+    return order, start, np.argsort(order, kind="stable")
+
+
+def _summing(f: Any) -> None:
+    names = list(inspect.signature(f).parameters)
+
+    @substitute(f)
+    def write(*args, **kwargs):
+        given = {**dict(zip(names, args)), **kwargs}  # noqa: B905 (it is lowered)
+        values, out = given["values"], given["out"]
+        found, nowhere = summed(f, given)
+        if values.dtype.kind in "fc":
+            order, start, back = one_by_one(given["labels"])
+            x = np.where(np.isnan(found), 0.0, values)[order]
+            sums = np.cumsum(x, axis=0)
+            carrier = (sums - sums[start] + x[start])[back]
+            carrier = np.where(np.isnan(found), found, carrier)
+            out[...] = carrying(found, carrier, f, *tolerances(found))
+        else:
+            out[...] = found
+        if nowhere is not None:
+            given["result_mask"][...] = nowhere
+
+
 # ---- windows -------------------------------------------------------------------------------------
 
 
@@ -238,3 +279,33 @@ def _differing(diff: Any) -> None:
         later[axis] = slice(max(periods, 0), n + min(periods, 0))
         earlier[axis] = slice(max(-periods, 0), n - max(periods, 0))
         out[tuple(later)] = arr[tuple(later)] - arr[tuple(earlier)]
+
+
+# ---- correlations --------------------------------------------------------------------------------
+
+
+def _correlating(f: Any) -> None:
+    """Of columns, each pair where both are numbers."""
+
+    @non_differentiable
+    def plain(*args: Any) -> Any:
+        return f(*args)
+
+    @non_differentiable
+    def middles(mat: Any, there: Any) -> Any:
+        return np.sum(mat, axis=0, where=there) / np.maximum(np.sum(there, axis=0), 1)
+
+    @substitute(f)
+    def correlations(mat, cov=False, minp=None):
+        y = plain(mat, cov, minp)
+        there = np.isfinite(mat)
+        x, known = np.where(there, mat - middles(mat, there), 0.0), there.astype(float)
+        n = np.maximum(known.T @ known, 2)
+        means = x.T @ known / n
+        both = x.T @ x - n * means * means.T
+        if cov:
+            carrier = both / (n - 1)
+        else:
+            squares = (x * x).T @ known - n * means * means
+            carrier = both / np.sqrt(squares * squares.T)
+        return carrying(y, np.where(np.isfinite(y), carrier, y), f, *tolerances(y))
