@@ -12,6 +12,7 @@ from adjoint.fast import rows
 from adjoint.fast.covered import Deoptimize
 from adjoint.rules.operators import over
 from adjoint.rules.projection import finite, project, unbroadcast
+from adjoint.rules.slopes import as_precise as precise_for
 from adjoint.tangent import Tangent
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "add_to",
     "added",
     "as_float",
+    "as_precise",
     "assigned",
     "broadcast_like",
     "certain",
@@ -103,6 +105,12 @@ def real(x: Any) -> Any:
 def as_float(x: Any) -> Any:
     """One of NumPy's integers, or a truth value, as a float64; other numbers as they are."""
     return np.float64(x) if isinstance(x, np.integer | np.bool_ | bool) else x
+
+
+def as_precise(x: Any, y: Any) -> Any:
+    """A number of NumPy's at least as precise as `y`."""
+    dtype = y.dtype if hasattr(y, "dtype") else np.dtype(type(y))
+    return precise_for(x, np.empty(0, dtype).real.dtype)
 
 
 def real_part(x: Any) -> Any:

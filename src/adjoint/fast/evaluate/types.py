@@ -13,9 +13,11 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from adjoint.fast.covered import NotCovered
+from adjoint.rules.slopes import LOW
 
 __all__ = [
     "ANYTHING",
+    "LOW_KINDS",
     "Anything",
     "Array",
     "Dim",
@@ -124,6 +126,8 @@ def number(*kinds: type) -> Number:
 
 
 FLOAT = number(float)
+LOW_KINDS = frozenset(np.dtype(char).type for char in LOW)
+"""Numbers of NumPy's of less than double precision."""
 _COMPLEX = frozenset({complex, *_COMPLEX_SCALARS})
 _PYTHON = frozenset({float, int, bool})
 _PYTHON_AND_NUMPY = frozenset({float, np.float64})

@@ -13,6 +13,7 @@ from adjoint.fast import runtime
 from adjoint.fast.covered import NotCovered
 from adjoint.fast.evaluate.types import (
     ANYTHING,
+    LOW_KINDS,
     Array,
     Number,
     Row,
@@ -24,7 +25,7 @@ from adjoint.fast.evaluate.types import (
 from adjoint.fast.evaluate.values import Abstract, Known
 from adjoint.ir import primitives
 from adjoint.ir.single import Call, Const, Operand, Unpack, Value
-from adjoint.rules.slopes import LOW, Slopes
+from adjoint.rules.slopes import Slopes
 
 if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator
@@ -160,19 +161,17 @@ def _as_precise(ev: Evaluator, x: Operand, y: Value) -> Operand:
         if len(precise) > 1:
             raise NotCovered("numbers of different precisions", ev.span)
         return cast_to(ev, x, Array(precise.pop(), t.shape)) if precise else x
-    if not isinstance(t, Number) or not t.kinds & _LOW:
+    if not isinstance(t, Number) or not t.kinds & LOW_KINDS:
         return x
-    precise = {np.promote_types(kind, dtype) for kind in t.kinds for dtype in of_y}
-    if t.kinds >= {dtype.type for dtype in precise}:
+    kinds = {np.promote_types(kind, dtype).type for kind in t.kinds for dtype in of_y}
+    if len(kinds) > 1:  # which it is only a call decides
+        return ev.operation(runtime.as_precise, (x, y), Number(t.kinds | kinds), name="precise")
+    (kind,) = kinds
+    if t.kinds == kinds:
         return x
-    if len(precise) > 1:
-        raise NotCovered("numbers of different precisions", ev.span)
-    (kind,) = [dtype.type for dtype in precise]
-    return Const(kind(x.value)) if isinstance(x, Const) else inferred(ev, kind, (x,), "precise")
-
-
-_LOW = frozenset(np.dtype(char).type for char in LOW)
-"""Numbers of NumPy's of less than double precision."""
+    if isinstance(x, Const):
+        return Const(kind(x.value))
+    return ev.operation(kind, (x,), number(kind), name="precise")
 
 
 def _dtypes(t: Any) -> list[Any]:

@@ -11,6 +11,7 @@ from adjoint.fast import runtime
 from adjoint.fast.covered import NotCovered
 from adjoint.fast.evaluate.types import (
     ANYTHING,
+    LOW_KINDS,
     Array,
     Number,
     bar_type,
@@ -58,10 +59,29 @@ def plain(ev: Evaluator, bar: Operand, x: Value, optional: bool = False) -> Oper
     if isinstance(t, Number) and t.kinds == {float} and isinstance(found, Number):
         if not found.kinds <= {float, int, bool}:
             return ev.operation(float, (bar,), t, name=f"{x.name}_bar")
+    if _may_be_less_precise(found, ev.types[x]):
+        if optional or has_complex(found):
+            project = runtime.optional if optional else runtime.present
+            return ev.operation(project, (bar, x), t, name=f"{x.name}_bar")
+        return ev.operation(float, (bar,), number(float), name=f"{x.name}_bar")
     if isinstance(t, Number) and isinstance(found, Array) and len(t.kinds) == 1:  # of no dimension
         (kind,) = t.kinds
         return ev.operation(kind, (bar,), t, name=f"{x.name}_bar")
     return bar
+
+
+def _may_be_less_precise(found: Any, of_x: Any) -> bool:
+    """Whether a cotangent may have fewer digits than what it is one of: those of what follows,
+    too, beside Python's numbers."""
+    if not isinstance(found, Number) or not isinstance(of_x, Number):
+        return False
+    low = found.kinds & LOW_KINDS
+    return any(np.finfo(kind).nmant < _digits(of) for kind in low for of in of_x.kinds)
+
+
+def _digits(kind: type) -> int:
+    dtype = np.dtype(kind)
+    return int(np.finfo(dtype if dtype.kind in "fc" else np.float64).nmant)
 
 
 def _projected(ev: Evaluator, bar: Operand, x: Value, optional: bool) -> Operand:
