@@ -433,6 +433,8 @@ def test_areas_of_no_extent(f):
         lambda t: integrate.quad(lambda z: 1 / math.sqrt(z), 0.0, t)[0],
         lambda t: integrate.quad(lambda z: z, 0.0, t, weight="alg", wvar=(0, 0.5))[0],
         lambda t: integrate.quad(lambda z: z + 1j, 0.0, t, complex_func=True)[0].real,
+        lambda t: integrate.quad(lambda z: z + 1j, 0.0, t, complex_func=True)[0].imag,
+        lambda t: integrate.quad(lambda z: z + 1j, t, 0.0, complex_func=True)[0].imag * 2.0,
     ],
 )
 def test_equal_limits_that_are_refused(f):

@@ -295,11 +295,13 @@ def quad_of(
     if a != b:
         return found
     others = args if isinstance(args, tuple) else (args,)
-    if weight is not None or complex_func:
-        carrier = refusing(found[0], quad, SPECIAL, a, b)
+    value = found[0]
+    if weight is not None or complex_func:  # SciPy leaves out the sign of complex integrals
+        value = complex(value) if complex_func else value  # the imaginary part is refused, too
+        carrier = refusing(value, quad, SPECIAL, a, b)
     else:
-        carrier = found[0] + beyond(b, func, others) - beyond(a, func, others)
-    return (carrying(found[0], carrier, quad, 0.0, 0.0), *found[1:])
+        carrier = value + beyond(b, func, others) - beyond(a, func, others)
+    return (carrying(value, carrier, quad, 0.0, 0.0), *found[1:])
 
 
 # ---- functions with several values ---------------------------------------------------------------
