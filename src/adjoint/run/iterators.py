@@ -322,6 +322,9 @@ class Native(Iterator):
         return NotImplemented if hint is None else hint(self.iterator)
 
     def step(self, record: list[Any], slot: int) -> Any:
+        level = self.memory.level
+        if level is not None and any(one.holds(self.source) for one in level.down()):
+            self._held()  # a generator holds what it makes, from then on
         if self.enters:
             value = watched(record, slot, next, next, (self.iterator,), {})
         else:

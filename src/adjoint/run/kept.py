@@ -60,6 +60,10 @@ class Kept:
         """Whether it was changed."""
         raise NotImplementedError
 
+    def is_unfilled(self) -> bool:
+        """Whether it is an array that is not taken for one that was written."""
+        return False
+
     def forget(self, name: str | None, twice: set[int]) -> None:
         """Take the numbers of `twice` for others, or the one under a name: the very number that
         stands there may be put there again."""
@@ -402,6 +406,9 @@ class _Array(Kept):
     def __init__(self, owner: Any, saved: Any) -> None:
         super().__init__(owner, saved)
         self.filled = False
+
+    def is_unfilled(self) -> bool:
+        return not self.filled
 
     def forget(self, name: str | None, twice: set[int]) -> None:
         self.filled |= name is None

@@ -28,7 +28,7 @@ from adjoint.run.memory import Memory, refused, root_of
 from adjoint.run.place import current_place
 from adjoint.run.reach import STAND_INS, reaches
 from adjoint.run.snapshot import LEAVES, Snapshot
-from adjoint.run.stores import twice_in, written_by
+from adjoint.run.stores import may_fill_anything, twice_in, written_by
 from adjoint.run.watch import Watch, is_of_the_library
 
 __all__ = ["Changes", "Lent", "Region", "is_needed", "lend", "native", "watched"]
@@ -113,6 +113,7 @@ class Region:
         "_entered",
         "_events",
         "_f",
+        "_fills",
         "_given",
         "_known",
         "_looked_at",
@@ -133,6 +134,7 @@ class Region:
         self._rewritten: set[int] = set()
         self._written: list[tuple[Any, str | None]] = []
         self._twice: set[int] = set()
+        self._fills = False
         self._snapshot = Snapshot()
         self._recent: deque[tuple[list[Any], Facts]] = deque(maxlen=32)
         self._entered: CodeType | None = None
@@ -267,7 +269,17 @@ class Region:
         if written := written_by(frame, held):
             self._written += written
             self._twice |= twice_in(frame, held)
-            self._snapshot.forget(written, self._twice)
+            self._snapshot.add(array for array, _ in written if isinstance(array, np.ndarray))
+        if may_fill_anything(frame, held):
+            self._fills = True
+            self._snapshot.add(_all_around(frame, self._snapshot.add(roots)))
+        self._forget()
+
+    def _forget(self) -> None:
+        """What may be written by what was there is no more what it was."""
+        self._snapshot.forget(self._written, self._twice)
+        if self._fills:
+            self._written += [(array, None) for array in self._snapshot.forget_arrays()]
 
     def _log(self) -> None:
         if self._entered is None:
@@ -284,7 +296,7 @@ class Region:
             self._looked_at.clear()
             for roots, facts in self._recent:
                 self._snapshot.add(roots, facts)
-            self._snapshot.forget(self._written, self._twice)
+            self._forget()
 
     def _error(self) -> Exception:
         from adjoint.run.unknown import name_of
@@ -317,6 +329,18 @@ def _outer_roots(frame: FrameType, facts: Facts, given: tuple[Any, ...]) -> list
         for f in (*given, *gc.get_referrers(code)):
             if type(f) is FunctionType and f.__code__ is code:
                 roots += f.__closure__ or ()
+    return [root for root in roots if type(root) not in LEAVES]
+
+
+def _all_around(frame: FrameType, held: list[Any]) -> list[Any]:
+    """What the functions among things, and those in the text of another, may get at; their
+    classes."""
+    roots: list[Any] = [type(one) for one in held if type(one).__flags__ & (1 << 9)]  # HEAPTYPE
+    codes = [(frame.f_code, frame.f_globals)]
+    codes += [(f.__code__, f.__globals__) for f in held if type(f) is FunctionType]
+    for code, namespace in codes:
+        roots += [namespace.get(name) for name in code.co_names]
+        codes += [(part, namespace) for part in code.co_consts if isinstance(part, CodeType)]
     return [root for root in roots if type(root) not in LEAVES]
 
 

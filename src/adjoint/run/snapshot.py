@@ -15,6 +15,7 @@ from types import (
     ModuleType,
 )
 from typing import Any
+from weakref import ReferenceType
 
 import numpy as np
 
@@ -85,6 +86,13 @@ class Snapshot:
             for kept in self._kept.get(place, ()):
                 kept.forget(name, twice)
 
+    def forget_arrays(self) -> list[Any]:
+        """Take all arrays for changed; gives those that were not yet."""
+        found = [one for kept in self._kept.values() for one in kept if one.is_unfilled()]
+        for one in found:
+            one.forget(None, set())
+        return [one.owner for one in found]
+
     def release(self) -> None:
         """Hold nothing any more."""
         self._kept = {}
@@ -111,6 +119,8 @@ def contents(value: Any, kind: type) -> list[Any]:
         held = [value.__self__, getattr(value, "__func__", None)]
     elif kind is functools.partial:
         held = [value.func, value.args, value.keywords]
+    elif issubclass(kind, ReferenceType):
+        held = [ReferenceType.__call__(value)]
     elif kind is slice:
         held = [value.start, value.stop, value.step]
     elif kind is MappingProxyType:
