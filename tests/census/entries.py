@@ -78,6 +78,9 @@ class Section:
     constants, refused
         Names by reason, separated by spaces: those without derivative that no rule tells of, and
         those of which no example can be given.
+    seldom
+        Names of slow examples, seconds each, of a kind of which others are tried: they are when the
+        page is written, and a run of the tests takes its word.
     """
 
     title: str
@@ -85,11 +88,14 @@ class Section:
     examples: Mapping[str, Any] = field(default_factory=dict)
     constants: Mapping[str, str] = field(default_factory=dict)
     refused: Mapping[str, str] = field(default_factory=dict)
+    seldom: str = ""
 
-    def entries(self) -> Iterator[Entry]:
-        """All names with how they are differentiated."""
+    def entries(self, told: Mapping[str, str] | None = None) -> Iterator[Entry]:
+        """All names with how they are differentiated; of slow ones what the page has `told`."""
+        believed = self.seldom.split() if told is not None else ()
         for name, key in sorted(self.names.items()):
-            yield Entry(name, *self._classified(name, key), registry.key_of(key))
+            found = (told[name], "") if name in believed else self._classified(name, key)
+            yield Entry(name, *found, registry.key_of(key))
 
     def unknown(self) -> set[str]:
         """Names that are spoken of here and do not exist in these versions."""

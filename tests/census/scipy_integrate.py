@@ -139,5 +139,6 @@ SECTIONS = [
         public(integrate),
         EXAMPLES,
         {"its rule is that of an integer order": "lebedev_rule"},
+        seldom="tplquad",
     )
 ]

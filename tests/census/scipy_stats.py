@@ -106,17 +106,26 @@ SLOW = f"""
     burr.entropy crystalball.entropy kstwo.entropy levy_stable.entropy ncx2.entropy skewnorm.entropy
 """
 
+SELDOM = """
+    alpha.entropy dpareto_lognorm.entropy exponnorm.entropy fatiguelife.entropy foldcauchy.entropy
+    gausshyper.entropy gausshyper.logcdf gausshyper.logsf gausshyper.ppf gausshyper.isf
+    kappa3.entropy kappa4.entropy ksone.entropy levy.entropy levy_l.entropy pearson3.entropy
+    rdist.entropy recipinvgauss.entropy skewcauchy.entropy
+"""
+
 SECTIONS = [
     Section(
         "scipy.stats, continuous distributions",
         *table(distcont, CONTINUOUS),
         constants={COUNTS: "irwinhall.entropy"},
         refused={BY_QUADRATURE: SLOW},
+        seldom=SELDOM,
     ),
     Section(
         "scipy.stats, discrete distributions",
         *table(distdiscrete, DISCRETE),
         {COUNTS: constants(distdiscrete)},
+        seldom="nchypergeom_fisher.entropy",
     ),
     Section(
         "scipy.stats, several variables",
