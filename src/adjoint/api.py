@@ -106,7 +106,7 @@ def _specialised_pullback(
     found = run_specialised(f, args, "pullback")
     if found is MISS:
         return None
-    y, back, leaves, arrange, _, _, (state, read, is_tied) = found
+    y, back, leaves, arrange, _, needed, (state, read, is_tied) = found
     if is_tied is not None and is_tied():
         return None
     name = getattr(f, "__name__", None) or type(f).__name__
@@ -114,13 +114,13 @@ def _specialised_pullback(
     def generic() -> Any:
         if not is_as_before(state(f, args), read):
             raise MutationError(
-                f"what '{name}' reads has changed since its pullback was made; it would have to run"
-                " again for a cotangent that is None in part, or not finite",
-                hint="call pullback again, or give zeros for None",
+                f"what '{name}' reads has changed since its pullback was made",
+                hint="call pullback again: it has to run once more for a cotangent that is not"
+                " finite, or one of zeros and None",
             )
         return generic_pullback(f, args)
 
-    return y, SpecialisedPullback(name, y, back, leaves, arrange, len(args), generic)
+    return y, SpecialisedPullback(name, y, back, leaves, arrange, len(args), needed, generic)
 
 
 def pullback_of_arguments(

@@ -48,6 +48,8 @@ def entry_source(
     outside, wanted, count = program.outside, program.wanted, len(args)
     made = Reading(outside, count)
     made.definite = program.definite
+    if program.is_tuple:  # without the cotangent of an item, any of them may be absent
+        made.definite = (False,) * len(wanted)
     made.read_all()
     made.distinct(wanted)
     roots = [*range(count)] if mode == "gradient" else ["function", *range(count)]

@@ -8,13 +8,14 @@ value to those of the function and of the arguments.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from adjoint.fast import tier
+from adjoint.fast.needs import without
 from adjoint.rules.projection import project
 from adjoint.run.accumulate import Poison
 from adjoint.run.functions import MISSING, Unit, inside
@@ -220,7 +221,7 @@ class _Pullback:
             try:
                 bars: tuple[Any, ...] | None = self.back(self._fitted(y_bar))
                 if self.needed and bars is not None and any(bar is None for bar in y_bar):
-                    bars = _without(bars, y_bar, self.needed)
+                    bars = without(bars, y_bar, self.needed)
                 if bars is not None:
                     return self.arrange(bars)
             except Exception as error:  # the generic tier says what is wrong, or does it
@@ -235,29 +236,6 @@ class _Pullback:
             project(np.zeros(np.shape(y)) if bar is None and by_value(y) else bar, y)
             for y, bar in zip(self.y, y_bar, strict=True)
         )
-
-
-def _without(
-    bars: tuple[Any, ...], y_bar: Sequence[Any], needed: tuple[tuple[int, ...], ...]
-) -> tuple[Any, ...] | None:
-    """The cotangents, ``None`` for zeros made of those of items that have none; ``None`` for all of
-    them if one is a zero and only some of the items have one: either may lead there."""
-    found: list[Any] = []
-    for bar, of in zip(bars, needed, strict=True):
-        lacking = [y_bar[i] is None for i in of]
-        if bar is not None and any(lacking) and _has_zeros(bar):
-            if not all(lacking):
-                return None
-            bar = None
-        found.append(bar)
-    return tuple(found)
-
-
-def _has_zeros(bar: Any) -> bool:
-    """Whether a cotangent is zero, or that of a number in a list."""
-    if type(bar) is list:
-        return any(x is not None and not x for x in bar)
-    return not np.any(bar)
 
 
 def _holds_poison(y_bar: Any) -> bool:

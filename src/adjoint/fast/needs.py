@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from adjoint.fast.program import Program
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
 from adjoint.fast.single.walk import blocks, operands, results, walk
 from adjoint.ir.single import Operand, Value
 
-__all__ = ["needs"]
+if TYPE_CHECKING:
+    from adjoint.fast.program import Program
+
+__all__ = ["needs", "without"]
 
 
 def needs(program: Program) -> tuple[tuple[int, ...], ...]:
@@ -23,3 +30,26 @@ def needs(program: Program) -> tuple[tuple[int, ...], ...]:
         for x in results(op) or values:  # without a result, it writes to one of them
             found[x] = come | found.get(x, set())
     return tuple(tuple(sorted(found.get(x, ()))) for x in program.reverse.results or ())
+
+
+def without(
+    bars: tuple[Any, ...], y_bar: Sequence[Any], needed: tuple[tuple[int, ...], ...]
+) -> tuple[Any, ...] | None:
+    """The cotangents, ``None`` for zeros made of those of items that have none; ``None`` for all of
+    them if one is a zero and only some of the items have one: either may lead there."""
+    found: list[Any] = []
+    for bar, of in zip(bars, needed, strict=True):
+        lacking = [y_bar[i] is None for i in of]
+        if bar is not None and any(lacking) and _has_zeros(bar):
+            if not all(lacking):
+                return None
+            bar = None
+        found.append(bar)
+    return tuple(found)
+
+
+def _has_zeros(bar: Any) -> bool:
+    """Whether a cotangent is zero, or that of a number in a list."""
+    if type(bar) is list:
+        return any(x is not None and not x for x in bar)
+    return not np.any(bar)
