@@ -14,12 +14,13 @@ import numpy as np
 from adjoint.fast import runtime
 from adjoint.fast.arranging import cotangents, structure
 from adjoint.fast.evaluate.outside import Leaf
-from adjoint.fast.evaluate.types import Array, Row
+from adjoint.fast.evaluate.types import Array, Number, Row
 from adjoint.fast.exposure import exposure
 from adjoint.fast.finiteness import checked
 from adjoint.fast.needs import needs
-from adjoint.fast.program import Program, uses_numpy
+from adjoint.fast.program import Program
 from adjoint.fast.reading import Reading
+from adjoint.fast.single.walk import results, walk
 from adjoint.fast.ties import holds_one
 from adjoint.results import filled
 
@@ -71,7 +72,7 @@ def entry_source(
     read = [*head, *body]
     body += ["    except Exception:", "        return MISS", "    try:"]
     run = [f"        value, bars = program({leaves})"]
-    if uses_numpy(program):
+    if _uses_numpy(program):
         # what would be a warning is one of the generic tier, which knows the user's line
         run = [
             '        with errstate(divide="raise", over="raise", invalid="raise"):',
@@ -125,3 +126,16 @@ def _exposed(made: Reading, wanted: Sequence[Leaf]) -> str:
         if isinstance(leaf.type, Array) and id(leaf) not in known
     ]
     return f"({''.join(f'{name}, ' for name in names)})"
+
+
+def _uses_numpy(program: Program) -> bool:
+    """Whether what is computed may give NumPy's warnings."""
+    types = program.ev.types
+    return any(
+        isinstance(t, Array)
+        or (isinstance(t, Number) and not t.kinds <= {float, int, bool, complex})
+        for block in (program.forward, program.reverse)
+        for op in walk(block)
+        for x in results(op)
+        if (t := types.get(x)) is not None
+    )

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.fast import runtime
-from adjoint.fast.covered import NOT_SCALAR, NeedsKnown, NeedsSize, NotCovered
+from adjoint.fast.covered import NeedsKnown, NeedsSize, NotCovered
 from adjoint.fast.emit import Writer
 from adjoint.fast.evaluate import attributes as attributes  # registers handlers
 from adjoint.fast.evaluate import building as building
@@ -24,12 +24,13 @@ from adjoint.fast.evaluate.calls import call
 from adjoint.fast.evaluate.evaluator import Evaluator
 from adjoint.fast.evaluate.outside import Leaf, Outside, path_of
 from adjoint.fast.evaluate.types import Array, Number, Row, bar_type, number
-from adjoint.fast.evaluate.values import Abstract, Known, Source, Tuple
+from adjoint.fast.evaluate.values import Abstract, Source, Tuple
 from adjoint.fast.evaluate.writing import check_views, note_other_names
 from adjoint.fast.fresh import OWN_MEMORY
 from adjoint.fast.passes.contract import contract
 from adjoint.fast.passes.optimise import boundary, optimised, tidied
 from adjoint.fast.passes.reuse import reuse_buffers
+from adjoint.fast.returned import demand_real_scalar, returned
 from adjoint.fast.reverse import elementwise as elementwise  # registers formulas
 from adjoint.fast.reverse import linear as linear
 from adjoint.fast.reverse import parts as parts
@@ -41,7 +42,7 @@ from adjoint.fast.single.primitives import same
 from adjoint.fast.single.walk import blocks, operands, results, walk
 from adjoint.ir.single import Block, Call, Const, Op, Operand, Unpack, Value
 
-__all__ = ["Program", "specialise", "uses_numpy", "written"]
+__all__ = ["Program", "specialise", "written"]
 
 MOST_PINNED = 8
 
@@ -146,10 +147,10 @@ def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], one: bool) -> Pro
     ]
     with ev.writing() as ops:
         y = call(ev, function, values, {})
-    given = _results(y, one)
+    given = returned(y, one)
     wanted = [leaf for leaf in outside.leaves if outside.is_wanted(leaf.source)]
-    if one and not _is_real_scalar(given[0], ev):
-        raise NotCovered(NOT_SCALAR)
+    if one:
+        demand_real_scalar(given[0], ev)
     ends = tuple(map(ev.operand, given))
     primal = Block(tuple(leaf.value for leaf in outside.leaves), tuple(ops), ends)
     if ev.written:
@@ -297,34 +298,6 @@ def _is_wanted(source: Source, of_function: bool, only: int | None) -> bool:
     return of_function and source.kind == "function"
 
 
-def _results(y: Abstract, one: bool) -> tuple[Value | Known, ...]:
-    """The number or array that a function returns, or the items of the tuple."""
-    if isinstance(y, Tuple) and y.kind is tuple and not one:
-        items = tuple(x for x in y.items if _is_result(x))
-        if len(items) == len(y.items) and any(isinstance(x, Value) for x in items):
-            return items  # type: ignore[return-value]
-    if not isinstance(y, Value | Known):
-        raise NotCovered(NOT_SCALAR if one else "a result of another kind")
-    if not one and not isinstance(y, Value):
-        raise NotCovered("a result that is constant")
-    return (y,)
-
-
-def _is_result(x: Abstract) -> bool:
-    return isinstance(x, Value) or (
-        isinstance(x, Known) and type(x.value) in (float, int, bool, complex, str, type(None))
-    )
-
-
-def _is_real_scalar(y: Value | Known, ev: Evaluator) -> bool:
-    if isinstance(y, Known):
-        return type(y.value) in (float, int, bool)
-    t = ev.types[y]
-    if isinstance(t, Number):
-        return all(kind is float or issubclass(kind, np.floating) for kind in t.kinds)
-    return isinstance(t, Array) and t.shape == () and t.dtype.kind == "f"
-
-
 def _reverse(
     ev: Evaluator,
     sweep: Sweep,
@@ -448,19 +421,6 @@ def _bars(writer: Writer, reverse: Block) -> str:
 
 def _tuple(texts: Sequence[str]) -> str:
     return f"({', '.join(texts)}{',' if len(texts) == 1 else ''})"
-
-
-def uses_numpy(program: Program) -> bool:
-    """Whether what is computed may give NumPy's warnings."""
-    types = program.ev.types
-    return any(
-        isinstance(t, Array)
-        or (isinstance(t, Number) and not t.kinds <= {float, int, bool, complex})
-        for block in (program.forward, program.reverse)
-        for op in walk(block)
-        for x in results(op)
-        if (t := types.get(x)) is not None
-    )
 
 
 def _write_pullback(writer: Writer, program: Program, back: str, bar: str) -> None:
