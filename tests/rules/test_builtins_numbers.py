@@ -55,6 +55,16 @@ def test_text_has_no_derivative():
 
 
 @pytest.mark.parametrize("best", [min, max])
+@pytest.mark.parametrize("pair", [(np.True_, 1), (np.False_, 0.0), (np.True_, np.True_)])
+@pytest.mark.parametrize("tier", ["fast", "generic"])
+def test_ties_with_truth_values_of_numpy_are_shared(best, pair, tier):
+    for a, b in (pair, pair[::-1]):
+        assert ad.grad(lambda a, b: best(a, b) * 2.0, (0, 1), tier=tier)(a, b) == (1.0, 1.0)
+        assert ad.grad(lambda a, b: best([a, b]) * 2.0, (0, 1), tier=tier)(a, b) == (1.0, 1.0)
+    assert ad.derivative(lambda x: best(x, np.True_))(1.0) == 0.5  # the mean of both slopes
+
+
+@pytest.mark.parametrize("best", [min, max])
 @pytest.mark.parametrize("pair", [(np.float32(0.7), 0.7), (np.float16(0.5), np.float32(0.5))])
 def test_ties_of_any_precision_are_shared(best, pair):
     for a, b in (pair, pair[::-1]):
