@@ -42,7 +42,7 @@ def _(dots: Any, xs: Any, start: Any) -> Any:
 
 
 _FLOATING = (np.float16, np.float32, np.float64, np.longdouble)
-_REAL = float | int | np.floating | np.integer
+_REAL = float | int | np.floating | np.integer | np.bool_
 
 
 @leveled(sum)

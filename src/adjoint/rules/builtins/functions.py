@@ -192,9 +192,9 @@ class _Missing:
     """No default was given."""
 
 
-_is_of_plain_numbers = ByClass(
-    lambda kind: issubclass(kind, float | int | np.floating | np.integer) and not COMPARED.of(kind)
-)
+_REAL = float | int | np.floating | np.integer | np.bool_
+
+_is_of_plain_numbers = ByClass(lambda kind: issubclass(kind, _REAL) and not COMPARED.of(kind))
 
 
 def _best(name: str, best: Any, better: Any) -> None:
