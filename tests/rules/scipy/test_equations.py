@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy import optimize
@@ -149,6 +151,36 @@ def test_an_object_that_counts():
     check_reverse(f, 2.0, rtol=1e-5)
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_complex_roots():
+    def f(v):
+        roots = optimize.newton_krylov(lambda z: z**2 + 1 + v * 1j, 0.5 + 0.5j, f_tol=1e-13)
+        return roots.real.item()
+
+    expected = (-0.5j / (-1 - 2.0j) ** 0.5).real  # of the root in the right half
+    sign = 1.0 if f(2.0) > 0 else -1.0
+    for way in SLOPES.values():
+        assert way(f, 2.0) == pytest.approx(sign * expected)
+
+
+def test_what_moves_by_its_start_alone_is_refused():
+    def f(a):
+        return optimize.fsolve(lambda z: z * z + 1.0, [a])[0]
+
+    for way in SLOPES.values():
+        with pytest.raises(NoDerivativeError, match="nearby"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            way(f, 2.0)
+
+
+def test_what_is_left_of_equations():
+    def f(a):
+        return optimize.root(lambda z: z**3 - a, [1.0]).fun[0]
+
+    for way in SLOPES.values():
+        assert way(f, 2.0) == pytest.approx(0.0, abs=1e-12)
+
+
 # ---- fits ----------------------------------------------------------------------------------------
 
 DATA = 2.0 * np.exp(-0.7 * TIMES) + 0.05 * np.cos(9 * TIMES)
@@ -243,6 +275,20 @@ def test_uncertainties_of_fits(sigma):
 
     for way in SLOPES.values():
         np.testing.assert_allclose(way(f, 1.1), way(explicit, 1.1), rtol=1e-5)
+
+
+def test_covariances_that_are_not_determined():
+    def f(a, i):
+        found = optimize.curve_fit(
+            lambda t, p, q, r: p * np.exp(-q * t) + 0.0 * r, TIMES, a * DATA, [1.0, 1.0, 1.0]
+        )
+        return found[i].ravel()[0]
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with pytest.raises(NoDerivativeError, match="not determined"):
+            ad.gradient(f, 1.3, 0)
+        assert ad.gradient(f, 1.3, 1) == (None, None)  # infinite, whatever a is
 
 
 def test_what_is_left_over():

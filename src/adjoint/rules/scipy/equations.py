@@ -22,6 +22,7 @@ from adjoint.rules.scipy.searches import (
     as_tuple,
     corrected,
     corrections,
+    is_determined,
     is_near,
     put_back,
     searched,
@@ -32,6 +33,7 @@ from adjoint.rules.scipy.searches import (
 
 __all__: list[str] = []
 
+UNDETERMINED = "has found a minimum that is not determined by what was given"
 NO_ROOT = "has not found a root where the equations have a solution nearby"
 
 
@@ -45,31 +47,31 @@ def _slopes(f: Callable[..., Any], x: Any) -> tuple[Any, str]:
 
     try:
         found = np.reshape(jacobian(f, x), (np.size(x), np.size(x)))
-        step = np.linalg.solve(found, np.ravel(f(x)))
     except AdjointError as error:
         return None, f"searches for a root, and of the equations themselves: {error.problem}"
-    except np.linalg.LinAlgError:
+    if not is_determined(found):
         return None, "has found a root where the Jacobian is singular"
-    if not is_near(step, np.ravel(x)):
+    if not is_near(np.linalg.solve(found, np.ravel(f(x))), x):
         return None, NO_ROOT
     return found, ""
 
 
-def _root(find: Any, f: Callable[..., Any], x: Any, state: Any) -> Any:
-    """The root of a system, as it moves with what that depends on."""
+def _root(find: Any, f: Callable[..., Any], x: Any, state: Any, given: tuple[Any, ...]) -> Any:
+    """The root of a system, as it moves with what that depends on; where there is none, it depends
+    on all that was given."""
     slopes, why = (None, CHANGES) if state is None else _slopes(f, x)
     if slopes is None:
-        return unfollowed(x, find, why, f)
+        return unfollowed(x, find, why, *given)
     for _ in corrections():
         x = corrected(x, f(x), slopes)
     return x
 
 
-def _rest(find: Any, f: Any, found: Any) -> Any:
-    """What a report says besides the root: nothing is known of it but integers and words."""
+def _rest(find: Any, found: Any, given: tuple[Any, ...], *known: str) -> Any:
+    """What a report says besides what is known of it: integers and words are constants."""
     for name in list(found):
-        if name != "x" and not isinstance(found[name], INERT):
-            found[name] = unfollowed(found[name], find, "says how it has searched", f)
+        if name not in known and not isinstance(found[name], INERT):
+            found[name] = unfollowed(found[name], find, "says how it has searched", *given)
     return found
 
 
@@ -79,25 +81,35 @@ def _cleared(x: Any, state: Any) -> Any:
     return x
 
 
+def _system(func: Callable[..., Any], args: tuple[Any, ...]) -> Callable[[Any], Any]:
+    """The equations as SciPy takes them: they may write into what they are given, and give a list,
+    or a number."""
+    return lambda z: np.ravel(func(np.array(z), *args))
+
+
 @substitute(optimize.fsolve)
 def fsolve(func, x0, args=(), fprime=None, full_output=0, *settings, **named):
     args, find = as_tuple(args), optimize.fsolve
-
-    def equations(z):
-        return np.ravel(func(z, *args))
-
-    found, state = searched(find, (func, x0, args, fprime, full_output, *settings), named)
+    given = (func, x0, args, fprime, full_output, *settings)
+    found, state = searched(find, given, named)
+    given = (*given, *named.values())
+    f = _system(func, args)
     if not full_output:
-        return _cleared(_root(find, equations, found, state), state)
-    x = _root(find, equations, found[0], state)
-    return _cleared((x, _rest(find, equations, found[1]), *found[2:]), state)
+        return _cleared(_root(find, f, found, state, given), state)
+    x = _root(find, f, found[0], state, given)
+    return _cleared((x, _rest(find, found[1], given), *found[2:]), state)
 
 
 def _nonlinear(find: Any) -> None:
     @substitute(find)
     def solve(F, xin, *settings, **named):
-        found, state = searched(find, (F, xin, *settings), named)
-        return _cleared(_root(find, lambda z: np.reshape(F(z), np.shape(z)), found, state), state)
+        given = (F, xin, *settings)
+        found, state = searched(find, given, named)
+        return _cleared(_root(find, _shaped(F, ()), found, state, given), state)
+
+
+def _shaped(func: Callable[..., Any], args: tuple[Any, ...]) -> Callable[[Any], Any]:
+    return lambda z: np.reshape(func(np.array(z), *args), np.shape(z))
 
 
 for _name in (
@@ -115,19 +127,23 @@ for _name in (
 @substitute(optimize.root)
 def root(fun, x0, args=(), method="hybr", jac=None, tol=None, callback=None, options=None):
     args, find = as_tuple(args), optimize.root
-    settings = (method, jac, tol, callback, options)
+    given = (fun, x0, args, method, jac, tol, callback, options)
     if callable(method):
-        return _ROOT(fun, x0, args, *settings)
-
-    def equations(z):
-        return fun(z, *args)[0] if jac is True else fun(z, *args)
-
-    found, state = searched(find, (fun, x0, args, *settings), {})
+        return _ROOT(*given)
+    func = (lambda *z: fun(*z)[0]) if jac is True else fun
+    found, state = searched(find, given, {})
     if method.lower() == "lm":  # there may be more equations than unknowns
-        found.x = _fitted(find, lambda z: np.ravel(equations(z)), found.x, state)
+        f = _system(func, args)
+        found.x = _fitted(find, f, found.x, state, given)
     else:
-        found.x = _root(find, lambda z: np.reshape(equations(z), np.shape(z)), found.x, state)
-    return _cleared(_rest(find, equations, found), state)
+        f = _shaped(func, args)
+        found.x = _root(find, f, found.x, state, given)
+    if state is not None:
+        found.fun = with_value(found.fun, f(found.x))
+        found = _rest(find, found, given, "x", "fun")
+    else:
+        found = _rest(find, found, given, "x")
+    return _cleared(found, state)
 
 
 _ROOT = again(optimize.root)
@@ -136,42 +152,65 @@ _ROOT = again(optimize.root)
 # ---- least squares -------------------------------------------------------------------------------
 
 
-def _fitted(find: Any, residuals: Callable[..., Any], x: Any, state: Any) -> Any:
+def _fitted(
+    find: Any, residuals: Callable[..., Any], x: Any, state: Any, given: tuple[Any, ...]
+) -> Any:
+    """Where a sum of squares is lowest."""
+
     def half_squares(z):
         r = residuals(z)
         return 0.5 * (r @ r)
 
-    return (
-        unfollowed(x, find, CHANGES, residuals) if state is None else moved(find, half_squares, x)
-    )
+    why = CHANGES if state is None else ""
+    if not why and not _is_regular(residuals, x):
+        why = UNDETERMINED
+    return moved(find, half_squares, x, given, why)
+
+
+@without_levels
+def _is_regular(residuals: Callable[..., Any], x: Any) -> bool:
+    """Whether all parameters matter, each in its way: second derivatives do not tell, of which
+    some are what is left of a search."""
+    from adjoint.derivatives.jacobians import jacobian
+
+    try:
+        return is_determined(np.reshape(jacobian(residuals, x), (-1, np.size(x))))
+    except AdjointError:
+        return True  # the sum of squares will say why
 
 
 @substitute(optimize.leastsq)
 def leastsq(func, x0, args=(), Dfun=None, full_output=False, *settings, **named):
     args, find = as_tuple(args), optimize.leastsq
-
-    def residuals(z):
-        return np.ravel(func(z, *args))
-
-    found, state = searched(find, (func, x0, args, Dfun, full_output, *settings), named)
-    x = _fitted(find, residuals, found[0], state)
+    given = (func, x0, args, Dfun, full_output, *settings)
+    found, state = searched(find, given, named)
+    given = (*given, *named.values())
+    residuals = _system(func, args)
+    x = _fitted(find, residuals, found[0], state, given)
     if not full_output:
         return _cleared((x, *found[1:]), state)
     covariance, report = found[1:3]
-    r = report["fvec"]
-    report = _rest(find, residuals, report)
     if state is not None:
-        report["fvec"] = with_value(r, residuals(x))
-    covariance = _covariance(find, residuals, x, covariance, state)
+        report["fvec"] = with_value(report["fvec"], residuals(x))
+        report = _rest(find, report, given, "fvec")
+        covariance = _covariance(find, residuals, x, covariance, given)
+    else:
+        report = _rest(find, report, given)
+        if covariance is not None:
+            covariance = unfollowed(covariance, find, CHANGES, *given)
     return _cleared((x, covariance, report, *found[3:]), state)
 
 
-def _covariance(find: Any, residuals: Any, x: Any, value: Any, state: Any) -> Any:
+def _covariance(
+    find: Any, residuals: Callable[..., Any], x: Any, value: Any, given: tuple[Any, ...]
+) -> Any:
     """(JᵀJ)⁻¹, of which SciPy knows a value by differences."""
     from adjoint.derivatives.jacobians import jacobian
 
-    if value is None or state is None:
-        return value if value is None else unfollowed(value, find, CHANGES, residuals)
+    if value is None:
+        return None
+    if not _is_regular(residuals, x) or not np.all(np.isfinite(value)):
+        return unfollowed(value, find, UNDETERMINED, *given)
     slopes = jacobian(residuals, x)
     return with_value(value, np.linalg.inv(slopes.T @ slopes))
 
@@ -182,22 +221,19 @@ def least_squares(
     args=(), kwargs=None, **named,
 ):  # fmt: skip
     find, kwargs = optimize.least_squares, kwargs or {}
-    if method != "lm":  # those whose steps are in Python
-        given = (fun, x0, jac, bounds, method, *settings)
-        return _LEAST_SQUARES(*given, args=args, kwargs=kwargs, **named)
-
-    def residuals(z):
-        return np.ravel(fun(z, *args, **kwargs))
-
+    given = (fun, x0, jac, bounds, method, *settings)
     named = {"args": args, "kwargs": kwargs, **named}
-    found, state = searched(find, (fun, x0, jac, bounds, method, *settings), named)
-    found.x = _fitted(find, residuals, found.x, state)
-    r, cost = found.fun, found.cost
-    found = _rest(find, residuals, found)
-    if state is not None:
-        found.fun = with_value(r, residuals(found.x))
-        found.cost = with_value(cost, 0.5 * (found.fun @ found.fun))
-    return _cleared(found, state)
+    if method != "lm":  # those whose steps are in Python
+        return _LEAST_SQUARES(*given, **named)
+    found, state = searched(find, given, named)
+    given = (*given, *named.values())
+    residuals = _system(lambda z: fun(z, *args, **kwargs), ())
+    found.x = _fitted(find, residuals, found.x, state, given)
+    if state is None:
+        return _rest(find, found, given, "x")
+    found.fun = with_value(found.fun, residuals(found.x))
+    found.cost = with_value(found.cost, 0.5 * (found.fun @ found.fun))
+    return _cleared(_rest(find, found, given, "x", "fun", "cost"), state)
 
 
 _LEAST_SQUARES = again(optimize.least_squares)
@@ -216,6 +252,9 @@ def nnls(A, b, *settings, **named):
     A, b = np.asarray(A), np.asarray(b)
     columns, y = A[:, free], x[free]
     normal = columns.T @ columns
+    if not is_determined(normal):
+        x = unfollowed(x, optimize.nnls, UNDETERMINED, A, b)
+        return x, with_value(distance, np.linalg.norm(A @ x - b))
     for _ in corrections():
         y = corrected(y, columns.T @ (columns @ y - b), normal)
     x = np.zeros(np.shape(x))

@@ -7,7 +7,8 @@ differentiated themselves.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from adjoint.rules.scipy.searches import (
     as_tuple,
     corrected,
     corrections,
+    is_determined,
     is_near,
     put_back,
     searched,
@@ -33,6 +35,8 @@ from adjoint.rules.scipy.searches import (
 __all__ = ["moved"]
 
 FOUND = "is found by a search whose steps do not show it"
+
+# ---- what moves ----------------------------------------------------------------------------------
 
 
 @without_levels
@@ -46,35 +50,42 @@ def _curvature(f: Callable[..., Any], x: Any) -> tuple[Any, str]:
         slope = gradient(f, x)[0]
         if np.ndim(x):
             found = np.asarray(hessian(f, x))
-            step = np.linalg.solve(found, slope)
         else:
             found = derivative(lambda z: gradient(f, z)[0])(x)
-            with np.errstate(all="ignore"):
-                step = slope / found
+        if not is_determined(np.atleast_2d(found)):
+            return None, f"{FOUND}; the function has no curvature there"
+        step = np.linalg.solve(np.atleast_2d(found), np.atleast_1d(slope))
     except AdjointError as error:
         return None, f"{FOUND}, and of the function itself: {error.problem}"
-    except (np.linalg.LinAlgError, ZeroDivisionError, TypeError):
+    except TypeError:  # it does not depend on x
         return None, f"{FOUND}; the function has no curvature there"
-    if not is_near(step, x):  # a bound may hold it there
+    if not is_near(step, x):
         return None, f"{FOUND}; where it ends, the slope of the function is not zero"
     return found, ""
 
 
-def moved(find: Any, f: Callable[..., Any], x: Any) -> Any:
-    """A minimum of `f`, as it moves with what `f` depends on."""
+def moved(find: Any, f: Callable[..., Any], x: Any, given: tuple[Any, ...], why: str = "") -> Any:
+    """A minimum of `f`, as it moves with what `f` depends on; where something else holds it, `why`,
+    it depends on all that was given."""
     from adjoint.api import gradient
 
-    curvature, why = _curvature(f, x)
+    curvature = None
+    if not why:
+        curvature, why = _curvature(f, x)
     if curvature is None:
-        return unfollowed(x, find, why, f)
+        return unfollowed(x, find, why, *given)
     for _ in corrections():
         x = corrected(x, gradient(f, x)[0], curvature)
     return x
 
 
-def _report(find: Any, f: Callable[..., Any], found: Any, state: Any) -> Any:
+def _report(
+    find: Any, f: Callable[..., Any], found: Any, state: Any, args: tuple[Any, ...], named: Any
+) -> Any:
     """The result of a search: the minimum and the value there move, and nothing else is known."""
-    x = moved(find, f, found.x) if state is not None else unfollowed(found.x, find, CHANGES, f)
+    given = (*args, *named.values())
+    why = CHANGES if state is None else held(find, found.x, args, named)
+    x = moved(find, f, found.x, given, why)
     for name in list(found):
         value = found[name]
         if name == "x":
@@ -82,27 +93,106 @@ def _report(find: Any, f: Callable[..., Any], found: Any, state: Any) -> Any:
         elif name == "fun" and state is not None:
             found[name] = with_value(value, f(x))
         elif not isinstance(value, INERT):
-            found[name] = unfollowed(value, find, FOUND, f)
+            found[name] = unfollowed(value, find, FOUND, *given)
     if state is not None:
         put_back(state)
     return found
 
 
-def _parts(find: Any, f: Callable[..., Any], found: Any, state: Any) -> Any:
-    """The same of the minimum alone, or of a tuple: the minimum, the value there, and the rest."""
+def _parts(
+    find: Any, f: Callable[..., Any], found: Any, state: Any, args: tuple[Any, ...], named: Any
+) -> Any:
+    """The same of the minimum alone, or of a tuple: the minimum, the value there if it is told, and
+    the rest."""
+    x, *rest = found if isinstance(found, tuple) else (found,)
+    told = optimize.OptimizeResult(x=x)
+    if rest and isinstance(rest[0], float | np.ndarray | np.floating):
+        told.fun = rest[0]
+    report = _report(find, f, told, state, args, named)
     if not isinstance(found, tuple):
-        report = _report(find, f, optimize.OptimizeResult(x=found), state)
         return report.x
-    x, value, *rest = found
-    report = _report(find, f, optimize.OptimizeResult(x=x, fun=value), state)
-    return (report.x, report.fun, *[_rest(find, f, part) for part in rest])
+    given = (*args, *named.values())
+    moving = [report.fun] if "fun" in report else []
+    others = rest[len(moving) :]
+    return (report.x, *moving, *[_rest(find, part, given) for part in others])
 
 
-def _rest(find: Any, f: Callable[..., Any], part: Any) -> Any:
-    return part if isinstance(part, INERT) else unfollowed(part, find, FOUND, f)
+def _rest(find: Any, part: Any, given: tuple[Any, ...]) -> Any:
+    return part if isinstance(part, INERT) else unfollowed(part, find, FOUND, *given)
+
+
+# ---- what holds it -------------------------------------------------------------------------------
+
+TOUCHING = 1e-6
+"""How near a bound, beside itself, or the edge of what a constraint allows, holds a minimum."""
+
+
+@without_levels
+def held(find: Any, x: Any, args: tuple[Any, ...], named: Any) -> str:
+    """What else than the slope of the function holds what `find(*args, **named)` has found: a bound
+    that it touches, a constraint, a grid; nothing, if that is empty."""
+    given = dict(zip(signature(find).parameters, args, strict=False)) | named
+    if np.any(given.get("integrality", False)) or (
+        find is optimize.brute and given.get("finish", find) is None
+    ):
+        return f"{FOUND}; it ends on a grid"
+    bounds = given.get("bounds")
+    if bounds is not None and len(_bounds(bounds)):
+        low, high = _bounds(bounds)
+        for bound in (low, high):
+            touching = TOUCHING * np.maximum(np.abs(bound), np.abs(x))
+            if np.any(np.isfinite(bound) & (np.abs(x - bound) <= touching)):
+                return f"{FOUND}; where it ends, a bound holds it"
+    further = as_tuple(given.get("args", ()))
+    for slack in _slacks(x, given, further):
+        if not np.all(slack > TOUCHING):
+            return f"{FOUND}; where it ends, a constraint holds it"
+    return ""
+
+
+def _bounds(bounds: Any) -> Any:
+    if isinstance(bounds, optimize.Bounds):
+        return np.array([bounds.lb, bounds.ub], dtype=float)
+    ends = (-np.inf, np.inf)
+    pairs = [
+        [end if b is None else b for b, end in zip(pair, ends, strict=True)] for pair in bounds
+    ]
+    return np.array(pairs, dtype=float).T
+
+
+def _slacks(x: Any, given: Any, further: tuple[Any, ...]) -> Iterator[Any]:
+    """How far inside what is allowed a place is, by each constraint."""
+    constraints = given.get("constraints", ())
+    one = optimize.LinearConstraint | optimize.NonlinearConstraint
+    for constraint in [constraints] if isinstance(constraints, dict | one) else constraints:
+        if isinstance(constraint, dict):
+            value = constraint["fun"](np.array(x), *as_tuple(constraint.get("args", ())))
+            yield -np.inf if constraint["type"] == "eq" else np.asarray(value)
+        else:
+            if isinstance(constraint, optimize.LinearConstraint):
+                value = constraint.A @ x
+            else:
+                value = np.asarray(constraint.fun(np.array(x)))
+            yield np.minimum(value - constraint.lb, constraint.ub - value)
+    for name in ("eqcons", "f_eqcons"):
+        if given.get(name):
+            yield -np.inf
+    inside = given.get("cons") or given.get("ieqcons") or ()
+    if given.get("consargs") is not None:
+        further = as_tuple(given["consargs"])
+    for f in [inside] if callable(inside) else inside:
+        yield np.asarray(f(np.array(x), *further))
+    if given.get("f_ieqcons") is not None:
+        yield np.asarray(given["f_ieqcons"](np.array(x), *further))
 
 
 # ---- by name -------------------------------------------------------------------------------------
+
+
+def _number(func: Callable[..., Any], args: tuple[Any, ...]) -> Callable[[Any], Any]:
+    """A function of a vector as SciPy takes it: it may write into what it is given, and give an
+    array of one number."""
+    return lambda z: np.reshape(func(np.array(z), *args), ())
 
 
 def _search(find: Any, before: int, made: Callable[..., Any]) -> None:
@@ -112,16 +202,14 @@ def _search(find: Any, before: int, made: Callable[..., Any]) -> None:
     @substitute(find)
     def search(func, *operands, **named):
         args = named.get("args", operands[before] if len(operands) > before else ())
-        args = as_tuple(args)
-        found, state = searched(find, (func, *operands), named)
-        return made(find, lambda z: func(z, *args), found, state)
+        f = _number(func, as_tuple(args))
+        given = (func, *operands)
+        found, state = searched(find, given, named)
+        return made(find, f, found, state, given, named)
 
 
-_search(optimize.golden, 0, _parts)
-for _find in (optimize.fmin, optimize.brute):
-    _search(_find, 1, _parts)
-_search(optimize.fmin_cobyla, 2, _parts)
-_search(optimize.fmin_slsqp, 9, _parts)
+for _find in (optimize.fmin, optimize.fmin_cobyla, optimize.fmin_slsqp):
+    _search(_find, {"fmin": 1, "fmin_cobyla": 2, "fmin_slsqp": 9}[_find.__name__], _parts)
 for _find in (
     optimize.differential_evolution,
     optimize.dual_annealing,
@@ -129,6 +217,26 @@ for _find in (
     optimize.direct,  # which takes them by name
 ):
     _search(_find, 1, _report)
+
+
+@substitute(optimize.golden)
+def golden(func, args=(), *settings, **named):
+    args, find = as_tuple(args), optimize.golden
+    given = (func, args, *settings)
+    found, state = searched(find, given, named)
+    return _parts(find, lambda z: func(z, *args), found, state, given, named)
+
+
+@substitute(optimize.brute)
+def brute(func, ranges, args=(), *settings, **named):
+    args, find = as_tuple(args), optimize.brute
+    given = (func, ranges, args, *settings)
+
+    def f(z):
+        return np.reshape(func(np.array(z).ravel(), *args), ())
+
+    found, state = searched(find, given, named)
+    return _parts(find, f, found, state, given, named)
 
 
 def _quasi_newton(find: Any) -> None:
@@ -139,11 +247,12 @@ def _quasi_newton(find: Any) -> None:
         args = as_tuple(args)
         both = fprime is None and not approx_grad
         given = (func, x0, fprime, args, approx_grad, *settings)
-        (x, *rest), state = searched(find, given, named)
-        value = (lambda z: func(z, *args)[0]) if both else (lambda z: func(z, *args))
-        if find is optimize.fmin_tnc:
-            return (_parts(find, value, x, state), *rest)
-        return _parts(find, value, (x, *rest), state)
+        found, state = searched(find, given, named)
+        return _parts(find, _value(func, args, both), found, state, given, named)
+
+
+def _value(func: Callable[..., Any], args: tuple[Any, ...], both: bool) -> Callable[[Any], Any]:
+    return _number(lambda z: func(z, *args)[0], ()) if both else _number(func, args)
 
 
 _quasi_newton(optimize.fmin_l_bfgs_b)
@@ -168,10 +277,9 @@ def minimize(
     settings = (method, jac, hess, hessp, bounds, constraints, tol, callback, options)
     if _is_followed(method, bounds, constraints):
         return _MINIMIZE(fun, x0, args, *settings)
-    find = optimize.minimize
-    found, state = searched(find, (fun, x0, args, *settings), {})
-    value = (lambda z: fun(z, *args)[0]) if jac is True else (lambda z: fun(z, *args))
-    return _report(find, value, found, state)
+    find, given = optimize.minimize, (fun, x0, args, *settings)
+    found, state = searched(find, given, {})
+    return _report(find, _value(fun, args, jac is True), found, state, given, {})
 
 
 @substitute(optimize.minimize_scalar)
@@ -180,9 +288,9 @@ def minimize_scalar(fun, bracket=None, bounds=None, args=(), method=None, tol=No
     settings = (bracket, bounds, args, method, tol, options)
     if callable(method) or str(method).lower() != "golden":
         return _MINIMIZE_SCALAR(fun, *settings)
-    find = optimize.minimize_scalar
-    found, state = searched(find, (fun, *settings), {})
-    return _report(find, lambda z: fun(z, *args), found, state)
+    find, given = optimize.minimize_scalar, (fun, *settings)
+    found, state = searched(find, given, {})
+    return _report(find, lambda z: fun(z, *args), found, state, given, {})
 
 
 _MINIMIZE, _MINIMIZE_SCALAR = again(optimize.minimize), again(optimize.minimize_scalar)

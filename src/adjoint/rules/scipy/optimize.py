@@ -17,6 +17,7 @@ from adjoint.rules.scipy.searches import (
     as_tuple,
     corrected,
     corrections,
+    is_near,
     put_back,
     searched,
     unfollowed,
@@ -33,12 +34,16 @@ __all__: list[str] = []
 
 
 @without_levels
-def _slope(f: Any, root: Any, args: Any) -> Any:
-    """That of the function at its root; 0 where it has none."""
+def _slope(f: Any, root: Any, args: Any) -> tuple[float, str]:
+    """That of the function at its root, or why there is none."""
     from adjoint.api import gradient  # the engine, which loads these rules
 
     found = gradient(lambda x: f(x, *args), root)[0]
-    return 0.0 if found is None or not np.isfinite(found) else float(found)
+    if found is None or not np.isfinite(found) or not found:
+        return 0.0, "has found a root where the slope is zero"
+    if not is_near(f(root, *args) / found, root):
+        return 0.0, "has not found a root"
+    return float(found), ""
 
 
 def _reported(found: Any, moved: Any) -> Any:
@@ -54,10 +59,9 @@ def _root_of(find: Any) -> None:
         others = as_tuple(args)
         found, state = searched(find, (f, a, b, others, *settings), named)
         root = found[0] if isinstance(found, tuple) else found
-        if state is None:
-            root = unfollowed(root, find, CHANGES, f, *others)
-        elif not (slope := _slope(f, root, others)):
-            root = unfollowed(root, find, "has found a root where the slope is zero", f, *others)
+        slope, why = (0.0, CHANGES) if state is None else _slope(f, root, others)
+        if why:
+            root = unfollowed(root, find, why, f, a, b, *others, *settings, *named.values())
         else:
             for _ in corrections():
                 root = corrected(root, f(root, *others), slope)

@@ -8,8 +8,10 @@ of derivatives right each: they contract at x.
 from __future__ import annotations
 
 import copy
+import random
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from types import FunctionType
 from typing import Any
 
@@ -34,6 +36,7 @@ __all__ = [
     "as_tuple",
     "corrected",
     "corrections",
+    "is_determined",
     "is_near",
     "put_back",
     "searched",
@@ -57,6 +60,21 @@ class State(Snapshot):
             self.add_variable(namespace, name)
             kept += self.add((value,))
         self.known = {id(value) for value in kept}
+        self.drawing = [(set_state, get_state()) for get_state, set_state in _drawing(kept)]
+
+
+def _drawing(values: list[Any]) -> Iterator[tuple[Callable[[], Any], Callable[[Any], Any]]]:
+    """How states of random generators are got and set: of the common ones, and those of values."""
+    yield random.getstate, random.setstate
+    yield np.random.get_state, np.random.set_state
+    for value in values:
+        if isinstance(value, random.Random):
+            yield value.getstate, value.setstate
+        elif isinstance(value, np.random.RandomState):
+            yield value.get_state, value.set_state
+        elif isinstance(value, np.random.Generator | np.random.BitGenerator):
+            bits = getattr(value, "bit_generator", value)
+            yield partial(getattr, bits, "state"), partial(setattr, bits, "state")
 
 
 def as_tuple(args: Any) -> tuple[Any, ...]:
@@ -79,7 +97,7 @@ def _(
     found = copy.deepcopy(find(*args, **kwargs))  # its parts are apart, and nobody else's
     changes = before.changes()
     if all(map(_is_counter, changes)):
-        return found, State(given) if changes else before
+        return found, State(given)
     error = needed(find, CHANGES, given)
     if memory.level is not None:
         _spoil(memory.level, changes, given, error)
@@ -120,6 +138,8 @@ def put_back(before: State) -> None:
     for kept in before.changes():
         kept.log(log)
     log.rewind(0)
+    for set_state, state in before.drawing:
+        set_state(state)
 
 
 non_differentiable(put_back)
@@ -179,7 +199,7 @@ def _solved(slope: Any, residual: Any) -> Any:
 @rrule.register(corrected)
 def _(x, residual, slope):
     def corrected_back(y_bar):
-        bar = -_solved(np.swapaxes(slope, -1, -2) if np.ndim(slope) else slope, y_bar)
+        bar = -_solved(np.conj(np.transpose(slope)), y_bar)
         return None, project(y_bar, x), project(bar, residual), None
 
     return corrected(x, residual, slope), corrected_back
@@ -199,16 +219,39 @@ def with_value(value: Any, y: Any) -> Any:
     return corrected(value, y, -1.0)
 
 
-FARTHEST = 1e-3
+NEAR = (1e-3, 1e-4)
+"""How far a search may have ended from what it looked for: beside the largest coordinate, and in
+all. SciPy's methods that compare values stop at 1e-4."""
+
+UNDETERMINED = 1e11
+"""The condition number of equations, with rows and columns of one size, that rounding decides."""
 
 
 def is_near(step: Any, x: Any) -> bool:
     """Whether a step of Newton's from where a search ended tells that it found what it looked
-    for: one that is longer, beside the place itself, leads elsewhere."""
-    return bool(np.all(np.abs(step) <= FARTHEST * (1.0 + np.abs(x))))
+    for: a longer one leads elsewhere."""
+    if not np.size(x):
+        return True
+    farthest = NEAR[0] * np.max(np.abs(x)) + NEAR[1]
+    return bool(np.all(np.abs(step) <= farthest))
+
+
+def is_determined(slope: Any) -> bool:
+    """Whether equations with this matrix, or in the least squares, have a solution that is more
+    than rounding."""
+    if not np.all(np.isfinite(slope)):
+        return False
+    rows, columns = np.shape(slope)
+    for axis in (0, 1) if rows == columns else (0,):
+        largest = np.max(np.abs(slope), axis=axis, keepdims=True, initial=0.0)
+        if not np.all(largest):
+            return False
+        slope = slope / largest
+    return not np.size(slope) or bool(np.linalg.cond(slope) < UNDETERMINED)
 
 
 non_differentiable(is_near)
+non_differentiable(is_determined)
 
 
 def corrections() -> range:
