@@ -14,7 +14,7 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import zip_longest
-from types import CellType, FunctionType
+from types import CellType, FunctionType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -533,4 +533,6 @@ _CONTAINERS: dict[type, Callable[[Any], Kept]] = {
     deque: lambda xs: _Deque(xs, [*deque.__iter__(xs)]),
     array.array: lambda xs: _Buffer(xs, xs[:]),
 }
-WITH_FIELDS = frozenset({BaseException, ValueError, functools.partial, FunctionType})
+WITH_FIELDS = frozenset(
+    {BaseException, ValueError, functools.partial, FunctionType, SimpleNamespace}
+)
