@@ -87,7 +87,7 @@ def pullback(
     >>> y, back(1.0)
     (9.0, (None, 6.0))
     """
-    specialised = _specialised_pullback(f, args, kwargs)
+    specialised = _specialised_pullback(f, args, kwargs, None)
     if specialised is not None:
         return specialised
     if current.level is not None or mentions_operator(f, args):
@@ -98,10 +98,10 @@ def pullback(
 
 
 def _specialised_pullback(
-    f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], tier: Tier
 ) -> tuple[Any, SpecialisedPullback] | None:
     """The value and the pullback by a specialised program, if there is one for such arguments."""
-    if kwargs or current.level is not None or not is_enabled[0]:
+    if kwargs or current.level is not None or not _is_fast(tier):
         return None
     found = run_specialised(f, args, "pullback")
     if found is MISS:
@@ -131,7 +131,7 @@ def pullback_of_arguments(
 ) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
     """`pullback` to the arguments alone: what `f` has captured is a constant, also where it is one
     of them."""
-    specialised = _specialised_pullback(f, args, kwargs)
+    specialised = _specialised_pullback(f, args, kwargs, None)
     if specialised is not None:
         y, made = specialised
         return y, lambda y_bar: made.swept(y_bar)[1:]
@@ -360,6 +360,11 @@ def _filled(arg: Any, bar: Any) -> Any:
 
 def _both_of_pair(chosen: Selection, f: Any, tier: Tier) -> tuple[Any, tuple[Any, ...]]:
     """`_both` of a function that returns a value and something else."""
+    specialised = _specialised_pullback(chosen.f, chosen.args, chosen.kwargs, tier)
+    if specialised is not None:
+        pair, made = specialised
+        value, _ = split_aux(f, pair, True)
+        return pair, made.swept((_one(f, value), None))[1:]
     if goes_on_a_tape(chosen.f, chosen.args):
         pair, inner = nested(
             chosen.f, chosen.args, chosen.kwargs, of_function=False, wanted=chosen.wanted

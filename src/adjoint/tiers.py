@@ -156,8 +156,12 @@ def report(f: Any, args: tuple[Any, ...]) -> TierReport:
 
 
 def _of_pair(asked: Asked, args: tuple[Any, ...]) -> TierReport:
-    """Of a function that returns a value and something else: its calls are like those inside."""
+    """Of a function that returns a value and something else: where there is no program for that as
+    a whole, its calls are like those inside."""
     looking = _Looking(asked.f, asked.mode)
+    found = looking.at(args)
+    if found.tier == "fast":
+        return found
     own, calls = calls_inside(asked.f, args)
     if own is not None and own.fast and not own.generic:
         return looking.at(args)

@@ -110,14 +110,14 @@ class SpecialisedPullback(Hidden):
         if not isinstance(y_bar, list | tuple) or len(y_bar) != len(self._y):
             return None, None
         parts: list[Any] = []
-        for y, part in zip(self._y, y_bar, strict=True):
+        for y, part in zip(self._y, value_bar, strict=True):
             if not by_value(y):
                 parts.append(None)
             elif part is None:  # which is not the same as zero: see `without`
-                parts.append(project(np.zeros(np.shape(y)), y))
+                parts.append(0.0 if type(y) is float else project(np.zeros(np.shape(y)), y))
             else:
-                parts.append(checked_cotangent(y, part))
-        return tuple(parts), (*y_bar, *parts)
+                parts.append(part)
+        return tuple(parts), (*y_bar, *parts, *self._y)  # none of which is a cotangent
 
 
 def is_as_before(now: Any, before: tuple[Any, ...]) -> bool:
