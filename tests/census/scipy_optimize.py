@@ -113,7 +113,9 @@ EXAMPLES = {
     "least_squares": via(
         lambda a, b: optimize.least_squares(residuals, START, args=(a, b)).x, 1.3, 0.7, **LOWEST
     ),
-    "leastsq": via(lambda a, b: optimize.leastsq(residuals, START, (a, b))[0], 1.3, 0.7),
+    "leastsq": via(
+        lambda a, b: optimize.leastsq(residuals, START, (a, b))[0], 1.3, 0.7, **LOWEST
+    ),
     "line_search": via(
         lambda a: optimize.line_search(
             lambda z: np.sum((z - a) ** 4), lambda z: 4 * (z - a) ** 3, X, W
@@ -132,7 +134,7 @@ EXAMPLES = {
     ),
     "newton": root("newton", 1.5),
     "newton_krylov": roots("newton_krylov"),
-    "nnls": via(lambda b: optimize.nnls(POINTS, b)[0], SIDES),
+    "nnls": via(lambda A, b: optimize.nnls(A, b)[0], POINTS, np.array([2.5, 1.6, 1.0])),
     "quadratic_assignment": via(lambda a: optimize.quadratic_assignment(a, SQUARE).fun, SQUARE),
     "ridder": root("ridder", 0.0, 5.0, xtol=1e-14, rtol=1e-14),
     "root": via(lambda a: optimize.root(lambda x: cubic(x, a), [1.0, 1.1]).x, X),

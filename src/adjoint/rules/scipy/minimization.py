@@ -208,8 +208,9 @@ def _search(find: Any, before: int, made: Callable[..., Any]) -> None:
         return made(find, f, found, state, given, named)
 
 
-for _find in (optimize.fmin, optimize.fmin_cobyla, optimize.fmin_slsqp):
-    _search(_find, {"fmin": 1, "fmin_cobyla": 2, "fmin_slsqp": 9}[_find.__name__], _parts)
+_search(optimize.fmin, 1, _parts)
+_search(optimize.fmin_cobyla, 2, _parts)
+_search(optimize.fmin_slsqp, 9, _parts)
 for _find in (
     optimize.differential_evolution,
     optimize.dual_annealing,
