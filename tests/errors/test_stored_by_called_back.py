@@ -63,7 +63,29 @@ def in_a_dict_of_a_namespace(call, v):
     return held.known["last"] * v
 
 
-PLACES = [in_a_namespace, as_an_attribute_of_a_namespace, in_a_dict_of_a_namespace]
+class Done(Exception):
+    pass
+
+
+def beside_an_exception(call, v):
+    held = []
+
+    def residual(z):
+        held.append(v * v)
+        raise Done
+
+    try:
+        call(residual)
+    except Done:
+        return held[0] * v
+
+
+PLACES = [
+    beside_an_exception,
+    in_a_namespace,
+    as_an_attribute_of_a_namespace,
+    in_a_dict_of_a_namespace,
+]
 
 
 @pytest.mark.parametrize("mode", MODES)

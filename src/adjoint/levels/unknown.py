@@ -13,6 +13,7 @@ from adjoint.run.finalized import adopt
 from adjoint.run.holding import globals_of, reached
 from adjoint.run.kinds import by_value, is_record
 from adjoint.run.memory import Memory
+from adjoint.run.native import Region
 from adjoint.run.swaps import put
 from adjoint.run.unknown import is_opaque, may_keep, needed, region_of
 from adjoint.run.unseen import run_checked
@@ -40,7 +41,11 @@ def run_unknown(
     try:
         y, changes = run_checked(log, f, region, args, kwargs, () if trusted else given)
     except BaseException as raised:
-        _hide_raised(level, raised, list(reached((f, *given))), needed(f, why, (owner, *inputs)))
+        why_not, values = needed(f, why, (owner, *inputs)), list(reached((f, *given)))
+        _hide_raised(level, raised, values, why_not)
+        for one in level.down():
+            if any(map(one.holds, values)):
+                _spoil(one, _stored(region), why_not)
         raise
     memory.handed += log.handed
     for x, saved in changes.overwritten:
@@ -58,15 +63,13 @@ def run_unknown(
     known = {id(value) for value in values}
     changed = [value for value in given if id(value) in changes.writes]
     changed += [new for kept in changes.kept for _, new in kept.pairs() if by_value(new)]
-    stored = [part for part in reached(list(region.stored() if region else ())) if by_value(part)]
+    stored = _stored(region)
     for one in level.down():
         if any(map(one.holds, values)):
             error = needed(f, why, (owner, *inputs, y))
             for value in changed:
                 one.spoil(value, error)
-            for value in stored:
-                if isinstance(value, np.ndarray) or not one.holds(value):
-                    one.spoil(value, error)
+            _spoil(one, stored, error)
             for value in () if trusted else given:
                 if may_keep(value):
                     one.hide(value, error)
@@ -88,6 +91,18 @@ def run_unknown(
                     one.hide(value, error)
     adopt([memory, None], 1, y, given)
     return y
+
+
+def _stored(region: Region | None) -> list[Any]:
+    """The numbers and arrays that functions of the user's have stored meanwhile."""
+    values = list(region.stored() if region else ())
+    return [part for part in reached(values) if by_value(part)]
+
+
+def _spoil(level: Level, stored: list[Any], error: Exception) -> None:
+    for value in stored:
+        if isinstance(value, np.ndarray) or not level.holds(value):
+            level.spoil(value, error)
 
 
 def _is_of_integers(value: Any) -> bool:

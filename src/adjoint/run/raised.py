@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from inspect import CO_VARARGS
-from types import FrameType
+from types import FrameType, FunctionType, TracebackType
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ import numpy as np
 from adjoint.errors import NoDerivativeError
 from adjoint.run.accumulate import Poison, accumulate
 from adjoint.run.functions import place_of
-from adjoint.run.holding import reached
+from adjoint.run.holding import globals_of, reached
 from adjoint.run.iteration import STEPS
 from adjoint.run.kinds import ATOMS, by_value, fields_of, slots_of
 from adjoint.run.memory import Memory
@@ -30,17 +30,39 @@ __all__ = ["caught"]
 def caught(record: list[Any], error: BaseException) -> None:
     """Begin an ``except`` clause of the user's."""
     memory: Memory = record[0]
-    if memory.level is None and (held := _held(error)):
+    if held := _held(error):
         frame = _raising(error)
         if frame is not None:
-            _link(memory, error, held, frame)
+            (_link if memory.level is None else _spoil_on_levels)(memory, error, held, frame)
     as_user_error(error)
 
 
 def _held(error: BaseException) -> list[Any]:
     """What may carry a derivative in an exception."""
-    parts = [*error.args, *(value for _, _, value in _fields(error))]
+    parts = [*error.args, *(value for _, _, value in _fields(error)), *_before(error)]
     return [part for part in parts if type(part) not in ATOMS or type(part) is int]
+
+
+def _before(error: BaseException) -> list[BaseException]:
+    """The exceptions that one was raised from or during, which no differentiated code has seen."""
+    found, stack = dict[int, BaseException](), [error.__cause__, error.__context__]
+    while stack:
+        other = stack.pop()
+        if other is not None and other is not error and id(other) not in found:
+            if not _is_seen(other.__traceback__):
+                found[id(other)] = other
+                stack += [other.__cause__, other.__context__]
+    return [*found.values()]
+
+
+def _is_seen(trace: TracebackType | None) -> bool:
+    """Whether an exception has passed differentiated code."""
+    while trace is not None:
+        frame = trace.tb_frame
+        if is_stand_in(frame) or place_of(frame.f_code, trace.tb_lineno) is not None:
+            return True
+        trace = trace.tb_next
+    return False
 
 
 def _fields(error: BaseException) -> Iterator[tuple[Any, str, Any]]:
@@ -138,6 +160,33 @@ def _link(memory: Memory, error: BaseException, held: list[Any], frame: FrameTyp
         return tuple(bars)
 
     record[slot] = raised_back
+
+
+def _spoil_on_levels(
+    memory: Memory, error: BaseException, held: list[Any], frame: FrameType
+) -> None:
+    """Let all levels know that numbers in `error` were made in a way that is not known, of what the
+    operation that it has left was given."""
+    called, made = _called(frame), [part for part in reached(held) if _carries(part)]
+    if called is None or not made:
+        return
+    functions: list[FunctionType] = []
+    given = [*reached(called[2], functions)]
+    for _, _, value in globals_of(functions):
+        given += reached((value,))
+    known = {id(value) for value in given}
+    if id(error) in known:
+        return
+    unknown = _error_of(error)
+    for level in memory.level.down():
+        if any(map(level.holds, given)):
+            for part in made:
+                if id(part) not in known and not level.holds(part):
+                    level.spoil(part, unknown)
+
+
+def _carries(part: Any) -> bool:
+    return by_value(part) and type(part) not in (int, bool)
 
 
 def _spoil(memory: Memory, operands: list[Any], bars: list[Any], bar: Poison) -> None:

@@ -92,16 +92,31 @@ def searched(find: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[
 def _(
     record: list[Any], slot: int, find: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Any, State | None]:
-    memory, given = record[0], (*args, *kwargs.values())
+    given = (*args, *kwargs.values())
     before = State(given)
-    found = copy.deepcopy(find(*args, **kwargs))  # its parts are apart, and nobody else's
+    try:
+        found = copy.deepcopy(find(*args, **kwargs))  # its parts are apart, and nobody else's
+    except BaseException:  # by which a function may have ended the search
+        _refuse_stored(record, slot, find, given, before)
+        raise
     changes = before.changes()
     if all(map(_is_counter, changes)):
         return found, State(given)
-    error = needed(find, CHANGES, given)
+    _refuse_stored(record, slot, find, given, before)
+    return found, None
+
+
+def _refuse_stored(
+    record: list[Any], slot: int, find: Any, given: tuple[Any, ...], before: State
+) -> None:
+    """Refuse the derivative of what a search has stored."""
+    changes = before.changes()
+    if all(map(_is_counter, changes)):
+        return
+    memory, error = record[0], needed(find, CHANGES, given)
     if memory.level is not None:
         _spoil(memory.level, changes, given, error)
-        return found, None
+        return
     event = Changes(memory, changes, given, before.known, error)
 
     def searched_back(_: Any) -> tuple[Any, ...]:
@@ -109,7 +124,6 @@ def _(
         return None, None, None, None
 
     record[slot] = searched_back
-    return found, None
 
 
 def _spoil(level: Any, changes: list[Kept], given: tuple[Any, ...], error: Exception) -> None:
