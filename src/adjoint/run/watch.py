@@ -73,7 +73,7 @@ HIDING = frozenset(
 """Packages that keep functions of the user's, and call them whatever they are given."""
 
 _TRUSTED = LEFT_ALONE | frozenset(
-    "codecs datetime encodings enum genericpath io json locale ntpath numpy os posixpath stat"
+    "codecs datetime dis encodings enum genericpath io json locale ntpath numpy os posixpath stat"
     " string time token types weakref".split()
 )
 """Packages whose own code stores nothing unseen; what they call back is watched."""
