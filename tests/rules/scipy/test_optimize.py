@@ -260,8 +260,13 @@ def in_bounds_that_move(a):
     return optimize.differential_evolution(paraboloid, bounds, rng=0).x[0]
 
 
+def in_bounds_of_several_kinds(a):
+    bounds = optimize.Bounds([0.5, 1.1 * a / A], np.inf)
+    return optimize.minimize(paraboloid, [2.0, 2.0], method="TNC", bounds=bounds).x[1]
+
+
 def of_a_budget(a):
-    budget = {"type": "eq", "fun": lambda z: z.sum() - a}
+    budget = {"type": "Eq", "fun": lambda z: z.sum() - a}
     return optimize.minimize(lambda z: z @ z, [0.0, 0.0], constraints=budget).x[0]
 
 
@@ -329,6 +334,7 @@ def not_determined(a):
         at_a_bound_that_moves,
         at_a_bound_of_another,
         in_bounds_that_move,
+        in_bounds_of_several_kinds,
         of_a_budget,
         on_the_edge_of_a_budget,
         below_a_line,
@@ -358,11 +364,9 @@ def test_what_does_not_hold_a_minimum():
         inside = [
             {"type": "ineq", "fun": lambda z: 9.0 * a - z.sum()},
             optimize.LinearConstraint(np.eye(2), -4.0 * a, 5.0),
-            optimize.NonlinearConstraint(
-                lambda z: z @ z, -1.0, 30.0 * a, hess=lambda z, v: 2.0 * v[0] * np.eye(2)
-            ),
+            optimize.NonlinearConstraint(lambda z: z @ z, -1.0, 30.0 * a),
         ]
-        bounds = [(-a, 4.0 * a), (None, 7.0)]
+        bounds = optimize.Bounds(-a, [4.0 * a, 7.0])
         return optimize.minimize(
             bowl, START, (a, B), method="SLSQP", bounds=bounds, constraints=inside, tol=1e-14
         ).x[1]

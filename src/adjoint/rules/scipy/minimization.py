@@ -137,9 +137,8 @@ def held(find: Any, x: Any, args: tuple[Any, ...], named: Any) -> str:
     ):
         return f"{FOUND}; it ends on a grid"
     bounds = given.get("bounds")
-    if bounds is not None and len(_bounds(bounds)):
-        low, high = _bounds(bounds)
-        for bound in (low, high):
+    if bounds is not None and len(ends := _bounds(bounds)):
+        for bound in ends:
             touching = TOUCHING * np.maximum(np.abs(bound), np.abs(x))
             if np.any(np.isfinite(bound) & (np.abs(x - bound) <= touching)):
                 return f"{FOUND}; where it ends, a bound holds it"
@@ -152,7 +151,7 @@ def held(find: Any, x: Any, args: tuple[Any, ...], named: Any) -> str:
 
 def _bounds(bounds: Any) -> Any:
     if isinstance(bounds, optimize.Bounds):
-        return np.array([bounds.lb, bounds.ub], dtype=float)
+        return [np.asarray(bounds.lb, dtype=float), np.asarray(bounds.ub, dtype=float)]
     ends = (-np.inf, np.inf)
     pairs = [
         [end if b is None else b for b, end in zip(pair, ends, strict=True)] for pair in bounds
@@ -167,7 +166,7 @@ def _slacks(x: Any, given: Any, further: tuple[Any, ...]) -> Iterator[Any]:
     for constraint in [constraints] if isinstance(constraints, dict | one) else constraints:
         if isinstance(constraint, dict):
             value = constraint["fun"](np.array(x), *as_tuple(constraint.get("args", ())))
-            yield -np.inf if constraint["type"] == "eq" else np.asarray(value)
+            yield -np.inf if constraint["type"].lower() == "eq" else np.asarray(value)
         else:
             if isinstance(constraint, optimize.LinearConstraint):
                 value = constraint.A @ x

@@ -61,6 +61,20 @@ class State(Snapshot):
             kept += self.add((value,))
         self.known = {id(value) for value in kept}
         self.drawing = [(set_state, get_state()) for get_state, set_state in _drawing(kept)]
+        self._of_scipy = {id(vars(value)) for value in kept if _is_of_scipy(value)}
+
+    def stored(self) -> list[Kept]:
+        """What has been stored since, but for counters and what SciPy's own objects keep, as
+        `Bounds` do arrays of the shape of x."""
+        return [
+            kept
+            for kept in self.changes()
+            if id(kept.owner) not in self._of_scipy and not _is_counter(kept)
+        ]
+
+
+def _is_of_scipy(value: Any) -> bool:
+    return str(type(value).__module__).startswith("scipy.") and hasattr(value, "__dict__")
 
 
 def _drawing(values: list[Any]) -> Iterator[tuple[Callable[[], Any], Callable[[Any], Any]]]:
@@ -99,8 +113,7 @@ def _(
     except BaseException:  # by which a function may have ended the search
         _refuse_stored(record, slot, find, given, before)
         raise
-    changes = before.changes()
-    if all(map(_is_counter, changes)):
+    if not before.stored():
         return found, State(given)
     _refuse_stored(record, slot, find, given, before)
     return found, None
@@ -110,9 +123,9 @@ def _refuse_stored(
     record: list[Any], slot: int, find: Any, given: tuple[Any, ...], before: State
 ) -> None:
     """Refuse the derivative of what a search has stored."""
-    changes = before.changes()
-    if all(map(_is_counter, changes)):
+    if not before.stored():
         return
+    changes = before.changes()
     memory, error = record[0], needed(find, CHANGES, given)
     if memory.level is not None:
         _spoil(memory.level, changes, given, error)
