@@ -8,26 +8,17 @@ from typing import Any
 from adjoint.rules.registry import primitive, structural
 from adjoint.run.accumulate import accumulate
 from adjoint.run.contents import ABSENT
+from adjoint.run.context_variables import Assigned, beside
 from adjoint.run.dispatch import call_keywords, linked
-from adjoint.run.kinds import ATOMS, by_value
+from adjoint.run.kinds import by_value
 from adjoint.run.memory import Memory, refused
-
-# Beside each variable that is set goes one that says in which call it was set: contexts are copied
-# and left behind, and what it says goes with them.
-
-
-class _Set:
-    """One call of ``variable.set``: its shadow takes the cotangents of what is read."""
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
 
 
 @structural(contextvars.ContextVar)
 def _(memory: Memory, name: Any, *, default: Any = ABSENT) -> Any:
     if default is ABSENT:
         return contextvars.ContextVar(name), None
-    variable, call = contextvars.ContextVar(name, default=default), _Set(default)
+    variable, call = contextvars.ContextVar(name, default=default), Assigned(default)
     memory.caches["default", id(variable)] = variable, call
     return variable, lambda _: (None, None, memory.take_entry(call, "value"))
 
@@ -36,15 +27,8 @@ def _(memory: Memory, name: Any, *, default: Any = ABSENT) -> Any:
 def _(record: list[Any], slot: int, variable: Any, value: Any) -> Any:
     memory: Memory = record[0]
     token = variable.set(value)
-    if type(value) in ATOMS:
-        value = None
-    known = memory.caches.get(("context", id(variable)))
-    if known is None:
-        beside: contextvars.ContextVar[_Set] = contextvars.ContextVar(variable.name)
-        known = variable, beside
-        memory.caches["context", id(variable)] = known
-    call = _Set(value)
-    memory.caches["token", id(token)] = token, known[1], known[1].set(call)
+    call, calls = Assigned(value), beside(memory, variable)
+    memory.caches["token", id(token)] = token, calls, calls.set(call)
 
     def set_back(_: Any) -> tuple[Any, ...]:
         asked = memory.take_entry(token, "*")  # of its old value, which has no place here
@@ -59,8 +43,8 @@ def _(record: list[Any], slot: int, variable: Any, token: Any) -> None:
     variable.reset(token)
     known = record[0].caches.get(("token", id(token)))
     if known is not None:
-        _, beside, before = known
-        beside.reset(before)
+        _, calls, before = known
+        calls.reset(before)
 
 
 @primitive((contextvars.ContextVar, "get"))

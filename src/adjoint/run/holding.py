@@ -7,7 +7,7 @@ import sys
 import weakref
 from abc import ABC
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from types import (
     BuiltinMethodType,
@@ -42,12 +42,14 @@ from adjoint.run.watch import is_of_the_library, is_the_users
 __all__ = [
     "CONTAINERS",
     "REFERENT",
+    "classes_of",
     "globals_of",
     "holds_nothing",
     "keys_of",
     "names_in",
     "parts_of",
     "reached",
+    "spaces_of",
 ]
 
 CONTAINERS = (list, tuple, dict, set, frozenset, deque)
@@ -265,6 +267,12 @@ def _methods_of(owner: Any) -> list[FunctionType]:
     ]
 
 
+def classes_of(values: Iterable[Any]) -> list[type]:
+    """The classes of the user's of which some values are, with those that they are derived from."""
+    kinds = {base: None for kind in {*map(type, values)} for base in kind.__mro__}
+    return [kind for kind in kinds if kind.__flags__ & _HEAPTYPE and not _is_of_a_library(kind)]
+
+
 def _is_followed(f: FunctionType) -> bool:
     return is_the_users(f.__code__, f.__globals__) and not is_of_the_library(f.__code__)
 
@@ -285,9 +293,12 @@ def _is_of_library_named(module: str) -> bool:
 # ---- global variables ----------------------------------------------------------------------------
 
 
-def globals_of(functions: Sequence[FunctionType]) -> Iterator[tuple[dict[str, Any], str, Any]]:
+def globals_of(
+    functions: Sequence[FunctionType], *, every: bool = False
+) -> Iterator[tuple[dict[str, Any], str, Any]]:
     """The global variables that functions of the user's name, and the functions that are found in
-    them: the namespace, the name and the value of each."""
+    them: the namespace, the name and the value of each; with `every` also those that hold nothing,
+    or that are not there yet."""
     stack, seen = list(functions), set[int]()
     known: set[tuple[int, str]] = set()
     while stack:
@@ -297,20 +308,23 @@ def globals_of(functions: Sequence[FunctionType]) -> Iterator[tuple[dict[str, An
         seen.add(id(f.__code__))
         names = names_in(f.__code__)
         spaces = [f.__globals__]
-        spaces += [
-            vars(value)
-            for value in map(f.__globals__.get, names)
-            if type(value) is ModuleType and not _is_of_library_named(str(value.__name__))
-        ]
+        captured = map(content_of, f.__closure__ or ())
+        spaces += spaces_of((*captured, *map(f.__globals__.get, names)))
         for namespace in spaces:
             for name in names:
                 value = namespace.get(name)
-                if type(value) in _EMPTY or (id(namespace), name) in known:
+                if (id(namespace), name) in known or (type(value) in _EMPTY and not every):
                     continue
                 known.add((id(namespace), name))
                 yield namespace, name, value
                 if not by_value(value):
                     deque(reached((value,), stack), maxlen=0)
+
+
+def spaces_of(values: Iterable[Any]) -> list[dict[str, Any]]:
+    """The namespaces of the user's modules among some values."""
+    modules = [value for value in values if type(value) is ModuleType]
+    return [vars(one) for one in modules if not _is_of_library_named(str(one.__name__))]
 
 
 def names_in(code: CodeType) -> frozenset[str]:

@@ -35,6 +35,7 @@ from adjoint.run.swaps import (
 )
 
 __all__ = [
+    "KEEPERS",
     "NUMBERS_KEPT",
     "WITH_FIELDS",
     "Global",
@@ -514,7 +515,7 @@ def keep(value: Any, kind: type) -> list[Kept]:
     if issubclass(kind, type):
         return [_Class(value, dict(vars(value)))] if value.__flags__ & (1 << 9) else []
     kept: list[Kept] = []
-    for base, make in _CONTAINERS.items():
+    for base, make in KEEPERS.items():
         if issubclass(kind, base):
             kept.append(make(value))
             break
@@ -526,13 +527,15 @@ def keep(value: Any, kind: type) -> list[Kept]:
     return kept
 
 
-_CONTAINERS: dict[type, Callable[[Any], Kept]] = {
+KEEPERS: dict[type, Callable[[Any], Kept]] = {
     list: lambda xs: _List(xs, [*list.__iter__(xs)]),
     dict: lambda d: _Dict(d, dict(dict.items(d))),
     set: lambda xs: _Set(xs, [*set.__iter__(xs)]),
     deque: lambda xs: _Deque(xs, [*deque.__iter__(xs)]),
     array.array: lambda xs: _Buffer(xs, xs[:]),
 }
+"""How things are kept of the classes that are known."""
+
 WITH_FIELDS = frozenset(
     {BaseException, ValueError, functools.partial, FunctionType, SimpleNamespace}
 )

@@ -263,6 +263,9 @@ class Region:
         for name in code.co_names:
             if name in frame.f_globals:
                 self._snapshot.add_variable(frame.f_globals, name)
+        for namespace in _modules_of(frame):
+            for name in code.co_names:
+                self._snapshot.add_variable(namespace, name)
         roots = [*given, *outer]
         self._recent.append((roots, facts))
         held = self._snapshot.add(roots, facts)
@@ -311,6 +314,15 @@ class Region:
             " it has no derivative",
             place=self._place or current_place(),
         )
+
+
+def _modules_of(frame: FrameType) -> list[dict[str, Any]]:
+    """The namespaces of the user's modules that a function names or has captured."""
+    from adjoint.run.holding import spaces_of
+
+    code, local = frame.f_code, frame.f_locals
+    captured = [local.get(name) for name in code.co_freevars]
+    return spaces_of((*captured, *map(frame.f_globals.get, code.co_names)))
 
 
 def _outer_roots(frame: FrameType, facts: Facts, given: tuple[Any, ...]) -> list[Any]:

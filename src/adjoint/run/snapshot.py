@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections import deque
 from collections.abc import Iterable
+from contextvars import ContextVar
 from types import (
     BuiltinMethodType,
     CellType,
@@ -21,6 +22,7 @@ import numpy as np
 
 from adjoint.run.accumulate import Poison
 from adjoint.run.contents import ABSENT
+from adjoint.run.context_variables import current
 from adjoint.run.facts import Facts
 from adjoint.run.hidden import Hidden
 from adjoint.run.kept import (
@@ -123,6 +125,8 @@ def contents(value: Any, kind: type) -> list[Any]:
         held = [ReferenceType.__call__(value)]
     elif kind is slice:
         held = [value.start, value.stop, value.step]
+    elif kind is ContextVar:
+        held = [current(value)]
     elif kind is MappingProxyType:
         held = [*value.values()]
     elif issubclass(kind, type):

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import copy
 import random
-from collections import deque
 from collections.abc import Callable, Iterator
 from functools import partial
 from types import FunctionType
@@ -22,7 +21,7 @@ from adjoint.rules.projection import project
 from adjoint.rules.registry import frule, non_differentiable, primitive, rrule
 from adjoint.run.contents import ABSENT
 from adjoint.run.hidden import Hidden
-from adjoint.run.holding import globals_of, reached
+from adjoint.run.holding import classes_of, globals_of, reached
 from adjoint.run.kept import Kept
 from adjoint.run.kinds import by_value
 from adjoint.run.memory import Memory
@@ -33,12 +32,14 @@ from adjoint.run.unknown import needed, run_unknown
 __all__ = [
     "CHANGES",
     "INERT",
+    "State",
     "as_tuple",
     "corrected",
     "corrections",
     "is_determined",
     "is_near",
     "put_back",
+    "refuse_stored",
     "searched",
     "unfollowed",
     "with_value",
@@ -54,11 +55,14 @@ class State(Snapshot):
     def __init__(self, values: tuple[Any, ...]) -> None:
         super().__init__()
         functions: list[FunctionType] = []
-        deque(reached(values, functions), maxlen=0)
+        held = [*reached(values, functions)]
         kept = self.add(values)
-        for namespace, name, value in globals_of(functions):
+        for namespace, name, value in globals_of(functions, every=True):
             self.add_variable(namespace, name)
             kept += self.add((value,))
+            held += reached((value,), functions)
+        # What objects do is in their classes.
+        kept += self.add((*classes_of(held), *functions))
         self.known = {id(value) for value in kept}
         self.drawing = [(set_state, get_state()) for get_state, set_state in _drawing(kept)]
         self._of_scipy = {id(vars(value)) for value in kept if _is_of_scipy(value)}
@@ -111,32 +115,37 @@ def _(
     try:
         found = copy.deepcopy(find(*args, **kwargs))  # its parts are apart, and nobody else's
     except BaseException:  # by which a function may have ended the search
-        _refuse_stored(record, slot, find, given, before)
+        refuse_stored(record, slot, 3, needed(find, CHANGES, given), given, before)
         raise
     if not before.stored():
         return found, State(given)
-    _refuse_stored(record, slot, find, given, before)
+    refuse_stored(record, slot, 3, needed(find, CHANGES, given), given, before)
     return found, None
 
 
-def _refuse_stored(
-    record: list[Any], slot: int, find: Any, given: tuple[Any, ...], before: State
+def refuse_stored(
+    record: list[Any],
+    slot: int,
+    n: int,
+    error: Exception,
+    given: tuple[Any, ...],
+    before: State,
 ) -> None:
-    """Refuse the derivative of what a search has stored."""
+    """Let there be an `error` where the derivative is needed of what an operation of `n` operands
+    has stored, but for counters."""
     if not before.stored():
         return
-    changes = before.changes()
-    memory, error = record[0], needed(find, CHANGES, given)
+    memory, changes = record[0], before.changes()
     if memory.level is not None:
         _spoil(memory.level, changes, given, error)
         return
     event = Changes(memory, changes, given, before.known, error)
 
-    def searched_back(_: Any) -> tuple[Any, ...]:
+    def stored_back(_: Any) -> tuple[Any, ...]:
         event.back(memory, None)
-        return None, None, None, None
+        return (None,) * (n + 1)
 
-    record[slot] = searched_back
+    record[slot] = stored_back
 
 
 def _spoil(level: Any, changes: list[Kept], given: tuple[Any, ...], error: Exception) -> None:

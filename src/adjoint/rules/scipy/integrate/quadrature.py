@@ -33,7 +33,8 @@ from adjoint.rules.scipy.carried import carrying, refusing
 from adjoint.rules.scipy.integrate.grid import Grid, Itself, Onto
 from adjoint.rules.scipy.integrate.integrand import under
 from adjoint.rules.scipy.integrate.sums import weighed
-from adjoint.run.unknown import Reason, run_unknown
+from adjoint.rules.scipy.searches import State, refuse_stored
+from adjoint.run.unknown import Reason, needed, run_unknown
 
 __all__: list[str] = []
 
@@ -41,7 +42,28 @@ SINGULAR = NoDerivative("the limit", "is not finite: the integrand cannot be eva
 COMPILED = NoDerivative("its arguments", "is not known: the integrand is not in Python")
 
 
-@non_differentiable
+STORES = Reason(
+    "runs a function that stores something, at points of its own",
+    "store it in code that is called afterwards, or store ad.stop_gradient(...) if it has no"
+    " derivative",
+)
+
+
+def _asked(find: Any, f: Any, where: int, among: int) -> None:
+    """Let `f`, which asks the integrand for plain numbers, be called as it is. What the integrand
+    stores meanwhile has no derivative; it and its arguments stand among the operands."""
+
+    @primitive(f)
+    def _(record: Any, slot: int, *operands: Any) -> Any:
+        given = operands[where], operands[among]
+        before = State(given)
+        try:
+            return f(*operands)
+        finally:
+            error = needed(find, STORES, given)
+            refuse_stored(record, slot, len(operands), error, given, before)
+
+
 def at_limit(func: Any, limit: Any, args: Any) -> Any:
     """The integrand at a limit; ``None`` where it has no value."""
     limit = float(limit)
@@ -51,6 +73,9 @@ def at_limit(func: Any, limit: Any, args: Any) -> Any:
             return y if np.ndim(y) else np.asarray(y)[()]
     except (ArithmeticError, ValueError):  # told of where the derivative is needed
         return None
+
+
+_asked(quad, at_limit, 0, 2)
 
 
 # ---- the limits ----------------------------------------------------------------------------------
@@ -219,7 +244,6 @@ def _sum(known, shifts, func, args, number):
 # ---- QUADPACK's routines -------------------------------------------------------------------------
 
 
-@non_differentiable
 def evaluated(
     leaf: Any, func: Any, where: Any, args: Any, tolerances: Any, limit: int, named: Any, order: int
 ) -> Any:
@@ -233,6 +257,9 @@ def evaluated(
         ends = info["alist"][: info["last"]], info["blist"][: info["last"]]
         grid = Grid(lambda t: float(func(t, *args)), change, *ends)
         return found, under(func, args, grid, named, order)
+
+
+_asked(quad, evaluated, 1, 3)
 
 
 def _integral(leaf, func, where, args, tolerances, limit, full_output, named):
@@ -307,7 +334,6 @@ def quad_of(
 # ---- functions with several values ---------------------------------------------------------------
 
 
-@non_differentiable
 def vectors(f: Any, a: Any, b: Any, args: Any, options: dict[str, Any], order: int) -> Any:
     """What `quad_vec` returns, with full output, and what is known of the integrand."""
     found = quad_vec(f, a, b, **{**options, "full_output": True}, args=args)
@@ -325,6 +351,9 @@ def vectors(f: Any, a: Any, b: Any, args: Any, options: dict[str, Any], order: i
     with np.errstate(all="ignore"):
         grid = Grid(lambda t: np.asarray(f(t, *args)), change, ends[:, 0], ends[:, 1])
         return found, under(f, args, grid, named, order)
+
+
+_asked(quad_vec, vectors, 0, 3)
 
 
 def _as_it_is(value):
