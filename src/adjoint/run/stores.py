@@ -9,6 +9,7 @@ import math
 import sys
 from collections import Counter, deque
 from collections.abc import Iterable
+from functools import cache
 from inspect import (
     CO_ASYNC_GENERATOR,
     CO_COROUTINE,
@@ -61,12 +62,16 @@ _VIEWS = frozenset(
     " split squeeze swapaxes transpose tuple unstack values vars view vsplit zip".split()
 )
 """What gives parts of what it is given, or views of it."""
-_FRESH = frozenset(
-    name
-    for owner in (np, np.ndarray, np.random, np.linalg, np.fft, math, str, bytes, float, complex)
-    for name in dir(owner)
-) | {"index", "count", "keys"}
-"""Methods and functions of modules whose results are new, if they are none of those."""
+
+
+@cache
+def _fresh() -> frozenset[str]:
+    """Methods and functions of modules whose results are new, if they are none of those; NumPy
+    imports some of its modules when they are asked for."""
+    owners = (np, np.ndarray, np.random, np.linalg, np.fft, math, str, bytes, float, complex)
+    return frozenset(name for owner in owners for name in dir(owner)) | {"index", "count", "keys"}
+
+
 _LOADS = frozenset(
     "LOAD_FAST LOAD_FAST_CHECK LOAD_FAST_AND_CLEAR LOAD_DEREF LOAD_CLASSDEREF LOAD_NAME".split()
 )
@@ -310,7 +315,7 @@ def _is_given(name: str, spaces: Any, held: list[Any], depth: int) -> bool:
         name = name[1:]
         own = [f for owner in held if (f := _of_class(owner, name)) is not None]
         if not own:
-            return name not in _FRESH and name not in _VIEWS
+            return name not in _fresh() and name not in _VIEWS
         return any(_gives(f, held, depth) for f in own)
     value = next((space[name] for space in spaces if name in space), None)
     return _gives(value, held, depth)
