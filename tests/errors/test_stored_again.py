@@ -408,6 +408,10 @@ def many():
 def put(a, x):
     a[:] = x
 
+def add(*values, out):
+    np.add(*values, out=out)
+
+
 WRITERS
 
 def read(name):
@@ -425,8 +429,15 @@ def new(x):
         table[0] = x.copy()
         table[0].fill(1.0)
         np.concatenate([made, x]).sort()
+        text = f"{len(x)} of {'numbers':>4}"
+        text += "."
+        nothing(x, where=made_of(x), out=x)
     finally:
         pass
+
+
+def nothing(x, where, out):
+    return where if out is None else None
 
 
 def made_of(x):
@@ -437,6 +448,12 @@ def made_of(x):
 EXPRESSIONS = {
     "get()": "shared",
     "(lambda: shared)()": "shared",
+    "[shared for _ in [1]][0]": "shared",
+    "[get() for _ in 'a'][0]": "shared",
+    "next(shared for _ in [1])": "shared",
+    "[*map(lambda _: shared, [1])][0]": "shared",
+    "{**{'a': shared}}[f'{1 and chr(97)}']": "shared",
+    "[a for a in box.arrays if a is not None][0]": "box.arrays[0]",
     "chosen(1)": "shared",
     "chosen(flag=1)": "shared",
     "chosen(*[1])": "shared",
@@ -470,6 +487,7 @@ WAYS = {
     "operator": "    operator.setitem({0}, slice(None), x)",
     "out": "    np.add(x, 0.0, out={0})",
     "out_by_position": "    np.add(x, 0.0, {0})",
+    "out_in_python": "    add(x, 0.0, out={0})",
     "helper": "    put({0}, x)",
     "with": "    with contextlib.nullcontext({0}) as a:\n            a[:] = x",
 }

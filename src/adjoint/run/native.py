@@ -348,11 +348,15 @@ def _all_around(frame: FrameType, held: list[Any]) -> list[Any]:
     """What the functions among things, and those in the text of another, may get at; their
     classes."""
     roots: list[Any] = [type(one) for one in held if type(one).__flags__ & (1 << 9)]  # HEAPTYPE
-    codes = [(frame.f_code, frame.f_globals)]
-    codes += [(f.__code__, f.__globals__) for f in held if type(f) is FunctionType]
+    own, namespace = [frame.f_code], frame.f_globals
+    for code in own:  # which grows
+        own += [part for part in code.co_consts if isinstance(part, CodeType)]
+    named = [namespace.get(name) for code in own for name in code.co_names]
+    codes = [(f.__code__, f.__globals__) for f in (*held, *named) if type(f) is FunctionType]
     for code, namespace in codes:
-        roots += [namespace.get(name) for name in code.co_names]
+        named += [namespace.get(name) for name in code.co_names]
         codes += [(part, namespace) for part in code.co_consts if isinstance(part, CodeType)]
+    roots += named
     return [root for root in roots if type(root) not in LEAVES]
 
 

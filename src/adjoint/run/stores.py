@@ -1,30 +1,14 @@
-"""What a function writes to, read from its bytecode: where it puts the very values that stood
-there, as a call that is made again does, nothing differs from before."""
+"""What a function writes to: where it puts the very values that stood there, as a call that is made
+again does, nothing differs from before."""
 
 from __future__ import annotations
 
 import builtins
-import dis
 import math
-import sys
 from collections import Counter, deque
 from collections.abc import Iterable
 from functools import cache
-from inspect import (
-    CO_ASYNC_GENERATOR,
-    CO_COROUTINE,
-    CO_GENERATOR,
-    CO_VARARGS,
-    CO_VARKEYWORDS,
-)
-from types import (
-    CellType,
-    CodeType,
-    FrameType,
-    FunctionType,
-    MemberDescriptorType,
-    ModuleType,
-)
+from types import CellType, FrameType, FunctionType, MemberDescriptorType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -32,36 +16,40 @@ import numpy as np
 from adjoint.run.contents import elements_of, entries_of
 from adjoint.run.kept import NUMBERS_KEPT, contents_of_cell, has_slots
 from adjoint.run.kinds import fields_of, filled_slots
+from adjoint.run.origins import CALLED, VIEWS, Origin, Stores, stores_of
 
 __all__ = ["may_fill_anything", "twice_in", "written_by"]
 
-_Origin = frozenset[str]
-"""The variables that something may come from, attributes with a dot before them."""
-_NEW: _Origin = frozenset()
-_ANY: _Origin = frozenset({"?"})
-"""It may be anything that the function gets at."""
-_CALLED = "()"
-"""Before the name of a function that something is the result of."""
 
-_METHODS = frozenset(
-    "add append appendleft byteswap extend extendleft fill insert itemset partition put resize"
-    " setdefault setfield sort update __setitem__".split()
-)
-_FUNCTIONS = frozenset(
-    "at copyto fill_diagonal iadd iand ifloordiv ilshift imatmul imod imul ior ipow irshift isub"
-    " itruediv ixor place put put_along_axis putmask setitem shuffle".split()
-)
-"""What writes into the array whose method it is, and what into one that it is given."""
-_PARTS = frozenset("T flat imag mT real".split())
-"""Attributes of an array that look at its memory."""
-_VIEWS = frozenset(
-    "array_split as_strided asanyarray asarray ascontiguousarray atleast_1d atleast_2d atleast_3d"
-    " broadcast_arrays broadcast_to diagonal dsplit enumerate expand_dims filter get getattr"
-    " getfield hsplit imag items iter list map max min moveaxis nditer next permute_dims pop"
-    " popleft ravel real require reshape reversed rollaxis setdefault sliding_window_view sorted"
-    " split squeeze swapaxes transpose tuple unstack values vars view vsplit zip".split()
-)
-"""What gives parts of what it is given, or views of it."""
+def may_fill_anything(frame: FrameType, held: list[Any]) -> bool:
+    """Whether the function that begins in `frame` may write into an array that another function has
+    given it, or of which it is not known where it comes from."""
+    spaces = (frame.f_locals, frame.f_globals, vars(builtins))
+    filled = _filled(stores_of(frame.f_code), spaces, held)
+    return any(_is_given(name, spaces, held, _DEPTH) for name in filled)
+
+
+_DEPTH = 3
+
+
+def _filled(stores: Stores, spaces: Any, held: list[Any]) -> set[str]:
+    """What a function fills; those in Python that it gives an ``out`` are looked at when they are
+    called."""
+    found = [out for f, out in stores.outputs if not _is_followed(f, spaces, held)]
+    return stores.filled.union(*found)
+
+
+def _is_followed(callee: Origin, spaces: Any, held: list[Any]) -> bool:
+    """Whether all functions of such names are in Python."""
+    found: list[Any] = []
+    for name in callee:
+        if name.startswith("."):
+            name = name[1:]
+            owners = [one for one in held if any(name in vars(base) for base in type(one).__mro__)]
+            found += [None if name in _fresh() else _of_class(one, name) for one in owners]
+        else:
+            found.append(next((space[name] for space in spaces if name in space), None))
+    return bool(found) and all(type(f) is FunctionType for f in found)
 
 
 @cache
@@ -72,250 +60,18 @@ def _fresh() -> frozenset[str]:
     return frozenset(name for owner in owners for name in dir(owner)) | {"index", "count", "keys"}
 
 
-_LOADS = frozenset(
-    "LOAD_FAST LOAD_FAST_CHECK LOAD_FAST_AND_CLEAR LOAD_DEREF LOAD_CLASSDEREF LOAD_NAME".split()
-)
-_STORES = frozenset("STORE_FAST STORE_DEREF STORE_NAME STORE_GLOBAL".split())
-_QUIET = frozenset(
-    "CACHE COPY_FREE_VARS EXTENDED_ARG GET_ITER MAKE_CELL NOP PRECALL RESUME".split()
-)
-_POPS = {"COMPARE_OP": 2, "IS_OP": 2, "CONTAINS_OP": 2}
-_POPS |= dict.fromkeys(("UNARY_NEGATIVE", "UNARY_NOT", "UNARY_INVERT", "TO_BOOL"), 1)
-
-
-class _Reader:
-    """Follows the stack of a function, as far as one block of it goes."""
-
-    def __init__(self, consts: tuple[Any, ...]) -> None:
-        self.consts = consts
-        self.by_out = self.ended = False
-        self.at: dict[int, list[_Origin]] = {}
-        self.stack: list[_Origin] = []
-        self.found: set[str] = set()
-        self.returned: set[str] = set()
-        self.fields: set[str] = set()
-        self.sources: dict[str, set[str]] = {}
-
-    def pop(self) -> _Origin:
-        return self.stack.pop() if self.stack else _ANY
-
-    def pops(self, n: int) -> list[_Origin]:
-        return [self.pop() for _ in range(n)]
-
-    def assign(self, name: str) -> None:
-        self.sources.setdefault(name, set()).update(self.pop())
-
-    def step(self, i: dis.Instruction) -> None:
-        name, arg, value = i.opname, i.arg or 0, i.argval
-        if i.offset in self.at or self.ended:
-            here = self.at.pop(i.offset, [])
-            self.stack = here if self.ended else _joined(self.stack, here)
-        self.ended = name.startswith(
-            ("JUMP_FORWARD", "JUMP_BACKWARD", "RAISE", "RERAISE", "RETURN")
-        )
-        if name in _LOADS:
-            self.stack.append(frozenset({value}))
-        elif name == "LOAD_GLOBAL":
-            self.stack += [_NEW] * (arg & 1) + [frozenset({value})]
-        elif name in ("LOAD_CONST", "KW_NAMES"):
-            names = self.consts[arg]
-            self.by_out = type(names) is tuple and "out" in names
-            self.stack += [_NEW] if name == "LOAD_CONST" else []
-        elif name == "LOAD_FAST_LOAD_FAST":
-            self.stack += [frozenset({one}) for one in value]
-        elif name in ("LOAD_ATTR", "LOAD_METHOD"):
-            self.attribute(value, name == "LOAD_METHOD" or _is_method(arg))
-        elif name == "BINARY_OP":
-            left = self.pops(2)[-1]
-            left = left if i.argrepr.endswith("=") else _NEW
-            self.found |= left
-            self.stack.append(left)
-        elif name in ("BINARY_SUBSCR", "BINARY_SLICE"):
-            self.stack.append(self.pops(2 if name == "BINARY_SUBSCR" else 3)[-1])
-        elif name in ("STORE_SUBSCR", "STORE_SLICE"):
-            self.found |= self.pops(3 if name == "STORE_SUBSCR" else 4)[-2]
-        elif name in _STORES:
-            self.assign(value)
-        elif name == "STORE_ATTR":
-            self.pops(2)
-            self.fields.add(value)
-        elif name in ("STORE_FAST_STORE_FAST", "STORE_FAST_LOAD_FAST"):
-            self.assign(value[0])
-            if name == "STORE_FAST_STORE_FAST":
-                self.assign(value[1])
-            else:
-                self.stack.append(frozenset({value[1]}))
-        else:
-            self.move(name, arg, value)
-
-    def attribute(self, name: str, called: bool) -> None:
-        owner = self.pop()
-        if name in _METHODS:  # it may be called later
-            self.found |= owner
-        found = frozenset({"." + name})
-        if called:
-            self.stack += [found, owner]
-        else:
-            self.stack.append(found | owner if name in _PARTS else found)
-
-    def call(self, given: list[_Origin]) -> None:
-        """A call: the function is the lowest on the stack, or stands over what
-        says that it is no method."""
-        callee = given[-1] or given[-2]
-        names = {name.lstrip(".") for name in callee}
-        if names & _FUNCTIONS or self.by_out or any(map(_is_full, names, [given] * len(names))):
-            self.found |= _NEW.union(*given[:-2])
-        self.by_out = False
-        self.stack.append(_result_of(callee, given))
-
-    def move(self, name: str, arg: int, value: Any) -> None:
-        """What only moves things about on the stack, or makes one of several."""
-        if name in ("CALL", "CALL_KW"):
-            self.call(self.pops(arg + (2 if name == "CALL" else 3)))
-        elif name in _DISPLAYS:
-            self.stack.append(_NEW.union(*self.pops(_DISPLAYS[name] * arg)))
-        elif name in ("LIST_APPEND", "LIST_EXTEND", "SET_ADD", "SET_UPDATE", "DICT_UPDATE"):
-            part = self.pop()
-            if arg <= len(self.stack):
-                self.stack[-arg] |= part
-        elif name == "MAP_ADD":
-            part = _NEW.union(*self.pops(2))
-            if arg <= len(self.stack):
-                self.stack[-arg] |= part
-        elif name == "UNPACK_SEQUENCE":
-            self.stack += [self.pop()] * arg
-        elif name in _POPS:
-            self.pops(_POPS[name])
-            self.stack.append(_NEW)
-        elif name in ("POP_TOP", "END_FOR", "POP_EXCEPT"):
-            self.pop()
-        elif name == "RETURN_VALUE":
-            self.returned |= self.pop()
-        elif name.startswith(("POP_JUMP", "JUMP_FORWARD")):
-            self.pops(name.startswith("POP"))
-            self.at[value] = [*self.stack]
-        elif name == "FOR_ITER":
-            self.at[value] = [*self.stack]
-            self.stack += self.stack[-1:] or [_ANY]
-        elif name == "PUSH_NULL":
-            self.stack.append(_NEW)
-        elif name == "COPY":
-            self.stack.append(self.stack[-arg] if arg <= len(self.stack) else _ANY)
-        elif name == "SWAP" and arg <= len(self.stack):
-            stack = self.stack
-            stack[-1], stack[-arg] = stack[-arg], stack[-1]
-        elif name in _MAKES:
-            self.pops(_MAKES[name] + (arg.bit_count() if name == "MAKE_FUNCTION" else 0))
-            self.stack.append(_NEW)
-        elif name not in _QUIET:
-            self.stack.clear()
-
-
-_DISPLAYS = {"BUILD_TUPLE": 1, "BUILD_LIST": 1, "BUILD_SLICE": 1, "BUILD_SET": 1, "BUILD_MAP": 2}
-_DISPLAYS |= {"BUILD_STRING": 0, "BUILD_CONST_KEY_MAP": 1}
-_MAKES = {"MAKE_FUNCTION": 1, "IMPORT_NAME": 2, "FORMAT_SIMPLE": 1, "CONVERT_VALUE": 1}
-_MAKES |= {"LOAD_CLOSURE": 0, "LOAD_BUILD_CLASS": 0, "PUSH_EXC_INFO": 0}
-"""How many operands they take; what they make is new, or no array."""
-
-
-def _is_full(name: str, given: list[_Origin]) -> bool:
-    """Whether a ufunc of NumPy's is given its output by position."""
-    f = vars(np).get(name)
-    return isinstance(f, np.ufunc) and len(given) - 2 > f.nin
-
-
-def _joined(xs: list[_Origin], ys: list[_Origin]) -> list[_Origin]:
-    """The stack where two ways meet."""
-    return [x | y for x, y in zip(xs, ys, strict=False)] if len(xs) == len(ys) else []
-
-
-def _is_method(arg: int) -> bool:
-    return bool(arg & 1) and sys.version_info >= (3, 12)
-
-
-def _result_of(callee: _Origin, given: list[_Origin]) -> _Origin:
-    """Where what a function of such names returns comes from."""
-    if not callee:
-        return _ANY
-    names = {name.lstrip(".") for name in callee}
-    parts = _NEW.union(*given) - callee if names & _VIEWS else _NEW
-    return parts | {_CALLED + name for name in callee}
-
-
-class _Stores:
-    """The variables and attributes of which a function may write elements, the attributes that it
-    assigns, and the variables outside."""
-
-    __slots__ = ("asks_for_names", "attributes", "filled", "returned", "variables")
-
-    def __init__(self, code: CodeType) -> None:
-        reader = _Reader(code.co_consts)
-        variables = set()
-        for instruction in dis.get_instructions(code):
-            reader.step(instruction)
-            if instruction.opname in ("STORE_DEREF", "STORE_GLOBAL", "STORE_NAME"):
-                variables.add(instruction.argval)
-        self.attributes, self.variables = reader.fields, variables
-        found = self.filled = _followed(reader.found, reader.sources)
-        self.returned = _followed(reader.returned, reader.sources) - _own_variables(code)
-        if code.co_flags & _SUSPENDS:
-            self.returned |= _ANY
-        self.asks_for_names = bool(self.attributes) or any("." in name for name in found)
-
-
-def _own_variables(code: CodeType) -> set[str]:
-    """The variables that are no parameters: what they hold has come from elsewhere."""
-    given = code.co_argcount + code.co_kwonlyargcount
-    given += bool(code.co_flags & CO_VARARGS) + bool(code.co_flags & CO_VARKEYWORDS)
-    return {*code.co_varnames, *code.co_cellvars} - {*code.co_varnames[:given]}
-
-
-_SUSPENDS = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR
-
-
-def _followed(found: set[str], sources: dict[str, set[str]]) -> set[str]:
-    """Where what variables hold comes from, too."""
-    waiting = [*found]
-    while waiting:
-        more = sources.get(waiting.pop(), set()) - found
-        found |= more
-        waiting += more
-    return found
-
-
-_known: dict[int, tuple[CodeType, _Stores]] = {}
-
-
-def _stores_of(code: CodeType) -> _Stores:
-    known = _known.get(id(code))
-    if known is None:
-        known = _known[id(code)] = code, _Stores(code)
-    return known[1]
-
-
-def may_fill_anything(frame: FrameType, held: list[Any]) -> bool:
-    """Whether the function that begins in `frame` may write into an array that another function has
-    given it, or of which it is not known where it comes from."""
-    filled = _stores_of(frame.f_code).filled
-    spaces = (frame.f_locals, frame.f_globals, vars(builtins))
-    return any(_is_given(name, spaces, held, _DEPTH) for name in filled)
-
-
-_DEPTH = 3
-
-
 def _is_given(name: str, spaces: Any, held: list[Any], depth: int) -> bool:
     """Whether what comes from there may be an array that nobody sees it come from."""
     if name == "?":
         return True
-    if not name.startswith(_CALLED):
+    if not name.startswith(CALLED):
         return _computed(name, spaces, held)
-    name = name[len(_CALLED) :]
+    name = name[len(CALLED) :]
     if name.startswith("."):
         name = name[1:]
         own = [f for owner in held if (f := _of_class(owner, name)) is not None]
         if not own:
-            return name not in _fresh() and name not in _VIEWS
+            return name not in _fresh() and name not in VIEWS
         return any(_gives(f, held, depth) for f in own)
     value = next((space[name] for space in spaces if name in space), None)
     return _gives(value, held, depth)
@@ -345,8 +101,8 @@ def _gives(f: Any, held: list[Any], depth: int) -> bool:
         return True
     spaces = f.__globals__, vars(builtins)
     return any(
-        not name.startswith(_CALLED) or _is_given(name, spaces, held, depth - 1)
-        for name in _stores_of(f.__code__).returned
+        not name.startswith(CALLED) or _is_given(name, spaces, held, depth - 1)
+        for name in stores_of(f.__code__).returned
     )
 
 
@@ -383,7 +139,7 @@ def written_by(frame: FrameType, held: list[Any]) -> list[tuple[Any, str | None]
     """What the function that begins in `frame` may write to, or where under which name, if it gets
     at what is `held`."""
     code = frame.f_code
-    stores, local, namespace = _stores_of(code), frame.f_locals, frame.f_globals
+    stores, local, namespace = stores_of(code), frame.f_locals, frame.f_globals
     written: list[tuple[Any, str | None]] = []
     for name in stores.variables:
         if name in code.co_names:
@@ -394,7 +150,7 @@ def written_by(frame: FrameType, held: list[Any]) -> list[tuple[Any, str | None]
     with_names = [(owner, _names(owner)) for owner in held] if stores.asks_for_names else []
     for name in stores.attributes:
         written += [(owner, name) for owner, space in with_names if name in space]
-    for name in stores.filled:
+    for name in _filled(stores, (local, namespace), held):
         if name.startswith("."):
             modules = [namespace.get(one) for one in code.co_names]
             spaces = [vars(one) for one in modules if isinstance(one, ModuleType)]
