@@ -90,11 +90,11 @@ class Section:
     refused: Mapping[str, str] = field(default_factory=dict)
     seldom: str = ""
 
-    def entries(self, told: Mapping[str, str] | None = None) -> Iterator[Entry]:
+    def entries(self, told: Mapping[str, tuple[str, str]] | None = None) -> Iterator[Entry]:
         """All names with how they are differentiated; of slow ones what the page has `told`."""
         believed = self.seldom.split() if told is not None else ()
         for name, key in sorted(self.names.items()):
-            found = (told[name], "") if name in believed else self._classified(name, key)
+            found = told[name] if name in believed else self._classified(name, key)
             yield Entry(name, *found, registry.key_of(key))
 
     def unknown(self) -> set[str]:

@@ -93,16 +93,17 @@ def _kind(kind: str, entries: list[Entry]) -> list[str]:
     ]
 
 
-def read(page: str) -> dict[str, dict[str, str]]:
-    """The kind of each name by section, as the page says."""
-    found: dict[str, dict[str, str]] = {}
+def read(page: str) -> dict[str, dict[str, tuple[str, str]]]:
+    """The kind of each name and why, by section, as the page says."""
+    found: dict[str, dict[str, tuple[str, str]]] = {}
     for line in page.splitlines():
         if line.startswith("## "):
             found[line[3:]] = {}
-        elif match := re.match(r"\* \*\*([^*]+)\*\*.*?: (?=`)(.*)", line):
-            kind, names = match.group(1), line.rpartition(": ")[2]
+        elif match := re.match(r"\* \*\*([^*]+)\*\*(?: \((.*)\))?: `", line):
+            kind, why, names = match.group(1), match.group(2) or "", line.rpartition(": ")[2]
             if found:
-                found[list(found)[-1]] |= dict.fromkeys(re.findall("`([^`]+)`", names), kind)
+                names = re.findall("`([^`]+)`", names)
+                found[list(found)[-1]] |= dict.fromkeys(names, (kind, why))
     return found
 
 
@@ -110,10 +111,10 @@ def differences(census: Census, page: str) -> list[str]:
     """Where the page says another thing of a name that both have."""
     told = read(page)
     return [
-        f"{title}: {entry.name} is {entry.kind} ({entry.why}), the page says {kind}"
+        f"{title}: {entry.name} is {entry.kind} ({entry.why}), the page says {said[0]}"
         for title, entries in census.items()
         for entry in entries
-        if (kind := told.get(title, {}).get(entry.name)) not in (None, entry.kind)
+        if (said := told.get(title, {}).get(entry.name)) and said[0] != entry.kind
     ]
 
 

@@ -44,7 +44,7 @@ def census_of_the_page():
     return {
         title: [
             Entry(name, kind, "", registry.key_of(SECTIONS[title].names[name]))
-            for name, kind in sorted(kinds.items())
+            for name, (kind, _) in sorted(kinds.items())
             if name in SECTIONS[title].names
         ]
         for title, kinds in TOLD.items()
