@@ -191,6 +191,6 @@ def samples():
     return {name: f for name, f in found.items() if not hasattr(f, "rvs")}
 
 
-SECTIONS = [
-    Section("scipy.stats, samples", samples(), EXAMPLES, seldom="ppcc_max yeojohnson_normmax")
-]
+SELDOM = "alexandergovern boxcox_normmax dunnett ppcc_max tukey_hsd yeojohnson_normmax"
+
+SECTIONS = [Section("scipy.stats, samples", samples(), EXAMPLES, seldom=SELDOM)]

@@ -107,10 +107,20 @@ SLOW = f"""
 """
 
 SELDOM = """
-    alpha.entropy dpareto_lognorm.entropy exponnorm.entropy fatiguelife.entropy foldcauchy.entropy
-    gausshyper.entropy gausshyper.logcdf gausshyper.logsf gausshyper.ppf gausshyper.isf
-    kappa3.entropy kappa4.entropy ksone.entropy levy.entropy levy_l.entropy pearson3.entropy
-    rdist.entropy recipinvgauss.entropy skewcauchy.entropy
+    alpha.cdf alpha.entropy argus.entropy beta.logcdf beta.logsf betaprime.cdf betaprime.logcdf
+    betaprime.logsf betaprime.sf chi.logcdf chi.logsf chi2.logcdf chi2.logsf dgamma.logcdf
+    dpareto_lognorm.entropy dpareto_lognorm.isf dpareto_lognorm.ppf exponnorm.entropy
+    exponpow.entropy f.logcdf f.logsf fatiguelife.entropy foldcauchy.entropy gamma.logsf
+    gausshyper.cdf gausshyper.entropy gausshyper.isf gausshyper.logcdf gausshyper.logsf
+    gausshyper.ppf gausshyper.sf gengamma.logcdf gengamma.logsf gennorm.logcdf gennorm.logsf
+    halfgennorm.logcdf halfgennorm.logsf invgamma.logsf jf_skew_t.logcdf jf_skew_t.logsf
+    kappa3.entropy kappa4.entropy ksone.entropy kstwobign.entropy levy.entropy levy_l.entropy
+    loggamma.cdf loggamma.isf loggamma.logcdf loggamma.logsf loggamma.ppf loggamma.sf
+    nakagami.logcdf ncf.entropy ncf.logcdf ncf.logsf nct.entropy nct.logcdf nct.logsf ncx2.cdf
+    ncx2.isf ncx2.logcdf ncx2.logpdf ncx2.logsf ncx2.pdf ncx2.ppf ncx2.sf norminvgauss.isf
+    norminvgauss.logcdf norminvgauss.logsf norminvgauss.ppf pearson3.entropy pearson3.logcdf
+    pearson3.logsf rdist.entropy rdist.logcdf recipinvgauss.entropy rice.entropy skewcauchy.entropy
+    vonmises.logcdf vonmises.logsf vonmises_line.logcdf vonmises_line.logsf
 """
 
 SECTIONS = [
