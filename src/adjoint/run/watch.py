@@ -139,10 +139,21 @@ _seeing: dict[int, See | None] = {}
 """By thread: what is told of the functions that are entered."""
 
 
+_told: dict[int, tuple[CodeType, bool]] = {}
+
+
 def _is_told(frame: FrameType) -> bool:
+    """Whether somebody may want to see a function, which its code says."""
     code = frame.f_code
-    of_a_function = code.co_flags & CO_OPTIMIZED  # others fill a namespace that is theirs
-    return bool(of_a_function and is_the_users(code, frame.f_globals) and not facts_of(code).quiet)
+    known = _told.get(id(code))
+    if known is None:
+        told = bool(
+            code.co_flags & CO_OPTIMIZED  # others fill a namespace that is theirs
+            and is_the_users(code, frame.f_globals)
+            and not facts_of(code).quiet
+        )
+        known = _told[id(code)] = code, told
+    return known[1]
 
 
 class _Monitor:
@@ -155,7 +166,6 @@ class _Monitor:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._tool: int | None = None
-        self._told: dict[int, tuple[CodeType, bool]] = {}
         self.is_on = False
 
     def start(self) -> bool:
@@ -191,10 +201,7 @@ class _Monitor:
 
     def _entered(self, code: CodeType, offset: int) -> Any:
         frame = sys._getframe(1)
-        known = self._told.get(id(code))
-        if known is None:
-            known = self._told[id(code)] = code, _is_told(frame)
-        if not known[1]:
+        if not _is_told(frame):
             return self._off
         see = _seeing.get(threading.get_ident())
         if see is not None:
@@ -230,9 +237,9 @@ class _Profile:
         before = self._local.before
         if callable(before):
             before(frame, event, arg)
-        if event == "call":
+        if event == "call" and _is_told(frame):
             see = _seeing.get(threading.get_ident())
-            if see is not None and _is_told(frame):
+            if see is not None:
                 see(frame)
 
 
