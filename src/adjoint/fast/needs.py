@@ -27,7 +27,9 @@ def needs(program: Program) -> tuple[tuple[int, ...], ...]:
             read += [*(x for one in walk(block) for x in operands(one)), *(block.results or ())]
         values = [x for x in read if isinstance(x, Value)]
         come = set[int]().union(*(found.get(x, ()) for x in values))
-        for x in results(op) or values:  # without a result, it writes to one of them
+        # Without a result, it writes to one of them; what is inside it may, too.
+        written = (*results(op), *(values if blocks(op) or not results(op) else ()))
+        for x in written:
             found[x] = come | found.get(x, set())
     return tuple(tuple(sorted(found.get(x, ()))) for x in program.reverse.results or ())
 
@@ -41,7 +43,7 @@ def without(
     for bar, of in zip(bars, needed, strict=True):
         lacking = [y_bar[i] is None for i in of]
         if bar is not None and any(lacking) and _has_zeros(bar):
-            if not all(lacking):
+            if not all(lacking) or any(map(np.any, _numbers(bar))):
                 return None
             bar = None
         found.append(bar)
@@ -50,6 +52,9 @@ def without(
 
 def _has_zeros(bar: Any) -> bool:
     """Whether a cotangent is zero, or that of a number in a list."""
-    if type(bar) is list:
-        return any(x is not None and not x for x in bar)
-    return not np.any(bar)
+    return any(not np.any(x) for x in _numbers(bar))
+
+
+def _numbers(bar: Any) -> list[Any]:
+    """A cotangent, or those of the numbers in a list."""
+    return [x for x in bar if x is not None] if type(bar) is list else [bar]

@@ -123,7 +123,7 @@ def _of_class(owner: Any, name: str) -> Any:
 def _computes(owner: Any, name: str) -> bool:
     """Whether an attribute of an object is what code of the user's makes of it."""
     kind = type(owner)
-    if not kind.__flags__ & (1 << 9) or name in (fields_of(owner) or ()):
+    if not kind.__flags__ & (1 << 9) or name == "__dict__" or name in (fields_of(owner) or ()):
         return False
     found = next((vars(base)[name] for base in kind.__mro__ if name in vars(base)), None)
     if found is None:
