@@ -4,6 +4,7 @@ import numpy as np
 from astropy import cosmology, units
 from astropy.coordinates import Angle
 from astropy.modeling import models
+from astropy.table import Column, Table
 
 from tests.library.registry import case, reals, weighted, weights
 
@@ -94,3 +95,13 @@ case(
     1.3,
     call=lambda table, x: models.Tabular1D(np.arange(5.0), lookup_table=table)(x) ** 2,
 )
+
+
+def of_a_table(x):
+    table = Table({"a": x, "b": np.arange(5.0)})
+    table["c"] = table["a"] * table["b"]
+    return (table["c"] * table["a"]).sum() + table["a"].mean()
+
+
+case("astropy.table.Table", X, call=of_a_table)
+case("astropy.table.Column", X, call=lambda x: (Column(x) * 2).sum() * x[0])

@@ -29,7 +29,7 @@ from adjoint.run.place import current_place
 from adjoint.run.reach import STAND_INS, reaches
 from adjoint.run.snapshot import LEAVES, Snapshot
 from adjoint.run.stores import may_fill_anything, twice_in, written_by
-from adjoint.run.watch import Watch, is_of_the_library
+from adjoint.run.watch import Watch, is_of_the_library, is_the_users
 
 __all__ = ["Changes", "Lent", "Region", "is_needed", "lend", "native", "watched"]
 
@@ -352,7 +352,10 @@ def _all_around(frame: FrameType, held: list[Any]) -> list[Any]:
     for code in own:  # which grows
         own += [part for part in code.co_consts if isinstance(part, CodeType)]
     named = [namespace.get(name) for code in own for name in code.co_names]
-    codes = [(f.__code__, f.__globals__) for f in (*held, *named) if type(f) is FunctionType]
+    functions = [f for f in (*held, *named) if type(f) is FunctionType]
+    codes = [
+        (f.__code__, f.__globals__) for f in functions if is_the_users(f.__code__, f.__globals__)
+    ]
     for code, namespace in codes:
         named += [namespace.get(name) for name in code.co_names]
         codes += [(part, namespace) for part in code.co_consts if isinstance(part, CodeType)]

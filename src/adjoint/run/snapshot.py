@@ -21,6 +21,7 @@ from weakref import ReferenceType
 import numpy as np
 
 from adjoint.run.accumulate import Poison
+from adjoint.run.by_class import ByClass
 from adjoint.run.contents import ABSENT
 from adjoint.run.context_variables import current
 from adjoint.run.facts import Facts
@@ -51,6 +52,19 @@ LEAVES: frozenset[type] = (ATOMS - {FunctionType, type, slice}) | {
 """Types of what holds nothing that can be changed."""
 
 
+def _is_the_librarys(kind: type) -> bool:
+    """Whether objects of a class are the library's own: programs, their parts, stand-ins."""
+    module = str(type.__getattribute__(kind, "__module__"))
+    package, _, rest = module.partition(".")
+    return issubclass(kind, Hidden | Poison) or (
+        package == "adjoint" and rest.partition(".")[0] in _PARTS
+    )
+
+
+_PARTS = frozenset("emit fast frontend ir transform".split())
+_IS_THE_LIBRARYS = ByClass(_is_the_librarys)
+
+
 class Snapshot:
     """What can be changed through some values, as it was when they were added: the nearest first,
     of not more than `most` objects."""
@@ -66,7 +80,7 @@ class Snapshot:
         while queue and len(seen) < self._most:
             value = queue.popleft()
             kind = type(value)
-            if kind in LEAVES or id(value) in seen or issubclass(kind, Hidden | Poison):
+            if kind in LEAVES or id(value) in seen or _IS_THE_LIBRARYS(kind):
                 continue  # what is not the user's is rewound by nobody
             seen[id(value)] = value
             if id(value) not in self._kept:

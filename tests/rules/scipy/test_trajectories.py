@@ -155,3 +155,60 @@ def test_refused(f, why):
     for differentiate in (ad.gradient, lambda f, k: ad.derivative(f)(k)):
         with pytest.raises(NoDerivativeError, match=why):
             differentiate(f, 0.7)
+
+
+def pulse(y, t, a, b):
+    return -a * y + b * np.exp(-0.5 * ((t - 12.0) / 0.1) ** 2)
+
+
+def test_short_pulses():
+    """Both solutions see them with an `hmax`; a derivative of what one has missed is refused."""
+    times = np.linspace(0.0, 24.0, 25)
+
+    def f(p, hmax):
+        found = integrate.odeint(pulse, [0.0], times, args=(p[0], p[1]), hmax=hmax)
+        return (found**2).sum()
+
+    p = np.array([0.3, 0.7])
+    h = 1e-4
+    expected = [(f(p + e, 0.05) - f(p - e, 0.05)) / (2 * h) for e in h * np.eye(2)]
+    np.testing.assert_allclose(ad.gradient(lambda p: f(p, 0.05), p)[0], expected, rtol=1e-5)
+    dot = ad.pushforward(lambda p: f(p, 0.05), (p,), (p,))[1]
+    assert dot == pytest.approx(np.dot(expected, p), rel=1e-5)
+
+
+def bolus(p):
+    def rate(y, t):
+        return -p[0] * y + (p[1] * 50 if 5 <= t < 5.02 else 0.0)
+
+    return integrate.odeint(rate, [0.0], np.linspace(0, 10, 11), hmax=0.005)[-1, 0]
+
+
+def test_another_solution_is_refused():
+    """What one method sees of a pulse, and another misses."""
+
+    def stopped(p):
+        def rate(y, t):
+            return -p[0] * y + (p[1] * 50 if 5 <= t < 5.02 else 0.0)
+
+        times = np.array([0.0, 4.0, 5.0, 10.0])
+        return integrate.odeint(rate, [0.0], times, tcrit=[5.0])[-1, 0]
+
+    p = np.array([0.3, 0.7])
+    assert stopped(p) > 0.01
+    for differentiate in (ad.gradient, lambda f, p: ad.pushforward(f, (p,), (p,))):
+        with pytest.raises(NoDerivativeError, match="another solution"):
+            differentiate(stopped, p)
+    value = bolus(p)
+    assert ad.gradient(bolus, p)[0][1] == pytest.approx(value / 0.7, rel=2e-2)
+
+
+def test_reports():
+    def f(y0, key):
+        found, report = integrate.odeint(lambda y, t: -y, y0, TIMES, full_output=True)
+        return found[-1, 0] * report[key][-1]
+
+    y0 = np.array([1.5])
+    assert ad.gradient(lambda y0: f(y0, "nst"), y0)[0] == pytest.approx(f(y0, "nst") / 1.5)
+    with pytest.raises(NoDerivativeError, match="how it has searched"):
+        ad.gradient(lambda y0: f(y0, "tcur"), y0)

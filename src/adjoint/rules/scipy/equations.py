@@ -18,13 +18,13 @@ from adjoint.rules.registry import substitute
 from adjoint.rules.scipy.minimization import moved
 from adjoint.rules.scipy.searches import (
     CHANGES,
-    INERT,
     as_tuple,
     corrected,
     corrections,
     is_determined,
     is_near,
     put_back,
+    rest_of,
     searched,
     unfollowed,
     with_value,
@@ -67,14 +67,6 @@ def _root(find: Any, f: Callable[..., Any], x: Any, state: Any, given: tuple[Any
     return x
 
 
-def _rest(find: Any, found: Any, given: tuple[Any, ...], *known: str) -> Any:
-    """What a report says besides what is known of it: integers and words are constants."""
-    for name in list(found):
-        if name not in known and not isinstance(found[name], INERT):
-            found[name] = unfollowed(found[name], find, "says how it has searched", *given)
-    return found
-
-
 def _cleared(x: Any, state: Any) -> Any:
     if state is not None:
         put_back(state)
@@ -97,7 +89,7 @@ def fsolve(func, x0, args=(), fprime=None, full_output=0, *settings, **named):
     if not full_output:
         return _cleared(_root(find, f, found, state, given), state)
     x = _root(find, f, found[0], state, given)
-    return _cleared((x, _rest(find, found[1], given), *found[2:]), state)
+    return _cleared((x, rest_of(find, found[1], given), *found[2:]), state)
 
 
 def _nonlinear(find: Any) -> None:
@@ -140,9 +132,9 @@ def root(fun, x0, args=(), method="hybr", jac=None, tol=None, callback=None, opt
         found.x = _root(find, f, found.x, state, given)
     if state is not None:
         found.fun = with_value(found.fun, f(found.x))
-        found = _rest(find, found, given, "x", "fun")
+        found = rest_of(find, found, given, "x", "fun")
     else:
-        found = _rest(find, found, given, "x")
+        found = rest_of(find, found, given, "x")
     return _cleared(found, state)
 
 
@@ -192,10 +184,10 @@ def leastsq(func, x0, args=(), Dfun=None, full_output=False, *settings, **named)
     covariance, report = found[1:3]
     if state is not None:
         report["fvec"] = with_value(report["fvec"], residuals(x))
-        report = _rest(find, report, given, "fvec")
+        report = rest_of(find, report, given, "fvec")
         covariance = _covariance(find, residuals, x, covariance, given)
     else:
-        report = _rest(find, report, given)
+        report = rest_of(find, report, given)
         if covariance is not None:
             covariance = unfollowed(covariance, find, CHANGES, *given)
     return _cleared((x, covariance, report, *found[3:]), state)
@@ -230,10 +222,10 @@ def least_squares(
     residuals = _system(lambda z: fun(z, *args, **kwargs), ())
     found.x = _fitted(find, residuals, found.x, state, given)
     if state is None:
-        return _rest(find, found, given, "x")
+        return rest_of(find, found, given, "x")
     found.fun = with_value(found.fun, residuals(found.x))
     found.cost = with_value(found.cost, 0.5 * (found.fun @ found.fun))
-    return _cleared(_rest(find, found, given, "x", "fun", "cost"), state)
+    return _cleared(rest_of(find, found, given, "x", "fun", "cost"), state)
 
 
 _LEAST_SQUARES = again(optimize.least_squares)

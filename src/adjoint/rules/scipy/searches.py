@@ -215,6 +215,15 @@ def _(record: list[Any], slot: int, x: Any, find: Any, why: str, *given: Any) ->
     return y
 
 
+def rest_of(find: Any, found: Any, given: tuple[Any, ...], *known: str) -> Any:
+    """What a report says besides what is known of it: integers and words are constants."""
+    for name in list(found):
+        counts = getattr(found[name], "dtype", np.dtype(float)).kind in "biu"
+        if name not in known and not counts and not isinstance(found[name], INERT):
+            found[name] = unfollowed(found[name], find, "says how it has searched", *given)
+    return found
+
+
 # ---- corrections ---------------------------------------------------------------------------------
 
 

@@ -22,6 +22,7 @@ from adjoint.rules.scipy.searches import (
     corrected,
     corrections,
     put_back,
+    rest_of,
     searched,
     unfollowed,
     with_value,
@@ -49,8 +50,18 @@ COARSER = 10.0
 """The tolerances of the steps, beside those of LSODA, whose errors they have then: Radau estimates
 its own by a method of order 3."""
 
+DIFFERENT = (
+    "solves a differential equation of which another method finds another solution; give odeint an"
+    " hmax that no change in the equation is shorter than, or smaller tolerances"
+)
+
 USUAL = 1.49012e-8
 """LSODA's tolerances, unless they are given."""
+
+
+FARTHER, FAR = 1e3, 1e-2
+"""How much farther than its tolerances, beside the largest value, a solution may lie from the other
+at the end of many steps, and how far in all."""
 
 
 class Step(NamedTuple):
@@ -63,6 +74,15 @@ class Step(NamedTuple):
     slopes: Any
 
 
+class Settings(NamedTuple):
+    """What `odeint` was asked for: its tolerances, its first step and its longest."""
+
+    rtol: Any
+    atol: Any
+    h0: Any
+    hmax: Any
+
+
 class Output(NamedTuple):
     """A time: how far from the first, in which step, and the weights of what is known there."""
 
@@ -73,17 +93,27 @@ class Output(NamedTuple):
 
 @without_levels
 def _steps(
-    f: Callable[..., Any], y: Any, times: Any, rtol: Any, atol: Any
+    f: Callable[..., Any], y: Any, times: Any, values: Any, settings: Settings
 ) -> tuple[list[Step], list[Output], str]:
     """The steps, where in them each time lies, and why there are none."""
     from adjoint.derivatives.jacobians import jacobian
 
     first, last = times[0], times[-1]
-    tolerances = {
-        name: COARSER * np.min(USUAL if given is None else given)
-        for name, given in (("rtol", rtol), ("atol", atol))
-    }
-    found = integrate.solve_ivp(f, (first, last), y, "Radau", dense_output=True, **tolerances)
+    rtol, atol = (
+        COARSER * np.min(USUAL if given is None else given)
+        for given in (settings.rtol, settings.atol)
+    )
+    found = integrate.solve_ivp(
+        f,
+        (first, last),
+        y,
+        "Radau",
+        dense_output=True,
+        rtol=rtol,
+        atol=atol,
+        first_step=min(settings.h0, abs(last - first)) or None,
+        max_step=settings.hmax or np.inf,
+    )
     if not found.success:
         return [], [], f"solves a differential equation; {found.message}"
     steps, n = [], len(y)
@@ -108,6 +138,12 @@ def _steps(
     for time, k in zip(times - first, where, strict=True):
         theta = (time - steps[k].begin) / steps[k].length
         outputs.append(Output(time, k, theta ** np.arange(4) @ BETWEEN))
+    starts = [found.y[:, 0], *(step.stages[2] for step in steps)]
+    rows = [weights @ np.stack([starts[k], *steps[k].stages]) for _, k, weights in outputs]
+    size = np.max(np.abs(values), axis=0)
+    near = max(min(FARTHER * rtol, FAR), rtol) * size + FARTHER * atol
+    if not np.all(np.abs(rows - values) <= near):
+        return [], [], DIFFERENT
     return steps, outputs, ""
 
 
@@ -147,31 +183,35 @@ def _further(f: Callable[..., Any], t: Any, y: Any, h: Any) -> Any:
 @substitute(integrate.odeint)
 def odeint(
     func, y0, t, args=(), Dfun=None, col_deriv=0, full_output=0, ml=None, mu=None, rtol=None,
-    atol=None, *settings, tfirst=False, **named,
+    atol=None, tcrit=None, h0=0.0, hmax=0.0, *rest, tfirst=False, **named,
 ):  # fmt: skip
     args, find = as_tuple(args), integrate.odeint
 
     def rate(time, y):
         return np.ravel(func(time, y, *args) if tfirst else func(y, time, *args))
 
-    given = (func, y0, t, args, Dfun, col_deriv, full_output, ml, mu, rtol, atol, *settings)
+    given = func, y0, t, args, Dfun, col_deriv, full_output, ml, mu, rtol, atol
+    given = *given, tcrit, h0, hmax, *rest
     found, state = searched(find, given, {"tfirst": tfirst, **named})
     values, report = found if full_output else (found, None)
     y, times = np.ravel(y0) * 1.0, np.asarray(t) * 1.0
     if state is None:
         values = unfollowed(values, find, CHANGES, rate, y, times)
     else:
-        values = _moving(find, rate, y, times, values, rtol, atol)
+        values = _moving(find, rate, y, times, values, Settings(rtol, atol, h0, hmax))
+    if full_output:
+        report = rest_of(find, report, (rate, y, times))
+    if state is not None:
         put_back(state)
     return (values, report) if full_output else values
 
 
 def _moving(
-    find: Any, rate: Callable[..., Any], y: Any, times: Any, values: Any, rtol: Any, atol: Any
+    find: Any, rate: Callable[..., Any], y: Any, times: Any, values: Any, settings: Settings
 ) -> Any:
     if len(times) == 0 or times[0] == times[-1]:
         return with_value(values, y + np.zeros(np.shape(values)))
-    steps, outputs, why = _steps(rate, y, times, rtol, atol)
+    steps, outputs, why = _steps(rate, y, times, values, settings)
     if why:
         return unfollowed(values, find, why, rate, y, times)
     return with_value(values, _path(rate, y, times, steps, outputs))
