@@ -14,6 +14,7 @@ import pytest
 import adjoint as ad
 from adjoint.errors import ArgumentError
 from adjoint.fast import tier as fast
+from adjoint.fast.pullback import SpecialisedPullback
 from adjoint.generic import OFTEN
 from tests.fast.agreeing import generic_tier
 from tests.structures import difference
@@ -82,6 +83,20 @@ def test_a_program_that_fails():
 def test_results_that_are_not_one_number():
     found = ad.tier(lambda u: np.sin(u), np.ones(3))
     assert (found.operator, found.tier) == ("pullback", "fast")
+
+
+def test_a_tuple_of_what_is_made_of_a_list():
+    def f(w, x, n):
+        s, i = x, 0
+        while i < n:
+            s = s * w[i]
+            i += 1
+        return w[0] * 2.0, s
+
+    w = [1.0 + 0.1 * i for i in range(20)]
+    _, back = ad.pullback(f, w, 1.5, 5)
+    assert isinstance(back, SpecialisedPullback)
+    assert ad.tier(f, w, 1.5, 5).tier == "fast"
 
 
 def test_sizes_that_are_not_known_do_not_count_as_wrong():

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.fast import runtime
-from adjoint.fast.covered import NeedsKnown, NeedsSize, NotCovered
+from adjoint.fast.covered import NOT_SCALAR, NeedsKnown, NeedsSize, NotCovered
 from adjoint.fast.emit import Writer
 from adjoint.fast.evaluate import attributes as attributes  # registers handlers
 from adjoint.fast.evaluate import building as building
@@ -127,8 +127,8 @@ def specialise(
             if size is None or (error.most is not None and size > error.most):
                 raise
             sizes.add(size)
-        except NotCovered:
-            if not rows or not ev.has_rows():
+        except NotCovered as error:
+            if not rows or not ev.has_rows() or error.reason == NOT_SCALAR:
                 raise
             rows = False  # number by number, more is covered
     raise NotCovered("too many integers that have to be known")
