@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from types import CodeType
 from typing import Any
 
+from adjoint.run.by_code import by_code
+
 __all__ = ["Facts", "called", "facts_of", "is_harmless"]
 
 
@@ -102,18 +104,10 @@ _FILLS = (_METHODS - frozenset("get items values union".split())) | frozenset(
 )
 """Methods that give nothing of what a container holds."""
 
-_known: dict[int, tuple[CodeType, Facts]] = {}
 
-
+@by_code
 def facts_of(code: CodeType) -> Facts:
     """What a function with that code could do."""
-    known = _known.get(id(code))
-    if known is None:
-        known = _known[id(code)] = code, _read(code)
-    return known[1]
-
-
-def _read(code: CodeType) -> Facts:
     instructions = [*dis.get_instructions(code)]
     names = frozenset(code.co_names)
     stores = [i.argval for i in instructions if i.opname in ("STORE_DEREF", "DELETE_DEREF")]

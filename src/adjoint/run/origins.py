@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.run.by_code import by_code
+
 __all__ = ["CALLED", "VIEWS", "Origin", "Stores", "stores_of"]
 
 Origin = frozenset[str]
@@ -314,11 +316,4 @@ def _followed(found: set[str], sources: dict[str, set[str]]) -> set[str]:
     return found
 
 
-_known: dict[int, tuple[CodeType, Stores]] = {}
-
-
-def stores_of(code: CodeType) -> Stores:
-    known = _known.get(id(code))
-    if known is None:
-        known = _known[id(code)] = code, Stores(code)
-    return known[1]
+stores_of = by_code(Stores)
