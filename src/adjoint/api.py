@@ -278,10 +278,11 @@ def value_and_grad(
     _check_tier(tier)
 
     mode, position = _mode(argnums, has_aux)
+    enabled = is_enabled if tier is None else [tier == "fast"]  # `_is_fast`, without a call
 
     @public
     def value_and_gradient(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
-        if position < len(args) and not kwargs and current.level is None and _is_fast(tier):
+        if position < len(args) and not kwargs and enabled[0] and current.level is None:
             found = run_specialised(f, args, mode)
             if found is not MISS:
                 return found  # type: ignore[no-any-return]
@@ -303,10 +304,11 @@ def grad(
     _check_tier(tier)
 
     mode, position = _mode(argnums, has_aux)
+    enabled = is_enabled if tier is None else [tier == "fast"]  # `_is_fast`, without a call
 
     @public
     def gradient_of(*args: Any, **kwargs: Any) -> Any:
-        if position < len(args) and not kwargs and current.level is None and _is_fast(tier):
+        if position < len(args) and not kwargs and enabled[0] and current.level is None:
             found = run_specialised(f, args, mode)
             if found is not MISS:
                 return found[1]

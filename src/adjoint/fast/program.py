@@ -39,7 +39,7 @@ from adjoint.fast.reverse.regions import Region, freeze
 from adjoint.fast.reverse.scope import Scope
 from adjoint.fast.reverse.sweep import Sweep
 from adjoint.fast.single.primitives import same
-from adjoint.fast.single.walk import blocks, operands, results, walk
+from adjoint.fast.single.walk import blocks, is_call_of, operands, results, walk
 from adjoint.ir.single import Block, Call, Const, Op, Operand, Unpack, Value
 
 __all__ = ["Program", "specialise", "written"]
@@ -200,8 +200,8 @@ def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], one: bool) -> Pro
 def _definite(ev: Evaluator, forward: Block, reverse: Block) -> tuple[bool | None, ...]:
     made = {op.result: op for op in (*forward.ops, *reverse.ops) if isinstance(op, Call)}
     for y, op in list(made.items()):
-        if op.callee in (Const(same), Const(runtime.certain)) and op.operands[0] in made:
-            made[y] = made[op.operands[0]]
+        if is_call_of(op, same) or is_call_of(op, runtime.certain):
+            made[y] = made.get(op.operands[0], op)
     found: list[bool | None] = []
     results = reverse.results or ()
     for x in results:
@@ -225,6 +225,8 @@ def _definite(ev: Evaluator, forward: Block, reverse: Block) -> tuple[bool | Non
 def _with_buffers_reused(ev: Evaluator, forward: Block, reverse: Block) -> tuple[Block, Block]:
     """Both sweeps, in which large arrays that nobody looks at are overwritten at the end of their
     lives."""
+    if not any(map(ev.is_large, ev.fresh)):
+        return forward, reverse
     mark = Call(None, Const(boundary), ())
     results_ = (*(forward.results or ()), *(reverse.results or ()))
     whole = Block((), (*forward.ops, mark, *reverse.ops), results_)
@@ -234,7 +236,7 @@ def _with_buffers_reused(ev: Evaluator, forward: Block, reverse: Block) -> tuple
         return x in ev.fresh and x not in held and ev.types[x] == ev.types[y] and ev.is_large(x)
 
     ops = reuse_buffers(whole, may_reuse).ops
-    at = ops.index(mark)
+    at = next(i for i, op in enumerate(ops) if is_call_of(op, boundary))
     return (
         Block(forward.parameters, ops[:at], forward.results),
         Block(reverse.parameters, ops[at + 1 :], reverse.results),
@@ -396,13 +398,16 @@ def _last_reads(program: Program) -> dict[Value, int]:
 
 def _last_reads_of(ev: Evaluator, ops: Sequence[Op], stay: set[Operand]) -> dict[Value, int]:
     # what a loop makes may not be there, or share the name of what is carried
-    made = {op.result for op in ops if isinstance(op, Call)} - stay
+    made = {op.result for op in ops if type(op) is Call and op.result is not None} - stay
+    made = {x for x in made if ev.is_large(x)}
+    if not made:
+        return {}
     found: dict[Value, int] = {}
     for i, op in enumerate(ops):
         inner = [x for block in blocks(op) for one in walk(block) for x in operands(one)]
         ends = [x for block in blocks(op) for x in _all_results(block)]
         for x in (*operands(op), *inner, *ends):
-            if isinstance(x, Value) and x in made and ev.is_large(x):
+            if isinstance(x, Value) and x in made:
                 found[x] = i
     return found
 

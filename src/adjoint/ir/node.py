@@ -2,22 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import MISSING, dataclass, field, fields
-from typing import Any, TypeVar, dataclass_transform
+from typing import Any, TypeVar, dataclass_transform, overload
 
 __all__ = ["node"]
 
 T = TypeVar("T")
 
 
+@overload
+def node(cls: type[T]) -> type[T]: ...
+
+
+@overload
+def node(*, eq: bool) -> Callable[[type[T]], type[T]]: ...
+
+
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
-def node(cls: type[T]) -> type[T]:
-    """A frozen dataclass with slots.
+def node(cls: type[T] | None = None, *, eq: bool = True) -> Any:
+    """A frozen dataclass with slots; without `eq`, compared by identity.
 
     Lowering one line of source makes some fifteen of them, so its constructor writes to the slots
     themselves: that of `dataclass` looks each one up by name, in twice the time.
     """
-    made: Any = dataclass(frozen=True, slots=True, init=False)(cls)
+    if cls is None:
+        return lambda cls: _node(cls, eq)
+    return _node(cls, eq)
+
+
+def _node(cls: type[T], eq: bool) -> type[T]:
+    made: Any = dataclass(frozen=True, slots=True, init=False, eq=eq)(cls)
     parameters, writes = ["self"], ["pass"]
     scope: dict[str, Any] = {}
     for part in fields(made):

@@ -13,9 +13,10 @@ hand results on. There is no jump: ``break``, ``continue`` and early ``return`` 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
+from adjoint.ir.node import node
 from adjoint.ir.nodes import Const, Global, Parameter, Path, Span
 
 __all__ = [
@@ -36,7 +37,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node(eq=False)
 class Value:
     """One value: compared by identity. `name` is the user's variable, or a hint for a name; several
     values may have the same."""
@@ -47,7 +48,7 @@ class Value:
         return f"{self.name}.{id(self) & 0xFFFF:x}"
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Undefined:
     """What a variable holds where it has no value (yet, or any more): `name` is its name."""
 
@@ -57,7 +58,7 @@ class Undefined:
 Operand: TypeAlias = Value | Const | Global | Path | Undefined
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Block:
     """Operations in order. `results` is ``None`` where the end is never reached, because the last
     operation is a `Raise` or an `If` of whose blocks no one reaches its end."""
@@ -67,7 +68,7 @@ class Block:
     results: tuple[Operand, ...] | None
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Call:
     """``result = callee(*operands, **keywords)``; without a result, what it returns is dropped."""
 
@@ -78,7 +79,7 @@ class Call:
     span: Span | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Unpack:
     """``a, b, *c = value``; `starred` is the index of the starred result."""
 
@@ -88,7 +89,7 @@ class Unpack:
     span: Span | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class If:
     """``results = body if condition else orelse``; the blocks have no parameters, and as many
     results as there are `results`, or ``None``."""
@@ -100,7 +101,7 @@ class If:
     span: Span | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Loop:
     """A ``for`` (with an `iterable`) or ``while`` (with a `test`) loop.
 
@@ -130,7 +131,7 @@ class Loop:
     span: Span | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Raise:
     """``raise exception from cause``, the last operation of its block."""
 
@@ -142,7 +143,7 @@ class Raise:
 Op: TypeAlias = Call | Unpack | If | Loop | Raise
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Function:
     """One function in single assignment.
 

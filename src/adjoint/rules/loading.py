@@ -23,6 +23,8 @@ _libraries: dict[str, str] = {}
 
 _loaded: set[str] = set()
 _loading: set[str] = set()
+_settled: set[str] = set()
+"""Modules of which nothing is left to import."""
 _lock = threading.RLock()
 _later: dict[str, list[Callable[[], None]]] = {}
 _waiting: dict[str, tuple[str, Callable[[Any], None]]] = {}
@@ -32,6 +34,7 @@ def library(package: str, rules: str) -> None:
     """Say that the module `rules` holds the rules of `package`, which is a library or a part of one
     (``"scipy.special"``); it is imported on the first call into it."""
     _libraries[package] = rules
+    _settled.clear()
 
 
 def all_loaded() -> bool:
@@ -64,10 +67,14 @@ def load(package: str) -> None:
 
 def load_for(module: str) -> None:
     """Import the rules of what is defined in a module."""
+    if module in _settled:
+        return
     package, _, rest = module.partition(".")
-    load(package)
-    if rest:
-        load(f"{package}.{rest.partition('.')[0]}")
+    packages = [package, f"{package}.{rest.partition('.')[0]}"] if rest else [package]
+    for package in packages:
+        load(package)
+    if all(package in _loaded or package not in _libraries for package in packages):
+        _settled.add(module)
 
 
 def load_what_is_imported() -> None:

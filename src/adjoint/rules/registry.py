@@ -165,6 +165,8 @@ def key_of(f: Any) -> Key:
 
     A named tuple may be a function: its class says what it is when it is called.
     """
+    if type(f) is FunctionType or type(f) is BuiltinFunctionType:
+        return f  # as most are
     if type(f) is tuple:
         kind, name = f
         for base in kind.__mro__:

@@ -174,6 +174,9 @@ _FOLDED = (int, float, bool, complex, str, tuple, type(None), type, np.dtype, sl
 
 def fold_known(f: Any, args: Sequence[Abstract], keywords: dict[str, Abstract]) -> Abstract | None:
     """A pure function of known values is called."""
+    for x in args:
+        if not isinstance(x, Known):  # as most are
+            return None
     if getattr(f, "__module__", None) not in ("_operator", "math", "cmath") and f not in _PURE:
         return None
     values = [*args, *keywords.values()]

@@ -12,7 +12,7 @@ import numpy as np
 
 from adjoint.fast.covered import NeedsSize, NotCovered, UnknownSizes
 from adjoint.fast.evaluate.frames import Frame
-from adjoint.fast.evaluate.infer import POWERS, Constant, result_type, sizes_in
+from adjoint.fast.evaluate.infer import POWERS, Constant, known_of_numbers, result_type, sizes_in
 from adjoint.fast.evaluate.options import is_elementwise, with_known_options
 from adjoint.fast.evaluate.outside import Outside
 from adjoint.fast.evaluate.types import (
@@ -262,10 +262,11 @@ class Draft:
             keywords = [(k, with_known_options(self, f, x, k)) for k, x in keywords]
         operands = tuple(map(self.operand, args))
         named = tuple((k, self.operand(v)) for k, v in keywords)
-        with self.demanding_sizes((*operands, *(v for _, v in named))):
-            found = result_type(
-                f, [self.type_of(x) for x in operands], {k: self.type_of(v) for k, v in named}
-            )
+        types = [self.type_of(x) for x in operands]
+        found = None if named else known_of_numbers(f, types)
+        if found is None:
+            with self.demanding_sizes((*operands, *(v for _, v in named))):
+                found = result_type(f, types, {k: self.type_of(v) for k, v in named})
         if isinstance(found, tuple):
             raise NotCovered(f"several results of {getattr(f, '__name__', f)}", self.span)
         if isinstance(found, Number) and complex in found.kinds and self._is_real(f, operands):

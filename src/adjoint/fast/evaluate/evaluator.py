@@ -12,6 +12,7 @@ from dataclasses import replace
 from inspect import CO_GENERATOR
 
 from adjoint.fast.covered import NotCovered
+from adjoint.fast.evaluate import calls, loops
 from adjoint.fast.evaluate.draft import Draft
 from adjoint.fast.evaluate.frames import Frame, place, single_of
 from adjoint.fast.evaluate.joining import contents_template, generalise, instantiate, match
@@ -106,8 +107,6 @@ class Evaluator(Draft):
 
     def run(self, block: Block) -> list[Abstract] | None:
         """Run a block; its results, or ``None`` where its end is never reached."""
-        from adjoint.fast.evaluate.loops import loop
-
         self._steps += len(block.ops)
         if self._steps > MOST_STEPS:
             raise NotCovered("what takes too long to specialise", self.span)
@@ -123,7 +122,7 @@ class Evaluator(Draft):
                     if not self._if(op):
                         return None
                 case ir.Loop():
-                    if not loop(self, op):
+                    if not loops.loop(self, op):
                         return None
                 case ir.Raise():
                     self._leave()
@@ -158,11 +157,9 @@ class Evaluator(Draft):
         return found
 
     def _call(self, op: Call) -> None:
-        from adjoint.fast.evaluate.calls import call
-
         if op.result is not None:
             self.hint = op.result.name if not op.result.name.startswith("_") else "t"
-        result = call(
+        result = calls.call(
             self,
             self._present(op.callee),
             [self._present(x) for x in op.operands],

@@ -30,7 +30,7 @@ from adjoint.fast.evaluate.types import (
     witnesses,
 )
 
-__all__ = ["POWERS", "SHAPED", "combined_type", "result_type", "sizes_in"]
+__all__ = ["POWERS", "SHAPED", "combined_type", "known_of_numbers", "result_type", "sizes_in"]
 
 _LENGTHS = ((3, 7, 19, 5, 11, 23, 13, 17), (11, 5, 13, 29, 3, 7, 17, 19))
 """Stand for the symbolic dimensions of one call, in two runs."""
@@ -192,8 +192,7 @@ def result_type(
         raise NotCovered(f"{name_of(f)} with an array to write to")
     if not keywords and all(isinstance(t, Number | Constant) for t in operands):
         key = (f, *map(_canonical, operands))
-        if key not in _of_numbers:
-            _of_numbers[key] = _kinds(f, operands, keywords)
+        _of_numbers[key] = _kinds(f, operands, keywords)
         if (known := _of_numbers[key]) is not None:
             return known
     symbols = sizes_in((*operands, *keywords.values()))
@@ -209,6 +208,19 @@ def result_type(
         raise NotCovered(f"{name_of(f)} of numbers of several classes beside an array")
     (only,) = found
     return only  # type: ignore[no-any-return]
+
+
+def known_of_numbers(f: Any, operands: Sequence[Any]) -> Type | None:
+    """`result_type` of numbers, if it was asked before."""
+    key = [f]
+    for t in operands:
+        if type(t) is not Number and type(t) is not Constant:
+            return None
+        key.append(_canonical(t))
+    try:
+        return _of_numbers.get(tuple(key))
+    except TypeError:  # a callable that has no hash
+        return None
 
 
 def _alternatives(t: Any) -> list[Any]:
@@ -268,7 +280,7 @@ _of_numbers: dict[Any, Type | None] = {}
 
 def _canonical(t: Any) -> Any:
     """What of a constant says which type a result has: whether it is zero, negative, whole."""
-    if not isinstance(t, Constant):
+    if type(t) is not Constant:
         return t
     value = t.value
     if type(value) is int or type(value) is float:

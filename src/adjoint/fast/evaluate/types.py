@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from adjoint.fast.covered import NotCovered
+from adjoint.ir.node import node
 from adjoint.rules.slopes import LOW
 
 __all__ = [
@@ -54,11 +55,14 @@ class Symbol:
 Dim: TypeAlias = "int | Symbol"
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Number:
     """A number of one of the classes `kinds`."""
 
     kinds: frozenset[type]
+
+    def __hash__(self) -> int:
+        return hash(self.kinds)  # which it remembers
 
     def __repr__(self) -> str:
         return "|".join(sorted(kind.__name__ for kind in self.kinds))

@@ -9,11 +9,11 @@ held in a heap, under an address, so that each branch has its own contents of th
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from types import CodeType, FunctionType
 from typing import Any, TypeAlias
 
 from adjoint.fast.evaluate.types import Type
+from adjoint.ir.node import node
 from adjoint.ir.single import Value
 
 __all__ = [
@@ -45,7 +45,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node(eq=False)
 class Source:
     """Where something outside the program is read when it is entered.
 
@@ -69,7 +69,7 @@ class Source:
         return f"{self.parent or ''}.{self.kind}[{self.key}]"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node(eq=False)
 class Known:
     """This very object."""
 
@@ -79,7 +79,7 @@ class Known:
         return f"Known({self.value!r})"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node(eq=False)
 class Flag(Known):
     """A truth value among the arguments: as a number, it would have a cotangent."""
 
@@ -87,7 +87,7 @@ class Flag(Known):
         return f"Flag({self.value!r})"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node(eq=False)
 class Tuple:
     """A tuple, or a named tuple of class `kind`."""
 
@@ -95,14 +95,14 @@ class Tuple:
     kind: type = tuple
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Ref:
     """Something in the heap."""
 
     address: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node(eq=False)
 class External:
     """A container, an object or a function that came from outside: read part by part, where the
     program needs them, and never written to. `sample` is that of the call for which the program is
@@ -112,7 +112,7 @@ class External:
     sample: Any
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node(eq=False)
 class Closure:
     """A Python function. `function` is itself, if it is known or was given; `cells` and `defaults`
     are abstract."""
@@ -128,7 +128,7 @@ class Closure:
         return f"Closure({self.code.co_qualname})"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node(eq=False)
 class Bound:
     """A method and the object that it is bound to."""
 
@@ -136,7 +136,7 @@ class Bound:
     owner: Abstract
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node(eq=False)
 class Partial:
     """A `functools.partial`."""
 
@@ -145,14 +145,14 @@ class Partial:
     keywords: tuple[tuple[str, Abstract], ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node(eq=False)
 class SliceOf:
     start: Abstract
     stop: Abstract
     step: Abstract
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node(eq=False)
 class Iterating:
     """``range``, ``zip``, ``enumerate``, ``map``, ``filter`` or ``reversed`` of `operands`, which
     nobody has begun to iterate over; `function` is that of ``map`` and ``filter``. All but
@@ -164,7 +164,7 @@ class Iterating:
     strict: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node(eq=False)
 class Generating:
     """A generator that nobody has begun to iterate over: its function, and the values of the
     function's parameters."""
@@ -173,7 +173,7 @@ class Generating:
     values: tuple[Abstract, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@node
 class Slot:
     """In a template: a number or an array that differs from one iteration to the next; if `maybe`,
     it may be missing."""
@@ -195,18 +195,18 @@ Abstract: TypeAlias = (
 # ---- the heap ------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node(eq=False)
 class ListOf:
     items: tuple[Abstract, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node(eq=False)
 class DictOf:
     keys: tuple[Any, ...]
     items: tuple[Abstract, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node(eq=False)
 class Instance:
     """An object of a class of the user's that the program made."""
 
@@ -215,20 +215,20 @@ class Instance:
     items: tuple[Abstract, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node(eq=False)
 class CellOf:
     items: tuple[Abstract, ...]
     name: str = "held"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node(eq=False)
 class IteratorOf:
     """An iterator; of what, is ``None`` where it may have been used."""
 
     what: Iterating | Generating | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@node(eq=False)
 class RowOf:
     """A list (or a tuple) of numbers whose length is not known: a value of the program."""
 

@@ -17,8 +17,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import replace
+from types import BuiltinFunctionType, FunctionType
 from typing import assert_never
 
+import numpy as np
+
+from adjoint.fast.single.walk import operands
 from adjoint.ir.single import (
     Block,
     Call,
@@ -99,21 +103,19 @@ class _Sharer:
                 assert_never(op)
 
     def _call(self, op: Call, own: list[Hashable]) -> Call | None:
-        operands, keywords, call = op.operands, op.keywords, op
-        if self._instead:
-            operands = self._many(operands)
-            keywords = tuple((name, self._one(value)) for name, value in keywords)
-            call = Call(op.result, self._one(op.callee), operands, keywords, op.span)
+        call = op
+        if self._instead and any(x in self._instead for x in operands(op) if type(x) is Value):
+            keywords = tuple((name, self._one(value)) for name, value in op.keywords)
+            call = Call(op.result, self._one(op.callee), self._many(op.operands), keywords, op.span)
         if op.result is None or not self._is_pure(op):
             return call
-        key = (_key(call.callee), *map(_key, operands))
-        if keywords:
-            key = (*key, *sorted((name, _key(value)) for name, value in keywords))
-        known = self._known.get(key)
-        if known is not None:
+        key = tuple([x if type(x) is Value else _key(x) for x in (call.callee, *call.operands)])
+        if call.keywords:
+            key = (*key, *sorted((name, _key(value)) for name, value in call.keywords))
+        known = self._known.setdefault(key, op.result)
+        if known is not op.result:
             self._instead[op.result] = known
             return None
-        self._known[key] = op.result
         own.append(key)
         return call
 
@@ -129,9 +131,14 @@ def _key(operand: Operand) -> Hashable:
     return _key_of(operand.value) if isinstance(operand, Const) else operand
 
 
+_FUNCTIONS = (BuiltinFunctionType, FunctionType, np.ufunc)
+
+
 def _key_of(value: object) -> Hashable:
+    if value is None or type(value) in _FUNCTIONS:
+        return "object", id(value)
     if isinstance(value, float):
-        return float, value.hex()  # 0.0 is not -0.0
+        return type(value), value.hex()  # 0.0 is not -0.0
     if type(value) is complex:
         return complex, value.real.hex(), value.imag.hex()
     if type(value) in (int, bool, str, bytes, type(None)):

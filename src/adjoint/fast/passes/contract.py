@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import operator
 from collections import Counter
-from collections.abc import Container, Mapping
+from collections.abc import Collection, Container, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -25,13 +25,13 @@ from adjoint.ir.single import Block, Call, Const, If, Loop, Op, Operand, Value
 __all__ = ["contract"]
 
 
-def contract(block: Block, totals: Container[Value], types: Mapping[Value, Type]) -> Block:
+def contract(block: Block, totals: Collection[Value], types: Mapping[Value, Type]) -> Block:
     """A block with inner products, where nothing else reads the products.
 
     Parameters
     ----------
     block : Block
-    totals : container of Value
+    totals : collection of Value
         The sums of all elements that may be computed in another order.
     types : mapping
         The types of all values.
@@ -40,6 +40,8 @@ def contract(block: Block, totals: Container[Value], types: Mapping[Value, Type]
     -------
     Block
     """
+    if not totals:
+        return block
     reads = Counter(block.results or ())
     for op in walk(block):
         reads.update(operands(op))

@@ -6,18 +6,18 @@ import builtins
 import cmath
 import math
 import operator
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from adjoint.fast import rows, runtime
-from adjoint.fast.evaluate.types import Type
+from adjoint.fast.evaluate.types import Number, Type
 from adjoint.fast.fresh import MADE_EACH_TIME
 from adjoint.fast.passes.common import share_common
 from adjoint.fast.passes.dead import remove_dead
 from adjoint.fast.passes.invariant import move_invariant
 from adjoint.fast.single.primitives import same
 from adjoint.fast.single.substitute import without_copies
-from adjoint.fast.single.walk import results, walk
+from adjoint.fast.single.walk import is_call_of, results, walk
 from adjoint.ir import primitives
 from adjoint.ir.single import Block, Call, Const, Function, Loop, Operand, Value
 
@@ -107,12 +107,22 @@ def _is_silent(call: Call, types: Types) -> bool:
     f = call.callee.value if isinstance(call.callee, Const) else None
     if f in _STRUCTURE:
         return True
-    kinds: set[type] = set()
+    kinds = _OF_PRODUCTS if f is operator.mul else _PLAIN if f in _TOTAL else frozenset()
+    if not kinds:
+        return False
     for x in call.operands:
-        t = types.get(x) if isinstance(x, Value) else None
-        kinds |= {type(x.value)} if isinstance(x, Const) else getattr(t, "kinds", {object})
-    plain = kinds <= {float, int, bool, complex}
-    return plain and (f in _TOTAL or (f is operator.mul and int not in kinds))
+        if isinstance(x, Const):
+            if type(x.value) not in kinds:
+                return False
+        else:
+            t = types.get(x) if isinstance(x, Value) else None
+            if not isinstance(t, Number) or not t.kinds <= kinds:
+                return False
+    return True
+
+
+_PLAIN: frozenset[type] = frozenset({float, int, bool, complex})
+_OF_PRODUCTS = _PLAIN - {int}  # an integer may be too large for a float
 
 
 def _removable(block: Block, types: Types) -> Callable[[Call], bool]:
@@ -128,12 +138,15 @@ def _removable(block: Block, types: Types) -> Callable[[Call], bool]:
     return is_removable
 
 
-def _sharing(written: Container[Operand | None]) -> Callable[[Call], bool]:
+def _sharing(written: Collection[Operand | None]) -> Callable[[Call], bool]:
     """Whether equal calls are the same, where some arrays are written to."""
+    is_never_written = not written
 
     def is_shared(call: Call) -> bool:
         if is_effect(call) or is_fresh(call):
             return False
+        if is_never_written:
+            return True
         return call.result not in written and not any(
             isinstance(x, Value) and x in written for x in call.operands
         )
@@ -157,7 +170,7 @@ def _is_finite(loop: Loop) -> bool:
     return loop.iterable is not None
 
 
-def tidied(block: Block, name: str, types: Types, written: Container[Operand | None]) -> Block:
+def tidied(block: Block, name: str, types: Types, written: Collection[Operand | None]) -> Block:
     """The user's own computation, before it is differentiated."""
     function = Function(name, (), (), without_copies(block), "")
     return _passes(function, _removable(block, types), written).body
@@ -166,7 +179,7 @@ def tidied(block: Block, name: str, types: Types, written: Container[Operand | N
 def _passes(
     function: Function,
     is_removable: Callable[[Call], bool],
-    written: Container[Operand | None],
+    written: Collection[Operand | None],
 ) -> Function:
     is_shared = _sharing(written)
     function = share_common(function, is_shared)
@@ -175,7 +188,7 @@ def _passes(
 
 
 def optimised(
-    forward: Block, reverse: Block, name: str, types: Types, written: Container[Operand | None]
+    forward: Block, reverse: Block, name: str, types: Types, written: Collection[Operand | None]
 ) -> tuple[Block, Block]:
     """Both sweeps, with less to do; reads of what is `written` stay where they are."""
     assert forward.results is not None and reverse.results is not None
@@ -189,7 +202,7 @@ def optimised(
     function = Function(name, (), (), without_copies(whole), "")
     function = _passes(function, _removable(forward, types), written)
     body = function.body
-    at = next(i for i, op in enumerate(body.ops) if op == mark)
+    at = next(i for i, op in enumerate(body.ops) if is_call_of(op, boundary))
     assert body.results is not None
     return (
         Block(forward.parameters, body.ops[:at], body.results[:count]),

@@ -11,6 +11,8 @@ import numpy as np
 
 from adjoint.fast import runtime
 from adjoint.fast.covered import NotCovered
+from adjoint.fast.evaluate import calls
+from adjoint.fast.evaluate.operators import is_numeric
 from adjoint.fast.evaluate.types import (
     ANYTHING,
     LOW_KINDS,
@@ -116,12 +118,10 @@ def demand_floats(ev: Evaluator, x: Value) -> None:
 
 def evaluated_slope(ev: Evaluator, p: Callable[..., Any], operands: tuple[Operand, ...]) -> Operand:
     """A partial derivative: a Python function, inlined."""
-    from adjoint.fast.evaluate.calls import call
-
     inexact = [_inexact(ev, x) for x in operands]
     args: list[Abstract] = [Known(x.value) if isinstance(x, Const) else x for x in inexact]  # type: ignore[misc]
     ev.hint = "slope"
-    found = call(ev, ev.outside.own(p), args, {})
+    found = calls.call(ev, ev.outside.own(p), args, {})
     return ev.operand(found)
 
 
@@ -153,15 +153,18 @@ def _beside(ev: Evaluator, y_bar: Operand, x: Operand, y: Value) -> Operand:
 
 def _as_precise(ev: Evaluator, x: Operand, y: Value) -> Operand:
     """An array, or one of NumPy's numbers, as precise as `y`, or its elements."""
-    t, of_y = operand_type(ev, x), _dtypes(ev.types[y])
+    t = operand_type(ev, x)
+    if isinstance(t, Number) and not t.kinds & LOW_KINDS:
+        return x
     if isinstance(t, Array) and t.dtype.kind in "iub":
         return _inexact(ev, x)
+    of_y = _dtypes(ev.types[y])
     if isinstance(t, Array):
         precise = {np.promote_types(t.dtype, dtype) for dtype in of_y} - {t.dtype}
         if len(precise) > 1:
             raise NotCovered("numbers of different precisions", ev.span)
         return cast_to(ev, x, Array(precise.pop(), t.shape)) if precise else x
-    if not isinstance(t, Number) or not t.kinds & LOW_KINDS:
+    if not isinstance(t, Number):
         return x
     kinds = {np.promote_types(kind, dtype).type for kind in t.kinds for dtype in of_y}
     if len(kinds) > 1:  # which it is only a call decides
@@ -201,11 +204,15 @@ def _negated(ev: Evaluator, x: Operand, name: str) -> Operand:
 
 
 def inferred(ev: Evaluator, f: Any, operands: tuple[Operand, ...], name: str) -> Operand:
-    from adjoint.fast.evaluate.calls import call
-
     ev.hint = name
     args: list[Abstract] = [Known(x.value) if isinstance(x, Const) else x for x in operands]  # type: ignore[misc]
-    return ev.operand(call(ev, Known(f), args, {}))
+    if f in _ARITHMETIC and not all(isinstance(x, Const) for x in operands):
+        if all(map(is_numeric, args)):  # what the call below comes to, and there are many of them
+            return ev.operand(ev.infer(f, args))
+    return ev.operand(calls.call(ev, Known(f), args, {}))
+
+
+_ARITHMETIC = frozenset({operator.add, operator.sub, operator.mul, operator.truediv, operator.neg})
 
 
 @formula(operator.truediv, np.true_divide)

@@ -23,7 +23,7 @@ from adjoint.fast.reverse.reached import NO, Reached, either
 from adjoint.fast.reverse.regions import Branches, ForwardLoop, Planned, Region
 from adjoint.fast.reverse.scope import Scope
 from adjoint.fast.reverse.writes import written_back
-from adjoint.fast.single.walk import blocks, operands, walk
+from adjoint.fast.single.walk import blocks, is_call_of, operands, walk
 from adjoint.ir import primitives
 from adjoint.ir import single as ir
 from adjoint.ir.single import Block, Call, Const, If, Loop, Operand, Unpack, Value
@@ -155,11 +155,7 @@ class Sweep:
             if isinstance(op, Call):
                 if op.result is not None:
                     region.defined.add(op.result)
-            elif isinstance(op, Unpack):
-                region.defined.update(op.results)
-            elif isinstance(op, Branches):
-                region.defined.update(op.results)
-            elif isinstance(op, Loop | If):
+            elif isinstance(op, Unpack | Branches | Loop | If):
                 region.defined.update(op.results)
             elif isinstance(op, ForwardLoop):
                 region.defined.update(op.op.results)
@@ -197,8 +193,10 @@ class Sweep:
             case Loop() if self._holds_active(op):
                 return self._forward_loop(op)
         self.ev.block.append(op)
-        for inner in (op, *(inner for block in blocks(op) for inner in walk(block))):
-            self._note_write(inner)
+        self._note_write(op)
+        for block in blocks(op):
+            for inner in walk(block):
+                self._note_write(inner)
         return None
 
     def _note_write(self, op: ir.Op) -> None:
@@ -277,7 +275,7 @@ def _used(block: Block) -> set[Operand]:
     """What is read for more than to write to it, or for its length."""
     found: set[Operand] = set(block.results or ())
     for op in walk(block):
-        if isinstance(op, Call) and op.callee == Const(rows.count):
+        if is_call_of(op, rows.count):
             continue
         is_write = isinstance(op, Call) and op.result is None and _is_write(op)
         found.update(operands(op)[2 if is_write else 0 :])  # the callee, and what is written to

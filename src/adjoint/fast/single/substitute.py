@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from adjoint.fast.single.primitives import same
-from adjoint.fast.single.walk import operands, walk
+from adjoint.fast.single.walk import is_call_of, operands, walk
 from adjoint.ir import single as ir
-from adjoint.ir.single import Block, Call, Const, If, Loop, Operand, Unpack, Value
+from adjoint.ir.single import Block, Call, If, Loop, Operand, Unpack, Value
 
 __all__ = ["free_values", "renamed", "without_copies"]
 
@@ -18,7 +18,7 @@ def without_copies(block: Block) -> Block:
     """The block in which ``y = same(x)`` is gone, and `x` stands for `y`."""
     names: dict[Value, Operand] = {}
     for op in walk(block):
-        if isinstance(op, Call) and op.callee == Const(same) and op.result is not None:
+        if is_call_of(op, same) and op.result is not None:
             (x,) = op.operands
             names[op.result] = names.get(x, x) if isinstance(x, Value) else x
     return renamed(_kept(block), names)
@@ -27,9 +27,9 @@ def without_copies(block: Block) -> Block:
 def _kept(block: Block) -> Block:
     ops: list[ir.Op] = []
     for op in block.ops:
+        if is_call_of(op, same):
+            continue
         match op:
-            case Call(callee=Const(value=f)) if f is same:
-                continue
             case If():
                 ops.append(replace(op, body=_kept(op.body), orelse=_kept(op.orelse)))
             case Loop():
@@ -85,14 +85,11 @@ def renamed(block: Block, names: Mapping[Value, Operand]) -> Block:
     for op in block.ops:
         match op:
             case Call():
-                ops.append(
-                    replace(
-                        op,
-                        operands=tuple(map(new, op.operands)),
-                        callee=new(op.callee),
-                        keywords=tuple((k, new(x)) for k, x in op.keywords),
-                    )
-                )
+                if any(x in names for x in operands(op) if isinstance(x, Value)):
+                    given = tuple(map(new, op.operands))
+                    named = tuple((k, new(x)) for k, x in op.keywords)
+                    op = Call(op.result, new(op.callee), given, named, op.span)
+                ops.append(op)
             case Unpack():
                 ops.append(replace(op, value=new(op.value)))
             case If():

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
-from adjoint.ir.single import Block, Call, If, Loop, Op, Operand, Raise, Unpack, Value
+from adjoint.ir.single import Block, Call, Const, If, Loop, Op, Operand, Raise, Unpack, Value
 
-__all__ = ["blocks", "operands", "results", "walk"]
+__all__ = ["blocks", "is_call_of", "operands", "results", "walk"]
 
 
 def walk(block: Block) -> Iterator[Op]:
@@ -25,6 +26,8 @@ def walk(block: Block) -> Iterator[Op]:
 
 def blocks(op: Op) -> tuple[Block, ...]:
     """The blocks inside an operation, in the order in which they run."""
+    if type(op) is Call:  # as most are
+        return ()
     match op:
         case If(body=body, orelse=orelse):
             return body, orelse
@@ -49,14 +52,19 @@ def results(op: Op) -> tuple[Value, ...]:
 
 def operands(op: Op) -> tuple[Operand, ...]:
     """What an operation reads itself; the results of its blocks are read by those."""
+    if type(op) is Call:  # as most are
+        if op.keywords:
+            return (op.callee, *op.operands, *(value for _, value in op.keywords))
+        return (op.callee, *op.operands)
     match op:
-        case Call(callee=callee, operands=values, keywords=keywords):
-            if keywords:
-                return (callee, *values, *(value for _, value in keywords))
-            return (callee, *values)
         case Unpack(value=value) | If(condition=value):
             return (value,)
         case Loop(initial=initial, iterable=iterable):
             return initial if iterable is None else (iterable, *initial)
         case Raise(exception=exception, cause=cause):
             return tuple(value for value in (exception, cause) if value is not None)
+
+
+def is_call_of(op: Op, f: Any) -> bool:
+    """Whether an operation is a call of this very function."""
+    return type(op) is Call and type(op.callee) is Const and op.callee.value is f
