@@ -280,18 +280,20 @@ def value_and_grad(
     mode, position = _mode(argnums, has_aux)
     enabled = is_enabled if tier is None else [tier == "fast"]  # `_is_fast`, without a call
 
-    @public
-    def value_and_gradient(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
+    def run(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
         if position < len(args) and not kwargs and enabled[0] and current.level is None:
             found = run_specialised(f, args, mode)
             if found is not MISS:
                 return found  # type: ignore[no-any-return]
         return _chosen(f, argnums, args, kwargs, has_aux, tier)
 
-    made: Any = value_and_gradient
+    def value_and_gradient(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
+        return run(args, kwargs)
+
+    made: Any = public(value_and_gradient, run)
     made.__name__ = f"value_and_grad_{getattr(f, '__name__', type(f).__name__)}"
     made.asks_for = Asked(f, argnums, has_aux, tier, mode)  # what `tier` and `code` look at
-    return value_and_gradient
+    return made  # type: ignore[no-any-return]
 
 
 @public
@@ -306,8 +308,7 @@ def grad(
     mode, position = _mode(argnums, has_aux)
     enabled = is_enabled if tier is None else [tier == "fast"]  # `_is_fast`, without a call
 
-    @public
-    def gradient_of(*args: Any, **kwargs: Any) -> Any:
+    def run(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if position < len(args) and not kwargs and enabled[0] and current.level is None:
             found = run_specialised(f, args, mode)
             if found is not MISS:
@@ -315,10 +316,13 @@ def grad(
         value, found = _chosen(f, argnums, args, kwargs, has_aux, tier)
         return (found, value[1]) if has_aux else found
 
-    made: Any = gradient_of
+    def gradient_of(*args: Any, **kwargs: Any) -> Any:
+        return run(args, kwargs)
+
+    made: Any = public(gradient_of, run)
     made.__name__ = f"grad_{getattr(f, '__name__', type(f).__name__)}"
     made.asks_for = Asked(f, argnums, has_aux, tier, mode)  # what `tier` and `code` look at
-    return gradient_of
+    return made  # type: ignore[no-any-return]
 
 
 def _mode(argnums: Argnums, has_aux: bool) -> tuple[Any, int]:

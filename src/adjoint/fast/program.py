@@ -201,7 +201,7 @@ def _definite(ev: Evaluator, forward: Block, reverse: Block) -> tuple[bool | Non
     made = {op.result: op for op in (*forward.ops, *reverse.ops) if isinstance(op, Call)}
     for y, op in list(made.items()):
         if is_call_of(op, same) or is_call_of(op, runtime.certain):
-            made[y] = made.get(op.operands[0], op)
+            made[y] = made.get(op.operands[0], op)  # type: ignore[arg-type]
     found: list[bool | None] = []
     results = reverse.results or ()
     for x in results:

@@ -104,6 +104,9 @@ class Leaves:
 
 def _differentiated(made: Any) -> Any:
     """The `f` of ``grad(f)`` and its like: what it has captured is theirs."""
+    asked = getattr(made, "asks_for", None)
+    if asked is not None:
+        return asked.f
     f = made.args[0] if isinstance(made, PublicFunction) else made
     return record_fields(f).get("f")
 

@@ -263,7 +263,7 @@ class Draft:
         operands = tuple(map(self.operand, args))
         named = tuple((k, self.operand(v)) for k, v in keywords)
         types = [self.type_of(x) for x in operands]
-        found = None if named else known_of_numbers(f, types)
+        found: Type | tuple[Type, ...] | None = None if named else known_of_numbers(f, types)
         if found is None:
             with self.demanding_sizes((*operands, *(v for _, v in named))):
                 found = result_type(f, types, {k: self.type_of(v) for k, v in named})

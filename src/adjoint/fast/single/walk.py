@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeGuard
 
 from adjoint.ir.single import Block, Call, Const, If, Loop, Op, Operand, Raise, Unpack, Value
 
@@ -52,7 +52,7 @@ def results(op: Op) -> tuple[Value, ...]:
 
 def operands(op: Op) -> tuple[Operand, ...]:
     """What an operation reads itself; the results of its blocks are read by those."""
-    if type(op) is Call:  # as most are
+    if isinstance(op, Call):  # as most are
         if op.keywords:
             return (op.callee, *op.operands, *(value for _, value in op.keywords))
         return (op.callee, *op.operands)
@@ -65,6 +65,6 @@ def operands(op: Op) -> tuple[Operand, ...]:
             return tuple(value for value in (exception, cause) if value is not None)
 
 
-def is_call_of(op: Op, f: Any) -> bool:
+def is_call_of(op: Op, f: Any) -> TypeGuard[Call]:
     """Whether an operation is a call of this very function."""
     return type(op) is Call and type(op.callee) is Const and op.callee.value is f
