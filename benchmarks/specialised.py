@@ -262,7 +262,8 @@ def _cost(count: int, k: int) -> float:
     import linecache
 
     body = [
-        f"    x{i % 7} = x{(i + 1) % 7} * 0.5 + x{(i + 3) % 7} * x{i % 7}" for i in range(count)
+        f"    x{i % 7} = x{(i + 1) % 7} * {0.5 - k / 64} + x{(i + 3) % 7} * x{i % 7}"
+        for i in range(count)
     ]
     start = "    x0 = x1 = x2 = x3 = x4 = x5 = x6 = x"
     text = "\n".join(["def f(x):", start, *body, "    return x0"]) + "\n"

@@ -257,24 +257,48 @@ class Draft:
         self, f: Any, args: Sequence[Abstract], keywords: Sequence[tuple[str, Abstract]] = ()
     ) -> Abstract:
         """Write a call whose result has the type that the operands' types decide."""
-        if not is_elementwise(f):
+        if is_elementwise(f):
+            found = None if keywords else self._infer_of_numbers(f, args)
+            if found is not None:
+                return found
+        else:
             args = [with_known_options(self, f, x, i) for i, x in enumerate(args)]
             keywords = [(k, with_known_options(self, f, x, k)) for k, x in keywords]
         operands = tuple(map(self.operand, args))
         named = tuple((k, self.operand(v)) for k, v in keywords)
-        types = [self.type_of(x) for x in operands]
-        found: Type | tuple[Type, ...] | None = None if named else known_of_numbers(f, types)
-        if found is None:
-            with self.demanding_sizes((*operands, *(v for _, v in named))):
-                found = result_type(f, types, {k: self.type_of(v) for k, v in named})
-        if isinstance(found, tuple):
+        with self.demanding_sizes((*operands, *(v for _, v in named))):
+            t = result_type(
+                f, [self.type_of(x) for x in operands], {k: self.type_of(v) for k, v in named}
+            )
+        if isinstance(t, tuple):
             raise NotCovered(f"several results of {getattr(f, '__name__', f)}", self.span)
-        if isinstance(found, Number) and complex in found.kinds and self._is_real(f, operands):
+        if isinstance(t, Number) and complex in t.kinds and self._is_real(f, operands):
             from adjoint.fast.runtime import real
 
-            kinds = Number(found.kinds - {complex} or frozenset({float}))
+            kinds = Number(t.kinds - {complex} or frozenset({float}))
             return self.operation(real, (self.operation(f, operands, kinds, named),), kinds)
-        return self.operation(f, operands, found, named)
+        return self.operation(f, operands, t, named)
+
+    def _infer_of_numbers(self, f: Any, args: Sequence[Abstract]) -> Value | None:
+        """`infer` of real numbers whose result was asked for before, as that of most is."""
+        operands: list[Operand] = []
+        types: list[Any] = []
+        for a in args:
+            if type(a) is Value:
+                t = self.types[a]
+                if type(t) is not Number or a in self.dims:
+                    return None
+                operands.append(a)
+                types.append(t)
+            elif type(a) is Known:
+                operands.append(Const(a.value))
+                types.append(Constant(a.value))
+            else:
+                return None
+        found = known_of_numbers(f, types)
+        if found is None or complex in found.kinds:
+            return None
+        return self.operation(f, operands, found)
 
     def _is_real(self, f: Any, operands: Sequence[Operand]) -> bool:
         """Whether a call is foreseen to give a real number: a power of real ones."""

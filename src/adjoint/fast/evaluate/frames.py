@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from functools import partial
 from types import CellType, CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -35,7 +36,12 @@ class Frame:
         self.consumer: Consumer | None = None
 
 
-_singles: weakref.WeakKeyDictionary[CodeType, Any] = weakref.WeakKeyDictionary()
+_singles: dict[int, tuple[weakref.ref[CodeType], Any]] = {}
+"""By identity: equal code may stand in another file, and to compare it takes long."""
+
+
+def _forget(singles: dict[int, Any], key: int, _: Any) -> None:
+    singles.pop(key, None)
 
 
 def single_of(closure: Closure) -> ir.Function:
@@ -46,22 +52,24 @@ def single_of(closure: Closure) -> ir.Function:
     NotCovered
         There is no source, or it contains what this form does not cover.
     """
-    known = _singles.get(closure.code)
+    code = closure.code
+    kept = _singles.get(id(code))
+    known = None if kept is None else kept[1]
     if known is None:
         f: Any = closure.function
         if f is None:
-            cells = tuple(CellType() for _ in closure.code.co_freevars)
-            f = FunctionType(closure.code, closure.namespace, closure.code.co_name, None, cells)
+            cells = tuple(CellType() for _ in code.co_freevars)
+            f = FunctionType(code, closure.namespace, code.co_name, None, cells)
         try:
             known = single(lowered(f), yields=True)
         except NotCovered as error:
             known = error
         except AdjointError as error:
             known = NotCovered(str(error).partition("\n")[0])
-        _singles[closure.code] = known
+        _singles[id(code)] = weakref.ref(code, partial(_forget, _singles, id(code))), known
     if isinstance(known, NotCovered):
         refused = NotCovered(known.reason, known.span)
-        place(refused, closure, None, closure.code.co_filename)
+        place(refused, closure, None, code.co_filename)
         raise refused
     return known
 

@@ -191,9 +191,9 @@ def result_type(
     if len(operands) > most_operands(f):
         raise NotCovered(f"{name_of(f)} with an array to write to")
     if not keywords and all(isinstance(t, Number | Constant) for t in operands):
-        key = (f, *map(_canonical, operands))
-        _of_numbers[key] = _kinds(f, operands, keywords)
-        if (known := _of_numbers[key]) is not None:
+        known = _kinds(f, operands, keywords)
+        if known is not None:
+            _of_numbers[(f, *map(_canonical, operands))] = known
             return known
     symbols = sizes_in((*operands, *keywords.values()))
     if len(symbols) > len(_LENGTHS[0]):
@@ -210,17 +210,9 @@ def result_type(
     return only  # type: ignore[no-any-return]
 
 
-def known_of_numbers(f: Any, operands: Sequence[Any]) -> Type | None:
-    """`result_type` of numbers, if it was asked before."""
-    key = [f]
-    for t in operands:
-        if type(t) is not Number and type(t) is not Constant:
-            return None
-        key.append(_canonical(t))
-    try:
-        return _of_numbers.get(tuple(key))
-    except TypeError:  # a callable that has no hash
-        return None
+def known_of_numbers(f: Any, operands: Iterable[Any]) -> Number | None:
+    """`result_type` of numbers and constants, if it was asked before."""
+    return _of_numbers.get((f, *map(_canonical, operands)))
 
 
 def _alternatives(t: Any) -> list[Any]:
@@ -274,14 +266,15 @@ class Constant:
         self.value = value
 
 
-_of_numbers: dict[Any, Type | None] = {}
+_of_numbers: dict[Any, Number] = {}
 """By function and types of its operands, which are numbers."""
 
 
 def _canonical(t: Any) -> Any:
-    """What of a constant says which type a result has: whether it is zero, negative, whole."""
-    if type(t) is not Constant:
-        return t
+    """The classes of a number; what of a constant says which type a result has: whether it is zero,
+    negative, whole."""
+    if type(t) is Number:
+        return t.kinds
     value = t.value
     if type(value) is int or type(value) is float:
         return type(value), value > 0, value == 0, value == int(value) if value - value == 0 else 2
@@ -292,7 +285,7 @@ def name_of(f: Any) -> str:
     return getattr(f, "__qualname__", None) or getattr(f, "__name__", None) or repr(f)
 
 
-def _kinds(f: Any, operands: Any, keywords: Any) -> Type | None:
+def _kinds(f: Any, operands: Any, keywords: Any) -> Number | None:
     """The type of a result of numbers only: of every combination of their classes."""
     if keywords or any(isinstance(t, Array) for t in operands):
         return None

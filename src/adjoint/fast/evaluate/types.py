@@ -61,9 +61,6 @@ class Number:
 
     kinds: frozenset[type]
 
-    def __hash__(self) -> int:
-        return hash(self.kinds)  # which it remembers
-
     def __repr__(self) -> str:
         return "|".join(sorted(kind.__name__ for kind in self.kinds))
 

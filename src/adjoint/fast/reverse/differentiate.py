@@ -13,7 +13,7 @@ from adjoint.fast.covered import NotCovered
 from adjoint.fast.evaluate.types import Array
 from adjoint.ir import primitives
 from adjoint.ir.single import Call, Const, Operand
-from adjoint.rules.registry import lookup
+from adjoint.rules.registry import Rules, lookup
 from adjoint.rules.slopes import Slopes
 
 if TYPE_CHECKING:
@@ -65,14 +65,13 @@ def is_carrier(op: Call, ev: Evaluator) -> bool:
     rules = lookup(f)
     if rules is not None and rules.inactive:
         return False
-    slopes = _slopes(f)
+    slopes = _slopes_in(rules)
     if slopes is not None:
         return any(p is not None for p in slopes.partials)
     return len(absent_in(ev, op)) < len(op.operands)
 
 
-def _slopes(f: Any) -> Slopes | None:
-    rules = lookup(f)
+def _slopes_in(rules: Rules | None) -> Slopes | None:
     if rules is None or not rules.rrules or rules.overridden:
         return None
     return getattr(rules.rrules[0].function, "slopes", None)
@@ -89,7 +88,7 @@ def differentiated(sweep: Sweep, op: Call) -> Step:
     if has_formula(ev, op):
         ev.block.append(op)
         return lambda scope: use_taken(scope, y, lambda bar: formulas[f](scope, op, bar))
-    slopes = _slopes(f)
+    slopes = _slopes_in(lookup(f))
     if slopes is not None and _are_inlined(sweep, op, slopes):
         ev.block.append(op)
         return lambda scope: use_taken(
