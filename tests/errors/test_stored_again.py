@@ -356,6 +356,7 @@ import operator
 import weakref
 
 import numpy as np
+from scipy import ndimage, special
 
 shared = np.zeros(2)
 
@@ -431,6 +432,15 @@ def new(x):
         np.concatenate([made, x]).sort()
         text = f"{len(x)} of {'numbers':>4}"
         text += "."
+        np.clip(x, -9.0, x, made)
+        np.clip(x, x, x).clip(x, x)
+        np.sum([x, x], 0, None, np.zeros(2))
+        np.add.reduce([x, x], 0, None, made)
+        ndimage.gaussian_filter1d(x, 1.0, 0, 0, made)
+        np.array(x, copy=True)[:] = x.astype(float, copy=True)[:] = 1.0
+        add_to = np.add
+        add_to(x, x, made)
+        functools.partial(np.add, x)(x)
         nothing(x, where=made_of(x), out=x)
     finally:
         pass
@@ -477,6 +487,46 @@ EXPRESSIONS = {
     "box.table.get('a')": "box.table['a']",
 }
 """What gives an array that is there already, and where it is."""
+ALSO = """
+memoryview({0})[1] = np.frombuffer({0})[0] = x
+np.array({0}, copy=None)[:] = x
+np.ma.array({0}, copy=False)[:] = x
+np.matrix({0}, copy=False)[:] = x
+np.asmatrix({0})[:] = np.asfortranarray({0})[:] = x
+{0}.astype(float, copy=False)[:] = x
+dict(a={0})['a'][:] = x
+np.nditer([{0}], [], [['writeonly']]).operands[0][...] = x
+np.clip([x, x], -9, 9, {0})
+np.array([x, x]).clip(-9, 9, {0})
+np.sum([[x, x], [0.0, 0.0]], 0, None, {0})
+np.array([[x, x]]).sum(0, None, {0})
+np.mean([[x, x], [x, x]], 0, None, {0})
+np.median([[x, x], [x, x]], 0, {0})
+np.take([x, x], [0, 1], None, {0})
+np.dot([[1.0, 0.0], [0.0, 1.0]], [x, x], {0})
+np.choose([0, 0], [[x, x]], {0})
+np.compress([1, 1], [x, x], 0, {0})
+np.concatenate([[x], [x]], 0, {0})
+np.cumsum([x, 0.0], 0, float, {0})
+np.array([x, 0.0]).cumsum(0, float, {0})
+np.round([x, x], 9, {0})
+np.array([x, x]).round(9, {0})
+np.outer([x, x], [1.0], {0}.reshape(2, 1))
+np.add.reduce([[x, x], [0.0, 0.0]], 0, None, {0})
+ndimage.gaussian_filter1d([x, x], 1.0, -1, 0, {0})
+ndimage.gaussian_filter([x, x], 1.0, output={0})
+special.xlogy(x / np.log(2.0), [2.0, 2.0], {0})
+copy = np.copyto; copy({0}, x)
+clip = np.clip; clip([x, x], -9, 9, {0})
+[np.copyto][0]({0}, x)
+getattr(np, 'copyto')({0}, x)
+functools.partial(np.copyto, {0})(x)
+list(map({0}.__setitem__, [0, 1], [x, x]))
+list(map(functools.partial(operator.setitem, {0}), [0, 1], [x, x]))
+exec('{0}[:] = x', globals(), dict(x=x))
+eval('{0}.fill(x)', globals(), dict(x=x))
+""".strip().splitlines()
+"""Other ways, which take the array by position, by another name, or by its memory alone."""
 WAYS = {
     "item": "    {0}[:] = x",
     "variable": "    a = {0}\n        a[:] = x",
@@ -500,6 +550,12 @@ for _way, _text in WAYS.items():
     WRITTEN["w_" + _way] = _text.format("get()")
     WRITTEN["m_" + _way] = _text.format("box.work")
     PLACES["m_" + _way] = "box._a"
+for _i, _text in enumerate(ALSO):
+    for _array, _place in (("shared", "shared"), ("box._a", "box._a"), ("get()", "shared")):
+        WRITTEN[f"also_{_i}_{_array}".translate(str.maketrans("().", "___"))] = "    " + (
+            _text.format(_array)
+        )
+        PLACES[f"also_{_i}_{_array}".translate(str.maketrans("().", "___"))] = _place
 _WRITERS = "\n".join(
     f"def {name}(x):\n    try:\n    {text}\n    finally:\n        pass\n"
     for name, text in WRITTEN.items()

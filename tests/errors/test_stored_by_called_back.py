@@ -3,6 +3,7 @@ puts that: refused where a derivative is needed, in every mode."""
 
 from __future__ import annotations
 
+import logging
 from contextvars import ContextVar
 from types import SimpleNamespace
 
@@ -12,7 +13,7 @@ from scipy import integrate, optimize
 from scipy.optimize import _minpack
 
 import adjoint as ad
-from adjoint.errors import NoDerivativeError
+from adjoint.errors import AdjointError, NoDerivativeError
 from tests import support
 
 
@@ -299,3 +300,266 @@ def with_an_attribute(v):
 def test_an_integrand_may_keep_what_it_overwrites(f, slope):
     assert ad.gradient(f, 2.0)[0] == pytest.approx(slope)
     assert ad.derivative(f)(2.0) == pytest.approx(slope)
+
+
+# ---- in what a function, a property, an item gives -----------------------------------------------
+
+ACCESSORS = """
+import collections
+import contextlib
+import functools
+import operator
+import threading
+import types
+import weakref
+
+import numpy as np
+
+
+class State:
+    made = None
+
+    def __init__(self):
+        self.n, self.buf, self.row = 0.0, np.zeros(1), [0.0]
+
+    @classmethod
+    def instance(cls):
+        if cls.made is None:
+            cls.made = cls()
+        return cls.made
+
+    @staticmethod
+    def current():
+        return state
+
+
+state = State.made = State()
+rows, stack = {"s": state}, [state]
+mapping, maps = types.MappingProxyType(rows), collections.ChainMap(rows)
+user_dict, weak_values = collections.UserDict(rows), weakref.WeakValueDictionary(rows)
+reference, proxy = weakref.ref(state), weakref.proxy(state)
+local = threading.local()
+local.s = state
+partial = functools.partial(lambda a: a, state)
+by_name = lambda: state
+
+
+def get():
+    return state
+
+
+def get_top():
+    return stack[-1]
+
+
+def get_row():
+    return state.row
+
+
+@functools.lru_cache
+def cached():
+    return state
+
+
+@functools.cache
+def kept(key):
+    return [state]
+
+
+cached(), kept(1)
+
+
+def closure():
+    held = state
+
+    def inner():
+        return held
+
+    return inner
+
+
+captured = closure()
+
+
+def default(s=state):
+    return s
+
+
+def generated():
+    while True:
+        yield state
+
+
+endless = generated()
+next(endless)
+
+
+def nested():
+    def inner():
+        return state
+
+    return inner()
+
+
+def chained():
+    return Held().by_property
+
+
+@contextlib.contextmanager
+def entered():
+    yield state
+
+
+class Descriptor:
+    def __get__(self, owner, kind=None):
+        return state
+
+
+class Held:
+    described = Descriptor()
+
+    @property
+    def by_property(self):
+        return state
+
+    @functools.cached_property
+    def once(self):
+        return state
+
+    def __getitem__(self, key):
+        return state
+
+    def __call__(self):
+        return state
+
+    def __iter__(self):
+        return iter((state,))
+
+    def __enter__(self):
+        return state
+
+    def __exit__(self, *_):
+        pass
+
+
+held = Held()
+
+
+class Delegating:
+    def __getattr__(self, name):
+        return getattr(state, name)
+
+    def __setattr__(self, name, value):
+        setattr(state, name, value)
+
+
+delegating = Delegating()
+
+
+class Meta(type):
+    def __getattr__(cls, name):
+        return state
+
+
+class Of(metaclass=Meta):
+    pass
+
+
+namespace = {"state": state}
+exec("def hidden(): return state", namespace)
+hidden = namespace["hidden"]
+"""
+GIVING = """
+get() get_top() cached() kept(1)[0] State.instance() State.current() rows['s'] rows.get('s')
+stack[-1] mapping['s'] maps['s'] user_dict['s'] weak_values['s'] weak_values.get('s') reference()
+proxy local.s partial() by_name() captured() default() next(generated()) next(endless) nested()
+chained() held.described held.by_property held.once held[0] held() next(iter(held)) delegating
+Of.any hidden() (lambda:state)() operator.getitem(rows,'s') getattr(local,'s')
+globals()['state'] get.__globals__['state'] [*map(Held.__call__,[held])][0]
+""".split()
+"""What gives the object that is stored into."""
+STORED = {
+    "attribute": ("{}.n = v", lambda state: state.n),
+    "by_word": ("setattr({}, 'n', v)", lambda state: state.n),
+    "element": ("{}.row[0] = v", lambda state: state.row[0]),
+    "array": ("{}.buf[0] = v", lambda state: state.buf[0]),
+    "appended": ("{}.row.append(v)", lambda state: state.row[-1]),
+}
+WITH = {
+    "held": "with held as s:\n        s.n = v",
+    "entered": "with entered() as s:\n        s.n = v",
+    "loop": "for s in held:\n        s.n = v",
+    "list": "get_row()[0] = s.row[0] = s.n = v",
+}
+
+
+def _written(text):
+    space = {"__name__": "elsewhere"}
+    exec(ACCESSORS + f"def note(v):\n    s = state\n    {text}\n", space)
+    return space
+
+
+def _logging(note):
+    """Something that calls a function from code that is not followed."""
+
+    class Handler(logging.Handler):
+        def emit(self, record):
+            note(record.args[0] ** 2)
+
+    log = logging.Logger("elsewhere")
+    log.addHandler(Handler())
+    return log
+
+
+def _refused(text, read, mode):
+    space = _written(text)
+    state, log = space["state"], _logging(space["note"])
+
+    def f(v):
+        log.warning("%s", v)
+        return read(state) * v
+
+    assert f(2.0) == 8.0
+    for again in (True, False):
+        if not again:
+            state.n, state.buf[0], state.row[:] = 0.0, 0.0, [0.0]
+        with pytest.raises(AdjointError):
+            MODES[mode](f)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("text", WITH.values(), ids=WITH)
+def test_what_is_stored_in_what_is_entered_or_gone_through_is_refused(text, mode):
+    _refused(text, lambda state: state.n, mode)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("stored", STORED)
+@pytest.mark.parametrize("giving", GIVING)
+def test_what_is_stored_in_what_a_call_gives_is_refused(giving, stored, mode):
+    text, read = STORED[stored]
+    _refused(text.format(giving), read, mode)
+
+
+def test_what_is_not_read_is_not_asked_for():
+    log = _logging(_written("get().n = held.by_property.buf[0] = get_row()[0] = v")["note"])
+
+    def f(v):
+        log.warning("%s", v)
+        return v**3
+
+    assert ad.gradient(f, 2.0) == (12.0,)
+    assert ad.pushforward(f, (2.0,), (1.0,))[1] == 12.0
+
+
+def test_what_a_call_gives_keeps_its_derivative_where_it_is_only_read():
+    space = _written("state.row = [get().n, held.by_property.buf.sum()]")
+    state, log = space["state"], _logging(space["note"])
+
+    def f(v):
+        state.n, state.buf = v * v, v * np.ones(2)
+        log.warning("%s", v)
+        return state.n * state.buf.sum()
+
+    assert ad.gradient(f, 2.0) == (24.0,)
+    assert ad.pushforward(f, (2.0,), (1.0,))[1] == 24.0

@@ -30,12 +30,26 @@ class Facts:
         It may take elements out of containers.
     assigned
         The captured variables that it assigns.
+    takes_any_variable
+        It may take global variables by other names than those in its text.
     """
 
     quiet: bool
     names: frozenset[str] | None
     into_containers: bool
     assigned: frozenset[str]
+    takes_any_variable: bool = False
+
+    def joined(self, other: Facts) -> Facts:
+        """What two functions could do together, of which this one runs."""
+        both = self.names is not None and other.names is not None
+        return Facts(
+            self.quiet and other.quiet,
+            self.names | other.names if both else None,  # type: ignore[operator]
+            self.into_containers or other.into_containers,
+            self.assigned,
+            self.takes_any_variable,
+        )
 
 
 _WRITES = frozenset(
@@ -72,6 +86,10 @@ _TAKES = frozenset(
     }
 )
 _ANY_NAME = frozenset("__dict__ __getattribute__ __setattr__ delattr getattr setattr vars".split())
+_NAMESPACES = {
+    "LOAD_GLOBAL": frozenset({"eval", "exec", "globals"}),
+    "LOAD_ATTR": frozenset({"__globals__", "f_globals"}),
+}
 _READERS = frozenset(
     name
     for name, value in vars(builtins).items()
@@ -97,6 +115,12 @@ _METHODS = (
     | frozenset("copy get items keys values tolist item".split())
 )
 """Methods that store nothing, of whatever class of C they are; Python's are entered themselves."""
+_WRITERS = frozenset(
+    "__setitem__ add append appendleft clear copyto difference_update discard extend extendleft"
+    " fill insert intersection_update itemset pop popitem popleft put remove setdefault setitem"
+    " symmetric_difference_update update".split()
+)
+"""Methods and functions that store something, also where they are given to code in C."""
 _FILLS = (_METHODS - frozenset("get items values union".split())) | frozenset(
     "add append appendleft clear close critical debug difference_update discard error exception"
     " extend extendleft flush info insert log remove reverse sort update warning write"
@@ -116,6 +140,10 @@ def facts_of(code: CodeType) -> Facts:
         names=None if names & _ANY_NAME else names,
         into_containers=any(map(_takes_elements, instructions)),
         assigned=frozenset(stores) & frozenset(code.co_freevars),
+        takes_any_variable=any(
+            i.opname in ("LOAD_GLOBAL", "LOAD_ATTR") and i.argval in _NAMESPACES[i.opname]
+            for i in instructions
+        ),
     )
 
 
@@ -123,6 +151,8 @@ def is_harmless(instruction: dis.Instruction) -> bool:
     """Whether an instruction can store nothing that outlives its function."""
     name = instruction.opname
     if name in _WRITES or name == "PUSH_NULL":  # the call of something that a variable holds
+        return False
+    if name == "LOAD_ATTR" and instruction.argval in _WRITERS:  # which others may call
         return False
     if name == "BINARY_OP":
         return not instruction.argrepr.endswith("=")

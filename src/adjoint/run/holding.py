@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import weakref
 from abc import ABC
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
@@ -34,6 +33,7 @@ from adjoint.run.kinds import (
     is_objects,
     is_partly_c,
     is_record,
+    referent_of,
 )
 from adjoint.run.memory import root_of
 from adjoint.run.places import elements_in
@@ -174,7 +174,7 @@ def parts_of(owner: Any) -> Iterator[tuple[Any, Any, Any]]:
             if cls.__flags__ & _HEAPTYPE and not _is_of_a_library(cls):
                 yield None, cls, cls
     elif not isinstance(owner, ModuleType | Hidden):
-        referent = _referent(owner)
+        referent = referent_of(owner)
         if referent is not None:
             yield REFERENT, referent, owner
         metaclass = type(type(owner))
@@ -201,19 +201,6 @@ def parts_of(owner: Any) -> Iterator[tuple[Any, Any, Any]]:
                         yield None, function, owner
                 elif is_users and not name.startswith("__") and _is_data(value):
                     yield name, value, base
-
-
-def _referent(owner: Any) -> Any:
-    """What a weak reference, or a proxy, refers to; ``None`` if that is gone, and for others."""
-    kind = type(owner)
-    if issubclass(kind, weakref.ref):
-        return weakref.ref.__call__(owner)
-    if kind in weakref.ProxyTypes:
-        try:
-            return owner.__sizeof__.__self__  # of the methods that all have, one that nobody writes
-        except (AttributeError, ReferenceError):
-            return None
-    return None
 
 
 # ---- functions -----------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ from __future__ import annotations
 import gc
 import sys
 import threading
+import weakref
 from collections import OrderedDict, defaultdict, deque
 from types import (
     CellType,
@@ -43,6 +44,7 @@ __all__ = [
     "mapping_behind",
     "plain_number",
     "plain_on",
+    "referent_of",
     "slot_owner",
     "slots_of",
 ]
@@ -229,6 +231,19 @@ def held_by_c(owner: Any) -> list[Any]:
                 continue
         found.append(item)
     return found
+
+
+def referent_of(owner: Any) -> Any:
+    """What a weak reference, or a proxy, refers to; ``None`` if that is gone, and for others."""
+    kind = type(owner)
+    if issubclass(kind, weakref.ref):
+        return weakref.ref.__call__(owner)
+    if kind in weakref.ProxyTypes:
+        try:
+            return owner.__sizeof__.__self__  # of the methods that all have, one that nobody writes
+        except (AttributeError, ReferenceError):
+            return None
+    return None
 
 
 class _Slots:

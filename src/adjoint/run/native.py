@@ -8,11 +8,10 @@ other code of the user's has changed is logged as a write, by a value whose deri
 
 from __future__ import annotations
 
-import gc
 from collections import deque
 from collections.abc import Callable, Iterable
 from collections.abc import Iterator as Iterated
-from types import CodeType, FrameType, FunctionType, ModuleType
+from types import CodeType, FrameType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -25,11 +24,20 @@ from adjoint.run.iterator import Iterator
 from adjoint.run.kept import Kept, anew
 from adjoint.run.kinds import ATOMS, by_value, fields_of
 from adjoint.run.memory import Memory, refused, root_of
+from adjoint.run.origins import gives_out
 from adjoint.run.place import current_place
 from adjoint.run.reach import STAND_INS, reaches
+from adjoint.run.roots import (
+    all_around,
+    callers_of,
+    joined_facts,
+    may_store,
+    outer_roots,
+    variables_of,
+)
 from adjoint.run.snapshot import LEAVES, Snapshot
-from adjoint.run.stores import may_fill_anything, twice_in, written_by
-from adjoint.run.watch import Watch, is_of_the_library, is_the_users
+from adjoint.run.stores import may_fill_anything, puts_numbers, twice_in, written_by
+from adjoint.run.watch import Watch, is_of_the_library
 
 __all__ = ["Changes", "Lent", "Region", "is_needed", "lend", "native", "watched"]
 
@@ -115,6 +123,7 @@ class Region:
         "_f",
         "_fills",
         "_given",
+        "_held",
         "_known",
         "_looked_at",
         "_place",
@@ -132,7 +141,8 @@ class Region:
         self._apart: frozenset[int] = frozenset()
         self._events: list[_Call | Changes] = []
         self._rewritten: set[int] = set()
-        self._written: list[tuple[Any, str | None]] = []
+        self._written: dict[tuple[int, str | None], tuple[Any, str | None]] = {}
+        self._held: dict[int, list[Any]] = {}
         self._twice: set[int] = set()
         self._fills = False
         self._snapshot = Snapshot()
@@ -170,8 +180,9 @@ class Region:
             self._snapshot.release()
             self._looked_at.clear()
             self._recent.clear()
-            self._rewritten = {id(owner) for owner, _ in self._written}
+            self._rewritten = {id(owner) for owner, _ in self._written.values()}
             self._written.clear()
+            self._held.clear()
             self._args = self._before_all = ()
 
     def before(self, blank: Any, n: int) -> Callable[[Any], tuple[Any, ...]]:
@@ -244,15 +255,20 @@ class Region:
     # ---- functions that are entered otherwise ----------------------------------------------------
 
     def _see(self, frame: FrameType) -> None:
-        """Keep what the function that begins in `frame` can change."""
+        """Keep what the function that begins in `frame` can change, and what its callers can that
+        it may give something to."""
         code = frame.f_code
+        callers = callers_of(frame, Region.run.__code__) if gives_out(code) else []
+        if facts_of(code).quiet and not any(map(may_store, callers)):
+            return
+        codes = tuple({id(one.f_code): one.f_code for one in (frame, *callers)}.values())
         given = [value for value in frame.f_locals.values() if type(value) not in LEAVES]
-        key = (id(code), *map(id, given))
+        key = (*map(id, codes), 0, *map(id, given))
         if key in self._looked_at:
             return  # what has become of it since is told of what is kept
         self._looked_at[key] = given
-        facts = facts_of(code)
-        outer = _outer_roots(frame, facts, (self._f, *self._args))
+        facts = joined_facts(codes)
+        outer = outer_roots(frame, facts, (self._f, *self._args))
         if self._entered is None:
             self._place, self._entered = current_place(), code
             self._before_all = self._f, *self._args, *outer
@@ -260,29 +276,37 @@ class Region:
                 self._known |= {id(value), id(fields_of(value))}
         elif is_of_the_library(self._entered):
             self._entered = code  # the user's own are those to tell of
-        for name in code.co_names:
-            if name in frame.f_globals:
-                self._snapshot.add_variable(frame.f_globals, name)
-        for namespace in _modules_of(frame):
-            for name in code.co_names:
-                self._snapshot.add_variable(namespace, name)
+        for namespace, name in variables_of(frame):
+            self._snapshot.add_variable(namespace, name)
         roots = [*given, *outer]
         self._recent.append((roots, facts))
         held = self._snapshot.add(roots, facts)
-        if written := written_by(frame, held):
-            self._written += written
-            self._twice |= twice_in(frame, held)
-            self._snapshot.add(array for array, _ in written if isinstance(array, np.ndarray))
-        if may_fill_anything(frame, held):
-            self._fills = True
-            self._snapshot.add(_all_around(frame, self._snapshot.add(roots)))
+        self._held[id(code)] = held
+        self._written_by(frame, held, roots)
+        if any(type(one) is not FunctionType for one in held):
+            for caller in filter(may_store, callers):
+                self._written_by(caller, held, roots)
         self._forget()
+
+    def _written_by(self, frame: FrameType, held: list[Any], roots: list[Any]) -> None:
+        """Note what the function in `frame` may write to of what is `held`."""
+        known = self._held.get(id(frame.f_code), held)
+        known = held if known is held else [*known, *held]
+        if written := written_by(frame, held, known):
+            self._written |= {(id(owner), name): (owner, name) for owner, name in written}
+            if puts_numbers(written):
+                self._twice |= twice_in(frame, known)
+            self._snapshot.add(array for array, _ in written if isinstance(array, np.ndarray))
+        if may_fill_anything(frame, known):
+            self._fills = True
+            self._snapshot.add(all_around(frame, self._snapshot.add(roots)))
 
     def _forget(self) -> None:
         """What may be written by what was there is no more what it was."""
-        self._snapshot.forget(self._written, self._twice)
+        self._snapshot.forget(self._written.values(), self._twice)
         if self._fills:
-            self._written += [(array, None) for array in self._snapshot.forget_arrays()]
+            arrays = self._snapshot.forget_arrays()
+            self._written |= {(id(array), None): (array, None) for array in arrays}
 
     def _log(self) -> None:
         if self._entered is None:
@@ -314,53 +338,6 @@ class Region:
             " it has no derivative",
             place=self._place or current_place(),
         )
-
-
-def _modules_of(frame: FrameType) -> list[dict[str, Any]]:
-    """The namespaces of the user's modules that a function names or has captured."""
-    from adjoint.run.holding import spaces_of
-
-    code, local = frame.f_code, frame.f_locals
-    captured = [local.get(name) for name in code.co_freevars]
-    return spaces_of((*captured, *map(frame.f_globals.get, code.co_names)))
-
-
-def _outer_roots(frame: FrameType, facts: Facts, given: tuple[Any, ...]) -> list[Any]:
-    """What a function gets at that it is not given: captured and global variables. It may be among
-    what was `given`; the collector does not show what is frozen."""
-    code, namespace, local = frame.f_code, frame.f_globals, frame.f_locals
-    roots = [local[name] for name in code.co_freevars if name in local]
-    for name in code.co_names:
-        value = namespace.get(name)
-        if isinstance(value, ModuleType):
-            known = vars(value)
-            roots += [known[other] for other in code.co_names if other in known]
-        else:
-            roots.append(value)
-    if facts.assigned:
-        for f in (*given, *gc.get_referrers(code)):
-            if type(f) is FunctionType and f.__code__ is code:
-                roots += f.__closure__ or ()
-    return [root for root in roots if type(root) not in LEAVES]
-
-
-def _all_around(frame: FrameType, held: list[Any]) -> list[Any]:
-    """What the functions among things, and those in the text of another, may get at; their
-    classes."""
-    roots: list[Any] = [type(one) for one in held if type(one).__flags__ & (1 << 9)]  # HEAPTYPE
-    own, namespace = [frame.f_code], frame.f_globals
-    for code in own:  # which grows
-        own += [part for part in code.co_consts if isinstance(part, CodeType)]
-    named = [namespace.get(name) for code in own for name in code.co_names]
-    functions = [f for f in (*held, *named) if type(f) is FunctionType]
-    codes = [
-        (f.__code__, f.__globals__) for f in functions if is_the_users(f.__code__, f.__globals__)
-    ]
-    for code, namespace in codes:
-        named += [namespace.get(name) for name in code.co_names]
-        codes += [(part, namespace) for part in code.co_consts if isinstance(part, CodeType)]
-    roots += named
-    return [root for root in roots if type(root) not in LEAVES]
 
 
 def native(

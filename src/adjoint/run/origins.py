@@ -12,13 +12,11 @@ from inspect import (
     CO_VARKEYWORDS,
 )
 from types import CodeType
-from typing import Any
-
-import numpy as np
+from typing import Any, NamedTuple
 
 from adjoint.run.by_code import by_code
 
-__all__ = ["CALLED", "VIEWS", "Origin", "Stores", "stores_of"]
+__all__ = ["CALLED", "VIEWS", "Origin", "Stores", "gives_out", "stores_of"]
 
 Origin = frozenset[str]
 """The variables that something may come from, attributes with a dot before them."""
@@ -27,6 +25,10 @@ _ANY: Origin = frozenset({"?"})
 """It may be anything that the function gets at."""
 CALLED = "()"
 """Before the name of a function that something is the result of."""
+_TRUE: Origin = frozenset({"True"})
+"""The constant, of which nothing comes."""
+_OUT: Origin = frozenset({"'out'"})
+"""The word, a key of what is given by name."""
 _MADE: Origin = frozenset({"def"})
 """A function that is made there, and what its own text says that it returns."""
 
@@ -39,16 +41,22 @@ _FUNCTIONS = frozenset(
     " itruediv ixor place put put_along_axis putmask setitem shuffle".split()
 )
 """What writes into the array whose method it is, and what into one that it is given."""
-_PARTS = frozenset("T flat imag mT real".split())
+_PASSED = _FUNCTIONS - {"at", "place", "put"}
+"""Those that are known by their names also where they are given to others: `partial`, `map`."""
+_PARTS = frozenset("T flat imag mT operands real".split())
 """Attributes of an array that look at its memory."""
 VIEWS = frozenset(
-    "array_split as_strided asanyarray asarray ascontiguousarray atleast_1d atleast_2d atleast_3d"
-    " broadcast_arrays broadcast_to diagonal dsplit enumerate expand_dims filter get getattr"
-    " getfield hsplit imag items iter list map max min moveaxis nditer next permute_dims pop"
-    " popleft ravel real require reshape reversed rollaxis setdefault sliding_window_view sorted"
-    " split squeeze swapaxes transpose tuple unstack values vars view vsplit zip".split()
+    "array_split as_strided asanyarray asarray asarray_chkfinite ascontiguousarray"
+    " asfortranarray asmatrix atleast_1d atleast_2d atleast_3d broadcast_arrays broadcast_to cast"
+    " chain cycle deque diagonal dict dsplit enumerate expand_dims filter frombuffer frozenset get"
+    " getattr getfield hsplit imag islice items iter list map max memoryview min moveaxis nditer"
+    " next permute_dims pop popleft ravel real repeat require reshape reversed rollaxis set"
+    " setdefault sliding_window_view sorted split squeeze swapaxes transpose tuple unstack values"
+    " vars view vsplit zip".split()
 )
 """What gives parts of what it is given, or views of it."""
+_COPIES = frozenset("array astype masked_array matrix nan_to_num".split())
+"""What does so where it is told not to copy."""
 
 
 _LOADS = frozenset(
@@ -69,12 +77,16 @@ class _Reader:
     def __init__(self, consts: tuple[Any, ...]) -> None:
         self.consts = consts
         self.last: Any = None
+        self.word = ""
+        self.owners: dict[str, set[str]] = {}
         self.names: tuple[str, ...] = ()
         self.ended = False
         self.at: dict[int, list[Origin]] = {}
         self.stack: list[Origin] = []
         self.found: set[str] = set()
         self.outputs: list[tuple[Origin, Origin]] = []
+        self.overwritten: set[str] = set()
+        self.calls: list[Call] = []
         self.returned: set[str] = set()
         self.fields: set[str] = set()
         self.sources: dict[str, set[str]] = {}
@@ -104,8 +116,11 @@ class _Reader:
             self.names = self.consts[arg]
         elif name == "LOAD_CONST":
             self.last = const = self.consts[arg]
+            self.word = const if type(const) is str else self.word
             is_code = type(const) is CodeType
-            self.stack.append(_MADE | stores_of(const).returned if is_code else _NEW)
+            names_output = const == "out" or (type(const) is tuple and "out" in const)
+            plain = _TRUE if const is True else _OUT if names_output else _NEW
+            self.stack.append(_MADE | stores_of(const).returned if is_code else plain)
         elif name == "LOAD_FAST_LOAD_FAST":
             self.stack += [frozenset({one}) for one in value]
         elif name in ("LOAD_ATTR", "LOAD_METHOD"):
@@ -138,21 +153,39 @@ class _Reader:
         if name in _METHODS:  # it may be called later
             self.found |= owner
         found = frozenset({"." + name})
+        self.owners.setdefault("." + name, set()).update(owner)
         if called:
             self.stack += [found, owner]
         else:
             self.stack.append(found | owner if name in _PARTS else found)
 
-    def call(self, given: list[Origin], by_name: tuple[str, ...] = ()) -> None:
+    def call(
+        self, given: list[Origin], by_name: tuple[str, ...] = (), starred: bool = False
+    ) -> None:
         """A call: the function is the lowest on the stack, or stands over what says that it is no
         method; what it is given by name comes first, from behind."""
         callee = given[-1] or given[-2]
+        owner = given[-2] if given[-1] else _NEW
+        if not owner:  # of modules, a function is no method
+            owner = _NEW.union(*(self.owners.get(name, ()) for name in callee))
         names = {name.lstrip(".") for name in callee}
-        if names & _FUNCTIONS or any(map(_is_full, names, [given] * len(names))):
+        named = dict(zip(by_name[::-1], given, strict=False))
+        if "out" in named:
+            self.outputs.append((callee, named["out"]))
+        if "output" in named:
+            self.overwritten |= named["output"]
+        if any(name.startswith("overwrite_") and of == _TRUE for name, of in named.items()):
+            self.overwritten |= _NEW.union(*given[:-2])
+        in_place = named.get("copy", _TRUE) != _TRUE and not names.isdisjoint(_COPIES)
+        if in_place and "nan_to_num" in names:
             self.found |= _NEW.union(*given[:-2])
-        if "out" in by_name:
-            self.outputs.append((callee, given[by_name[::-1].index("out")]))
-        self.stack.append(_result_of(callee, given))
+        if any(given[:-2]):
+            by_place = given[len(by_name) : -2][::-1]
+            self.calls.append(Call(callee, owner, by_place, _NEW.union(*given[:-2]), starred))
+        result = _result_of(callee, given, in_place)
+        if callee == {"getattr"} and not any(given[:-3]):  # of what it gives, by its last word
+            result |= {"." + self.word}
+        self.stack.append(result)
 
     def grow(self, arg: int, part: Origin) -> None:
         """What a container on the stack holds too, also after the loop that fills it."""
@@ -170,7 +203,10 @@ class _Reader:
             self.pop()
             self.call(self.pops(arg + 2), self.last)
         elif name == "CALL_FUNCTION_EX":
-            self.call(self.pops(3 + (arg & 1)))
+            given = self.pops(3 + (arg & 1))
+            if arg & 1 and given[0] >= _OUT:
+                self.outputs.append((given[-1] or given[-2], given[0] - _OUT))
+            self.call(given, starred=True)
         elif name in _DISPLAYS:
             n = _DISPLAYS[name] * arg + (name == "BUILD_CONST_KEY_MAP")
             self.stack.append(_NEW.union(*self.pops(n)))
@@ -180,8 +216,8 @@ class _Reader:
             n = arg if name == "UNPACK_SEQUENCE" else (arg & 0xFF) + 1 + (arg >> 8)
             self.stack += [self.pop()] * n
         elif name == "BEFORE_WITH":
-            given = self.pop()
-            self.stack += [_NEW, given | {CALLED + ".__enter__"}]
+            entered = self.pop()
+            self.stack += [_NEW, entered | {CALLED + ".__enter__"}]
         elif name == "LOAD_SUPER_ATTR":
             self.stack.append(self.pops(3)[0])
             self.attribute(value, bool(arg & 1))
@@ -231,12 +267,6 @@ _GROWS = frozenset(
 )
 
 
-def _is_full(name: str, given: list[Origin]) -> bool:
-    """Whether a ufunc of NumPy's is given its output by position."""
-    f = vars(np).get(name)
-    return isinstance(f, np.ufunc) and len(given) - 2 > f.nin
-
-
 def _joined(xs: list[Origin], ys: list[Origin]) -> list[Origin]:
     """The stack where two ways meet."""
     return [x | y for x, y in zip(xs, ys, strict=False)] if len(xs) == len(ys) else []
@@ -246,22 +276,51 @@ def _is_method(arg: int) -> bool:
     return bool(arg & 1) and sys.version_info >= (3, 12)
 
 
-def _result_of(callee: Origin, given: list[Origin]) -> Origin:
+def _result_of(callee: Origin, given: list[Origin], in_place: bool) -> Origin:
     """Where what a function of such names returns comes from."""
     if not callee:
         return _ANY
     if callee >= _MADE:
         return _NEW.union(*given) - _MADE
     names = {name.lstrip(".") for name in callee}
-    parts = _NEW.union(*given) - callee if names & VIEWS else _NEW
+    parts = _NEW.union(*given) - callee if in_place or names & VIEWS else _NEW
     return parts | {CALLED + name for name in callee}
+
+
+class Call(NamedTuple):
+    """A call of what comes from `callee`, which is in `owner` if that is not empty, with operands
+    by position, unless there are `starred` ones; `every` one of them."""
+
+    callee: Origin
+    owner: Origin
+    by_position: list[Origin]
+    every: Origin
+    starred: bool
+
+    def followed(self, sources: dict[str, set[str]]) -> Call:
+        """The same, where what variables hold comes from."""
+        by_position = [frozenset(_followed({*one}, sources)) for one in self.by_position]
+        callee, owner, every = (
+            frozenset(_followed({*one}, sources)) for one in (self.callee, self.owner, self.every)
+        )
+        return Call(callee, owner, by_position, every, self.starred)
+
+    def writes(self) -> bool:
+        """Whether it is, by its name, one of what writes into an operand, or is given that."""
+        callee = {name.lstrip(".") for name in self.callee}
+        given = {name.lstrip(".") for name in self.every}
+        return not (callee.isdisjoint(_FUNCTIONS) and given.isdisjoint(_PASSED))
 
 
 class Stores:
     """The variables and attributes of which a function may write elements, the attributes that it
-    assigns, and the variables outside."""
+    assigns, and the variables outside; whether it may do so by words, as `setattr` does; what it
+    lets functions of libraries overwrite by name."""
 
-    __slots__ = ("asks_for_names", "attributes", "filled", "outputs", "returned", "variables")
+    __slots__ = (
+        *("asks_for_names", "attributes", "calls", "filled", "outputs", "returned"),
+        *("overwritten", "runs_text", "sets_by_words", "variables"),
+    )
 
     def __init__(self, code: CodeType) -> None:
         reader = _Reader(code.co_consts)
@@ -274,13 +333,28 @@ class Stores:
             if instruction.opname in ("STORE_DEREF", "STORE_GLOBAL", "STORE_NAME"):
                 variables.add(instruction.argval)
         self.attributes, self.variables = reader.fields, variables
+        calls = [call.followed(reader.sources) for call in reader.calls]
+        reader.found.update(*(call.every for call in calls if call.writes()))
+        self.calls = [call for call in calls if len(call.by_position) > 1 and not call.starred]
+        self.overwritten = frozenset(_followed(reader.overwritten, reader.sources))
+        self.runs_text = any(call.callee & {"eval", "exec"} for call in reader.calls)
         found = self.filled = _followed(reader.found, reader.sources)
-        self.outputs = [(f, _followed({*out}, reader.sources)) for f, out in reader.outputs]
-        self.returned = _followed(reader.returned, reader.sources) - _own_variables(code)
+        self.outputs = [
+            (f, frozenset(_followed({*out}, reader.sources))) for f, out in reader.outputs
+        ]
+        self.returned = (
+            _followed(reader.returned, reader.sources) - _own_variables(code) - _TRUE - _OUT
+        )
         if code.co_flags & _SUSPENDS:
             self.returned |= _ANY
-        found = found.union(*(out for _, out in self.outputs))
-        self.asks_for_names = bool(self.attributes) or any("." in name for name in found)
+        found = found.union(*(out for _, out in self.outputs), *(one.every for one in calls))
+        self.sets_by_words = not _SETS_BY_WORDS.isdisjoint(code.co_names)
+        self.asks_for_names = (
+            bool(self.attributes) or self.sets_by_words or any("." in name for name in found)
+        )
+
+
+_SETS_BY_WORDS = frozenset("__dict__ __setattr__ setattr vars".split())
 
 
 def _restored(instructions: list[dis.Instruction]) -> set[int]:
@@ -317,3 +391,9 @@ def _followed(found: set[str], sources: dict[str, set[str]]) -> set[str]:
 
 
 stores_of = by_code(Stores)
+
+
+@by_code
+def gives_out(code: CodeType) -> bool:
+    """Whether a function may give to its callers something that was there before."""
+    return bool(stores_of(code).returned)

@@ -9,14 +9,17 @@ from contextvars import ContextVar
 from types import (
     BuiltinMethodType,
     CellType,
+    CodeType,
+    FrameType,
     FunctionType,
     MappingProxyType,
     MethodType,
     MethodWrapperType,
     ModuleType,
+    TracebackType,
 )
 from typing import Any
-from weakref import ReferenceType
+from weakref import ProxyTypes, ReferenceType
 
 import numpy as np
 
@@ -35,7 +38,7 @@ from adjoint.run.kept import (
     keep,
     slots,
 )
-from adjoint.run.kinds import ATOMS, fields_of, slots_of
+from adjoint.run.kinds import ATOMS, fields_of, held_by_c, referent_of, slots_of
 
 __all__ = ["LEAVES", "Snapshot", "contents"]
 
@@ -163,9 +166,11 @@ def _followed(value: Any, kind: type, facts: Facts) -> list[Any]:
     """What a function could get at from `value`."""
     names = facts.names
     if names is None:
-        return contents(value, kind)
+        return contents(value, kind) or (_given_out(value) if _GIVES_OUT(kind) else [])
     if issubclass(kind, list | tuple | set | frozenset | deque | dict | np.ndarray):
         held = contents(value, kind) if facts.into_containers else []
+    elif _GIVES_OUT(kind):
+        held = _given_out(value)
     elif issubclass(kind, type):
         held = [found for found in _in_class(value, names) if found is not value]
     elif kind is FunctionType or kind is MethodType:
@@ -182,6 +187,33 @@ def _followed(value: Any, kind: type, facts: Facts) -> list[Any]:
         if any(type(found) is not FunctionType for found in _in_class(kind, names)):
             held.append(kind)
     return [item for item in held if type(item) not in LEAVES]
+
+
+def _gives_out(kind: type) -> bool:
+    """Whether objects of a class of C give what they hold, when they are called or asked."""
+    if kind in ProxyTypes or issubclass(kind, ReferenceType | functools._lru_cache_wrapper):
+        return True
+    return kind.__module__ == "builtins" and not issubclass(kind, _GIVE_NOTHING)
+
+
+_GIVE_NOTHING = (
+    *(list, tuple, set, frozenset, dict, str, bytes, int, float, complex, BaseException, type),
+    *(FunctionType, ModuleType, CellType, CodeType, FrameType, TracebackType),
+)
+_GIVES_OUT = ByClass(_gives_out)
+
+
+def _given_out(value: Any) -> list[Any]:
+    """What something of C gives when it is called or asked; a cache holds that in its own dict,
+    which nobody else changes."""
+    kind = type(value)
+    if kind in ProxyTypes or issubclass(kind, ReferenceType):
+        return [referent_of(value)]
+    held = held_by_c(value)
+    if not issubclass(kind, functools._lru_cache_wrapper):
+        return held
+    results = [list(one.values()) if type(one) is dict else [one] for one in held]
+    return [item for items in results for item in items]
 
 
 def _is_record(kind: type) -> bool:

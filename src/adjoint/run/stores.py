@@ -8,7 +8,7 @@ import math
 from collections import Counter, deque
 from collections.abc import Iterable
 from functools import cache
-from types import CellType, FrameType, FunctionType, MemberDescriptorType, ModuleType
+from types import CellType, CodeType, FrameType, FunctionType, MemberDescriptorType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -16,27 +16,42 @@ import numpy as np
 from adjoint.run.contents import elements_of, entries_of
 from adjoint.run.kept import NUMBERS_KEPT, contents_of_cell, has_slots
 from adjoint.run.kinds import fields_of, filled_slots
-from adjoint.run.origins import CALLED, VIEWS, Origin, Stores, stores_of
+from adjoint.run.origins import CALLED, VIEWS, Origin, stores_of
+from adjoint.run.outputs import outputs_in
+from adjoint.run.roots import given_to, modules_of, words_in
+from adjoint.run.watch import is_of_the_library
 
-__all__ = ["may_fill_anything", "twice_in", "written_by"]
+__all__ = ["may_fill_anything", "puts_numbers", "twice_in", "written_by"]
 
 
 def may_fill_anything(frame: FrameType, held: list[Any]) -> bool:
     """Whether the function that begins in `frame` may write into an array that another function has
     given it, or of which it is not known where it comes from."""
-    spaces = (frame.f_locals, frame.f_globals, vars(builtins))
-    filled = _filled(stores_of(frame.f_code), spaces, held)
+    spaces = (given_to(frame), frame.f_globals, vars(builtins))
+    filled = _filled(frame.f_code, spaces, held)
     return any(_is_given(name, spaces, held, _DEPTH) for name in filled)
 
 
 _DEPTH = 3
 
 
-def _filled(stores: Stores, spaces: Any, held: list[Any]) -> set[str]:
+def _filled(code: CodeType, spaces: Any, held: list[Any]) -> set[str]:
     """What a function fills; those in Python that it gives an ``out`` are looked at when they are
     called."""
-    found = [out for f, out in stores.outputs if not _is_followed(f, spaces, held)]
+    stores = stores_of(code)
+    found: list[Origin] = [out for f, out in stores.outputs if not _is_followed(f, spaces, held)]
+    outputs = outputs_in(code, spaces)
+    found += [out for f, out in outputs if not _is_followed(f, spaces, held)]
+    if not is_of_the_library(code):  # which writes in C what Python has made for it
+        found.append(stores.overwritten)
+    if _runs_text(code):
+        found.append(frozenset("?"))
     return stores.filled.union(*found)
+
+
+def _runs_text(code: CodeType) -> bool:
+    """Whether a function of the user's runs text, which may do anything."""
+    return stores_of(code).runs_text and not is_of_the_library(code)
 
 
 def _is_followed(callee: Origin, spaces: Any, held: list[Any]) -> bool:
@@ -135,11 +150,11 @@ def _computes(owner: Any, name: str) -> bool:
     )
 
 
-def written_by(frame: FrameType, held: list[Any]) -> list[tuple[Any, str | None]]:
-    """What the function that begins in `frame` may write to, or where under which name, if it gets
-    at what is `held`."""
+def written_by(frame: FrameType, held: list[Any], known: list[Any]) -> list[tuple[Any, str | None]]:
+    """What the function in `frame` may write to, or where under which name, of what is `held`, if
+    it gets at what is `known`."""
     code = frame.f_code
-    stores, local, namespace = stores_of(code), frame.f_locals, frame.f_globals
+    stores, local, namespace = stores_of(code), given_to(frame), frame.f_globals
     written: list[tuple[Any, str | None]] = []
     for name in stores.variables:
         if name in code.co_names:
@@ -148,9 +163,21 @@ def written_by(frame: FrameType, held: list[Any]) -> list[tuple[Any, str | None]
             cells = [owner for owner in held if type(owner) is CellType]
             written += [(cell, None) for cell in cells if contents_of_cell(cell) is local[name]]
     with_names = [(owner, _names(owner)) for owner in held] if stores.asks_for_names else []
-    for name in stores.attributes:
+    with_names += [(space, space) for space in modules_of(frame)] if stores.attributes else []
+    attributes = stores.attributes
+    if stores.sets_by_words:
+        given = [value for value in local.values() if type(value) is str]
+        attributes = attributes.union(words_in(code), given)
+    for name in attributes:
         written += [(owner, name) for owner, space in with_names if name in space]
-    for name in _filled(stores, (local, namespace), held):
+    filled = _filled(code, (local, namespace), known)
+    if _runs_text(code):
+        written += [(owner, None) for owner in held]
+    if CALLED + "globals" in filled or _runs_text(code):
+        written += [(namespace, name) for name in namespace]
+    if any(name == "?" or name.startswith(CALLED) for name in filled):
+        written += [(owner, None) for owner in held if issubclass(type(owner), _CONTAINERS)]
+    for name in filled:
         if name.startswith("."):
             modules = [namespace.get(one) for one in code.co_names]
             spaces = [vars(one) for one in modules if isinstance(one, ModuleType)]
@@ -164,6 +191,9 @@ def written_by(frame: FrameType, held: list[Any]) -> list[tuple[Any, str | None]
     return written
 
 
+_CONTAINERS = (list, dict, set, deque)
+
+
 def _names(owner: Any) -> Any:
     """What stands under which names in an object or a class."""
     if issubclass(type(owner), type):
@@ -172,12 +202,27 @@ def _names(owner: Any) -> Any:
     return {**fields, **filled_slots(owner)} if has_slots(type(owner)) else fields
 
 
+def puts_numbers(written: Iterable[tuple[Any, str | None]]) -> bool:
+    """Whether a number stands at one of some places."""
+    for owner, name in written:
+        if name is None:
+            values: Iterable[Any] = () if issubclass(type(owner), np.ndarray) else _inside(owner)
+        else:
+            space = owner if type(owner) is dict else _names(owner)
+            values = (space.get(name),)
+        if not NUMBERS_KEPT.isdisjoint(map(type, values)):
+            return True
+    return False
+
+
 def twice_in(frame: FrameType, held: list[Any]) -> set[int]:
     """Of the numbers that the function that begins in `frame` gets at, those that stand at several
     places, by identity: one of them may be put where it stands."""
     code = frame.f_code
     own = [frame.f_locals.get(name) for name in code.co_varnames]
-    own += [frame.f_globals.get(name) for name in code.co_names]
+    own += [frame.f_globals.get(name) for name in {*code.co_names, *words_in(code)}]
+    modules = [space for space in modules_of(frame) if space is not frame.f_globals]
+    own += [space.get(name) for space in modules for name in code.co_names]
     values = [value for owner in held for value in _inside(owner)]
     counts = Counter(id(value) for value in (*own, *values) if type(value) in NUMBERS_KEPT)
     return {place for place, count in counts.items() if count > 1}

@@ -91,10 +91,10 @@ def swap_slot(entry: list[Any]) -> None:
         entry[3] = descriptor.__get__(obj)
     except AttributeError:
         entry[3] = ABSENT
-    if saved is ABSENT:
-        descriptor.__delete__(obj)
-    else:
+    if saved is not ABSENT:
         descriptor.__set__(obj, saved)
+    elif entry[3] is not ABSENT:  # it may be logged twice, by an operation within another
+        descriptor.__delete__(obj)
 
 
 def swap_array(entry: list[Any]) -> None:

@@ -2,7 +2,7 @@
 
 From Python 3.12 on `sys.monitoring` tells, with an identifier of its own, so that profilers and
 debuggers are left alone; before, `sys.setprofile`, which passes on to the profiler that was set.
-Functions that cannot store anything are told once only.
+Functions that can neither store anything nor give what is there to others are told once only.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 from adjoint.run.facts import facts_of
+from adjoint.run.origins import gives_out
 
 __all__ = [
     "HIDING",
@@ -77,6 +78,9 @@ _TRUSTED = LEFT_ALONE | frozenset(
     " string time token types weakref".split()
 )
 """Packages whose own code stores nothing unseen; what they call back is watched."""
+
+_GIVING = frozenset({"_weakrefset", "logging", "weakref"})
+"""Modules whose own code stores nothing unseen, but gives what it holds to who asks for it."""
 
 _LIBRARY = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _USERS = ("nn", "value", "demo")
@@ -147,11 +151,12 @@ def _is_told(frame: FrameType) -> bool:
     code = frame.f_code
     known = _told.get(id(code))
     if known is None:
-        told = bool(
-            code.co_flags & CO_OPTIMIZED  # others fill a namespace that is theirs
-            and is_the_users(code, frame.f_globals)
-            and not facts_of(code).quiet
-        )
+        told = bool(code.co_flags & CO_OPTIMIZED)  # others fill a namespace that is theirs
+        if told and is_the_users(code, frame.f_globals):
+            told = not facts_of(code).quiet or gives_out(code)
+        elif told:
+            told = frame.f_globals.get("__name__") in _GIVING and gives_out(code)
+            told = told and facts_of(code).names is not None  # those only find what gives it
         known = _told[id(code)] = code, told
     return known[1]
 
