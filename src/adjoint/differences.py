@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -131,6 +132,9 @@ def as_type_of(like: tuple[Any, ...], parts: list[Any]) -> tuple[Any, ...]:
 
 def widened(args: tuple[Any, ...]) -> Any:
     """A copy of the arguments in double precision."""
+    if all(type(x) in _ATOMS or (type(x) is np.ndarray and not x.dtype.hasobject) for x in args):
+        copies: dict[int, Any] = {}
+        return tuple([x if type(x) in _ATOMS else _copied(x, copies) for x in args])
     wider: Any = copy.deepcopy(args)
     for leaf in leaves(args):
         if isinstance(leaf.value, np.ndarray | np.inexact) and leaf.value.dtype.kind in "fc":
@@ -138,6 +142,22 @@ def widened(args: tuple[Any, ...]) -> Any:
             if dtype != leaf.value.dtype:
                 wider = _with(wider, leaf.path, leaf.value.astype(dtype))
     return wider
+
+
+_ATOMS = frozenset({float, int, complex, bool, str, type(None), np.float64, np.complex128})
+"""Types of what is as wide as it can be, and its own copy."""
+
+
+def _copied(x: np.ndarray[Any, Any], copies: dict[int, Any]) -> Any:
+    wide = _wide(x.dtype)
+    if wide != x.dtype:
+        return x.astype(wide)
+    return copies[id(x)] if id(x) in copies else copies.setdefault(id(x), x.copy("K"))
+
+
+@cache
+def _wide(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    return np.result_type(dtype, np.float64) if dtype.kind in "fc" else dtype
 
 
 def perturbed(args: tuple[Any, ...], leaf: Leaf, index: tuple[int, ...], step: complex) -> Any:
@@ -167,6 +187,8 @@ def moved(args: tuple[Any, ...], leaf: Leaf, step: Any) -> Any:
 
 def inner(a: Any, b: Any) -> float:
     """Re⟨a, b⟩, the sum over everything that `a` has a value for."""
+    if type(a) is np.ndarray and type(b) is np.ndarray and a.dtype == b.dtype == np.float64:
+        return float(np.vdot(a, b))
     if a is None or b is None:
         return 0.0
     if isinstance(a, list | tuple):
@@ -186,7 +208,7 @@ def slope(along: Callable[[float], float], scale: float, resolution: float) -> t
     of the function's values, which no step must come near.
     """
     smallest = resolution ** (1 / 3) if resolution > 1e-12 else 0.0
-    best, best_error, last = np.nan, np.inf, np.nan
+    best, best_error, last, worse = np.nan, np.inf, np.nan, 0
     for level in range(9):
         h = max(0.02, 2 * smallest) * scale / 5**level
         if h < smallest * scale:
@@ -197,9 +219,13 @@ def slope(along: Callable[[float], float], scale: float, resolution: float) -> t
             continue
         error = abs(estimate - last) if level and not np.isnan(last) else np.inf
         if error < best_error or np.isnan(best):
-            best, best_error = estimate, error
+            best, best_error, worse = estimate, error, 0
+        else:
+            worse += 1
         if error <= 1e-11 * max(1.0, abs(estimate)):
             break
+        if worse == 2 and best_error <= 1e-6 * max(1.0, abs(best)):
+            break  # what remains is rounding
         last = estimate
     return best, best_error
 
