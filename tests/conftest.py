@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 
 import pytest
+from _pytest.runner import runtestprotocol
 from hypothesis import settings
 
 os.environ["ADJOINT_CACHE"] = "off"  # each test sees what the code of today generates
@@ -31,6 +32,25 @@ def pytest_collection_finish() -> None:
     """Let the garbage collector leave alone what stays to the end: tens of thousands of tests."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish() -> None:
+    """Look for cycles once at the end, where pytest does five times, among millions of objects."""
+    gc.collect()
+    gc.freeze()
+
+
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool:
+    """Report a test once: that it was set up and taken down are two thirds of what processes would
+    tell each other, a millisecond for each of tens of thousands of tests."""
+    hook = item.ihook
+    hook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+    for report in runtestprotocol(item, log=False, nextitem=nextitem):
+        if report.when == "call" or not report.passed:
+            hook.pytest_runtest_logreport(report=report)
+    hook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    return True
 
 
 @pytest.fixture(scope="module")
