@@ -29,6 +29,10 @@ def _rounded(x):
     return round(x) * x
 
 
+def _part_of_truth_value(x):
+    return (x > 2).real
+
+
 CASES = [
     (_square, 3, 6.0),
     (_square, np.int64(3), 6.0),
@@ -39,6 +43,7 @@ CASES = [
     (_total, np.arange(3), np.ones(3)),
     (_above, 3.0, None),
     (_rounded, 3, 3.0),
+    (_part_of_truth_value, 3.0, None),
 ]
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import operator
+
+import numpy as np
+
 from adjoint.fast.passes.common import share_common
 from adjoint.fast.single.verify import verify
-from adjoint.ir.single import Call, Const, Global
+from adjoint.ir.single import Block, Call, Const, Function, Global, Value
 from tests.fast.interpreter import converted
 from tests.fast.passes.running import is_arithmetic, size
 
@@ -54,6 +58,16 @@ def test_only_equal_calls():
 
     assert shared(f) == 0
     assert shared(g) == 3
+
+
+def test_equal_numbers_of_two_classes_are_two():
+    x, names = Value("x"), [Value(name) for name in "abcd"]
+    constants = [Const(2.0), Const(np.float64(2.0)), Const(2.0), Const(np.float64(2.0))]
+    calls = zip(names, constants, strict=True)
+    ops = tuple(Call(y, Const(operator.mul), (x, by)) for y, by in calls)
+    function = Function("f", (), (), Block((x,), ops, tuple(names)), "")
+    a, b, c, d = share_common(function, lambda call: True).body.results
+    assert a is c and b is d and a is not b
 
 
 def test_keywords_and_impure_calls():

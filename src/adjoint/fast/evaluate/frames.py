@@ -63,7 +63,7 @@ def single_of(closure: Closure) -> ir.Function:
         try:
             known = single(lowered(f), yields=True)
         except NotCovered as error:
-            known = error
+            known = NotCovered(error.reason, error.span)  # without the frames, which hold the code
         except AdjointError as error:
             known = NotCovered(str(error).partition("\n")[0])
         _singles[id(code)] = weakref.ref(code, partial(_forget, _singles, id(code))), known

@@ -220,8 +220,8 @@ _OF_PYTHON = frozenset({int, float, bool, complex})
 def part_of(ev: Evaluator, a: Value, name: str) -> Value:
     """``a.real`` or ``a.imag`` of a number or an array."""
     t = ev.types[a]
-    if name == "real" and not has_complex(t):
-        return a
+    if name == "real" and not has_complex(t) and not (isinstance(t, Number) and bool in t.kinds):
+        return a  # but that of a truth value is an integer
     if isinstance(t, Array) and not has_complex(t):
         raise NotCovered("the imaginary part of a real array", ev.span)
     f = real_part if name == "real" else imaginary_part
