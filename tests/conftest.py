@@ -1,9 +1,11 @@
 """Settings of the whole test run."""
 
 import gc
+import itertools
 import linecache
 import os
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from _pytest.runner import runtestprotocol
@@ -30,15 +32,13 @@ linecache.cache.pop("<string>", None)
 
 def pytest_collection_finish() -> None:
     """Let the garbage collector leave alone what stays to the end: tens of thousands of tests."""
-    gc.collect()
-    gc.freeze()
+    _leave_alone_what_there_is()
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_sessionfinish() -> None:
-    """Look for cycles once at the end, where pytest does five times, among millions of objects."""
-    gc.collect()
-    gc.freeze()
+_NUMBERS = itertools.count(1)
+_OFTEN = 500
+"""After so many tests, what they have left is left alone: programs and their sources, which stay.
+A collector that walks through them all, gigabytes that nothing else looks at, can take a minute."""
 
 
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool:
@@ -46,17 +46,33 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
     tell each other, a millisecond for each of tens of thousands of tests."""
     hook = item.ihook
     hook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
-    for report in runtestprotocol(item, log=False, nextitem=nextitem):
+    for report in _with_room(runtestprotocol, item, nextitem):
         if report.when == "call" or not report.passed:
             hook.pytest_runtest_logreport(report=report)
     hook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    if next(_NUMBERS) % _OFTEN == 0 or nextitem is None:
+        _leave_alone_what_there_is()
     return True
+
+
+def _with_room(run: Any, item: pytest.Item, nextitem: pytest.Item | None) -> list[Any]:
+    return run(item, log=False, nextitem=nextitem)
+
+
+# Python keeps its frames in pieces of 16 KB, and a loop that calls a function where a piece ends
+# asks the system for the next one each time: a tenth of the time of deep calls. The piece of a
+# frame this large has room for all that are inside it.
+_with_room.__code__ = _with_room.__code__.replace(co_stacksize=1 << 17)
 
 
 @pytest.fixture(scope="module")
 def little_to_look_at() -> None:
     """Let the questions that are asked of all that the collector knows (who holds an object, before
     Python 3.12; whose code runs) leave alone the millions of objects that other tests have left."""
+    _leave_alone_what_there_is()
+
+
+def _leave_alone_what_there_is() -> None:
     gc.collect()
     gc.freeze()
 
