@@ -13,7 +13,7 @@ import numpy as np
 import adjoint as ad
 from adjoint.demo.cubic import Polynomial, polynomial_loss
 from adjoint.fast import tier
-from benchmarks.harness import CLOCK, Line, apart, measure, peak, ratio, show
+from benchmarks.harness import CLOCK, Line, apart, measure, peak, ratio, show, with_room
 from benchmarks.programs import networks, specialised
 
 __all__ = ["run"]
@@ -258,6 +258,7 @@ def _compiling() -> list[Line]:
     return lines
 
 
+@with_room
 def _cost(count: int, k: int) -> float:
     import linecache
 
