@@ -141,7 +141,7 @@ def _key_of(value: object) -> Hashable:
         return type(value), value.hex()  # 0.0 is not -0.0
     if type(value) is complex:
         return complex, value.real.hex(), value.imag.hex()
-    if type(value) in (int, bool, str, bytes, type(None)):
+    if type(value) in (int, bool, str, bytes):
         return type(value), value  # 1 is not True
     if type(value) is tuple:
         return tuple, *map(_key_of, value)
