@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
-from adjoint.fast import tier
+from adjoint.fast import entry, tier
 
 BAD = (np.nan, np.inf, -np.inf)
 
@@ -70,13 +70,17 @@ def both_tiers(f, weights, x, y):
 def flags(request, monkeypatch):
     """Where a library multiplies matrices in threads, NumPy does not see that it met NaN."""
     if not request.param:
-        monkeypatch.setattr(np, "errstate", lambda **_: _Unseen(all="ignore"))
+        monkeypatch.setattr(entry, "begin_raising", _ignoring)
+        monkeypatch.setattr(entry, "end_raising", lambda errors: errors.__exit__())
         tier.forget()
     yield
     tier.forget()
 
 
-_Unseen = np.errstate
+def _ignoring():
+    errors = np.errstate(all="ignore")
+    errors.__enter__()
+    return errors
 
 
 @pytest.mark.usefixtures("flags")
@@ -137,8 +141,29 @@ def test_few_numbers_are_looked_at(n):
     weights, x, y = weights_and_data(np.random.default_rng(6), np.float64, n)
     tier.forget()
     ad.value_and_grad(network)(weights, x, y)
-    [entry] = [e for kept in tier._kept.values() for e in kept.entries]
-    assert ("smaller_square" in entry.run.__code__.co_names) == (n > 1)
+    [made] = [e for kept in tier._kept.values() for e in kept.entries]
+    assert ("smaller_square" in made.run.__code__.co_names) == (n > 1)
+
+
+def test_what_shows_the_factors_of_a_product_shows_it(monkeypatch):
+    """The cotangent of V is made from all that the one of W is made from."""
+
+    def layers(V, W, x):
+        return np.sum((np.tanh(x @ V) @ W) ** 2)
+
+    texts = []
+
+    def noted(*args):
+        found = source(*args)
+        texts.append(found[0])
+        return found
+
+    source = entry.entry_source
+    monkeypatch.setattr(entry, "entry_source", noted)
+    V, W, x = (np.random.default_rng(2).normal(size=shape) for shape in ((3, 4), (4, 2), (5, 3)))
+    ad.gradient(layers, V, W, x)
+    [text] = texts
+    assert ("vdot(bars[0]" in text, "vdot(bars[1]" in text) == (True, False)
 
 
 @pytest.mark.parametrize("size", [1e160, 1e300])

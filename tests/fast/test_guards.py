@@ -124,6 +124,53 @@ def test_what_occurs_twice():
         agree(lambda a, b: (a * b).sum(), a, b)
 
 
+class Node:
+    def __init__(self, w, v, u, below=None):
+        self.w, self.v, self.u, self.below = w, v, u, below
+
+
+class Leafy(Node):
+    pass
+
+
+def of_nodes(a, b, c, d):
+    total = a.w * b.v + c.u * d.w
+    return np.sum(total + a.below.w * b.u) * c.below.v.sum()
+
+
+ARRAYS = [np.arange(1.0, 4.0) * k for k in range(1, 13)]
+
+
+def four_nodes(*arrays):
+    a, b, c, d = (iter(arrays[i : i + 3]) for i in range(0, 12, 3))
+    below = Node(2.0, np.ones(2), 3.0)
+    return Node(*a, below), Node(*b), Leafy(*c, Leafy(1.0, np.ones(2), 2.0)), Leafy(*d)
+
+
+@pytest.mark.parametrize("place", range(12))
+def test_an_array_that_occurs_twice_among_many(place):
+    agree(of_nodes, *four_nodes(*ARRAYS))
+    assert is_fast(of_nodes, *four_nodes(*ARRAYS))
+    for other in range(12):
+        arrays = [*ARRAYS]
+        arrays[place] = arrays[other]
+        agree(of_nodes, *four_nodes(*arrays))
+
+
+def test_an_object_that_occurs_twice_among_several_kinds():
+    agree(of_nodes, *four_nodes(*ARRAYS))
+    for i in range(4):
+        for j in range(4):
+            nodes = [*four_nodes(*ARRAYS)]
+            nodes[0].below, nodes[2].below = nodes[j], nodes[i]
+            if nodes[0].below is nodes[0] or nodes[2].below is nodes[2]:
+                continue  # which the tests of agreement do not print
+            agree(of_nodes, *nodes)
+            nodes[i] = nodes[j]
+            if nodes[2].below is not None:
+                agree(of_nodes, *nodes)
+
+
 def capturing():
     w = 2.0
 
@@ -211,6 +258,26 @@ def test_fields():
     del fewer.b
     for o in (Plain(2.0), more, fewer, Plain(5.0)):
         agree(f, o, 2.0)
+
+
+class Defaulted:
+    c = np.array([5.0, 6.0])
+
+    def __init__(self):
+        self.w, self.c = np.array([1.0, 2.0]), np.array([3.0, 4.0])
+
+
+def test_a_field_that_is_one_of_the_class_in_another_object():
+    """There are as many fields, and all have the names that are read."""
+
+    def f(o, x):
+        return np.sum(o.w * o.c) * x
+
+    agree(f, Defaulted(), 2.0)
+    other = Defaulted()
+    del other.c
+    other.d = 7.0
+    agree(f, other, 2.0)
 
 
 def test_defaults():

@@ -5,9 +5,11 @@ import pytest
 
 from adjoint import nn
 from adjoint.nn import rules
+from adjoint.rules.layout import by_class
 from adjoint.rules.registry import rrule, table
 
 rng = np.random.default_rng(0)
+OURS = ("adjoint.nn.", "adjoint.rules.layout")
 LOGITS = rng.normal(size=(4, 3)) * 2
 ONEHOT = nn.onehot([0, 2, 1, 1], 3)
 SMOOTH = rng.dirichlet(np.ones(3), size=4)
@@ -47,11 +49,19 @@ CASES = {
         ((np.array(1.0), np.array(3.0)), {}),
         ((np.ones(3), np.ones(3)), {}),
     ],
+    by_class: [
+        ((LOGITS,), {}),
+        ((np.asfortranarray(LOGITS),), {}),
+        ((rng.normal(size=(2, 9)),), {}),
+        ((LOGITS[0],), {}),
+        ((2.0,), {}),
+    ],
     nn.logit_cross_entropy: [
         ((LOGITS, ONEHOT), {}),
         ((LOGITS, SMOOTH), {}),
         ((LOGITS, UNNORMALISED), {}),
         ((LOGITS[1], ONEHOT[1]), {}),
+        ((rng.normal(size=(3, 9)), rng.normal(size=(3, 9))), {}),
         ((rng.normal(size=(2, 2, 3)), rng.normal(size=(2, 2, 3))), {}),
     ],
 }
@@ -97,7 +107,7 @@ def test_every_rule_has_a_case():
     registered = {
         f
         for f, entry in table.items()
-        if (getattr(f, "__module__", None) or "").startswith("adjoint.nn.") and entry.rrules
+        if (getattr(f, "__module__", None) or "").startswith(OURS) and entry.rrules
     }
     assert registered == set(CASES)
     assert rules.__doc__

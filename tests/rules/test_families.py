@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import mutually_broadcastable_shapes
 
 from adjoint.errors import RuleError
 from adjoint.rules.families import elementwise, linear, project
-from adjoint.rules.projection import column_sums
+from adjoint.rules.layout import by_class, column_sums
 from adjoint.rules.registry import rrule
 from adjoint.testing import check_rule
 
@@ -135,3 +135,23 @@ def test_sums_of_columns(dtype, shape):
         a[1, 1], a[2, 1] = np.inf, -np.inf
         with np.errstate(invalid="ignore"):
             assert np.isnan(column_sums(a)).all()
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "f2", "i8"])
+@pytest.mark.parametrize("columns", [0, 1, 2, 3, 5, 7, 8, 30])
+def test_a_matrix_by_class_has_the_same_sums_and_maxima(dtype, columns):
+    x = (10 * np.random.default_rng(0).normal(size=(23, columns))).astype(dtype)
+    for a in (x, x.T.copy().T, x[::-1]):
+        found = by_class(a)
+        np.testing.assert_array_equal(found, a, strict=True)
+        assert found.flags.f_contiguous or columns >= 8 or dtype not in ("f8", "f4")
+        sums = [np.sum(np.exp(b / 10), axis=-1, keepdims=True) for b in (found, x)]
+        if a is x:
+            np.testing.assert_array_equal(*sums, strict=True)
+        if columns:
+            np.testing.assert_array_equal(np.max(found, axis=-1), np.max(a, axis=-1))
+
+
+@pytest.mark.parametrize("x", [2.0, [[1.0, 2.0]], np.ones(3), np.ones((2, 2, 2))], ids=str)
+def test_what_is_no_matrix_stays_what_it_is(x):
+    assert by_class(x) is x

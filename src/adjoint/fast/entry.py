@@ -23,6 +23,7 @@ from adjoint.fast.reading import Reading
 from adjoint.fast.single.walk import results, walk
 from adjoint.fast.ties import holds_one
 from adjoint.results import filled
+from adjoint.run.floating import begin_raising, end_raising
 
 __all__ = ["entry_source"]
 
@@ -75,8 +76,11 @@ def entry_source(
     if _uses_numpy(program):
         # what would be a warning is one of the generic tier, which knows the user's line
         run = [
-            '        with errstate(divide="raise", over="raise", invalid="raise"):',
+            "        errors = begin_raising()",
+            "        try:",
             f"            value, bars = program({leaves})",
+            "        finally:",
+            "            end_raising(errors)",
         ]
     run += [f"        {line}" for line in checked(program, made)] if mode == "gradient" else []
     tail = ["    except Exception as error:", "        return failed(error)"]
@@ -99,7 +103,8 @@ def entry_source(
         tail += [f"        return ({state})", "    except Exception:", "        return None"]
     made.bound |= {
         "ndarray": np.ndarray,
-        "errstate": np.errstate,
+        "begin_raising": begin_raising,
+        "end_raising": end_raising,
         "smaller_square": runtime.smaller_square,
         "vdot": np.vdot,
         "isfinite": math.isfinite,

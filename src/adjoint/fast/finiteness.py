@@ -20,7 +20,7 @@ from adjoint.fast.program import Program
 from adjoint.fast.reading import Reading
 from adjoint.fast.single.walk import walk
 from adjoint.ir.single import Call, Const, Operand, Value
-from adjoint.rules.projection import column_sums
+from adjoint.rules.layout import column_sums
 
 __all__ = ["checked"]
 
@@ -51,7 +51,7 @@ def checked(program: Program, made: Reading) -> list[str]:
 def _terms(program: Program, made: Reading) -> list[str]:
     """Conditions, as source, that hold if the cotangents are finite.
 
-    A large product is seen by its factors, where others show these; a small one is looked at, and
+    A product is seen by its factors, where others show these. If not, a small one is looked at, and
     shows its own.
     """
     seen, ev = _Seen(program), program.ev
@@ -64,6 +64,8 @@ def _terms(program: Program, made: Reading) -> list[str]:
     arrays: list[str] = []
     for i in (*products, *wanted):
         if i in large or seen.is_finite(bars[i]):
+            continue
+        if i in products and not seen.unseen(products[i].operands):
             continue
         t = program.wanted[i].type
         (arrays if isinstance(t, Array) else numbers).append(_term(t, f"bars[{i}]"))

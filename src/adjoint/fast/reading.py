@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import combinations
 from types import FunctionType, NoneType
 from typing import Any
 
@@ -222,14 +223,20 @@ class Reading:
 
     def distinct(self, wanted: Sequence[Leaf]) -> None:
         """Nothing twice that has a cotangent by its identity, in which both would show."""
-        arrays = [
-            self.names[id(x.source)] for x in self.outside.leaves if isinstance(x.type, Array | Row)
-        ]
-        self._distinct(arrays)
+        self._distinct(
+            (self.names[id(x.source)], len(x.type.shape) if isinstance(x.type, Array) else list)
+            for x in self.outside.leaves
+            if isinstance(x.type, Array | Row)
+        )
         found = shown(self.outside, wanted)
         if len({id(sample) for _, _, sample in found}) != len(found):
             raise NotCovered("something that occurs twice among what the function reads")
-        self._distinct([f"{self.names[id(source)]}{path}" for source, path, _ in found])
+        typed = {id(guard.source) for guard in self.outside.guards if guard.kind == "type"}
+        one_kind = any(not path and id(source) not in typed for source, path, _ in found)
+        self._distinct(
+            (f"{self.names[id(source)]}{path}", None if one_kind else type(sample))
+            for source, path, sample in found
+        )
 
     def ties(self, wanted: Sequence[Any], args: Sequence[Any]) -> str | None:
         """A condition under which what is read stands at a place that is not read, too.
@@ -284,15 +291,32 @@ class Reading:
         if fields is None or id(source) in self._sealed:
             return
         self._sealed.add(id(source))
-        known = self.bind(frozenset(fields))
-        self.lines.append(f"if {self.names[id(source)]}.__dict__.keys() != {known}: return MISS")
+        name = self.names[id(source)]
+        read = {child.key for child in self.inside.get(id(source), ()) if child.kind == "attribute"}
+        if fields.keys() <= read and not any(hasattr(type(sample), key) for key in fields):
+            test = f"len({name}.__dict__) != {len(fields)}"  # they were found, and nowhere else
+        else:
+            test = f"{name}.__dict__.keys() != {self.bind(frozenset(fields))}"
+        self.lines.append(f"if {test}: return MISS")
 
-    def _distinct(self, names: Sequence[str]) -> None:
-        if len(names) == 2:
-            self.lines.append(f"if {names[0]} is {names[1]}: return MISS")
-        elif len(names) > 2:
-            ids = ", ".join(f"id({name})" for name in names)
-            self.lines.append(f"if len({{{ids}}}) != {len(names)}: return MISS")
+    def _distinct(self, found: Iterable[tuple[str, Any]]) -> None:
+        """Nothing twice among those of one kind: what is of two kinds is not one object."""
+        kinds: dict[Any, list[str]] = {}
+        for name, kind in found:
+            kinds.setdefault(kind, []).append(name)
+        tests = []
+        for names in kinds.values():
+            if len(names) <= _FEW:
+                tests += [f"{a} is {b}" for a, b in combinations(names, 2)]
+            else:
+                ids = ", ".join(f"id({name})" for name in names)
+                tests.append(f"len({{{ids}}}) != {len(names)}")
+        if tests:
+            self.lines.append(f"if {' or '.join(tests)}: return MISS")
+
+
+_FEW = 4
+"""To compare each of so many with each takes less time than a set of their identities."""
 
 
 def shown(outside: Outside, wanted: Sequence[Leaf]) -> list[tuple[Source, str, Any]]:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.nn.activations import logsoftmax, relu
+from adjoint.rules.layout import by_class
 from adjoint.rules.registry import non_differentiable
 
 __all__ = [
@@ -73,7 +74,7 @@ def logit_cross_entropy(scores: Any, y: Any) -> Any:
         True probabilities of the same shape, as `onehot` gives them.
     """
     check_shapes(scores, y)
-    terms = np.multiply(y, logsoftmax(scores))
+    terms = np.multiply(by_class(y), logsoftmax(by_class(scores)))
     return -np.sum(terms) / (np.size(terms) // np.shape(terms)[-1])
 
 

@@ -10,12 +10,15 @@ import numpy as np
 
 from adjoint.nn.activations import logsoftmax, relu, sigmoid, softmax
 from adjoint.nn.losses import check_shapes, logit_cross_entropy, mse
-from adjoint.rules.families import elementwise, project
+from adjoint.rules.families import elementwise, linear, project
+from adjoint.rules.layout import by_class
 from adjoint.rules.registry import rrule
 
 __all__: list[str] = []
 
 elementwise(relu, lambda y: y > 0, selects=True)
+
+linear(by_class, lambda y_bar, shape: y_bar, alias=True)
 
 # Decomposed, |x| would have a kink at 0 that the sigmoid has not; y * (1 - y) loses digits near 1.
 elementwise(sigmoid, lambda y, x: y * sigmoid(-x))
@@ -71,7 +74,8 @@ def _(scores: np.ndarray, y: np.ndarray):
     if not _real(scores, y):
         return NotImplemented
     check_shapes(scores, y)
-    shifted = scores - np.max(scores, axis=-1, keepdims=True)
+    classes, truth = by_class(scores), by_class(y)
+    shifted = classes - np.max(classes, axis=-1, keepdims=True)
     e = np.exp(shifted)
     total = np.sum(e, axis=-1, keepdims=True)
     log_p = shifted - np.log(total)
@@ -79,8 +83,8 @@ def _(scores: np.ndarray, y: np.ndarray):
 
     def logit_cross_entropy_back(loss_bar):
         scale = loss_bar / samples
-        mass = y @ np.ones((y.shape[-1], 1), y.dtype)  # sooner there than the sums of short rows
-        scores_bar = scale * (e * (mass / total) - y)
+        mass = np.sum(truth, axis=-1, keepdims=True)
+        scores_bar = scale * (e * (mass / total) - truth)
         return None, project(scores_bar, scores), project(-scale * log_p, y)
 
-    return -np.sum(y * log_p) / samples, logit_cross_entropy_back
+    return -np.sum(truth * log_p) / samples, logit_cross_entropy_back

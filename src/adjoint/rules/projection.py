@@ -20,13 +20,13 @@ import numpy as np
 from numpy import ndarray
 
 from adjoint.errors import NoDerivativeError, RuleError
+from adjoint.rules.layout import column_sums
 from adjoint.run.accumulate import Poison
 from adjoint.run.place import current_place
 
 __all__ = [
     "Projector",
     "as_numeric",
-    "column_sums",
     "finite",
     "held",
     "is_numeric",
@@ -111,28 +111,6 @@ def unbroadcast(bar: Any, shape: tuple[int, ...]) -> Any:
     if plain and not extra:
         return _sum(bar, tuple(axes), None, None, True)
     return bar.sum(axis=tuple(axes)).reshape(shape)
-
-
-def column_sums(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """``x.sum(axis=0)`` of a matrix: as a product, which takes a third of the time or less, for
-    NumPy adds short rows one by one."""
-    n = len(x)
-    if n > _MOST_ONES or x.dtype not in _ones:
-        total: np.ndarray[Any, Any] = x.sum(axis=0)
-        return total
-    ones = _ones[x.dtype].get(n)
-    if ones is None:
-        ones = np.ones(n, x.dtype)
-        ones.flags.writeable = False
-        if len(_ones[x.dtype]) < _MOST_LENGTHS:
-            _ones[x.dtype][n] = ones
-    total = ones @ x
-    return total
-
-
-_MOST_ONES, _MOST_LENGTHS = 1 << 17, 32
-_ones: dict[Any, dict[int, np.ndarray[Any, Any]]] = {FLOAT64: {}, np.dtype(np.float32): {}}
-"""By dtype and length: at most so many, which are made once."""
 
 
 # ---- what counts as a number ---------------------------------------------------------------------

@@ -29,6 +29,7 @@ from adjoint.fast.evaluate.types import (
     number,
     witnesses,
 )
+from adjoint.rules.layout import by_class
 
 __all__ = ["POWERS", "SHAPED", "combined_type", "known_of_numbers", "result_type", "sizes_in"]
 
@@ -110,9 +111,10 @@ SHAPED: frozenset[Any] = frozenset(
         np.average,
         np.atleast_1d,
         np.atleast_2d,
+        by_class,
     }
 )
-"""Functions of NumPy whose result has a dtype and a shape that the types of the operands decide."""
+"""Functions whose result has a dtype and a shape that the types of the operands decide."""
 
 _METHODS = frozenset(
     "sum mean prod max min var std cumsum cumprod dot transpose swapaxes ravel reshape flatten copy"

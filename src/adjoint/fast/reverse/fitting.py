@@ -21,7 +21,7 @@ from adjoint.fast.evaluate.types import (
     part_type,
 )
 from adjoint.ir.single import Const, Operand, Value
-from adjoint.rules.projection import column_sums
+from adjoint.rules.layout import column_sums
 
 if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator
