@@ -3,6 +3,7 @@ puts that: refused where a derivative is needed, in every mode."""
 
 from __future__ import annotations
 
+import io
 import logging
 from contextvars import ContextVar
 from types import SimpleNamespace
@@ -307,6 +308,8 @@ def test_an_integrand_may_keep_what_it_overwrites(f, slope):
 ACCESSORS = """
 import collections
 import contextlib
+import copy
+import enum
 import functools
 import operator
 import threading
@@ -465,6 +468,14 @@ class Of(metaclass=Meta):
     pass
 
 
+class Kind(enum.Enum):
+    A = state
+
+
+getter, pair = operator.attrgetter("s"), operator.attrgetter("s", "s.row")
+arrays, table, looking = [state.buf], {"a": state.buf}, state.buf[:]
+rows_of_names = np.zeros(1, dtype=[("n", float), ("inner", [("m", complex), ("k", int)])])
+records = rows_of_names.copy().view(np.recarray)
 namespace = {"state": state}
 exec("def hidden(): return state", namespace)
 hidden = namespace["hidden"]
@@ -476,6 +487,8 @@ proxy local.s partial() by_name() captured() default() next(generated()) next(en
 chained() held.described held.by_property held.once held[0] held() next(iter(held)) delegating
 Of.any hidden() (lambda:state)() operator.getitem(rows,'s') getattr(local,'s')
 globals()['state'] get.__globals__['state'] [*map(Held.__call__,[held])][0]
+operator.attrgetter('s')(local) getter(local) pair(local)[0] operator.itemgetter('s')(rows)
+Kind.A.value Kind['A'].value [*Kind][0].value
 """.split()
 """What gives the object that is stored into."""
 STORED = {
@@ -491,6 +504,134 @@ WITH = {
     "loop": "for s in held:\n        s.n = v",
     "list": "get_row()[0] = s.row[0] = s.n = v",
 }
+
+
+ELEMENTS = {
+    "data": ("state.buf.data[0] = v", lambda space: space["state"].buf[0]),
+    "base": ("looking.base[0] = v", lambda space: space["state"].buf[0]),
+    "of a copy": ("arrays.copy()[0][0] = v", lambda space: space["state"].buf[0]),
+    "of a copied dict": ("table.copy()['a'][0] = v", lambda space: space["state"].buf[0]),
+    "by the module": ("copy.copy(arrays)[0][0] = v", lambda space: space["state"].buf[0]),
+    "named": ("c = arrays.copy(); c[0][0] = v", lambda space: space["state"].buf[0]),
+    "behind a star": ("np.add(*(v, 0.0, s.buf))", lambda space: space["state"].buf[0]),
+    "in a list": ("p = [v, 1.0, s.buf]; np.multiply(*p)", lambda space: space["state"].buf[0]),
+    "field": ("rows_of_names['n'][0] = v", lambda space: space["rows_of_names"]["n"][0]),
+    "field of a row": ("rows_of_names[0]['n'] = v", lambda space: space["rows_of_names"]["n"][0]),
+    "field inside": (
+        "rows_of_names['inner']['m'][:] = v",
+        lambda space: space["rows_of_names"]["inner"]["m"][0].real,
+    ),
+    "row": ("rows_of_names[0] = (v, (0, 1))", lambda space: space["rows_of_names"]["n"][0]),
+    "record": ("records.n[0] = v", lambda space: space["records"].n[0]),
+    "all records": ("records.n = v", lambda space: space["records"].n[0]),
+    "row of records": ("records[0].n = v", lambda space: space["records"].n[0]),
+}
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", ELEMENTS)
+def test_elements_that_are_stored_are_refused(name, mode):
+    text, read = ELEMENTS[name]
+    for again in (True, False):
+        space = _written(text)
+        log = _logging(space["note"])
+
+        def f(v):
+            log.warning("%s", v)
+            return read(space) * v
+
+        if again:
+            assert f(2.0) == 8.0
+        with pytest.raises(AdjointError):
+            MODES[mode](f)
+
+
+COPIES = ["c = s.buf.copy(); c[0] = v", "c = copy.copy(s.buf); c[0] = v", "np.hypot(*s.pair)"]
+
+
+@pytest.mark.parametrize("text", COPIES)
+def test_what_is_copied_keeps_its_derivative(text):
+    space = _written(text)
+    state, log = space["state"], _logging(space["note"])
+
+    def f(v):
+        state.buf, state.pair = v * v * np.ones(1), (v, v)
+        log.warning("%s", 1.0)
+        return state.buf[0] * v
+
+    assert ad.gradient(f, 2.0) == (12.0,)
+    assert ad.pushforward(f, (2.0,), (1.0,))[1] == 12.0
+    assert ad.hessian(f, 2.0) == 12.0
+
+
+def test_integers_in_named_fields_are_constants():
+    space = _written("counts['k'][0] += 1")
+    counts = space["counts"] = np.zeros(1, dtype=[("k", int), ("name", "U3")])
+    log = _logging(space["note"])
+
+    def f(v):
+        log.warning("%s", v)
+        return counts["k"][0] * v**2
+
+    assert f(2.0) == 4.0
+    assert ad.gradient(f, 2.0) == (8.0,)
+    assert ad.pushforward(f, (2.0,), (1.0,))[1] == 12.0
+
+
+def test_what_is_noted_in_named_fields_may_be_left_alone():
+    space = _written("rows_of_names['n'][0] = v")
+    log = _logging(space["note"])
+
+    def f(v):
+        log.warning("%s", v)
+        return v**2
+
+    for _ in range(2):
+        assert ad.gradient(f, 2.0) == (4.0,)
+        assert ad.pushforward(f, (2.0,), (1.0,))[1] == 4.0
+        assert space["rows_of_names"]["n"][0] == 4.0
+
+
+class Shown:
+    """Its text is asked for by NumPy."""
+
+    def __init__(self, value, note):
+        self.value, self.note = value, note
+
+    def __repr__(self):
+        self.note(self.value**2)
+        return "shown"
+
+
+ASKED = {
+    "array2string": lambda one: np.array2string(np.array([one], dtype=object)),
+    "formatter": lambda one: np.array2string(np.ones(1), formatter={"float": lambda x: repr(one)}),
+    "str": lambda one: str(np.array([one], dtype=object)),
+    "format": lambda one: f"{np.array([one], dtype=object)}",
+    "list": lambda one: str([one]),
+    "savetxt": lambda one: np.savetxt(io.StringIO(), np.array([one], dtype=object), fmt="%r"),
+}
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("stored", STORED)
+@pytest.mark.parametrize("ask", ASKED)
+def test_what_is_stored_where_something_is_shown(ask, stored, mode):
+    """Followed, or refused, in every mode."""
+    text, read = STORED[stored]
+    space = _written(text.format("state"))
+    state, note = space["state"], space["note"]
+
+    def f(v):
+        ASKED[ask](Shown(v, note))
+        return read(state) * v
+
+    try:
+        found = MODES[mode](f)
+    except AdjointError:
+        return
+    slope = found[0] if isinstance(found, tuple) else found
+    assert slope == pytest.approx(12.0)
 
 
 def _written(text):

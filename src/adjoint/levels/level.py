@@ -34,6 +34,7 @@ from adjoint.run.holding import reached
 from adjoint.run.iterator import Iterator as ActiveIterator
 from adjoint.run.kinds import by_value, is_objects
 from adjoint.run.memory import missing, refuse_names_twice
+from adjoint.run.native import Region
 from adjoint.run.places import is_container
 from adjoint.run.remaking import remade
 from adjoint.run.seal import PLAIN
@@ -373,6 +374,18 @@ class Level(Hidden):
     def spoil(self, value: Any, error: Exception) -> Any:
         """Note that the derivative of a number or an array is not known; returns the value."""
         raise NotImplementedError
+
+    def spoil_stored(self, region: Region) -> None:
+        """Note that nobody knows the derivative of what functions of the user's have stored in a
+        run of code that is not differentiated."""
+        error = region.error()
+        if error is None:
+            return
+        stored = [part for part in reached([*region.stored()]) if by_value(part)]
+        for level in self.down():
+            for value in stored:
+                if isinstance(value, np.ndarray) or not level.holds(value):
+                    level.spoil(value, error)
 
     def hide(self, value: Any, error: Exception) -> None:
         """Note that an object may hold what is active where nobody sees it: a number as text or as

@@ -85,7 +85,12 @@ _TAKES = frozenset(
         "SEND",
     }
 )
-_ANY_NAME = frozenset("__dict__ __getattribute__ __setattr__ delattr getattr setattr vars".split())
+_ANY_NAME = frozenset(
+    "__dict__ __getattribute__ __setattr__ attrgetter delattr getattr setattr vars".split()
+)
+_BEHIND = {"value": "_value_"}
+"""What attributes of classes of the standard library, whose code is not looked at, give: the
+members of enumerations."""
 _NAMESPACES = {
     "LOAD_GLOBAL": frozenset({"eval", "exec", "globals"}),
     "LOAD_ATTR": frozenset({"__globals__", "f_globals"}),
@@ -134,6 +139,7 @@ def facts_of(code: CodeType) -> Facts:
     """What a function with that code could do."""
     instructions = [*dis.get_instructions(code)]
     names = frozenset(code.co_names)
+    names |= {_BEHIND[name] for name in names & _BEHIND.keys()}
     stores = [i.argval for i in instructions if i.opname in ("STORE_DEREF", "DELETE_DEREF")]
     return Facts(
         quiet=all(map(is_harmless, instructions)),

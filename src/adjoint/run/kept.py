@@ -440,6 +440,59 @@ class _Array(Kept):
             shadow[self.changed] = 0
 
 
+class _Records(_Array):
+    """The array with named fields that owns its memory."""
+
+    __slots__ = ()
+
+    def forget(self, name: str | None, twice: set[int]) -> None:
+        self.filled = True
+
+    def differs(self) -> bool:
+        x, saved = np.asarray(self.owner), self.saved
+        return self.filled or x.shape != saved.shape or any(map(np.any, self._changes()))
+
+    def pairs(self) -> Iterator[tuple[Any, Any]]:
+        now = _numbers_in(np.asarray(self.owner))
+        for old, new, changed in zip(_numbers_in(self.saved), now, self._changes(), strict=True):
+            if np.any(changed):
+                yield old, new
+
+    def _changes(self) -> Iterator[Any]:
+        """By field of numbers, where they differ."""
+        parts = zip(_numbers_in(np.asarray(self.owner)), _numbers_in(self.saved), strict=True)
+        return (self.filled | (x != y) & ~((x != x) & (y != y)) for x, y in parts)
+
+    def log(self, memory: Memory) -> None:
+        x, saved = np.asarray(self.owner), self.saved
+        if x.shape != saved.shape:
+            raise _of_another_shape()
+        self.changed = [*self._changes()]
+        for part, changed in zip(_numbers_in(x), self.changed, strict=True):
+            if np.any(changed):
+                memory.mark_written(part)
+        self.position = memory.note(swap_contents, x, saved.copy())
+
+    def take(self, memory: Memory) -> Iterator[tuple[Any, Any]]:
+        memory.rewind(self.position)
+        yield self.owner, memory.shadows.get(("poison", id(self.owner)))
+        if id(self.owner) in memory.buffers:
+            shadows = _numbers_in(memory.array_shadow(self.owner))
+            for shadow, changed in zip(shadows, self.changed, strict=True):
+                yield self.owner, shadow[changed]
+                shadow[changed] = 0
+
+
+def _numbers_in(x: Any) -> Iterator[Any]:
+    """The fields of an array that hold floats, those inside others included."""
+    for name in x.dtype.names or ():
+        part = x[name]
+        if part.dtype.kind in "fc":
+            yield part
+        else:
+            yield from _numbers_in(part)
+
+
 class _Objects(Kept):
     """The array of objects that owns its memory."""
 
@@ -509,6 +562,8 @@ def keep(value: Any, kind: type) -> list[Kept]:
         root = root_of(value)
         if is_container(root):
             return [_Objects(root, np.array(root))]
+        if root.dtype.names is not None:
+            return [_Records(root, np.array(root))]
         return [_Array(root, np.array(root))] if root.dtype.kind in "fc" else []
     if kind is CellType:
         return [_Cell(value, contents_of_cell(value))]

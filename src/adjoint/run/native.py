@@ -214,9 +214,16 @@ class Region:
 
     def stored(self) -> Iterated[Any]:
         """What the user's code has put somewhere, and the arrays that it has changed."""
-        for event in self._events:
-            for kept in event.changes if type(event) is Changes else ():
+        for event in self._changes():
+            for kept in event.changes:
                 yield from (new for _, new in kept.pairs() if new is not ABSENT)
+
+    def error(self) -> Exception | None:
+        """That which refuses a derivative of what was stored; ``None`` if nothing was."""
+        return next((event.error for event in self._changes()), None)
+
+    def _changes(self) -> Iterated[Changes]:
+        return (event for event in self._events if type(event) is Changes)
 
     def back(self, bar: Any) -> None:
         """Run backwards what came back, and undo what was changed; `bar` is the poison of the
@@ -370,6 +377,8 @@ def watched(
     y = region.run(run, args, kwargs)
     own = blank if record[slot] is linked else record[slot]
     record[slot] = region.before(own, n) if region.has_effects else own
+    if region.has_effects and (level := record[0].level) is not None:
+        level.spoil_stored(region)
     if keys and region.has_effects:
         _check_steady(record[0], keys)
     return y

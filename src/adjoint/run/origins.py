@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from adjoint.run.by_code import by_code
 
-__all__ = ["CALLED", "VIEWS", "Origin", "Stores", "gives_out", "stores_of"]
+__all__ = ["CALLED", "COPIED", "VIEWS", "Origin", "Stores", "gives_out", "stores_of"]
 
 Origin = frozenset[str]
 """The variables that something may come from, attributes with a dot before them."""
@@ -25,6 +25,8 @@ _ANY: Origin = frozenset({"?"})
 """It may be anything that the function gets at."""
 CALLED = "()"
 """Before the name of a function that something is the result of."""
+COPIED = "copy of "
+"""Before a name: of what stands there it is a copy, which holds the same things."""
 _TRUE: Origin = frozenset({"True"})
 """The constant, of which nothing comes."""
 _OUT: Origin = frozenset({"'out'"})
@@ -43,7 +45,7 @@ _FUNCTIONS = frozenset(
 """What writes into the array whose method it is, and what into one that it is given."""
 _PASSED = _FUNCTIONS - {"at", "place", "put"}
 """Those that are known by their names also where they are given to others: `partial`, `map`."""
-_PARTS = frozenset("T flat imag mT operands real".split())
+_PARTS = frozenset("T base data flat imag mT operands real".split())
 """Attributes of an array that look at its memory."""
 VIEWS = frozenset(
     "array_split as_strided asanyarray asarray asarray_chkfinite ascontiguousarray"
@@ -284,7 +286,12 @@ def _result_of(callee: Origin, given: list[Origin], in_place: bool) -> Origin:
         return _NEW.union(*given) - _MADE
     names = {name.lstrip(".") for name in callee}
     parts = _NEW.union(*given) - callee if in_place or names & VIEWS else _NEW
+    if "copy" in names:
+        parts |= {COPIED + name for name in _NEW.union(*given) if not name.startswith(_MARKS)}
     return parts | {CALLED + name for name in callee}
+
+
+_MARKS = (CALLED, COPIED)
 
 
 class Call(NamedTuple):
@@ -335,7 +342,7 @@ class Stores:
         self.attributes, self.variables = reader.fields, variables
         calls = [call.followed(reader.sources) for call in reader.calls]
         reader.found.update(*(call.every for call in calls if call.writes()))
-        self.calls = [call for call in calls if len(call.by_position) > 1 and not call.starred]
+        self.calls = [call for call in calls if call.starred or len(call.by_position) > 1]
         self.overwritten = frozenset(_followed(reader.overwritten, reader.sources))
         self.runs_text = any(call.callee & {"eval", "exec"} for call in reader.calls)
         found = self.filled = _followed(reader.found, reader.sources)
@@ -384,7 +391,12 @@ def _followed(found: set[str], sources: dict[str, set[str]]) -> set[str]:
     """Where what variables hold comes from, too."""
     waiting = [*found]
     while waiting:
-        more = sources.get(waiting.pop(), set()) - found
+        name = waiting.pop()
+        more = sources.get(name, set())
+        if name.startswith(COPIED):
+            inner = sources.get(name.removeprefix(COPIED), set())
+            more = {COPIED + one for one in inner if not one.startswith(_MARKS)}
+        more = more - found
         found |= more
         waiting += more
     return found

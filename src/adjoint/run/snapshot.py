@@ -6,6 +6,8 @@ import functools
 from collections import deque
 from collections.abc import Iterable
 from contextvars import ContextVar
+from dataclasses import replace
+from operator import attrgetter
 from types import (
     BuiltinMethodType,
     CellType,
@@ -79,12 +81,17 @@ class Snapshot:
     def add(self, values: Iterable[Any], facts: Facts | None = None) -> list[Any]:
         """Take up what `values` reach, by what a function could follow; gives all that it was."""
         seen: dict[int, Any] = {}
+        values = [*values]
         queue = deque(values)
         while queue and len(seen) < self._most:
             value = queue.popleft()
             kind = type(value)
             if kind in LEAVES or id(value) in seen or _IS_THE_LIBRARYS(kind):
                 continue  # what is not the user's is rewound by nobody
+            if kind is attrgetter and facts is not None and facts.names is not None:
+                facts = replace(facts, names=None)  # those that it was made with
+                queue, seen = deque(values), {}
+                continue
             seen[id(value)] = value
             if id(value) not in self._kept:
                 self._kept[id(value)] = keep(value, kind)
@@ -173,6 +180,8 @@ def _followed(value: Any, kind: type, facts: Facts) -> list[Any]:
         held = _given_out(value)
     elif issubclass(kind, type):
         held = [found for found in _in_class(value, names) if found is not value]
+        if facts.into_containers and kind is not type:  # an enumeration, whose members are in it
+            held += contents(value, kind)
     elif kind is FunctionType or kind is MethodType:
         fields = fields_of(value) or {}  # what they run is looked at when it is entered
         return [fields[name] for name in names if name in fields]

@@ -8,6 +8,7 @@ import math
 from collections import Counter, deque
 from collections.abc import Iterable
 from functools import cache
+from operator import attrgetter, itemgetter, methodcaller
 from types import CellType, CodeType, FrameType, FunctionType, MemberDescriptorType, ModuleType
 from typing import Any
 
@@ -16,7 +17,7 @@ import numpy as np
 from adjoint.run.contents import elements_of, entries_of
 from adjoint.run.kept import NUMBERS_KEPT, contents_of_cell, has_slots
 from adjoint.run.kinds import fields_of, filled_slots
-from adjoint.run.origins import CALLED, VIEWS, Origin, stores_of
+from adjoint.run.origins import CALLED, COPIED, VIEWS, Origin, stores_of
 from adjoint.run.outputs import outputs_in
 from adjoint.run.roots import given_to, modules_of, words_in
 from adjoint.run.watch import is_of_the_library
@@ -80,7 +81,7 @@ def _is_given(name: str, spaces: Any, held: list[Any], depth: int) -> bool:
     if name == "?":
         return True
     if not name.startswith(CALLED):
-        return _computed(name, spaces, held)
+        return _computed(name.removeprefix(COPIED), spaces, held)
     name = name[len(CALLED) :]
     if name.startswith("."):
         name = name[1:]
@@ -110,6 +111,8 @@ _GIVING = ("__getitem__", "__iter__", "__next__", "__enter__")
 def _gives(f: Any, held: list[Any], depth: int) -> bool:
     """Whether a function may return an array that was there before, other than by views."""
     package = str(getattr(f, "__module__", None)).partition(".")[0]
+    if type(f) in _GETTERS:
+        return True
     if isinstance(f, type) or package in _PACKAGES:
         return False
     if type(f) is not FunctionType or not depth:
@@ -121,6 +124,7 @@ def _gives(f: Any, held: list[Any], depth: int) -> bool:
     )
 
 
+_GETTERS = (attrgetter, itemgetter, methodcaller)
 _PACKAGES = frozenset({"numpy", "math", "builtins", "operator", "_operator"})
 """Those whose functions give new arrays, or views by names that are known."""
 
@@ -178,6 +182,7 @@ def written_by(frame: FrameType, held: list[Any], known: list[Any]) -> list[tupl
     if any(name == "?" or name.startswith(CALLED) for name in filled):
         written += [(owner, None) for owner in held if issubclass(type(owner), _CONTAINERS)]
     for name in filled:
+        is_copied, name = name.startswith(COPIED), name.removeprefix(COPIED)
         if name.startswith("."):
             modules = [namespace.get(one) for one in code.co_names]
             spaces = [vars(one) for one in modules if isinstance(one, ModuleType)]
@@ -187,7 +192,10 @@ def written_by(frame: FrameType, held: list[Any], known: list[Any]) -> list[tupl
             found = [space[name] for space in (local, namespace) if name in space][:1]
         for owner in found:
             arrays = [item for item in _inside(owner) if issubclass(type(item), np.ndarray)]
-            written += [(item, None) for item in (owner, *arrays)]
+            if not is_copied:
+                written += [(item, None) for item in (owner, *arrays)]
+            elif issubclass(type(owner), _CONTAINERS):  # of an array it is all copied
+                written += [(item, None) for item in arrays]
     return written
 
 
@@ -198,6 +206,8 @@ def _names(owner: Any) -> Any:
     """What stands under which names in an object or a class."""
     if issubclass(type(owner), type):
         return vars(owner)
+    if issubclass(type(owner), np.ndarray) and owner.dtype.names is not None:
+        return {name: owner[name] for name in owner.dtype.names}
     fields = fields_of(owner) or {}
     return {**fields, **filled_slots(owner)} if has_slots(type(owner)) else fields
 
