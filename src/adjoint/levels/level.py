@@ -375,13 +375,14 @@ class Level(Hidden):
         """Note that the derivative of a number or an array is not known; returns the value."""
         raise NotImplementedError
 
-    def spoil_stored(self, region: Region) -> None:
+    def spoil_stored(self, region: Region, *, certain: bool) -> None:
         """Note that nobody knows the derivative of what functions of the user's have stored in a
-        run of code that is not differentiated."""
+        run of code that is not differentiated; arrays only where it is `certain` that they were
+        changed, if that is said."""
         error = region.error()
         if error is None:
             return
-        stored = [part for part in reached([*region.stored()]) if by_value(part)]
+        stored = [part for part in reached([*region.stored(certain=certain)]) if by_value(part)]
         for level in self.down():
             for value in stored:
                 if isinstance(value, np.ndarray) or not level.holds(value):

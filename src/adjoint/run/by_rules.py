@@ -302,7 +302,7 @@ def _with_care(
     if rules.overridden or not reaches(values):
         return run(*args, **kwargs)  # a user's rule may change what is its own
 
-    return watched(record, slot, f, run, args, kwargs)
+    return watched(record, slot, f, run, args, kwargs, by_rule=True)
 
 
 def _first_rule(

@@ -61,6 +61,10 @@ class Kept:
         """Whether it was changed."""
         raise NotImplementedError
 
+    def has_changed(self) -> bool:
+        """Whether it differs, and is not only taken for changed."""
+        return True
+
     def is_unfilled(self) -> bool:
         """Whether it is an array that is not taken for one that was written."""
         return False
@@ -407,6 +411,13 @@ class _Array(Kept):
     def __init__(self, owner: Any, saved: Any) -> None:
         super().__init__(owner, saved)
         self.filled = False
+
+    def has_changed(self) -> bool:
+        filled, self.filled = self.filled, False
+        try:
+            return self.differs()
+        finally:
+            self.filled = filled
 
     def is_unfilled(self) -> bool:
         return not self.filled

@@ -212,11 +212,13 @@ class Region:
             return [anew(item, self._twice) for item in saved]
         return {key: anew(item, self._twice) for key, item in saved.items()}
 
-    def stored(self) -> Iterated[Any]:
-        """What the user's code has put somewhere, and the arrays that it has changed."""
+    def stored(self, *, certain: bool = False) -> Iterated[Any]:
+        """What the user's code has put somewhere, and the arrays that it has changed, or may have
+        filled with what was there."""
         for event in self._changes():
             for kept in event.changes:
-                yield from (new for _, new in kept.pairs() if new is not ABSENT)
+                if not certain or kept.has_changed():
+                    yield from (new for _, new in kept.pairs() if new is not ABSENT)
 
     def error(self) -> Exception | None:
         """That which refuses a derivative of what was stored; ``None`` if nothing was."""
@@ -367,9 +369,11 @@ def watched(
     kwargs: dict[str, Any],
     error: Exception | None = None,
     keys: tuple[Any, ...] = (),
+    by_rule: bool = False,
 ) -> Any:
     """``run(*args, **kwargs)`` for `f`; its pullback may be left in the slot. `keys` may be asked
-    for their hash more often than Python does."""
+    for their hash more often than Python does. What is run `by_rule` writes arrays of its own, of
+    which it gives the derivative."""
     n = len(args) + len(kwargs)
     region = Region(record[0], f, error)
     blank = record[slot]
@@ -378,7 +382,7 @@ def watched(
     own = blank if record[slot] is linked else record[slot]
     record[slot] = region.before(own, n) if region.has_effects else own
     if region.has_effects and (level := record[0].level) is not None:
-        level.spoil_stored(region)
+        level.spoil_stored(region, certain=by_rule)
     if keys and region.has_effects:
         _check_steady(record[0], keys)
     return y

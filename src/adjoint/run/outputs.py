@@ -48,8 +48,9 @@ def _output_of(call: Call, code: CodeType, spaces: Any) -> Origin:
     places = {place for f in _called(call, code, spaces) if (place := _place_of_output(f)) >= 0}
     places |= _places_in_methods(call, code, spaces)
     given = call.by_position
-    if call.starred:  # nobody knows how many there are
-        return call.every if any(place >= 0 for place in places) else frozenset()
+    if call.starred:  # nobody knows how many there are; libraries only pass them on
+        may_be_given = places and not is_of_the_library(code)
+        return call.every if may_be_given else frozenset()
     return frozenset().union(*(given[place] for place in places if place < len(given)))
 
 

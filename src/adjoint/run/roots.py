@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from inspect import CO_VARARGS, CO_VARKEYWORDS
 from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 from adjoint.run.by_code import by_code
 from adjoint.run.facts import Facts, facts_of
 from adjoint.run.holding import spaces_of
+from adjoint.run.kinds import content_of
 from adjoint.run.snapshot import LEAVES
 from adjoint.run.watch import is_the_users
 
@@ -24,6 +25,7 @@ __all__ = [
     "may_store",
     "modules_of",
     "outer_roots",
+    "variables_asked_for",
     "variables_of",
     "words_in",
 ]
@@ -92,23 +94,44 @@ def given_to(frame: FrameType) -> dict[str, Any]:
 
 def variables_of(frame: FrameType) -> Iterator[tuple[dict[str, Any], str]]:
     """The global variables that a function may assign, or those of a module that it names."""
-    code, namespace = frame.f_code, frame.f_globals
+    return _variables(frame.f_code, frame.f_globals, modules_of(frame))
+
+
+def variables_asked_for(f: FunctionType) -> Iterator[tuple[dict[str, Any], str]]:
+    """The same of a function that does not run yet, if it asks for some by their names, or imports
+    modules."""
+    code, namespace = f.__code__, f.__globals__
+    by_name = facts_of(code).takes_any_variable or "modules" in code.co_names
+    if by_name or any(name in sys.modules for name in code.co_names):
+        captured = map(content_of, f.__closure__ or ())
+        yield from _variables(code, namespace, _modules(code, namespace, captured))
+
+
+def _variables(
+    code: CodeType, namespace: dict[str, Any], modules: list[dict[str, Any]]
+) -> Iterator[tuple[dict[str, Any], str]]:
     names = _names_of(code)
     if facts_of(code).takes_any_variable:
         names = (*names, *namespace)
     for name in names:
         if name in namespace or name not in code.co_names:
             yield namespace, name
-    for other in modules_of(frame):
-        for name in names:
+    for other in modules:
+        for name in dict.fromkeys((*names, *words_in(code))):
             yield other, name
 
 
 def modules_of(frame: FrameType) -> list[dict[str, Any]]:
     """The namespaces of the user's modules that a function names, imports or has captured."""
-    code, local = frame.f_code, frame.f_locals
-    captured = [local.get(name) for name in code.co_freevars]
-    named = [frame.f_globals.get(name) for name in code.co_names]
+    local = frame.f_locals
+    captured = [local.get(name) for name in frame.f_code.co_freevars]
+    return _modules(frame.f_code, frame.f_globals, captured)
+
+
+def _modules(
+    code: CodeType, namespace: dict[str, Any], captured: Iterable[Any]
+) -> list[dict[str, Any]]:
+    named = [namespace.get(name) for name in code.co_names]
     imported = [sys.modules.get(name) for name in (*code.co_names, *words_in(code))]
     spaces = spaces_of((*captured, *named, *imported))
     return list({id(space): space for space in spaces}.values())

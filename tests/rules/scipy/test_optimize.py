@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import random
+import sys
+import types
 
 import numpy as np
 import pytest
@@ -566,6 +568,40 @@ def test_what_a_search_stores_is_refused(f):
     for differentiate in (ad.gradient, lambda f, a: ad.derivative(f)(a)):
         with pytest.raises(NoDerivativeError, match="stores something while it searches"):
             differentiate(f, A)
+
+
+BY_NAME = {
+    "globals()['last'] = x**3 - a": "last",
+    "globals().update(last=x**3 - a)": "last",
+    "globals()['new_name'] = x**3 - a": "new_name",
+    "globals()['la' + 'st'] = x**3 - a": "last",
+    "f.__globals__['last'] = x**3 - a": "last",
+    "sys.modules['held_by_name'].k = x**3 - a": "held.k",
+    "sys.modules['held_by_name'].new = x**3 - a": "held.new",
+    "setattr(sys.modules['held_by_name'], 'k', x**3 - a)": "held.k",
+    "import held_by_name; held_by_name.k = x**3 - a": "held.k",
+}
+
+
+@pytest.mark.parametrize("text", BY_NAME)
+def test_what_a_search_stores_by_name_is_refused(text, tmp_path, monkeypatch):
+    held = types.ModuleType("held_by_name")
+    held.k = 0.0
+    monkeypatch.setitem(sys.modules, held.__name__, held)
+    lines = (
+        "def by_name(a):",
+        "    def f(x):",
+        f"        {text}",
+        "        return x**3 - a",
+        f"    return optimize.brentq(f, 0.0, 5.0, xtol=1e-3) + {BY_NAME[text]}",
+    )
+    path = tmp_path / "by_name.py"
+    path.write_text("\n".join(lines))
+    space = {"__name__": "by_name", "optimize": optimize, "sys": sys, "held": held, "last": 0.0}
+    exec(compile(path.read_text(), str(path), "exec"), space)
+    for differentiate in (ad.gradient, lambda f, a: ad.derivative(f)(a)):
+        with pytest.raises(NoDerivativeError, match="stores something while it searches"):
+            differentiate(space["by_name"], A)
 
 
 def test_what_a_search_stores_is_no_obstacle_where_it_is_constant():

@@ -26,6 +26,7 @@ from adjoint.run.kept import Kept
 from adjoint.run.kinds import by_value
 from adjoint.run.memory import Memory
 from adjoint.run.native import Changes
+from adjoint.run.roots import variables_asked_for
 from adjoint.run.snapshot import Snapshot
 from adjoint.run.unknown import needed, run_unknown
 
@@ -61,6 +62,10 @@ class State(Snapshot):
             self.add_variable(namespace, name)
             kept += self.add((value,))
             held += reached((value,), functions)
+        for f in functions:
+            for namespace, name in variables_asked_for(f):
+                self.add_variable(namespace, name)
+                kept += self.add((namespace.get(name),))
         # What objects do is in their classes.
         kept += self.add((*classes_of(held), *functions))
         self.known = {id(value) for value in kept}
