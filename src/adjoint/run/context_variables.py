@@ -9,7 +9,8 @@ from functools import partial
 from typing import Any
 
 from adjoint.run.contents import ABSENT
-from adjoint.run.kept import KEEPERS, Kept
+from adjoint.run.keeping import KEEPERS
+from adjoint.run.kept import Kept
 from adjoint.run.kinds import ATOMS
 from adjoint.run.memory import Memory
 from adjoint.run.swaps import swap_with

@@ -31,15 +31,8 @@ from adjoint.run.contents import ABSENT
 from adjoint.run.context_variables import current
 from adjoint.run.facts import Facts
 from adjoint.run.hidden import Hidden
-from adjoint.run.kept import (
-    WITH_FIELDS,
-    Global,
-    Kept,
-    contents_of_cell,
-    has_slots,
-    keep,
-    slots,
-)
+from adjoint.run.keeping import WITH_FIELDS, Global, contents_of_cell, has_slots, keep, slots
+from adjoint.run.kept import Kept
 from adjoint.run.kinds import ATOMS, fields_of, held_by_c, referent_of, slots_of
 
 __all__ = ["LEAVES", "Snapshot", "contents"]

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from adjoint.run.contents import elements_of, entries_of
-from adjoint.run.kept import NUMBERS_KEPT, contents_of_cell, has_slots
+from adjoint.run.keeping import contents_of_cell, has_slots
+from adjoint.run.kept import NUMBERS_KEPT
 from adjoint.run.kinds import fields_of, filled_slots
 from adjoint.run.origins import CALLED, COPIED, VIEWS, Origin, stores_of
 from adjoint.run.outputs import outputs_in

@@ -20,7 +20,8 @@ from numpy import ndarray
 
 from adjoint.errors import MutationError
 from adjoint.run.contents import ABSENT
-from adjoint.run.kept import Kept, container
+from adjoint.run.keeping import container
+from adjoint.run.kept import Kept
 from adjoint.run.kinds import ATOMS, by_value, fields_of, is_record
 from adjoint.run.memory import Memory, refused, root_of
 from adjoint.run.native import Lent, Region, is_needed
