@@ -743,3 +743,45 @@ def test_libraries_may_ask_who_holds_an_object(tmp_path, monkeypatch):
     import asking  # type: ignore[import-not-found]
 
     assert ad.gradient(lambda x: asking.doubled(x) * x, 3.0) == (12.0,)
+
+
+class Telling:
+    told: ClassVar[list[float]] = []
+
+    def __del__(self):
+        self.told.append(1.0)
+
+
+class Holding:
+    def __init__(self, held):
+        self.held = held
+
+
+LET_GO = {
+    "attribute": (
+        lambda thing: Holding(Telling()),
+        lambda places: setattr(places[0], "held", None),
+    ),
+    "object": (lambda thing: Holding(Telling()), lambda places: places.clear()),
+    "deep": (lambda thing: {"a": [Holding([Telling()])]}, lambda places: places.pop()),
+    "kept": (lambda thing: Holding(thing), lambda places: places.clear()),
+}
+
+
+@pytest.mark.parametrize("name", LET_GO)
+def test_what_something_held_that_was_made_before(name):
+    """It goes with what has held it, unless it is held elsewhere."""
+    make, let_go = LET_GO[name]
+
+    def f(x, places):
+        let_go(places)
+        return x * (1 + len(Telling.told))
+
+    thing = Telling()
+    Telling.told.clear()
+    if name == "kept":
+        assert ad.gradient(f, 2.0, [make(thing)])[0] == 1.0
+    else:
+        with pytest.raises(MutationError, match="Telling.__del__"):
+            ad.gradient(f, 2.0, [make(thing)])
+    del thing
