@@ -4,6 +4,7 @@ import copy
 import itertools
 import subprocess
 import sys
+import weakref
 
 import numpy as np
 import pytest
@@ -136,3 +137,17 @@ class Body:
 assert ad.gradient(lambda x: Body().square(x), 3.0) == (12.0,)
 """
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_a_proxy_of_what_is_gone_that_something_let_go_has_held():
+    class Holder:
+        pass
+
+    def f(x, places):
+        places.clear()
+        return x * x
+
+    holder, thing = Holder(), Holder()
+    holder.proxy = weakref.proxy(thing)
+    del thing
+    assert ad.gradient(f, 3.0, [holder])[0] == 6.0

@@ -10,7 +10,7 @@ import numpy as np
 from adjoint.fast import rows, runtime
 from adjoint.fast.single.primitives import same
 from adjoint.ir import primitives
-from adjoint.rules.layout import by_class, column_sums
+from adjoint.rules.layout import by_class, by_sample, column_sums
 
 __all__ = ["MADE_EACH_TIME", "NEW_ARRAYS", "OWN_MEMORY", "VIEWS"]
 
@@ -103,6 +103,7 @@ VIEWS: frozenset[Any] = frozenset(
         np.ndarray.squeeze,
         np.ndarray.astype,
         by_class,
+        by_sample,
         runtime.assigned,
         runtime.real_part,
         runtime.imaginary_part,

@@ -382,9 +382,9 @@ class Level(Hidden):
         error = region.error()
         if error is None:
             return
-        stored = [part for part in reached([*region.stored(certain=certain)]) if by_value(part)]
+        made = region.made(certain=certain)
         for level in self.down():
-            for value in stored:
+            for value in made:
                 if isinstance(value, np.ndarray) or not level.holds(value):
                     level.spoil(value, error)
 

@@ -10,15 +10,13 @@ import numpy as np
 
 from adjoint.nn.activations import logsoftmax, relu, sigmoid, softmax
 from adjoint.nn.losses import check_shapes, logit_cross_entropy, mse
-from adjoint.rules.families import elementwise, linear, project
-from adjoint.rules.layout import by_class
+from adjoint.rules.families import elementwise, project
+from adjoint.rules.layout import by_class, by_sample
 from adjoint.rules.registry import rrule
 
 __all__: list[str] = []
 
 elementwise(relu, lambda y: y > 0, selects=True)
-
-linear(by_class, lambda y_bar, shape: y_bar, alias=True)
 
 # Decomposed, |x| would have a kink at 0 that the sigmoid has not; y * (1 - y) loses digits near 1.
 elementwise(sigmoid, lambda y, x: y * sigmoid(-x))
@@ -26,6 +24,16 @@ elementwise(sigmoid, lambda y, x: y * sigmoid(-x))
 
 def _real(a, b=None):
     return a.dtype.kind in "fiub" and (b is None or b.dtype.kind in "fiub")
+
+
+@rrule.register(by_class)
+def _(x: np.ndarray):
+    return by_class(x), lambda y_bar: (None, project(y_bar, x))
+
+
+@rrule.register(by_sample)
+def _(x: np.ndarray):
+    return by_sample(x), lambda y_bar: (None, project(y_bar, x))
 
 
 @rrule.register(softmax)
@@ -84,7 +92,7 @@ def _(scores: np.ndarray, y: np.ndarray):
     def logit_cross_entropy_back(loss_bar):
         scale = loss_bar / samples
         mass = np.sum(truth, axis=-1, keepdims=True)
-        scores_bar = scale * (e * (mass / total) - truth)
-        return None, project(scores_bar, scores), project(-scale * log_p, y)
+        scores_bar = by_sample(scale * (e * (mass / total) - truth))
+        return None, project(scores_bar, scores), project(by_sample(-scale * log_p), y)
 
     return -np.sum(truth * log_p) / samples, logit_cross_entropy_back

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["by_class", "column_sums"]
+__all__ = ["by_class", "by_sample", "column_sums"]
 
 
 def by_class(x: Any) -> Any:
@@ -17,6 +17,11 @@ def by_class(x: Any) -> Any:
     if type(x) is np.ndarray and x.ndim == 2 and x.shape[1] < _FEW and x.dtype.char in "fd":
         return np.asfortranarray(x)
     return x
+
+
+def by_sample(x: Any) -> Any:
+    """The same in the order in which arrays are made."""
+    return np.ascontiguousarray(x) if type(x) is np.ndarray and x.ndim == 2 else x
 
 
 _FEW = 8

@@ -20,6 +20,7 @@ from types import (
     TracebackType,
 )
 from typing import Any
+from weakref import ProxyTypes
 
 from adjoint.run.contents import base_of, elements_of, entries_of, place_of_held
 from adjoint.run.hidden import Hidden
@@ -102,16 +103,19 @@ def reached(values: Sequence[Any], functions: list[FunctionType] | None = None) 
 
 
 def holds_nothing(value: Any) -> bool:
-    """Whether something is text, a module, a class of C, or a number that is counted with."""
+    """Whether something is text, a module, a class of C, a number that is counted with, or stands
+    for what is gone."""
     kind = type(value)
     if kind is type:
         return not value.__flags__ & _HEAPTYPE
     if kind is slice:
         return all(type(end) in _EMPTY for end in (value.start, value.stop, value.step))
+    if kind in ProxyTypes:
+        return referent_of(value) is None  # nothing else may be asked of it
     return kind in ATOMS and kind is not FunctionType
 
 
-_ASKED = {FunctionType, type, slice}
+_ASKED = {FunctionType, type, slice, *ProxyTypes}
 _EMPTY = (ATOMS - _ASKED) | {type(vars(ABC)["_abc_impl"])}
 """Types whose objects hold nothing at all: what an abstract class notes are the classes that are
 taken for its own."""
@@ -130,7 +134,7 @@ def parts_of(owner: Any) -> Iterator[tuple[Any, Any, Any]]:
     The globals of a module are constants, and a traceback shows where something happened: through
     either, everything that there is can be reached.
     """
-    if isinstance(owner, FrameType | TracebackType | CodeType) or (
+    if issubclass(type(owner), FrameType | TracebackType | CodeType) or (
         type(owner) is dict and "__builtins__" in owner
     ):
         return
@@ -146,17 +150,17 @@ def parts_of(owner: Any) -> Iterator[tuple[Any, Any, Any]]:
     elif issubclass(type(owner), set | frozenset):
         for item in owner:
             yield item, item, owner
-    elif isinstance(owner, FunctionType):
+    elif issubclass(type(owner), FunctionType):
         for cell in owner.__closure__ or ():
             yield None, cell, cell
         for held in _beside_closure(owner):
             yield None, held, held
-    elif isinstance(owner, CellType):
+    elif issubclass(type(owner), CellType):
         try:
             yield None, owner.cell_contents, owner
         except ValueError:
             return
-    elif isinstance(owner, MethodType | BuiltinMethodType | MethodWrapperType):
+    elif issubclass(type(owner), MethodType | BuiltinMethodType | MethodWrapperType):
         yield "__self__", owner.__self__, owner
         if type(owner) is MethodType:
             yield None, owner.__func__, owner
@@ -173,7 +177,7 @@ def parts_of(owner: Any) -> Iterator[tuple[Any, Any, Any]]:
         for cls in (*owner.__bases__, type(owner)):
             if cls.__flags__ & _HEAPTYPE and not _is_of_a_library(cls):
                 yield None, cls, cls
-    elif not isinstance(owner, ModuleType | Hidden):
+    elif not issubclass(type(owner), ModuleType | Hidden):
         referent = referent_of(owner)
         if referent is not None:
             yield REFERENT, referent, owner
@@ -187,7 +191,7 @@ def parts_of(owner: Any) -> Iterator[tuple[Any, Any, Any]]:
             type(owner)
         ):  # something of C: what the collector sees in it
             for item in held_by_c(owner):
-                if item is not fields and not isinstance(item, ModuleType | str):
+                if item is not fields and not issubclass(type(item), ModuleType | str):
                     if not issubclass(type(item), type) or item is not type(owner):
                         yield "*", item, owner
         for name, item in filled_slots(owner).items():

@@ -29,6 +29,10 @@ class Kept:
         """Whether it was changed."""
         raise NotImplementedError
 
+    def is_of_contents(self) -> bool:
+        """Whether what `pairs` gives as new was there before, with other contents."""
+        return False
+
     def has_changed(self) -> bool:
         """Whether it differs, and is not only taken for changed."""
         return True

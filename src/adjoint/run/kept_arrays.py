@@ -36,6 +36,9 @@ class KeptArray(Kept):
         super().__init__(owner, saved)
         self.filled = False
 
+    def is_of_contents(self) -> bool:
+        return True
+
     def has_changed(self) -> bool:
         filled, self.filled = self.filled, False
         try:

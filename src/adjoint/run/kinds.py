@@ -166,7 +166,7 @@ def fields_of(obj: Any) -> dict[str, Any] | None:
             fields = object.__getattribute__(obj, "__dict__")
         else:
             fields = obj.__dict__
-    except AttributeError:
+    except (AttributeError, ReferenceError):  # the latter: a proxy of what is gone
         return None
     return fields if isinstance(fields, dict) else None
 

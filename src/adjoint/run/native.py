@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.errors import NoDerivativeError, Place
+from adjoint.run import holding
 from adjoint.run.accumulate import Poison
 from adjoint.run.contents import ABSENT
 from adjoint.run.facts import Facts, facts_of
@@ -29,6 +30,7 @@ from adjoint.run.place import current_place
 from adjoint.run.reach import STAND_INS, reaches
 from adjoint.run.roots import (
     all_around,
+    all_there,
     callers_of,
     joined_facts,
     may_store,
@@ -90,7 +92,6 @@ class Changes:
             kept.log(memory)
 
     def back(self, memory: Memory, _: Any) -> None:
-        from adjoint.run.holding import reached
         from adjoint.run.unknown import arrived_in
 
         taken = [pair for kept in reversed(self.changes) for pair in kept.take(memory)]
@@ -98,7 +99,7 @@ class Changes:
             raise self.error
         if arrived_in(memory, self.fresh, self.known):
             # What was there before has its cotangent from elsewhere.
-            known = self.known | {id(owner) for owner in reached(self.earlier)}
+            known = self.known | {id(owner) for owner in holding.reached(self.earlier)}
             if arrived_in(memory, self.fresh, known):
                 raise self.error
 
@@ -130,6 +131,7 @@ class Region:
         "_recent",
         "_rewritten",
         "_snapshot",
+        "_there",
         "_twice",
         "_written",
         "memory",
@@ -150,6 +152,7 @@ class Region:
         self._entered: CodeType | None = None
         self._before_all: tuple[Any, ...] = ()
         self._known: set[int] = set()
+        self._there: dict[int, Any] = {}
         self._looked_at: dict[tuple[int, ...], list[Any]] = {}
         self._place: Place | None = None
 
@@ -212,13 +215,25 @@ class Region:
             return [anew(item, self._twice) for item in saved]
         return {key: anew(item, self._twice) for key, item in saved.items()}
 
-    def stored(self, *, certain: bool = False) -> Iterated[Any]:
-        """What the user's code has put somewhere, and the arrays that it has changed, or may have
-        filled with what was there."""
+    def stored(self) -> Iterated[Any]:
+        """What the user's code has put somewhere, and the arrays that it has changed."""
         for event in self._changes():
             for kept in event.changes:
-                if not certain or kept.has_changed():
-                    yield from (new for _, new in kept.pairs() if new is not ABSENT)
+                yield from (new for _, new in kept.pairs() if new is not ABSENT)
+
+    def made(self, *, certain: bool) -> list[Any]:
+        """The numbers and arrays that came up inside and that the user's code has put somewhere,
+        and the arrays that it has changed, or may have filled with what was there, unless only
+        what is `certain` is asked for."""
+        found: list[Any] = []
+        for event in self._changes():
+            for kept in event.changes:
+                new = [new for _, new in kept.pairs() if new is not ABSENT]
+                if not kept.is_of_contents():
+                    found += [one for one in holding.reached(new) if id(one) not in self._there]
+                elif not certain or kept.has_changed():
+                    found += new
+        return [one for one in found if by_value(one)]
 
     def error(self) -> Exception | None:
         """That which refuses a derivative of what was stored; ``None`` if nothing was."""
@@ -283,6 +298,8 @@ class Region:
             self._before_all = self._f, *self._args, *outer
             for value in self._snapshot.add(self._before_all, facts):
                 self._known |= {id(value), id(fields_of(value))}
+            if self.memory.level is not None:
+                self._there = all_there(self._before_all)
         elif is_of_the_library(self._entered):
             self._entered = code  # the user's own are those to tell of
         for namespace, name in variables_of(frame):

@@ -31,7 +31,12 @@ def outputs_in(code: CodeType, spaces: Any) -> list[tuple[Origin, Origin]]:
         calls = stores_of(code).calls
         own = [call for call in calls if given.isdisjoint(call.callee | call.owner)]
         found = [(call.callee, _output_of(call, code, ({}, *spaces[1:]))) for call in own]
-        others = [call for call in calls if not given.isdisjoint(call.callee | call.owner)]
+        others = [
+            call
+            for call in calls
+            # `__array_ufunc__` passes on to the function that it is given what that was given
+            if not call.starred and not given.isdisjoint(call.callee | call.owner)
+        ]
         known = _known[id(code)] = code, [one for one in found if one[1]], others
     _, found, others = known
     if not others:

@@ -82,9 +82,11 @@ class Snapshot:
             if kind in LEAVES or id(value) in seen or _IS_THE_LIBRARYS(kind):
                 continue  # what is not the user's is rewound by nobody
             if kind is attrgetter and facts is not None and facts.names is not None:
-                facts = replace(facts, names=None)  # those that it was made with
-                queue, seen = deque(values), {}
-                continue
+                asked = {part for name in value.__reduce__()[1] for part in name.split(".")}
+                if not asked <= facts.names:
+                    facts = replace(facts, names=facts.names | asked)
+                    queue, seen = deque(values), {}
+                    continue
             seen[id(value)] = value
             if id(value) not in self._kept:
                 self._kept[id(value)] = keep(value, kind)

@@ -23,6 +23,7 @@ from types import (
     TracebackType,
 )
 from typing import Any
+from weakref import ProxyTypes
 
 import numpy as np
 
@@ -41,6 +42,7 @@ from adjoint.run.kinds import (
     is_partly_c,
     is_record,
     mapping_behind,
+    referent_of,
     slot_owner,
     slots_of,
 )
@@ -290,6 +292,8 @@ class Reader:
         return shadows.pop(id(owner), None) if self._taking else shadows.get(id(owner))
 
     def _structure(self, value: Any) -> Any:
+        if type(value) in ProxyTypes and referent_of(value) is None:
+            return None  # nothing else may be asked of it
         if isinstance(value, tuple) and hasattr(value, "_fields") and type(value) is not tuple:
             items = self._items(value)
             return None if items is None else type(value)._make(items)  # type: ignore[attr-defined]

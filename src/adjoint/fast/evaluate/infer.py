@@ -29,7 +29,7 @@ from adjoint.fast.evaluate.types import (
     number,
     witnesses,
 )
-from adjoint.rules.layout import by_class
+from adjoint.rules.layout import by_class, by_sample
 
 __all__ = ["POWERS", "SHAPED", "combined_type", "known_of_numbers", "result_type", "sizes_in"]
 
@@ -112,6 +112,7 @@ SHAPED: frozenset[Any] = frozenset(
         np.atleast_1d,
         np.atleast_2d,
         by_class,
+        by_sample,
     }
 )
 """Functions whose result has a dtype and a shape that the types of the operands decide."""
