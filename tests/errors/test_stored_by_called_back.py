@@ -474,6 +474,7 @@ class Kind(enum.Enum):
 
 getter, pair = operator.attrgetter("s"), operator.attrgetter("s", "s.row")
 arrays, table, looking = [state.buf], {"a": state.buf}, state.buf[:]
+nest = {"a": [state.buf]}
 rows_of_names = np.zeros(1, dtype=[("n", float), ("inner", [("m", complex), ("k", int)])])
 records = rows_of_names.copy().view(np.recarray)
 namespace = {"state": state}
@@ -512,6 +513,20 @@ ELEMENTS = {
     "of a copy": ("arrays.copy()[0][0] = v", lambda space: space["state"].buf[0]),
     "of a copied dict": ("table.copy()['a'][0] = v", lambda space: space["state"].buf[0]),
     "by the module": ("copy.copy(arrays)[0][0] = v", lambda space: space["state"].buf[0]),
+    "of a deep copy": ("nest.copy()['a'][0][0] = v", lambda space: space["state"].buf[0]),
+    "of copies": (
+        "copy.copy(nest)['a'].copy()[0][0] = v",
+        lambda space: space["state"].buf[0],
+    ),
+    "of a sum": ("(arrays + [])[0][0] = v", lambda space: space["state"].buf[0]),
+    "of a product": ("(arrays * 1)[0][0] = v", lambda space: space["state"].buf[0]),
+    "of a union": ("(nest | {})['a'][0][0] = v", lambda space: space["state"].buf[0]),
+    "of values": ("[*nest.values()][0][0][0] = v", lambda space: space["state"].buf[0]),
+    "by a partial": (
+        "functools.partial(np.multiply, v, 1.0)(state.buf)",
+        lambda space: space["state"].buf[0],
+    ),
+    "by einsum": ("np.einsum('i->i', state.buf)[:] = v", lambda space: space["state"].buf[0]),
     "named": ("c = arrays.copy(); c[0][0] = v", lambda space: space["state"].buf[0]),
     "behind a star": ("np.add(*(v, 0.0, s.buf))", lambda space: space["state"].buf[0]),
     "in a list": ("p = [v, 1.0, s.buf]; np.multiply(*p)", lambda space: space["state"].buf[0]),
@@ -546,7 +561,13 @@ def test_elements_that_are_stored_are_refused(name, mode):
             MODES[mode](f)
 
 
-COPIES = ["c = s.buf.copy(); c[0] = v", "c = copy.copy(s.buf); c[0] = v", "np.hypot(*s.pair)"]
+COPIES = [
+    "c = s.buf + 0.0; c[0] = v",
+    "c = np.einsum('i,i->i', s.buf, s.buf); c[0] = v",
+    "c = s.buf.copy(); c[0] = v",
+    "c = copy.copy(s.buf); c[0] = v",
+    "np.hypot(*s.pair)",
+]
 
 
 @pytest.mark.parametrize("text", COPIES)
@@ -576,6 +597,50 @@ def test_integers_in_named_fields_are_constants():
     assert f(2.0) == 4.0
     assert ad.gradient(f, 2.0) == (8.0,)
     assert ad.pushforward(f, (2.0,), (1.0,))[1] == 12.0
+
+
+def test_integers_beside_floats_are_constants():
+    space = _written("rows_of_names[0] = (0.5, (0, rows_of_names['inner']['k'][0] + 1))")
+    rows, log = space["rows_of_names"], _logging(space["note"])
+
+    def f(v):
+        log.warning("%s", v)
+        return rows["inner"]["k"][0] * v**2
+
+    for count in range(1, 4):
+        assert f(2.0) == 4.0 * (2 * count - 1)
+        assert ad.gradient(f, 2.0) == (4.0 * 2 * count,)
+    assert ad.pushforward(f, (2.0,), (1.0,)) == (28.0, 28.0)
+    assert ad.hessian(f, 2.0) == 16.0
+
+
+KEPT = {
+    "array": lambda y: y,
+    "in a list": lambda y: [y, y[0]],
+    "object": lambda y: SimpleNamespace(y=y),
+    "constant": lambda y: None,
+}
+SCALE = 0.375
+
+
+@pytest.mark.parametrize("mode", ["forward", "second"])
+@pytest.mark.parametrize("name", KEPT)
+def test_what_is_only_kept_keeps_its_derivative(name, mode):
+    history = SimpleNamespace(path=[], last=None)
+
+    def f(v):
+        y = v * v * np.ones(2)
+        kept = KEPT[name](y)
+
+        def note(x):
+            history.path.append(SCALE if name == "constant" else kept)
+            history.last = SCALE if name == "constant" else kept
+            return "a"
+
+        np.array2string(np.ones(1), formatter={"float": note})
+        return y.sum() * v * SCALE
+
+    assert MODES[mode](f) == 9.0
 
 
 def test_what_is_noted_in_named_fields_may_be_left_alone():

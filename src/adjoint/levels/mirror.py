@@ -10,7 +10,13 @@ import numpy as np
 
 from adjoint.run.accumulate import Poison
 from adjoint.run.memory import missing
-from adjoint.run.views import address_of, bounds_of, is_seen_as_stored, root_of
+from adjoint.run.views import (
+    address_of,
+    bounds_of,
+    is_integer_field,
+    is_seen_as_stored,
+    root_of,
+)
 
 __all__ = ["Mirror", "Mirrors", "Same", "flat_of", "is_whole"]
 
@@ -43,6 +49,8 @@ class Mirror:
 
     def of(self, x: Any, root: Any) -> Any:
         """The part that belongs to a view; ``None`` for one that shows it as objects or fields."""
+        if is_integer_field(x, root):
+            return None
         if self.poison is not None:
             return self.poison
         kind = x.dtype.kind

@@ -19,7 +19,7 @@ from adjoint.run.accumulate import Poison, is_fancy
 from adjoint.run.hidden import Hidden
 from adjoint.run.kinds import is_objects
 from adjoint.run.swaps import writable
-from adjoint.run.views import names_twice, places_of, root_of
+from adjoint.run.views import is_integer_field, names_twice, places_of, root_of
 
 __all__ = ["Sweep", "poison_in", "to_value"]
 
@@ -74,6 +74,8 @@ class Sweep(Hidden):
 
     def add_part(self, x: Any, index: Any, bar: Any) -> None:
         """Add to the cotangent of ``x[index]``."""
+        if is_integer_field(x, root_of(x)):
+            return
         if x.dtype.kind in "fc":
             bar = Poison.of_part(bar)
         if type(bar) is Poison:
@@ -102,7 +104,9 @@ class Sweep(Hidden):
     def take_part(self, x: Any, index: Any) -> Any:
         if x.dtype.kind not in "fc":
             mirror = self._mirrors.find(root_of(x))
-            return None if mirror is None else mirror.poison
+            if mirror is None or is_integer_field(x, root_of(x)):
+                return None
+            return mirror.poison
         mirrored = self._mirrors.of(x)
         if mirrored is None or type(mirrored) is Poison:
             return mirrored

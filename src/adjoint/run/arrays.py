@@ -29,7 +29,7 @@ from adjoint.run.places import is_container
 from adjoint.run.seal import arrived, result_of
 from adjoint.run.swaps import swap_array, swap_contents
 from adjoint.run.unknown import run_unknown
-from adjoint.run.views import add_to_shadow
+from adjoint.run.views import add_to_shadow, is_integer_field
 
 __all__ = ["element_back", "read_array", "refuse_objects", "write_array"]
 
@@ -111,7 +111,11 @@ def _slice_back(shape: tuple[int, ...], index: slice, few: bool, y_bar: Any) -> 
 def _read_part(record: list[Any], slot: int, x: np.ndarray[Any, Any], index: Any, y: Any) -> Any:
     """``y = x[index]`` of any array, with any index."""
     memory: Memory = record[0]
+    if x.dtype.kind in "iub" and is_integer_field(x, root_of(x)):
+        return y
     if not _carries(x):
+        if x.dtype.kind == "V" and type(index) is str and is_integer_field(y, root_of(x)):
+            return y
         if is_container(x):
             return read_objects(record, slot, x, index)
         if x.dtype.kind in "OV":

@@ -9,7 +9,7 @@ other code of the user's has changed is logged as a write, by a value whose deri
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from collections.abc import Iterator as Iterated
 from types import CodeType, FrameType, FunctionType
 from typing import Any
@@ -152,7 +152,7 @@ class Region:
         self._entered: CodeType | None = None
         self._before_all: tuple[Any, ...] = ()
         self._known: set[int] = set()
-        self._there: dict[int, Any] = {}
+        self._there: Collection[int] = ()
         self._looked_at: dict[tuple[int, ...], list[Any]] = {}
         self._place: Place | None = None
 
@@ -187,6 +187,7 @@ class Region:
             self._written.clear()
             self._held.clear()
             self._args = self._before_all = ()
+            self._there = frozenset(self._there)  # holds nothing any more
 
     def before(self, blank: Any, n: int) -> Callable[[Any], tuple[Any, ...]]:
         """The pullback of an operation of `n` operands whose own is `blank`, if this is run in

@@ -89,6 +89,7 @@ class _Reader:
         self.outputs: list[tuple[Origin, Origin]] = []
         self.overwritten: set[str] = set()
         self.calls: list[Call] = []
+        self.bound: list[Origin] = []
         self.returned: set[str] = set()
         self.fields: set[str] = set()
         self.sources: dict[str, set[str]] = {}
@@ -128,10 +129,12 @@ class _Reader:
         elif name in ("LOAD_ATTR", "LOAD_METHOD"):
             self.attribute(value, name == "LOAD_METHOD" or _is_method(arg))
         elif name == "BINARY_OP":
-            left = self.pops(2)[-1]
-            left = left if i.argrepr.endswith("=") else _NEW
-            self.found |= left
-            self.stack.append(left)
+            right, left = self.pops(2)
+            if i.argrepr.endswith("="):
+                self.found |= left
+                self.stack.append(left)
+            else:  # of lists and dicts, one that holds the same things
+                self.stack.append(_copied(left | right))
         elif name in ("BINARY_SUBSCR", "BINARY_SLICE"):
             self.stack.append(self.pops(2 if name == "BINARY_SUBSCR" else 3)[-1])
         elif name in ("STORE_SUBSCR", "STORE_SLICE"):
@@ -181,8 +184,14 @@ class _Reader:
         in_place = named.get("copy", _TRUE) != _TRUE and not names.isdisjoint(_COPIES)
         if in_place and "nan_to_num" in names:
             self.found |= _NEW.union(*given[:-2])
+        by_place = given[len(by_name) : -2][::-1]
+        if "partial" in names:
+            self.bound = by_place
+        elif self.bound and any(name in callee for name in _PARTIAL):  # it has the first ones
+            callee, *first = self.bound
+            owner = _NEW.union(*(self.owners.get(name, ()) for name in callee))
+            by_place = [*first, *by_place]
         if any(given[:-2]):
-            by_place = given[len(by_name) : -2][::-1]
             self.calls.append(Call(callee, owner, by_place, _NEW.union(*given[:-2]), starred))
         result = _result_of(callee, given, in_place)
         if callee == {"getattr"} and not any(given[:-3]):  # of what it gives, by its last word
@@ -287,11 +296,22 @@ def _result_of(callee: Origin, given: list[Origin], in_place: bool) -> Origin:
     names = {name.lstrip(".") for name in callee}
     parts = _NEW.union(*given) - callee if in_place or names & VIEWS else _NEW
     if "copy" in names:
-        parts |= {COPIED + name for name in _NEW.union(*given) if not name.startswith(_MARKS)}
+        parts |= _copied(_NEW.union(*given))
+    if "einsum" in names and sum(map(bool, given[:-2])) == 1:  # a part of one array is a view
+        parts |= _NEW.union(*given) - callee
     return parts | {CALLED + name for name in callee}
 
 
-_MARKS = (CALLED, COPIED)
+def _copied(given: Origin) -> Origin:
+    """What holds the same things as what comes from there."""
+    return frozenset(
+        name if name.startswith(COPIED) else COPIED + name
+        for name in given
+        if not name.startswith(CALLED)
+    )
+
+
+_PARTIAL = (CALLED + "partial", CALLED + ".partial")
 
 
 class Call(NamedTuple):
@@ -395,7 +415,7 @@ def _followed(found: set[str], sources: dict[str, set[str]]) -> set[str]:
         more = sources.get(name, set())
         if name.startswith(COPIED):
             inner = sources.get(name.removeprefix(COPIED), set())
-            more = {COPIED + one for one in inner if not one.startswith(_MARKS)}
+            more = {*_copied(frozenset(inner))}
         more = more - found
         found |= more
         waiting += more

@@ -192,7 +192,7 @@ def written_by(frame: FrameType, held: list[Any], known: list[Any]) -> list[tupl
         else:
             found = [space[name] for space in (local, namespace) if name in space][:1]
         for owner in found:
-            arrays = [item for item in _inside(owner) if issubclass(type(item), np.ndarray)]
+            arrays = _arrays_inside(owner)
             if not is_copied:
                 written += [(item, None) for item in (owner, *arrays)]
             elif issubclass(type(owner), _CONTAINERS):  # of an array it is all copied
@@ -200,6 +200,22 @@ def written_by(frame: FrameType, held: list[Any], known: list[Any]) -> list[tupl
     return written
 
 
+def _arrays_inside(owner: Any) -> list[Any]:
+    """The arrays in a container, an object or a captured variable, and in containers in it."""
+    found: list[Any] = []
+    seen: set[int] = set()
+    waiting = [*_inside(owner)]
+    while waiting and len(seen) < _MOST_CONTAINERS:
+        item = waiting.pop()
+        if issubclass(type(item), np.ndarray):
+            found.append(item)
+        elif issubclass(type(item), (*_CONTAINERS, tuple)) and id(item) not in seen:
+            seen.add(id(item))
+            waiting += item if issubclass(type(item), set) else _inside(item)
+    return found
+
+
+_MOST_CONTAINERS = 256
 _CONTAINERS = (list, dict, set, deque)
 
 

@@ -22,6 +22,7 @@ __all__ = [
     "address_of",
     "assign_shape",
     "bounds_of",
+    "is_integer_field",
     "is_seen_as_stored",
     "names_of",
     "names_twice",
@@ -160,6 +161,18 @@ def is_seen_as_stored(array: Array, root: Array) -> bool:
         place == offset and _same_numbers(array.dtype, field)
         for offset, field in _fields(root.dtype)
     )
+
+
+def is_integer_field(array: Array, root: Array) -> bool:
+    """Whether a view takes integers, or truth values, from fields of `root` that hold nothing else:
+    they are constants beside fields of floats."""
+    if array.dtype.kind not in "iub" or root.dtype.names is None:
+        return False
+    fields = [*_fields(root.dtype)]
+    if sum(field.itemsize for _, field in fields) > root.itemsize:  # some lie over others
+        return False
+    place = (address_of(array) - address_of(root)) % root.itemsize
+    return any(place == offset and array.dtype == field for offset, field in fields)
 
 
 def _same_numbers(a: np.dtype[Any], b: np.dtype[Any]) -> bool:
