@@ -7,6 +7,7 @@ import gc
 import sys
 from collections.abc import Iterable, Iterator
 from inspect import CO_VARARGS, CO_VARKEYWORDS
+from itertools import islice
 from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
@@ -163,15 +164,19 @@ def outer_roots(frame: FrameType, facts: Facts, given: tuple[Any, ...]) -> list[
 
 
 def all_there(values: tuple[Any, ...]) -> dict[int, Any]:
-    """All that some values reach, and that their functions name, by identity; numbers in the text
-    of functions among it."""
+    """What some values reach, and what their functions name, by identity, the nearest of it where
+    there is much; numbers in the text of functions among it."""
     functions: list[FunctionType] = []
-    found = [*reached(values, functions)]
+    found = [*islice(reached(values, functions), _MOST)]
     for _, _, value in globals_of(functions):  # which finds more of them
-        found += reached((value,))
+        if len(found) < _MOST:
+            found += islice(reached((value,)), _MOST)
     for f in functions:
         found += f.__code__.co_consts
     return {id(one): one for one in found}
+
+
+_MOST = 10_000
 
 
 def all_around(frame: FrameType, held: list[Any]) -> list[Any]:
