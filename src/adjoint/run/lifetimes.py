@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import dis
 import weakref
-from itertools import islice
 from types import CodeType, FrameType
 from typing import Any
 
@@ -23,7 +22,6 @@ from adjoint.run.generate import generated
 from adjoint.run.going import has_effective_del
 from adjoint.run.hidden import Hidden
 from adjoint.run.holders import is_near, only_ours
-from adjoint.run.holding import reached
 from adjoint.run.kinds import is_objects
 from adjoint.run.memory import Memory, refused
 
@@ -38,8 +36,6 @@ __all__ = [
     "with_effects",
 ]
 
-MOST_INSIDE = 20_000
-"""So many objects are looked at inside those that were let go."""
 FREE, EACH = 100_000, 200
 """How many objects are looked at for nothing, and how many more for each question."""
 
@@ -151,15 +147,12 @@ def settle(memory: Memory, record: list[Any] | None = None) -> None:
         demand()
     if memory.lifetimes is not None:
         memory.lifetimes.settle()
-    replaced = [
-        entry[-1]
+    removed = [
+        value
         for entry in memory.entries()
         if type(entry[-1]) not in _OF_NUMBERS or is_objects(entry[-1])
+        for value in with_effects(entry[-1])
     ]
-    removed = [value for saved in replaced for value in with_effects(saved)]
-    if replaced and not removed:  # what they hold goes with them
-        inside = islice(reached(replaced), MOST_INSIDE)
-        removed = [value for value in inside if has_effective_del(type(value))]
     if removed:
         gone, _ = only_ours(removed)
         if gone:
