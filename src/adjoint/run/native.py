@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from adjoint.errors import NoDerivativeError, Place
-from adjoint.run import holding
 from adjoint.run.accumulate import Poison
 from adjoint.run.contents import ABSENT
 from adjoint.run.facts import Facts, facts_of
@@ -30,7 +29,6 @@ from adjoint.run.place import current_place
 from adjoint.run.reach import STAND_INS, reaches
 from adjoint.run.roots import (
     all_around,
-    all_there,
     callers_of,
     joined_facts,
     may_store,
@@ -39,6 +37,7 @@ from adjoint.run.roots import (
 )
 from adjoint.run.snapshot import LEAVES, Snapshot
 from adjoint.run.stores import may_fill_anything, puts_numbers, twice_in, written_by
+from adjoint.run.there import made_in, there_before
 from adjoint.run.watch import Watch, is_of_the_library
 
 __all__ = ["Changes", "Lent", "Region", "is_needed", "lend", "native", "watched"]
@@ -92,6 +91,7 @@ class Changes:
             kept.log(memory)
 
     def back(self, memory: Memory, _: Any) -> None:
+        from adjoint.run.holding import reached
         from adjoint.run.unknown import arrived_in
 
         taken = [pair for kept in reversed(self.changes) for pair in kept.take(memory)]
@@ -99,7 +99,7 @@ class Changes:
             raise self.error
         if arrived_in(memory, self.fresh, self.known):
             # What was there before has its cotangent from elsewhere.
-            known = self.known | {id(owner) for owner in holding.reached(self.earlier)}
+            known = self.known | {id(owner) for owner in reached(self.earlier)}
             if arrived_in(memory, self.fresh, known):
                 raise self.error
 
@@ -231,7 +231,7 @@ class Region:
             for kept in event.changes:
                 new = [new for _, new in kept.pairs() if new is not ABSENT]
                 if not kept.is_of_contents():
-                    found += [one for one in holding.reached(new) if id(one) not in self._there]
+                    found += made_in(new, self._there)
                 elif not certain or kept.has_changed():
                     found += new
         return [one for one in found if by_value(one)]
@@ -297,10 +297,11 @@ class Region:
         if self._entered is None:
             self._place, self._entered = current_place(), code
             self._before_all = self._f, *self._args, *outer
-            for value in self._snapshot.add(self._before_all, facts):
+            held = self._snapshot.add(self._before_all, facts)
+            for value in held:
                 self._known |= {id(value), id(fields_of(value))}
             if self.memory.level is not None:
-                self._there = all_there(self._before_all)
+                self._there = there_before(frame, (*self._before_all, *held))
         elif is_of_the_library(self._entered):
             self._entered = code  # the user's own are those to tell of
         for namespace, name in variables_of(frame):

@@ -7,20 +7,18 @@ import gc
 import sys
 from collections.abc import Iterable, Iterator
 from inspect import CO_VARARGS, CO_VARKEYWORDS
-from itertools import islice
 from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
 from adjoint.run.by_code import by_code
 from adjoint.run.facts import Facts, facts_of
-from adjoint.run.holding import globals_of, reached, spaces_of
+from adjoint.run.holding import spaces_of
 from adjoint.run.kinds import content_of
 from adjoint.run.snapshot import LEAVES
 from adjoint.run.watch import is_the_users
 
 __all__ = [
     "all_around",
-    "all_there",
     "callers_of",
     "given_to",
     "joined_facts",
@@ -161,22 +159,6 @@ def outer_roots(frame: FrameType, facts: Facts, given: tuple[Any, ...]) -> list[
             if type(f) is FunctionType and f.__code__ is code:
                 roots += f.__closure__ or ()
     return [root for root in roots if type(root) not in LEAVES and root is not sys.modules]
-
-
-def all_there(values: tuple[Any, ...]) -> dict[int, Any]:
-    """What some values reach, and what their functions name, by identity, the nearest of it where
-    there is much; numbers in the text of functions among it."""
-    functions: list[FunctionType] = []
-    found = [*islice(reached(values, functions), _MOST)]
-    for _, _, value in globals_of(functions):  # which finds more of them
-        if len(found) < _MOST:
-            found += islice(reached((value,)), _MOST)
-    for f in functions:
-        found += f.__code__.co_consts
-    return {id(one): one for one in found}
-
-
-_MOST = 10_000
 
 
 def all_around(frame: FrameType, held: list[Any]) -> list[Any]:
