@@ -382,11 +382,10 @@ class Level(Hidden):
         error = region.error()
         if error is None:
             return
-        made = region.made(certain=certain)
+        put, changed = region.made(certain=certain)
         for level in self.down():
-            for value in made:
-                if isinstance(value, np.ndarray) or not level.holds(value):
-                    level.spoil(value, error)
+            for value in changed + [one for one in put if not level.holds(one)]:
+                level.spoil(value, error)
 
     def hide(self, value: Any, error: Exception) -> None:
         """Note that an object may hold what is active where nobody sees it: a number as text or as

@@ -222,19 +222,20 @@ class Region:
             for kept in event.changes:
                 yield from (new for _, new in kept.pairs() if new is not ABSENT)
 
-    def made(self, *, certain: bool) -> list[Any]:
-        """The numbers and arrays that came up inside and that the user's code has put somewhere,
+    def made(self, *, certain: bool) -> tuple[list[Any], list[Any]]:
+        """The numbers and arrays that came up inside and that the user's code has put somewhere;
         and the arrays that it has changed, or may have filled with what was there, unless only
         what is `certain` is asked for."""
-        found: list[Any] = []
+        put: list[Any] = []
+        changed: list[Any] = []
         for event in self._changes():
             for kept in event.changes:
                 new = [new for _, new in kept.pairs() if new is not ABSENT]
                 if not kept.is_of_contents():
-                    found += made_in(new, self._there)
+                    put += filter(by_value, made_in(new, self._there))
                 elif not certain or kept.has_changed():
-                    found += new
-        return [one for one in found if by_value(one)]
+                    changed += filter(by_value, new)
+        return put, changed
 
     def error(self) -> Exception | None:
         """That which refuses a derivative of what was stored; ``None`` if nothing was."""

@@ -50,6 +50,8 @@ def _standing_in(owner: Any) -> Iterable[Any]:
         return elements_of(owner)
     if issubclass(kind, dict):
         return () if "__builtins__" in owner else [item for _, item in entries_of(owner)]
+    if issubclass(kind, np.ndarray) and owner.dtype.kind == "O":
+        return np.asarray(owner).ravel().tolist()
     if by_value(owner) or issubclass(kind, np.ndarray | type):
         return ()
     return (fields_of(owner) or {}).values()
