@@ -7,7 +7,6 @@ import sys
 from types import FrameType
 from typing import Any
 
-import adjoint.rules.counts  # noqa: F401 - what `sys` tells of who holds an object
 from adjoint.rules.registry import primitive, substitute
 from adjoint.run.place import is_ours
 

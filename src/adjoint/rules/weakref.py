@@ -8,7 +8,6 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
-import adjoint.rules.counts  # noqa: F401 - how many references there are
 from adjoint.rules.registry import primitive, structural
 from adjoint.run.going import check_callback
 from adjoint.run.holding import REFERENT

@@ -24,7 +24,6 @@ __all__ = [
     "LEFT_ALONE",
     "Watch",
     "is_left_out",
-    "is_of_a_library",
     "is_of_the_library",
     "is_the_users",
     "leave_out",
@@ -129,14 +128,12 @@ _STANDARD, _INSTALLED = os.path.dirname(os.__file__), f"{os.sep}site-packages{os
 
 def is_of_the_library(code: CodeType) -> bool:
     """Whether code is of Python's standard library, or of another installed package."""
-    return is_of_a_library(code.co_filename)
-
-
-def is_of_a_library(filename: str) -> bool:
-    """The same of a file."""
+    filename = code.co_filename
     if filename.startswith(_LIBRARY):
         return False
-    return filename.startswith((_STANDARD, "<frozen")) or _INSTALLED in filename
+    return (
+        filename.startswith((_STANDARD, "<frozen")) or f"{os.sep}site-packages{os.sep}" in filename
+    )
 
 
 # ---- being told ----------------------------------------------------------------------------------
