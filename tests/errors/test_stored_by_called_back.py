@@ -507,40 +507,42 @@ WITH = {
 }
 
 
-ELEMENTS = {
-    "data": ("state.buf.data[0] = v", lambda space: space["state"].buf[0]),
-    "base": ("looking.base[0] = v", lambda space: space["state"].buf[0]),
-    "of a copy": ("arrays.copy()[0][0] = v", lambda space: space["state"].buf[0]),
-    "of a copied dict": ("table.copy()['a'][0] = v", lambda space: space["state"].buf[0]),
-    "by the module": ("copy.copy(arrays)[0][0] = v", lambda space: space["state"].buf[0]),
-    "of a deep copy": ("nest.copy()['a'][0][0] = v", lambda space: space["state"].buf[0]),
-    "of copies": (
-        "copy.copy(nest)['a'].copy()[0][0] = v",
-        lambda space: space["state"].buf[0],
-    ),
-    "of a sum": ("(arrays + [])[0][0] = v", lambda space: space["state"].buf[0]),
-    "of a product": ("(arrays * 1)[0][0] = v", lambda space: space["state"].buf[0]),
-    "of a union": ("(nest | {})['a'][0][0] = v", lambda space: space["state"].buf[0]),
-    "of values": ("[*nest.values()][0][0][0] = v", lambda space: space["state"].buf[0]),
-    "by a partial": (
-        "functools.partial(np.multiply, v, 1.0)(state.buf)",
-        lambda space: space["state"].buf[0],
-    ),
-    "by einsum": ("np.einsum('i->i', state.buf)[:] = v", lambda space: space["state"].buf[0]),
-    "named": ("c = arrays.copy(); c[0][0] = v", lambda space: space["state"].buf[0]),
-    "behind a star": ("np.add(*(v, 0.0, s.buf))", lambda space: space["state"].buf[0]),
-    "in a list": ("p = [v, 1.0, s.buf]; np.multiply(*p)", lambda space: space["state"].buf[0]),
-    "field": ("rows_of_names['n'][0] = v", lambda space: space["rows_of_names"]["n"][0]),
-    "field of a row": ("rows_of_names[0]['n'] = v", lambda space: space["rows_of_names"]["n"][0]),
-    "field inside": (
-        "rows_of_names['inner']['m'][:] = v",
-        lambda space: space["rows_of_names"]["inner"]["m"][0].real,
-    ),
-    "row": ("rows_of_names[0] = (v, (0, 1))", lambda space: space["rows_of_names"]["n"][0]),
-    "record": ("records.n[0] = v", lambda space: space["records"].n[0]),
-    "all records": ("records.n = v", lambda space: space["records"].n[0]),
-    "row of records": ("records[0].n = v", lambda space: space["records"].n[0]),
+OF_THE_BUFFER = {
+    "data": "state.buf.data[0] = v",
+    "base": "looking.base[0] = v",
+    "of a copy": "arrays.copy()[0][0] = v",
+    "of a copied dict": "table.copy()['a'][0] = v",
+    "by the module": "copy.copy(arrays)[0][0] = v",
+    "of a deep copy": "nest.copy()['a'][0][0] = v",
+    "of copies": "copy.copy(nest)['a'].copy()[0][0] = v",
+    "of a sum": "(arrays + [])[0][0] = v",
+    "of a product": "(arrays * 1)[0][0] = v",
+    "of a union": "(nest | {})['a'][0][0] = v",
+    "of values": "[*nest.values()][0][0][0] = v",
+    "by a partial": "functools.partial(np.multiply, v, 1.0)(state.buf)",
+    "by einsum": "np.einsum('i->i', state.buf)[:] = v",
+    "named": "c = arrays.copy(); c[0][0] = v",
+    "behind a star": "np.add(*(v, 0.0, s.buf))",
+    "in a list": "p = [v, 1.0, s.buf]; np.multiply(*p)",
 }
+OF_ROWS = {
+    "field": "rows_of_names['n'][0] = v",
+    "field of a row": "rows_of_names[0]['n'] = v",
+    "row": "rows_of_names[0] = (v, (0, 1))",
+}
+OF_RECORDS = {
+    "record": "records.n[0] = v",
+    "all records": "records.n = v",
+    "row of records": "records[0].n = v",
+}
+INSIDE = {"field inside": "rows_of_names['inner']['m'][:] = v"}
+READERS = [
+    (OF_THE_BUFFER, lambda space: space["state"].buf[0]),
+    (OF_ROWS, lambda space: space["rows_of_names"]["n"][0]),
+    (OF_RECORDS, lambda space: space["records"].n[0]),
+    (INSIDE, lambda space: space["rows_of_names"]["inner"]["m"][0].real),
+]
+ELEMENTS = {name: (text, read) for texts, read in READERS for name, text in texts.items()}
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -4,8 +4,8 @@ NumPy gives its warnings the place of the innermost Python frame, which here is 
 hand them to an object that writes a log, which knows better. What is to be done about such errors
 NumPy keeps in a context variable; in its place the forward sweep sets one that differs from the
 default in nothing else. Where the user has asked for something else, that holds. Specialised
-programs set one that makes errors of what would be warnings, in a fifth of the time that
-`numpy.errstate` takes.
+programs set one that makes errors of what would be warnings, which takes less time than
+`numpy.errstate` does.
 """
 
 from __future__ import annotations

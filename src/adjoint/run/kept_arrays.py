@@ -40,11 +40,8 @@ class KeptArray(Kept):
         return True
 
     def has_changed(self) -> bool:
-        filled, self.filled = self.filled, False
-        try:
-            return self.differs()
-        finally:
-            self.filled = filled
+        x, saved = np.asarray(self.owner), self.saved  # a class of the user's is not asked
+        return x.shape != saved.shape or not np.array_equal(x, saved, equal_nan=True)
 
     def is_unfilled(self) -> bool:
         return not self.filled
@@ -53,10 +50,7 @@ class KeptArray(Kept):
         self.filled |= name is None
 
     def differs(self) -> bool:
-        x, saved = np.asarray(self.owner), self.saved  # a class of the user's is not asked
-        if self.filled:
-            return True
-        return x.shape != saved.shape or not np.array_equal(x, saved, equal_nan=True)
+        return self.filled or self.has_changed()
 
     def pairs(self) -> Iterator[tuple[Any, Any]]:
         yield self.saved, self.owner
@@ -86,9 +80,8 @@ class KeptRecords(KeptArray):
     def forget(self, name: str | None, twice: set[int]) -> None:
         self.filled = True
 
-    def differs(self) -> bool:
-        x, saved = np.asarray(self.owner), self.saved
-        return self.filled or x.shape != saved.shape or any(map(np.any, self._changes()))
+    def has_changed(self) -> bool:
+        return any(map(np.any, self._differences()))
 
     def pairs(self) -> Iterator[tuple[Any, Any]]:
         now = _numbers_in(np.asarray(self.owner))
@@ -97,9 +90,14 @@ class KeptRecords(KeptArray):
                 yield old, new
 
     def _changes(self) -> Iterator[Any]:
-        """By field of numbers, where they differ."""
+        """By field of numbers, which of them may be others."""
+        return (self.filled | differing for differing in self._differences())
+
+    def _differences(self) -> Iterator[Any]:
         parts = zip(_numbers_in(np.asarray(self.owner)), _numbers_in(self.saved), strict=True)
-        return (self.filled | (x != y) & ~((x != x) & (y != y)) for x, y in parts)
+        for x, y in parts:
+            alike = x.shape == y.shape
+            yield (x != y) & ~((x != x) & (y != y)) if alike else np.True_
 
     def log(self, memory: Memory) -> None:
         x, saved = np.asarray(self.owner), self.saved
