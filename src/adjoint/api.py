@@ -11,7 +11,7 @@ import numpy as np
 from adjoint.derivatives.selection import Argnums, Selection, select, split_aux
 from adjoint.errors import ArgumentError, MutationError, NotScalarError
 from adjoint.fast.pullback import SpecialisedPullback, is_as_before
-from adjoint.fast.tier import MISS, is_enabled
+from adjoint.fast.tier import MISS, finder, is_enabled
 from adjoint.fast.tier import run as run_specialised
 from adjoint.generic import Pullback, forward, generic_pullback, look_at_once
 from adjoint.levels.level import current
@@ -278,11 +278,12 @@ def value_and_grad(
     _check_tier(tier)
 
     mode, position = _mode(argnums, has_aux)
+    specialised = finder(f, mode)
     enabled = is_enabled if tier is None else [tier == "fast"]  # `_is_fast`, without a call
 
     def run(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
         if position < len(args) and not kwargs and enabled[0] and current.level is None:
-            found = run_specialised(f, args, mode)
+            found = specialised(args)
             if found is not MISS:
                 return found  # type: ignore[no-any-return]
         return _chosen(f, argnums, args, kwargs, has_aux, tier)
@@ -306,11 +307,12 @@ def grad(
     _check_tier(tier)
 
     mode, position = _mode(argnums, has_aux)
+    specialised = finder(f, mode)
     enabled = is_enabled if tier is None else [tier == "fast"]  # `_is_fast`, without a call
 
     def run(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if position < len(args) and not kwargs and enabled[0] and current.level is None:
-            found = run_specialised(f, args, mode)
+            found = specialised(args)
             if found is not MISS:
                 return found[1]
         value, found = _chosen(f, argnums, args, kwargs, has_aux, tier)

@@ -317,6 +317,42 @@ def test_a_rule_takes_effect():
     assert ad.gradient(f, 3.0) == (100.0,)
 
 
+def test_a_rule_takes_effect_on_a_function_that_was_called():
+    def square(x):
+        return x * x
+
+    def f(x):
+        return square(x)
+
+    derivative, both = ad.grad(f), ad.value_and_grad(f)
+    for x in (3.0, 4.0):
+        assert derivative(x) == 2.0 * x
+        assert both(x) == (x * x, 2.0 * x)
+
+    @ad.rrule.register(square)
+    def _(x):
+        return x * x, lambda y_bar: (None, 100.0 * y_bar)
+
+    for _ in range(2):
+        assert derivative(3.0) == 100.0
+        assert both(3.0) == (9.0, 100.0)
+
+
+def test_a_function_that_was_called_is_called_with_all_kinds():
+    def f(x, y=2.0):
+        return np.sum(x * y)
+
+    derivative = ad.grad(f)
+    many = np.array([1.0, 2.0])
+    for _ in range(3):
+        for args in ((3.0,), (3.0, 4.0), (many,), (many, 4), (np.float32(2.0),), (many[:1], many)):
+            assert not difference(derivative(*args), ad.grad(f, tier="generic")(*args))
+    f.__defaults__ = (5.0,)
+    assert derivative(3.0) == 5.0
+    f.__code__ = (lambda x, y=2.0: x * y * y).__code__
+    assert derivative(3.0) == 25.0
+
+
 @pytest.mark.parametrize("value", [None, "a", 1j, 1, True, 2.5])
 def test_constant_results(value):
     agree(lambda x: value, 1.0)

@@ -41,6 +41,7 @@ __all__ = [
     "Refused",
     "demand_foreseen",
     "entry_of",
+    "finder",
     "forget",
     "is_enabled",
     "is_strict",
@@ -161,6 +162,7 @@ def forget() -> None:
     with _lock:
         for kept in _kept.values():
             kept.drop_sources()
+            kept.entries.clear()  # those who found programs before hold on to the list
         _kept.clear()
 
 
@@ -240,6 +242,25 @@ def run(f: Any, args: tuple[Any, ...], mode: Any) -> Any:
     if kept.refuses(f, args) is not None:
         return MISS
     return _first(kept.owner, f, args, mode, len(kept.entries))
+
+
+def finder(f: Any, mode: Any) -> Callable[[tuple[Any, ...]], Any]:
+    """`run` of one function that is called again and again: its programs are looked up once."""
+    entries: list[Entry] = []
+
+    def find(args: tuple[Any, ...]) -> Any:
+        nonlocal entries
+        for entry in entries:
+            found = entry.run(f, args)
+            if found is not MISS:
+                return MISS if found is FAILED else found
+        found = run(f, args, mode)
+        if found is not MISS:
+            kept = known(f, mode)
+            entries = [] if kept is None else kept.entries
+        return found
+
+    return find
 
 
 def known(f: Any, mode: Any) -> _Kept | None:
