@@ -13,6 +13,7 @@ import numpy as np
 import adjoint as ad
 from adjoint.demo.cubic import Polynomial, polynomial_loss
 from adjoint.fast import tier
+from adjoint.fast.modes import GRADIENT
 from benchmarks.harness import CLOCK, Line, apart, measure, peak, ratio, show, with_room
 from benchmarks.programs import networks, specialised
 
@@ -274,7 +275,7 @@ def _cost(count: int, k: int) -> float:
     exec(compile(text, name, "exec"), scope)
     tier.forget()
     begin = CLOCK()
-    found = tier.run(scope["f"], (0.5,), "gradient")
+    found = tier.run(scope["f"], (0.5,), GRADIENT)
     taken = CLOCK() - begin
     if found is tier.MISS:
         raise AssertionError("this did not take the fast tier")

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from adjoint.derivatives.selection import Argnums, Selection, select, split_aux
 from adjoint.errors import ArgumentError, MutationError, NotScalarError
+from adjoint.fast.modes import Mode
 from adjoint.fast.pullback import SpecialisedPullback, is_as_before
-from adjoint.fast.tier import MISS, finder, is_enabled
+from adjoint.fast.tier import MISS, is_enabled
 from adjoint.fast.tier import run as run_specialised
 from adjoint.generic import Pullback, forward, generic_pullback, look_at_once
 from adjoint.levels.level import current
 from adjoint.levels.mentions import goes_on_a_tape, mentions_operator
 from adjoint.levels.reverse import NestedPullback, nested
+from adjoint.programs import chosen_mode, finder, gradient_mode, pair_mode, pullback_mode
 from adjoint.public import public
-from adjoint.results import (
-    as_it_is,
-    filled,
-    zeros_like,
-)
+from adjoint.results import as_it_is, filled, zeros_like
 from adjoint.rules.projection import project
 from adjoint.run.kinds import by_value
 from adjoint.run.session import session
@@ -87,7 +85,7 @@ def pullback(
     >>> y, back(1.0)
     (9.0, (None, 6.0))
     """
-    specialised = _specialised_pullback(f, args, kwargs, None)
+    specialised = _specialised_pullback(f, args, kwargs)
     if specialised is not None:
         return specialised
     if current.level is not None or mentions_operator(f, args):
@@ -98,12 +96,22 @@ def pullback(
 
 
 def _specialised_pullback(
-    f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], tier: Tier
+    f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Any, SpecialisedPullback] | None:
     """The value and the pullback by a specialised program, if there is one for such arguments."""
-    if kwargs or current.level is not None or not _is_fast(tier):
+    if current.level is not None or not is_enabled[0]:
         return None
-    found = run_specialised(f, args, "pullback")
+    mode = pullback_mode(args, kwargs)
+    back = partial(generic_pullback, f, args, kwargs)
+    return _by_program(f, (*args, *kwargs.values()), mode, len(args), back)
+
+
+def _by_program(
+    f: Any, given: tuple[Any, ...], mode: Mode, count: int, generic: Callable[[], Any]
+) -> tuple[Any, SpecialisedPullback] | None:
+    """The value and the pullback to the function and `count` arguments; `generic` makes the
+    pullback where the program fails."""
+    found = run_specialised(f, given, mode)
     if found is MISS:
         return None
     y, back, leaves, arrange, _, needed, (state, read, is_tied) = found
@@ -111,16 +119,16 @@ def _specialised_pullback(
         return None
     name = getattr(f, "__name__", None) or type(f).__name__
 
-    def generic() -> Any:
-        if not is_as_before(state(f, args), read):
+    def instead() -> Any:
+        if not is_as_before(state(f, given), read):
             raise MutationError(
                 f"what '{name}' reads has changed since its pullback was made",
                 hint="call pullback again: it has to run once more for a cotangent that is not"
                 " finite, or one of zeros and None",
             )
-        return generic_pullback(f, args)
+        return generic()
 
-    return y, SpecialisedPullback(name, y, back, leaves, arrange, len(args), needed, generic)
+    return y, SpecialisedPullback(name, y, back, leaves, arrange, count, needed, instead)
 
 
 def pullback_of_arguments(
@@ -131,7 +139,7 @@ def pullback_of_arguments(
 ) -> tuple[Any, Callable[[Any], tuple[Any, ...]]]:
     """`pullback` to the arguments alone: what `f` has captured is a constant, also where it is one
     of them."""
-    specialised = _specialised_pullback(f, args, kwargs, None)
+    specialised = _specialised_pullback(f, args, kwargs)
     if specialised is not None:
         y, made = specialised
         return y, lambda y_bar: made.swept(y_bar)[1:]
@@ -151,21 +159,24 @@ def withgradient(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> ValueAn
 
 
 def _both(
-    f: Callable[..., Any],
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-    tier: Tier = None,
-    *,
-    tried: bool = False,
+    f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Any, tuple[Any, ...]]:
-    """The value and the gradient, in one session; `tried` if no program was for the whole call."""
-    if not kwargs and not tried and current.level is None and _is_fast(tier):
-        found = run_specialised(f, args, "gradient")
+    """The value and the gradient in all positional arguments."""
+    if current.level is None and is_enabled[0]:
+        mode = gradient_mode(args, kwargs)
+        found = run_specialised(f, (*args, *kwargs.values()), mode)
         if found is not MISS:
             return found  # type: ignore[no-any-return]
     if goes_on_a_tape(f, args):
         y, inner = nested(f, args, kwargs, of_function=False)
         return y, inner.swept(_one(f, y))[1:]
+    return _generic(f, args, kwargs, None)
+
+
+def _generic(
+    f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], tier: Tier
+) -> tuple[Any, tuple[Any, ...]]:
+    """The same in one session, where no program is for the whole call."""
     with session:
         y, back = forward(f, args, kwargs, specialising=_is_fast(tier))
         return y, back.swept(_one(f, y), None, of_function=False)[1:]
@@ -277,13 +288,12 @@ def value_and_grad(
 
     _check_tier(tier)
 
-    mode, position = _mode(argnums, has_aux)
-    specialised = finder(f, mode)
+    find = finder(f, argnums)
     enabled = is_enabled if tier is None else [tier == "fast"]  # `_is_fast`, without a call
 
     def run(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
-        if position < len(args) and not kwargs and enabled[0] and current.level is None:
-            found = specialised(args)
+        if enabled[0] and current.level is None and not has_aux:
+            found = find(args, kwargs)
             if found is not MISS:
                 return found  # type: ignore[no-any-return]
         return _chosen(f, argnums, args, kwargs, has_aux, tier)
@@ -293,7 +303,7 @@ def value_and_grad(
 
     made: Any = public(value_and_gradient, run)
     made.__name__ = f"value_and_grad_{getattr(f, '__name__', type(f).__name__)}"
-    made.asks_for = Asked(f, argnums, has_aux, tier, mode)  # what `tier` and `code` look at
+    made.asks_for = Asked(f, argnums, has_aux, tier)  # what `tier` and `code` look at
     return made  # type: ignore[no-any-return]
 
 
@@ -306,13 +316,12 @@ def grad(
 
     _check_tier(tier)
 
-    mode, position = _mode(argnums, has_aux)
-    specialised = finder(f, mode)
+    find = finder(f, argnums)
     enabled = is_enabled if tier is None else [tier == "fast"]  # `_is_fast`, without a call
 
     def run(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if position < len(args) and not kwargs and enabled[0] and current.level is None:
-            found = specialised(args)
+        if enabled[0] and current.level is None and not has_aux:
+            found = find(args, kwargs)
             if found is not MISS:
                 return found[1]
         value, found = _chosen(f, argnums, args, kwargs, has_aux, tier)
@@ -323,16 +332,8 @@ def grad(
 
     made: Any = public(gradient_of, run)
     made.__name__ = f"grad_{getattr(f, '__name__', type(f).__name__)}"
-    made.asks_for = Asked(f, argnums, has_aux, tier, mode)  # what `tier` and `code` look at
+    made.asks_for = Asked(f, argnums, has_aux, tier)  # what `tier` and `code` look at
     return made  # type: ignore[no-any-return]
-
-
-def _mode(argnums: Argnums, has_aux: bool) -> tuple[Any, int]:
-    """What is asked of a specialised program, and the position of the argument that it is for; none
-    has that position where a program gives more than what is wanted."""
-    if type(argnums) is int and argnums >= 0 and not has_aux:
-        return ("gradient", argnums), argnums
-    return "pullback" if has_aux else "gradient", sys.maxsize
 
 
 def _chosen(
@@ -345,10 +346,6 @@ def _chosen(
 ) -> tuple[Any, Any]:
     """The value, and the gradient with respect to the arguments `argnums`, where no specialised
     program was for one of them."""
-    if type(argnums) is int and 0 <= argnums < len(args) and not has_aux and current.level is None:
-        arg = as_it_is(args[argnums])
-        value, bars = _both(f, args, kwargs, tier, tried=True)
-        return value, _filled(arg, bars[argnums])
     chosen = select(f, argnums, args, kwargs)
     args = chosen.args
     before = {i: as_it_is(args[i]) for i in chosen.wanted}
@@ -356,10 +353,22 @@ def _chosen(
         value, bars = _both_of_pair(chosen, f, tier)
     elif goes_on_a_tape(chosen.f, chosen.args):
         value, back = nested(chosen.f, args, chosen.kwargs, of_function=False, wanted=chosen.wanted)
-        bars = back.swept(_one(f, value))[1:]
+        bars = chosen.bars(back.swept(_one(f, value)))
     else:
-        value, bars = _both(chosen.f, args, chosen.kwargs, tier)
-    return value, chosen.result({i: _filled(arg, bars[i]) for i, arg in before.items()})
+        value, bars = _both_of_chosen(chosen, f, tier)
+    found = zip(before.items(), bars, strict=True)
+    return value, chosen.result({i: _filled(arg, bar) for (i, arg), bar in found})
+
+
+def _both_of_chosen(chosen: Selection, f: Any, tier: Tier) -> tuple[Any, tuple[Any, ...]]:
+    """The value, and the cotangents of the chosen arguments."""
+    if chosen.has_parts and current.level is None and _is_fast(tier):
+        given = (*chosen.args, *chosen.kwargs.values())
+        found = run_specialised(f, given, chosen_mode(chosen))
+        if found is not MISS:
+            return found  # type: ignore[no-any-return]
+    value, bars = _generic(chosen.f, chosen.args, chosen.kwargs, tier)
+    return value, chosen.bars((None, *bars))
 
 
 def _filled(arg: Any, bar: Any) -> Any:
@@ -368,20 +377,28 @@ def _filled(arg: Any, bar: Any) -> Any:
 
 def _both_of_pair(chosen: Selection, f: Any, tier: Tier) -> tuple[Any, tuple[Any, ...]]:
     """`_both` of a function that returns a value and something else."""
-    specialised = _specialised_pullback(chosen.f, chosen.args, chosen.kwargs, tier)
-    if specialised is not None:
-        pair, made = specialised
-        value, _ = split_aux(f, pair, True)
-        return pair, made.swept((_one(f, value), None))[1:]
+    if current.level is None and _is_fast(tier):
+        given, mode = (*chosen.args, *chosen.kwargs.values()), pair_mode(chosen)
+        specialised = _by_program(f, given, mode, len(chosen.wanted), partial(_back_of, chosen))
+        if specialised is not None:
+            pair, made = specialised
+            value, _ = split_aux(f, pair, True)
+            return pair, made.swept((_one(f, value), None))[1:]
     if goes_on_a_tape(chosen.f, chosen.args):
         pair, inner = nested(
             chosen.f, chosen.args, chosen.kwargs, of_function=False, wanted=chosen.wanted
         )
         value, _ = split_aux(f, pair, True)
-        return pair, inner.swept((_one(f, value), None))[1:]
+        return pair, chosen.bars(inner.swept((_one(f, value), None)))
     if _is_fast(tier):
         look_at_once(chosen.f)  # there is no other program for the whole call
     with session:
         pair, back = forward(chosen.f, chosen.args, chosen.kwargs, specialising=_is_fast(tier))
         value, _ = split_aux(f, pair, True)
-        return pair, back.swept((_one(f, value), None), None, of_function=False)[1:]
+        return pair, chosen.bars(back.swept((_one(f, value), None), None, of_function=False))
+
+
+def _back_of(chosen: Selection) -> Callable[[Any], tuple[Any, ...]]:
+    """The pullback to the function and the chosen arguments, in the generic tier."""
+    back = generic_pullback(chosen.f, chosen.args, chosen.kwargs)
+    return lambda y_bar: (None, *chosen.bars(back(y_bar)))

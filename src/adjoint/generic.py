@@ -151,10 +151,12 @@ class Pullback(Hidden):
                 memory.end_sweep()
 
 
-def generic_pullback(f: Callable[..., Any], args: tuple[Any, ...]) -> Pullback:
+def generic_pullback(
+    f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any] | None = None
+) -> Pullback:
     """The pullback of a call, with nothing of it specialised."""
     with session:
-        return forward(f, args, {}, specialising=False)[1].mark()
+        return forward(f, args, kwargs or {}, specialising=False)[1].mark()
 
 
 generic_parts.append(lambda f, args, y_bar: generic_pullback(f, args).parts(y_bar))
@@ -192,7 +194,7 @@ def forward(
 
 
 def calls_inside(
-    f: Callable[..., Any], args: tuple[Any, ...]
+    f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[InnerCall | None, tuple[InnerCall, ...]]:
     """Which tier a call in a session takes, if it is one of a function, and which those inside it
     take, as soon as they are looked at."""
@@ -201,7 +203,7 @@ def calls_inside(
     calls = Calls()
     try:
         with session:
-            forward(f, args, {}, specialising=True, calls=calls)
+            forward(f, args, kwargs, specialising=True, calls=calls)
     except Exception:  # a call that fails says nothing about its tier
         pass
     code = getattr(getattr(f, "__func__", f), "__code__", None)

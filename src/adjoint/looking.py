@@ -42,14 +42,14 @@ def ir(f: Callable[..., Any]) -> str:
 
 
 @public
-def code(f: Callable[..., Any], /, *args: Any) -> str:
+def code(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> str:
     """What the library generates for a function, as text.
 
     Parameters
     ----------
     f : callable
         The function.
-    *args
+    *args, **kwargs
         Arguments for which it is specialised: see `tier`.
 
     Returns
@@ -59,11 +59,12 @@ def code(f: Callable[..., Any], /, *args: Any) -> str:
         gives its value and its gradient (its pullback, if it does not return one real number), or
         what is generated for any arguments, if that is what runs.
     """
-    if args:
+    if args or kwargs:
         from adjoint.tiers import asked_for, report
 
-        found = report(f, args)
+        found = report(f, args, kwargs)
         if found.source is not None:
             return found.source
-        f = asked_for(f).f
+        asked = asked_for(f)
+        f = f if asked is None else asked.f
     return unit_of(_python_function(f)).source.text

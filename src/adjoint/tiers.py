@@ -7,10 +7,12 @@ from dataclasses import dataclass, field, replace
 from types import FunctionType
 from typing import Any
 
-from adjoint.derivatives.selection import Argnums, select
+from adjoint.derivatives.selection import Argnums
 from adjoint.fast import tier as fast
 from adjoint.fast.inside import InnerCall
+from adjoint.fast.modes import Mode
 from adjoint.generic import calls_inside
+from adjoint.programs import asked_mode, gradient_mode, pullback_mode
 from adjoint.public import PublicFunction, public
 
 __all__ = ["Asked", "TierReport", "asked_for", "report", "tier"]
@@ -24,15 +26,12 @@ class Asked:
     ----------
     f, argnums, has_aux, tier
         What they were given.
-    mode
-        Of which kind the programs are.
     """
 
     f: Any
     argnums: Argnums
     has_aux: bool
     tier: str | None
-    mode: Any
 
 
 @dataclass(frozen=True)
@@ -95,24 +94,23 @@ class TierReport:
 
 
 @public
-def tier(f: Callable[..., Any], /, *args: Any) -> TierReport:
-    """Say which tier ``gradient(f, *args)`` takes.
+def tier(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> TierReport:
+    """Say which tier ``gradient(f, *args, **kwargs)`` takes.
 
     The fast tier runs a program that was made for the types of the arguments, without a call of
     the library in it. A call that it does not cover runs in the generic tier, with the same result,
     and the calls inside take the fast tier where they can, once a function was called often.
     The environment variable ``ADJOINT_TIER=generic`` switches it off.
 
-    A call with keyword arguments is generic until its function was called often, and then where
-    they are those of the parameters that follow, in order; ``gradient(lambda x: f(x, scale=2.0),
-    x)`` is not. With ``has_aux``, calls are generic until the second one.
+    With ``has_aux``, calls are generic until the second one, where the whole of the function is not
+    covered.
 
     Parameters
     ----------
     f : callable
         The function; or what `grad` or `value_and_grad` has made of it, whose programs are others,
         and whose ``tier`` counts.
-    *args
+    *args, **kwargs
         Arguments as for `gradient`. The function may be called with them.
 
     Returns
@@ -134,56 +132,60 @@ def tier(f: Callable[..., Any], /, *args: Any) -> TierReport:
     >>> found.tier, found.reason
     ('generic', 'a call of print')
     """
-    return report(f, args)
+    return report(f, args, kwargs)
 
 
-def report(f: Any, args: tuple[Any, ...]) -> TierReport:
-    """`tier` of a function and a tuple of arguments."""
+def report(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> TierReport:
+    """`tier` of a function and its arguments."""
     asked = asked_for(f)
-    if asked.argnums is not None:
-        select(asked.f, asked.argnums, args, {})  # raises what the call does
-    if asked.tier == "generic" or (asked.tier is None and not fast.is_enabled[0]):
-        reason = "ADJOINT_TIER=generic" if asked.tier is None else "tier='generic'"
-        return _Looking(asked.f, asked.mode).generic(reason)
-    if asked.has_aux:
-        return _of_pair(asked, args)
-    found = _Looking(asked.f, asked.mode).at(args)
-    if found.reason == fast.NOT_SCALAR and f is asked.f:
-        found = _Looking(f, "pullback").at(args)
+    if asked is None:
+        given, mode = (*args, *kwargs.values()), gradient_mode(args, kwargs)
+        wanted_tier = None
+    else:
+        f, wanted_tier = asked.f, asked.tier
+        given, mode = asked_mode(f, asked.argnums, args, kwargs, has_aux=asked.has_aux)
+    if wanted_tier == "generic" or (wanted_tier is None and not fast.is_enabled[0]):
+        reason = "ADJOINT_TIER=generic" if wanted_tier is None else "tier='generic'"
+        return _Looking(f, mode).generic(reason)
+    if asked is not None and asked.has_aux:
+        return _of_pair(_Looking(f, mode), given, args, kwargs)
+    found = _Looking(f, mode).at(given)
+    if found.reason == fast.NOT_SCALAR and asked is None:
+        found = _Looking(f, pullback_mode(args, kwargs)).at(given)
     if found.tier == "generic":
-        return replace(found, calls=calls_inside(asked.f, args)[1])
+        return replace(found, calls=calls_inside(f, args, kwargs)[1])
     return found
 
 
-def _of_pair(asked: Asked, args: tuple[Any, ...]) -> TierReport:
+def _of_pair(
+    looking: _Looking, given: tuple[Any, ...], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> TierReport:
     """Of a function that returns a value and something else: where there is no program for that as
     a whole, its calls are like those inside."""
-    looking = _Looking(asked.f, asked.mode)
-    found = looking.at(args)
+    found = looking.at(given)
     if found.tier == "fast":
         return found
-    own, calls = calls_inside(asked.f, args)
+    own, calls = calls_inside(looking.f, args, kwargs)
     if own is not None and own.fast and not own.generic:
-        return looking.at(args)
+        return looking.at(given)
     if own is None:
         return replace(looking.generic("has_aux"), calls=calls)
     return replace(looking.generic(own.reason or "has_aux", own.place), calls=calls)
 
 
-def asked_for(f: Any) -> Asked:
-    """What a function that `grad` or `value_and_grad` has made differentiates; any other function
-    itself."""
+def asked_for(f: Any) -> Asked | None:
+    """What a function that `grad` or `value_and_grad` has made differentiates."""
     known = vars(f).get("asks_for") if isinstance(f, PublicFunction | FunctionType) else None
-    return known if isinstance(known, Asked) else Asked(f, None, False, None, "gradient")
+    return known if isinstance(known, Asked) else None
 
 
 class _Looking:
     """Which tier calls of a function take, by programs of one kind."""
 
-    def __init__(self, f: Any, mode: Any) -> None:
+    def __init__(self, f: Any, mode: Mode) -> None:
         self.f, self.mode = f, mode
         self.name = getattr(f, "__qualname__", None) or type(f).__qualname__
-        self.operator = mode if isinstance(mode, str) else mode[0]
+        self.operator = mode.kind
 
     def generic(self, reason: str, place: str | None = None, cost: float = 0.0) -> TierReport:
         """What there is to say of a call in the generic tier; `cost` in seconds."""

@@ -11,6 +11,7 @@ import numpy as np
 
 import adjoint as ad
 from adjoint.fast import tier
+from adjoint.programs import gradient_mode, pullback_mode
 from tests.structures import difference, mapped
 from tests.support import is_single, materialised, random_cotangent
 
@@ -78,18 +79,18 @@ class Agreement:
 
     def _problem(self, fresh, kwargs, y_bar):
         f, *args = fresh()
-        mode = "gradient" if y_bar is None else "pullback"
-        if kwargs or tier.run(f, tuple(args), mode) is tier.MISS:
+        mode = (gradient_mode if y_bar is None else pullback_mode)(args, kwargs)
+        if tier.run(f, (*args, *kwargs.values()), mode) is tier.MISS:
             self.generic[_reason(f, mode)] += 1
             return None
-        fast = outcome(fresh(), y_bar)
+        fast = outcome(fresh(), kwargs, y_bar)
         with generic_tier():
-            generic = outcome(fresh(), y_bar)
+            generic = outcome(fresh(), kwargs, y_bar)
         for one in (fast, generic):
             if isinstance(one, Exception):
                 return f"{fast!r}, where the generic tier has {generic!r}"
         self.covered += 1
-        again = outcome(fresh(), y_bar)
+        again = outcome(fresh(), kwargs, y_bar)
         return (
             _differs("value", fast.value, generic.value, VALUE)
             or self._cotangents_differ(fast.bars, generic.bars)
@@ -121,14 +122,14 @@ class Outcome:
     left: object
 
 
-def outcome(given, y_bar):
+def outcome(given, kwargs, y_bar):
     """The value, the cotangents and what the call leaves behind; or the error."""
     f, *args = given
     try:
         if y_bar is None:
-            value, bars = ad.withgradient(f, *args)
+            value, bars = ad.withgradient(f, *args, **kwargs)
         else:
-            value, back = ad.pullback(f, *args)
+            value, back = ad.pullback(f, *args, **kwargs)
             bars = back(mapped(y_bar))
     except Exception as error:
         return error

@@ -6,6 +6,7 @@ import numpy as np
 
 import adjoint as ad
 from adjoint.fast import tier
+from adjoint.fast.modes import GRADIENT
 from adjoint.run.engine import basics
 from tests.structures import difference
 
@@ -27,7 +28,7 @@ def agrees(f, *args, none_is_zero=False):
     `none_is_zero`: the specialised program does not see that no path reaches an array.
     """
     basics.load()
-    found = tier.run(f, args, "gradient")
+    found = tier.run(f, args, GRADIENT)
     assert found is not tier.MISS, _reasons(f)
     value, bars = found
     expected_value, expected = generic(f, args)
@@ -46,12 +47,12 @@ def agrees(f, *args, none_is_zero=False):
 def refused(f, *args):
     """Require that `f` is left to the generic tier; why it is."""
     basics.load()
-    assert tier.run(f, args, "gradient") is tier.MISS
+    assert tier.run(f, args, GRADIENT) is tier.MISS
     return _reasons(f)
 
 
 def _reasons(f):
-    kept = tier.known(f, "gradient")
+    kept = tier.known(f, GRADIENT)
     return [refused.reason for refused in kept.refused.values()] if kept else "no owner"
 
 

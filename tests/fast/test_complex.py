@@ -12,6 +12,7 @@ import pytest
 import adjoint as ad
 from adjoint.fast import tier
 from adjoint.fast.emit import Writer
+from adjoint.fast.modes import GRADIENT, PULLBACK
 from adjoint.run.engine import basics
 from tests.fast import complex_algorithms, complex_lists, complex_programs, complexes
 from tests.fast.agreeing import Agreement, generic_tier
@@ -39,8 +40,8 @@ def specialised(f, args, mode):
 def refused(f, *args):
     """Require that a pullback is left to the generic tier; why it is."""
     basics.load()
-    assert tier.run(f, args, "pullback") is tier.MISS
-    (reason,) = _reasons(f, "pullback")
+    assert tier.run(f, args, PULLBACK) is tier.MISS
+    (reason,) = _reasons(f, PULLBACK)
     return reason
 
 
@@ -102,12 +103,12 @@ def check(f, args, is_smooth=True):
         value, back = ad.pullback(f, *mapped(args))
         return value, back(y_bar)[1:]
 
-    specialised(f, mapped(args), "pullback")
+    specialised(f, mapped(args), PULLBACK)
     fast, generic = in_both_tiers(pullback)
     assert not difference(fast[0], y, rtol=rtol)
     assert not difference(fast, generic, rtol=rtol), (fast, generic)
     if isinstance(y, float | np.floating):
-        specialised(f, mapped(args), "gradient")
+        specialised(f, mapped(args), GRADIENT)
         fast, generic = in_both_tiers(lambda: tuple(ad.withgradient(f, *mapped(args))))
         assert not difference(fast, generic, rtol=rtol), (fast, generic)
         y_bar = 1.0
@@ -158,7 +159,7 @@ def test_large_arrays():
         w = y * 1j + x / u
         return np.sum((w * y).real) + np.sum(a) + np.sum(((z + x) * z * u).imag)
 
-    specialised(f, (u, x), "gradient")
+    specialised(f, (u, x), GRADIENT)
     fast, generic = in_both_tiers(lambda: tuple(ad.withgradient(f, u, x)))
     assert not difference(fast, generic, rtol=1e-10)
 
@@ -249,7 +250,7 @@ def test_the_gradient_of_a_complex_result_is_refused():
         ad.gradient(f, 1 + 2j)
     with pytest.raises(ad.AdjointError):
         ad.gradient(lambda x: np.exp(1j * x), 0.5)
-    assert tier.known(f, "gradient").refused
+    assert tier.known(f, GRADIENT).refused
 
 
 def test_the_gradient_of_a_real_argument_is_real():
@@ -269,7 +270,7 @@ def test_no_path():
     bars = ad.gradient(f, 1 + 2j, 2j, np.ones(2) * 1j)
     assert bars[1] is None
     assert bars[2] is None
-    specialised(f, (1 + 2j, 2j, np.ones(2) * 1j), "gradient")
+    specialised(f, (1 + 2j, 2j, np.ones(2) * 1j), GRADIENT)
     zeros = ad.grad(f, argnums=(1, 2))(1 + 2j, 2j, np.ones(2) * 1j)
     assert zeros[0] == 0j
     assert type(zeros[0]) is complex
@@ -280,7 +281,7 @@ def test_real_powers_that_turn_complex_are_for_the_generic_tier():
     def f(x):
         return abs(x**0.5)
 
-    specialised(f, (2.0,), "gradient")
+    specialised(f, (2.0,), GRADIENT)
     fast, generic = in_both_tiers(lambda: tuple(ad.withgradient(f, -2.0)))
     assert not difference(fast, generic)
 
@@ -292,13 +293,13 @@ def test_what_is_not_finite_is_for_the_generic_tier():
     def g(u):
         return np.sum(np.abs(np.log(u)))
 
-    specialised(f, (1j, 2j), "gradient")
+    specialised(f, (1j, 2j), GRADIENT)
     for args in [(complex(np.inf, 0), 1j), (1j, complex(0, np.inf)), (1j, complex(np.nan, 1))]:
         fast, generic = in_both_tiers(lambda args=args: tuple(ad.withgradient(f, *args)))
         assert not difference(fast, generic)
     with pytest.raises(ZeroDivisionError):
         ad.gradient(f, 1j, 0j)
-    specialised(g, (np.array([1j, 2j]),), "gradient")
+    specialised(g, (np.array([1j, 2j]),), GRADIENT)
     with np.errstate(all="ignore"):
         fast, generic = in_both_tiers(lambda: tuple(ad.withgradient(g, np.array([0j, 2j]))))
     assert not difference(fast, generic)

@@ -8,6 +8,7 @@ import pytest
 
 import adjoint as ad
 from adjoint.fast import tier
+from adjoint.fast.modes import GRADIENT
 from tests.fast.agreement import agrees, generic, refused
 from tests.structures import difference
 
@@ -99,7 +100,7 @@ def agrees_at_tie(f, *args):
     from adjoint.fast import tier
     from tests.fast.agreement import generic
 
-    assert tier.run(f, args, "gradient") == generic(f, args)
+    assert tier.run(f, args, GRADIENT) == generic(f, args)
 
 
 # ---- generator functions -------------------------------------------------------------------------

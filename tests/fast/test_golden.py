@@ -13,7 +13,7 @@ NAMES = [f.__name__ for f, _ in REPRESENTATIVE]
 
 
 def shown(f, args):
-    return "\n".join(written(specialise(f, args, True, False)).lines) + "\n"
+    return "\n".join(written(specialise(f, args)).lines) + "\n"
 
 
 @pytest.mark.parametrize(("f", "args"), REPRESENTATIVE, ids=NAMES)

@@ -20,6 +20,7 @@ from adjoint.fast import tier
 from adjoint.fast.covered import NotCovered
 from adjoint.fast.evaluate.library import is_library
 from adjoint.fast.likeness import kinds_of
+from adjoint.fast.modes import GRADIENT
 from adjoint.rules.registry import lookup
 from tests.fast.agreeing import generic_tier
 from tests.structures import difference, mapped
@@ -401,7 +402,7 @@ def test_failures_do_not_specialise_again():
     for _ in range(2 * tier.LONGEST_REST):
         with pytest.raises(ZeroDivisionError):
             ad.gradient(f, 0.0)
-    assert len(tier.known(f, "gradient").entries) == 1
+    assert len(tier.known(f, GRADIENT).entries) == 1
     assert ad.gradient(f, 2.0) == (-0.25,)
 
 
@@ -412,7 +413,7 @@ def test_a_program_that_fails_often_is_tried_less_often():
         return 1.0 / x
 
     ad.gradient(f, 2.0)
-    failures = tier.known(f, "gradient").entries[0].failures
+    failures = tier.known(f, GRADIENT).entries[0].failures
     for _ in range(500):
         with pytest.raises(ZeroDivisionError):
             ad.gradient(f, 0.0)
@@ -420,7 +421,7 @@ def test_a_program_that_fails_often_is_tried_less_often():
     for _ in range(tier.LONGEST_REST):
         assert ad.gradient(f, 2.0) == (-0.25,)
     count = failures.count
-    assert tier.run(f, (2.0,), "gradient") == (0.5, (-0.25,))
+    assert tier.run(f, (2.0,), GRADIENT) == (0.5, (-0.25,))
     assert failures.count == count
 
 
@@ -452,7 +453,7 @@ def test_threads_share_one_program():
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(found) == 8 and len(tier.known(f, "gradient").entries) == 1
+    assert len(found) == 8 and len(tier.known(f, GRADIENT).entries) == 1
     for i, bars in found:
         with generic_tier():
             assert (
@@ -514,7 +515,7 @@ def test_an_object_that_says_it_is_a_static_method():
 
     body = Body()
     for f in (lambda x: Body.square(x), lambda x: body.square(x), lambda x: body.cube(x)):
-        assert tier.run(f, (2.0,), "gradient") is tier.MISS
+        assert tier.run(f, (2.0,), GRADIENT) is tier.MISS
 
 
 def test_a_keyword_that_carries_a_derivative():
@@ -531,7 +532,7 @@ def test_recursion_over_known_numbers_ends():
     def f(x):
         return x * fibonacci(22)
 
-    assert tier.run(f, (2.0,), "gradient") is tier.MISS
+    assert tier.run(f, (2.0,), GRADIENT) is tier.MISS
     assert "too long" in ad.tier(f, 2.0).reason
     assert ad.gradient(f, 2.0) == (17711.0,)
 
@@ -550,7 +551,7 @@ class Loaded:
 
 def test_specialising_runs_no_property():
     loaded = Loaded(2.0)
-    assert tier.run(lambda x: hasattr(loaded, "value") * x, (3.0,), "gradient") is tier.MISS
+    assert tier.run(lambda x: hasattr(loaded, "value") * x, (3.0,), GRADIENT) is tier.MISS
     assert loaded.asked == []
 
 
@@ -1006,7 +1007,7 @@ def test_a_function_that_is_always_refused_is_not_asked_for_again():
 
     for n in range(40):
         assert ad.gradient(f, 2.0, 7**n) == (7.0**n, 2.0)
-    kept = tier.known(f, "gradient")
+    kept = tier.known(f, GRADIENT)
     assert 1 < len(kept.refused) <= tier.MOST_REFUSED
     assert ad.tier(f, 2.0, 7**41).reason == "a call of print"
 

@@ -68,10 +68,10 @@ class Differing(Agreement):
     def _problem(self, fresh, kwargs, y_bar):
         f, *args = fresh()
         tier.forget()
-        found = [outcome((caught(f), *args), y_bar)]
+        found = [outcome((caught(f), *args), kwargs, y_bar)]
         with generic_tier():
             f, *args = fresh()
-            found.append(outcome((caught(f), *args), y_bar))
+            found.append(outcome((caught(f), *args), kwargs, y_bar))
         for one in found:
             if isinstance(one, Exception):
                 return f"{found[0]!r}, where the generic tier has {found[1]!r}"

@@ -8,6 +8,7 @@ import scipy.stats
 
 import adjoint as ad
 from adjoint.fast import tier
+from adjoint.fast.modes import GRADIENT
 
 RNG = np.random.default_rng(0)
 X = RNG.random(5) + 0.2
@@ -41,7 +42,7 @@ CASES = {
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_both_tiers_agree(case):
     f, *args = case
-    value, bars = tier.run(f, tuple(args), "gradient")
+    value, bars = tier.run(f, tuple(args), GRADIENT)
     generic = ad.value_and_grad(f, tuple(range(len(args))), tier="generic")(*args)
     np.testing.assert_allclose(value, generic[0], rtol=1e-13)
     for a, b in zip(bars, generic[1], strict=True):

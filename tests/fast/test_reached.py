@@ -10,6 +10,7 @@ import pytest
 import adjoint as ad
 from adjoint.fast import runtime, tier
 from adjoint.fast.covered import Deoptimize
+from adjoint.fast.modes import GRADIENT
 from adjoint.run.engine import basics
 from tests.fast.agreeing import Agreement, generic_tier
 from tests.fast.agreement import generic
@@ -160,8 +161,8 @@ CALLS = [
 def test_none_and_zero_are_told_apart(f, args):
     basics.load()
     tier.forget()
-    found = tier.run(f, args, "gradient")
-    assert found is not tier.MISS, [r.reason for r in tier.known(f, "gradient").refused.values()]
+    found = tier.run(f, args, GRADIENT)
+    assert found is not tier.MISS, [r.reason for r in tier.known(f, GRADIENT).refused.values()]
     assert not difference(found, generic(f, args), rtol=1e-12), (found, generic(f, args))
 
 
@@ -180,9 +181,9 @@ def test_what_is_not_known_is_generic():
     """An item of a list of the program's own has a zero, which may be no path."""
     basics.load()
     for _ in range(tier.FEW_FAILURES // 2):  # that depends on the arguments
-        assert tier.run(first_of_them, ([1.0, -2.0, 3.0],), "gradient") is tier.MISS
+        assert tier.run(first_of_them, ([1.0, -2.0, 3.0],), GRADIENT) is tier.MISS
         assert ad.gradient(first_of_them, [1.0, -2.0, 3.0]) == ([4.0, None, None],)
-    assert tier.run(first_of_them, ([1.0, -2.0, -3.0],), "gradient") == (2.0, ([4.0, None, None],))
+    assert tier.run(first_of_them, ([1.0, -2.0, -3.0],), GRADIENT) == (2.0, ([4.0, None, None],))
 
 
 @pytest.mark.parametrize("bar", [1.0, np.array([0.0, 2.0])])

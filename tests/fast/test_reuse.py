@@ -9,6 +9,7 @@ import scipy.special
 
 import adjoint as ad
 from adjoint.fast import tier
+from adjoint.fast.modes import GRADIENT
 from adjoint.rules.registry import lookup
 from adjoint.run.engine import basics
 from tests.fast.agreeing import generic_tier
@@ -20,7 +21,7 @@ RNG = np.random.default_rng(0)
 def both(f, *args):
     """The gradient by a specialised program, checked against the generic tier; its source."""
     before = [np.copy(arg) for arg in args]
-    found = tier.run(f, args, "gradient")
+    found = tier.run(f, args, GRADIENT)
     assert found is not tier.MISS
     for arg, old in zip(args, before, strict=True):
         assert np.array_equal(arg, old)
@@ -34,10 +35,10 @@ def both(f, *args):
         assert (a is None) == (b is None)
         if b is not None:
             np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-13)
-    again = tier.run(f, args, "gradient")
+    again = tier.run(f, args, GRADIENT)
     for a, b in zip(found[1], again[1], strict=True):
         assert a is None or (a is not b and np.array_equal(a, b))
-    return tier.known(f, "gradient").entries[0].source
+    return tier.known(f, GRADIENT).entries[0].source
 
 
 def test_a_residual_is_overwritten_at_its_last_use():
@@ -171,7 +172,7 @@ def test_what_a_pullback_holds_is_not_overwritten(dtype, rtol):
                 continue  # of integers
         g = spread_of(f)
         tier.forget()  # it is the code of one function
-        if not is_defined or (found := tier.run(g, args, "gradient")) is tier.MISS:
+        if not is_defined or (found := tier.run(g, args, GRADIENT)) is tier.MISS:
             continue
         with generic_tier():
             _, expected = ad.withgradient(g, *args)

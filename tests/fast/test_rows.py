@@ -7,6 +7,7 @@ import pytest
 
 import adjoint as ad
 from adjoint.fast import tier
+from adjoint.fast.modes import GRADIENT
 from tests.fast.agreement import agrees, generic, refused
 from tests.structures import difference
 
@@ -304,7 +305,7 @@ def test_extremes():
     def g(a):
         return max([t * t for t in a])
 
-    assert np.allclose(tier.run(g, (tied,), "gradient")[1][0], [4 / 3, 0.0, 4 / 3, 4 / 3])
+    assert np.allclose(tier.run(g, (tied,), GRADIENT)[1][0], [4 / 3, 0.0, 4 / 3, 4 / 3])
     assert np.allclose(generic(g, (tied,))[1][0], [4 / 3, 0.0, 4 / 3, 4 / 3])
 
 
@@ -470,7 +471,7 @@ def test_an_argument_of_another_length_or_class():
         before = generic(f, (xs,))
         found = ad.withgradient(f, xs)
         assert found == before
-    assert len(tier.known(f, "gradient").entries) >= 2
+    assert len(tier.known(f, GRADIENT).entries) >= 2
 
 
 def test_an_argument_twice():

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from adjoint.fast import tier
+from adjoint.fast.modes import GRADIENT, PULLBACK
 from tests.corpus import all_cases
 from tests.fast import complex_programs, leaving, numeric
 from tests.fast.agreeing import Agreement, cotangent
@@ -42,7 +43,7 @@ def test_values_are_what_they_are_said_to_be(kind, monkeypatch):
         warnings.simplefilter("ignore")
         for seed in range(700, 760):
             f = program(seed)
-            tier.run(f, arguments(seed), "gradient")
+            tier.run(f, arguments(seed), GRADIENT)
     assert not problems, "\n".join(problems[:20])
     assert counts["to their end"] >= 25, counts
 
@@ -55,7 +56,7 @@ def test_values_in_the_corpus_are_what_they_are_said_to_be(monkeypatch):
             y, _ = sample.plain()
             sample.reset()
             if not sample.kwargs:
-                mode = "gradient" if cotangent(y) is None else "pullback"
+                mode = GRADIENT if cotangent(y) is None else PULLBACK
                 tier.forget()
                 tier.run(sample.f, tuple(mapped(sample.args)), mode)
                 sample.reset()
@@ -75,7 +76,7 @@ def test_programs_at_other_points(kind):
         for point in order.sample(points, 5):
             name = f"{seed}, {point}"
             found.compare(name, lambda f=f, x=point: (f, *copy.deepcopy(x)), keep=True)
-        known = tier.known(f, "gradient")
+        known = tier.known(f, GRADIENT)
         kept += known is not None and 0 < len(known.entries) < 5
     assert not found.problems, "\n".join(found.problems[:20])
     assert not found.zeros

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 from adjoint.errors import ArgumentError
 from adjoint.tangent import Tangent
 
-__all__ = ["Argnums", "Selection", "inside", "select", "split_aux"]
+__all__ = ["Argnums", "Selection", "inside", "positions", "select", "split_aux"]
 
 Argnums = int | np.integer[Any] | str | list[Any] | tuple[Any, ...] | None
 """A position, a parameter name, a path ``[position or name, key, …]`` into containers, or a tuple
@@ -27,6 +27,8 @@ class Selection:
     ----------
     f, args, kwargs
         The call, in which the chosen keyword arguments come last by position.
+    function
+        That which is called by it, with these arguments by `names`, in order.
     targets
         The position of each chosen argument, and the path inside it.
     single
@@ -38,11 +40,23 @@ class Selection:
     kwargs: dict[str, Any]
     targets: tuple[tuple[int, tuple[Any, ...]], ...]
     single: bool
+    function: Callable[..., Any]
+    names: tuple[str, ...] = ()
 
     @property
     def wanted(self) -> tuple[int, ...]:
         """The positions, each once."""
         return tuple(dict.fromkeys(position for position, _ in self.targets))
+
+    @property
+    def has_parts(self) -> bool:
+        """Whether parts of arguments, or one of them twice, were asked for."""
+        return len(self.wanted) < len(self.targets) or any(path for _, path in self.targets)
+
+    def bars(self, found: Sequence[Any]) -> tuple[Any, ...]:
+        """Of the cotangents of the function and of all positional arguments those of the chosen
+        ones."""
+        return tuple(found[1 + position] for position in self.wanted)
 
     def result(self, found: Mapping[int, Any]) -> Any:
         """What was asked for, from what belongs to each position."""
@@ -62,52 +76,73 @@ def select(
     """
     if argnums is None:
         single = len(args) == 1
-        return Selection(f, args, kwargs, tuple((i, ()) for i in range(len(args))), single)
+        return Selection(f, args, kwargs, tuple((i, ()) for i in range(len(args))), single, f)
     asked = argnums if isinstance(argnums, tuple) else (argnums,)
     names: list[str] = []
     targets = []
     for one in asked:
         place, *path = one if isinstance(one, list) and one else [one]
-        position = _position(f, place, args, kwargs, names)
+        position = _position(f, place, len(args), kwargs, names)
         value = args[position] if position < len(args) else kwargs[names[position - len(args)]]
         for step in path:
             value = _part(value, step, one)
         targets.append((position, tuple(path)))
     single = not isinstance(argnums, tuple)
     if not names:
-        return Selection(f, args, kwargs, tuple(targets), single)
+        return Selection(f, args, kwargs, tuple(targets), single, f)
     rest = {name: value for name, value in kwargs.items() if name not in names}
-    moved = tuple(kwargs[name] for name in names)
-    return Selection(_by_name(f, names), (*args, *moved), rest, tuple(targets), single)
+    args = (*args, *(kwargs[name] for name in names))
+    by_name = _by_name(f, names)
+    return Selection(by_name, args, rest, tuple(targets), single, f, tuple(names))
 
 
-def _position(
-    f: Any, place: Any, args: tuple[Any, ...], kwargs: dict[str, Any], names: list[str]
-) -> int:
+def positions(
+    f: Callable[..., Any], argnums: Argnums, count: int, kwargs: dict[str, Any]
+) -> tuple[int, ...] | None:
+    """Where the arguments that `argnums` names stand, if all keyword arguments come last by
+    position; ``None`` if parts of some are named, or one twice.
+
+    Raises
+    ------
+    ArgumentError
+        There is no such argument.
+    """
+    if argnums is None:
+        return tuple(range(count))
+    asked = argnums if isinstance(argnums, tuple) else (argnums,)
+    asked = tuple(one[0] if isinstance(one, list) and len(one) == 1 else one for one in asked)
+    if any(isinstance(one, list) for one in asked):
+        return None
+    names = [*kwargs]
+    found = tuple(_position(f, place, count, kwargs, names) for place in asked)
+    return found if len({*found}) == len(found) else None
+
+
+def _position(f: Any, place: Any, count: int, kwargs: dict[str, Any], names: list[str]) -> int:
     """Where an argument stands after the chosen keyword arguments, `names`, have been moved behind
     the others."""
     if isinstance(place, str):
         if place in kwargs:
             if place not in names:
                 names.append(place)
-            return len(args) + names.index(place)
+            return count + names.index(place)
         position = _parameters(f).get(place)
-        if position is not None and position < len(args):
+        if position is not None and position < count:
             return position
         raise ArgumentError(
             f"argnums is {place!r}, but no argument of that name is given among"
-            f" {len(args)} positional and {len(kwargs)} keyword arguments",
+            f" {count} positional and {len(kwargs)} keyword arguments",
             hint="argnums counts positional arguments from 0, or names a parameter or a keyword"
             " argument that is given",
         )
     whole = isinstance(place, int | np.integer) and not isinstance(place, bool)
-    if not whole or not -len(args) <= place < len(args):
+    if not whole or not -count <= place < count:
         raise ArgumentError(
-            f"argnums is {place!r}, but there are {len(args)} positional arguments",
+            f"argnums is {place!r}, but there are {count} positional arguments",
             hint="argnums counts positional arguments from 0; keyword arguments are constant,"
             " unless they are named: argnums='name'",
         )
-    return int(place) % len(args)
+    return int(place) % count
 
 
 def _parameters(f: Any) -> dict[str, int]:

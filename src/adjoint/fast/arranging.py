@@ -11,22 +11,36 @@ import numpy as np
 from adjoint.fast.covered import NotCovered
 from adjoint.fast.evaluate.outside import Leaf
 from adjoint.fast.evaluate.values import Source
+from adjoint.fast.modes import Mode
 from adjoint.fast.program import Program
 from adjoint.fast.reading import Reading
 from adjoint.run.kinds import fields_of, slots_of
 
-__all__ = ["cotangents", "structure"]
+__all__ = ["cotangents"]
 
 
-def cotangents(made: Reading, program: Program, count: int, only: int | None) -> str:
-    if only is None:
-        return structure(made, program.wanted, range(count))
+def cotangents(made: Reading, program: Program, mode: Mode, count: int) -> str:
+    """The cotangents that a mode asks for, of so many arguments."""
+    roots = range(count) if mode.wanted is None else mode.wanted
+    if not mode.is_gradient:
+        return _structure(made, program.wanted, ["function", *roots])
+    if not mode.is_filled:
+        return _structure(made, program.wanted, roots)
+    texts = [_with_zeros(made, program, i) for i in roots]
+    return texts[0] if mode.is_single else _tuple(texts)
+
+
+def _with_zeros(made: Reading, program: Program, argument: int) -> str:
     at = {id(leaf.source): i for i, leaf in enumerate(program.wanted)}
-    found = [s for s in made.outside.sources if s.kind == "argument" and s.key == only]
+    found = [s for s in made.outside.sources if s.kind == "argument" and s.key == argument]
     text = _assembled(made, found[0], at) if found else None
     if text is not None and _is_complete(made, found[0], at, program.definite):
         return text
-    return f"filled(a{only}, {text})"
+    return f"filled(a{argument}, {text})"
+
+
+def _tuple(texts: Sequence[Any]) -> str:
+    return f"({', '.join(map(str, texts))}{',' if len(texts) == 1 else ''})"
 
 
 def _is_complete(
@@ -68,7 +82,7 @@ def _unless_none(made: Reading, place: str, part: Any) -> str:
     return f"if type({place}) is not {made.bind(type(part))}: return MISS"
 
 
-def structure(made: Reading, wanted: Sequence[Leaf], roots: Sequence[Any]) -> str:
+def _structure(made: Reading, wanted: Sequence[Leaf], roots: Sequence[Any]) -> str:
     """The cotangents of the roots, each in its structure."""
     at = {id(leaf.source): i for i, leaf in enumerate(wanted)}
     texts = []
@@ -78,7 +92,7 @@ def structure(made: Reading, wanted: Sequence[Leaf], roots: Sequence[Any]) -> st
         texts.append(_assembled(made, found[0], at) if found else None)
     if texts == [f"bars[{i}]" for i in range(len(wanted))]:
         return "bars"
-    return f"({', '.join(str(text) for text in texts)}{',' if len(texts) == 1 else ''})"
+    return _tuple(texts)
 
 
 def _assembled(made: Reading, source: Source, at: dict[int, int]) -> str | None:

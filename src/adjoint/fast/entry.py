@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from adjoint.fast import runtime
-from adjoint.fast.arranging import cotangents, structure
+from adjoint.fast.arranging import cotangents
 from adjoint.fast.evaluate.outside import Leaf
 from adjoint.fast.evaluate.types import Array, Number, Row
 from adjoint.fast.exposure import exposure
 from adjoint.fast.finiteness import checked
+from adjoint.fast.modes import Mode
 from adjoint.fast.needs import needs
 from adjoint.fast.program import Program
 from adjoint.fast.reading import Reading
@@ -28,9 +29,7 @@ from adjoint.run.floating import begin_raising, end_raising
 __all__ = ["entry_source"]
 
 
-def entry_source(
-    program: Program, args: tuple[Any, ...], mode: str, only: int | None = None
-) -> tuple[str, dict[str, Any]]:
+def entry_source(program: Program, args: tuple[Any, ...], mode: Mode) -> tuple[str, dict[str, Any]]:
     """The source of ``run(f, args)``, and what its names stand for.
 
     Parameters
@@ -38,14 +37,12 @@ def entry_source(
     args
         The arguments of the call at hand.
     mode
-        ``gradient``: `run` gives the value and the cotangents of the arguments; ``pullback``: the
+        Of a gradient, `run` gives the value and the cotangents of the arguments; of a pullback, the
         value, the inner pullback, the leaves, ``arrange``, which makes the cotangents of the
         function and the arguments from those of the leaves, and the program's `exposure`, where
         ``constants`` are named: the arrays among them; what the cotangents need of a tuple; and
         what the program was given, behind the function that reads it once more, and in front of
         one that says whether an object occurs twice among the arguments, if one may.
-    only
-        Of ``gradient``: the cotangent of this argument alone, with zeros where there is no path.
     """
     outside, wanted, count = program.outside, program.wanted, len(args)
     made = Reading(outside, count)
@@ -54,9 +51,9 @@ def entry_source(
         made.definite = (False,) * len(wanted)
     made.read_all()
     made.distinct(wanted)
-    roots = [*range(count)] if mode == "gradient" else ["function", *range(count)]
-    ties = made.ties(roots if only is None else [only], args)
-    if ties is not None and mode == "gradient":
+    roots = [*(range(count) if mode.wanted is None else mode.wanted)]
+    ties = made.ties(roots if mode.is_gradient else ["function", *roots], args)
+    if ties is not None and mode.is_gradient:
         made.lines.append(f"if {ties}: return MISS")
     leaves = ", ".join(made.names[id(leaf.source)] for leaf in outside.leaves)
     head = ["def run(f, args):", "    try:"]
@@ -65,10 +62,7 @@ def entry_source(
         head.append(f"        {targets}{',' if count == 1 else ''} = args")
     else:
         head.append("        if args: return MISS")
-    if mode == "gradient":
-        given = cotangents(made, program, count, only)
-    else:
-        given = structure(made, wanted, ["function", *range(count)])
+    given = cotangents(made, program, mode, count)
     body = [f"        {line}" for line in made.lines]
     read = [*head, *body]
     body += ["    except Exception:", "        return MISS", "    try:"]
@@ -82,9 +76,9 @@ def entry_source(
             "        finally:",
             "            end_raising(errors)",
         ]
-    run += [f"        {line}" for line in checked(program, made)] if mode == "gradient" else []
+    run += [f"        {line}" for line in checked(program, made)] if mode.is_gradient else []
     tail = ["    except Exception as error:", "        return failed(error)"]
-    if mode == "gradient":
+    if mode.is_gradient:
         tail.append(f"    return value, {given}")
     else:
         comma = "," if len(wanted) == 1 else ""

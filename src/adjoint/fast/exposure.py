@@ -20,6 +20,8 @@ _CONSTANTS = frozenset(
     {"cell", "class attribute", "default", "getter", "global", "member", "named default", "object"}
 )
 
+_SHARING = frozenset({"partial argument", "partial keyword", "self"})
+
 
 def exposure(outside: Outside) -> Exposure:
     """What a program exposes itself to inside other differentiated code."""
@@ -47,7 +49,7 @@ def _of_leaf(outside: Outside, leaf: Leaf) -> Exposure:
         kinds.append(source.kind)
     if source.kind in ("argument", "function"):
         if not is_default:
-            return None if "partial argument" not in kinds and "self" not in kinds else "shared"
+            return None if _SHARING.isdisjoint(kinds) else "shared"
         kinds.pop()
     if leaf.source.kind == "cell" or isinstance(leaf.type, Row):
         return "shared"  # others may have captured the variable, too, or hold the list

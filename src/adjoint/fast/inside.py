@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.fast import tier
+from adjoint.fast.modes import GRADIENT, PULLBACK
 from adjoint.fast.needs import without
 from adjoint.rules.projection import project
 from adjoint.run.accumulate import Poison
@@ -82,7 +83,7 @@ class Calls:
             note.fast += 1
             return
         note.generic += 1
-        for mode in ("gradient", "pullback"):
+        for mode in (GRADIENT, PULLBACK):
             kept = tier.known(f, mode)
             refused = None if kept is None else kept.refuses(f, args)
             if refused is not None:
@@ -109,7 +110,7 @@ def call_inside(
         args = (*args, *kwargs.values())
     if not unit.is_specialised and _is_refused(f, args):
         return _missed(unit, memory, f, args)
-    found: Any = tier.run(f, args, "pullback")
+    found: Any = tier.run(f, args, PULLBACK)
     if found is tier.MISS:
         return _missed(unit, memory, f, args)
     y: Any
@@ -181,7 +182,7 @@ def _follow(unit: Unit, n: int, names: tuple[str, ...]) -> bool:
 def _is_refused(f: Any, args: tuple[Any, ...]) -> bool:
     """Whether the gradient of such a call was refused, for another reason than that there is
     none."""
-    kept = tier.known(f, "gradient")
+    kept = tier.known(f, GRADIENT)
     refused = None if kept is None else kept.refuses(f, args)
     return refused is not None and refused.reason != tier.NOT_SCALAR
 

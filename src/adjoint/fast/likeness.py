@@ -54,7 +54,7 @@ def _read_by(f: Any) -> list[Any]:
     """What a function captured, its defaults, and the globals that it names; what a method is bound
     to; an object that is called."""
     if type(f) is partial:
-        return [*f.args, *_read_by(f.func)]
+        return [*f.args, dict(f.keywords), *_read_by(f.func)]
     if type(f) is MethodType:
         return [f.__self__, *_read_by(f.__func__)]
     if type(f) is not FunctionType:

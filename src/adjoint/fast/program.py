@@ -27,6 +27,7 @@ from adjoint.fast.evaluate.types import Array, Number, Row, bar_type, number
 from adjoint.fast.evaluate.values import Abstract, Source, Tuple
 from adjoint.fast.evaluate.writing import check_views, note_other_names
 from adjoint.fast.fresh import OWN_MEMORY
+from adjoint.fast.modes import GRADIENT, Mode
 from adjoint.fast.passes.contract import contract
 from adjoint.fast.passes.optimise import boundary, optimised, tidied
 from adjoint.fast.passes.reuse import reuse_buffers
@@ -83,19 +84,10 @@ class Program:
     definite: tuple[bool | None, ...] = ()
 
 
-def specialise(
-    f: Any, args: tuple[Any, ...], one: bool, of_function: bool, only: int | None = None
-) -> Program:
-    """Specialise `f` on the types of `args`.
+def specialise(f: Any, args: tuple[Any, ...], mode: Mode = GRADIENT) -> Program:
+    """Specialise `f` on the types of `args`, the last of which may be given by name.
 
-    Parameters
-    ----------
-    one
-        The cotangent of the result is 1, which is a real number.
-    of_function
-        The cotangent of what `f` captured is wanted, too.
-    only
-        The position of the only argument whose cotangent is wanted.
+    In a pullback, the cotangent of what `f` captured is wanted, too.
 
     Raises
     ------
@@ -110,13 +102,13 @@ def specialise(
             pinned=pinned,
             sizes=sizes,
             names=_parameter_names(f),
-            of_function=of_function,
+            of_function=not mode.is_gradient,
             rows=rows,
         )
-        outside.is_wanted = lambda source: _is_wanted(source, of_function, only)
+        outside.is_wanted = lambda source: _is_wanted(source, mode)
         ev = Evaluator(outside)
         try:
-            return _specialised(ev, f, args, one)
+            return _specialised(ev, f, args, mode)
         except NeedsKnown as error:
             source = next((x.source for x in outside.leaves if x.value is error.value), None)
             if source is None or path_of(source) in pinned:
@@ -139,14 +131,16 @@ def _parameter_names(f: Any) -> tuple[str, ...]:
     return () if code is None else code.co_varnames[: code.co_argcount]
 
 
-def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], one: bool) -> Program:
-    outside = ev.outside
+def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], mode: Mode) -> Program:
+    outside, one = ev.outside, mode.is_gradient
     function = outside.bring(outside.root("function"), f)
     values: list[Abstract] = [
         outside.bring(outside.root("argument", i), arg) for i, arg in enumerate(args)
     ]
+    count = len(values) - len(mode.names)
+    by_name = dict(zip(mode.names, values[count:], strict=True))
     with ev.writing() as ops:
-        y = call(ev, function, values, {})
+        y = call(ev, function, values[:count], by_name)
     given = returned(y, one)
     wanted = [leaf for leaf in outside.leaves if outside.is_wanted(leaf.source)]
     if one:
@@ -290,14 +284,14 @@ def _is_array(ev: Evaluator, y: Value) -> bool:
     return isinstance(ev.types[y], Array)
 
 
-def _is_wanted(source: Source, of_function: bool, only: int | None) -> bool:
+def _is_wanted(source: Source, mode: Mode) -> bool:
     while source.parent is not None:
         if source.kind in ("global", "class attribute", "member"):
             return False
         source = source.parent
     if source.kind == "argument":
-        return only is None or source.key == only
-    return of_function and source.kind == "function"
+        return mode.wanted is None or source.key in mode.wanted
+    return source.kind == "function" and not mode.is_gradient
 
 
 def _reverse(

@@ -108,6 +108,8 @@ class Reading:
                 return f"{above}.func"
             case "partial argument":
                 return f"{above}.args[{key}]"
+            case "partial keyword":
+                return f"{above}.keywords[{key!r}]"
         raise AssertionError(source.kind)
 
     def _test(self, name: str, guard: Guard) -> str:
@@ -169,7 +171,9 @@ class Reading:
             case "no attribute":
                 return f"{value!r} in {name}.__dict__"
             case "partial":
-                return f"len({name}.args) != {value} or {name}.keywords"
+                count, names = value
+                by_name = f"tuple({name}.keywords) != {names!r}" if names else f"{name}.keywords"
+                return f"len({name}.args) != {count} or {by_name}"
         raise AssertionError(guard.kind)
 
     def _type_of(self, guard: Guard) -> str:

@@ -25,6 +25,7 @@ import numpy as np
 from adjoint.errors import ArgumentError
 from adjoint.fast.covered import NOT_SCALAR, Deoptimize, NotCovered
 from adjoint.fast.likeness import kinds_of
+from adjoint.fast.modes import Mode
 from adjoint.ir.nodes import Span
 from adjoint.run.generate import show_source
 from adjoint.run.kinds import content_of
@@ -41,7 +42,6 @@ __all__ = [
     "Refused",
     "demand_foreseen",
     "entry_of",
-    "finder",
     "forget",
     "is_enabled",
     "is_strict",
@@ -211,18 +211,17 @@ def _codes(values: Iterable[Any]) -> list[CodeType]:
     return list(found.values())
 
 
-def _key(owner: Owner, mode: Any) -> tuple[Any, ...]:
+def _key(owner: Owner, mode: Mode) -> tuple[Any, ...]:
     return (mode, *map(id, owner))
 
 
-def run(f: Any, args: tuple[Any, ...], mode: Any) -> Any:
-    """The value and the cotangents by a specialised program; `MISS` if there is none.
+def run(f: Any, args: tuple[Any, ...], mode: Mode) -> Any:
+    """What a specialised program gives, see `entry_source`; `MISS` if there is none.
 
     Parameters
     ----------
-    mode
-        ``gradient``, or ``(gradient, position)`` for the cotangent of one argument only, or
-        ``pullback``.
+    args
+        Those that are given by name come last, in the order of the mode's names.
     """
     owner: Owner | None
     if type(f) is FunctionType and f.__closure__ is None:
@@ -244,32 +243,13 @@ def run(f: Any, args: tuple[Any, ...], mode: Any) -> Any:
     return _first(kept.owner, f, args, mode, len(kept.entries))
 
 
-def finder(f: Any, mode: Any) -> Callable[[tuple[Any, ...]], Any]:
-    """`run` of one function that is called again and again: its programs are looked up once."""
-    entries: list[Entry] = []
-
-    def find(args: tuple[Any, ...]) -> Any:
-        nonlocal entries
-        for entry in entries:
-            found = entry.run(f, args)
-            if found is not MISS:
-                return MISS if found is FAILED else found
-        found = run(f, args, mode)
-        if found is not MISS:
-            kept = known(f, mode)
-            entries = [] if kept is None else kept.entries
-        return found
-
-    return find
-
-
-def known(f: Any, mode: Any) -> _Kept | None:
+def known(f: Any, mode: Mode) -> _Kept | None:
     """What is kept for a function."""
     owner = _owner(f)
     return None if owner is None else _kept.get(_key(owner, mode))
 
 
-def _first(owner: Owner, f: Any, args: tuple[Any, ...], mode: Any, tried: int = 0) -> Any:
+def _first(owner: Owner, f: Any, args: tuple[Any, ...], mode: Mode, tried: int = 0) -> Any:
     """Specialise, unless another thread just did, and run the program."""
     while True:
         with _lock:
@@ -290,7 +270,7 @@ def _first(owner: Owner, f: Any, args: tuple[Any, ...], mode: Any, tried: int = 
         tried += 1
 
 
-def _refuse_itself(owner: Owner, f: Any, args: tuple[Any, ...], mode: Any) -> Any:
+def _refuse_itself(owner: Owner, f: Any, args: tuple[Any, ...], mode: Mode) -> Any:
     """A program whose own guards refuse the call that it was made for is not made again."""
     if is_strict[0]:
         raise AssertionError("the guards refuse the call that the program was made for")
@@ -302,7 +282,7 @@ def _refuse_itself(owner: Owner, f: Any, args: tuple[Any, ...], mode: Any) -> An
     return MISS
 
 
-def entry_of(owner: Owner, f: Any, args: tuple[Any, ...], mode: Any) -> Entry | Refused:
+def entry_of(owner: Owner, f: Any, args: tuple[Any, ...], mode: Mode) -> Entry | Refused:
     """Specialise, and keep what comes of it."""
     with _lock:
         key = _key(owner, mode)
@@ -326,7 +306,7 @@ def entry_of(owner: Owner, f: Any, args: tuple[Any, ...], mode: Any) -> Entry | 
         return made
 
 
-def _sound(f: Any, args: tuple[Any, ...], mode: Any) -> Entry:
+def _sound(f: Any, args: tuple[Any, ...], mode: Mode) -> Entry:
     """`_made`; a defect of it is none of the user's."""
     try:
         with session:  # much is made, and little of it goes before the end
@@ -339,16 +319,14 @@ def _sound(f: Any, args: tuple[Any, ...], mode: Any) -> Entry:
         raise NotCovered(f"internal: {type(error).__name__}: {error}") from error
 
 
-def _made(f: Any, args: tuple[Any, ...], mode: Any) -> Entry:
+def _made(f: Any, args: tuple[Any, ...], mode: Mode) -> Entry:
     from adjoint.fast.entry import entry_source  # most programs are never specialised
     from adjoint.fast.program import specialise, written
 
     begin = time.perf_counter()
-    one = mode != "pullback"
-    only = mode[1] if type(mode) is tuple else None
-    program = specialise(f, args, one, not one, only)
+    program = specialise(f, args, mode)
     writer = written(program)
-    entry_text, bound = entry_source(program, args, "gradient" if one else "pullback", only)
+    entry_text, bound = entry_source(program, args, mode)
     source = "\n".join(writer.lines) + "\n"
     filename = f"<adjoint fast {program.name} #{next(_numbers)}>"
     scope = dict(writer.bound)
@@ -360,7 +338,7 @@ def _made(f: Any, args: tuple[Any, ...], mode: Any) -> Entry:
     failures = _Failures(bound)
     bound |= {
         "MISS": MISS,
-        "program": scope["gradient" if one else "forward"],
+        "program": scope["gradient" if mode.is_gradient else "forward"],
         "failed": failures,
     }
     exec(compile(entry_text, filename.replace("fast", "entry"), "exec", dont_inherit=True), bound)

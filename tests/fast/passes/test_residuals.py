@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from adjoint.fast import runtime, tier
+from adjoint.fast.modes import GRADIENT
 from adjoint.fast.passes.residuals import AT_ONCE, select_residuals
 from adjoint.fast.program import specialise
 from adjoint.fast.reverse import residuals
@@ -133,7 +134,7 @@ def test_a_large_body_is_decided_on_piece_by_piece():
 
 def per_iteration(f, *args):
     """How many values each loop of a program saves in an iteration, from the first loop on."""
-    program = specialise(f, args, True, False)
+    program = specialise(f, args)
     return [
         len(op.operands) - 1
         for op in walk(program.forward)
@@ -232,11 +233,11 @@ def test_no_more_is_saved(f, args, most):
 def test_loops_have_the_same_bits(f, args, monkeypatch):
     basics.load()
     tier.forget()
-    found = tier.run(f, args, "gradient")
+    found = tier.run(f, args, GRADIENT)
     assert found is not tier.MISS
     tier.forget()
     monkeypatch.setattr(residuals, "_again", lambda ev, op: None)
-    assert difference(found, tier.run(f, args, "gradient"), rtol=0.0) is None
+    assert difference(found, tier.run(f, args, GRADIENT), rtol=0.0) is None
     expected = generic(f, args)
     assert not difference(found[0], expected[0], rtol=1e-13)
     assert not difference(found[1], expected[1], rtol=1e-11)

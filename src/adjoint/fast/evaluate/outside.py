@@ -222,16 +222,17 @@ class Outside:
                 self.read(source, "self", None, value.__self__),
             )
         if kind is functools.partial:
-            if value.keywords:
-                raise NotCovered("functools.partial with keywords from outside")
-            self.guard(source, "partial", len(value.args))
+            self.guard(source, "partial", (len(value.args), tuple(value.keywords)))
             return Partial(
                 self.read(source, "partial function", None, value.func),
                 tuple(
                     self.read(source, "partial argument", i, arg)
                     for i, arg in enumerate(value.args)
                 ),
-                (),
+                tuple(
+                    (name, self.read(source, "partial keyword", name, arg))
+                    for name, arg in value.keywords.items()
+                ),
             )
         return self._container(source, value)
 

@@ -1,0 +1,59 @@
+"""What is asked of a specialised program."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+__all__ = ["GRADIENT", "PULLBACK", "Mode", "mode_of"]
+
+Kind = Literal["gradient", "pullback"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)  # there is one of a kind: see `mode_of`
+class Mode:
+    """What a program gives, and how it is given its arguments.
+
+    Attributes
+    ----------
+    kind
+        ``gradient``: the cotangents of arguments, from the cotangent 1 of a real number;
+        ``pullback``: those of what the function captured and of arguments, from any cotangent.
+    wanted
+        The positions of the arguments whose cotangents are wanted; ``None`` for all.
+    names
+        By which the last arguments are given to the function.
+    is_filled
+        Zeros stand where no path leads to the result; ``None`` does otherwise.
+    is_single
+        Where one argument is wanted: its cotangent is given as it is, not in a tuple.
+    """
+
+    kind: Kind
+    wanted: tuple[int, ...] | None
+    names: tuple[str, ...]
+    is_filled: bool
+    is_single: bool
+
+    @property
+    def is_gradient(self) -> bool:
+        """Whether the cotangent of the result is 1."""
+        return self.kind == "gradient"
+
+
+def mode_of(
+    kind: Kind,
+    wanted: tuple[int, ...] | None = None,
+    names: tuple[str, ...] = (),
+    *,
+    is_filled: bool = False,
+    is_single: bool = False,
+) -> Mode:
+    """The mode of given attributes, always the same one."""
+    return _mode(kind, wanted, names, is_filled, is_single)
+
+
+_mode = lru_cache(maxsize=None)(Mode)
+
+GRADIENT, PULLBACK = mode_of("gradient"), mode_of("pullback")
