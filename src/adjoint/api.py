@@ -15,7 +15,7 @@ from adjoint.fast.pullback import SpecialisedPullback, is_as_before
 from adjoint.fast.tier import MISS, is_enabled
 from adjoint.fast.tier import run as run_specialised
 from adjoint.generic import Pullback, forward, generic_pullback, look_at_once
-from adjoint.levels.level import current
+from adjoint.levels.current import current
 from adjoint.levels.mentions import goes_on_a_tape, mentions_operator
 from adjoint.levels.reverse import NestedPullback, nested
 from adjoint.programs import chosen_mode, finder, gradient_mode, pair_mode, pullback_mode

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from adjoint.errors import ArgumentError
+from adjoint.levels.current import current
 from adjoint.levels.leaves import elements_of, record_fields
-from adjoint.levels.level import current
 from adjoint.rules.registry import non_differentiable
 from adjoint.run.holding import reached
 from adjoint.run.kinds import ATOMS, by_value, is_objects

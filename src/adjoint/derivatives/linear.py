@@ -10,7 +10,7 @@ import numpy as np
 from adjoint.derivatives.form import Form, is_real_leaf
 from adjoint.errors import ArgumentError
 from adjoint.levels import bridge, rules  # noqa: F401  they register themselves
-from adjoint.levels.level import current, entered
+from adjoint.levels.current import current, entered
 from adjoint.levels.recording import Recording, Replay
 from adjoint.levels.seeds import Seeds, check_tangent
 from adjoint.public import public

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.levels.current import entered
 from adjoint.levels.leaves import Leaves, Places
-from adjoint.levels.level import entered
 from adjoint.levels.seeds import Seeds
 from adjoint.levels.sweep import Sweep, poison_in
 from adjoint.levels.tape import Tape

@@ -10,21 +10,20 @@ needs no rule, and two levels cannot take each other's derivatives for their own
 
 from __future__ import annotations
 
-import copy
 import operator
-import threading
 from collections.abc import Callable, Container, Iterable, Iterator
-from contextlib import contextmanager
 from types import FunctionType
 from typing import Any
 
 import numpy as np
 
+from adjoint.levels.current import entered
 from adjoint.levels.drawing import draws
 from adjoint.levels.memory import LevelMemory
 from adjoint.levels.mirror import Same
+from adjoint.levels.operations import fresh, operate_on, write_on
 from adjoint.rules.projection import SEQUENCES
-from adjoint.rules.registry import Rules, entry
+from adjoint.rules.registry import Rules
 from adjoint.run.arrays import refuse_objects, write_array
 from adjoint.run.by_rules import DECLINED
 from adjoint.run.conversion import AS_NUMBERS
@@ -39,37 +38,12 @@ from adjoint.run.places import is_container
 from adjoint.run.remaking import remade
 from adjoint.run.seal import PLAIN
 from adjoint.run.unknown import is_opaque, name_of, needed
-from adjoint.run.views import assign_shape, names_of, root_of
+from adjoint.run.views import names_of, root_of
 
 __all__ = [
     "INACTIVE",
     "Level",
-    "assign_shape_on",
-    "current",
-    "entered",
-    "fresh",
-    "operate_on",
-    "write_on",
 ]
-
-
-class _Current(threading.local):
-    """The level that the running thread is on: none for plain Python."""
-
-    level: Level | None = None
-
-
-current = _Current()
-
-
-@contextmanager
-def entered(level: Level | None) -> Iterator[None]:
-    """Functions of this library that are called meanwhile stand on `level`."""
-    before, current.level = current.level, level
-    try:
-        yield
-    finally:
-        current.level = before
 
 
 INACTIVE = frozenset({int, bool, str, bytes, type(None), slice, type, range, np.dtype})
@@ -524,39 +498,3 @@ def _holds_reals(y: Any) -> bool:
 
 
 _FLOAT = np.dtype(float)
-
-
-_OPERATORS = {name: (op, entry(op)) for name, op in (("add", operator.add), ("mul", operator.mul))}
-
-
-def operate_on(level: Level | None, name: str, *operands: Any) -> Any:
-    """An operator of numbers and arrays on a level, or in plain Python."""
-    op, rules = _OPERATORS[name]
-    return op(*operands) if level is None else level.operate(op, rules, *operands)
-
-
-def write_on(level: Level | None, x: Any, index: Any, value: Any) -> None:
-    """``x[index] = value`` on a level, or in plain Python."""
-    if level is None:
-        x[index] = value
-    else:
-        level.write(x, index, value)
-
-
-def assign_shape_on(level: Level | None, x: Any, shape: tuple[int, ...]) -> None:
-    """``x.shape = shape`` on a level; plainly where there is none."""
-    old = x.shape
-    assign_shape(x, shape)
-    if level is not None:
-        level.reshaped(x, old)
-
-
-def fresh(y: Any) -> Any:
-    """A number or an array of its own, equal to `y`."""
-    if type(y) is float:
-        return y * 1.0
-    if type(y) is complex:
-        return complex(y.real, y.imag)
-    if isinstance(y, np.ndarray):
-        return y.copy()
-    return type(y)(y) if type(y).__module__ == "numpy" else copy.copy(y)

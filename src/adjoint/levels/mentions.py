@@ -16,7 +16,7 @@ from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 from weakref import ref as weakref
 
-from adjoint.levels.level import current
+from adjoint.levels.current import current
 from adjoint.run.holding import names_in
 from adjoint.run.inert import is_operator
 from adjoint.run.kinds import content_of

@@ -13,7 +13,7 @@ import numpy as np
 
 from adjoint.derivatives.assembly import on_level
 from adjoint.derivatives.form import Form
-from adjoint.levels.level import current, entered
+from adjoint.levels.current import current, entered
 from adjoint.run.kinds import by_value
 from adjoint.tangent import tangent_of
 

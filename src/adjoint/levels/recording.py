@@ -20,8 +20,9 @@ from adjoint.errors import ArgumentError
 from adjoint.levels.drawing import again
 from adjoint.levels.forward import Forward, swept
 from adjoint.levels.held import held, held_index
-from adjoint.levels.level import Level, assign_shape_on, write_on
+from adjoint.levels.level import Level
 from adjoint.levels.mirror import Mirrors, Same
+from adjoint.levels.operations import assign_shape_on, write_on
 from adjoint.levels.parts import parts_of
 from adjoint.rules.registry import Rules
 from adjoint.run.accumulate import Poison

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from adjoint.levels import rules  # noqa: F401  they are registered
+from adjoint.levels.current import current, entered
 from adjoint.levels.leaves import Leaves, Places
-from adjoint.levels.level import current, entered
 from adjoint.levels.seeds import Seeds
 from adjoint.levels.sweep import Sweep
 from adjoint.levels.tape import Tape

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from adjoint.levels.level import Level, fresh
+from adjoint.levels.level import Level
+from adjoint.levels.operations import fresh
 from adjoint.operators import hook, stop_gradient, with_name
 from adjoint.rules.builtins.functions import are_numbers
 from adjoint.rules.refusal import moves, refused_dot, refused_zeros

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from adjoint.errors import ArgumentError
-from adjoint.levels.level import Level, fresh
+from adjoint.levels.level import Level
+from adjoint.levels.operations import fresh
 from adjoint.levels.slots import get_slot, set_slot, slots_in
 from adjoint.run.hidden import Hidden
 from adjoint.run.kinds import (

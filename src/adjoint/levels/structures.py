@@ -14,8 +14,8 @@ import numpy as np
 
 from adjoint.derivatives.form import Form
 from adjoint.errors import MutationError
+from adjoint.levels.current import current
 from adjoint.levels.held import held
-from adjoint.levels.level import current
 from adjoint.rules.registry import Rules, non_differentiable
 from adjoint.rules.rule import Rule
 from adjoint.run.kinds import by_value

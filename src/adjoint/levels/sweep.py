@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.levels.level import INACTIVE, Level, assign_shape_on, operate_on, write_on
+from adjoint.levels.level import INACTIVE, Level
 from adjoint.levels.mirror import Mirrors, flat_of
+from adjoint.levels.operations import assign_shape_on, operate_on, write_on
 from adjoint.levels.parts import parts_of
 from adjoint.rules.projection import SEQUENCES, project
 from adjoint.rules.refusal import demand_entries

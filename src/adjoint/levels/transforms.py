@@ -9,8 +9,8 @@ import numpy as np
 
 from adjoint.errors import ArgumentError
 from adjoint.levels import bridge, rules  # noqa: F401  they register themselves
+from adjoint.levels.current import current, entered
 from adjoint.levels.forward import Forward
-from adjoint.levels.level import current, entered
 from adjoint.levels.reading import read_tangent
 from adjoint.levels.seeds import Seeds
 from adjoint.public import public

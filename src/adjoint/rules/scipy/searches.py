@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.levels.level import entered, fresh
+from adjoint.levels.current import entered
+from adjoint.levels.operations import fresh
 from adjoint.rules.projection import project
 from adjoint.rules.registry import frule, non_differentiable, primitive, rrule
 from adjoint.run.contents import ABSENT

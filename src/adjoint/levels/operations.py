@@ -1,0 +1,52 @@
+"""Operations on numbers and arrays, on a level or in plain Python."""
+
+from __future__ import annotations
+
+import copy
+import operator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from adjoint.rules.registry import entry
+from adjoint.run.views import assign_shape
+
+if TYPE_CHECKING:
+    from adjoint.levels.level import Level
+
+__all__ = ["assign_shape_on", "fresh", "operate_on", "write_on"]
+
+_OPERATORS = {name: (op, entry(op)) for name, op in (("add", operator.add), ("mul", operator.mul))}
+
+
+def operate_on(level: Level | None, name: str, *operands: Any) -> Any:
+    """An operator of numbers and arrays on a level, or in plain Python."""
+    op, rules = _OPERATORS[name]
+    return op(*operands) if level is None else level.operate(op, rules, *operands)
+
+
+def write_on(level: Level | None, x: Any, index: Any, value: Any) -> None:
+    """``x[index] = value`` on a level, or in plain Python."""
+    if level is None:
+        x[index] = value
+    else:
+        level.write(x, index, value)
+
+
+def assign_shape_on(level: Level | None, x: Any, shape: tuple[int, ...]) -> None:
+    """``x.shape = shape`` on a level; plainly where there is none."""
+    old = x.shape
+    assign_shape(x, shape)
+    if level is not None:
+        level.reshaped(x, old)
+
+
+def fresh(y: Any) -> Any:
+    """A number or an array of its own, equal to `y`."""
+    if type(y) is float:
+        return y * 1.0
+    if type(y) is complex:
+        return complex(y.real, y.imag)
+    if isinstance(y, np.ndarray):
+        return y.copy()
+    return type(y)(y) if type(y).__module__ == "numpy" else copy.copy(y)
