@@ -27,9 +27,10 @@ from adjoint.run.hidden import Hidden
 from adjoint.run.lifetimes import settle
 from adjoint.run.marks import Marks
 from adjoint.run.memory import Memory
+from adjoint.run.reader import Reader
 from adjoint.run.remaking import remade
 from adjoint.run.session import session
-from adjoint.run.structure import Reader, deposit
+from adjoint.run.structure import deposit
 
 __all__ = ["OFTEN", "Pullback", "calls_inside", "forward", "generic_pullback", "look_at_once"]
 

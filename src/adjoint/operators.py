@@ -18,7 +18,8 @@ from adjoint.run.fitting import fitting, form_of
 from adjoint.run.kinds import by_value
 from adjoint.run.memory import Memory
 from adjoint.run.place import current_place
-from adjoint.run.structure import deposit, take
+from adjoint.run.reader import take
+from adjoint.run.structure import deposit
 from adjoint.run.unknown import name_of
 
 __all__ = ["hook", "stop_gradient"]

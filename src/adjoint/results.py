@@ -16,7 +16,7 @@ from adjoint.rules.refusal import demand_entries
 from adjoint.run.accumulate import Poison, finish
 from adjoint.run.kinds import by_value, fields_of, is_objects, is_record
 from adjoint.run.memory import Memory
-from adjoint.run.structure import Reader
+from adjoint.run.reader import Reader
 from adjoint.tangent import Tangent, tangent_of
 
 __all__ = ["as_it_is", "checked_cotangent", "collect", "filled", "plain_cotangents", "zeros_like"]

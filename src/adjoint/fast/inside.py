@@ -22,7 +22,8 @@ from adjoint.run.accumulate import Poison
 from adjoint.run.functions import MISSING, Unit, inside
 from adjoint.run.kinds import by_value
 from adjoint.run.memory import Memory, root_of
-from adjoint.run.structure import deposit, take
+from adjoint.run.reader import take
+from adjoint.run.structure import deposit
 
 __all__ = ["Calls", "InnerCall", "call_inside", "generic_parts"]
 

@@ -20,9 +20,11 @@ from adjoint.run.accumulate import Poison, finish
 from adjoint.run.by_source import bridge
 from adjoint.run.holding import reached
 from adjoint.run.kinds import by_value
-from adjoint.run.memory import Memory, missing, refused
+from adjoint.run.memory import Memory
+from adjoint.run.reader import take
+from adjoint.run.refused import missing, refused
 from adjoint.run.snapshot import Snapshot
-from adjoint.run.structure import deposit, take
+from adjoint.run.structure import deposit
 from adjoint.run.unknown import poison
 
 __all__ = ["call_operator"]

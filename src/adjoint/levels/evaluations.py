@@ -9,7 +9,8 @@ import numpy as np
 
 from adjoint.levels.level import Level
 from adjoint.run.kinds import ATOMS, by_value
-from adjoint.run.memory import Memory, missing
+from adjoint.run.memory import Memory
+from adjoint.run.refused import missing
 from adjoint.run.snapshot import Snapshot
 from adjoint.run.unknown import name_of
 from adjoint.run.views import root_of

@@ -31,7 +31,7 @@ from adjoint.rules.slopes import Slopes
 from adjoint.rules.tangents import filled
 from adjoint.run.accumulate import Poison
 from adjoint.run.by_rules import DECLINED
-from adjoint.run.memory import refused
+from adjoint.run.refused import refused
 from adjoint.run.remaking import remade
 from adjoint.run.views import names_of, names_twice, places_of, root_of
 

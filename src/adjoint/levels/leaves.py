@@ -16,7 +16,7 @@ from adjoint.run.inert import is_operator
 from adjoint.run.iterator import Iterator as ActiveIterator
 from adjoint.run.kinds import by_value, fields_of, filled_slots, is_objects, is_record
 from adjoint.run.places import elements_in
-from adjoint.run.structure import beside_elements
+from adjoint.run.reader import beside_elements
 from adjoint.run.views import root_of
 from adjoint.tangent import Tangent, tangent_of
 

@@ -24,7 +24,7 @@ from adjoint.levels.mirror import Same
 from adjoint.levels.operations import fresh, operate_on, write_on
 from adjoint.rules.projection import SEQUENCES
 from adjoint.rules.registry import Rules
-from adjoint.run.arrays import refuse_objects, write_array
+from adjoint.run.array_writes import refuse_objects, write_array
 from adjoint.run.by_rules import DECLINED
 from adjoint.run.conversion import AS_NUMBERS
 from adjoint.run.dispatch import call_keywords
@@ -32,9 +32,9 @@ from adjoint.run.hidden import Hidden
 from adjoint.run.holding import reached
 from adjoint.run.iterator import Iterator as ActiveIterator
 from adjoint.run.kinds import by_value, is_objects
-from adjoint.run.memory import missing, refuse_names_twice
 from adjoint.run.native import Region
 from adjoint.run.places import is_container
+from adjoint.run.refused import missing, refuse_names_twice
 from adjoint.run.remaking import remade
 from adjoint.run.seal import PLAIN
 from adjoint.run.unknown import is_opaque, name_of, needed

@@ -9,7 +9,7 @@ from weakref import ref as weakref
 import numpy as np
 
 from adjoint.run.accumulate import Poison
-from adjoint.run.memory import missing
+from adjoint.run.refused import missing
 from adjoint.run.views import (
     address_of,
     bounds_of,

@@ -27,7 +27,7 @@ from adjoint.levels.parts import parts_of
 from adjoint.rules.registry import Rules
 from adjoint.run.accumulate import Poison
 from adjoint.run.by_rules import DECLINED
-from adjoint.run.memory import missing
+from adjoint.run.refused import missing
 from adjoint.run.swaps import writable
 from adjoint.run.views import root_of
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from adjoint.rules.registry import non_differentiable, substitute
 from adjoint.run.iterator import Iterator
-from adjoint.run.memory import refused
+from adjoint.run.refused import refused
 
 ATOMS = frozenset({
     type(None), int, float, bool, complex, bytes, str, range, types.CodeType, types.FunctionType,

@@ -11,7 +11,7 @@ import numpy as np
 from adjoint.rules.registry import primitive
 from adjoint.run.attribute_writes import check_exchange
 from adjoint.run.kinds import by_value
-from adjoint.run.memory import refused
+from adjoint.run.refused import refused
 
 
 def _carries(value: Any) -> bool:

@@ -12,9 +12,10 @@ from typing import Any
 from adjoint.rules.loading import registering
 from adjoint.rules.registry import primitive
 from adjoint.run.accumulate import Poison
-from adjoint.run.memory import Memory, missing
+from adjoint.run.memory import Memory
 from adjoint.run.native import is_needed
 from adjoint.run.protocol import is_number
+from adjoint.run.refused import missing
 
 __all__ = ["entered_by"]
 

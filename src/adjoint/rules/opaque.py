@@ -11,7 +11,8 @@ from adjoint.run.contents import ABSENT
 from adjoint.run.context_variables import Assigned, beside
 from adjoint.run.dispatch import call_keywords, linked
 from adjoint.run.kinds import by_value
-from adjoint.run.memory import Memory, refused
+from adjoint.run.memory import Memory
+from adjoint.run.refused import refused
 
 
 @structural(contextvars.ContextVar)

@@ -6,7 +6,7 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from typing import Any
 
 from adjoint.rules.registry import primitive
-from adjoint.run.memory import refused
+from adjoint.run.refused import refused
 
 
 @primitive(ThreadPoolExecutor.submit, ProcessPoolExecutor.submit)

@@ -14,7 +14,8 @@ from typing import Any
 from adjoint.rules.registry import non_differentiable, primitive
 from adjoint.rules.threads import HINT, waits
 from adjoint.run.lifetimes import AT_THE_END
-from adjoint.run.memory import Memory, refused
+from adjoint.run.memory import Memory
+from adjoint.run.refused import refused
 from adjoint.run.swaps import swap_with
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from adjoint.errors import MutationError
 from adjoint.rules.registry import primitive
-from adjoint.run.memory import refused
+from adjoint.run.refused import refused
 
 HINT = "call the function directly, or start the threads around the differentiated function"
 

@@ -15,7 +15,8 @@ from adjoint.run.attributes import attribute
 from adjoint.run.dispatch import call_keywords
 from adjoint.run.fields import read_field
 from adjoint.run.kinds import by_value
-from adjoint.run.memory import Memory, refused
+from adjoint.run.memory import Memory
+from adjoint.run.refused import refused
 
 _BOUND_LATER = ("function", "instancemethod", "callable")
 _KNOWS_ITS_OBJECT = (*_BOUND_LATER, "classmethod")

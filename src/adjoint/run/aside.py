@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from adjoint.run.accumulate import Poison, accumulate, finish
-from adjoint.run.memory import Memory, refused
+from adjoint.run.memory import Memory
+from adjoint.run.refused import refused
 
 __all__ = ["Rest", "Totals", "aside", "scaled"]
 

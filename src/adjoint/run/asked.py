@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from adjoint.run.kinds import by_value
-from adjoint.run.memory import missing
 from adjoint.run.native import is_needed
+from adjoint.run.refused import missing
 
 __all__ = ["refuse_kept"]
 

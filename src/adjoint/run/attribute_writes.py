@@ -17,7 +17,8 @@ from adjoint.run.by_rules import DECLINED, run_rules
 from adjoint.run.contents import ABSENT
 from adjoint.run.dispatch import call_keywords, linked
 from adjoint.run.kinds import by_value, defined_by, fields_of, mapping_behind, slot_owner
-from adjoint.run.memory import Memory, refused
+from adjoint.run.memory import Memory
+from adjoint.run.refused import refused
 from adjoint.run.specials import C_METHODS, class_attribute, method_rules, quick_special_of
 from adjoint.run.swaps import swap_cell, swap_item, swap_slot, swap_with
 from adjoint.run.unknown import run_unknown

@@ -14,10 +14,10 @@ from adjoint.run.by_source import call_function
 from adjoint.run.files import flush
 from adjoint.run.generators import as_written_for
 from adjoint.run.kinds import by_value, is_objects, plain_on
-from adjoint.run.memory import refused
 from adjoint.run.misfits import calls_rules, fits, is_misfit
 from adjoint.run.native import native, watched
 from adjoint.run.reach import reaches
+from adjoint.run.refused import refused
 from adjoint.run.seal import PLAIN, seal, unruled_keyword, value_and_back
 from adjoint.run.snapshot import LEAVES
 from adjoint.run.specials import class_attribute

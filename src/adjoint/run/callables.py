@@ -16,8 +16,9 @@ from adjoint.run.by_rules import DECLINED, run_rules
 from adjoint.run.by_source import call_function
 from adjoint.run.dispatch import HANDLERS, NO_KEYWORDS, call_keywords, linked
 from adjoint.run.kinds import by_value
-from adjoint.run.memory import Memory, missing
+from adjoint.run.memory import Memory
 from adjoint.run.overrides import UFUNC_METHODS, function_override, ufunc_override
+from adjoint.run.refused import missing
 from adjoint.run.specials import C_METHODS, class_attribute, is_cython, method_rules, special_of
 from adjoint.run.unknown import run_unknown
 

@@ -20,7 +20,7 @@ from adjoint.run.inert import is_inert
 from adjoint.run.items import delete_item, item
 from adjoint.run.memory import Memory
 from adjoint.run.native import watched
-from adjoint.run.structure import take
+from adjoint.run.reader import take
 from adjoint.run.unknown import poison
 
 __all__ = ["CLASSES"]

@@ -26,8 +26,8 @@ from adjoint.run.memory import Memory
 from adjoint.run.native import watched
 from adjoint.run.place import current_module, current_place
 from adjoint.run.reach import reaches
+from adjoint.run.reader import take
 from adjoint.run.specials import special_of
-from adjoint.run.structure import take
 from adjoint.run.swaps import swap_with
 from adjoint.run.unknown import poison
 

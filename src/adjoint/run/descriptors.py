@@ -25,7 +25,8 @@ from adjoint.run.fields import (
     read_slot,
 )
 from adjoint.run.kinds import ATOMS, by_value, defined_by, is_of_builtins
-from adjoint.run.memory import Memory, refused
+from adjoint.run.memory import Memory
+from adjoint.run.refused import refused
 from adjoint.run.specials import C_METHODS, class_attribute, method_rules
 from adjoint.run.unknown import is_opaque, run_unknown
 from adjoint.run.watch import is_the_users

@@ -24,7 +24,7 @@ from adjoint.run.kinds import (
     is_record,
     slots_of,
 )
-from adjoint.run.memory import refused
+from adjoint.run.refused import refused
 from adjoint.run.remaking import remade, remade_dict
 from adjoint.run.unknown import is_opaque
 

@@ -27,7 +27,8 @@ from adjoint.rules.loading import load
 from adjoint.rules.registry import primitive
 from adjoint.run import functions, generate
 from adjoint.run.accumulate import accumulate
-from adjoint.run.arrays import read_array, write_array
+from adjoint.run.array_writes import write_array
+from adjoint.run.arrays import read_array
 from adjoint.run.asked import refuse_kept
 from adjoint.run.attribute_writes import delete_plain, write_attribute, write_class
 from adjoint.run.attributes import ATTRIBUTES, plain_attribute

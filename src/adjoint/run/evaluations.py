@@ -22,8 +22,10 @@ from adjoint.run.accumulate import Poison, accumulate, finish
 from adjoint.run.aside import Rest, Totals, aside, scaled
 from adjoint.run.dispatch import call_keywords
 from adjoint.run.kinds import ATOMS, by_value, is_objects
-from adjoint.run.memory import Memory, missing
-from adjoint.run.structure import Reader, deposit
+from adjoint.run.memory import Memory
+from adjoint.run.reader import Reader
+from adjoint.run.refused import missing
+from adjoint.run.structure import deposit
 from adjoint.run.unknown import poison
 
 __all__ = ["Evaluation", "is_tuple"]

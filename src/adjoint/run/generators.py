@@ -16,7 +16,8 @@ from adjoint.rules.registry import primitive
 from adjoint.run.accumulate import accumulate
 from adjoint.run.iterator import Iterator
 from adjoint.run.lifetimes import ENTERING, cleans_up, is_due, lifetimes_of
-from adjoint.run.memory import Memory, refused
+from adjoint.run.memory import Memory
+from adjoint.run.refused import refused
 
 __all__ = ["Generator", "Written", "as_written_for"]
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from adjoint.run.by_class import ByClass
 from adjoint.run.facts import called, facts_of, is_harmless
-from adjoint.run.memory import refused
+from adjoint.run.refused import refused
 from adjoint.run.specials import class_attribute
 from adjoint.run.watch import is_of_the_library, is_the_users
 

@@ -15,14 +15,15 @@ from numpy import ndarray
 from adjoint.rules.elementwise import dot
 from adjoint.rules.projection import FLOAT64, REALS, project
 from adjoint.run.accumulate import Poison, accumulate, finish
-from adjoint.run.arrays import refuse_objects, write_array
+from adjoint.run.array_writes import refuse_objects, write_array
 from adjoint.run.binary import has_ufuncs
 from adjoint.run.conversion import AS_ELEMENT, converts
 from adjoint.run.dispatch import call_keywords, linked
 from adjoint.run.kinds import by_value
-from adjoint.run.memory import Memory, refuse_names_twice, refused, root_of
+from adjoint.run.memory import Memory, root_of
 from adjoint.run.places import is_container
 from adjoint.run.protocol import UFUNCS
+from adjoint.run.refused import refuse_names_twice, refused
 from adjoint.run.seal import PLAIN
 from adjoint.run.specials import class_attribute
 from adjoint.run.swaps import swap_array, swap_contents

@@ -11,7 +11,8 @@ import numpy as np
 
 from adjoint.ir import primitives
 from adjoint.rules.registry import lookup
-from adjoint.run.arrays import read_array, write_array
+from adjoint.run.array_writes import write_array
+from adjoint.run.arrays import read_array
 from adjoint.run.by_rules import DECLINED, run_rules
 from adjoint.run.contents import ABSENT
 from adjoint.run.conversion import is_odd
@@ -20,9 +21,10 @@ from adjoint.run.functions import bare
 from adjoint.run.inert import INERT
 from adjoint.run.iteration import first_elements
 from adjoint.run.kinds import mapping_behind
-from adjoint.run.memory import Memory, refused
+from adjoint.run.memory import Memory
 from adjoint.run.native import watched
 from adjoint.run.reach import HASHED
+from adjoint.run.refused import refused
 from adjoint.run.snapshot import LEAVES
 from adjoint.run.specials import C_METHODS, class_attribute, method_rules, special_of
 from adjoint.run.swaps import swap_item, swap_slice

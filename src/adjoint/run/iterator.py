@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from adjoint.run.memory import Memory, refused
+from adjoint.run.memory import Memory
+from adjoint.run.refused import refused
 
 __all__ = ["STAND_INS", "Iterator"]
 

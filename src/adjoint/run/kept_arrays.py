@@ -10,8 +10,9 @@ import numpy as np
 
 from adjoint.run.contents import ABSENT
 from adjoint.run.kept import Kept, same_items
-from adjoint.run.memory import Memory, refused, root_of
+from adjoint.run.memory import Memory, root_of
 from adjoint.run.places import elements_in, is_container
+from adjoint.run.refused import refused
 from adjoint.run.swaps import swap_contents, swap_objects
 
 __all__ = ["KeptBuffer", "keep_array"]

@@ -23,7 +23,8 @@ from adjoint.run.going import has_effective_del
 from adjoint.run.hidden import Hidden
 from adjoint.run.holders import is_near, only_ours
 from adjoint.run.kinds import is_objects
-from adjoint.run.memory import Memory, refused
+from adjoint.run.memory import Memory
+from adjoint.run.refused import refused
 
 __all__ = [
     "AT_THE_END",

@@ -17,7 +17,8 @@ import numpy as np
 
 from adjoint.run.accumulate import is_fancy
 from adjoint.run.contents import ABSENT, place_of_held, size_of
-from adjoint.run.memory import Memory, changed_since
+from adjoint.run.memory import Memory
+from adjoint.run.refused import changed_since
 from adjoint.run.swaps import (
     swap_array,
     swap_contents,

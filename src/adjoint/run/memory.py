@@ -15,28 +15,25 @@ from __future__ import annotations
 import sys
 import threading
 from collections import deque
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
-from adjoint.errors import AdjointError, MutationError, NoDerivativeError
 from adjoint.run.accumulate import Poison, accumulate
 from adjoint.run.contents import any_asks_user, asks_user, place_of_held, size_of
 from adjoint.run.hidden import Hidden
+from adjoint.run.refused import changed_since, refused
 from adjoint.run.swaps import put, swap_contents
 from adjoint.run.views import (
     add_to_shadow,
     address_of,
     bounds_of,
     is_seen_as_stored,
-    names_twice,
     owner_of,
     root_of,
 )
 
-__all__ = ["Memory", "changed_since", "missing", "refuse_names_twice", "refused", "root_of"]
-
-E = TypeVar("E", bound=AdjointError)
+__all__ = ["Memory", "root_of"]
 
 
 class Memory(Hidden):
@@ -474,46 +471,3 @@ def _references() -> int:
 
 _BY_US = _references()
 """References to an array that nobody but such a list holds."""
-
-
-def changed_since(owner: Any) -> MutationError:
-    """The error of a sweep over what somebody else has written to since."""
-    return MutationError(
-        f"the {type(owner).__name__} that the differentiated function wrote to was changed before"
-        " 'back' was called",
-        hint="call 'back' before the function is called again, or let it write into a copy",
-    )
-
-
-def refuse_names_twice(array: np.ndarray[Any, Any], part: Any = None) -> None:
-    """What is written to elements that share their memory has no one place.
-
-    `part` is ``array[index]``, if not the whole array is written.
-    """
-    if array.base is None or not names_twice(array):
-        return
-    if part is not None:
-        if not isinstance(part, np.ndarray):
-            return  # one element
-        if np.may_share_memory(part, array) and not names_twice(part):
-            return
-    raise refused(
-        "a write goes to a view in which elements share their memory",
-        hint="write through slices of it that name each element once, or into the array behind",
-    )
-
-
-def refused(problem: str, hint: str) -> MutationError:
-    """The error of a write, or of its like, at the place where the user's code runs now."""
-    return _placed(MutationError, problem, hint)
-
-
-def missing(problem: str, hint: str) -> NoDerivativeError:
-    """The error of a derivative that is needed and cannot be had, at that place."""
-    return _placed(NoDerivativeError, problem, hint)
-
-
-def _placed(kind: type[E], problem: str, hint: str) -> E:
-    from adjoint.run.place import current_place  # it needs the compiled functions, which need this
-
-    return kind(problem, hint=hint, place=current_place())

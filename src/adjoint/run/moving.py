@@ -9,7 +9,8 @@ import numpy as np
 
 from adjoint.run.contents import asks_user
 from adjoint.run.kinds import ATOMS, NUMBERS, fields_of, filled_slots, is_partly_c, is_record
-from adjoint.run.memory import Memory, missing, root_of
+from adjoint.run.memory import Memory, root_of
+from adjoint.run.refused import missing
 
 __all__ = ["can_move", "mark_written", "move", "roots_in"]
 

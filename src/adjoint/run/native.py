@@ -23,10 +23,11 @@ from adjoint.run.facts import Facts, facts_of
 from adjoint.run.iterator import Iterator
 from adjoint.run.kept import Kept, anew
 from adjoint.run.kinds import ATOMS, by_value, fields_of
-from adjoint.run.memory import Memory, refused, root_of
+from adjoint.run.memory import Memory, root_of
 from adjoint.run.origins import gives_out
 from adjoint.run.place import current_place
 from adjoint.run.reach import STAND_INS, reaches
+from adjoint.run.refused import refused
 from adjoint.run.roots import (
     all_around,
     callers_of,

@@ -15,7 +15,7 @@ from adjoint.run.dispatch import call_keywords, linked
 from adjoint.run.fallbacks import MISSING, found_or_made, missing, to_object
 from adjoint.run.fields import read_entry
 from adjoint.run.kinds import ATOMS, by_value, defined_by, fields_of
-from adjoint.run.memory import refused
+from adjoint.run.refused import refused
 from adjoint.run.specials import class_attribute, quick_special_of, special_of
 from adjoint.run.unknown import run_unknown
 from adjoint.run.views import tell_twin

@@ -13,7 +13,8 @@ from typing import Any
 from adjoint.run.accumulate import accumulate
 from adjoint.run.by_rules import DECLINED
 from adjoint.run.dispatch import call_keywords
-from adjoint.run.memory import Memory, missing
+from adjoint.run.memory import Memory
+from adjoint.run.refused import missing
 from adjoint.run.seal import PLAIN
 from adjoint.run.specials import class_attribute
 

@@ -21,7 +21,8 @@ from adjoint.run.fitting import Form, fitting, form_of
 from adjoint.run.kinds import NUMBERS, by_value, is_objects
 from adjoint.run.memory import Memory, root_of
 from adjoint.run.place import current_place
-from adjoint.run.structure import deposit, take
+from adjoint.run.reader import take
+from adjoint.run.structure import deposit
 from adjoint.run.unknown import name_of, poison
 from adjoint.run.zeros import pulled
 

@@ -15,7 +15,8 @@ from adjoint.rules.numpy.writing import as_written
 from adjoint.rules.projection import projector
 from adjoint.rules.registry import non_differentiable, primitive, structural, substitute
 from adjoint.run.accumulate import finish
-from adjoint.run.arrays import demand_order, read_array
+from adjoint.run.array_writes import demand_order
+from adjoint.run.arrays import read_array
 from adjoint.run.iterator import Iterator
 from adjoint.run.kinds import is_objects
 from adjoint.run.memory import Memory

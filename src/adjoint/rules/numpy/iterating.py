@@ -12,7 +12,7 @@ from adjoint.rules.registry import non_differentiable, primitive
 from adjoint.run.by_source import call_function
 from adjoint.run.dispatch import linked
 from adjoint.run.iterator import STAND_INS
-from adjoint.run.memory import refused
+from adjoint.run.refused import refused
 from adjoint.run.views import address_of
 
 __all__: list[str] = []

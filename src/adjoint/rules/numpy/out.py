@@ -15,9 +15,9 @@ import numpy as np
 from adjoint.rules.numpy.object_operators import each_into, goes_into, is_of_objects
 from adjoint.rules.numpy.wrapping import data_of, given_to_output, is_told, wrapped_call
 from adjoint.rules.registry import lookup, non_differentiable, primitive
-from adjoint.run.arrays import demand_order
+from adjoint.run.array_writes import demand_order
 from adjoint.run.by_source import call_function
-from adjoint.run.memory import refused
+from adjoint.run.refused import refused
 from adjoint.run.seal import PLAIN
 from adjoint.run.subclasses import is_asked, says_itself
 

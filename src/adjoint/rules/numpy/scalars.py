@@ -11,7 +11,8 @@ import numpy as np
 from adjoint.rules.projection import as_numeric, project, projector
 from adjoint.rules.registry import frule, non_differentiable, rrule, structural
 from adjoint.rules.tangents import filled
-from adjoint.run.memory import Memory, refused
+from adjoint.run.memory import Memory
+from adjoint.run.refused import refused
 
 
 def _conversion(kind: Any) -> None:

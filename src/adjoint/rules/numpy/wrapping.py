@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.rules.registry import frule, non_differentiable, rrule
-from adjoint.run.memory import missing
+from adjoint.run.refused import missing
 from adjoint.run.subclasses import is_subclassed, says_what_becomes
 
 __all__ = [

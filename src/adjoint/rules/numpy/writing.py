@@ -14,7 +14,7 @@ import numpy as np
 from adjoint.rules.numpy.object_layout import indices
 from adjoint.rules.projection import SEQUENCES
 from adjoint.rules.registry import non_differentiable, primitive, substitute
-from adjoint.run.arrays import demand_order
+from adjoint.run.array_writes import demand_order
 from adjoint.run.by_source import call_function
 from adjoint.run.conversion import holds_odd_elements
 from adjoint.run.kinds import is_objects

@@ -16,7 +16,7 @@ import numpy as np
 
 from adjoint.rules.registry import lookup, non_differentiable, primitive
 from adjoint.run.by_source import call_function
-from adjoint.run.memory import refused
+from adjoint.run.refused import refused
 from adjoint.run.views import root_of
 
 __all__ = ["lock", "overwriting", "take_overwritten", "unlock"]
