@@ -18,7 +18,7 @@ from adjoint.generic import Pullback, forward, generic_pullback, look_at_once
 from adjoint.levels.current import current
 from adjoint.levels.mentions import goes_on_a_tape, mentions_operator
 from adjoint.levels.reverse import NestedPullback, nested
-from adjoint.programs import chosen_mode, finder, gradient_mode, pair_mode, pullback_mode
+from adjoint.programs import caller, chosen_mode, gradient_mode, pair_mode, pullback_mode
 from adjoint.public import public
 from adjoint.results import as_it_is, filled, zeros_like
 from adjoint.rules.projection import project
@@ -241,13 +241,6 @@ def _is_fast(tier: Tier) -> bool:
     return is_enabled[0] if tier is None else tier == "fast"
 
 
-def _check_tier(tier: Tier) -> None:
-    if tier not in ("fast", "generic", None):
-        raise ArgumentError(
-            f"there is no tier {tier!r}", hint="give 'fast', 'generic', or None for the usual one"
-        )
-
-
 @public
 def value_and_grad(
     f: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False, tier: Tier = None
@@ -286,25 +279,10 @@ def value_and_grad(
     (18.0, 9.0)
     """
 
-    _check_tier(tier)
-
-    find = finder(f, argnums)
-    enabled = is_enabled if tier is None else [tier == "fast"]  # `_is_fast`, without a call
-
-    def run(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
-        if enabled[0] and current.level is None and not has_aux:
-            found = find(args, kwargs)
-            if found is not MISS:
-                return found  # type: ignore[no-any-return]
+    def value_and_gradient(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
         return _chosen(f, argnums, args, kwargs, has_aux, tier)
 
-    def value_and_gradient(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
-        return run(args, kwargs)
-
-    made: Any = public(value_and_gradient, run)
-    made.__name__ = f"value_and_grad_{getattr(f, '__name__', type(f).__name__)}"
-    made.asks_for = Asked(f, argnums, has_aux, tier)  # what `tier` and `code` look at
-    return made  # type: ignore[no-any-return]
+    return _made("value_and_grad", value_and_gradient, Asked(f, argnums, has_aux, tier))
 
 
 @public
@@ -314,25 +292,33 @@ def grad(
     """Function that returns the gradient of `f` with respect to some arguments; see
     `value_and_grad`. With `has_aux` it returns ``(gradient, extra)``."""
 
-    _check_tier(tier)
-
-    find = finder(f, argnums)
-    enabled = is_enabled if tier is None else [tier == "fast"]  # `_is_fast`, without a call
-
-    def run(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if enabled[0] and current.level is None and not has_aux:
-            found = find(args, kwargs)
-            if found is not MISS:
-                return found[1]
+    def gradient_alone(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         value, found = _chosen(f, argnums, args, kwargs, has_aux, tier)
         return (found, value[1]) if has_aux else found
 
-    def gradient_of(*args: Any, **kwargs: Any) -> Any:
+    return _made("grad", gradient_alone, Asked(f, argnums, has_aux, tier))
+
+
+def _made(
+    operator: str, run: Callable[[tuple[Any, ...], dict[str, Any]], Any], asked: Asked
+) -> Callable[..., Any]:
+    """The function that an operator returns; `run` gives its results where no program does."""
+    f, tier = asked.f, asked.tier
+    if tier not in ("fast", "generic", None):
+        raise ArgumentError(
+            f"there is no tier {tier!r}", hint="give 'fast', 'generic', or None for the usual one"
+        )
+    if not asked.has_aux:
+        enabled = is_enabled if tier is None else [tier == "fast"]  # `_is_fast`, without a call
+        with_value = operator == "value_and_grad"
+        run = caller(f, asked.argnums, enabled, run, with_value=with_value)
+
+    def derivative(*args: Any, **kwargs: Any) -> Any:
         return run(args, kwargs)
 
-    made: Any = public(gradient_of, run)
-    made.__name__ = f"grad_{getattr(f, '__name__', type(f).__name__)}"
-    made.asks_for = Asked(f, argnums, has_aux, tier)  # what `tier` and `code` look at
+    made: Any = public(derivative, run)
+    made.__name__ = f"{operator}_{getattr(f, '__name__', type(f).__name__)}"
+    made.asks_for = asked  # what `tier` and `code` look at
     return made  # type: ignore[no-any-return]
 
 

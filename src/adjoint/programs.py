@@ -10,11 +10,13 @@ from adjoint.derivatives.selection import Argnums, Selection, positions, select
 from adjoint.fast import tier
 from adjoint.fast.modes import GRADIENT, PULLBACK, Mode, mode_of
 from adjoint.fast.tier import FAILED, MISS, Entry
+from adjoint.levels.current import current
+from adjoint.run.hidden import Hidden
 
 __all__ = [
     "asked_mode",
+    "caller",
     "chosen_mode",
-    "finder",
     "gradient_mode",
     "pair_mode",
     "pullback_mode",
@@ -24,29 +26,49 @@ Args = tuple[Any, ...]
 Kwargs = dict[str, Any]
 
 
-def finder(f: Callable[..., Any], argnums: Argnums) -> Callable[[Args, Kwargs], Any]:
-    """What gives the value and the gradient in some arguments, by programs that are looked up once;
-    `MISS` where there is none."""
-    known: dict[Any, list[Entry]] = {}
+class _Known(Hidden):
+    """Programs for calls of a shape, which is the number of positional arguments, and names."""
 
-    def find(args: Args, kwargs: Kwargs) -> Any:
+    __slots__ = ("programs",)
+
+    def __init__(self) -> None:
+        self.programs: dict[Any, list[Entry]] = {}
+
+
+def caller(
+    f: Callable[..., Any],
+    argnums: Argnums,
+    enabled: list[bool],
+    otherwise: Callable[[Args, Kwargs], Any],
+    *,
+    with_value: bool,
+) -> Callable[[Args, Kwargs], Any]:
+    """What gives the gradient in some arguments, with or without the value, by programs that are
+    looked up once; `otherwise` where they are not `enabled`, or there is none."""
+    known = _Known()
+
+    def call(args: Args, kwargs: Kwargs) -> Any:
+        if not enabled[0] or current.level is not None:
+            return otherwise(args, kwargs)
         shape: Any = len(args)
+        given = args
         if kwargs:
-            shape, args = (shape, *kwargs), (*args, *kwargs.values())
-        for entry in known.get(shape, ()):
-            found = entry.run(f, args)
+            shape, given = (shape, *kwargs), (*args, *kwargs.values())
+        for entry in known.programs.get(shape, ()):
+            found = entry.run(f, given)
+            if found is FAILED:
+                return otherwise(args, kwargs)
             if found is not MISS:
-                return MISS if found is FAILED else found
-        mode = _mode_at(f, argnums, len(args) - len(kwargs), kwargs)
-        if mode is None:
-            return MISS
-        found = tier.run(f, args, mode)
-        if found is not MISS:
-            kept = tier.known(f, mode)
-            known[shape] = [] if kept is None else kept.entries
-        return found
+                return found if with_value else found[1]
+        mode = _mode_at(f, argnums, len(args), kwargs)
+        found = MISS if mode is None else tier.run(f, given, mode)
+        if mode is None or found is MISS:
+            return otherwise(args, kwargs)
+        kept = tier.known(f, mode)
+        known.programs[shape] = [] if kept is None else kept.entries
+        return found if with_value else found[1]
 
-    return find
+    return call
 
 
 def _mode_at(f: Callable[..., Any], argnums: Argnums, count: int, kwargs: Kwargs) -> Mode | None:
