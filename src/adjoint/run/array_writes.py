@@ -72,13 +72,7 @@ def write_array(
     if is_container(x):
         write_objects(record, slot, x, own_index(index), value)
         return
-    refuse_objects(x)
-    names = _asked_for(x, index, value)
-    if names is not None:
-        _write_numbers(record, slot, names, x, index, value)
-        return
-    if is_objects(value):
-        _write_converted(record, slot, x, index, value)
+    if _is_converted(record, slot, x, index, value):
         return
     if type(index) is str:
         x, index = x[index], ...  # a field of each element
@@ -120,6 +114,21 @@ def write_array(
         return None, None, None, value_bar
 
     record[slot] = write_back
+
+
+def _is_converted(
+    record: list[Any], slot: int, x: np.ndarray[Any, Any], index: Any, value: Any
+) -> bool:
+    """Whether what is written stands for numbers, or holds them: then they have been written."""
+    refuse_objects(x)
+    names = _asked_for(x, index, value)
+    if names is not None:
+        _write_numbers(record, slot, names, x, index, value)
+    elif is_objects(value):
+        _write_converted(record, slot, x, index, value)
+    else:
+        return False
+    return True
 
 
 def _asked_for(x: np.ndarray[Any, Any], index: Any, value: Any) -> Names | None:
@@ -174,13 +183,7 @@ def _write_on_level(
     if is_container(x):
         write_objects(record, slot, x, index, value)
         return
-    refuse_objects(x)
-    names = _asked_for(x, index, value)
-    if names is not None:
-        _write_numbers(record, slot, names, x, index, value)
-        return
-    if is_objects(value):
-        _write_converted(record, slot, x, index, value)
+    if _is_converted(record, slot, x, index, value):
         return
     if type(index) is str:
         x, index = x[index], ...  # a field of each element
