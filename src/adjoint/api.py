@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from adjoint.derivatives.selection import Argnums, Selection, select, split_aux
+from adjoint.derivatives.selection import Argnums, Selection, own, select, split_aux
 from adjoint.errors import ArgumentError, MutationError, NotScalarError
 from adjoint.fast.modes import Mode
 from adjoint.fast.pullback import SpecialisedPullback, is_as_before
@@ -101,7 +101,7 @@ def _specialised_pullback(
     """The value and the pullback by a specialised program, if there is one for such arguments."""
     if current.level is not None or not is_enabled[0]:
         return None
-    mode = pullback_mode(args, kwargs)
+    mode = pullback_mode(kwargs)
     back = partial(generic_pullback, f, args, kwargs)
     return _by_program(f, (*args, *kwargs.values()), mode, len(args), back)
 
@@ -163,7 +163,7 @@ def _both(
 ) -> tuple[Any, tuple[Any, ...]]:
     """The value and the gradient in all positional arguments."""
     if current.level is None and is_enabled[0]:
-        mode = gradient_mode(args, kwargs)
+        mode = gradient_mode(kwargs)
         found = run_specialised(f, (*args, *kwargs.values()), mode)
         if found is not MISS:
             return found  # type: ignore[no-any-return]
@@ -279,6 +279,8 @@ def value_and_grad(
     (18.0, 9.0)
     """
 
+    argnums = own(argnums)
+
     def value_and_gradient(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
         return _chosen(f, argnums, args, kwargs, has_aux, tier)
 
@@ -291,6 +293,8 @@ def grad(
 ) -> Callable[..., Any]:
     """Function that returns the gradient of `f` with respect to some arguments; see
     `value_and_grad`. With `has_aux` it returns ``(gradient, extra)``."""
+
+    argnums = own(argnums)
 
     def gradient_alone(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         value, found = _chosen(f, argnums, args, kwargs, has_aux, tier)
@@ -332,6 +336,11 @@ def _chosen(
 ) -> tuple[Any, Any]:
     """The value, and the gradient with respect to the arguments `argnums`, where no specialised
     program was for one of them."""
+    if type(argnums) is int and 0 <= argnums < len(args) and not has_aux:  # most calls
+        if not goes_on_a_tape(f, args):
+            arg = as_it_is(args[argnums])
+            value, bars = _generic(f, args, kwargs, tier)
+            return value, _filled(arg, bars[argnums])
     chosen = select(f, argnums, args, kwargs)
     args = chosen.args
     before = {i: as_it_is(args[i]) for i in chosen.wanted}
@@ -349,8 +358,7 @@ def _chosen(
 def _both_of_chosen(chosen: Selection, f: Any, tier: Tier) -> tuple[Any, tuple[Any, ...]]:
     """The value, and the cotangents of the chosen arguments."""
     if chosen.has_parts and current.level is None and _is_fast(tier):
-        given = (*chosen.args, *chosen.kwargs.values())
-        found = run_specialised(f, given, chosen_mode(chosen))
+        found = run_specialised(f, chosen.given, chosen_mode(chosen))
         if found is not MISS:
             return found  # type: ignore[no-any-return]
     value, bars = _generic(chosen.f, chosen.args, chosen.kwargs, tier)
@@ -364,8 +372,8 @@ def _filled(arg: Any, bar: Any) -> Any:
 def _both_of_pair(chosen: Selection, f: Any, tier: Tier) -> tuple[Any, tuple[Any, ...]]:
     """`_both` of a function that returns a value and something else."""
     if current.level is None and _is_fast(tier):
-        given, mode = (*chosen.args, *chosen.kwargs.values()), pair_mode(chosen)
-        specialised = _by_program(f, given, mode, len(chosen.wanted), partial(_back_of, chosen))
+        generic, count = partial(_back_of, chosen), len(chosen.wanted)
+        specialised = _by_program(f, chosen.given, pair_mode(chosen), count, generic)
         if specialised is not None:
             pair, made = specialised
             value, _ = split_aux(f, pair, True)

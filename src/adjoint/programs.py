@@ -4,6 +4,7 @@ by the names of those that are given by name."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 from adjoint.derivatives.selection import Argnums, Selection, positions, select
@@ -34,6 +35,13 @@ class _Known(Hidden):
     def __init__(self) -> None:
         self.programs: dict[Any, list[Entry]] = {}
 
+    def keep(self, shape: Any, kept: Any) -> None:
+        """Note what is kept for calls of a shape."""
+        if len(self.programs) >= tier.MOST_MODES:
+            self.programs.clear()  # most of them are of programs that are forgotten
+        if kept is not None:
+            self.programs[shape] = kept.entries
+
 
 def caller(
     f: Callable[..., Any],
@@ -61,44 +69,52 @@ def caller(
             if found is not MISS:
                 return found if with_value else found[1]
         mode = _mode_at(f, argnums, len(args), kwargs)
-        found = MISS if mode is None else tier.run(f, given, mode)
+        found = MISS if mode is None else tier.run(f, given, mode, known.programs.get(shape))
         if mode is None or found is MISS:
             return otherwise(args, kwargs)
-        kept = tier.known(f, mode)
-        known.programs[shape] = [] if kept is None else kept.entries
+        if not _asks_signature(f, argnums, kwargs):
+            known.keep(shape, tier.known(f, mode))
         return found if with_value else found[1]
 
     return call
+
+
+def _asks_signature(f: Callable[..., Any], argnums: Argnums, kwargs: Kwargs) -> bool:
+    """Whether a name among `argnums` stands for a position by something that no program guards."""
+    if type(f) is FunctionType and not f.__dict__:
+        return False  # its code says it
+    asked = argnums if isinstance(argnums, tuple) else (argnums,)
+    return any(isinstance(one, str) and one not in kwargs for one in asked)
 
 
 def _mode_at(f: Callable[..., Any], argnums: Argnums, count: int, kwargs: Kwargs) -> Mode | None:
     """The mode of programs for a call with `count` positional arguments; ``None`` where the
     gradient in whole arguments is not what is asked for."""
     wanted = positions(f, argnums, count, kwargs)
-    if wanted is None:
+    if wanted is None and argnums is not None:
         return None
     single = count == 1 if argnums is None else not isinstance(argnums, tuple)
     return mode_of("gradient", wanted, tuple(kwargs), is_filled=True, is_single=single)
 
 
-def gradient_mode(args: Args, kwargs: Kwargs) -> Mode:
+def gradient_mode(kwargs: Kwargs) -> Mode:
     """The mode of programs for the gradient in all positional arguments."""
-    return mode_of("gradient", tuple(range(len(args))), tuple(kwargs)) if kwargs else GRADIENT
+    return mode_of("gradient", None, tuple(kwargs)) if kwargs else GRADIENT
 
 
-def pullback_mode(args: Args, kwargs: Kwargs) -> Mode:
+def pullback_mode(kwargs: Kwargs) -> Mode:
     """The mode of programs for the pullback to the function and all positional arguments."""
-    return mode_of("pullback", tuple(range(len(args))), tuple(kwargs)) if kwargs else PULLBACK
+    return mode_of("pullback", None, tuple(kwargs)) if kwargs else PULLBACK
 
 
 def chosen_mode(chosen: Selection) -> Mode:
     """The mode of programs of ``chosen.function`` for the gradient in the chosen arguments."""
-    return mode_of("gradient", chosen.wanted, (*chosen.names, *chosen.kwargs))
+    return mode_of("gradient", chosen.places, chosen.names)
 
 
 def pair_mode(chosen: Selection) -> Mode:
     """The same of a function that returns a value and something else."""
-    return mode_of("pullback", chosen.wanted, (*chosen.names, *chosen.kwargs))
+    return mode_of("pullback", chosen.places, chosen.names)
 
 
 def asked_mode(
@@ -109,5 +125,4 @@ def asked_mode(
     if mode is not None:
         return (*args, *kwargs.values()), mode
     chosen = select(f, argnums, args, kwargs)
-    given = (*chosen.args, *chosen.kwargs.values())
-    return given, pair_mode(chosen) if has_aux else chosen_mode(chosen)
+    return chosen.given, pair_mode(chosen) if has_aux else chosen_mode(chosen)

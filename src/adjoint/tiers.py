@@ -139,7 +139,7 @@ def report(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> TierReport:
     """`tier` of a function and its arguments."""
     asked = asked_for(f)
     if asked is None:
-        given, mode = (*args, *kwargs.values()), gradient_mode(args, kwargs)
+        given, mode = (*args, *kwargs.values()), gradient_mode(kwargs)
         wanted_tier = None
     else:
         f, wanted_tier = asked.f, asked.tier
@@ -151,7 +151,7 @@ def report(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> TierReport:
         return _of_pair(_Looking(f, mode), given, args, kwargs)
     found = _Looking(f, mode).at(given)
     if found.reason == fast.NOT_SCALAR and asked is None:
-        found = _Looking(f, pullback_mode(args, kwargs)).at(given)
+        found = _Looking(f, pullback_mode(kwargs)).at(given)
     if found.tier == "generic":
         return replace(found, calls=calls_inside(f, args, kwargs)[1])
     return found
@@ -198,6 +198,8 @@ class _Looking:
         f = self.f
         fast.run(f, args, self.mode)
         kept = fast.known(f, self.mode)
+        if kept is None and fast.has_code(f):
+            return self.generic(fast.TOO_MANY_MODES)
         if kept is None:
             return self.generic(f"a {type(f).__qualname__}, which has no code of its own")
         for entry in kept.entries:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import itertools
 
@@ -10,6 +11,7 @@ import pytest
 
 import adjoint as ad
 from adjoint.errors import ArgumentError
+from adjoint.fast import tier as fast
 from tests.fast.agreeing import generic_tier
 from tests.structures import difference
 
@@ -91,6 +93,7 @@ def asked(args, kwargs):
 @pytest.mark.parametrize("name", CALLS)
 def test_both_tiers_give_what_differences_give(name):
     f, args, kwargs = CALLS[name]
+    fast.forget()
     for argnums, places in asked(args, kwargs):
         expected = [derivative(f, args, kwargs, place) for place in places]
         is_single = len(places) == 1 if argnums is None else not isinstance(argnums, tuple)
@@ -252,3 +255,112 @@ def test_an_array_given_by_name_may_not_change_before_the_pullback():
     assert np.allclose(back(1.0)[1], y.sum())
     with np.errstate(all="ignore"):
         assert not np.any(np.isfinite(back(np.inf)[1]))
+
+
+# ---- functions that go by the order of names, and programs that are forgotten --------------------
+
+
+def horner(w, **more):
+    y = w
+    for r in more.values():
+        y = y * 2.0 + r
+    return y
+
+
+@pytest.mark.parametrize("tier", ["fast", "generic"])
+def test_names_keep_their_order(tier):
+    """The first of them counts four times."""
+    named = {"a": 1.0, "b": 10.0, "c": 100.0}
+    bars = {0: 8.0, "a": 4.0, "b": 2.0, "c": 1.0}
+    for argnums in (*bars, *itertools.permutations(bars, 2), *itertools.permutations(bars, 3)):
+        expected = tuple(bars[i] for i in argnums) if isinstance(argnums, tuple) else bars[argnums]
+        for _ in range(2):
+            assert ad.value_and_grad(horner, argnums, tier=tier)(1.0, **named) == (132.0, expected)
+    pair = lambda w, **more: (horner(w, **more), [*more])
+    for argnums in ("c", ("b", 0)):
+        value, bar = ad.value_and_grad(pair, argnums, has_aux=True, tier=tier)(1.0, **named)
+        assert value == (132.0, ["a", "b", "c"])
+        assert bar == (1.0 if argnums == "c" else (2.0, 8.0))
+    of_lists = lambda w, **more: horner(w, **{name: xs[0] for name, xs in more.items()})
+    lists = {name: [x] for name, x in named.items()}
+    assert ad.value_and_grad(of_lists, ["c", 0], tier=tier)(1.0, **lists) == (132.0, 1.0)
+    with generic_tier() if tier == "generic" else contextlib.nullcontext():
+        assert ad.jacobian(lambda *a, **k: np.array([horner(*a, **k)]), 1.0, **named) == 8.0
+        for mode in ("forward", "reverse"):
+            found = ad.jacobian(horner, 1.0, **named, argnums="c", mode=mode)
+            assert found == 1.0
+        cubed = lambda w, **more: horner(w, **more) ** 3
+        assert np.isclose(ad.hessian(cubed, 1.0, **named, argnums="c"), 6.0 * 132.0)
+
+
+def test_a_rule_takes_effect_on_programs_that_are_no_longer_kept():
+    def inner(x):
+        return x * x
+
+    def f(x, *, s=1.0):
+        return inner(x) * s
+
+    made = ad.grad(f)
+    assert (made(3.0), made(3.0, s=2.0)) == (6.0, 12.0)
+    scope = {}
+    for i in range(fast.MOST_FUNCTIONS // 2 + 8):
+        exec(f"def f{i}(x): return x", scope)
+        ad.gradient(scope[f"f{i}"], 1.0)
+        ad.pullback(scope[f"f{i}"], 1.0)
+
+    @ad.rrule.register(inner)
+    def _(x):
+        return x * x, lambda y_bar: (None, 1000.0 * y_bar)
+
+    assert (made(3.0), made(3.0, s=2.0)) == (1000.0, 2000.0)
+
+
+def scored(w, **features):
+    return sum(w * x for x in features.values())
+
+
+def test_a_function_whose_arguments_have_other_names_each_time():
+    """Few programs are made of it, and none of them costs others theirs."""
+    fast.forget()
+    made, both = ad.grad(scored), ad.value_and_grad(scored)
+    for i in range(6 * fast.MOST_MODES):
+        named = {f"x{i}": 2.0, f"y{i % 7}": 1.0 * i}
+        assert made(3.0, **named) == 2.0 + i
+        assert both(3.0, **named) == (3.0 * (2.0 + i), 2.0 + i)
+        assert ad.gradient(scored, 3.0, **named) == (2.0 + i,)
+    assert len(fast._kept) <= fast.MOST_MODES
+    found = ad.tier(made, 3.0, z=2.0)
+    assert (found.tier, found.reason) == ("generic", fast.TOO_MANY_MODES)
+    assert made(3.0, x0=2.0, y0=5.0) == 7.0
+
+
+def test_a_function_of_any_number_of_arguments():
+    fast.forget()
+    total = lambda *xs, s=1.0: sum(x * x for x in xs) * s
+    for n in range(1, 3 * fast.MOST_KINDS):
+        xs = [float(i) for i in range(n)]
+        for _ in range(2):
+            found = ad.grad(total, None)(*xs, s=2.0)
+            assert found == (tuple(4.0 * x for x in xs) if n > 1 else 0.0)
+            assert ad.gradient(total, *xs, s=2.0) == tuple(4.0 * x for x in xs)
+    assert len(fast._kept) <= 3
+    assert all(len(kept.entries) <= fast.MOST_KINDS for kept in fast._kept.values())
+
+
+def test_a_path_is_what_it_was_when_it_was_given():
+    path = [0]
+    made = ad.grad(lambda a, b: a * a * b, path)
+    assert made(2.0, 3.0) == 12.0
+    path[0] = 1
+    assert made(2.0, 3.0) == 12.0
+
+
+def test_a_signature_may_change():
+    @functools.wraps(lambda a, b: None)
+    def f(*args):
+        return args[0] * args[0] * args[1]
+
+    made = ad.grad(f, "a")
+    assert made(2.0, 3.0) == 12.0
+    f.__wrapped__ = lambda b, a: None
+    assert made(2.0, 3.0) == ad.grad(f, "a", tier="generic")(2.0, 3.0)

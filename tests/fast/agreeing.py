@@ -79,7 +79,7 @@ class Agreement:
 
     def _problem(self, fresh, kwargs, y_bar):
         f, *args = fresh()
-        mode = (gradient_mode if y_bar is None else pullback_mode)(args, kwargs)
+        mode = (gradient_mode if y_bar is None else pullback_mode)(kwargs)
         if tier.run(f, (*args, *kwargs.values()), mode) is tier.MISS:
             self.generic[_reason(f, mode)] += 1
             return None

@@ -12,7 +12,7 @@ import numpy as np
 from adjoint.errors import ArgumentError
 from adjoint.tangent import Tangent
 
-__all__ = ["Argnums", "Selection", "inside", "positions", "select", "split_aux"]
+__all__ = ["Argnums", "Selection", "inside", "own", "positions", "select", "split_aux"]
 
 Argnums = int | np.integer[Any] | str | list[Any] | tuple[Any, ...] | None
 """A position, a parameter name, a path ``[position or name, key, …]`` into containers, or a tuple
@@ -27,8 +27,10 @@ class Selection:
     ----------
     f, args, kwargs
         The call, in which the chosen keyword arguments come last by position.
-    function
-        That which is called by it, with these arguments by `names`, in order.
+    function, given, names
+        What is called by it, and with which arguments: the last ones by these names.
+    moved
+        The names of the chosen keyword arguments.
     targets
         The position of each chosen argument, and the path inside it.
     single
@@ -41,12 +43,21 @@ class Selection:
     targets: tuple[tuple[int, tuple[Any, ...]], ...]
     single: bool
     function: Callable[..., Any]
-    names: tuple[str, ...] = ()
+    given: tuple[Any, ...]
+    names: tuple[str, ...]
+    moved: tuple[str, ...] = ()
 
     @property
     def wanted(self) -> tuple[int, ...]:
         """The positions, each once."""
         return tuple(dict.fromkeys(position for position, _ in self.targets))
+
+    @property
+    def places(self) -> tuple[int, ...]:
+        """Where those arguments stand in `given`."""
+        first = len(self.given) - len(self.names)
+        at = [*range(first), *(first + self.names.index(name) for name in self.moved)]
+        return tuple(at[position] for position in self.wanted)
 
     @property
     def has_parts(self) -> bool:
@@ -74,9 +85,10 @@ def select(
     ArgumentError
         There is no such argument, or nothing at a path.
     """
+    call = f, (*args, *kwargs.values()), tuple(kwargs)
     if argnums is None:
         single = len(args) == 1
-        return Selection(f, args, kwargs, tuple((i, ()) for i in range(len(args))), single, f)
+        return Selection(f, args, kwargs, tuple((i, ()) for i in range(len(args))), single, *call)
     asked = argnums if isinstance(argnums, tuple) else (argnums,)
     names: list[str] = []
     targets = []
@@ -89,18 +101,18 @@ def select(
         targets.append((position, tuple(path)))
     single = not isinstance(argnums, tuple)
     if not names:
-        return Selection(f, args, kwargs, tuple(targets), single, f)
+        return Selection(f, args, kwargs, tuple(targets), single, *call)
     rest = {name: value for name, value in kwargs.items() if name not in names}
     args = (*args, *(kwargs[name] for name in names))
-    by_name = _by_name(f, names)
-    return Selection(by_name, args, rest, tuple(targets), single, f, tuple(names))
+    by_name = _by_name(f, names, tuple(kwargs))
+    return Selection(by_name, args, rest, tuple(targets), single, *call, tuple(names))
 
 
 def positions(
     f: Callable[..., Any], argnums: Argnums, count: int, kwargs: dict[str, Any]
 ) -> tuple[int, ...] | None:
     """Where the arguments that `argnums` names stand, if all keyword arguments come last by
-    position; ``None`` if parts of some are named, or one twice.
+    position; ``None`` if parts of some are named, or one twice, or all positional ones.
 
     Raises
     ------
@@ -108,7 +120,7 @@ def positions(
         There is no such argument.
     """
     if argnums is None:
-        return tuple(range(count))
+        return None
     asked = argnums if isinstance(argnums, tuple) else (argnums,)
     asked = tuple(one[0] if isinstance(one, list) and len(one) == 1 else one for one in asked)
     if any(isinstance(one, list) for one in asked):
@@ -156,13 +168,14 @@ def _parameters(f: Any) -> dict[str, int]:
     return {name: i for i, name in enumerate(named)}
 
 
-def _by_name(f: Callable[..., Any], names: list[str]) -> Callable[..., Any]:
-    """`f` with the last positional arguments handed over by name."""
-    count = len(names)
+def _by_name(f: Callable[..., Any], moved: list[str], names: tuple[str, ...]) -> Callable[..., Any]:
+    """`f` with the last positional arguments handed over by name, all names in their order, which
+    `f` may go by."""
+    count = len(moved)
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        named = dict(zip(names, args[-count:], strict=True))
-        return f(*args[:-count], **named, **kwargs)
+        named = {**dict(zip(moved, args[-count:], strict=True)), **kwargs}
+        return f(*args[:-count], **{name: named[name] for name in names})
 
     call.__name__ = getattr(f, "__name__", type(f).__name__)
     return call
@@ -190,6 +203,13 @@ def inside(bar: Any, path: tuple[Any, ...]) -> Any:
             return None
         bar = getattr(bar, step) if isinstance(bar, Tangent) else bar[step]
     return bar
+
+
+def own(argnums: Argnums) -> Argnums:
+    """The same, which stays what it is if a path is changed."""
+    if isinstance(argnums, tuple):
+        return tuple(map(own, argnums))
+    return [*argnums] if isinstance(argnums, list) else argnums
 
 
 def split_aux(f: Any, y: Any, has_aux: bool) -> tuple[Any, Any]:

@@ -21,7 +21,7 @@ __all__ = ["cotangents"]
 
 def cotangents(made: Reading, program: Program, mode: Mode, count: int) -> str:
     """The cotangents that a mode asks for, of so many arguments."""
-    roots = range(count) if mode.wanted is None else mode.wanted
+    roots = mode.positions(count)
     if not mode.is_gradient:
         return _structure(made, program.wanted, ["function", *roots])
     if not mode.is_filled:

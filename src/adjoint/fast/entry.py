@@ -51,7 +51,7 @@ def entry_source(program: Program, args: tuple[Any, ...], mode: Mode) -> tuple[s
         made.definite = (False,) * len(wanted)
     made.read_all()
     made.distinct(wanted)
-    roots = [*(range(count) if mode.wanted is None else mode.wanted)]
+    roots = [*mode.positions(count)]
     ties = made.ties(roots if mode.is_gradient else ["function", *roots], args)
     if ties is not None and mode.is_gradient:
         made.lines.append(f"if {ties}: return MISS")

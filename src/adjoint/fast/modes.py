@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -21,7 +22,8 @@ class Mode:
         ``gradient``: the cotangents of arguments, from the cotangent 1 of a real number;
         ``pullback``: those of what the function captured and of arguments, from any cotangent.
     wanted
-        The positions of the arguments whose cotangents are wanted; ``None`` for all.
+        The positions of the arguments whose cotangents are wanted; ``None`` for all those that are
+        not given by name.
     names
         By which the last arguments are given to the function.
     is_filled
@@ -41,6 +43,10 @@ class Mode:
         """Whether the cotangent of the result is 1."""
         return self.kind == "gradient"
 
+    def positions(self, count: int) -> Sequence[int]:
+        """`wanted`, of `count` arguments in all."""
+        return range(count - len(self.names)) if self.wanted is None else self.wanted
+
 
 def mode_of(
     kind: Kind,
@@ -54,6 +60,6 @@ def mode_of(
     return _mode(kind, wanted, names, is_filled, is_single)
 
 
-_mode = lru_cache(maxsize=None)(Mode)
+_mode = lru_cache(maxsize=4096)(Mode)
 
 GRADIENT, PULLBACK = mode_of("gradient"), mode_of("pullback")

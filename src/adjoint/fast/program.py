@@ -105,7 +105,7 @@ def specialise(f: Any, args: tuple[Any, ...], mode: Mode = GRADIENT) -> Program:
             of_function=not mode.is_gradient,
             rows=rows,
         )
-        outside.is_wanted = lambda source: _is_wanted(source, mode)
+        outside.is_wanted = lambda source: _is_wanted(source, mode, len(args))
         ev = Evaluator(outside)
         try:
             return _specialised(ev, f, args, mode)
@@ -284,13 +284,13 @@ def _is_array(ev: Evaluator, y: Value) -> bool:
     return isinstance(ev.types[y], Array)
 
 
-def _is_wanted(source: Source, mode: Mode) -> bool:
+def _is_wanted(source: Source, mode: Mode, count: int) -> bool:
     while source.parent is not None:
         if source.kind in ("global", "class attribute", "member"):
             return False
         source = source.parent
     if source.kind == "argument":
-        return mode.wanted is None or source.key in mode.wanted
+        return source.key in mode.positions(count)
     return source.kind == "function" and not mode.is_gradient
 
 

@@ -13,7 +13,7 @@ import linecache
 import os
 import threading
 import time
-from collections import OrderedDict, deque
+from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
@@ -37,12 +37,15 @@ if TYPE_CHECKING:
 __all__ = [
     "FAILED",
     "MISS",
+    "MOST_MODES",
     "NOT_SCALAR",
+    "TOO_MANY_MODES",
     "Entry",
     "Refused",
     "demand_foreseen",
     "entry_of",
     "forget",
+    "has_code",
     "is_enabled",
     "is_strict",
     "known",
@@ -51,6 +54,9 @@ __all__ = [
 
 MOST_KINDS = 8
 """Programs kept per function; a function called with more kinds of arguments is generic."""
+MOST_MODES = 32
+"""In which a function is specialised: one whose arguments have other names each time is generic."""
+TOO_MANY_MODES = f"derivatives in more than {MOST_MODES} choices of arguments, or of their names"
 MOST_REFUSED = 12
 """Kinds of calls of a function that are refused before it is not asked for again."""
 MOST_FUNCTIONS = 1024
@@ -146,13 +152,10 @@ class _Kept:
             return next(reversed(self.refused.values()))
         return found
 
-    def drop_sources(self) -> None:
-        """Forget the texts that tracebacks show."""
-        for entry in self.entries:
-            linecache.cache.pop(entry.filename, None)
-
 
 _kept: OrderedDict[tuple[Any, ...], _Kept] = OrderedDict()
+_modes: Counter[tuple[int, ...]] = Counter()
+"""In how many modes programs are kept of a function, by the identities of its owner."""
 _lock = threading.RLock()
 _numbers = itertools.count(1)
 
@@ -160,10 +163,18 @@ _numbers = itertools.count(1)
 def forget() -> None:
     """Throw away all programs: a rule was registered, on which any of them may depend."""
     with _lock:
-        for kept in _kept.values():
-            kept.drop_sources()
-            kept.entries.clear()  # those who found programs before hold on to the list
-        _kept.clear()
+        while _kept:
+            _forget_oldest()
+
+
+def _forget_oldest() -> None:
+    key, kept = _kept.popitem(last=False)
+    _modes[key[1:]] -= 1
+    if not _modes[key[1:]]:
+        del _modes[key[1:]]
+    for entry in kept.entries:
+        linecache.cache.pop(entry.filename, None)  # the texts that tracebacks show
+    kept.entries.clear()  # those who found programs before hold on to the list
 
 
 Owner: TypeAlias = "tuple[Any, ...]"
@@ -215,13 +226,15 @@ def _key(owner: Owner, mode: Mode) -> tuple[Any, ...]:
     return (mode, *map(id, owner))
 
 
-def run(f: Any, args: tuple[Any, ...], mode: Mode) -> Any:
+def run(f: Any, args: tuple[Any, ...], mode: Mode, tried: list[Entry] | None = None) -> Any:
     """What a specialised program gives, see `entry_source`; `MISS` if there is none.
 
     Parameters
     ----------
     args
         Those that are given by name come last, in the order of the mode's names.
+    tried
+        The list of its programs, if all of them have been found not to be for this call.
     """
     owner: Owner | None
     if type(f) is FunctionType and f.__closure__ is None:
@@ -234,7 +247,7 @@ def run(f: Any, args: tuple[Any, ...], mode: Mode) -> Any:
         kept = _kept.get(_key(owner, mode))
     if kept is None:
         return _first(owner or (f.__code__,), f, args, mode)
-    for entry in kept.entries:
+    for entry in () if kept.entries is tried else kept.entries:
         found = entry.run(f, args)
         if found is not MISS:
             return MISS if found is FAILED else found
@@ -247,6 +260,11 @@ def known(f: Any, mode: Mode) -> _Kept | None:
     """What is kept for a function."""
     owner = _owner(f)
     return None if owner is None else _kept.get(_key(owner, mode))
+
+
+def has_code(f: Any) -> bool:
+    """Whether programs can be kept for a function."""
+    return _owner(f) is not None
 
 
 def _first(owner: Owner, f: Any, args: tuple[Any, ...], mode: Mode, tried: int = 0) -> Any:
@@ -288,9 +306,12 @@ def entry_of(owner: Owner, f: Any, args: tuple[Any, ...], mode: Mode) -> Entry |
         key = _key(owner, mode)
         kept = _kept.get(key)
         if kept is None:
+            if _modes[key[1:]] >= MOST_MODES:
+                return Refused(TOO_MANY_MODES, None, ())
             kept = _kept[key] = _Kept(owner)
+            _modes[key[1:]] += 1
             if len(_kept) > MOST_FUNCTIONS:
-                _kept.popitem(last=False)[1].drop_sources()
+                _forget_oldest()
         begin = time.perf_counter()
         try:
             if len(kept.entries) >= MOST_KINDS:
