@@ -258,7 +258,7 @@ def test_programs_that_save_everything_give_the_same_bits(make, monkeypatch):
                     n, x = made(a, b)
                     return a * x + b * n
 
-            found.append(outcome((f, *args), None))
+            found.append(outcome((f, *args), {}, None))
         return found
 
     chosen = results()
