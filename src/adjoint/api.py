@@ -321,7 +321,7 @@ def _made(
         return run(args, kwargs)
 
     made: Any = public(derivative, run)
-    made.__name__ = f"{operator}_{getattr(f, '__name__', type(f).__name__)}"
+    made.__name__ = made.__qualname__ = f"{operator}_{getattr(f, '__name__', type(f).__name__)}"
     made.asks_for = asked  # what `tier` and `code` look at
     return made  # type: ignore[no-any-return]
 

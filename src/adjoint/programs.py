@@ -84,7 +84,8 @@ def _asks_signature(f: Callable[..., Any], argnums: Argnums, kwargs: Kwargs) -> 
     if type(f) is FunctionType and not f.__dict__:
         return False  # its code says it
     asked = argnums if isinstance(argnums, tuple) else (argnums,)
-    return any(isinstance(one, str) and one not in kwargs for one in asked)
+    places = [one[0] if isinstance(one, list) and one else one for one in asked]
+    return any(isinstance(place, str) and place not in kwargs for place in places)
 
 
 def _mode_at(f: Callable[..., Any], argnums: Argnums, count: int, kwargs: Kwargs) -> Mode | None:

@@ -360,7 +360,20 @@ def test_a_signature_may_change():
     def f(*args):
         return args[0] * args[0] * args[1]
 
-    made = ad.grad(f, "a")
-    assert made(2.0, 3.0) == 12.0
+    made = [ad.grad(f, "a"), ad.grad(f, ["a"]), ad.grad(f, ("a",))]
+    assert [one(2.0, 3.0) for one in made] == [12.0, 12.0, (12.0,)]
     f.__wrapped__ = lambda b, a: None
-    assert made(2.0, 3.0) == ad.grad(f, "a", tier="generic")(2.0, 3.0)
+    assert [one(2.0, 3.0) for one in made] == [4.0, 4.0, (4.0,)]
+    assert ad.grad(f, "a", tier="generic")(2.0, 3.0) == 4.0
+
+
+def test_a_function_of_many_arguments_has_as_many_gradients():
+    def f(*xs):
+        return sum(i * x * x for i, x in enumerate(xs))
+
+    xs = [float(i) for i in range(fast.MOST_MODES + 8)]
+    for i, x in enumerate(xs):
+        made = ad.grad(f, i)
+        assert made(*xs) == 2.0 * i * x and ad.tier(made, *xs).tier == "fast"
+    assert ad.tier(f, *xs).tier == "fast"
+    assert repr(made) == "<function adjoint.api.grad_f>"

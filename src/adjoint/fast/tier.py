@@ -55,8 +55,9 @@ __all__ = [
 MOST_KINDS = 8
 """Programs kept per function; a function called with more kinds of arguments is generic."""
 MOST_MODES = 32
-"""In which a function is specialised: one whose arguments have other names each time is generic."""
-TOO_MANY_MODES = f"derivatives in more than {MOST_MODES} choices of arguments, or of their names"
+"""With names, in which a function is specialised: one that is given other names each time is
+generic."""
+TOO_MANY_MODES = f"arguments given by name in more than {MOST_MODES} ways"
 MOST_REFUSED = 12
 """Kinds of calls of a function that are refused before it is not asked for again."""
 MOST_FUNCTIONS = 1024
@@ -155,7 +156,7 @@ class _Kept:
 
 _kept: OrderedDict[tuple[Any, ...], _Kept] = OrderedDict()
 _modes: Counter[tuple[int, ...]] = Counter()
-"""In how many modes programs are kept of a function, by the identities of its owner."""
+"""In how many modes with names programs are kept of a function, by the identities of its owner."""
 _lock = threading.RLock()
 _numbers = itertools.count(1)
 
@@ -168,10 +169,11 @@ def forget() -> None:
 
 
 def _forget_oldest() -> None:
-    key, kept = _kept.popitem(last=False)
-    _modes[key[1:]] -= 1
-    if not _modes[key[1:]]:
-        del _modes[key[1:]]
+    (mode, *ids), kept = _kept.popitem(last=False)
+    if mode.names:
+        _modes[*ids] -= 1
+        if not _modes[*ids]:
+            del _modes[*ids]
     for entry in kept.entries:
         linecache.cache.pop(entry.filename, None)  # the texts that tracebacks show
     kept.entries.clear()  # those who found programs before hold on to the list
@@ -306,10 +308,11 @@ def entry_of(owner: Owner, f: Any, args: tuple[Any, ...], mode: Mode) -> Entry |
         key = _key(owner, mode)
         kept = _kept.get(key)
         if kept is None:
-            if _modes[key[1:]] >= MOST_MODES:
-                return Refused(TOO_MANY_MODES, None, ())
+            if mode.names:
+                if _modes[key[1:]] >= MOST_MODES:
+                    return Refused(TOO_MANY_MODES, None, ())
+                _modes[key[1:]] += 1
             kept = _kept[key] = _Kept(owner)
-            _modes[key[1:]] += 1
             if len(_kept) > MOST_FUNCTIONS:
                 _forget_oldest()
         begin = time.perf_counter()
