@@ -686,6 +686,7 @@ def of_the_class(c):
 @pytest.mark.parametrize("descriptor", [by_ten, Ten])
 def test_a_descriptor_in_place_of_an_attribute(place, descriptor):
     """The number of attributes of the class stays the same."""
+    tier.forget()  # few programs of one function are kept, and the cases share their functions
     cls = OfSlots if place == "slot" else Shadowing
     f = {"of the class": of_the_class, "count": of_the_class, "slot": of_slots}.get(
         place, of_fields
