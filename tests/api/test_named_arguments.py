@@ -377,3 +377,19 @@ def test_a_function_of_many_arguments_has_as_many_gradients():
         assert made(*xs) == 2.0 * i * x and ad.tier(made, *xs).tier == "fast"
     assert ad.tier(f, *xs).tier == "fast"
     assert repr(made) == "<function adjoint.api.grad_f>"
+
+
+def test_code_calls_arguments_by_their_names():
+    def f(x, a=1.0, b=2.0, *rest, **named):
+        return x * x * a * b * b + sum(rest) + sum(named.values())
+
+    def parameters(*args, **kwargs):
+        assert ad.tier(f, *args, **kwargs).tier == "fast"
+        return ad.code(f, *args, **kwargs).split("(")[1].split(")")[0].split(", ")
+
+    assert parameters(3.0, b=2.0)[-2:] == ["x", "b"]
+    assert parameters(b=2.0, x=3.0)[-2:] == ["b", "x"]
+    assert parameters(3.0, 1.0, 2.0, 4.0, c=5.0)[-5:] == ["x", "a", "b", "x3", "c"]
+    odd = {"a b": 1.0, "class": 2.0, "x=1, y": 3.0, "print": 4.0, "": 5.0}
+    assert all(name.isidentifier() for name in parameters(3.0, **odd))
+    assert ad.gradient(f, 3.0, **odd) == (24.0,)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from keyword import iskeyword
 from typing import Any
 
 import numpy as np
@@ -101,7 +102,7 @@ def specialise(f: Any, args: tuple[Any, ...], mode: Mode = GRADIENT) -> Program:
         outside = Outside(
             pinned=pinned,
             sizes=sizes,
-            names=_parameter_names(f),
+            names=_argument_names(f, mode, len(args)),
             of_function=not mode.is_gradient,
             rows=rows,
         )
@@ -126,9 +127,14 @@ def specialise(f: Any, args: tuple[Any, ...], mode: Mode = GRADIENT) -> Program:
     raise NotCovered("too many integers that have to be known")
 
 
-def _parameter_names(f: Any) -> tuple[str, ...]:
-    code = getattr(f, "__code__", None)
-    return () if code is None else code.co_varnames[: code.co_argcount]
+def _argument_names(f: Any, mode: Mode, count: int) -> tuple[str, ...]:
+    """What the arguments are called in the program."""
+    code, first = getattr(f, "__code__", None), count - len(mode.names)
+    names = () if code is None else code.co_varnames[: code.co_argcount][:first]
+    others = [f"x{i}" for i in range(len(names), first)]
+    # By name anything may be given: f(**{"a b": 1.0, "class": 2.0})
+    named = [name if name.isidentifier() and not iskeyword(name) else "x" for name in mode.names]
+    return (*names, *others, *named)
 
 
 def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], mode: Mode) -> Program:
