@@ -1,13 +1,21 @@
 """Derivatives taken inside code that reverse mode differentiates: what goes in and comes out by
-other ways than arguments and results, and arrays under several names.
+other ways than arguments and results, arrays under several names, and arrays that are written.
 
-Each function is compared with differences and with forward mode.
+Each function finds the operators by name, as its text shows, and by ways that nobody sees before
+they are called. It is compared with differences and with forward mode.
 """
+
+from types import FunctionType, SimpleNamespace
 
 import numpy as np
 import pytest
 
 import adjoint as ad
+from adjoint.errors import MutationError
+from adjoint.levels.mentions import mentions_operator
+
+op = ad
+HIDDEN = SimpleNamespace(**vars(ad))
 
 X = np.array([0.7, 1.3, 2.1])
 V = np.array([0.3, -1.1, 0.8])
@@ -32,28 +40,28 @@ class Energy:
 
 
 def given_twice(x):
-    return np.sum(ad.gradient(lambda z, y: np.sum(z * z * y), x, x)[0])
+    return np.sum(op.gradient(lambda z, y: np.sum(z * z * y), x, x)[0])
 
 
 def given_twice_forward(x):
-    return np.sum(ad.pushforward(lambda z, y: z * z * y, (x, x), (V, None))[1])
+    return np.sum(op.pushforward(lambda z, y: z * z * y, (x, x), (V, None))[1])
 
 
 def given_twice_in_a_list(x):
-    return np.sum(ad.gradient(lambda m: np.sum(m[0] * m[1] ** 2), [x, x])[0][0])
+    return np.sum(op.gradient(lambda m: np.sum(m[0] * m[1] ** 2), [x, x])[0][0])
 
 
 def captured_and_given(x):
-    return np.sum(ad.pullback(lambda z: z * x * x, x)[1](V)[1])
+    return np.sum(op.pullback(lambda z: z * x * x, x)[1](V)[1])
 
 
 def of_a_bound_method(x):
     energy = Energy(x[0])
     q, p = x * 1, x * 2
     for _ in range(2):
-        p = p - 0.1 * ad.grad(energy.of_two, 0)(q, p)
-        q = q + 0.1 * ad.grad(energy.of_two, 1)(q, p)
-    return np.sum(q * p) + np.sum(ad.grad(Energy(x[1]).of)(x))
+        p = p - 0.1 * op.grad(energy.of_two, 0)(q, p)
+        q = q + 0.1 * op.grad(energy.of_two, 1)(q, p)
+    return np.sum(q * p) + np.sum(op.grad(Energy(x[1]).of)(x))
 
 
 # ---- arrays that were written --------------------------------------------------------------------
@@ -62,24 +70,150 @@ def of_a_bound_method(x):
 def written_before(x):
     z = np.array([x[0], 0, 0])
     z[1] = x[1] ** 2
-    return ad.withgradient(cubes, z)[0]
+    return op.withgradient(cubes, z)[0]
 
 
 def written_before_and_after(x):
     z = np.zeros(3)
     z[:] = x * x
     z[2] = x[0]
-    r = np.sum(ad.gradient(cubes, z)[0] * x)
+    r = np.sum(op.gradient(cubes, z)[0] * x)
     z[0] = x[1]
-    return r + np.sum(ad.hvp(cubes, z, V) * z) + np.sum(ad.jacobian(lambda q: q**2 * x, z) @ z)
+    return r + np.sum(op.hvp(cubes, z, V) * z) + np.sum(op.jacobian(lambda q: q**2 * x, z) @ z)
 
 
 def descent_in_place(x):
     z = x * 1
     for i in range(2):
-        z -= 0.1 * ad.grad(cubes)(z)
+        z -= 0.1 * op.grad(cubes)(z)
         z[i] *= x[i]
     return np.sum(z * x)
+
+
+# ---- arrays that the inner function writes -------------------------------------------------------
+
+
+class Workspace:
+    """Of a model that computes in arrays of its own."""
+
+    def __init__(self, n):
+        self.buffer, self.parts = np.zeros(n), [np.zeros(2)]
+
+    def energy(self, q, k):
+        np.multiply(q, k, out=self.buffer)
+        self.buffer[1:] += self.buffer[:-1] ** 2
+        self.parts[0][:] = self.buffer[:2] * q[2]
+        return np.sum(self.buffer**2) + self.parts[0] @ self.parts[0]
+
+
+def a_workspace(x):
+    work = Workspace(3)
+    slope = op.grad(work.energy)(x * 1, x[0])
+    first = np.sum(work.buffer * slope) + work.parts[0][1]
+    return first * np.sum(op.grad(work.energy)(slope * 0.1, x[1]))
+
+
+def the_argument(x):
+    def inner(v, k):
+        v[0] = v[1] * k
+        v[1:] = v[1:] * v[0]
+        return np.sum(v**2)
+
+    z = x * 2
+    z[2] = x[0] * x[1]
+    slopes = op.gradient(inner, z, x[0])
+    z[1] *= x[2]
+    return np.sum(slopes[0] * z) + slopes[1]
+
+
+def a_captured_array(x):
+    z = x * x
+
+    def inner(v):
+        z[1:] = z[:2] * v
+        return np.sum(z * x)
+
+    for _ in range(2):
+        z[0] = np.sum(op.jacobian(inner, x[:2] * 1.0) * z[1])
+    return np.sum(z)
+
+
+def a_view_of_it(x):
+    z = np.concatenate([x, x * x])
+    even, total = z[::2], 0.0
+
+    def inner(v):
+        even[:] = even[::-1] * v
+        return np.sum(z[:4] ** 2)
+
+    for i in range(2):
+        total = total + op.grad(inner)(x * z[i]) @ x
+    return total + np.sum(z**2)
+
+
+def the_same_numbers(x):
+    z = x * x
+
+    def inner(v):
+        z[:] = np.array([z[0], z[1], z[2]]) + 0.0 * v
+        z[0] = v[0] * 1.0
+        return np.sum(z * v)
+
+    return np.sum(op.grad(inner)(z * 1.0)) + np.sum(z**2)
+
+
+def only_constants(x):
+    z = x * x
+
+    def inner(v):
+        z[1] = 3.0
+        return np.sum(z * v)
+
+    return np.sum(op.gradient(inner, x * 1.0)[0] * x) + np.sum(z**2)
+
+
+def pulled_back_later(x):
+    z = x * x
+
+    def inner(v):
+        z[:2] = v[1:] * z[0]
+        return z * v
+
+    y, back = op.pullback(inner, x * 2.0)
+    w = np.sum(y * z)
+    return np.sum(back(x * w)[1]) + np.sum(z * back(z * 1.0)[1])
+
+
+def made_inside_and_written_afterwards(x):
+    box = []
+
+    def inner(v):
+        b = np.zeros(3)
+        b[0] = v @ x
+        b[1] = b[0] * v[0]
+        b[:2] = b[:2] * b[1]
+        box.append(b)
+        return b[1] * b[0]
+
+    d = op.gradient(inner, x * 1.0)[0]
+    b = box[0]
+    c = b * b
+    b[0] = b[0] * c[1]
+    b[2] = d[0]
+    e = np.sin(b * 1e-2)
+    b[:] = b * c
+    return np.log1p(np.sum(b * e) ** 2)
+
+
+def tangents_of_it(x):
+    z = x * x
+
+    def inner(v):
+        z[1:] = z[:2] * v[0]
+        return np.sum(z * v)
+
+    value, dot = op.pushforward(inner, (x * 1.0,), (V,))
+    return value * dot + z @ x
 
 
 # ---- what the inner function stores, raises and returns ------------------------------------------
@@ -93,7 +227,7 @@ def stored_in_a_variable(x):
         total += np.sum(z * x)
         return np.sum(z * z * x)
 
-    return np.sum(ad.gradient(inner, x * 1.0)[0]) * total
+    return np.sum(op.gradient(inner, x * 1.0)[0]) * total
 
 
 def stored_in_containers(x):
@@ -104,7 +238,7 @@ def stored_in_containers(x):
         named["a"] = [np.sum(z * x), np.sum(z)]
         return np.sum(z * z)
 
-    slopes = ad.derivative(lambda t: inner(t * x))(1.0)
+    slopes = op.derivative(lambda t: inner(t * x))(1.0)
     return slopes * np.sum(box[0]) * named["a"][0] + named["a"][1]
 
 
@@ -115,7 +249,7 @@ def stored_in_an_object(x):
         energy.k = energy.k * z[0]
         return np.sum(z * z * x)
 
-    return np.sum(ad.gradient(inner, x * 1.0)[0]) * energy.k
+    return np.sum(op.gradient(inner, x * 1.0)[0]) * energy.k
 
 
 def raised(x):
@@ -123,14 +257,14 @@ def raised(x):
         raise ValueError(z * x)
 
     try:
-        ad.gradient(inner, x * 1)
+        op.gradient(inner, x * 1)
     except ValueError as error:
         return np.sum(error.args[0] * x)
 
 
 def returned(x):
     y = x * 2
-    r = ad.grad(lambda z: (np.sum(z**2 * x), [y, y[1:]]), has_aux=True)(x * 1)[1]
+    r = op.grad(lambda z: (np.sum(z**2 * x), [y, y[1:]]), has_aux=True)(x * 1)[1]
     y[1] = x[0]
     r[1][1] = x[2] ** 2
     return np.sum(y * r[0]) + r[1].sum()
@@ -138,27 +272,114 @@ def returned(x):
 
 def returned_and_written(x):
     y = x * 2
-    value, _ = ad.pushforward(lambda z: y, (x * 1,), (V,))
+    value, _ = op.pushforward(lambda z: y, (x * 1,), (V,))
     value[0] = x[1]
     return np.sum(y * y)
 
 
+def with_operators(f, operators):
+    """The function, of a code of its own, which finds the operators there."""
+    made = FunctionType(f.__code__.replace(), {**f.__globals__, "op": operators}, f.__name__)
+    return made
+
+
+@pytest.mark.parametrize("operators", [ad, HIDDEN], ids=["named", "hidden"])
 @pytest.mark.parametrize(
     "f",
     [
         given_twice, given_twice_forward, given_twice_in_a_list, captured_and_given,
         of_a_bound_method, written_before, written_before_and_after, descent_in_place,
+        a_workspace, the_argument, a_captured_array, a_view_of_it, the_same_numbers,
+        only_constants, pulled_back_later, made_inside_and_written_afterwards, tangents_of_it,
         stored_in_a_variable, stored_in_containers, stored_in_an_object, raised, returned,
         returned_and_written,
     ],
     ids=lambda f: f.__name__,
 )  # fmt: skip
-def test_inside_reverse_mode(f):
+def test_inside_reverse_mode(f, operators):
+    f = with_operators(f, operators)
+    assert mentions_operator(f, (X,)) is (operators is ad)
     y, back = ad.pullback(f, X)
     assert y == pytest.approx(f(X))
     found = back(1.0)[1]
     steps = 1e-6 * np.eye(3)
     differences = [(f(X + step) - f(X - step)) / 2e-6 for step in steps]
-    np.testing.assert_allclose(found, differences, rtol=1e-6)
+    np.testing.assert_allclose(found, differences, rtol=2e-6)
     np.testing.assert_array_equal(back(1.0)[1], found)
     np.testing.assert_allclose(ad.jacobian_forward(f, X), found, rtol=1e-10)
+
+
+def test_memory_is_as_the_function_left_it():
+    left = []
+
+    def inner(v, z):
+        z[0] = v[0] * z[1]
+        z[1:] *= v[1]
+        return np.sum(z * v)
+
+    def f(x):
+        z = x * 2
+        slope = HIDDEN.gradient(inner, x * 1.0, z)[0]
+        z[0] *= slope[1]
+        left.append(z)
+        return np.sum(z**2)
+
+    f(X)
+    back = ad.pullback(f, X)[1]
+    for _ in range(2):
+        back(1.0)
+        np.testing.assert_array_equal(left[1], left[0])
+
+
+seen, named, total = [], {}, 0.0
+
+
+def in_a_global_list(v):
+    seen.append(v)
+    return np.sum(v**2)
+
+
+def in_a_global_dict(v):
+    named["a"] = np.sum(v)
+    return np.sum(v**2)
+
+
+def in_a_global_variable(v):
+    global total
+    total = v[0] * 2
+    return np.sum(v**2)
+
+
+def in_a_list_of_its_own(v, kept=seen[:]):
+    kept[:] = [v[1:]]
+    return np.sum(v**2)
+
+
+@pytest.mark.parametrize(
+    "inner, what",
+    [
+        (in_a_global_list, "stores what has a derivative in a global variable"),
+        (in_a_global_dict, "stores what has a derivative in a global variable"),
+        (in_a_global_variable, "stores what has a derivative in a global variable"),
+        (in_a_list_of_its_own, "stores an array that it was given"),
+    ],
+)
+def test_what_is_stored_where_nobody_looks_is_refused(inner, what):
+    def f(x):
+        return np.sum(HIDDEN.gradient(inner, x * 2)[0]) * x[0]
+
+    with pytest.raises(MutationError, match=what):
+        ad.grad(f)(X)
+
+
+def test_constants_in_global_variables_are_nobodys():
+    def inner(v):
+        named["calls"] = named.get("calls", 0) + 1
+        return np.sum(v**2)
+
+    def f(x):
+        return np.sum(HIDDEN.gradient(inner, x * 2)[0])
+
+    named.clear()
+    np.testing.assert_array_equal(ad.grad(f)(X), [4.0, 4.0, 4.0])
+    assert named == {"calls": 1}

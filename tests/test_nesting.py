@@ -538,3 +538,45 @@ def test_a_list_that_changes_after_it_was_written(index, change):
     np.testing.assert_allclose(ad.hessian(f, v), expected)
     np.testing.assert_allclose(ad.jacobian(ad.grad(f), v), expected)
     np.testing.assert_allclose(ad.jacobian_forward(ad.grad(f), v), expected)
+
+
+def written_by_a_view(z, even, x):
+    """Derivatives of a function that writes by one name into an array and reads it by another."""
+
+    def inner(v):
+        even[:] = even[::-1] * v
+        return np.sum(z**2)
+
+    return ad.grad(inner)(x) + ad.grad(inner)(x * x)
+
+
+@pytest.mark.parametrize("argnums", [0, 1, 2, (0, 1), (1, 2), (0, 2), (0, 1, 2)])
+def test_names_of_one_array_on_every_level(argnums):
+    """They are one on the levels above that on which they are given, too."""
+
+    def value(shift, x):
+        z = np.arange(1.0, 7.0) + shift
+        return written_by_a_view(z, z[::2], x)
+
+    z = np.arange(1.0, 7.0)
+    y, bars = ad.value_and_grad(written_by_a_view, argnums=argnums)(z, z[::2], 1.3)
+    assert y == pytest.approx(value(0.0, 1.3))
+    if isinstance(argnums, tuple) and 2 in argnums:
+        slope = (value(0.0, 1.3 + 1e-6) - value(0.0, 1.3 - 1e-6)) / 2e-6
+        assert bars[-1] == pytest.approx(slope, rel=1e-6)
+    if argnums == (0, 1):
+        steps = 1e-6 * np.eye(6)
+        slopes = [(value(step, 1.3) - value(-step, 1.3)) / 2e-6 for step in steps]
+        np.testing.assert_allclose(bars[0], slopes, rtol=1e-6, atol=1e-6)
+        np.testing.assert_array_equal(bars[1], bars[0][::2])
+
+
+def test_tangents_of_names_of_one_array_on_every_level():
+    def value(shift):
+        z = np.arange(1.0, 7.0) + shift
+        return written_by_a_view(z, z[::2], 1.3 + shift)
+
+    z = np.arange(1.0, 7.0)
+    y, dot = ad.pushforward(written_by_a_view, (z, z[::2], 1.3), (np.ones(6), np.ones(3), 1.0))
+    assert y == pytest.approx(value(0.0))
+    assert dot == pytest.approx((value(1e-6) - value(-1e-6)) / 2e-6, rel=1e-6)

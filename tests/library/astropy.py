@@ -3,7 +3,7 @@
 import numpy as np
 from astropy import cosmology, units
 from astropy.coordinates import Angle
-from astropy.modeling import models
+from astropy.modeling import fitting, models
 from astropy.table import Column, Table
 
 from tests.library.registry import case, reals, weighted, weights
@@ -105,3 +105,21 @@ def of_a_table(x):
 
 case("astropy.table.Table", X, call=of_a_table)
 case("astropy.table.Column", X, call=lambda x: (Column(x) * 2).sum() * x[0])
+
+
+T = np.linspace(-3.0, 3.0, 30)
+
+
+def fitted(y, fitter):
+    """The line of a noisy spectrum; its width is kept positive by a bound."""
+    start = models.Gaussian1D(amplitude=1.5, mean=0.1, stddev=1.0)
+    found = fitter(start, T, y)
+    return found.mean.value * found.stddev.value
+
+
+for fitter in ("LevMarLSQFitter", "TRFLSQFitter"):
+    case(
+        f"astropy.modeling.fitting.{fitter}",
+        2.0 * np.exp(-0.5 * (T - 0.3) ** 2 / 0.8**2) + 0.01 * np.sin(5 * T),
+        call=lambda y, name=fitter: fitted(y, getattr(fitting, name)()),
+    )

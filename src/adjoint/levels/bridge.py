@@ -6,7 +6,9 @@ segment of the tape, in the order of the generated sweep around it.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -18,7 +20,9 @@ from adjoint.levels.sweep import Sweep, poison_in
 from adjoint.levels.tape import Tape
 from adjoint.run.accumulate import Poison, finish
 from adjoint.run.by_source import bridge
-from adjoint.run.holding import reached
+from adjoint.run.holding import globals_of, reached
+from adjoint.run.kept import Kept
+from adjoint.run.kept_arrays import KeptArray
 from adjoint.run.kinds import by_value
 from adjoint.run.memory import Memory
 from adjoint.run.reader import take
@@ -26,6 +30,7 @@ from adjoint.run.refused import missing, refused
 from adjoint.run.snapshot import Snapshot
 from adjoint.run.structure import deposit
 from adjoint.run.unknown import poison
+from adjoint.run.views import original_of, root_of
 
 __all__ = ["call_operator"]
 
@@ -46,7 +51,8 @@ def call_operator(
     given = (f, *args, *kwargs.values())
     before = Snapshot()
     before.add(given)
-    start, writes = tape.position, tape.writes
+    outside = _global_variables(given)
+    start, changes, tape.written = tape.position, tape.changes, {}
     # Only the pullback has cotangents for what the function has captured; to all others that is
     # a constant, also where it is one of the arguments.
     apart = getattr(f, "__name__", "") != "pullback"
@@ -62,27 +68,46 @@ def call_operator(
             y, failed = error.args, error
         made = Places(y)
     y = seeds.restored(y)
-    stored = before.changes()
+    written = dict(tape.written)
+    before.forget_arrays({*written})
+    differing = before.changes()
+    arrays: list[Any] = [kept for kept in differing if _name_of(kept, written) is not None]
+    stored = [kept for kept in differing if _name_of(kept, written) is None]
     put = [new for kept in stored for _, new in kept.pairs()]
-    if tape.writes != writes or any(seeds.restored(new) is not new for new in put):
-        raise _writes_into(f)
+    if len({id(_name_of(kept, written)) for kept in arrays}) < len(written):
+        raise _refused(f, "changes what it was given", "write into copies")
+    if any(seeds.restored(new) is not new or _has_stand_in(new) for new in put):
+        raise _refused(f, "stores an array that it was given", "store a copy")
+    seen = {id(kept.owner) for kept in differing}
+    for kept in outside.changes():
+        if id(kept.owner) not in seen and any(_carries(tape, new) for _, new in kept.pairs()):
+            raise _refused(f, "stores what has a derivative in a global variable", "return it")
     places = {id(y): made} | {id(new): Places(new) for new in put}
-    for kept in stored:
+    first = memory.writes()
+    if tape.changes != changes:
+        memory.note(_swap_segment, memory, start, False)
+    for kept in (*arrays, *stored):
         kept.log(memory)
-    stop = tape.position
+    stop, left = tape.position, memory.writes()
     unseen = [part for value in seeds.unseen for part in _with_numbers(value)]
 
     def operator_back(y_bar: Any) -> tuple[Any, ...]:
         sweep = _sweep_of(memory, tape)
         arrived = [(y, take(memory, y, None if failed else finish(y_bar)))]
+        memory.rewind(left)
         for kept in reversed(stored):
             arrived += [(new, take(memory, new, bar)) for new, bar in kept.take(memory)]
-        bad = next((found for _, bar in arrived if (found := poison_in(bar)) is not None), None)
+        whole = [(_name_of(kept, written), kept.take_whole(memory)) for kept in arrays]
+        bars_of_all = [bar for _, bar in (*arrived, *whole)]
+        bad = next((found for bar in bars_of_all if (found := poison_in(bar)) is not None), None)
         if bad is None:
             for value, bar in arrived:
                 for part, part_bar in (places.get(id(value)) or Places(value)).pairs(bar):
                     sweep.add(part, part_bar)
-            sweep.run(start, stop)
+            for name, bar in whole:
+                sweep.add(name, bar)
+            sweep.run_beside(start, stop, [kept.owner for kept in arrays])
+        memory.rewind(first)
         bars: list[Any] = []
 
         def read(leaf: Any) -> Any:
@@ -108,12 +133,51 @@ def call_operator(
     return y
 
 
+def _swap_segment(entry: list[Any]) -> None:
+    """``[swap, memory, start, undone]``: what one call wrote on the tape. The pullback undoes it;
+    it is made again where the writes around it are."""
+    _, memory, start, undone = entry
+    entry[3] = not undone
+    if undone and "tape" in memory.shadows:
+        memory.shadows["tape"].restore(start)
+
+
 def _sweep_of(memory: Memory, tape: Tape) -> Sweep:
     """The sweep over the tape that belongs to the sweep that is running."""
     known: Sweep | None = memory.shadows.get("tape")
     if known is None:
         known = memory.shadows["tape"] = Sweep(tape, None)
     return known
+
+
+def _global_variables(given: tuple[Any, ...]) -> Snapshot:
+    """Those that functions among some values name, and what they hold."""
+    functions: list[FunctionType] = []
+    deque(reached(given, functions), maxlen=0)
+    found = Snapshot()
+    for namespace, name, value in globals_of(functions, every=True):
+        found.add_variable(namespace, name)
+        found.add((value,))
+    return found
+
+
+def _carries(tape: Tape, value: Any) -> bool:
+    """Whether something with a derivative is in `value`."""
+    return any(tape.moves(part) for part in (value, *reached((value,))))
+
+
+def _has_stand_in(value: Any) -> bool:
+    """Whether an array is in `value` that stands for another one during the run, on any level."""
+    arrays = [part for part in (value, *reached((value,))) if isinstance(part, np.ndarray)]
+    return any(original_of(part) is not root_of(part) for part in arrays)
+
+
+def _name_of(kept: Kept, written: dict[int, Any]) -> Any:
+    """Under which name the tape knows an array that was written; ``None`` for anything else."""
+    if type(kept) is not KeptArray:
+        return None
+    found = written.get(id(original_of(kept.owner)))
+    return None if found is None else root_of(found)
 
 
 def _with_numbers(value: Any) -> list[Any]:
@@ -159,11 +223,11 @@ def _is_of_integers(value: Any) -> bool:
     )
 
 
-def _writes_into(f: Any) -> Exception:
+def _refused(f: Any, what: str, hint: str) -> Exception:
     return refused(
-        f"'{getattr(f, '__name__', f)}' differentiates a function that changes what it was given,"
-        " inside differentiated code",
-        "let the inner function write into copies",
+        f"'{getattr(f, '__name__', f)}' differentiates a function that {what}, inside"
+        " differentiated code",
+        f"let the inner function {hint}",
     )
 
 

@@ -33,7 +33,7 @@ from adjoint.run.accumulate import Poison
 from adjoint.run.by_rules import DECLINED
 from adjoint.run.refused import refused
 from adjoint.run.remaking import remade
-from adjoint.run.views import names_of, names_twice, places_of, root_of
+from adjoint.run.views import names_twice, original_of, places_of, root_of
 
 __all__ = ["Forward", "swept"]
 
@@ -152,7 +152,7 @@ class Forward(Level):
         self.unite(roots)
         for constant in self.seeds.constants:
             root = root_of(constant)
-            if names_of(root)[-1] is names_of(roots[0])[-1] and self._mirrors.find(root) is None:
+            if original_of(root) is original_of(roots[0]) and self._mirrors.find(root) is None:
                 mirror = self._mirrors.mirror(roots[0])
                 self._demand_one_tangent(not np.any(mirror.contents()[mirror.shown(constant)]))
 

@@ -38,7 +38,7 @@ from adjoint.run.refused import missing, refuse_names_twice
 from adjoint.run.remaking import remade
 from adjoint.run.seal import PLAIN
 from adjoint.run.unknown import is_opaque, name_of, needed
-from adjoint.run.views import names_of, root_of
+from adjoint.run.views import names_of, original_of, root_of
 
 __all__ = [
     "INACTIVE",
@@ -72,6 +72,7 @@ class Level(Hidden):
         self.memory = LevelMemory(self)
         self.same = Same()
         self._twins: dict[int, list[tuple[Any, list[Any]]]] = {}
+        self._merged: dict[int, tuple[int, int]] = {}
         self._hiding: dict[int, tuple[Any, Exception]] = {}
 
     # ---- running ---------------------------------------------------------------------------------
@@ -323,14 +324,23 @@ class Level(Hidden):
         name."""
         if self.memory.touched is not None:
             self.memory.touched[id(root_of(x))] = x
-        if self._twins:
-            found = self._twins.pop(id(names_of(root_of(x))[-1]), [])
-            if found:
-                self.merge([made for made, _ in found])
-            for made, names in found:
-                for name in (made, *names):
-                    if name is not found[0][0]:
-                        self.same.join(name, found[0][0])
+        twins = [level._twins for level in self.down() if level._twins]
+        if not twins:
+            return
+        key = id(original_of(x))
+        # Those below have names of their own for it, which are others here, too.
+        found = [entry for known in twins for entry in known.get(key, ())]
+        seen, own = self._merged.get(key, (0, 0))
+        if len(found) == seen:
+            return
+        mine = [made for made, _ in self._twins.get(key, ())]
+        self._merged[key] = len(found), len(mine)
+        first = self.same.of(mine[0] if mine else root_of(x))
+        if mine[own:]:
+            self.merge([first, *(made for made in mine[own:] if made is not first)])
+        for made, names in found:
+            for name in (made, *names):
+                self.same.join(name, first)
 
     def merge(self, roots: list[Any]) -> None:
         """Note that variables that were told apart are one from now on."""

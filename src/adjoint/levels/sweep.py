@@ -20,7 +20,7 @@ from adjoint.run.accumulate import Poison, is_fancy
 from adjoint.run.hidden import Hidden
 from adjoint.run.kinds import is_objects
 from adjoint.run.swaps import writable
-from adjoint.run.views import is_integer_field, names_twice, places_of, root_of
+from adjoint.run.views import is_integer_field, names_twice, original_of, places_of, root_of
 
 __all__ = ["Sweep", "poison_in", "to_value"]
 
@@ -36,7 +36,9 @@ class Sweep(Hidden):
         """Whether anything was added."""
         self._numbers: dict[int, Any] = {}
         self._mirrors = Mirrors(tape.same)
-        self._again: list[Callable[[], None]] = []
+        self._again: list[tuple[Any, Callable[[], None]]] = []
+        self._undone: dict[int, list[tuple[Any, Callable[[], None]]]] = {}
+        """By position, arrays whose changes were undone, and what makes each again."""
 
     def below(self, f: Callable[..., Any], /, *args: Any) -> Any:
         """``f(*args)`` on the level that the sweep runs on."""
@@ -48,6 +50,9 @@ class Sweep(Hidden):
 
     def run(self, start: int, stop: int) -> None:
         """Run backwards what was done between two positions."""
+        if start == stop:
+            return  # at a position where something else may begin, too
+        self._again = self._undone[start] = []
         for i in range(stop - 1, start - 1, -1):
             self._tape.nodes[i](self)
 
@@ -147,18 +152,36 @@ class Sweep(Hidden):
     def exchange(self, x: Any, index: Any, entry: list[Any]) -> None:
         """Put back what a write overwrote, and keep what it wrote."""
         self._swap(x, index, entry)
-        self._again.append(partial(self._swap, x, index, entry))
+        self._again.append((x, partial(self._swap, x, index, entry)))
 
     def reshape(self, x: Any, old: tuple[int, ...], new: tuple[int, ...]) -> None:
         """Put back the shape that an array had."""
         assign_shape_on(self._level, x, old)
-        self._again.append(partial(assign_shape_on, self._level, x, new))
+        self._again.append((x, partial(assign_shape_on, self._level, x, new)))
 
-    def restore(self) -> None:
-        """Make the writes again."""
-        for change in reversed(self._again):
+    def restore(self, start: int = 0) -> set[int]:
+        """Make the writes again that came after a position, which one `run` has undone; gives the
+        arrays that were written, by identity of those that own their memory."""
+        undone = self._undone.pop(start, [])
+        for _, change in reversed(undone):
             change()
-        self._again.clear()
+        return {id(original_of(x)) for x, _ in undone}
+
+    def run_beside(self, start: int, stop: int, arrays: list[Any]) -> None:
+        """`run`, and make the writes into some arrays again, of which another log tells, too."""
+        try:
+            self.run(start, stop)
+        except BaseException:
+            self.restore(start)
+            raise
+        if not arrays:
+            return
+        elsewhere = {id(original_of(x)) for x in arrays}
+        undone = self._undone[start]
+        self._undone[start] = [one for one in undone if id(original_of(one[0])) not in elsewhere]
+        for x, change in reversed(undone):
+            if id(original_of(x)) in elsewhere:
+                change()
 
     def _swap(self, x: Any, index: Any, entry: list[Any]) -> None:
         now = self.below(np.array, self.below(operator.getitem, x, index))

@@ -30,7 +30,7 @@ from adjoint.rules.slopes import Slopes
 from adjoint.run.accumulate import Poison
 from adjoint.run.by_rules import DECLINED
 from adjoint.run.remaking import remade
-from adjoint.run.views import names_of, root_of
+from adjoint.run.views import original_of, root_of
 
 __all__ = ["Tape"]
 
@@ -46,8 +46,12 @@ class Tape(Level):
         self._numbers: dict[int, Any] = {}
         self._roots: dict[int, Any] = {}
         self.nodes: list[Node] = []
-        self._writes = 0
-        self._given: set[int] = set()
+        self._given: dict[int, Any] = {}
+        self.written: dict[int, Any] = {}
+        """The arrays that were given and have been written to, by identity of those that own their
+        memory."""
+        self.changes = 0
+        """How often something was written."""
 
     # ---- what is known ---------------------------------------------------------------------------
 
@@ -88,7 +92,8 @@ class Tape(Level):
     def seed(self, value: Any, _: Any) -> Any:
         """Note an argument."""
         if isinstance(value, ndarray):
-            self._given.add(id(root_of(value)))
+            owner = original_of(value)
+            self._given[id(owner)] = owner
         return self.note(value)
 
     def take_over(self, new: Any, old: Any) -> None:
@@ -256,6 +261,7 @@ class Tape(Level):
     def reshaped(self, x: Any, old: tuple[int, ...]) -> None:
         super().reshaped(x, old)
         new = x.shape
+        self.changes += 1
         self.nodes.append(lambda sweep: sweep.reshape(x, old, new))
 
     def write(self, x: Any, index: Any, value: Any) -> None:
@@ -280,8 +286,9 @@ class Tape(Level):
 
         entry = [saved]
         self.below_write(x, index, value)
-        if self._given and any(id(name) in self._given for name in names_of(root_of(x))):
-            self._writes += 1
+        self.changes += 1
+        if self._given and id(owner := original_of(x)) in self._given:
+            self.written[id(owner)] = x
         self.nodes.append(node)
 
     @property
@@ -289,21 +296,21 @@ class Tape(Level):
         """How much has been done."""
         return len(self.nodes)
 
-    @property
-    def writes(self) -> int:
-        """How often arrays that were given were written to."""
-        return self._writes
-
     # ---- the sweep -------------------------------------------------------------------------------
 
     def sweep(self, deposit: Callable[[Sweep], None], level: Level | None) -> Sweep:
         """Run backwards what was done, on `level`, from the cotangents that `deposit` adds; memory
         is as it was left, afterwards."""
         sweep = Sweep(self, level)
+        tapes = [] if level is None else [one for one in level.down() if isinstance(one, Tape)]
+        before = [{*tape.written} for tape in tapes]
         deposit(sweep)
         try:
             with np.errstate(all="ignore"):
                 sweep.run(0, len(self.nodes))
         finally:
-            sweep.restore()
+            as_before = sweep.restore()
+            for tape, known in zip(tapes, before, strict=True):
+                for place in as_before - known:
+                    tape.written.pop(place, None)
         return sweep

@@ -15,7 +15,7 @@ from adjoint.run.places import elements_in, is_container
 from adjoint.run.refused import refused
 from adjoint.run.swaps import swap_contents, swap_objects
 
-__all__ = ["KeptBuffer", "keep_array"]
+__all__ = ["KeptArray", "KeptBuffer", "keep_array"]
 
 
 def keep_array(value: Any) -> list[Kept]:
@@ -71,6 +71,17 @@ class KeptArray(Kept):
             shadow = memory.array_shadow(self.owner)
             yield self.owner, shadow[self.changed]
             shadow[self.changed] = 0
+
+    def take_whole(self, memory: Memory) -> Any:
+        """The cotangent that arrived at the array, where it was changed and elsewhere; the change
+        is not undone."""
+        bad = memory.shadows.get(("poison", id(self.owner)))
+        if bad is not None or id(self.owner) not in memory.buffers:
+            return bad
+        shadow = memory.array_shadow(self.owner)
+        bar = shadow.copy()
+        shadow[...] = 0
+        return bar
 
 
 class KeptRecords(KeptArray):

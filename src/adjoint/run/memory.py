@@ -211,9 +211,6 @@ class Memory(Hidden):
     def end_sweep(self) -> None:
         """Redo every write, so that the user's objects are as the forward sweep left them."""
         self.redo(len(self._log))
-        of_tape = self.shadows.get("tape")
-        if of_tape is not None:
-            of_tape.restore()
         self.exchange_shadows()
         self.alive = []
 

@@ -34,6 +34,7 @@ from adjoint.run.hidden import Hidden
 from adjoint.run.keeping import WITH_FIELDS, Global, contents_of_cell, has_slots, keep, slots
 from adjoint.run.kept import Kept
 from adjoint.run.kinds import ATOMS, fields_of, held_by_c, referent_of, slots_of
+from adjoint.run.views import original_of
 
 __all__ = ["LEAVES", "Snapshot", "contents"]
 
@@ -107,9 +108,12 @@ class Snapshot:
             for kept in self._kept.get(place, ()):
                 kept.forget(name, twice)
 
-    def forget_arrays(self) -> list[Any]:
-        """Take all arrays for changed; gives those that were not yet."""
+    def forget_arrays(self, owners: set[int] | None = None) -> list[Any]:
+        """Take all arrays for changed, or those of some memory, by identity of the array that it
+        really belongs to; gives those that were not yet."""
         found = [one for kept in self._kept.values() for one in kept if one.is_unfilled()]
+        if owners is not None:
+            found = [one for one in found if id(original_of(one.owner)) in owners]
         for one in found:
             one.forget(None, set())
         return [one.owner for one in found]

@@ -26,6 +26,7 @@ __all__ = [
     "is_seen_as_stored",
     "names_of",
     "names_twice",
+    "original_of",
     "owner_of",
     "part_of",
     "places_of",
@@ -138,6 +139,11 @@ def names_of(root: Array) -> list[Array]:
         names.append(base._array)
         base = base._array.base
     return names
+
+
+def original_of(array: Array) -> Array:
+    """The array that the memory of `array` really belongs to, whatever other names it has."""
+    return names_of(root_of(array))[-1]
 
 
 def part_of(twin: Array, root: Array, array: Array) -> Array:
