@@ -28,15 +28,18 @@ class Mirror:
     ----------
     poison
         Set where what should stand here is not known.
+    is_empty
+        Whether nothing was put here since all was taken.
     seeded
         The parts in which arguments were given, if nothing else is in it.
     """
 
-    __slots__ = ("_flat", "_low", "_whole", "owner", "poison", "seeded")
+    __slots__ = ("_flat", "_low", "_whole", "is_empty", "owner", "poison", "seeded")
 
     def __init__(self, root: Any, owner: Any) -> None:
         self.owner = owner
         self.poison: Poison | None = None
+        self.is_empty = False
         self.seeded: list[Any] = []
         low, high = bounds_of(root)
         self._low = low

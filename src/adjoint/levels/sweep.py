@@ -25,6 +25,7 @@ from adjoint.run.views import is_integer_field, names_twice, original_of, places
 __all__ = ["Sweep", "poison_in", "to_value"]
 
 ndarray = np.ndarray
+_ALL = slice(None)
 
 
 class Sweep(Hidden):
@@ -91,6 +92,7 @@ class Sweep(Hidden):
         if type(mirrored) is Poison:
             self.spoil(x, mirrored)  # its numbers are seen as others
             return
+        self._mirrors.mirror(x).is_empty = False
         if names_twice(mirrored):
             self.below(np.add.at, flat_of(mirrored), places_of(mirrored)[index], bar)
         else:
@@ -116,6 +118,9 @@ class Sweep(Hidden):
         mirrored = self._mirrors.of(x)
         if mirrored is None or type(mirrored) is Poison:
             return mirrored
+        mirror = self._mirrors.mirror(x)
+        if mirror.is_empty:
+            return None
         if names_twice(mirrored):
             # What several elements of the view share is that of one of them.
             places, first = np.unique(places_of(mirrored)[index], return_index=True)
@@ -125,13 +130,15 @@ class Sweep(Hidden):
             return bar
         bar = self.below(_taken, mirrored, index)
         write_on(self._level, mirrored, index, 0.0)
+        if (index is ... or (type(index) is slice and index == _ALL)) and x.size == root_of(x).size:
+            mirror.is_empty = True
         return bar
 
     def spoil(self, value: Any, bad: Poison) -> None:
         """Note that the cotangent of a number or an array is not known."""
         if isinstance(value, ndarray):
             mirror = self._mirrors.find(root_of(value)) or self._mirrors.make(root_of(value))
-            mirror.poison = bad
+            mirror.poison, mirror.is_empty = bad, False
         else:
             self._numbers[id(value)] = bad
 

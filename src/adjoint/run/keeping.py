@@ -149,7 +149,10 @@ class _Dict(Kept):
             self.position = memory.note(swap_with, undo, partial(_refill_dict, d, now))
             return
         self.position = memory.position
-        for key, old, _ in changes:
+        # Undone in the opposite order, so that keys that have gone come back in their own.
+        changes.sort(key=lambda change: change[2] is not ABSENT)
+        gone = sum(new is ABSENT for _, _, new in changes)
+        for key, old, _ in (*reversed(changes[:gone]), *changes[gone:]):
             memory.note(swap_item, d, key, old)
 
     def take(self, memory: Memory) -> Iterator[tuple[Any, Any]]:

@@ -17,19 +17,17 @@ from adjoint.rules.again import again
 from adjoint.rules.registry import substitute
 from adjoint.rules.scipy.minimization import moved
 from adjoint.rules.scipy.searches import (
-    CHANGES,
     as_tuple,
     corrected,
     corrections,
     is_determined,
     is_near,
-    put_back,
     rest_of,
-    searched,
     unfollowed,
+    value_there,
     with_value,
-    without_levels,
 )
+from adjoint.rules.scipy.stored import Search, leave, looked, repeated, searched
 
 __all__: list[str] = []
 
@@ -40,7 +38,6 @@ NO_ROOT = "has not found a root where the equations have a solution nearby"
 # ---- systems of equations ------------------------------------------------------------------------
 
 
-@without_levels
 def _slopes(f: Callable[..., Any], x: Any) -> tuple[Any, str]:
     """The Jacobian of a system at its root, a matrix, or why there is none."""
     from adjoint.derivatives.jacobians import jacobian
@@ -56,21 +53,21 @@ def _slopes(f: Callable[..., Any], x: Any) -> tuple[Any, str]:
     return found, ""
 
 
-def _root(find: Any, f: Callable[..., Any], x: Any, state: Any, given: tuple[Any, ...]) -> Any:
+def _root(find: Any, f: Callable[..., Any], x: Any, search: Search, given: tuple[Any, ...]) -> Any:
     """The root of a system, as it moves with what that depends on; where there is none, it depends
     on all that was given."""
-    slopes, why = (None, CHANGES) if state is None else _slopes(f, x)
+    slopes, why = looked(search, _slopes, f, x)
     if slopes is None:
         return unfollowed(x, find, why, *given)
+    f = repeated(search, f)
     for _ in corrections():
         x = corrected(x, f(x), slopes)
     return x
 
 
-def _cleared(x: Any, state: Any) -> Any:
-    if state is not None:
-        put_back(state)
-    return x
+def _left(found: Any, search: Search) -> Any:
+    leave(search)
+    return found
 
 
 def _system(func: Callable[..., Any], args: tuple[Any, ...]) -> Callable[[Any], Any]:
@@ -83,21 +80,21 @@ def _system(func: Callable[..., Any], args: tuple[Any, ...]) -> Callable[[Any], 
 def fsolve(func, x0, args=(), fprime=None, full_output=0, *settings, **named):
     args, find = as_tuple(args), optimize.fsolve
     given = (func, x0, args, fprime, full_output, *settings)
-    found, state = searched(find, given, named)
+    found, search = searched(find, given, named)
     given = (*given, *named.values())
     f = _system(func, args)
     if not full_output:
-        return _cleared(_root(find, f, found, state, given), state)
-    x = _root(find, f, found[0], state, given)
-    return _cleared((x, rest_of(find, found[1], given), *found[2:]), state)
+        return _left(_root(find, f, found, search, given), search)
+    x = _root(find, f, found[0], search, given)
+    return _left((x, rest_of(find, found[1], given), *found[2:]), search)
 
 
 def _nonlinear(find: Any) -> None:
     @substitute(find)
     def solve(F, xin, *settings, **named):
         given = (F, xin, *settings)
-        found, state = searched(find, given, named)
-        return _cleared(_root(find, _shaped(F, ()), found, state, given), state)
+        found, search = searched(find, given, named)
+        return _left(_root(find, _shaped(F, ()), found, search, given), search)
 
 
 def _shaped(func: Callable[..., Any], args: tuple[Any, ...]) -> Callable[[Any], Any]:
@@ -123,19 +120,15 @@ def root(fun, x0, args=(), method="hybr", jac=None, tol=None, callback=None, opt
     if callable(method):
         return _ROOT(*given)
     func = (lambda *z: fun(*z)[0]) if jac is True else fun
-    found, state = searched(find, given, {})
+    found, search = searched(find, given, {})
     if method.lower() == "lm":  # there may be more equations than unknowns
         f = _system(func, args)
-        found.x = _fitted(find, f, found.x, state, given)
+        found.x = _fitted(find, f, found.x, search, given)
     else:
         f = _shaped(func, args)
-        found.x = _root(find, f, found.x, state, given)
-    if state is not None:
-        found.fun = with_value(found.fun, f(found.x))
-        found = rest_of(find, found, given, "x", "fun")
-    else:
-        found = rest_of(find, found, given, "x")
-    return _cleared(found, state)
+        found.x = _root(find, f, found.x, search, given)
+    found.fun = value_there(find, f, found.x, found.fun, search, given)
+    return _left(rest_of(find, found, given, "x", "fun"), search)
 
 
 _ROOT = again(optimize.root)
@@ -145,7 +138,7 @@ _ROOT = again(optimize.root)
 
 
 def _fitted(
-    find: Any, residuals: Callable[..., Any], x: Any, state: Any, given: tuple[Any, ...]
+    find: Any, residuals: Callable[..., Any], x: Any, search: Search, given: tuple[Any, ...]
 ) -> Any:
     """Where a sum of squares is lowest."""
 
@@ -153,57 +146,51 @@ def _fitted(
         r = residuals(z)
         return 0.5 * (r @ r)
 
-    why = CHANGES if state is None else ""
-    if not why and not _is_regular(residuals, x):
-        why = UNDETERMINED
-    return moved(find, half_squares, x, given, why)
+    _, why = looked(search, _regular, residuals, x)
+    return moved(find, half_squares, x, search, given, why)
 
 
-@without_levels
-def _is_regular(residuals: Callable[..., Any], x: Any) -> bool:
-    """Whether all parameters matter, each in its way: second derivatives do not tell, of which
-    some are what is left of a search."""
+def _regular(residuals: Callable[..., Any], x: Any) -> tuple[Any, str]:
+    """The Jacobian, if all parameters matter, each in its way: second derivatives do not tell, of
+    which some are what is left of a search."""
     from adjoint.derivatives.jacobians import jacobian
 
     try:
-        return is_determined(np.reshape(jacobian(residuals, x), (-1, np.size(x))))
+        slopes = np.reshape(jacobian(residuals, x), (-1, np.size(x)))
     except AdjointError:
-        return True  # the sum of squares will say why
+        return None, ""  # the sum of squares will say why
+    return (slopes, "") if is_determined(slopes) else (None, UNDETERMINED)
 
 
 @substitute(optimize.leastsq)
 def leastsq(func, x0, args=(), Dfun=None, full_output=False, *settings, **named):
     args, find = as_tuple(args), optimize.leastsq
     given = (func, x0, args, Dfun, full_output, *settings)
-    found, state = searched(find, given, named)
+    found, search = searched(find, given, named)
     given = (*given, *named.values())
     residuals = _system(func, args)
-    x = _fitted(find, residuals, found[0], state, given)
+    x = _fitted(find, residuals, found[0], search, given)
     if not full_output:
-        return _cleared((x, *found[1:]), state)
+        return _left((x, *found[1:]), search)
     covariance, report = found[1:3]
-    if state is not None:
-        report["fvec"] = with_value(report["fvec"], residuals(x))
-        report = rest_of(find, report, given, "fvec")
-        covariance = _covariance(find, residuals, x, covariance, given)
-    else:
-        report = rest_of(find, report, given)
-        if covariance is not None:
-            covariance = unfollowed(covariance, find, CHANGES, *given)
-    return _cleared((x, covariance, report, *found[3:]), state)
+    report["fvec"] = value_there(find, residuals, x, report["fvec"], search, given)
+    report = rest_of(find, report, given, "fvec")
+    covariance = _covariance(find, residuals, x, covariance, search, given)
+    return _left((x, covariance, report, *found[3:]), search)
 
 
 def _covariance(
-    find: Any, residuals: Callable[..., Any], x: Any, value: Any, given: tuple[Any, ...]
+    find: Any, residuals: Callable[..., Any], x: Any, value: Any, search: Search, given: Any
 ) -> Any:
     """(JᵀJ)⁻¹, of which SciPy knows a value by differences."""
     from adjoint.derivatives.jacobians import jacobian
 
     if value is None:
         return None
-    if not _is_regular(residuals, x) or not np.all(np.isfinite(value)):
-        return unfollowed(value, find, UNDETERMINED, *given)
-    slopes = jacobian(residuals, x)
+    _, why = looked(search, _regular, residuals, x)
+    if why or not np.all(np.isfinite(value)):
+        return unfollowed(value, find, why or UNDETERMINED, *given)
+    slopes = jacobian(repeated(search, residuals), x)
     return with_value(value, np.linalg.inv(slopes.T @ slopes))
 
 
@@ -217,15 +204,13 @@ def least_squares(
     named = {"args": args, "kwargs": kwargs, **named}
     if method != "lm":  # those whose steps are in Python
         return _LEAST_SQUARES(*given, **named)
-    found, state = searched(find, given, named)
+    found, search = searched(find, given, named)
     given = (*given, *named.values())
     residuals = _system(lambda z: fun(z, *args, **kwargs), ())
-    found.x = _fitted(find, residuals, found.x, state, given)
-    if state is None:
-        return rest_of(find, found, given, "x")
-    found.fun = with_value(found.fun, residuals(found.x))
+    found.x = _fitted(find, residuals, found.x, search, given)
+    found.fun = value_there(find, residuals, found.x, found.fun, search, given)
     found.cost = with_value(found.cost, 0.5 * (found.fun @ found.fun))
-    return _cleared(rest_of(find, found, given, "x", "fun", "cost"), state)
+    return _left(rest_of(find, found, given, "x", "fun", "cost"), search)
 
 
 _LEAST_SQUARES = again(optimize.least_squares)

@@ -18,17 +18,22 @@ from adjoint.errors import AdjointError
 from adjoint.rules.again import again
 from adjoint.rules.registry import substitute
 from adjoint.rules.scipy.searches import (
-    CHANGES,
-    INERT,
     as_tuple,
     corrected,
     corrections,
     is_determined,
     is_near,
-    put_back,
-    searched,
     unfollowed,
-    with_value,
+    value_there,
+)
+from adjoint.rules.scipy.stored import (
+    INERT,
+    Search,
+    leave,
+    looked,
+    put_back,
+    repeated,
+    searched,
     without_levels,
 )
 
@@ -39,7 +44,6 @@ FOUND = "is found by a search whose steps do not show it"
 # ---- what moves ----------------------------------------------------------------------------------
 
 
-@without_levels
 def _curvature(f: Callable[..., Any], x: Any) -> tuple[Any, str]:
     """The second derivative of `f` at a minimum, or why there is none."""
     from adjoint.api import gradient
@@ -64,43 +68,45 @@ def _curvature(f: Callable[..., Any], x: Any) -> tuple[Any, str]:
     return found, ""
 
 
-def moved(find: Any, f: Callable[..., Any], x: Any, given: tuple[Any, ...], why: str = "") -> Any:
+def moved(
+    find: Any, f: Callable[..., Any], x: Any, search: Search, given: tuple[Any, ...], why: str = ""
+) -> Any:
     """A minimum of `f`, as it moves with what `f` depends on; where something else holds it, `why`,
     it depends on all that was given."""
     from adjoint.api import gradient
 
     curvature = None
     if not why:
-        curvature, why = _curvature(f, x)
+        curvature, why = looked(search, _curvature, f, x)
     if curvature is None:
         return unfollowed(x, find, why, *given)
+    f = repeated(search, f)
     for _ in corrections():
         x = corrected(x, gradient(f, x)[0], curvature)
     return x
 
 
 def _report(
-    find: Any, f: Callable[..., Any], found: Any, state: Any, args: tuple[Any, ...], named: Any
+    find: Any, f: Callable[..., Any], found: Any, search: Search, args: tuple[Any, ...], named: Any
 ) -> Any:
     """The result of a search: the minimum and the value there move, and nothing else is known."""
     given = (*args, *named.values())
-    why = CHANGES if state is None else held(find, found.x, args, named)
-    x = moved(find, f, found.x, given, why)
+    why = held(search, find, found.x, args, named)
+    x = moved(find, f, found.x, search, given, why)
     for name in list(found):
         value = found[name]
         if name == "x":
             found[name] = x
-        elif name == "fun" and state is not None:
-            found[name] = with_value(value, f(x))
+        elif name == "fun":
+            found[name] = value_there(find, f, x, value, search, given)
         elif not isinstance(value, INERT):
             found[name] = unfollowed(value, find, FOUND, *given)
-    if state is not None:
-        put_back(state)
+    leave(search)
     return found
 
 
 def _parts(
-    find: Any, f: Callable[..., Any], found: Any, state: Any, args: tuple[Any, ...], named: Any
+    find: Any, f: Callable[..., Any], found: Any, search: Search, args: tuple[Any, ...], named: Any
 ) -> Any:
     """The same of the minimum alone, or of a tuple: the minimum, the value there if it is told, and
     the rest."""
@@ -108,7 +114,7 @@ def _parts(
     told = optimize.OptimizeResult(x=x)
     if rest and isinstance(rest[0], float | np.ndarray | np.floating):
         told.fun = rest[0]
-    report = _report(find, f, told, state, args, named)
+    report = _report(find, f, told, search, args, named)
     if not isinstance(found, tuple):
         return report.x
     given = (*args, *named.values())
@@ -128,9 +134,17 @@ TOUCHING = 1e-6
 
 
 @without_levels
-def held(find: Any, x: Any, args: tuple[Any, ...], named: Any) -> str:
+def held(search: Search, find: Any, x: Any, args: tuple[Any, ...], named: Any) -> str:
     """What else than the slope of the function holds what `find(*args, **named)` has found: a bound
     that it touches, a constraint, a grid; nothing, if that is empty."""
+    try:
+        return _held(find, x, args, named)
+    finally:
+        if search.stores:  # a constraint may, too
+            put_back(search.before)
+
+
+def _held(find: Any, x: Any, args: tuple[Any, ...], named: Any) -> str:
     given = dict(zip(signature(find).parameters, args, strict=False)) | named
     if np.any(given.get("integrality", False)) or (
         find is optimize.brute and given.get("finish", find) is None
@@ -174,15 +188,22 @@ def _slacks(x: Any, given: Any, further: tuple[Any, ...]) -> Iterator[Any]:
                 value = np.asarray(constraint.fun(np.array(x)))
             yield np.minimum(value - constraint.lb, constraint.ub - value)
     for name in ("eqcons", "f_eqcons"):
-        if given.get(name):
+        if _several(given.get(name)):
             yield -np.inf
-    inside = given.get("cons") or given.get("ieqcons") or ()
+    inside = _several(given.get("cons")) or _several(given.get("ieqcons"))
     if given.get("consargs") is not None:
         further = as_tuple(given["consargs"])
-    for f in [inside] if callable(inside) else inside:
+    for f in inside:
         yield np.asarray(f(np.array(x), *further))
     if given.get("f_ieqcons") is not None:
         yield np.asarray(given["f_ieqcons"](np.array(x), *further))
+
+
+def _several(constraints: Any) -> list[Any]:
+    """Functions that are given as one, as a list or an array of them, or not at all."""
+    if constraints is None:
+        return []
+    return [constraints] if callable(constraints) else list(constraints)
 
 
 # ---- by name -------------------------------------------------------------------------------------
@@ -203,8 +224,8 @@ def _search(find: Any, before: int, made: Callable[..., Any]) -> None:
         args = named.get("args", operands[before] if len(operands) > before else ())
         f = _number(func, as_tuple(args))
         given = (func, *operands)
-        found, state = searched(find, given, named)
-        return made(find, f, found, state, given, named)
+        found, search = searched(find, given, named)
+        return made(find, f, found, search, given, named)
 
 
 _search(optimize.fmin, 1, _parts)
@@ -223,8 +244,8 @@ for _find in (
 def golden(func, args=(), *settings, **named):
     args, find = as_tuple(args), optimize.golden
     given = (func, args, *settings)
-    found, state = searched(find, given, named)
-    return _parts(find, lambda z: func(z, *args), found, state, given, named)
+    found, search = searched(find, given, named)
+    return _parts(find, lambda z: func(z, *args), found, search, given, named)
 
 
 @substitute(optimize.brute)
@@ -235,8 +256,8 @@ def brute(func, ranges, args=(), *settings, **named):
     def f(z):
         return np.reshape(func(np.array(z).ravel(), *args), ())
 
-    found, state = searched(find, given, named)
-    return _parts(find, f, found, state, given, named)
+    found, search = searched(find, given, named)
+    return _parts(find, f, found, search, given, named)
 
 
 def _quasi_newton(find: Any) -> None:
@@ -247,8 +268,8 @@ def _quasi_newton(find: Any) -> None:
         args = as_tuple(args)
         both = fprime is None and not approx_grad
         given = (func, x0, fprime, args, approx_grad, *settings)
-        found, state = searched(find, given, named)
-        return _parts(find, _value(func, args, both), found, state, given, named)
+        found, search = searched(find, given, named)
+        return _parts(find, _value(func, args, both), found, search, given, named)
 
 
 def _value(func: Callable[..., Any], args: tuple[Any, ...], both: bool) -> Callable[[Any], Any]:
@@ -278,8 +299,8 @@ def minimize(
     if _is_followed(method, bounds, constraints):
         return _MINIMIZE(fun, x0, args, *settings)
     find, given = optimize.minimize, (fun, x0, args, *settings)
-    found, state = searched(find, given, {})
-    return _report(find, _value(fun, args, jac is True), found, state, given, {})
+    found, search = searched(find, given, {})
+    return _report(find, _value(fun, args, jac is True), found, search, given, {})
 
 
 @substitute(optimize.minimize_scalar)
@@ -289,8 +310,8 @@ def minimize_scalar(fun, bracket=None, bounds=None, args=(), method=None, tol=No
     if callable(method) or str(method).lower() != "golden":
         return _MINIMIZE_SCALAR(fun, *settings)
     find, given = optimize.minimize_scalar, (fun, *settings)
-    found, state = searched(find, given, {})
-    return _report(find, lambda z: fun(z, *args), found, state, given, {})
+    found, search = searched(find, given, {})
+    return _report(find, lambda z: fun(z, *args), found, search, given, {})
 
 
 _MINIMIZE, _MINIMIZE_SCALAR = again(optimize.minimize), again(optimize.minimize_scalar)

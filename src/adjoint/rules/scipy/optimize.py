@@ -12,17 +12,8 @@ from scipy import optimize
 
 from adjoint.rules.registry import non_differentiable, primitive, substitute
 from adjoint.rules.scipy import equations, minimization  # noqa: F401  they register their rules
-from adjoint.rules.scipy.searches import (
-    CHANGES,
-    as_tuple,
-    corrected,
-    corrections,
-    is_near,
-    put_back,
-    searched,
-    unfollowed,
-    without_levels,
-)
+from adjoint.rules.scipy.searches import as_tuple, corrected, corrections, is_near, unfollowed
+from adjoint.rules.scipy.stored import leave, looked, repeated, searched
 from adjoint.run.unknown import run_unknown
 
 try:
@@ -33,16 +24,15 @@ except ImportError:  # SciPy < 1.15 has it in C, as a whole
 __all__: list[str] = []
 
 
-@without_levels
-def _slope(f: Any, root: Any, args: Any) -> tuple[float, str]:
+def _slope(f: Any, root: Any) -> tuple[float | None, str]:
     """That of the function at its root, or why there is none."""
     from adjoint.api import gradient  # the engine, which loads these rules
 
-    found = gradient(lambda x: f(x, *args), root)[0]
+    found = gradient(f, root)[0]
     if found is None or not np.isfinite(found) or not found:
-        return 0.0, "has found a root where the slope is zero"
-    if not is_near(f(root, *args) / found, root):
-        return 0.0, "has not found a root"
+        return None, "has found a root where the slope is zero"
+    if not is_near(f(root) / found, root):
+        return None, "has not found a root"
     return float(found), ""
 
 
@@ -57,16 +47,17 @@ def _root_of(find: Any) -> None:
     @substitute(find)
     def solve(f, a, b, args=(), *settings, **named):
         others = as_tuple(args)
-        found, state = searched(find, (f, a, b, others, *settings), named)
+        found, search = searched(find, (f, a, b, others, *settings), named)
         root = found[0] if isinstance(found, tuple) else found
-        slope, why = (0.0, CHANGES) if state is None else _slope(f, root, others)
+        at = lambda x: f(x, *others)
+        slope, why = looked(search, _slope, at, root)
         if why:
             root = unfollowed(root, find, why, f, a, b, *others, *settings, *named.values())
         else:
+            at = repeated(search, at)
             for _ in corrections():
-                root = corrected(root, f(root, *others), slope)
-        if state is not None:
-            put_back(state)
+                root = corrected(root, at(root), slope)
+        leave(search)
         return _reported(found, root) if isinstance(found, tuple) else root
 
 

@@ -33,7 +33,7 @@ from adjoint.rules.scipy.carried import carrying, refusing
 from adjoint.rules.scipy.integrate.grid import Grid, Itself, Onto
 from adjoint.rules.scipy.integrate.integrand import under
 from adjoint.rules.scipy.integrate.sums import weighed
-from adjoint.rules.scipy.searches import State, refuse_stored
+from adjoint.rules.scipy.stored import State, refuse_stored
 from adjoint.run.unknown import Reason, needed, run_unknown
 
 __all__: list[str] = []

@@ -17,17 +17,14 @@ from scipy import integrate
 from adjoint.errors import AdjointError
 from adjoint.rules.registry import substitute
 from adjoint.rules.scipy.searches import (
-    CHANGES,
     as_tuple,
     corrected,
     corrections,
-    put_back,
     rest_of,
-    searched,
     unfollowed,
     with_value,
-    without_levels,
 )
+from adjoint.rules.scipy.stored import CHANGES, leave, searched, without_levels
 
 __all__: list[str] = []
 
@@ -192,17 +189,16 @@ def odeint(
 
     given = func, y0, t, args, Dfun, col_deriv, full_output, ml, mu, rtol, atol
     given = *given, tcrit, h0, hmax, *rest
-    found, state = searched(find, given, {"tfirst": tfirst, **named})
+    found, search = searched(find, given, {"tfirst": tfirst, **named})
     values, report = found if full_output else (found, None)
     y, times = np.ravel(y0) * 1.0, np.asarray(t) * 1.0
-    if state is None:
+    if search.stores:
         values = unfollowed(values, find, CHANGES, rate, y, times)
     else:
         values = _moving(find, rate, y, times, values, Settings(rtol, atol, h0, hmax))
     if full_output:
         report = rest_of(find, report, (rate, y, times))
-    if state is not None:
-        put_back(state)
+    leave(search)
     return (values, report) if full_output else values
 
 
