@@ -25,6 +25,7 @@ from adjoint.run.kept import Kept
 from adjoint.run.kept_arrays import KeptArray
 from adjoint.run.kinds import by_value
 from adjoint.run.memory import Memory
+from adjoint.run.native import Changes
 from adjoint.run.reader import take
 from adjoint.run.refused import missing, refused
 from adjoint.run.snapshot import Snapshot
@@ -51,7 +52,7 @@ def call_operator(
     given = (f, *args, *kwargs.values())
     before = Snapshot()
     before.add(given)
-    outside = _global_variables(given)
+    outside, known = _global_variables(given)
     start, changes, tape.written = tape.position, tape.changes, {}
     # Only the pullback has cotangents for what the function has captured; to all others that is
     # a constant, also where it is one of the arguments.
@@ -79,15 +80,17 @@ def call_operator(
     if any(seeds.restored(new) is not new or _has_stand_in(new) for new in put):
         raise _refused(f, "stores an array that it was given", "store a copy")
     seen = {id(kept.owner) for kept in differing}
-    for kept in outside.changes():
-        if id(kept.owner) not in seen and any(_carries(tape, new) for _, new in kept.pairs()):
-            raise _refused(f, "stores what has a derivative in a global variable", "return it")
+    elsewhere = [
+        kept for kept in outside.changes()
+        if id(kept.owner) not in seen and any(_carries(tape, new) for _, new in kept.pairs())
+    ]  # fmt: skip
     places = {id(y): made} | {id(new): Places(new) for new in put}
     first = memory.writes()
     if tape.changes != changes:
         memory.note(_swap_segment, memory, start, False)
     for kept in (*arrays, *stored):
         kept.log(memory)
+    in_globals = Changes(memory, elsewhere, given, known, _in_a_global_variable(f))
     stop, left = tape.position, memory.writes()
     unseen = [part for value in seeds.unseen for part in _with_numbers(value)]
 
@@ -95,6 +98,7 @@ def call_operator(
         sweep = _sweep_of(memory, tape)
         arrived = [(y, take(memory, y, None if failed else finish(y_bar)))]
         memory.rewind(left)
+        in_globals.back(memory, None)
         for kept in reversed(stored):
             arrived += [(new, take(memory, new, bar)) for new, bar in kept.take(memory)]
         whole = [(_name_of(kept, written), kept.take_whole(memory)) for kept in arrays]
@@ -150,15 +154,15 @@ def _sweep_of(memory: Memory, tape: Tape) -> Sweep:
     return known
 
 
-def _global_variables(given: tuple[Any, ...]) -> Snapshot:
-    """Those that functions among some values name, and what they hold."""
+def _global_variables(given: tuple[Any, ...]) -> tuple[Snapshot, set[int]]:
+    """Those that functions among some values name, and what they hold, also by identity."""
     functions: list[FunctionType] = []
     deque(reached(given, functions), maxlen=0)
-    found = Snapshot()
+    found, known = Snapshot(), set[int]()
     for namespace, name, value in globals_of(functions, every=True):
         found.add_variable(namespace, name)
-        found.add((value,))
-    return found
+        known |= {*map(id, found.add((value,)))}
+    return found, known
 
 
 def _carries(tape: Tape, value: Any) -> bool:
@@ -220,6 +224,14 @@ def _counts(memory: Memory) -> Poison | None:
 def _is_of_integers(value: Any) -> bool:
     return isinstance(value, np.integer) or (
         isinstance(value, np.ndarray) and value.dtype.kind in "iu"
+    )
+
+
+def _in_a_global_variable(f: Any) -> Exception:
+    return missing(
+        f"a derivative is needed of what a function that '{getattr(f, '__name__', f)}'"
+        " differentiates stores in a global variable, inside differentiated code",
+        hint="let the inner function return it",
     )
 
 
