@@ -205,6 +205,62 @@ def made_inside_and_written_afterwards(x):
     return np.log1p(np.sum(b * e) ** 2)
 
 
+def only_a_view_is_given(x):
+    a = x * 1.0
+
+    def inner(p):
+        p[0] = p[1] * 2.0
+        return np.sum(p * p)
+
+    op.grad(inner)(a[:2])
+    return np.sum(a)
+
+
+def only_a_view_is_captured(x):
+    a, total = np.outer(x, x), 0.0
+    row = a[1]
+
+    def inner(p):
+        row[:] = p * a[0]
+        return np.sum(row * row)
+
+    for _ in range(2):
+        total = total + np.sum(op.grad(inner)(a[2] * 1.0))
+    return np.sum(a) + total
+
+
+def added_in_place(x):
+    a = x * x
+
+    def inner(p):
+        p[1:] += a[:-1]
+        b = a[1:]
+        b *= 2.0
+        return np.sum(p * a)
+
+    return np.sum(op.grad(inner)(a))
+
+
+def written_before_it_is_pulled_back(x):
+    a = x * 1.0
+    y, back = op.pullback(lambda p: p * p * a, a)
+    a[1:] = x[:2] * a[0]
+    total = np.sum(back(np.ones(3))[1] * x)
+    a *= 2
+    return total + np.sum(back(x)[1] * a) + np.sum(y)
+
+
+def pushed_forward_later(x):
+    z = x * x
+
+    def inner(q):
+        z[:] = q * z
+        return z * q
+
+    y, push = op.linearize(inner, x * 1.0)
+    return np.sum(push(x)) + np.sum(y)
+
+
 def tangents_of_it(x):
     z = x * x
 
@@ -262,6 +318,26 @@ def raised(x):
         return np.sum(error.args[0] * x)
 
 
+class Diverged(Exception):
+    pass
+
+
+def raised_with_what_it_had(x):
+    z = x * x
+
+    def inner(v):
+        error = Diverged(z, {"tail": z[1:]})
+        error.state = v * x
+        raise error
+
+    try:
+        op.grad(inner)(x * 1.0)
+    except Diverged as error:
+        error.args[0][1] *= x[0]
+        held = error.args[1]["tail"] ** 2
+        return np.sum(z**2) + np.sum(error.state**2) + np.sum(held) + (error.args[0] is z)
+
+
 def returned(x):
     y = x * 2
     r = op.grad(lambda z: (np.sum(z**2 * x), [y, y[1:]]), has_aux=True)(x * 1)[1]
@@ -290,7 +366,9 @@ def with_operators(f, operators):
         given_twice, given_twice_forward, given_twice_in_a_list, captured_and_given,
         of_a_bound_method, written_before, written_before_and_after, descent_in_place,
         a_workspace, the_argument, a_captured_array, a_view_of_it, the_same_numbers,
-        only_constants, pulled_back_later, made_inside_and_written_afterwards, tangents_of_it,
+        only_constants, only_a_view_is_given, only_a_view_is_captured, added_in_place,
+        written_before_it_is_pulled_back, pushed_forward_later, raised_with_what_it_had,
+        pulled_back_later, made_inside_and_written_afterwards, tangents_of_it,
         stored_in_a_variable, stored_in_containers, stored_in_an_object, raised, returned,
         returned_and_written,
     ],

@@ -31,6 +31,7 @@ from adjoint.run.reader import Reader
 from adjoint.run.remaking import remade
 from adjoint.run.session import session
 from adjoint.run.structure import deposit
+from adjoint.tangent import Tangent
 
 __all__ = ["OFTEN", "Pullback", "calls_inside", "forward", "generic_pullback", "look_at_once"]
 
@@ -90,6 +91,8 @@ class Pullback(Hidden):
         if y_bar is None:
             return (None,) * (len(self._args) + 1)
         value_bar = checked_cotangent(self._y, y_bar)
+        if self._memory.written:
+            value_bar = _apart(self._memory, value_bar)
         if follows(y_bar):
             return pulled(partial(self.sweep, of_function=of_function), self._y, y_bar)  # type: ignore[no-any-return]
         with self._memory.lock, session:
@@ -158,6 +161,19 @@ def generic_pullback(
     """The pullback of a call, with nothing of it specialised."""
     with session:
         return forward(f, args, kwargs or {}, specialising=False)[1].mark()
+
+
+def _apart(memory: Memory, bar: Any) -> Any:
+    """A cotangent, with copies of arrays that the sweep rewinds."""
+    if isinstance(bar, np.ndarray):
+        return np.array(bar) if memory.is_written(bar) else bar
+    if type(bar) is tuple or type(bar) is list:
+        return type(bar)(_apart(memory, part) for part in bar)
+    if type(bar) is dict:
+        return {key: _apart(memory, part) for key, part in bar.items()}
+    if isinstance(bar, Tangent):
+        return Tangent(bar._primal, {name: _apart(memory, bar[name]) for name in bar})
+    return bar
 
 
 generic_parts.append(lambda f, args, y_bar: generic_pullback(f, args).parts(y_bar))

@@ -448,3 +448,19 @@ def test_function_that_is_a_derivative():
         f_bar, _ = ad.pullback(ad.grad(f), x)[1](x_bar)
         np.testing.assert_array_equal(f_bar.w, 2.0 * x * x_bar)
     assert ad.pullback(ad.grad(np.sum), x)[1](x_bar)[0] is None
+
+
+def test_a_cotangent_that_the_function_has_written():
+    """The sweep rewinds what was written: the cotangent is what it was when it was given."""
+    a = np.array([1.0, 2.0])
+
+    def f(p):
+        y = p * 2.0 * a
+        a[0] += 10.0
+        return y, {"again": [y * p]}
+
+    back = ad.pullback(f, np.ones(2))[1]
+    for given in (a, a[::-1]):
+        found = back((given, {"again": [given]}))[1]
+        np.testing.assert_array_equal(found, back((given.copy(), {"again": [given.copy()]}))[1])
+    np.testing.assert_array_equal(back((a, None))[1], [22.0, 8.0])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from types import FunctionType
 from typing import Any
 
@@ -23,13 +24,14 @@ from adjoint.run.by_source import bridge
 from adjoint.run.holding import globals_of, reached
 from adjoint.run.kept import Kept
 from adjoint.run.kept_arrays import KeptArray
-from adjoint.run.kinds import by_value
+from adjoint.run.kinds import by_value, fields_of
 from adjoint.run.memory import Memory
 from adjoint.run.native import Changes
 from adjoint.run.reader import take
 from adjoint.run.refused import missing, refused
 from adjoint.run.snapshot import Snapshot
 from adjoint.run.structure import deposit
+from adjoint.run.swaps import swap_array, swap_contents
 from adjoint.run.unknown import poison
 from adjoint.run.views import original_of, root_of
 
@@ -49,11 +51,13 @@ def call_operator(
     counts = _counts(memory)
     tape: Tape = memory.caches.setdefault("tape", None) or Tape(None)
     memory.caches["tape"] = tape
+    begin = tape.position
+    _hand_out(memory, tape)
     given = (f, *args, *kwargs.values())
     before = Snapshot()
     before.add(given)
     outside, known = _global_variables(given)
-    start, changes, tape.written = tape.position, tape.changes, {}
+    start, changes, tape.written = begin, tape.changes, {}
     # Only the pullback has cotangents for what the function has captured; to all others that is
     # a constant, also where it is one of the arguments.
     apart = getattr(f, "__name__", "") != "pullback"
@@ -66,9 +70,12 @@ def call_operator(
         try:
             y = own[0](*own[1 : n + 1], **dict(zip(kwargs, own[n + 1 :], strict=True)))
         except Exception as error:
-            y, failed = error.args, error
-        made = Places(y)
-    y = seeds.restored(y)
+            y, failed = None, error
+        results: list[Any] = [y] if failed is None else [failed.args, fields_of(failed) or {}]
+        made = [*map(Places, results)]
+    results = [*map(seeds.restored, results)]
+    if failed is not None and results[0] is not failed.args:
+        failed.args = results[0]
     written = dict(tape.written)
     before.forget_arrays({*written})
     differing = before.changes()
@@ -84,7 +91,7 @@ def call_operator(
         kept for kept in outside.changes()
         if id(kept.owner) not in seen and any(_carries(tape, new) for _, new in kept.pairs())
     ]  # fmt: skip
-    places = {id(y): made} | {id(new): Places(new) for new in put}
+    places = dict(zip(map(id, results), made, strict=True)) | {id(new): Places(new) for new in put}
     first = memory.writes()
     if tape.changes != changes:
         memory.note(_swap_segment, memory, start, False)
@@ -92,11 +99,13 @@ def call_operator(
         kept.log(memory)
     in_globals = Changes(memory, elsewhere, given, known, _in_a_global_variable(f))
     stop, left = tape.position, memory.writes()
+    tape.left = left
     unseen = [part for value in seeds.unseen for part in _with_numbers(value)]
 
     def operator_back(y_bar: Any) -> tuple[Any, ...]:
         sweep = _sweep_of(memory, tape)
-        arrived = [(y, take(memory, y, None if failed else finish(y_bar)))]
+        given_bar = None if failed else finish(y_bar)
+        arrived = [(result, take(memory, result, given_bar)) for result in results]
         memory.rewind(left)
         in_globals.back(memory, None)
         for kept in reversed(stored):
@@ -125,6 +134,9 @@ def call_operator(
                 bars.append(bar)
             else:
                 bars.append(deposit(memory, value, bar))
+        for kept, (name, _) in zip(arrays, whole, strict=True):
+            rest = sweep.take(name)  # outside of the views that were given
+            deposit(memory, kept.owner, rest if bad is None else bad)
         if unseen and (bad is not None or any(bar is not None for _, bar in arrived)):
             for value in unseen:
                 if not by_value(value):
@@ -134,7 +146,23 @@ def call_operator(
     record[slot] = operator_back
     if failed is not None:
         raise failed
-    return y
+    return results[0]
+
+
+def _hand_out(memory: Memory, tape: Tape) -> None:
+    """Let the generated code have the cotangents of arrays that it has written since the tape got
+    to know them, as they are from now on."""
+    for entry in memory.entries()[tape.left : memory.writes()]:
+        if entry[0] is swap_array or entry[0] is swap_contents:
+            owner = root_of(entry[1])
+            for name in tape.given_names(owner):
+                tape.nodes.append(partial(_handed_out, memory, owner, name))
+
+
+def _handed_out(memory: Memory, owner: Any, name: Any, sweep: Sweep) -> None:
+    bar = sweep.take(name)
+    if bar is not None:
+        memory.add_array(owner, bar)
 
 
 def _swap_segment(entry: list[Any]) -> None:

@@ -61,6 +61,8 @@ class Level(Hidden):
         What the functions of the runtime are given as the memory.
     seeds
         What it was begun with: it puts back what is exchanged in the caller's containers.
+    written
+        Arrays that were given and have been written to, by identity of those that own their memory.
     """
 
     seeds: Any = None
@@ -73,6 +75,7 @@ class Level(Hidden):
         self.same = Same()
         self._twins: dict[int, list[tuple[Any, list[Any]]]] = {}
         self._merged: dict[int, tuple[int, int]] = {}
+        self.written: dict[int, Any] = {}
         self._hiding: dict[int, tuple[Any, Exception]] = {}
 
     # ---- running ---------------------------------------------------------------------------------
@@ -477,6 +480,8 @@ class Level(Hidden):
         refuse_objects(x)
         refuse_names_twice(x)
         self.memory.mark_written(x)
+        for level in self.down():
+            level.touch(x)  # which makes one of its names, before it is read by one of them
         y = PLAIN_OPERATORS[op](record, slot, x, value)
         if np.shape(y) != x.shape or not np.can_cast(np.result_type(y), x.dtype, "same_kind"):
             return op(x, value)  # NumPy's own message

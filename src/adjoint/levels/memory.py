@@ -12,7 +12,20 @@ import numpy as np
 from adjoint.run.lifetimes import with_effects
 from adjoint.run.memory import Memory
 
-__all__ = ["LevelMemory"]
+__all__ = ["LevelMemory", "take_back", "written_on"]
+
+
+def written_on(level: Any) -> list[set[int]]:
+    """Which of the arrays that were given have been written on a level and those below."""
+    return [] if level is None else [{*one.written} for one in level.down()]
+
+
+def take_back(level: Any, before: list[set[int]], places: set[int] | None = None) -> None:
+    """What was written since then, at some places, has been put back: nobody need hear of it."""
+    for one, known in zip(() if level is None else level.down(), before, strict=True):
+        for place in {*one.written} - known:
+            if places is None or place in places:
+                del one.written[place]
 
 
 class LevelMemory(Memory):

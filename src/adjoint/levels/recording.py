@@ -21,6 +21,7 @@ from adjoint.levels.drawing import again
 from adjoint.levels.forward import Forward, swept
 from adjoint.levels.held import held, held_index
 from adjoint.levels.level import Level
+from adjoint.levels.memory import take_back, written_on
 from adjoint.levels.mirror import Mirrors, Same
 from adjoint.levels.operations import assign_shape_on, write_on
 from adjoint.levels.parts import parts_of
@@ -205,7 +206,7 @@ class Replay(Forward):
             self.unite(roots)
             for root in roots[1:]:
                 self.same.join(root, roots[0])
-        writes = self._recording.writes
+        writes, before = self._recording.writes, written_on(self.outer)
         for undo, _ in reversed(writes):
             undo(self.outer)
         try:
@@ -215,6 +216,7 @@ class Replay(Forward):
         finally:
             for _, redo in writes[self._written :]:
                 redo(self.outer)
+            take_back(self.outer, before)
 
     def found(self, f: Any, rules: Rules, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The tangent of the result of an operation."""

@@ -19,6 +19,7 @@ from adjoint.levels.forward import is_own
 from adjoint.levels.held import held, held_index
 from adjoint.levels.hooked import Hooked
 from adjoint.levels.level import INACTIVE, Level
+from adjoint.levels.memory import take_back, written_on
 from adjoint.levels.mirror import is_whole
 from adjoint.levels.pointwise import is_simple, slopes_of, weighted
 from adjoint.levels.structures import real_by_pullback
@@ -47,11 +48,10 @@ class Tape(Level):
         self._roots: dict[int, Any] = {}
         self.nodes: list[Node] = []
         self._given: dict[int, Any] = {}
-        self.written: dict[int, Any] = {}
-        """The arrays that were given and have been written to, by identity of those that own their
-        memory."""
         self.changes = 0
         """How often something was written."""
+        self.left = 0
+        """Where the log of generated code was when the tape was used last."""
 
     # ---- what is known ---------------------------------------------------------------------------
 
@@ -95,6 +95,10 @@ class Tape(Level):
             owner = original_of(value)
             self._given[id(owner)] = owner
         return self.note(value)
+
+    def given_names(self, owner: Any) -> list[Any]:
+        """Under which names an array was given."""
+        return [made for made, _ in self._twins.get(id(original_of(owner)), ())]
 
     def take_over(self, new: Any, old: Any) -> None:
         if isinstance(new, ndarray) and self.is_active(new):
@@ -302,15 +306,11 @@ class Tape(Level):
         """Run backwards what was done, on `level`, from the cotangents that `deposit` adds; memory
         is as it was left, afterwards."""
         sweep = Sweep(self, level)
-        tapes = [] if level is None else [one for one in level.down() if isinstance(one, Tape)]
-        before = [{*tape.written} for tape in tapes]
+        before = written_on(level)
         deposit(sweep)
         try:
             with np.errstate(all="ignore"):
                 sweep.run(0, len(self.nodes))
         finally:
-            as_before = sweep.restore()
-            for tape, known in zip(tapes, before, strict=True):
-                for place in as_before - known:
-                    tape.written.pop(place, None)
+            take_back(level, before, sweep.restore())
         return sweep
