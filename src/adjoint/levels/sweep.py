@@ -130,7 +130,9 @@ class Sweep(Hidden):
             return bar
         bar = self.below(_taken, mirrored, index)
         write_on(self._level, mirrored, index, 0.0)
-        if (index is ... or (type(index) is slice and index == _ALL)) and x.size == root_of(x).size:
+        if (index is ... or (type(index) is slice and index == _ALL)) and x.nbytes == root_of(
+            x
+        ).nbytes:
             mirror.is_empty = True
         return bar
 

@@ -120,9 +120,15 @@ class Search(Hidden):
         Those that its functions write to.
     error
         That there is no derivative of what they stored.
+    can_repeat
+        Whether they may be called again where they store: generated code does not tell operators of
+        the global variables that it has assigned.
     """
 
-    def __init__(self, find: Any, given: tuple[Any, ...], before: State) -> None:
+    def __init__(
+        self, find: Any, given: tuple[Any, ...], before: State, can_repeat: bool = True
+    ) -> None:
+        self.can_repeat = can_repeat
         self.given, self.before, self.after = given, before, State(given)
         self.error = needed(find, CHANGES, given)
         self.stores = bool(before.stored())
@@ -158,7 +164,9 @@ def _(
     except BaseException:  # by which a function may have ended the search
         refuse_stored(record, slot, 3, needed(find, CHANGES, given), given, before)
         raise
-    return found, Search(find, given, before)
+    memory = record[0]
+    can_repeat = memory.level is not None or not memory.globals_written
+    return found, Search(find, given, before, can_repeat)
 
 
 def leave(search: Search) -> None:
@@ -206,7 +214,7 @@ def looked(search: Search, look: Callable[..., Any], f: Callable[[Any], Any], x:
     what the search has stored it has to be the same function."""
     if not search.stores:
         return look(f, x)
-    same = _is_the_same(search, f, x)
+    same = search.can_repeat and _is_the_same(search, f, x)
     return look(repeated(search, f), x) if same else (None, CHANGES)
 
 
