@@ -5,6 +5,7 @@ Each function finds the operators by name, as its text shows, and by ways that n
 they are called. It is compared with differences and with forward mode.
 """
 
+from contextvars import ContextVar
 from types import FunctionType, SimpleNamespace
 
 import numpy as np
@@ -409,43 +410,76 @@ def test_memory_is_as_the_function_left_it():
         np.testing.assert_array_equal(left[1], left[0])
 
 
-seen, named, total = [], {}, 0.0
+seen, named, total, table = [], {}, 0.0, np.zeros(3)
+VARIABLE = ContextVar("variable", default=0.0)
 
 
-def in_a_global_list(v):
-    seen.append(v)
-    return np.sum(v**2)
+def by_global_containers(x):
+    seen.clear()
+    named["a"] = x[0] * x[1]
+
+    def inner(v):
+        seen.append(v * named["a"])
+        named["b"] = np.sum(v)
+        return np.sum(v**2 * named["a"])
+
+    return np.sum(HIDDEN.gradient(inner, x * 2)[0] * seen[0]) * named["b"] + named["a"]
 
 
-def in_a_global_dict(v):
-    named["a"] = np.sum(v)
-    return np.sum(v**2)
+def by_a_global_array(x):
+    table[0] = x[0] * x[1]
+
+    def inner(v):
+        table[1] = v[1] * table[0]
+        return np.sum(v**2) * table[1]
+
+    return np.sum(HIDDEN.gradient(inner, x * 2)[0]) * table[1]
 
 
-def in_a_global_variable(v):
-    global total
-    total = v[0] * 2
-    return np.sum(v**2)
+@pytest.mark.parametrize("f", [by_global_containers, by_a_global_array])
+def test_what_global_variables_hold(f):
+    steps = 1e-6 * np.eye(3)
+    differences = [(f(X + step) - f(X - step)) / 2e-6 for step in steps]
+    back = ad.pullback(f, X)[1]
+    np.testing.assert_allclose(back(1.0)[1], differences, rtol=1e-6)
+    np.testing.assert_allclose(back(1.0)[1], differences, rtol=1e-6)
 
 
-@pytest.mark.parametrize(
-    "inner, read",
-    [
-        (in_a_global_list, lambda: seen[-1][0]),
-        (in_a_global_dict, lambda: named["a"]),
-        (in_a_global_variable, lambda: total),
-    ],
-)
-def test_what_is_stored_in_global_variables(inner, read):
+def test_what_is_assigned_to_global_variables():
     """A derivative of it is refused where somebody needs one."""
+
+    def inner(v):
+        global total
+        total = v[0] * 2
+        return np.sum(v**2)
 
     def f(x):
         return np.sum(HIDDEN.gradient(inner, x * 2)[0]) * x[0]
 
-    seen.clear()
     np.testing.assert_allclose(ad.grad(f)(X), [4 * np.sum(X) + 4 * X[0], 4 * X[0], 4 * X[0]])
     with pytest.raises(NoDerivativeError, match="stores in a global variable"):
-        ad.grad(lambda x: f(x) * read())(X)
+        ad.grad(lambda x: f(x) * total)(X)
+
+
+def from_an_iterator(x):
+    values = iter([x[0] ** 2, x[1]])
+    return HIDDEN.grad(lambda v: v * v * next(values))(2.0)
+
+
+def from_a_generator(x):
+    values = (part * part for part in x)
+    return HIDDEN.grad(lambda v: v * v * next(values))(2.0)
+
+
+def from_a_context_variable(x):
+    VARIABLE.set(x[0] ** 2)
+    return HIDDEN.grad(lambda v: v * v * VARIABLE.get())(2.0)
+
+
+@pytest.mark.parametrize("f", [from_an_iterator, from_a_generator, from_a_context_variable])
+def test_what_comes_from_elsewhere_is_refused(f):
+    with pytest.raises((NoDerivativeError, MutationError), match="holds|context variable"):
+        ad.grad(f)(X)
 
 
 def test_an_array_that_it_is_given_is_stored():

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from contextvars import ContextVar
 from functools import partial
 from types import FunctionType
 from typing import Any
@@ -22,9 +23,10 @@ from adjoint.levels.tape import Tape
 from adjoint.run.accumulate import Poison, finish
 from adjoint.run.by_source import bridge
 from adjoint.run.holding import globals_of, reached
+from adjoint.run.iterator import Iterator as ActiveIterator
 from adjoint.run.kept import Kept
 from adjoint.run.kept_arrays import KeptArray
-from adjoint.run.kinds import by_value, fields_of
+from adjoint.run.kinds import by_value, fields_of, is_record
 from adjoint.run.memory import Memory
 from adjoint.run.native import Changes
 from adjoint.run.reader import take
@@ -54,6 +56,8 @@ def call_operator(
     begin = tape.position
     _hand_out(memory, tape)
     given = (f, *args, *kwargs.values())
+    count = len(given)
+    given += _held_globally(memory, f, given)
     before = Snapshot()
     before.add(given)
     outside, known = _global_variables(given)
@@ -63,12 +67,17 @@ def call_operator(
     apart = getattr(f, "__name__", "") != "pullback"
     failed: BaseException | None = None
     with entered(tape), Seeds(tape, tape.seed, apart=apart) as seeds:
-        own = [seeds.own(value, True) for value in given]
+        own = [seeds.own(value, True) for value in given[:count]]
+        own += [  # a global array has one name only
+            tape.seed(value, True) if isinstance(value, np.ndarray) else seeds.own(value, True)
+            for value in given[count:]
+        ]
         once: set[int] = set()
         leaves = [Leaves(value, once) for value in own]
         n = len(args)
         try:
-            y = own[0](*own[1 : n + 1], **dict(zip(kwargs, own[n + 1 :], strict=True)))
+            named = dict(zip(kwargs, own[n + 1 :], strict=False))
+            y = own[0](*own[1 : n + 1], **named)
         except Exception as error:
             y, failed = None, error
         results: list[Any] = [y] if failed is None else [failed.args, fields_of(failed) or {}]
@@ -100,10 +109,13 @@ def call_operator(
     in_globals = Changes(memory, elsewhere, given, known, _in_a_global_variable(f))
     stop, left = tape.position, memory.writes()
     tape.left = left
+    iterators = [value for value in seeds.unseen if isinstance(value, ActiveIterator)]
     unseen = [part for value in seeds.unseen for part in _with_numbers(value)]
 
     def operator_back(y_bar: Any) -> tuple[Any, ...]:
         sweep = _sweep_of(memory, tape)
+        if iterators and (y_bar is not None or elsewhere or stored or arrays):
+            raise _unseen(iterators[0])
         given_bar = None if failed else finish(y_bar)
         arrived = [(result, take(memory, result, given_bar)) for result in results]
         memory.rewind(left)
@@ -141,7 +153,7 @@ def call_operator(
             for value in unseen:
                 if not by_value(value):
                     poison(memory, value, bad or Poison(_unseen(value)))
-        return tuple(bars)
+        return tuple(bars[:count])
 
     record[slot] = operator_back
     if failed is not None:
@@ -180,6 +192,26 @@ def _sweep_of(memory: Memory, tape: Tape) -> Sweep:
     if known is None:
         known = memory.shadows["tape"] = Sweep(tape, None)
     return known
+
+
+def _held_globally(memory: Memory, f: Any, given: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The containers, objects and arrays that are the values of the global variables which
+    functions among some values name: they are given, too."""
+    functions: list[FunctionType] = []
+    parts = [*reached(given, functions)]
+    values = [value for _, _, value in globals_of(functions)]
+    for value in (*parts, *values):
+        if type(value) is ContextVar and ("context", id(value)) in memory.caches:
+            raise _refused(f, "reads a context variable that was set", "take the value itself")
+    found = {
+        id(value): value
+        for value in values
+        if isinstance(value, _HOLD) or (is_record(value) and not callable(value))
+    }
+    return tuple(found.values())
+
+
+_HOLD = (list, dict, tuple, deque, np.ndarray)
 
 
 def _global_variables(given: tuple[Any, ...]) -> tuple[Snapshot, set[int]]:

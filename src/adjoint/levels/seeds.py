@@ -21,6 +21,7 @@ from adjoint.levels.level import Level
 from adjoint.levels.operations import fresh
 from adjoint.levels.slots import get_slot, set_slot, slots_in
 from adjoint.run.hidden import Hidden
+from adjoint.run.iterator import Iterator as ActiveIterator
 from adjoint.run.kinds import (
     by_value,
     content_of,
@@ -259,7 +260,9 @@ class Seeds:
                 )
             return
         self._seen[id(value)] = value, dot
-        if isinstance(value, list | deque):
+        if isinstance(value, ActiveIterator) and dot is True:
+            self.unseen.append(value)
+        elif isinstance(value, list | deque):
             dots = _parts_of(value, dot, len(value))
             for i, part_dot in enumerate(dots):
                 self._exchange(value.__getitem__, value.__setitem__, i, part_dot)

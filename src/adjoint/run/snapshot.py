@@ -66,10 +66,11 @@ _IS_THE_LIBRARYS = ByClass(_is_the_librarys)
 
 class Snapshot:
     """What can be changed through some values, as it was when they were added: the nearest first,
-    of not more than `most` objects."""
+    of not more than `most` objects; `is_cut` says whether there are more."""
 
     def __init__(self, most: int = 4096) -> None:
         self._most = most
+        self.is_cut = False
         self._kept: dict[Any, list[Kept]] = {}
 
     def add(self, values: Iterable[Any], facts: Facts | None = None) -> list[Any]:
@@ -92,6 +93,7 @@ class Snapshot:
             if id(value) not in self._kept:
                 self._kept[id(value)] = keep(value, kind)
             queue += contents(value, kind) if facts is None else _followed(value, kind, facts)
+        self.is_cut |= bool(queue)
         return [*seen.values()]
 
     def add_variable(self, namespace: dict[str, Any], name: str) -> None:

@@ -1,12 +1,15 @@
 """Searches whose functions store things: their results move as those of functions that do not,
 where they are the same functions; a derivative of what is stored is refused."""
 
+from contextvars import ContextVar
+
 import numpy as np
 import pytest
 from scipy import optimize
 
 import adjoint as ad
 from adjoint.errors import NoDerivativeError
+from adjoint.rules.scipy import stored
 
 A = np.array([1.3, 0.4])
 EXACT = {"xtol": 1e-14, "rtol": 1e-14}
@@ -232,6 +235,70 @@ def test_second_derivatives():
     np.testing.assert_allclose(ad.hessian(f, np.array([2.0])), second, rtol=1e-4)
 
 
+# ---- what is put back ----------------------------------------------------------------------------
+
+
+class Part:
+    pass
+
+
+def far_inside(a, left):
+    model, rows = Part(), [np.array([i, 1.0]) for i in range(5000)]
+    model.rows, model.part, model.history = rows, Part(), []
+    model.part.values, model.part.best = {}, [1.0]
+    left.append(model)
+
+    def f(x):
+        if x not in model.part.values:
+            model.part.values[x] = x * a
+        model.part.best = [x]
+        model.history.extend([x] for _ in range(500))
+        return x**3 - a + 0.5 * model.part.values[x]
+
+    return optimize.brentq(f, 0, 5, **EXACT)
+
+
+def test_models_of_many_objects():
+    left = []
+    far_inside(2.0, left)
+    value, back = ad.pullback(lambda a: far_inside(a, left), 2.0)
+    assert back(1.0)[1] == pytest.approx(0.125)
+    plain, other = left[:2]
+    assert list(other.part.values) == list(plain.part.values) != []
+    assert other.part.best == plain.part.best == [value]
+    assert len(other.history) == len(plain.history)
+
+
+def test_models_of_too_many_objects(monkeypatch):
+    monkeypatch.setattr(stored, "MOST", 100)
+    with pytest.raises(NoDerivativeError, match="reaches more than"):
+        ad.grad(lambda a: far_inside(a, []))(2.0)
+
+
+def test_flags_and_counts_in_arrays():
+    left = []
+
+    def f(a):
+        filled, values, calls = np.zeros(4, bool), np.zeros(4), np.zeros(1, int)
+        left.append((filled, calls))
+
+        def g(x):
+            calls[0] += 1
+            for i in range(4):
+                if not filled[i]:
+                    values[i], filled[i] = a * i, True
+            return x**3 - values[1]
+
+        return optimize.brentq(g, 0, 5, **EXACT)
+
+    f(2.0)
+    slope = 2.0 ** (-2 / 3) / 3
+    np.testing.assert_allclose([ad.grad(f)(2.0), ad.derivative(f)(2.0)], slope)
+    for filled, calls in left[1:]:
+        np.testing.assert_array_equal(filled, left[0][0])
+        np.testing.assert_array_equal(calls, left[0][1])
+
+
 # ---- what is refused -----------------------------------------------------------------------------
 
 
@@ -300,9 +367,43 @@ def the_best(a):
     return best[0]
 
 
+def a_float_as_a_key(a):
+    seen = {}
+
+    def f(x):
+        y = x**3 - a
+        seen[y] = len(seen)
+        return y
+
+    return optimize.brentq(f, 0, 5, **EXACT) + min(seen)
+
+
+def what_stood_there_before(a):
+    work = np.array([2.0, 0.0])
+
+    def f(x):
+        work[0] = a
+        work[1] = x**3 - a
+        return work[1]
+
+    return optimize.brentq(f, 0, 5, **EXACT) + work[0]
+
+
+def in_a_context_variable(a):
+    variable = ContextVar("variable", default=None)
+
+    def f(x):
+        if variable.get() is None:
+            variable.set(a * a)
+        return x**3 - variable.get()
+
+    return optimize.brentq(f, 0, 50, **EXACT)
+
+
 @pytest.mark.parametrize(
     "f",
     [
+        a_float_as_a_key, what_stood_there_before, in_a_context_variable,
         warm_start, a_penalty_that_changes, the_value_there_of_another_function, the_history,
         the_workspace, the_best,
     ],

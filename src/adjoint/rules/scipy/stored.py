@@ -33,6 +33,7 @@ from adjoint.run.roots import variables_asked_for
 from adjoint.run.snapshot import Snapshot
 from adjoint.run.swaps import put
 from adjoint.run.unknown import needed
+from adjoint.run.views import original_of, root_of
 
 __all__ = [
     "CHANGES",
@@ -49,6 +50,9 @@ __all__ = [
 ]
 
 CHANGES = "runs a function that stores something while it searches"
+MOST = 200_000
+"""Objects that are looked at, for what is stored in them."""
+MANY = f"runs a function that reaches more than {MOST} objects, any of which it may change"
 
 INERT = (int, bool, str, type(None), np.integer, np.bool_)
 """Types of what has no derivative and holds nothing."""
@@ -58,7 +62,7 @@ class State(Snapshot):
     """What can be changed through some values, and through the functions that they reach."""
 
     def __init__(self, values: tuple[Any, ...]) -> None:
-        super().__init__()
+        super().__init__(MOST)
         functions: list[FunctionType] = []
         held = [*reached(values, functions)]
         kept = self.add(values)
@@ -72,6 +76,10 @@ class State(Snapshot):
                 kept += self.add((namespace.get(name),))
         # What objects do is in their classes.
         kept += self.add((*classes_of(held), *functions))
+        for value in kept:
+            if isinstance(value, np.ndarray) and value.dtype.kind in "iub":
+                root = root_of(value)  # nothing moves them, but they may say what to do
+                self._kept[id(value)] = [KeptArray(root, np.array(root))]
         self.known = {id(value) for value in kept}
         self.drawing = [(set_state, get_state()) for get_state, set_state in _drawing(kept)]
         self._of_scipy = {id(vars(value)) for value in kept if _is_of_scipy(value)}
@@ -116,6 +124,10 @@ class Search(Hidden):
     stores : bool
         Whether its functions have stored more than counters. Then all is as it was before, until
         `leave`.
+    is_cut
+        Whether not all can be put back, or they reach so much that nobody knows: it stays as it is.
+    why
+        There is no derivative then.
     arrays
         Those that its functions write to.
     error
@@ -130,12 +142,18 @@ class Search(Hidden):
     ) -> None:
         self.can_repeat = can_repeat
         self.given, self.before, self.after = given, before, State(given)
-        self.error = needed(find, CHANGES, given)
-        self.stores = bool(before.stored())
+        self.is_cut = before.is_cut or self.after.is_cut
+        self.why = MANY if self.is_cut else CHANGES
+        self.error = needed(find, self.why, given)
+        self.stores = self.is_cut or bool(before.stored())
         self.arrays: list[Any] = []
-        if self.stores:
+        if self.stores and not self.is_cut:
             self.note_arrays()
             put_back(before)
+            if before.changes():  # a context variable that was not set
+                put_back(self.after)
+                self.is_cut = True
+            before.forget_arrays({id(original_of(array)) for array in self.arrays})
 
     def note_arrays(self) -> None:
         """Take up the arrays that are not as they were before."""
@@ -171,12 +189,14 @@ def _(
 
 def leave(search: Search) -> None:
     """Let all be as the search has left it, after its functions were called again."""
-    put_back(search.after)
+    if not search.is_cut:
+        put_back(search.after)
 
 
 @primitive(leave)
 def _(record: list[Any], slot: int, search: Search) -> None:
-    put_back(search.after)
+    if not search.is_cut:
+        put_back(search.after)
     if search.stores:
         level = record[0].level
         if level is not None:
@@ -214,6 +234,8 @@ def looked(search: Search, look: Callable[..., Any], f: Callable[[Any], Any], x:
     what the search has stored it has to be the same function."""
     if not search.stores:
         return look(f, x)
+    if search.is_cut:
+        return None, search.why
     same = search.can_repeat and _is_the_same(search, f, x)
     return look(repeated(search, f), x) if same else (None, CHANGES)
 
@@ -332,6 +354,7 @@ def _spoil(level: Any, changes: list[Kept], given: tuple[Any, ...], error: Excep
     """What was stored depends on what was given in a way that no level knows."""
     values = list(reached(given))
     stored = [new for kept in changes for _, new in kept.pairs() if new is not ABSENT]
+    stored += [key for kept in changes for key in _keys_of(kept)]
     for one in level.down():
         if any(map(one.holds, values)):
             for part in filter(by_value, reached(stored)):
@@ -340,8 +363,17 @@ def _spoil(level: Any, changes: list[Kept], given: tuple[Any, ...], error: Excep
 
 
 def _is_counter(kept: Kept) -> bool:
-    """Whether nothing was put there, and nothing taken away, but integers and words."""
-    return all(part is ABSENT or isinstance(part, INERT) for pair in kept.pairs() for part in pair)
+    """Whether nothing was put there, nothing taken away, but integers and words, as keys, too."""
+    parts = [*_keys_of(kept), *(part for pair in kept.pairs() for part in pair)]
+    return all(part is ABSENT or isinstance(part, INERT) for part in parts)
+
+
+def _keys_of(kept: Kept) -> list[Any]:
+    """Keys of a dict that were put there, or taken away."""
+    if not isinstance(kept.owner, dict):
+        return []
+    before, now = ({id(key): key for key in keys} for keys in (kept.saved, dict.keys(kept.owner)))
+    return [(before | now)[place] for place in before.keys() ^ now.keys()]
 
 
 def put_back(before: State) -> None:
