@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable
 from contextvars import ContextVar
 from functools import partial
-from types import FunctionType
+from types import BuiltinMethodType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -196,19 +196,40 @@ def _sweep_of(memory: Memory, tape: Tape) -> Sweep:
 
 def _held_globally(memory: Memory, f: Any, given: tuple[Any, ...]) -> tuple[Any, ...]:
     """The containers, objects and arrays that are the values of the global variables which
-    functions among some values name: they are given, too."""
+    functions among some values name: where they were changed, they are given, too."""
     functions: list[FunctionType] = []
     parts = [*reached(given, functions)]
     values = [value for _, _, value in globals_of(functions)]
     for value in (*parts, *values):
         if type(value) is ContextVar and ("context", id(value)) in memory.caches:
             raise _refused(f, "reads a context variable that was set", "take the value itself")
+    changed = _changed(memory)
     found = {
         id(value): value
         for value in values
-        if isinstance(value, _HOLD) or (is_record(value) and not callable(value))
+        if changed and (isinstance(value, _HOLD) or (is_record(value) and not callable(value)))
     }
-    return tuple(found.values())
+    return tuple(value for value in found.values() if _holds_one(value, changed))
+
+
+def _changed(memory: Memory) -> set[int]:
+    """What generated code has written to so far, by identity."""
+    found = {id(original_of(array)) for array in memory.written.values()}
+    for _, owner, *_ in (entry for entry in memory.entries() if len(entry) > 1):
+        if isinstance(owner, BuiltinMethodType):
+            owner = owner.__self__
+        found |= {*map(id, owner.args)} if type(owner) is partial else {id(owner)}
+    return found
+
+
+def _holds_one(value: Any, changed: set[int]) -> bool:
+    """Whether something is in `value`, or the fields of something, that was changed."""
+    for part in (value, *reached((value,))):
+        place = original_of(part) if isinstance(part, np.ndarray) else part
+        fields = fields_of(part)
+        if id(place) in changed or (fields is not None and id(fields) in changed):
+            return True
+    return False
 
 
 _HOLD = (list, dict, tuple, deque, np.ndarray)
