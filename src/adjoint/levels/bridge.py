@@ -53,7 +53,7 @@ def call_operator(
     counts = _counts(memory)
     tape: Tape = memory.caches.setdefault("tape", None) or Tape(None)
     memory.caches["tape"] = tape
-    begin = tape.position
+    start = tape.position
     _hand_out(memory, tape)
     given = (f, *args, *kwargs.values())
     count = len(given)
@@ -61,7 +61,7 @@ def call_operator(
     before = Snapshot()
     before.add(given)
     outside, known = _global_variables(given)
-    start, changes, tape.written = begin, tape.changes, {}
+    changes, tape.written = tape.changes, {}
     # Only the pullback has cotangents for what the function has captured; to all others that is
     # a constant, also where it is one of the arguments.
     apart = getattr(f, "__name__", "") != "pullback"
@@ -203,12 +203,14 @@ def _held_globally(memory: Memory, f: Any, given: tuple[Any, ...]) -> tuple[Any,
     for value in (*parts, *values):
         if type(value) is ContextVar and ("context", id(value)) in memory.caches:
             raise _refused(f, "reads a context variable that was set", "take the value itself")
-    changed = _changed(memory)
     found = {
         id(value): value
         for value in values
-        if changed and (isinstance(value, _HOLD) or (is_record(value) and not callable(value)))
+        if isinstance(value, _HOLD) or (is_record(value) and not callable(value))
     }
+    if not found:
+        return ()  # the log is long, and need not be looked at
+    changed = _changed(memory)
     return tuple(value for value in found.values() if _holds_one(value, changed))
 
 
