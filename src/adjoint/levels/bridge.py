@@ -6,11 +6,8 @@ segment of the tape, in the order of the generated sweep around it.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable
-from contextvars import ContextVar
 from functools import partial
-from types import BuiltinMethodType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -18,15 +15,16 @@ import numpy as np
 from adjoint.levels.current import entered
 from adjoint.levels.leaves import Leaves, Places
 from adjoint.levels.seeds import Seeds
+from adjoint.levels.surroundings import Surroundings
 from adjoint.levels.sweep import Sweep, poison_in
 from adjoint.levels.tape import Tape
 from adjoint.run.accumulate import Poison, finish
 from adjoint.run.by_source import bridge
-from adjoint.run.holding import globals_of, reached
+from adjoint.run.holding import reached
 from adjoint.run.iterator import Iterator as ActiveIterator
 from adjoint.run.kept import Kept
 from adjoint.run.kept_arrays import KeptArray
-from adjoint.run.kinds import by_value, fields_of, is_record
+from adjoint.run.kinds import by_value, fields_of
 from adjoint.run.memory import Memory
 from adjoint.run.native import Changes
 from adjoint.run.reader import take
@@ -50,115 +48,174 @@ def call_operator(
     """``f(*args, **kwargs)`` of a function that differentiates others."""
     memory: Memory = record[0]
     _refuse_globals(memory)
-    counts = _counts(memory)
     tape: Tape = memory.caches.setdefault("tape", None) or Tape(None)
     memory.caches["tape"] = tape
-    start = tape.position
-    _hand_out(memory, tape)
-    given = (f, *args, *kwargs.values())
-    count = len(given)
-    given += _held_globally(memory, f, given)
-    before = Snapshot()
-    before.add(given)
-    outside, known = _global_variables(given)
-    changes, tape.written = tape.changes, {}
-    # Only the pullback has cotangents for what the function has captured; to all others that is
-    # a constant, also where it is one of the arguments.
-    apart = getattr(f, "__name__", "") != "pullback"
-    failed: BaseException | None = None
-    with entered(tape), Seeds(tape, tape.seed, apart=apart) as seeds:
-        own = [seeds.own(value, True) for value in given[:count]]
-        own += [  # a global array has one name only
-            tape.seed(value, True) if isinstance(value, np.ndarray) else seeds.own(value, True)
-            for value in given[count:]
-        ]
-        once: set[int] = set()
-        leaves = [Leaves(value, once) for value in own]
-        n = len(args)
-        try:
-            named = dict(zip(kwargs, own[n + 1 :], strict=False))
-            y = own[0](*own[1 : n + 1], **named)
-        except Exception as error:
-            y, failed = None, error
-        results: list[Any] = [y] if failed is None else [failed.args, fields_of(failed) or {}]
-        made = [*map(Places, results)]
-    results = [*map(seeds.restored, results)]
-    if failed is not None and results[0] is not failed.args:
-        failed.args = results[0]
-    written = dict(tape.written)
-    before.forget_arrays({*written})
-    differing = before.changes()
-    arrays: list[Any] = [kept for kept in differing if _name_of(kept, written) is not None]
-    stored = [kept for kept in differing if _name_of(kept, written) is None]
-    put = [new for kept in stored for _, new in kept.pairs()]
-    if len({id(_name_of(kept, written)) for kept in arrays}) < len(written):
-        raise _refused(f, "changes what it was given", "write into copies")
-    if any(seeds.restored(new) is not new or _has_stand_in(new) for new in put):
-        raise _refused(f, "stores an array that it was given", "store a copy")
-    seen = {id(kept.owner) for kept in differing}
-    elsewhere = [
-        kept for kept in outside.changes()
-        if id(kept.owner) not in seen and any(_carries(tape, new) for _, new in kept.pairs())
-    ]  # fmt: skip
-    places = dict(zip(map(id, results), made, strict=True)) | {id(new): Places(new) for new in put}
-    first = memory.writes()
-    if tape.changes != changes:
-        memory.note(_swap_segment, memory, start, False)
-    for kept in (*arrays, *stored):
-        kept.log(memory)
-    in_globals = Changes(memory, elsewhere, given, known, _in_a_global_variable(f))
-    stop, left = tape.position, memory.writes()
-    tape.left = left
-    iterators = [value for value in seeds.unseen if isinstance(value, ActiveIterator)]
-    unseen = [part for value in seeds.unseen for part in _with_numbers(value)]
+    call = _Call(memory, tape, f, args, kwargs)
+    record[slot] = call.back
+    return call.result()
 
-    def operator_back(y_bar: Any) -> tuple[Any, ...]:
-        sweep = _sweep_of(memory, tape)
-        if iterators and (y_bar is not None or elsewhere or stored or arrays):
-            raise _unseen(iterators[0])
-        given_bar = None if failed else finish(y_bar)
-        arrived = [(result, take(memory, result, given_bar)) for result in results]
-        memory.rewind(left)
-        in_globals.back(memory, None)
-        for kept in reversed(stored):
-            arrived += [(new, take(memory, new, bar)) for new, bar in kept.take(memory)]
-        whole = [(_name_of(kept, written), kept.take_whole(memory)) for kept in arrays]
-        bars_of_all = [bar for _, bar in (*arrived, *whole)]
-        bad = next((found for bar in bars_of_all if (found := poison_in(bar)) is not None), None)
+
+class _Call:
+    """One call, as a segment of the tape."""
+
+    def __init__(
+        self,
+        memory: Memory,
+        tape: Tape,
+        f: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> None:
+        self._memory, self._tape, self._f = memory, tape, f
+        self._counts = _counts(memory)
+        self._start = tape.position
+        _hand_out(memory, tape)
+        given = (f, *args, *kwargs.values())
+        self._count = len(given)
+        around = Surroundings(given)
+        if around.context_variable(memory) is not None:
+            raise _refused(f, "reads a context variable that was set", "take the value itself")
+        self._given = given + around.changed(memory)
+        before = Snapshot()
+        before.add(self._given)
+        outside, known = around.snapshot()
+        changes, tape.written = tape.changes, {}
+        self._failed: BaseException | None = None
+        seeds = self._run(len(args), tuple(kwargs))
+        self._note_changes(seeds, before)
+        seen = {id(kept.owner) for kept in (*self._arrays, *self._stored)}
+        self._elsewhere = [
+            kept for kept in outside.changes()
+            if id(kept.owner) not in seen and any(_carries(tape, new) for _, new in kept.pairs())
+        ]  # fmt: skip
+        self._first = memory.writes()
+        if tape.changes != changes:
+            memory.note(_swap_segment, memory, self._start, False)
+        for kept in (*self._arrays, *self._stored):
+            kept.log(memory)
+        self._in_globals = Changes(
+            memory, self._elsewhere, self._given, known, _in_a_global_variable(f)
+        )
+        self._stop, self._left = tape.position, memory.writes()
+        tape.left = self._left
+        self._iterators = [value for value in seeds.unseen if isinstance(value, ActiveIterator)]
+        self._unseen = [part for value in seeds.unseen for part in _with_numbers(value)]
+
+    def result(self) -> Any:
+        """What the function has returned, or raised."""
+        if self._failed is not None:
+            raise self._failed
+        return self._results[0]
+
+    # ---- forward ---------------------------------------------------------------------------------
+
+    def _run(self, n: int, names: tuple[str, ...]) -> Seeds:
+        """Call the function on the tape, with `n` positional arguments and those of some names."""
+        tape, given, count = self._tape, self._given, self._count
+        # Only the pullback has cotangents for what the function has captured; to all others that is
+        # a constant, also where it is one of the arguments.
+        apart = getattr(self._f, "__name__", "") != "pullback"
+        with entered(tape), Seeds(tape, tape.seed, apart=apart) as seeds:
+            own = [seeds.own(value, True) for value in given[:count]]
+            own += [  # a global array has one name only
+                tape.seed(value, True) if isinstance(value, np.ndarray) else seeds.own(value, True)
+                for value in given[count:]
+            ]
+            once: set[int] = set()
+            self._leaves = [Leaves(value, once) for value in own]
+            try:
+                named = dict(zip(names, own[n + 1 :], strict=False))
+                results: list[Any] = [own[0](*own[1 : n + 1], **named)]
+            except Exception as error:
+                self._failed = error
+                results = [error.args, fields_of(error) or {}]
+            made = [*map(Places, results)]
+        self._results = [*map(seeds.restored, results)]
+        if self._failed is not None and self._results[0] is not self._failed.args:
+            self._failed.args = self._results[0]
+        self._places = dict(zip(map(id, self._results), made, strict=True))
+        return seeds
+
+    def _note_changes(self, seeds: Seeds, before: Snapshot) -> None:
+        """Note what the function has changed of what it was given."""
+        f, written = self._f, dict(self._tape.written)
+        before.forget_arrays({*written})
+        self._arrays: list[Any] = []
+        self._stored: list[Kept] = []
+        self._names: list[Any] = []
+        """Under which the tape knows the arrays."""
+        for kept in before.changes():
+            name = _name_of(kept, written)
+            if name is None:
+                self._stored.append(kept)
+            else:
+                self._arrays.append(kept)
+                self._names.append(name)
+        put = [new for kept in self._stored for _, new in kept.pairs()]
+        if len({*map(id, self._names)}) < len(written):
+            raise _refused(f, "changes what it was given", "write into copies")
+        if any(seeds.restored(new) is not new or _has_stand_in(new) for new in put):
+            raise _refused(f, "stores an array that it was given", "store a copy")
+        self._places |= {id(new): Places(new) for new in put}
+
+    # ---- reverse ---------------------------------------------------------------------------------
+
+    def back(self, y_bar: Any) -> tuple[Any, ...]:
+        """The pullback: the cotangents of the function and of its arguments."""
+        memory = self._memory
+        sweep = _sweep_of(memory, self._tape)
+        stores = self._elsewhere or self._stored or self._arrays
+        if self._iterators and (y_bar is not None or stores):
+            raise _unseen(self._iterators[0])
+        arrived, whole = self._arrived(y_bar)
+        bars = [bar for _, bar in (*arrived, *whole)]
+        bad = next((found for bar in bars if (found := poison_in(bar)) is not None), None)
         if bad is None:
             for value, bar in arrived:
-                for part, part_bar in (places.get(id(value)) or Places(value)).pairs(bar):
+                for part, part_bar in (self._places.get(id(value)) or Places(value)).pairs(bar):
                     sweep.add(part, part_bar)
             for name, bar in whole:
                 sweep.add(name, bar)
-            sweep.run_beside(start, stop, [kept.owner for kept in arrays])
-        memory.rewind(first)
-        bars: list[Any] = []
+            sweep.run_beside(self._start, self._stop, [kept.owner for kept in self._arrays])
+        memory.rewind(self._first)
+        given_bars = self._hand_over(sweep, bad)
+        if self._unseen and (bad is not None or any(bar is not None for _, bar in arrived)):
+            for value in self._unseen:
+                if not by_value(value):
+                    poison(memory, value, bad or Poison(_unseen(value)))
+        return given_bars
+
+    def _arrived(self, y_bar: Any) -> tuple[list[tuple[Any, Any]], list[tuple[Any, Any]]]:
+        """The cotangents of what the function has made, and of the arrays that it has written."""
+        memory = self._memory
+        given_bar = None if self._failed else finish(y_bar)
+        arrived = [(result, take(memory, result, given_bar)) for result in self._results]
+        memory.rewind(self._left)
+        self._in_globals.back(memory, None)
+        for kept in reversed(self._stored):
+            arrived += [(new, take(memory, new, bar)) for new, bar in kept.take(memory)]
+        whole = [kept.take_whole(memory) for kept in self._arrays]
+        return arrived, [*zip(self._names, whole, strict=True)]
+
+    def _hand_over(self, sweep: Sweep, bad: Poison | None) -> tuple[Any, ...]:
+        """The cotangents of what was given, from the sweep; `bad` if they are not known."""
+        memory, bars = self._memory, []
 
         def read(leaf: Any) -> Any:
             if isinstance(leaf, int) or _is_of_integers(leaf):
-                return counts if sweep.touched or bad is not None else None
+                return self._counts if sweep.touched or bad is not None else None
             return sweep.take(leaf) if bad is None else bad
 
-        for value, of in zip(given, leaves, strict=True):
+        for value, of in zip(self._given, self._leaves, strict=True):
             bar = of.read(read)
             if by_value(value) and not isinstance(value, np.ndarray):
                 bars.append(bar)
             else:
                 bars.append(deposit(memory, value, bar))
-        for kept, (name, _) in zip(arrays, whole, strict=True):
+        for kept, name in zip(self._arrays, self._names, strict=True):
             rest = sweep.take(name)  # outside of the views that were given
             deposit(memory, kept.owner, rest if bad is None else bad)
-        if unseen and (bad is not None or any(bar is not None for _, bar in arrived)):
-            for value in unseen:
-                if not by_value(value):
-                    poison(memory, value, bad or Poison(_unseen(value)))
-        return tuple(bars[:count])
-
-    record[slot] = operator_back
-    if failed is not None:
-        raise failed
-    return results[0]
+        return tuple(bars[: self._count])
 
 
 def _hand_out(memory: Memory, tape: Tape) -> None:
@@ -167,7 +224,7 @@ def _hand_out(memory: Memory, tape: Tape) -> None:
     for entry in memory.entries()[tape.left : memory.writes()]:
         if entry[0] is swap_array or entry[0] is swap_contents:
             owner = root_of(entry[1])
-            for name in tape.given_names(owner):
+            for name in tape.names.of(owner):
                 tape.nodes.append(partial(_handed_out, memory, owner, name))
 
 
@@ -192,60 +249,6 @@ def _sweep_of(memory: Memory, tape: Tape) -> Sweep:
     if known is None:
         known = memory.shadows["tape"] = Sweep(tape, None)
     return known
-
-
-def _held_globally(memory: Memory, f: Any, given: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The containers, objects and arrays that are the values of the global variables which
-    functions among some values name: where they were changed, they are given, too."""
-    functions: list[FunctionType] = []
-    parts = [*reached(given, functions)]
-    values = [value for _, _, value in globals_of(functions)]
-    for value in (*parts, *values):
-        if type(value) is ContextVar and ("context", id(value)) in memory.caches:
-            raise _refused(f, "reads a context variable that was set", "take the value itself")
-    found = {
-        id(value): value
-        for value in values
-        if isinstance(value, _HOLD) or (is_record(value) and not callable(value))
-    }
-    if not found:
-        return ()  # the log is long, and need not be looked at
-    changed = _changed(memory)
-    return tuple(value for value in found.values() if _holds_one(value, changed))
-
-
-def _changed(memory: Memory) -> set[int]:
-    """What generated code has written to so far, by identity."""
-    found = {id(original_of(array)) for array in memory.written.values()}
-    for _, owner, *_ in (entry for entry in memory.entries() if len(entry) > 1):
-        if isinstance(owner, BuiltinMethodType):
-            owner = owner.__self__
-        found |= {*map(id, owner.args)} if type(owner) is partial else {id(owner)}
-    return found
-
-
-def _holds_one(value: Any, changed: set[int]) -> bool:
-    """Whether something is in `value`, or the fields of something, that was changed."""
-    for part in (value, *reached((value,))):
-        place = original_of(part) if isinstance(part, np.ndarray) else part
-        fields = fields_of(part)
-        if id(place) in changed or (fields is not None and id(fields) in changed):
-            return True
-    return False
-
-
-_HOLD = (list, dict, tuple, deque, np.ndarray)
-
-
-def _global_variables(given: tuple[Any, ...]) -> tuple[Snapshot, set[int]]:
-    """Those that functions among some values name, and what they hold, also by identity."""
-    functions: list[FunctionType] = []
-    deque(reached(given, functions), maxlen=0)
-    found, known = Snapshot(), set[int]()
-    for namespace, name, value in globals_of(functions, every=True):
-        found.add_variable(namespace, name)
-        known |= {*map(id, found.add((value,)))}
-    return found, known
 
 
 def _carries(tape: Tape, value: Any) -> bool:

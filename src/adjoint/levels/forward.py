@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 
 from adjoint.errors import ArgumentError
+from adjoint.levels.concealing import INACTIVE
 from adjoint.levels.held import held
-from adjoint.levels.level import INACTIVE, Level
+from adjoint.levels.level import Level
 from adjoint.levels.mirror import Mirror, Mirrors, flat_of, is_whole
 from adjoint.levels.parts import parts_of
 from adjoint.levels.pointwise import is_simple, slopes_of, weighted

@@ -10,47 +10,36 @@ needs no rule, and two levels cannot take each other's derivatives for their own
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from types import FunctionType
 from typing import Any
 
 import numpy as np
 
+from adjoint.levels.concealing import REALS, Concealing
 from adjoint.levels.current import entered
 from adjoint.levels.drawing import draws
 from adjoint.levels.memory import LevelMemory
 from adjoint.levels.mirror import Same
+from adjoint.levels.names import Names, unite
 from adjoint.levels.operations import fresh, operate_on, write_on
 from adjoint.rules.projection import SEQUENCES
 from adjoint.rules.registry import Rules
 from adjoint.run.array_writes import refuse_objects, write_array
 from adjoint.run.by_rules import DECLINED
-from adjoint.run.conversion import AS_NUMBERS
 from adjoint.run.dispatch import call_keywords
-from adjoint.run.hidden import Hidden
 from adjoint.run.holding import reached
-from adjoint.run.iterator import Iterator as ActiveIterator
 from adjoint.run.kinds import by_value, is_objects
-from adjoint.run.native import Region
 from adjoint.run.places import is_container
-from adjoint.run.refused import missing, refuse_names_twice
+from adjoint.run.refused import refuse_names_twice
 from adjoint.run.remaking import remade
 from adjoint.run.seal import PLAIN
-from adjoint.run.unknown import is_opaque, name_of, needed
-from adjoint.run.views import names_of, original_of, root_of
+from adjoint.run.views import root_of
 
-__all__ = [
-    "INACTIVE",
-    "Level",
-]
+__all__ = ["Level"]
 
 
-INACTIVE = frozenset({int, bool, str, bytes, type(None), slice, type, range, np.dtype})
-"""Types of values that have no derivative."""
-
-
-class Level(Hidden):
+class Level(Concealing):
     """What `Forward` and `Tape` share.
 
     Attributes
@@ -70,13 +59,12 @@ class Level(Hidden):
     """Whether rules are applied again later, when structures hold other things."""
 
     def __init__(self, outer: Level | None) -> None:
+        super().__init__()
         self.outer = outer
         self.memory = LevelMemory(self)
         self.same = Same()
-        self._twins: dict[int, list[tuple[Any, list[Any]]]] = {}
-        self._merged: dict[int, tuple[int, int]] = {}
+        self.names = Names()
         self.written: dict[int, Any] = {}
-        self._hiding: dict[int, tuple[Any, Exception]] = {}
 
     # ---- running ---------------------------------------------------------------------------------
 
@@ -196,25 +184,7 @@ class Level(Hidden):
         """Whether a number, an array or an element of a list is active."""
         if isinstance(value, SEQUENCES):
             return any(map(self.sees, value))
-        return isinstance(value, _REALS) and self.is_active(value)
-
-    def demand_numbers(self, f: Any, y: Any, args: tuple[Any, ...]) -> None:
-        """Refuse the derivative of an object: it would be lost."""
-        if isinstance(y, SEQUENCES):
-            for part in y:
-                self.demand_numbers(f, part, args)
-        elif isinstance(y, np.ndarray) and y.dtype.kind == "O":
-            given = set(map(id, reached(args)))
-            if any(by_value(part) and id(part) not in given for part in y.ravel().tolist()):
-                self.hide(y, needed(f, "makes an array of objects", (y,)))
-        elif isinstance(y, np.ndarray) and y.dtype.kind == "V" and root_of(y) is y:
-            self.hide(y, needed(f, "makes an array with named fields", (y,)))
-        elif not isinstance(y, (*_REALS, int, str, bytes, type(None), np.generic, Hidden)):
-            raise missing(
-                f"a derivative of '{name_of(f)}' is needed, whose result is an object of type"
-                f" '{type(y).__name__}', inside or in forward mode",
-                hint="use a function that returns arrays (spsolve instead of splu)",
-            )
+        return isinstance(value, REALS) and self.is_active(value)
 
     def inactive(self, f: Any, rules: Rules, args: Any, kwargs: Any) -> Any:
         """A call of which this level knows no derivative: as far as a rule takes it, it is not
@@ -226,42 +196,6 @@ class Level(Hidden):
             if rule.accepts(args, kwargs):
                 return self.below(f, *args, **kwargs)
         return DECLINED
-
-    def _hides(self, arg: Any) -> bool:
-        """Whether an operand holds what is active where a rule would not see it, or may make it."""
-        if isinstance(arg, SEQUENCES):
-            return any(
-                (type(part) not in PLAIN or is_objects(part)) and self._hides(part) for part in arg
-            )
-        if type(arg) in INACTIVE:
-            return False
-        if issubclass(type(arg), ActiveIterator):
-            return True
-        return any(map(self.holds, reached((arg,))))
-
-    def conceals(self, values: Iterable[Any]) -> bool:
-        """Whether elements of lists among the operands are objects that may hold what is active: a
-        rule that makes numbers of them would take these for constants."""
-        return any(
-            isinstance(value, SEQUENCES)
-            and not PLAIN.issuperset(map(type, value))
-            and self._conceals(value)
-            for value in values
-        )
-
-    def _conceals(self, parts: Iterable[Any]) -> bool:
-        stack, seen = [*parts], set()
-        while stack:
-            part = stack.pop()
-            if isinstance(part, SEQUENCES):
-                if id(part) not in seen:
-                    seen.add(id(part))  # a list may hold itself
-                    stack += part
-            elif by_value(part):
-                continue
-            elif id(part) in self._hiding or (AS_NUMBERS.of(type(part)) and self.sees_in(part)):
-                return True
-        return False
 
     def own(self, y: Any) -> Any:
         """The same number or array with an identity of its own, here and on every level below."""
@@ -278,18 +212,10 @@ class Level(Hidden):
                 return remade(y, parts)
         return y
 
-    def is_active(self, value: Any) -> bool:
-        """Whether this level knows a derivative of a number or an array."""
-        raise NotImplementedError
-
     def moves(self, value: Any) -> bool:
         """Whether what this level differentiates in may move a number, an array or a list of such
         from zero."""
         raise NotImplementedError
-
-    def sees_in(self, value: Any) -> bool:
-        """Whether something that `value` holds is active."""
-        return any(by_value(part) and self.is_active(part) for part in reached((value,)))
 
     def knows(self, *values: Any) -> bool:
         """Whether this level, or one below, knows a derivative of something in `values`."""
@@ -306,8 +232,7 @@ class Level(Hidden):
     def twin(self, made: Any, root: Any) -> None:
         """Note that `made` stands for `root` here, as the variable that is differentiated in; to
         the levels below it is the same."""
-        names = names_of(root)
-        self._twins.setdefault(id(names[-1]), []).append((made, names))
+        self.names.add(made, root)
         if self.outer is not None:
             for level in self.outer.down():
                 level.same.join(made, root)
@@ -327,23 +252,7 @@ class Level(Hidden):
         name."""
         if self.memory.touched is not None:
             self.memory.touched[id(root_of(x))] = x
-        twins = [level._twins for level in self.down() if level._twins]
-        if not twins:
-            return
-        key = id(original_of(x))
-        # Those below have names of their own for it, which are others here, too.
-        found = [entry for known in twins for entry in known.get(key, ())]
-        seen, own = self._merged.get(key, (0, 0))
-        if len(found) == seen:
-            return
-        mine = [made for made, _ in self._twins.get(key, ())]
-        self._merged[key] = len(found), len(mine)
-        first = self.same.of(mine[0] if mine else root_of(x))
-        if mine[own:]:
-            self.merge([first, *(made for made in mine[own:] if made is not first)])
-        for made, names in found:
-            for name in (made, *names):
-                self.same.join(name, first)
+        unite(self, x)
 
     def merge(self, roots: list[Any]) -> None:
         """Note that variables that were told apart are one from now on."""
@@ -357,98 +266,6 @@ class Level(Hidden):
     def take_over(self, new: Any, old: Any) -> None:
         """Let `new` depend on what is known as `old` depends on it."""
         raise NotImplementedError
-
-    def spoil(self, value: Any, error: Exception) -> Any:
-        """Note that the derivative of a number or an array is not known; returns the value."""
-        raise NotImplementedError
-
-    def spoil_stored(self, region: Region, *, certain: bool) -> None:
-        """Note that nobody knows the derivative of what functions of the user's have stored in a
-        run of code that is not differentiated; arrays only where it is `certain` that they were
-        changed, if that is said."""
-        error = region.error()
-        if error is None:
-            return
-        put, changed = region.made(certain=certain)
-        for level in self.down():
-            for value in changed + [one for one in put if not level.holds(one)]:
-                level.spoil(value, error)
-
-    def hide(self, value: Any, error: Exception) -> None:
-        """Note that an object may hold what is active where nobody sees it: a number as text or as
-        integers."""
-        self._hiding[id(value)] = value, error
-
-    def give_out(self, owner: Any, value: Any, held: Callable[[], Container[int]]) -> None:
-        """Note that `value` came out of something of C, which was not seen to hold it: `held` gives
-        what was, by identity."""
-        for level in self.down():
-            hidden = level._hiding.get(id(owner))
-            if hidden is None:
-                continue
-            for part in reached((value,)):
-                if id(part) in held() or level.holds(part):
-                    continue
-                if by_value(part):
-                    level.spoil(part, hidden[1])
-                elif is_opaque(part):
-                    level.hide(part, hidden[1])
-
-    def holds(self, value: Any) -> bool:
-        """Whether a number or an array is active, or an object may hold one that is."""
-        if self._holds_itself(value):
-            return True
-        return is_objects(value) and any(map(self._holds_itself, reached((value,))))
-
-    def _holds_itself(self, value: Any) -> bool:
-        if id(value) in self._hiding:
-            return True
-        if isinstance(value, np.ndarray) and value.dtype.hasobject:
-            return id(root_of(value)) in self._hiding or self.is_active(value)
-        return by_value(value) and self.is_active(value)
-
-    def demand_seen(self, value: Any) -> None:
-        """Refuse what may hold something active where nobody sees it."""
-        hidden = self._hiding.get(id(value))
-        if hidden is None and isinstance(value, np.ndarray):
-            hidden = self._hiding.get(id(root_of(value)))
-        if hidden is not None:
-            raise hidden[1]
-
-    def demand_no_objects(self, f: Any, rules: Rules, operands: Iterable[Any]) -> None:
-        """Refuse what computes with active numbers in arrays of objects, or with named fields:
-        rules know views of them at most."""
-        for x in operands:
-            if type(x) is list or type(x) is tuple:
-                self.demand_no_objects(f, rules, [part for part in x if type(part) is np.ndarray])
-            elif type(x) is np.ndarray and x.dtype.kind in "OV":
-                hidden = self._hiding.get(id(x)) or self._hiding.get(id(root_of(x)))
-                if hidden is not None:
-                    raise hidden[1]
-                if x.dtype.kind == "V":
-                    if not rules.makes_views and self.is_active(root_of(x)):
-                        raise needed(f, "works on an array with named fields", (x,))
-                elif any(self.is_active(part) or id(part) in self._hiding for part in _parts(x)):
-                    raise needed(f, "works on an array of objects", (x,))
-
-    def hide_row(self, x: Any, index: Any, y: Any) -> None:
-        """Note that ``y = x[index]``, read from an array of objects or with named fields, may hold
-        what is active, if it is no view of it."""
-        why = "reads a row of an array with named fields"
-        if isinstance(y, np.ndarray):
-            if root_of(y) is root_of(x) and not isinstance(index, str):
-                return
-            y = root_of(y) if y.dtype.kind == "O" else y
-        for level in self.down():
-            hidden = level._hiding.get(id(root_of(x)))
-            if hidden is not None and by_value(y) and not _holds_objects(y):
-                if not level.is_active(y):
-                    level.spoil(y, hidden[1])
-            elif hidden is not None:
-                level.hide(y, hidden[1])
-            elif x.dtype.kind == "V" and not isinstance(index, str):
-                if level.is_active(root_of(x)):
-                    level.hide(y, needed(operator.getitem, why, (x, y)))
 
     def hooked(self, on_cotangent: Any, x: Any) -> Any:
         """`x`; a hook sees its cotangent, if there will be one."""
@@ -485,31 +302,17 @@ class Level(Hidden):
         y = PLAIN_OPERATORS[op](record, slot, x, value)
         if np.shape(y) != x.shape or not np.can_cast(np.result_type(y), x.dtype, "same_kind"):
             return op(x, value)  # NumPy's own message
-        if isinstance(y, _REALS):
+        if isinstance(y, REALS):
             self.write(x, ..., y)
         else:
             write_array(record, slot, x, ..., y)  # what stands for an array
         return x
 
 
-_REALS = (float, complex, np.inexact, np.ndarray)
-
-
-def _parts(x: np.ndarray[Any, Any]) -> list[Any]:
-    """The elements of an array of objects."""
-    return np.ndarray.view(x, np.ndarray).ravel().tolist()
-
-
-def _holds_objects(y: Any) -> bool:
-    """Whether something read from an array of objects, or with named fields, is more than one
-    number."""
-    return isinstance(y, np.void) or (isinstance(y, np.ndarray) and y.dtype.kind in "OV")
-
-
 def _holds_reals(y: Any) -> bool:
     if isinstance(y, SEQUENCES):
         return any(map(_holds_reals, y))
-    return isinstance(y, _REALS) and getattr(y, "dtype", _FLOAT).kind in "fc"
+    return isinstance(y, REALS) and getattr(y, "dtype", _FLOAT).kind in "fc"
 
 
 _FLOAT = np.dtype(float)

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.levels.level import INACTIVE, Level
+from adjoint.levels.concealing import INACTIVE
+from adjoint.levels.level import Level
 from adjoint.levels.mirror import Mirrors, flat_of
 from adjoint.levels.operations import assign_shape_on, operate_on, write_on
 from adjoint.levels.parts import parts_of

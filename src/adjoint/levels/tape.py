@@ -15,10 +15,11 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.levels.concealing import INACTIVE
 from adjoint.levels.forward import is_own
 from adjoint.levels.held import held, held_index
 from adjoint.levels.hooked import Hooked
-from adjoint.levels.level import INACTIVE, Level
+from adjoint.levels.level import Level
 from adjoint.levels.memory import take_back, written_on
 from adjoint.levels.mirror import is_whole
 from adjoint.levels.pointwise import is_simple, slopes_of, weighted
@@ -95,10 +96,6 @@ class Tape(Level):
             owner = original_of(value)
             self._given[id(owner)] = owner
         return self.note(value)
-
-    def given_names(self, owner: Any) -> list[Any]:
-        """Under which names an array was given."""
-        return [made for made, _ in self._twins.get(id(original_of(owner)), ())]
 
     def take_over(self, new: Any, old: Any) -> None:
         if isinstance(new, ndarray) and self.is_active(new):

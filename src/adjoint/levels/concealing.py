@@ -1,0 +1,214 @@
+"""What may hold values with a derivative where one level does not see them.
+
+Objects of code in C, arrays of objects and with named fields, numbers as text or as integers: a
+rule or a function that makes numbers of them would take these for constants. They are noted where
+they are made, and refused where they are used.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Container, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from adjoint.rules.projection import SEQUENCES
+from adjoint.rules.registry import Rules
+from adjoint.run.conversion import AS_NUMBERS
+from adjoint.run.hidden import Hidden
+from adjoint.run.holding import reached
+from adjoint.run.iterator import Iterator as ActiveIterator
+from adjoint.run.kinds import by_value, is_objects
+from adjoint.run.native import Region
+from adjoint.run.refused import missing
+from adjoint.run.seal import PLAIN
+from adjoint.run.unknown import is_opaque, name_of, needed
+from adjoint.run.views import root_of
+
+if TYPE_CHECKING:
+    from adjoint.levels.level import Level
+
+__all__ = ["INACTIVE", "REALS", "Concealing"]
+
+INACTIVE = frozenset({int, bool, str, bytes, type(None), slice, type, range, np.dtype})
+"""Types of values that have no derivative."""
+
+REALS = (float, complex, np.inexact, np.ndarray)
+"""Types of values that may have one."""
+
+
+class Concealing(Hidden):
+    """What a level notes of what it does not see into."""
+
+    def __init__(self) -> None:
+        self._hiding: dict[int, tuple[Any, Exception]] = {}
+
+    def is_active(self, value: Any) -> bool:
+        """Whether this level knows a derivative of a number or an array."""
+        raise NotImplementedError
+
+    def spoil(self, value: Any, error: Exception) -> Any:
+        """Note that the derivative of a number or an array is not known; returns the value."""
+        raise NotImplementedError
+
+    def down(self) -> Iterator[Level]:
+        """This level and those below."""
+        raise NotImplementedError
+
+    def demand_numbers(self, f: Any, y: Any, args: tuple[Any, ...]) -> None:
+        """Refuse the derivative of an object: it would be lost."""
+        if isinstance(y, SEQUENCES):
+            for part in y:
+                self.demand_numbers(f, part, args)
+        elif isinstance(y, np.ndarray) and y.dtype.kind == "O":
+            given = set(map(id, reached(args)))
+            if any(by_value(part) and id(part) not in given for part in y.ravel().tolist()):
+                self.hide(y, needed(f, "makes an array of objects", (y,)))
+        elif isinstance(y, np.ndarray) and y.dtype.kind == "V" and root_of(y) is y:
+            self.hide(y, needed(f, "makes an array with named fields", (y,)))
+        elif not isinstance(y, (*REALS, int, str, bytes, type(None), np.generic, Hidden)):
+            raise missing(
+                f"a derivative of '{name_of(f)}' is needed, whose result is an object of type"
+                f" '{type(y).__name__}', inside or in forward mode",
+                hint="use a function that returns arrays (spsolve instead of splu)",
+            )
+
+    def _hides(self, arg: Any) -> bool:
+        """Whether an operand holds what is active where a rule would not see it, or may make it."""
+        if isinstance(arg, SEQUENCES):
+            return any(
+                (type(part) not in PLAIN or is_objects(part)) and self._hides(part) for part in arg
+            )
+        if type(arg) in INACTIVE:
+            return False
+        if issubclass(type(arg), ActiveIterator):
+            return True
+        return any(map(self.holds, reached((arg,))))
+
+    def conceals(self, values: Iterable[Any]) -> bool:
+        """Whether elements of lists among the operands are objects that may hold what is active: a
+        rule that makes numbers of them would take these for constants."""
+        return any(
+            isinstance(value, SEQUENCES)
+            and not PLAIN.issuperset(map(type, value))
+            and self._conceals(value)
+            for value in values
+        )
+
+    def _conceals(self, parts: Iterable[Any]) -> bool:
+        stack, seen = [*parts], set()
+        while stack:
+            part = stack.pop()
+            if isinstance(part, SEQUENCES):
+                if id(part) not in seen:
+                    seen.add(id(part))  # a list may hold itself
+                    stack += part
+            elif by_value(part):
+                continue
+            elif id(part) in self._hiding or (AS_NUMBERS.of(type(part)) and self.sees_in(part)):
+                return True
+        return False
+
+    def sees_in(self, value: Any) -> bool:
+        """Whether something that `value` holds is active."""
+        return any(by_value(part) and self.is_active(part) for part in reached((value,)))
+
+    def spoil_stored(self, region: Region, *, certain: bool) -> None:
+        """Note that nobody knows the derivative of what functions of the user's have stored in a
+        run of code that is not differentiated; arrays only where it is `certain` that they were
+        changed, if that is said."""
+        error = region.error()
+        if error is None:
+            return
+        put, changed = region.made(certain=certain)
+        for level in self.down():
+            for value in changed + [one for one in put if not level.holds(one)]:
+                level.spoil(value, error)
+
+    def hide(self, value: Any, error: Exception) -> None:
+        """Note that an object may hold what is active where nobody sees it: a number as text or as
+        integers."""
+        self._hiding[id(value)] = value, error
+
+    def give_out(self, owner: Any, value: Any, held: Callable[[], Container[int]]) -> None:
+        """Note that `value` came out of something of C, which was not seen to hold it: `held` gives
+        what was, by identity."""
+        for level in self.down():
+            hidden = level._hiding.get(id(owner))
+            if hidden is None:
+                continue
+            for part in reached((value,)):
+                if id(part) in held() or level.holds(part):
+                    continue
+                if by_value(part):
+                    level.spoil(part, hidden[1])
+                elif is_opaque(part):
+                    level.hide(part, hidden[1])
+
+    def holds(self, value: Any) -> bool:
+        """Whether a number or an array is active, or an object may hold one that is."""
+        if self._holds_itself(value):
+            return True
+        return is_objects(value) and any(map(self._holds_itself, reached((value,))))
+
+    def _holds_itself(self, value: Any) -> bool:
+        if id(value) in self._hiding:
+            return True
+        if isinstance(value, np.ndarray) and value.dtype.hasobject:
+            return id(root_of(value)) in self._hiding or self.is_active(value)
+        return by_value(value) and self.is_active(value)
+
+    def demand_seen(self, value: Any) -> None:
+        """Refuse what may hold something active where nobody sees it."""
+        hidden = self._hiding.get(id(value))
+        if hidden is None and isinstance(value, np.ndarray):
+            hidden = self._hiding.get(id(root_of(value)))
+        if hidden is not None:
+            raise hidden[1]
+
+    def demand_no_objects(self, f: Any, rules: Rules, operands: Iterable[Any]) -> None:
+        """Refuse what computes with active numbers in arrays of objects, or with named fields:
+        rules know views of them at most."""
+        for x in operands:
+            if type(x) is list or type(x) is tuple:
+                self.demand_no_objects(f, rules, [part for part in x if type(part) is np.ndarray])
+            elif type(x) is np.ndarray and x.dtype.kind in "OV":
+                hidden = self._hiding.get(id(x)) or self._hiding.get(id(root_of(x)))
+                if hidden is not None:
+                    raise hidden[1]
+                if x.dtype.kind == "V":
+                    if not rules.makes_views and self.is_active(root_of(x)):
+                        raise needed(f, "works on an array with named fields", (x,))
+                elif any(self.is_active(part) or id(part) in self._hiding for part in _parts(x)):
+                    raise needed(f, "works on an array of objects", (x,))
+
+    def hide_row(self, x: Any, index: Any, y: Any) -> None:
+        """Note that ``y = x[index]``, read from an array of objects or with named fields, may hold
+        what is active, if it is no view of it."""
+        why = "reads a row of an array with named fields"
+        if isinstance(y, np.ndarray):
+            if root_of(y) is root_of(x) and not isinstance(index, str):
+                return
+            y = root_of(y) if y.dtype.kind == "O" else y
+        for level in self.down():
+            hidden = level._hiding.get(id(root_of(x)))
+            if hidden is not None and by_value(y) and not _holds_objects(y):
+                if not level.is_active(y):
+                    level.spoil(y, hidden[1])
+            elif hidden is not None:
+                level.hide(y, hidden[1])
+            elif x.dtype.kind == "V" and not isinstance(index, str):
+                if level.is_active(root_of(x)):
+                    level.hide(y, needed(operator.getitem, why, (x, y)))
+
+
+def _parts(x: np.ndarray[Any, Any]) -> list[Any]:
+    """The elements of an array of objects."""
+    return np.ndarray.view(x, np.ndarray).ravel().tolist()
+
+
+def _holds_objects(y: Any) -> bool:
+    """Whether something read from an array of objects, or with named fields, is more than one
+    number."""
+    return isinstance(y, np.void) or (isinstance(y, np.ndarray) and y.dtype.kind in "OV")
