@@ -114,6 +114,13 @@ class Concealing(Hidden):
         """Whether something that `value` holds is active."""
         return any(by_value(part) and self.is_active(part) for part in reached((value,)))
 
+    def spoil_all(self, values: Iterable[Any], error: Exception) -> None:
+        """Note that the derivatives of numbers and arrays are not known that code which is not
+        differentiated has stored; numbers that it only moved keep theirs."""
+        for value in values:
+            if isinstance(value, np.ndarray) or not self.holds(value):
+                self.spoil(value, error)
+
     def spoil_stored(self, region: Region, *, certain: bool) -> None:
         """Note that nobody knows the derivative of what functions of the user's have stored in a
         run of code that is not differentiated; arrays only where it is `certain` that they were

@@ -45,7 +45,7 @@ def run_unknown(
         _hide_raised(level, raised, values, why_not)
         for one in level.down():
             if any(map(one.holds, values)):
-                _spoil(one, _stored(region), why_not)
+                one.spoil_all(_stored(region), why_not)
         raise
     memory.handed += log.handed
     for x, saved in changes.overwritten:
@@ -69,7 +69,7 @@ def run_unknown(
             error = needed(f, why, (owner, *inputs, y))
             for value in changed:
                 one.spoil(value, error)
-            _spoil(one, stored, error)
+            one.spoil_all(stored, error)
             for value in () if trusted else given:
                 if may_keep(value):
                     one.hide(value, error)
@@ -97,12 +97,6 @@ def _stored(region: Region | None) -> list[Any]:
     """The numbers and arrays that functions of the user's have stored meanwhile."""
     values = list(region.stored() if region else ())
     return [part for part in reached(values) if by_value(part)]
-
-
-def _spoil(level: Level, stored: list[Any], error: Exception) -> None:
-    for value in stored:
-        if isinstance(value, np.ndarray) or not level.holds(value):
-            level.spoil(value, error)
 
 
 def _is_of_integers(value: Any) -> bool:

@@ -124,10 +124,10 @@ class Search(Hidden):
     stores : bool
         Whether its functions have stored more than counters. Then all is as it was before, until
         `leave`.
-    is_cut
-        Whether not all can be put back, or they reach so much that nobody knows: it stays as it is.
+    stays
+        Whether all stays as it is: it cannot be put back, or is so much that nobody looks at it.
     why
-        There is no derivative then.
+        What there is no derivative for then.
     arrays
         Those that its functions write to.
     error
@@ -142,17 +142,17 @@ class Search(Hidden):
     ) -> None:
         self.can_repeat = can_repeat
         self.given, self.before, self.after = given, before, State(given)
-        self.is_cut = before.is_cut or self.after.is_cut
-        self.why = MANY if self.is_cut else CHANGES
+        self.stays = before.is_cut or self.after.is_cut
+        self.why = MANY if self.stays else CHANGES
         self.error = needed(find, self.why, given)
-        self.stores = self.is_cut or bool(before.stored())
+        self.stores = self.stays or bool(before.stored())
         self.arrays: list[Any] = []
-        if self.stores and not self.is_cut:
+        if self.stores and not self.stays:
             self.note_arrays()
             put_back(before)
             if before.changes():  # a context variable that was not set
                 put_back(self.after)
-                self.is_cut = True
+                self.stays = True
             before.forget_arrays({id(original_of(array)) for array in self.arrays})
 
     def note_arrays(self) -> None:
@@ -189,13 +189,13 @@ def _(
 
 def leave(search: Search) -> None:
     """Let all be as the search has left it, after its functions were called again."""
-    if not search.is_cut:
+    if not search.stays:
         put_back(search.after)
 
 
 @primitive(leave)
 def _(record: list[Any], slot: int, search: Search) -> None:
-    if not search.is_cut:
+    if not search.stays:
         put_back(search.after)
     if search.stores:
         level = record[0].level
@@ -234,7 +234,7 @@ def looked(search: Search, look: Callable[..., Any], f: Callable[[Any], Any], x:
     what the search has stored it has to be the same function."""
     if not search.stores:
         return look(f, x)
-    if search.is_cut:
+    if search.stays:
         return None, search.why
     same = search.can_repeat and _is_the_same(search, f, x)
     return look(repeated(search, f), x) if same else (None, CHANGES)
@@ -357,9 +357,7 @@ def _spoil(level: Any, changes: list[Kept], given: tuple[Any, ...], error: Excep
     stored += [key for kept in changes for key in _keys_of(kept)]
     for one in level.down():
         if any(map(one.holds, values)):
-            for part in filter(by_value, reached(stored)):
-                if isinstance(part, np.ndarray) or not one.holds(part):
-                    one.spoil(part, error)
+            one.spoil_all(filter(by_value, reached(stored)), error)
 
 
 def _is_counter(kept: Kept) -> bool:
