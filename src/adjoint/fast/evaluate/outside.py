@@ -169,9 +169,11 @@ class Outside:
         if cls in self._relied or not cls.__flags__ & (1 << 9):  # Py_TPFLAGS_HEAPTYPE
             return
         self._relied.add(cls)
+        if is_own({"__name__": cls.__module__}):
+            return
         self.guard(self.root("object", cls), "bases", cls.__mro__)
         for base in cls.__mro__:
-            if base.__flags__ & (1 << 9):
+            if base.__flags__ & (1 << 9) and not is_own({"__name__": base.__module__}):
                 held = vars(base)
                 last = next(reversed(held))
                 self.guard(self.root("object", base), "attributes", (len(held), last))
