@@ -50,47 +50,72 @@ def run_unknown(
     memory.handed += log.handed
     for x, saved in changes.overwritten:
         _write_again(level, x, saved)
+    changed = [value for value in given if id(value) in changes.writes]
+    changed += [new for kept in changes.kept for _, new in kept.pairs() if by_value(new)]
+    stored = _stored(region)
+    keeping = [] if trusted else [*filter(may_keep, given)]
+    made = [] if type(y) in _NOTHING else [y] if by_value(y) else [*reached((y,))]
+    if changed or stored or keeping or made:
+        values = _reached_by(level, f, given)
+        for one in level.down():
+            if any(map(one.holds, values)):
+                error = needed(f, why, (owner, *inputs, y))
+                for value in changed:
+                    one.spoil(value, error)
+                one.spoil_all(stored, error)
+                for value in keeping:
+                    one.hide(value, error)
+                _note_made(one, f, y, made, given, values, error)
+    adopt([memory, None], 1, y, given)
+    return y
+
+
+def _reached_by(level: Level, f: Any, given: tuple[Any, ...]) -> list[Any]:
+    """All that a function gets at: what it is given, what objects of C among that were made of, and
+    its global variables."""
     functions: list[FunctionType] = []
     values = list(reached((f, *given, *_held(level, given)), functions))
     for _, _, value in globals_of(functions):
         values += reached((value,))
+    return values
+
+
+def _note_made(
+    level: Level,
+    f: Any,
+    y: Any,
+    made: list[Any],
+    given: tuple[Any, ...],
+    values: list[Any],
+    error: Exception,
+) -> None:
+    """Note that a level knows no derivative of what was `made` by a function that gets at `values`,
+    its result `y` and what that holds."""
+    known = {id(value) for value in values}
     roots = {
         id(root_of(x))
         for value in given
         for x in (getattr(value, "obj", value),)
         if isinstance(x, np.ndarray)
     }
-    known = {id(value) for value in values}
-    changed = [value for value in given if id(value) in changes.writes]
-    changed += [new for kept in changes.kept for _, new in kept.pairs() if by_value(new)]
-    stored = _stored(region)
-    for one in level.down():
-        if any(map(one.holds, values)):
-            error = needed(f, why, (owner, *inputs, y))
-            for value in changed:
-                one.spoil(value, error)
-            one.spoil_all(stored, error)
-            for value in () if trusted else given:
-                if may_keep(value):
-                    one.hide(value, error)
-            for value in [y] if by_value(y) else reached((y,)):
-                if id(value) in known or (
-                    isinstance(value, np.ndarray) and id(root_of(value)) in roots
-                ):
-                    if f is getattr and isinstance(value, np.ndarray) and not one.holds(value):
-                        one.spoil(value, error)  # what something of C made of active values
-                    if value is y and type(y) is bytes:
-                        one.hide(y, error)  # what something of C has kept of it
-                    continue  # it is what went in, or looks at it
-                if isinstance(value, np.ndarray | np.void) and value.dtype.kind in "OV":
-                    if not _is_of_integers(value):
-                        one.hide(value, error)
-                elif by_value(value):
-                    one.spoil(value, error)
-                elif is_opaque(value) or is_record(value):
-                    one.hide(value, error)
-    adopt([memory, None], 1, y, given)
-    return y
+    for value in made:
+        if id(value) in known or (isinstance(value, np.ndarray) and id(root_of(value)) in roots):
+            if f is getattr and isinstance(value, np.ndarray) and not level.holds(value):
+                level.spoil(value, error)  # what something of C made of active values
+            if value is y and type(y) is bytes:
+                level.hide(y, error)  # what something of C has kept of it
+            # otherwise it is what went in, or looks at it
+        elif isinstance(value, np.ndarray | np.void) and value.dtype.kind in "OV":
+            if not _is_of_integers(value):
+                level.hide(value, error)
+        elif by_value(value):
+            level.spoil(value, error)
+        elif is_opaque(value) or is_record(value):
+            level.hide(value, error)
+
+
+_NOTHING = (type(None), bool, str)
+"""Types of results that say nothing of what they were made of."""
 
 
 def _stored(region: Region | None) -> list[Any]:

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from threading import Lock
 from typing import Any
 
 import numpy as np
 
 from adjoint.errors import NoDerivativeError, Place
-from adjoint.rules.registry import frule, rrule
+from adjoint.rules.registry import frule, non_differentiable, rrule
 from adjoint.rules.slopes import Rule, with_arity
 from adjoint.run.accumulate import Poison
 from adjoint.run.caution import doubt
@@ -64,10 +65,14 @@ def refused_bar(f: Any, missing: NoDerivative, y_bar: Any) -> Poison | None:
     return Poison(refusal(f, missing), refused_entry(f, missing)) if asked else None
 
 
-_refused: dict[tuple[Any, NoDerivative], Place | None] = {}
+_numbers: dict[tuple[Any, NoDerivative], int] = {}
+_numbering = Lock()
+_refused: dict[int, tuple[Any, NoDerivative, Place | None]] = {}
+"""What was refused, by number, and where at last."""
 _BELOW, _MOST = 42, (1 << 9) - 1
 
 
+@non_differentiable
 def refused_entry(f: Any, missing: NoDerivative) -> float:
     """The cotangent of some entries of an array, where that of others is known.
 
@@ -75,8 +80,9 @@ def refused_entry(f: Any, missing: NoDerivative) -> float:
     its payload: those of the nine bits that also half precision has (IEEE 754-2019, 6.2.3: what an
     operation gives of a NaN should have its payload).
     """
-    _refused[f, missing] = current_place()
-    number = min([*_refused].index((f, missing)) + 1, _MOST)
+    with _numbering:
+        number = min(_numbers.setdefault((f, missing), len(_numbers) + 1), _MOST)
+    _refused[number] = f, missing, current_place()
     return float(np.uint64((0x7FF8 << 48) | (number << _BELOW)).view(np.float64))
 
 
@@ -87,9 +93,9 @@ def demand_entries(bar: Any) -> None:
     entries = np.asarray(bar)[unknown]
     for part in (entries.real, entries.imag) if entries.dtype.kind == "c" else (entries,):
         numbers = (part.astype(np.float64).view(np.uint64) >> _BELOW) & _MOST
-        for number in numbers[np.isnan(part) & (numbers > 0)]:
-            (f, missing), place = [*_refused.items()][number - 1]
-            raise refusal(f, missing, place)
+        for number in numbers[np.isnan(part) & (numbers > 0)].tolist():
+            if number in _refused:  # there are other NaNs
+                raise refusal(*_refused[number])
 
 
 def demand_known(bar: Any) -> None:

@@ -32,6 +32,7 @@ from adjoint.run.specials import special_of
 from adjoint.run.unknown import arrived_in, poison
 
 __all__ = [
+    "COUNTING",
     "BySubscript",
     "Count",
     "Entries",
@@ -408,6 +409,9 @@ class BySubscript(Iterator):
         except IndexError:
             raise StopIteration from None
 
+
+COUNTING = (Items, Repeated, Rows, Entries)
+"""Iterators that know how many elements are left, and ask nobody."""
 
 # Messages of Python's own name the class.
 Items.__name__, Zip.__name__, Map.__name__ = "list_iterator", "zip", "map"

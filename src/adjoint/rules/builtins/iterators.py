@@ -15,7 +15,7 @@ from adjoint.run.dispatch import call
 from adjoint.run.generators import as_written_for
 from adjoint.run.iteration import first_elements, iterator_of
 from adjoint.run.iterator import Iterator
-from adjoint.run.iterators import Count, Entries, Items, Map, Repeated, UserIterator, Zip
+from adjoint.run.iterators import COUNTING, Count, Entries, Items, Map, Repeated, UserIterator, Zip
 from adjoint.run.specials import class_attribute, special_of
 
 __all__ = ["tells_length"]
@@ -254,9 +254,9 @@ def _filtered(f: Any, xs: Any) -> Any:
 
 
 def tells_length(xs: Any) -> bool:
-    """Whether the class of an iterable has a length that is written in Python."""
+    """Whether the class of an iterable, one of the user's, has a length written in Python."""
     kind = type(xs)
-    return any(
+    return not issubclass(kind, COUNTING) and any(
         type(class_attribute(kind, name)) is FunctionType for name in ("__len__", "__length_hint__")
     )
 

@@ -21,6 +21,7 @@ from adjoint.run.by_source import call_function
 from adjoint.run.conversion import as_c_takes
 from adjoint.run.dispatch import call, linked
 from adjoint.run.iterator import Iterator
+from adjoint.run.iterators import COUNTING
 from adjoint.run.kinds import by_value
 from adjoint.run.native import native
 from adjoint.run.reach import Asks
@@ -58,6 +59,8 @@ def _by_special(f: Any, names: tuple[str, ...]) -> Any:
         if not args or options:
             return NotImplemented
         kind = type(args[0])
+        if issubclass(kind, COUNTING):
+            return f(*args)
         for name in names:
             special = special_of(kind, name)
             if type(special) is FunctionType:
