@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from adjoint.rules.numpy.object_layout import in_order, indices, is_buffered, steps, visits
-from adjoint.rules.numpy.objects import as_objects, in_place_of
+from adjoint.rules.numpy.object_moves import in_place_of
+from adjoint.rules.numpy.objects import as_objects
 from adjoint.rules.registry import non_differentiable, on_objects, primitive
 from adjoint.run.binary import has_ufuncs
 from adjoint.run.by_source import call_function

@@ -1,0 +1,190 @@
+"""NumPy's functions that move the elements of arrays of objects about."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from adjoint.rules.numpy.object_moving import moving, objects_in
+from adjoint.rules.numpy.objects import as_objects, boxed
+from adjoint.rules.registry import on_objects
+from adjoint.run.by_source import call_function
+from adjoint.run.kinds import is_objects
+from adjoint.run.objects import moved
+from adjoint.run.places import elements_in, is_container
+from adjoint.run.views import root_of
+
+__all__ = ["in_place_of"]
+
+
+_MOVING = (
+    "broadcast_to copy expand_dims moveaxis ravel repeat reshape rollaxis squeeze swapaxes take"
+    " transpose diagonal roll flip tile resize rot90 fliplr flipud"
+)
+_MOVING_METHODS = (
+    "T real copy __copy__ flatten ravel repeat reshape squeeze swapaxes take transpose diagonal"
+    " compress view"
+)
+for _name in _MOVING.split():
+    on_objects(getattr(np, _name))(moving(getattr(np, _name)))
+for _name in _MOVING_METHODS.split():
+    _f = getattr(np.ndarray, _name)
+    if _name in ("T", "real"):
+        _f = operator.attrgetter(_name)
+    on_objects((np.ndarray, _name))(moving(_f))
+
+
+def _joins(f: Any) -> None:
+    """What joins arrays, of which some are of objects: the numbers in the others become
+    Python's."""
+    move = moving(f)
+
+    def joined(parts, axis=0, out=None, dtype=None, casting="same_kind"):
+        boxes = [part if is_objects(part) else boxed(np.asarray(part)) for part in parts]
+        return f(boxes, axis)
+
+    @on_objects(f)
+    def join(record: list[Any], slot: int, parts: Any, *args: Any, **kwargs: Any) -> Any:
+        if type(parts) not in (list, tuple) or len(args) > 1:
+            return NotImplemented
+        if kwargs.get("out") is not None or kwargs.get("dtype") is not None:
+            return NotImplemented
+        if not any(map(is_objects, parts)):
+            return NotImplemented
+        if all(map(is_objects, parts)):
+            return move(record, slot, parts, *args, **kwargs)
+        if type(f(parts, *args, **kwargs)) is not np.ndarray:  # which raises NumPy's own message
+            return NotImplemented
+        return call_function(record, slot, joined, (parts, *args), kwargs)
+
+
+for _f in (np.concatenate, np.stack):
+    _joins(_f)
+_joins(getattr(np.concatenate, "_implementation", np.concatenate))  # as np.block calls it
+
+
+def _where():
+    move = moving(np.where, (1, 2))
+
+    def chosen(condition, x, y):
+        return np.where(condition, as_objects(x), as_objects(y))
+
+    @on_objects(np.where)
+    def where(record: list[Any], slot: int, *args: Any) -> Any:
+        if len(args) != 3 or is_objects(args[0]) or not any(map(is_objects, args[1:])):
+            return NotImplemented
+        if all(map(is_objects, args[1:])):
+            return move(record, slot, *args)
+        return call_function(record, slot, chosen, args, {})
+
+
+_where()
+
+
+def _choose():
+    move = moving(np.ndarray.choose, (1,))
+
+    def chosen(a, choices, out=None, mode="raise"):
+        return a.choose([as_objects(choice) for choice in choices], out=None, mode=mode)
+
+    @on_objects((np.ndarray, "choose"))
+    def choose(record: list[Any], slot: int, a: Any, *choices: Any, **kwargs: Any) -> Any:
+        if is_objects(a) or len(choices) != 1 or kwargs.get("out") is not None:
+            return NotImplemented
+        if type(choices[0]) in (list, tuple) and not all(map(is_objects, choices[0])):
+            return call_function(record, slot, chosen, (a, *choices), kwargs)
+        return move(record, slot, a, *choices, **kwargs)
+
+
+_choose()
+
+
+def _orders(f: Any) -> None:
+    """What puts elements in order: numbers of which none stands at two places are found by what
+    they are."""
+
+    @on_objects(f)
+    def order(record: list[Any], slot: int, a: Any, *args: Any, **kwargs: Any) -> Any:
+        if type(a) is not np.ndarray or not is_container(a):
+            return NotImplemented
+        places = {id(item): place for place, item in elements_in(a)}
+        if len(places) != a.size or not all(type(part) in _COMPARED for part in a.flat):
+            return NotImplemented
+        y = f(a, *args, **kwargs)
+        if record[0].level is not None:
+            record[0].level.hide_row(a, ..., y)
+        else:
+            origins = [(root_of(a), places[id(item)]) for item in y.flat]
+            record[slot] = moved(record[0], y, origins, 1 + len(args) + len(kwargs))
+        return y
+
+
+_COMPARED = frozenset({float, int, np.float64})
+_orders(np.sort)
+_orders(np.partition)
+
+
+def to_list(a):
+    """``a.tolist()``"""
+    if a.ndim > 1:
+        return [to_list(a[i]) for i in range(len(a))]
+    return [a[i] for i in range(len(a))] if a.ndim else a[()]
+
+
+def in_place_of(source: Any, *keys: Any, or_asked: bool = False) -> None:
+    """`source`, in Python, stands for the functions of `keys` where they are given arrays of
+    objects, or where they are asked for results that are objects."""
+
+    @on_objects(*keys)
+    def run(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
+        if not args or not all(map(is_container, objects_in((*args, *kwargs.values())))):
+            return NotImplemented
+        if kwargs.get("out") is not None:
+            return NotImplemented
+        if not any(True for _ in objects_in(args)) and not (or_asked and _asks(args, kwargs)):
+            return NotImplemented
+        return call_function(record, slot, source, args, kwargs)
+
+
+def _asks(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether the data type of the result, which is second among the options, is that of
+    objects."""
+    dtype = args[2] if len(args) > 2 else kwargs.get("dtype")
+    return type(args[0]) is np.ndarray and dtype is not None and np.dtype(dtype).char == "O"
+
+
+in_place_of(to_list, (np.ndarray, "tolist"))
+
+
+def _orders_in_place(f: Any, name: str) -> None:
+    def put_in_order(a, *args, **kwargs):
+        a[...] = f(a, *args, **kwargs)
+
+    @on_objects((np.ndarray, name))
+    def order(record: list[Any], slot: int, a: Any, *args: Any, **kwargs: Any) -> Any:
+        if not is_container(a) or not all(type(part) in _COMPARED for part in a.flat):
+            return NotImplemented  # where a comparison raises, NumPy leaves it half ordered
+        return call_function(record, slot, put_in_order, (a, *args), kwargs)
+
+
+_orders_in_place(np.sort, "sort")
+_orders_in_place(np.partition, "partition")
+
+
+def broadcast_all(*args, subok=False):
+    """``np.broadcast_arrays(*args)``"""
+    arrays = [np.asarray(arg) for arg in args]
+    shape = np.broadcast_shapes(*[a.shape for a in arrays])
+    return _kind([a if a.shape == shape else widened(a, shape) for a in arrays])
+
+
+def widened(a, shape):
+    """A view that may be written through as far as NumPy allows it."""
+    return np.broadcast_arrays(a, np.empty(shape))[0]
+
+
+_kind = type(np.broadcast_arrays(0.0))  # a list in NumPy 1
+on_objects(widened)(moving(widened))
+in_place_of(broadcast_all, np.broadcast_arrays)

@@ -1,0 +1,100 @@
+"""How elements of arrays of objects are followed that a function moves about."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Container, Iterable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from adjoint.run.kinds import is_objects
+from adjoint.run.memory import Memory
+from adjoint.run.objects import moved
+from adjoint.run.places import elements_in, first_place, is_container, places_of
+from adjoint.run.views import root_of
+
+__all__ = ["moving", "objects_in"]
+
+
+def moving(f: Any, places: tuple[int, ...] = (0,)) -> Callable[..., Any]:
+    """A primitive of a function that moves the elements of arrays of objects about, or gives views
+    of them: it is run on their numbers, too, to learn where each has gone.
+
+    The arrays are its arguments at `places`, or lists of them.
+    """
+
+    def move(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
+        memory: Memory = record[0]
+        moved_ones = [*objects_in([x for i, x in enumerate(args) if i in places])]
+        others = [x for i, x in enumerate(args) if i not in places]
+        if not moved_ones or any(True for _ in objects_in((*others, *kwargs.values()))):
+            return NotImplemented
+        if not all(type(x) is np.ndarray and is_container(x) for x in moved_ones):
+            return NotImplemented
+        y = f(*args, **kwargs)
+        if isinstance(y, np.ndarray) and any(root_of(y) is root_of(x) for x in moved_ones):
+            return y
+        if memory.level is not None:
+            for x in moved_ones:
+                memory.level.hide_row(x, ..., y)
+            return y
+        origins = [(root_of(x), *element) for x in moved_ones for element in elements_in(x)]
+        numbers = f(*_numbered(args, places, itertools.count()), **kwargs)
+        n = len(args) + len(kwargs)
+        if not isinstance(numbers, np.ndarray):
+            root, place, item = origins[numbers]
+            if item is not y:
+                return NotImplemented
+            record[slot] = partial(_element_back, memory, root, place, n)
+            return y
+        found = [origins[i] for i in numbers.ravel().tolist()]
+        if not is_objects(y) or any(x is not item for x, (*_, item) in _pairs(y, found)):
+            return NotImplemented
+        record[slot] = moved(memory, y, [(root, place) for root, place, _ in found], n)
+        return y
+
+    return move
+
+
+def _element_back(memory: Memory, root: Any, place: int, n: int, y_bar: Any) -> tuple[None, ...]:
+    memory.add_entry(root, place, y_bar)
+    return (None,) * (n + 1)
+
+
+def _pairs(y: Any, found: list[Any]) -> Iterator[tuple[Any, Any]]:
+    return zip(y.flat, found, strict=True)
+
+
+def objects_in(values: Iterable[Any]) -> Iterator[Any]:
+    """The arrays of objects among some values, and in lists of them."""
+    for value in values:
+        if is_objects(value):
+            yield value
+        elif type(value) is list or type(value) is tuple:
+            yield from objects_in(value)
+
+
+def _numbered(args: tuple[Any, ...], places: Container[int], count: Iterator[int]) -> list[Any]:
+    """Arguments with numbers in place of the elements: of the same layout, for that may count."""
+    return [_with_numbers(x, count) if i in places else x for i, x in enumerate(args)]
+
+
+def _with_numbers(value: Any, count: Iterator[int]) -> Any:
+    if type(value) is list or type(value) is tuple:
+        return type(value)(_with_numbers(part, count) for part in value)
+    listed = [*itertools.islice(count, value.size)]
+    numbers = np.reshape(np.array(listed, np.intp), value.shape)
+    return _stored_as(value, numbers) if value.size else numbers
+
+
+def _stored_as(value: Any, numbers: Any) -> Any:
+    """An array of numbers whose elements stand in memory as those of `value` do."""
+    places: Any = places_of(value)
+    first = int(places.min())
+    memory = bytearray(int(places.max()) - first + numbers.itemsize)
+    start = first_place(value) - first
+    made = np.ndarray(value.shape, numbers.dtype, memory, start, value.strides)
+    made[...] = numbers
+    return made
