@@ -24,6 +24,7 @@ from adjoint.levels.level import Level
 from adjoint.levels.mirror import Mirror, Mirrors, flat_of, is_whole
 from adjoint.levels.parts import parts_of
 from adjoint.levels.pointwise import is_simple, slopes_of, weighted
+from adjoint.levels.pulled import in_places, swept
 from adjoint.levels.structures import real_by_dot, real_by_pullback
 from adjoint.rules.projection import SEQUENCES
 from adjoint.rules.refusal import moves
@@ -36,7 +37,7 @@ from adjoint.run.refused import refused
 from adjoint.run.remaking import remade
 from adjoint.run.views import names_twice, original_of, places_of, root_of
 
-__all__ = ["Forward", "swept"]
+__all__ = ["Forward", "is_own"]
 
 ndarray = np.ndarray
 MANY = 10_000
@@ -326,7 +327,7 @@ class Forward(Level):
                     self.demand_numbers(f, y, args)
                     y = self.value_below(f, y, args, kwargs)
                     if rule.keyword_bars:
-                        back = partial(_in_places, back, len(operands) + 1, by_name)
+                        back = partial(in_places, back, len(operands) + 1, by_name)
                     operands = (*operands, *map(rest.get, by_name))
                     if rule.foreign:
                         y = real_by_pullback(self, y, back)
@@ -421,55 +422,3 @@ def _written(mirrored: Any, dot: Any, value: Any) -> Any:
         return 0.0
     whole = filled(dot, value)
     return np.real(whole) if mirrored.dtype.kind == "f" else whole
-
-
-def swept(y: Any, back: Callable[[Any], Any], dots: tuple[Any, ...]) -> Any:
-    """The tangent of `y` from its pullback: ⟨ē, ẏ⟩ = Σ⟨x̄, ẋ⟩ for each unit cotangent ē."""
-    if isinstance(y, list | tuple):
-        n = len(y)
-        return [swept(part, partial(_part_back, back, i, n), dots) for i, part in enumerate(y)]
-    if not isinstance(y, float | complex | np.inexact | ndarray) or (
-        isinstance(y, ndarray) and y.dtype.kind not in "fc"
-    ):
-        return None
-    units = (1.0, 1j) if np.iscomplexobj(y) else (1.0,)
-    parts = []
-    for place in np.ndindex(np.shape(y)):
-        sums = [_inner(back(_unit(y, place, one))[1:], dots) for one in units]
-        parts.append(sums[0] if len(sums) == 1 else sums[0] + 1j * sums[1])
-    if not isinstance(y, ndarray):
-        return parts[0]
-    return np.reshape(np.array(parts, y.dtype), np.shape(y))
-
-
-def _in_places(back: Callable[[Any], Any], n: int, names: tuple[str, ...], bar: Any) -> Any:
-    """The pullback of a rule that returns the cotangents of arguments by name in a dict: those of
-    `names` after the first `n`."""
-    *bars, by_name = back(bar)
-    bars = [*bars[:n], *[None] * (n - len(bars))]
-    return (*bars, *map(by_name.get, names))
-
-
-def _part_back(back: Callable[[Any], Any], i: int, n: int, bar: Any) -> Any:
-    """The pullback of one part of a result."""
-    return back([bar if i == j else None for j in range(n)])
-
-
-def _unit(y: Any, place: tuple[int, ...], one: Any) -> Any:
-    if not isinstance(y, ndarray):
-        return type(y)(one)
-    unit = np.zeros(y.shape, y.dtype)
-    unit[place] = one
-    return unit
-
-
-def _inner(bars: Any, dots: Any) -> Any:
-    total = 0.0
-    for bar, dot in zip(bars, dots, strict=False):
-        if bar is None or dot is None:
-            continue
-        if isinstance(bar, list | tuple) or isinstance(dot, list | tuple):  # or an array for a list
-            total = total + _inner(bar, dot)
-        else:
-            total = total + np.sum(np.real(np.conj(bar) * dot))
-    return total

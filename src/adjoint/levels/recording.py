@@ -18,13 +18,14 @@ import numpy as np
 
 from adjoint.errors import ArgumentError
 from adjoint.levels.drawing import again
-from adjoint.levels.forward import Forward, swept
+from adjoint.levels.forward import Forward
 from adjoint.levels.held import held, held_index
 from adjoint.levels.level import Level
 from adjoint.levels.memory import take_back, written_on
 from adjoint.levels.mirror import Mirrors, Same
 from adjoint.levels.operations import assign_shape_on, write_on
 from adjoint.levels.parts import parts_of
+from adjoint.levels.pulled import swept
 from adjoint.rules.registry import Rules
 from adjoint.run.accumulate import Poison
 from adjoint.run.by_rules import DECLINED

@@ -1,0 +1,65 @@
+"""Tangents of results from pullbacks, where a rule gives nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+__all__ = ["in_places", "swept"]
+
+ndarray = np.ndarray
+
+
+def swept(y: Any, back: Callable[[Any], Any], dots: tuple[Any, ...]) -> Any:
+    """The tangent of `y` from its pullback: ⟨ē, ẏ⟩ = Σ⟨x̄, ẋ⟩ for each unit cotangent ē."""
+    if isinstance(y, list | tuple):
+        n = len(y)
+        return [swept(part, partial(_part_back, back, i, n), dots) for i, part in enumerate(y)]
+    if not isinstance(y, float | complex | np.inexact | ndarray) or (
+        isinstance(y, ndarray) and y.dtype.kind not in "fc"
+    ):
+        return None
+    units = (1.0, 1j) if np.iscomplexobj(y) else (1.0,)
+    parts = []
+    for place in np.ndindex(np.shape(y)):
+        sums = [_inner(back(_unit(y, place, one))[1:], dots) for one in units]
+        parts.append(sums[0] if len(sums) == 1 else sums[0] + 1j * sums[1])
+    if not isinstance(y, ndarray):
+        return parts[0]
+    return np.reshape(np.array(parts, y.dtype), np.shape(y))
+
+
+def in_places(back: Callable[[Any], Any], n: int, names: tuple[str, ...], bar: Any) -> Any:
+    """The pullback of a rule that returns the cotangents of arguments by name in a dict: those of
+    `names` after the first `n`."""
+    *bars, by_name = back(bar)
+    bars = [*bars[:n], *[None] * (n - len(bars))]
+    return (*bars, *map(by_name.get, names))
+
+
+def _part_back(back: Callable[[Any], Any], i: int, n: int, bar: Any) -> Any:
+    """The pullback of one part of a result."""
+    return back([bar if i == j else None for j in range(n)])
+
+
+def _unit(y: Any, place: tuple[int, ...], one: Any) -> Any:
+    if not isinstance(y, ndarray):
+        return type(y)(one)
+    unit = np.zeros(y.shape, y.dtype)
+    unit[place] = one
+    return unit
+
+
+def _inner(bars: Any, dots: Any) -> Any:
+    total = 0.0
+    for bar, dot in zip(bars, dots, strict=False):
+        if bar is None or dot is None:
+            continue
+        if isinstance(bar, list | tuple) or isinstance(dot, list | tuple):  # or an array for a list
+            total = total + _inner(bar, dot)
+        else:
+            total = total + np.sum(np.real(np.conj(bar) * dot))
+    return total
