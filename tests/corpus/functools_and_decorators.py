@@ -632,3 +632,39 @@ def cached_function_that_counts(x):
 
     total = (again(x[1]) + again(x[1])) * scaled.calls
     return total + (noted(x[1]) + noted(x[1]) * 2.0) * book.n * sum(log.values())
+
+
+def with_coefficient(c):
+    def decorate(f):
+        f.coefficient = c
+        return f
+
+    return decorate
+
+
+class Timed:
+    def __init__(self, f):
+        functools.update_wrapper(self, f)
+        self.f = f
+
+    def __call__(self, *args):
+        return self.f(*args) * self.coefficient
+
+
+@case(0.7, 0.2)
+def attributes_that_wraps_copies(x, y):
+    @doubled
+    @with_coefficient(x * y)
+    def drag(v):
+        return v * v
+
+    return drag(y) * drag.coefficient
+
+
+@case(0.7, 0.2)
+def attributes_that_update_wrapper_copies(x, y):
+    timed = Timed(with_coefficient(x * x)(lambda v: v * y))
+    cached = functools.lru_cache(with_coefficient(y * y)(lambda v: v * x))
+    generic = functools.singledispatch(with_coefficient(x + y)(lambda v: v * v))
+    total = timed(x) + cached(y) * cached.coefficient
+    return total + generic(x) * generic.coefficient

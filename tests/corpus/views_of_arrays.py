@@ -658,3 +658,20 @@ def self_assign(x):
     y[1:] = y[:-1]
     y *= y
     return np.sum(y * x)
+
+
+@case(np.array([[0.3, 0.4], [1.0, 2.0]]))
+def all_antidiagonals(m):
+    """The first and the last are empty, and begin outside of the memory."""
+    total = 0.0
+    for k in range(-2, 3):
+        total = total + np.sum(np.diagonal(m[:, ::-1], k) ** 2) * (k + 2.5)
+    return total
+
+
+@case(np.array([1.0, 2.0, 3.0]))
+def empty_diagonal_of_what_is_written(x):
+    w = x.copy()[::-1]
+    w[0] = 2 * x[1]
+    empty = np.reshape(w, (1, 3)).diagonal(-1)
+    return w.sum() ** 2 + empty.sum()

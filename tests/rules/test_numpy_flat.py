@@ -125,10 +125,19 @@ def attributes(m):
     return np.sum(z.real * z.imag * a)
 
 
+def bases(m):
+    a = m * 2.0
+    total = np.sum(m.T.flat.base**2 * m.T)
+    a.flat[0] = m[1, 1] ** 2
+    a.flat.base[1] *= m[0, 0]
+    one = np.sum(m * m).flat
+    return total * np.sum(a * a) + one[0] * sum(one) + float(one.base)
+
+
 @pytest.mark.parametrize(
     "f",
     [
-        read, iterated, written, repeated_values, read_after_write, diagonals, enumerated,
+        bases, read, iterated, written, repeated_values, read_after_write, diagonals, enumerated,
         special_methods, attributes, put_back, left_behind, as_array, taken_for_an_array,
     ],
 )  # fmt: skip

@@ -49,6 +49,7 @@ METHODS = {
         (X3, 2, 0, 1),
         (X3, (1, 2, 0)),
         (X3, -1, 0, 1),
+        (X3, (-1, 0, 1)),
         (X, None),
     ],
     "swapaxes": [(X, 0, 1), (X3, 0, -1)],
@@ -184,6 +185,7 @@ CASES |= {
     ],
     (np.ufunc, "reduceat"): [
         (np.add, V, [0, 2, 3]),
+        (np.add, V, np.array([], int)),
         (np.add, X, [1, 0, 2], 1),
         (np.add, Z, [0, 2]),
         (np.add, V, [3, 1, 1, 4]),

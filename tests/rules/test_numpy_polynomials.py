@@ -219,3 +219,27 @@ def test_multiple_roots_have_no_derivative():
     with np.errstate(all="ignore"):
         assert y.tolist() == [0, 0] and not np.isfinite(back(np.ones(2))[1]).all()
         assert back(np.zeros(2))[1].tolist() == [0, 0, 0]
+
+
+BESIDE = {
+    "evaluated": lambda c, x: np.polyval(np.poly1d(c), x),
+    "outer": lambda c, x: np.outer(np.poly1d(c), x),
+    "convolved": lambda c, x: np.convolve(np.poly1d(c), x),
+    "multiplied": lambda c, x: np.kron(x, np.poly1d(c)),
+    "dot": lambda c, x: np.dot(np.poly1d(c), c) * x,
+    "listed": lambda c, x: np.array([np.poly1d(c), c]) * x[0],
+    "clipped": lambda c, x: np.clip(c + 1.0, np.poly1d(c), 9.0) * x[0],
+}
+"""Functions of a polynomial and of an array."""
+
+
+@pytest.mark.parametrize("name", BESIDE)
+def test_a_polynomial_beside_an_array_keeps_its_derivative_or_is_refused(name):
+    f, c, x, step = BESIDE[name], np.array([1.0, 2.0, 3.0]), np.array([0.5, 0.7]), 1e-6
+    expected = [(f(c + e, x) - f(c - e, x)) / (2 * step) for e in step * np.eye(3)]
+    for jacobian in (ad.jacobian_forward, ad.jacobian_reverse):
+        try:
+            found = jacobian(f, c, x)[0]
+        except NoDerivativeError:
+            continue
+        np.testing.assert_allclose(np.moveaxis(found, -1, 0), expected, rtol=1e-7, atol=1e-8)

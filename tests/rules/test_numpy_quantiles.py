@@ -66,6 +66,7 @@ def levels(scale, holes):
         *(case(HOLES, 0.3 * scale, method=method) for method in METHODS * holes),
         (X, 0.3 * scale),
         (X, np.float32(0.3 * scale), 0),
+        (X, []),
         (X, q[:2, None], 1),
         case(X, q=(0.2 * scale, 0.9 * scale), overwrite_input=False),
         *(weighed if WEIGHED else []),

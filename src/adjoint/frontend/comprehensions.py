@@ -112,7 +112,7 @@ def _generator(b: Builder, node: ast.GeneratorExp, into: Var | None) -> Operand:
         b.refuse("async for", node, "collect the items before the differentiated function")
     function = make_function(b, node)
     first = b.expression(node.generators[0].iter)
-    iterator = b.call(iter, (first,), node.generators[0].iter)
+    iterator = b.call(primitives.begin, (first,), node.generators[0].iter)
     return b.call(function, (iterator,), node, into)
 
 

@@ -96,6 +96,28 @@ def is_iterable(xs: Any) -> bool:
     return True
 
 
+class _Begun:
+    """An iterator of the user's that is not asked for itself."""
+
+    __slots__ = ("_iterator",)
+
+    def __init__(self, iterator: Any) -> None:
+        self._iterator = iterator
+
+    def __iter__(self) -> _Begun:
+        return self
+
+    def __next__(self) -> Any:
+        return next(self._iterator)
+
+
+def begin(xs: Any) -> Any:
+    """``iter(xs)`` of a generator expression, and of code in C: a loop over what it gives does not
+    call ``__iter__`` once more, which may begin again."""
+    iterator = iter(xs)
+    return _Begun(iterator) if type(type(iterator).__iter__) is FunctionType else iterator
+
+
 def list_to_tuple(xs: list[Any]) -> tuple[Any, ...]:
     """A list that nobody else holds, as a tuple."""
     return tuple(xs)

@@ -15,6 +15,7 @@ import numpy as np
 
 from adjoint.rules.projection import SEQUENCES
 from adjoint.rules.registry import Rules
+from adjoint.run.by_class import ByClass
 from adjoint.run.conversion import AS_NUMBERS
 from adjoint.run.hidden import Hidden
 from adjoint.run.holding import reached
@@ -23,6 +24,7 @@ from adjoint.run.kinds import by_value, is_objects
 from adjoint.run.native import Region
 from adjoint.run.refused import missing
 from adjoint.run.seal import PLAIN
+from adjoint.run.specials import class_attribute
 from adjoint.run.unknown import is_opaque, name_of, needed
 from adjoint.run.views import root_of
 
@@ -87,13 +89,15 @@ class Concealing(Hidden):
         return any(map(self.holds, reached((arg,))))
 
     def conceals(self, values: Iterable[Any]) -> bool:
-        """Whether elements of lists among the operands are objects that may hold what is active: a
-        rule that makes numbers of them would take these for constants."""
+        """Whether operands, or elements of lists among them, are objects that may hold what is
+        active: a rule that makes numbers of them would take these for constants."""
         return any(
-            isinstance(value, SEQUENCES)
-            and not PLAIN.issuperset(map(type, value))
-            and self._conceals(value)
+            self._conceals(value)
+            if isinstance(value, SEQUENCES)
+            else not by_value(value) and _gives_array(type(value)) and self.sees_in(value)
             for value in values
+            if type(value) not in PLAIN
+            and not (isinstance(value, SEQUENCES) and PLAIN.issuperset(map(type, value)))
         )
 
     def _conceals(self, parts: Iterable[Any]) -> bool:
@@ -106,7 +110,9 @@ class Concealing(Hidden):
                     stack += part
             elif by_value(part):
                 continue
-            elif id(part) in self._hiding or (AS_NUMBERS.of(type(part)) and self.sees_in(part)):
+            elif id(part) in self._hiding or (
+                (AS_NUMBERS.of(type(part)) or _gives_array(type(part))) and self.sees_in(part)
+            ):
                 return True
         return False
 
@@ -219,3 +225,7 @@ def _holds_objects(y: Any) -> bool:
     """Whether something read from an array of objects, or with named fields, is more than one
     number."""
     return isinstance(y, np.void) or (isinstance(y, np.ndarray) and y.dtype.kind in "OV")
+
+
+_gives_array = ByClass(lambda kind: class_attribute(kind, "__array__") is not None)
+"""Whether NumPy makes an array of an object of a class by code of its own."""

@@ -15,6 +15,7 @@ from adjoint.run.views import (
     bounds_of,
     is_integer_field,
     is_seen_as_stored,
+    placed,
     root_of,
 )
 
@@ -44,11 +45,7 @@ class Mirror:
         low, high = bounds_of(root)
         self._low = low
         self._flat = np.zeros(-(-(high - low) // root.itemsize), root.dtype)
-        self._whole = np.ndarray(root.shape, root.dtype, self._flat, *self._place(root))
-
-    def _place(self, x: Any) -> tuple[int, Any]:
-        """The offset and the strides of a view."""
-        return address_of(x) - self._low, x.strides
+        self._whole = placed(root, self._flat, address_of(root) - low)
 
     def of(self, x: Any, root: Any) -> Any:
         """The part that belongs to a view; ``None`` for one that shows it as objects or fields."""
@@ -59,7 +56,7 @@ class Mirror:
         kind = x.dtype.kind
         if x is root and kind in "fcOV":
             if x.shape != self._whole.shape:  # it was assigned
-                self._whole = np.ndarray(x.shape, x.dtype, self._flat, *self._place(x))
+                self._whole = placed(x, self._flat, address_of(x) - self._low)
             return self._whole
         if kind in "OV":
             return None
@@ -71,12 +68,12 @@ class Mirror:
                     hint="convert the numbers: x.astype(...)",
                 )
             )
-        return np.ndarray(x.shape, x.dtype, self._flat, *self._place(x))
+        return placed(x, self._flat, address_of(x) - self._low)
 
     def like(self, part: Any, other: Mirror) -> Any:
         """The part that stands here where `part` stands in another mirror of the same memory."""
         offset = address_of(part) - address_of(other._flat)
-        return np.ndarray(part.shape, part.dtype, self._flat, offset, part.strides)
+        return placed(part, self._flat, offset)
 
     def covered(self, part: Any) -> Any:
         """Which bytes are in a part of this mirror."""
@@ -88,6 +85,7 @@ class Mirror:
 
     def _marked(self, offset: int, like: Any) -> Any:
         marks = np.zeros(self._flat.nbytes, np.uint8)
+        offset = offset if like.size else 0
         shape, strides = (*like.shape, like.itemsize), (*like.strides, 1)
         np.ndarray(shape, np.uint8, marks, offset, strides)[...] = 1
         return marks.astype(bool)

@@ -163,6 +163,11 @@ def _(level: Level, record: Any, slot: int, a: Any) -> Any:
     return a.flat
 
 
+@leveled((np.generic, "flat"))
+def _(level: Level, record: Any, slot: int, a: Any) -> Any:
+    return level.run(np.array, a).flat
+
+
 @leveled((np.flatiter, "__getitem__"))
 def _(level: Level, record: Any, slot: int, flat: Any, index: Any) -> Any:
     from adjoint.rules.numpy.flat import places_of

@@ -6,13 +6,14 @@ import functools
 from typing import Any
 
 import adjoint.rules.caches  # noqa: F401  registers its rules
+from adjoint.ir.primitives import begin
 from adjoint.rules.registry import structural, substitute
 from adjoint.run.memory import Memory
 
 
 @substitute(functools.reduce)
 def _(f: Any, xs: Any, *initial: Any) -> Any:
-    iterator = iter(xs)
+    iterator = begin(xs)
     if initial:
         total = initial[0]
     else:

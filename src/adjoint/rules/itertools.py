@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
+from adjoint.ir.primitives import begin
 from adjoint.rules.registry import non_differentiable, substitute
 from adjoint.run.generators import as_written_for
 
@@ -27,7 +28,7 @@ def chain(*iterables: Any) -> Any:
 
 @substitute((itertools.chain, "from_iterable"))
 def from_iterable(iterables: Any, /) -> Any:
-    return _chained(iter(iterables))
+    return _chained(begin(iterables))
 
 
 def _chained(iterables: Any) -> Any:
@@ -37,7 +38,7 @@ def _chained(iterables: Any) -> Any:
 
 @substitute(itertools.cycle)
 def cycle(iterable: Any, /) -> Any:
-    return _cycled(iter(iterable))
+    return _cycled(begin(iterable))
 
 
 def _cycled(iterator: Any) -> Any:
@@ -72,7 +73,7 @@ def _counted(value: Any, step: Any) -> Any:
 @substitute(itertools.islice)
 def islice(iterable: Any, *bounds: Any) -> Any:
     start, stop, step = _bounds(bounds)
-    return _sliced(iter(iterable), start, stop, step)
+    return _sliced(begin(iterable), start, stop, step)
 
 
 def _bounds(bounds: Any) -> tuple[int, int | None, int]:
@@ -104,7 +105,7 @@ def _sliced(iterator: Any, start: Any, stop: Any, step: Any) -> Any:
 
 @substitute(itertools.takewhile)
 def takewhile(predicate: Any, iterable: Any, /) -> Any:
-    return _taken(predicate, iter(iterable))
+    return _taken(predicate, begin(iterable))
 
 
 def _taken(predicate: Any, iterator: Any) -> Any:
@@ -116,7 +117,7 @@ def _taken(predicate: Any, iterator: Any) -> Any:
 
 @substitute(itertools.dropwhile)
 def dropwhile(predicate: Any, iterable: Any, /) -> Any:
-    return _after(predicate, iter(iterable))
+    return _after(predicate, begin(iterable))
 
 
 def _after(predicate: Any, iterator: Any) -> Any:
@@ -130,7 +131,7 @@ def _after(predicate: Any, iterator: Any) -> Any:
 
 @substitute(itertools.filterfalse)
 def filterfalse(predicate: Any, iterable: Any, /) -> Any:
-    return _rejected(predicate, iter(iterable))
+    return _rejected(predicate, begin(iterable))
 
 
 def _rejected(predicate: Any, iterator: Any) -> Any:
@@ -141,7 +142,7 @@ def _rejected(predicate: Any, iterator: Any) -> Any:
 
 @substitute(itertools.compress)
 def compress(data: Any, selectors: Any) -> Any:
-    return _compressed(iter(data), iter(selectors))
+    return _compressed(begin(data), begin(selectors))
 
 
 def _compressed(values: Any, selectors: Any) -> Any:
@@ -155,7 +156,7 @@ def _compressed(values: Any, selectors: Any) -> Any:
 
 @substitute(itertools.starmap)
 def starmap(function: Any, iterable: Any, /) -> Any:
-    return _starmapped(function, iter(iterable))
+    return _starmapped(function, begin(iterable))
 
 
 def _starmapped(function: Any, iterator: Any) -> Any:
@@ -165,7 +166,7 @@ def _starmapped(function: Any, iterator: Any) -> Any:
 
 @substitute(itertools.pairwise)
 def pairwise(iterable: Any, /) -> Any:
-    return _paired(iter(iterable))
+    return _paired(begin(iterable))
 
 
 def _paired(iterator: Any) -> Any:
@@ -179,7 +180,7 @@ def _paired(iterator: Any) -> Any:
 
 @substitute(itertools.zip_longest)
 def zip_longest(*iterables: Any, fillvalue: Any = None) -> Any:
-    return _zipped([iter(iterable) for iterable in iterables], fillvalue)
+    return _zipped([begin(iterable) for iterable in iterables], fillvalue)
 
 
 def _zipped(iterators: Any, fillvalue: Any) -> Any:
@@ -205,7 +206,7 @@ if hasattr(itertools, "batched"):
     def batched(iterable: Any, n: Any, *, strict: Any = False) -> Any:
         if n < 1:
             raise ValueError("n must be at least one")
-        return _batches(iter(iterable), n, strict)
+        return _batches(begin(iterable), n, strict)
 
 
 def _batches(iterator: Any, n: Any, strict: Any) -> Any:
@@ -226,7 +227,7 @@ def _batches(iterator: Any, n: Any, strict: Any) -> Any:
 def tee(iterable: Any, n: Any = 2, /) -> Any:
     if n < 0:
         raise ValueError("n must be >= 0")
-    iterator = iter(iterable)
+    iterator = begin(iter(iterable))  # C asks twice
     link: list[Any] = []
     iterators = [_following(iterator, link) for _ in range(n)]
     return _as_tees(iterators)
@@ -311,7 +312,7 @@ non_differentiable(_grid, _arrangements, _subsets, _multisets)
 
 @substitute(itertools.accumulate)
 def accumulate(iterable: Any, func: Any = None, *, initial: Any = None) -> Any:
-    return _accumulated(iter(iterable), func, initial)
+    return _accumulated(begin(iterable), func, initial)
 
 
 def _accumulated(iterator: Any, func: Any, initial: Any) -> Any:
@@ -326,7 +327,7 @@ def _accumulated(iterator: Any, func: Any, initial: Any) -> Any:
 
 @substitute(itertools.groupby)
 def groupby(iterable: Any, key: Any = None) -> Any:
-    return _groups(_Run(iter(iterable), key))
+    return _groups(_Run(begin(iterable), key))
 
 
 class _Run:

@@ -41,7 +41,7 @@ from adjoint.run.construct import construct
 from adjoint.run.dispatch import HANDLERS, call, call_keywords, call_left, call_right, linked
 from adjoint.run.in_place import base_updater
 from adjoint.run.items import ITEMS, item, unpack, unpack_starred
-from adjoint.run.iteration import iterate, unwind
+from adjoint.run.iteration import iterate, iterator_of, unwind
 from adjoint.run.memory import Memory
 from adjoint.run.methods import method, method_keywords
 from adjoint.run.operators import BINARY, ONE_SIDED, UNARY, run_divmod
@@ -93,6 +93,11 @@ def list_extend(record: list[Any], slot: int, xs: list[Any], values: Any, *funct
         method(record, slot, xs, "extend", values)
         return
     linked(record, slot, lambda bars: (*bars, None), method, xs, "extend", values)
+
+
+def begin(record: list[Any], slot: int, xs: Any) -> Any:
+    """The iterator of a generator expression, or of code in C."""
+    return iterator_of(record[0], record, slot, xs)
 
 
 def dict_update(record: list[Any], slot: int, mapping: dict[Any, Any], other: Any) -> None:
@@ -199,6 +204,7 @@ ENTRIES: dict[Any, Callable[..., Any]] = {
     primitives.list_to_tuple: list_to_tuple,
     **CLASSES,
     primitives.dict_merge: _lowered(primitives.dict_merge),  # type: ignore[arg-type]
+    primitives.begin: begin,
     primitives.list_extend: list_extend,
     primitives.enter_context: enter_context,
     primitives.exit_context: exit_context,
@@ -268,6 +274,7 @@ for _f in (
     operator.contains,
     operator.truth,
     operator.not_,
+    primitives.begin,
 ):
     primitive(_f)(_as_primitive(_f, ENTRIES[_f]))
 for _f in BINARY:

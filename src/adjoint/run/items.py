@@ -300,7 +300,7 @@ def unpack_starred(
     inner: list[Any] = [memory, None]
     values = xs if type(xs) in (tuple, list) else None
     if values is None:
-        values, back = first_elements(memory, inner, 1, xs, -1)
+        values, back = first_elements(memory, inner, 1, xs, -1, before)
         inner[1] = inner[1] if back is None else back
     if len(values) < before + after:
         raise ValueError(

@@ -210,18 +210,22 @@ def _nothing() -> None:
 
 
 def first_elements(
-    memory: Memory, record: list[Any], slot: int, xs: Any, n: int
+    memory: Memory, record: list[Any], slot: int, xs: Any, n: int, again: int = -1
 ) -> tuple[tuple[Any, ...], Callable[..., Any] | None]:
     """The first `n` elements of `xs` and one more if there is one (all for -1), and the pullback of
-    taking them."""
+    taking them. After so many as `again` says, C makes a list of the iterator, and asks it for
+    itself."""
     made: list[Any] = [memory, None]
+    asked: list[Any] = [memory, None]
     steps: list[list[Any]] = []
 
     def elements_back(*bars: Any) -> tuple[Any, Any]:
         padded = [*bars, *[None] * (len(steps) - len(bars))]
-        for step, bar in zip(reversed(steps), reversed(padded[: len(steps)]), strict=True):
-            if step[1] is not None:
-                step[1](bar)
+        for i in range(len(steps) - 1, -1, -1):
+            if steps[i][1] is not None:
+                steps[i][1](padded[i])
+            if i == again and asked[1] is not None:
+                asked[1](None)
         return None, made[1](None)[1] if made[1] is not None else None
 
     record[slot] = elements_back
@@ -230,6 +234,8 @@ def first_elements(
     iterator = iterator_of(memory, made, 1, xs)
     values: list[Any] = []
     while n < 0 or len(values) <= n:
+        if len(values) == again and type(iterator) is UserIterator:
+            iterator = iterator_of(memory, asked, 1, iterator.iterator)
         step: list[Any] = [memory, None]
         steps.append(step)
         try:

@@ -30,6 +30,7 @@ from adjoint.run.views import (
     bounds_of,
     is_seen_as_stored,
     owner_of,
+    placed,
     root_of,
 )
 
@@ -406,16 +407,14 @@ class Memory(Hidden):
         if array is root:
             return shadow
         offset = address_of(array) - self._lowest[id(root)]
-        return np.ndarray(array.shape, array.dtype, shadow.base, offset, array.strides)
+        return placed(array, shadow.base, offset)
 
     def reshape_shadow(self, array: np.ndarray[Any, Any]) -> None:
         """The shape of an array was assigned: its shadow follows."""
         shadow: Any = self.buffers.get(id(array))
         if shadow is not None:
             offset = address_of(shadow) - address_of(shadow.base)
-            self.buffers[id(array)] = np.ndarray(
-                array.shape, array.dtype, shadow.base, offset, array.strides
-            )
+            self.buffers[id(array)] = placed(array, shadow.base, offset)
 
     def move_array(self, old: np.ndarray[Any, Any], new: np.ndarray[Any, Any]) -> None:
         """What was added to the owner of memory `old` belongs to `new`, of the same layout."""

@@ -29,6 +29,7 @@ __all__ = [
     "original_of",
     "owner_of",
     "part_of",
+    "placed",
     "places_of",
     "root_of",
     "tell_twin",
@@ -152,7 +153,13 @@ def part_of(twin: Array, root: Array, array: Array) -> Array:
         return twin
     whole = twin if twin.flags.c_contiguous else twin.T
     offset = address_of(array) - address_of(root)
-    return np.ndarray(array.shape, array.dtype, whole, offset, array.strides)
+    return placed(array, whole, offset)
+
+
+def placed(like: Array, memory: Any, offset: int) -> Array:
+    """The array of the layout of `like` that begins so many bytes into some memory; an empty one
+    may begin outside of its own."""
+    return np.ndarray(like.shape, like.dtype, memory, offset if like.size else 0, like.strides)
 
 
 def is_seen_as_stored(array: Array, root: Array) -> bool:

@@ -15,6 +15,7 @@ from adjoint.fast.evaluate.values import (
     Ref,
 )
 from adjoint.fast.single import primitives as single_primitives
+from adjoint.ir.primitives import begin
 from adjoint.ir.single import Value
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def _(ev: Evaluator, f: Abstract, xs: Abstract) -> Abstract:
     return ev.allocate(IteratorOf(Iterating(filter, (xs,), f)))
 
 
-@handler(iter)
+@handler(iter, begin)
 def _(ev: Evaluator, xs: Abstract) -> Abstract:
     if isinstance(xs, Ref) and isinstance(ev.heap[xs.address], IteratorOf):
         return xs

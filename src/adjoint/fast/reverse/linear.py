@@ -11,6 +11,7 @@ from adjoint.fast import runtime
 from adjoint.fast.evaluate.types import ANYTHING, Array, bar_type
 from adjoint.fast.evaluate.values import Abstract, Known
 from adjoint.ir.single import Call, Const, Operand, Value
+from adjoint.rules.numpy.shaping import inverse
 
 if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator
@@ -123,9 +124,9 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     assert isinstance(x, Value) and op.result is not None
     y_bar = whole(ev, y_bar, op.result)
     axes: Any = op.operands[1].value if len(op.operands) > 1 else None  # type: ignore[union-attr]
-    inverse = () if axes is None else (Const(tuple(int(i) for i in np.argsort(axes))),)
+    turned = () if axes is None else (Const(inverse(axes, len(axes))),)
     t = bar_type(ev.types[x])
-    scope.add(x, ev.operation(np.transpose, (y_bar, *inverse), t, name=bar_name(x)))
+    scope.add(x, ev.operation(np.transpose, (y_bar, *turned), t, name=bar_name(x)))
 
 
 @formula(np.reshape, np.ravel, np.ndarray.reshape, np.ndarray.ravel, np.ndarray.flatten)

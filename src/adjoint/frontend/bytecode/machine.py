@@ -190,7 +190,7 @@ class Machine(Names):
                     cycle.target = self.temporary()
                 return cycle.target
             case NotStarted(iterable=iterable):
-                return self.call(iter, (iterable,))
+                return self.call(primitives.begin, (iterable,))
             case Method(owner=owner, name=name):
                 return self.call(getattr, (owner, Const(name)))
             case Mark() | Saved():

@@ -5,10 +5,12 @@ from __future__ import annotations
 import builtins
 import functools
 import operator
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 
+from adjoint.ir.primitives import begin
 from adjoint.rules.projection import REALS
 from adjoint.rules.registry import lane, non_differentiable, primitive, structural, substitute
 from adjoint.run.by_class import ByClass
@@ -75,10 +77,19 @@ non_differentiable(
     operator.countOf,
     operator.indexOf,
     functools.wraps,
-    functools.update_wrapper,
-    functools.lru_cache,
     functools.total_ordering,
 )
+
+
+@primitive(functools.update_wrapper)
+def _update_wrapper(
+    record: list[Any], slot: int, wrapper: Any, wrapped: Any, *args: Any, **kwargs: Any
+) -> Any:
+    """Names and texts are copied as they are, and what else a function has by its own code."""
+    fields = vars(wrapped) if type(wrapped) is FunctionType and not args and not kwargs else None
+    if fields is None or any(name != "__wrapped__" for name in fields):
+        return NotImplemented
+    return functools.update_wrapper(wrapper, wrapped)
 
 
 @primitive(open)
@@ -127,7 +138,7 @@ def _(xs: Any, /, start: Any = 0) -> Any:
     after the other, before the next value is asked for: that may be the same array, overwritten."""
     check_start(start)
     numbers: list[Any] = []
-    items = iter(xs)
+    items = begin(xs)
     for value in items:
         if is_other(value, start):
             total = (sum(numbers, start) if numbers else start) + value

@@ -8,6 +8,7 @@ from collections import OrderedDict, deque
 from types import FunctionType
 from typing import Any
 
+from adjoint.ir.primitives import begin
 from adjoint.rules.registry import non_differentiable, primitive, substitute
 from adjoint.run.by_source import call_function
 from adjoint.run.contents import size_of
@@ -241,7 +242,7 @@ non_differentiable(_check_sequence, _is_said_in_python)
 
 @substitute(filter)
 def _(f: Any, xs: Any, /) -> Any:
-    return _filtered(f, iter(xs))
+    return _filtered(f, begin(xs))
 
 
 def _filtered(f: Any, xs: Any) -> Any:

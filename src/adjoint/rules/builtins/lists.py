@@ -6,7 +6,7 @@ import operator
 from collections.abc import Sequence
 from typing import Any
 
-from adjoint.ir.primitives import is_iterable
+from adjoint.ir.primitives import begin, is_iterable
 from adjoint.rules.builtins.iterators import tells_length
 from adjoint.rules.registry import non_differentiable, structural, substitute
 from adjoint.run.memory import Memory
@@ -102,7 +102,7 @@ def _(memory: Memory, xs: Any, values: Any) -> Any:
 
 @substitute((list, "extend"))
 def _(xs: Any, values: Any) -> None:
-    iterator = iter(values)
+    iterator = begin(values)
     if tells_length(values):
         operator.length_hint(values)  # as C does
     for value in iterator:
@@ -242,4 +242,4 @@ def _replace_each(memory: Memory, xs: Any, places: range, index: slice, values: 
 
 @substitute((list, "__setitem__"))
 def _(xs: Any, index: Any, values: Any) -> None:
-    list.__setitem__(xs, index, list(values))
+    list.__setitem__(xs, index, list(iter(values)))  # C asks twice

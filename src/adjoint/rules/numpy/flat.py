@@ -14,11 +14,11 @@ import numpy as np
 from adjoint.rules.numpy.writing import as_written
 from adjoint.rules.projection import projector
 from adjoint.rules.registry import non_differentiable, primitive, structural, substitute
-from adjoint.run.accumulate import finish
+from adjoint.run.accumulate import accumulate, finish
 from adjoint.run.array_writes import demand_order
 from adjoint.run.arrays import read_array
 from adjoint.run.iterator import Iterator
-from adjoint.run.kinds import is_objects
+from adjoint.run.kinds import is_objects, slot_owner
 from adjoint.run.memory import Memory
 from adjoint.run.methods import method
 
@@ -30,7 +30,7 @@ def _(memory: Memory, a: Any) -> Any:
     y = a.flat
 
     def flat_back(_: Any) -> tuple[Any, ...]:
-        bar, poison = memory.take_entry(y, "array"), memory.take_entry(y, "*")
+        bar, poison = _taken(memory, y)
         if poison is not None and memory.is_written(a):
             memory.add_array(a, poison)
             return None, bar
@@ -45,12 +45,21 @@ def _(memory: Memory, a: Any) -> Any:
     y, to_a = a.flat, projector(a)
 
     def flat_back(_: Any) -> tuple[Any, ...]:
-        bar, poison = memory.take_entry(y, "array"), memory.take_entry(y, "*")
+        bar, poison = _taken(memory, y)
         if poison is not None or bar is None:
             return None, poison
         return None, to_a(finish(bar))
 
     return y, flat_back
+
+
+def _taken(memory: Memory, flat: Any) -> tuple[Any, Any]:
+    """The cotangent of the array of a flat iterator: of what was read, and of its slot; and what
+    has poisoned it."""
+    bar = accumulate(
+        memory.take_entry(flat, "array"), memory.take_entry(slot_owner(memory, flat), "base")
+    )
+    return bar, memory.take_entry(flat, "*")
 
 
 def _read(memory: Memory, flat: Any, places: Any) -> tuple[Any, Any]:

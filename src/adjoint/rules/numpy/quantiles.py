@@ -74,7 +74,7 @@ class _Quantiles:
             self._low = np.take_along_axis(whole, low, -1)
             self._high = np.take_along_axis(whole, high, -1)
         else:
-            places = np.unique(np.stack([low, high])).tolist()
+            places = np.unique(np.stack([low, high]))
             ordered = np.moveaxis(np.partition(self._rows, places, -1), -1, 0)
             self._low, self._high = (ordered[place.ravel(), ..., None] for place in (low, high))
 

@@ -336,7 +336,7 @@ def _segments(
 ) -> list[tuple[slice, Any]] | None:
     """Which rows go into each result, and the pullback of their reduction."""
     rows, starts = np.moveaxis(a, axis, 0), np.asarray(indices)
-    stops = np.append(starts[1:], len(rows))
+    stops = np.append(starts, len(rows))[1:]
     segments: list[tuple[slice, Any]] = []
     for part, start, stop in zip(
         np.moveaxis(y, axis, 0), starts.tolist(), stops.tolist(), strict=True
@@ -387,7 +387,7 @@ def _(dots, self, array, indices, /, axis=0, dtype=None, out=None):
     segments = _segments(self, a, y, indices, axis)
     if segments is None:
         return NotImplemented
-    if dots[1] is None:
+    if dots[1] is None or not segments:
         return y, None
     rows = np.moveaxis(np.asarray(dense(dots[1], array)), axis, 0)
     ones = np.ones(rows.shape[1:], cotangent_dtype(y))[()]
