@@ -8,6 +8,7 @@ import csv
 import ctypes
 import dataclasses
 import enum
+import functools
 import importlib.util
 import inspect
 import io
@@ -650,6 +651,50 @@ def test_a_hash_that_counts_is_refused():
     error = raised(AdjointError, ad.pullback, f, 3.0)
     assert "hash of a 'Key'" in error.problem
     assert_tells(error, f, "table[key] = x")
+
+
+class Compared:
+    asked = 0
+
+    def __init__(self, v):
+        self.v = v
+
+    def __hash__(self):
+        return hash(self.v)
+
+    def __eq__(self, other):
+        Compared.asked += 1
+        return self.v == other.v
+
+
+@pytest.mark.parametrize(
+    "begin", [lambda f: ad.pullback(f, 3.0), lambda f: ad.pushforward(f, (3.0,), (1.0,))]
+)
+def test_a_comparison_of_keys_that_counts_is_refused(begin):
+    def f(x):
+        table = {Compared(1): x}
+        return table[Compared(1)] * Compared.asked
+
+    def g(x):
+        found = set()
+        for k in (1, 2, 1):
+            found.add(Compared(k))
+        return x * len(found)
+
+    for one in (f, g):
+        error = raised(AdjointError, begin, one)
+        assert "comparison of a 'Compared'" in error.problem
+
+
+def test_keys_of_a_cache_are_compared_as_often_as_by_python():
+    def f(x):
+        Compared.asked = 0
+        cached = functools.lru_cache(lambda key: x)
+        return (cached(Compared(1)) + cached(Compared(2)) + cached(Compared(1))) * Compared.asked
+
+    assert f(3.0) == 9.0
+    assert ad.value_and_grad(f)(3.0) == (9.0, 3.0)
+    assert ad.pushforward(f, (3.0,), (1.0,)) == (9.0, 3.0)
 
 
 def test_rules_of_users_may_keep_state():

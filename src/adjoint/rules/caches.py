@@ -68,22 +68,23 @@ class _Cache:
 
     def look_up(self, key: Any) -> Any:
         """What is held for a key; it becomes the newest."""
-        found = self.held.get(key)
-        if found is None:
+        entry = self.held.get(key)
+        if entry is None:
             self.misses += 1
             return None
         self.hits += 1
-        self.held.move_to_end(key)
+        own, found = entry
+        self.held.move_to_end(own)  # which is not compared once more
         return found
 
     def keep(self, key: Any, evaluation: Any) -> None:
         """Hold a result, unless a call inside the evaluation has done so meanwhile."""
         if self.most is None:
-            self.held[key] = evaluation
+            self.held[key] = key, evaluation
         elif key not in self.held:
             if len(self.held) >= self.most:
                 self.held.popitem(last=False)
-            self.held[key] = evaluation
+            self.held[key] = key, evaluation
 
 
 @primitive((CACHED, "__call__"))

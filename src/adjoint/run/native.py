@@ -8,6 +8,7 @@ other code of the user's has changed is logged as a write, by a value whose deri
 
 from __future__ import annotations
 
+import operator
 from collections import deque
 from collections.abc import Callable, Collection, Iterable
 from collections.abc import Iterator as Iterated
@@ -410,17 +411,21 @@ def watched(
 
 
 def _check_steady(memory: Memory, keys: tuple[Any, ...]) -> None:
-    """Refuse keys whose hash changes something each time."""
+    """Refuse keys whose hash, or comparison, changes something each time."""
     for key in keys:
-        region = Region(memory, hash)
-        if type(key).__hash__ is not None:
-            region.run(hash, (key,), {})
-        if region.has_effects:
-            raise refused(
-                f"the hash of a '{type(key).__name__}' changes something each time that it is"
-                " asked, which is more often inside differentiated code",
-                "change it at the first time only, or elsewhere",
-            )
+        for what, ask, name, given in (
+            ("hash", hash, "__hash__", (key,)),
+            ("comparison", operator.eq, "__eq__", (key, key)),
+        ):
+            region = Region(memory, ask)
+            if getattr(type(key), name) is not None:
+                region.run(ask, given, {})
+            if region.has_effects:
+                raise refused(
+                    f"the {what} of a '{type(key).__name__}' changes something each time that it is"
+                    " asked, which is more often inside differentiated code",
+                    "change it at the first time only, or elsewhere",
+                )
 
 
 # ---- functions that are handed out ---------------------------------------------------------------
