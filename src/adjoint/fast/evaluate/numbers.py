@@ -92,7 +92,7 @@ def _(
 ) -> Abstract:
     """The sum over the number of elements, which is how NumPy computes it."""
     t = ev.types.get(a) if isinstance(a, Value) else None
-    plain = isinstance(t, Array) and t.dtype.char in "fdFD"
+    plain = isinstance(t, Array) and t.dtype.char in "fdD"  # NumPy divides others in its own way
     if not plain or not isinstance(axis, Known) or not isinstance(keepdims, Known):
         return infer_call(ev, np.mean, [a, axis], {"keepdims": keepdims})
     assert isinstance(t, Array) and isinstance(a, Value)
