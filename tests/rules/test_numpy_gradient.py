@@ -46,6 +46,21 @@ def test_a_function_of_both(t, edge_order):
     check_sample(Sample(f, (Y, t)))
 
 
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda t: np.gradient(t, t)[1] * np.gradient(t * t, t)[2],
+        lambda t: np.sum(np.gradient(np.array([1, 3, 2, 5]), t) ** 3),
+        lambda t: np.sum(np.gradient([1.0, 3.0, 2.0, 5.0], t) ** 3),
+        lambda t: np.sum(np.gradient(t * t, [t[0], t[1], t[2], t[3]]) ** 3),
+        lambda t: np.sum(np.gradient([t[1], t[0] ** 2, t[3], t[2]], t[1]) ** 3),
+        lambda t: np.sum(np.gradient([t, t * t], 0.5, list(t))[1] ** 3),
+    ],
+)
+def test_other_kinds_of_operands(f):
+    check_sample(Sample(f, (EVEN + 1.0,)))
+
+
 def test_second_derivatives_in_coordinates():
     def f(t):
         return np.sum(np.gradient(Y, t) ** 3)

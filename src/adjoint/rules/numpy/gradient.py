@@ -23,7 +23,9 @@ _SIGNATURE = inspect.signature(np.gradient)
 def _gradient(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
     given = _SIGNATURE.bind(*args, **kwargs).arguments
     f, steps, axis = given["f"], given.get("varargs", ()), given.get("axis")
-    if type(f) is not np.ndarray or f.dtype.kind not in "fc" or not any(map(_is_even, steps)):
+    if steps and any(isinstance(x, list | tuple) for x in (f, *steps)):
+        return call_function(record, slot, _of_arrays, args, kwargs)
+    if type(f) is not np.ndarray or f.dtype.kind not in "fciu" or not any(map(_is_even, steps)):
         return NotImplemented
     y = np.gradient(*args, **kwargs)  # and NumPy's own message
     if not isinstance(y, np.ndarray):
@@ -31,20 +33,26 @@ def _gradient(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
     if isinstance(axis, tuple):
         axis = axis[0]
     inner: list[Any] = [record[0], None]
-    operands = (f, steps[0], 0 if axis is None else axis, given.get("edge_order", 1))
+    of_reals = f.dtype.kind in "fc"
+    rows = f if of_reals else f.astype(float)
+    operands = (rows, steps[0], 0 if axis is None else axis, given.get("edge_order", 1))
     same = call_function(inner, 1, _along, operands, {})
     if record[0].level is not None:
         record[0].level.link(y, same)
 
     def gradient_back(y_bar: Any) -> tuple[Any, ...]:
-        if inner[1] is None:
-            return (None,) * (1 + len(args) + len(kwargs))
-        _, f_bar, steps_bar, *_ = inner[1](y_bar)
-        bars = {id(f): f_bar, id(steps[0]): steps_bar}
-        return None, *[bars.get(id(x)) for x in (*args, *kwargs.values())]
+        bars = (None,) * 3 if inner[1] is None else inner[1](y_bar)
+        rest = (None,) * (len(args) + len(kwargs) - 2)
+        return None, bars[1] if of_reals else None, bars[2], *rest
 
     record[slot] = gradient_back
     return y
+
+
+def _of_arrays(f, *steps, **options):
+    """The same of arrays, which NumPy makes of lists."""
+    arrays = [np.asarray(x) if isinstance(x, list | tuple) else x for x in (f, *steps)]
+    return np.gradient(*arrays, **options)
 
 
 def _is_even(x: Any) -> bool:
