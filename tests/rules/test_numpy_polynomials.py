@@ -231,15 +231,18 @@ BESIDE = {
     "clipped": lambda c, x: np.clip(c + 1.0, np.poly1d(c), 9.0) * x[0],
 }
 """Functions of a polynomial and of an array."""
+REFUSED = {"dot", "listed", "clipped"}
+"""In which code in C makes an array of it."""
 
 
+@pytest.mark.parametrize("jacobian", [ad.jacobian_forward, ad.jacobian_reverse])
 @pytest.mark.parametrize("name", BESIDE)
-def test_a_polynomial_beside_an_array_keeps_its_derivative_or_is_refused(name):
+def test_a_polynomial_beside_an_array_keeps_its_derivative_or_is_refused(name, jacobian):
     f, c, x, step = BESIDE[name], np.array([1.0, 2.0, 3.0]), np.array([0.5, 0.7]), 1e-6
+    if name in REFUSED:
+        with pytest.raises(NoDerivativeError):
+            jacobian(f, c, x)
+        return
     expected = [(f(c + e, x) - f(c - e, x)) / (2 * step) for e in step * np.eye(3)]
-    for jacobian in (ad.jacobian_forward, ad.jacobian_reverse):
-        try:
-            found = jacobian(f, c, x)[0]
-        except NoDerivativeError:
-            continue
-        np.testing.assert_allclose(np.moveaxis(found, -1, 0), expected, rtol=1e-7, atol=1e-8)
+    found = jacobian(f, c, x)[0]
+    np.testing.assert_allclose(np.moveaxis(found, -1, 0), expected, rtol=1e-7, atol=1e-8)

@@ -11,8 +11,9 @@ from adjoint.derivatives.form import Form, is_real_leaf
 from adjoint.errors import ArgumentError
 from adjoint.levels import bridge, rules  # noqa: F401  they register themselves
 from adjoint.levels.current import current, entered
+from adjoint.levels.given import check_tangent
 from adjoint.levels.recording import Recording, Replay
-from adjoint.levels.seeds import Seeds, check_tangent
+from adjoint.levels.seeds import Seeds
 from adjoint.public import public
 from adjoint.run.accumulate import Poison
 from adjoint.run.engine import basics

@@ -20,13 +20,13 @@ from adjoint.levels.sweep import Sweep, poison_in
 from adjoint.levels.tape import Tape
 from adjoint.run.accumulate import Poison, finish
 from adjoint.run.by_source import bridge
+from adjoint.run.changes import Changes
 from adjoint.run.holding import reached
 from adjoint.run.iterator import Iterator as ActiveIterator
 from adjoint.run.kept import Kept
 from adjoint.run.kept_arrays import KeptArray
 from adjoint.run.kinds import by_value, fields_of
 from adjoint.run.memory import Memory
-from adjoint.run.native import Changes
 from adjoint.run.reader import take
 from adjoint.run.refused import missing, refused
 from adjoint.run.snapshot import Snapshot

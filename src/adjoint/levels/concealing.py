@@ -91,14 +91,15 @@ class Concealing(Hidden):
     def conceals(self, values: Iterable[Any]) -> bool:
         """Whether operands, or elements of lists among them, are objects that may hold what is
         active: a rule that makes numbers of them would take these for constants."""
-        return any(
-            self._conceals(value)
-            if isinstance(value, SEQUENCES)
-            else not by_value(value) and _gives_array(type(value)) and self.sees_in(value)
-            for value in values
-            if type(value) not in PLAIN
-            and not (isinstance(value, SEQUENCES) and PLAIN.issuperset(map(type, value)))
-        )
+        for value in values:
+            if type(value) in PLAIN:
+                continue
+            if isinstance(value, SEQUENCES):
+                if not PLAIN.issuperset(map(type, value)) and self._conceals(value):
+                    return True
+            elif not by_value(value) and _gives_array(type(value)) and self.sees_in(value):
+                return True
+        return False
 
     def _conceals(self, parts: Iterable[Any]) -> bool:
         stack, seen = [*parts], set()

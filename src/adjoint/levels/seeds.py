@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from types import FunctionType, MethodType
 from typing import Any
@@ -17,14 +17,19 @@ from typing import Any
 import numpy as np
 
 from adjoint.errors import ArgumentError
+from adjoint.levels.given import (
+    agree,
+    as_number,
+    check_tangent,
+    entries_given,
+    parts_given,
+)
 from adjoint.levels.level import Level
 from adjoint.levels.operations import fresh
 from adjoint.levels.slots import get_slot, set_slot, slots_in
 from adjoint.run.hidden import Hidden
 from adjoint.run.iterator import Iterator as ActiveIterator
 from adjoint.run.kinds import (
-    by_value,
-    content_of,
     fields_of,
     filled_slots,
     is_objects,
@@ -36,7 +41,7 @@ from adjoint.run.remaking import remade
 from adjoint.run.views import address_of, assign_shape, names_twice, part_of, root_of, twin_of
 from adjoint.tangent import Tangent
 
-__all__ = ["Seeds", "check_tangent", "other_name"]
+__all__ = ["Seeds", "other_name"]
 
 _lock = threading.RLock()
 """Held while numbers of the caller's containers are exchanged."""
@@ -125,7 +130,7 @@ class Seeds:
             own = self._outside(fresh, value)
         if dot is True:
             return self._bind(own, dot)
-        dot = _as_number(dot, own)
+        dot = as_number(dot, own)
         if isinstance(own, np.inexact) and type(dot) in (float, complex):
             dot = self._outside(own.dtype.type, dot)  # its methods are asked as those of `own` are
         return self._bind(own, dot)
@@ -244,7 +249,7 @@ class Seeds:
         return y
 
     def _tuple(self, value: Any, dot: Any) -> Any:
-        dots = _parts_of(value, dot, len(value))
+        dots = parts_given(value, dot, len(value))
         parts = [self.own(part, part_dot) for part, part_dot in zip(value, dots, strict=True)]
         if all(new is old for new, old in zip(parts, value, strict=True)):
             return value
@@ -253,7 +258,7 @@ class Seeds:
     def _inside(self, value: Any, dot: Any) -> None:
         """Containers and objects, where they stand."""
         if id(value) in self._seen:
-            if not _agree(self._seen[id(value)][1], dot):
+            if not agree(self._seen[id(value)][1], dot):
                 raise ArgumentError(
                     f"the same {type(value).__name__} is given with two different tangents",
                     hint="give the tangent once, and None at the other place",
@@ -263,12 +268,12 @@ class Seeds:
         if isinstance(value, ActiveIterator) and dot is True:
             self.unseen.append(value)
         elif isinstance(value, list | deque):
-            dots = _parts_of(value, dot, len(value))
+            dots = parts_given(value, dot, len(value))
             for i, part_dot in enumerate(dots):
                 self._exchange(value.__getitem__, value.__setitem__, i, part_dot)
             self._beside(value, dot)
         elif isinstance(value, dict):
-            for key, part_dot in _entries_of(value, dot):
+            for key, part_dot in entries_given(value, dot):
                 self._exchange(value.__getitem__, value.__setitem__, key, part_dot)
             self._beside(value, dot)
         elif is_objects(value):
@@ -281,7 +286,7 @@ class Seeds:
             self._inside(value._fields, dot)
         elif is_record(value):
             fields = fields_of(value) or {}
-            for name, part_dot in _entries_of({**fields, **filled_slots(value)}, dot):
+            for name, part_dot in entries_given({**fields, **filled_slots(value)}, dot):
                 if name in fields:
                     self._exchange(fields.__getitem__, fields.__setitem__, name, part_dot)
                 else:
@@ -323,7 +328,7 @@ class Seeds:
             if place not in self._places:
                 self._places[place] = root, part_dot
                 self._exchange(x.__getitem__, x.__setitem__, index, part_dot)
-            elif not _agree(self._places[place][1], part_dot):
+            elif not agree(self._places[place][1], part_dot):
                 raise ArgumentError(
                     "the same element of an array of objects is given with two different tangents",
                     hint="give the tangent once, and None at the other place",
@@ -335,7 +340,7 @@ class Seeds:
             self.own(value.__self__, dot.__self__ if isinstance(dot, MethodType) else dot)
             return
         cells = dict(zip(value.__code__.co_freevars, value.__closure__ or (), strict=True))
-        for name, part_dot in _entries_of(cells, dot):
+        for name, part_dot in entries_given(cells, dot):
             self._exchange(
                 lambda name: cells[name].cell_contents,
                 lambda name, new: setattr(cells[name], "cell_contents", new),
@@ -371,83 +376,3 @@ def other_name(level: Level, x: Any) -> Any:
     if not x.flags.writeable:
         part.flags.writeable = False
     return part
-
-
-def _parts_of(value: Any, dot: Any, n: int) -> Any:
-    if dot is True:
-        return [True] * n
-    if not isinstance(dot, list | tuple | deque) or len(dot) != n:
-        raise ArgumentError(
-            f"the tangent of a {type(value).__name__} of {n} elements is"
-            f" {f'of {len(dot)}' if hasattr(dot, '__len__') else f'a {type(dot).__name__}'}",
-            hint="give a tangent of the same structure, None for zero",
-        )
-    return dot
-
-
-def _entries_of(value: Mapping[Any, Any], dot: Any) -> Any:
-    if dot is True:
-        return [(key, True) for key in value]
-    if type(dot) is FunctionType:
-        entries: Any = _captured(dot)
-    else:
-        entries = dot if isinstance(dot, Mapping) else fields_of(dot)
-    if entries is None or not set(entries) <= set(value):
-        raise ArgumentError(
-            f"the tangent of a {type(value).__name__} is a {type(dot).__name__} that does not fit",
-            hint="give a tangent of the same structure, None for zero",
-        )
-    return list(entries.items())
-
-
-def _captured(f: FunctionType) -> dict[str, Any]:
-    """What a function has captured, by name."""
-    contents = [content_of(cell) for cell in f.__closure__ or ()]
-    return dict(zip(f.__code__.co_freevars, contents, strict=True))
-
-
-def _agree(a: Any, b: Any) -> bool:
-    """Whether tangents of the same structure are equal."""
-    if a is b:
-        return True
-    if isinstance(a, list | tuple | deque) and isinstance(b, list | tuple | deque):
-        return len(a) == len(b) and all(map(_agree, a, b))
-    if by_value(a) or by_value(b):
-        return np.array_equal(a, b)
-    if is_objects(a) and is_objects(b):
-        return np.shape(a) == np.shape(b) and all(map(_agree, a.flat, b.flat))
-    first, second = (x if isinstance(x, Mapping) else fields_of(x) for x in (a, b))
-    if first is None or second is None:
-        return False
-    return first.keys() == second.keys() and all(_agree(first[key], second[key]) for key in first)
-
-
-def check_tangent(value: Any, dot: Any) -> None:
-    """Refuse what is no tangent of a number or an array.
-
-    Raises
-    ------
-    ArgumentError
-        The shapes differ, or `dot` is not made of numbers, or of complex ones where `value` is
-        real.
-    """
-    if dot is True:
-        return
-    kind = np.asarray(dot).dtype.kind
-    if kind not in "fciub" or (kind == "c" and not np.iscomplexobj(value)):
-        what = "complex, the argument is real" if kind == "c" else f"a {type(dot).__name__}"
-        raise ArgumentError(
-            f"the tangent is {what}", hint="give a number, or an array of them, None for zero"
-        )
-    if np.shape(dot) != np.shape(value):
-        raise ArgumentError(
-            f"the tangent has shape {np.shape(dot)}, the argument has shape {np.shape(value)}",
-            hint="give a tangent of the shape of the argument, None for zero",
-        )
-
-
-def _as_number(dot: Any, own: Any) -> Any:
-    """A tangent of the type of the number that it belongs to."""
-    if isinstance(own, complex | np.complexfloating) or isinstance(dot, float | np.inexact):
-        return dot
-    return float(dot)

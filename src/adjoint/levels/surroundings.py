@@ -27,22 +27,16 @@ _HOLD = (list, dict, tuple, deque, np.ndarray)
 
 
 class Surroundings:
-    """The global variables that functions among some values name, as they are now.
-
-    Attributes
-    ----------
-    parts
-        What the values reach.
-    """
+    """The global variables that functions among some values name, as they are now."""
 
     def __init__(self, values: Sequence[Any]) -> None:
         functions: list[FunctionType] = []
-        self.parts = [*reached(values, functions)]
+        self._parts = [*reached(values, functions)]
         self._variables = [*globals_of(functions, every=True)]
 
     def context_variable(self, memory: Memory) -> ContextVar[Any] | None:
         """One that the functions read and generated code has set; ``None`` if there is none."""
-        for value in (*self.parts, *(value for _, _, value in self._variables)):
+        for value in (*self._parts, *(value for _, _, value in self._variables)):
             if type(value) is ContextVar and ("context", id(value)) in memory.caches:
                 return value
         return None

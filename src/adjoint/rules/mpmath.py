@@ -12,8 +12,8 @@ from typing import Any
 from adjoint.rules.loading import registering
 from adjoint.rules.registry import primitive
 from adjoint.run.accumulate import Poison
+from adjoint.run.changes import is_needed
 from adjoint.run.memory import Memory
-from adjoint.run.native import is_needed
 from adjoint.run.protocol import is_number
 from adjoint.run.refused import missing
 

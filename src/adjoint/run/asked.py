@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from adjoint.run.changes import is_needed
 from adjoint.run.kinds import by_value
-from adjoint.run.native import is_needed
 from adjoint.run.refused import missing
 
 __all__ = ["refuse_kept"]

@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 
 from adjoint.errors import NoDerivativeError, Place
-from adjoint.run.accumulate import Poison
+from adjoint.run.changes import Changes, is_needed
 from adjoint.run.contents import ABSENT
 from adjoint.run.facts import Facts, facts_of
 from adjoint.run.iterator import Iterator
-from adjoint.run.kept import Kept, anew
-from adjoint.run.kinds import ATOMS, by_value, fields_of
+from adjoint.run.kept import anew
+from adjoint.run.kinds import by_value, fields_of
 from adjoint.run.memory import Memory, root_of
 from adjoint.run.origins import gives_out
 from adjoint.run.place import current_place
@@ -42,7 +42,7 @@ from adjoint.run.stores import may_fill_anything, puts_numbers, twice_in, writte
 from adjoint.run.there import made_in, there_before
 from adjoint.run.watch import Watch, is_of_the_library
 
-__all__ = ["Changes", "Lent", "Region", "is_needed", "lend", "native", "watched"]
+__all__ = ["Lent", "Region", "lend", "native", "watched"]
 
 
 # ---- the region ----------------------------------------------------------------------------------
@@ -69,48 +69,6 @@ class _Call:
         bars = self.inner[1](bar if given else None)
         if self.error is not None and not given and any(map(is_needed, bars)):
             raise self.error
-
-
-class Changes:
-    """What the user's code has changed unseen."""
-
-    __slots__ = ("changes", "earlier", "error", "fresh", "known")
-
-    def __init__(
-        self,
-        memory: Memory,
-        changes: list[Kept],
-        earlier: tuple[Any, ...],
-        known: set[int],
-        error: Exception,
-    ) -> None:
-        self.changes, self.earlier, self.known, self.error = changes, earlier, known, error
-        self.fresh = [
-            new for kept in changes for _, new in kept.pairs()
-            if new is not ABSENT and new is not kept.owner and id(new) not in known
-        ]  # fmt: skip
-        for kept in changes:
-            kept.log(memory)
-
-    def back(self, memory: Memory, _: Any) -> None:
-        from adjoint.run.holding import reached
-        from adjoint.run.unknown import arrived_in
-
-        taken = [pair for kept in reversed(self.changes) for pair in kept.take(memory)]
-        if any(type(value) not in ATOMS and is_needed(bar) for value, bar in taken):
-            raise self.error
-        if arrived_in(memory, self.fresh, self.known):
-            # What was there before has its cotangent from elsewhere.
-            known = self.known | {id(owner) for owner in reached(self.earlier)}
-            if arrived_in(memory, self.fresh, known):
-                raise self.error
-
-
-def is_needed(bar: Any) -> bool:
-    """Whether a cotangent is one that something has to be done with: it is not zero."""
-    if bar is None:
-        return False
-    return type(bar) is Poison or not by_value(bar) or bool(np.any(bar))
 
 
 class Region:

@@ -20,12 +20,13 @@ import numpy as np
 from numpy import ndarray
 
 from adjoint.errors import MutationError
+from adjoint.run.changes import is_needed
 from adjoint.run.contents import ABSENT
 from adjoint.run.keeping import container
 from adjoint.run.kept import Kept
 from adjoint.run.kinds import ATOMS, by_value, fields_of, is_record
 from adjoint.run.memory import Memory, root_of
-from adjoint.run.native import Lent, Region, is_needed
+from adjoint.run.native import Lent, Region
 from adjoint.run.place import from_the_users_place
 from adjoint.run.refused import refused
 from adjoint.run.snapshot import Snapshot

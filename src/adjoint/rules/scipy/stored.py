@@ -20,6 +20,7 @@ import numpy as np
 
 from adjoint.levels.current import entered
 from adjoint.rules.registry import non_differentiable, primitive
+from adjoint.run.changes import Changes
 from adjoint.run.contents import ABSENT
 from adjoint.run.hidden import Hidden
 from adjoint.run.holding import classes_of, globals_of, reached
@@ -27,7 +28,6 @@ from adjoint.run.kept import Kept
 from adjoint.run.kept_arrays import KeptArray
 from adjoint.run.kinds import by_value
 from adjoint.run.memory import Memory
-from adjoint.run.native import Changes
 from adjoint.run.refused import refused
 from adjoint.run.roots import variables_asked_for
 from adjoint.run.snapshot import Snapshot

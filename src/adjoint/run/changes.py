@@ -1,0 +1,57 @@
+"""What code of the user's has changed where nobody sees it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from adjoint.run.accumulate import Poison
+from adjoint.run.contents import ABSENT
+from adjoint.run.kept import Kept
+from adjoint.run.kinds import ATOMS, by_value
+from adjoint.run.memory import Memory
+
+__all__ = ["Changes", "is_needed"]
+
+
+class Changes:
+    """What the user's code has changed unseen."""
+
+    __slots__ = ("changes", "earlier", "error", "fresh", "known")
+
+    def __init__(
+        self,
+        memory: Memory,
+        changes: list[Kept],
+        earlier: tuple[Any, ...],
+        known: set[int],
+        error: Exception,
+    ) -> None:
+        self.changes, self.earlier, self.known, self.error = changes, earlier, known, error
+        self.fresh = [
+            new for kept in changes for _, new in kept.pairs()
+            if new is not ABSENT and new is not kept.owner and id(new) not in known
+        ]  # fmt: skip
+        for kept in changes:
+            kept.log(memory)
+
+    def back(self, memory: Memory, _: Any) -> None:
+        from adjoint.run.holding import reached
+        from adjoint.run.unknown import arrived_in
+
+        taken = [pair for kept in reversed(self.changes) for pair in kept.take(memory)]
+        if any(type(value) not in ATOMS and is_needed(bar) for value, bar in taken):
+            raise self.error
+        if arrived_in(memory, self.fresh, self.known):
+            # What was there before has its cotangent from elsewhere.
+            known = self.known | {id(owner) for owner in reached(self.earlier)}
+            if arrived_in(memory, self.fresh, known):
+                raise self.error
+
+
+def is_needed(bar: Any) -> bool:
+    """Whether a cotangent is one that something has to be done with: it is not zero."""
+    if bar is None:
+        return False
+    return type(bar) is Poison or not by_value(bar) or bool(np.any(bar))
