@@ -7,6 +7,7 @@ function and a generator. Combinations are those of the places, which carry no d
 from __future__ import annotations
 
 import itertools
+import operator
 from typing import Any
 
 from adjoint.ir.primitives import begin
@@ -225,6 +226,7 @@ def _batches(iterator: Any, n: Any, strict: Any) -> Any:
 
 @substitute(itertools.tee)
 def tee(iterable: Any, n: Any = 2, /) -> Any:
+    n = operator.index(n)
     if n < 0:
         raise ValueError("n must be >= 0")
     iterator = begin(iter(iterable))  # C asks twice

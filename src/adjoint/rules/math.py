@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.ir.primitives import begin
 from adjoint.rules.families import elementwise
 from adjoint.rules.lanes import of_a_number
 from adjoint.rules.operators import base_slope, direction
@@ -326,6 +327,8 @@ def _prod(xs, /, *, start=1):
     return y
 
 
+_END = object()
+
 sumprod: Any = getattr(math, "sumprod", None)  # new in Python 3.12
 
 if sumprod is not None:
@@ -355,15 +358,26 @@ if sumprod is not None:
     @substitute(sumprod)
     def _sumprod(p, q, /):
         """Of iterables, or of objects with ``__mul__``."""
-        p, q = list(p), list(q)
-        if len(p) != len(q):
-            raise ValueError("Inputs are not the same length")
+        p, q = _side_by_side(begin(p), begin(q))
         if _is_vector(p) and _is_vector(q):
             return sumprod(p, q)
         total = 0
         for a, b in zip(p, q, strict=True):
             total = total + a * b
         return total
+
+    def _side_by_side(ps: Any, qs: Any) -> tuple[list[Any], list[Any]]:
+        """The elements of two iterators, which are asked in turn."""
+        p: list[Any] = []
+        q: list[Any] = []
+        while True:
+            a, b = next(ps, _END), next(qs, _END)
+            if (a is _END) is not (b is _END):
+                raise ValueError("Inputs are not the same length")
+            if a is _END:
+                return p, q
+            p.append(a)
+            q.append(b)
 
 
 non_differentiable(

@@ -6,6 +6,7 @@ source.
 
 from __future__ import annotations
 
+import itertools
 import math
 import statistics
 from typing import Any
@@ -133,7 +134,19 @@ def _(data, mu=None):
 # ---- of other collections ------------------------------------------------------------------------
 
 
-def _of_any(f: Any) -> None:
+def _by_class(data: Any) -> list[Any]:
+    """The elements, asked for as the module does: ``groupby`` asks once more after the last."""
+    return [value for _, group in itertools.groupby(data, type) for value in group]
+
+
+def _counted(data: Any) -> list[Any]:
+    """The elements, as ``harmonic_mean`` asks for them: as many as their length says."""
+    if iter(data) is data:
+        data = list(data)
+    return [value for _, value in zip(range(len(data)), data, strict=False)]
+
+
+def _of_any(f: Any, elements: Any = _by_class) -> None:
     @primitive(f)
     def of_hidden(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
         """Fractions of which a level knows that they hide a derivative."""
@@ -150,25 +163,25 @@ def _of_any(f: Any) -> None:
 
     @substitute(f)
     def listed(data: Any, *args: Any, **kwargs: Any) -> Any:
-        return f(list(data), *args, **kwargs)
+        return f(elements(data), *args, **kwargs)
 
 
 for _f in (
     statistics.mean,
-    statistics.harmonic_mean,
     statistics.variance,
     statistics.stdev,
     statistics.pvariance,
     statistics.pstdev,
 ):
     _of_any(_f)
+_of_any(statistics.harmonic_mean, _counted)
 
 _mean_stdev: Any = getattr(statistics, "_mean_stdev", None)
 if _mean_stdev is not None:
 
     @substitute(_mean_stdev)
     def mean_stdev(data: Any) -> Any:
-        values = list(data)
+        values = _by_class(data)
         return float(statistics.mean(values)), float(statistics.stdev(values))
 
 

@@ -400,13 +400,16 @@ class BySubscript(Iterator):
 
     def __init__(self, memory: Memory, xs: Any) -> None:
         super().__init__(memory)
-        self.xs, self.i = xs, 0
+        self.xs, self.i, self.has_ended = xs, 0, False
 
     def step(self, record: list[Any], slot: int) -> Any:
+        if self.has_ended:
+            raise StopIteration
         i, self.i = self.i, self.i + 1
         try:
             return _by_method(self.memory, record, slot, "__getitem__", self.xs, i)
-        except IndexError:
+        except (IndexError, StopIteration):
+            self.has_ended = True  # whatever the object holds later
             raise StopIteration from None
 
 

@@ -246,7 +246,7 @@ def _best(name: str, best: Any, better: Any) -> None:
         if len(values) > 1 and default is not _Missing:
             refuse_default()
         if len(values) == 1:
-            values = list(values[0])
+            values = [value for value in values[0]]  # which asks for no length, as in C
             if key is None and values:
                 return best(*values) if len(values) > 1 else values[0]
         if not values:
