@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "NOT_SCALAR",
+    "Defect",
     "Deoptimize",
     "NeedsKnown",
     "NeedsSize",
@@ -75,3 +76,7 @@ class NeedsKnown(NotCovered):
 class Deoptimize(Exception):
     """Raised while specialised code runs: a value is not of the type that was foreseen. The call is
     run again in the generic tier; nothing has been changed so far."""
+
+
+class Defect(AssertionError):
+    """What specialised code gives is wrong; looked for where tests run."""

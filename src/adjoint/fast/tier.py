@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from adjoint.errors import ArgumentError
-from adjoint.fast.covered import NOT_SCALAR, Deoptimize, NotCovered
+from adjoint.fast.covered import NOT_SCALAR, Defect, Deoptimize, NotCovered
 from adjoint.fast.likeness import kinds_of
 from adjoint.fast.modes import Mode
 from adjoint.ir.nodes import Span
@@ -346,6 +346,7 @@ def _sound(f: Any, args: tuple[Any, ...], mode: Mode) -> Entry:
 def _made(f: Any, args: tuple[Any, ...], mode: Mode) -> Entry:
     from adjoint.fast.entry import entry_source  # most programs are never specialised
     from adjoint.fast.program import specialise, written
+    from adjoint.fast.shapes import demanding_shapes
 
     begin = time.perf_counter()
     program = specialise(f, args, mode)
@@ -360,9 +361,10 @@ def _made(f: Any, args: tuple[Any, ...], mode: Mode) -> Entry:
         raise NotCovered(f"the generated source is beyond Python: {error}") from None
     show_source(filename, source)
     failures = _Failures(bound)
+    run = scope["gradient" if mode.is_gradient else "forward"]
     bound |= {
         "MISS": MISS,
-        "program": scope["gradient" if mode.is_gradient else "forward"],
+        "program": demanding_shapes(run, program, mode) if is_strict[0] else run,
         "failed": failures,
     }
     exec(compile(entry_text, filename.replace("fast", "entry"), "exec", dont_inherit=True), bound)
@@ -435,5 +437,5 @@ def _what_happened(error: Exception | None) -> str:
 def demand_foreseen(error: Exception | None) -> None:
     """What a program raised is for the generic tier, but for what its text alone can be guilty
     of."""
-    if is_strict[0] and isinstance(error, NameError):
+    if is_strict[0] and isinstance(error, NameError | Defect):
         raise error
