@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import dis
+import functools
 import math
 import sys
 from dataclasses import dataclass
@@ -134,9 +135,17 @@ _FILLS = (_METHODS - frozenset("get items values union".split())) | frozenset(
 """Methods that give nothing of what a container holds."""
 
 
+CACHED_PROPERTY: CodeType = functools.cached_property.__get__.__code__
+"""It stores what its function gives in the object that it is given, and writes into nothing else;
+the function is entered itself."""
+_INTO_THE_OBJECT = Facts(False, frozenset(), False, frozenset())
+
+
 @by_code
 def facts_of(code: CodeType) -> Facts:
     """What a function with that code could do."""
+    if code is CACHED_PROPERTY:
+        return _INTO_THE_OBJECT
     instructions = [*dis.get_instructions(code)]
     names = frozenset(code.co_names)
     names |= {_BEHIND[name] for name in names & _BEHIND.keys()}

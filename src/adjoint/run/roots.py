@@ -11,7 +11,7 @@ from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
 from adjoint.run.by_code import by_code
-from adjoint.run.facts import Facts, facts_of
+from adjoint.run.facts import CACHED_PROPERTY, Facts, facts_of
 from adjoint.run.holding import spaces_of
 from adjoint.run.kinds import content_of
 from adjoint.run.snapshot import LEAVES
@@ -47,8 +47,8 @@ def callers_of(frame: FrameType, last: CodeType) -> list[FrameType]:
 
 
 def may_store(frame: FrameType) -> bool:
-    """Whether a function may store something itself."""
-    return not facts_of(frame.f_code).quiet
+    """Whether a function may store something itself, into what another gives it."""
+    return not facts_of(frame.f_code).quiet and frame.f_code is not CACHED_PROPERTY
 
 
 def joined_facts(codes: tuple[CodeType, ...]) -> Facts:
