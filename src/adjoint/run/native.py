@@ -20,7 +20,7 @@ import numpy as np
 from adjoint.errors import NoDerivativeError, Place
 from adjoint.run.changes import Changes, is_needed
 from adjoint.run.contents import ABSENT
-from adjoint.run.facts import Facts, facts_of
+from adjoint.run.facts import CACHED_PROPERTY, Facts, facts_of
 from adjoint.run.iterator import Iterator
 from adjoint.run.kept import anew
 from adjoint.run.kinds import by_value, fields_of
@@ -72,7 +72,13 @@ class _Call:
 
 
 class Region:
-    """A run of code that is not differentiated."""
+    """A run of code that is not differentiated.
+
+    Attributes
+    ----------
+    has_only_cached
+        Whether nobody can have stored anything but `functools.cached_property`, which does so once.
+    """
 
     __slots__ = (
         "_apart",
@@ -94,6 +100,7 @@ class Region:
         "_there",
         "_twice",
         "_written",
+        "has_only_cached",
         "memory",
     )
 
@@ -115,6 +122,7 @@ class Region:
         self._there: Collection[int] = ()
         self._looked_at: dict[tuple[int, ...], list[Any]] = {}
         self._place: Place | None = None
+        self.has_only_cached = True
 
     def leave_apart(self, values: Iterable[Any]) -> None:
         """Somebody else compares arrays, lists, dicts; what views look at is kept from now on."""
@@ -229,6 +237,7 @@ class Region:
         memory = self.memory
         call = _Call(memory, error)
         self._events.append(call)
+        self.has_only_cached = False
         memory.region = None
         try:
             with Watch(None):
@@ -248,6 +257,7 @@ class Region:
         if facts_of(code).quiet and not any(map(may_store, callers)):
             return
         codes = tuple({id(one.f_code): one.f_code for one in (frame, *callers)}.values())
+        self.has_only_cached &= facts_of(code).quiet or code is CACHED_PROPERTY
         given = [value for value in frame.f_locals.values() if type(value) not in LEAVES]
         key = (*map(id, codes), 0, *map(id, given))
         if key in self._looked_at:
@@ -363,7 +373,7 @@ def watched(
     record[slot] = region.before(own, n) if region.has_effects else own
     if region.has_effects and (level := record[0].level) is not None:
         level.spoil_stored(region, certain=by_rule)
-    if keys and region.has_effects:
+    if keys and region.has_effects and not region.has_only_cached:
         _check_steady(record[0], keys)
     return y
 
