@@ -161,7 +161,7 @@ def parts(x: Any) -> Iterator[tuple[Any, Any]] | None:
         return iter(enumerate(x))
     if isinstance(x, np.ndarray) and x.dtype.kind == "O":
         return iter(np.ndenumerate(x))
-    if isinstance(x, Mapping) or hasattr(x, "keys"):
+    if isinstance(x, Mapping) or (hasattr(x, "keys") and not isinstance(x, type)):
         return iter((key, x[key]) for key in x.keys())  # noqa: SIM118 - a tangent need not iterate
     if isinstance(x, types.MethodType):
         return parts(x.__self__)

@@ -1,5 +1,14 @@
 """The rules of `scipy.sparse` by topic; imported on the first call into it."""
 
-from adjoint.rules.scipy.sparse import arrays, leaves, pairs, patterns, products, solving, zeros
+from adjoint.rules.scipy.sparse import (
+    arrays,
+    leaves,
+    lists,
+    pairs,
+    patterns,
+    products,
+    solving,
+    zeros,
+)
 
-__all__ = ["arrays", "leaves", "pairs", "patterns", "products", "solving", "zeros"]
+__all__ = ["arrays", "leaves", "lists", "pairs", "patterns", "products", "solving", "zeros"]

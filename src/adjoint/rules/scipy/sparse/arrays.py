@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse import _csparsetools
 
 from adjoint.rules.refusal import NoDerivative, moves, refusal
 from adjoint.rules.registry import frule, non_differentiable, primitive, rrule, substitute
@@ -200,19 +199,6 @@ def _has_slopes(x: Any, rank: int | None) -> bool:
 
 for _kind in (sparse.coo_array, sparse.coo_matrix):
     _of_dense(_kind)
-
-# ---- arrays of lists -----------------------------------------------------------------------------
-
-
-@substitute(_csparsetools.lil_flatten_to_array)
-def _flattened(lists, result):
-    result[...] = [x for row in lists for x in row]
-
-
-@substitute(_csparsetools.lil_get_lengths)
-def _lengths(lists, result):
-    result[...] = [len(row) for row in lists]
-
 
 # ---- diagonals -----------------------------------------------------------------------------------
 
