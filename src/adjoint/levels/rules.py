@@ -201,9 +201,9 @@ def _(level: Level, record: Any, slot: int, bar: Any) -> bool:
 @leveled(refused_dot)
 def _(level: Level, record: Any, slot: int, f: Any, missing: Any, dot: Any, y: Any) -> Any:
     """Zeros that what a level differentiates in would move."""
-    if not level.run(moves, dot):
-        return None
-    return level.run(refused_zeros, f, missing, dot, y)
+    if asked := level.below(refused_dot, f, missing, dot, y):
+        return asked
+    return level.run(refused_zeros, f, missing, dot, y) if level.moves(dot) else None
 
 
 # ---- what steers derivatives ---------------------------------------------------------------------

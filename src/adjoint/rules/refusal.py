@@ -126,24 +126,21 @@ def moves(bar: Any) -> bool:
 
 
 def refused_dot(f: Any, missing: NoDerivative, dot: Any, y: Any) -> Any:
-    """What such an argument, of that tangent, adds to the tangent of the result `y`: nothing, or an
-    error. Inside another derivative (see `adjoint.levels.rules`) it may be zeros, which have no
-    derivative."""
-    if moves(dot):
-        raise refusal(f, missing)
-    return None
+    """What such an argument, of that tangent, adds to the tangent of the result `y`: nothing, or
+    poison, which is an error where the result is needed. Inside another derivative (see
+    `adjoint.levels.rules`) it may be zeros, which have no derivative."""
+    return Poison(refusal(f, missing)) if moves(dot) else None
 
 
 def added(y_dot: Any, part: Any) -> Any:
     """The sum of a tangent and what `refused_dot` says."""
     if part is None:
         return y_dot
-    return part if y_dot is None else y_dot + part
+    return part if y_dot is None or type(part) is Poison else y_dot + part
 
 
 def refused_zeros(f: Any, missing: NoDerivative, dot: Any, y: Any) -> Any:
     """Zeros like `y`, which follow nobody knows how from a `dot` that is zero, too."""
-    refused_dot(f, missing, dot, y)
     return np.zeros(np.shape(y), np.result_type(np.asarray(y).dtype, np.float16))[()]
 
 

@@ -35,6 +35,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from adjoint.rules.loading import all_loaded, load_for, load_what_is_imported, when_loaded
 from adjoint.rules.rule import Rule
+from adjoint.run.accumulate import Poison
 
 __all__ = [
     "Direct",
@@ -302,6 +303,8 @@ class _Forward(_Registry):
                 if rule.accepts((dots, *args), kwargs):
                     result = rule.function(dots, *args, **kwargs)
                     if result is not NotImplemented:
+                        if type(result[1]) is Poison:
+                            raise result[1].error
                         return result  # type: ignore[no-any-return]
         return None
 

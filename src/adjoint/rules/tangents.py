@@ -22,6 +22,7 @@ from adjoint.rules.slopes import (
     numeric_operands,
     with_arity,
 )
+from adjoint.run.accumulate import Poison
 
 __all__ = ["contributions", "filled", "fitted", "forward", "like_result"]
 
@@ -106,6 +107,8 @@ def contributions(slopes: Any, dot: Any, unused: Any) -> Any:
 def like_result(y_dot: Any, y: Any) -> Any:
     """`y_dot` in the shape and precision of `y`: an operand without tangent may have widened
     either."""
+    if type(y_dot) is Poison:
+        return y_dot
     if np.shape(y_dot) != np.shape(y):
         y_dot = y_dot + np.zeros(np.shape(y))
     dtype = getattr(y, "dtype", None)

@@ -17,6 +17,7 @@ from adjoint.rules.numpy.operands import array_rule, dense
 from adjoint.rules.refusal import NoDerivative, added, refused_bar, refused_dot
 from adjoint.rules.registry import frule
 from adjoint.rules.tangents import like_result
+from adjoint.run.accumulate import Poison
 
 __all__ = ["SOURCES", "draw"]
 
@@ -94,7 +95,9 @@ def _rules(
             elif dot is not None and p is not None:
                 term = slopes(y, values, p) * np.asarray(dense(dot, x))
                 y_dot = term if y_dot is None else y_dot + term
-        return y, None if y_dot is None else like_result(y_dot, y)[()]
+        if y_dot is None or type(y_dot) is Poison:
+            return y, y_dot
+        return y, like_result(y_dot, y)[()]
 
     reverse.__signature__ = signature  # type: ignore[attr-defined]
     dots = inspect.Parameter("dots", inspect.Parameter.POSITIONAL_ONLY)

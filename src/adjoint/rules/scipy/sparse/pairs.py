@@ -138,7 +138,9 @@ def _(dots, f, head, a, b_pattern, b, dtype):
             asked = refused_dot(f, LEFT_OUT, term[union.lost], np.ravel(y))
             term = added(term[union.of_result], asked)
             y_dot = term if y_dot is None else y_dot + term
-    return y, y_dot if y_dot is None else like_result(np.reshape(y_dot, np.shape(y)), y)
+    if y_dot is None or type(y_dot) is Poison:
+        return y, y_dot
+    return y, like_result(np.reshape(y_dot, np.shape(y)), y)
 
 
 def _pattern(f: Any, args: Any, before: int) -> Any:
