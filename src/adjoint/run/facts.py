@@ -13,7 +13,14 @@ from typing import Any
 
 from adjoint.run.by_code import by_code
 
-__all__ = ["Facts", "called", "facts_of", "is_harmless"]
+__all__ = [
+    "CACHED_PROPERTY",
+    "INTO_THE_OBJECT",
+    "Facts",
+    "called",
+    "facts_of",
+    "is_harmless",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,14 +145,15 @@ _FILLS = (_METHODS - frozenset("get items values union".split())) | frozenset(
 CACHED_PROPERTY: CodeType = functools.cached_property.__get__.__code__
 """It stores what its function gives in the object that it is given, and writes into nothing else;
 the function is entered itself."""
-_INTO_THE_OBJECT = Facts(False, frozenset(), False, frozenset())
+INTO_THE_OBJECT = Facts(False, frozenset(), False, frozenset())
+"""What a function does that stores something in an object that it is given, and nowhere else."""
 
 
 @by_code
 def facts_of(code: CodeType) -> Facts:
     """What a function with that code could do."""
     if code is CACHED_PROPERTY:
-        return _INTO_THE_OBJECT
+        return INTO_THE_OBJECT
     instructions = [*dis.get_instructions(code)]
     names = frozenset(code.co_names)
     names |= {_BEHIND[name] for name in names & _BEHIND.keys()}

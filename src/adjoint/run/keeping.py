@@ -136,6 +136,15 @@ class _Dict(Kept):
     def pairs(self) -> Iterator[tuple[Any, Any]]:
         yield from ((old, new) for _, old, new in self._changes())
 
+    def is_in(self, logged: list[list[Any]]) -> bool:
+        if any(entry[0] is swap_with for entry in logged):
+            return True  # all of it, or its order
+        written = [entry for entry in logged if entry[0] is swap_item and entry[1] is self.owner]
+        return all(
+            any(key is entry[2] or old is entry[3] is not ABSENT for entry in written)
+            for key, old, _ in self._changes()
+        )
+
     def log(self, memory: Memory) -> None:
         d, changes = self.owner, self._changes()
         self.changed = [

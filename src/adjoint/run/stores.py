@@ -23,7 +23,7 @@ from adjoint.run.outputs import outputs_in
 from adjoint.run.roots import given_to, modules_of, words_in
 from adjoint.run.watch import is_of_the_library
 
-__all__ = ["may_fill_anything", "puts_numbers", "twice_in", "written_by"]
+__all__ = ["may_fill_anything", "named_in", "puts_numbers", "twice_in", "written_by"]
 
 
 def may_fill_anything(frame: FrameType, held: list[Any]) -> bool:
@@ -100,7 +100,7 @@ def _computed(name: str, spaces: Any, held: list[Any]) -> bool:
     if name.startswith("."):
         if any(_computes(owner, name[1:]) for owner in held):
             return True
-        spaces = [_names(owner) for owner in held]
+        spaces = [named_in(owner) for owner in held]
         name = name[1:]
     values = [space[name] for space in spaces if name in space]
     return any(_of_class(value, special) for value in values for special in _GIVING)
@@ -167,7 +167,7 @@ def written_by(frame: FrameType, held: list[Any], known: list[Any]) -> list[tupl
         elif name in local:
             cells = [owner for owner in held if type(owner) is CellType]
             written += [(cell, None) for cell in cells if contents_of_cell(cell) is local[name]]
-    with_names = [(owner, _names(owner)) for owner in held] if stores.asks_for_names else []
+    with_names = [(owner, named_in(owner)) for owner in held] if stores.asks_for_names else []
     with_names += [(space, space) for space in modules_of(frame)] if stores.attributes else []
     attributes = stores.attributes
     if stores.sets_by_words:
@@ -219,7 +219,7 @@ _MOST_CONTAINERS = 256
 _CONTAINERS = (list, dict, set, deque)
 
 
-def _names(owner: Any) -> Any:
+def named_in(owner: Any) -> Any:
     """What stands under which names in an object or a class."""
     if issubclass(type(owner), type):
         return vars(owner)
@@ -235,7 +235,7 @@ def puts_numbers(written: Iterable[tuple[Any, str | None]]) -> bool:
         if name is None:
             values: Iterable[Any] = () if issubclass(type(owner), np.ndarray) else _inside(owner)
         else:
-            space = owner if type(owner) is dict else _names(owner)
+            space = owner if type(owner) is dict else named_in(owner)
             values = (space.get(name),)
         if not NUMBERS_KEPT.isdisjoint(map(type, values)):
             return True
@@ -262,4 +262,4 @@ def _inside(owner: Any) -> Iterable[Any]:
         return elements_of(owner)
     if issubclass(kind, dict):
         return [item for _, item in entries_of(owner)]
-    return [contents_of_cell(owner)] if kind is CellType else [*_names(owner).values()]
+    return [contents_of_cell(owner)] if kind is CellType else [*named_in(owner).values()]

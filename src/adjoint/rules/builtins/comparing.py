@@ -64,7 +64,8 @@ def _asking(asks: Asks, key: Any, equivalent: Any = None, asked: slice | None = 
 
         record[slot] = asked_back
         keys = given if asks is HASHED else ()
-        y = watched(inner, 1, f, by_rule, args, options, keys=_hashed(keys))
+        own = args[0] if asks is HASHED and issubclass(type(args[0]), dict | set) else None
+        y = watched(inner, 1, f, by_rule, args, options, keys=_hashed(keys), own=own)
         if y is not DECLINED:
             return y
         if inner[1] is None or rules.substitute is None:

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 from adjoint.rules.registry import non_differentiable, structural, substitute
+from adjoint.run.contents import asks_user
 from adjoint.run.kinds import by_value
 from adjoint.run.memory import Memory
 from adjoint.run.swaps import swap_with
@@ -193,13 +194,24 @@ def _removal(memory: Memory, xs: Any, gone: Iterable[Any], n: int) -> Any:
     return removal_back
 
 
+def _held(xs: Any, gone: Iterable[Any], remove: Callable[[], object]) -> Iterable[Any]:
+    """Remove elements; gives those that stood there, to which the ones of `gone` are equal."""
+    if not any(map(asks_user, gone)):
+        remove()
+        return gone
+    before = [*set.__iter__(xs)]
+    remove()
+    stay = set(map(id, set.__iter__(xs)))
+    return [value for value in before if id(value) not in stay]
+
+
 @structural((set, "remove"), (set, "discard"))
 def _(memory: Memory, xs: Any, value: Any) -> Any:
     if not set.__contains__(xs, value):
         return NotImplemented
-    set.discard(xs, value)
-    value = frozenset(value) if isinstance(value, set) else value
-    return None, _removal(memory, xs, (value,), 2)
+    gone: Any = [frozenset(value) if isinstance(value, set) else value]
+    gone = _held(xs, gone, partial(set.discard, xs, value))
+    return None, _removal(memory, xs, gone, 2)
 
 
 @substitute((set, "remove"))
@@ -248,8 +260,8 @@ def _update(memory: Memory, xs: Any, *others: Any) -> Any:
 
 
 def _symmetric_difference_update(memory: Memory, xs: Any, other: Any) -> Any:
-    added, gone = set(other).difference(xs), set.intersection(xs, other)
-    set.symmetric_difference_update(xs, other)
+    added, equal = set(other).difference(xs), set.intersection(xs, other)
+    gone = _held(xs, equal, partial(set.symmetric_difference_update, xs, other))
     return _arrival(memory, xs, gone, added, (other,))
 
 
@@ -266,16 +278,24 @@ def _arrival(memory: Memory, xs: Any, gone: Any, added: set[Any], others: Any) -
 
 
 def _difference_update(memory: Memory, xs: Any, *others: Any) -> Any:
-    gone = set().union(*[set.intersection(xs, other) for other in others])
-    set.difference_update(xs, *others)
+    gone: Any = set().union(*[set.intersection(xs, other) for other in others])
+    gone = _held(xs, gone, partial(set.difference_update, xs, *others))
     return _removal(memory, xs, gone, 1 + len(others))
 
 
 def _intersection_update(memory: Memory, xs: Any, *others: Any) -> Any:
     kept, operands = _intersection(xs, *others)
-    gone = set.difference(xs, kept)
-    set.intersection_update(xs, *others)
-    position = _note(memory, xs, gone, ())
+    gone: Any = set.difference(xs, kept)
+    added: Any = ()
+    if any(map(asks_user, kept)):  # equal ones of the others may take their places
+        before = {id(value): value for value in set.__iter__(xs)}
+        set.intersection_update(xs, *others)
+        now = {id(value): value for value in set.__iter__(xs)}
+        gone = [value for place, value in before.items() if place not in now]
+        added = [value for place, value in now.items() if place not in before]
+    else:
+        set.intersection_update(xs, *others)
+    position = _note(memory, xs, gone, added)
 
     def intersection_back(_: Any) -> tuple[None, ...]:
         bars = memory.shadows.pop(id(xs), None)
