@@ -1,8 +1,9 @@
 # Each command sets up what it needs: python3 (3.11 or newer) and make are enough.
 #
 #   make demo       fit the noisy cubic and the moons, write figures to demo-output/
-#   make test       lint and tests
-#   make test-all   the same tests in CPython 3.11, 3.12 and 3.13
+#   make test       lint and tests, with a portion of those that take long
+#   make test-long  the rest of those
+#   make test-all   all tests in CPython 3.11, 3.12 and 3.13
 #   make lint       ruff (format and rules), mypy --strict
 #   make bench      measure speed and memory beside the peers
 #   make fuzz       100,000 random programs; N=5000 says how many, SEED=1 which
@@ -18,13 +19,19 @@ PYTEST_ARGS ?= -n auto --dist worksteal
 PY = $(VENV)/bin/python
 PIP_INSTALL = -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test test-all lint bench fuzz clean $(VERSIONS:%=test-%)
+.PHONY: demo test test-at-once test-long test-all lint bench fuzz clean $(VERSIONS:%=test-%)
 
 demo: $(VENV)/.demo
 	$(PY) -m adjoint.demo
 
-test: lint
-	$(PY) -m pytest $(PYTEST_ARGS)
+test: $(VENV)/.test # types are checked beside the tests
+	$(MAKE) --no-print-directory -j 2 lint test-at-once
+
+test-at-once: $(VENV)/.test
+	$(PY) -m pytest --at-once $(PYTEST_ARGS)
+
+test-long: $(VENV)/.test
+	$(PY) -m pytest --the-rest $(PYTEST_ARGS)
 
 test-all: lint $(VERSIONS:%=test-%)
 

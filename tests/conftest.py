@@ -16,6 +16,7 @@ os.environ["ADJOINT_CACHE"] = "off"  # each test sees what the code of today gen
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from adjoint.fast import tier
+from tests.portions import is_run_at_once
 
 tier.is_strict[0] = True  # a defect of the specialiser is seen
 
@@ -28,6 +29,23 @@ gc.set_threshold(50_000, 20, 20)  # millions of objects come and go, few of them
 # Processes that tests are handed to are begun by ``python -c``, whose text Python 3.13 keeps under
 # the name that functions made by `exec` have, too.
 linecache.cache.pop("<string>", None)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Of the tests that take long, `tests.portions` says which are run at once."""
+    group = parser.getgroup("portions")
+    group.addoption("--at-once", action="store_true", help="a portion of the tests that take long")
+    group.addoption("--the-rest", action="store_true", help="what --at-once leaves out")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what is not asked for."""
+    at_once, rest = config.getoption("at_once"), config.getoption("the_rest")
+    if at_once == rest:
+        return
+    left_out = [item for item in items if is_run_at_once(item.nodeid) != at_once]
+    items[:] = [item for item in items if is_run_at_once(item.nodeid) == at_once]
+    config.hook.pytest_deselected(items=left_out)
 
 
 def pytest_collection_finish() -> None:

@@ -118,6 +118,8 @@ def moves(bar: Any) -> bool:
     `adjoint.levels.rules`), also whether it may become so."""
     if isinstance(bar, list | tuple):
         return any(map(moves, bar))
+    if type(bar) is Poison:
+        return True
     doubt(bar)
     return bar is not None and bool(np.any(bar))
 
