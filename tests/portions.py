@@ -1,7 +1,8 @@
 """What `make test` runs of the tests that take long; `make test-long` runs the rest of them.
 
 The table says of which tests one in so many is run at once, chosen by its name, and of which none.
-What is not in it is always run. Of several lines for a test the longest counts.
+What is not in it is always run, and so are tests without parameters that it does not name. Of
+several lines for a test the longest counts.
 """
 
 from __future__ import annotations
@@ -30,11 +31,16 @@ PORTIONS = {
     "tests/library/test_neighbours.py": NONE,
     "tests/rules/numpy_linalg/": 3,
     "tests/rules/scipy/": 8,
-    "tests/rules/scipy/test_properties.py": 1,
     "tests/rules/test_numpy_fft.py": 4,
     "tests/rules/test_numpy_quantiles.py": 4,
     "tests/test_object_arrays.py": 3,
     "tests/test_objects_as_elements.py": 4,
+    "tests/errors/": 2,
+    "tests/fast/": 2,
+    "tests/frontend/": 2,
+    "tests/library/test_library.py::test_by_finite_differences": 3,
+    "tests/rules/": 2,
+    "tests/test_corpus.py::test_tape": 3,
     # all lines of a table, or many programs, in one test
     "tests/api/test_tiers.py::test_the_environment_names_a_tier": NONE,
     "tests/derivatives/test_flat.py::test_minimize": NONE,
@@ -65,5 +71,8 @@ def is_run_at_once(name: str) -> bool:
     lines = [line for line in PORTIONS if name.startswith(line)]
     if not lines:
         return True
-    portion = PORTIONS[max(lines, key=len)]
-    return portion != NONE and crc32(name.encode()) % portion == 0
+    line = max(lines, key=len)
+    portion = PORTIONS[line]
+    if portion == NONE or ("[" not in name and "::" not in line):
+        return portion != NONE
+    return crc32(name.encode()) % portion == 0
