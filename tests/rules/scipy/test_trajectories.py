@@ -212,3 +212,116 @@ def test_reports():
     assert ad.gradient(lambda y0: f(y0, "nst"), y0)[0] == pytest.approx(f(y0, "nst") / 1.5)
     with pytest.raises(NoDerivativeError, match="how it has searched"):
         ad.gradient(lambda y0: f(y0, "tcur"), y0)
+
+
+# ---- solve_ivp -----------------------------------------------------------------------------------
+
+
+def by_lsoda(a, b, y0, end, **options):
+    options = {"rtol": 1e-9, "atol": 1e-10, **options}
+    return integrate.solve_ivp(
+        lambda t, y, a: predators(y, t, a, b), (0.1, end), [y0, 2.0], method="LSODA", args=(a,),
+        **options,
+    )  # fmt: skip
+
+
+def at_times(a, b, y0, end):
+    found = by_lsoda(a, b, y0, end, t_eval=np.array([0.3, 1.0, 1.9]), max_step=0.2)
+    return found.y[0] @ [1.0, 2.0, 3.0] + found.y[1, 1] ** 2
+
+
+def at_both_ends(a, b, y0, end):
+    found = by_lsoda(a, b, y0, end, t_eval=np.array([0.1, end]), first_step=1e-3)
+    return found.y[0] @ found.t + found.y[1, -1] * found.y[1, 0]
+
+
+def by_columns(a, b, y0, end):
+    def rates(t, y):
+        return np.array([a * y[0] - b * y[0] * y[1], -y[1] + 0.5 * y[0] * y[1]])
+
+    found = integrate.solve_ivp(
+        rates, [2.0, 0.5 - end / 4], np.array([y0, 2.0]), integrate.LSODA,
+        [1.7, 1.0, 0.5], vectorized=True, rtol=1e-9, atol=1e-10,
+    )  # fmt: skip
+    return (found.y**2).sum() * found.t[0]
+
+
+@pytest.mark.parametrize("f", [at_times, at_both_ends, by_columns])
+def test_solve_ivp_by_lsoda(f):
+    point = (1.1, 0.9, 1.0, 2.0)
+    expected = slopes(f, point, 1e-3)
+    value, found = ad.value_and_grad(f, argnums=(0, 1, 2, 3))(*point)
+    assert value == f(*point)
+    np.testing.assert_allclose(found, expected, rtol=2e-6, atol=1e-6)
+    moved = ad.pushforward(f, point, (1.0, -0.5, 2.0, 0.3))[1]
+    np.testing.assert_allclose(moved, np.dot(found, [1.0, -0.5, 2.0, 0.3]), rtol=1e-9)
+
+
+def test_second_derivatives_by_lsoda():
+    def f(a, y0, end):
+        found = integrate.solve_ivp(
+            lambda t, y: a * y * (1 - y), (0.0, end), [y0], "LSODA", [0.4, end], rtol=1e-8
+        )
+        return found.y[0, 1]
+
+    def explicit(a, y0, end):
+        return 1 / (1 + (1 / y0 - 1) * np.exp(-a * end))
+
+    point = (1.3, 0.2, 1.7)
+    found = ad.hessian(f, *point, argnums=(0, 1, 2))
+    np.testing.assert_allclose(found, ad.hessian(explicit, *point, argnums=(0, 1, 2)), rtol=1e-5)
+
+
+def test_where_lsoda_ends():
+    """The end is known; what it tells of at times of its own is not."""
+
+    def f(a, end):
+        found = integrate.solve_ivp(
+            lambda t, y: -a * y, (0.0, end), [1.0], "LSODA", rtol=1e-9, atol=1e-12
+        )
+        return found.y[0][-1] * found.t[-1]
+
+    found = ad.gradient(f, 0.7, 2.0)
+    np.testing.assert_allclose(found, [-4.0 * np.exp(-1.4), (1 - 1.4) * np.exp(-1.4)], rtol=1e-6)
+
+
+def of_its_own_times(a):
+    return integrate.solve_ivp(lambda t, y: -a * y, (0.0, 2.0), [1.0], "LSODA").y.sum()
+
+
+def until_an_event(a):
+    def half(t, y):
+        return y[0] - 0.5
+
+    half.terminal = True
+    return integrate.solve_ivp(lambda t, y: -a * y, (0.0, 9.0), [1.0], "LSODA", events=half).t[-1]
+
+
+def between(a):
+    found = integrate.solve_ivp(lambda t, y: -a * y, (0.0, 2.0), [1.0], "LSODA", dense_output=True)
+    return found.sol(1.0)[0]
+
+
+def that_stores(a):
+    seen = []
+
+    def rate(t, y):
+        seen.append(a * y[0])
+        return -seen[-1]
+
+    return integrate.solve_ivp(rate, (0.0, 1.0), [1.0], "LSODA", [1.0]).y[0, 0] + seen[0]
+
+
+@pytest.mark.parametrize(
+    ("f", "why"),
+    [
+        (of_its_own_times, "give it t_eval"),
+        (until_an_event, "how it has searched"),
+        (between, "how it has searched"),
+        (that_stores, "stores something"),
+    ],
+)
+def test_refused_by_lsoda(f, why):
+    for differentiate in (ad.gradient, lambda f, a: ad.derivative(f)(a)):
+        with pytest.raises(NoDerivativeError, match=why):
+            differentiate(f, 0.7)

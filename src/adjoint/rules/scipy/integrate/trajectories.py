@@ -1,4 +1,4 @@
-"""Differential equations that are solved by code in C: `odeint`.
+"""Differential equations that are solved by code in C: `odeint`, and `solve_ivp` by LSODA.
 
 What LSODA finds is kept. How it moves is computed by the implicit method of Radau of order 5 with
 three stages (Hairer and Wanner, *Solving Ordinary Differential Equations II*, section IV.5), of
@@ -15,6 +15,7 @@ import numpy as np
 from scipy import integrate
 
 from adjoint.errors import AdjointError
+from adjoint.rules.again import again
 from adjoint.rules.registry import substitute
 from adjoint.rules.scipy.searches import (
     as_tuple,
@@ -48,12 +49,12 @@ COARSER = 10.0
 its own by a method of order 3."""
 
 DIFFERENT = (
-    "solves a differential equation of which another method finds another solution; give odeint an"
-    " hmax that no change in the equation is shorter than, or smaller tolerances"
+    "solves a differential equation of which another method finds another solution; give a longest"
+    " step (hmax, max_step) that no change in the equation is shorter than, or smaller tolerances"
 )
 
 USUAL = 1.49012e-8
-"""LSODA's tolerances, unless they are given."""
+"""The tolerances of `odeint`, unless they are given."""
 
 
 FARTHER, FAR = 1e3, 1e-2
@@ -72,7 +73,7 @@ class Step(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """What `odeint` was asked for: its tolerances, its first step and its longest."""
+    """What LSODA was asked for: its tolerances, its first step and its longest."""
 
     rtol: Any
     atol: Any
@@ -211,3 +212,58 @@ def _moving(
     if why:
         return unfollowed(values, find, why, rate, y, times)
     return with_value(values, _path(rate, y, times, steps, outputs))
+
+
+@substitute(integrate.solve_ivp)
+def solve_ivp(
+    fun, t_span, y0, method="RK45", t_eval=None, dense_output=False, events=None,
+    vectorized=False, args=None, **options,
+):  # fmt: skip
+    given = fun, t_span, y0, method, t_eval, dense_output, events, vectorized, args
+    if method not in ("LSODA", integrate.LSODA):  # those whose steps are in Python
+        return _SOLVE_IVP(*given, **options)
+    find, further = integrate.solve_ivp, args or ()
+    found, search = searched(find, given, options)
+
+    def rate(time, y):
+        y = np.reshape(y, (-1, 1)) if vectorized else y
+        return np.ravel(fun(time, y, *further))
+
+    y, start = np.ravel(y0) * 1.0, np.ravel(t_span[0]) * 1.0
+    if t_eval is not None:
+        times = np.asarray(t_eval)[: len(found.t)] * 1.0
+    else:
+        times = np.concatenate((start, found.t[1:-1], np.ravel(t_span[1]) * 1.0))
+    given = (*given, *options.values())
+    why = CHANGES if search.stores else ENDED if found.status != 0 else ""
+    if why:
+        found.y = unfollowed(found.y, find, why, rate, y, times, *given)
+    elif np.size(found.t):
+        rows = np.concatenate((np.reshape(y, (1, -1)), found.y.T))  # `times` may begin later
+        times = np.concatenate((start, times))
+        rows = _moving(find, rate, y, times, rows, _settings(**options))[1:]
+        times = with_value(found.t, times[1:])
+        if t_eval is None:
+            rows, times = (_ends(find, x, rate, y, given) for x in (rows, times))
+        found.t, found.y = times, rows.T
+    leave(search)
+    return rest_of(find, found, given, "y", *(() if why else ("t",)))
+
+
+def _ends(find: Any, rows: Any, rate: Callable[..., Any], y: Any, given: Any) -> Any:
+    """The rows of a solution of which the first and the last are known: the others are at times of
+    LSODA's own."""
+    inner = unfollowed(rows[1:-1], find, ITS_OWN, rate, y, *given)
+    return np.concatenate((rows[:1], inner, rows[-1:]))
+
+
+_SOLVE_IVP = again(integrate.solve_ivp)
+
+ENDED = "solves a differential equation as far as an event, or until it fails"
+ITS_OWN = "chooses at which times it tells a solution; give it t_eval"
+
+
+def _settings(
+    rtol: Any = 1e-3, atol: Any = 1e-6, first_step: Any = None, max_step: Any = np.inf, **_: Any
+) -> Settings:
+    return Settings(rtol, atol, first_step or 0.0, max_step)
