@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
@@ -147,7 +147,7 @@ def pullback_of_arguments(
         y, inner = nested(f, args, kwargs, of_function=False, wanted=wanted)
         return y, lambda y_bar: inner.swept(y_bar)[1:]
     with session:
-        y, back = forward(f, args, kwargs)
+        y, back = forward(f, args, kwargs, wanted=wanted)
         back.mark()
         return y, lambda y_bar: back.sweep(y_bar, of_function=False)[1:]
 
@@ -174,11 +174,15 @@ def _both(
 
 
 def _generic(
-    f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], tier: Tier
+    f: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    tier: Tier,
+    wanted: Collection[int] | None = None,
 ) -> tuple[Any, tuple[Any, ...]]:
     """The same in one session, where no program is for the whole call."""
     with session:
-        y, back = forward(f, args, kwargs, specialising=_is_fast(tier))
+        y, back = forward(f, args, kwargs, specialising=_is_fast(tier), wanted=wanted)
         return y, back.swept(_one(f, y), None, of_function=False)[1:]
 
 
@@ -339,7 +343,7 @@ def _chosen(
     if type(argnums) is int and 0 <= argnums < len(args) and not has_aux:  # most calls
         if not goes_on_a_tape(f, args):
             arg = as_it_is(args[argnums])
-            value, bars = _generic(f, args, kwargs, tier)
+            value, bars = _generic(f, args, kwargs, tier, (argnums,))
             return value, _filled(arg, bars[argnums])
     chosen = select(f, argnums, args, kwargs)
     args = chosen.args
@@ -361,7 +365,7 @@ def _both_of_chosen(chosen: Selection, f: Any, tier: Tier) -> tuple[Any, tuple[A
         found = run_specialised(f, chosen.given, chosen_mode(chosen))
         if found is not MISS:
             return found  # type: ignore[no-any-return]
-    value, bars = _generic(chosen.f, chosen.args, chosen.kwargs, tier)
+    value, bars = _generic(chosen.f, chosen.args, chosen.kwargs, tier, chosen.wanted)
     return value, chosen.bars((None, *bars))
 
 
@@ -387,12 +391,18 @@ def _both_of_pair(chosen: Selection, f: Any, tier: Tier) -> tuple[Any, tuple[Any
     if _is_fast(tier):
         look_at_once(chosen.f)  # there is no other program for the whole call
     with session:
-        pair, back = forward(chosen.f, chosen.args, chosen.kwargs, specialising=_is_fast(tier))
+        pair, back = forward(
+            chosen.f,
+            chosen.args,
+            chosen.kwargs,
+            specialising=_is_fast(tier),
+            wanted=chosen.wanted,
+        )
         value, _ = split_aux(f, pair, True)
         return pair, chosen.bars(back.swept((_one(f, value), None), None, of_function=False))
 
 
 def _back_of(chosen: Selection) -> Callable[[Any], tuple[Any, ...]]:
     """The pullback to the function and the chosen arguments, in the generic tier."""
-    back = generic_pullback(chosen.f, chosen.args, chosen.kwargs)
+    back = generic_pullback(chosen.f, chosen.args, chosen.kwargs, chosen.wanted)
     return lambda y_bar: (None, *chosen.bars(back(y_bar)))

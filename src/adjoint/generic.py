@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from types import FunctionType
 from typing import Any
@@ -24,6 +24,7 @@ from adjoint.run.files import flush
 from adjoint.run.floating import begin_logging, end_logging
 from adjoint.run.functions import known_unit
 from adjoint.run.hidden import Hidden
+from adjoint.run.kinds import is_array_of_others
 from adjoint.run.lifetimes import settle
 from adjoint.run.marks import Marks
 from adjoint.run.memory import Memory
@@ -46,12 +47,19 @@ class Pullback(Hidden):
     that the function saw.
     """
 
-    __slots__ = ("_args", "_f", "_marks", "_memory", "_record", "_y")
+    __slots__ = ("_args", "_f", "_marks", "_memory", "_record", "_wanted", "_y")
 
     def __init__(
-        self, f: Any, args: tuple[Any, ...], y: Any, memory: Memory, record: list[Any]
+        self,
+        f: Any,
+        args: tuple[Any, ...],
+        y: Any,
+        memory: Memory,
+        record: list[Any],
+        wanted: Collection[int] | None = None,
     ) -> None:
         self._f, self._args, self._y, self._memory, self._record = f, args, y, memory, record
+        self._wanted = wanted
         self._marks: Marks | None = None
 
     def mark(self) -> Pullback:
@@ -150,17 +158,20 @@ class Pullback(Hidden):
                     found = plain_cotangents(self._args, bars, given)
                     if found is not None:
                         return found
-                return collect(memory, self._f, self._args, bars, given, of_function)
+                return collect(memory, self._f, self._args, bars, given, of_function, self._wanted)
             finally:
                 memory.end_sweep()
 
 
 def generic_pullback(
-    f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any] | None = None
+    f: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any] | None = None,
+    wanted: Collection[int] | None = None,
 ) -> Pullback:
     """The pullback of a call, with nothing of it specialised."""
     with session:
-        return forward(f, args, kwargs or {}, specialising=False)[1].mark()
+        return forward(f, args, kwargs or {}, specialising=False, wanted=wanted)[1].mark()
 
 
 def _apart(memory: Memory, bar: Any) -> Any:
@@ -186,10 +197,12 @@ def forward(
     *,
     specialising: bool | None = None,
     calls: Calls | None = None,
+    wanted: Collection[int] | None = None,
 ) -> tuple[Any, Pullback]:
     """The value of a call, and its pullback, inside a session; `specialising` says whether calls in
-    it may take programs, and `calls` notes which of them do."""
-    _refuse_records(args)
+    it may take programs, and `calls` notes which of them do. Of the arguments that are not `wanted`
+    the pullback gives none, or one that nobody needs."""
+    _demand_seen(args, wanted)
     args = _each_its_own(args)
     if not basics.ready:
         basics.load()
@@ -207,7 +220,7 @@ def forward(
             flush(memory)
     if memory.lifetimes is not None or not memory.is_untouched():
         settle(memory, record)
-    return y, Pullback(f, args, y, memory, record)
+    return y, Pullback(f, args, y, memory, record, wanted)
 
 
 def calls_inside(
@@ -256,10 +269,20 @@ def _own(value: Any, seen: set[int]) -> Any:
     return remade(value, parts)
 
 
-def _refuse_records(args: tuple[Any, ...]) -> None:
+def _demand_seen(args: tuple[Any, ...], wanted: Collection[int] | None) -> None:
+    """Refuse arguments that cannot be differentiated in: their numbers are out of sight."""
     for i, arg in enumerate(args):
+        if wanted is not None and i not in wanted:
+            continue
         if isinstance(arg, np.ndarray) and arg.dtype.kind == "V":
             raise ArgumentError(
                 f"argument {i} is an array of dtype {arg.dtype}, which cannot be differentiated",
                 hint="give an array of floats, or a list",
+            )
+        if is_array_of_others(arg):
+            kind = type(arg)
+            raise ArgumentError(
+                f"argument {i} is a '{kind.__module__}.{kind.__qualname__}', an array of another"
+                " library, which cannot be differentiated",
+                hint="give a NumPy array of its numbers; as a constant it may be given by name",
             )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from types import BuiltinMethodType, FunctionType, MethodType, MethodWrapperType
 from typing import Any
@@ -99,9 +99,11 @@ def collect(
     bars: tuple[Any, ...],
     y_bar: Any,
     of_function: bool,
+    wanted: Collection[int] | None = None,
 ) -> tuple[Any, ...]:
     """The cotangents of `f` (``None`` unless `of_function`) and of `args` as plain structures of
-    the user's own, from those by value and from what memory holds."""
+    the user's own, from those by value and from what memory holds; ``None`` for those that are not
+    `wanted`, which need not be known."""
     reader = Reader(memory, taking=False)
     values = (f, *args) if of_function else args
     bars = bars[: len(args) + 1] if of_function else bars[1 : len(args) + 1]
@@ -113,8 +115,12 @@ def collect(
             reader.read(value, bar)
         reader.counting = False
     owned = _Owned((y_bar, values))
+    first = -1 if of_function else 0  # the function stands before its arguments
     found = tuple(
-        owned.own(value, reader.read(value, bar)) for value, bar in zip(values, bars, strict=True)
+        owned.own(value, reader.read(value, bar))
+        if wanted is None or i < 0 or i in wanted
+        else None
+        for i, (value, bar) in enumerate(zip(values, bars, strict=True), first)
     )
     return found if of_function else (None, *found)
 
