@@ -285,17 +285,16 @@ def is_record(value: Any) -> bool:
     if not kind.__flags__ & (1 << 9) or issubclass(kind, type | Hidden):  # Py_TPFLAGS_HEAPTYPE
         return False
     # Types made by C are often heap types too, but their instances show neither fields nor slots.
-    fields = fields_of(value)
-    if not fields and hasattr(kind, "__dlpack__"):
+    if is_array_of_others(value):
         return False
-    return fields is not None or any("__slots__" in vars(base) for base in kind.__mro__)
+    return fields_of(value) is not None or any("__slots__" in vars(base) for base in kind.__mro__)
 
 
 def is_array_of_others(value: Any) -> bool:
     """Whether `value` is an array of a library that keeps its numbers out of sight, as those for
     other processors do (https://data-apis.org/array-api, `__dlpack__`)."""
     kind = type(value)
-    if kind in ATOMS or by_value(value) or not hasattr(kind, "__dlpack__"):
+    if not hasattr(kind, "__dlpack__") or issubclass(kind, np.ndarray | np.generic):
         return False
     return not fields_of(value)
 
