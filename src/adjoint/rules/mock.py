@@ -48,3 +48,17 @@ def _refusing(f: Any) -> None:
 
 for _f in (mock.patch, mock.patch.object, mock.patch.dict, mock.patch.multiple):
     _refusing(_f)
+
+
+def _keeps(record: list[Any], slot: int, double: Any, /, *args: Any, **kwargs: Any) -> Any:
+    level = record[0].level
+    if _carries((args, kwargs)) and (level is None or level.knows(args, kwargs)):
+        raise refused(
+            f"a '{type(double).__name__}' keeps the number that it is given, which may carry a"
+            " derivative",
+            "call a function of your own, which keeps it in a list",
+        )
+    return NotImplemented
+
+
+primitive(mock.CallableMixin.__call__)(_keeps)

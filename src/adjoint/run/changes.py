@@ -28,6 +28,8 @@ class Changes:
         known: set[int],
         error: Exception,
     ) -> None:
+        # What is put back into a dict is asked for its hash: its own fields stand there before.
+        changes = sorted(changes, key=lambda kept: kept.hashes())
         self.changes, self.earlier, self.known, self.error = changes, earlier, known, error
         self.fresh = [
             new for kept in changes for _, new in kept.pairs()

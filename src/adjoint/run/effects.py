@@ -3,40 +3,21 @@ whether they are equal, mostly read, call others, and keep what they found in th
 
 from __future__ import annotations
 
-import dis
-from dataclasses import dataclass
-from types import CodeType, FrameType, FunctionType
+import builtins
+import cmath
+import functools
+import math
+from types import FrameType, FunctionType, MemberDescriptorType, WrapperDescriptorType
 from typing import Any
 
-from adjoint.run.by_class import ByClass
-from adjoint.run.by_code import by_code
-from adjoint.run.facts import CACHED_PROPERTY, called, is_harmless
-from adjoint.run.kinds import fields_of
+import numpy as np
+
+from adjoint.run.facts import CACHED_PROPERTY, READING, SUPER, Path, effects_of
+from adjoint.run.kinds import fields_of, is_record
 from adjoint.run.specials import class_attribute
 from adjoint.run.watch import is_the_users
 
 __all__ = ["may_store", "stored_by"]
-
-_NOTHING = frozenset[str]()
-
-
-@dataclass(frozen=True, slots=True)
-class _Effects:
-    """What a function does besides reading.
-
-    Attributes
-    ----------
-    stored
-        The attributes that it stores in its first argument.
-    functions
-        The global variables that it calls.
-    methods
-        The methods that it calls, with the parameters whose they are.
-    """
-
-    stored: frozenset[str]
-    functions: frozenset[str]
-    methods: frozenset[tuple[str, str]]
 
 
 def stored_by(frame: FrameType) -> tuple[Any, frozenset[str]] | None:
@@ -45,15 +26,38 @@ def stored_by(frame: FrameType) -> tuple[Any, frozenset[str]] | None:
     code, local = frame.f_code, frame.f_locals
     if code is CACHED_PROPERTY:
         return local.get("instance"), frozenset((local["self"].attrname,))
-    effects = _effects_of(code)
+    effects = effects_of(code)
     if effects is None:
         return None
     space = frame.f_globals
+    if not effects.builtins.isdisjoint(space):
+        return None
     if not all(name in space and _is_entered(space[name]) for name in effects.functions):
         return None
-    if not all(name in local and _is_method(local[name], asked) for name, asked in effects.methods):
+    for name, asked in effects.modules:
+        owner = space.get(name, getattr(builtins, name, None))
+        if isinstance(owner, type):
+            if not (_is_users(class_attribute(owner, asked)) or owner in _KNOWN):
+                return None
+            if owner in _KNOWN and asked not in READING:
+                return None
+        elif not any(owner is module for module in (math, cmath)):
+            return None
+    for path, method in effects.methods:
+        if path[0] not in local:
+            return None
+        if path[1:] == SUPER:
+            if not _is_known_behind(type(local[path[0]]), method):
+                return None
+        elif not _is_known(_at(local, path), method):
+            return None
+    owner = local.get(code.co_varnames[0]) if effects.stored else None
+    if effects.stored and (not is_record(owner) or issubclass(type(owner), _MORE_THAN_FIELDS)):
         return None
-    return local.get(code.co_varnames[0]) if effects.stored else None, effects.stored
+    return owner, effects.stored
+
+
+_MORE_THAN_FIELDS = (BaseException, np.ndarray, type)
 
 
 def may_store(frame: FrameType) -> bool:
@@ -61,75 +65,92 @@ def may_store(frame: FrameType) -> bool:
     return stored_by(frame) is None
 
 
-# ---- what its text says --------------------------------------------------------------------------
-
-
-@by_code
-def _effects_of(code: CodeType) -> _Effects | None:
-    parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    stored, functions, methods = set[str](), set[str](), set[tuple[str, str]]()
-    bound = set[str]()
-    on_top: str | None = None
-    for i in dis.get_instructions(code):
-        names = i.argval if type(i.argval) is tuple else (i.argval,)
-        own = on_top if not i.is_jump_target and on_top in parameters else None
-        on_top = names[-1] if i.opname in _LOADS else None
-        if i.opname in _BINDS:
-            bound.update(names[: _BINDS[i.opname]])
-        if is_harmless(i):
-            continue
-        function, method = called(i)
-        if i.opname == "STORE_ATTR" and own is not None and own == parameters[0]:
-            stored.add(i.argval)
-        elif function is not None:
-            functions.add(function)
-        elif method is not None and own is not None:
-            methods.add((own, method))
-        else:
-            return None
-    if bound & {name for name, _ in methods} or (stored and parameters[0] in bound):
-        return None  # it may be something else by then
-    return _Effects(frozenset(stored), frozenset(functions), frozenset(methods))
-
-
-_LOADS = frozenset({"LOAD_FAST", "LOAD_FAST_LOAD_FAST", "STORE_FAST_LOAD_FAST"})
-_BINDS = {"STORE_FAST": 1, "DELETE_FAST": 1, "STORE_FAST_LOAD_FAST": 1, "STORE_FAST_STORE_FAST": 2}
-"""How many of the variables that it names an instruction assigns."""
-
-
 # ---- what it calls -------------------------------------------------------------------------------
 
 
 def _is_users(f: Any) -> bool:
-    f = getattr(f, "__func__", f) if type(f) in (staticmethod, classmethod) else f
+    f = f.__func__ if type(f) in (staticmethod, classmethod) else f
+    f = f.__wrapped__ if type(f) is functools._lru_cache_wrapper else f
     return type(f) is FunctionType and is_the_users(f.__code__, f.__globals__)
-
-
-def _is_made_by_python(kind: type) -> bool:
-    """Whether nothing but the user's functions is run where an instance of a class is made."""
-    call = class_attribute(type(kind), "__call__")
-    if _is_users(call):
-        return True
-    made = class_attribute(kind, "__new__"), class_attribute(kind, "__init__")
-    return call is type.__dict__["__call__"] and all(
-        _is_users(f) or f in _MAKERS or (issubclass(kind, BaseException) and type(f) in _OF_C)
-        for f in made
-    )
-
-
-_MAKERS = object.__new__, object.__dict__["__init__"]
-_OF_C = (type(_MAKERS[0]), type(_MAKERS[1]))
-_IS_MADE_BY_PYTHON = ByClass(_is_made_by_python)
 
 
 def _is_entered(value: Any) -> bool:
     """Whether calling something enters functions of the user's, and does nothing else."""
-    return _IS_MADE_BY_PYTHON(value) if isinstance(value, type) else _is_users(value)
+    if not isinstance(value, type):
+        return _is_users(value)
+    call = class_attribute(type(value), "__call__")
+    if _is_users(call):
+        return True
+    made = class_attribute(value, "__new__"), class_attribute(value, "__init__")
+    return call is type.__dict__["__call__"] and all(
+        _is_users(f) or f is _NEW or f is _INIT or (_is_error(value) and type(f) in _OF_C)
+        for f in made
+    )
 
 
-def _is_method(owner: Any, name: str) -> bool:
-    """Whether a method of an object is a function of the user's, of its class."""
+_NEW, _INIT = object.__new__, object.__dict__["__init__"]
+_OF_C = (type(_NEW), type(_INIT))
+
+
+def _is_error(kind: type) -> bool:
+    return issubclass(kind, BaseException)
+
+
+def _at(local: dict[str, Any], path: Path) -> Any:
+    """What stands there; ``Ellipsis`` where that is not an attribute in the fields of an object."""
+    owner = local[path[0]]
+    if len(path) == 1:
+        return owner
+    kind, name = type(owner), path[1]
+    if not is_record(owner) or not _is_plainly_read(kind):
+        return ...
+    static = class_attribute(kind, name)
+    if type(static) is MemberDescriptorType:
+        try:
+            return static.__get__(owner)
+        except AttributeError:
+            return ...
+    fields = fields_of(owner) or {}
+    return fields.get(name, ...) if not hasattr(type(static), "__set__") else ...
+
+
+def _is_plainly_read(kind: type) -> bool:
+    return type(class_attribute(kind, "__getattribute__")) is WrapperDescriptorType
+
+
+def _is_known(owner: Any, name: str) -> bool:
+    """Whether a method of an object, or taking an item of it, enters a function of the user's, or
+    stores nothing."""
     kind = type(owner)
-    if class_attribute(kind, "__getattribute__") is not object.__getattribute__:
+    if kind in _KNOWN:
+        return name in READING
+    if owner is ... or not _is_plainly_read(kind) or name in (fields_of(owner) or ()):
         return False
-    return _is_users(class_attribute(kind, name)) and name not in (fields_of(owner) or ())
+    static = class_attribute(kind, name)
+    if _is_users(static):
+        return True
+    if name == "__getitem__" and not _is_found_by_python(kind):
+        return False
+    return name in READING and any(
+        static is vars(base).get(name) for base in _KNOWN & {*kind.__mro__}
+    )
+
+
+def _is_known_behind(kind: type, name: str) -> bool:
+    """The same of a method by ``super()``, whichever that gives."""
+    found = [vars(base)[name] for base in kind.__mro__ if name in vars(base)]
+    found = [f for f in found if f is not None]
+    if not all(_is_users(f) or type(f) is WrapperDescriptorType for f in found):
+        return False
+    return all(map(_is_users, found)) or name in READING
+
+
+def _is_found_by_python(kind: type) -> bool:
+    """Whether what a dict does not hold is stored in it by nobody but the user's functions."""
+    missing = class_attribute(kind, "__missing__")
+    return missing is None or _is_users(missing)
+
+
+_KNOWN = frozenset(
+    {str, bytes, tuple, list, dict, frozenset, int, float, complex, bool, np.ndarray}
+) | frozenset({np.float64, np.float32, np.int64, np.bool_})

@@ -13,7 +13,7 @@ from types import BuiltinMethodType, CodeType, FunctionType, MethodType, ModuleT
 from typing import Any
 
 from adjoint.run.by_class import ByClass
-from adjoint.run.facts import called, facts_of, is_harmless
+from adjoint.run.facts import called, hands_out, is_closed, is_harmless
 from adjoint.run.refused import refused
 from adjoint.run.specials import class_attribute
 from adjoint.run.watch import is_of_the_library, is_the_users
@@ -52,12 +52,14 @@ def _is_harmless(f: Any) -> bool:
     if type(f) is not FunctionType:
         return False
     code = f.__code__
-    return is_of_the_library(code) or not is_the_users(code, f.__globals__) or facts_of(code).quiet
+    return is_of_the_library(code) or not is_the_users(code, f.__globals__) or is_closed(code)
 
 
 def _may_leave_traces(cls: type) -> bool:
     f = class_attribute(cls, "__del__")
-    return type(f) is FunctionType and not _is_harmless(f) and not keeps_to_itself(f.__code__, cls)
+    if type(f) is not FunctionType or _is_harmless(f):
+        return False
+    return not _keeps_to_itself(f.__code__, cls, set(), asks_nobody=True)
 
 
 has_effective_del = ByClass(_may_leave_traces)
@@ -66,19 +68,26 @@ has_effective_del = ByClass(_may_leave_traces)
 def keeps_to_itself(code: CodeType, cls: type | None = None) -> bool:
     """Whether all that a method changes are attributes of its object, which is one of `cls`: its
     other methods are looked into where that is given."""
-    return _keeps_to_itself(code, cls, set())
+    return _keeps_to_itself(code, cls, set(), asks_nobody=False)
 
 
-def _keeps_to_itself(code: CodeType, cls: type | None, seen: set[CodeType]) -> bool:
+def _keeps_to_itself(
+    code: CodeType, cls: type | None, seen: set[CodeType], asks_nobody: bool
+) -> bool:
     seen.add(code)
+    if asks_nobody and hands_out(code):
+        return False
     before: Any = None
     for instruction in dis.get_instructions(code):
-        if not is_harmless(instruction) and not (
+        method = called(instruction)[1] if asks_nobody else None
+        if (
+            (method is not None and method not in _OF_TEXT) or not is_harmless(instruction)
+        ) and not (
             code.co_argcount
             and _last_loaded(before) == code.co_varnames[0]
             and (
                 instruction.opname in ("STORE_ATTR", "DELETE_ATTR")
-                or _is_own_call(instruction, cls, seen)
+                or _is_own_call(instruction, cls, seen, asks_nobody)
             )
         ):
             return False
@@ -86,13 +95,19 @@ def _keeps_to_itself(code: CodeType, cls: type | None, seen: set[CodeType]) -> b
     return True
 
 
-def _is_own_call(instruction: Any, cls: type | None, seen: set[CodeType]) -> bool:
+_OF_TEXT = frozenset({"format", "join"})
+"""Methods that text is asked for, and nothing else is likely to have."""
+
+
+def _is_own_call(
+    instruction: Any, cls: type | None, seen: set[CodeType], asks_nobody: bool
+) -> bool:
     """Whether a method of the object is called, after the object was loaded, that keeps to it."""
     method = called(instruction)[1]
     f = None if cls is None or method is None else class_attribute(cls, method)
     if type(f) is not FunctionType:
         return False
-    return f.__code__ in seen or _keeps_to_itself(f.__code__, cls, seen)
+    return f.__code__ in seen or _keeps_to_itself(f.__code__, cls, seen, asks_nobody)
 
 
 def _last_loaded(instruction: Any) -> Any:

@@ -13,6 +13,7 @@ from adjoint.ir import primitives
 from adjoint.rules.registry import lookup
 from adjoint.run.array_writes import write_array
 from adjoint.run.arrays import read_array
+from adjoint.run.attribute_writes import set_attribute
 from adjoint.run.by_rules import DECLINED, run_rules
 from adjoint.run.contents import ABSENT
 from adjoint.run.conversion import is_odd
@@ -116,6 +117,9 @@ def _of_the_key(bars: tuple[Any, ...]) -> tuple[Any, ...]:
     return None, None, bars[1]
 
 
+_FLAGS = type(np.empty(0).flags)
+
+
 def set_item(record: list[Any], slot: int, xs: Any, i: Any, value: Any) -> None:
     """``xs[i] = value``"""
     kind = type(xs)
@@ -147,6 +151,8 @@ def set_item(record: list[Any], slot: int, xs: Any, i: Any, value: Any) -> None:
         xs[i] = value  # Python's own message
     elif kind is dict:
         set_entry(record, slot, xs, i, value)
+    elif kind is _FLAGS and i in ("W", "WRITEABLE"):
+        set_attribute(record, slot, xs, "writeable", value)
     else:
         _special_write(record, slot, "__setitem__", operator.setitem, xs, i, value)
 

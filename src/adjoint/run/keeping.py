@@ -10,13 +10,13 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import zip_longest
-from types import CellType, FunctionType, SimpleNamespace
+from types import CellType, FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from adjoint.run.by_class import ByClass
-from adjoint.run.contents import ABSENT, base_of, elements_of, entries_of
+from adjoint.run.contents import ABSENT, any_asks_user, base_of, elements_of, entries_of
 from adjoint.run.kept import Kept, same_items
 from adjoint.run.kept_arrays import KeptBuffer, keep_array
 from adjoint.run.kinds import fields_of, slot_owner, slots_of
@@ -25,12 +25,12 @@ from adjoint.run.swaps import swap_cell, swap_item, swap_slice, swap_slot, swap_
 
 __all__ = [
     "KEEPERS",
-    "WITH_FIELDS",
     "Global",
     "container",
     "contents_of_cell",
     "has_slots",
     "keep",
+    "shows_fields",
     "slots",
 ]
 
@@ -88,6 +88,9 @@ class _Deque(_List):
 class _Set(Kept):
     __slots__ = ("put",)
 
+    def hashes(self) -> bool:
+        return True
+
     def pairs(self) -> Iterator[tuple[Any, Any]]:
         now, before = [*set.__iter__(self.owner)], set(map(id, self.saved))
         yield from ((ABSENT, value) for value in now if id(value) not in before)
@@ -135,6 +138,9 @@ class _Dict(Kept):
 
     def pairs(self) -> Iterator[tuple[Any, Any]]:
         yield from ((old, new) for _, old, new in self._changes())
+
+    def hashes(self) -> bool:
+        return any_asks_user(self.owner) or any_asks_user(self.saved)
 
     def is_in(self, logged: list[list[Any]]) -> bool:
         if any(entry[0] is swap_with for entry in logged):
@@ -358,7 +364,7 @@ def keep(value: Any, kind: type) -> list[Kept]:
         if issubclass(kind, base):
             kept.append(make(value))
             break
-    if kind.__flags__ & (1 << 9) or kind in WITH_FIELDS:  # Py_TPFLAGS_HEAPTYPE
+    if shows_fields(kind):
         if (fields := fields_of(value)) is not None:
             kept.append(_Dict(fields, dict(fields)))
         if has_slots(kind):
@@ -375,6 +381,17 @@ KEEPERS: dict[type, Callable[[Any], Kept]] = {
 }
 """How things are kept of the classes that are known."""
 
-WITH_FIELDS = frozenset(
-    {BaseException, ValueError, functools.partial, FunctionType, SimpleNamespace}
+_WITH_FIELDS = (
+    BaseException,
+    FunctionType,
+    ModuleType,
+    OrderedDict,
+    SimpleNamespace,
+    functools.partial,
 )
+"""Classes of C whose instances have attributes that may be assigned."""
+
+
+def shows_fields(kind: type) -> bool:
+    """Whether instances of a class have attributes that may be assigned."""
+    return bool(kind.__flags__ & (1 << 9)) or issubclass(kind, _WITH_FIELDS)  # HEAPTYPE

@@ -54,6 +54,11 @@ class Kept:
             several = type(saved) is list
             self.saved = [anew(one, twice) for one in saved] if several else anew(saved, twice)
 
+    def hashes(self) -> bool:
+        """Whether to put back what was changed asks objects for their hash, which needs their
+        fields."""
+        return False
+
     def is_in(self, logged: list[list[Any]]) -> bool:
         """Whether the change is what some entries of the log say already, whose owner wrote it."""
         return bool(logged)
@@ -71,7 +76,9 @@ class Kept:
         raise NotImplementedError
 
 
-NUMBERS_KEPT = frozenset({float, np.float64})
+NUMBERS_KEPT: frozenset[type] = frozenset(
+    {float, complex, *np.floating.__subclasses__(), *np.complexfloating.__subclasses__()}
+)
 """Types of what is told from an equal number by its identity."""
 
 
@@ -79,7 +86,11 @@ def anew(value: Any, places: set[int]) -> Any:
     """A number as another object, if it is one of some, by identity."""
     if id(value) not in places or type(value) not in NUMBERS_KEPT:
         return value
-    return value * 1.0 if type(value) is float else np.float64(float(value))
+    if type(value) is float:
+        return value * 1.0
+    if type(value) is complex:
+        return complex(value.real, value.imag)
+    return type(value)(value)
 
 
 def same_items(xs: Any, ys: Any) -> bool:

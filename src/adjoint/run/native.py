@@ -12,7 +12,7 @@ import operator
 from collections import deque
 from collections.abc import Callable, Collection, Iterable
 from collections.abc import Iterator as Iterated
-from types import CodeType, FrameType, FunctionType
+from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,14 @@ from adjoint.errors import NoDerivativeError, Place
 from adjoint.run.changes import Changes, is_needed
 from adjoint.run.contents import ABSENT
 from adjoint.run.effects import may_store, stored_by
-from adjoint.run.facts import CACHED_PROPERTY, INTO_THE_OBJECT, Facts, facts_of
+from adjoint.run.facts import (
+    CACHED_PROPERTY,
+    INTO_THE_OBJECT,
+    Facts,
+    assigns_globals,
+    exchanges_parts,
+    facts_of,
+)
 from adjoint.run.iterator import Iterator
 from adjoint.run.kept import NUMBERS_KEPT, anew
 from adjoint.run.kinds import by_value, fields_of
@@ -71,6 +78,10 @@ class _Call:
             raise self.error
 
 
+MOST = 65_536
+"""Objects that are looked at, for what the user's own code may change."""
+
+
 class Region:
     """A run of code that is not differentiated.
 
@@ -87,6 +98,7 @@ class Region:
         "_before_all",
         "_entered",
         "_events",
+        "_exchanging",
         "_f",
         "_fills",
         "_given",
@@ -95,10 +107,12 @@ class Region:
         "_looked_at",
         "_own",
         "_place",
+        "_rebinds",
         "_recent",
         "_rewritten",
         "_snapshot",
         "_there",
+        "_trusts",
         "_twice",
         "_written",
         "has_only_cached",
@@ -124,6 +138,8 @@ class Region:
         self._looked_at: dict[tuple[int, ...], list[Any]] = {}
         self._place: Place | None = None
         self._own: tuple[Any, int] = None, 0
+        self._exchanging: CodeType | None = None
+        self._rebinds = self._trusts = False
         self.has_only_cached = True
 
     def leave_apart(self, values: Iterable[Any]) -> None:
@@ -137,6 +153,16 @@ class Region:
         """What is run writes this dict or set itself, and logs that from now on."""
         self._own = container, len(self.memory.entries())
 
+    def keep_attributes(self, values: Iterable[Any]) -> None:
+        """Look at the attributes of arrays, too, which their makers assign unseen elsewhere."""
+        for value in values:
+            if isinstance(value, np.ndarray) and type(value) is not np.ndarray:
+                self._snapshot.add((fields_of(value),))
+
+    def trust(self) -> None:
+        """Take numbers that are the same for ones that nobody has put there again."""
+        self._trusts = True
+
     def leave_result(self, y: np.ndarray[Any, Any]) -> None:
         """A new array whose contents are accounted for."""
         given = [value for value in self._args if isinstance(value, np.ndarray)]
@@ -145,12 +171,28 @@ class Region:
 
     def run(self, f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """``f(*args, **kwargs)``"""
+        from adjoint.run.unknown import name_of
+
         memory = self.memory
         self._args = (*args, *kwargs.values())
         self._before, memory.region = memory.region, self
         try:
             with Watch(self._see):
-                return f(*args, **kwargs)
+                y = f(*args, **kwargs)
+            if self._exchanging is not None:
+                raise refused(
+                    f"'{self._exchanging.co_qualname}' exchanges all attributes of something, its"
+                    f" class or its defaults, and was called by '{name_of(self._f)}', whose calls"
+                    " are not followed",
+                    "assign the attributes one by one",
+                )
+            if self._snapshot.is_cut and not self._is_of_a_library():
+                raise refused(
+                    f"{self._who()} may change any of more than {MOST} objects, and was called by"
+                    f" '{name_of(self._f)}', whose calls are not followed",
+                    "let it get at fewer objects, or call it from Python",
+                )
+            return y
         finally:
             memory.region = self._before
             self._log()
@@ -259,6 +301,11 @@ class Region:
         """Keep what the function that begins in `frame` can change, and what its callers can that
         it may give something to."""
         code = frame.f_code
+        if not is_of_the_library(code):
+            self._snapshot.widen(MOST)
+            if exchanges_parts(code):
+                self._exchanging = code
+        self._rebinds |= assigns_globals(code)
         callers = callers_of(frame, Region.run.__code__) if gives_out(code) else []
         if not callers and (own := stored_by(frame)) is not None and self._see_own(frame, *own):
             if not facts_of(code).quiet:
@@ -268,7 +315,7 @@ class Region:
         self.has_only_cached &= facts_of(code).quiet or code is CACHED_PROPERTY
         given = [value for value in frame.f_locals.values() if type(value) not in LEAVES]
         key = (*map(id, codes), 0, *map(id, given))
-        if key in self._looked_at:
+        if key in self._looked_at and not self._rebinds:
             return  # what has become of it since is told of what is kept
         self._looked_at[key] = given
         facts = joined_facts(codes)
@@ -284,6 +331,8 @@ class Region:
                 self._there = there_before(frame, (*self._before_all, *held))
         for namespace, name in variables_of(frame):
             self._snapshot.add_variable(namespace, name)
+        modules = [value for value in frame.f_locals.values() if type(value) is ModuleType]
+        self._snapshot.add(map(vars, modules), INTO_THE_OBJECT)
         roots = [*given, *outer]
         self._recent.append((roots, facts))
         held = self._snapshot.add(roots, facts)
@@ -337,6 +386,8 @@ class Region:
 
     def _forget(self) -> None:
         """What may be written by what was there is no more what it was."""
+        if self._trusts:
+            return
         self._snapshot.forget(self._written.values(), self._twice)
         if self._fills:
             arrays = self._snapshot.forget_arrays()
@@ -363,14 +414,19 @@ class Region:
                 self._snapshot.add(roots, facts)
             self._forget()
 
+    def _is_of_a_library(self) -> bool:
+        return self._entered is None or is_of_the_library(self._entered)
+
+    def _who(self) -> str:
+        return "a function" if self._entered is None else f"'{self._entered.co_qualname}'"
+
     def _error(self) -> Exception:
         from adjoint.run.unknown import name_of
 
         if self._given is not None:
             return self._given
-        entered = "a function" if self._entered is None else f"'{self._entered.co_qualname}'"
         return NoDerivativeError(
-            f"a derivative of what {entered} has stored is needed, which was called by"
+            f"a derivative of what {self._who()} has stored is needed, which was called by"
             f" '{name_of(self._f)}', whose calls are not followed",
             hint="store it in code that is called from Python, or store ad.stop_gradient(...) if"
             " it has no derivative",
@@ -408,6 +464,7 @@ def watched(
     region = Region(record[0], f, error)
     if own is not None:
         region.leave_own(own)
+    region.keep_attributes(keys)
     blank = record[slot]
     linked = record[slot] = region.before(blank, n)
     y = region.run(run, args, kwargs)
@@ -421,16 +478,28 @@ def watched(
 
 
 def _check_steady(memory: Memory, keys: tuple[Any, ...]) -> None:
-    """Refuse keys whose hash, or comparison, changes something each time."""
+    """Refuse keys whose hash, or comparison, changes something each time. What they keep at the
+    first time is taken back, for Python may not have asked them at all."""
     for key in keys:
         for what, ask, name, given in (
             ("hash", hash, "__hash__", (key,)),
             ("comparison", operator.eq, "__eq__", (key, key)),
         ):
-            region = Region(memory, ask)
-            if getattr(type(key), name) is not None:
-                region.run(ask, given, {})
-            if region.has_effects:
+            if getattr(type(key), name) is None:
+                continue
+            position, effects = memory.position, []
+            try:
+                for _ in range(2):
+                    region = Region(memory, ask)
+                    region.trust()
+                    region.run(ask, given, {})
+                    effects.append(region.has_effects)
+            except Exception:  # it was asked once before, and has answered
+                effects = [True, True]
+            if any(effects):
+                memory.rewind(position)
+                memory.forget(position)
+            if effects[1]:
                 raise refused(
                     f"the {what} of a '{type(key).__name__}' changes something each time that it is"
                     " asked, which is more often inside differentiated code",

@@ -3,7 +3,9 @@ what it is given."""
 
 from __future__ import annotations
 
+import cmath
 import functools
+import math
 import weakref
 from collections import OrderedDict, deque
 from collections.abc import Iterable
@@ -21,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.run.by_class import ByClass
-from adjoint.run.facts import facts_of
+from adjoint.run.facts import facts_of, is_closed
 from adjoint.run.iterator import Iterator
 from adjoint.run.kinds import fields_of, held_by_c
 from adjoint.run.snapshot import LEAVES, contents
@@ -209,17 +211,19 @@ def _is_closed(kind: type, name: str) -> bool:
     method = _method(kind, name)
     if type(method) is not FunctionType:
         return True
+    code = method.__code__
+    if not is_closed(code) or any(type(_method(kind, one)) is FunctionType for one in _FETCHERS):
+        return False
     held = [cell.cell_contents for cell in method.__closure__ or () if _is_filled(cell)]
-    for other in method.__code__.co_names:
+    for other in code.co_names:
         held.append(method.__globals__.get(other))
         static = _method(kind, other)
-        if static is not None and type(static) is not FunctionType and hasattr(static, "__get__"):
-            return static.__class__.__name__ in (*_OF_C, "member_descriptor", "getset_descriptor")
-    if any(type(_method(kind, asked)) is FunctionType for asked in _FETCHERS):
-        return False
-    return all(type(value) in _PLAIN or type(value) is FunctionType for value in held)
+        if static is not None and type(static).__name__ not in _IN_SLOTS:
+            held.append(static)
+    return all(type(value) in _PLAIN or value in (math, cmath) for value in held)
 
 
+_IN_SLOTS = ("member_descriptor", "getset_descriptor")
 _FETCHERS = ("__getattr__", "__getattribute__")
 
 

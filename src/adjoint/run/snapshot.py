@@ -31,7 +31,14 @@ from adjoint.run.contents import ABSENT
 from adjoint.run.context_variables import current
 from adjoint.run.facts import Facts
 from adjoint.run.hidden import Hidden
-from adjoint.run.keeping import WITH_FIELDS, Global, contents_of_cell, has_slots, keep, slots
+from adjoint.run.keeping import (
+    Global,
+    contents_of_cell,
+    has_slots,
+    keep,
+    shows_fields,
+    slots,
+)
 from adjoint.run.kept import Kept
 from adjoint.run.kinds import ATOMS, fields_of, held_by_c, referent_of, slots_of
 from adjoint.run.views import original_of
@@ -95,6 +102,10 @@ class Snapshot:
             queue += contents(value, kind) if facts is None else _followed(value, kind, facts)
         self.is_cut |= bool(queue)
         return [*seen.values()]
+
+    def widen(self, most: int) -> None:
+        """Take up so many objects from now on."""
+        self._most = most
 
     def add_variable(self, namespace: dict[str, Any], name: str) -> None:
         """Take up a global variable that may be assigned."""
@@ -160,7 +171,7 @@ def contents(value: Any, kind: type) -> list[Any]:
         return []
     else:
         held = []
-    if kind.__flags__ & (1 << 9) or kind in WITH_FIELDS:
+    if shows_fields(kind):
         if (fields := fields_of(value)) is not None and kind is not type:
             held = [*held, *fields.values()]
         if has_slots(kind):
@@ -181,6 +192,7 @@ def _followed(value: Any, kind: type, facts: Facts) -> list[Any]:
         held = _given_out(value)
     elif issubclass(kind, type):
         held = [found for found in _in_class(value, names) if found is not value]
+        held += [own for own in vars(value).values() if type(own) is BuiltinMethodType]
         if facts.into_containers and kind is not type:  # an enumeration, whose members are in it
             held += contents(value, kind)
     elif kind is FunctionType or kind is MethodType:
@@ -252,6 +264,7 @@ def _attributes(cls: type) -> list[Any]:
     held = [
         value
         for name, value in vars(cls).items()
-        if not name.startswith("__") and type(value) is not FunctionType
+        if type(value) is BuiltinMethodType
+        or (not name.startswith("__") and type(value) is not FunctionType)
     ]
     return [*held, *cls.__bases__]

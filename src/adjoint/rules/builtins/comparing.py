@@ -56,8 +56,12 @@ def _asking(asks: Asks, key: Any, equivalent: Any = None, asked: slice | None = 
         inner: list[Any] = [record[0], None]
         blank = record[slot]
 
+        n = len(args) + len(options)
+
         def asked_back(y_bar: Any) -> Any:
-            return blank(y_bar) if inner[1] is None else inner[1](y_bar)
+            if inner[1] is not None:
+                return inner[1](y_bar)
+            return (None,) * (n + 1) if blank is None else blank(y_bar)
 
         def by_rule(*args: Any, **options: Any) -> Any:
             return run_structural(inner, 1, rules, args, options)

@@ -116,7 +116,9 @@ def _(memory: Memory, d: Any, key: Any) -> Any:
 
 @structural((dict, "pop"), (OrderedDict, "pop"))
 def _(memory: Memory, d: Any, key: Any, default: Any = ABSENT) -> Any:
-    if not dict.__contains__(d, key):
+    if not dict.__len__(d) or not dict.__contains__(
+        d, key
+    ):  # an empty one does not ask the key for its hash
         if default is ABSENT:
             base_of(d).pop(d, key)  # Python's own message
         return default, lambda y_bar: (None, None, None, y_bar)

@@ -89,6 +89,8 @@ _operator("sub", _in_place(set.difference_update))
 _operator("xor", _in_place(set.symmetric_difference_update))
 _operator("and", _intersection)
 non_differentiable(_is_view, _source)
+for _kind in map(type, ({}.keys(), {}.items(), OrderedDict().keys(), OrderedDict().items())):
+    non_differentiable((_kind, "isdisjoint"))
 
 
 # ---- proxies -------------------------------------------------------------------------------------
