@@ -1,4 +1,4 @@
-"""Arguments that `argnums` does not name are constants, whatever they are: numbers in other clothes,
+"""Arguments that `argnums` does not name are constants, whatever they are: numbers in other forms,
 records, text, arrays of other libraries."""
 
 from array import array

@@ -2,6 +2,7 @@
 obstacle. Everything else is right or refused."""
 
 import functools
+import math
 
 import numpy as np
 import pytest
@@ -238,8 +239,7 @@ class WritesIntoTheTable(Key):
         return 1
 
 
-@pytest.mark.parametrize("derive", [ad.grad, ad.derivative])
-def test_what_a_hash_writes_into_the_very_dict_is_no_part_of_the_entry(derive):
+def test_what_a_hash_writes_into_the_very_dict_is_no_part_of_the_entry():
     def f(x):
         table = WritesIntoTheTable.table = {"found": 0.0}
         table[WritesIntoTheTable(x * x)] = x
@@ -248,4 +248,253 @@ def test_what_a_hash_writes_into_the_very_dict_is_no_part_of_the_entry(derive):
 
     assert f(2.0) == 8.0
     with pytest.raises(AdjointError):
-        derive(f)(2.0)
+        ad.grad(f)(2.0)
+    assert ad.derivative(f)(2.0) == 12.0
+
+
+# ---- what special methods enter without a word ---------------------------------------------------
+
+
+class Silent:
+    """Its hash is that of something else, which stores what it sees."""
+
+    size = None
+
+    def __init__(self, x):
+        self.x, self.seen, self.work = x, [], np.zeros(1)
+        self.log = self.seen.append  # named as a function of `math` is
+
+    def __eq__(self, other):
+        return self is other
+
+    def note(self):
+        if self.size is None:
+            self.size = self.x * 2.0
+        return 1
+
+
+class ByText(Silent):
+    def __str__(self):
+        self.note()
+        return "text"
+
+    def __hash__(self):
+        return hash(str(self))
+
+
+class ByFormat(Silent):
+    def __format__(self, how):
+        self.note()
+        return "text"
+
+    def __hash__(self):
+        return hash(f"{self}")
+
+
+class ByLength(Silent):
+    def __len__(self):
+        return self.note()
+
+    def __hash__(self):
+        return len(self)
+
+
+class ByTruth(Silent):
+    def __bool__(self):
+        return self.note() == 1
+
+    def __hash__(self):
+        return 1 if self else 2
+
+
+class ByNegation(Silent):
+    def __neg__(self):
+        return self.note()
+
+    def __hash__(self):
+        return hash(-self)
+
+
+class ByItem(Silent):
+    def __getitem__(self, i):
+        return self.note()
+
+    def __hash__(self):
+        return hash(self[0])
+
+
+class ByIteration(Silent):
+    def __iter__(self):
+        yield self.note()
+
+    def __hash__(self):
+        return hash(tuple(self))
+
+
+class ByAMethodOfAKnownName(Silent):
+    def copy(self):
+        return self.note()
+
+    def __hash__(self):
+        return hash(self.copy())
+
+
+class ByAnAttributeOfAKnownName(Silent):
+    def __hash__(self):
+        return 1 if self.seen else len((self.log(self.x * 2.0),))
+
+
+class ByAGenerator(Silent):
+    def __hash__(self):
+        return 1 if self.seen else len([*(self.seen.append(x * 2.0) for x in (self.x,))])
+
+
+class ByAKey(Silent):
+    def keep(self, x):
+        self.seen.append(x * 2.0)
+        return x
+
+    def __hash__(self):
+        return 1 if self.seen else int(min((self.x,), key=self.keep) > 0.0)
+
+
+class ByMapping(Silent):
+    def __hash__(self):
+        return 1 if self.seen else len([*map(self.seen.append, (self.x,))])
+
+
+class ByAnOutput(Silent):
+    def __hash__(self):
+        np.sqrt(self.x, self.work)
+        return 5
+
+
+class BySuper(Silent):
+    def __hash__(self):
+        if self.size is None:
+            super().__setattr__("size", self.x)
+        return 1
+
+
+SILENT = [
+    kind
+    for kind in list(globals().values())
+    if isinstance(kind, type) and issubclass(kind, Silent) and kind is not Silent
+]
+
+
+@pytest.mark.parametrize("kind", SILENT)
+def test_what_a_hash_enters_is_looked_at(kind):
+    def f(x):
+        key = kind(x * x)
+        table = {key: x}
+        stored = (key.size or 0.0) + sum(key.seen) + key.work.sum()
+        return table[key] * stored
+
+    h = 1e-5
+    expected = (f(0.7 + h) - f(0.7 - h)) / (2.0 * h)
+    for derive in (
+        ad.grad,
+        ad.derivative,
+        lambda f: ad.grad(lambda x: ad.withgradient(f, x).value),
+    ):
+        try:
+            found = derive(f)(0.7)
+        except AdjointError:
+            continue
+        assert found == pytest.approx(expected, rel=1e-6)
+
+
+def test_what_del_enters_is_refused():
+    class Going(ByText):
+        def __del__(self):
+            self.seen.append(str(self))
+
+    with pytest.raises(AdjointError, match="may change something"):
+        ad.gradient(lambda x: Going(x).x * x, 2.0)
+
+
+# ---- keys that are made by what C calls ----------------------------------------------------------
+
+
+class Unit:
+    place = 0
+
+    def __init__(self, place):
+        self.place = place
+
+    def __hash__(self):
+        return hash(self.place)
+
+    def __eq__(self, other):
+        return self.place == other.place
+
+
+class Amount:
+    def __init__(self, x, table, seen):
+        self.x, self.table, self.seen = x, table, seen
+
+    def __float__(self):
+        for place in (1, 2, 8, 16):
+            if Unit(place) not in self.table:
+                self.table[Unit(place)] = float(place)
+            self.seen.add(Unit(place))
+        return self.x
+
+
+def test_keys_are_put_back_with_their_fields():
+    """What a sweep has undone is done again: the fields of a key before its entry."""
+    table, seen = {}, set()
+
+    def f(x):
+        return 0.0 if math.isnan(Amount(5.0, table, seen)) else x * x
+
+    y, back = ad.pullback(f, 3.0)
+    for _ in range(2):
+        assert back(1.0)[1] == 6.0
+        assert [table.get(Unit(place)) for place in (1, 2, 8, 16)] == [1.0, 2.0, 8.0, 16.0]
+        assert all(Unit(place) in seen for place in (1, 2, 8, 16))
+        assert (len(table), len(seen)) == (4, 4)
+    assert f(3.0) == 9.0
+
+
+def test_steady_keys_that_nobody_asks():
+    def f(x):
+        units = {Kept(0, x)}
+        return sum(key.x for key in units.intersection([Kept(0, x), Kept(0, x), Kept(1, x)]))
+
+    class Kept:
+        def __init__(self, name, x):
+            self.name, self.x, self.kept = name, x, None
+
+        def __hash__(self):
+            if self.kept is None:
+                self.number = float(self.x)
+                self.kept = hash(self.name)
+            return self.kept
+
+        def __eq__(self, other):
+            return self.name == other.name
+
+    assert (ad.grad(f)(1.3), ad.derivative(f)(1.3)) == (1.0, 1.0)
+
+
+def test_sets_beside_views():
+    def f(x):
+        units = {Unit(0): x, Unit(1): x * x}
+        left = {Unit(1), Unit(2)} - units.keys()
+        left |= {Unit(5)}
+        left &= {Unit(5): 1.0, Unit(2): 2.0}.keys()
+        return x * len(left) * units.keys().isdisjoint({Unit(7)})
+
+    assert (ad.grad(f)(1.3), ad.derivative(f)(1.3)) == (2.0, 2.0)
+
+
+def test_an_empty_dict_does_not_ask():
+    def f(x):
+        try:
+            return {}.pop([], x)
+        except TypeError:
+            return x * x
+
+    assert (f(3.0), ad.grad(f)(3.0), ad.derivative(f)(3.0)) == (3.0, 1.0, 1.0)

@@ -11,6 +11,7 @@ import numpy as np
 from adjoint.rules.registry import primitive
 from adjoint.run.attribute_writes import check_exchange
 from adjoint.run.kinds import by_value
+from adjoint.run.native import watched
 from adjoint.run.refused import refused
 
 
@@ -50,15 +51,10 @@ for _f in (mock.patch, mock.patch.object, mock.patch.dict, mock.patch.multiple):
     _refusing(_f)
 
 
-def _keeps(record: list[Any], slot: int, double: Any, /, *args: Any, **kwargs: Any) -> Any:
-    level = record[0].level
-    if _carries((args, kwargs)) and (level is None or level.knows(args, kwargs)):
-        raise refused(
-            f"a '{type(double).__name__}' keeps the number that it is given, which may carry a"
-            " derivative",
-            "call a function of your own, which keeps it in a list",
-        )
-    return NotImplemented
+def _called(record: list[Any], slot: int, double: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """A double notes what it is called with."""
+    f = mock.CallableMixin.__call__
+    return watched(record, slot, f, f, (double, *args), kwargs, kept=(double,))
 
 
-primitive(mock.CallableMixin.__call__)(_keeps)
+primitive(mock.CallableMixin.__call__)(_called)

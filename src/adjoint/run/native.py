@@ -159,6 +159,12 @@ class Region:
             if isinstance(value, np.ndarray) and type(value) is not np.ndarray:
                 self._snapshot.add((fields_of(value),))
 
+    def keep_what_is_given(self, values: tuple[Any, ...]) -> None:
+        """What is run stores something in these itself, for which nobody is entered."""
+        self._entered = self._f.__code__
+        self._before_all = values
+        self._known |= {id(one) for one in self._snapshot.add(values)}
+
     def trust(self) -> None:
         """Take numbers that are the same for ones that nobody has put there again."""
         self._trusts = True
@@ -456,15 +462,19 @@ def watched(
     keys: tuple[Any, ...] = (),
     by_rule: bool = False,
     own: Any = None,
+    kept: tuple[Any, ...] = (),
 ) -> Any:
     """``run(*args, **kwargs)`` for `f`; its pullback may be left in the slot. `keys` may be asked
     for their hash more often than Python does. What is run `by_rule` writes arrays of its own, of
-    which it gives the derivative, or writes and logs a container that is its `own`."""
+    which it gives the derivative, or writes and logs a container that is its `own`. It may store
+    something itself in what is `kept`."""
     n = len(args) + len(kwargs)
     region = Region(record[0], f, error)
     if own is not None:
         region.leave_own(own)
     region.keep_attributes(keys)
+    if kept:
+        region.keep_what_is_given(kept)
     blank = record[slot]
     linked = record[slot] = region.before(blank, n)
     y = region.run(run, args, kwargs)
