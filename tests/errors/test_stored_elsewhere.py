@@ -8,8 +8,10 @@ from unittest import mock
 
 import numpy as np
 import pytest
+from scipy import optimize
 
 import adjoint as ad
+from adjoint.run.kept_arrays import keep_array
 
 CONFIG = types.ModuleType("config_of_the_test")
 CONFIG.k, CONFIG.table = 2.0, {"a": 1.0}
@@ -208,3 +210,30 @@ def test_what_a_number_notes_of_itself_is_not_lost(ask):
         assert error.hint and error.filename == __file__
     else:
         assert x_bar == pytest.approx(2 * noted_before / 1.3)
+
+
+def test_arrays_that_are_lent_for_a_call_are_not_kept():
+    """Their memory may be gone when the call is; who looks at it later reads and writes what is
+    somebody else's."""
+    lent, kept = [], []
+
+    def residual(u):
+        lent.append(u.base is None and not u.flags.owndata)
+        kept.append(keep_array(u))
+        return u * u - 2.0
+
+    optimize.root(residual, [1.0])
+    assert [bool(one) for one in kept] == [not is_lent for is_lent in lent]
+
+    def f(x):
+        calls = []
+
+        def residual(u):
+            calls.append(1.0)
+            return u * u - held[0]
+
+        held = [x]
+        return optimize.root(residual, [1.0]).x[0] * x
+
+    for _ in range(20):
+        np.testing.assert_allclose(ad.grad(f)(2.0), 1.5 * 2.0**0.5, rtol=1e-6)

@@ -10,7 +10,7 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import zip_longest
-from types import CellType, FunctionType, ModuleType, SimpleNamespace
+from types import CellType, FunctionType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -384,7 +384,6 @@ KEEPERS: dict[type, Callable[[Any], Kept]] = {
 _WITH_FIELDS = (
     BaseException,
     FunctionType,
-    ModuleType,
     OrderedDict,
     SimpleNamespace,
     functools.partial,

@@ -21,6 +21,8 @@ __all__ = ["KeptArray", "KeptBuffer", "keep_array"]
 def keep_array(value: Any) -> list[Kept]:
     """The array that owns the memory of `value`, if it can hold a derivative."""
     root = root_of(value)
+    if root.base is None and not root.flags.owndata:
+        return []  # what code in C has lent for a call, which may be gone after it
     if is_container(root):
         return [KeptObjects(root, np.array(root))]
     if root.dtype.names is not None:
