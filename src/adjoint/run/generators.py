@@ -8,6 +8,7 @@ backwards: it is sent the cotangent of what was yielded and gives that of what w
 from __future__ import annotations
 
 import sys
+import weakref
 from collections.abc import Callable
 from types import FrameType, FunctionType, GeneratorType
 from typing import Any
@@ -102,7 +103,7 @@ class Generator(Iterator):
         while type(inner := chain[-1]._delegate) is Generator and inner.gi_suspended:
             chain.append(inner)
         if len(chain) == 1:
-            return self.resume(record, slot, self._forward.close)
+            return self.resume(record, slot, _close, self._forward)
         return _close_from_within(record, slot, chain)
 
     def resume(self, record: list[Any], slot: int, run: Callable[..., Any], *operands: Any) -> Any:
@@ -110,7 +111,7 @@ class Generator(Iterator):
         was sent."""
         if self._forward.gi_frame is None:
             return run(*operands)  # it has finished: nothing of its body runs
-        closing = run == self._forward.close
+        closing = run is _close
         finished = True
         returned: StopIteration | None = None
         memory, segments = self.memory, self.segments
@@ -237,6 +238,35 @@ def _advance(forward: Any) -> Any:
     raise StopIteration
 
 
+def _leaves_variables() -> bool:
+    """Whether a generator that is closed while it catches nothing keeps its variables for as long
+    as it is held, as in some releases of CPython 3.12 (gh-118272)."""
+
+    def waiting(held: Any) -> Any:
+        yield held
+
+    held = waiting(None)
+    reference, suspended = weakref.ref(held), waiting(held)
+    next(suspended)
+    del held
+    suspended.close()
+    return reference() is not None
+
+
+def _closed(forward: Any) -> Any:
+    """``forward.close()``, by an exception, which leaves nothing."""
+    try:
+        forward.throw(GeneratorExit())
+    except GeneratorExit:
+        return None
+    except StopIteration as end:
+        return end.value if sys.version_info >= (3, 13) else None
+    raise RuntimeError("generator ignored GeneratorExit")
+
+
+_close = _closed if _leaves_variables() else GeneratorType.close
+
+
 ENTERING.update({_advance.__code__, Generator.resume.__code__})
 
 
@@ -260,7 +290,7 @@ def _close_from_within(record: list[Any], slot: int, chain: list[Generator]) -> 
         forward = generator._forward
         try:
             if error is None:
-                value = generator.resume(step, 1, forward.close)
+                value = generator.resume(step, 1, _close, forward)
             else:
                 generator.resume(step, 1, forward.throw, error)
                 error = RuntimeError("generator ignored GeneratorExit")
