@@ -26,9 +26,6 @@ class Elsewhere:
     def __dlpack__(self, **options):
         raise BufferError
 
-    def __array__(self, dtype=None, copy=None):
-        raise TypeError("ask for them by numbers()")
-
     def numbers(self):
         return HIDDEN[id(self)]
 
@@ -104,3 +101,23 @@ def test_an_array_of_another_library_is_refused():
         ad.pushforward(lambda t: sum(t.numbers()), (t,), (t,))
     with pytest.raises(ArgumentError, match="has no tangent"):
         ad.pushforward(lambda held: sum(held[0].numbers()), ([t],), ([t],))
+
+
+def total(t):
+    return sum(t.numbers())
+
+
+@ad.rrule.register(total)
+def _(t):
+    def total_back(y_bar):
+        return None, np.full(2, y_bar)
+
+    return total(t), total_back
+
+
+def test_what_a_rule_says_of_an_array_of_another_library_has_no_place():
+    t = Elsewhere([1.0, 2.0])
+    assert ad.grad(lambda a, t: a * total(t), tier="generic")(3.0, t) == 3.0
+    assert ad.gradient(lambda a: a * total(t), 3.0) == (3.0,)
+    with pytest.raises(AdjointError, match="of another library"):
+        ad.gradient(lambda held: held[0] * total(held[1]), [3.0, t])

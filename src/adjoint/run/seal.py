@@ -18,7 +18,7 @@ from adjoint.rules.refusal import demand_known
 from adjoint.rules.rule import Rule
 from adjoint.run.accumulate import Poison, Scattered, accumulate
 from adjoint.run.fitting import Form, fitting, form_of
-from adjoint.run.kinds import NUMBERS, by_value, is_objects
+from adjoint.run.kinds import NUMBERS, by_value, is_array_of_others, is_objects
 from adjoint.run.memory import Memory, root_of
 from adjoint.run.place import current_place
 from adjoint.run.reader import take
@@ -207,6 +207,8 @@ def _general(
             if is_written:
                 memory.add_array(arg, bar)
                 out.append(None)
+            elif bar is not None and is_array_of_others(arg):
+                out.append(_poisoned(memory, Poison(_of_others(f, arg)), (arg,))[1])
             else:
                 out.append(bar if by_value(arg) else _of_rule(f, deposit, memory, arg, bar))
         for i, found in enumerate(spoiled):
@@ -215,6 +217,13 @@ def _general(
         return tuple(out)
 
     return sealed
+
+
+def _of_others(f: Any, arg: Any) -> NoDerivativeError:
+    return NoDerivativeError(
+        f"a derivative of '{name_of(f)}' is needed in a '{type(arg).__name__}' of another library",
+        hint="give a NumPy array of its numbers",
+    )
 
 
 def _of_rule(f: Any, check: Callable[..., Any], *operands: Any) -> Any:
