@@ -21,8 +21,8 @@ from adjoint.run.hidden import Hidden
 from adjoint.run.holding import reached
 from adjoint.run.iterator import Iterator as ActiveIterator
 from adjoint.run.kinds import by_value, is_objects
-from adjoint.run.native import Region
 from adjoint.run.refused import missing
+from adjoint.run.region import Region
 from adjoint.run.seal import PLAIN
 from adjoint.run.specials import class_attribute
 from adjoint.run.unknown import is_opaque, name_of, needed

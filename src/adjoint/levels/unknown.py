@@ -13,7 +13,7 @@ from adjoint.run.finalized import adopt
 from adjoint.run.holding import globals_of, reached
 from adjoint.run.kinds import by_value, is_record
 from adjoint.run.memory import Memory
-from adjoint.run.native import Region
+from adjoint.run.region import Region
 from adjoint.run.swaps import put
 from adjoint.run.unknown import is_opaque, may_keep, needed, region_of
 from adjoint.run.unseen import run_checked

@@ -13,7 +13,7 @@ from adjoint.rules.registry import lookup
 from adjoint.run.by_rules import DECLINED, run_rules
 from adjoint.run.by_source import call_function
 from adjoint.run.dispatch import call_keywords, linked
-from adjoint.run.native import Region, native, watched
+from adjoint.run.native import native, watched
 from adjoint.run.protocol import (
     REFLECTED,
     answers_ufunc,
@@ -23,6 +23,7 @@ from adjoint.run.protocol import (
     python_method,
 )
 from adjoint.run.reach import COMPARED, HASHED
+from adjoint.run.region import Region
 from adjoint.run.snapshot import LEAVES
 from adjoint.run.specials import class_attribute, method_rules, special_of
 

@@ -65,7 +65,7 @@ class Memory(Hidden):
     position
         That of the next write in the log: rewinding to it undoes all that comes from now on.
     region
-        The innermost run of code that is not differentiated (`adjoint.run.native.Region`).
+        The innermost run of code that is not differentiated (`adjoint.run.region.Region`).
     trial
         Whether what is swept was given no cotangent (`adjoint.run.aside`).
     careful

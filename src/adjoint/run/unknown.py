@@ -42,9 +42,9 @@ from adjoint.run.kinds import (
     is_record,
 )
 from adjoint.run.memory import Memory, root_of
-from adjoint.run.native import Region
 from adjoint.run.place import current_place
 from adjoint.run.reach import reaches
+from adjoint.run.region import Region
 from adjoint.run.unseen import Changes, package_of, run_checked
 from adjoint.run.views import is_seen_as_stored
 from adjoint.run.watch import HIDING, LEFT_ALONE

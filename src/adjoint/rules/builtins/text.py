@@ -13,8 +13,9 @@ from typing import Any
 from adjoint.rules.builtins import functions, specials
 from adjoint.rules.registry import entry, primitive
 from adjoint.run.misfits import calls_rules
-from adjoint.run.native import Region, lend, watched
+from adjoint.run.native import lend, watched
 from adjoint.run.reach import Asks, has_code, reaches
+from adjoint.run.region import Region
 
 _RULES = (functions, specials)
 """What is refined here has to be loaded."""
