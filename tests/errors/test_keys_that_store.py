@@ -331,6 +331,16 @@ class ByIteration(Silent):
         return hash(tuple(self))
 
 
+class ByJoining(Silent):
+    comma = ","
+
+    def __iter__(self):
+        yield str(self.note())
+
+    def __hash__(self):
+        return hash(isinstance(self, Silent) and self.comma.join(self))
+
+
 class ByAMethodOfAKnownName(Silent):
     def copy(self):
         return self.note()

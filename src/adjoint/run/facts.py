@@ -257,6 +257,7 @@ def called(instruction: dis.Instruction) -> tuple[Any, Any]:
 
 @by_code
 def effects_of(code: CodeType) -> Effects | None:
+    """What a function does besides reading, if its text says all of it."""
     parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     stored, functions, builtins = set[str](), set[str](), set[str]()
     modules = set[tuple[str, str]]()
@@ -391,12 +392,14 @@ def hands_out(code: CodeType) -> bool:
     """Whether a function gives what it is given to others, or asks it for more than attributes."""
     if any(isinstance(const, CodeType) for const in code.co_consts):
         return True
-    asked = ""
+    asked: str | None = None
     for i, _, stack in _steps(code):
-        asked = called(i)[0] or asked
+        function, method = called(i)
+        if function is not None or method is not None:
+            asked = function
         if not any(type(top) is tuple and len(top) == 1 for top in stack):
             continue
-        if i.opname in _LEAVE_THE_STACK or (i.opname in _PUSHES and called(i)[0] is None):
+        if i.opname in _LEAVE_THE_STACK or (i.opname in _PUSHES and function is None):
             continue
         if i.opname not in _ASK_FOR_ATTRIBUTES and not (
             i.opname == "CALL" and asked in _ASK_NOTHING
