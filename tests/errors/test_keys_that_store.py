@@ -9,6 +9,7 @@ import pytest
 
 import adjoint as ad
 from adjoint.errors import AdjointError
+from adjoint.run.facts import hands_out
 
 SEEN = []
 TOTALS = {"sum": 0.0}
@@ -508,3 +509,24 @@ def test_an_empty_dict_does_not_ask():
             return x * x
 
     assert (f(3.0), ad.grad(f)(3.0), ad.derivative(f)(3.0)) == (3.0, 1.0, 1.0)
+
+
+def test_what_is_handed_out():
+    """Only attributes, identity and classes are asked for without a special method."""
+    plain = [
+        lambda self, other: isinstance(other, Key) and self.x == other.x,
+        lambda self, other: self is other or type(self) is type(other),
+        lambda self, other: hash((type(self), self.x)),
+    ]
+    others = [
+        lambda self, other: isinstance(other, Key) and self.x.join(other),
+        lambda self, other: type(self) is type(other) and self == other,
+        lambda self, other: str(self),
+        lambda self, other: self,
+        lambda self, other: -self,
+        lambda self, other: 1 if self else 0,
+        lambda self, other: [one for one in self],
+        lambda self, other: math.hypot(self, other.x),
+    ]
+    assert [hands_out(f.__code__) for f in plain] == [False] * len(plain)
+    assert [hands_out(f.__code__) for f in others] == [True] * len(others)
