@@ -6,10 +6,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable
-from types import (
-    GetSetDescriptorType,
-    MemberDescriptorType,
-)
+from types import FunctionType, GetSetDescriptorType, MemberDescriptorType
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -18,6 +15,7 @@ from adjoint.errors import ArgumentError
 from adjoint.fast.tier import forget
 from adjoint.public import public
 from adjoint.rules import registry
+from adjoint.run.watch import vouch_for
 
 __all__ = ["frule", "non_differentiable", "rrule"]
 
@@ -125,5 +123,8 @@ def non_differentiable(*keys: Any) -> Any:
     _check(keys)
     _load_rules_of(keys)
     found = registry.non_differentiable(*keys)
+    for key in keys:
+        if type(key) is FunctionType:
+            vouch_for(key.__code__)
     forget()
     return found

@@ -116,7 +116,8 @@ def test_what_depends_on_it_is_concerned():
 
 def test_products_that_are_infinite_stay_so():
     big = np.array([[INF, 2.0], [3.0, 4.0]])
-    bar = ad.gradient(lambda v: (v @ np.array([[INF, 1.0], [1.0, 1.0]]))[0].sum(), big)[0]
+    with np.errstate(invalid="ignore"):  # some kernels multiply more than they need
+        bar = ad.gradient(lambda v: (v @ np.array([[INF, 1.0], [1.0, 1.0]]))[0].sum(), big)[0]
     np.testing.assert_array_equal(bar, [[INF, 2.0], [0, 0]])
 
 

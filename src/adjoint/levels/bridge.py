@@ -139,7 +139,7 @@ class _Call:
     def _note_changes(self, seeds: Seeds, before: Snapshot) -> None:
         """Note what the function has changed of what it was given."""
         f, written = self._f, dict(self._tape.written)
-        before.forget_arrays({*written})
+        before.forget_arrays_of({*written})
         self._arrays: list[Any] = []
         self._stored: list[Kept] = []
         self._names: list[Any] = []

@@ -103,6 +103,7 @@ class Region:
         "_there",
         "_trusts",
         "_twice",
+        "_unsaid",
         "_written",
         "has_only_cached",
         "memory",
@@ -115,6 +116,7 @@ class Region:
         self._events: list[_Call | Changes] = []
         self._rewritten: set[int] = set()
         self._written: dict[tuple[int, str | None], tuple[Any, str | None]] = {}
+        self._unsaid: list[tuple[Any, str | None]] = []
         self._held: dict[int, list[Any]] = {}
         self._twice: set[int] = set()
         self._fills = False
@@ -196,6 +198,7 @@ class Region:
             self._recent.clear()
             self._rewritten = {id(owner) for owner, _ in self._written.values()}
             self._written.clear()
+            self._unsaid.clear()
             self._held.clear()
             self._args = self._before_all = ()
             self._there = frozenset(self._there)  # holds nothing any more
@@ -371,7 +374,7 @@ class Region:
         known = self._held.get(id(frame.f_code), held)
         known = held if known is held else [*known, *held]
         if written := written_by(frame, held, known):
-            self._written |= {(id(owner), name): (owner, name) for owner, name in written}
+            self._write({(id(owner), name): (owner, name) for owner, name in written})
             if puts_numbers(written):
                 self._twice |= twice_in(frame, known)
             self._snapshot.add(array for array, _ in written if isinstance(array, np.ndarray))
@@ -379,14 +382,19 @@ class Region:
             self._fills = True
             self._snapshot.add(all_around(frame, self._snapshot.add(roots)))
 
+    def _write(self, written: dict[tuple[int, str | None], tuple[Any, str | None]]) -> None:
+        self._unsaid += [written[place] for place in written.keys() - self._written.keys()]
+        self._written |= written
+
     def _forget(self) -> None:
         """What may be written by what was there is no more what it was."""
         if self._trusts:
             return
-        self._snapshot.forget(self._written.values(), self._twice)
         if self._fills:
             arrays = self._snapshot.forget_arrays()
-            self._written |= {(id(array), None): (array, None) for array in arrays}
+            self._write({(id(array), None): (array, None) for array in arrays})
+        self._snapshot.forget(self._unsaid, self._twice)
+        self._unsaid = []
 
     def _log(self) -> None:
         if self._entered is None:
@@ -407,6 +415,7 @@ class Region:
             self._looked_at.clear()
             for roots, facts in self._recent:
                 self._snapshot.add(roots, facts)
+            self._unsaid = [*self._written.values()]
             self._forget()
 
     def _is_of_a_library(self) -> bool:

@@ -79,6 +79,9 @@ class Snapshot:
         self._most = most
         self.is_cut = False
         self._kept: dict[Any, list[Kept]] = {}
+        self._forgotten: dict[int, list[tuple[Any, str | None]]] = {}
+        self._twice: set[int] = set()
+        self._unasked: list[list[Kept]] = []
 
     def add(self, values: Iterable[Any], facts: Facts | None = None) -> list[Any]:
         """Take up what `values` reach, by what a function could follow; gives all that it was."""
@@ -98,7 +101,9 @@ class Snapshot:
                     continue
             seen[id(value)] = value
             if id(value) not in self._kept:
-                self._kept[id(value)] = keep(value, kind)
+                self._keep(id(value), keep(value, kind))
+                for _, name in self._forgotten.get(id(value), ()):
+                    self._forget(id(value), name, self._twice)
             queue += contents(value, kind) if facts is None else _followed(value, kind, facts)
         self.is_cut |= bool(queue)
         return [*seen.values()]
@@ -111,29 +116,52 @@ class Snapshot:
         """Take up a global variable that may be assigned."""
         if (id(namespace), name) not in self._kept:
             variable = Global((namespace, name), namespace.get(name, ABSENT))
-            self._kept[id(namespace), name] = [variable]
+            self._keep((id(namespace), name), [variable])
+            for _, other in self._forgotten.get(id(namespace), ()):
+                if other == name:
+                    variable.forget(name, self._twice)
+
+    def _keep(self, place: Any, kept: list[Kept]) -> None:
+        self._kept[place] = kept
+        self._unasked.append(kept)
 
     def forget(self, written: Iterable[tuple[Any, str | None]], twice: set[int]) -> None:
         """Take arrays for changed, and numbers in other things, or under a name there, for others
-        if they are of `twice`, by identity."""
+        if they are of `twice`, by identity; also what is taken up later, or was said to be written
+        before."""
+        if new := twice - self._twice:
+            self._twice |= new
+            for one in self._forgotten.values():
+                for owner, name in one:
+                    self._forget(id(owner), name, new)
         for owner, name in written:
-            place = (id(owner), name) if (id(owner), name) in self._kept else id(owner)
-            for kept in self._kept.get(place, ()):
-                kept.forget(name, twice)
+            self._forgotten.setdefault(id(owner), []).append((owner, name))
+            self._forget(id(owner), name, self._twice)
 
-    def forget_arrays(self, owners: set[int] | None = None) -> list[Any]:
-        """Take all arrays for changed, or those of some memory, by identity of the array that it
-        really belongs to; gives those that were not yet."""
+    def _forget(self, place: int, name: str | None, twice: set[int]) -> None:
+        named = self._kept.get((place, name))
+        for kept in self._kept.get(place, ()) if named is None else named:
+            kept.forget(name, twice)
+
+    def forget_arrays(self) -> list[Any]:
+        """Take all arrays for changed; gives those that were not yet."""
+        found = [one for kept in self._unasked for one in kept if one.is_unfilled()]
+        self._unasked = []
+        return self._forget_all(found)
+
+    def forget_arrays_of(self, owners: set[int]) -> list[Any]:
+        """The same of some memory, by identity of the array that it really belongs to."""
         found = [one for kept in self._kept.values() for one in kept if one.is_unfilled()]
-        if owners is not None:
-            found = [one for one in found if id(original_of(one.owner)) in owners]
+        return self._forget_all([one for one in found if id(original_of(one.owner)) in owners])
+
+    def _forget_all(self, found: list[Kept]) -> list[Any]:
         for one in found:
             one.forget(None, set())
         return [one.owner for one in found]
 
     def release(self) -> None:
         """Hold nothing any more."""
-        self._kept = {}
+        self._kept, self._forgotten, self._unasked = {}, {}, []
 
     def changes(self) -> list[Kept]:
         """What is different now."""

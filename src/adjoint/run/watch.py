@@ -26,8 +26,10 @@ __all__ = [
     "is_left_out",
     "is_of_the_library",
     "is_the_users",
+    "is_vouched_for",
     "leave_out",
     "release",
+    "vouch_for",
 ]
 
 LEFT_ALONE = frozenset(
@@ -95,6 +97,18 @@ def leave_out(code: CodeType) -> None:
     _left_out[id(code)] = code
 
 
+_vouched: dict[int, CodeType] = {}
+_told: dict[int, tuple[CodeType, bool]] = {}
+"""Whether somebody may want to see the functions that were entered."""
+
+
+def vouch_for(code: CodeType) -> None:
+    """Say that a function stores nothing that carries a derivative, and gives nothing that does: it
+    need not be watched, whoever enters it."""
+    _vouched[id(code)] = code
+    _told.pop(id(code), None)
+
+
 # What `sqlite3.connect` makes its cache of statements by.
 leave_out(functools.update_wrapper.__code__)
 leave_out(functools.lru_cache.__code__)
@@ -108,12 +122,17 @@ def is_left_out(code: CodeType) -> bool:
     return id(code) in _left_out
 
 
+def is_vouched_for(code: CodeType) -> bool:
+    """Whether code was given to `vouch_for`."""
+    return id(code) in _vouched
+
+
 def is_the_users(code: CodeType, namespace: dict[str, Any]) -> bool:
     """Whether code is neither the library's, nor generated, nor of a package that is left alone."""
     filename, module = code.co_filename, namespace.get("__name__")
     if filename.startswith(("<adjoint ", _LIBRARY)) and not filename.startswith(_USER_PARTS):
         return False
-    if is_left_out(code):
+    if is_left_out(code) or is_vouched_for(code):
         return False
     if type(module) is not str:
         return True
@@ -141,9 +160,6 @@ def is_of_the_library(code: CodeType) -> bool:
 See = Callable[[FrameType], None]
 _seeing: dict[int, See | None] = {}
 """By thread: what is told of the functions that are entered."""
-
-
-_told: dict[int, tuple[CodeType, bool]] = {}
 
 
 def _is_told(frame: FrameType) -> bool:
@@ -224,8 +240,9 @@ class _Profile:
         depth = getattr(self._local, "depth", 0)
         self._local.depth = depth + 1
         if depth == 0:
-            self._local.before = sys.getprofile()
-            sys.setprofile(self._event)
+            before: Any = sys.getprofile()
+            self._local.before = before
+            sys.setprofile(_passing_on(before) if callable(before) else _entered)
         return True
 
     def stop(self) -> None:
@@ -238,14 +255,22 @@ class _Profile:
                 sys.setprofile(None)
                 before.enable()
 
-    def _event(self, frame: FrameType, event: str, arg: Any) -> None:
-        before = self._local.before
-        if callable(before):
-            before(frame, event, arg)
-        if event == "call" and _is_told(frame):
+
+def _entered(frame: FrameType, event: str, _: Any) -> None:
+    if event == "call":
+        known = _told.get(id(frame.f_code))
+        if known[1] if known is not None else _is_told(frame):
             see = _seeing.get(threading.get_ident())
             if see is not None:
                 see(frame)
+
+
+def _passing_on(before: Callable[..., Any]) -> Callable[..., None]:
+    def entered(frame: FrameType, event: str, arg: Any) -> None:
+        before(frame, event, arg)
+        _entered(frame, event, arg)
+
+    return entered
 
 
 _profile = _Profile()

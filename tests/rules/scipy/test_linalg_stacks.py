@@ -13,7 +13,8 @@ from tests.rules.harness import case, table
 from tests.rules.numpy_linalg.matrices import complexes, reals
 
 A, C = reals(2, 3, 3), complexes(2, 3, 3)
-S, H = A + np.swapaxes(A, -1, -2), C + np.conj(np.swapaxes(C, -1, -2))
+APART = np.diag([-6.0, 1.0, 7.0])  # eigenvalues far from each other: LAPACK keeps to its signs
+S, H = A + np.swapaxes(A, -1, -2) + APART, C + np.conj(np.swapaxes(C, -1, -2)) + APART
 BAND = reals(2, 2, 5) + np.array([[0.0], [6.0]])
 D, E = reals(2, 4), reals(2, 3, seed=1)
 

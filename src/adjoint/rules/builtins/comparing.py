@@ -45,7 +45,7 @@ def _asking(asks: Asks, key: Any, equivalent: Any = None, asked: slice | None = 
         if searches and len(args) == 2 and type(args[1]) in LEAVES:
             return f(*args)  # the keys of a class of its own are looked at by their hash first
         given = (*args, *options.values()) if asked is None else args[asked]
-        level = asks(*given)
+        level = asks(*(_keys_of(given) if asks is HASHED else given))
         if level == 2 and equivalent is not None:
             return call_function(record, slot, equivalent, args, options)
         if rules.inactive:
@@ -82,6 +82,13 @@ def _asking(asks: Asks, key: Any, equivalent: Any = None, asked: slice | None = 
         return linked(record, slot, then_asked, call_function, rules.substitute, args, options)
 
     primitive(key)(run)
+
+
+def _keys_of(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What may be asked for its hash: of dicts that C reads as they are, the keys."""
+    if not any(issubclass(type(value), dict) for value in values):
+        return values
+    return tuple(tuple(dict.__iter__(v)) if dicts.is_plain(v) else v for v in values)
 
 
 def _hashed(values: tuple[Any, ...]) -> tuple[Any, ...]:

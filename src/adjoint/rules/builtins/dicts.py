@@ -170,14 +170,14 @@ def _merge(memory: Memory, d: Any, other: Any) -> Callable[[], None]:
     return undo
 
 
-def _is_plain(other: Any) -> bool:
+def is_plain(other: Any) -> bool:
     """Whether C reads a mapping without asking its methods: a dict iterated as dicts are."""
     return isinstance(other, dict) and type(other).__iter__ is dict.__iter__
 
 
 @structural((dict, "update"), (dict, "__init__"))
 def _(memory: Memory, d: Any, /, *others: Any, **named: Any) -> Any:
-    if len(others) > 1 or not all(map(_is_plain, others)):
+    if len(others) > 1 or not all(map(is_plain, others)):
         return NotImplemented
     merged = [_merge(memory, d, other) for other in (*others, named)]
 
@@ -274,4 +274,4 @@ def fromkeys_of(kind: Any, keys: Any, value: Any = None, /) -> Any:
     return made
 
 
-non_differentiable(_is_plain)
+non_differentiable(is_plain)

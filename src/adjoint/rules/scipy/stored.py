@@ -153,7 +153,7 @@ class Search(Hidden):
             if before.changes():  # a context variable that was not set
                 put_back(self.after)
                 self.stays = True
-            before.forget_arrays({id(original_of(array)) for array in self.arrays})
+            before.forget_arrays_of({id(original_of(array)) for array in self.arrays})
 
     def note_arrays(self) -> None:
         """Take up the arrays that are not as they were before."""
