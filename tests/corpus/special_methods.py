@@ -560,3 +560,34 @@ class Answers:
 def numpys_numbers_are_compared_with_what_answers(x):
     c = Answers(x)
     return (np.float64(x) > c) + (np.float64(2) <= c) * x + (np.float64(x) == c) + (np.int64(3) > c)
+
+
+class Reading:
+    """Notes that it was asked for its number, or says that it has none."""
+
+    def __init__(self, value, has_number=True):
+        self.value, self.has_number, self.log = value, has_number, []
+
+    def __float__(self):
+        if not self.has_number:
+            error = TypeError("no number")
+            error.value = self.value * 5
+            raise error
+        self.log.append(self.value * 2)
+        self.last = self.value * 3
+        return self.value
+
+
+@case(1.5)
+def truths_about_numbers_of_objects(x):
+    r = Reading(x)
+    asked = math.isnan(r) + math.isinf(r) + math.isfinite(r) + math.isclose(r, 2.0, abs_tol=1.0)
+    return r.last + sum(r.log) * asked
+
+
+@case(1.5)
+def objects_without_a_number_say_so(x):
+    try:
+        math.isnan(Reading(x, has_number=False))
+    except TypeError as error:
+        return error.value * x

@@ -12,7 +12,7 @@ from typing import Any
 from adjoint.emit.level import emit_level
 from adjoint.emit.python import Source
 from adjoint.errors import SourceError, UnsupportedSyntaxError
-from adjoint.ir.nodes import Function, Operand
+from adjoint.ir.nodes import Function, Operand, Span
 from adjoint.levels.entries import ENTRIES, RUNTIME
 from adjoint.run.functions import bind, built
 from adjoint.run.generate import arity_of, generated, show_source
@@ -39,6 +39,7 @@ class LevelUnit:
     guards: tuple[tuple[str, Any], ...]
     run: Callable[..., Any]
     arity: int
+    places: list[Span] | None = None
 
     def is_current(self) -> bool:
         """Whether the global names that the code relies on still stand for the same."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,12 @@ from adjoint.rules.families import elementwise
 from adjoint.rules.lanes import of_a_number
 from adjoint.rules.operators import base_slope, direction
 from adjoint.rules.projection import is_numeric, project
-from adjoint.rules.registry import frule, non_differentiable, rrule, substitute
+from adjoint.rules.registry import frule, non_differentiable, primitive, rrule, substitute
+from adjoint.run.by_class import ByClass
+from adjoint.run.by_source import call_function
+from adjoint.run.dispatch import linked
+from adjoint.run.snapshot import LEAVES
+from adjoint.run.specials import special_of
 
 LN2, LN10 = math.log(2.0), math.log(10.0)
 
@@ -379,6 +385,33 @@ if sumprod is not None:
             p.append(a)
             q.append(b)
 
+
+# ---- truths --------------------------------------------------------------------------------------
+
+_asks_for_a_float = ByClass(lambda kind: type(special_of(kind, "__float__")) is FunctionType)
+
+
+def _asked_of(f: Any) -> None:
+    """Objects whose number C would ask for are asked for it here."""
+
+    @primitive(f)
+    def run(record: list[Any], slot: int, /, *args: Any, **options: Any) -> Any:
+        if not LEAVES.issuperset(map(type, args)) and any(map(_asks_for_a_float, map(type, args))):
+            operands = (f, *args)
+            return linked(record, slot, _of_its_own, call_function, _asked, operands, options)
+        return NotImplemented
+
+
+def _of_its_own(bars: tuple[Any, ...]) -> tuple[Any, ...]:
+    return (None, *bars[2:])
+
+
+def _asked(f, /, *args, **options):
+    return f(*[x if is_numeric(x) else _real(x) for x in args], **options)
+
+
+for _truth in ("isclose", "isfinite", "isinf", "isnan"):
+    _asked_of(getattr(math, _truth))
 
 non_differentiable(
     math.comb,

@@ -151,10 +151,6 @@ def _named(
     return _ruled_or_unknown(record, slot, f, lookup(f) if rules is None else rules, args, kwargs)
 
 
-_DISPATCHER = type(np.mean)
-"""NumPy's functions written in Python, which ask the classes of their arguments first."""
-
-
 def _ufunc(
     record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:

@@ -49,6 +49,8 @@ class Unit:
         How often no specialised program was for its arguments.
     is_specialised
         Whether there was one.
+    places
+        See `place_of`; found out when it is first asked for.
     """
 
     function: Function
@@ -63,6 +65,7 @@ class Unit:
     calls: int = 0
     misses: int = 0
     is_specialised: bool = False
+    places: list[Span] | None = None
 
     def is_current(self) -> bool:
         """Whether the global names that the generated code relies on still stand for the same."""
@@ -195,13 +198,16 @@ def place_of(code: CodeType, line: int) -> tuple[Any, Span] | None:
     unit = generated.get(id(code))
     if unit is None:
         return None
-    spans = unit.source.spans
-    for i in range(min(line, len(spans)) - 1, -1, -1):
-        span = spans[i]
-        if span is not None:
-            return unit, span
-    first = unit.function.code.co_firstlineno  # a generator, before it has started
-    return unit, Span(first, 0, first, 0)
+    if unit.places is None:
+        unit.places = _places_in(unit)
+    return unit, unit.places[min(line, len(unit.places)) - 1]
+
+
+def _places_in(unit: Unit) -> list[Span]:
+    """By line of generated code, the last place that was written down above."""
+    first = unit.function.code.co_firstlineno
+    last = Span(first, 0, first, 0)  # a generator, before it has started
+    return [last := last if span is None else span for span in unit.source.spans]
 
 
 # ---- binding -------------------------------------------------------------------------------------

@@ -337,7 +337,6 @@ class Native(Iterator):
             memory.level.give_out(source, value, self._held)
             return value
         blank = record[slot]
-        place = current_place()
         known: frozenset[int] = frozenset() if by_value(value) else self._held()
 
         def native_back(bar: Any) -> None:
@@ -350,7 +349,7 @@ class Native(Iterator):
                     f"a derivative of the elements of a '{type(source).__name__}' is needed,"
                     " which was made by code that is not differentiated",
                     hint="make the iterator inside the differentiated function, or give a list",
-                    place=place,
+                    place=current_place(),
                 )
             )
             poison(memory, source, bad)

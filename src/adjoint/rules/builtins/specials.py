@@ -218,3 +218,14 @@ def _has(obj: Any, name: Any) -> bool:
     except AttributeError:
         return False
     return True
+
+
+# ---- where ``super().__init__`` ends -------------------------------------------------------------
+
+
+@primitive((object, "__init__"))
+def _(record: list[Any], slot: int, obj: Any, /, *args: Any, **kwargs: Any) -> None:
+    _init(obj, *args, **kwargs)
+
+
+_init: Any = object.__dict__["__init__"]
