@@ -2,14 +2,17 @@
 
 import math
 import operator
+import pprint
 import struct
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
 
 import adjoint as ad
+from adjoint.run.watch import _seeing
 
 
 def test_rrule_applies_a_rule():
@@ -358,6 +361,24 @@ def test_non_differentiable_method():
 
     ad.non_differentiable(Model.scale)
     assert ad.gradient(lambda x: x * Model().scale(x), 3.0) == (3.0,)
+
+
+def test_non_differentiable_functions_are_not_watched():
+    """Whoever says so knows what a function does, of whichever package it is."""
+    watched = []
+
+    class Shown:
+        def __repr__(self):
+            watched.append(_seeing.get(threading.get_ident()))
+            return "shown"
+
+    def f(x):
+        return x * len(pprint.saferepr(Shown()))
+
+    ad.non_differentiable(pprint.saferepr)
+    assert ad.gradient(f, 3.0) == (5.0,)
+    assert ad.pushforward(f, (3.0,), (1.0,)) == (15.0, 5.0)
+    assert watched == [None, None]
 
 
 # ---- what rules see ------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ as it should; `Kept.take` gives the cotangents that arrived at what was put ther
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -41,7 +41,7 @@ class Kept:
         """Whether it is an array that is not taken for one that was written."""
         return False
 
-    def forget(self, name: str | None, twice: set[int]) -> None:
+    def forget(self, name: str | None, twice: dict[int, Any]) -> None:
         """Take the numbers of `twice` for others, or the one under a name: the very number that
         stands there may be put there again."""
         saved = self.saved
@@ -82,7 +82,7 @@ NUMBERS_KEPT: frozenset[type] = frozenset(
 """Types of what is told from an equal number by its identity."""
 
 
-def anew(value: Any, places: set[int]) -> Any:
+def anew(value: Any, places: Mapping[int, Any]) -> Any:
     """A number as another object, if it is one of some, by identity."""
     if id(value) not in places or type(value) not in NUMBERS_KEPT:
         return value

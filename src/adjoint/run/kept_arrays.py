@@ -49,7 +49,7 @@ class KeptArray(Kept):
     def is_unfilled(self) -> bool:
         return not self.filled
 
-    def forget(self, name: str | None, twice: set[int]) -> None:
+    def forget(self, name: str | None, twice: dict[int, Any]) -> None:
         self.filled |= name is None
 
     def differs(self) -> bool:
@@ -91,7 +91,7 @@ class KeptRecords(KeptArray):
 
     __slots__ = ()
 
-    def forget(self, name: str | None, twice: set[int]) -> None:
+    def forget(self, name: str | None, twice: dict[int, Any]) -> None:
         self.filled = True
 
     def has_changed(self) -> bool:

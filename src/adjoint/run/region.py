@@ -118,7 +118,7 @@ class Region:
         self._written: dict[tuple[int, str | None], tuple[Any, str | None]] = {}
         self._unsaid: list[tuple[Any, str | None]] = []
         self._held: dict[int, list[Any]] = {}
-        self._twice: set[int] = set()
+        self._twice: dict[int, Any] = {}
         self._fills = False
         self._snapshot = Snapshot()
         self._recent: deque[tuple[list[Any], Facts]] = deque(maxlen=32)

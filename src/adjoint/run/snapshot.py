@@ -79,8 +79,8 @@ class Snapshot:
         self._most = most
         self.is_cut = False
         self._kept: dict[Any, list[Kept]] = {}
-        self._forgotten: dict[int, list[tuple[Any, str | None]]] = {}
-        self._twice: set[int] = set()
+        self._written: list[tuple[Any, str | None]] = []
+        self._twice: dict[int, Any] = {}
         self._unasked: list[list[Kept]] = []
 
     def add(self, values: Iterable[Any], facts: Facts | None = None) -> list[Any]:
@@ -102,8 +102,6 @@ class Snapshot:
             seen[id(value)] = value
             if id(value) not in self._kept:
                 self._keep(id(value), keep(value, kind))
-                for _, name in self._forgotten.get(id(value), ()):
-                    self._forget(id(value), name, self._twice)
             queue += contents(value, kind) if facts is None else _followed(value, kind, facts)
         self.is_cut |= bool(queue)
         return [*seen.values()]
@@ -117,31 +115,24 @@ class Snapshot:
         if (id(namespace), name) not in self._kept:
             variable = Global((namespace, name), namespace.get(name, ABSENT))
             self._keep((id(namespace), name), [variable])
-            for _, other in self._forgotten.get(id(namespace), ()):
-                if other == name:
-                    variable.forget(name, self._twice)
 
     def _keep(self, place: Any, kept: list[Kept]) -> None:
         self._kept[place] = kept
         self._unasked.append(kept)
 
-    def forget(self, written: Iterable[tuple[Any, str | None]], twice: set[int]) -> None:
-        """Take arrays for changed, and numbers in other things, or under a name there, for others
-        if they are of `twice`, by identity; also what is taken up later, or was said to be written
-        before."""
-        if new := twice - self._twice:
-            self._twice |= new
-            for one in self._forgotten.values():
-                for owner, name in one:
-                    self._forget(id(owner), name, new)
-        for owner, name in written:
-            self._forgotten.setdefault(id(owner), []).append((owner, name))
-            self._forget(id(owner), name, self._twice)
+    def forget(self, written: Iterable[tuple[Any, str | None]], twice: dict[int, Any]) -> None:
+        """When what is different is asked for, take arrays for changed, and numbers in other
+        things, or under a name there, for others if they are of `twice`, by identity, which may
+        grow until then."""
+        self._written += written
+        self._twice = twice
 
-    def _forget(self, place: int, name: str | None, twice: set[int]) -> None:
-        named = self._kept.get((place, name))
-        for kept in self._kept.get(place, ()) if named is None else named:
-            kept.forget(name, twice)
+    def _forget(self) -> None:
+        for owner, name in self._written:
+            named = self._kept.get((id(owner), name))
+            for kept in self._kept.get(id(owner), ()) if named is None else named:
+                kept.forget(name, self._twice)
+        self._written = []
 
     def forget_arrays(self) -> list[Any]:
         """Take all arrays for changed; gives those that were not yet."""
@@ -156,15 +147,16 @@ class Snapshot:
 
     def _forget_all(self, found: list[Kept]) -> list[Any]:
         for one in found:
-            one.forget(None, set())
+            one.forget(None, {})
         return [one.owner for one in found]
 
     def release(self) -> None:
         """Hold nothing any more."""
-        self._kept, self._forgotten, self._unasked = {}, {}, []
+        self._kept, self._written, self._twice, self._unasked = {}, [], {}, []
 
     def changes(self) -> list[Kept]:
         """What is different now."""
+        self._forget()
         return [one for kept in self._kept.values() for one in kept if one.differs()]
 
 

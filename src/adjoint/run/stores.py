@@ -242,7 +242,7 @@ def puts_numbers(written: Iterable[tuple[Any, str | None]]) -> bool:
     return False
 
 
-def twice_in(frame: FrameType, held: list[Any]) -> set[int]:
+def twice_in(frame: FrameType, held: list[Any]) -> dict[int, Any]:
     """Of the numbers that the function that begins in `frame` gets at, those that stand at several
     places, by identity: one of them may be put where it stands."""
     code = frame.f_code
@@ -251,8 +251,9 @@ def twice_in(frame: FrameType, held: list[Any]) -> set[int]:
     modules = [space for space in modules_of(frame) if space is not frame.f_globals]
     own += [space.get(name) for space in modules for name in code.co_names]
     values = [value for owner in held for value in _inside(owner)]
-    counts = Counter(id(value) for value in (*own, *values) if type(value) in NUMBERS_KEPT)
-    return {place for place, count in counts.items() if count > 1}
+    numbers = [value for value in (*own, *values) if type(value) in NUMBERS_KEPT]
+    counts = Counter(map(id, numbers))
+    return {id(value): value for value in numbers if counts[id(value)] > 1}
 
 
 def _inside(owner: Any) -> Iterable[Any]:
