@@ -9,10 +9,11 @@ other code of the user's has changed is logged as a write, by a value whose deri
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import FunctionType
 from typing import Any
 
+from adjoint.run.contents import asks_user
 from adjoint.run.memory import Memory
 from adjoint.run.reach import STAND_INS, reaches
 from adjoint.run.refused import refused
@@ -67,11 +68,11 @@ def watched(
     if region.has_effects and (level := record[0].level) is not None:
         level.spoil_stored(region, certain=by_rule)
     if keys and region.has_effects and not region.has_only_cached:
-        _check_steady(record[0], keys)
+        _check_steady(record[0], filter(asks_user, keys))
     return y
 
 
-def _check_steady(memory: Memory, keys: tuple[Any, ...]) -> None:
+def _check_steady(memory: Memory, keys: Iterable[Any]) -> None:
     """Refuse keys whose hash, or comparison, changes something each time. What they keep at the
     first time is taken back, for Python may not have asked them at all."""
     for key in keys:

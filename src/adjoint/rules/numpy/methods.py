@@ -16,7 +16,7 @@ from adjoint.rules.numpy.forward import array_frule
 from adjoint.rules.numpy.operands import array_rule, methods
 from adjoint.rules.numpy.products import core
 from adjoint.rules.projection import project, projector
-from adjoint.rules.registry import frule, non_differentiable, rrule, substitute
+from adjoint.rules.registry import frule, non_differentiable, primitive, rrule, substitute
 from adjoint.rules.tangents import filled
 
 # ---- attributes ----------------------------------------------------------------------------------
@@ -193,3 +193,12 @@ def _(dots, a, min=None, max=None):
 substitute((np.ndarray, "clip"))(core._methods._clip)
 for _name in ("mean", "var", "std", *(["ptp"] if np.__version__ < "2" else [])):
     substitute((np.ndarray, _name))(getattr(core._methods, f"_{_name}"))
+
+
+@primitive((np.ndarray, "__array_finalize__"))
+def _(record: list[Any], slot: int, x: Any, other: Any, /) -> None:
+    """Where ``super().__array_finalize__`` ends: it does nothing."""
+    _finalize(x, other)
+
+
+_finalize: Any = vars(np.ndarray)["__array_finalize__"]
