@@ -152,7 +152,7 @@ def _with_gap(x):
     return pd.Series(x)
 
 
-for name in "sum mean var std sem prod min max first last".split():
+for name in "sum mean var std sem prod min max first last median".split():
     case(
         f"pandas.core.groupby.DataFrameGroupBy.{name}",
         U,
@@ -182,6 +182,19 @@ for name, of_windows in {
     "var": lambda x: (x + 1e5).rolling(3).var(),
     "std": lambda x: x.rolling(3, min_periods=2).std(ddof=0),
     "sem": lambda x: x.rolling(4).sem(),
+    "median": lambda x: x.rolling(4).median() + x.rolling(3, min_periods=1).median(),
+    "quantile": lambda x: sum(
+        x.rolling(4, min_periods=2).quantile(0.4, interpolation=how)
+        for how in ("linear", "lower", "higher", "midpoint", "nearest")
+    ),
+    "skew": lambda x: (x + 1e2).rolling(4).skew(),
+    "kurt": lambda x: (x * x).rolling(5).kurt(),
+    "rank": lambda x: x.rolling(3).rank() * x,
+    "max": lambda x: x.rolling(3).max() * x.rolling(2, min_periods=1).min(),
+    "apply": lambda x: (
+        x.rolling(3, min_periods=2).apply(lambda w: (w**2).sum())
+        + x.rolling(3).apply(lambda w, a: a * w[0] * w[-1], True, args=(2.0,))
+    ),
 }.items():
     case(
         f"pandas.api.typing.Rolling.{name}",
@@ -190,6 +203,52 @@ for name, of_windows in {
             f(pd.Series(x)).fillna(0.0) + f(_with_gap(x)).fillna(0.0)
         ).to_numpy(),
     )
+DAYS = pd.to_datetime(["2020-01-01", "2020-01-03", "2020-01-10", "2020-01-15", "2020-01-17"])
+for name, of_fading in (
+    ("mean", lambda x: x.ewm(com=0.7).mean()),
+    ("mean", lambda x: x.ewm(span=3, adjust=False, min_periods=2).mean()),
+    ("mean", lambda x: x.ewm(alpha=0.4, ignore_na=True).mean()),
+    ("mean", lambda x: x[:5].ewm(halflife="2D", times=DAYS).mean()),
+    ("sum", lambda x: x.ewm(com=0.7).sum()),
+    ("var", lambda x: x.ewm(com=0.7).var() + x.ewm(com=1.5, adjust=False).var(bias=True)),
+    ("std", lambda x: x.ewm(alpha=0.4, ignore_na=True).std()),
+    ("cov", lambda x: x.ewm(com=0.7).cov(pd.Series(U * x**2))),
+    ("corr", lambda x: x.ewm(com=0.7, min_periods=3).corr(pd.Series(U + x**2))),
+):
+    case(
+        f"pandas.api.typing.ExponentialMovingWindow.{name}",
+        U,
+        call=lambda x, f=of_fading: (
+            f(pd.Series(x)).fillna(0.0) + f(_with_gap(x)).fillna(0.0)
+        ).to_numpy(),
+    )
+case(
+    "pandas.api.typing.ExponentialMovingWindow.mean",
+    0.4,
+    call=lambda alpha: pd.Series(U).ewm(alpha=alpha).mean().to_numpy(),
+)
+for name in ("skew", "kurt"):
+    case(
+        f"pandas.DataFrame.{name}",
+        U,
+        V,
+        call=lambda x, y, n=name: np.concatenate(
+            [
+                getattr(pd.DataFrame({"x": _with_gap(x), "y": y, "xy": x * y}), n)().to_numpy(),
+                getattr(pd.DataFrame({i: U * x + i * y for i in range(5)}), n)(axis=1).to_numpy(),
+                [getattr(pd.Series(x), n)()],
+            ]
+        ),
+    )
+    case(
+        f"pandas.core.groupby.SeriesGroupBy.{name}",
+        U,
+        V,
+        call=lambda x, y, n=name: getattr(
+            pd.Series(np.concatenate([x, y * x])).groupby(GROUPS * 2), n
+        )().to_numpy(),
+    )
+case("pandas.Series.rank", U, call=lambda x: (pd.Series(x).rank() * x).to_numpy())
 case(
     "pandas.api.typing.Expanding.mean",
     U,

@@ -14,12 +14,14 @@ import numpy as np
 from adjoint.rules.registry import frule, non_differentiable, rrule, substitute
 from adjoint.rules.scipy.carried import carrying
 
-__all__ = ["register"]
+__all__ = ["middle", "peaked", "register", "skewed", "sums", "tolerances", "totals"]
 
 
 def register(groupby: Any, windows: Any, algos: Any) -> None:
     """Register the rules of three modules of pandas."""
     for name, twin in TWINS.items():
+        if not hasattr(groupby, name):
+            continue  # some are newer than others
         _reducing(getattr(groupby, name), twin)
     for name, of_window in WINDOWS.items():
         _moving(getattr(windows, name), of_window)
@@ -89,6 +91,52 @@ def _at(x, place, size, chosen):
     return found
 
 
+def skewed(n, second, third):
+    """By the number of elements and the means of powers of their distances from the mean."""
+    return _where_it_varies(second, third * np.sqrt(n * (n - 1)) / np.maximum(n - 2, 1), 1.5)
+
+
+def peaked(n, second, fourth):
+    """The same of the excess kurtosis, without bias."""
+    scaled = _where_it_varies(second, (n * n - 1) * fourth, 2)
+    return (scaled - 3 * (n - 1) ** 2) / np.maximum((n - 2) * (n - 3), 1)
+
+
+def _where_it_varies(variance, x, power):
+    varies = variance > 0
+    return np.where(varies, x / np.where(varies, variance, 1.0) ** power, 0.0)
+
+
+def _skew(x, place, size, found):
+    return _moment(x, place, size, 3, skewed)
+
+
+def _kurtosis(x, place, size, found):
+    return _moment(x, place, size, 4, peaked)
+
+
+def _moment(x, place, size, power, from_means):
+    gaps, n = x - averages(x, place, size)[place], counts(place, size)
+    second, other = (totals(gaps**k, place, size) / n for k in (2, power))
+    return from_means(n, second, other)
+
+
+@non_differentiable
+def _middles(x: Any, place: Any, size: int) -> Any:
+    """Which entries are in the middle of those at each place, and how many of them there are."""
+    order = np.lexsort((x, place))
+    ends = np.searchsorted(place[order], np.arange(size + 1))
+    n = np.diff(ends)[place[order]]
+    rank = np.arange(len(x)) - ends[place[order]]
+    chosen = order[(rank == (n - 1) // 2) | (rank == n // 2)]
+    return chosen, counts(place[chosen], size)
+
+
+def _median(x, place, size, found):
+    chosen, several = _middles(x, place, size)
+    return totals(x[chosen], place[chosen], size) / several
+
+
 TWINS = {
     "group_sum": lambda x, place, size, found: totals(x, place, size),
     "group_mean": lambda x, place, size, found: averages(x, place, size),
@@ -96,6 +144,9 @@ TWINS = {
     "group_prod": _product,
     "group_min": _best,
     "group_max": _best,
+    "group_median_float64": _median,
+    "group_skew": _skew,
+    "group_kurt": _kurtosis,
     "group_nth": _first,
     "group_last": _last,
 }

@@ -28,6 +28,7 @@ __all__ = ["ATTRIBUTES", "attribute", "plain_attribute"]
 
 ndarray = np.ndarray
 
+_CLASS = vars(object)["__class__"]
 _STAND_INS = frozenset({super, ProxyType, CallableProxyType})
 
 
@@ -60,6 +61,8 @@ def attribute(record: list[Any], slot: int, obj: Any, name: str, *default: Any) 
         return read_field(record, slot, fields, name)
     if static is MISSING:
         return missing(record, slot, obj, name, default)
+    if static is _CLASS:
+        return kind
     if type(static) is property or (
         type(static) is not FunctionType and type(special_of(kind, "__getattr__")) is FunctionType
     ):

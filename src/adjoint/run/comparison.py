@@ -35,6 +35,10 @@ def compare(record: list[Any], slot: int, op: Any, name: str, a: Any, b: Any) ->
     left, right = f"__{name}__", f"__{REFLECTED[name]}__"
     of_a, of_b = type(a), type(b)
     if python_method(of_a, left) or python_method(of_b, right):
+        if not COMPARED(a, b):  # they look at plain fields, and ask nobody
+            y = op(a, b)
+            if type(y) is bool or type(y) is np.bool_:
+                return y
         return protocol(record, slot, op, name, a, b)
     if name == "ne" and (python_method(of_a, "__eq__") or python_method(of_b, "__eq__")):
         return protocol(record, slot, op, name, a, b)  # `object.__ne__` asks ``==``

@@ -1,0 +1,284 @@
+"""What pandas computes in C from windows that pass over a series: medians, moments, means whose
+weights fall off, functions of the user's.
+
+The values are those of pandas, by algorithms that these follow step by step.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from adjoint.rules.pandas_groups import middle, peaked, skewed, sums, tolerances, totals
+from adjoint.rules.registry import non_differentiable, substitute
+from adjoint.rules.scipy.carried import carrying
+
+__all__ = ["register"]
+
+
+def register(windows: Any, algos: Any) -> None:
+    """Register the rules of two modules of pandas."""
+    for module, twins in ((windows, OF_WINDOWS), (algos, OF_ALGOS)):
+        for name, twin in twins.items():
+            if hasattr(module, name):  # some are newer than others
+                scale = 1.0 if name.endswith(("skew", "kurt")) else 0.0
+                _follow(getattr(module, name), twin, scale)
+    for f in (windows.roll_max, windows.roll_min):
+        _follow(f, _extreme(f))
+    substitute(windows.roll_apply)(_applied)
+    substitute(algos.ensure_float64)(_as_floats)
+    for f in (algos.rank_1d, algos.rank_2d, windows.roll_rank):
+        non_differentiable(f)  # which place a number has does not change with it
+
+
+def _follow(f: Any, twin: Any, scale: float = 0.0) -> None:
+    """`f` has the derivative of `twin`, which has the same parameters; values are told apart from
+    those of this `scale` on."""
+
+    @non_differentiable
+    def plain(*args: Any, **kwargs: Any) -> Any:
+        return f(*args, **kwargs)
+
+    @non_differentiable
+    def within(y: Any) -> tuple[float, float]:
+        rtol, atol = tolerances(np.asarray(y))
+        return rtol, max(atol, rtol * scale)
+
+    @substitute(f)
+    def followed(*args, **kwargs):
+        y = plain(*args, **kwargs)
+        carrier = twin(*args, **kwargs)
+        carrier = np.where(np.isfinite(y), carrier, y)
+        return carrying(y, carrier if np.ndim(y) else carrier.item(), f, *within(y))
+
+
+# ---- order statistics ----------------------------------------------------------------------------
+
+
+@non_differentiable
+def _between(values: Any, start: Any, end: Any, quantile: float, interpolation: Any) -> Any:
+    """Of each window, the places of the two elements that a quantile lies between, and how far from
+    the first; a window of nothing but NaN has any."""
+    low, high, far = np.zeros((2, len(start)), int).tolist() + [np.zeros(len(start))]
+    for i, (s, e) in enumerate(zip(start, end, strict=True)):
+        window = values[s:e]
+        order = np.argsort(window, kind="stable")[: np.count_nonzero(~np.isnan(window))]
+        if len(order):
+            at = quantile * (len(order) - 1)
+            below = int(at)
+            above = min(below + 1, len(order) - 1)
+            low[i], high[i] = s + order[below], s + order[above]
+            far[i] = _INTERPOLATIONS[interpolation](at - below, below)
+    return np.array(low, int), np.array(high, int), far
+
+
+def _nearest(far: float, below: int) -> float:
+    return float(below % 2 if far == 0.5 else far > 0.5)
+
+
+_INTERPOLATIONS: dict[Any, Any] = {
+    "linear": lambda far, _: far,
+    "lower": lambda far, _: 0.0,
+    "higher": lambda far, _: float(far > 0),
+    "midpoint": lambda far, _: 0.5 * (far > 0),
+    "nearest": _nearest,
+}
+
+
+def _rolled_quantile(values, start, end, minp, quantile, interpolation):
+    low, high, far = _between(values, start, end, quantile, interpolation)
+    return values[low] * (1 - far) + values[high] * far
+
+
+def _rolled_median(values, start, end, minp):
+    return _rolled_quantile(values, start, end, minp, 0.5, "linear")
+
+
+@non_differentiable
+def _where_equal(values: Any, extremes: Any, start: Any, end: Any) -> Any:
+    """The elements that are the extremes of windows, the windows, and among how many each is."""
+    elements: list[int] = []
+    places: list[int] = []
+    for i, (s, e) in enumerate(zip(start, end, strict=True)):
+        found = s + np.flatnonzero(values[s:e] == extremes[i])
+        elements += found.tolist()
+        places += [i] * len(found)
+    place = np.array(places, int)
+    return np.array(elements, int), place, np.bincount(place, minlength=1)[place]
+
+
+def _extreme(f: Any) -> Any:
+    @non_differentiable
+    def plain(*args: Any) -> Any:
+        return f(*args)
+
+    def extreme(values, start, end, minp):
+        y = plain(values, start, end, minp)
+        elements, place, several = _where_equal(values, y, start, end)
+        return totals(values[elements] / several, place, len(y))
+
+    return extreme
+
+
+# ---- moments -------------------------------------------------------------------------------------
+
+
+def _moments(values, start, end, order):
+    """Of the elements that are numbers, per window: how many, and the central moments up to one."""
+    there = ~np.isnan(values)
+    known = there.astype(float)
+    x = np.where(there, values, 0.0)
+    x = np.where(there, x - middle(x, known), 0.0)
+    n = np.maximum(sums(known, start, end), 4.0)
+    a, b, c = (sums(x**k, start, end) / n for k in (1, 2, 3))
+    variance = b - a * a
+    third = c - a**3 - 3 * a * variance
+    if order == 3:
+        return n, variance, third
+    return n, variance, sums(x**4, start, end) / n - a**4 - 6 * variance * a * a - 4 * third * a
+
+
+def _rolled_skew(values, start, end, minp):
+    return skewed(*_moments(values, start, end, 3))
+
+
+def _rolled_kurtosis(values, start, end, minp):
+    return peaked(*_moments(values, start, end, 4))
+
+
+def _means(values, mask, axis, power):
+    """The number of elements that count, and the means of two powers of their distances."""
+    counted = ~np.isnan(values)
+    if mask is not None:
+        counted &= ~np.asarray(mask, bool)
+    n = np.maximum(np.sum(counted, axis=axis, keepdims=True), 1)
+    x = np.where(counted, values, 0.0)
+    gaps = np.where(counted, x - np.sum(x, axis=axis, keepdims=True) / n, 0.0)
+    second, other = (np.sum(gaps**k, axis=axis, keepdims=True) / n for k in (2, power))
+    return n, second, other
+
+
+def _skew(values, skipna, mask, axis=None):
+    return np.squeeze(skewed(*_means(values, mask, axis, 3)), axis)
+
+
+def _kurtosis(values, skipna, mask, axis=None):
+    return np.squeeze(peaked(*_means(values, mask, axis, 4)), axis)
+
+
+def _skew_along(values, axis, skipna, mask):
+    return _skew(values, skipna, mask, axis)
+
+
+def _kurtosis_along(values, axis, skipna, mask):
+    return _kurtosis(values, skipna, mask, axis)
+
+
+# ---- weights that fall off -----------------------------------------------------------------------
+
+
+def _fading_mean(vals, start, end, minp, com, adjust, ignore_na, deltas=None, normalize=True):
+    alpha = 1.0 / (1.0 + com)
+    fade, new = 1.0 - alpha, 1.0 if adjust else alpha
+    y = []
+    for s, e in zip(start, end):  # noqa: B905 (it is lowered)
+        mean, old = vals[s], 1.0
+        y.append(mean)
+        for j in range(s + 1, e):
+            x = vals[j]
+            if mean == mean:
+                if x == x or not ignore_na:
+                    if normalize:
+                        old = old * (fade if deltas is None else fade ** deltas[j - 1])
+                        if not adjust and com == 1:  # times that are not evenly spaced
+                            new = 1.0 - old
+                    else:
+                        mean = fade * mean
+                    if x == x:
+                        if normalize:
+                            mean = (old * mean + new * x) / (old + new)
+                            old = old + new if adjust else 1.0
+                        else:
+                            mean = mean + x
+            else:
+                mean = x
+            y.append(mean)
+    return np.array(y)
+
+
+def _fading_covariance(input_x, start, end, minp, input_y, com, adjust, ignore_na, bias):
+    alpha = 1.0 / (1.0 + com)
+    fade, new = 1.0 - alpha, 1.0 if adjust else alpha
+    y = []
+    for s, e in zip(start, end):  # noqa: B905 (it is lowered)
+        mean_a = mean_b = np.nan
+        covariance, total, squares, old = 0.0, 1.0, 1.0, 1.0
+        for j in range(s, e):
+            a, b = input_x[j], input_y[j]
+            there = a == a and b == b
+            if mean_a == mean_a:
+                if there or not ignore_na:
+                    total, squares, old = total * fade, squares * fade * fade, old * fade
+                    if there:
+                        before_a, before_b, whole = mean_a, mean_b, old + new
+                        mean_a = (old * before_a + new * a) / whole
+                        mean_b = (old * before_b + new * b) / whole
+                        moved = covariance + (before_a - mean_a) * (before_b - mean_b)
+                        covariance = (old * moved + new * (a - mean_a) * (b - mean_b)) / whole
+                        total, squares, old = total + new, squares + new * new, whole
+                        if not adjust:
+                            total, squares, old = total / old, squares / (old * old), 1.0
+            elif there:
+                mean_a, mean_b = a, b
+            free = total * total - squares
+            if bias or mean_a != mean_a:
+                y.append(covariance)
+            else:
+                y.append(total * total / free * covariance if free > 0 else 0.0)
+    return np.array(y)
+
+
+def _as_floats(arr):
+    if isinstance(arr, np.ndarray) and arr.dtype == np.float64:
+        return arr
+    return np.array(arr, np.float64)
+
+
+# ---- functions of the user's ---------------------------------------------------------------------
+
+
+@non_differentiable
+def _has_enough(obj: Any, start: Any, end: Any, minp: int) -> Any:
+    known = np.isfinite(np.asarray(obj, float)).astype(float)
+    return sums(known, start, end) >= max(minp, 0)
+
+
+def _applied(obj, start, end, minp, function, raw, args, kwargs):
+    y = []
+    array = np.asarray(obj)
+    enough = _has_enough(array, start, end, minp)
+    for i, (s, e) in enumerate(zip(start, end)):  # noqa: B905 (it is lowered)
+        if not enough[i]:
+            y.append(np.nan)
+        elif raw:
+            y.append(function(array[s:e], *args, **kwargs))
+        else:
+            y.append(function(obj.iloc[s:e], *args, **kwargs))
+    return np.array(y, dtype=float)
+
+
+OF_WINDOWS = {
+    "roll_median_c": _rolled_median,
+    "roll_quantile": _rolled_quantile,
+    "roll_skew": _rolled_skew,
+    "roll_kurt": _rolled_kurtosis,
+    "ewm": _fading_mean,
+    "ewmcov": _fading_covariance,
+}
+OF_ALGOS = {
+    "scalar_skew": _skew,
+    "scalar_kurt": _kurtosis,
+    "axis_skew": _skew_along,
+    "axis_kurt": _kurtosis_along,
+}
