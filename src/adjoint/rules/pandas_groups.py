@@ -187,7 +187,7 @@ def _reducing(f: Any, twin: Any) -> None:
             chosen = {name: given[name] for name in options if name in given}
             carrier = twin(values[rows, columns], place, found.size, found.ravel(), **chosen)
             carrier = np.where(np.isnan(found), found, np.reshape(carrier, found.shape))
-            given["out"][...] = carrying(found, carrier, f, *tolerances(found))
+            given["out"][...] = carrying(found, carrier, f, *tolerances(found, f))
         else:
             given["out"][...] = found
         given["counts"][...] = numbers
@@ -196,10 +196,15 @@ def _reducing(f: Any, twin: Any) -> None:
 
 
 @non_differentiable
-def tolerances(y: Any) -> tuple[float, float]:
-    """How well a value is known that was calculated in another way."""
+def tolerances(y: Any, f: Any) -> tuple[float, float]:
+    """How well a value of `f` is known that was calculated in another way."""
     slack = float(np.sqrt(np.finfo(y.dtype).eps))
-    return slack, slack * float(np.max(np.abs(y), initial=0.0, where=np.isfinite(y)))
+    least = 1.0 if f.__name__.endswith(_WITHOUT_UNIT) else 0.0
+    return slack, slack * float(np.max(np.abs(y), initial=least, where=np.isfinite(y)))
+
+
+_WITHOUT_UNIT = ("skew", "kurt")
+"""Endings of the names of functions whose values are of the order of 1, or differences of such."""
 
 
 @non_differentiable
@@ -234,7 +239,7 @@ def _summing(f: Any) -> None:
             sums = np.cumsum(x, axis=0)
             carrier = (sums - sums[start] + x[start])[back]
             carrier = np.where(np.isnan(found), found, carrier)
-            out[...] = carrying(found, carrier, f, *tolerances(found))
+            out[...] = carrying(found, carrier, f, *tolerances(found, f))
         else:
             out[...] = found
         if nowhere is not None:
@@ -305,7 +310,7 @@ def _moving(f: Any, of_window: Any) -> None:
             np.where(known, values, 0.0), known.astype(float), start, end, *options, **named
         )
         carrier = np.where(np.isfinite(y), carrier, y)
-        return carrying(y, carrier, f, *tolerances(y))
+        return carrying(y, carrier, f, *tolerances(y, f))
 
 
 # ---- differences ---------------------------------------------------------------------------------
@@ -359,4 +364,4 @@ def _correlating(f: Any) -> None:
         else:
             squares = (x * x).T @ known - n * means * means
             carrier = both / np.sqrt(squares * squares.T)
-        return carrying(y, np.where(np.isfinite(y), carrier, y), f, *tolerances(y))
+        return carrying(y, np.where(np.isfinite(y), carrier, y), f, *tolerances(y, f))

@@ -22,8 +22,7 @@ def register(windows: Any, algos: Any) -> None:
     for module, twins in ((windows, OF_WINDOWS), (algos, OF_ALGOS)):
         for name, twin in twins.items():
             if hasattr(module, name):  # some are newer than others
-                scale = 1.0 if name.endswith(("skew", "kurt")) else 0.0
-                _follow(getattr(module, name), twin, scale)
+                _follow(getattr(module, name), twin)
     for f in (windows.roll_max, windows.roll_min):
         _follow(f, _extreme(f))
     substitute(windows.roll_apply)(_applied)
@@ -32,25 +31,19 @@ def register(windows: Any, algos: Any) -> None:
         non_differentiable(f)  # which place a number has does not change with it
 
 
-def _follow(f: Any, twin: Any, scale: float = 0.0) -> None:
-    """`f` has the derivative of `twin`, which has the same parameters; values are told apart from
-    those of this `scale` on."""
+def _follow(f: Any, twin: Any) -> None:
+    """`f` has the derivative of `twin`, which has the same parameters."""
 
     @non_differentiable
     def plain(*args: Any, **kwargs: Any) -> Any:
-        return f(*args, **kwargs)
-
-    @non_differentiable
-    def within(y: Any) -> tuple[float, float]:
-        rtol, atol = tolerances(np.asarray(y))
-        return rtol, max(atol, rtol * scale)
+        return np.asarray(f(*args, **kwargs))
 
     @substitute(f)
     def followed(*args, **kwargs):
         y = plain(*args, **kwargs)
-        carrier = twin(*args, **kwargs)
-        carrier = np.where(np.isfinite(y), carrier, y)
-        return carrying(y, carrier if np.ndim(y) else carrier.item(), f, *within(y))
+        carrier = np.where(np.isfinite(y), twin(*args, **kwargs), y)
+        found = carrying(y, carrier, f, *tolerances(y, f))
+        return found if y.ndim else found.item()
 
 
 # ---- order statistics ----------------------------------------------------------------------------
