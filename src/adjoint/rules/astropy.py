@@ -26,10 +26,10 @@ _TELLING = (
     " to_string"
 ).split()
 """Methods that give truths, a hash and text."""
-_CALCULATING = (
-    "__mul__ __rmul__ __truediv__ __rtruediv__ __pow__ _to compose _compose decompose to_system"
-).split()
+_CALCULATING = "__mul__ __rmul__ __truediv__ __rtruediv__ __pow__ _to decompose".split()
 """Methods that give units, or the scale of one in another."""
+_SEARCHING = "compose _compose to_system".split()
+"""Those that look among all units that are enabled, or in a module."""
 
 _WITHOUT_NUMBERS = frozenset({str, bytes, bool, type(None), Fraction, ModuleType})
 _INTEGERS = "integers"
@@ -39,34 +39,54 @@ _MOST = 256
 
 _scaled: dict[int, weakref.ref[Any]] = {}
 """By identity: units whose scale may carry a derivative, in whichever call they were made."""
+_named: dict[int, weakref.ref[Any]] = {}
+"""Those among them that have a name, by which they may be found."""
 
 
-def _runs_with_units(f: Any, is_constant: Callable[[Memory, Any], bool]) -> None:
+def _runs_with_units(
+    f: Any, is_constant: Callable[[Memory, Any], bool], searches: bool = False
+) -> None:
     @primitive(f)
     def run(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
         memory = record[0]
+        if searches and _named:
+            return NotImplemented
         if all(is_constant(memory, value) for value in (*args, *kwargs.values())):
             return f(*args, **kwargs)
+        if f.__name__ == "decompose":
+            _forget_decomposed(args[0])
         return NotImplemented
 
 
-def _note_scales(init: Any, is_constant: Callable[[Memory, Any], bool]) -> None:
+def _forget_decomposed(unit: Any) -> None:
+    """A comparison may have decomposed a unit before, and kept that, where nobody followed."""
+    kept = vars(unit).get("_decomposed_cache")
+    if kept is not None and kept is not unit and id(kept) not in _scaled:
+        vars(unit)["_decomposed_cache"] = None
+
+
+def _note_scales(
+    init: Any,
+    is_constant: Callable[[Memory, Any], bool],
+    noted: tuple[dict[int, weakref.ref[Any]], ...],
+) -> None:
     @primitive(init)
     def run(record: list[Any], slot: int, unit: Any, /, *args: Any, **kwargs: Any) -> Any:
         if not all(is_constant(record[0], value) for value in (*args, *kwargs.values())):
-            _scaled[id(unit)] = weakref.ref(unit, partial(_forget, id(unit)))
+            for those in noted:
+                those[id(unit)] = weakref.ref(unit, partial(_forget, those, id(unit)))
         return NotImplemented
 
 
-def _forget(identity: int, _: Any) -> None:
-    _scaled.pop(identity, None)
+def _forget(those: dict[int, weakref.ref[Any]], identity: int, _: Any) -> None:
+    those.pop(identity, None)
 
 
 def _is_constant(base: type, memory: Memory, value: Any) -> bool:
     """Whether an argument holds units and text, and no number that may carry a derivative."""
     kind = type(value)
     if kind in _WITHOUT_NUMBERS:
-        return True
+        return not _named or not issubclass(kind, str | bytes)
     if kind is int:
         return not _may_differ(memory, value)
     if issubclass(kind, base):
@@ -120,8 +140,9 @@ def _(units: Any) -> None:
                 if type(f := vars(kind).get(name)) is FunctionType:
                     non_differentiable(f)
                     vouch_for(f.__code__)
-            for name in _CALCULATING:
+            for name in (*_CALCULATING, *_SEARCHING):
                 if type(f := vars(kind).get(name)) is FunctionType:
-                    _runs_with_units(f, is_constant)
+                    _runs_with_units(f, is_constant, name in _SEARCHING)
     _runs_with_units(type(units.Unit).__call__, is_constant)
-    _note_scales(core.CompositeUnit.__init__, is_constant)
+    _note_scales(core.CompositeUnit.__init__, is_constant, (_scaled,))
+    _note_scales(core.Unit.__init__, is_constant, (_scaled, _named))
