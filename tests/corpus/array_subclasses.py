@@ -949,3 +949,60 @@ def iterables_that_say_which_number_they_are(x):
     a = x.view(OneNumber)
     total = math.fsum(a) + math.prod(a) + math.dist(a, x[::-1].copy().view(OneNumber))
     return total + math.sqrt(a[0]) + sum(a) * np.sum(np.asarray(abs(a)))
+
+
+class SaysWhatUfuncsDo(np.ndarray):
+    __array_priority__ = 2.0
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+        return getattr(ufunc, method)(*map(np.asarray, inputs), **kwargs)
+
+
+class Unit:
+    """Which an array leaves operators to, and which would be an array of its own."""
+
+    __array_priority__ = 3.0
+
+    def __init__(self, size):
+        self.size = size
+
+    def __array__(self, dtype=None, copy=None):
+        return np.asarray(self.size)
+
+    def __rtruediv__(self, other):
+        return np.asarray(other) * self.size**2
+
+    def __rmul__(self, other):
+        return np.asarray(other) + self.size
+
+    def __gt__(self, other):
+        return np.asarray(other) * self.size
+
+
+class Aloof(Unit):
+    __array_priority__ = 1.0
+    __array_ufunc__ = None
+
+
+class Humble(Unit):
+    __array_priority__ = 1.0
+
+
+@case(np.array([0.7, 1.3]))
+def operators_that_arrays_leave_to_others(x):
+    total = 0.0
+    for kind in (np.ndarray, SaysWhatUfuncsDo):
+        a = x.view(kind)
+        for unit in (Unit(x[0]), Aloof(x[1]), Humble(x[0])):
+            total = total + np.sum(np.asarray(a / unit)) + np.sum(np.asarray(a * unit) ** 2)
+        total = total + np.sum(a < Unit(x[1]))
+    return total
+
+
+@case(np.array([0.7, 1.3]))
+def arrays_that_are_handed_over(x):
+    shown = hasattr(np.ones(2), "__array_interface__") + hasattr(x, "__array_interface__")
+    w = x * 2.0
+    same = np.from_dlpack(w)
+    same[0] = x[1] ** 2
+    return np.sum(w * same * np.from_dlpack(np.array([1.0, 3.0]))) * shown

@@ -602,3 +602,22 @@ def copies_of_objects_of_a_class_that_captures(x, particle):
 
     copied = copy.deepcopy(Following())
     return copied.position * copied.drag * particle.velocity
+
+
+class Numbered(type):
+    def __or__(cls, other):
+        cls.united = cls.number * 2
+        return cls, other
+
+
+@case(1.3)
+def unions_of_classes(x):
+    class Plain:
+        pass
+
+    class Own(metaclass=Numbered):
+        number = x
+
+    union = Plain | None | list[int] | Own.__base__
+    pair = Own | Plain
+    return Own.united * (len(pair) + isinstance(Plain(), Plain | int)) + (union is None)

@@ -732,3 +732,21 @@ def raised_by_c_under_a_lock(x, y):
             known[1.0] = y
     except KeyError as error:
         return once + error.args[0] ** 2 * known[1.0]
+
+
+class Placed(Exception):
+    """Has its own ``args``, beside those that it was made of."""
+
+    __slots__ = ("args", "place")
+
+    def __init__(self, place):
+        self.place = place
+        self.args = (place, place * 2.0)
+
+
+@case(1.3)
+def exceptions_with_arguments_of_their_own(x):
+    try:
+        raise Placed(x * x)
+    except Placed as error:
+        return error.place * x + error.args[1] + BaseException.args.__get__(error)[0]

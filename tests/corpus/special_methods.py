@@ -591,3 +591,38 @@ def objects_without_a_number_say_so(x):
         math.isnan(Reading(x, has_number=False))
     except TypeError as error:
         return error.value * x
+
+
+class Exact(float):
+    def __float__(self):
+        return float.__float__(self)
+
+
+class Whole(int):
+    def __float__(self):
+        return 2.5
+
+
+@case(1.5)
+def numbers_of_a_class_are_taken_for_themselves(x):
+    truths = math.isfinite(Exact(x)) + math.isclose(Exact(x), x) + math.isclose(Whole(1), 2.5)
+    return truths * x
+
+
+@case(1.5)
+def objects_are_not_asked_where_the_call_fails(x):
+    r = Reading(x)
+    for call in (
+        lambda: math.isnan(r, 1.0),
+        lambda: math.isnan(x=r),
+        lambda: math.isclose(r),
+        lambda: math.isclose(r, 1.0, tolerance=2.0),
+        lambda: math.isclose(10**400, r),
+        lambda: math.isclose(r, 1j),
+        lambda: math.isclose(None, r),
+    ):
+        try:
+            call()
+        except (TypeError, OverflowError) as error:
+            r.log.append(x * len(str(error)))
+    return sum(r.log)

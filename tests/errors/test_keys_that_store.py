@@ -530,3 +530,134 @@ def test_what_is_handed_out():
     ]
     assert [hands_out(f.__code__) for f in plain] == [False] * len(plain)
     assert [hands_out(f.__code__) for f in others] == [True] * len(others)
+
+
+# ---- dicts that are keys -------------------------------------------------------------------------
+
+
+class KeepsItsSum(dict):
+    total = None
+
+    def __hash__(self):
+        if self.total is None:
+            self.total = sum(self.values())
+        return 1
+
+
+class CountsEachTime(dict):
+    count = 0
+
+    def __hash__(self):
+        self.count += 1
+        return 1
+
+
+def _filled(key):
+    d = {}
+    d[key] = 1
+
+
+USES = (
+    _filled,
+    lambda key: set().add(key),
+    lambda key: dict.fromkeys([key], 1),
+    lambda key: {}.update([(key, 1)]),
+    lambda key: {}.get(key),
+)
+
+
+@pytest.mark.parametrize("use", USES)
+def test_dicts_as_keys(use):
+    def kept(x):
+        key = KeepsItsSum(a=x)
+        use(key)
+        return key.total
+
+    def counted(x):
+        key = CountsEachTime()
+        use(key)
+        return key.count * x
+
+    for f in (kept, counted):
+        for derivative in (ad.gradient, lambda f, x: ad.pushforward(f, (x,), (1.0,))):
+            with pytest.raises(AdjointError):
+                derivative(f, 1.7)
+
+
+class AddsTo(dict):
+    def __radd__(self, other):
+        self["x"] = 2.0
+        return []
+
+
+class Named(Key):
+    def __init__(self, name):
+        self.name = name
+
+    def __hash__(self):
+        return hash(name_of(self))
+
+
+def name_of(key):
+    return key.name
+
+
+def test_dicts_are_not_added_to_lists():
+    given = AddsTo({Named("m"): 1})
+    assert ad.withgradient(lambda x: x * len(AddsTo(given)), 3.0) == (3.0, (1.0,))
+    assert len(given) == 1
+
+
+def test_what_was_stored_before_an_error():
+    """Code that is not differentiated has raised, and what it has stored is unknown all the
+    same."""
+
+    def f(x):
+        held = [2.0]
+
+        class Raises:
+            def __hash__(self):
+                held[0] = x * x
+                raise KeyError(1)
+
+        try:
+            {Raises(): 1}
+        except KeyError:
+            pass
+        return held[0] * x
+
+    for derivative in (ad.gradient, lambda f, x: ad.pushforward(f, (x,), (1.0,))):
+        with pytest.raises(AdjointError, match="has stored is needed"):
+            derivative(f, 1.7)
+
+
+def test_functions_of_a_factory_are_not_vouched_for():
+    def make(factor):
+        box = []
+
+        def keep(v):
+            box.append(v * factor)
+            return 0
+
+        keep.box = box
+        return keep
+
+    ad.non_differentiable(make(1.0))
+
+    def f(x):
+        own = make(3.0)
+
+        class Lazy(Key):
+            found = None
+
+            def __hash__(self):
+                if self.found is None:
+                    self.found = own(x)
+                return self.found
+
+        {Lazy(x): 1}
+        return own.box[0] * x
+
+    for derivative in (ad.gradient, lambda f, x: ad.pushforward(f, (x,), (1.0,))):
+        with pytest.raises(AdjointError):
+            derivative(f, 1.7)

@@ -5,10 +5,12 @@ import copy
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 from astropy import units as u
 
 import adjoint as ad
+from adjoint.errors import NoDerivativeError
 from adjoint.testing import check_gradient
 
 
@@ -91,6 +93,54 @@ def test_quantities_as_arguments():
     given = {"q": 3.0 * u.km, "unit": u.h, "n": 2}
     (bar,) = ad.gradient(lambda d: (d["q"] * d["unit"]).to(u.m * u.s).value, given)
     assert bar == {"q": 3600000.0, "unit": None, "n": None}
+
+
+def by_an_alias(x):
+    with u.set_enabled_aliases({"foo": u.Unit(x * u.m)}):
+        return u.Unit("foo s").to(u.cm * u.s)
+
+
+def by_an_equivalence(x):
+    pair = u.m, u.s, lambda v: v * x, lambda v: v / x
+    with u.set_enabled_equivalencies([pair]):
+        return u.km.compose(units=[u.s])[0].scale
+
+
+class Own(u.CompositeUnit):
+    def __init__(self, scale):
+        self._scale, self._bases, self._powers = scale, [u.m], [1]
+
+
+def of_a_class(x):
+    return Own(x).to(u.cm)
+
+
+@pytest.mark.parametrize("f", (by_an_alias, by_an_equivalence, of_a_class))
+def test_units_that_are_found(f):
+    check_gradient(f, 1.7, modes=("reverse", "forward"))
+
+
+def test_integers():
+    def scaled_by(a):
+        return u.CompositeUnit(a.tolist()[0], [u.m], [1]).to(u.cm)
+
+    np.testing.assert_array_equal(ad.gradient(scaled_by, np.array([2, 3]))[0], [100.0, 0.0])
+    assert ad.gradient(lambda n: u.CompositeUnit(n, [u.m], [1]).to(u.cm), 2) == (100.0,)
+
+
+def test_scales_that_nobody_was_told_of_are_refused():
+    def assigned(x):
+        unit = u.CompositeUnit(1, [u.m], [1])
+        unit._scale = x
+        return unit.to(u.cm)
+
+    with pytest.raises(NoDerivativeError, match="the scale of a unit is needed"):
+        ad.gradient(assigned, 1.7)
+    assert ad.pushforward(assigned, (1.7,), (1.0,))[1] == pytest.approx(100.0)
+
+
+def test_units_are_constants():
+    assert ad.gradient(lambda unit: unit.to(u.cm), u.CompositeUnit(2.0, [u.m], [1])) == (None,)
 
 
 AS_THEY_ARE = """

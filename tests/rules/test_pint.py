@@ -55,3 +55,26 @@ def test_text_is_read_as_it_is():
         for name in ("get_name", "parse_unit_name", "_parse_units_as_container"):
             f = vars(kind).get(name)
             assert f is None or known_unit(f) is None
+
+
+class Noting:
+    seen = 1.0
+
+    def __init__(self, value):
+        self.value = value
+
+    def __eq__(self, other):
+        self.seen = self.value
+        return False
+
+    __hash__ = None
+
+
+def beside_others(x):
+    a, b = Noting(x), Noting(x * x)
+    truths = (ur.meter == a) + (ur.meter != b)
+    return a.seen * b.seen * (2.0 + truths)
+
+
+def test_what_units_are_compared_with_is_asked():
+    check_gradient(beside_others, 1.3, modes=("reverse", "forward"))

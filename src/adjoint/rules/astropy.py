@@ -3,22 +3,32 @@ is.
 
 A unit carries a derivative only where a number that may carry one became its scale, which
 `CompositeUnit.__init__` is told; such units, and what is made of them, are followed as other
-objects are.
+objects are. Whether all were told of is seen in the reverse sweep: a derivative that is needed of
+what came out is an error where it gets to something that is differentiated.
+
+As arguments, and in what is given as one, units are constants, as text is.
 """
 
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import partial
 from types import FunctionType, ModuleType
 from typing import Any
 
+import numpy as np
+
 from adjoint.rules.loading import registering
 from adjoint.rules.registry import non_differentiable, primitive
+from adjoint.run.accumulate import Poison
+from adjoint.run.changes import is_needed
 from adjoint.run.holding import parts_of, reached
+from adjoint.run.kinds import by_value
 from adjoint.run.memory import Memory
+from adjoint.run.reader import CONSTANT
+from adjoint.run.refused import missing
 from adjoint.run.watch import vouch_for
 
 _TELLING = (
@@ -37,25 +47,138 @@ _INTEGERS = "integers"
 _MOST = 256
 """So many parts of that are looked at."""
 
-_scaled: dict[int, weakref.ref[Any]] = {}
+Scaled = dict[int, "weakref.ref[Any]"]
+_scaled: Scaled = {}
 """By identity: units whose scale may carry a derivative, in whichever call they were made."""
-_named: dict[int, weakref.ref[Any]] = {}
+_named: Scaled = {}
 """Those among them that have a name, by which they may be found."""
 
 
-def _runs_with_units(
-    f: Any, is_constant: Callable[[Memory, Any], bool], searches: bool = False
-) -> None:
-    @primitive(f)
-    def run(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
-        memory = record[0]
-        if searches and _named:
+class _Units:
+    """The rules, by what the package defines."""
+
+    def __init__(self, units: Any) -> None:
+        core = units.core
+        self._registry = core.get_current_unit_registry
+        self.kinds = frozenset(
+            kind
+            for kind in vars(core).values()
+            if isinstance(kind, type) and issubclass(kind, units.UnitBase)
+        )
+        for kind in self.kinds:
+            for name in _TELLING:
+                if type(f := vars(kind).get(name)) is FunctionType:
+                    non_differentiable(f)
+                    vouch_for(f.__code__)
+            for name in (*_CALCULATING, *_SEARCHING):
+                if type(f := vars(kind).get(name)) is FunctionType:
+                    self._run(f, name in _SEARCHING)
+        self._run(type(units.Unit).__call__)
+        self._note(core.CompositeUnit.__init__, _scaled)
+        self._note(core.Unit.__init__, _scaled, _named)
+
+    def _run(self, f: Any, searches: bool = False) -> None:
+        @primitive(f)
+        def run(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
+            memory, operands = record[0], (*args, *kwargs.values())
+            if searches and not self._finds_constants():
+                return NotImplemented
+            if not all(self._is_constant(memory, operand) for operand in operands):
+                if f.__name__ == "decompose":
+                    _forget_decomposed(args[0])
+                return NotImplemented
+            y = f(*args, **kwargs)
+            if memory.level is None:
+                self._link(record, slot, y, operands)
+            return y
+
+    def _note(self, init: Any, *noted: Scaled) -> None:
+        @primitive(init)
+        def run(record: list[Any], slot: int, unit: Any, /, *args: Any, **kwargs: Any) -> Any:
+            if not all(self._is_constant(record[0], x) for x in (*args, *kwargs.values())):
+                for those in noted:
+                    those[id(unit)] = weakref.ref(unit, partial(_forget, those, id(unit)))
             return NotImplemented
-        if all(is_constant(memory, value) for value in (*args, *kwargs.values())):
-            return f(*args, **kwargs)
-        if f.__name__ == "decompose":
-            _forget_decomposed(args[0])
-        return NotImplemented
+
+    def _is_constant(self, memory: Memory, value: Any) -> bool:
+        """Whether an argument holds units and text, and no number that may carry a derivative."""
+        kind = type(value)
+        if kind in _WITHOUT_NUMBERS:
+            return not issubclass(kind, str | bytes) or not self._names_scaled()
+        if kind is int:
+            return not _may_differ(memory, value)
+        if kind in self.kinds:
+            if memory.level is not None and _is_active(memory.level, value):
+                return False
+            return not _scaled or not _is_scaled(value)
+        if kind in (list, tuple, set):
+            return all(self._is_constant(memory, item) for item in value)
+        return issubclass(kind, type) and value in self.kinds
+
+    def _finds_constants(self) -> bool:
+        """Whether all units that are enabled are constants, and those that stand for each other by
+        functions of the package alone."""
+        pairs = self._registry().equivalencies
+        functions = [part for pair in pairs for part in pair if callable(part)]
+        return not _named and all(
+            type(f) is FunctionType
+            and not f.__closure__
+            and f.__module__.partition(".")[0] == "astropy"
+            for f in functions
+            if not isinstance(f, tuple(self.kinds))
+        )
+
+    def _names_scaled(self) -> bool:
+        """Whether text may stand for a unit whose scale carries a derivative."""
+        if not _scaled:
+            return False
+        return bool(_named) or any(map(_is_scaled, self._registry().aliases.values()))
+
+    def _link(self, record: list[Any], slot: int, y: Any, operands: tuple[Any, ...]) -> None:
+        """Refuse a derivative that is needed of `y`, where it gets at something differentiated."""
+        memory: Memory = record[0]
+        given = [*self._among(operands)]
+        if not given and int not in map(type, operands):
+            return
+        known = {id(unit) for unit in given}
+        made = [unit for unit in self._among((y,)) if id(unit) not in known]
+
+        def units_back(y_bar: Any) -> tuple[Any, ...]:
+            is_asked = is_needed(y_bar) if by_value(y) else any(map(_has_arrived, made))
+            bad = Poison(_error()) if is_asked else None
+            if bad is not None:
+                for unit in given:
+                    for part in _parts(unit):
+                        if "_scale" in (fields := vars(part)):
+                            memory.add_entry(fields, "_scale", bad)
+            return None, *(bad if type(operand) is int else None for operand in operands)
+
+        def _has_arrived(unit: Any) -> bool:
+            fields = vars(unit)
+            scale = (memory.shadows.get(id(fields)) or {}).get("_scale")
+            powers = memory.shadows.get(id(fields.get("_powers"))) or ()
+            return scale is not None or any(bar is not None for bar in powers)
+
+        record[slot] = units_back
+
+    def _among(self, values: Any) -> Iterator[Any]:
+        for value in values:
+            if type(value) in self.kinds:
+                yield value
+            elif type(value) in (list, tuple, set):
+                yield from self._among(value)
+
+
+def _error() -> Exception:
+    return missing(
+        "a derivative of the scale of a unit is needed, which 'astropy.units' has calculated from"
+        " constants",
+        "give the number to a Quantity, x * units.m, or make a unit of it: units.Unit(x * units.m)",
+    )
+
+
+def _forget(those: Scaled, identity: int, _: Any) -> None:
+    those.pop(identity, None)
 
 
 def _forget_decomposed(unit: Any) -> None:
@@ -65,50 +188,32 @@ def _forget_decomposed(unit: Any) -> None:
         vars(unit)["_decomposed_cache"] = None
 
 
-def _note_scales(
-    init: Any,
-    is_constant: Callable[[Memory, Any], bool],
-    noted: tuple[dict[int, weakref.ref[Any]], ...],
-) -> None:
-    @primitive(init)
-    def run(record: list[Any], slot: int, unit: Any, /, *args: Any, **kwargs: Any) -> Any:
-        if not all(is_constant(record[0], value) for value in (*args, *kwargs.values())):
-            for those in noted:
-                those[id(unit)] = weakref.ref(unit, partial(_forget, those, id(unit)))
-        return NotImplemented
-
-
-def _forget(those: dict[int, weakref.ref[Any]], identity: int, _: Any) -> None:
-    those.pop(identity, None)
-
-
-def _is_constant(base: type, memory: Memory, value: Any) -> bool:
-    """Whether an argument holds units and text, and no number that may carry a derivative."""
-    kind = type(value)
-    if kind in _WITHOUT_NUMBERS:
-        return not _named or not issubclass(kind, str | bytes)
-    if kind is int:
-        return not _may_differ(memory, value)
-    if issubclass(kind, base):
-        return not _scaled or not _is_scaled(value)
-    if kind in (list, tuple, set):
-        return all(_is_constant(base, memory, item) for item in value)
-    return issubclass(kind, type) and issubclass(value, base)
+def _parts(unit: Any) -> Iterator[Any]:
+    """A unit and those that it is made of."""
+    waiting, seen = [unit], set[int]()
+    while waiting:
+        one = waiting.pop()
+        if id(one) not in seen:
+            seen.add(id(one))
+            yield one
+            waiting += vars(one).get("_bases", ())
+            if (made_of := vars(one).get("_represents")) is not None:
+                waiting.append(made_of)
 
 
 def _is_scaled(unit: Any) -> bool:
     """Whether the scale of a unit may carry a derivative, or that of one that it is made of."""
-    waiting, seen = [unit], set[int]()
-    while waiting:
-        one = waiting.pop()
-        if id(one) in _scaled:
-            return True
-        if id(one) not in seen:
-            seen.add(id(one))
-            waiting += vars(one).get("_bases", ())
-            if (made_of := vars(one).get("_represents")) is not None:
-                waiting.append(made_of)
-    return False
+    return any(id(part) in _scaled for part in _parts(unit))
+
+
+def _is_active(level: Any, unit: Any) -> bool:
+    """Whether a level knows a tangent of the scale of a unit, or of a power."""
+    numbers = [
+        number
+        for part in _parts(unit)
+        for number in (vars(part).get("_scale"), *vars(part).get("_powers", ()))
+    ]
+    return any(one.holds(number) for one in level.down() for number in numbers)
 
 
 def _may_differ(memory: Memory, number: int) -> bool:
@@ -122,27 +227,21 @@ def _may_differ(memory: Memory, number: int) -> bool:
 
 
 def _has_integers(values: tuple[Any, ...]) -> bool:
-    if any(type(value) is int for value in values):
+    if any(map(_is_integral, values)):
         return True
     for count, owner in enumerate(reached(values)):
-        if count == _MOST or any(type(item) is int for _, item, _ in parts_of(owner)):
+        if count == _MOST or any(_is_integral(item) for _, item, _ in parts_of(owner)):
             return True
     return False
 
 
+def _is_integral(value: Any) -> bool:
+    if isinstance(value, np.ndarray | np.generic):
+        return value.dtype.kind in "iu"
+    return type(value) is int
+
+
 @registering("astropy.units")
 def _(units: Any) -> None:
-    core, base = units.core, units.UnitBase
-    is_constant = partial(_is_constant, base)
-    for kind in vars(core).values():
-        if isinstance(kind, type) and issubclass(kind, base):
-            for name in _TELLING:
-                if type(f := vars(kind).get(name)) is FunctionType:
-                    non_differentiable(f)
-                    vouch_for(f.__code__)
-            for name in (*_CALCULATING, *_SEARCHING):
-                if type(f := vars(kind).get(name)) is FunctionType:
-                    _runs_with_units(f, is_constant, name in _SEARCHING)
-    _runs_with_units(type(units.Unit).__call__, is_constant)
-    _note_scales(core.CompositeUnit.__init__, is_constant, (_scaled,))
-    _note_scales(core.Unit.__init__, is_constant, (_scaled, _named))
+    CONSTANT.append(units.UnitBase)
+    _Units(units)

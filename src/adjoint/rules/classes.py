@@ -189,3 +189,17 @@ def made_by(alias: Any, /, *args: Any, **kwargs: Any) -> Any:
     except (AttributeError, TypeError):
         return made
     return made
+
+
+# ---- unions of classes ---------------------------------------------------------------------------
+
+
+def _uniting(f: Any) -> None:
+    @primitive(f)
+    def run(record: list[Any], slot: int, a: Any, b: Any, /) -> Any:
+        return f(a, b)
+
+
+for _kind in (type, types.GenericAlias, types.UnionType):
+    for _name in ("__or__", "__ror__"):
+        _uniting(vars(_kind)[_name])

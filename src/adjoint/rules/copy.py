@@ -15,6 +15,7 @@ from collections import OrderedDict, defaultdict, deque
 from typing import Any
 
 from adjoint.rules.registry import non_differentiable, substitute
+from adjoint.run.contents import args_of
 from adjoint.run.iterator import Iterator
 from adjoint.run.refused import refused
 
@@ -104,7 +105,7 @@ def _rebuilt(x: Any, memo: Any) -> Any:
     if _in_python(cls, "__reduce__"):
         return _reconstructed(x, memo, x.__reduce__())
     if isinstance(x, BaseException):
-        return _reconstructed(x, memo, (cls, x.args, x.__dict__))
+        return _reconstructed(x, memo, (cls, args_of(x), x.__dict__))
     if isinstance(x, deque):
         return _reconstructed(x, memo, (cls, ((), x.maxlen), _fields(x), x))
     if isinstance(x, defaultdict):

@@ -285,7 +285,8 @@ def _fsum(xs, /):
 
 
 def _real(x):
-    if isinstance(x, str | bytes | bytearray):
+    kind = type(x)
+    if not (hasattr(kind, "__float__") or hasattr(kind, "__index__")):
         raise TypeError(f"must be real number, not {type(x).__name__}")
     return float(x)
 
@@ -388,18 +389,29 @@ if sumprod is not None:
 
 # ---- truths --------------------------------------------------------------------------------------
 
-_asks_for_a_float = ByClass(lambda kind: type(special_of(kind, "__float__")) is FunctionType)
+
+def _asks(kind: type) -> bool:
+    return not issubclass(kind, float) and type(special_of(kind, "__float__")) is FunctionType
 
 
-def _asked_of(f: Any) -> None:
+_asks_for_a_float = ByClass(_asks)
+
+
+def _asked_of(f: Any, operands: int, names: frozenset[str]) -> None:
     """Objects whose number C would ask for are asked for it here."""
 
     @primitive(f)
     def run(record: list[Any], slot: int, /, *args: Any, **options: Any) -> Any:
-        if not LEAVES.issuperset(map(type, args)) and any(map(_asks_for_a_float, map(type, args))):
-            operands = (f, *args)
-            return linked(record, slot, _of_its_own, call_function, _asked, operands, options)
-        return NotImplemented
+        if (
+            LEAVES.issuperset(map(type, args))
+            or len(args) != operands
+            or not options.keys() <= names
+        ):
+            return NotImplemented
+        if not any(map(_asks_for_a_float, map(type, args))):
+            return NotImplemented
+        given = (f, *args)
+        return linked(record, slot, _of_its_own, call_function, _asked, given, options)
 
 
 def _of_its_own(bars: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -407,11 +419,12 @@ def _of_its_own(bars: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _asked(f, /, *args, **options):
-    return f(*[x if is_numeric(x) else _real(x) for x in args], **options)
+    return f(*[_real(x) for x in args], **options)
 
 
-for _truth in ("isclose", "isfinite", "isinf", "isnan"):
-    _asked_of(getattr(math, _truth))
+for _truth in ("isfinite", "isinf", "isnan"):
+    _asked_of(getattr(math, _truth), 1, frozenset())
+_asked_of(math.isclose, 2, frozenset({"abs_tol", "rel_tol"}))
 
 non_differentiable(
     math.comb,

@@ -155,7 +155,7 @@ def _of_any(f: Any, elements: Any = _by_class) -> None:
             return NotImplemented
         given: list[Any] = []
         for value in (*args, *kwargs.values()):
-            given += value if isinstance(value, list | tuple) else [value]
+            given.extend(value if isinstance(value, list | tuple) else [value])
         exact = [x for x in given if not isinstance(x, int | float) and not hasattr(x, "dtype")]
         if not any(one.holds(x) for one in level.down() for x in exact):
             return NotImplemented

@@ -23,6 +23,7 @@ from adjoint.run.protocol import (
     UFUNCS,
     as_they_are,
     exchanged,
+    is_left_to,
     is_number,
     overrides,
     protocol,
@@ -89,7 +90,7 @@ def binary(record: list[Any], slot: int, op: Any, a: Any, b: Any, only: int | No
 
 def _general(record: list[Any], slot: int, op: Any, a: Any, b: Any) -> Any:
     """Operands of any type."""
-    if overrides(op, a, b):
+    if overrides(op, a, b) or (op in UFUNCS and is_left_to(a, b)):
         return protocol(record, slot, op, op.__name__.rstrip("_"), a, b)
     if op in UFUNCS and has_ufuncs(a, b) and is_number(a) and is_number(b):
         return by_classes(record, slot, UFUNCS[op], a, b)

@@ -12,6 +12,7 @@ from adjoint.rules.registry import lookup
 from adjoint.run.accumulate import accumulate
 from adjoint.run.by_rules import DECLINED, run_rules
 from adjoint.run.cells import mark_namespace
+from adjoint.run.contents import args_of
 from adjoint.run.dispatch import call_keywords, linked
 from adjoint.run.going import check_finalizer
 from adjoint.run.inert import is_inert
@@ -233,7 +234,7 @@ def _exception(
     if _has_init(cls):
         return _exception_by_init(record, slot, cls, args, kwargs)
     y = cls(*args, **kwargs)
-    held, shown = y.args, shown_by(y, args, kwargs)
+    held, shown = args_of(y), shown_by(y, args, kwargs)
 
     def exception_back(_: Any) -> tuple[Any, ...]:
         bars = bars_of_args(memory, held, args)
@@ -252,7 +253,7 @@ def _exception_by_init(
     memory: Memory = record[0]
     inner: list[Any] = [memory, None]
     obj = cls.__new__(cls, *args, **kwargs)
-    held = obj.args
+    held = args_of(obj)
 
     def exception_back(_: Any) -> tuple[Any, ...]:
         bars = (None,) * (len(args) + len(kwargs) + 1)

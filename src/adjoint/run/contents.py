@@ -11,6 +11,7 @@ from weakref import ref
 __all__ = [
     "ABSENT",
     "any_asks_user",
+    "args_of",
     "asks_user",
     "base_of",
     "elements_of",
@@ -80,3 +81,11 @@ def _asks_user(kind: type) -> bool:
 def place_of_held(key: Any) -> Any:
     """`Memory.place` of a key that the dict itself holds."""
     return ("held", id(key)) if asks_user(key) else key
+
+
+def args_of(error: BaseException) -> tuple[Any, ...]:
+    """What an exception was made of, whatever its class has under the name ``args``."""
+    return _ARGS.__get__(error)  # type: ignore[no-any-return]
+
+
+_ARGS: Any = vars(BaseException)["args"]

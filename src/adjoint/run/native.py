@@ -62,11 +62,14 @@ def watched(
         region.keep_what_is_given(kept)
     blank = record[slot]
     linked = record[slot] = region.before(blank, n)
-    y = region.run(run, args, kwargs)
+    level = record[0].level
+    try:
+        y = region.run(run, args, kwargs)
+    finally:
+        if level is not None and region.has_effects:  # also by what has raised
+            level.spoil_stored(region, certain=by_rule)
     own = blank if record[slot] is linked else record[slot]
     record[slot] = region.before(own, n) if region.has_effects else own
-    if region.has_effects and (level := record[0].level) is not None:
-        level.spoil_stored(region, certain=by_rule)
     if keys and region.has_effects and not region.has_only_cached:
         _check_steady(record[0], filter(asks_user, keys))
     return y

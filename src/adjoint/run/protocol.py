@@ -32,6 +32,7 @@ __all__ = [
     "as_they_are",
     "attempt",
     "exchanged",
+    "is_left_to",
     "is_number",
     "overrides",
     "protocol",
@@ -255,6 +256,8 @@ def special_method(inner: list[Any], kind: type, special: str, operands: tuple[A
             if _is_of_sequence(class_attribute(type(operands[1]), "__mul__")):
                 return NotImplemented  # NumPy's numbers leave it to the sequence
         if issubclass(type(operands[0]), ndarray | np.generic):
+            if special in _FORWARD and is_left_to(*operands):
+                return NotImplemented
             y = _by_ufunc(inner, special, operands)
             if y is not DECLINED:
                 return y
@@ -335,6 +338,26 @@ def _as_python_has_it(memory: Memory, number: Any) -> Any:
     if memory.level is not None:
         memory.level.link(value, number)
     return value
+
+
+def is_left_to(x: Any, *others: Any) -> bool:
+    """Whether an array leaves an operator to the operand on its right: to one of a class with more
+    priority, or which says that it takes part in no ufunc."""
+    if not issubclass(type(x), ndarray) or not others:
+        return False
+    other = others[0]
+    kind = type(other)
+    if kind in PLAIN or isinstance(other, ndarray | np.generic | float | int | complex):
+        return False
+    told = class_attribute(kind, "__array_ufunc__", ...)
+    if told is not ...:
+        return told is None
+    if not hasattr(kind, "__array_priority__"):
+        return False
+    return bool(x.__array_priority__ < other.__array_priority__)
+
+
+_FORWARD = frozenset(f"__{name}__" for name in (*(op.__name__ for op in UFUNCS), *COMPARISONS))
 
 
 def _wants_to_be_asked(kind: type) -> bool:

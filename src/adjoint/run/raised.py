@@ -16,6 +16,7 @@ import numpy as np
 
 from adjoint.errors import NoDerivativeError
 from adjoint.run.accumulate import Poison, accumulate
+from adjoint.run.contents import args_of
 from adjoint.run.functions import place_of
 from adjoint.run.holding import globals_of, reached
 from adjoint.run.iteration import STEPS
@@ -39,7 +40,7 @@ def caught(record: list[Any], error: BaseException) -> None:
 
 def _held(error: BaseException) -> list[Any]:
     """What may carry a derivative in an exception."""
-    parts = [*error.args, *(value for _, _, value in _fields(error)), *_before(error)]
+    parts = [*args_of(error), *(value for _, _, value in _fields(error)), *_before(error)]
     return [part for part in parts if type(part) not in ATOMS or type(part) is int]
 
 
@@ -133,7 +134,7 @@ def _link(memory: Memory, error: BaseException, held: list[Any], frame: FrameTyp
     if id(error) in known or not (numbers or others):
         return  # it was raised by the user's code before, or holds what has its cotangent elsewhere
     left = record[slot]
-    args = error.args
+    args = args_of(error)
     fields = [field for field in _fields(error) if by_value(field[2])]
     unknown = Poison(_error_of(error))
 

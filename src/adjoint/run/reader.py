@@ -61,6 +61,9 @@ def beside_elements(name: str, kind: type, base: type) -> CotangentError:
     )
 
 
+CONSTANT: list[type] = []
+"""Classes whose instances are constants, as text is: they have no cotangent to show."""
+
 _HOLDING = frozenset({FunctionType, slice})
 _NOT_HELD = frozenset({type, str, FrameType, TracebackType, CodeType, ModuleType})
 """Types of what is not looked into: through a frame everything can be reached."""
@@ -126,6 +129,8 @@ class Reader:
         if type(bar) is Poison:
             return bar
         if (type(value) in ATOMS and type(value) not in _HOLDING) or id(value) in self._open:
+            return None
+        if not self._taking and CONSTANT and issubclass(type(value), tuple(CONSTANT)):
             return None
         if self.counting:
             if id(value) in self._counted:

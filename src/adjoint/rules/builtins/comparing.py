@@ -85,17 +85,36 @@ def _asking(asks: Asks, key: Any, equivalent: Any = None, asked: slice | None = 
 
 
 def _keys_of(values: tuple[Any, ...]) -> tuple[Any, ...]:
-    """What may be asked for its hash: of dicts that C reads as they are, the keys."""
+    """What may be asked for its hash: of dicts that C reads as they are, and that are no keys
+    themselves, the keys."""
     if not any(issubclass(type(value), dict) for value in values):
         return values
-    return tuple(tuple(dict.__iter__(v)) if dicts.is_plain(v) else v for v in values)
+    return tuple(
+        tuple(dict.__iter__(value)) if dicts.is_plain(value) and _is_no_key(value) else value
+        for value in values
+    )
+
+
+def _is_no_key(value: Any) -> bool:
+    return type(value).__hash__ is None
 
 
 def _hashed(values: tuple[Any, ...]) -> tuple[Any, ...]:
     """What a dict or a set asks for its hash: the elements of a container, or else itself."""
     keys: list[Any] = []
     for value in values:
-        keys += value if isinstance(value, list | set | frozenset | dict) else [value]
+        kind = type(value)
+        if issubclass(kind, dict) and _is_no_key(value):
+            keys.extend(dict.__iter__(value))
+        elif issubclass(kind, list):
+            keys.extend(list.__iter__(value))
+        elif issubclass(kind, set) and _is_no_key(value):
+            keys.extend(set.__iter__(value))
+        elif issubclass(kind, frozenset):
+            keys.extend(frozenset.__iter__(value))
+            keys.append(value)
+        else:
+            keys.append(value)
     return tuple(keys)
 
 

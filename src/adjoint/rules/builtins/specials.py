@@ -22,7 +22,7 @@ from adjoint.run.conversion import as_c_takes
 from adjoint.run.dispatch import call, linked
 from adjoint.run.iterator import Iterator
 from adjoint.run.iterators import COUNTING
-from adjoint.run.kinds import by_value
+from adjoint.run.kinds import NUMBERS, by_value
 from adjoint.run.native import native
 from adjoint.run.reach import Asks
 from adjoint.run.specials import class_attribute, special_of
@@ -203,6 +203,8 @@ def _(record: list[Any], slot: int, /, *args: Any) -> Any:
 @primitive(hasattr)
 def _(record: list[Any], slot: int, obj: Any, name: Any) -> Any:
     kind = type(obj)
+    if kind is np.ndarray or kind in NUMBERS:
+        return hasattr(obj, name)
     static = class_attribute(kind, name)
     if type(kind.__getattribute__) is not FunctionType:
         if static is None and type(special_of(kind, "__getattr__")) is not FunctionType:

@@ -53,3 +53,19 @@ for _f in (
     np.asfortranarray,
 ):
     _through(_f)
+
+
+# ---- arrays that are handed over -----------------------------------------------------------------
+
+
+def _handed_over(x, /, *, device=None, copy=None):
+    """An array that looks at the same memory, unless it has to be copied."""
+    return np.array(x) if copy else x.view()
+
+
+@primitive(np.from_dlpack)
+def _(record: list[Any], slot: int, x: Any, /, **options: Any) -> Any:
+    if type(x) is not np.ndarray or x.dtype.kind not in "fciub":
+        return NotImplemented
+    np.from_dlpack(x, **options)  # for its own errors
+    return call_function(record, slot, _handed_over, (x,), options)
