@@ -939,3 +939,56 @@ def test_attributes_that_numpy_lets_a_class_compute_elsewhere_are_no_constants()
         ad.gradient(lambda x: np.asarray(x.view(Summed)).sum(), np.ones(3))[0].tolist() == [1] * 3
     )
     assert made == [(3,)]
+
+
+# ---- what functions of C read by way of the user's -----------------------------------------------
+
+
+class Place:
+    number = 1.0
+
+
+HELD, TOTAL = [1.0], 1.0
+
+
+class OfAClass:
+    def __float__(self):
+        return Place.number
+
+
+class OfAList:
+    def __float__(self):
+        return HELD[0]
+
+
+class OfAVariable:
+    def __float__(self):
+        return TOTAL
+
+
+@pytest.mark.parametrize("kind", (OfAClass, OfAList, OfAVariable))
+def test_what_special_methods_read_for_c(kind):
+    """They store nothing, and nobody needs to see them, but that they have run."""
+
+    def f(x):
+        global TOTAL
+        Place.number = HELD[0] = TOTAL = x * 2.0
+        return struct.unpack("d", struct.pack("d", kind()))[0] * 3.0
+
+    assert f(2.0) == 12.0
+    for differentiate in (ad.gradient, lambda f, x: ad.pushforward(f, (x,), (1.0,))):
+        with pytest.raises(NoDerivativeError, match="_struct"):
+            differentiate(f, 2.0)
+
+
+def test_global_variables_are_looked_at_where_code_of_the_users_has_run(monkeypatch):
+    from adjoint.run import unknown
+
+    looked = []
+    monkeypatch.setattr(unknown, "_poison_globals", lambda *given: looked.append(given))
+    with pytest.raises(NoDerivativeError):  # a class goes by its name
+        ad.gradient(lambda x: pickle.loads(pickle.dumps((x, OfAList), 2))[0], 2.0)
+    assert not looked
+    with pytest.raises(NoDerivativeError):
+        ad.gradient(lambda x: struct.unpack("dd", struct.pack("dd", x, OfAList()))[0], 2.0)
+    assert looked

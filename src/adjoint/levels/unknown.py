@@ -55,8 +55,10 @@ def run_unknown(
     stored = _stored(region)
     keeping = [] if trusted else [*filter(may_keep, given)]
     made = [] if type(y) in _NOTHING else [y] if by_value(y) else [*reached((y,))]
+    if f is not getattr and issubclass(type(y), np.ndarray) and id(root_of(y)) in _roots(given):
+        made = []  # it looks at what went in
     if changed or stored or keeping or made:
-        values = _reached_by(level, f, given)
+        values = _reached_by(level, f, given, region is not None and region.ran)
         for one in level.down():
             if any(map(one.holds, values)):
                 error = needed(f, why, (owner, *inputs, y))
@@ -70,11 +72,11 @@ def run_unknown(
     return y
 
 
-def _reached_by(level: Level, f: Any, given: tuple[Any, ...]) -> list[Any]:
+def _reached_by(level: Level, f: Any, given: tuple[Any, ...], ran: bool) -> list[Any]:
     """All that a function gets at: what it is given, what objects of C among that were made of, and
-    its global variables."""
+    the global variables of functions among it, if any code of the user's `ran`."""
     functions: list[FunctionType] = []
-    values = list(reached((f, *given, *_held(level, given)), functions))
+    values = list(reached((f, *given, *_held(level, given)), functions if ran else None))
     for _, _, value in globals_of(functions):
         values += reached((value,))
     return values
@@ -91,13 +93,7 @@ def _note_made(
 ) -> None:
     """Note that a level knows no derivative of what was `made` by a function that gets at `values`,
     its result `y` and what that holds."""
-    known = {id(value) for value in values}
-    roots = {
-        id(root_of(x))
-        for value in given
-        for x in (getattr(value, "obj", value),)
-        if isinstance(x, np.ndarray)
-    }
+    known, roots = {id(value) for value in values}, _roots(given)
     for value in made:
         if id(value) in known or (isinstance(value, np.ndarray) and id(root_of(value)) in roots):
             if f is getattr and isinstance(value, np.ndarray) and not level.holds(value):
@@ -112,6 +108,12 @@ def _note_made(
             level.spoil(value, error)
         elif is_opaque(value) or is_record(value):
             level.hide(value, error)
+
+
+def _roots(given: tuple[Any, ...]) -> set[int]:
+    """The arrays whose memory something that is given looks at, by identity."""
+    arrays = (value.obj if type(value) is memoryview else value for value in given)
+    return {id(root_of(x)) for x in arrays if isinstance(x, np.ndarray)}
 
 
 _NOTHING = (type(None), bool, str)

@@ -78,6 +78,8 @@ class Region:
     ----------
     has_only_cached
         Whether nobody can have stored anything but `functools.cached_property`, which does so once.
+    ran
+        Whether any code of the user's has run.
     """
 
     __slots__ = (
@@ -107,6 +109,7 @@ class Region:
         "_written",
         "has_only_cached",
         "memory",
+        "ran",
     )
 
     def __init__(self, memory: Memory, f: Any, error: Exception | None = None) -> None:
@@ -131,7 +134,7 @@ class Region:
         self._own: tuple[Any, int] = None, 0
         self._exchanging: CodeType | None = None
         self._rebinds = self._trusts = False
-        self.has_only_cached = True
+        self.has_only_cached = self.ran = True
 
     def leave_apart(self, values: Iterable[Any]) -> None:
         """Somebody else compares arrays, lists, dicts; what views look at is kept from now on."""
@@ -173,8 +176,9 @@ class Region:
         memory = self.memory
         self._args = (*args, *kwargs.values())
         self._before, memory.region = memory.region, self
+        watch = Watch(self._see)
         try:
-            with Watch(self._see):
+            with watch:
                 y = f(*args, **kwargs)
             if self._exchanging is not None:
                 raise refused(
@@ -191,7 +195,7 @@ class Region:
                 )
             return y
         finally:
-            memory.region = self._before
+            memory.region, self.ran = self._before, watch.ran
             self._log()
             self._snapshot.release()
             self._looked_at.clear()

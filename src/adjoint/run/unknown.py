@@ -138,6 +138,7 @@ def run_unknown(
         record[slot] = region.before(blank, len(inputs))
     y, changes = run_checked(memory, f, region, args, kwargs, () if trusted else (*inputs, owner))
     note_file(memory, y)
+    ran = region is not None and region.ran
     writes = [v for v in (*inputs, owner) if id(v) in changes.writes and memory.mark_written(v)]
     atom = holds_nothing(y)
     if region is not None and not region.has_effects:
@@ -179,9 +180,10 @@ def run_unknown(
         bar = y_bar if type(y_bar) is Poison else Poison(needed(f, why, (owner, *inputs, y)))
         if region is not None:
             region.back(bar)
-        _poison_globals(memory, (f, *inputs, *memory.handed), bar)
-        for function in memory.handed:
-            poison(memory, function, bar)
+        if ran:  # it may have read what its functions name
+            _poison_globals(memory, (f, *inputs, *memory.handed), bar)
+            for function in memory.handed:
+                poison(memory, function, bar)
         if owner is not None:
             poison(memory, owner, bar)
         poison(memory, f, bar)

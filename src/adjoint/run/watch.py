@@ -98,8 +98,9 @@ def leave_out(code: CodeType) -> None:
 
 
 _vouched: dict[int, CodeType] = {}
-_told: dict[int, tuple[CodeType, bool]] = {}
-"""Whether somebody may want to see the functions that were entered."""
+_told: dict[int, tuple[CodeType, bool, bool]] = {}
+"""Of the functions that were entered: whether somebody may want to see them, and whether they are
+the user's."""
 
 
 def vouch_for(code: CodeType) -> None:
@@ -162,19 +163,25 @@ _seeing: dict[int, See | None] = {}
 """By thread: what is told of the functions that are entered."""
 
 
-def _is_told(frame: FrameType) -> bool:
-    """Whether somebody may want to see a function, which its code says."""
+def _known(frame: FrameType) -> tuple[CodeType, bool, bool]:
+    """Whether somebody may want to see a function, which its code says, and whether it is the
+    user's."""
     code = frame.f_code
     known = _told.get(id(code))
     if known is None:
         told = bool(code.co_flags & CO_OPTIMIZED)  # others fill a namespace that is theirs
-        if told and is_the_users(code, frame.f_globals):
+        users = told and is_the_users(code, frame.f_globals)
+        if users:
             told = not facts_of(code).quiet or gives_out(code)
         elif told:
             told = frame.f_globals.get("__name__") in _GIVING and gives_out(code)
             told = told and facts_of(code).names is not None  # those only find what gives it
-        known = _told[id(code)] = code, told
-    return known[1]
+        known = _told[id(code)] = code, told, users
+    return known
+
+
+_ran: dict[int, bool] = {}
+"""By thread: whether any of the user's code has run in the innermost `Watch`."""
 
 
 class _Monitor:
@@ -222,11 +229,10 @@ class _Monitor:
 
     def _entered(self, code: CodeType, offset: int) -> Any:
         frame = sys._getframe(1)
-        if not _is_told(frame):
+        _, told, users = _known(frame)
+        if not (told or users):
             return self._off
-        see = _seeing.get(threading.get_ident())
-        if see is not None:
-            see(frame)
+        _tell(frame, told)
         return None
 
 
@@ -258,11 +264,17 @@ class _Profile:
 
 def _entered(frame: FrameType, event: str, _: Any) -> None:
     if event == "call":
-        known = _told.get(id(frame.f_code))
-        if known[1] if known is not None else _is_told(frame):
-            see = _seeing.get(threading.get_ident())
-            if see is not None:
-                see(frame)
+        _, told, users = _told.get(id(frame.f_code)) or _known(frame)
+        if told or users:
+            _tell(frame, told)
+
+
+def _tell(frame: FrameType, told: bool) -> None:
+    thread = threading.get_ident()
+    _ran[thread] = True
+    see = _seeing.get(thread) if told else None
+    if see is not None:
+        see(frame)
 
 
 def _passing_on(before: Callable[..., Any]) -> Callable[..., None]:
@@ -284,21 +296,33 @@ def release() -> None:
 
 
 class Watch:
-    """While it is entered, `see` is told of each frame of the user's that begins or goes on."""
+    """While it is entered, `see` is told of each frame of the user's that begins or goes on.
 
-    __slots__ = ("_before", "_see", "_source")
+    Attributes
+    ----------
+    ran
+        Whether any did, also of those that nobody needs to see.
+    """
+
+    __slots__ = ("_before", "_ran", "_see", "_source", "ran")
 
     def __init__(self, see: See | None) -> None:
         self._see = see
+        self.ran = True
 
-    def __enter__(self) -> None:
+    def __enter__(self) -> Watch:
         thread = threading.get_ident()
         self._before = _seeing.get(thread)
         self._source: Any = _monitor if _monitor is not None and _monitor.start() else _profile
         if self._source is _profile:
             _profile.start()
         _seeing[thread] = self._see
+        self._ran, _ran[thread] = _ran.get(thread, False), False
+        return self
 
     def __exit__(self, *_: object) -> None:
-        _seeing[threading.get_ident()] = self._before
+        thread = threading.get_ident()
+        _seeing[thread] = self._before
+        self.ran = _ran[thread]
+        _ran[thread] = self.ran or self._ran
         self._source.stop()
