@@ -390,3 +390,23 @@ def paths_of_products(v):
     weights = np.arange(9.0).reshape(3, 3)
     total = (np.einsum("i,j,k->ik", held, held, v, optimize=True) * weights).sum()
     return total + np.einsum("i,i,i", held, v, held, optimize="greedy") ** 2
+
+
+class Summand:
+    def __init__(self, value):
+        self.value = value
+
+    def __add__(self, other):
+        return Summand(self.value + 2 * getattr(other, "value", other))
+
+    def __mul__(self, other):
+        return Summand(self.value * getattr(other, "value", other))
+
+    __radd__, __rmul__ = __add__, __mul__
+
+
+@case(np.array([0.7, 1.3]))
+def reductions_of_lists_of_objects(x):
+    terms = [Summand(x[0]), 2.0, Summand(x[1])]
+    total = np.sum(terms).value + np.prod(tuple(terms), initial=3.0).value
+    return total * np.add.accumulate(terms[::2])[1].value

@@ -335,9 +335,29 @@ def _is_one_axis(axis: Any, a: Any) -> bool:
     return a.ndim == 1 if axis is None else not isinstance(axis, tuple) or len(axis) == 1
 
 
+def _is_of_objects(a: Any) -> bool:
+    """Whether NumPy makes an array of objects of a list, one of each element."""
+    kinds = set(map(type, a))
+    if not kinds or kinds <= _FLAT or len(a) > _LONG:
+        return False
+    return all(type(x) in _FLAT or is_one_object(x) for x in a)
+
+
+_FLAT = frozenset({float, int, bool, complex})
+_LONG = 10_000
+
+
 def _folds(name: str, source: Any, most: int) -> None:
+    def of_list(f, a, /, *args, **kwargs):
+        array = np.empty(len(a), object)
+        for i, x in enumerate(a):
+            array[i] = x
+        return getattr(f, name)(array, *args, **kwargs)
+
     @on_objects((np.ufunc, name))
     def fold(record: list[Any], slot: int, f: Any, a: Any, *args: Any, **kwargs: Any) -> Any:
+        if (type(a) is list or type(a) is tuple) and _is_of_objects(a):
+            return call_function(record, slot, of_list, (f, a, *args), kwargs)
         names = ("axis", "dtype", "out", "keepdims", "initial", "where")
         given = {**dict(zip(names, args, strict=False)), **kwargs}
         defaults = {"axis": 0, "dtype": None, "out": None, "keepdims": False, "where": True}
