@@ -120,6 +120,33 @@ def test_units_that_are_found(f):
     check_gradient(f, 1.7, modes=("reverse", "forward"))
 
 
+class Noting:
+    seen = 1.0
+
+    def __init__(self, value):
+        self.value = value
+
+    def __getattr__(self, name):
+        self.__dict__["seen"] = self.value
+        raise AttributeError(name)
+
+    def __eq__(self, other):
+        self.seen = self.value * 2
+        return False
+
+    __hash__ = None
+
+
+def beside_others(x):
+    a, b = Noting(x), Noting(x * x)
+    truths = (u.m == a) + (u.m != b)
+    return a.seen * b.seen * (2.0 + truths)
+
+
+def test_what_units_are_compared_with_is_asked():
+    check_gradient(beside_others, 1.7, modes=("reverse", "forward"))
+
+
 def test_integers():
     def scaled_by(a):
         return u.CompositeUnit(a.tolist()[0], [u.m], [1]).to(u.cm)

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.rules.loading import registering
-from adjoint.rules.registry import non_differentiable, primitive
+from adjoint.rules.registry import primitive
 from adjoint.run.accumulate import Poison
 from adjoint.run.changes import is_needed
 from adjoint.run.holding import parts_of, reached
@@ -29,6 +29,7 @@ from adjoint.run.kinds import by_value
 from adjoint.run.memory import Memory
 from adjoint.run.reader import CONSTANT
 from adjoint.run.refused import missing
+from adjoint.run.snapshot import LEAVES
 from adjoint.run.watch import vouch_for
 
 _TELLING = (
@@ -68,7 +69,7 @@ class _Units:
         for kind in self.kinds:
             for name in _TELLING:
                 if type(f := vars(kind).get(name)) is FunctionType:
-                    non_differentiable(f)
+                    self._tell(f)
                     vouch_for(f.__code__)
             for name in (*_CALCULATING, *_SEARCHING):
                 if type(f := vars(kind).get(name)) is FunctionType:
@@ -76,6 +77,12 @@ class _Units:
         self._run(type(units.Unit).__call__)
         self._note(core.CompositeUnit.__init__, _scaled)
         self._note(core.Unit.__init__, _scaled, _named)
+
+    def _tell(self, f: Any) -> None:
+        @primitive(f)
+        def run(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
+            known = all(map(_is_of_the_package, (*args, *kwargs.values())))
+            return f(*args, **kwargs) if known else NotImplemented
 
     def _run(self, f: Any, searches: bool = False) -> None:
         @primitive(f)
@@ -167,6 +174,14 @@ class _Units:
                 yield value
             elif type(value) in (list, tuple, set):
                 yield from self._among(value)
+
+
+def _is_of_the_package(value: Any) -> bool:
+    """Whether no other code is asked what it thinks of units."""
+    kind = type(value)
+    if kind is list or kind is tuple or kind is set:
+        return all(map(_is_of_the_package, value))
+    return kind in LEAVES or kind.__module__.partition(".")[0] == "astropy"
 
 
 def _error() -> Exception:
