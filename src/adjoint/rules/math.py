@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -13,12 +12,8 @@ from adjoint.rules.families import elementwise
 from adjoint.rules.lanes import of_a_number
 from adjoint.rules.operators import base_slope, direction
 from adjoint.rules.projection import is_numeric, project
-from adjoint.rules.registry import frule, non_differentiable, primitive, rrule, substitute
-from adjoint.run.by_class import ByClass
-from adjoint.run.by_source import call_function
-from adjoint.run.dispatch import linked
-from adjoint.run.snapshot import LEAVES
-from adjoint.run.specials import special_of
+from adjoint.rules.registry import frule, non_differentiable, rrule, substitute
+from adjoint.rules.truths import real
 
 LN2, LN10 = math.log(2.0), math.log(10.0)
 
@@ -281,14 +276,7 @@ def _(dots, xs, /):
 @substitute(math.fsum)
 def _fsum(xs, /):
     """Of an iterator, or of objects with ``__float__``."""
-    return math.fsum([_real(x) for x in xs])
-
-
-def _real(x):
-    kind = type(x)
-    if not (hasattr(kind, "__float__") or hasattr(kind, "__index__")):
-        raise TypeError(f"must be real number, not {type(x).__name__}")
-    return float(x)
+    return math.fsum([real(x) for x in xs])
 
 
 @rrule.register(math.prod, keyword_bars=True)
@@ -386,45 +374,6 @@ if sumprod is not None:
             p.append(a)
             q.append(b)
 
-
-# ---- truths --------------------------------------------------------------------------------------
-
-
-def _asks(kind: type) -> bool:
-    return not issubclass(kind, float) and type(special_of(kind, "__float__")) is FunctionType
-
-
-_asks_for_a_float = ByClass(_asks)
-
-
-def _asked_of(f: Any, operands: int, names: frozenset[str]) -> None:
-    """Objects whose number C would ask for are asked for it here."""
-
-    @primitive(f)
-    def run(record: list[Any], slot: int, /, *args: Any, **options: Any) -> Any:
-        if (
-            LEAVES.issuperset(map(type, args))
-            or len(args) != operands
-            or not options.keys() <= names
-        ):
-            return NotImplemented
-        if not any(map(_asks_for_a_float, map(type, args))):
-            return NotImplemented
-        given = (f, *args)
-        return linked(record, slot, _of_its_own, call_function, _asked, given, options)
-
-
-def _of_its_own(bars: tuple[Any, ...]) -> tuple[Any, ...]:
-    return (None, *bars[2:])
-
-
-def _asked(f, /, *args, **options):
-    return f(*[_real(x) for x in args], **options)
-
-
-for _truth in ("isfinite", "isinf", "isnan"):
-    _asked_of(getattr(math, _truth), 1, frozenset())
-_asked_of(math.isclose, 2, frozenset({"abs_tol", "rel_tol"}))
 
 non_differentiable(
     math.comb,
