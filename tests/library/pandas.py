@@ -187,8 +187,8 @@ for name, of_windows in {
         x.rolling(4, min_periods=2).quantile(0.4, interpolation=how)
         for how in ("linear", "lower", "higher", "midpoint", "nearest")
     ),
-    "skew": lambda x: (x + 1e2).rolling(4).skew(),
-    "kurt": lambda x: (x * x).rolling(5).kurt(),
+    "skew": lambda x: (x + 1e2).rolling(4).skew() + x.rolling(3).skew(),
+    "kurt": lambda x: (x * x).rolling(5).kurt() + x.rolling(4).kurt(),
     "rank": lambda x: x.rolling(3).rank() * x,
     "max": lambda x: x.rolling(3).max() * x.rolling(2, min_periods=1).min(),
     "apply": lambda x: (
@@ -209,6 +209,7 @@ for name, of_fading in (
     ("mean", lambda x: x.ewm(span=3, adjust=False, min_periods=2).mean()),
     ("mean", lambda x: x.ewm(alpha=0.4, ignore_na=True).mean()),
     ("mean", lambda x: x[:5].ewm(halflife="2D", times=DAYS).mean()),
+    ("mean", lambda x: x[:5].ewm(halflife="2D", times=DAYS, adjust=False).mean()),
     ("sum", lambda x: x.ewm(com=0.7).sum()),
     ("var", lambda x: x.ewm(com=0.7).var() + x.ewm(com=1.5, adjust=False).var(bias=True)),
     ("std", lambda x: x.ewm(alpha=0.4, ignore_na=True).std()),

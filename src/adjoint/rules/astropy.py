@@ -151,7 +151,8 @@ class _Units:
         made = [unit for unit in self._among((y,)) if id(unit) not in known]
 
         def units_back(y_bar: Any) -> tuple[Any, ...]:
-            is_asked = is_needed(y_bar) if by_value(y) else any(map(_has_arrived, made))
+            arrived = (_has_arrived(memory, unit) for unit in made)
+            is_asked = is_needed(y_bar) if by_value(y) else any(arrived)
             bad = Poison(_error()) if is_asked else None
             if bad is not None:
                 for unit in given:
@@ -159,12 +160,6 @@ class _Units:
                         if "_scale" in (fields := vars(part)):
                             memory.add_entry(fields, "_scale", bad)
             return None, *(bad if type(operand) is int else None for operand in operands)
-
-        def _has_arrived(unit: Any) -> bool:
-            fields = vars(unit)
-            scale = (memory.shadows.get(id(fields)) or {}).get("_scale")
-            powers = memory.shadows.get(id(fields.get("_powers"))) or ()
-            return scale is not None or any(bar is not None for bar in powers)
 
         record[slot] = units_back
 
@@ -174,6 +169,14 @@ class _Units:
                 yield value
             elif type(value) in (list, tuple, set):
                 yield from self._among(value)
+
+
+def _has_arrived(memory: Memory, unit: Any) -> bool:
+    """Whether there is a cotangent of the scale of a unit, or of a power."""
+    fields = vars(unit)
+    scale = (memory.shadows.get(id(fields)) or {}).get("_scale")
+    powers = memory.shadows.get(id(fields.get("_powers"))) or ()
+    return scale is not None or any(bar is not None for bar in powers)
 
 
 def _is_of_the_package(value: Any) -> bool:

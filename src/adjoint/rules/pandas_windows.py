@@ -53,7 +53,7 @@ def _follow(f: Any, twin: Any) -> None:
 def _between(values: Any, start: Any, end: Any, quantile: float, interpolation: Any) -> Any:
     """Of each window, the places of the two elements that a quantile lies between, and how far from
     the first; a window of nothing but NaN has any."""
-    low, high, far = np.zeros((2, len(start)), int).tolist() + [np.zeros(len(start))]
+    low, high, far = (np.zeros(len(start), kind) for kind in (int, int, float))
     for i, (s, e) in enumerate(zip(start, end, strict=True)):
         window = values[s:e]
         order = np.argsort(window, kind="stable")[: np.count_nonzero(~np.isnan(window))]
@@ -63,7 +63,7 @@ def _between(values: Any, start: Any, end: Any, quantile: float, interpolation: 
             above = min(below + 1, len(order) - 1)
             low[i], high[i] = s + order[below], s + order[above]
             far[i] = _INTERPOLATIONS[interpolation](at - below, below)
-    return np.array(low, int), np.array(high, int), far
+    return low, high, far
 
 
 def _nearest(far: float, below: int) -> float:
@@ -123,7 +123,7 @@ def _moments(values, start, end, order):
     known = there.astype(float)
     x = np.where(there, values, 0.0)
     x = np.where(there, x - middle(x, known), 0.0)
-    n = np.maximum(sums(known, start, end), 4.0)
+    n = np.maximum(sums(known, start, end), 1.0)
     a, b, c = (sums(x**k, start, end) / n for k in (1, 2, 3))
     variance = b - a * a
     third = c - a**3 - 3 * a * variance

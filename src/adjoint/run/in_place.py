@@ -22,7 +22,7 @@ from adjoint.run.dispatch import call_keywords, linked
 from adjoint.run.kinds import by_value
 from adjoint.run.memory import Memory, root_of
 from adjoint.run.places import is_container
-from adjoint.run.protocol import UFUNCS
+from adjoint.run.protocol import UFUNCS, is_left_to
 from adjoint.run.refused import refuse_names_twice, refused
 from adjoint.run.seal import PLAIN
 from adjoint.run.specials import class_attribute
@@ -101,15 +101,11 @@ def _is_left_to(op: Any, x: Any, value: Any) -> bool:
     """Whether an array leaves the operation to `value`, so that the variable holds something else
     afterwards: one of a class with more priority, the way from before ``__array_ufunc__``."""
     kind = type(value)
-    if kind in PLAIN or isinstance(value, ndarray | np.generic | float | int | complex):
-        return False
-    if not hasattr(kind, "__array_priority__") or hasattr(kind, "__array_ufunc__"):
+    if not is_left_to(x, value) or hasattr(kind, "__array_ufunc__"):
         return False
     if type(class_attribute(type(x), f"__{op.__name__}__")) is FunctionType:
         return False  # the array's own class says what happens
-    if class_attribute(kind, f"__r{op.__name__[1:]}__") is None:
-        return False
-    return bool(value.__array_priority__ > x.__array_priority__)
+    return class_attribute(kind, f"__r{op.__name__[1:]}__") is not None
 
 
 def _of_two(bars: tuple[Any, ...]) -> tuple[Any, ...]:

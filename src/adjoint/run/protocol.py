@@ -256,7 +256,7 @@ def special_method(inner: list[Any], kind: type, special: str, operands: tuple[A
             if _is_of_sequence(class_attribute(type(operands[1]), "__mul__")):
                 return NotImplemented  # NumPy's numbers leave it to the sequence
         if issubclass(type(operands[0]), ndarray | np.generic):
-            if special in _FORWARD and is_left_to(*operands):
+            if special in _FORWARD and is_left_to(operands[0], operands[1]):
                 return NotImplemented
             y = _by_ufunc(inner, special, operands)
             if y is not DECLINED:
@@ -340,14 +340,13 @@ def _as_python_has_it(memory: Memory, number: Any) -> Any:
     return value
 
 
-def is_left_to(x: Any, *others: Any) -> bool:
+def is_left_to(x: Any, other: Any) -> bool:
     """Whether an array leaves an operator to the operand on its right: to one of a class with more
     priority, or which says that it takes part in no ufunc."""
-    if not issubclass(type(x), ndarray) or not others:
-        return False
-    other = others[0]
     kind = type(other)
-    if kind in PLAIN or isinstance(other, ndarray | np.generic | float | int | complex):
+    if not issubclass(type(x), ndarray) or kind in PLAIN:
+        return False
+    if isinstance(other, ndarray | np.generic | float | int | complex):
         return False
     told = class_attribute(kind, "__array_ufunc__", ...)
     if told is not ...:
