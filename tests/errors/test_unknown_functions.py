@@ -992,3 +992,23 @@ def test_global_variables_are_looked_at_where_code_of_the_users_has_run(monkeypa
     with pytest.raises(NoDerivativeError):
         ad.gradient(lambda x: struct.unpack("dd", struct.pack("dd", x, OfAList()))[0], 2.0)
     assert looked
+
+
+def test_values_that_another_thread_holds_for_a_moment(monkeypatch):
+    """What stands in a frame is there as long as somebody looks, as profilers do."""
+    from adjoint.run import unseen
+
+    values, done = (Place(),), threading.Event()
+    before = unseen._counts(values)[0]
+    held = [values[0]]
+    monkeypatch.setattr(unseen.time, "sleep", lambda seconds: None)
+    assert not unseen._is_let_go(values, 0, before), "nobody else is there"
+    thread = threading.Thread(target=done.wait)
+    thread.start()
+    try:
+        assert not unseen._is_let_go(values, 0, before), "it is stored"
+        monkeypatch.setattr(unseen.time, "sleep", lambda seconds: held.clear())
+        assert unseen._is_let_go(values, 0, before)
+    finally:
+        done.set()
+        thread.join()
