@@ -17,7 +17,7 @@ from adjoint.fast import rows, runtime
 from adjoint.fast.evaluate.types import Type
 from adjoint.fast.formulas import ATOM, Formulas
 from adjoint.fast.single.walk import blocks, operands, walk
-from adjoint.ir.single import Block, Call, Const, If, Loop, Op, Operand, Raise, Unpack, Value
+from adjoint.ir.single import Block, Call, Const, If, Loop, Op, Operand, Unpack, Value
 
 __all__ = ["Writer"]
 
@@ -45,20 +45,22 @@ class Writer(Formulas):
 
     def count(self, block: Block, more: Iterable[Operand] = ()) -> None:
         """Count how often each value is used, before anything is written."""
+        used: list[Operand] = []
         for op in walk(block):
-            if isinstance(op, Call) and op.result is None and op.operands:
-                target = op.operands[0]
-                if isinstance(target, Value):
-                    self._kept.add(target)  # what is written to has a name
-            self._uses.update(x for x in operands(op) if isinstance(x, Value))
+            used += operands(op)
+            if type(op) is Call:
+                if op.result is None and op.operands:
+                    target = op.operands[0]
+                    if isinstance(target, Value):
+                        self._kept.add(target)  # what is written to has a name
+                continue
             for inner in _blocks_with_results(op):
-                for x in inner.results or ():
-                    if isinstance(x, Value):
-                        self._uses[x] += 1
-                        self._handed_out.add(x)
+                ends = [x for x in inner.results or () if isinstance(x, Value)]
+                self._handed_out.update(ends)
+                used += ends
         ends = [x for x in more if isinstance(x, Value)]
         self._kept.update(ends)
-        self._uses.update(ends)
+        self._uses.update([x for x in (*used, *ends) if type(x) is Value])
 
     def block(self, ops: Iterable[Op], depth: int, last: Mapping[Value, int] | None = None) -> None:
         """Write operations as statements; `last` says after which of them an array is deleted."""
@@ -99,16 +101,17 @@ class Writer(Formulas):
             self.line(f"# {text}", depth)
 
     def statement(self, op: Op, depth: int) -> None:
+        if type(op) is Call:
+            self._call_statement(op, depth)
+            return
         match op:
-            case Call():
-                self._call_statement(op, depth)
             case Unpack():
                 self.line(f"{self._targets(op.results)} = {self.text(op.value)}", depth)
             case If():
                 self._if(op, depth)
             case Loop():
                 self._loop(op, depth)
-            case Raise():
+            case _:
                 raise AssertionError("specialised programs do not raise by themselves")
 
     def _targets(self, values: tuple[Value, ...]) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 from adjoint.fast import runtime
 from adjoint.fast.arranging import cotangents
 from adjoint.fast.evaluate.outside import Leaf
-from adjoint.fast.evaluate.types import Array, Number, Row
+from adjoint.fast.evaluate.types import Array, Number, Row, is_float
 from adjoint.fast.exposure import exposure
 from adjoint.fast.finiteness import checked
 from adjoint.fast.modes import Mode
@@ -130,11 +130,15 @@ def _exposed(made: Reading, wanted: Sequence[Leaf]) -> str:
 def _uses_numpy(program: Program) -> bool:
     """Whether what is computed may give NumPy's warnings."""
     types = program.ev.types
-    return any(
-        isinstance(t, Array)
-        or (isinstance(t, Number) and not t.kinds <= {float, int, bool, complex})
-        for block in (program.forward, program.reverse)
-        for op in walk(block)
-        for x in results(op)
-        if (t := types.get(x)) is not None
-    )
+    for block in (program.forward, program.reverse):
+        for op in walk(block):
+            for x in results(op):
+                t = types.get(x)
+                if is_float(t):  # as most are
+                    continue
+                if isinstance(t, Array) or (isinstance(t, Number) and not t.kinds <= _PYTHONS):
+                    return True
+    return False
+
+
+_PYTHONS = frozenset({float, int, bool, complex})

@@ -3,6 +3,7 @@ forward and reverse sweep."""
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from keyword import iskeyword
@@ -164,8 +165,8 @@ def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], mode: Mode) -> Pr
     # what the passes have left of what was found out about the function's own values
     ev.negated.clear()
     for op in walk(primal):
-        if isinstance(op, Call) and isinstance(op.callee, Const) and op.result is not None:
-            ev.note_negated(op.result, op.callee.value, op.operands)
+        if is_call_of(op, operator.neg) and op.result is not None:
+            ev.note_negated(op.result, op.operands[0])
     region = sweep.forward(primal)
     sweep.primal = set(ev.fresh)
     y_bars = tuple(
@@ -198,10 +199,7 @@ def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], mode: Mode) -> Pr
 
 
 def _definite(ev: Evaluator, forward: Block, reverse: Block) -> tuple[bool | None, ...]:
-    made = {op.result: op for op in (*forward.ops, *reverse.ops) if isinstance(op, Call)}
-    for y, op in list(made.items()):
-        if is_call_of(op, same) or is_call_of(op, runtime.certain):
-            made[y] = made.get(op.operands[0], op)  # type: ignore[arg-type]
+    made = {op.result: op for op in (*forward.ops, *reverse.ops) if type(op) is Call}
     found: list[bool | None] = []
     results = reverse.results or ()
     for x in results:
@@ -209,7 +207,12 @@ def _definite(ev: Evaluator, forward: Block, reverse: Block) -> tuple[bool | Non
             found.append(None if x.value is None else True)
             continue
         assert isinstance(x, Value)
-        f = made[x].callee.value if x in made else None  # type: ignore[union-attr]
+        op = made.get(x)
+        while op is not None and (is_call_of(op, same) or is_call_of(op, runtime.certain)):
+            if op.operands[0] not in made:
+                break
+            op = made[op.operands[0]]
+        f = op.callee.value if op is not None and isinstance(op.callee, Const) else None
         if f in (runtime.optional, runtime.where_reached, runtime.where_run):
             found.append(False)
         elif isinstance(ev.types[x], Row):

@@ -13,6 +13,7 @@ from adjoint.fast.evaluate.calls import handler
 from adjoint.fast.evaluate.rows import array_of, row_of
 from adjoint.fast.evaluate.types import (
     ANYTHING,
+    FLOAT,
     Array,
     Dim,
     Number,
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
 __all__: list[str] = []
 
-FLOAT = number(float)
 MOST_READ = 2
 """More elements of a cotangent than these are read at once."""
 

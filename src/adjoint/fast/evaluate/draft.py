@@ -12,7 +12,14 @@ import numpy as np
 
 from adjoint.fast.covered import NeedsSize, NotCovered, UnknownSizes
 from adjoint.fast.evaluate.frames import Frame
-from adjoint.fast.evaluate.infer import POWERS, Constant, known_of_numbers, result_type, sizes_in
+from adjoint.fast.evaluate.infer import (
+    POWERS,
+    Constant,
+    kind_of_constant,
+    known_of_numbers,
+    result_type,
+    sizes_in,
+)
 from adjoint.fast.evaluate.options import is_elementwise, with_known_options
 from adjoint.fast.evaluate.outside import Outside
 from adjoint.fast.evaluate.types import (
@@ -134,14 +141,15 @@ class Draft:
                 self.fresh.add(result)
             elif f in VIEWS:
                 self.look_at(result, operands)
-        self.note_negated(result, f, operands)
+        if f is operator.neg:
+            self.note_negated(result, operands[0])
         self.write(Call(result, Const(f), tuple(operands), keywords, self.span))
         return result
 
-    def note_negated(self, result: Value, f: Any, operands: Sequence[Operand]) -> None:
-        """Note what an operation has negated: of NumPy's integers that is something else."""
-        if f is operator.neg and not may_overflow(self.types[result]):
-            self.negated[result] = operands[0]
+    def note_negated(self, result: Value, x: Operand) -> None:
+        """Note that `x` has been negated: of NumPy's integers that is something else."""
+        if not may_overflow(self.types[result]):
+            self.negated[result] = x
 
     def look_at(self, view: Value, owners: Iterable[Operand]) -> None:
         """Note that a value may show what is in others."""
@@ -282,20 +290,20 @@ class Draft:
     def _infer_of_numbers(self, f: Any, args: Sequence[Abstract]) -> Value | None:
         """`infer` of real numbers whose result was asked for before, as that of most is."""
         operands: list[Operand] = []
-        types: list[Any] = []
+        key: list[Any] = [f]
         for a in args:
             if type(a) is Value:
                 t = self.types[a]
                 if type(t) is not Number or a in self.dims:
                     return None
                 operands.append(a)
-                types.append(t)
+                key.append(t.kinds)
             elif type(a) is Known:
                 operands.append(Const(a.value))
-                types.append(Constant(a.value))
+                key.append(kind_of_constant(a.value))
             else:
                 return None
-        found = known_of_numbers(f, types)
+        found = known_of_numbers(key)
         if found is None or complex in found.kinds:
             return None
         return self.operation(f, operands, found)

@@ -136,11 +136,11 @@ class Evaluator(Draft):
 
     def read(self, operand: Operand) -> Abstract:
         """What is known of an operand of the function being run."""
+        if type(operand) is Value:
+            return self.frames[-1].values[operand]
+        if type(operand) is Const:
+            return Known(operand.value)
         match operand:
-            case Const(value=value):
-                return Known(value)
-            case Value():
-                return self.frames[-1].values[operand]
             case ir.Global(name=name):
                 return self.outside.global_(self.frames[-1].namespace, name)
             case ir.Undefined():

@@ -31,7 +31,15 @@ from adjoint.fast.evaluate.types import (
 )
 from adjoint.rules.layout import by_class, by_sample
 
-__all__ = ["POWERS", "SHAPED", "combined_type", "known_of_numbers", "result_type", "sizes_in"]
+__all__ = [
+    "POWERS",
+    "SHAPED",
+    "combined_type",
+    "kind_of_constant",
+    "known_of_numbers",
+    "result_type",
+    "sizes_in",
+]
 
 _LENGTHS = ((3, 7, 19, 5, 11, 23, 13, 17), (11, 5, 13, 29, 3, 7, 17, 19))
 """Stand for the symbolic dimensions of one call, in two runs."""
@@ -213,9 +221,10 @@ def result_type(
     return only  # type: ignore[no-any-return]
 
 
-def known_of_numbers(f: Any, operands: Iterable[Any]) -> Number | None:
-    """`result_type` of numbers and constants, if it was asked before."""
-    return _of_numbers.get((f, *map(_canonical, operands)))
+def known_of_numbers(key: Iterable[Any]) -> Number | None:
+    """`result_type` of numbers and constants, if it was asked before: of a function, then the
+    classes of each number, or the `kind_of_constant`."""
+    return _of_numbers.get(tuple(key))
 
 
 def _alternatives(t: Any) -> list[Any]:
@@ -274,11 +283,11 @@ _of_numbers: dict[Any, Number] = {}
 
 
 def _canonical(t: Any) -> Any:
-    """The classes of a number; what of a constant says which type a result has: whether it is zero,
-    negative, whole."""
-    if type(t) is Number:
-        return t.kinds
-    value = t.value
+    return t.kinds if type(t) is Number else kind_of_constant(t.value)
+
+
+def kind_of_constant(value: Any) -> Any:
+    """What of a constant says which type a result has: whether it is zero, negative, whole."""
     if type(value) is int or type(value) is float:
         return type(value), value > 0, value == 0, value == int(value) if value - value == 0 else 2
     return type(value), repr(value)

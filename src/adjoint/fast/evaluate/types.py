@@ -18,6 +18,7 @@ from adjoint.rules.slopes import LOW
 
 __all__ = [
     "ANYTHING",
+    "FLOAT",
     "LOW_KINDS",
     "Anything",
     "Array",
@@ -32,6 +33,7 @@ __all__ = [
     "has_truth_value",
     "is_complex",
     "is_covered",
+    "is_float",
     "is_real",
     "join",
     "number",
@@ -130,6 +132,7 @@ FLOAT = number(float)
 LOW_KINDS = frozenset(np.dtype(char).type for char in LOW)
 """Numbers of NumPy's of less than double precision."""
 _COMPLEX = frozenset({complex, *_COMPLEX_SCALARS})
+_FLOAT = frozenset({float})
 _PYTHON = frozenset({float, int, bool})
 _PYTHON_AND_NUMPY = frozenset({float, np.float64})
 _PYTHON_AND_NUMPY_COMPLEX = frozenset({complex, np.complex128})
@@ -143,6 +146,11 @@ def is_covered(kind: type) -> bool:
 def is_real(kind: type) -> bool:
     """Whether numbers of a class are covered, and real."""
     return kind in _WITNESSES and kind not in _COMPLEX
+
+
+def is_float(t: Any) -> bool:
+    """Whether a value is one of Python's floats."""
+    return type(t) is Number and t.kinds == _FLOAT
 
 
 def has_integer(t: Any) -> bool:

@@ -18,11 +18,10 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from dataclasses import replace
 from types import BuiltinFunctionType, FunctionType
-from typing import assert_never
 
 import numpy as np
 
-from adjoint.fast.single.walk import operands
+from adjoint.fast.single.walk import reads_any
 from adjoint.ir.single import (
     Block,
     Call,
@@ -66,16 +65,18 @@ class _Sharer:
     def block(self, block: Block) -> Block:
         """A block; what it computes is forgotten behind it."""
         own: list[Hashable] = []
-        ops = tuple(new for op in block.ops if (new := self._op(op, own)) is not None)
+        ops: list[Op] = []
+        for op in block.ops:
+            new = self._call(op, own) if type(op) is Call else self._op(op)
+            if new is not None:
+                ops.append(new)
         results = None if block.results is None else self._many(block.results)
         for key in own:
             del self._known[key]
-        return Block(block.parameters, ops, results)
+        return Block(block.parameters, tuple(ops), results)
 
-    def _op(self, op: Op, own: list[Hashable]) -> Op | None:
+    def _op(self, op: Op) -> Op:
         match op:
-            case Call():
-                return self._call(op, own)
             case Unpack():
                 return replace(op, value=self._one(op.value))
             case If():
@@ -100,16 +101,16 @@ class _Sharer:
                     cause=None if op.cause is None else self._one(op.cause),
                 )
             case _:
-                assert_never(op)
+                raise AssertionError(f"not an operation with parts: {op!r}")
 
     def _call(self, op: Call, own: list[Hashable]) -> Call | None:
         call = op
-        if self._instead and any(x in self._instead for x in operands(op) if type(x) is Value):
+        if self._instead and reads_any(op, self._instead):
             keywords = tuple((name, self._one(value)) for name, value in op.keywords)
             call = Call(op.result, self._one(op.callee), self._many(op.operands), keywords, op.span)
         if op.result is None or not self._is_pure(op):
             return call
-        key = tuple([x if type(x) is Value else _key(x) for x in (call.callee, *call.operands)])
+        key = _key(call.callee), *[x if type(x) is Value else _key(x) for x in call.operands]
         if call.keywords:
             key = (*key, *sorted((name, _key(value)) for name, value in call.keywords))
         known = self._known.setdefault(key, op.result)
@@ -128,14 +129,17 @@ class _Sharer:
 
 def _key(operand: Operand) -> Hashable:
     """Equal for operands that are the same."""
-    return _key_of(operand.value) if isinstance(operand, Const) else operand
+    if type(operand) is not Const:
+        return operand
+    value = operand.value
+    return id(value) if type(value) in _FUNCTIONS else _key_of(value)
 
 
-_FUNCTIONS = (BuiltinFunctionType, FunctionType, np.ufunc)
+_FUNCTIONS = frozenset({BuiltinFunctionType, FunctionType, np.ufunc})
 
 
 def _key_of(value: object) -> Hashable:
-    if value is None or type(value) in _FUNCTIONS:
+    if value is None:
         return "object", id(value)
     if isinstance(value, float):
         return type(value), value.hex()  # 0.0 is not -0.0

@@ -24,6 +24,7 @@ from adjoint.fast.single.walk import operands
 from adjoint.ir.single import (
     Block,
     Call,
+    Const,
     Function,
     If,
     Loop,
@@ -90,11 +91,13 @@ class _Remover:
     def _acts(self, op: Op) -> bool:
         match op:
             case Call(result=result):
+                plain = not op.keywords and type(op.callee) is Const
+                read = op.operands if plain else operands(op)
                 if self._is_pure(op):
                     if result is not None:
-                        self._made_of[result] = operands(op)
+                        self._made_of[result] = read
                     return False
-                self._pending.extend(operands(op))
+                self._pending.extend(read)
                 return True
             case Unpack() | Raise():
                 self._pending.extend(operands(op))
@@ -131,25 +134,32 @@ class _Remover:
         return True
 
     def _mark(self) -> None:
-        while self._pending:
-            operand = self._pending.pop()
-            if isinstance(operand, Value) and operand not in self._needed:
-                self._needed.add(operand)
-                self._pending.extend(self._made_of.get(operand, ()))
+        pending, needed, made_of = self._pending, self._needed, self._made_of
+        while pending:
+            operand = pending.pop()
+            if type(operand) is Value and operand not in needed:
+                needed.add(operand)
+                pending.extend(made_of.get(operand, ()))
 
     # ---- what is kept ----------------------------------------------------------------------------
 
     def _block(self, block: Block, kept: list[bool]) -> Block:
-        ops = tuple(self._op(op) for op in block.ops if self._is_kept(op))
+        ops: list[Op] = []
+        for op in block.ops:
+            if type(op) is Call:
+                if op.result in self._needed:
+                    ops.append(op)
+                elif id(op) in self._acting:
+                    ops.append(Call(None, op.callee, op.operands, op.keywords, op.span))
+            elif self._is_kept(op):
+                ops.append(self._op(op))
         results = None if block.results is None else tuple(compress(block.results, kept))
-        return replace(block, ops=ops, results=results)
+        return Block(block.parameters, tuple(ops), results)
 
     def _is_kept(self, op: Op) -> bool:
         if id(op) in self._acting:
             return True
         match op:
-            case Call(result=result):
-                return result in self._needed
             case If(results=values) | Loop(results=values):
                 return any(value in self._needed for value in values)
             case _:
@@ -157,8 +167,6 @@ class _Remover:
 
     def _op(self, op: Op) -> Op:
         match op:
-            case Call(result=result):
-                return op if result is None or result in self._needed else replace(op, result=None)
             case If(results=values):
                 kept = [value in self._needed for value in values]
                 return replace(

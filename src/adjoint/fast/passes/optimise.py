@@ -21,7 +21,7 @@ from adjoint.fast.single.walk import is_call_of, results, walk
 from adjoint.ir import primitives
 from adjoint.ir.single import Block, Call, Const, Function, Loop, Operand, Value
 
-__all__ = ["boundary", "is_effect", "is_fresh", "optimised", "tidied"]
+__all__ = ["boundary", "is_effect", "optimised", "tidied"]
 
 Types = Mapping[Value, Type]
 
@@ -61,10 +61,8 @@ def is_effect(call: Call) -> bool:
     return not isinstance(call.callee, Const) or call.callee.value in _EFFECTS
 
 
-def is_fresh(call: Call) -> bool:
-    """Whether what a call gives is not to be confused with what an equal one gives."""
-    return not isinstance(call.callee, Const) or call.callee.value in MADE_EACH_TIME
-
+_NOT_SHARED = _EFFECTS | MADE_EACH_TIME
+"""What a call of these gives is not to be confused with what an equal one gives."""
 
 _TOTAL: frozenset[Any] = frozenset(
     {
@@ -111,12 +109,12 @@ def _is_silent(call: Call, types: Types) -> bool:
     if not kinds:
         return False
     for x in call.operands:
-        if isinstance(x, Const):
+        if type(x) is Const:
             if type(x.value) not in kinds:
                 return False
         else:
-            t = types.get(x) if isinstance(x, Value) else None
-            if not isinstance(t, Number) or not t.kinds <= kinds:
+            t = types.get(x) if type(x) is Value else None
+            if type(t) is not Number or not t.kinds <= kinds:
                 return False
     return True
 
@@ -143,7 +141,8 @@ def _sharing(written: Collection[Operand | None]) -> Callable[[Call], bool]:
     is_never_written = not written
 
     def is_shared(call: Call) -> bool:
-        if is_effect(call) or is_fresh(call):
+        callee = call.callee
+        if type(callee) is not Const or callee.value in _NOT_SHARED:
             return False
         if is_never_written:
             return True

@@ -59,7 +59,7 @@ class Contents:
 
     def begin(self, region: Region, step: Planned) -> _Place | None:
         """An operation is reversed; what is given back is for `end`."""
-        if self.last and not self._primal:
+        if not self._primal:
             self._primal.update(self.ev.types)
         before, self._place = self._place, _Place(region, step)
         return before
@@ -67,7 +67,7 @@ class Contents:
     def end(self, before: _Place | None, ops: list[ir.Op], start: int) -> None:
         """It was reversed by the operations of a block behind `start`: they read copies."""
         place, self._place = self._place, before
-        if not self.last or place is None:
+        if place is None:
             return
         names: dict[Value, Operand] = {}
         inner = ops[start:]

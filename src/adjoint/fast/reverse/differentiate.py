@@ -13,7 +13,7 @@ from adjoint.fast.covered import NotCovered
 from adjoint.fast.evaluate.types import Array
 from adjoint.ir import primitives
 from adjoint.ir.single import Call, Const, Operand
-from adjoint.rules.registry import Rules, lookup
+from adjoint.rules.registry import lookup
 from adjoint.rules.slopes import Slopes
 
 if TYPE_CHECKING:
@@ -55,26 +55,34 @@ _CONSTANT: frozenset[Any] = frozenset(
 )
 
 
-def is_carrier(op: Call, ev: Evaluator) -> bool:
+def is_carrier(sweep: Sweep, op: Call) -> bool:
     """Whether the result of an operation on active operands may be active."""
     f = callee_of(op)
     if f in _CONSTANT or (f is round and len(op.operands) == 1):
         return False
     if f in formulas or f in steps:
         return True
+    slopes = _slopes_of(sweep, f)
+    if slopes is not None:
+        for p in slopes.partials:
+            if p is not None:
+                return True
+        return False
     rules = lookup(f)
     if rules is not None and rules.inactive:
         return False
-    slopes = _slopes_in(rules)
-    if slopes is not None:
-        return any(p is not None for p in slopes.partials)
-    return len(absent_in(ev, op)) < len(op.operands)
+    return len(absent_in(sweep.ev, op)) < len(op.operands)
 
 
-def _slopes_in(rules: Rules | None) -> Slopes | None:
-    if rules is None or not rules.rrules or rules.overridden:
-        return None
-    return getattr(rules.rrules[0].function, "slopes", None)
+def _slopes_of(sweep: Sweep, f: Any) -> Slopes | None:
+    """The slopes that the rule of a function has, if it acts on each element by itself."""
+    if f not in sweep.slopes:
+        rules = lookup(f)
+        found = None
+        if rules is not None and rules.rrules and not (rules.overridden or rules.inactive):
+            found = getattr(rules.rrules[0].function, "slopes", None)
+        sweep.slopes[f] = found
+    return sweep.slopes[f]
 
 
 def differentiated(sweep: Sweep, op: Call) -> Step:
@@ -88,12 +96,10 @@ def differentiated(sweep: Sweep, op: Call) -> Step:
     if has_formula(ev, op):
         ev.block.append(op)
         return lambda scope: use_taken(scope, y, lambda bar: formulas[f](scope, op, bar))
-    slopes = _slopes_in(lookup(f))
+    slopes = _slopes_of(sweep, f)
     if slopes is not None and _are_inlined(sweep, op, slopes):
         ev.block.append(op)
-        return lambda scope: use_taken(
-            scope, y, lambda bar: elementwise_back(scope, op, slopes, bar)
-        )
+        return lambda scope: elementwise_back(scope, op, slopes)
     return by_rule(sweep, op)
 
 

@@ -15,6 +15,7 @@ from adjoint.fast.evaluate import calls
 from adjoint.fast.evaluate.operators import is_numeric
 from adjoint.fast.evaluate.types import (
     ANYTHING,
+    FLOAT,
     LOW_KINDS,
     Array,
     Number,
@@ -32,7 +33,7 @@ from adjoint.rules.slopes import Slopes
 if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator
     from adjoint.fast.reverse.scope import Scope
-from adjoint.fast.reverse.fitting import cast_to, conjugated, fit, operand_type
+from adjoint.fast.reverse.fitting import are_floats, cast_to, conjugated, fit, operand_type
 from adjoint.fast.reverse.formulas import callee_of, formula
 from adjoint.fast.reverse.reached import BOOL, is_there
 
@@ -49,16 +50,22 @@ __all__ = [
 ]
 
 
-def elementwise_back(scope: Scope, op: Call, slopes: Slopes, y_bar: Operand) -> None:
+def elementwise_back(scope: Scope, op: Call, slopes: Slopes) -> None:
     ev = scope.ev
     y = op.result
     assert y is not None
+    y_bar = scope.take(y)
+    if y_bar is None:
+        return
     for x, p in zip(op.operands, slopes.partials, strict=True):
         if p is None or not isinstance(x, Value) or x not in scope.sweep.active:
             continue
         demand_inexact(ev, x)
         if callable(p):
             slope = _slope(ev, op, x, p)
+            if are_floats(ev, x, y, y_bar, slope):
+                scope.add(x, product(ev, y_bar, slope, bar_name(x)))
+                continue
             if has_complex(ev.types[y]):
                 slope = conjugated(ev, slope)
             bar = product(ev, y_bar, _beside(ev, y_bar, slope, y), f"{x.name}_bar")
@@ -185,13 +192,14 @@ def _dtypes(t: Any) -> list[Any]:
 
 def product(ev: Evaluator, bar: Operand, slope: Operand, name: str) -> Operand:
     """``bar * slope``, without the factor 1, and with what is negated outermost."""
-    for x, other in ((slope, bar), (bar, slope)):
+    pairs = (slope, bar), (bar, slope)
+    for x, other in pairs:
         if isinstance(x, Const) and type(x.value) in (int, float, complex):
             if x.value == 1:
                 return other
             if x.value == -1:
                 return _negated(ev, _inexact(ev, other), name)
-    for x, other in ((slope, bar), (bar, slope)):
+    for x, other in pairs if ev.negated else ():
         opposite = ev.opposite(x)
         if opposite is not None:
             return _negated(ev, product(ev, opposite, other, name), name)
@@ -205,11 +213,17 @@ def _negated(ev: Evaluator, x: Operand, name: str) -> Operand:
 
 def inferred(ev: Evaluator, f: Any, operands: tuple[Operand, ...], name: str) -> Operand:
     ev.hint = name
+    if f in _ARITHMETIC and are_floats(ev, *operands) and _are_unknown(operands):
+        return ev.operation(f, operands, FLOAT)
     args: list[Abstract] = [Known(x.value) if isinstance(x, Const) else x for x in operands]  # type: ignore[misc]
-    if f in _ARITHMETIC and not all(isinstance(x, Const) for x in operands):
+    if f in _ARITHMETIC and _are_unknown(operands):
         if all(map(is_numeric, args)):  # what the call below comes to, and there are many of them
             return ev.operand(ev.infer(f, args))
     return ev.operand(calls.call(ev, Known(f), args, {}))
+
+
+def _are_unknown(operands: tuple[Operand, ...]) -> bool:
+    return any(type(x) is not Const for x in operands)
 
 
 _ARITHMETIC = frozenset({operator.add, operator.sub, operator.mul, operator.truediv, operator.neg})

@@ -17,6 +17,7 @@ from adjoint.fast.evaluate.types import (
     bar_type,
     has_complex,
     is_complex,
+    is_float,
     number,
     part_type,
 )
@@ -26,7 +27,16 @@ from adjoint.rules.layout import column_sums
 if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator
 
-__all__ = ["cast_to", "conjugated", "fit", "operand_type", "part_of", "plain", "whole"]
+__all__ = [
+    "are_floats",
+    "cast_to",
+    "conjugated",
+    "fit",
+    "operand_type",
+    "part_of",
+    "plain",
+    "whole",
+]
 
 
 def operand_type(ev: Evaluator, x: Operand) -> Any:
@@ -34,6 +44,19 @@ def operand_type(ev: Evaluator, x: Operand) -> Any:
         return ev.types[x]
     assert isinstance(x, Const)
     return number(type(x.value))
+
+
+def are_floats(ev: Evaluator, *operands: Operand) -> bool:
+    """Whether operands are Python's floats, as most are where there are many: nothing has to be
+    fitted to anything then."""
+    types = ev.types
+    for x in operands:
+        if type(x) is Value:
+            if not is_float(types[x]):
+                return False
+        elif type(x) is not Const or type(x.value) is not float:
+            return False
+    return True
 
 
 def whole(ev: Evaluator, bar: Operand, x: Value) -> Operand:

@@ -11,7 +11,7 @@ import numpy as np
 from adjoint.fast import rows, runtime
 from adjoint.fast.evaluate.types import Array, Number, Row, bar_type, is_complex
 from adjoint.fast.reverse.elementwise import inferred
-from adjoint.fast.reverse.fitting import cast_to, plain, whole
+from adjoint.fast.reverse.fitting import are_floats, cast_to, plain, whole
 from adjoint.fast.reverse.reached import NO, YES, Reached, both, either, is_there
 from adjoint.ir import single as ir
 from adjoint.ir.single import Call, Const, Operand, Value
@@ -81,8 +81,9 @@ class Scope:
         if contribution is None or not isinstance(v, Value) or v not in self.sweep.active:
             return
         contribution = self.sweep.contents.as_it_was(contribution)
-        contribution = plain(self.ev, contribution, v, v in self.sweep.optional)
-        contribution = self._inexact(contribution, v)
+        if not are_floats(self.ev, v, contribution):
+            contribution = plain(self.ev, contribution, v, v in self.sweep.optional)
+            contribution = self._inexact(contribution, v)
         if not self._is_inner(v):
             self._begin(v)
         if isinstance(contribution, Value):
@@ -102,11 +103,12 @@ class Scope:
 
     def _is_own(self, v: Value, known: Operand, contribution: Operand) -> bool:
         """Whether a cotangent is a large array that nobody else has, so that it is added to."""
-        t, ev = bar_type(self.ev.types[v]), self.ev
+        ev = self.ev
         if not isinstance(known, Value) or v in self.sweep.optional:
             return False
         if known not in ev.fresh or known in self.sweep.primal:
             return False
+        t = bar_type(ev.types[v])
         if self.sweep.given[known] != 1 or ev.types[known] != t or not ev.is_large(known):
             return False
         found = ev.types[contribution] if isinstance(contribution, Value) else None
@@ -177,7 +179,7 @@ class Scope:
         if f is not operator.add:
             both = whole(self.ev, a, v), whole(self.ev, b, v)  # one of them may be all there is
             return self.ev.operation(f, both, bar_type(self.ev.types[v]), name=name)
-        for x, other in ((b, a), (a, b)):
+        for x, other in ((b, a), (a, b)) if self.ev.negated else ():
             opposite = self.ev.opposite(x)
             if opposite is not None:  # x - y has one operation less than x + -y
                 return inferred(self.ev, operator.sub, (other, opposite), name)

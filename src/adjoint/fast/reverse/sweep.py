@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from adjoint.fast import rows, runtime
 from adjoint.fast.covered import NotCovered
@@ -27,6 +28,7 @@ from adjoint.fast.single.walk import blocks, is_call_of, operands, walk
 from adjoint.ir import primitives
 from adjoint.ir import single as ir
 from adjoint.ir.single import Block, Call, Const, If, Loop, Operand, Unpack, Value
+from adjoint.rules.slopes import Slopes
 
 __all__ = ["Sweep"]
 
@@ -61,6 +63,7 @@ class Sweep:
         self.of_function: set[Value] = set()  # what there was before the forward sweep
         self.primal: set[Value] = set()
         self.made_by: dict[Value, Call] = {}
+        self.slopes: dict[Any, Slopes | None] = {}  # by callee, of those whose rule has them
         self.free: set[Value] = set()  # what the reverse sweep has anyway, wherever it is
         self.contents = Contents(ev, self.free)
         self._depth = 0
@@ -83,7 +86,7 @@ class Sweep:
             if isinstance(op, Call):
                 if op.result is not None:
                     self.made_by[op.result] = op
-                    if self.is_active(x for _, x in op.keywords):
+                    if op.keywords and self.is_active(x for _, x in op.keywords):
                         raise NotCovered("a keyword that carries a derivative", op.span)
                     if self._carries(op):
                         self.active.add(op.result)
@@ -102,7 +105,11 @@ class Sweep:
                 self._loop_active(op)
 
     def is_active(self, operands: Iterable[Operand]) -> bool:
-        return any(x in self.active for x in operands if isinstance(x, Value))
+        active = self.active
+        for x in operands:  # a loop: there are many of them
+            if type(x) is Value and x in active:
+                return True
+        return False
 
     def _loop_active(self, op: Loop) -> None:
         carried = op.body.parameters[-len(op.initial) :] if op.initial else ()
@@ -177,10 +184,12 @@ class Sweep:
 
     def _forward_op(self, op: ir.Op, region: Region) -> Callable[[Scope], None] | None:
         match op:
-            case Call(result=Value() as y) if y in self.active and self._carries(op):
-                self.ev.span = op.span
-                return differentiated(self, op)
-            case Call(result=None) if _is_write(op) and op.operands[0] in self.active:
+            case Call(result=Value() as y):
+                # what arrays hold may be active by a later write only
+                if y in self.active and (not self.ev.written or self._carries(op)):
+                    self.ev.span = op.span
+                    return differentiated(self, op)
+            case Call() if _is_write(op) and op.operands[0] in self.active:
                 self.ev.span = op.span
                 self.ev.block.append(op)
                 self._note_write(op)
@@ -206,8 +215,8 @@ class Sweep:
             self.contents.note_write(target)
 
     def _carries(self, op: Call) -> bool:
-        """Whether the result depends on what is active; it may be active by a later write only."""
-        return self.is_active(op.operands) and is_carrier(op, self.ev)
+        """Whether the result depends on what is active."""
+        return self.is_active(op.operands) and is_carrier(self, op)
 
     def may_carry(self, x: Value) -> bool:
         """Whether a derivative may go through a value: an active one of the function's own, or one
@@ -264,8 +273,11 @@ class Sweep:
     def reverse(self, region: Region, scope: Scope) -> None:
         """Write the reverse of a block; `scope` holds the cotangents of its results."""
         for step in reversed(region.plan):
-            count = len(self.ev.block)
             self.taken = self.source = None
+            if not self.contents.last:  # nothing is ever written to
+                step.back(scope)
+                continue
+            count = len(self.ev.block)
             before = self.contents.begin(region, step)
             step.back(scope)
             self.contents.end(before, self.ev.block, count)

@@ -108,9 +108,9 @@ class Liveness:
         self._names: list[str] = []
         self._summaries: dict[int, Summary] = {}
         self._depth = 0
+        self._one: dict[int, tuple[Variables, Variables]] = {}
         for op in walk(region):
-            self._read(op)
-            self._written(op)
+            self._one[id(op)] = self._read_by(op), self._written_by(op)
         self.summary(region)
         self._mark(region, 0, 0, 0)
 
@@ -266,13 +266,21 @@ class Liveness:
     # ---- one operation ---------------------------------------------------------------------------
 
     def _read(self, op: Op) -> Variables:
+        known = self._one.get(id(op))
+        return self._read_by(op) if known is None else known[0]
+
+    def _written(self, op: Op) -> Variables:
+        known = self._one.get(id(op))
+        return self._written_by(op) if known is None else known[1]
+
+    def _read_by(self, op: Op) -> Variables:
         read = 0
         for operand in operands(op):
             if isinstance(operand, Var):
                 read |= self.mask(operand.name)
         return read
 
-    def _written(self, op: Op) -> Variables:
+    def _written_by(self, op: Op) -> Variables:
         written = 0
         for target in targets(op):
             written |= self.mask(target.name)

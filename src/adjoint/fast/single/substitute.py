@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from adjoint.fast.single.primitives import same
-from adjoint.fast.single.walk import is_call_of, operands, walk
+from adjoint.fast.single.walk import is_call_of, operands, reads_any, walk
 from adjoint.ir import single as ir
 from adjoint.ir.single import Block, Call, If, Loop, Operand, Unpack, Value
 
@@ -17,8 +17,11 @@ __all__ = ["free_values", "renamed", "without_copies"]
 def without_copies(block: Block) -> Block:
     """The block in which ``y = same(x)`` is gone, and `x` stands for `y`."""
     names: dict[Value, Operand] = {}
-    for op in walk(block):
-        if is_call_of(op, same) and op.result is not None:
+    copies = [op for op in walk(block) if is_call_of(op, same)]
+    if not copies:
+        return block
+    for op in copies:
+        if op.result is not None:
             (x,) = op.operands
             names[op.result] = names.get(x, x) if isinstance(x, Value) else x
     return renamed(_kept(block), names)
@@ -85,7 +88,7 @@ def renamed(block: Block, names: Mapping[Value, Operand]) -> Block:
     for op in block.ops:
         match op:
             case Call():
-                if any(x in names for x in operands(op) if isinstance(x, Value)):
+                if reads_any(op, names):
                     given = tuple(map(new, op.operands))
                     named = tuple((k, new(x)) for k, x in op.keywords)
                     op = Call(op.result, new(op.callee), given, named, op.span)

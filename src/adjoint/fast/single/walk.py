@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import Any, TypeGuard
 
 from adjoint.ir.single import Block, Call, Const, If, Loop, Op, Operand, Raise, Unpack, Value
 
-__all__ = ["blocks", "is_call_of", "operands", "results", "walk"]
+__all__ = ["blocks", "is_call_of", "operands", "reads_any", "results", "walk"]
 
 
 def walk(block: Block) -> Iterator[Op]:
@@ -16,6 +16,8 @@ def walk(block: Block) -> Iterator[Op]:
     while stack:
         for op in stack[-1]:
             yield op
+            if type(op) is Call:  # as most are
+                continue
             inner = blocks(op)
             if inner:
                 stack.extend(iter(one.ops) for one in reversed(inner))
@@ -26,8 +28,6 @@ def walk(block: Block) -> Iterator[Op]:
 
 def blocks(op: Op) -> tuple[Block, ...]:
     """The blocks inside an operation, in the order in which they run."""
-    if type(op) is Call:  # as most are
-        return ()
     match op:
         case If(body=body, orelse=orelse):
             return body, orelse
@@ -41,9 +41,9 @@ def blocks(op: Op) -> tuple[Block, ...]:
 
 def results(op: Op) -> tuple[Value, ...]:
     """The values that an operation defines itself."""
+    if isinstance(op, Call):  # as most are
+        return () if op.result is None else (op.result,)
     match op:
-        case Call(result=result):
-            return () if result is None else (result,)
         case Unpack(results=values) | If(results=values) | Loop(results=values):
             return values
         case Raise():
@@ -63,6 +63,16 @@ def operands(op: Op) -> tuple[Operand, ...]:
             return initial if iterable is None else (iterable, *initial)
         case Raise(exception=exception, cause=cause):
             return tuple(value for value in (exception, cause) if value is not None)
+
+
+def reads_any(op: Call, names: Container[Value]) -> bool:
+    """Whether a call reads one of some values."""
+    if op.keywords or type(op.callee) is Value:
+        return any(type(x) is Value and x in names for x in operands(op))
+    for x in op.operands:
+        if type(x) is Value and x in names:
+            return True
+    return False
 
 
 def is_call_of(op: Op, f: Any) -> TypeGuard[Call]:
