@@ -12,10 +12,12 @@ import functools
 import types
 import weakref
 from collections import OrderedDict, defaultdict, deque
+from datetime import timedelta
 from typing import Any
 
 from adjoint.rules.registry import non_differentiable, substitute
 from adjoint.run.contents import args_of
+from adjoint.run.dates import is_date
 from adjoint.run.iterator import Iterator
 from adjoint.run.refused import refused
 
@@ -98,6 +100,8 @@ def _part(x: Any, memo: Any) -> Any:
 def _rebuilt(x: Any, memo: Any) -> Any:
     """An object of the same class with the same parts, or with copies of them."""
     cls = type(x)
+    if is_date(x):  # by which a number that became a duration is refused
+        return +x if cls is timedelta else x.replace()
     if cls in copyreg.dispatch_table:
         return _reconstructed(x, memo, copyreg.dispatch_table[cls](x))
     if _in_python(cls, "__reduce_ex__"):

@@ -22,6 +22,7 @@ import numpy as np
 from adjoint.errors import NoDerivativeError, Place
 from adjoint.run.accumulate import Poison, accumulate, finish
 from adjoint.run.caution import doubt
+from adjoint.run.dates import are_dates, dates_back, is_plain
 from adjoint.run.files import flush, note_file
 from adjoint.run.hidden import Hidden
 from adjoint.run.holding import (
@@ -132,6 +133,13 @@ def run_unknown(
     owner = getattr(f, "__self__", None)
     owner = None if isinstance(owner, type | ModuleType) else owner
     blank = record[slot]
+    if are_dates(f, owner, inputs) and is_plain(y := f(*args, **kwargs)):
+
+        def poison_of(bar: Any) -> Poison:
+            return bar if type(bar) is Poison else Poison(needed(f, why, (owner, *inputs, y)))
+
+        record[slot] = dates_back(memory, y, owner, inputs, poison_of)
+        return y
     region = region_of(memory, f, (owner, *inputs))
     calls_back = region is not None
     if region is not None:
