@@ -110,13 +110,14 @@ class Formulas:
 
     def text(self, x: Operand, above: int = 0) -> str:
         """An operand in a place that binds as tightly as `above`."""
-        found, level = self._texts.pop(x, (None, ATOM)) if isinstance(x, Value) else (None, ATOM)
-        if found is None:
-            if isinstance(x, Value):
-                found = self.name(x)
-            else:
-                assert isinstance(x, Const)
-                found, level = self.constant(x.value)
+        if isinstance(x, Value):
+            waiting = self._texts.pop(x, None)
+            if waiting is None:
+                return self.name(x)
+            found, level = waiting
+        else:
+            assert isinstance(x, Const)
+            found, level = self.constant(x.value)
         return f"({found})" if level < above else found
 
     def constant(self, value: Any) -> tuple[str, int]:

@@ -372,7 +372,7 @@ class Draft:
 
     def has_rows(self) -> bool:
         """Whether a list of numbers is a value of the program."""
-        return any(isinstance(t, Row) for t in self.types.values())
+        return any(type(t) is Row for t in self.types.values())
 
     # ---- the heap --------------------------------------------------------------------------------
 

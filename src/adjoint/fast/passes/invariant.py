@@ -51,6 +51,8 @@ class _Mover:
 
     def block(self, block: Block) -> Block:
         """A block, with what has left the loops in it in front of them."""
+        if _HAVE_BLOCKS.isdisjoint(map(type, block.ops)):
+            return block
         ops: list[Op] = []
         for op in block.ops:
             match op:
@@ -91,3 +93,6 @@ class _Mover:
             and self._is_pure(op)
             and self._is_safe(op)
         )
+
+
+_HAVE_BLOCKS = frozenset({If, Loop})

@@ -25,7 +25,7 @@ BOOL = number(bool)
 
 def either(ev: Evaluator, a: Reached, b: Reached) -> Reached:
     """Whether there is one of two paths."""
-    if YES in (a, b):
+    if a is YES or b is YES or YES in (a, b):
         return YES
     if a is None or b is None:
         return None

@@ -144,14 +144,14 @@ class Scope:
         """Whether there is a path to `v`, with the contribution at hand; `optional`: what that is
         if it may be ``None``."""
         source = self.sweep.source
-        if source == YES and optional is not None and v in self.bars:
+        if optional is not None and source == YES and v in self.bars:
             source = is_there(self.ev, optional)
         return source if v not in self.reached else self.joined(v, source)
 
     def joined(self, v: Value, source: Reached) -> Reached:
         """The same for a source of a contribution besides what is known."""
         ev, known = self.ev, self.reached[v]
-        if known == YES and source != YES and v in self.sweep.optional:
+        if v in self.sweep.optional and known == YES and source != YES:
             known = is_there(ev, self.bars[v])
         return either(ev, known, source)
 

@@ -72,7 +72,7 @@ class Sweep:
 
     def find_all_active(self, block: Block) -> None:
         """Add to `active` all that depends on it; a write makes active what was read before."""
-        self.used = _used(block)
+        self.used = _used(block) if self.ev.has_rows() else set()
         before = -1
         while before != len(self.active):
             before = len(self.active)

@@ -27,7 +27,7 @@ from adjoint.ir.nodes import (
     Var,
     While,
 )
-from adjoint.ir.walk import operands, targets, walk
+from adjoint.ir.walk import STRUCTURED, operands, targets, walk
 
 __all__ = ["DEEPEST", "Liveness", "Summary", "Variables", "Way", "chosen", "endless"]
 
@@ -109,7 +109,10 @@ class Liveness:
         self._summaries: dict[int, Summary] = {}
         self._depth = 0
         self._one: dict[int, tuple[Variables, Variables]] = {}
-        for op in walk(region):
+        ops = walk(region)
+        if STRUCTURED.isdisjoint(map(type, ops)):
+            return  # nothing is asked of straight code
+        for op in ops:
             self._one[id(op)] = self._read_by(op), self._written_by(op)
         self.summary(region)
         self._mark(region, 0, 0, 0)
