@@ -107,7 +107,7 @@ def _differentiated(made: Any) -> Any:
     asked = getattr(made, "asks_for", None)
     if asked is not None:
         return asked.f
-    f = made.args[0] if isinstance(made, PublicFunction) else made
+    f = made.__wrapped__ if isinstance(made, PublicFunction) else made
     return record_fields(f).get("f")
 
 
