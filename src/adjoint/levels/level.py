@@ -30,6 +30,7 @@ from adjoint.run.by_rules import DECLINED
 from adjoint.run.dispatch import call_keywords
 from adjoint.run.holding import reached
 from adjoint.run.kinds import by_value, is_objects
+from adjoint.run.late import with_error
 from adjoint.run.places import is_container
 from adjoint.run.refused import refuse_names_twice
 from adjoint.run.remaking import remade
@@ -299,13 +300,15 @@ class Level(Concealing):
         self.memory.mark_written(x)
         for level in self.down():
             level.touch(x)  # which makes one of its names, before it is read by one of them
-        y = PLAIN_OPERATORS[op](record, slot, x, value)
+        y, late = with_error(PLAIN_OPERATORS[op], record, slot, x, value)
         if np.shape(y) != x.shape or not np.can_cast(np.result_type(y), x.dtype, "same_kind"):
             return op(x, value)  # NumPy's own message
         if isinstance(y, REALS):
             self.write(x, ..., y)
         else:
             write_array(record, slot, x, ..., y)  # what stands for an array
+        if late is not None:
+            raise late
         return x
 
 

@@ -20,6 +20,7 @@ from adjoint.run.binary import has_ufuncs
 from adjoint.run.conversion import AS_ELEMENT, converts
 from adjoint.run.dispatch import call_keywords, linked
 from adjoint.run.kinds import by_value
+from adjoint.run.late import LATE, with_error
 from adjoint.run.memory import Memory, root_of
 from adjoint.run.places import is_container
 from adjoint.run.protocol import UFUNCS, is_left_to
@@ -164,9 +165,15 @@ def _short_updater(
             return _update_in_place(record, slot, op, plain, x, value)
         memory.written[id(x)] = x
         entry = [swap_contents, x, x.copy()]
-        op(x, value)
+        late = None
+        try:
+            op(x, value)
+        except LATE as error:
+            late = error
         position = memory.log(entry)
         record[slot] = partial(_short_back, memory, position, entry, to_value, value)
+        if late is not None:
+            raise late
         return x
 
     return update
@@ -223,7 +230,7 @@ def _update_in_place(
     operand = (
         value.copy() if isinstance(value, ndarray) and np.may_share_memory(x, value) else value
     )
-    y = _computed(inner, op, plain, old, operand)
+    y, late = with_error(_computed, inner, op, plain, old, operand)
     if np.shape(y) != x.shape or not np.can_cast(np.result_type(y), x.dtype, "same_kind"):
         return op(x, value)  # NumPy's own message
     if not by_value(y):
@@ -256,6 +263,8 @@ def _update_in_place(
         return None, None, value_bar
 
     record[slot] = update_back
+    if late is not None:
+        raise late
     return x
 
 
@@ -332,8 +341,11 @@ def _update_view(
     refuse_names_twice(x)
     memory.mark_written(x)
     root = root_of(x)
-    old = x.copy()
-    op(x, value)
+    old, late = x.copy(), None
+    try:
+        op(x, value)
+    except LATE as error:
+        late = error
     position = memory.log([swap_contents, x, old])
 
     def update_back(x_bar: Any) -> tuple[Any, ...]:
@@ -347,6 +359,8 @@ def _update_view(
         return None, None, to_value(memory.array_shadow(x), x, value, memory.careful)
 
     record[slot] = update_back
+    if late is not None:
+        raise late
     return x
 
 

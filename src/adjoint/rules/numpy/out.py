@@ -17,6 +17,7 @@ from adjoint.rules.numpy.wrapping import data_of, given_to_output, is_told, wrap
 from adjoint.rules.registry import lookup, non_differentiable, primitive
 from adjoint.run.array_writes import demand_order
 from adjoint.run.by_source import call_function
+from adjoint.run.late import LATE, ignoring
 from adjoint.run.refused import refused
 from adjoint.run.seal import PLAIN
 from adjoint.run.subclasses import is_asked, says_itself
@@ -44,8 +45,14 @@ def ufunc_into(f, out, where, args, kwargs):
     args = [data_of(arg) for arg in args]  # no class of theirs is told of what goes elsewhere
     if not kwargs and isinstance(f, np.ufunc) and goes_into(f, out, where, args):
         return each_into(f, out, where, args)
+    late = None
     if where is True:
-        y = f(*args, **kwargs)
+        try:
+            y = f(*args, **kwargs)
+        except LATE as error:
+            late = _late(f, error)
+            with ignoring():
+                y = f(*args, **kwargs)
         _demand_fit(f, target, where, args, kwargs, y)
         if f in JOINING:
             demand_order(out, lambda target: f(*args, out=target, **kwargs), *args[0])
@@ -54,9 +61,17 @@ def ufunc_into(f, out, where, args, kwargs):
         # Only what is selected is computed: the others may have no value, or no derivative.
         _demand_shape(f, target, where, args, kwargs)
         chosen = _mask(where, target)
-        y = f(*[_part(arg, chosen) for arg in args], **kwargs)
+        parts = [_part(arg, chosen) for arg in args]
+        try:
+            y = f(*parts, **kwargs)
+        except LATE as error:
+            late = _late(f, error)
+            with ignoring():
+                y = f(*parts, **kwargs)
         _demand_fit(f, target, where, args, kwargs, y)
         target[chosen] = y
+    if late is not None:
+        raise late
     return given_to_output(f, out, given, (out,), 0) if isinstance(f, np.ufunc) else out
 
 
@@ -65,7 +80,15 @@ def ufunc_into_all(f, outs, args, kwargs):
     stands for a new array."""
     if outs is Ellipsis:
         return _as_array(f, args, kwargs)
-    ys = f(*[data_of(arg) for arg in args], **kwargs)
+    given, late = [data_of(arg) for arg in args], None
+    try:
+        ys = f(*given, **kwargs)
+    except LATE as error:
+        late = error
+        with ignoring():
+            ys = f(*given, **kwargs)
+    if late is not None and any(out is None for out in outs):
+        outs = [ys[i] if out is None else out for i, out in enumerate(outs)]  # nobody gets these
     made = f(*args, **kwargs) if any(out is None for out in outs) else ys
     _demand_all(f, [None if out is None else data_of(out) for out in outs], args, kwargs, ys)
     results = []
@@ -75,7 +98,16 @@ def ufunc_into_all(f, outs, args, kwargs):
         else:
             data_of(out)[...] = ys[i]
             results.append(given_to_output(f, out, args, outs, i))
+    if late is not None:
+        raise late
     return tuple(results)
+
+
+def _late(f: Any, error: BaseException) -> BaseException:
+    """An error of a function that has written all it writes: others raise on their way."""
+    if isinstance(f, np.ufunc) or getattr(f, "__objclass__", None) is np.ufunc:
+        return error
+    raise error
 
 
 def _as_array(f, args, kwargs):
@@ -142,7 +174,7 @@ def _try(f: Any, out: Any, where: Any, args: Any, kwargs: Any) -> None:
         f(*args, **kwargs, out=copy, **masked)
 
 
-non_differentiable(is_asked, _mask, _demand_shape, _demand_fit, _demand_all)
+non_differentiable(is_asked, _late, _mask, _demand_shape, _demand_fit, _demand_all)
 
 
 # ---- every function that takes an output ---------------------------------------------------------
