@@ -1,5 +1,5 @@
-"""Floating-point errors of what writes into an array, which ``np.errstate(divide="raise")`` asks for,
-or warnings that are errors: NumPy raises them when all is written."""
+"""Floating-point errors of what writes into an array: asked for by ``np.errstate(divide="raise")``,
+or warnings that are errors. NumPy raises them when all is written."""
 
 from __future__ import annotations
 
