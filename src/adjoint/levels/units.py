@@ -16,7 +16,7 @@ from adjoint.ir.nodes import Function, Operand, Span
 from adjoint.levels.entries import ENTRIES, RUNTIME
 from adjoint.run.functions import bind, built
 from adjoint.run.generate import arity_of, generated, show_source
-from adjoint.run.generators import Generator
+from adjoint.run.generators import Generator, is_resuming
 from adjoint.run.lifetimes import ENTERING
 from adjoint.run.lowered import lowered
 from adjoint.run.memory import Memory
@@ -93,7 +93,10 @@ def call_unit(
     record = [memory, None]
     if unit.function.is_generator:
         segments = unit.run(record, f.__closure__, *args)
-        return Generator(memory, segments, record, _never, f)
+        generator = Generator(memory, segments, record, _never, f)
+        if is_resuming(f):
+            generator.again = lambda *_: call_unit(memory, unit, f, args, {})
+        return generator
     return unit.run(record, f.__closure__, *args)
 
 

@@ -2,6 +2,9 @@
 
 What is consumed and checked when the function is called is so here too, hence the pairs of a
 function and a generator. Combinations are those of the places, which carry no derivative.
+
+Where C goes on behind an error, so does a generator that is `resuming`: it is run anew, with the
+same arguments, which hold all that it has to remember.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ from typing import Any
 
 from adjoint.ir.primitives import begin
 from adjoint.rules.registry import non_differentiable, substitute
-from adjoint.run.generators import as_written_for
+from adjoint.run.generators import as_written_for, resuming
 
 _END = object()
 """What ``next`` gives at the end; no user has it."""
@@ -24,26 +27,36 @@ _TEE: type = type(itertools.tee(())[0])
 
 @substitute(itertools.chain)
 def chain(*iterables: Any) -> Any:
-    return _chained(iterables)
+    return _chained(begin(iterables), [])
 
 
 @substitute((itertools.chain, "from_iterable"))
 def from_iterable(iterables: Any, /) -> Any:
-    return _chained(begin(iterables))
+    return _chained(begin(iterables), [])
 
 
-def _chained(iterables: Any) -> Any:
-    for iterable in iterables:
-        yield from iterable
+@resuming
+def _chained(iterables: Any, active: Any) -> Any:
+    while True:
+        if not active:
+            active.append(None)  # behind an error of theirs there is nothing
+            iterable = next(iterables, _END)
+            if iterable is _END:
+                return
+            active[0] = begin(iterable)
+        elif active[0] is None:
+            return
+        yield from active[0]
+        active.clear()
 
 
 @substitute(itertools.cycle)
 def cycle(iterable: Any, /) -> Any:
-    return _cycled(begin(iterable))
+    return _cycled(begin(iterable), [])
 
 
-def _cycled(iterator: Any) -> Any:
-    values = []
+@resuming
+def _cycled(iterator: Any, values: Any) -> Any:
     for value in iterator:
         values.append(value)
         yield value
@@ -109,6 +122,7 @@ def takewhile(predicate: Any, iterable: Any, /) -> Any:
     return _taken(predicate, begin(iterable))
 
 
+@resuming
 def _taken(predicate: Any, iterator: Any) -> Any:
     for value in iterator:
         if not predicate(value):
@@ -118,15 +132,16 @@ def _taken(predicate: Any, iterator: Any) -> Any:
 
 @substitute(itertools.dropwhile)
 def dropwhile(predicate: Any, iterable: Any, /) -> Any:
-    return _after(predicate, begin(iterable))
+    return _after(predicate, begin(iterable), [])
 
 
-def _after(predicate: Any, iterator: Any) -> Any:
-    dropping = True
+@resuming
+def _after(predicate: Any, iterator: Any, first: Any) -> Any:
     for value in iterator:
-        if dropping and predicate(value):
-            continue
-        dropping = False
+        if not first:
+            if predicate(value):
+                continue
+            first.append(value)
         yield value
 
 
@@ -135,6 +150,7 @@ def filterfalse(predicate: Any, iterable: Any, /) -> Any:
     return _rejected(predicate, begin(iterable))
 
 
+@resuming
 def _rejected(predicate: Any, iterator: Any) -> Any:
     for value in iterator:
         if not (value if predicate is None or predicate is bool else predicate(value)):
@@ -146,6 +162,7 @@ def compress(data: Any, selectors: Any) -> Any:
     return _compressed(begin(data), begin(selectors))
 
 
+@resuming
 def _compressed(values: Any, selectors: Any) -> Any:
     for value, selected in zip(values, selectors, strict=False):
         if selected:
@@ -160,6 +177,7 @@ def starmap(function: Any, iterable: Any, /) -> Any:
     return _starmapped(function, begin(iterable))
 
 
+@resuming
 def _starmapped(function: Any, iterator: Any) -> Any:
     for args in iterator:
         yield function(*args)
@@ -231,7 +249,7 @@ def tee(iterable: Any, n: Any = 2, /) -> Any:
         raise ValueError("n must be >= 0")
     iterator = begin(iter(iterable))  # C asks twice
     link: list[Any] = []
-    iterators = [_following(iterator, link) for _ in range(n)]
+    iterators = [_following(iterator, [link]) for _ in range(n)]
     return _as_tees(iterators)
 
 
@@ -239,16 +257,18 @@ def _as_tees(iterators: Any) -> tuple[Any, ...]:
     return tuple(as_written_for(_TEE, one) for one in iterators)
 
 
-def _following(iterator: Any, link: Any) -> Any:
+@resuming
+def _following(iterator: Any, at: Any) -> Any:
     """A link is empty, or an element and the next link; whoever comes first fills it."""
     while True:
+        link = at[0]
         if not link:
             value = next(iterator, _END)
             if value is _END:
                 return
             link.append(value)
             link.append([])
-        value, link = link
+        value, at[0] = link
         yield value
 
 
@@ -314,17 +334,20 @@ non_differentiable(_grid, _arrangements, _subsets, _multisets)
 
 @substitute(itertools.accumulate)
 def accumulate(iterable: Any, func: Any = None, *, initial: Any = None) -> Any:
-    return _accumulated(begin(iterable), func, initial)
+    return _accumulated(begin(iterable), func, [] if initial is None else [initial], [])
 
 
-def _accumulated(iterator: Any, func: Any, initial: Any) -> Any:
-    total = next(iterator, _END) if initial is None else initial
-    if total is _END:
-        return
-    yield total
+@resuming
+def _accumulated(iterator: Any, func: Any, initial: Any, total: Any) -> Any:
+    if initial:
+        total.append(initial.pop())
+        yield total[0]
     for value in iterator:
-        total = total + value if func is None else func(total, value)
-        yield total
+        if not total:
+            total.append(value)
+        else:
+            total[0] = total[0] + value if func is None else func(total[0], value)
+        yield total[0]
 
 
 @substitute(itertools.groupby)
@@ -339,13 +362,15 @@ class _Run:
     ----------
     value, key
         The element that was read last, or `_END` once it was given out, and its key.
+    known
+        The key of the group that was given out last.
     group
         The number of the group that is being given out; earlier ones have ended.
     """
 
     def __init__(self, iterator: Any, function: Any) -> None:
         self.iterator, self.function = iterator, function
-        self.value, self.key, self.group = _END, _END, 0
+        self.value, self.key, self.known, self.group = _END, _END, _END, 0
 
     def advance(self) -> bool:
         """Read one more element; false at the end."""
@@ -357,19 +382,18 @@ class _Run:
         return True
 
 
+@resuming
 def _groups(run: Any) -> Any:
-    if not run.advance():
-        return
     while True:
         run.group += 1
-        key = run.key
-        yield key, _members(run, key, run.group)
-        run.group += 1
-        while _same(key, run.key):
+        while run.key is _END or (run.known is not _END and _same(run.known, run.key)):
             if not run.advance():
                 return
+        run.known = run.key
+        yield run.key, _members(run, run.key, run.group)
 
 
+@resuming
 def _members(run: Any, key: Any, group: Any) -> Any:
     while run.group == group:
         if run.value is _END and not run.advance():

@@ -17,7 +17,7 @@ from adjoint.errors import SourceError, UnsupportedSyntaxError
 from adjoint.ir.nodes import Function, Span
 from adjoint.run import disk
 from adjoint.run.generate import Generated, arity_of, blank_of, generate, generated, show_source
-from adjoint.run.generators import Generator
+from adjoint.run.generators import Generator, is_resuming
 from adjoint.run.memory import Memory
 
 __all__ = [
@@ -347,6 +347,8 @@ def _call_generator(
     values, arrange = _bound(memory, unit, f, args, kwargs)
     segments = unit.forward(inner, f.__closure__, *values)
     generator = Generator(memory, segments, inner, unit.reverse, f)
+    if is_resuming(f):
+        generator.again = lambda record, slot: call_unit(memory, record, slot, unit, f, args, {})
 
     parameters_back = generator.segments.parameters_back
 

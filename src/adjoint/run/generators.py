@@ -10,8 +10,8 @@ from __future__ import annotations
 import sys
 import weakref
 from collections.abc import Callable
-from types import FrameType, FunctionType, GeneratorType
-from typing import Any
+from types import CodeType, FrameType, FunctionType, GeneratorType
+from typing import Any, TypeVar
 
 from adjoint.rules.registry import primitive
 from adjoint.run.accumulate import accumulate
@@ -20,7 +20,7 @@ from adjoint.run.lifetimes import ENTERING, cleans_up, is_due, lifetimes_of
 from adjoint.run.memory import Memory
 from adjoint.run.refused import refused
 
-__all__ = ["Generator", "Written", "as_written_for"]
+__all__ = ["Generator", "Written", "as_written_for", "is_resuming", "resuming"]
 
 
 class Generator(Iterator):
@@ -41,6 +41,7 @@ class Generator(Iterator):
         self.__name__ = self.__qualname__ = function.__name__
         self._forward = forward
         self._delegate: Any = None
+        self.again: Callable[[list[Any], int], Generator] | None = None
         self.segments = Segments(memory, record, reverse)
         if cleans_up(function.__code__):
             lifetimes_of(memory).note(self)
@@ -152,7 +153,51 @@ class Written(Iterator):
         self._generator = generator
 
     def step(self, record: list[Any], slot: int) -> Any:
-        return self._generator.step(record, slot)
+        try:
+            return self._generator.step(record, slot)
+        except StopIteration:
+            raise
+        except BaseException as error:
+            self._resume(record, slot)
+            if type(error) is RuntimeError and type(error.__cause__) is StopIteration:
+                ended = error.__cause__  # C takes it for its own end
+            else:
+                raise
+        raise ended
+
+    def _resume(self, record: list[Any], slot: int) -> None:
+        """Go on behind an error, as C does."""
+        again = self._generator.again
+        if again is None:
+            return
+        failed = record[slot]
+        made: list[Any] = [self.memory, None]
+        self._generator = again(made, 1)
+
+        def resumed_back(bar: Any) -> None:
+            if made[1] is not None:
+                made[1](None)
+            if failed is not None:
+                failed(bar)
+
+        record[slot] = resumed_back
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+_resuming: set[CodeType] = set()
+
+
+def resuming(f: F) -> F:
+    """The decorated generator function, which is written for one of C's, goes on behind errors: it
+    is called once more. Its arguments are all that it remembers, and are no numbers that carry a
+    derivative."""
+    _resuming.add(f.__code__)
+    return f
+
+
+def is_resuming(f: FunctionType) -> bool:
+    """Whether a generator function is one of these."""
+    return f.__code__ in _resuming
 
 
 def as_written_for(kind: type, y: Any) -> Any:

@@ -34,7 +34,7 @@ from adjoint.run.unknown import arrived_in, poison
 __all__ = [
     "COUNTING",
     "BySubscript",
-    "Count",
+    "Enumerated",
     "Entries",
     "Items",
     "Map",
@@ -214,13 +214,12 @@ class Entries(Iterator):
 
 
 class Zip(Iterator):
-    """``zip`` and ``enumerate``: tuples of the elements of other iterators."""
+    """``zip``: tuples of the elements of other iterators."""
 
-    def __init__(
-        self, memory: Memory, parts: list[Any], strict: bool = False, kind: type = zip
-    ) -> None:
+    stands_for = zip
+
+    def __init__(self, memory: Memory, parts: list[Any], strict: bool = False) -> None:
         super().__init__(memory)
-        self.stands_for = kind
         self.parts, self.strict = parts, strict
 
     def step(self, record: list[Any], slot: int) -> Any:
@@ -266,16 +265,30 @@ class Zip(Iterator):
             )
 
 
-class Count(Iterator):
-    """The numbers that ``enumerate`` puts beside the elements."""
+class Enumerated(Iterator):
+    """``enumerate``: an element that could not be had is not counted."""
 
-    def __init__(self, memory: Memory, start: Any) -> None:
+    stands_for = enumerate
+
+    def __init__(self, memory: Memory, part: Any, start: Any) -> None:
         super().__init__(memory)
-        self.i = operator.index(start)
+        self.part, self.i = part, operator.index(start)
 
     def step(self, record: list[Any], slot: int) -> Any:
+        memory = self.memory
+        inner: list[Any] = [memory, None]
+
+        def enumerate_back(_: Any) -> None:
+            bars = (None, None) if element is None else memory.take_items(element, 2)
+            if inner[1] is not None:
+                inner[1](bars[1])
+
+        element: Any = None
+        record[slot] = enumerate_back
+        value = self.part.step(inner, 1)
+        element = self.i, value
         self.i += 1
-        return self.i - 1
+        return element
 
 
 class Map(Iterator):

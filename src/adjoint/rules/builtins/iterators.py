@@ -13,10 +13,19 @@ from adjoint.rules.registry import non_differentiable, primitive, substitute
 from adjoint.run.by_source import call_function
 from adjoint.run.contents import size_of
 from adjoint.run.dispatch import call
-from adjoint.run.generators import as_written_for
+from adjoint.run.generators import as_written_for, resuming
 from adjoint.run.iteration import first_elements, iterator_of
 from adjoint.run.iterator import Iterator
-from adjoint.run.iterators import COUNTING, Count, Entries, Items, Map, Repeated, UserIterator, Zip
+from adjoint.run.iterators import (
+    COUNTING,
+    Entries,
+    Enumerated,
+    Items,
+    Map,
+    Repeated,
+    UserIterator,
+    Zip,
+)
 from adjoint.run.specials import class_attribute, special_of
 
 __all__ = ["tells_length"]
@@ -50,6 +59,7 @@ def _(record: list[Any], slot: int, xs: Any, *sentinel: Any) -> Any:
 _BY_SENTINEL = type(iter(int, 1))
 
 
+@resuming
 def _until(f: Any, sentinel: Any) -> Any:
     while True:
         value = f()
@@ -122,7 +132,7 @@ def _(record: list[Any], slot: int, iterable: Any, *start: Any, **options: Any) 
     parts = _parts(record, slot, (iterable,), 0)
     _pad(record, slot, len(start) + len(options))
     first = start[0] if start else options.get("start", 0)
-    return Zip(record[0], [Count(record[0], first), parts[0]], kind=enumerate)
+    return Enumerated(record[0], parts[0], first)
 
 
 @primitive(itertools.repeat)
@@ -245,6 +255,7 @@ def _(f: Any, xs: Any, /) -> Any:
     return _filtered(f, begin(xs))
 
 
+@resuming
 def _filtered(f: Any, xs: Any) -> Any:
     for value in xs:
         if value if f is None else f(value):
