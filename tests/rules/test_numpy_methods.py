@@ -5,6 +5,7 @@ import pytest
 
 import adjoint as ad
 from adjoint.rules.registry import lookup, rrule
+from adjoint.testing import check_gradient
 from tests.rules.harness import case, complexes, reals, table
 from tests.support import check_reverse
 
@@ -260,3 +261,18 @@ def test_views_of_other_types_are_declined():
 def test_ties_of_a_reduction_share():
     _, _, x_bar = rrule((np.ufunc, "reduce"), np.maximum, np.array([1.0, 2.0, 2.0]))[1](1.0)
     np.testing.assert_array_equal(x_bar, [0, 0.5, 0.5])
+
+
+class OwnItems(np.ndarray):
+    """An array that says something else of its elements than it holds."""
+
+    def __getitem__(self, index):
+        return 7.0
+
+
+def test_tolist_of_a_class_of_its_own():
+    def f(v):
+        return v.view(OwnItems).tolist()[1] ** 2
+
+    check_gradient(f, np.array([1.0, 2.0]))
+    assert ad.gradient(f, np.array([1.0, 2.0]))[0].tolist() == [0.0, 4.0]
