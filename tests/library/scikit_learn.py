@@ -5,6 +5,7 @@ from sklearn import (
     covariance,
     decomposition,
     gaussian_process,
+    isotonic,
     linear_model,
     metrics,
     mixture,
@@ -106,4 +107,9 @@ case(
     DESIGN,
     reals(12, seed=1),
     call=lambda x, y: linear_model.orthogonal_mp(x, y, n_nonzero_coefs=2),
+)
+case(
+    "sklearn.isotonic.isotonic_regression",
+    reals(12, seed=1),
+    call=lambda y: isotonic.isotonic_regression(y, y_min=-0.5),
 )

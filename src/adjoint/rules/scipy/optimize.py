@@ -11,10 +11,15 @@ import numpy as np
 from scipy import optimize
 
 from adjoint.rules.registry import non_differentiable, primitive, substitute
-from adjoint.rules.scipy import equations, minimization  # noqa: F401  they register their rules
+from adjoint.rules.scipy import equations, isotonic, minimization  # noqa: F401  they register
 from adjoint.rules.scipy.searches import as_tuple, corrected, corrections, is_near, unfollowed
 from adjoint.rules.scipy.stored import leave, looked, repeated, searched
 from adjoint.run.unknown import run_unknown
+
+try:
+    from scipy.optimize._pava_pybind import pava
+except ImportError:  # SciPy < 1.12
+    pava = None
 
 try:
     from scipy.optimize._highspy import _highs_wrapper as highs
@@ -65,6 +70,8 @@ for _name in ("bisect", "brenth", "brentq", "ridder"):
     _root_of(getattr(optimize, _name))
 
 non_differentiable(optimize.linear_sum_assignment)
+if pava is not None:
+    isotonic.register(pava)
 
 
 def _run_highs(record: list[Any], slot: int, /, *args: Any, **named: Any) -> Any:
