@@ -6,6 +6,7 @@ from contextvars import ContextVar
 import numpy as np
 import pytest
 from scipy import optimize
+from scipy.sparse import linalg as sl
 
 import adjoint as ad
 from adjoint.errors import NoDerivativeError
@@ -412,3 +413,21 @@ def test_what_depends_on_what_is_stored_is_refused(f):
     for differentiate in (ad.grad(f), ad.derivative(f)):
         with pytest.raises(NoDerivativeError, match="stores something while it searches"):
             differentiate(2.0)
+
+
+@pytest.mark.parametrize("find", [optimize.fsolve, lambda f, x: optimize.root(f, x).x])
+def test_what_objects_of_scipy_keep_of_active_values(find):
+    """An operator keeps its adjoint when it is first asked for it: by a search, that is a
+    constant."""
+
+    def f(a):
+        operator = sl.aslinearoperator(a)
+        return find(lambda z: operator.H @ z - RIGHT, np.zeros(2)).sum()
+
+    a = np.array([[2.0, 0.3], [0.1, 1.5]])
+    expected = ad.gradient(lambda a: np.linalg.solve(a.T, RIGHT).sum(), a)[0]
+    np.testing.assert_allclose(ad.gradient(f, a)[0], expected, rtol=1e-9)
+    np.testing.assert_allclose(ad.pushforward(f, (a,), (a,))[1], np.sum(a * expected), rtol=1e-9)
+
+
+RIGHT = np.array([1.0, 2.0])

@@ -95,7 +95,7 @@ class State(Snapshot):
 
 
 def _is_of_scipy(value: Any) -> bool:
-    return str(type(value).__module__).startswith("scipy.") and hasattr(value, "__dict__")
+    return str(type(value).__module__).startswith("scipy.optimize.") and hasattr(value, "__dict__")
 
 
 def _drawing(values: list[Any]) -> Iterator[tuple[Callable[[], Any], Callable[[Any], Any]]]:
