@@ -24,6 +24,7 @@ import numpy as np
 
 from adjoint.run.by_class import ByClass
 from adjoint.run.facts import facts_of, is_closed
+from adjoint.run.hidden import Hidden
 from adjoint.run.iterator import Iterator
 from adjoint.run.kinds import fields_of, held_by_c
 from adjoint.run.snapshot import LEAVES, contents
@@ -126,7 +127,7 @@ def _inside(value: Any, kind: type) -> list[Any]:
         return contents(value, kind) if value.dtype.hasobject else []
     if kind is weakref.ref:
         return [value()]
-    if kind in _NOTHING or issubclass(kind, np.generic):
+    if kind in _NOTHING or issubclass(kind, np.generic | Hidden):
         return []
     return held_by_c(value)
 

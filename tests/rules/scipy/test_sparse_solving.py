@@ -210,20 +210,6 @@ def test_functions_of_one_array(name):
     check_reverse(lambda data: OTHERS[name](of(CSR, data)), CSR.data, rtol=1e-5)
 
 
-@pytest.mark.parametrize(
-    "f",
-    [
-        lambda a: sl.eigsh(a + a.T, 2, return_eigenvectors=False),
-        lambda a: sl.eigs(a, 2)[0].real,
-        lambda a: sl.svds(a, 2)[1],
-    ],
-)
-def test_eigenvalues_are_refused(f):
-    f(CSR)
-    with pytest.raises(NoDerivativeError, match="has no rule: use scipy.linalg"):
-        ad.gradient(lambda data: f(of(CSR, data)).sum(), CSR.data)
-
-
 def test_rules_are_found_by_factors_that_were_made_outside():
     """Their class does not say whose it is."""
     assert lookup((sl.SuperLU, "solve")) is not None

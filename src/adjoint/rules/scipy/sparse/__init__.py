@@ -2,6 +2,8 @@
 
 from adjoint.rules.scipy.sparse import (
     arrays,
+    eigen,
+    invariant,
     leaves,
     lists,
     pairs,
@@ -11,4 +13,15 @@ from adjoint.rules.scipy.sparse import (
     zeros,
 )
 
-__all__ = ["arrays", "leaves", "lists", "pairs", "patterns", "products", "solving", "zeros"]
+__all__ = [
+    "arrays",
+    "eigen",
+    "invariant",
+    "leaves",
+    "lists",
+    "pairs",
+    "patterns",
+    "products",
+    "solving",
+    "zeros",
+]

@@ -24,7 +24,6 @@ from adjoint.run.by_source import call_function
 from adjoint.run.memory import Memory
 from adjoint.run.seal import arrived, result_of
 from adjoint.run.structure import deposit
-from adjoint.run.unknown import run_unknown
 
 __all__ = ["valued"]
 
@@ -315,18 +314,5 @@ def _(record: list[Any], slot: int, a: Any, b: Any, *settings: Any, **named: Any
         return NotImplemented
     return call_function(record, slot, _solve_triangular, (a, b, *settings), named)
 
-
-# ---- refused -------------------------------------------------------------------------------------
-
-
-def _without_rule(f: Any) -> None:
-    @primitive(f)
-    def run(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
-        why = "has no rule: use scipy.linalg with A.toarray()"
-        return run_unknown(record[0], record, slot, f, args, kwargs, why, trusted=True)
-
-
-for _f in (sl.eigs, sl.eigsh, sl.lobpcg, sl.svds):
-    _without_rule(_f)
 
 non_differentiable(_run)
