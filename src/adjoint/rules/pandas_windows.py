@@ -14,7 +14,7 @@ from adjoint.rules.pandas_groups import middle, peaked, skewed, sums, tolerances
 from adjoint.rules.registry import non_differentiable, substitute
 from adjoint.rules.scipy.carried import carrying
 
-__all__ = ["register"]
+__all__ = ["register", "rolled_median", "where_equal"]
 
 
 def register(windows: Any, algos: Any) -> None:
@@ -84,12 +84,12 @@ def _rolled_quantile(values, start, end, minp, quantile, interpolation):
     return values[low] * (1 - far) + values[high] * far
 
 
-def _rolled_median(values, start, end, minp):
+def rolled_median(values, start, end, minp):
     return _rolled_quantile(values, start, end, minp, 0.5, "linear")
 
 
 @non_differentiable
-def _where_equal(values: Any, extremes: Any, start: Any, end: Any) -> Any:
+def where_equal(values: Any, extremes: Any, start: Any, end: Any) -> Any:
     """The elements that are the extremes of windows, the windows, and among how many each is."""
     elements: list[int] = []
     places: list[int] = []
@@ -108,7 +108,7 @@ def _extreme(f: Any) -> Any:
 
     def extreme(values, start, end, minp):
         y = plain(values, start, end, minp)
-        elements, place, several = _where_equal(values, y, start, end)
+        elements, place, several = where_equal(values, y, start, end)
         return totals(values[elements] / several, place, len(y))
 
     return extreme
@@ -262,7 +262,7 @@ def _applied(obj, start, end, minp, function, raw, args, kwargs):
 
 
 OF_WINDOWS = {
-    "roll_median_c": _rolled_median,
+    "roll_median_c": rolled_median,
     "roll_quantile": _rolled_quantile,
     "roll_skew": _rolled_skew,
     "roll_kurt": _rolled_kurtosis,

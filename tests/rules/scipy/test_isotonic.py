@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 from scipy import optimize
+from sklearn import isotonic
 
 import adjoint as ad
 from adjoint.testing import check_gradient
 from tests.rules.harness import reals
-
-isotonic = pytest.importorskip("sklearn.isotonic")
 
 Y = np.arange(9) / 3 + reals(9, low=-1.0, high=1.0)
 W = reals(9, low=0.3, high=2.0, seed=1)
