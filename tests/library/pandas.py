@@ -176,6 +176,21 @@ for name, of_groups in {
         U,
         call=lambda x, f=of_groups: f(_with_gap(x).groupby(GROUPS)).fillna(0.0).to_numpy(),
     )
+for how in ("linear", "lower", "higher", "midpoint", "nearest"):
+    case(
+        "pandas.core.groupby.SeriesGroupBy.quantile",
+        U,
+        call=lambda x, how=how: (
+            _with_gap(x).groupby(GROUPS).quantile([0.0, 0.3, 0.77, 1.0], how).to_numpy()
+        ),
+    )
+case(
+    "pandas.core.groupby.DataFrameGroupBy.quantile",
+    U,
+    call=lambda x: (
+        pd.DataFrame({"a": x, "b": x[::-1] ** 2}).groupby(list("abaabab")).quantile(0.4).to_numpy()
+    ),
+)
 for name, of_windows in {
     "sum": lambda x: x.rolling(3).sum(),
     "mean": lambda x: x.rolling(3, center=True, min_periods=1).mean(),
@@ -202,6 +217,28 @@ for name, of_windows in {
         call=lambda x, f=of_windows: (
             f(pd.Series(x)).fillna(0.0) + f(_with_gap(x)).fillna(0.0)
         ).to_numpy(),
+    )
+for name, of_weighted in {
+    "sum": lambda x: x.rolling(3, win_type="triang").sum(),
+    "mean": lambda x: x.rolling(4, win_type="hamming", center=True, min_periods=2).mean(),
+    "var": lambda x: x.rolling(4, win_type="hamming", min_periods=2).var(),
+    "std": lambda x: x.rolling(3, win_type="boxcar").std(ddof=0),
+}.items():
+    case(
+        f"pandas.api.typing.Window.{name}",
+        U,
+        call=lambda x, f=of_weighted: (
+            f(pd.Series(x)).fillna(0.0) + f(_with_gap(x)).fillna(0.0)
+        ).to_numpy(),
+    )
+for name in ("sum", "mean", "var"):
+    case(
+        f"pandas.api.typing.Window.{name}",
+        U,
+        1.3,
+        call=lambda x, std, n=name: (
+            getattr(pd.Series(x).rolling(4, win_type="gaussian"), n)(std=std).fillna(0.0).to_numpy()
+        ),
     )
 DAYS = pd.to_datetime(["2020-01-01", "2020-01-03", "2020-01-10", "2020-01-15", "2020-01-17"])
 for name, of_fading in (

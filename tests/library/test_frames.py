@@ -212,3 +212,11 @@ def test_groups_of_integers_and_dates():
         return (groups["v"].sum() * groups["k"].sum()).to_numpy().sum()
 
     assert ad.grad(sums)(V).tolist() == [4.0, 6.0, 4.0, 6.0]
+
+
+def test_quantiles_of_groups_of_integers_and_with_equal_entries():
+    slopes = lambda x: ad.gradient(  # noqa: E731
+        lambda x: pd.Series(x).groupby(list("aab")).quantile(0.25).sum(), np.array(x)
+    )[0].tolist()
+    assert slopes([1, 2, 3]) == [0.75, 0.25, 1.0]
+    assert sum(slopes([2.0, 2.0, 3.0])[:2]) == 1.0

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.rules import pandas_arrays, pandas_groups, pandas_windows
+from adjoint.rules import pandas_arrays, pandas_groups, pandas_quantiles, pandas_windows
 from adjoint.rules.loading import registering
 from adjoint.rules.numpy.objects import numbers_of
 from adjoint.rules.registry import non_differentiable, primitive, substitute
@@ -84,6 +84,7 @@ def _(pandas: Any) -> None:
     pandas_arrays.register(pandas._libs.arrays.NDArrayBacked)
     pandas_groups.register(pandas._libs.groupby, aggregations, algos)
     pandas_windows.register(aggregations, algos)
+    pandas_quantiles.register(pandas._libs.groupby.group_quantile)
 
     # What managers, blocks and indexers hold is in sight: it is in their attributes.
     non_differentiable(

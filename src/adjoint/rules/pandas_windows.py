@@ -14,7 +14,7 @@ from adjoint.rules.pandas_groups import middle, peaked, skewed, sums, tolerances
 from adjoint.rules.registry import non_differentiable, substitute
 from adjoint.rules.scipy.carried import carrying
 
-__all__ = ["register", "rolled_median", "where_equal"]
+__all__ = ["INTERPOLATIONS", "register", "rolled_median", "where_equal"]
 
 
 def register(windows: Any, algos: Any) -> None:
@@ -62,7 +62,7 @@ def _between(values: Any, start: Any, end: Any, quantile: float, interpolation: 
             below = int(at)
             above = min(below + 1, len(order) - 1)
             low[i], high[i] = s + order[below], s + order[above]
-            far[i] = _INTERPOLATIONS[interpolation](at - below, below)
+            far[i] = INTERPOLATIONS[interpolation](at - below, below)
     return low, high, far
 
 
@@ -70,7 +70,7 @@ def _nearest(far: float, below: int) -> float:
     return float(below % 2 if far == 0.5 else far > 0.5)
 
 
-_INTERPOLATIONS: dict[Any, Any] = {
+INTERPOLATIONS: dict[Any, Any] = {
     "linear": lambda far, _: far,
     "lower": lambda far, _: 0.0,
     "higher": lambda far, _: float(far > 0),
@@ -238,6 +238,39 @@ def _as_floats(arr):
     return np.array(arr, np.float64)
 
 
+# ---- weights within windows ----------------------------------------------------------------------
+
+
+def _windows(values, n):
+    """Of each element that and those before it; NaN is before the first."""
+    before = np.full(n - 1, np.nan)
+    return np.lib.stride_tricks.sliding_window_view(np.concatenate([before, values]), n)
+
+
+def _weighted_sum(values, weights, minp):
+    return np.nansum(_windows(values, len(weights)) * weights, -1)
+
+
+def _weighted_mean(values, weights, minp):
+    there = ~np.isnan(_windows(values, len(weights)))
+    total = np.sum(there * weights, -1)
+    return _weighted_sum(values, weights, minp) / np.where(total == 0, 1.0, total)
+
+
+def _weighted_variance(values, weights, minp, ddof):
+    """In it a weight belongs to an element, in whatever window that is, and the size of a window is
+    that of a whole one."""
+    n, x = len(weights), _windows(values, len(weights))
+    w = _windows(weights[np.arange(len(values)) % n], n)
+    there = ~np.isnan(x)
+    w = np.where(there, w, 0.0)
+    total = np.sum(w, -1)
+    total = np.where(total == 0, 1.0, total)
+    mean = np.sum(w * np.where(there, x, 0.0), -1) / total
+    gaps = np.where(there, x - mean[:, None], 0.0)
+    return np.sum(w * gaps * gaps, -1) * n / (max(n - ddof, 1) * total)
+
+
 # ---- functions of the user's ---------------------------------------------------------------------
 
 
@@ -268,6 +301,9 @@ OF_WINDOWS = {
     "roll_kurt": _rolled_kurtosis,
     "ewm": _fading_mean,
     "ewmcov": _fading_covariance,
+    "roll_weighted_sum": _weighted_sum,
+    "roll_weighted_mean": _weighted_mean,
+    "roll_weighted_var": _weighted_variance,
 }
 OF_ALGOS = {
     "scalar_skew": _skew,
