@@ -285,6 +285,35 @@ def test_part_of_the_vectors(asked):
     check_reverse(find, a, **CLOSE)
 
 
+@pytest.mark.parametrize("asked", ["u", "vh"])
+@pytest.mark.parametrize("a", [reals(7, 5), reals(5, 7), complexes(7, 5)])
+@pytest.mark.filterwarnings("ignore")
+def test_part_of_the_vectors_has_the_phases_that_were_found(a, asked):
+    """The search is asked again for the others, and may find another phase."""
+
+    def slopes(vectors):
+        v, back = ad.pullback(vectors, a)
+        return back(v * np.arange(len(v))[:, None])[1]
+
+    def whole(a):
+        u, _, vh = np.linalg.svd(a, full_matrices=False)
+        return u[:, :2] if asked == "u" else vh.T[:, :2]
+
+    expected = slopes(whole)
+    for solver in ("arpack", "propack"):
+        for seed in range(5):
+            n = len(a) if solver == "propack" else min(a.shape)
+            start = np.random.default_rng(seed).normal(size=n)
+            for v0 in (start, None):
+                named = {"solver": solver, "v0": v0, "return_singular_vectors": asked}
+
+                def some(a):
+                    u, _, vh = sl.svds(a, 2, **named)
+                    return u if asked == "u" else vh.T
+
+                np.testing.assert_allclose(slopes(some), expected, atol=1e-8)
+
+
 # ---- refused -------------------------------------------------------------------------------------
 
 TWICE = np.diag([3.0, 3.0, 1.0, -1.0, 5.0, 7.0, 2.0, 4.0, 8.0])

@@ -92,8 +92,11 @@ def _with_vectors(find: Any, given: dict[str, Any], found: Any) -> tuple[Any, An
     if find is sl.svds:
         if isinstance(found, tuple) and all(part is not None for part in found):
             return found[1], _stacked(found)
-        u, s, vh = _again(find, given, "return_singular_vectors", min(given["A"].shape))
-        return _aligned(found[1] if isinstance(found, tuple) else found, s, _stacked((u, s, vh)))
+        rows, columns = given["A"].shape
+        n = rows if given.get("solver") == "propack" else min(rows, columns)
+        u, s, vh = _again(find, given, "return_singular_vectors", n)
+        w, x = _aligned(_values_of(found), s, _stacked((u, s, vh)))
+        return w, _in_phase(x, found, len(u)) if isinstance(found, tuple) else x
     if isinstance(found, tuple):
         return found[0], found[1]
     w, x = _again(find, given, "return_eigenvectors", given["A"].shape[0])
@@ -111,6 +114,14 @@ def _aligned(found: Any, w: Any, x: Any) -> tuple[Any, Any]:
     """Those of some values and vectors that were found before."""
     order = _order(found, w)
     return w[order], x[:, order]
+
+
+def _in_phase(x: Any, found: Any, rows: int) -> Any:
+    """Singular vectors with the phases of those of one side that were found before."""
+    u, _, vh = found
+    there, known = (x[rows:], dagger(vh)) if u is None else (x[:rows], u)
+    phase = np.sum(np.conj(there) * known, 0) * np.sqrt(2) if known is not None else 1.0
+    return x * phase  # not of length 1, which is looked at, if the two are not the same
 
 
 def _stacked(found: Any) -> Any:
