@@ -19,7 +19,7 @@ from adjoint.rules.registry import primitive
 from adjoint.run.accumulate import Poison
 from adjoint.run.attribute_writes import class_dict
 from adjoint.run.contents import ABSENT
-from adjoint.run.dispatch import call_keywords
+from adjoint.run.dispatch import call_keywords, linked
 from adjoint.run.iterator import STAND_INS, Iterator
 from adjoint.run.kinds import by_value
 from adjoint.run.memory import Memory
@@ -31,7 +31,7 @@ from adjoint.run.specials import special_of
 from adjoint.run.swaps import swap_with
 from adjoint.run.unknown import poison
 
-__all__ = ["class_problem", "hand_over_defaults", "make_class"]
+__all__ = ["class_problem", "hand_over_defaults", "make_class", "metaclass_of"]
 
 
 def class_problem(text: str) -> Poison:
@@ -245,6 +245,21 @@ def hand_over_defaults(memory: Memory, made: Any, defaults: dict[str, Any]) -> N
             memory.add_entry(defaults, name, bar)
 
 
+def metaclass_of(bases: tuple[Any, ...], meta: Any) -> Any:
+    """The most derived of the metaclass that is given and those of the bases."""
+    if not isinstance(meta, type):
+        return meta
+    for base in bases:
+        if not issubclass(meta, type(base)):
+            if not issubclass(type(base), meta):
+                raise TypeError(
+                    "metaclass conflict: the metaclass of a derived class must be a (non-strict)"
+                    " subclass of the metaclasses of all its bases"
+                )
+            meta = type(base)
+    return meta
+
+
 # ---- calls by name -----------------------------------------------------------------------------
 
 
@@ -252,6 +267,9 @@ def hand_over_defaults(memory: Memory, made: Any, defaults: dict[str, Any]) -> N
 def _new(record: list[Any], slot: int, /, *args: Any, **kwargs: Any) -> Any:
     if len(args) != 4:
         return NotImplemented
+    making = _making(args[0], args[2])
+    if making is not args[0] and making.__new__ is not type.__new__:
+        return call_keywords(record, slot, making.__new__, (making, *args[1:]), kwargs)
     return make_class(type.__new__, record, slot, args, kwargs)
 
 
@@ -274,4 +292,33 @@ def _type(record: list[Any], slot: int, /, *args: Any, **kwargs: Any) -> Any:
         return args[0].__class__ if stands_in else kind
     if len(args) != 3:
         return NotImplemented
+    making = _making(type, args[1])
+    if making is not type:
+        return _construct(record, slot, making, args, kwargs)
     return make_class(type, record, slot, args, kwargs)
+
+
+def _making(meta: Any, bases: Any) -> Any:
+    """The metaclass whose code makes a class: that of a base, if it is derived from `meta`."""
+    plain = isinstance(bases, tuple) and all(isinstance(base, type) for base in bases)
+    return metaclass_of(bases, meta) if plain else meta
+
+
+@primitive((type, "__call__"))
+def _call_class(record: list[Any], slot: int, /, *args: Any, **kwargs: Any) -> Any:
+    """What a metaclass calls in the place of ``cls(...)``, which would call its own again."""
+    if not args or not isinstance(args[0], type):
+        return NotImplemented
+    return linked(record, slot, _of_class_too, _construct, args[0], args[1:], kwargs)
+
+
+def _construct(
+    record: list[Any], slot: int, cls: type, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    from adjoint.run.construct import construct  # which needs the rules
+
+    return construct(record, slot, cls, args, kwargs, by_metaclass=False)
+
+
+def _of_class_too(bars: tuple[Any, ...]) -> tuple[Any, ...]:
+    return None, *bars

@@ -232,6 +232,8 @@ class Activity:
         callee = self.callee(call)
         if callee is None or not _hashable(callee):
             return None
+        if callee is type and (len(call.operands) != 1 or call.keywords):
+            return None  # it makes a class, which holds what it is given
         if callee in _RESULT_INACTIVE:
             return ()
         return call.operands if callee in PURE and not call.keywords else None
