@@ -2,7 +2,9 @@
 
 import abc
 import collections
+import collections.abc
 import dataclasses
+import math
 from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -223,6 +225,141 @@ def prepared_namespace(x):
         value = given + x  # noqa: F821
 
     return Made.value * Made.given
+
+
+class FromDict(type):
+    """Makes classes of what their bodies have put into another mapping."""
+
+    def __new__(meta, name, bases, namespace):
+        return type.__new__(meta, name, bases, dict(namespace))
+
+
+@case(0.7)
+def prepared_mapping_that_is_no_dict(x):
+    class Meta(FromDict):
+        @classmethod
+        def __prepare__(meta, name, bases):
+            return collections.UserDict(given=x)
+
+    class Made(metaclass=Meta):
+        rate = given * x  # noqa: F821
+        del given  # noqa: F821
+        try:
+            given  # noqa: B018, F821
+        except NameError:
+            missed = rate * x
+        try:
+            del given
+        except NameError:
+            missed = missed * x
+
+    return Made.rate * Made.missed
+
+
+@case(0.7)
+def prepared_chain_of_dicts(x):
+    class Meta(FromDict):
+        @classmethod
+        def __prepare__(meta, name, bases):
+            return collections.ChainMap({}, {"given": x * x})
+
+    class Made(metaclass=Meta):
+        rate = given * x  # noqa: F821
+
+    return Made.rate * Made.given
+
+
+@case(0.7)
+def prepared_mapping_that_changes_what_it_is_given(x):
+    class Scaling(collections.abc.MutableMapping):
+        def __init__(self):
+            self.held = {}
+
+        def __getitem__(self, key):
+            return self.held[key]
+
+        def __setitem__(self, key, value):
+            self.held[key] = value * x if isinstance(value, float) else value
+
+        def __delitem__(self, key):
+            del self.held[key]
+
+        def __iter__(self):
+            return iter(self.held)
+
+        def __len__(self):
+            return len(self.held)
+
+    class Meta(FromDict):
+        @classmethod
+        def __prepare__(meta, name, bases):
+            return Scaling()
+
+    class Made(metaclass=Meta):
+        rate = x
+        again = rate * 2
+
+    return Made.again
+
+
+@case(0.7)
+def prepared_dict_that_makes_what_is_missing(x):
+    class Making(dict):
+        def __missing__(self, key):
+            if key.startswith("__"):
+                raise KeyError(key)
+            self.asked = x * len(key)
+            return self.asked * x
+
+    class Meta(FromDict):
+        @classmethod
+        def __prepare__(meta, name, bases):
+            return Making()
+
+        def __new__(meta, name, bases, namespace):
+            made = FromDict.__new__(meta, name, bases, namespace)
+            made.asked = namespace.asked
+            return made
+
+    class Made(metaclass=Meta):
+        rate = missing * x  # noqa: F821
+
+    return Made.rate * Made.asked
+
+
+@case(0.7)
+def prepared_dict_that_does_something_and_has_nothing(x):
+    seen = []
+
+    class Noting(dict):
+        def __missing__(self, key):
+            seen.append(x * x)
+            raise KeyError(key)
+
+    class Meta(FromDict):
+        @classmethod
+        def __prepare__(meta, name, bases):
+            return Noting()
+
+    outside = x * x * x
+
+    class Made(metaclass=Meta):
+        rate = outside * math.sin(x)
+
+    return Made.rate * sum(seen)
+
+
+@case(0.7)
+def prepared_defaultdict(x):
+    class Meta(FromDict):
+        @classmethod
+        def __prepare__(meta, name, bases):
+            return collections.defaultdict(lambda: x * x, __name__="module")
+
+    class Made(metaclass=Meta):
+        rate = missing * x  # noqa: F821
+
+    return Made.rate * Made.missing
 
 
 @case(0.7)

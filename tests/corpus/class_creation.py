@@ -10,6 +10,13 @@ from tests.corpus.registry import case
 T = TypeVar("T")
 
 
+class Weighted:
+    """A class outside, which is told of its subclasses by name."""
+
+    def __init_subclass__(cls, weight=1.0):
+        cls.weight = weight
+
+
 # ---- init_subclass, set_name, class_getitem
 @case(1.5)
 def init_subclass(x):
@@ -579,3 +586,127 @@ def hook_raises(x):
     except LookupError as error:
         total += error.args[0] * Base.made[0]
     return total
+
+
+# ---- classes that are made by a call
+@case(1.3)
+def made_by_type_with_keywords(x):
+    return type("Made", (Weighted,), {}, weight=x * x).weight
+
+
+@case(1.3)
+def made_by_type_of_a_metaclass(x):
+    class Meta(type):
+        def __new__(meta, name, bases, namespace, weight=1.0):
+            cls = super().__new__(meta, name, bases, namespace)
+            cls.weight = weight * x
+            return cls
+
+        def __init__(cls, name, bases, namespace, weight=1.0):
+            cls.again = cls.weight * weight
+
+    class Base(metaclass=Meta):
+        pass
+
+    return type("Made", (Base,), {"rate": x}, weight=x * x).again
+
+
+@case(1.3)
+def no_class_made_by_type(x):
+    class Meta(type):
+        def __new__(meta, name, bases, namespace, weight=None):
+            if weight is None:
+                return type.__new__(meta, name, bases, namespace)
+            return weight * x
+
+    class Base(metaclass=Meta):
+        pass
+
+    return type("Made", (Base,), {}, weight=x * x)
+
+
+# ---- bases that say by what they are replaced
+class Replaced:
+    def __init__(self, rate):
+        self.rate = rate
+
+    def __mro_entries__(self, bases):
+        self.asked = self.rate * 2
+        return (type("Base", (), {"rate": self.rate}),)
+
+
+@case(1.3)
+def base_that_is_replaced(x):
+    base = Replaced(x * x)
+
+    class Made(base):
+        pass
+
+    return Made.rate * base.asked * Made.__orig_bases__[0].rate
+
+
+@case(1.3)
+def base_that_is_replaced_by_a_class_made_there(x):
+    class Replacing:
+        def __mro_entries__(self, bases):
+            class Base:
+                rate = x * x
+
+            return (Base,)
+
+    class Made(Weighted, Replacing(), weight=x):
+        pass
+
+    return Made.rate * Made.weight
+
+
+class Number(float):
+    def __mro_entries__(self, bases):
+        return (type("Base", (), {"rate": self * self}),)
+
+
+@case(1.3)
+def number_that_is_a_base(x):
+    class Made(Number(x)):
+        pass
+
+    return Made.rate * Made.__orig_bases__[0]
+
+
+# ---- the call of a class, written out
+@case(1.3)
+def call_of_type_in_a_metaclass(x):
+    class Meta(type):
+        made = 0
+
+        def __call__(cls, *args, **kwargs):
+            Meta.made += 1
+            made = type.__call__(cls, *args, **kwargs)
+            made.again = made.rate * x
+            return made
+
+    class Made(metaclass=Meta):
+        def __init__(self, rate, *, scale=1.0):
+            self.rate = rate * scale
+
+    return Made(x * x, scale=x).again * Meta.made
+
+
+@case(1.3)
+def call_of_a_number_by_its_metaclass_is_one_call(x):
+    class Meta(type):
+        def __call__(cls, value):
+            return super().__call__(value * x)
+
+    class Length(float, metaclass=Meta):
+        pass
+
+    class Pair(collections.namedtuple("Pair", "left"), metaclass=Meta):
+        pass
+
+    return Length(x) * Pair(x).left
+
+
+@case(1.3)
+def call_of_type_by_type(x):
+    return type.__call__(type, "Made", (Weighted,), {}, weight=x * x).weight
