@@ -109,6 +109,13 @@ def _by_new(
     return obj
 
 
+def _make(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """An instance, without the metaclass's own ``__call__``, which may be what asks for it."""
+    if type(type(cls).__call__) is FunctionType:
+        return type.__call__(cls, *args, **kwargs)
+    return cls(*args, **kwargs)
+
+
 def _is_generated_tuple(cls: type) -> bool:
     """Whether the ``__new__`` that is called is the one that `namedtuple` wrote."""
     owner = next((base for base in cls.__mro__ if "__new__" in vars(base)), object)
@@ -120,7 +127,7 @@ def _named_tuple(
 ) -> Any:
     """Shorter than the code of the generated ``__new__``."""
     memory: Memory = record[0]
-    y = _make(cls, *args, **kwargs)
+    y = _make(cls, args, kwargs)
     places = [*range(len(args)), *(cls._fields.index(name) for name in kwargs)]
     taken = [i for i in range(len(y)) if i not in places]
     defaults = cls.__new__.__defaults__ or ()
@@ -146,13 +153,13 @@ def _of_builtin_base(
     if issubclass(cls, float) and len(args) == 1 and not kwargs and by_value(args[0]):
         record[slot] = lambda y_bar: (None, y_bar)
         if not _has_init(cls):
-            return _linked(memory, _make(cls, *args), float, args, kwargs)
+            return _linked(memory, _make(cls, args, {}), float, args, kwargs)
         return _number(record, slot, cls, args)
     if issubclass(cls, complex) and cls is not complex and cls.__new__ is complex.__new__:
         if memory.level is not None:
-            return _linked(memory, _make(cls, *args, **kwargs), complex, args, kwargs)
+            return _linked(memory, _make(cls, args, kwargs), complex, args, kwargs)
         call_keywords(record, slot, complex, args, kwargs)
-        return _make(cls, *args, **kwargs)
+        return _make(cls, args, kwargs)
     if issubclass(cls, BaseException):
         return _exception(record, slot, cls, args, kwargs)
     if _has_init(cls) and issubclass(cls, _FILLED_BY_INIT):
@@ -167,7 +174,7 @@ def _of_builtin_base(
         if y is not DECLINED:
             return obj
     if not args and not kwargs:
-        return _make(cls)
+        return _make(cls, (), {})
     if _has_init(cls) or type(type(cls).__call__) is FunctionType:
         return _by_new(record, slot, cls, args, kwargs)
     made = run_unknown(memory, record, slot, cls, args, kwargs)
@@ -178,8 +185,6 @@ def _of_builtin_base(
     return made
 
 
-_make: Any = type.__call__
-"""Makes an instance without the metaclass's own ``__call__``, which may be what asks for it."""
 _FILLED_BY_INIT = (list, dict, set, deque, types.SimpleNamespace)
 _MADE_BY_NEW = (tuple.__new__, frozenset.__new__)
 
@@ -235,7 +240,7 @@ def _exception(
     memory: Memory = record[0]
     if _has_init(cls):
         return _exception_by_init(record, slot, cls, args, kwargs)
-    y = _make(cls, *args, **kwargs)
+    y = _make(cls, args, kwargs)
     held, shown = args_of(y), shown_by(y, args, kwargs)
 
     def exception_back(_: Any) -> tuple[Any, ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import operator
 import sys
+from _string import formatter_parser
 from typing import Any
 
 from adjoint.rules.builtins import functions, specials
@@ -16,6 +17,7 @@ from adjoint.run.misfits import calls_rules
 from adjoint.run.native import lend, watched
 from adjoint.run.reach import Asks, has_code, reaches
 from adjoint.run.region import Region
+from adjoint.run.snapshot import LEAVES
 
 _RULES = (functions, specials)
 """What is refined here has to be loaded."""
@@ -29,37 +31,51 @@ _TEXT = Asks(
 class _Shown:
     """Stands for an object of which text is made."""
 
-    __slots__ = ("_region", "_value")
+    __slots__ = ("region", "value")
 
     def __init__(self, region: Region, value: Any) -> None:
-        self._region, self._value = region, value
-
-    def _ask(self, f: Any, *args: Any) -> Any:
-        return self._region.call(f, (self._value, *args), {})
+        _REGION.__set__(self, region)
+        _VALUE.__set__(self, value)
 
     def __str__(self) -> str:
-        return self._ask(str)  # type: ignore[no-any-return]
+        return _ask(self, str)  # type: ignore[no-any-return]
 
     def __repr__(self) -> str:
-        return self._ask(repr)  # type: ignore[no-any-return]
+        return _ask(self, repr)  # type: ignore[no-any-return]
 
     def __format__(self, spec: str) -> str:
-        return self._ask(format, spec)  # type: ignore[no-any-return]
+        return _ask(self, format, spec)  # type: ignore[no-any-return]
 
     def __int__(self) -> int:
-        return self._ask(int)  # type: ignore[no-any-return]
+        return _ask(self, int)  # type: ignore[no-any-return]
 
     def __float__(self) -> float:
-        return self._ask(float)  # type: ignore[no-any-return]
+        return _ask(self, float)  # type: ignore[no-any-return]
 
     def __index__(self) -> int:
-        return self._ask(operator.index)  # type: ignore[no-any-return]
+        return _ask(self, operator.index)  # type: ignore[no-any-return]
 
-    def __getattr__(self, name: str) -> Any:
-        return _shown(self._region, self._ask(getattr, name))
+    def __getattribute__(self, name: str) -> Any:
+        return _found(_REGION.__get__(self), _ask(self, getattr, name))
 
     def __getitem__(self, key: Any) -> Any:
-        return _shown(self._region, self._ask(operator.getitem, key))
+        return _found(_REGION.__get__(self), _ask(self, operator.getitem, key))
+
+
+_REGION: Any = vars(_Shown)["region"]
+_VALUE: Any = vars(_Shown)["value"]
+
+
+def _ask(shown: _Shown, f: Any, *args: Any) -> Any:
+    return _REGION.__get__(shown).call(f, (_VALUE.__get__(shown), *args), {})
+
+
+def _found(region: Region, value: Any) -> Any:
+    """What was looked up in a stand-in: C may look up something in it, too."""
+    kind = type(value)
+    if kind in LEAVES or issubclass(kind, str | int | float):
+        return value
+    return _Shown(region, value)
 
 
 def _shown(region: Region, value: Any, within: tuple[int, ...] = ()) -> Any:
@@ -88,15 +104,47 @@ def _text(key: Any) -> None:
                 return y
         if key in _OF_ONE and type(args[0] if args else None) not in (list, tuple, dict):
             return NotImplemented  # its own method is in C
-        if _TEXT(*args, *options.values()) < 2:
+        looked_up = _looked_up(key, args)
+        if not looked_up and _TEXT(*args, *options.values()) < 2:
             return NotImplemented
         region = Region(record[0], f)
         record[slot] = region.before(record[slot], len(args) + len(options))
-        shown = [_shown(region, arg) for arg in args]
-        named = {name: _shown(region, option) for name, option in options.items()}
+        stand_in = _found if looked_up else _shown
+        shown = [stand_in(region, arg) for arg in args]
+        named = {name: stand_in(region, option) for name, option in options.items()}
         return region.run(f, tuple(shown), named)
 
     primitive(key)(run)
+
+
+def _looked_up(key: Any, args: tuple[Any, ...]) -> bool:
+    """Whether C looks up something, by the user's methods or by the factory of a `defaultdict`."""
+    if key == (str, "__mod__"):
+        return len(args) == 2 and _is_asked(args[1]) and "%(" in args[0]
+    if key == (str, "format_map") and len(args) == 2 and _is_asked(args[1]):
+        return True
+    return key in _FIELDS and bool(args) and _names_parts(args[0])
+
+
+_FIELDS = ((str, "format"), (str, "format_map"))
+
+
+def _is_asked(mapping: Any) -> bool:
+    return isinstance(mapping, dict | list) and type(mapping) not in (dict, list)
+
+
+def _names_parts(text: str) -> bool:
+    """Whether a field of a text is an element or an attribute of what is given: ``{0[key]}``."""
+    if "[" not in text and "." not in text:
+        return False
+    try:
+        fields = [*formatter_parser(text)]
+    except ValueError:
+        return False  # Python's own message
+    return any(
+        field is not None and (not {"[", "."}.isdisjoint(field) or _names_parts(spec))
+        for _, field, spec, _ in fields
+    )
 
 
 _OF_ONE = (str, repr, ascii, format)
