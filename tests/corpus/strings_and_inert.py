@@ -1,9 +1,11 @@
 """Code without derivative that must not get in the way: printing, logging, random numbers."""
 
+import collections
 import io
 import json
 import logging
 import random
+import string
 import time
 import warnings
 
@@ -136,3 +138,99 @@ def masked_array_printed(x):
     said = f"{held}" + str(np.ma.array([1.0], mask=[1])) + repr(held)
     kept = np.asarray({"a": x[1]})  # an array of one object
     return x[0] ** 2 * said.count("--") + x[2] * kept.size
+
+
+# ---- what is looked up in objects, to make text of it
+@case(1.3)
+def missing_entry_made_for_a_text(x):
+    made = collections.defaultdict(lambda: x * x)
+    "%(percent)s" % made
+    "{0[field]} {named[field_by_name]}".format(made, named=made)
+    "{mapped}".format_map(made)
+    string.Template("$template").substitute(made)
+    return sum(made.values()) * len(made)
+
+
+@case(1.3)
+def missing_entry_made_for_a_text_far_inside(x):
+    class Holder:
+        def __init__(self):
+            self.made = collections.defaultdict(lambda: [x])
+
+    holder = Holder()
+    many = [(i,) for i in range(500)]
+    "{many} {0.made[key][0]:{1[width]}}".format(holder, {"width": 5}, many=many)
+    holder.made["key"].append(x * x)
+    return sum(holder.made["key"])
+
+
+@case(1.3)
+def state_of_what_makes_missing_entries(x):
+    state = [x]
+
+    def make():
+        state[0] *= x
+        return state[0]
+
+    made = collections.defaultdict(make)
+    "%(a)s %(b)s" % made
+    rest = [x, x * x]
+    "{a}".format_map(collections.defaultdict(rest.pop))
+    return state[0] * made["a"] * len(rest)
+
+
+@case(1.3)
+def missing_entry_made_by_a_method(x):
+    class Counted(collections.Counter):
+        def __missing__(self, key):
+            self[key] = x * x
+            return 1
+
+    class Ordered(collections.OrderedDict):
+        def __missing__(self, key):
+            self[key] = x
+            return 1
+
+    counted, ordered = Counted(), Ordered()
+    "%(a)s" % counted
+    "{b}".format_map(ordered)
+    "{0[c]} {1[c]}".format(counted, ordered)
+    return counted["a"] * ordered["b"] * counted["c"] * ordered["c"]
+
+
+@case(1.3)
+def attribute_computed_for_a_text(x):
+    class Seen:
+        @property
+        def rate(self):
+            self.asked = x * x
+            return 2.0
+
+        def __getitem__(self, key):
+            self.found = x * len(key)
+            return self
+
+    seen = Seen()
+    "{0.rate:.1f} {0[key].rate}".format(seen)
+    return seen.asked * seen.found
+
+
+@case(1.3)
+def text_of_parts(x):
+    class Shown:
+        def __init__(self, value):
+            self.value = value
+
+        def __repr__(self):
+            return "Shown"
+
+    text = "{0.__class__.__name__} {0!r:>7} {1[0]} {1[1][k]:.1f} {named[0]:{0.value}}".format(
+        Shown(4), [1, {"k": 3.0}], named=np.array([1.5])
+    )
+    text += "%(a)s %(b)5.2f" % collections.OrderedDict(a=[1], b=2)
+    for wrong in ("{0[a]}", "{0[7]}", "{0.missing}", "{0[}"):
+        try:
+            text += wrong.format([1])
+        except (AttributeError, IndexError, TypeError, ValueError) as error:
+            text += f"{type(error).__name__}: {error}"
+    return x * sum(map(ord, text))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict, deque
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import ItemsView, Iterator
 from types import FunctionType
 from typing import Any
@@ -16,6 +16,7 @@ __all__ = [
     "base_of",
     "elements_of",
     "entries_of",
+    "factory_of",
     "place_of_held",
     "size_of",
 ]
@@ -51,6 +52,14 @@ def base_of(d: Any) -> Any:
 def entries_of(d: Any) -> ItemsView[Any, Any]:
     """The keys and values of a dict, whatever ``items`` a subclass has."""
     return base_of(d).items(d)  # type: ignore[no-any-return]
+
+
+def factory_of(d: defaultdict[Any, Any]) -> Any:
+    """What fills a dict where a key is missing, whatever attributes a subclass has."""
+    return _FACTORY.__get__(d)
+
+
+_FACTORY: Any = vars(defaultdict)["default_factory"]
 
 
 _PLAIN_KEYS = frozenset({str, int, float, bool, bytes, type(None), type})

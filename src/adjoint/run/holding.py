@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from abc import ABC
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from types import (
@@ -22,7 +22,7 @@ from types import (
 from typing import Any
 from weakref import ProxyTypes
 
-from adjoint.run.contents import base_of, elements_of, entries_of, place_of_held
+from adjoint.run.contents import base_of, elements_of, entries_of, factory_of, place_of_held
 from adjoint.run.hidden import Hidden
 from adjoint.run.kinds import (
     ATOMS,
@@ -144,6 +144,8 @@ def parts_of(owner: Any) -> Iterator[tuple[Any, Any, Any]]:
     elif issubclass(type(owner), dict):
         for key, item in entries_of(owner):
             yield place_of_held(key), item, owner
+        if issubclass(type(owner), defaultdict):
+            yield None, factory_of(owner), owner
     elif is_objects(owner):
         for place, item in elements_in(owner):
             yield place, item, root_of(owner)

@@ -7,10 +7,11 @@ import cmath
 import functools
 import math
 import weakref
-from collections import OrderedDict, deque
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Iterable
 from types import (
     BuiltinFunctionType,
+    CellType,
     CodeType,
     FunctionType,
     MappingProxyType,
@@ -23,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.run.by_class import ByClass
+from adjoint.run.contents import factory_of
 from adjoint.run.facts import facts_of, is_closed
 from adjoint.run.hidden import Hidden
 from adjoint.run.iterator import Iterator
@@ -31,7 +33,16 @@ from adjoint.run.snapshot import LEAVES, contents
 from adjoint.run.specials import class_attribute
 from adjoint.run.watch import is_the_users
 
-__all__ = ["COMPARED", "HASHED", "INDEXED", "STAND_INS", "Asks", "has_code", "reaches"]
+__all__ = [
+    "COMPARED",
+    "HASHED",
+    "INDEXED",
+    "STAND_INS",
+    "Asks",
+    "filled_by_c",
+    "has_code",
+    "reaches",
+]
 
 STAND_INS: list[type] = [Iterator]
 """Classes of the library's whose instances run the user's code when C asks them."""
@@ -109,7 +120,7 @@ def _reaches(value: Any) -> bool:
             return True
         if kind is FunctionType:
             queue += contents(value, kind)
-        elif issubclass(kind, tuple(STAND_INS)) or has_code(kind):
+        elif issubclass(kind, tuple(STAND_INS)) or has_code(kind) or is_filled_by_c(value):
             return True
         elif issubclass(kind, type):
             if has_code(value):
@@ -117,6 +128,33 @@ def _reaches(value: Any) -> bool:
         else:
             queue += _inside(value, kind)
     return False
+
+
+def is_filled_by_c(value: Any) -> bool:
+    """Whether C fills a dict with what a function gives it, if it is asked for what is missing."""
+    if not issubclass(type(value), defaultdict):
+        return False
+    factory = factory_of(value)
+    return factory is not None and not (type(factory) is type and not has_code(factory))
+
+
+def filled_by_c(values: Iterable[Any]) -> list[Any]:
+    """The dicts among what is given to code that is not differentiated, and in it, for which
+    `is_filled_by_c` holds."""
+    found: list[Any] = []
+    seen: dict[int, Any] = {}
+    queue = deque(values)
+    while queue and len(seen) <= _FEW:
+        value = queue.popleft()
+        kind = type(value)
+        if kind in LEAVES or id(value) in seen or issubclass(kind, type) or _is_numeric(value):
+            continue
+        seen[id(value)] = value
+        if is_filled_by_c(value):
+            found.append(value)
+        is_seen = kind is FunctionType or kind is CellType or _has_fields(kind)
+        queue += contents(value, kind) if is_seen else _inside(value, kind)
+    return found
 
 
 def _inside(value: Any, kind: type) -> list[Any]:

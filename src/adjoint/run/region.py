@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from adjoint.errors import NoDerivativeError, Place
-from adjoint.run.changes import Changes, is_needed
+from adjoint.run.came_back import CameBack
+from adjoint.run.changes import Changes
 from adjoint.run.contents import ABSENT
 from adjoint.run.effects import may_store, stored_by
 from adjoint.run.facts import (
@@ -28,6 +29,7 @@ from adjoint.run.kinds import by_value, fields_of
 from adjoint.run.memory import Memory, root_of
 from adjoint.run.origins import gives_out
 from adjoint.run.place import current_place
+from adjoint.run.reach import filled_by_c
 from adjoint.run.refused import refused
 from adjoint.run.roots import (
     all_around,
@@ -42,29 +44,6 @@ from adjoint.run.there import made_in, there_before
 from adjoint.run.watch import Watch, is_of_the_library
 
 __all__ = ["Region"]
-
-
-class _Call:
-    """A call that came back through the engine; nobody takes the cotangents of its operands."""
-
-    __slots__ = ("error", "inner", "value")
-
-    def __init__(self, memory: Memory, error: Exception | None) -> None:
-        self.inner: list[Any] = [memory, None]
-        self.error = error
-        self.value: Any = None
-
-    def back(self, memory: Memory, bar: Any) -> None:
-        if self.inner[1] is None:
-            return
-        given = bar is not None and by_value(self.value)
-        if bar is not None and not given:
-            from adjoint.run.unknown import poison
-
-            poison(memory, self.value, bar)
-        bars = self.inner[1](bar if given else None)
-        if self.error is not None and not given and any(map(is_needed, bars)):
-            raise self.error
 
 
 MOST = 65_536
@@ -91,6 +70,7 @@ class Region:
         "_events",
         "_exchanging",
         "_f",
+        "_filled",
         "_fills",
         "_given",
         "_held",
@@ -116,13 +96,14 @@ class Region:
         self.memory, self._f, self._given = memory, f, error
         self._args: tuple[Any, ...] = ()
         self._apart: frozenset[int] = frozenset()
-        self._events: list[_Call | Changes] = []
+        self._events: list[CameBack | Changes] = []
         self._rewritten: set[int] = set()
         self._written: dict[tuple[int, str | None], tuple[Any, str | None]] = {}
         self._unsaid: list[tuple[Any, str | None]] = []
         self._held: dict[int, list[Any]] = {}
         self._twice: dict[int, Any] = {}
         self._fills = False
+        self._filled: list[Any] = []
         self._snapshot = Snapshot()
         self._recent: deque[tuple[list[Any], Facts]] = deque(maxlen=32)
         self._entered: CodeType | None = None
@@ -175,11 +156,17 @@ class Region:
 
         memory = self.memory
         self._args = (*args, *kwargs.values())
+        if filled := filled_by_c(self._args):
+            self._keep_filled(filled)
         self._before, memory.region = memory.region, self
         watch = Watch(self._see)
         try:
             with watch:
-                y = f(*args, **kwargs)
+                try:
+                    y = f(*args, **kwargs)
+                except BaseException:
+                    self._apart = frozenset()  # nobody compares them now
+                    raise
             if self._exchanging is not None:
                 raise refused(
                     f"'{self._exchanging.co_qualname}' exchanges all attributes of something, its"
@@ -205,7 +192,16 @@ class Region:
             self._unsaid.clear()
             self._held.clear()
             self._args = self._before_all = ()
+            self._filled = []
             self._there = frozenset(self._there)  # holds nothing any more
+
+    def _keep_filled(self, filled: list[Any]) -> None:
+        """C stores in these what functions give, whether anybody is entered or not."""
+        self._filled, self._before_all = filled, (self._f, *self._args)
+        held = self._snapshot.add(filled)
+        self._known |= {id(one) for one in held}
+        if self.memory.level is not None:
+            self._there = there_before(None, (*self._before_all, *held))
 
     def before(self, blank: Any, n: int) -> Callable[[Any], tuple[Any, ...]]:
         """The pullback of an operation of `n` operands whose own is `blank`, if this is run in
@@ -285,7 +281,7 @@ class Region:
     def _through(self, run: Callable[[list[Any]], Any], error: Exception | None = None) -> Any:
         self._log()
         memory = self.memory
-        call = _Call(memory, error)
+        call = CameBack(memory, error)
         self._events.append(call)
         self.has_only_cached = False
         memory.region = None
@@ -401,7 +397,7 @@ class Region:
         self._unsaid = []
 
     def _log(self) -> None:
-        if self._entered is None:
+        if self._entered is None and not self._filled:
             return
         changes = [kept for kept in self._snapshot.changes() if id(kept.owner) not in self._apart]
         own, since = self._own
@@ -414,8 +410,9 @@ class Region:
 
     def _look_again(self) -> None:
         """Keep things as they are now."""
-        if self._entered is not None:
+        if self._entered is not None or self._filled:
             self._snapshot = Snapshot()
+            self._snapshot.add(self._filled)
             self._looked_at.clear()
             for roots, facts in self._recent:
                 self._snapshot.add(roots, facts)
@@ -426,6 +423,8 @@ class Region:
         return self._entered is None or is_of_the_library(self._entered)
 
     def _who(self) -> str:
+        if self._entered is None and self._filled:
+            return "the factory of a 'defaultdict'"
         return "a function" if self._entered is None else f"'{self._entered.co_qualname}'"
 
     def _error(self) -> Exception:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Iterable
 from contextvars import ContextVar
 from dataclasses import replace
@@ -27,7 +27,7 @@ import numpy as np
 
 from adjoint.run.accumulate import Poison
 from adjoint.run.by_class import ByClass
-from adjoint.run.contents import ABSENT
+from adjoint.run.contents import ABSENT, factory_of
 from adjoint.run.context_variables import current
 from adjoint.run.facts import Facts
 from adjoint.run.hidden import Hidden
@@ -40,7 +40,7 @@ from adjoint.run.keeping import (
     slots,
 )
 from adjoint.run.kept import Kept
-from adjoint.run.kinds import ATOMS, fields_of, held_by_c, referent_of, slots_of
+from adjoint.run.kinds import ATOMS, fields_of, held_by_c, mapping_behind, referent_of, slots_of
 from adjoint.run.views import original_of
 
 __all__ = ["LEAVES", "Snapshot", "contents"]
@@ -168,6 +168,8 @@ def contents(value: Any, kind: type) -> list[Any]:
         held = _elements(value, kind)
     elif issubclass(kind, dict):
         held = [*dict.values(value), *dict.keys(value)]
+        if issubclass(kind, defaultdict):
+            held.append(factory_of(value))
     elif kind is FunctionType:
         defaults = value.__defaults__ or (), value.__kwdefaults__ or {}
         held = [*(value.__closure__ or ()), *defaults]
@@ -184,7 +186,7 @@ def contents(value: Any, kind: type) -> list[Any]:
     elif kind is ContextVar:
         held = [current(value)]
     elif kind is MappingProxyType:
-        held = [*value.values()]
+        held = [mapping_behind(value)]
     elif issubclass(kind, type):
         held = [] if not value.__flags__ & (1 << 9) else _attributes(value)
     elif issubclass(kind, ModuleType | Hidden | Poison):

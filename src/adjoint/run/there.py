@@ -21,10 +21,12 @@ _MOST = 10_000
 """So many things are noted; numbers beyond are taken for new ones."""
 
 
-def there_before(frame: FrameType, held: Iterable[Any]) -> dict[int, Any]:
-    """By identity: what is `held`, what the function that begins in `frame` names, and those that
-    are found there; the numbers in their texts; and what stands in all of that."""
-    found, seen = [*held, *_named_in(frame.f_code, frame.f_globals)], set[int]()
+def there_before(frame: FrameType | None, held: Iterable[Any]) -> dict[int, Any]:
+    """By identity: what is `held`, what the function that begins in `frame` names, if there is one,
+    and those that are found there; the numbers in their texts; and what stands in all of that."""
+    found, seen = [*held], set[int]()
+    if frame is not None:
+        found += _named_in(frame.f_code, frame.f_globals)
     waiting = deque(f for f in found if type(f) is FunctionType)
     while waiting and len(found) < _MOST:
         f = waiting.popleft()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 import sys
-from _string import formatter_parser
+from string import Formatter
 from typing import Any
 
 from adjoint.rules.builtins import functions, specials
@@ -138,11 +138,11 @@ def _names_parts(text: str) -> bool:
     if "[" not in text and "." not in text:
         return False
     try:
-        fields = [*formatter_parser(text)]
+        fields = [*Formatter().parse(text)]
     except ValueError:
         return False  # Python's own message
     return any(
-        field is not None and (not {"[", "."}.isdisjoint(field) or _names_parts(spec))
+        field is not None and (not {"[", "."}.isdisjoint(field) or _names_parts(spec or ""))
         for _, field, spec, _ in fields
     )
 
