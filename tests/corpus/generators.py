@@ -432,3 +432,64 @@ def closed_from_within(x):
     first = next(it)
     it.close()
     return first + sum((k + 1) * value for k, value in enumerate(log))
+
+
+@case(1.3)
+def sent_to_before_it_has_begun(x):
+    def scaling():
+        factor = yield x
+        while True:
+            factor = yield factor * x
+
+    it = scaling()
+    refused = 0
+    for _ in range(2):
+        try:
+            it.send(x)
+        except TypeError:
+            refused += 1
+    return next(it) * refused + it.send(x) + it.send(x * x)
+
+
+@case(1.3)
+def resumed_while_it_runs(x):
+    itself = []
+
+    def inner():
+        try:
+            next(itself[0])
+        except ValueError:
+            yield x * x
+
+    def outer():
+        yield from inner()
+        for ask in (lambda: itself[0].send(None), lambda: itself[0].throw(KeyError(x))):
+            try:
+                ask()
+            except ValueError:
+                yield x**3
+        try:
+            itself[0].close()
+        except ValueError:
+            yield x
+
+    itself.append(outer())
+    return sum((k + 1) * value for k, value in enumerate(itself[0]))
+
+
+@case(1.3)
+def what_generators_say_of_themselves(x):
+    def inner():
+        yield x
+        yield x * x
+
+    def outer():
+        yield from it
+        yield x
+
+    it = inner()
+    both = outer()
+    total = x * (both.gi_yieldfrom is None) * len(both.gi_code.co_name) * len(both.__qualname__)
+    total += next(both) * (both.gi_yieldfrom is it)
+    total += next(both.gi_yieldfrom) * 3.0
+    return total + next(both) * (both.gi_yieldfrom is None)

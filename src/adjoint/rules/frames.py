@@ -1,8 +1,10 @@
 """What `sys` does with the frames of its callers, between which differentiated code has those of
-the library, and the exception by which it leaves them."""
+the library, and the exception by which it leaves them; `inspect` reads the variables of frames, as
+attributes of these are read in differentiated code."""
 
 from __future__ import annotations
 
+import inspect
 import sys
 from types import FrameType
 from typing import Any
@@ -22,6 +24,20 @@ def _frame(record: list[Any], slot: int, depth: int = 0, /) -> FrameType:
             depth -= 1
         frame = frame.f_back
     raise ValueError("call stack is not deep enough")
+
+
+@substitute(inspect.getgeneratorlocals)
+def _variables_of_a_generator(generator):
+    if not inspect.isgenerator(generator):
+        raise TypeError(f"{generator!r} is not a Python generator")
+    frame = getattr(generator, "gi_frame", None)
+    return {} if frame is None else frame.f_locals
+
+
+@substitute(inspect.getargvalues)
+def _variables_of_a_frame(frame):
+    args, varargs, varkw = inspect.getargs(frame.f_code)
+    return inspect.ArgInfo(args, varargs, varkw, frame.f_locals)
 
 
 @substitute(sys.exit)

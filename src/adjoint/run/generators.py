@@ -38,7 +38,8 @@ class Generator(Iterator):
         function: FunctionType,
     ) -> None:
         super().__init__(memory)
-        self.__name__ = self.__qualname__ = function.__name__
+        self.__name__, self.__qualname__ = function.__name__, function.__qualname__
+        self._code = function.__code__
         self._forward = forward
         self._delegate: Any = None
         self.again: Callable[[list[Any], int], Generator] | None = None
@@ -79,13 +80,23 @@ class Generator(Iterator):
         return bool(self._forward.gi_suspended)
 
     @property
+    def gi_code(self) -> CodeType:
+        """The code of its body."""
+        return self._code
+
+    @property
+    def gi_yieldfrom(self) -> Any:
+        """What it waits for at a ``yield from``; ``None`` elsewhere."""
+        return self._delegate
+
+    @property
     def gi_frame(self) -> FrameType | None:
         """The frame of its body; ``None`` when it has come to an end."""
         return self._forward.gi_frame  # type: ignore[no-any-return]
 
     def send(self, value: Any) -> Any:
         """Resume, from code that is not differentiated."""
-        return self.resume([self.memory, None], 1, self._forward.send, value)
+        return self.resume([self.memory, None], 1, _send, self._forward, value)
 
     def throw(self, *error: Any) -> Any:
         """Resume with an exception, from code that is not differentiated."""
@@ -110,8 +121,8 @@ class Generator(Iterator):
     def resume(self, record: list[Any], slot: int, run: Callable[..., Any], *operands: Any) -> Any:
         """Run one segment; its pullback takes the cotangent of the result and gives that of what
         was sent."""
-        if self._forward.gi_frame is None:
-            return run(*operands)  # it has finished: nothing of its body runs
+        if _leaves_body(self._forward, run, operands):
+            return run(*operands)
         closing = run is _close
         finished = True
         returned: StopIteration | None = None
@@ -277,6 +288,17 @@ class Segments:
 # a loop is not one. So what a reverse generator is sent, and what it returns, go by the memory.
 
 
+_send = GeneratorType.send
+
+
+def _leaves_body(forward: Any, run: Callable[..., Any], operands: tuple[Any, ...]) -> bool:
+    """Whether nothing of the body of a generator runs when it is asked to: it has finished, runs
+    already, or is sent something before it has begun."""
+    if forward.gi_frame is None or forward.gi_running:
+        return True
+    return run is _send and operands[1] is not None and not forward.gi_suspended
+
+
 def _advance(forward: Any) -> Any:
     for value in forward:
         return value
@@ -359,7 +381,7 @@ def _(record: list[Any], slot: int, generator: Generator, value: Any) -> Any:
         return None, None, None if inner[1] is None else inner[1](y_bar)
 
     record[slot] = send_back
-    return generator.resume(inner, 1, generator._forward.send, value)
+    return generator.resume(inner, 1, _send, generator._forward, value)
 
 
 @primitive(Generator.close)
