@@ -236,3 +236,71 @@ def a_deque_that_is_written_meanwhile(xs):
         q[k] *= xs[0]
     q[0], q[2] = q[2], q[0]
     return sum((k + 1) * x * x for k, x in enumerate(q))
+
+
+class NotHashed:
+    def __hash__(self):
+        raise TypeError("no keys")
+
+    def __float__(self):
+        raise TypeError("no numbers")
+
+
+def rest_after(consume, *items):
+    """The sum of what a consumer has left that raised on its way."""
+    it = iter(items)
+    try:
+        consume(it)
+    except (TypeError, ValueError, OverflowError):
+        return sum(it)
+    return 0.0
+
+
+@case(1.3)
+def left_by_orders_that_raise(x):
+    def positive(value):
+        if value < 0.0:
+            raise ValueError(value)
+        return value
+
+    total = 2.0 * rest_after(max, x, "a", x * x, x**3)
+    total += 3.0 * rest_after(min, "a", x, x * x)
+    total += 5.0 * rest_after(lambda it: min(it, key=lambda v: v + 0.0), x, "a", x * x)
+    total += 7.0 * rest_after(lambda it: max(it, key=positive), -x, x, x * x)
+    return total + 11.0 * rest_after(lambda it: max(it, default=x), x, 2.0, NotHashed(), x)
+
+
+@case(1.3)
+def left_by_sets_that_raise(x):
+    total = 0.0
+    for consume in (
+        set,
+        frozenset,
+        {1.0}.union,
+        {1.0}.intersection,
+        frozenset({1.0}).difference,
+        {1.0}.symmetric_difference,
+        {1.0}.update,
+        {1.0}.difference_update,
+        {1.0}.intersection_update,
+        {1.0}.symmetric_difference_update,
+    ):
+        total = 0.5 * total + rest_after(consume, x, [], x * x, x**3)
+        total += rest_after(consume, x, NotHashed(), x * x)
+    return total
+
+
+@case(1.3)
+def left_by_arrays_that_raise(x):
+    total = 2.0 * rest_after(lambda it: np.fromiter(it, float), x, "a", x * x)
+    total += 3.0 * rest_after(lambda it: np.fromiter(it, complex, 4), x, NotHashed(), x * x, 1.0)
+    total += 5.0 * rest_after(lambda it: np.fromiter(it, np.int64), 1, 10**30, x * x, x)
+    return total + np.fromiter((v * x for v in (3, True, x, np.array(x * x))), float).sum()
+
+
+@case(1.3)
+def chosen_of_what_generators_give(x):
+    values = [x, x * x, 0.5 * x, 2.0]
+    total = max(v * x for v in values) * min(v * x for v in values)
+    total += max((v for v in values), key=lambda v: -v) + max((v for v in ()), default=x)
+    return total + max(np.array(v) for v in values) + max(iter([x, np.array(x * x)]))

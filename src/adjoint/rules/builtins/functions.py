@@ -208,6 +208,12 @@ _REAL = float | int | np.floating | np.integer | np.bool_
 _is_of_plain_numbers = ByClass(lambda kind: issubclass(kind, _REAL) and not COMPARED.of(kind))
 
 
+@non_differentiable
+def is_no_number(value: Any) -> bool:
+    """Whether it may do something, or raise, when it is compared."""
+    return not _is_of_plain_numbers(type(value))
+
+
 def _best(name: str, best: Any, better: Any) -> None:
     """``min`` and ``max``: equal numbers share the derivative (design, section 5); with a key the
     first one has it."""
@@ -242,23 +248,31 @@ def _best(name: str, best: Any, better: Any) -> None:
         best(0, 0, default=0)  # Python's own message
 
     def of_any(first: Any, /, *others: Any, key: Any = None, default: Any = _Missing) -> Any:
-        values: Any = (first, *others)
-        if len(values) > 1 and default is not _Missing:
+        """Takes no value before those up to it are compared: one of these may raise. Only numbers
+        at the beginning, of which none does, are taken together."""
+        if others and default is not _Missing:
             refuse_default()
-        if len(values) == 1:
-            values = [value for value in values[0]]  # which asks for no length, as in C
-            if key is None and values:
-                return best(*values) if len(values) > 1 else values[0]
-        if not values:
-            if default is _Missing:
-                raise ValueError(f"{name}() iterable argument is empty")
-            return default
-        keys = values if key is None else [key(value) for value in values]
-        place = 0
-        for i in range(1, len(values)):
-            if better(keys[i], keys[place]):
-                place = i
-        return values[place]
+        items = begin((first, *others) if others else first)
+        taken: list[Any] = []
+        if key is None and not others:
+            for value in items:
+                taken.append(value)
+                if is_no_number(value):
+                    break
+            else:
+                if taken:
+                    return best(*taken) if len(taken) > 1 else taken[0]
+        chosen = chosen_key = _Missing
+        for values in (taken, items):
+            for value in values:
+                compared = value if key is None else key(value)
+                if chosen is _Missing or better(compared, chosen_key):
+                    chosen, chosen_key = value, compared
+        if chosen is not _Missing:
+            return chosen
+        if default is _Missing:
+            raise ValueError(f"{name}() iterable argument is empty")
+        return default
 
     @lane(best, 2)
     def of_two(record: list[Any], slot: int, a: Any, b: Any) -> Any:

@@ -135,9 +135,18 @@ def _(memory: Memory, kind: Any, *operands: Any) -> Any:
     return _made(memory, frozenset.__new__(kind, *operands), operands, 1 + len(operands))
 
 
+def _elements(operand: Any) -> list[Any]:
+    """What an iterator gives; each element is asked for its hash before the next one is taken."""
+    elements = []
+    for value in operand:
+        hash(value)
+        elements.append(value)
+    return elements
+
+
 @substitute((frozenset, "__new__"))
 def _(kind: Any, operand: Any) -> Any:
-    return frozenset.__new__(kind, [value for value in operand])
+    return frozenset.__new__(kind, _elements(operand))
 
 
 def _constructor(kind: Any) -> None:
@@ -149,7 +158,7 @@ def _constructor(kind: Any) -> None:
 
     @substitute(kind)
     def _(operand: Any) -> Any:
-        return kind([value for value in operand])
+        return kind(_elements(operand))
 
 
 _constructor(set)
@@ -344,7 +353,7 @@ def _with_lists(kind: Any, name: str) -> None:
 
     @substitute((kind, name))
     def _(xs: Any, *others: Any) -> Any:
-        lists = [other if _is_plain(other) else [value for value in other] for other in others]
+        lists = [other if _is_plain(other) else _elements(other) for other in others]
         return method(xs, *lists)
 
 

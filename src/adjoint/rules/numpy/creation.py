@@ -18,7 +18,7 @@ from adjoint.rules.projection import (
     projector,
     unbroadcast,
 )
-from adjoint.rules.registry import rrule, structural, substitute
+from adjoint.rules.registry import non_differentiable, rrule, structural, substitute
 from adjoint.run.accumulate import Poison
 from adjoint.run.conversion import holds_odd_elements
 from adjoint.run.memory import Memory
@@ -235,11 +235,21 @@ def _(dots, y, a, fill_value, dtype=None, order="K", subok=True, shape=None):
 
 @substitute(np.fromiter)
 def _fromiter(iter, dtype, count=-1):
-    """Takes no more from the iterator than it needs."""
-    items = [*iter] if count < 0 else [*itertools.islice(iter, count)]
+    """Takes no more from the iterator than it needs, and nothing before what stands before it is an
+    element: that may fail."""
+    items = []
+    for item in iter if count < 0 else itertools.islice(iter, count):
+        items.append(of_elements([item], dtype)[0] if may_fail(item, dtype) else item)
     if len(items) < count:
         raise ValueError(f"iterator too short: expected {count} items, it had only {len(items)}")
     return of_elements(items, dtype)
+
+
+@non_differentiable
+def may_fail(item, dtype):
+    """Whether something may raise where it is made a number of an array."""
+    kind = np.dtype(dtype).kind
+    return kind in "fciu" and not (kind in "fc" and isinstance(item, float | np.floating))
 
 
 def of_elements(items, dtype):
