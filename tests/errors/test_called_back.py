@@ -19,7 +19,6 @@ import sqlite3
 import sys
 import threading
 import time
-import unittest.mock
 import warnings
 import xml.etree.ElementTree as ElementTree
 
@@ -138,13 +137,6 @@ def by_callback_of_c(x):
     notes = []
     called = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double)(lambda v: notes.append(v * x) or v)
     called(2.0)
-    return sum(notes)
-
-
-def by_mock(x):
-    notes = []
-    noting = unittest.mock.Mock(side_effect=lambda v: notes.append(v * 2))
-    noting(x)
     return sum(notes)
 
 
@@ -291,7 +283,6 @@ REFUSED = [
     (by_shown_warning, 'warnings.warn("shown", stacklevel=1)', "<lambda>", "warn"),
     (by_standard_output, 'print("text")', "File.write", "print"),
     (by_callback_of_c, "called(2.0)", "<lambda>", "CFunctionType"),
-    (by_mock, "noting(x)", "<lambda>", "unittest.mock"),
     (by_database, 'connection.execute("select noted(2)")', "<lambda>", "Connection.execute"),
     (by_codec, '"é".encode("ascii", "noting")', "<lambda>", "str.encode"),
     (by_writer, "csv.writer(file).writerow([1, 2])", "File.write", "writerow"),
