@@ -63,6 +63,11 @@ class Scaling:
     def scaled(self, x):
         return self.factor * x
 
+    @property
+    def growing(self):
+        self.factor = self.factor * 2.0
+        return self.scaled
+
 
 class Told(Mock):
     def __init__(self, value=None, **options):
@@ -77,7 +82,8 @@ def doubles_of_something(x):
     returning = mock.create_autospec(product, return_value=x * x)
     computing = mock.create_autospec(product, side_effect=lambda a, b=2.0: a * b * x)
     around = Mock(wraps=Scaling(x))
-    total = returning(3.0) * computing(x, b=x) + computing(x) + around.scaled(x)
+    first = around.growing
+    total = returning(3.0) * computing(x, b=x) + computing(x) + around.scaled(x) + first(x)
     return total + Told(value=x)() * x
 
 

@@ -14,8 +14,8 @@ import numpy as np
 
 from adjoint.rules.registry import primitive
 from adjoint.run.attribute_writes import check_exchange
-from adjoint.run.dispatch import call, call_keywords
-from adjoint.run.kinds import by_value, fields_of
+from adjoint.run.dispatch import call, call_keywords, linked
+from adjoint.run.kinds import by_value
 from adjoint.run.memory import Memory
 from adjoint.run.native import native, watched
 from adjoint.run.refused import refused
@@ -66,11 +66,11 @@ def _place(double: Any, name: str = "return_value") -> tuple[Any, str]:
     for part in path:
         double = getattr(double, part)
     if name != "return_value":
-        return fields_of(double), name
+        return vars(double), name
     if type(double) is FunctionType:  # an autospec of a function
-        return fields_of(double), name
+        return vars(double), name
     told = double._mock_delegate
-    return (fields_of(double), "_mock_return_value") if told is None else (fields_of(told), name)
+    return (vars(double), "_mock_return_value") if told is None else (vars(told), name)
 
 
 def _making(f: Any, keywords: list[str]) -> None:
@@ -122,9 +122,19 @@ _making(mock.create_autospec, _keywords(mock.create_autospec))
 
 @primitive(mock.NonCallableMock.__getattr__)
 def _(record: list[Any], slot: int, double: Any, name: str, /) -> Any:
-    """Another double, which is no number."""
-    f = mock.NonCallableMock.__getattr__
-    return native(record, slot, f, (double, name), {})
+    """Another double, around an attribute of what this one is around, which code may compute."""
+    make, fields = mock.NonCallableMock.__getattr__, vars(double)
+    around = fields.get("_mock_wraps")
+    if around is None or name in fields["_mock_children"]:
+        return make(double, name)
+    attribute = linked(record, slot, lambda _: (None, None, None), call, getattr, around, name)
+    fields["_mock_wraps"] = None
+    try:
+        made = make(double, name)
+    finally:
+        fields["_mock_wraps"] = around
+    vars(made)["_mock_wraps"] = attribute
+    return made
 
 
 def _note(double: Any, /, *args: Any, **kwargs: Any) -> None:
