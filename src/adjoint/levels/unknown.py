@@ -39,7 +39,11 @@ def run_unknown(
     given = (*inputs, owner)
     log = Memory()  # levels undo in their own way what is written
     try:
-        y, changes = run_checked(log, f, region, args, kwargs, () if trusted else given)
+        try:
+            y, changes = run_checked(log, f, region, args, kwargs, () if trusted else given)
+        finally:
+            if region is not None and region.has_effects:  # whatever it was given
+                level.spoil_stored(region, certain=False)
     except BaseException as raised:
         why_not, values = needed(f, why, (owner, *inputs)), list(reached((f, *given)))
         _hide_raised(level, raised, values, why_not)

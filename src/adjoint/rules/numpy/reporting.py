@@ -10,8 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.rules.registry import non_differentiable, substitute
+from adjoint.rules.registry import non_differentiable, primitive, substitute
 from adjoint.run.floating import called_on_errors, on_errors
+from adjoint.run.memory import Memory
+from adjoint.run.reach import reaches
+from adjoint.run.refused import refused
 
 non_differentiable(on_errors, called_on_errors)
 
@@ -24,3 +27,28 @@ def geterr() -> Any:
 @substitute(np.geterrcall)
 def geterrcall() -> Any:
     return called_on_errors()
+
+
+def _check(memory: Memory, handler: Any) -> None:
+    """Refuse a handler of the user's, unless it is the one that was set before: any function of
+    NumPy's may call it, and rules call others than the user does, or more often."""
+    before = memory.caches.setdefault("on errors", called_on_errors())
+    if handler is not before and reaches((handler,)):
+        raise refused(
+            "a function that NumPy calls on floating-point errors is set inside differentiated"
+            " code, which would not see what it does",
+            "set it around the differentiated function, or let errors be raised by"
+            " np.errstate(all='raise')",
+        )
+
+
+@primitive(np.seterrcall)
+def _seterrcall(record: list[Any], slot: int, func: Any) -> Any:
+    _check(record[0], func)
+    return NotImplemented
+
+
+@primitive(np.errstate)
+def _errstate(record: list[Any], slot: int, /, **options: Any) -> Any:
+    _check(record[0], options.get("call"))
+    return NotImplemented
