@@ -72,7 +72,31 @@ def into_one(v, o):
     np.divmod(v, np.array([2.0, 0.0]), o)
 
 
+def beside_itself(v, o):
+    v *= 1e200 * v[::-1] / v[::-1]
+    v *= v[::-1]  # NumPy writes that at the end, which it does not reach
+
+
+def beside_its_output(v, o):
+    np.multiply(v[:1], [1.0, 1e308], out=o)
+    np.multiply(o[:1], [2.0, 1e308], out=o)
+
+
+def product_onto_itself(v, o):
+    a = np.array([[v[0], 1e200], [1e200, v[1]]])
+    try:
+        np.matmul(a, a, out=a)
+    finally:
+        o[:] = a[0, 0]
+
+
+def accumulated_onto_itself(v, o):
+    v[1] = 1e308
+    np.multiply.accumulate(v, out=v)
+
+
 WRITES = [
+    beside_itself, beside_its_output, product_onto_itself, accumulated_onto_itself,
     power, quotient, by_method, total, with_itself, by_a_number, through_a_view, onto_itself,
     elsewhere, accumulated, where, product, into_both, into_one,
 ]  # fmt: skip

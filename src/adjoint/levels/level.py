@@ -30,7 +30,7 @@ from adjoint.run.by_rules import DECLINED
 from adjoint.run.dispatch import call_keywords
 from adjoint.run.holding import reached
 from adjoint.run.kinds import by_value, is_objects
-from adjoint.run.late import with_error
+from adjoint.run.late import is_apart, with_error
 from adjoint.run.places import is_container
 from adjoint.run.refused import refuse_names_twice
 from adjoint.run.remaking import remade
@@ -301,6 +301,8 @@ class Level(Concealing):
         for level in self.down():
             level.touch(x)  # which makes one of its names, before it is read by one of them
         y, late = with_error(PLAIN_OPERATORS[op], record, slot, x, value)
+        if late is not None and not is_apart(x, value):
+            raise late
         if np.shape(y) != x.shape or not np.can_cast(np.result_type(y), x.dtype, "same_kind"):
             return op(x, value)  # NumPy's own message
         if isinstance(y, REALS):

@@ -20,7 +20,7 @@ from adjoint.run.binary import has_ufuncs
 from adjoint.run.conversion import AS_ELEMENT, converts
 from adjoint.run.dispatch import call_keywords, linked
 from adjoint.run.kinds import by_value
-from adjoint.run.late import LATE, with_error
+from adjoint.run.late import LATE, is_apart, with_error
 from adjoint.run.memory import Memory, root_of
 from adjoint.run.places import is_container
 from adjoint.run.protocol import UFUNCS, is_left_to
@@ -231,6 +231,8 @@ def _update_in_place(
         value.copy() if isinstance(value, ndarray) and np.may_share_memory(x, value) else value
     )
     y, late = with_error(_computed, inner, op, plain, old, operand)
+    if late is not None and not is_apart(x, value):
+        raise late
     if np.shape(y) != x.shape or not np.can_cast(np.result_type(y), x.dtype, "same_kind"):
         return op(x, value)  # NumPy's own message
     if not by_value(y):

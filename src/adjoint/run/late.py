@@ -10,7 +10,7 @@ import numpy as np
 
 T = TypeVar("T")
 
-__all__ = ["LATE", "ignoring", "with_error"]
+__all__ = ["LATE", "ignoring", "is_apart", "overlaps", "with_error"]
 
 LATE = (FloatingPointError, RuntimeWarning)
 
@@ -27,3 +27,16 @@ def with_error(compute: Callable[..., T], *args: Any) -> tuple[T, BaseException 
     except LATE as error:
         with ignoring():
             return compute(*args), error
+
+
+def overlaps(out: Any, x: Any) -> bool:
+    """Whether an output and what is read have memory in common, as far as NumPy looks."""
+    return isinstance(x, np.ndarray) and np.may_share_memory(out, x, max_work=1)  # type: ignore[arg-type]
+
+
+def is_apart(out: Any, x: Any) -> bool:
+    """Whether an output has been written where an error is raised: if it overlaps with what is
+    read, and is not that, NumPy computes elsewhere, and writes at the end, which is not reached."""
+    if not overlaps(out, x):
+        return True
+    return (out.ctypes.data, out.shape, out.strides) == (x.ctypes.data, x.shape, x.strides)

@@ -17,7 +17,7 @@ from adjoint.rules.numpy.wrapping import data_of, given_to_output, is_told, wrap
 from adjoint.rules.registry import lookup, non_differentiable, primitive
 from adjoint.run.array_writes import demand_order
 from adjoint.run.by_source import call_function
-from adjoint.run.late import LATE, ignoring
+from adjoint.run.late import LATE, ignoring, is_apart, overlaps
 from adjoint.run.refused import refused
 from adjoint.run.seal import PLAIN
 from adjoint.run.subclasses import is_asked, says_itself
@@ -50,7 +50,7 @@ def ufunc_into(f, out, where, args, kwargs):
         try:
             y = f(*args, **kwargs)
         except LATE as error:
-            late = _late(f, error)
+            late = _late(f, error, target, args)
             with ignoring():
                 y = f(*args, **kwargs)
         _demand_fit(f, target, where, args, kwargs, y)
@@ -65,7 +65,7 @@ def ufunc_into(f, out, where, args, kwargs):
         try:
             y = f(*parts, **kwargs)
         except LATE as error:
-            late = _late(f, error)
+            late = _late(f, error, target, args)
             with ignoring():
                 y = f(*parts, **kwargs)
         _demand_fit(f, target, where, args, kwargs, y)
@@ -84,7 +84,9 @@ def ufunc_into_all(f, outs, args, kwargs):
     try:
         ys = f(*given, **kwargs)
     except LATE as error:
-        late = error
+        for out in outs:
+            if out is not None:
+                late = _late(f, error, data_of(out), given)
         with ignoring():
             ys = f(*given, **kwargs)
     if late is not None and any(out is None for out in outs):
@@ -103,11 +105,15 @@ def ufunc_into_all(f, outs, args, kwargs):
     return tuple(results)
 
 
-def _late(f: Any, error: BaseException) -> BaseException:
+def _late(f: Any, error: BaseException, out: Any, args: Any) -> BaseException:
     """An error of a function that has written all it writes: others raise on their way."""
-    if isinstance(f, np.ufunc) or getattr(f, "__objclass__", None) is np.ufunc:
-        return error
-    raise error
+    by_method = getattr(f, "__objclass__", None) is np.ufunc
+    if not (by_method or isinstance(f, np.ufunc)) or not all(is_apart(out, arg) for arg in args):
+        raise error
+    by_element = f.signature is None if not by_method else f.__name__ == "accumulate"
+    if not by_element and any(overlaps(out, arg) for arg in args):
+        raise error
+    return error
 
 
 def _as_array(f, args, kwargs):
