@@ -34,7 +34,8 @@ def public(f: F, run: Callable[[tuple[Any, ...], dict[str, Any]], Any] | None = 
     """
     if os.environ.get("ADJOINT_TRACEBACK") == "full":
         return f
-    made: Any = PublicFunction(_calling(f) if run is None else _running(run), f)
+    made: Any = PublicFunction(_calling(f) if run is None else _running(run))
+    functools.update_wrapper(made, f)
     return made  # type: ignore[no-any-return]
 
 
@@ -67,11 +68,6 @@ class PublicFunction(functools.partial):  # type: ignore[type-arg]
 
     __qualname__: str
     __wrapped__: Callable[..., Any]
-
-    def __new__(cls, call: Callable[..., Any], f: Callable[..., Any]) -> Any:
-        made = super().__new__(cls, call)
-        functools.update_wrapper(made, f)
-        return made
 
     def __repr__(self) -> str:
         return f"<function {self.__module__}.{self.__qualname__}>"

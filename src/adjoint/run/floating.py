@@ -101,7 +101,15 @@ _get, _set, _reset = _variable.get, _variable.set, _variable.reset
 
 def begin_logging() -> contextvars.Token[Any] | None:
     """From now on NumPy's warnings get the user's place, if the user has not said what to do."""
-    return _set(_own) if _get() is _default else None
+    return _set(_own) if _get() is _default or _asks() == _USUAL else None
+
+
+def _asks() -> tuple[Any, ...]:
+    """All that NumPy's variable says."""
+    return np.geterr(), np.geterrcall(), np.getbufsize()
+
+
+_USUAL = contextvars.Context().run(_asks)
 
 
 def end_logging(token: contextvars.Token[Any]) -> None:

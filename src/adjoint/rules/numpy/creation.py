@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import itertools
+import operator
 from typing import Any
 
 import numpy as np
 
+from adjoint.ir.primitives import begin
+from adjoint.rules.builtins.iterators import tells_length
 from adjoint.rules.numpy.forward import array_frule
 from adjoint.rules.numpy.operands import array_rule, linear_frule, methods
 from adjoint.rules.projection import (
@@ -237,8 +240,10 @@ def _(dots, y, a, fill_value, dtype=None, order="K", subok=True, shape=None):
 def _fromiter(iter, dtype, count=-1):
     """Takes no more from the iterator than it needs, and nothing before what stands before it is an
     element: that may fail."""
-    items = []
-    for item in iter if count < 0 else itertools.islice(iter, count):
+    items, source = [], begin(iter)
+    if count < 0 and tells_length(iter):
+        operator.length_hint(iter)  # as C does
+    for item in source if count < 0 else itertools.islice(source, count):
         items.append(of_elements([item], dtype)[0] if may_fail(item, dtype) else item)
     if len(items) < count:
         raise ValueError(f"iterator too short: expected {count} items, it had only {len(items)}")
