@@ -48,6 +48,7 @@ from adjoint.ir.single import Block, Call, Const, Op, Operand, Unpack, Value
 __all__ = ["Program", "specialise", "written"]
 
 MOST_PINNED = 8
+_COPIES = (Const(same), Const(runtime.certain))
 
 
 @dataclass
@@ -179,7 +180,6 @@ def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], mode: Mode) -> Pr
     written = _written_to(ev) | apart
     forward, reverse = optimised(freeze(region), reverse, name, ev.types, written)
     reverse = contract(reverse, ev.totals, ev.types)
-    assert forward.results is not None
     if one:  # a pullback may be called again, and then reads all of it once more
         forward, reverse = _with_buffers_reused(ev, forward, reverse)
     assert forward.results is not None
@@ -208,9 +208,7 @@ def _definite(ev: Evaluator, forward: Block, reverse: Block) -> tuple[bool | Non
             continue
         assert isinstance(x, Value)
         op = made.get(x)
-        while op is not None and (is_call_of(op, same) or is_call_of(op, runtime.certain)):
-            if op.operands[0] not in made:
-                break
+        while op is not None and op.callee in _COPIES and op.operands[0] in made:
             op = made[op.operands[0]]
         f = op.callee.value if op is not None and isinstance(op.callee, Const) else None
         if f in (runtime.optional, runtime.where_reached, runtime.where_run):

@@ -45,31 +45,26 @@ def ufunc_into(f, out, where, args, kwargs):
     args = [data_of(arg) for arg in args]  # no class of theirs is told of what goes elsewhere
     if not kwargs and isinstance(f, np.ufunc) and goes_into(f, out, where, args):
         return each_into(f, out, where, args)
-    late = None
-    if where is True:
-        try:
-            y = f(*args, **kwargs)
-        except LATE as error:
-            late = _late(f, error, target, args)
-            with ignoring():
-                y = f(*args, **kwargs)
-        _demand_fit(f, target, where, args, kwargs, y)
-        if f in JOINING:
-            demand_order(out, lambda target: f(*args, out=target, **kwargs), *args[0])
-        target[...] = y
-    else:
+    chosen = late = None
+    operands = args
+    if where is not True:
         # Only what is selected is computed: the others may have no value, or no derivative.
         _demand_shape(f, target, where, args, kwargs)
         chosen = _mask(where, target)
-        parts = [_part(arg, chosen) for arg in args]
-        try:
-            y = f(*parts, **kwargs)
-        except LATE as error:
-            late = _late(f, error, target, args)
-            with ignoring():
-                y = f(*parts, **kwargs)
-        _demand_fit(f, target, where, args, kwargs, y)
+        operands = [_part(arg, chosen) for arg in args]
+    try:
+        y = f(*operands, **kwargs)
+    except LATE as error:
+        late = _late(f, error, target, args)
+        with ignoring():
+            y = f(*operands, **kwargs)
+    _demand_fit(f, target, where, args, kwargs, y)
+    if chosen is not None:
         target[chosen] = y
+    else:
+        if f in JOINING:
+            demand_order(out, lambda target: f(*args, out=target, **kwargs), *args[0])
+        target[...] = y
     if late is not None:
         raise late
     return given_to_output(f, out, given, (out,), 0) if isinstance(f, np.ufunc) else out
