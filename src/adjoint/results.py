@@ -104,7 +104,7 @@ def collect(
     """The cotangents of `f` (``None`` unless `of_function`) and of `args` as plain structures of
     the user's own, from those by value and from what memory holds; ``None`` for those that are not
     `wanted`, which need not be known."""
-    reader = Reader(memory, taking=False)
+    reader = Reader(memory, taking=False, shown=True)
     values = (f, *args) if of_function else args
     bars = bars[: len(args) + 1] if of_function else bars[1 : len(args) + 1]
     if memory.written or not _distinct(values):

@@ -81,6 +81,8 @@ class Reader:
         Whether what is read is taken out. Arrays read twice are then read once.
     arrays
         Whether the cotangents of written arrays are read too.
+    shown
+        Whether the user is shown what is read: that of a constant is ``None`` there.
 
     Attributes
     ----------
@@ -90,10 +92,13 @@ class Reader:
         total at each.
     """
 
-    def __init__(self, memory: Memory, *, taking: bool, arrays: bool = True) -> None:
+    def __init__(
+        self, memory: Memory, *, taking: bool, arrays: bool = True, shown: bool = False
+    ) -> None:
         self._memory = memory
         self._taking = taking
         self._arrays = arrays
+        self._shown = shown
         self.totals: dict[int, Any] | None = None
         self.counting = False
         self._open: set[int] = set()
@@ -130,7 +135,7 @@ class Reader:
             return bar
         if (type(value) in ATOMS and type(value) not in _HOLDING) or id(value) in self._open:
             return None
-        if not self._taking and CONSTANT and issubclass(type(value), tuple(CONSTANT)):
+        if self._shown and CONSTANT and issubclass(type(value), tuple(CONSTANT)):
             return None
         if self.counting:
             if id(value) in self._counted:
