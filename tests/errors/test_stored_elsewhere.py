@@ -35,44 +35,17 @@ def new_number_of_numpy(x):
     return np.zz * x
 
 
-def attribute_of_a_mock(x):
-    made = mock.MagicMock()
-    made.a = x * x
-    return made.a * x
-
-
 def patched(x):
-    with mock.patch("config_of_the_test.k", x * x):
-        return CONFIG.k * x
+    with mock.patch("math.tau", x):
+        return math.tau * x
 
 
-def patched_object(x):
-    with mock.patch.object(CONFIG, "k", x * x):
-        return CONFIG.k * x
-
-
-def patched_dict(x):
-    with mock.patch.dict(CONFIG.table, {"a": x}):
-        return CONFIG.table["a"] * x
-
-
-@pytest.mark.parametrize(
-    "f",
-    [
-        new_constant,
-        new_number_of_numpy,
-        attribute_of_a_mock,
-        patched,
-        patched_object,
-        patched_dict,
-    ],
-    ids=lambda f: f.__name__,
-)
+@pytest.mark.parametrize("f", [new_constant, new_number_of_numpy, patched])
 def test_refused(f):
     with pytest.raises(ad.AdjointError) as info:
         ad.gradient(f, 1.3)
     assert info.value.hint
-    assert CONFIG.k == 2.0 and CONFIG.table == {"a": 1.0}
+    assert math.tau == 2.0 * math.pi
 
 
 def exchanged(x):

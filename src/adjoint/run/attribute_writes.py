@@ -75,7 +75,8 @@ def set_attribute(record: list[Any], slot: int, obj: Any, name: str, value: Any)
             return
     if kind is ModuleType:
         check_exchange(obj, name)
-        if is_constant(obj, value):
+        level = record[0].level  # which knows what has a derivative
+        if is_constant(obj, value) and (level is None or level.knows(value)):
             raise refused(
                 f"'{obj.__name__}.{name}' is assigned, and numbers of that library are constants",
                 "assign it to a module of your own, or to an object",

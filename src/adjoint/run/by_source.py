@@ -50,7 +50,7 @@ def _first_call(
             args,
             kwargs,
             f"belongs to '{module}', which is left alone",
-            trusted=f.__name__ != "__setattr__",  # that of a mock keeps what it is given
+            trusted=True,
         )
     level = record[0].level
     try:

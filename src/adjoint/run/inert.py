@@ -7,7 +7,7 @@ from types import FunctionType
 from typing import Any
 
 from adjoint.public import PublicFunction
-from adjoint.run.watch import LEFT_ALONE
+from adjoint.run.watch import FOLLOWED, LEFT_ALONE
 
 __all__ = ["COMPILED", "INERT", "OPERATORS", "OWN", "home_of", "is_inert", "is_operator"]
 
@@ -73,5 +73,7 @@ _OF_OURS = frozenset({FunctionType, PublicFunction})
 
 def is_inert(f: Any) -> bool:
     """Whether a function or class is of a package that is left alone."""
-    package = home_of(f).partition(".")[0]
-    return package in INERT and not (package == "inspect" and f.__qualname__.startswith(ARGUMENTS))
+    module = home_of(f)
+    if module.partition(".")[0] not in INERT or module in FOLLOWED:
+        return False
+    return not (module == "inspect" and f.__qualname__.startswith(ARGUMENTS))

@@ -20,6 +20,7 @@ from adjoint.run.facts import facts_of
 from adjoint.run.origins import gives_out
 
 __all__ = [
+    "FOLLOWED",
     "HIDING",
     "LEFT_ALONE",
     "Watch",
@@ -69,6 +70,10 @@ LEFT_ALONE = frozenset(
     }
 )
 """Packages of which nothing is lowered: they return no reals."""
+
+FOLLOWED = frozenset({"unittest.mock", "_pytest.monkeypatch"})
+"""Modules of those packages that are code like any other: they put things where they are told, and
+give them out again."""
 
 HIDING = frozenset(
     "_pytest gc hypothesis logging pytest sqlite3 threading unittest warnings weakref".split()
@@ -140,7 +145,7 @@ def is_the_users(code: CodeType, namespace: dict[str, Any]) -> bool:
     package, _, rest = module.partition(".")
     if package == "adjoint":  # what `dataclasses` has written for it, too
         return rest.partition(".")[0] in _USERS
-    return package not in _TRUSTED
+    return package not in _TRUSTED or module in FOLLOWED
 
 
 _STANDARD, _INSTALLED = os.path.dirname(os.__file__), f"{os.sep}site-packages{os.sep}"

@@ -57,6 +57,7 @@ OTHERS_ARE_REFUSED = """
     class_bodies/control_flow_in_body class_bodies/control_flow_in_body#2
     class_bodies/prepared_mapping_that_is_no_dict
     classes/attributes_of_another_object
+    doubles/patched_in_a_callback
     exceptions/finally_overrides_return exceptions/missing_key_default
     exceptions/return_value_is_fixed_before_finally
     generators/classes_thrown_into generators/closed_early generators/closed_from_within
