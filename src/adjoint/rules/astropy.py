@@ -74,6 +74,18 @@ class _Units:
             for name in (*_CALCULATING, *_SEARCHING):
                 if type(f := vars(kind).get(name)) is FunctionType:
                     self._run(f, name in _SEARCHING)
+        for f in (
+            self._registry,
+            type(self._registry()).equivalencies.fget,
+            units.UnitBase._normalize_equivalencies,
+            core._normalize_equivalencies,
+        ):
+            vouch_for(f.__code__)  # what units stand for each other, for every view of a Quantity
+        for kind in vars(units.format).values():
+            if isinstance(kind, type) and issubclass(kind, units.format.Base):
+                for part in vars(kind).values():
+                    if type(f := getattr(part, "__func__", part)) is FunctionType:
+                        vouch_for(f.__code__)  # they write the text of units
         self._run(type(units.Unit).__call__)
         self._note(core.CompositeUnit.__init__, _scaled)
         self._note(core.Unit.__init__, _scaled, _named)

@@ -78,9 +78,9 @@ def load_for(module: str) -> None:
 
 
 def load_what_is_imported() -> None:
-    """Import the rules of any part of SciPy that was imported."""
+    """Import the rules of any part of SciPy that was imported, and of ERFA."""
     for package in _libraries:
-        if package.startswith("scipy.") and package in sys.modules:
+        if package.startswith(("scipy.", "erfa")) and package in sys.modules:
             load(package)
 
 

@@ -187,7 +187,7 @@ class Region:
             self._snapshot.release()
             self._looked_at.clear()
             self._recent.clear()
-            self._rewritten = {id(owner) for owner, _ in self._written.values()}
+            self._rewritten = {id(owner) for owner, name in self._written.values() if name is None}
             self._written.clear()
             self._unsaid.clear()
             self._held.clear()
@@ -219,8 +219,8 @@ class Region:
         return bool(self._events)
 
     def may_have_written(self, value: Any) -> bool:
-        """Whether something that somebody else compares may have been written, by what was
-        there."""
+        """Whether the contents of something that somebody else compares may have been written, by
+        what was there."""
         return id(value) in self._rewritten
 
     def renewed(self, saved: Any) -> Any:

@@ -175,6 +175,8 @@ def written_by(frame: FrameType, held: list[Any], known: list[Any]) -> list[tupl
         attributes = attributes.union(words_in(code), given)
     for name in attributes:
         written += [(owner, name) for owner, space in with_names if name in space]
+    if not attributes.isdisjoint(_ELEMENTS):
+        written += [(owner, None) for owner in held if issubclass(type(owner), np.ndarray)]
     filled = _filled(code, (local, namespace), known)
     if _runs_text(code):
         written += [(owner, None) for owner in held]
@@ -198,6 +200,10 @@ def written_by(frame: FrameType, held: list[Any], known: list[Any]) -> list[tupl
             elif issubclass(type(owner), _CONTAINERS):  # of an array it is all copied
                 written += [(item, None) for item in arrays]
     return written
+
+
+_ELEMENTS = ("flat", "imag", "real")
+"""Attributes that stand for the elements of an array."""
 
 
 def _arrays_inside(owner: Any) -> list[Any]:
