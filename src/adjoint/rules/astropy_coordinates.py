@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from astropy.coordinates.angles import formats
+from typing import Any
 
+from adjoint.rules.loading import registering
 from adjoint.rules.registry import non_differentiable
 
 __all__: list[str] = []
 
-non_differentiable(formats.parse_angle)
+
+@registering("astropy.coordinates.angles.formats")
+def _(formats: Any) -> None:
+    non_differentiable(formats.parse_angle)
