@@ -151,7 +151,11 @@ def _(ev: Evaluator, a: Abstract) -> Abstract:
         return Known(len(a.sample))
     cls = class_of(ev, a)
     if cls is not None and is_plain_object(cls):
-        return call(ev, special_method(ev, cls, "__len__"), [a], {})
+        found = call(ev, special_method(ev, cls, "__len__"), [a], {})
+        if isinstance(found, Known) and type(found.value) is int and found.value >= 0:
+            return found
+        if isinstance(found, Value) and found in ev.dims:
+            return found
     raise NotCovered("a length", ev.span)
 
 

@@ -44,7 +44,14 @@ def _(ev: Evaluator, a: Abstract, dtype: Abstract = Known(None)) -> Abstract:
     return _new_array(ev, a, dtype)
 
 
-@handler(np.asarray, np.asanyarray, np.ascontiguousarray)
+@handler(np.ascontiguousarray)
+def _(ev: Evaluator, a: Abstract, dtype: Abstract = Known(None)) -> Abstract:
+    if isinstance(a, Value) and isinstance(ev.types[a], Array):
+        raise NotCovered("an array that is copied or not, by how it lies in memory", ev.span)
+    return _new_array(ev, a, dtype)
+
+
+@handler(np.asarray, np.asanyarray)
 def _(ev: Evaluator, a: Abstract, dtype: Abstract = Known(None)) -> Abstract:
     if isinstance(a, Value) and isinstance(t := ev.types[a], Array):
         if isinstance(dtype, Known) and (dtype.value is None or np.dtype(dtype.value) == t.dtype):

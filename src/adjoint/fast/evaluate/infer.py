@@ -237,16 +237,18 @@ def _alternatives(t: Any) -> list[Any]:
 def _shaped(f: Any, operands: Any, keywords: Any, symbols: list[Symbol]) -> Any:
     """The type of a result that arrays take part in."""
     runs = []
-    for lengths, integer in zip(_LENGTHS, _INTEGERS, strict=True):
-        at = dict(zip(symbols, lengths, strict=False))
-        runs.append(
-            _run(
-                f,
-                [_witness(t, at, integer) for t in operands],
-                {k: _witness(t, at, integer) for k, t in keywords.items()},
-                is_made_up=bool(symbols),
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # there may be none at the sizes of the user's
+        for lengths, integer in zip(_LENGTHS, _INTEGERS, strict=True):
+            at = dict(zip(symbols, lengths, strict=False))
+            runs.append(
+                _run(
+                    f,
+                    [_witness(t, at, integer) for t in operands],
+                    {k: _witness(t, at, integer) for k, t in keywords.items()},
+                    is_made_up=bool(symbols),
+                )
             )
-        )
     back = tuple(dict(zip(lengths, symbols, strict=False)) for lengths in _LENGTHS)
     return combined_type(f, runs[0], runs[1], back)
 

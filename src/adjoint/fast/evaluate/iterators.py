@@ -41,6 +41,8 @@ _iterating(reversed)
 
 @handler(enumerate)
 def _(ev: Evaluator, xs: Abstract, start: Abstract = Known(0)) -> Abstract:
+    if not isinstance(start, Known) or type(start.value) is not int:
+        raise NotCovered("enumerate from what is not known", ev.span)
     return ev.allocate(IteratorOf(Iterating(enumerate, (xs, start))))
 
 

@@ -155,7 +155,11 @@ def _iterator_of(ev: Evaluator, xs: Abstract) -> Abstract:
         return xs
     if "__iter__" not in dir(cls):
         return xs
-    return call(ev, attribute(ev, Known(cls), "__iter__"), [xs], {})
+    found = call(ev, attribute(ev, Known(cls), "__iter__"), [xs], {})
+    kind = class_of(ev, found)
+    if kind is not None and not hasattr(kind, "__next__"):
+        raise NotCovered("a loop over what is no iterator", ev.span)
+    return found
 
 
 class _Unrolled(NotCovered):

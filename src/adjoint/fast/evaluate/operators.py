@@ -97,7 +97,12 @@ def _by_protocol(
         if left in (list, tuple) or right in (list, tuple):
             return ev.infer(f, new_arrays(ev, (a, b)))
         raise NotCovered(f"the operator {f.__name__} of an array and an object", ev.span)
-    for cls, method, operands in ((left, name, [a, b]), (right, reflected, [b, a])):
+    if issubclass(left, np.generic):  # which makes an array of what is a sequence
+        raise NotCovered(f"the operator {f.__name__} of such operands", ev.span)
+    asked = [(left, name, [a, b]), (right, reflected, [b, a])]
+    if left is right and f in _BINARY:
+        asked.pop()
+    for cls, method, operands in asked:
         if is_plain_object(cls) and hasattr(cls, method):
             found = getattr(cls, method)
             if found is getattr(object, method, None):
@@ -151,6 +156,8 @@ def _equal_tuples(ev: Evaluator, f: Any, a: Tuple, b: Tuple) -> Abstract:
         equal = call(ev, Known(operator.eq), [x, y], {})
         if isinstance(equal, Known):
             if not equal.value:
+                if all(isinstance(z, Known) and z.value != z.value for z in (x, y)):
+                    raise NotCovered("a comparison of NaN, which may be one object", ev.span)
                 return Known(f is operator.ne)
         else:
             undecided.append(equal)

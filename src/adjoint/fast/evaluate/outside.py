@@ -82,14 +82,25 @@ def is_plain_object(cls: Any) -> bool:
 
 
 def is_named_tuple(cls: type) -> bool:
-    """Whether a class is what `collections.namedtuple` makes, with nothing of it changed."""
-    if cls.__base__ is not tuple or "_fields" not in vars(cls):
+    """Whether a class is what `collections.namedtuple` makes, with nothing of it changed that is
+    asked for by an operator or a function, and nothing of that kind added."""
+    held = vars(cls)
+    if cls.__base__ is not tuple or "_fields" not in held:
         return False
-    own = ("__getitem__", "__iter__", "__len__", "__getattribute__", "__init__", "__contains__")
-    fields = vars(cls)["_fields"]
-    return not any(name in vars(cls) for name in own) and all(
-        type(vars(cls).get(name)).__name__ == "_tuplegetter" for name in fields
+    special = {name for name in held if name.startswith("__") and name.endswith("__")}
+    return (
+        special <= _OF_NAMED_TUPLES
+        and getattr(cls.__new__, "__module__", None) == f"namedtuple_{cls.__name__}"
+        and all(type(held.get(name)).__name__ == "_tuplegetter" for name in held["_fields"])
     )
+
+
+_OF_NAMED_TUPLES = frozenset(
+    "__annotations__ __doc__ __firstlineno__ __getnewargs__ __hash__ __match_args__ __module__"
+    " __new__ __orig_bases__ __qualname__ __replace__ __repr__ __slots__ __static_attributes__"
+    " __str__".split()
+)
+"""Special attributes that such a class has, or that change nothing of what it does as a tuple."""
 
 
 @dataclass
@@ -124,6 +135,7 @@ class Outside:
     _ids: set[int] = field(default_factory=set)
     _relied: set[type] = field(default_factory=set)
     _fields: set[tuple[type, str]] = field(default_factory=set)
+    _kinds: set[tuple[type, str]] = field(default_factory=set)
 
     def release(self) -> None:
         """Let go of the values of the call at hand, which are the user's."""
@@ -174,11 +186,9 @@ class Outside:
         self.guard(self.root("object", cls), "bases", cls.__mro__)
         for base in cls.__mro__:
             if base.__flags__ & (1 << 9) and not is_own({"__name__": base.__module__}):
-                held = vars(base)
-                last = next(reversed(held))
-                self.guard(self.root("object", base), "attributes", (len(held), last))
+                self.guard(self.root("object", base), "attributes", [*vars(base)])
         if is_named_tuple(cls):
-            getters = tuple((name, vars(cls)[name]) for name in vars(cls)["_fields"])
+            getters = tuple((name, vars(cls)[name]) for name in ("__new__", *vars(cls)["_fields"]))
             self.guard(self.root("object", cls), "getters", getters)
 
     def rely_on_field(self, cls: type, name: str) -> None:
@@ -196,7 +206,8 @@ class Outside:
     def rely_on_value(self, cls: type, name: str) -> None:
         """Guard of what kind an attribute of a class is: a descriptor says what is read of it."""
         owner = next(base for base in cls.__mro__ if name in vars(base))
-        if owner.__flags__ & (1 << 9):
+        if (owner, name) not in self._kinds and owner.__flags__ & (1 << 9):
+            self._kinds.add((owner, name))
             self.guard(self.root("object", owner), "kind", (name, type(vars(owner)[name])))
 
     def rely_on_registrations(self) -> None:
@@ -380,6 +391,8 @@ class Outside:
         """What a global or builtin name stands for."""
         if name in namespace:
             value = namespace[name]
+        elif namespace.get("__builtins__", builtins) not in (builtins, vars(builtins)):
+            raise NotCovered("a namespace with builtin names of its own")
         elif hasattr(builtins, name):
             value = getattr(builtins, name)
         else:

@@ -109,6 +109,7 @@ def _guarded_function(ev: Evaluator, cls: type, name: str, f: Any) -> Abstract:
         raise NotCovered(f"the method {name!r} of {cls.__qualname__}", ev.span)
     if is_own({"__name__": cls.__module__}):
         return ev.outside.own(f)
+    ev.outside.rely_on_value(cls, name)
     return ev.outside.read(ev.outside.root("object", cls), "class attribute", name, f)
 
 
@@ -155,6 +156,7 @@ def _of_object(ev: Evaluator, a: External | Ref, cls: type, name: str) -> Abstra
 def _property_getter(ev: Evaluator, cls: type, name: str, found: property) -> Abstract:
     if is_own({"__name__": cls.__module__}):
         return ev.outside.own(found.fget)
+    ev.outside.rely_on_value(cls, name)
     return ev.outside.read(ev.outside.root("object", cls), "getter", name, found.fget)
 
 
