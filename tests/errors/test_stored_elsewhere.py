@@ -8,10 +8,12 @@ from unittest import mock
 
 import numpy as np
 import pytest
+import traitlets
 from scipy import optimize
 
 import adjoint as ad
 from adjoint.run.kept_arrays import keep_array
+from adjoint.testing import check_gradient
 
 CONFIG = types.ModuleType("config_of_the_test")
 CONFIG.k, CONFIG.table = 2.0, {"a": 1.0}
@@ -238,3 +240,92 @@ def test_elements_that_an_attribute_stands_for_may_be_put_there_again(kind):
 
     with pytest.raises(ad.AdjointError):
         ad.gradient(f, np.array([1.5, 2.0]), np.array([3.0, 4.0]))
+
+
+# ---- modules -------------------------------------------------------------------------------------
+
+
+def imported_by_name(x):
+    CONFIG.k = x * x
+    from config_of_the_test import k
+
+    return k * x
+
+
+def imported_by_a_callee(x):
+    def product():
+        from config_of_the_test import k as found
+        from config_of_the_test import table
+
+        return found * len(table)
+
+    CONFIG.k = x * x
+    return product() * x
+
+
+def computed_by_the_module(x):
+    CONFIG.k = x * x
+    from config_of_the_test import twice
+
+    return twice * CONFIG.twice * x + getattr(CONFIG, "thrice", 2.0)
+
+
+@pytest.mark.parametrize(
+    "f", [imported_by_name, imported_by_a_callee, computed_by_the_module], ids=lambda f: f.__name__
+)
+def test_variables_of_modules_carry_derivatives(f, monkeypatch):
+    monkeypatch.setattr(CONFIG, "k", 2.0)
+
+    def made(name):
+        if name != "twice":
+            raise AttributeError(name)
+        return CONFIG.k * 2.0
+
+    monkeypatch.setattr(CONFIG, "__getattr__", made, raising=False)
+    check_gradient(f, 1.3, modes=("reverse", "forward"))
+
+
+def test_a_name_that_is_not_there():
+    def f(x):
+        try:
+            from config_of_the_test import missing
+        except ImportError:
+            return x * x
+        return missing
+
+    assert ad.gradient(f, 1.3) == (2.6,)
+
+    def g(x):
+        from os import path
+
+        return x * len(path.join("a", "b"))
+
+    assert ad.gradient(g, 1.3) == (3.0,)
+
+
+# ---- objects of traitlets ------------------------------------------------------------------------
+
+
+class Spring(traitlets.HasTraits):
+    v = traitlets.Float(2.0)
+    k = traitlets.Float()
+    s = 1.0
+
+    @traitlets.default("k")
+    def _default(self):
+        return self.s * 2.0
+
+    @traitlets.validate("v")
+    def _validated(self, proposal):
+        return min(proposal["value"] * 2.0, 100.0)
+
+
+def test_traits_carry_derivatives():
+    def f(x):
+        spring = Spring()
+        spring.s = x * x
+        for _ in range(2):
+            spring.v = spring.v * spring.k * x
+        return spring.v
+
+    check_gradient(f, 0.8, modes=("reverse", "forward"))

@@ -97,7 +97,7 @@ _FACTS = ("__annotations__", "__doc__", "__module__")
 
 
 _BUILTINS = frozenset(vars(builtins))
-_FREE = frozenset("__import__ breakpoint exit help input open print quit".split())
+_FREE = frozenset("breakpoint exit help input open print quit".split())
 
 
 def check_exchange(module: Any, name: str) -> None:

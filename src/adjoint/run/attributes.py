@@ -14,12 +14,11 @@ from adjoint.run.attribute_writes import (
     set_attribute,
 )
 from adjoint.run.descriptors import by_class, of_class, of_super
-from adjoint.run.dispatch import call_keywords
+from adjoint.run.dispatch import call_keywords, linked
 from adjoint.run.fallbacks import MISSING, found_or_made, missing
 from adjoint.run.fields import read_field, read_global
 from adjoint.run.kinds import by_value, defined_by, fields_of, has_field
 from adjoint.run.lifetimes import lifetimes_of
-from adjoint.run.native import watched
 from adjoint.run.number_attributes import of_number
 from adjoint.run.specials import class_attribute, quick_special_of, special_of
 from adjoint.run.watch import is_of_the_library
@@ -89,9 +88,15 @@ def _of_module(
 ) -> Any:
     """What is not there yet: a module may have a ``__getattr__``."""
     maker = vars(module).get("__getattr__")
-    if type(maker) is FunctionType and not is_of_the_library(maker.__code__):
-        return watched(record, slot, maker, getattr, (module, name, *default), {})
-    return getattr(module, name, *default)
+    if type(maker) is not FunctionType or is_of_the_library(maker.__code__):
+        return getattr(module, name, *default)
+    try:
+        return linked(record, slot, lambda _: (None, None, None), call_keywords, maker, (name,), {})
+    except AttributeError:
+        if not default:
+            raise
+        record[slot] = None
+        return default[0]
 
 
 def get_attribute(record: list[Any], slot: int, obj: Any, name: Any, *default: Any) -> Any:

@@ -31,7 +31,7 @@ from adjoint.run.array_writes import write_array
 from adjoint.run.arrays import read_array
 from adjoint.run.asked import refuse_kept
 from adjoint.run.attribute_writes import delete_plain, write_attribute, write_class
-from adjoint.run.attributes import ATTRIBUTES, plain_attribute
+from adjoint.run.attributes import ATTRIBUTES, attribute, plain_attribute
 from adjoint.run.binary import base_operator, base_unary
 from adjoint.run.by_source import call_operator
 from adjoint.run.callables import call_object
@@ -142,6 +142,15 @@ def list_to_tuple(record: list[Any], slot: int, xs: list[Any]) -> tuple[Any, ...
     return y
 
 
+def import_from(record: list[Any], slot: int, module: Any, name: str) -> Any:
+    """One name of ``from module import name``: an attribute, or a module of the package."""
+    try:
+        return attribute(record, slot, module, name)
+    except AttributeError:
+        record[slot] = None
+        return primitives.import_from(module, name)
+
+
 def _by_method(kind: type, name: str) -> Callable[..., Any]:
     def run(record: list[Any], slot: int, obj: Any, *operands: Any) -> Any:
         return method(record, slot, obj, name, *operands)
@@ -202,6 +211,7 @@ ENTRIES: dict[Any, Callable[..., Any]] = {
     primitives.format_value: format_value,
     primitives.build_slice: build_slice,
     primitives.list_to_tuple: list_to_tuple,
+    primitives.import_from: import_from,
     **CLASSES,
     primitives.dict_merge: _lowered(primitives.dict_merge),  # type: ignore[arg-type]
     primitives.begin: begin,
@@ -218,7 +228,6 @@ ENTRIES: dict[Any, Callable[..., Any]] = {
             primitives.build_string,
             primitives.run_intrinsic,
             primitives.import_module,
-            primitives.import_from,
             primitives.exception_match,
             primitives.match_sequence,
             primitives.match_mapping,

@@ -21,8 +21,15 @@ _BUFFERED = frozenset({io.TextIOWrapper, io.BufferedWriter, io.BufferedRandom})
 
 def note_file(memory: Memory, y: Any) -> None:
     """Note a result that is an open file with a buffer."""
-    if type(y) in _BUFFERED and y.writable():
+    if type(y) in _BUFFERED and _is_of_python(y) and y.writable():
         memory.files.append(weakref(y))
+
+
+def _is_of_python(file: Any) -> bool:
+    """Whether no class of the user's is what is written to in the end."""
+    while type(file) in _BUFFERED:
+        file = file.buffer if type(file) is io.TextIOWrapper else file.raw
+    return not type(file).__flags__ & (1 << 9)  # Py_TPFLAGS_HEAPTYPE
 
 
 def flush(memory: Memory) -> None:

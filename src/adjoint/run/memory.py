@@ -37,6 +37,9 @@ from adjoint.run.views import (
 __all__ = ["Memory", "root_of"]
 
 
+_UNDOING_FAILS = (IndexError, KeyError, AttributeError, ValueError)
+
+
 class Memory(Hidden):
     """What one differentiated call knows about mutable things.
 
@@ -191,19 +194,31 @@ class Memory(Hidden):
         """Undo the logged writes from the last one down to `position`: memory is as it was just
         before that write."""
         log, cursor = self._log, self.position
-        while cursor > position:
-            cursor -= 1
-            self.position = cursor
-            entry = log[cursor]
-            entry[0](entry)
+        try:
+            while cursor > position:
+                cursor -= 1
+                self.position = cursor
+                entry = log[cursor]
+                entry[0](entry)
+        except _UNDOING_FAILS as error:
+            raise self._not_undone(cursor) from error
 
     def undo(self, position: int, entry: list[Any]) -> None:
         """`rewind` to `position`, where `entry` is: at once if nothing was written since."""
         if self.position == position + 1:
-            self.position = position
-            entry[0](entry)
+            try:
+                self.position = position
+                entry[0](entry)
+            except _UNDOING_FAILS as error:
+                raise self._not_undone(position) from error
         else:
             self.rewind(position)
+
+    def _not_undone(self, position: int) -> Exception:
+        """The error where a write cannot be undone: somebody else has taken away what it put."""
+        self.position = position + 1
+        owner = self._log[position][1]
+        return changed_since(getattr(owner, "__self__", owner))
 
     def begin_sweep(self) -> None:
         """Empty shadows for a new reverse sweep."""

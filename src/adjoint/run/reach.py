@@ -6,6 +6,7 @@ from __future__ import annotations
 import cmath
 import functools
 import math
+import operator
 import weakref
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Iterable
@@ -25,7 +26,7 @@ import numpy as np
 
 from adjoint.run.by_class import ByClass
 from adjoint.run.contents import factory_of
-from adjoint.run.facts import facts_of, is_closed
+from adjoint.run.facts import READING, facts_of, is_closed
 from adjoint.run.hidden import Hidden
 from adjoint.run.iterator import Iterator
 from adjoint.run.kinds import fields_of, held_by_c
@@ -122,6 +123,8 @@ def _reaches(value: Any) -> bool:
             queue += contents(value, kind)
         elif issubclass(kind, tuple(STAND_INS)) or has_code(kind) or is_filled_by_c(value):
             return True
+        elif kind in _BOUND_IN_C and _stores(value):
+            return True
         elif issubclass(kind, type):
             if has_code(value):
                 return True
@@ -138,10 +141,24 @@ def is_filled_by_c(value: Any) -> bool:
     return factory is not None and not (type(factory) is type and not has_code(factory))
 
 
+_BOUND_IN_C = (BuiltinFunctionType, MethodWrapperType)
+_STORING = frozenset({setattr, delattr, operator.setitem, operator.delitem})
+
+
+def _stores(f: Any) -> bool:
+    """Whether a function in C stores something in what it is bound to, or is given."""
+    owner = f.__self__
+    if isinstance(owner, ModuleType):
+        return f in _STORING
+    return type(owner) not in LEAVES and not isinstance(owner, type) and f.__name__ not in READING
+
+
 def filled_by_c(values: Iterable[Any]) -> list[Any]:
-    """The dicts among what is given to code that is not differentiated, and in it, for which
-    `is_filled_by_c` holds."""
+    """What C may fill of what is given to code that is not differentiated, and of what is in it:
+    dicts for which `is_filled_by_c` holds, what methods in C are bound to, and all of it where a
+    function is there that stores in what it is given."""
     found: list[Any] = []
+    stores_anywhere = False
     seen: dict[int, Any] = {}
     queue = deque(values)
     while queue and len(seen) <= _FEW:
@@ -152,9 +169,14 @@ def filled_by_c(values: Iterable[Any]) -> list[Any]:
         seen[id(value)] = value
         if is_filled_by_c(value):
             found.append(value)
+        elif kind in _BOUND_IN_C and _stores(value):
+            if isinstance(value.__self__, ModuleType):
+                stores_anywhere = True
+            else:
+                found.append(value.__self__)
         is_seen = kind is FunctionType or kind is CellType or _has_fields(kind)
         queue += contents(value, kind) if is_seen else _inside(value, kind)
-    return found
+    return [*seen.values()] if stores_anywhere else found
 
 
 def _inside(value: Any, kind: type) -> list[Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Collection, Iterable
 from collections.abc import Iterator as Iterated
 from types import CodeType, FrameType, FunctionType, ModuleType
@@ -424,7 +424,8 @@ class Region:
 
     def _who(self) -> str:
         if self._entered is None and self._filled:
-            return "the factory of a 'defaultdict'"
+            is_asked = any(isinstance(owner, defaultdict) for owner in self._filled)
+            return "the factory of a 'defaultdict'" if is_asked else "a function in C"
         return "a function" if self._entered is None else f"'{self._entered.co_qualname}'"
 
     def _error(self) -> Exception:

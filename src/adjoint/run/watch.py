@@ -49,7 +49,6 @@ LEFT_ALONE = frozenset(
         "traceback",
         "contextvars",
         "fractions",
-        "numbers",
         "pathlib",
         "zipfile",
         "tempfile",
@@ -64,7 +63,6 @@ LEFT_ALONE = frozenset(
         "hypothesis",
         "IPython",
         "ipykernel",
-        "traitlets",
         "tornado",
         "zmq",
     }
@@ -76,7 +74,8 @@ FOLLOWED = frozenset({"unittest.mock", "_pytest.monkeypatch"})
 give them out again."""
 
 HIDING = frozenset(
-    "_pytest gc hypothesis logging pytest sqlite3 threading unittest warnings weakref".split()
+    "_pytest gc hypothesis logging pickle pytest signal sqlite3 threading unittest warnings"
+    " weakref".split()
 )
 """Packages that keep functions of the user's, and call them whatever they are given."""
 

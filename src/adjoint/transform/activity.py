@@ -87,7 +87,6 @@ RESULT_INACTIVE: frozenset[Any] = frozenset(
         primitives.format_value,
         primitives.exception_match,
         primitives.import_module,
-        primitives.import_from,
         primitives.match_sequence,
         primitives.match_mapping,
     }
