@@ -229,3 +229,12 @@ def test_slopes_that_are_not_finite(f, args, slopes):
     assert ad.withgradient(f, *args) == (f(*args), pytest.approx(slopes, nan_ok=True))
     tangents = [1.0] + [0.0] * (len(args) - 1)
     assert ad.pushforward(f, args, tangents)[1] == pytest.approx(slopes[0], nan_ok=True)
+
+
+def test_conversions_keep_entries_apart_in_second_derivatives():
+    def f(x):
+        y = (x * np.array([1.0, NAN, 2.0])).astype(float)
+        return y[0] ** 3 + y[2] ** 2
+
+    found = ad.hvp(f, np.array([0.5, 0.7, 1.5]), np.array([1.0, 2.0, 3.0]))
+    np.testing.assert_allclose(found, [3.0, 0.0, 24.0])

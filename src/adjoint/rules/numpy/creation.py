@@ -194,8 +194,9 @@ if hasattr(np, "astype"):
 
 linear_frule(
     np.array, np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray, np.require,
-    np.copy, *methods("copy", "astype", "__array__"),
+    np.copy, *methods("copy", "__array__"),
 )  # fmt: skip
+linear_frule(*methods("astype"), positional=5)  # as the reverse rule calls it
 
 # ---- of a fill value -----------------------------------------------------------------------------
 
