@@ -66,6 +66,8 @@ class _History:
             return any(map(self.differs, arg))
         if by_value(arg):
             return self._integers if isinstance(arg, _INTEGERS) else True
+        if isinstance(arg, np.dtype) and arg.fields is None and arg.metadata is None:
+            return False  # it holds nothing
         return type(arg) not in _ATOMS and type(arg).__hash__ is not _BY_IDENTITY
 
 
