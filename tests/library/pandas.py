@@ -176,6 +176,52 @@ for name, of_groups in {
         U,
         call=lambda x, f=of_groups: f(_with_gap(x).groupby(GROUPS)).fillna(0.0).to_numpy(),
     )
+
+
+def _masked(x):
+    return pd.Series(pd.array(_with_gap(x), dtype="Float64"))
+
+
+for name in "cumsum cumprod cummax cummin".split():
+    for of_rows in (_with_gap, _masked):
+        case(
+            f"pandas.core.groupby.SeriesGroupBy.{name}",
+            U,
+            call=lambda x, n=name, rows=of_rows: sum(
+                getattr(rows(x * x).groupby(GROUPS), n)(skipna=skipna).fillna(0.0).to_numpy(float)
+                for skipna in (True, False)
+            ),
+        )
+    case(
+        f"pandas.core.groupby.DataFrameGroupBy.{name}",
+        U,
+        V,
+        call=lambda x, y, n=name: (
+            getattr(
+                pd.DataFrame({"x": _with_gap(x), "y": x - y}).groupby(np.array(GROUPS, object)), n
+            )()
+            .fillna(0.0)
+            .to_numpy()
+        ),
+    )
+case(  # nothing is divided by what is zero
+    "pandas.core.groupby.SeriesGroupBy.cumprod",
+    np.array([0.0, 0.7, 1.3, 0.6, 0.0, 0.0, 1.1]),
+    call=lambda x: pd.Series(x).groupby([1, 1, 1, 2, 2, 2, 2]).cumprod().to_numpy(),
+)
+for of_rows in (pd.Series, _with_gap, _masked):
+    case(
+        "pandas.core.groupby.SeriesGroupBy.ohlc",
+        U,
+        call=lambda x, rows=of_rows: rows(x * x).groupby(GROUPS).ohlc().to_numpy(float),
+    )
+    case(
+        "pandas.core.groupby.SeriesGroupBy.rank",
+        U,
+        call=lambda x, rows=of_rows: (
+            (rows(x).groupby(GROUPS).rank(pct=True) * rows(x)).fillna(0.0).to_numpy(float)
+        ),
+    )
 for how in ("linear", "lower", "higher", "midpoint", "nearest"):
     case(
         "pandas.core.groupby.SeriesGroupBy.quantile",

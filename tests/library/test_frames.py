@@ -220,3 +220,25 @@ def test_quantiles_of_groups_of_integers_and_with_equal_entries():
     )[0].tolist()
     assert slopes([1, 2, 3]) == [0.75, 0.25, 1.0]
     assert sum(slopes([2.0, 2.0, 3.0])[:2]) == 1.0
+
+
+@pytest.mark.parametrize("name", ["cummax", "cummin"])
+def test_running_extremes_that_are_equal_are_the_first_of_them(name):
+    x, weights = np.array([2.0, 1.0, 2.0, 1.0, 3.0, 0.5, 3.0, 0.5]), np.arange(1.0, 9.0)
+    labels = np.array([0, 1] * 4)
+
+    def of_groups(x):
+        return (getattr(pd.Series(x).groupby(labels), name)().to_numpy() * weights).sum()
+
+    def one_by_one(x):
+        total = 0.0
+        for label in (0, 1):
+            chosen = labels == label
+            found = getattr(pd.Series(x[chosen]), name)().to_numpy()
+            total = total + (found * weights[chosen]).sum()
+        return total
+
+    expected = ad.gradient(one_by_one, x)[0]
+    np.testing.assert_array_equal(ad.gradient(of_groups, x)[0], expected)
+    x_dot = reals(8, seed=3)
+    assert ad.pushforward(of_groups, (x,), (x_dot,))[1] == pytest.approx(expected @ x_dot)

@@ -8,18 +8,22 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.rules import pandas_arrays, pandas_groups, pandas_quantiles, pandas_windows
+from adjoint.rules import (
+    pandas_arrays,
+    pandas_filling,
+    pandas_groups,
+    pandas_objects,
+    pandas_quantiles,
+    pandas_running,
+    pandas_windows,
+)
 from adjoint.rules.loading import registering
-from adjoint.rules.numpy.objects import numbers_of
 from adjoint.rules.registry import non_differentiable, primitive, substitute
 from adjoint.run.accumulate import accumulate
 from adjoint.run.by_source import call_function
 from adjoint.run.kinds import by_value
 from adjoint.run.memory import Memory
-from adjoint.run.places import is_container
 from adjoint.run.swaps import swap_with
-
-_FLOATS = frozenset({float, np.float64})
 
 
 def _is_hiding(memory: Memory, block: Any) -> bool:
@@ -75,7 +79,17 @@ non_differentiable(_holes)
 @registering("pandas")
 def _(pandas: Any) -> None:
     from pandas import DataFrame, Series
-    from pandas._libs import algos, indexing, internals, lib, missing, ops_dispatch, properties
+    from pandas._libs import (
+        algos,
+        index,
+        indexing,
+        internals,
+        lib,
+        missing,
+        ops_dispatch,
+        properties,
+        reshape,
+    )
     from pandas._libs.window import aggregations
     from pandas.core import indexing as indexers
     from pandas.core.array_algos import take
@@ -83,8 +97,11 @@ def _(pandas: Any) -> None:
 
     pandas_arrays.register(pandas._libs.arrays.NDArrayBacked)
     pandas_groups.register(pandas._libs.groupby, aggregations, algos)
+    pandas_running.register(pandas._libs.groupby)
     pandas_windows.register(aggregations, algos)
     pandas_quantiles.register(pandas._libs.groupby.group_quantile)
+    pandas_filling.register(algos, reshape, pandas.isna)
+    pandas_objects.register(lib, reshape, missing.checknull, pandas.arrays.FloatingArray)
 
     # What managers, blocks and indexers hold is in sight: it is in their attributes.
     non_differentiable(
@@ -101,6 +118,14 @@ def _(pandas: Any) -> None:
         *(getattr(lib, name) for name in _names(lib, "is_", "has_")),
         *(getattr(algos, name) for name in _names(algos, "ensure_int", "ensure_uint", "ensure_pl")),
     )
+    # Periods of time hold no reals: they keep what they have calculated from their number.
+    Period, period = pandas.Period, pandas.Period.__base__
+    non_differentiable(Period, (Period, "__new__"))
+    non_differentiable(*((period, f"__{name}__") for name in ("add", "radd", "sub", "rsub")))
+    non_differentiable(*((period, name) for name in _names(period, "asfreq", "to_", "strftime")))
+    # They say where labels are, and keep what they have looked up.
+    for engine in _derived_from(object, index):
+        non_differentiable(*((engine, name) for name in _names(engine, "get_")))
 
     def make(kind: Any, record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
         memory: Memory = record[0]
@@ -172,27 +197,6 @@ def _(pandas: Any) -> None:
         return cache[self.name]
 
     substitute((properties.cache_readonly, "__get__"))(filled)
-
-    @primitive(lib.maybe_convert_objects)
-    def converted(record: list[Any], slot: int, *args: Any, **kwargs: Any) -> Any:
-        """Numbers where all elements are; else the same array, or one of text."""
-        objects = args[0] if args else kwargs.get("objects")
-        if type(objects) is not np.ndarray or not is_container(objects):
-            return NotImplemented
-        y = lib.maybe_convert_objects(*args, **kwargs)
-        if y is objects or not any(map(by_value, objects.flat)):
-            return y
-        if type(y) is not np.ndarray or not all(type(part) in _FLOATS for part in objects.flat):
-            return NotImplemented
-        memory: Memory = record[0]
-        inner: list[Any] = [memory, None]
-
-        def converted_back(y_bar: Any) -> tuple[Any, ...]:
-            inner[1](y_bar)
-            return (None,) * (1 + len(args) + len(kwargs))
-
-        record[slot] = converted_back
-        return call_function(inner, 1, numbers_of, (objects, y), {})
 
     @substitute(lib.map_infer)
     def map_infer(arr, f, convert=True, ignore_na=False):

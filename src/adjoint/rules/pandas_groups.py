@@ -25,7 +25,6 @@ def register(groupby: Any, windows: Any, algos: Any) -> None:
         _reducing(getattr(groupby, name), twin)
     for name, of_window in WINDOWS.items():
         _moving(getattr(windows, name), of_window)
-    _summing(groupby.group_cumsum)
     _differing(algos.diff_2d)
     _correlating(algos.nancorr)
 
@@ -83,6 +82,18 @@ def _first(x, place, size, found, rank=1):
 def _last(x, place, size, found):
     behind = np.unique(place[::-1], return_index=True)[1]
     return _at(x, place, size, len(place) - 1 - behind)
+
+
+def _first_high_low_last(x, place, size, found):
+    """Four results of each group, side by side, of one column."""
+    groups, (_, high, low, _) = size // 4, found.reshape(-1, 4).T
+    each = (
+        _first(x, place, groups, None),
+        _best(x, place, groups, high),
+        _best(x, place, groups, low),
+        _last(x, place, groups, None),
+    )
+    return np.stack(each, 1).ravel()
 
 
 def _at(x, place, size, chosen):
@@ -149,6 +160,7 @@ TWINS = {
     "group_kurt": _kurtosis,
     "group_nth": _first,
     "group_last": _last,
+    "group_ohlc": _first_high_low_last,
 }
 OPTIONS = ("ddof", "name")
 
@@ -205,45 +217,6 @@ def tolerances(y: Any, f: Any) -> tuple[float, float]:
 
 _WITHOUT_UNIT = ("skew", "kurt")
 """Endings of the names of functions whose values are of the order of 1, or differences of such."""
-
-
-@non_differentiable
-def summed(f: Any, given: dict[str, Any]) -> tuple[Any, ...]:
-    """The sums that `group_cumsum` writes, and where there is none."""
-    outputs = {"out": np.array(given["out"])}
-    if given.get("result_mask") is not None:
-        outputs["result_mask"] = np.array(given["result_mask"])
-    f(**{**given, **outputs})
-    return outputs["out"], outputs.get("result_mask")
-
-
-@non_differentiable
-def one_by_one(labels: Any) -> tuple[Any, Any, Any]:
-    """The rows group by group, for each the first one of its group, and the way back."""
-    order = np.argsort(labels, kind="stable")
-    start = np.searchsorted(labels[order], labels[order])
-    return order, start, np.argsort(order, kind="stable")
-
-
-def _summing(f: Any) -> None:
-    names = list(inspect.signature(f).parameters)
-
-    @substitute(f)
-    def write(*args, **kwargs):
-        given = {**dict(zip(names, args)), **kwargs}  # noqa: B905 (it is lowered)
-        values, out = given["values"], given["out"]
-        found, nowhere = summed(f, given)
-        if values.dtype.kind in "fc":
-            order, start, back = one_by_one(given["labels"])
-            x = np.where(np.isnan(found), 0.0, values)[order]
-            sums = np.cumsum(x, axis=0)
-            carrier = (sums - sums[start] + x[start])[back]
-            carrier = np.where(np.isnan(found), found, carrier)
-            out[...] = carrying(found, carrier, f, *tolerances(found, f))
-        else:
-            out[...] = found
-        if nowhere is not None:
-            given["result_mask"][...] = nowhere
 
 
 # ---- windows -------------------------------------------------------------------------------------

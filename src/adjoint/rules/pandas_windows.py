@@ -27,8 +27,10 @@ def register(windows: Any, algos: Any) -> None:
         _follow(f, _extreme(f))
     substitute(windows.roll_apply)(_applied)
     substitute(algos.ensure_float64)(_as_floats)
-    for f in (algos.rank_1d, algos.rank_2d, windows.roll_rank):
+    for f in (algos.rank_1d, algos.rank_2d, windows.roll_rank, algos.nancorr_spearman):
         non_differentiable(f)  # which place a number has does not change with it
+    if hasattr(windows, "roll_nunique"):
+        non_differentiable(windows.roll_nunique)
 
 
 def _follow(f: Any, twin: Any) -> None:
@@ -114,6 +116,23 @@ def _extreme(f: Any) -> Any:
     return extreme
 
 
+@non_differentiable
+def _known_in(values: Any, start: Any, end: Any, step: int) -> Any:
+    """The first element of each window that is a number, or for a `step` of -1 the last one; any
+    for a window of nothing but NaN."""
+    known = np.append(np.flatnonzero(~np.isnan(values)), 0)
+    at = np.searchsorted(known[:-1], start if step == 1 else end)
+    return known[at if step == 1 else np.maximum(at - 1, 0)]
+
+
+def _first(values, start, end, minp):
+    return values[_known_in(values, start, end, 1)]
+
+
+def _last(values, start, end, minp):
+    return values[_known_in(values, start, end, -1)]
+
+
 # ---- moments -------------------------------------------------------------------------------------
 
 
@@ -138,6 +157,36 @@ def _rolled_skew(values, start, end, minp):
 
 def _rolled_kurtosis(values, start, end, minp):
     return peaked(*_moments(values, start, end, 4))
+
+
+def _products(x, y, start, end):
+    """Of the pairs that are numbers, per window: how many, and the sums of the squares and of the
+    products of their distances from the means."""
+    there = ~(np.isnan(x) | np.isnan(y))
+    known = there.astype(float)
+    n = np.maximum(sums(known, start, end), 1.0)
+    x, y = np.where(there, x, 0.0), np.where(there, y, 0.0)
+    x = np.where(there, x - middle(x, known), 0.0)
+    y = np.where(there, y - middle(y, known), 0.0)
+    of_x, of_y = sums(x, start, end), sums(y, start, end)
+    return (
+        n,
+        sums(x * x, start, end) - of_x * of_x / n,
+        sums(y * y, start, end) - of_y * of_y / n,
+        sums(x * y, start, end) - of_x * of_y / n,
+    )
+
+
+def _rolled_covariance(x, y, start, end, minp, ddof=1):
+    n, _, _, both = _products(x, y, start, end)
+    return both / np.maximum(n - ddof, 1.0)
+
+
+def _rolled_correlation(x, y, start, end, minp):
+    _, of_x, of_y, both = _products(x, y, start, end)
+    squares = of_x * of_y
+    vary = squares > 0
+    return np.where(vary, both / np.sqrt(np.where(vary, squares, 1.0)), 0.0)
 
 
 def _means(values, mask, axis, power):
@@ -297,6 +346,10 @@ def _applied(obj, start, end, minp, function, raw, args, kwargs):
 OF_WINDOWS = {
     "roll_median_c": rolled_median,
     "roll_quantile": _rolled_quantile,
+    "roll_first": _first,
+    "roll_last": _last,
+    "roll_cov": _rolled_covariance,
+    "roll_corr": _rolled_correlation,
     "roll_skew": _rolled_skew,
     "roll_kurt": _rolled_kurtosis,
     "ewm": _fading_mean,
