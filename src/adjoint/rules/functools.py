@@ -7,8 +7,9 @@ from typing import Any
 
 import adjoint.rules.caches  # noqa: F401  registers its rules
 from adjoint.ir.primitives import begin
-from adjoint.rules.registry import structural, substitute
+from adjoint.rules.registry import primitive, structural, substitute
 from adjoint.run.memory import Memory
+from adjoint.run.swaps import swap_with
 
 
 @substitute(functools.reduce)
@@ -52,6 +53,45 @@ def _(memory: Memory, f: Any, *args: Any, **kwargs: Any) -> Any:
         return (None, None, *bars[offset : offset + len(held)], *named)
 
     return made, partial_back
+
+
+@substitute((functools.partial, "__reduce__"))
+def _(self: Any) -> Any:
+    namespace = self.__dict__ or None
+    return type(self), (self.func,), (self.func, self.args, self.keywords, namespace)
+
+
+@substitute((functools.partial, "__setstate__"))
+def _(self: Any, state: Any, /) -> None:
+    if not isinstance(state, tuple) or len(state) != 4:
+        raise TypeError("invalid partial state")
+    func, args, keywords, namespace = state
+    if not callable(func) or not isinstance(args, tuple):
+        raise TypeError("invalid partial state")
+    _become(self, func, functools.partial(_become, *args, **(keywords or {})))
+    self.__dict__.clear()
+    self.__dict__.update(namespace or {})
+
+
+def _become(partial: Any, func: Any, other: Any) -> None:
+    """Hold that function, and the arguments that another one holds."""
+    partial.__setstate__((func, other.args, other.keywords, partial.__dict__))
+
+
+@primitive(_become)
+def _(record: list[Any], slot: int, partial: Any, func: Any, other: Any) -> None:
+    memory: Memory = record[0]
+    before = partial.func, partial.args, partial.keywords, partial.__dict__
+    undo = functools.partial(partial.__setstate__, before)
+    redo = functools.partial(_become, partial, func, other)
+    redo()
+    position = memory.note(swap_with, undo, redo)
+
+    def become_back(_: Any) -> tuple[Any, ...]:
+        memory.rewind(position)
+        return None, None, None, None
+
+    record[slot] = become_back
 
 
 # ---- cmp_to_key ----------------------------------------------------------------------------------
