@@ -28,7 +28,7 @@ from adjoint.run.refused import missing
 from adjoint.run.structure import deposit
 from adjoint.run.unknown import poison
 
-__all__ = ["Evaluation", "is_tuple"]
+__all__ = ["Evaluation", "is_tuple", "may_depend"]
 
 
 _FEW = 256
@@ -89,6 +89,11 @@ def _hold_integers(arguments: tuple[Any, ...]) -> bool:
             seen.add(id(value))
             stack += value.values() if isinstance(value, dict) else value
     return False
+
+
+def may_depend(memory: Memory, value: Any) -> bool:
+    """Whether a value may have a derivative that an equal one has not, in reverse mode."""
+    return _History.of(memory).differs(value)
 
 
 class Evaluation:

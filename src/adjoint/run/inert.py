@@ -14,8 +14,14 @@ __all__ = ["COMPILED", "INERT", "OPERATORS", "OWN", "home_of", "is_inert", "is_o
 INERT = LEFT_ALONE
 """Packages of which nothing is lowered: they return no reals."""
 
-ARGUMENTS = ("Signature.bind", "Signature._bind", "BoundArguments")
-"""What `inspect` has that hands values on."""
+ARGUMENTS = tuple(
+    """Signature Parameter BoundArguments signature _signature_from_ _signature_get_
+    _signature_bound_method getfullargspec FullArgSpec getcallargs getclosurevars ClosureVars
+    getattr_static _static_getmro _check_class _check_instance _shadowed_dict getmembers
+    _getmembers get_annotations""".split()
+)
+"""How the names begin of what `inspect` has that hands values on: defaults, arguments, captured
+variables, attributes."""
 
 COMPILED = ("numpy.fft", "scipy.fft")
 """Python that only prepares what gufuncs and C write into: of no use without rules of its own."""

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import MemberDescriptorType
+from types import GetSetDescriptorType, MemberDescriptorType
 from typing import Any
 
 from adjoint.rules.registry import primitive
@@ -12,6 +12,7 @@ from adjoint.run.attribute_writes import delete_slot, write_slot
 from adjoint.run.dispatch import NO_KEYWORDS, call_keywords, linked
 from adjoint.run.fields import read_slot
 from adjoint.run.kinds import is_of_builtins, slots_of
+from adjoint.run.specials import class_attribute
 
 
 @primitive((MemberDescriptorType, "__get__"))
@@ -34,6 +35,21 @@ def _(record: list[Any], slot: int, descriptor: Any, obj: Any) -> Any:
     if not _is_own(descriptor, obj) or not _is_filled(descriptor, obj):
         return NotImplemented  # Python's own message
     return linked(record, slot, _nothing(3), delete_slot, obj, descriptor)
+
+
+_PLAIN: tuple[Any, ...] = (object.__getattribute__, type.__getattribute__)
+
+
+@primitive((GetSetDescriptorType, "__get__"))
+def _(record: list[Any], slot: int, descriptor: Any, obj: Any, *kind: Any) -> Any:
+    """What is read by that name, unless the class says otherwise: ``type.__dict__["__dict__"]``,
+    which `inspect` asks."""
+    cls, name = type(obj), descriptor.__name__
+    read: Any = cls.__getattribute__
+    if read not in _PLAIN or class_attribute(cls, name) is not descriptor:
+        return NotImplemented
+    arrange = _nothing(3 + len(kind))
+    return linked(record, slot, arrange, call_keywords, getattr, (obj, name), NO_KEYWORDS)
 
 
 def _is_filled(descriptor: Any, obj: Any) -> bool:
