@@ -142,3 +142,21 @@ case(
         * pd.Series(x, index=DAYS.to_period()).resample("W").mean().iloc[0]
     ),
 )
+for name in ("sum", "first", "min"):
+    case(
+        f"pandas.core.groupby.SeriesGroupBy.{name}",
+        U,
+        call=lambda x, n=name: _numbers(
+            pd.Series([*x[:3], None, 2, x[5], np.nan, x[7]], dtype=object)
+            .groupby([1, 2] * 4)
+            .agg(n)
+        ),
+    )
+case(
+    "pandas.core.groupby.SeriesGroupBy.first",
+    U,
+    call=lambda x: (
+        pd.Series([x[0] ** 2, "t", True, x[3]], dtype=object).groupby([1, 2] * 2).first()[1] * x
+        + pd.Series([x[1], "t", x[2]], dtype=object).groupby([1, 2, 3]).last()[3]
+    ),
+)

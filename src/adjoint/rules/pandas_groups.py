@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.rules.pandas_objects import numbers_among
 from adjoint.rules.registry import frule, non_differentiable, rrule, substitute
 from adjoint.rules.scipy.carried import carrying
 
@@ -185,6 +186,41 @@ def entries(values: Any, labels: Any, mask: Any) -> tuple[Any, Any, Any]:
     return rows, columns, labels[rows] * values.shape[1] + columns
 
 
+def _numbers_in(values):
+    """An array of numbers, or those in one of objects, with NaN for the others; ``None`` if there
+    are none."""
+    if values.dtype.kind in "fc":
+        return values
+    plain = _as_floats(values)
+    return None if plain is None else numbers_among(values, plain)
+
+
+@non_differentiable
+def _as_floats(values: Any) -> Any:
+    if values.dtype.kind != "O" or not _are_floats(values).any():
+        return None
+    parts = [part if isinstance(part, _NUMBERS) else np.nan for part in values.flat]
+    return np.array(parts, float).reshape(values.shape)
+
+
+@non_differentiable
+def _are_floats(values: Any) -> Any:
+    return np.reshape([isinstance(part, float | np.floating) for part in values.flat], values.shape)
+
+
+_NUMBERS = (float, int, np.floating, np.integer)
+
+
+def _fill(out, found, numbers):
+    """Write what was found, with the derivatives of numbers that are equal to it."""
+    if out.dtype.kind == "O":
+        out[...] = found
+        known = _are_floats(found)
+        out[known] = numbers[known]
+    else:
+        out[...] = numbers
+
+
 def _reducing(f: Any, twin: Any) -> None:
     names = list(inspect.signature(f).parameters)
     options = [name for name in OPTIONS if name in names]
@@ -194,12 +230,13 @@ def _reducing(f: Any, twin: Any) -> None:
         given = {**dict(zip(names, args)), **kwargs}  # noqa: B905 (it is lowered)
         values, labels = given["values"], given["labels"]
         found, numbers, nowhere = reduced(f, given)
-        if values.dtype.kind in "fc" and given.get("rank", 1) == 1:
-            rows, columns, place = entries(values, labels, given.get("mask"))
+        x, y = _numbers_in(values), _numbers_in(found)
+        if x is not None and y is not None and given.get("rank", 1) == 1:
+            rows, columns, place = entries(x, labels, given.get("mask"))
             chosen = {name: given[name] for name in options if name in given}
-            carrier = twin(values[rows, columns], place, found.size, found.ravel(), **chosen)
-            carrier = np.where(np.isnan(found), found, np.reshape(carrier, found.shape))
-            given["out"][...] = carrying(found, carrier, f, *tolerances(found, f))
+            carrier = twin(x[rows, columns], place, y.size, y.ravel(), **chosen)
+            carrier = np.where(np.isnan(y), y, np.reshape(carrier, y.shape))
+            _fill(given["out"], found, carrying(y, carrier, f, *tolerances(y, f)))
         else:
             given["out"][...] = found
         given["counts"][...] = numbers

@@ -14,7 +14,7 @@ from adjoint.run.kinds import by_value
 from adjoint.run.memory import Memory
 from adjoint.run.places import is_container
 
-__all__ = ["register"]
+__all__ = ["numbers_among", "register"]
 
 
 def register(lib: Any, reshape: Any, is_missing: Any, masked: type) -> None:
@@ -87,7 +87,7 @@ def _as_numbers(lib: Any, masked: type) -> None:
         elif all(type(part) in _FLOATS for part in objects.flat):
             made_by = numbers_of
         else:
-            made_by = _numbers_among
+            made_by = numbers_among
         return call_function(inner, 1, made_by, (objects, y), {})
 
     @non_differentiable
@@ -97,13 +97,13 @@ def _as_numbers(lib: Any, masked: type) -> None:
     @substitute(convert_text)
     def converted_with_text(values, *args, **kwargs):
         found, mask = plain(values, *args, **kwargs)
-        return (_numbers_among(values, found) if found.dtype.kind in "fc" else found), mask
+        return (numbers_among(values, found) if found.dtype.kind in "fc" else found), mask
 
 
 _FLOATS = frozenset({float, np.float64})
 
 
-def _numbers_among(objects, plain):
+def numbers_among(objects, plain):
     """`plain`, which was made of objects, with the derivatives of those that are numbers."""
     made = np.array(plain)
     for i, part in enumerate(objects.flat):
@@ -113,7 +113,7 @@ def _numbers_among(objects, plain):
 
 
 def _masked_numbers(objects, plain):
-    return type(plain)(_numbers_among(objects, plain._data), plain._mask)
+    return type(plain)(numbers_among(objects, plain._data), plain._mask)
 
 
 def _table(rows, width):
