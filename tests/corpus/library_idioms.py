@@ -1,6 +1,8 @@
 """What the code of libraries does around its formulas: dispatch, checks, conversions, shims."""
 
+import ast
 import math
+import numbers
 import types
 from typing import cast
 
@@ -121,3 +123,54 @@ class AnyArray(type):
 def class_methods_that_answer_isinstance(x):
     kind = AnyArray("kind", (), {})
     return np.sum(x * x) if isinstance(x, kind) and not isinstance(x[0], kind) else x[0]
+
+
+class Evaluated(ast.NodeVisitor):
+    """Of an expression, with the values of its names."""
+
+    def __init__(self, **values):
+        self.values = values
+
+    def visit_Expression(self, node):
+        return self.visit(node.body)
+
+    def visit_Name(self, node):
+        return self.values[node.id]
+
+    def visit_Constant(self, node):
+        return node.value
+
+    def visit_BinOp(self, node):
+        left, right = self.visit(node.left), self.visit(node.right)
+        return left * right if isinstance(node.op, ast.Mult) else left + right
+
+
+@case(1.3)
+def visitors_of_expressions(x):
+    return Evaluated(a=x, b=x * x).visit(ast.parse("a * b + 2.0 * b", mode="eval"))
+
+
+class Length(numbers.Real):
+    """Derived from an abstract number, which subtracts by what it is given."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __add__(self, other):
+        return Length(self.value + float(other))
+
+    def __neg__(self):
+        return Length(-self.value)
+
+    def __float__(self):
+        return self.value
+
+    __radd__ = __mul__ = __rmul__ = __abs__ = __ceil__ = __floor__ = __add__
+    __eq__ = __le__ = __lt__ = __floordiv__ = __mod__ = __pow__ = __rfloordiv__ = __add__
+    __pos__ = __rmod__ = __round__ = __rpow__ = __rtruediv__ = __truediv__ = __trunc__ = __add__
+    __hash__ = None
+
+
+@case(1.3)
+def numbers_of_abstract_classes(x):
+    return (Length(x * x) - Length(x)).value * (5.0 - Length(x)).value

@@ -14,14 +14,17 @@ __all__ = ["COMPILED", "INERT", "OPERATORS", "OWN", "home_of", "is_inert", "is_o
 INERT = LEFT_ALONE
 """Packages of which nothing is lowered: they return no reals."""
 
-ARGUMENTS = tuple(
-    """Signature Parameter BoundArguments signature _signature_from_ _signature_get_
-    _signature_bound_method getfullargspec FullArgSpec getcallargs getclosurevars ClosureVars
-    getattr_static _static_getmro _check_class _check_instance _shadowed_dict getmembers
-    _getmembers get_annotations""".split()
-)
-"""How the names begin of what `inspect` has that hands values on: defaults, arguments, captured
-variables, attributes."""
+HANDING = {
+    "ast": ("NodeVisitor", "NodeTransformer", "iter_child_nodes", "iter_fields"),
+    "inspect": tuple(
+        """Signature Parameter BoundArguments signature _signature_from_ _signature_get_
+        _signature_bound_method getfullargspec FullArgSpec getcallargs getclosurevars ClosureVars
+        getattr_static _static_getmro _check_class _check_instance _shadowed_dict getmembers
+        _getmembers get_annotations""".split()
+    ),
+}
+"""How the names begin of what these modules have that hands values on, or calls methods of the
+user's: defaults, arguments, captured variables, attributes, what was found at a node."""
 
 COMPILED = ("numpy.fft", "scipy.fft")
 """Python that only prepares what gufuncs and C write into: of no use without rules of its own."""
@@ -82,4 +85,4 @@ def is_inert(f: Any) -> bool:
     module = home_of(f)
     if module.partition(".")[0] not in INERT or module in FOLLOWED:
         return False
-    return not (module == "inspect" and f.__qualname__.startswith(ARGUMENTS))
+    return not f.__qualname__.startswith(HANDING.get(module, ()))
