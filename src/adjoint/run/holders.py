@@ -29,14 +29,17 @@ _PLAIN = frozenset(
 
 
 def is_near(found: Any) -> bool:
-    """Whether a running function of the user's holds something, in a variable or in an expression
-    that it computes, or leads to it."""
+    """Whether a running function of the user's holds something, in a variable, in a global one that
+    it names or in an expression that it computes, or leads to it."""
     frame: FrameType | None = sys._getframe(2)
     seen: dict[int, Any] = {}
     is_function = type(found) is FunctionType
     while frame is not None and len(seen) < NEAR:
-        if id(frame.f_code) in generated:
+        unit = generated.get(id(frame.f_code))
+        if unit is not None:
+            space, names = unit.namespace, unit.function.code.co_names
             nodes, _ = _variables_by_holder(frame)
+            nodes += [space[name] for name in names if name in space]
             for node in nodes:
                 if node is found or (is_function and _has_method(node, found)):
                     return True
