@@ -19,7 +19,7 @@ HANDING = {
     "inspect": tuple(
         """Signature Parameter BoundArguments signature _signature_from_ _signature_get_
         _signature_bound_method getfullargspec FullArgSpec getcallargs getclosurevars ClosureVars
-        getattr_static _static_getmro _check_class _check_instance _shadowed_dict getmembers
+        getattr_static _static_getmro _check_class _check_instance getmembers
         _getmembers get_annotations""".split()
     ),
 }
