@@ -153,6 +153,20 @@ for name in ("sum", "first", "min"):
         ),
     )
 case(
+    "pandas.factorize",
+    U,
+    call=lambda x: (
+        pd.factorize(_with_gaps(np.append(x, x)))[1].to_numpy() * pd.Series([*x, *x]).unique()
+    ),
+)
+case(  # by numbers that have derivatives themselves
+    "pandas.core.groupby.DataFrameGroupBy.sum",
+    U,
+    call=lambda x: _numbers(
+        pd.DataFrame({"k": x[[0, 1, 1, 2]], "v": x[:4] ** 2}).groupby("k").sum().reset_index()
+    ),
+)
+case(
     "pandas.core.groupby.SeriesGroupBy.first",
     U,
     call=lambda x: (

@@ -12,6 +12,7 @@ from adjoint.rules import (
     pandas_arrays,
     pandas_filling,
     pandas_groups,
+    pandas_keys,
     pandas_objects,
     pandas_quantiles,
     pandas_running,
@@ -100,6 +101,7 @@ def _(pandas: Any) -> None:
     pandas_running.register(pandas._libs.groupby)
     pandas_windows.register(aggregations, algos)
     pandas_quantiles.register(pandas._libs.groupby.group_quantile)
+    pandas_keys.register(pandas._libs.hashtable)
     pandas_filling.register(algos, reshape, pandas.isna)
     pandas_objects.register(lib, reshape, missing.checknull, pandas.arrays.FloatingArray)
 
