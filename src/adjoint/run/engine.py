@@ -148,7 +148,7 @@ def import_from(record: list[Any], slot: int, module: Any, name: str) -> Any:
         return attribute(record, slot, module, name)
     except AttributeError:
         record[slot] = None
-        return primitives.import_from(module, name)
+    return primitives.import_from(module, name)  # no context of what that raises
 
 
 def _by_method(kind: type, name: str) -> Callable[..., Any]:
