@@ -41,11 +41,20 @@ __all__ = [
     "sizes_in",
 ]
 
-_LENGTHS = ((3, 7, 19, 5, 11, 23, 13, 17), (11, 5, 13, 29, 3, 7, 17, 19))
-"""Stand for the symbolic dimensions of one call, in two runs."""
+_LENGTHS = (
+    (3, 7, 19, 5, 11, 23, 13, 17),
+    (11, 5, 13, 29, 3, 7, 17, 19),
+    (12, 9, 22, 31, 15, 26, 20, 24),
+)
+"""Stand for the symbolic dimensions of one call, in three runs. Those of the last are greater than
+the others, each of them, so that no sum of lengths is the same in all."""
 
-_INTEGERS = (2, 4)
-"""Stand for integers that are not known, in two runs: a length that they decide is not known."""
+_INTEGERS = (2, 4, 5)
+"""Stand for integers that are not known: a length that they decide is not known."""
+
+_CUTTING: frozenset[Any] = frozenset({np.arange, np.diag, np.diff})
+"""Functions by which nothing is left of what is short, which a number says."""
+_MOST_CUT = 1000
 
 SHAPED: frozenset[Any] = frozenset(
     {
@@ -209,6 +218,9 @@ def result_type(
     symbols = sizes_in((*operands, *keywords.values()))
     if len(symbols) > len(_LENGTHS[0]):
         raise NotCovered(f"too many dimensions in a call of {name_of(f)}")
+    if getattr(f, "__name__", None) == "squeeze" and not keywords and len(operands) == 1:
+        if any(not symbol.is_argument for symbol in symbols):
+            raise NotCovered("squeeze of axes that may have one element or not")
     found = {
         _shaped(f, one, keywords, symbols)
         for one in itertools.product(*map(_alternatives, operands))
@@ -236,11 +248,18 @@ def _alternatives(t: Any) -> list[Any]:
 
 def _shaped(f: Any, operands: Any, keywords: Any, symbols: list[Symbol]) -> Any:
     """The type of a result that arrays take part in."""
-    runs = []
+    further = _cut_off(f, (*operands, *keywords.values()))
+    lengths = [
+        {
+            symbol: n + further * (run == _LENGTHS[-1])
+            for symbol, n in zip(symbols, run, strict=False)
+        }
+        for run in _LENGTHS
+    ]
+    runs: list[Any] = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # there may be none at the sizes of the user's
-        for lengths, integer in zip(_LENGTHS, _INTEGERS, strict=True):
-            at = dict(zip(symbols, lengths, strict=False))
+        for at, integer in zip(lengths, _INTEGERS, strict=True):
             runs.append(
                 _run(
                     f,
@@ -249,8 +268,18 @@ def _shaped(f: Any, operands: Any, keywords: Any, symbols: list[Symbol]) -> Any:
                     is_made_up=bool(symbols),
                 )
             )
-    back = tuple(dict(zip(lengths, symbols, strict=False)) for lengths in _LENGTHS)
-    return combined_type(f, runs[0], runs[1], back)
+    return combined_type(f, runs, [{n: symbol for symbol, n in at.items()} for at in lengths])
+
+
+def _cut_off(f: Any, operands: Sequence[Any]) -> int:
+    """How much `f` may leave out, by numbers that are known."""
+    if f not in _CUTTING:
+        return 0
+    known = [t.value for t in operands if isinstance(t, Constant)]
+    most = max((abs(x) for x in known if isinstance(x, int | float)), default=0)
+    if most > _MOST_CUT:
+        raise NotCovered(f"{name_of(f)} with a number as large as that")
+    return int(most)
 
 
 def sizes_in(operands: Iterable[Any]) -> list[Symbol]:
@@ -393,29 +422,34 @@ def _run_complex(f: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         return f(*args, **kwargs)
 
 
-def combined_type(f: Any, one: Any, other: Any, back: Any) -> Any:
-    """The type of a result that two examples of other lengths show; `back` are the dimensions that
+def combined_type(f: Any, examples: Sequence[Any], backs: Sequence[Mapping[int, Symbol]]) -> Any:
+    """The type of a result that examples of several lengths show; `backs` are the dimensions that
     stand for a length in each."""
+    one, *others = examples
     if isinstance(one, tuple):
         if type(one) is not tuple:
             raise NotCovered(f"{name_of(f)} returns a {type(one).__name__}")
-        if len(one) != len(other):
+        if any(len(one) != len(other) for other in others):
             raise NotCovered(f"{name_of(f)} returns as many things as there are elements")
-        return tuple(combined_type(f, a, b, back) for a, b in zip(one, other, strict=True))
+        return tuple(combined_type(f, parts, backs) for parts in zip(*examples, strict=True))
     kind = type(one)
-    if type(other) is not kind:
+    if any(type(other) is not kind for other in others):
         raise NotCovered(f"{name_of(f)} returns one thing or another")
     if is_covered(kind):
         return number(kind)
-    if kind is not np.ndarray or not is_covered(one.dtype.type) or one.ndim != other.ndim:
+    if (
+        kind is not np.ndarray
+        or not is_covered(one.dtype.type)
+        or any(one.ndim != other.ndim for other in others)
+    ):
         raise NotCovered(f"{name_of(f)} returns a {kind.__name__}")
     shape: list[Dim] = []
-    for m, n in zip(one.shape, other.shape, strict=True):
-        symbol = back[0].get(m)
-        if symbol is not None and back[1].get(n) is symbol:
-            shape.append(symbol)
-        elif m == n:
-            shape.append(m)
+    for lengths in zip(*(example.shape for example in examples), strict=True):
+        symbols = [back.get(n) for n, back in zip(lengths, backs, strict=True)]
+        if symbols[0] is not None and all(symbol is symbols[0] for symbol in symbols):
+            shape.append(symbols[0])
+        elif len({*lengths}) == 1:
+            shape.append(lengths[0])
         else:
             shape.append(Symbol(f"n{next(_numbers)}", is_argument=False))
     return Array(one.dtype, tuple(shape))

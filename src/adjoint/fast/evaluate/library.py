@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 __all__ = ["call_library", "is_library"]
 
-_LENGTHS = ((3, 7, 5, 11), (5, 3, 11, 7))
+_LENGTHS = ((3, 7, 5, 11), (5, 3, 11, 7), (9, 10, 12, 14))
 
 
 def is_library(f: Any, rules: Rules | None) -> bool:
@@ -125,7 +125,7 @@ def _seen(
             )
         )
     backs = tuple(dict(zip(lengths, symbols, strict=False)) for lengths in _LENGTHS)
-    found = combined_type(f, results[0], results[1], backs)
+    found = combined_type(f, results, backs)
     if isinstance(found, tuple):
         raise NotCovered(f"{name_of(f)} returns several things")
     return found  # type: ignore[no-any-return]
