@@ -84,6 +84,8 @@ class Reading:
                     for base in owner.__mro__:
                         if type(vars(base).get(key)) is classmethod:
                             return f"{above}.{key}.__func__"
+                elif source.kind == "attribute" and self._is_made_by_class(source.parent, key):
+                    return f"{above}.__dict__[{key!r}]"
                 return f"{above}.{key}"
             case "getter":
                 return f"{above}.{key}.fget"
@@ -111,6 +113,12 @@ class Reading:
             case "partial keyword":
                 return f"{above}.keywords[{key!r}]"
         raise AssertionError(source.kind)
+
+    def _is_made_by_class(self, owner: Source, name: str) -> bool:
+        """Whether a field of an object stands before something that its class has under its name,
+        and that may compute it where it is not there yet."""
+        sample = self.outside.samples[id(owner)]
+        return name in (fields_of(sample) or ()) and _has(type(sample), name)
 
     def _test(self, name: str, guard: Guard) -> str:
         """A condition under which the guard fails."""
@@ -294,7 +302,7 @@ class Reading:
         self._sealed.add(id(source))
         name = self.names[id(source)]
         read = {child.key for child in self.inside.get(id(source), ()) if child.kind == "attribute"}
-        if fields.keys() <= read and not any(hasattr(type(sample), key) for key in fields):
+        if fields.keys() <= read and not any(_has(type(sample), key) for key in fields):
             test = f"len({name}.__dict__) != {len(fields)}"  # they were found, and nowhere else
         else:
             test = f"{name}.__dict__.keys() != {self.bind(frozenset(fields))}"
@@ -314,6 +322,11 @@ class Reading:
                 tests.append(f"len({{{ids}}}) != {len(names)}")
         if tests:
             self.lines.append(f"if {' or '.join(tests)}: return MISS")
+
+
+def _has(kind: type, name: str) -> bool:
+    """Whether a class has something under a name, of which nothing is asked."""
+    return any(name in vars(base) for base in kind.__mro__)
 
 
 _FEW = 4

@@ -26,6 +26,7 @@ from adjoint.errors import ArgumentError
 from adjoint.fast.covered import NOT_SCALAR, Defect, Deoptimize, NotCovered
 from adjoint.fast.likeness import kinds_of
 from adjoint.fast.modes import Mode
+from adjoint.frontend.same_code import compile_quietly
 from adjoint.ir.nodes import Span
 from adjoint.run.generate import show_source
 from adjoint.run.kinds import content_of
@@ -356,7 +357,7 @@ def _made(f: Any, args: tuple[Any, ...], mode: Mode) -> Entry:
     filename = f"<adjoint fast {program.name} #{next(_numbers)}>"
     scope = dict(writer.bound)
     try:
-        exec(compile(source, filename, "exec", dont_inherit=True), scope)
+        exec(compile_quietly(source, filename, 0), scope)
     except (SyntaxError, RecursionError, MemoryError) as error:
         raise NotCovered(f"the generated source is beyond Python: {error}") from None
     show_source(filename, source)

@@ -12,6 +12,7 @@ from typing import Any
 from adjoint.emit.level import emit_level
 from adjoint.emit.python import Source
 from adjoint.errors import SourceError, UnsupportedSyntaxError
+from adjoint.frontend.same_code import compile_quietly
 from adjoint.ir.nodes import Function, Operand, Span
 from adjoint.levels.entries import ENTRIES, RUNTIME
 from adjoint.run.functions import bind, built
@@ -120,7 +121,7 @@ def _compile(f: FunctionType) -> LevelUnit:
     forward = reverse(function, activity).forward
     source = emit_level(function, forward, ENTRIES, RUNTIME, namespace, is_active)
     filename = f"<adjoint {f.__qualname__} on a level #{next(_counter)}>"
-    compiled = compile(source.text, filename, "exec", dont_inherit=True)
+    compiled = compile_quietly(source.text, filename, 0)
     run: Callable[..., Any] = built(compiled, namespace)(*source.bound.values())
     show_source(filename, source.text)
     unit = LevelUnit(

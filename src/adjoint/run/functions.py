@@ -14,6 +14,7 @@ from typing import Any
 
 from adjoint.emit.python import Source
 from adjoint.errors import SourceError, UnsupportedSyntaxError
+from adjoint.frontend.same_code import compile_quietly
 from adjoint.ir.nodes import Function, Span
 from adjoint.run import disk
 from adjoint.run.generate import Generated, arity_of, blank_of, generate, generated, show_source
@@ -184,7 +185,7 @@ _LIKE_USERS = ("adjoint.nn", "adjoint.value", "adjoint.demo")
 
 
 def _python(made: Generated, filename: str) -> CodeType:
-    return compile(made.source.text, filename, "exec", dont_inherit=True)
+    return compile_quietly(made.source.text, filename, 0)  # type: ignore[no-any-return]
 
 
 def _filename(function: Function) -> str:

@@ -132,7 +132,9 @@ def _(ev: Evaluator, a: Abstract) -> Abstract:
     cls = class_of(ev, a)
     if cls is None:
         raise NotCovered("callable", ev.span)
-    return Known(callable(a.value) if isinstance(a, Known) else "__call__" in dir(cls))
+    if isinstance(a, Known):
+        return Known(callable(a.value))
+    return Known(any("__call__" in vars(base) for base in cls.__mro__))
 
 
 @handler(len)

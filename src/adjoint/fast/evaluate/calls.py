@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import operator
 from collections.abc import Callable, Sequence
 from types import FunctionType
@@ -13,7 +14,12 @@ import numpy as np
 from adjoint.fast.covered import NotCovered
 from adjoint.fast.evaluate.infer import is_inferable, name_of
 from adjoint.fast.evaluate.library import call_library, is_library
-from adjoint.fast.evaluate.outside import is_named_tuple, is_own, is_plain_object
+from adjoint.fast.evaluate.outside import (
+    is_named_tuple,
+    is_own,
+    is_plain_class,
+    is_plain_object,
+)
 from adjoint.fast.evaluate.reading import attribute
 from adjoint.fast.evaluate.rows import (
     count,
@@ -123,8 +129,38 @@ def class_of(ev: Evaluator, a: Abstract) -> type | None:
     return None
 
 
+@functools.cache
+def _keywords_of(f: Any) -> frozenset[str] | None:
+    """The names by which a function takes arguments; ``None`` for any."""
+    if f in _KEYWORDS:
+        return _KEYWORDS[f]
+    try:
+        parameters = inspect.signature(f).parameters.values()
+    except (TypeError, ValueError):
+        return None
+    if any(p.kind is p.VAR_KEYWORD for p in parameters):
+        return None
+    return frozenset(
+        p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)
+    )
+
+
+_NONE: frozenset[str] = frozenset()
+_KEYWORDS: dict[Any, frozenset[str]] = {
+    **dict.fromkeys((next, iter, range, map, filter, getattr, type, bool, reversed), _NONE),
+    **dict.fromkeys((max, min), frozenset({"key", "default"})),
+    zip: frozenset({"strict"}),
+    enumerate: frozenset({"iterable", "start"}),
+    dict.get: _NONE,
+}
+"""Of those that have no signature."""
+
+
 def special_method(ev: Evaluator, cls: type, name: str) -> Abstract:
     """A special method, as Python finds it: in the class."""
+    found = next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), None)
+    if isinstance(found, staticmethod | classmethod):
+        raise NotCovered(f"{name} of {cls.__qualname__}, which is no plain method", ev.span)
     return attribute(ev, Known(cls), name)
 
 
@@ -143,6 +179,9 @@ def _call_known(
 
         args = as_arrays(ev, f, args)
     if found is not None:
+        known = _keywords_of(f)
+        if known is not None and not known.issuperset(keywords):
+            raise NotCovered(f"such a call of {name_of(f)}", ev.span)
         try:
             return found(ev, *args, **keywords)
         except TypeError as error:
@@ -169,7 +208,11 @@ def _call_known(
     raise NotCovered(f"a call of {name_of(f)}", ev.span)
 
 
-_FOLDED = (int, float, bool, complex, str, tuple, type(None), type, np.dtype, slice, range, bytes)
+_FOLDED = (int, float, bool, complex, str, tuple, type(None), np.dtype, slice, range, bytes)
+
+
+def _is_folded(value: Any) -> bool:
+    return is_plain_class(value) if isinstance(value, type) else isinstance(value, _FOLDED)
 
 
 def fold_known(f: Any, args: Sequence[Abstract], keywords: dict[str, Abstract]) -> Abstract | None:
@@ -180,7 +223,7 @@ def fold_known(f: Any, args: Sequence[Abstract], keywords: dict[str, Abstract]) 
     if getattr(f, "__module__", None) not in ("_operator", "math", "cmath") and f not in _PURE:
         return None
     values = [*args, *keywords.values()]
-    if not all(isinstance(x, Known) and isinstance(x.value, _FOLDED) for x in values):
+    if not all(isinstance(x, Known) and _is_folded(x.value) for x in values):
         return None
     if f not in _TESTS and any(isinstance(x, Flag) for x in values):
         raise NotCovered("a truth value as a number")
@@ -286,8 +329,10 @@ def _instance(
         raise NotCovered(f"{cls.__qualname__} has a rule", ev.span)
     ev.outside.rely_on(cls)
     if is_named_tuple(cls):
-        given = dict(zip(cls._fields, args, strict=False)) | keywords
-        if set(given) == set(cls._fields):
+        given = dict(zip(cls._fields, args, strict=False))
+        is_fitting = len(given) == len(args) and given.keys().isdisjoint(keywords)
+        given |= keywords
+        if is_fitting and set(given) == set(cls._fields):
             return Tuple(tuple(given[name] for name in cls._fields), cls)
     if (
         not is_plain_object(cls)
@@ -304,7 +349,9 @@ def _instance(
         if args or keywords:
             raise NotCovered("arguments that do not fit", ev.span)
         return made
-    call(ev, special_method(ev, cls, "__init__"), [made, *args], keywords)
+    returned = call(ev, special_method(ev, cls, "__init__"), [made, *args], keywords)
+    if not isinstance(returned, Known) or returned.value is not None:
+        raise NotCovered(f"what {cls.__qualname__}.__init__ returns", ev.span)
     return made
 
 
@@ -313,6 +360,8 @@ def set_attribute(ev: Evaluator, a: Abstract, name: str, value: Abstract) -> Non
     held = ev.heap[a.address] if isinstance(a, Ref) else None
     if not isinstance(held, Instance):
         raise NotCovered("a write to an attribute of an object from outside", ev.span)
+    if not held.cls.__dictoffset__:
+        raise NotCovered("a write to an attribute of an object without fields", ev.span)
     for base in held.cls.__mro__:
         if name in vars(base) and hasattr(type(vars(base)[name]), "__set__"):
             raise NotCovered(f"a write to the descriptor {name!r}", ev.span)
@@ -349,7 +398,7 @@ def truth(ev: Evaluator, a: Abstract) -> Any:
     if isinstance(a, Known):
         if a.value is None or isinstance(a.value, _WITH_TRUTH):
             return Known(bool(a.value))
-        if isinstance(a.value, type) and not hasattr(type(a.value), "__bool__"):
+        if isinstance(a.value, type) and is_plain_class(a.value):
             return Known(True)
     if isinstance(a, Closure | Bound | Partial):
         return Known(True)
@@ -392,13 +441,14 @@ def _(ev: Evaluator, a: Abstract, b: Abstract) -> Abstract:
     return Known(not _identical(ev, a, b))
 
 
-_WITHOUT_IDENTITY = (str, bytes, int, float, complex, tuple)
+_SINGLE = (True, False, Ellipsis, NotImplemented)
+_WITHOUT_IDENTITY = (str, bytes, int, float, complex, tuple, np.dtype, np.number)
 """Of those that are equal it is not known whether they are one object."""
 
 
 def _identical(ev: Evaluator, a: Abstract, b: Abstract) -> bool:
     if isinstance(a, Known) and isinstance(b, Known):
-        if type(a.value) is type(b.value) in _WITHOUT_IDENTITY:
+        if type(a.value) is type(b.value) and isinstance(a.value, _WITHOUT_IDENTITY):
             if a.value == b.value or a.value != a.value:
                 raise NotCovered("a test of identity of values that are equal", ev.span)
             return False
@@ -407,7 +457,7 @@ def _identical(ev: Evaluator, a: Abstract, b: Abstract) -> bool:
         if isinstance(x, Known) and not isinstance(y, Known):
             if x.value is None or isinstance(x.value, type | str) or callable(x.value):
                 return False
-            if isinstance(y, Value) and x.value in (True, False, Ellipsis, NotImplemented):
+            if isinstance(y, Value) and any(x.value is z for z in _SINGLE):
                 t = ev.types[y]
                 if isinstance(t, Array) or (isinstance(t, Number) and bool not in t.kinds):
                     return False

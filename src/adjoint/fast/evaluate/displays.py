@@ -147,6 +147,8 @@ def _(ev: Evaluator, f: Abstract, args: Abstract, keywords: Abstract) -> Abstrac
         raise NotCovered("a call with **", ev.span)
     if items is None:
         raise NotCovered("a call with * of unknown length", ev.span)
+    if not all(type(name) is str for name in named):
+        raise NotCovered("a call with ** of keys that are no strings", ev.span)
     return call(ev, f, items, named)
 
 

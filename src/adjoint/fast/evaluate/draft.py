@@ -82,6 +82,8 @@ class Draft:
         Sums of all elements of a cotangent that the reverse sweep made.
     row_lengths
         Dimensions that are the lengths of lists of numbers.
+    row_writes
+        How often lists of numbers were written to.
     views
         Arrays that may be, or look at the memory of, others: which.
     maybe
@@ -102,6 +104,7 @@ class Draft:
         self.fresh: set[Value] = set()
         self.negated: dict[Operand, Operand] = {}
         self.written: set[Value] = set()
+        self.row_writes = 0
         self.totals: set[Value] = set()
         self.views: dict[Value, set[Value]] = {}
         self.parts_of: dict[Value, tuple[Value, Abstract]] = {}

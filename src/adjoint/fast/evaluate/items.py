@@ -81,7 +81,7 @@ def item(ev: Evaluator, a: Abstract, index: Abstract) -> Abstract:
     if isinstance(a, Ref) and isinstance(index, Value) and isinstance(ev.heap[a.address], ListOf):
         return item_of(ev, a, as_row(ev, a.address), index)
     if isinstance(a, Known):
-        if isinstance(index, Known):
+        if isinstance(index, Known) and not isinstance(a.value, type):
             try:
                 return Known(a.value[index.value])
             except Exception as error:

@@ -31,6 +31,7 @@ from adjoint.fast.evaluate.values import (
     Known,
     ListOf,
     Ref,
+    RowOf,
     Tuple,
 )
 from adjoint.fast.rows import part
@@ -120,6 +121,11 @@ def opened(ev: Evaluator, a: Abstract) -> Abstract | Generating:
         return a
     if held.what is None:
         raise NotCovered("an iterator that is used more than once", ev.span)
+    if any(
+        ev.heap[x.address] is not before or (isinstance(before, RowOf) and ev.row_writes != writes)
+        for x, before, writes in held.kept
+    ):
+        raise NotCovered("an iterator of what was changed since it was made", ev.span)
     ev.heap[a.address] = IteratorOf(None)  # type: ignore[union-attr]
     return held.what
 

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from adjoint.fast.covered import NotCovered
+from adjoint.fast.evaluate.types import Array, Row, number
 from adjoint.fast.evaluate.values import (
     MISSING,
     Abstract,
+    DictOf,
+    External,
+    Generating,
+    Instance,
     Iterating,
     IteratorOf,
     Known,
     Ref,
+    Tuple,
 )
 from adjoint.fast.single import primitives as single_primitives
 from adjoint.ir.primitives import begin
@@ -27,47 +34,92 @@ __all__ = []
 
 @handler(range)
 def _(ev: Evaluator, *operands: Abstract) -> Abstract:
+    whole = [type(x.value) is int if isinstance(x, Known) else _is_integer(ev, x) for x in operands]
+    step = operands[2] if len(operands) == 3 else Known(1)
+    if not 1 <= len(operands) <= 3 or not all(whole):
+        raise NotCovered("such a range", ev.span)
+    if isinstance(step, Known) and step.value == 0:
+        raise NotCovered("a range without steps", ev.span)
     return Iterating(range, operands)
 
 
-def _iterating(kind: Any) -> None:
-    @handler(kind)
-    def _(ev: Evaluator, xs: Abstract) -> Abstract:
-        return ev.allocate(IteratorOf(Iterating(kind, (xs,))))
+def _is_integer(ev: Evaluator, x: Abstract) -> bool:
+    return isinstance(x, Value) and ev.types[x] == number(int)
 
 
-_iterating(reversed)
+def _made(ev: Evaluator, what: Iterating) -> Abstract:
+    """An iterator. Python asks for those of the operands at once: an error is due then, and what
+    some of them are then counts."""
+    for x in what.operands[:1] if what.kind is enumerate else what.operands:
+        if not _is_iterable(ev, x):
+            raise NotCovered(f"{what.kind.__name__} of something that may not be iterable", ev.span)
+    dicts = [x for x in _among(what) if isinstance(ev.heap[x.address], DictOf)]
+    kept = [*_among(what)] if what.kind is reversed else dicts
+    kept_now = tuple((x, ev.heap[x.address], ev.row_writes) for x in kept)
+    return ev.allocate(IteratorOf(what, kept_now))
+
+
+def _is_iterable(ev: Evaluator, x: Abstract) -> bool:
+    if isinstance(x, Value):
+        t = ev.types[x]
+        return isinstance(t, Row) or (isinstance(t, Array) and bool(t.shape))
+    if isinstance(x, Known):
+        return isinstance(x.value, str | bytes | tuple | range)
+    if isinstance(x, Ref):
+        return not isinstance(ev.heap[x.address], Instance)
+    if isinstance(x, External):
+        return isinstance(x.sample, list | dict | tuple)
+    return isinstance(x, Tuple | Iterating | Generating)
+
+
+def _among(what: Iterating) -> Iterator[Ref]:
+    """The lists and dicts that something goes through, without those of inner iterators."""
+    for x in what.operands:
+        if isinstance(x, Ref):
+            yield x
+        elif isinstance(x, Iterating):
+            yield from _among(x)
+
+
+@handler(reversed)
+def _(ev: Evaluator, xs: Abstract) -> Abstract:
+    held = ev.heap[xs.address] if isinstance(xs, Ref) else None
+    if isinstance(held, IteratorOf) or (isinstance(xs, Iterating) and xs.kind is not range):
+        raise NotCovered("reversed of an iterator", ev.span)
+    return _made(ev, Iterating(reversed, (xs,)))
 
 
 @handler(enumerate)
 def _(ev: Evaluator, xs: Abstract, start: Abstract = Known(0)) -> Abstract:
     if not isinstance(start, Known) or type(start.value) is not int:
         raise NotCovered("enumerate from what is not known", ev.span)
-    return ev.allocate(IteratorOf(Iterating(enumerate, (xs, start))))
+    return _made(ev, Iterating(enumerate, (xs, start)))
 
 
 @handler(zip)
 def _(ev: Evaluator, *operands: Abstract, strict: Abstract = Known(False)) -> Abstract:
     if not isinstance(strict, Known) or type(strict.value) is not bool:
         raise NotCovered("an option of zip", ev.span)
-    return ev.allocate(IteratorOf(Iterating(zip, operands, None, strict.value)))
+    return _made(ev, Iterating(zip, operands, None, strict.value))
 
 
 @handler(map)
 def _(ev: Evaluator, f: Abstract, *operands: Abstract) -> Abstract:
-    return ev.allocate(IteratorOf(Iterating(map, operands, f)))
+    if not operands:
+        raise NotCovered("map of nothing", ev.span)
+    return _made(ev, Iterating(map, operands, f))
 
 
 @handler(filter)
 def _(ev: Evaluator, f: Abstract, xs: Abstract) -> Abstract:
-    return ev.allocate(IteratorOf(Iterating(filter, (xs,), f)))
+    return _made(ev, Iterating(filter, (xs,), f))
 
 
 @handler(iter, begin)
 def _(ev: Evaluator, xs: Abstract) -> Abstract:
     if isinstance(xs, Ref) and isinstance(ev.heap[xs.address], IteratorOf):
         return xs
-    return ev.allocate(IteratorOf(Iterating(iter, (xs,))))
+    return _made(ev, Iterating(iter, (xs,)))
 
 
 @handler(single_primitives.yielded)

@@ -14,7 +14,6 @@ from adjoint.fast.evaluate.joining import (
     match,
 )
 from adjoint.fast.evaluate.outside import is_plain_object
-from adjoint.fast.evaluate.reading import attribute
 from adjoint.fast.evaluate.rows import (
     growing,
     note_lengths,
@@ -148,14 +147,14 @@ def _for(
 
 def _iterator_of(ev: Evaluator, xs: Abstract) -> Abstract:
     """What an object of the user's gives for ``iter(xs)``."""
-    from adjoint.fast.evaluate.calls import call, class_of
+    from adjoint.fast.evaluate.calls import call, class_of, special_method
 
     cls = class_of(ev, xs)
     if cls is None or not is_plain_object(cls) or isinstance(xs, Known):
         return xs
-    if "__iter__" not in dir(cls):
+    if not hasattr(cls, "__iter__"):
         return xs
-    found = call(ev, attribute(ev, Known(cls), "__iter__"), [xs], {})
+    found = call(ev, special_method(ev, cls, "__iter__"), [xs], {})
     kind = class_of(ev, found)
     if kind is not None and not hasattr(kind, "__next__"):
         raise NotCovered("a loop over what is no iterator", ev.span)

@@ -9,12 +9,12 @@ import numpy as np
 
 from adjoint.fast.covered import NotCovered
 from adjoint.fast.evaluate.items import item
-from adjoint.fast.evaluate.outside import is_plain_object
+from adjoint.fast.evaluate.outside import is_plain_class, is_plain_object
 from adjoint.fast.evaluate.rows import put as put_into_list
 from adjoint.fast.evaluate.rows import (
     repeated,
 )
-from adjoint.fast.evaluate.types import Array
+from adjoint.fast.evaluate.types import Array, Number
 from adjoint.fast.evaluate.values import (
     Abstract,
     DictOf,
@@ -97,7 +97,7 @@ def _by_protocol(
         if left in (list, tuple) or right in (list, tuple):
             return ev.infer(f, new_arrays(ev, (a, b)))
         raise NotCovered(f"the operator {f.__name__} of an array and an object", ev.span)
-    if issubclass(left, np.generic):  # which makes an array of what is a sequence
+    if issubclass(left, np.generic | str | bytes):  # which make something of any object
         raise NotCovered(f"the operator {f.__name__} of such operands", ev.span)
     asked = [(left, name, [a, b]), (right, reflected, [b, a])]
     if left is right and f in _BINARY:
@@ -106,6 +106,8 @@ def _by_protocol(
         if is_plain_object(cls) and hasattr(cls, method):
             found = getattr(cls, method)
             if found is getattr(object, method, None):
+                if any(method in vars(base) for base in cls.__mro__[:-1]):
+                    raise NotCovered(f"{method} of {cls.__qualname__}", ev.span)
                 continue
             result = call(ev, special_method(ev, cls, method), operands, {})
             if isinstance(result, Known) and result.value is NotImplemented:
@@ -130,7 +132,9 @@ def _comparison(f: Any, name: str, reflected: str) -> None:
         if isinstance(a, Tuple) and isinstance(b, Tuple) and f in (operator.eq, operator.ne):
             return _equal_tuples(ev, f, a, b)
         if isinstance(a, Known) and isinstance(b, Known) and f in (operator.eq, operator.ne):
-            if isinstance(a.value, np.dtype | type | str):
+            if isinstance(a.value, np.dtype | type | str) and all(
+                is_plain_class(x.value) for x in (a, b) if isinstance(x.value, type)
+            ):
                 return Known(f(a.value, b.value))
         return _by_protocol(ev, f, f"__{name}__", f"__{reflected}__", a, b)
 
@@ -149,10 +153,10 @@ def _compared_lengths(ev: Evaluator, f: Any, a: Abstract, b: Abstract) -> bool |
 
 
 def _equal_tuples(ev: Evaluator, f: Any, a: Tuple, b: Tuple) -> Abstract:
-    if len(a.items) != len(b.items):
-        return Known(f is operator.ne)
     undecided = []
-    for x, y in zip(a.items, b.items, strict=True):
+    for x, y in zip(a.items, b.items, strict=False):
+        if not (_is_compared(ev, x) and _is_compared(ev, y)):
+            raise NotCovered("a comparison of tuples", ev.span)
         equal = call(ev, Known(operator.eq), [x, y], {})
         if isinstance(equal, Known):
             if not equal.value:
@@ -161,9 +165,19 @@ def _equal_tuples(ev: Evaluator, f: Any, a: Tuple, b: Tuple) -> Abstract:
                 return Known(f is operator.ne)
         else:
             undecided.append(equal)
+    if len(a.items) != len(b.items):
+        return Known(f is operator.ne)
     if not undecided:
         return Known(f is operator.eq)
     raise NotCovered("a comparison of tuples", ev.span)
+
+
+def _is_compared(ev: Evaluator, x: Abstract) -> bool:
+    """Whether an item of a tuple is a number, or a tuple of such: others are compared by identity
+    first, and what an array gives has no truth value."""
+    if isinstance(x, Value):
+        return isinstance(ev.types[x], Number)
+    return isinstance(x, Tuple | Known)
 
 
 for _f, (_name, _reflected) in _COMPARISONS.items():
@@ -227,10 +241,13 @@ def _(ev: Evaluator, container: Abstract, a: Abstract) -> Abstract:
         return Known(a.value in container.value)
     items = ev.sequence(container)
     if items is not None:
-        equal = [call(ev, Known(operator.eq), [x, a], {}) for x in items]
-        if any(isinstance(x, Known) and x.value for x in equal):
-            return Known(True)
-        if all(isinstance(x, Known) for x in equal):
+        for x in items:
+            equal = call(ev, Known(operator.eq), [x, a], {})
+            if not isinstance(equal, Known):
+                break
+            if equal.value:
+                return Known(True)
+        else:
             return Known(False)
     raise NotCovered("a test of membership", ev.span)
 

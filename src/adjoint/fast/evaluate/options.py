@@ -35,6 +35,8 @@ def with_known_options(ev: Draft, f: Any, a: Abstract, place: int | str) -> Abst
     if inside is not None:
         known = [with_known_options(ev, f, part, place) for part in inside]
         same = all(x is y for x, y in zip(known, inside, strict=True))
+        if not same and place == "axis" and not isinstance(a, Tuple):
+            raise NotCovered(f"{name_of(f)} with axes in a list", ev.span)
         return a if same else Tuple(tuple(known))
     if isinstance(a, Value) and a not in ev.dims:
         t = ev.types[a]

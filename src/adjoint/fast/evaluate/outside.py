@@ -81,6 +81,11 @@ def is_plain_object(cls: Any) -> bool:
     )
 
 
+def is_plain_class(cls: type) -> bool:
+    """Whether no metaclass of the user's says what a class does itself."""
+    return type(cls) is type or type(cls) is abc.ABCMeta
+
+
 def is_named_tuple(cls: type) -> bool:
     """Whether a class is what `collections.namedtuple` makes, with nothing of it changed that is
     asked for by an operator or a function, and nothing of that kind added."""

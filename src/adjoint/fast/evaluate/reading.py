@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from types import FunctionType, GetSetDescriptorType, MemberDescriptorType, ModuleType
+from types import (
+    FunctionType,
+    GetSetDescriptorType,
+    MemberDescriptorType,
+    MethodDescriptorType,
+    ModuleType,
+    WrapperDescriptorType,
+)
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -53,7 +60,7 @@ def attribute(ev: Evaluator, a: Abstract, name: str) -> Abstract:
         if isinstance(held, Instance):
             return _of_object(ev, a, held.cls, name)
         kind: Any = list if isinstance(held, ListOf | RowOf) else dict
-        if not isinstance(held, ListOf | DictOf | RowOf) or not hasattr(kind, name):
+        if not isinstance(held, ListOf | DictOf | RowOf) or not _is_method(kind, name):
             raise NotCovered(f"the attribute {name!r}", ev.span)
         return Bound(Known(getattr(kind, name)), a)
     if isinstance(a, Tuple):
@@ -94,6 +101,7 @@ def _of_known(ev: Evaluator, value: Any, name: str) -> Abstract:
                 if type(found) in (str, int, bool, float, complex, type(None)):
                     if is_own({"__name__": value.__module__}):
                         return Known(found)
+                    _demand_no_property(ev, value, name)
                     ev.outside.rely_on_value(value, name)
                     root = ev.outside.root("object", value)
                     return ev.outside.read(root, "class attribute", name, found)
@@ -103,12 +111,17 @@ def _of_known(ev: Evaluator, value: Any, name: str) -> Abstract:
     raise NotCovered(f"the attribute {name!r} of {value!r}", ev.span)
 
 
+def _is_method(kind: type, name: str) -> bool:
+    return type(vars(kind).get(name)) in (MethodDescriptorType, WrapperDescriptorType)
+
+
 def _guarded_function(ev: Evaluator, cls: type, name: str, f: Any) -> Abstract:
     """A function that is an attribute of a class, as long as it is."""
     if type(f) is not FunctionType:
         raise NotCovered(f"the method {name!r} of {cls.__qualname__}", ev.span)
     if is_own({"__name__": cls.__module__}):
         return ev.outside.own(f)
+    _demand_no_property(ev, cls, name)
     ev.outside.rely_on_value(cls, name)
     return ev.outside.read(ev.outside.root("object", cls), "class attribute", name, f)
 
@@ -120,7 +133,7 @@ def _of_object(ev: Evaluator, a: External | Ref, cls: type, name: str) -> Abstra
     if isinstance(a, External) and not is_plain_object(cls):
         if isinstance(a.sample, tuple) and name in getattr(cls, "_fields", ()):
             return item(ev, a, Known(cls._fields.index(name)))  # type: ignore[attr-defined]
-        if cls in (list, dict, tuple) and hasattr(cls, name):
+        if cls in (list, dict, tuple) and _is_method(cls, name):
             return Bound(Known(getattr(cls, name)), a)
         raise NotCovered(f"the attribute {name!r} of a {cls.__qualname__}", ev.span)
     found: Any = None
@@ -149,13 +162,22 @@ def _of_object(ev: Evaluator, a: External | Ref, cls: type, name: str) -> Abstra
         return Bound(inner, Known(cls)) if type(found) is classmethod else inner
     if found is None or hasattr(type(found), "__get__") or isinstance(found, GetSetDescriptorType):
         raise NotCovered(f"the attribute {name!r} of a {cls.__qualname__}", ev.span)
+    _demand_no_property(ev, cls, name)
     ev.outside.rely_on_value(cls, name)
     return ev.outside.read(ev.outside.root("object", cls), "class attribute", name, found)
+
+
+def _demand_no_property(ev: Evaluator, cls: type, name: str) -> None:
+    """Of a class, a data descriptor of its metaclass is found before what it has itself."""
+    for meta in type.mro(type(cls)):
+        if hasattr(type(vars(meta).get(name)), "__set__"):
+            raise NotCovered(f"the attribute {name!r} of {cls.__qualname__}", ev.span)
 
 
 def _property_getter(ev: Evaluator, cls: type, name: str, found: property) -> Abstract:
     if is_own({"__name__": cls.__module__}):
         return ev.outside.own(found.fget)
+    _demand_no_property(ev, cls, name)
     ev.outside.rely_on_value(cls, name)
     return ev.outside.read(ev.outside.root("object", cls), "getter", name, found.fget)
 

@@ -152,6 +152,7 @@ def _to_write(ev: Evaluator, a: Abstract) -> Value:
     if row is None or not isinstance(a, Ref) or kind_of(ev, a) is not list:
         raise NotCovered("a write to a list from outside", ev.span)
     ev.written.add(row)
+    ev.row_writes += 1
     return row
 
 

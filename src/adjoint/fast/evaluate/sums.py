@@ -83,6 +83,8 @@ class _Gathered:
 
 def summed(ev: Evaluator, xs: Abstract, start: Abstract) -> Abstract:
     """``sum(xs, start)``"""
+    if isinstance(start, Known) and isinstance(start.value, str | bytes):
+        raise NotCovered("a sum of strings", ev.span)
     row = row_of(ev, xs)
     if row is not None and _kinds(ev, start):
         return _of_row(ev, row, start)

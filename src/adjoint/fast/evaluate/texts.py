@@ -105,7 +105,7 @@ def _(ev: Evaluator, xs: Abstract, *, reverse: Abstract = Known(False)) -> Abstr
     from adjoint.fast.evaluate.iterables import listed
 
     items = listed(ev, xs)
-    if items is None or not isinstance(reverse, Known):
+    if items is None or not isinstance(reverse, Known) or type(reverse.value) is not bool:
         raise NotCovered("a call of sorted", ev.span)
     kinds = {type(x.value) if isinstance(x, Known) else None for x in items}
     if len(kinds) > 1 or not kinds <= {int, str}:
@@ -121,7 +121,8 @@ def _(ev: Evaluator, a: Abstract, name: Abstract) -> Abstract:
     cls = class_of(ev, a)
     if isinstance(a, Value):
         if isinstance(ev.types[a], Array) or cls is not None:
-            return Known(hasattr(np.ndarray if isinstance(ev.types[a], Array) else cls, name.value))
+            one = np.empty(0) if isinstance(ev.types[a], Array) else cls()  # type: ignore[misc]
+            return Known(hasattr(one, name.value))
     elif cls is not None and is_plain_object(cls) and isinstance(a, External | Ref):
         return Known(_has(ev, a, cls, name.value))
     raise NotCovered("hasattr", ev.span)

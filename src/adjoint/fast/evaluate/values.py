@@ -223,9 +223,11 @@ class CellOf:
 
 @node(eq=False)
 class IteratorOf:
-    """An iterator; of what, is ``None`` where it may have been used."""
+    """An iterator; of what, is ``None`` where it may have been used. What was `kept` of lists and
+    dicts when it was made has to be there when it is begun."""
 
     what: Iterating | Generating | None
+    kept: tuple[tuple[Ref, Any, int], ...] = ()
 
 
 @node(eq=False)
