@@ -70,7 +70,7 @@ def _inside(x: Any, lengths: dict[int, int]) -> tuple[Any, list[Any]]:
     if type(x) is np.ndarray:
         axes = [n if n < 2 else lengths.setdefault(n, 2 + len(lengths)) for n in x.shape]
         return (x.dtype, *axes), []
-    if type(x) in (list, tuple):
+    if type(x) is list or type(x) is tuple:  # nobody is asked whether a class is equal
         n = len(x)
         return (n if n < 2 else n.bit_length() // 3 + 2), [*x[:_ITEMS]]
     if type(x) is dict:

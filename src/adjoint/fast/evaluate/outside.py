@@ -222,6 +222,8 @@ class Outside:
     def bring(self, source: Source, value: Any) -> Abstract:
         """`value`, which is read from `source`, and the guards of what is made use of."""
         kind = type(value)
+        if type(kind).__eq__ is not type.__eq__:
+            raise NotCovered(f"an object of {kind.__qualname__}, whose class says what it equals")
         if kind in _CONSTANTS:
             same = "is" if value is None or kind is bool or value is Ellipsis else "equal"
             self.guard(source, same, value)

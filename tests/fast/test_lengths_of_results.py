@@ -1,0 +1,107 @@
+"""Lengths of results, which are told by examples: nothing is taken for a constant that is none."""
+
+import numpy as np
+import pytest
+
+import adjoint as ad
+from adjoint.fast import tier
+
+
+def agree(f, *points):
+    """Value and gradient of a function of arrays in both tiers, at points of several sizes."""
+    tier.forget()
+    wanted = tuple(range(len(points[0])))
+    for args in points:
+        y, bars = ad.value_and_grad(f, wanted)(*args)
+        expected, known = ad.value_and_grad(f, wanted, tier="generic")(*args)
+        assert y == pytest.approx(expected, rel=1e-12) and y == pytest.approx(f(*args), rel=1e-12)
+        for bar, other in zip(bars, known, strict=True):
+            np.testing.assert_allclose(bar, other, rtol=1e-9)
+
+
+def arrays(*lengths):
+    return tuple(np.arange(1.0, n + 1) / (i + 2) for i, n in enumerate(lengths))
+
+
+THREE = arrays(4, 3, 2), arrays(5, 9, 7), arrays(2, 2, 2), arrays(30, 40, 50)
+
+
+@pytest.mark.parametrize("join", [np.concatenate, np.hstack])
+def test_joined_arrays(join):
+    agree(lambda x, y, z: np.mean(join([x, y, z]) ** 2), *THREE)
+    agree(lambda x, y: np.mean(join([x, y, y, y, y])), arrays(4, 3), arrays(7, 5))
+    agree(lambda x: np.mean(join([x[:1], x[1:-1], x[-1:]])), *[arrays(n) for n in (6, 9, 3, 40)])
+
+
+def test_branches_on_lengths():
+    def f(x, y, z):
+        whole = np.concatenate([x, y, z])
+        return x[0] * 2 if len(whole) > 10 and whole.size == whole.shape[0] else x[0] * 3
+
+    agree(f, *THREE)
+
+    def g(x):
+        parts = {"W": np.outer(x, x), "b": x[:3], "c": x[1:]}
+        return np.mean(np.concatenate([part.ravel() for part in parts.values()]) ** 2)
+
+    agree(g, *[arrays(n) for n in (3, 5, 12)])
+
+
+def test_tables_one_below_the_other():
+    def f(a, b):
+        return np.concatenate([a, b]).shape[0] * np.mean(np.vstack([a, b]))
+
+    agree(f, (np.ones((2, 4)), np.ones((3, 4))), (np.ones((5, 4)), np.ones((6, 4))))
+    shapes = (2, 4, 5, 6), (3, 4, 5, 6)
+    agree(lambda a, b: np.mean(np.concatenate([a, b]) ** 2), tuple(map(np.ones, shapes)))
+
+
+CUT = [
+    lambda x: np.mean(x[np.arange(0, len(x), 16)]),
+    lambda x: np.sum(x[np.arange(0, len(x), 12)]) * len(np.arange(0, len(x), 50)),
+    lambda x: len(np.arange(11, len(x))) * x[0],
+    lambda x: len(np.diff(x, 11)) + x[0],
+    lambda x: len(np.diff(x, 40)) + x[0],
+    lambda x: len(np.diag(np.outer(x, x), 12)) + x[0],
+    lambda x: np.sum(np.diag(np.outer(x, x[1:]), 2)),
+    lambda x: np.sum(np.diag(np.outer(x, x[1:]), -12)),
+]
+
+
+@pytest.mark.parametrize("f", CUT)
+def test_what_is_cut_off(f):
+    agree(f, *[arrays(n) for n in (40, 13, 60, 100)])
+
+
+def test_more_than_is_looked_at():
+    f = lambda x: len(np.arange(0, len(x), 5000)) * x[0]
+    agree(f, arrays(6000), arrays(4000))
+    assert ad.tier(f, *arrays(6000)).tier == "generic"
+
+
+TABLE = [(np.arange(1.0, 4 * n + 1).reshape(n, 4) / 7,) for n in (3, 5)]
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda a: np.sum(np.squeeze(a[:1]) * a[0]),
+        lambda a: np.sum(a[-1:].squeeze() * a[0]),
+        lambda a: np.sum((np.squeeze(a[:1]) + a[1]) ** 2),
+        lambda a: np.sum(np.squeeze(a[:1] @ a.T) * a[:, 0]),
+        lambda a: np.sum(np.where(a[0] > 0.3, np.squeeze(a[:1]), a[1])),
+        lambda a: np.sum(np.squeeze(a[:1]) * 2) if np.squeeze(a[:1]).ndim == 1 else np.sum(a),
+        lambda a: np.sum(np.squeeze(a[:1], axis=0) * a[0]),
+        lambda a: np.sum(np.squeeze(a[:1][np.newaxis]) * np.squeeze(a[np.newaxis])),
+    ],
+)
+def test_axes_that_may_have_one_element(f):
+    agree(f, *TABLE)
+
+
+def test_what_has_one_element_at_some_sizes():
+    def f(x):
+        difference = np.squeeze(np.diff(x))
+        return x[0] * (difference.ndim + 1) + np.sum(np.squeeze(np.outer(x[2:], x)))
+
+    agree(f, *[arrays(n) for n in (5, 3, 7)])
