@@ -90,12 +90,13 @@ def _of_module(
     maker = vars(module).get("__getattr__")
     if type(maker) is not FunctionType or is_of_the_library(maker.__code__):
         return getattr(module, name, *default)
+    blank = record[slot]
     try:
         return linked(record, slot, lambda _: (None, None, None), call_keywords, maker, (name,), {})
     except AttributeError:
         if not default:
             raise
-        record[slot] = None
+        record[slot] = blank
         return default[0]
 
 

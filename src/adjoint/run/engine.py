@@ -144,10 +144,11 @@ def list_to_tuple(record: list[Any], slot: int, xs: list[Any]) -> tuple[Any, ...
 
 def import_from(record: list[Any], slot: int, module: Any, name: str) -> Any:
     """One name of ``from module import name``: an attribute, or a module of the package."""
+    blank = record[slot]
     try:
         return attribute(record, slot, module, name)
     except AttributeError:
-        record[slot] = None
+        record[slot] = blank
     return primitives.import_from(module, name)  # no context of what that raises
 
 
