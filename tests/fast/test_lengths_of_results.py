@@ -1,5 +1,7 @@
 """Lengths of results, which are told by examples: nothing is taken for a constant that is none."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -105,3 +107,56 @@ def test_what_has_one_element_at_some_sizes():
         return x[0] * (difference.ndim + 1) + np.sum(np.squeeze(np.outer(x[2:], x)))
 
     agree(f, *[arrays(n) for n in (5, 3, 7)])
+
+
+SHORT = [arrays(n) for n in (4, 2, 3, 7)]
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: np.mean(np.diag(np.stack([x, 2 * x, 3 * x], axis=1))),
+        lambda x: np.mean(np.diag(np.outer(x[1:], [1.0, 2.0]))),
+        lambda x: x[0] * len(np.diag(np.stack([x, x, x]))),
+        lambda x: np.mean(np.diag(np.zeros((len(x), 3)) + x[:, None], -1)) if len(x) > 2 else x[0],
+        lambda x: x[0] * len(np.arange(len(x), 3)),
+        lambda x: x[0] * (1 + np.arange(len(x), 3).size) if np.arange(len(x), 3).size else x[1],
+        lambda x: x[0] * len(np.arange(0, 3, len(x))),
+        lambda x: x[0] * len(np.arange(0.0, 2.5, len(x))),
+        lambda x: x[0] * len(np.zeros(np.arange(len(x[1:]), 2).shape)),
+        lambda x: np.sum(np.diff(np.stack([x, x * x], axis=1), axis=0) @ np.ones((2, 3))),
+        lambda x: np.mean(np.diff(np.outer(x, [1.0, 2.0, 4.0]), 1, 1)),
+    ],
+)
+def test_what_is_cut_off_by_what_is_short(f):
+    agree(f, *SHORT)
+
+
+TABLES = [(np.arange(1.0, 41.0).reshape(5, 8) / 7, z) for (z,) in map(arrays, (3, 2, 6))]
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda a, z: a[0, 0] * (1 + np.diff(a, len(z), axis=1).shape[1]),
+        lambda a, z: a[0, 0] * (1 + np.diff(a, len(z), axis=0).size),
+        lambda a, z: a[0, 0] * (1 + len(np.diag(a, len(z)))),
+        lambda a, z: np.sum(np.diag(a)) + np.sum(np.diff(a, axis=0)[:, :2]),
+        lambda a, z: np.mean(np.diag(np.outer(a[0], z))) + a.shape[0],
+    ],
+)
+def test_what_is_cut_off_by_the_length_of_another(f):
+    agree(f, *TABLES)
+
+
+def test_real_arrays_beside_complex_ones():
+    """No imaginary part is cast away, of which NumPy warns."""
+    x, y = np.array([1.0 + 2.0j, 0.5 - 1.0j]), np.array([1.0, 2.0, 3.0])
+    f = lambda x, y: np.abs(np.sum(x[:, None] * y)) + np.abs(np.sum(x[0] + y))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        _, bars = ad.value_and_grad(f, (0, 1))(x, y)
+    assert ad.tier(f, x, y).tier == "fast"
+    expected = ad.value_and_grad(f, (0, 1), tier="generic")(x, y)[1]
+    for bar, other in zip(bars, expected, strict=True):
+        np.testing.assert_allclose(bar, other, rtol=1e-12)

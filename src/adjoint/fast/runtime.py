@@ -25,6 +25,7 @@ __all__ = [
     "as_precise",
     "assigned",
     "broadcast_like",
+    "real_like",
     "certain",
     "clear",
     "conjugate",
@@ -178,6 +179,14 @@ def broadcast_like(x_bar: Any, x: Any) -> Any:
     """A cotangent that is the same along some axes, as an array of the shape of its primal."""
     dtype = x.dtype if x.dtype.kind in "fc" else np.float64
     whole = np.empty(x.shape, dtype)
+    whole[...] = x_bar
+    return whole
+
+
+def real_like(x_bar: Any, x: Any) -> Any:
+    """A real cotangent that is the same along some axes, as an array of the shape of `x`, which is
+    complex."""
+    whole = np.empty(x.shape, x.real.dtype)
     whole[...] = x_bar
     return whole
 

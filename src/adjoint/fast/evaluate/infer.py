@@ -268,7 +268,32 @@ def _shaped(f: Any, operands: Any, keywords: Any, symbols: list[Symbol]) -> Any:
                     is_made_up=bool(symbols),
                 )
             )
-    return combined_type(f, runs, [{n: symbol for symbol, n in at.items()} for at in lengths])
+    found = combined_type(f, runs, [{n: symbol for symbol, n in at.items()} for at in lengths])
+    return _loosened(f, operands, keywords, found) if symbols and f in _CUTTING else found
+
+
+def _loosened(f: Any, operands: Any, keywords: Any, found: Any) -> Any:
+    """The type of what `f` has cut off: no example tells how much is left at other lengths, where
+    that may be nothing, or as much as something else is long."""
+    shape: tuple[Any, ...] = found.shape
+    if f is np.arange:
+        start = operands[0].value if isinstance(operands[0], Constant) else None
+        kept = (len(operands) == 1 or (len(operands) == 2 and start == 0)) and not keywords
+        shape = shape if kept else (_of_result(),)
+    elif f is np.diag:
+        shape = shape if len(operands[0].shape) == 1 else (_of_result(),)
+    else:
+        is_known = all(isinstance(t, Constant) for t in (*operands[1:], *keywords.values()))
+        whole = (*operands[0].shape, *(None,) * len(shape)) if operands else (None,) * len(shape)
+        shape = tuple(
+            n if n == m or (is_known and isinstance(m, int)) else _of_result()
+            for n, m in zip(shape, whole, strict=False)
+        )
+    return Array(found.dtype, shape)
+
+
+def _of_result() -> Symbol:
+    return Symbol(f"n{next(_numbers)}", is_argument=False)
 
 
 def _cut_off(f: Any, operands: Sequence[Any]) -> int:
@@ -451,7 +476,7 @@ def combined_type(f: Any, examples: Sequence[Any], backs: Sequence[Mapping[int, 
         elif len({*lengths}) == 1:
             shape.append(lengths[0])
         else:
-            shape.append(Symbol(f"n{next(_numbers)}", is_argument=False))
+            shape.append(_of_result())
     return Array(one.dtype, tuple(shape))
 
 

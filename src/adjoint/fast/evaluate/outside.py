@@ -60,6 +60,7 @@ LONG = 17
 _IDENTITIES = (type, ModuleType, BuiltinFunctionType, np.ufunc, np.dtype, type(np.sum))
 
 
+_OF_CLASSES: Any = type.__eq__
 _VALUES = (int, float, complex, str, bytes, list, tuple, dict, set, frozenset, deque)
 
 
@@ -222,7 +223,7 @@ class Outside:
     def bring(self, source: Source, value: Any) -> Abstract:
         """`value`, which is read from `source`, and the guards of what is made use of."""
         kind = type(value)
-        if type(kind).__eq__ is not type.__eq__:
+        if type(kind) is not type and getattr(type(kind), "__eq__", None) is not _OF_CLASSES:
             raise NotCovered(f"an object of {kind.__qualname__}, whose class says what it equals")
         if kind in _CONSTANTS:
             same = "is" if value is None or kind is bool or value is Ellipsis else "equal"

@@ -132,7 +132,13 @@ _SIZES = frozenset(
 )
 """What only reads how large something is."""
 _LAST_FOR_SIZE = frozenset(
-    {runtime.broadcast_like, runtime.summed_part, runtime.optional, runtime.present}
+    {
+        runtime.broadcast_like,
+        runtime.real_like,
+        runtime.summed_part,
+        runtime.optional,
+        runtime.present,
+    }
 )
 """What only reads how large its last operand is, or of which class."""
 

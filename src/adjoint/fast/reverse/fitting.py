@@ -190,8 +190,12 @@ def fit(ev: Evaluator, bar: Operand, x: Value, y: Value) -> Operand:
     if not isinstance(found, Array) or found.shape != of_y.shape:
         if has_complex(found) and not has_complex(of_y):
             raise NotCovered("a complex cotangent of a real result", ev.span)
-        bar = ev.operation(runtime.broadcast_like, (bar, y), bar_type(of_y), name="t")
-        found = bar_type(of_y)
+        t = bar_type(of_y)
+        broadcast: Any = runtime.broadcast_like
+        if has_complex(of_y) and not has_complex(found):
+            t, broadcast = part_type(of_y, "real"), runtime.real_like
+        bar = ev.operation(broadcast, (bar, y), t, name="t")
+        found = t
     if has_complex(found) != has_complex(of_y):
         of_y = Array(found.dtype, of_y.shape)
     if isinstance(of_x, Number):
