@@ -29,7 +29,7 @@ def _is_of_python(file: Any) -> bool:
     """Whether no class of the user's is what is written to in the end."""
     while type(file) in _BUFFERED:
         file = file.buffer if type(file) is io.TextIOWrapper else file.raw
-    return not type(file).__flags__ & (1 << 9)  # Py_TPFLAGS_HEAPTYPE
+    return type(file).__module__ == "_io"
 
 
 def flush(memory: Memory) -> None:
