@@ -621,3 +621,14 @@ def unions_of_classes(x):
     union = Plain | None | list[int] | Own.__base__
     pair = Own | Plain
     return Own.united * (len(pair) + isinstance(Plain(), Plain | int)) + (union is None)
+
+
+@case(1.3)
+def the_classes_that_one_is_derived_from(x):
+    class Plain:
+        factor = x
+
+    class Derived(Plain):
+        pass
+
+    return sum(x * kind.factor for kind in Derived.mro()[:-1]) * (Plain in Derived.mro())

@@ -84,8 +84,10 @@ def _builtin(
 
         operands = (owner, *args)
         return linked(record, slot, _without_first, call_keywords, fromkeys_of, operands, kwargs)
-    if isinstance(owner, type):  # dict.fromkeys, object.__new__
-        return _ruled_or_unknown(record, slot, f, lookup((owner, f.__name__)), args, kwargs)
+    if isinstance(owner, type):  # dict.fromkeys, object.__new__; or of the metaclass: mro
+        is_own = any(f.__name__ in vars(base) for base in type.mro(owner))
+        rules = lookup((owner if is_own else type(owner), f.__name__))
+        return _ruled_or_unknown(record, slot, f, rules, args, kwargs)
     if type(owner) is np.ufunc and f.__name__ in UFUNC_METHODS:
         y = ufunc_override(record, slot, owner, f.__name__, args, kwargs)
         if y is not DECLINED:

@@ -168,9 +168,13 @@ def _spoil_on_levels(
 ) -> None:
     """Let all levels know that numbers in `error` were made in a way that is not known, of what the
     operation that it has left was given."""
-    called, made = _called(frame), [part for part in reached(held) if _carries(part)]
-    if called is None or not made:
+    called = _called(frame)
+    if called is None:
         return
+    own = [part for part in held if not any(part is operand for operand in called[2])]
+    made = [part for part in reached(own) if _carries(part)]
+    if not made:
+        return  # it holds what was given, of which all is known that there is
     functions: list[FunctionType] = []
     given = [*reached(called[2], functions)]
     for _, _, value in globals_of(functions):

@@ -71,6 +71,7 @@ for _kind in (str, bytes, bytearray):
         ):
             non_differentiable((_kind, _name))
 non_differentiable((object, "__new__"))
+non_differentiable((type, "mro"))
 non_differentiable(
     operator.index,
     operator.length_hint,
