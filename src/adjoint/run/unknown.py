@@ -67,7 +67,8 @@ def name_of(f: Any) -> str:
     """A function as users call it."""
     module = getattr(f, "__module__", None)
     name = getattr(f, "__qualname__", None) or getattr(f, "__name__", None) or repr(f)
-    return f"{module}.{name}" if module and module not in ("builtins", "__main__") else str(name)
+    name = str(name).removeprefix("PyCapsule.")  # which pybind11 binds its functions to
+    return f"{module}.{name}" if module and module not in ("builtins", "__main__") else name
 
 
 def _rule_wanted(name: str, place: Place | None) -> str:
