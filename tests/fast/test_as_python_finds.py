@@ -310,3 +310,12 @@ def test_a_warning_of_a_literal_is_not_given_again():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert ad.value_and_grad(scope["f"], tier="generic")(2.0) == (6.0, 3.0)
+
+
+def test_the_loss_of_a_network_is_a_formula():
+    """The rule of the loss asks whether two dtypes are one, which decides nothing there."""
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(8, 2)), np.eye(2)[rng.integers(0, 2, 8)]
+    model = ad.nn.Chain(ad.nn.Dense(2, 4, np.tanh, rng=rng), ad.nn.Dense(4, 2, rng=rng))
+    gradient = ad.value_and_grad(lambda m: ad.nn.logit_cross_entropy(m(x), y))
+    assert "_back(" not in ad.code(gradient, model)
