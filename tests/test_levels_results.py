@@ -1,5 +1,6 @@
 """What functions that run on levels return: the caller's own arrays, and views of them."""
 
+import functools
 import sys
 from collections import deque, namedtuple
 from types import SimpleNamespace
@@ -317,3 +318,31 @@ def test_constructors_are_not_called_again(make):
         return np.sum(make(v[0], v[1])) ** 2 + np.dot(v, np.ravel(make(v[1], v[0]))[:2]) ** 2
 
     check_gradient(f, np.array([0.7, 1.3]), modes="all")
+
+
+# ---- one of several equal numbers ----------------------------------------------------------------
+
+LIMIT = 0.5
+
+
+@pytest.mark.parametrize("kind", [float, np.float64])
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: x + 0.0 * max(LIMIT, x) + LIMIT * 10,
+        lambda x, low=LIMIT: x + 0.0 * min([low, x]) + low * 10,
+        lambda x: x + 0.0 * functools.reduce(max, [LIMIT, x]) + LIMIT * 10,
+        lambda x: x + 0.0 * max(LIMIT, x) + 0.0 * max(LIMIT, 0.2 * x),
+    ],
+)
+def test_a_constant_keeps_nothing_of_a_tie(f, kind):
+    assert ad.pushforward(f, (kind(0.5),), (1.0,))[1] == 1.0 == ad.gradient(f, kind(0.5))[0]
+
+
+def test_a_tie_in_second_derivatives():
+    f = lambda x: max(LIMIT, x) ** 2 * 0.0 + LIMIT * x**3
+    assert ad.hessian(f, 0.5) == pytest.approx(1.5)
+    assert ad.grad(ad.grad(f))(0.5) == pytest.approx(1.5)
+    total = lambda v: sum(max(LIMIT, q) for q in v)
+    _, slope = ad.pushforward(total, (np.array([0.5, 0.1, 0.9]),), (np.array([1.0, 0.0, 0.0]),))
+    assert slope == 0.5

@@ -329,3 +329,38 @@ def test_traits_carry_derivatives():
         return spring.v
 
     check_gradient(f, 0.8, modes=("reverse", "forward"))
+
+
+# ---- text ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "try:\n  y = x * x\nexcept ValueError:\n  y = 0.0",
+        "with __import__('contextlib').nullcontext(x * x) as y: pass",
+        "match {'k': x * x}:\n  case {'k': a}: y = a",
+        "from config_of_the_test import *\ny = k",
+    ],
+)
+def test_text_that_cannot_be_read(text):
+    """Nobody sees what it puts under which name."""
+
+    def f(x):
+        CONFIG.k = x * x
+        names = {"x": x}
+        exec(text, names)
+        return names["y"] * x
+
+    for derivative in (lambda: ad.gradient(f, 1.5), lambda: ad.derivative(f)(1.5)):
+        with pytest.raises(ad.AdjointError, match="text is run by 'exec' that cannot be read"):
+            derivative()
+
+
+def test_text_that_can_be_read():
+    def f(x):
+        names = {"x": x}
+        exec("y = x * x", names)
+        return names["y"] * x
+
+    check_gradient(f, 1.5, modes=("reverse", "forward"))

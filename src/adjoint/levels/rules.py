@@ -66,6 +66,7 @@ def _best(best: Any) -> Any:
         y = best(xs)
         ties = [x == y for x in xs]
         count = sum(ties)
+        y = _another(y) if count > 1 else y
         return y, lambda y_bar: (None, [y_bar / count if tie else None for tie in ties])
 
     @frule.register(chosen, trusted=True)
@@ -79,7 +80,7 @@ def _best(best: Any) -> Any:
             if dots[0][i] is not None:
                 part = dots[0][i] / len(ties)
                 y_dot = part if y_dot is None else y_dot + part
-        return y, y_dot
+        return _another(y), y_dot
 
     @leveled(best)
     def _(level: Level, record: Any, slot: int, *args: Any, **options: Any) -> Any:
@@ -91,6 +92,13 @@ def _best(best: Any) -> Any:
         return level.operate(chosen, entry(chosen), list(xs))
 
     return chosen
+
+
+def _another(y: Any) -> Any:
+    """The same number as an object of its own: one of several equal ones may be a constant, which
+    keeps none of the derivative that they share."""
+    is_plain = type(y) is float or type(y) in _FLOATING
+    return y + type(y)(-0.0) if is_plain else y  # of either zero it is the same one
 
 
 least, greatest = _best(min), _best(max)

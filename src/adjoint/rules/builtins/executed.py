@@ -13,6 +13,7 @@ from adjoint.rules.registry import primitive
 from adjoint.run.cells import mark_namespace
 from adjoint.run.dispatch import linked
 from adjoint.run.functions import call_unit, unit_of
+from adjoint.run.refused import refused
 
 
 @primitive(exec)
@@ -39,13 +40,22 @@ def _run(
         made = eval(code, namespace, local)  # of statements it is None
         mark_namespace(record[0], namespace)
         return made
+    is_bare = "__builtins__" not in namespace
+    body = FunctionType(code, {"__builtins__": builtins} if is_bare else namespace, "<exec>")
+    try:
+        unit_of(body)
+    except SourceError as error:
+        if mode == "eval":
+            return NotImplemented
+        raise refused(
+            f"text is run by 'exec' that cannot be read ({error.problem}), and may put numbers"
+            " under any name",
+            "run it before, or put it into a function that has source",
+        ) from None
     namespace.setdefault("__builtins__", builtins)
     mark_namespace(record[0], namespace)
     body = FunctionType(code, namespace, "<exec>")
-    try:
-        unit = unit_of(body)
-    except SourceError:
-        return NotImplemented
+    unit = unit_of(body)
     run: Any = lambda inner, place: call_unit(record[0], inner, place, unit, body, (local,), {})
     result = linked(record, slot, lambda _: (None,) * given, run)
     return result if mode == "eval" else None
