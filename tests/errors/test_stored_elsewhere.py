@@ -357,6 +357,20 @@ def test_text_that_cannot_be_read(text):
             derivative()
 
 
+def test_a_generator_that_cannot_be_read():
+    """It reads global variables when it is asked, after the call that has made it."""
+    text = "def g():\n  yield from [x * x]\ny = 0.0\nfor v in g(): y = y + v"
+
+    def f(x):
+        names = {"x": x}
+        exec(text, names)
+        return names["y"] * x
+
+    for derivative in (lambda: ad.gradient(f, 1.5), lambda: ad.derivative(f)(1.5)):
+        with pytest.raises(ad.AdjointError, match="which cannot be read"):
+            derivative()
+
+
 def test_text_that_can_be_read():
     def f(x):
         names = {"x": x}

@@ -3,7 +3,7 @@ has a derivative that nobody knows."""
 
 from __future__ import annotations
 
-from types import FunctionType, ModuleType
+from types import FunctionType, GeneratorType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -62,7 +62,8 @@ def run_unknown(
     if f is not getattr and issubclass(type(y), np.ndarray) and id(root_of(y)) in _roots(given):
         made = []  # it looks at what went in
     if changed or stored or keeping or made:
-        values = _reached_by(level, f, given, region is not None and region.ran)
+        runs = type(y) is GeneratorType or (region is not None and region.ran)
+        values = _reached_by(level, f, given, runs)
         for one in level.down():
             if any(map(one.holds, values)):
                 error = needed(f, why, (owner, *inputs, y))
@@ -78,7 +79,7 @@ def run_unknown(
 
 def _reached_by(level: Level, f: Any, given: tuple[Any, ...], ran: bool) -> list[Any]:
     """All that a function gets at: what it is given, what objects of C among that were made of, and
-    the global variables of functions among it, if any code of the user's `ran`."""
+    the global variables of functions among it, if any code of the user's `ran`, or will run."""
     functions: list[FunctionType] = []
     values = list(reached((f, *given, *_held(level, given)), functions if ran else None))
     for _, _, value in globals_of(functions):

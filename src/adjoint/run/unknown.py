@@ -9,6 +9,7 @@ from types import (
     BuiltinMethodType,
     CellType,
     FunctionType,
+    GeneratorType,
     MethodDescriptorType,
     MethodType,
     MethodWrapperType,
@@ -189,7 +190,7 @@ def run_unknown(
         bar = y_bar if type(y_bar) is Poison else Poison(needed(f, why, (owner, *inputs, y)))
         if region is not None:
             region.back(bar)
-        if ran:  # it may have read what its functions name
+        if ran or type(y) is GeneratorType:  # it may have read what its functions name
             _poison_globals(memory, (f, *inputs, *memory.handed), bar)
             for function in memory.handed:
                 poison(memory, function, bar)
