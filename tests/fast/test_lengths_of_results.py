@@ -94,6 +94,8 @@ TABLE = [(np.arange(1.0, 4 * n + 1).reshape(n, 4) / 7,) for n in (3, 5)]
         lambda a: np.sum(np.where(a[0] > 0.3, np.squeeze(a[:1]), a[1])),
         lambda a: np.sum(np.squeeze(a[:1]) * 2) if np.squeeze(a[:1]).ndim == 1 else np.sum(a),
         lambda a: np.sum(np.squeeze(a[:1], axis=0) * a[0]),
+        lambda a: np.sum(np.squeeze(a[:1], axis=None) * a[0]) * np.squeeze(a[:1], None).ndim,
+        lambda a: np.sum(a[:1].squeeze(None) * a[0]) * a[:1].squeeze(axis=None).ndim,
         lambda a: np.sum(np.squeeze(a[:1][np.newaxis]) * np.squeeze(a[np.newaxis])),
     ],
 )

@@ -218,8 +218,9 @@ def result_type(
     symbols = sizes_in((*operands, *keywords.values()))
     if len(symbols) > len(_LENGTHS[0]):
         raise NotCovered(f"too many dimensions in a call of {name_of(f)}")
-    if getattr(f, "__name__", None) == "squeeze" and not keywords and len(operands) == 1:
-        if any(not symbol.is_argument for symbol in symbols):
+    if getattr(f, "__name__", None) == "squeeze" and any(not s.is_argument for s in symbols):
+        axis = keywords.get("axis", operands[1] if len(operands) > 1 else None)
+        if axis is None or (isinstance(axis, Constant) and axis.value is None):
             raise NotCovered("squeeze of axes that may have one element or not")
     found = {
         _shaped(f, one, keywords, symbols)
@@ -249,13 +250,8 @@ def _alternatives(t: Any) -> list[Any]:
 def _shaped(f: Any, operands: Any, keywords: Any, symbols: list[Symbol]) -> Any:
     """The type of a result that arrays take part in."""
     further = _cut_off(f, (*operands, *keywords.values()))
-    lengths = [
-        {
-            symbol: n + further * (run == _LENGTHS[-1])
-            for symbol, n in zip(symbols, run, strict=False)
-        }
-        for run in _LENGTHS
-    ]
+    lengths = [dict(zip(symbols, run, strict=False)) for run in _LENGTHS]
+    lengths[-1] = {symbol: n + further for symbol, n in lengths[-1].items()}
     runs: list[Any] = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # there may be none at the sizes of the user's
@@ -276,20 +272,21 @@ def _loosened(f: Any, operands: Any, keywords: Any, found: Any) -> Any:
     """The type of what `f` has cut off: no example tells how much is left at other lengths, where
     that may be nothing, or as much as something else is long."""
     shape: tuple[Any, ...] = found.shape
+    kept: Sequence[bool] = [False] * len(shape)
     if f is np.arange:
-        start = operands[0].value if isinstance(operands[0], Constant) else None
-        kept = (len(operands) == 1 or (len(operands) == 2 and start == 0)) and not keywords
-        shape = shape if kept else (_of_result(),)
-    elif f is np.diag:
-        shape = shape if len(operands[0].shape) == 1 else (_of_result(),)
-    else:
+        from_zero = len(operands) == 2 and getattr(operands[0], "value", None) == 0
+        kept = [(len(operands) == 1 or from_zero) and not keywords]
+    elif operands and f is np.diag:
+        kept = [len(operands[0].shape) == 1] * len(shape)
+    elif operands:
         is_known = all(isinstance(t, Constant) for t in (*operands[1:], *keywords.values()))
-        whole = (*operands[0].shape, *(None,) * len(shape)) if operands else (None,) * len(shape)
-        shape = tuple(
-            n if n == m or (is_known and isinstance(m, int)) else _of_result()
-            for n, m in zip(shape, whole, strict=False)
-        )
-    return Array(found.dtype, shape)
+        whole = operands[0].shape
+        kept = [
+            n == m or (is_known and isinstance(m, int)) for n, m in zip(shape, whole, strict=True)
+        ]
+    return Array(
+        found.dtype, tuple(n if k else _of_result() for n, k in zip(shape, kept, strict=True))
+    )
 
 
 def _of_result() -> Symbol:
