@@ -44,6 +44,7 @@ from adjoint.fast.evaluate.values import (
 from adjoint.ir.single import Value
 from adjoint.rules.evalpoly import evalpoly
 from adjoint.rules.registry import Rules, lookup
+from adjoint.run.specials import class_attribute
 
 if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator
@@ -158,7 +159,7 @@ _KEYWORDS: dict[Any, frozenset[str]] = {
 
 def special_method(ev: Evaluator, cls: type, name: str) -> Abstract:
     """A special method, as Python finds it: in the class."""
-    found = next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), None)
+    found = class_attribute(cls, name)
     if isinstance(found, staticmethod | classmethod):
         raise NotCovered(f"{name} of {cls.__qualname__}, which is no plain method", ev.span)
     return attribute(ev, Known(cls), name)

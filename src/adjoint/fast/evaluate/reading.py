@@ -38,6 +38,7 @@ from adjoint.fast.evaluate.values import (
 )
 from adjoint.fast.runtime import conjugate, imaginary_part, real_part
 from adjoint.ir.single import Value
+from adjoint.run.specials import class_attribute
 
 if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator
@@ -136,11 +137,7 @@ def _of_object(ev: Evaluator, a: External | Ref, cls: type, name: str) -> Abstra
         if cls in (list, dict, tuple) and _is_method(cls, name):
             return Bound(Known(getattr(cls, name)), a)
         raise NotCovered(f"the attribute {name!r} of a {cls.__qualname__}", ev.span)
-    found: Any = None
-    for base in cls.__mro__:
-        if name in vars(base):
-            found = vars(base)[name]
-            break
+    found = class_attribute(cls, name)
     if type(found) is property:
         if found.fget is None:
             raise NotCovered(f"the property {name!r}", ev.span)

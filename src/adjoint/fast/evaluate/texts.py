@@ -24,6 +24,7 @@ from adjoint.fast.evaluate.values import (
 )
 from adjoint.ir import primitives
 from adjoint.ir.single import Value
+from adjoint.run.specials import class_attribute
 
 if TYPE_CHECKING:
     from adjoint.fast.evaluate.evaluator import Evaluator
@@ -135,8 +136,7 @@ def _has(ev: Evaluator, a: External | Ref, cls: type, name: str) -> bool:
     fields = getattr(a.sample, "__dict__", ()) if isinstance(a, External) else ()
     if name not in fields and not any(name in vars(base) for base in cls.__mro__):
         raise NotCovered("an attribute that may be missing", ev.span)
-    found = next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), None)
-    if isinstance(found, property):
+    if isinstance(class_attribute(cls, name), property):
         raise NotCovered("hasattr of a property, which may raise", ev.span)
     with restorable(ev) as restore:
         attribute(ev, a, name)  # for its guards
