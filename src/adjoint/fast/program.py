@@ -18,6 +18,7 @@ from adjoint.fast.evaluate import attributes as attributes  # registers handlers
 from adjoint.fast.evaluate import building as building
 from adjoint.fast.evaluate import displays as displays
 from adjoint.fast.evaluate import functions as functions
+from adjoint.fast.evaluate import identity as identity
 from adjoint.fast.evaluate import iterators as iterators
 from adjoint.fast.evaluate import numbers as numbers
 from adjoint.fast.evaluate import operators as operators

@@ -13,13 +13,13 @@ import numpy as np
 from adjoint.fast.covered import NeedsSize, NotCovered, UnknownSizes
 from adjoint.fast.evaluate.frames import Frame
 from adjoint.fast.evaluate.infer import (
-    POWERS,
     Constant,
     kind_of_constant,
     known_of_numbers,
     result_type,
     sizes_in,
 )
+from adjoint.fast.evaluate.inferable import POWERS
 from adjoint.fast.evaluate.options import is_elementwise, with_known_options
 from adjoint.fast.evaluate.outside import Outside
 from adjoint.fast.evaluate.types import (

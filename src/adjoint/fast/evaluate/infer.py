@@ -8,10 +8,7 @@ symbol they come from.
 
 from __future__ import annotations
 
-import functools
-import inspect
 import itertools
-import operator
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -19,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.fast.covered import NotCovered, UnknownSizes
+from adjoint.fast.evaluate.inferable import POWERS, is_inferable, most_operands
 from adjoint.fast.evaluate.types import (
     Array,
     Dim,
@@ -29,11 +27,8 @@ from adjoint.fast.evaluate.types import (
     number,
     witnesses,
 )
-from adjoint.rules.layout import by_class, by_sample
 
 __all__ = [
-    "POWERS",
-    "SHAPED",
     "combined_type",
     "kind_of_constant",
     "known_of_numbers",
@@ -55,143 +50,6 @@ _INTEGERS = (2, 4, 5)
 _CUTTING: frozenset[Any] = frozenset({np.arange, np.diag, np.diff})
 """Functions by which nothing is left of what is short, which a number says."""
 _MOST_CUT = 1000
-
-SHAPED: frozenset[Any] = frozenset(
-    {
-        np.sum,
-        np.mean,
-        np.prod,
-        np.max,
-        np.min,
-        np.amax,
-        np.amin,
-        np.var,
-        np.std,
-        np.ptp,
-        np.cumsum,
-        np.cumprod,
-        np.diff,
-        np.dot,
-        np.vdot,
-        np.inner,
-        np.outer,
-        np.matmul,
-        np.tensordot,
-        np.einsum,
-        np.kron,
-        np.trace,
-        np.transpose,
-        np.swapaxes,
-        np.moveaxis,
-        np.ravel,
-        np.reshape,
-        np.expand_dims,
-        np.squeeze,
-        np.broadcast_to,
-        np.concatenate,
-        np.stack,
-        np.vstack,
-        np.hstack,
-        np.flip,
-        np.roll,
-        np.where,
-        np.clip,
-        np.zeros_like,
-        np.ones_like,
-        np.full_like,
-        np.empty_like,
-        np.arange,
-        np.linspace,
-        np.zeros,
-        np.ones,
-        np.empty,
-        np.full,
-        np.eye,
-        np.identity,
-        np.copy,
-        np.sort,
-        np.tril,
-        np.triu,
-        np.diag,
-        np.any,
-        np.all,
-        np.argmax,
-        np.argmin,
-        np.count_nonzero,
-        np.isfinite,
-        np.isnan,
-        np.shape,
-        np.ndim,
-        np.size,
-        np.tile,
-        np.repeat,
-        np.average,
-        np.atleast_1d,
-        np.atleast_2d,
-        by_class,
-        by_sample,
-    }
-)
-"""Functions whose result has a dtype and a shape that the types of the operands decide."""
-
-_METHODS = frozenset(
-    "sum mean prod max min var std cumsum cumprod dot transpose swapaxes ravel reshape flatten copy"
-    " astype any all argmax argmin squeeze trace clip ptp round repeat".split()
-)
-"""Methods of `numpy.ndarray` of which the same holds."""
-
-_OF_NUMBERS: frozenset[Any] = frozenset(
-    {abs, float, int, bool, complex, round, max, min, divmod, pow}
-)
-POWERS: frozenset[Any] = frozenset({operator.pow, pow, operator.ipow})
-
-
-def is_array_method(f: Any) -> bool:
-    """Whether `f` is one of the methods of arrays that keep the rule of this file."""
-    return getattr(f, "__objclass__", None) is np.ndarray and f.__name__ in _METHODS
-
-
-_MOST_OPERANDS = {"clip": 3, "repeat": 3, "swapaxes": 3, "trace": 4, "transpose": 99, "reshape": 99}
-"""Of methods of arrays: as many operands as may be given before one would be an array to write to;
-two of all others."""
-
-
-@functools.cache
-def most_operands(f: Any) -> int:
-    """The number of operands that `f` takes by position before ``out``, an array to write to, or a
-    flag that says that one may be overwritten."""
-    if isinstance(f, np.ufunc):
-        return f.nin
-    if getattr(f, "__objclass__", None) is np.ndarray:
-        return _MOST_OPERANDS.get(f.__name__, 2)
-    try:
-        parameters = list(inspect.signature(f).parameters.values())
-    except (TypeError, ValueError):
-        return 99
-    by_position = [p.name for p in parameters if p.kind <= p.POSITIONAL_OR_KEYWORD]
-    if any(p.kind is p.VAR_POSITIONAL for p in parameters):
-        return 99
-    writes = (name == "out" or name.startswith("overwrite_") for name in by_position)
-    return next((i for i, one in enumerate(writes) if one), 99)
-
-
-def _is_operator(f: Any) -> bool:
-    return getattr(f, "__module__", None) in ("_operator", "math", "cmath")
-
-
-def is_inferable(f: Any) -> bool:
-    """Whether the types of the operands decide the type of the result."""
-    try:
-        known = f in SHAPED or f in _OF_NUMBERS
-    except TypeError:
-        return False
-    return (
-        known
-        or _is_operator(f)
-        or (isinstance(f, np.ufunc) and f.signature is None and f.nout == 1)
-        or f is np.matmul
-        or is_array_method(f)
-    )
 
 
 def result_type(

@@ -15,7 +15,8 @@ import numpy as np
 
 from adjoint.fast import runtime
 from adjoint.fast.covered import NotCovered, UnknownSizes
-from adjoint.fast.evaluate.infer import Constant, combined_type, most_operands, name_of
+from adjoint.fast.evaluate.infer import Constant, combined_type, name_of
+from adjoint.fast.evaluate.inferable import most_operands
 from adjoint.fast.evaluate.types import (
     ANYTHING,
     Array,

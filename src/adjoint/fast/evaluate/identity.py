@@ -1,0 +1,57 @@
+"""Whether two things are one."""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from adjoint.fast.covered import NotCovered
+from adjoint.fast.evaluate.outside import is_own
+from adjoint.fast.evaluate.types import Array, Number
+from adjoint.fast.evaluate.values import Abstract, Known, Ref
+from adjoint.ir.single import Value
+
+if TYPE_CHECKING:
+    from adjoint.fast.evaluate.evaluator import Evaluator
+from adjoint.fast.evaluate.calls import handler
+
+__all__: list[str] = []
+
+
+@handler(operator.is_)
+def _(ev: Evaluator, a: Abstract, b: Abstract) -> Abstract:
+    return Known(_identical(ev, a, b))
+
+
+@handler(operator.is_not)
+def _(ev: Evaluator, a: Abstract, b: Abstract) -> Abstract:
+    return Known(not _identical(ev, a, b))
+
+
+_SINGLE = (True, False, Ellipsis, NotImplemented)
+_WITHOUT_IDENTITY = (str, bytes, int, float, complex, tuple, np.dtype, np.number)
+"""Of those that are equal it is not known whether they are one object."""
+
+
+def _identical(ev: Evaluator, a: Abstract, b: Abstract) -> bool:
+    if isinstance(a, Known) and isinstance(b, Known):
+        if type(a.value) is type(b.value) and isinstance(a.value, _WITHOUT_IDENTITY):
+            if isinstance(a.value, np.dtype) and ev.frames and is_own(ev.frames[-1].namespace):
+                return bool(a.value == b.value)  # which of two equal ones it is decides nothing
+            if a.value == b.value or a.value != a.value:
+                raise NotCovered("a test of identity of values that are equal", ev.span)
+            return False
+        return a.value is b.value
+    for x, y in ((a, b), (b, a)):
+        if isinstance(x, Known) and not isinstance(y, Known):
+            if x.value is None or isinstance(x.value, type | str) or callable(x.value):
+                return False
+            if isinstance(y, Value) and any(x.value is z for z in _SINGLE):
+                t = ev.types[y]
+                if isinstance(t, Array) or (isinstance(t, Number) and bool not in t.kinds):
+                    return False
+    if isinstance(a, Ref) and isinstance(b, Ref):
+        return a.address == b.address
+    raise NotCovered("a test of identity", ev.span)
