@@ -72,6 +72,12 @@ def test_every_public_name_is_there_and_documented():
     for name in ad.__all__:
         assert getattr(ad, name).__doc__, name
     assert set(ad.__all__) <= set(dir(ad))
+    errors = [
+        x
+        for x in vars(ad.errors).values()
+        if isinstance(x, type) and x.__module__ == ad.errors.__name__
+    ]
+    assert {x.__name__ for x in errors if issubclass(x, Exception)} <= set(ad.__all__)
 
 
 def test_no_entry_is_made_for_a_library_before_its_rules():

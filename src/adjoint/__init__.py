@@ -27,7 +27,17 @@ from adjoint.derivatives.jacobians import (
 )
 from adjoint.derivatives.linear import linearize
 from adjoint.derivatives.sparse import sparse_hessian, sparse_jacobian
-from adjoint.errors import AdjointError
+from adjoint.errors import (
+    AdjointError,
+    ArgumentError,
+    CotangentError,
+    MutationError,
+    NoDerivativeError,
+    NotScalarError,
+    RuleError,
+    SourceError,
+    UnsupportedSyntaxError,
+)
 from adjoint.levels.transforms import derivative, directional, jvp, pushforward
 from adjoint.looking import code, ir
 from adjoint.operators import hook, stop_gradient
@@ -38,7 +48,15 @@ from adjoint.tiers import tier
 
 __all__ = [
     "AdjointError",
+    "ArgumentError",
+    "CotangentError",
+    "MutationError",
+    "NoDerivativeError",
+    "NotScalarError",
+    "RuleError",
+    "SourceError",
     "Tangent",
+    "UnsupportedSyntaxError",
     "checkpoint",
     "checkpoint_loop",
     "code",

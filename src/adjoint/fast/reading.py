@@ -159,6 +159,9 @@ class Reading:
             case "same cell":
                 first = f"{self.names[id(value.parent)]}.__closure__[{value.key}]"
                 return f"{name} is not {first}"
+            case "fact":
+                asked, found = value
+                return f"{self.bind(asked)}({name}) != {self.bind(found)}"
             case "bases":
                 return f"{name}.__mro__ is not {self.bind(value)}"
             case "attributes":

@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator, Mapping, Sequence
-from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from types import BuiltinFunctionType, FunctionType, MappingProxyType, MethodType, ModuleType
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adjoint.rules.registry import non_differentiable
+from adjoint.rules.registry import facts, non_differentiable
 from adjoint.run.kinds import is_objects
+from adjoint.tangent import Tangent
 
 __all__ = ["parameters", "update"]
 
@@ -49,6 +50,7 @@ def parameters(model: Any) -> list[Array]:
     -------
     list of array
         The arrays themselves, not copies, each distinct array once, in the order of the fields.
+        What is calculated with them has its derivative: a penalty of the weights, a norm.
 
     Examples
     --------
@@ -56,19 +58,61 @@ def parameters(model: Any) -> list[Array]:
     >>> [p.shape for p in parameters({"encoder": W, "decoder": W, "bias": np.zeros(2)})]
     [(2, 2), (2,)]
     """
-    found: list[Array] = []
+    return [_found(model, path) for path in paths(model)]
+
+
+Path: TypeAlias = "tuple[tuple[str, Any], ...]"
+
+
+def paths(model: Any) -> tuple[Path, ...]:
+    """How each distinct array of floats is reached in a model."""
+    found: list[Path] = []
     seen: set[int] = set()
-    stack = [model]
+    stack: list[tuple[Any, Any]] = [(None, model)]
     while stack:
-        node = stack.pop()
+        way, node = stack.pop()
         if id(node) in seen:
             continue
         seen.add(id(node))
         if _is_parameter(node):
-            found.append(node)
+            found.append(_unwound(way))
         else:
-            stack.extend(child for _, child in reversed(_children(node)))
-    return found
+            stack += reversed([((way, node, key), child) for key, child in _children(node)])
+    return tuple(found)
+
+
+# What is found is read again, for its derivative; where to look has none.
+non_differentiable(paths)
+facts.add(paths)
+
+
+def _unwound(way: Any) -> Path:
+    """A path, of the node and the key of its last part and the way to that node."""
+    steps: list[tuple[str, Any]] = []
+    while way is not None:
+        way, node, key = way
+        steps += reversed(_steps(node, key))
+    return tuple(reversed(steps))
+
+
+def _steps(node: Any, key: Any) -> Path:
+    """From a node to one of its parts."""
+    if isinstance(node, MethodType):
+        return (("attribute", "__self__"), *_steps(node.__self__, key))
+    if isinstance(node, FunctionType):
+        return (("cell", node.__code__.co_freevars.index(key)),)
+    return (("attribute", str(key)),) if isinstance(key, _Attribute) else (("item", key),)
+
+
+def _found(node: Any, path: Path) -> Any:
+    for kind, key in path:
+        if kind == "attribute":
+            node = getattr(node, key)
+        elif kind == "item":
+            node = node[key]
+        else:
+            node = node.__closure__[key].cell_contents
+    return node
 
 
 def update(model: Any, gradient: Any, learning_rate: float) -> None:
@@ -167,7 +211,7 @@ def _children(node: Any) -> list[tuple[Any, Any]]:
         return [(key, node[key]) for key in _keys(node)]
     if node is None or isinstance(node, (*_LEAVES, np.ndarray)):
         return []
-    if isinstance(node, Mapping):
+    if isinstance(node, dict | MappingProxyType | Tangent):
         return list(node.items())
     if isinstance(node, list | tuple):
         return list(enumerate(node))
@@ -203,6 +247,3 @@ def _attributes(node: Any) -> list[tuple[Any, Any]]:
     return [
         (_Attribute(n), getattr(node, n)) for n in names if n != "__dict__" and hasattr(node, n)
     ]
-
-
-non_differentiable(parameters)

@@ -43,6 +43,7 @@ __all__ = [
     "Rules",
     "direct",
     "direct_rule",
+    "facts",
     "frule",
     "key_of",
     "lane",
@@ -470,6 +471,10 @@ def lane(key: Any, operands: int) -> Callable[[F], F]:
 
     return add
 
+
+facts: set[Any] = set()
+"""Functions without derivative whose result follows from the structure of their argument, whatever
+its numbers: specialised programs test that it is what it was."""
 
 non_differentiable(lookup, _function, Rule.accepts, Rule.arrange, non_differentiable, entry)
 """Rules apply rules, and are differentiated for higher derivatives."""

@@ -33,7 +33,6 @@ from adjoint.run.asked import refuse_kept
 from adjoint.run.attribute_writes import delete_plain, write_attribute, write_class
 from adjoint.run.attributes import ATTRIBUTES, attribute, plain_attribute
 from adjoint.run.binary import base_operator, base_unary
-from adjoint.run.by_source import call_operator
 from adjoint.run.callables import call_object
 from adjoint.run.cells import CELLS
 from adjoint.run.classes import CLASSES
@@ -360,9 +359,7 @@ HANDLERS[operator.itemgetter] = _item_getter
 def _public_function(
     record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    if record[0].level is None:
-        return call_keywords(record, slot, f.__wrapped__, args, kwargs)
-    return call_operator(record, slot, f.__wrapped__, args, kwargs)
+    return call_keywords(record, slot, f.__wrapped__, args, kwargs)
 
 
 HANDLERS[PublicFunction] = _public_function

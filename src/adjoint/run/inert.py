@@ -35,7 +35,6 @@ OWN = tuple(
         "api",
         "generic",
         "looking",
-        "registering",
         "results",
         "run",
         "transform",

@@ -44,7 +44,7 @@ from adjoint.fast.evaluate.values import (
 )
 from adjoint.ir.single import Value
 from adjoint.rules.evalpoly import evalpoly
-from adjoint.rules.registry import Rules, lookup
+from adjoint.rules.registry import Rules, facts, lookup
 from adjoint.run.specials import class_attribute
 
 if TYPE_CHECKING:
@@ -278,6 +278,8 @@ def _function(
     closure = _plain_closure(ev, f)
     if f in DECOMPOSED and not _is_constant_polynomial(ev, args):
         return ev.inline(closure, args, keywords)
+    if f in facts and len(args) == 1 and isinstance(args[0], External) and not keywords:
+        return ev.outside.fact(args[0], f)
     if rules.inactive or not rules.rrules:
         if not is_own(f.__globals__):
             raise NotCovered(f"{name_of(f)} is not differentiable", ev.span)

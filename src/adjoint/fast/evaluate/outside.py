@@ -24,6 +24,7 @@ from adjoint.fast.evaluate.values import (
     Known,
     Partial,
     Source,
+    Tuple,
 )
 from adjoint.ir.single import Value
 from adjoint.rules.registry import lookup
@@ -80,6 +81,15 @@ def is_plain_object(cls: Any) -> bool:
         and not issubclass(cls, _VALUES)  # attributes have no place beside what it is itself
         and not any("__class__" in vars(base) for base in cls.__mro__[:-1])  # it stands for another
     )
+
+
+def _plain(value: Any) -> Abstract:
+    """Text and integers, in tuples: what can be kept, and is nobody's."""
+    if type(value) is tuple:
+        return Tuple(tuple(map(_plain, value)))
+    if type(value) not in (str, int, bool):
+        raise NotCovered("keys other than strings and integers")
+    return Known(value)
 
 
 def is_plain_class(cls: type) -> bool:
@@ -180,6 +190,12 @@ class Outside:
 
     def guard(self, source: Source, kind: str, value: Any) -> None:
         self.guards.append(Guard(source, kind, value))
+
+    def fact(self, whole: External, f: Callable[[Any], Any]) -> Abstract:
+        """What a function says of the structure of something, guarded to be the same again."""
+        found = f(whole.sample)
+        self.guard(whole.source, "fact", (f, found))
+        return _plain(found)
 
     def rely_on(self, cls: type) -> None:
         """Guard that a class of the user's has the bases that it has, and that it and those have
