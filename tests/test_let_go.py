@@ -25,7 +25,8 @@ def _written_and_read(x, path):
 def test_files_that_are_let_go(tmp_path):
     path = tmp_path / "let_go.txt"
     expected = 5.5 * 2.0 * 10.0 * 1.3 + 7 * 1.3**2
-    assert ad.withgradient(_written_and_read, 1.3, path) == (expected, (110.0 + 14 * 1.3, None))
+    y, (x_bar, _) = ad.withgradient(_written_and_read, 1.3, path)
+    assert (y, x_bar) == (expected, 110.0 + 14 * 1.3)
     y, y_dot = ad.pushforward(_written_and_read, (1.3, path), (1.0, None))
     assert (y, y_dot) == (expected, 110.0 + 14 * 1.3)
 

@@ -61,10 +61,9 @@ def test_second_derivatives_in_arguments():
     check_gradient(of_pair, pair)
 
 
-def test_what_has_no_path_is_none_or_zero():
+def test_what_has_no_path_is_zero():
     pair = np.array([2.0, np.ones(2)], dtype=object)
-    assert ad.gradient(lambda h: 3.0, pair) == (None,)
-    zeros = ad.grad(lambda h: 3.0)(pair)
+    (zeros,) = ad.gradient(lambda h: 3.0, pair)
     assert zeros[0] == 0.0 and zeros[1].tolist() == [0.0, 0.0]
 
 
@@ -368,9 +367,9 @@ def test_one_object_at_several_places():
     held = np.full(3, 0.5, object)
     (found,) = ad.gradient(lambda h: np.broadcast_to(h, (2, 3)).ravel("K")[1] ** 2, held)
     place = np.broadcast_to(np.arange(3), (2, 3)).ravel("K")[1]
-    expected: list[float | None] = [None, None, None]
+    expected = [0.0, 0.0, 0.0]
     expected[place] = 1.0
-    assert [part or None for part in found] == expected
+    assert [*found] == expected
 
 
 def test_one_number_of_numpys_stays_that():

@@ -20,7 +20,7 @@ from adjoint.levels.mentions import goes_on_a_tape, mentions_operator
 from adjoint.levels.reverse import NestedPullback, nested
 from adjoint.programs import caller, chosen_mode, gradient_mode, pair_mode, pullback_mode
 from adjoint.public import public
-from adjoint.results import as_it_is, filled, zeros_like
+from adjoint.results import as_it_is, filled
 from adjoint.rules.projection import project
 from adjoint.run.kinds import by_value
 from adjoint.run.session import session
@@ -167,10 +167,13 @@ def _both(
         found = run_specialised(f, (*args, *kwargs.values()), mode)
         if found is not MISS:
             return found  # type: ignore[no-any-return]
+    before = [*map(as_it_is, args)]
     if goes_on_a_tape(f, args):
         y, inner = nested(f, args, kwargs, of_function=False)
-        return y, inner.swept(_one(f, y))[1:]
-    return _generic(f, args, kwargs, None)
+        bars = inner.swept(_one(f, y))[1:]
+    else:
+        y, bars = _generic(f, args, kwargs, None)
+    return y, tuple(map(filled, before, bars))
 
 
 def _generic(
@@ -202,8 +205,9 @@ def gradient(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, 
     Returns
     -------
     tuple
-        One entry per positional argument, shaped like it, in units of (result) / (argument);
-        ``None`` where no path leads from the argument to the result.
+        One entry per positional argument, shaped like it, in units of (result) / (argument); zero
+        where no path leads from the argument to the result, ``None`` for what has no derivative:
+        text, functions, ``None``.
 
     Raises
     ------
@@ -344,7 +348,7 @@ def _chosen(
         if not goes_on_a_tape(f, args):
             arg = as_it_is(args[argnums])
             value, bars = _generic(f, args, kwargs, tier, (argnums,))
-            return value, _filled(arg, bars[argnums])
+            return value, filled(arg, bars[argnums])
     chosen = select(f, argnums, args, kwargs)
     args = chosen.args
     before = {i: as_it_is(args[i]) for i in chosen.wanted}
@@ -356,7 +360,7 @@ def _chosen(
     else:
         value, bars = _both_of_chosen(chosen, f, tier)
     found = zip(before.items(), bars, strict=True)
-    return value, chosen.result({i: _filled(arg, bar) for (i, arg), bar in found})
+    return value, chosen.result({i: filled(arg, bar) for (i, arg), bar in found})
 
 
 def _both_of_chosen(chosen: Selection, f: Any, tier: Tier) -> tuple[Any, tuple[Any, ...]]:
@@ -367,10 +371,6 @@ def _both_of_chosen(chosen: Selection, f: Any, tier: Tier) -> tuple[Any, tuple[A
             return found  # type: ignore[no-any-return]
     value, bars = _generic(chosen.f, chosen.args, chosen.kwargs, tier, chosen.wanted)
     return value, chosen.bars((None, *bars))
-
-
-def _filled(arg: Any, bar: Any) -> Any:
-    return zeros_like(arg) if bar is None else filled(arg, bar)
 
 
 def _both_of_pair(chosen: Selection, f: Any, tier: Tier) -> tuple[Any, tuple[Any, ...]]:

@@ -95,7 +95,7 @@ def _mode_at(f: Callable[..., Any], argnums: Argnums, count: int, kwargs: Kwargs
     if wanted is None and argnums is not None:
         return None
     single = count == 1 if argnums is None else not isinstance(argnums, tuple)
-    return mode_of("gradient", wanted, tuple(kwargs), is_filled=True, is_single=single)
+    return mode_of("gradient", wanted, tuple(kwargs), is_single=single)
 
 
 def gradient_mode(kwargs: Kwargs) -> Mode:

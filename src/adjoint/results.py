@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from types import BuiltinMethodType, FunctionType, MethodType, MethodWrapperType
@@ -16,10 +17,13 @@ from adjoint.rules.refusal import demand_entries
 from adjoint.run.accumulate import Poison, finish
 from adjoint.run.kinds import by_value, fields_of, is_objects, is_record
 from adjoint.run.memory import Memory
-from adjoint.run.reader import Reader
+from adjoint.run.reader import CONSTANT, Reader
 from adjoint.tangent import Tangent, tangent_of
 
-__all__ = ["as_it_is", "checked_cotangent", "collect", "filled", "plain_cotangents", "zeros_like"]
+__all__ = ["as_it_is", "checked_cotangent", "collect", "filled", "plain_cotangents"]
+
+_METHODS = (MethodType, BuiltinMethodType, MethodWrapperType)
+"""The cotangent of a bound method is that of what it is bound to."""
 
 
 def checked_cotangent(y: Any, y_bar: Any, within: tuple[int, ...] = ()) -> Any:
@@ -189,7 +193,7 @@ class _Owned:
         return bar
 
     def _structure(self, value: Any, bar: Any) -> Any:
-        if isinstance(value, MethodType | BuiltinMethodType | MethodWrapperType):
+        if isinstance(value, _METHODS):
             return self.own(value.__self__, bar)
         if isinstance(bar, Tangent):
             return Tangent(
@@ -226,13 +230,13 @@ def _field(value: Any, name: str) -> Any:
     return fields[name] if name in fields else getattr(value, name)
 
 
-def zeros_like(value: Any) -> Any:
-    """The zero cotangent of a value."""
-    if isinstance(value, np.ndarray) and not is_objects(value):
+def _zero(value: Any) -> Any:
+    """The zero cotangent of a number or an array; ``None`` for those of text or of dates."""
+    if isinstance(value, np.ndarray | np.generic) and value.dtype.kind not in "fciub":
+        return None
+    if isinstance(value, np.ndarray):
         return np.zeros(value.shape, value.dtype if value.dtype.kind in "fc" else float)
-    if by_value(value):
-        return project(0.0, value)
-    return filled(value, None)
+    return project(0.0, value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,6 +250,8 @@ class _Before:
 def as_it_is(value: Any, within: tuple[int, ...] = ()) -> Any:
     """A value as `filled` needs it, whatever is put into it or taken out later; `within` are those
     around it, by identity."""
+    if issubclass(type(value), _METHODS):
+        return as_it_is(value.__self__, within)
     parts = _parts_of(value)
     if parts is None or id(value) in within:
         return value
@@ -256,21 +262,26 @@ def as_it_is(value: Any, within: tuple[int, ...] = ()) -> Any:
 
 
 def _parts_of(value: Any) -> Any:
-    """What a container or an object holds; ``None`` for what shows no cotangents of parts."""
-    if by_value(value):
+    """What a container, an object or a function holds; ``None`` for what shows no cotangents of
+    parts."""
+    kind = type(value)  # of what asks for more by code of its own, and of proxies, too
+    if by_value(value) or issubclass(kind, tuple(CONSTANT)):
         return None
-    if isinstance(value, list | tuple | dict):
+    if issubclass(kind, list | tuple | deque | dict):
         return value
     if is_objects(value):
         return elements_of(value)
-    return record_fields(value) if is_record(value) or isinstance(value, Tangent) else None
+    is_shown = issubclass(kind, Tangent | FunctionType) or is_record(value)
+    return record_fields(value) if is_shown else None
 
 
 def filled(value: Any, bar: Any, within: tuple[int, ...] = ()) -> Any:
     """A cotangent in which zeros stand where there is no path, in containers too; `within` are
     those around it, by identity."""
+    if issubclass(type(value), _METHODS):
+        return filled(value.__self__, bar, within)
     if by_value(value):
-        return zeros_like(value) if bar is None else bar
+        return _zero(value) if bar is None else bar
     of, parts = (value.of, value.parts) if type(value) is _Before else (value, _parts_of(value))
     if parts is None or id(of) in within:
         return bar
@@ -280,11 +291,11 @@ def filled(value: Any, bar: Any, within: tuple[int, ...] = ()) -> Any:
         return as_objects(
             of.shape, [filled(*pair, within) for pair in zip(parts, bars, strict=True)]
         )
-    if isinstance(of, list | tuple):
+    if isinstance(of, list | tuple | deque):
         found = [
             filled(item, None if bar is None else bar[i], within) for i, item in enumerate(parts)
         ]
-        if isinstance(of, list):
+        if not isinstance(of, tuple):
             return found
         return of._make(found) if hasattr(of, "_make") else tuple(found)
     named = {

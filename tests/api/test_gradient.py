@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import adjoint as ad
+from tests.structures import difference
 
 Pair = namedtuple("Pair", "a b")
 
@@ -21,16 +22,62 @@ def test_one_entry_per_positional_argument():
     assert ad.gradient(product, 2.0, 3.0, 4.0) == (12.0, 8.0, 6.0)
     assert ad.gradient(product, 2.0, 3.0, z=4.0) == (12.0, 8.0)
     assert ad.gradient(lambda: 1.0) == ()
-    assert ad.gradient(lambda *xs: xs[0] * xs[2], 2.0, 3.0, 4.0) == (4.0, None, 2.0)
+    assert ad.gradient(lambda *xs: xs[0] * xs[2], 2.0, 3.0, 4.0) == (4.0, 0.0, 2.0)
 
 
-def test_no_path_is_none():
-    assert ad.gradient(lambda x, y: x * x, 3.0, 4.0) == (6.0, None)
-    assert ad.gradient(lambda x: 1.0, 3.0) == (None,)
-    assert ad.gradient(lambda x: 1.0, np.ones(2)) == (None,)
-    assert ad.gradient(lambda xs: xs[0] * 2, [1.0, 2.0]) == ([2.0, None],)
-    assert ad.gradient(lambda xs: 1.0, [1.0, 2.0]) == (None,)
-    assert ad.gradient(lambda x: round(x) * 1.0, 2.7) == (None,)
+NO_PATH = [
+    (lambda x, y: x * x, (3.0, 4.0), (6.0, 0.0)),
+    (lambda x, y: x, (1.0, np.ones(2)), (1.0, np.zeros(2))),
+    (lambda x: 1.0, (3.0,), (0.0,)),
+    (lambda x: 1.0, (np.ones(2, np.float32),), (np.zeros(2, np.float32),)),
+    (lambda xs: xs[0] * 2, ([1.0, 2.0],), ([2.0, 0.0],)),
+    (lambda xs: xs[0] * 2, ([1.0, 2.0, "a"],), ([2.0, 0.0, None],)),
+    (lambda xs: 1.0, ([1.0, 2j],), ([0.0, 0j],)),
+    (lambda x: x if x > 0 else 0, (-5.0,), (0.0,)),
+    (lambda x: round(x) * 1.0, (2.7,), (0.0,)),
+    (lambda x, n: x * 2.0, (1.0, 3), (2.0, 0.0)),
+    (lambda x, d: d["a"][0] * x, (1.0, {"a": (2.0, 3.0), "b": np.ones(1)}),
+     (2.0, {"a": (1.0, 0.0), "b": np.zeros(1)})),
+    (lambda x, *others: x * 1.0, (1.0, "text", None, np.sin), (1.0, None, None, None)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("f", "args", "expected"), NO_PATH)
+def test_zeros_stand_where_no_path_leads(f, args, expected):
+    assert not difference(ad.gradient(f, *args), expected, rtol=0.0)
+    assert not difference(ad.withgradient(f, *args).gradient, expected, rtol=0.0)
+    assert not difference(ad.grad(f, None, tier="generic")(*args), _one_or_all(expected), rtol=0.0)
+    assert not difference(ad.gradient(_beside_print(f), *args), expected, rtol=0.0)
+
+
+def _one_or_all(bars):
+    return bars[0] if len(bars) == 1 else bars
+
+
+def _beside_print(f):
+    def generic(*args):
+        print(end="")  # no program runs it
+        return f(*args)
+
+    return generic
+
+
+def test_zeros_stand_where_no_path_leads_inside_differentiated_code():
+    def slopes(v):
+        x_bar, y_bar = ad.gradient(lambda x, y: x[0] * v * v, [1.0, 2.0], np.ones(2))
+        return x_bar[0] + x_bar[1] * v + (y_bar * v).sum()
+
+    assert slopes(3.0) == 9.0
+    assert ad.gradient(slopes, 3.0) == (6.0,)
+    assert ad.pushforward(slopes, (3.0,), (1.0,)) == (9.0, 6.0)
+
+
+def test_zeros_are_of_what_the_arguments_held_before():
+    def emptied(xs, x):
+        xs.clear()
+        return x * x
+
+    assert ad.gradient(emptied, [1.0, 2.0], 3.0) == ([0.0, 0.0], 6.0)
 
 
 def test_a_path_of_zero_slope_is_zero():
@@ -143,7 +190,7 @@ def test_methods():
     "result", [1, True, np.int64(3), np.array(2), np.float32(1.5), np.array(1.5)]
 )
 def test_results_that_count_as_a_real_number(result):
-    assert ad.gradient(lambda x: result, 2.0) == (None,)
+    assert ad.gradient(lambda x: result, 2.0) == (0.0,)
 
 
 def test_float32_results():
@@ -196,7 +243,7 @@ def test_of_equal_keys_the_dict_keeps_the_first():
         return total
 
     same = 2.0
-    assert ad.gradient(f, same, same) == (1.0, None)
+    assert ad.gradient(f, same, same) == (1.0, 0.0)
     assert ad.gradient(f, 2.0, 3.0) == (1.0, 1.0)
 
 

@@ -130,7 +130,7 @@ def test_what_cannot_be_shown_is_refused(kind):
         ad.grad(f, tier="generic")(held)
     with pytest.raises(ArgumentError, match=f"a {kind} has no tangent|does not fit"):
         ad.pushforward(f, (held,), ({"a": 1.0},))
-    assert ad.gradient(lambda held, v: v * v, held, 3.0) == (None, 6.0)
+    assert ad.gradient(lambda held, v: v * v, held, 3.0)[1] == 6.0
 
 
 def test_what_an_unknown_function_raises():

@@ -21,17 +21,17 @@ def tangent():
 
 
 def test_attributes(tangent):
-    assert tangent.a == 2.0 and tangent.b is None and tangent.c == [None, 1.0]
+    assert tangent.a == 2.0 and tangent.b is None and tangent.c == [0.0, 1.0]
     with pytest.raises(AttributeError, match="nothing"):
         tangent.nothing
 
 
 def test_mapping(tangent):
     assert isinstance(tangent, Mapping)
-    assert dict(tangent) == {"a": 2.0, "b": None, "c": [None, 1.0]}
+    assert dict(tangent) == {"a": 2.0, "b": None, "c": [0.0, 1.0]}
     assert list(tangent) == ["a", "b", "c"] and len(tangent) == 3
     assert tangent["a"] == 2.0 and tangent.get("nothing") is None and "a" in tangent
-    assert {**tangent}["c"] == [None, 1.0]
+    assert {**tangent}["c"] == [0.0, 1.0]
     with pytest.raises(KeyError):
         tangent["nothing"]
 
@@ -52,7 +52,7 @@ def test_immutable(tangent):
 
 
 def test_equality(tangent):
-    same = ad.Tangent(Foo, {"a": 2.0, "b": None, "c": [None, 1.0]})
+    same = ad.Tangent(Foo, {"a": 2.0, "b": None, "c": [0.0, 1.0]})
     assert tangent == same
     assert tangent != ad.Tangent(Foo, {"a": 2.0, "b": None, "c": None})
     assert tangent != ad.Tangent(dict, dict(tangent)), "of another type"
@@ -68,7 +68,7 @@ def test_equality_of_arrays():
 
 
 def test_repr(tangent):
-    assert repr(tangent) == "Tangent[Foo](a=2.0, b=None, c=[None, 1.0])"
+    assert repr(tangent) == "Tangent[Foo](a=2.0, b=None, c=[0.0, 1.0])"
 
 
 def test_copies(tangent):
@@ -83,11 +83,12 @@ def test_fields_with_names_of_methods():
             self.keys, self.items, self.get, self.values = 1.0, 2.0, 3.0, 4.0
 
     (bar,) = ad.gradient(lambda odd: odd.keys * odd.items, Odd())
-    assert bar["keys"] == 2.0 and bar["items"] == 1.0 and bar["get"] is None
+    assert bar["keys"] == 2.0 and bar["items"] == 1.0 and bar["get"] == 0.0
 
 
-def test_an_object_without_a_path_is_none():
-    assert ad.gradient(lambda foo, x: x * 1.0, Foo(), 2.0) == (None, 1.0)
+def test_an_object_without_a_path_has_zeros():
+    zeros = ad.Tangent(Foo, {"a": 0.0, "b": None, "c": [0.0, 0.0]})
+    assert ad.gradient(lambda foo, x: x * 1.0, Foo(), 2.0) == (zeros, 1.0)
 
 
 def test_as_a_cotangent_given_to_back():

@@ -22,11 +22,8 @@ def generic(f, args):
         tier.is_enabled[0] = before
 
 
-def agrees(f, *args, none_is_zero=False):
-    """Require that `f` is specialised, and that its value and gradient are right.
-
-    `none_is_zero`: the specialised program does not see that no path reaches an array.
-    """
+def agrees(f, *args):
+    """Require that `f` is specialised, and that its value and gradient are right."""
     basics.load()
     found = tier.run(f, args, GRADIENT)
     assert found is not tier.MISS, _reasons(f)
@@ -34,11 +31,6 @@ def agrees(f, *args, none_is_zero=False):
     expected_value, expected = generic(f, args)
     assert not difference(value, expected_value, rtol=1e-13)
     assert type(value) is type(expected_value)
-    if none_is_zero:
-        expected = tuple(
-            np.zeros_like(x) if bar is None and bars[i] is not None else bar
-            for i, (x, bar) in enumerate(zip(args, expected, strict=True))
-        )
     assert not difference(bars, expected, rtol=1e-11), (bars, expected)
     for i, (x, bar) in enumerate(zip(args, bars, strict=True)):
         _check_differences(f, args, i, x, bar)
@@ -60,7 +52,7 @@ def _check_differences(f, args, i, x, bar):
     if not isinstance(x, float | list | np.ndarray):
         return
     flat = np.atleast_1d(np.array(x, float))
-    given = np.zeros(flat.shape) if bar is None else _plain(bar, flat.shape)
+    given = np.reshape(np.array(bar, float), flat.shape)
     for place in np.ndindex(flat.shape):
         values = []
         for step in (STEP, -STEP):
@@ -69,12 +61,6 @@ def _check_differences(f, args, i, x, bar):
             values.append(f(*args[:i], _like(moved, x), *args[i + 1 :]))
         slope = (values[0] - values[1]) / (2 * STEP)
         assert abs(slope - given[place]) <= 1e-5 * max(1.0, abs(slope)), (i, place)
-
-
-def _plain(bar, shape):
-    if isinstance(bar, list):
-        bar = [0.0 if part is None else part for part in bar]
-    return np.reshape(np.array(bar, float), shape)
 
 
 def _like(moved, x):

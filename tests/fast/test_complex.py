@@ -267,9 +267,8 @@ def test_no_path():
     def f(z, w, v):
         return abs(z) if w == w else z.real
 
-    bars = ad.gradient(f, 1 + 2j, 2j, np.ones(2) * 1j)
-    assert bars[1] is None
-    assert bars[2] is None
+    _, back = ad.pullback(f, 1 + 2j, 2j, np.ones(2) * 1j)
+    assert back(1.0)[2:] == (None, None)
     specialised(f, (1 + 2j, 2j, np.ones(2) * 1j), GRADIENT)
     zeros = ad.grad(f, argnums=(1, 2))(1 + 2j, 2j, np.ones(2) * 1j)
     assert zeros[0] == 0j

@@ -113,7 +113,7 @@ def test_both_tiers(f, args):
     assert found.covered == 1, found.generic
     assert not found.problems and found.zeros == 0
     for bar, x in zip(ad.gradient(f, *args), args, strict=True):
-        assert bar is None or type(bar) is type(x)
+        assert type(bar) is (float if type(x) is int else type(x))
 
 
 def named_back(x, y):

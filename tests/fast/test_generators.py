@@ -76,7 +76,7 @@ def test_next():
 
     agrees(f, A, 2.0)
     agrees(default, A, 2.0)
-    agrees(default, A / 10.0, 2.0, none_is_zero=True)
+    agrees(default, A / 10.0, 2.0)
     assert refused(f, A / 10.0, 2.0) == []
 
 
@@ -137,7 +137,7 @@ def test_left_early():
         return total
 
     for x in (2.0, 0.5, 7.0):
-        agrees(f, A, x, none_is_zero=True)
+        agrees(f, A, x)
 
 
 def test_left_by_return():
@@ -148,7 +148,7 @@ def test_left_by_return():
         return x
 
     for x in (2.0, 0.5):
-        agrees(f, A, x, none_is_zero=True)
+        agrees(f, A, x)
 
 
 def test_endless():

@@ -38,12 +38,12 @@ CASES = [
     (_square, np.int64(3), 6.0),
     (_square, np.int8(3), 6.0),
     (_cube_or_count, 2.0, 12.0),
-    (_cube_or_count, -2.0, None),
+    (_cube_or_count, -2.0, 0.0),
     (_cube_or_count, 2, 12.0),
     (_total, np.arange(3), np.ones(3)),
-    (_above, 3.0, None),
+    (_above, 3.0, 0.0),
     (_rounded, 3, 3.0),
-    (_part_of_truth_value, 3.0, None),
+    (_part_of_truth_value, 3.0, 0.0),
 ]
 
 
@@ -54,9 +54,8 @@ def test_they_are_specialised_and_tier_says_so(f, x, expected, monkeypatch):
     monkeypatch.setattr(api, "forward", None)  # the generic tier would call it
     value, (x_bar,) = ad.withgradient(f, x)
     assert type(value) is type(f(x)) and np.array_equal(value, f(x))
-    assert x_bar is None if expected is None else np.array_equal(x_bar, expected)
-    filled = ad.grad(f)(x)
-    assert np.array_equal(filled, np.zeros_like(filled) if expected is None else expected)
+    assert np.array_equal(x_bar, expected)
+    assert np.array_equal(ad.grad(f)(x), expected)
 
 
 @pytest.mark.parametrize(("f", "x", "expected"), CASES)

@@ -92,7 +92,7 @@ def test_quantities_as_arguments():
     assert bar == 1000.0
     given = {"q": 3.0 * u.km, "unit": u.h, "n": 2}
     (bar,) = ad.gradient(lambda d: (d["q"] * d["unit"]).to(u.m * u.s).value, given)
-    assert bar == {"q": 3600000.0, "unit": None, "n": None}
+    assert bar == {"q": 3600000.0, "unit": None, "n": 0.0}
 
 
 def by_an_alias(x):

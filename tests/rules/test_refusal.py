@@ -99,8 +99,8 @@ def test_integers_that_something_holds_are_counts():
     order = 3
     assert ad.pullback(lambda x: bump(order, x), 2.0)[1](1.0)[1] == 12.0
     assert ad.pullback(Power(3), 2.0)[1](1.0) == (None, 12.0)
-    assert ad.gradient(lambda power, x: power(x), Power(3), 2.0) == (None, 12.0)
-    assert ad.gradient(lambda orders, x: bump(orders[0], x), [3], 2.0) == (None, 12.0)
+    assert ad.gradient(lambda power, x: power(x), Power(3), 2.0)[1] == 12.0
+    assert ad.gradient(lambda orders, x: bump(orders[0], x), [3], 2.0)[1] == 12.0
     order = 3.0
     with pytest.raises(NoDerivativeError, match=MESSAGE):
         ad.pullback(lambda x: bump(order, x), 2.0)[1](1.0)

@@ -24,8 +24,6 @@ def cotangents(made: Reading, program: Program, mode: Mode, count: int) -> str:
     roots = mode.positions(count)
     if not mode.is_gradient:
         return _structure(made, program.wanted, ["function", *roots])
-    if not mode.is_filled:
-        return _structure(made, program.wanted, roots)
     texts = [_with_zeros(made, program, i) for i in roots]
     return texts[0] if mode.is_single else _tuple(texts)
 

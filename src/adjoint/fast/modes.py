@@ -26,8 +26,6 @@ class Mode:
         not given by name.
     names
         By which the last arguments are given to the function.
-    is_filled
-        Zeros stand where no path leads to the result; ``None`` does otherwise.
     is_single
         Where one argument is wanted: its cotangent is given as it is, not in a tuple.
     """
@@ -35,7 +33,6 @@ class Mode:
     kind: Kind
     wanted: tuple[int, ...] | None
     names: tuple[str, ...]
-    is_filled: bool
     is_single: bool
 
     @property
@@ -53,11 +50,10 @@ def mode_of(
     wanted: tuple[int, ...] | None = None,
     names: tuple[str, ...] = (),
     *,
-    is_filled: bool = False,
     is_single: bool = False,
 ) -> Mode:
     """The mode of given attributes, always the same one."""
-    return _mode(kind, wanted, names, is_filled, is_single)
+    return _mode(kind, wanted, names, is_single)
 
 
 _mode = lru_cache(maxsize=4096)(Mode)

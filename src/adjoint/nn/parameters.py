@@ -143,8 +143,8 @@ def update(model: Any, gradient: Any, learning_rate: float) -> None:
 
 
 def reaches(model: Any, gradient: Any) -> bool:
-    """Whether `gradient` has a cotangent for at least one parameter."""
-    return next(_pairs(model, gradient), None) is not None
+    """Whether `gradient` is not zero in at least one parameter."""
+    return any(np.any(bar) for _, bar in _pairs(model, gradient))
 
 
 def check_learning_rate(learning_rate: float) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
@@ -70,8 +71,11 @@ def gradient_descent(
             x, y = next(batches)
             value, gradient = ad.withgradient(_objective, model, loss=loss, x=x, y=y)
             if iteration == 0 and not reaches(model, gradient[0]):
-                raise ValueError(
-                    "the loss does not depend on the model's arrays: no gradient to follow"
+                warnings.warn(
+                    "the gradient of the loss is zero in all of the model's arrays: there is"
+                    " nothing to follow, unless the model is at an optimum",
+                    RuntimeWarning,
+                    stacklevel=2,
                 )
             update(model, gradient[0], learning_rate)
             history.append(float(value))

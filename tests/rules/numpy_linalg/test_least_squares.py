@@ -120,8 +120,9 @@ def test_the_other_name_of_the_cutoff():
 
 
 def test_the_rank_has_no_derivative():
-    assert ad.gradient(lambda a: float(np.linalg.lstsq(a, reals(5), None)[2]), T) == (None,)
-    assert ad.gradient(lambda a: float(np.linalg.matrix_rank(a)), T) == (None,)
+    for f in (lambda a: np.linalg.lstsq(a, reals(5), None)[2], np.linalg.matrix_rank):
+        (bar,) = ad.gradient(lambda a, f=f: float(f(a)), T)
+        np.testing.assert_array_equal(bar, np.zeros(T.shape))
 
 
 def test_the_normal_equations_agree():

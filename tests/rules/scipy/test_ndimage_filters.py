@@ -127,7 +127,7 @@ def test_outputs():
     check_reverse(into, X)
     check_reverse(lambda x: ni.uniform_filter(x, 3, output=np.float64), X.astype("f4"))
     for f in (ni.uniform_filter, ni.maximum_filter):
-        assert ad.gradient(lambda x, f=f: f(x, 3, output=int).sum(), X) == (None,)
+        assert not ad.gradient(lambda x, f=f: f(x, 3, output=int).sum(), X)[0].any()
 
 
 @pytest.mark.parametrize("mode", NAMED)

@@ -123,6 +123,6 @@ def test_distances():
     check_reverse(lambda s: ni.distance_transform_edt(BACKGROUND, sampling=s), [1.1, 2.3])
     check_reverse(lambda s: ni.distance_transform_edt(BACKGROUND, s, return_indices=True)[0], 1.3)
     for f in (ni.distance_transform_edt, ni.distance_transform_bf, ni.distance_transform_cdt):
-        assert ad.gradient(lambda x, f=f: f(x).sum(), X) == (None,)
+        assert not ad.gradient(lambda x, f=f: f(x).sum(), X)[0].any()
     with pytest.raises(ad.AdjointError, match="in the sampling"):
         ad.gradient(lambda s: ni.distance_transform_bf(BACKGROUND, sampling=[s, s]).sum(), 1.0)
