@@ -140,7 +140,7 @@ def test_draws_by_rejection_are_refused_in_what_decides(name):
     draw = getattr(np.random.default_rng(0), name)
     with pytest.raises(ad.AdjointError, match=f"a derivative of '{name}' in "):
         ad.gradient(lambda *p: np.sum(draw(*p)), *parameters)
-    assert ad.gradient(lambda x: x * np.sum(draw(*parameters, 3)), 2.0) != (None,)
+    assert ad.gradient(lambda x: x * np.sum(draw(*parameters, 3)), 2.0) != (0.0,)
     key = (np.random.Generator, name)
     with pytest.raises(ad.AdjointError):
         dots = (None, *(np.ones(np.shape(p)) for p in parameters), None)
