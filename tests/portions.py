@@ -31,6 +31,7 @@ PORTIONS = {
     "tests/library/test_neighbours.py": NONE,
     "tests/rules/numpy_linalg/": 3,
     "tests/rules/scipy/": 10,
+    "tests/rules/test_variants.py::test_operands_of_other_kinds": 10,
     "tests/rules/test_numpy_fft.py": 4,
     "tests/rules/test_numpy_quantiles.py": 4,
     "tests/test_object_arrays.py": 3,

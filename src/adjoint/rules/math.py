@@ -128,7 +128,12 @@ def _(x, towards, /, *, steps=None):
 @frule.register(math.nextafter)
 def _(dots, x, towards, /, *, steps=None):
     options = {} if steps is None else {"steps": steps}
-    return math.nextafter(x, towards, **options), dots[0]
+    return math.nextafter(x, towards, **options), _real(dots[0])
+
+
+def _real(x: Any) -> Any:
+    """The part of a number, or of its tangent, that `math` reads: the real part."""
+    return x.real if isinstance(x, complex | np.ndarray) else x
 
 
 # ---- two results ---------------------------------------------------------------------------------
@@ -147,7 +152,7 @@ def _(x, /):
 
 @frule.register(math.modf)
 def _(dots, x, /):
-    return math.modf(x), None if dots[0] is None else (dots[0], 0.0)
+    return math.modf(x), None if dots[0] is None else (_real(dots[0]), 0.0)
 
 
 @rrule.register(math.frexp)
@@ -165,7 +170,8 @@ def _(x, /):
 @frule.register(math.frexp)
 def _(dots, x, /):
     mantissa, exponent = math.frexp(x)
-    return (mantissa, exponent), None if dots[0] is None else (dots[0] * 2.0**-exponent, None)
+    dot = _real(dots[0])
+    return (mantissa, exponent), None if dot is None else (dot * 2.0**-exponent, None)
 
 
 # ---- any number of operands ----------------------------------------------------------------------
@@ -179,7 +185,7 @@ def _(*coordinates):
 
     def hypot_back(y_bar):
         scale = y_bar / y if y else 0.0  # the norm has slope 0 at 0
-        return None, *(project(scale * x, x) for x in coordinates)
+        return None, *(project(scale * _real(x), x) for x in coordinates)
 
     return y, hypot_back
 
@@ -189,7 +195,7 @@ def _(dots, *coordinates):
     y, y_dot = math.hypot(*coordinates), 0.0
     for x, x_dot in zip(coordinates, dots, strict=True):
         if x_dot is not None and y:
-            y_dot = y_dot + x / y * x_dot
+            y_dot = y_dot + _real(x) / y * _real(x_dot)
     return y, y_dot
 
 
@@ -215,9 +221,16 @@ def _pairs(dots: Any, xs: Any) -> Any:
     return [(x, x_dot) for x, x_dot in zip(xs, dots, strict=True) if x_dot is not None]
 
 
+def _real_pairs(dots: Any, xs: Any) -> Any:
+    """`_pairs` with the real parts of the tangents."""
+    return [(x, _real(x_dot)) for x, x_dot in _pairs(dots, xs)]
+
+
 def _gaps(p, q):
     """The differences of coordinates; NumPy has none of its truth values."""
-    return [a - (int(b) if type(b) is np.bool_ else b) for a, b in zip(p, q, strict=True)]
+    return [
+        _real(a) - (int(b) if type(b) is np.bool_ else _real(b)) for a, b in zip(p, q, strict=True)
+    ]
 
 
 @rrule.register(math.dist)
@@ -241,9 +254,9 @@ def _(dots, p, q, /):
     y, y_dot = math.dist(p, q), 0.0
     if y:
         gaps = [gap / y for gap in _gaps(p, q)]
-        for gap, a_dot in _pairs(dots[0], gaps):
+        for gap, a_dot in _real_pairs(dots[0], gaps):
             y_dot = y_dot + gap * a_dot
-        for gap, b_dot in _pairs(dots[1], gaps):
+        for gap, b_dot in _real_pairs(dots[1], gaps):
             y_dot = y_dot - gap * b_dot
     return y, y_dot
 
@@ -269,7 +282,7 @@ def _(dots, xs, /):
     if not _is_vector(xs):
         return NotImplemented
     return math.fsum(xs), None if dots[0] is None else math.fsum(
-        [dot for _, dot in _pairs(dots[0], xs)]
+        [dot for _, dot in _real_pairs(dots[0], xs)]
     )
 
 
@@ -288,8 +301,9 @@ def _(xs, /, *, start=1):
     def prod_back(y_bar):
         before = _running_products(xs)
         after = _running_products(list(xs)[::-1])[::-1]
-        bars = [y_bar * start * before[i] * after[i + 1] for i in range(len(xs))]
-        return None, _like(bars, xs), {"start": project(y_bar * before[-1], start)}
+        slopes = [start * before[i] * after[i + 1] for i in range(len(xs))]
+        bars = [y_bar * slope.conjugate() for slope in slopes]
+        return None, _like(bars, xs), {"start": project(y_bar * before[-1].conjugate(), start)}
 
     return y, prod_back
 
@@ -335,8 +349,8 @@ if sumprod is not None:
         y = sumprod(p, q)
         return y, lambda y_bar: (
             None,
-            _like([y_bar * b for b in q], p),
-            _like([y_bar * a for a in p], q),
+            _like([y_bar * b.conjugate() for b in q], p),
+            _like([y_bar * a.conjugate() for a in p], q),
         )
 
     @frule.register(sumprod)

@@ -20,18 +20,19 @@ _normal_dist_inv_cdf: Any = statistics._normal_dist_inv_cdf  # type: ignore[attr
 
 
 def _is_exact(values: Any) -> bool:
-    """Whether there are no floats among the numbers: the result is none either."""
-    return not any(isinstance(value, float) or hasattr(value, "dtype") for value in values)
+    """Whether the result is a fraction or a decimal: there are some, and no floats, among the
+    numbers."""
+    if any(isinstance(value, float) or hasattr(value, "dtype") for value in values):
+        return False
+    return not all(isinstance(value, int) for value in values)
+
+
+def _of_exact(f: Any) -> Poison:
+    """The cotangent of what an exact result is computed from."""
+    return Poison(refusal(f, _EXACT))
 
 
 _EXACT = NoDerivative("a fraction", "is calculated with as integers")
-
-
-def _of_exact(f: Any, values: Any) -> Poison | None:
-    """The cotangent of numbers that are all exact: integers have none."""
-    if all(isinstance(value, int) for value in values):
-        return None
-    return Poison(refusal(f, _EXACT))
 
 
 def _of_number(f: Any, value: Any, bar: Any) -> Any:
@@ -56,7 +57,7 @@ def _(data):
         return NotImplemented
     y = statistics.mean(data)
     if _is_exact(data):
-        bar = _of_exact(statistics.mean, data)
+        bar = _of_exact(statistics.mean)
         return y, lambda y_bar: (None, bar)
     n = len(data)
     return y, lambda y_bar: (None, _per_number(statistics.mean, data, [y_bar / n] * n))
@@ -69,9 +70,11 @@ def _(data, weights=None):
     given = None if weights is None else list(weights)
     y = statistics.harmonic_mean(data, given)
     f = statistics.harmonic_mean
-    if not y or (_is_exact(data) and _is_exact(given or ())):
-        exact = _of_exact(f, data), _of_exact(f, given or ())
-        return y, lambda y_bar: (None, *exact)
+    if _is_exact([*data, *(given or ())]):
+        bar = _of_exact(f)
+        return y, lambda y_bar: (None, bar, None if weights is None else bar)
+    if not y:
+        return y, lambda y_bar: (None, None, None)
     factors = [1.0] * len(data) if given is None else given
     total = math.fsum(factors)
 
@@ -96,8 +99,8 @@ def _spread(f: Any, data: Any, centre: Any, less: int, is_root: bool) -> Any:
         return NotImplemented
     y = f(data, centre)
     if _is_exact(data):
-        exact = _of_exact(f, data), None if centre is None else _of_exact(f, [centre])
-        return y, lambda y_bar: (None, *exact)
+        bar = _of_exact(f)
+        return y, lambda y_bar: (None, bar, None if centre is None else bar)
     c = statistics.mean(data) if centre is None else centre
 
     def spread_back(y_bar):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy import float64, where
 
-from adjoint.rules.projection import FLOAT64, finite, is_numeric
+from adjoint.rules.projection import FLOAT64, REALS, finite, is_numeric
 from adjoint.rules.registry import non_differentiable
 from adjoint.rules.slopes import (
     POLES,
@@ -37,6 +37,9 @@ def forward(f: Callable[..., Any], slopes: Slopes) -> Rule:
         if values is None:
             return NotImplemented
         y = f(*operands)
+        if traits.floats_only and not REALS.issuperset(map(type, operands)):
+            dots, operands = _real_parts(dots), _real_parts(operands)
+            values = operands
         if type(y) is float:
             return y, tangent(dots, y, operands, values)
         with np.errstate(all="ignore"):  # what the slopes meet is no warning of the user's
@@ -53,6 +56,11 @@ def forward(f: Callable[..., Any], slopes: Slopes) -> Rule:
 
     rule.slopes = slopes  # type: ignore[attr-defined]
     return with_arity(rule, len(partials), "dots")
+
+
+def _real_parts(xs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What functions of `math` take NumPy's complex numbers for."""
+    return tuple([x.real if np.iscomplexobj(x) else x for x in xs])
 
 
 def _slope(p: Callable[..., Any] | float, y: Any, operands: tuple[Any, ...]) -> Any:

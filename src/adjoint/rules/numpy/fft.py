@@ -217,7 +217,7 @@ def _frequencies(f: Any) -> None:
     @array_rule(f, operands="d")
     def _(n, d=1.0, device=None):
         y = f(n, d) if device is None else f(n, d, device)
-        return y, lambda y_bar: (None, -y_bar * y / d)
+        return y, lambda y_bar: (None, -y_bar * np.conj(y / d))
 
     @frule.register(f)
     def _(dots, n, d=1.0, device=None):

@@ -177,6 +177,16 @@ def _apply(plan: _Plan, args: tuple[Any, ...], kwargs: dict[str, Any], keyword_b
     if result is NotImplemented:
         return NotImplemented
     y, back = result
+    if plan.operands[-1] == "initial" and places[-1] is not None and _is_whole(y):
+        place = places[-1]
+        initial = kwargs[place] if isinstance(place, str) else args[place]
+        if isinstance(initial, float | np.floating) and _is_whole(values[0]):
+            # NumPy rounds what a reduction of integers starts from: that is a constant.
+            if isinstance(place, str):
+                named[place] = int(initial)
+            else:
+                values[place] = int(initial)
+            places[-1], back = None, plan.function(*values, **named)[1]
     kind, is_mixed = type(y), any(map(_is_low, values))
 
     def placed_back(y_bar: Any) -> tuple[Any, ...]:
@@ -195,6 +205,11 @@ def _apply(plan: _Plan, args: tuple[Any, ...], kwargs: dict[str, Any], keyword_b
         return (*bars, by_name) if keyword_bars else tuple(bars)
 
     return y, placed_back
+
+
+def _is_whole(x: Any) -> bool:
+    """Whether something is an integer, or an array of integers."""
+    return np.asarray(x).dtype.kind in "iu"
 
 
 def _is_low(x: Any) -> bool:

@@ -144,7 +144,7 @@ def _quantile(f: Any, scale: float, skip: bool) -> None:
         *,
         weights=None,
     ):
-        if out is not None or overwrite_input or (skip and mixes(q, axis)):
+        if out is not None or overwrite_input or (skip and mixes(q, axis)) or not np.size(a):
             return NotImplemented
         y, quantiles = prepared(a, q, axis, method, keepdims, weights)
 
@@ -167,7 +167,7 @@ def _quantile(f: Any, scale: float, skip: bool) -> None:
         *,
         weights=None,
     ):
-        if out is not None or overwrite_input or (skip and mixes(q, axis)):
+        if out is not None or overwrite_input or (skip and mixes(q, axis)) or not np.size(a):
             return NotImplemented
         y, quantiles = prepared(a, q, axis, method, keepdims, weights)
         a_dot, q_dot = (*dots, None, None)[:2]

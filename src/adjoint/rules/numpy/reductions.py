@@ -91,7 +91,8 @@ def _(a, axis=None, dtype=None, out=None, keepdims=False, initial=NONE, where=Tr
 def _(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
     if out is not None:
         return NotImplemented
-    if dtype is None and where is True and type(a) is np.ndarray and a.dtype.char == "d" and a.size:
+    is_plain = dtype is None and where is True and type(a) is np.ndarray and a.dtype.char == "d"
+    if is_plain and a.size and a.ndim:
         y = add_reduce(a, axis, None, None, keepdims)  # what np.mean does, without its detours
         y = y / (a.size // y.size)
     else:

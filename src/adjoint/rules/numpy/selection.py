@@ -41,7 +41,7 @@ def positions_of(x: Any, start: int = 0) -> np.ndarray[Any, Any]:
 
 
 def _take(y_bar, shape, indices, axis=None, out=None, mode="raise"):
-    if axis is None:
+    if axis is None or not shape:  # an array without axes is taken for one of length 1
         n = math.prod(shape)
         return np.reshape(_take(y_bar, (n,), indices, 0, None, mode), shape)
     axis, n = axis % len(shape), shape[axis]
@@ -248,9 +248,11 @@ def _(array, pad_width, mode="constant", *, constant_values=0, reflect_type="eve
     shape = np.shape(array)
     if mode == "constant":
         y = np.pad(array, pad_width, mode, constant_values=constant_values)
-        if severed(y, array, constant_values):
+        if severed(y, array):
             return y, nothing
         where = inner(shape, pad_width)
+        if severed(y, constant_values):  # rounded: a constant
+            return y, lambda y_bar: (None, y_bar[where])
         return y, lambda y_bar: (None, y_bar[where], np.sum(y_bar) - np.sum(y_bar[where]))
     if mode not in ("edge", "reflect", "symmetric", "wrap"):
         return NotImplemented

@@ -363,7 +363,7 @@ def _(self, array, indices, /, axis=0, dtype=None, out=None):
     a, to_array = _numeric(self, array, dtype), projector(array)
     if a is None or out is not None:
         return NotImplemented
-    y = self.reduceat(a, indices, axis)
+    y, axis = self.reduceat(a, indices, axis), axis or 0
     segments = _segments(self, a, y, indices, axis)
     if segments is None:
         return NotImplemented
@@ -383,7 +383,7 @@ def _(dots, self, array, indices, /, axis=0, dtype=None, out=None):
     a = _numeric(self, array, dtype)
     if a is None or out is not None:
         return NotImplemented
-    y = self.reduceat(a, indices, axis)
+    y, axis = self.reduceat(a, indices, axis), axis or 0
     segments = _segments(self, a, y, indices, axis)
     if segments is None:
         return NotImplemented

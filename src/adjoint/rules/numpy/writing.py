@@ -23,6 +23,14 @@ from adjoint.run.unknown import run_unknown
 
 __all__ = ["as_written"]
 
+
+@non_differentiable
+def _demand_cast(f: Any, a: Any, values: Any) -> None:
+    """Raise what `f` raises where it does not cast `values` to the data type of `a`."""
+    if np.size(values):
+        f(np.empty(0, a.dtype), np.empty(0, bool), values)
+
+
 non_differentiable(demand_order)
 
 
@@ -162,6 +170,7 @@ def _put(a, indices, values, /, mode="raise"):
 @substitute(np.putmask)
 def _putmask(a, /, mask, values):
     """Values that are too few are repeated, counted over all elements."""
+    _demand_cast(np.putmask, a, values)
     demand_order(a, lambda target: np.putmask(target, mask, values), values)
     values = as_written(a, values)
     a = np.ndarray.view(a, np.ndarray)
@@ -173,6 +182,7 @@ def _putmask(a, /, mask, values):
 @substitute(np.place)
 def _place(arr, mask, vals):
     """Values that are too few are repeated, counted over the elements that are chosen."""
+    _demand_cast(np.place, arr, vals)
     demand_order(arr, lambda target: np.place(target, mask, vals), vals)
     vals = as_written(arr, vals)
     arr = np.ndarray.view(arr, np.ndarray)

@@ -98,18 +98,22 @@ def _upper_hermitian(a: Any) -> Any:
     return half + dagger(half) + diagonal_matrix(np.real(diagonal(a)))
 
 
-def _qr_bar(f: Any, a: Any, q: Any, r: Any, q_bar: Any, r_bar: Any) -> Any:
-    """ā of a matrix that is not wide, with q̄ and r̄ zero or arrays."""
-    inner = r_bar @ dagger(r) - dagger(q) @ q_bar
-    bar = q_bar + q @ _upper_hermitian(inner)
+def _divided(f: Any, x: Any, r: Any) -> Any:
+    """x R⁻ᴴ of a triangular factor."""
     try:
-        return dagger(np.linalg.solve(r, dagger(bar)))
+        return dagger(np.linalg.solve(r, dagger(x)))
     except np.linalg.LinAlgError:
         raise undetermined(
             f,
             "the columns of the matrix are linearly dependent",
             "use another factorisation: np.linalg.svd, or np.linalg.eigh of a.T @ a",
         ) from None
+
+
+def _qr_bar(f: Any, a: Any, q: Any, r: Any, q_bar: Any, r_bar: Any) -> Any:
+    """ā of a matrix that is not wide, with q̄ and r̄ zero or arrays."""
+    inner = r_bar @ dagger(r) - dagger(q) @ q_bar
+    return _divided(f, q_bar + q @ _upper_hermitian(inner), r)
 
 
 def factors_bar(f: Any, a: Any, q: Any, r: Any, q_bar: Any, r_bar: Any) -> Any:
@@ -126,9 +130,9 @@ def factors_bar(f: Any, a: Any, q: Any, r: Any, q_bar: Any, r_bar: Any) -> Any:
     return np.concatenate([left, q @ right_bar], -1)
 
 
-def _qr_dot(q: Any, r: Any, a_dot: Any) -> tuple[Any, Any]:
+def _qr_dot(f: Any, q: Any, r: Any, a_dot: Any) -> tuple[Any, Any]:
     """q̇ and ṙ of a matrix that is not wide, in the reduced mode."""
-    moved = dagger(np.linalg.solve(dagger(r), dagger(a_dot)))
+    moved = _divided(f, a_dot, dagger(r))
     inner = dagger(q) @ moved
     inner = (
         np.triu(inner, 1) + dagger(np.tril(inner, -1)) + diagonal_matrix(np.real(diagonal(inner)))
@@ -136,14 +140,14 @@ def _qr_dot(q: Any, r: Any, a_dot: Any) -> tuple[Any, Any]:
     return moved - q @ inner, inner @ r
 
 
-def factors_dot(a: Any, q: Any, r: Any, a_dot: Any) -> tuple[Any, Any]:
+def factors_dot(f: Any, a: Any, q: Any, r: Any, a_dot: Any) -> tuple[Any, Any]:
     m, n = np.shape(a)[-2:]
     if m < n:
-        q_dot, left = _qr_dot(q, r[..., :m], a_dot[..., :m])
+        q_dot, left = _qr_dot(f, q, r[..., :m], a_dot[..., :m])
         right = dagger(q) @ a_dot[..., m:] + dagger(q_dot) @ a[..., m:]
         return q_dot, np.concatenate([left, right], -1)
     first, others = q[..., :n], q[..., n:]
-    q_dot, r_dot = _qr_dot(first, r[..., :n, :], a_dot)
+    q_dot, r_dot = _qr_dot(f, first, r[..., :n, :], a_dot)
     if others.shape[-1] == 0:
         return q_dot, r_dot
     q_dot = np.concatenate([q_dot, -first @ (dagger(q_dot) @ others)], -1)
@@ -185,5 +189,5 @@ def _(dots, a, mode="reduced"):
         raise _without_rule(mode)
     y = np.linalg.qr(a, mode)
     q, r = np.linalg.qr(a) if mode == "r" else y
-    q_dot, r_dot = factors_dot(a, q, r, dots[0])
+    q_dot, r_dot = factors_dot(np.linalg.qr, a, q, r, dots[0])
     return y, r_dot if mode == "r" else (q_dot, r_dot)

@@ -10,10 +10,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from adjoint.errors import NoDerivativeError
 from adjoint.rules.projection import as_numeric
 from adjoint.rules.registry import entry
 from adjoint.rules.rule import Rule
 from adjoint.rules.tangents import filled, fitted
+from adjoint.run.accumulate import Poison
 
 __all__ = ["fitted", "forward_rule"]
 
@@ -42,7 +44,10 @@ def forward_rule(f: Any, operands: int = 1, settings: int = 0) -> Callable[[F], 
                     return NotImplemented
                 values[i] = value
                 tangents[i] = None if dots[i] is None else filled(dots[i], args[i])
-            y, y_dot = function(tuple(tangents), *values, **keywords)
+            try:
+                y, y_dot = function(tuple(tangents), *values, **keywords)
+            except NoDerivativeError as error:  # it is one if the tangent is needed
+                return f(*args, **keywords), Poison(error)
             return y, fitted(y_dot, y)
 
         rule = replace(Rule.of(function), function=forward)

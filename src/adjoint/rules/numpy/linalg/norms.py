@@ -26,6 +26,8 @@ from adjoint.rules.registry import non_differentiable
 
 def slope(x: Any, y: Any, order: Any, axes: tuple[int, ...], matrices: bool) -> Any:
     """The gradient of a norm over `axes`; `y` is the norm, with these axes of length 1."""
+    if not np.size(x):
+        return x
     if order is None or (order in (2, "fro", "f") and not (matrices and order == 2)):
         none = np.equal(y, 0)  # also where it has underflowed
         return np.where(none, 0, x / np.where(none, 1, y)) if np.any(none) else x / y

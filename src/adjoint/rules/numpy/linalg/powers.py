@@ -58,7 +58,7 @@ def _(dots, a, n):
 @array_rule(np.linalg.multi_dot, operands="arrays", nested=False)
 def _(arrays):
     factors = [as_numeric(a) for a in arrays]
-    if any(a is None for a in factors):
+    if any(a is None or not np.ndim(a) for a in factors):
         return NotImplemented
     y = np.linalg.multi_dot(factors)
     to_bars = [projector(a) for a in arrays]

@@ -19,6 +19,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from adjoint.errors import NoDerivativeError
 from adjoint.rules.numpy.linalg.forward import fitted
 from adjoint.rules.numpy.linalg.matrices import floating
@@ -102,7 +104,7 @@ class _Plan:
         return cls(f, parameters, [name.lstrip("*") for name in operands], raw)
 
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call | None:
-        """Run `f`; ``None`` where an operand is not numeric."""
+        """Run `f`; ``None`` where an operand is not numeric, or the first one is no matrix."""
         named = {p.name: p.default for p in self.parameters}
         given = dict(kwargs)
         for p, arg in zip(self.parameters, args, strict=False):
@@ -113,7 +115,10 @@ class _Plan:
         for name in self.operands:
             if name in given and name not in self.raw and given[name] is not None:
                 value = as_numeric(given[name])
-                if value is None:
+                if value is None or (
+                    self.f.__module__.startswith("scipy.linalg.")
+                    and _is_degenerate(value, is_first=name == self.operands[0])
+                ):
                     return None
                 given[name] = value
         places = [p.name for p in self.parameters[: len(args)]]
@@ -125,6 +130,13 @@ class _Plan:
         call = Call(named)
         call.y = y
         return call
+
+
+def _is_degenerate(a: Any, is_first: bool) -> bool:
+    """Whether SciPy returns early, since a matrix is empty, or makes one of a number."""
+    if np.ndim(a) > 1 or not is_first:
+        return np.ndim(a) > 1 and not np.size(a)
+    return np.ndim(a) == 0 or np.shape(a) == (1,)
 
 
 def _reverse(plan: _Plan, make: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -173,7 +185,10 @@ def _forward(
     made = make(call)
     if made is NotImplemented:
         return NotImplemented
-    y_dot = made[1](*tangents)  # which may also say otherwise how the result is calculated
+    try:
+        y_dot = made[1](*tangents)  # which may also say otherwise how the result is calculated
+    except NoDerivativeError as error:  # it is one if the tangent is needed
+        return call.y, Poison(error)
     return call.y, fitted(y_dot, call.y)
 
 

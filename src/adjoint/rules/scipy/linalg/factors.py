@@ -298,7 +298,7 @@ def _(call: Call) -> Any:
     def push(a_dot: Any) -> Any:
         if call.pivoting:
             a_dot = np.take_along_axis(a_dot, order, -1)
-        q_dot, r_dot = factors_dot(a, q, r, a_dot)
+        q_dot, r_dot = factors_dot(sl.qr, a, q, r, a_dot)
         if only_r:
             rows = call.y[0].shape[-2] - r_dot.shape[-2]
             r_dot = np.concatenate(
@@ -334,7 +334,7 @@ def _(call: Call) -> Any:
         return (dagger(bar)[..., ::-1, :],)
 
     def push(a_dot: Any) -> Any:
-        q1_dot, r1_dot = factors_dot(a1, q1, r1, _turned(a_dot))
+        q1_dot, r1_dot = factors_dot(sl.rq, a1, q1, r1, _turned(a_dot))
         r_dot, q_dot = dagger(r1_dot)[..., ::-1, ::-1], dagger(q1_dot)[..., ::-1, :]
         return r_dot if call.mode == "r" else (r_dot, q_dot)
 

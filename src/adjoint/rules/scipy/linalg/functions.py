@@ -164,6 +164,6 @@ def _(call: Call) -> Any:
 
     def push(a_dot: Any, t_dot: Any) -> Any:
         dot: Any = 0.0 if a_dot is None else frechet(power, a, a_dot)
-        return dot if t_dot is None else dot + t_dot * slope()
+        return dot if t_dot is None or isinstance(t, int) else dot + t_dot * slope()
 
     return back, push

@@ -273,6 +273,8 @@ def _(call: Call) -> Any:
     if not _is_plain(call.c_or_cr) or np.ndim(call.b) > 2:
         return NotImplemented
     c, r, given = _column_and_row(call.c_or_cr)
+    if not len(c):
+        return NotImplemented
     x, shape = call.y, np.shape(call.b)
     columns = np.reshape(x, (len(c), -1))
 
@@ -300,6 +302,8 @@ def _(call: Call) -> Any:
     if not _is_plain(call.c_or_cr) or np.ndim(call.x) > 2:
         return NotImplemented
     c, r, given = _column_and_row(call.c_or_cr)
+    if not len(r):
+        return NotImplemented
     x = np.reshape(call.x, (len(r), -1))
 
     def back(y_bar: Any) -> Any:

@@ -274,7 +274,7 @@ def _(b, a, y, x=None):
 @frule.register(ss.lfiltic)
 def _(dots, b, a, y, x=None):
     zi = ss.lfiltic(b, a, y, x)
-    b_dot, a_dot, y_dot, x_dot = (tuple(dots) + (None,) * 4)[:4]
+    b_dot, a_dot, y_dot, x_dot = _vectors(*(tuple(dots) + (None,) * 4)[:4])
     b, a, y, x = _vectors(b, a, y, x)
     if any(part is not None and part.ndim != 1 for part in (b, a, y, x)):
         return NotImplemented

@@ -264,6 +264,8 @@ for _metric in METRICS:
 
 @array_rule(distance.squareform, operands="X")
 def _(X, force="no", checks=True):
+    if not np.ndim(X):
+        return NotImplemented
     y = distance.squareform(X, force, checks)
     n = len(y if np.ndim(X) == 1 else X)
     above = np.triu_indices(n, 1)
