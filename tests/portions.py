@@ -21,6 +21,7 @@ PORTIONS = {
     "tests/frontend/bytecode/test_corpus.py::test_without_source": 8,
     "tests/library/test_library.py::test_on_levels": 8,
     "tests/rules/test_second_order.py": 8,
+    "tests/test_inside_as_outside.py::test_the_same_inside": 8,
     "tests/rules/test_third_order.py": 8,
     "tests/test_corpus.py::test_second_order": 12,
     "tests/test_levels_refusals.py::test_second_derivatives_in_limits_of_integration": NONE,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,6 @@ from adjoint.errors import ArgumentError
 from adjoint.levels.transforms import pushforward
 from adjoint.public import public
 from adjoint.results import filled
-from adjoint.run.kinds import by_value
 
 __all__ = [
     "gauss_newton_product",
@@ -83,8 +82,6 @@ def hessian(
     places = chosen.wanted
     for place in places:
         checked_reals(Form(chosen.args[place]), place)
-    value: Any = (lambda *xs, **named: chosen.f(*xs, **named)[0]) if has_aux else chosen.f
-    _demand_reals(value, chosen.args, chosen.kwargs, places)
     targets = tuple([place, *path] for place, path in chosen.targets)
     slope = value_and_grad(chosen.f, targets, has_aux=has_aux)
 
@@ -96,46 +93,13 @@ def hessian(
         return bars, value[1] if has_aux else None
 
     # copies: `f` may have captured the arrays themselves, which are constants there
-    point = on_level(apart, tuple(_real(chosen.args[place]) for place in places))
+    point = on_level(apart, tuple(chosen.args[place] for place in places))
     by = tuple([places.index(place), *path] for place, path in chosen.targets)
     _, aux, columns = computed(first, point, {}, mode or "reverse", by, True)
     count = range(len(by))
     whole = tuple(tuple(columns[j][i] for j in count) for i in count)
     y = whole[0][0] if chosen.single else whole
     return (y, aux) if has_aux else y
-
-
-def _real(x: Any) -> Any:
-    """An integer counts as a real number."""
-    if isinstance(x, int | np.integer) and not isinstance(x, bool):
-        return float(x)
-    return x.astype(float) if isinstance(x, np.ndarray) and x.dtype.kind in "iu" else x
-
-
-def _demand_reals(
-    f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], places: Sequence[int]
-) -> None:
-    """Refuse integers inside structures that `f` calculates with: nested derivatives hold them
-    constant, for they may be counts."""
-    integers = {
-        place: [i for i, leaf in enumerate(Form(args[place]).leaves) if _is_integer(leaf)]
-        for place in places
-        if not by_value(args[place])
-    }
-    if not any(integers.values()):
-        return
-    bars = pullback_of_arguments(f, on_level(apart, args), kwargs)[1](1.0)
-    for place, numbers in integers.items():
-        found = Form(args[place]).split(bars[place], "the cotangent")
-        if any(found[i] is not None for i in numbers):
-            raise ArgumentError(
-                f"argument {place} holds integers, which second derivatives take for constants",
-                hint="give floats: 3.0 in place of 3",
-            )
-
-
-def _is_integer(leaf: Any) -> bool:
-    return np.asarray(leaf).dtype.kind in "iu"
 
 
 def _slope(f: Callable[..., Any], kwargs: dict[str, Any]) -> Callable[[Any], Any]:
@@ -202,7 +166,6 @@ def vhp(f: Callable[..., Any], x: Any, v: Any, /, **kwargs: Any) -> Any:
     6.0
     """
 
-    _demand_reals(f, (x,), kwargs, (0,))
     form = Form(v)
     # copies: the point itself may be given as the vector
     v = form.build([on_level(apart, leaf) for leaf in form.leaves])
@@ -211,7 +174,7 @@ def vhp(f: Callable[..., Any], x: Any, v: Any, /, **kwargs: Any) -> Any:
         return pushforward(f, (on_level(apart, x),), (v,), **kwargs)[1]  # `f` may overwrite it
 
     along.__name__ = getattr(f, "__name__", type(f).__name__)
-    return value_and_grad(along)(on_level(apart, _real(x)))[1]
+    return value_and_grad(along)(on_level(apart, x))[1]
 
 
 @public
@@ -238,8 +201,7 @@ def hessian_diagonal(f: Callable[..., Any], x: Any, /, **kwargs: Any) -> Any:
     >>> hessian_diagonal(lambda x: np.sum(x**3), np.array([1.0, 2.0]))
     array([ 6., 12.])
     """
-    _demand_reals(f, (x,), kwargs, (0,))
-    x = on_level(apart, _real(x))
+    x = on_level(apart, x)
     form = checked_reals(Form(x), 0)
     slope, back = pullback_of_arguments(_slope(f, kwargs), (x,), {})
     slope_form = Form(slope)
@@ -289,7 +251,6 @@ def gauss_newton_product(
     >>> gauss_newton_product(lambda x: x**2, np.array([1.0, 3.0]), np.array([1.0, 1.0]))
     array([ 4., 36.])
     """
-    x = _real(x)
     before = [np.array(leaf) for leaf in Form(x).leaves]
     y, y_dot = pushforward(f, (x,), (v,), **kwargs)
     bar = y_dot if loss is None else hvp(loss, y, y_dot)

@@ -148,7 +148,7 @@ def computed(
         if mode == "reverse" or not _forward_pays(chosen, forms, y_form, before):
             parts = _rows(back, y_form, forms, has_aux)
     if parts is None:
-        whole, push = linearized(chosen.f, chosen.args, chosen.kwargs, forms, integers=True)
+        whole, push = linearized(chosen.f, chosen.args, chosen.kwargs, forms)
         y, aux = split_aux(f, whole, has_aux)
         y_form = _result(Form(y))
         parts = _columns(push, y_form, forms, chosen)
@@ -188,9 +188,6 @@ def _forward_pays(
     chosen: Selection, forms: dict[int, Form], y_form: Form, before: list[Any]
 ) -> bool:
     """Whether columns are fewer by far, and `f` may run again."""
-    leaves = [leaf for form in forms.values() for leaf in form.leaves]
-    if not all(map(is_real_leaf, leaves)):
-        return False
     sweeps = sum(np.size(y) * (2 if np.iscomplexobj(y) else 1) for y in y_form.leaves)
     if sweeps <= FAVOUR * sum(form.size for form in forms.values()) + FAVOUR:
         return False
@@ -221,11 +218,10 @@ def _rows(
         bars = back((bar, None) if has_aux else bar)
         return {i: form.split(bars[i], "the cotangent") for i, form in forms.items()}
 
-    counting = not all(is_real_leaf(x) for form in forms.values() for x in form.leaves)
     parts = {}
     for k, y in enumerate(y_form.leaves):
         rows: list[Any] = []
-        if counting or is_real_leaf(y):
+        if _is_moved(y, forms):
             rows = [row(k, one) for one in units(y)]
         if np.iscomplexobj(y):
             others = [row(k, one) for one in units(y, 1j)]
@@ -239,6 +235,13 @@ def _rows(
                 for j, x in enumerate(form.leaves)
             ]
     return parts
+
+
+def _is_moved(y: Any, forms: dict[int, Form]) -> bool:
+    """Whether a number of the result may have a derivative: an integer has one in integers."""
+    return is_real_leaf(y) or not all(
+        is_real_leaf(x) for form in forms.values() for x in form.leaves
+    )
 
 
 def _joined(
@@ -305,9 +308,10 @@ def _columns(
                     dots[place] = one
                     turned.append(push.pushed(dots))
             for k, y in enumerate(y_form.leaves):
-                found = [column[k] if is_real_leaf(y) else None for column in columns]
+                moved = _is_moved(y, forms)
+                found = [column[k] if moved else None for column in columns]
                 for one, other in zip(columns, turned, strict=False):
-                    if is_real_leaf(y):
+                    if moved:
                         _demand_holomorphic(one[k], other[k], i)
                 parts[k, i].append(block(found or [None], y, x, False))
     return parts

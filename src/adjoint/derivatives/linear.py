@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.derivatives.form import Form, is_real_leaf
+from adjoint.derivatives.form import Form
 from adjoint.errors import ArgumentError
 from adjoint.levels import bridge, rules  # noqa: F401  they register themselves
 from adjoint.levels.current import current, entered
@@ -75,11 +75,6 @@ class Linear(Hidden):
         with session:
             for leaf, dot in zip(self._leaves, dots, strict=True):
                 if dot is not None and leaf is not None:
-                    if not is_real_leaf(leaf):
-                        raise ArgumentError(
-                            "a tangent is given for an integer inside a container",
-                            hint="give a float: 2.0 instead of 2, x.astype(float)",
-                        )
                     check_tangent(leaf, dot)
                     replay.deposit(leaf, dot if isinstance(leaf, np.ndarray) else _real(dot))
             replay.run_all()
@@ -107,21 +102,16 @@ def linearized(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
     wanted: Collection[int] | None = None,
-    *,
-    integers: bool = False,
 ) -> tuple[Any, Linear]:
-    """`linearize` with respect to the arguments `wanted`; ``None``: all. With `integers`, those
-    inside containers count as real numbers, too."""
+    """`linearize` with respect to the arguments `wanted`; ``None``: all."""
     if not basics.ready:
         basics.load()
     level = Recording(current.level)
     forms = [Form(arg) for arg in args]
     chosen = [wanted is None or i in wanted for i in range(len(args))]
     ones = [
-        form.build([_one_like(leaf, integers or arg is leaf) for leaf in form.leaves])
-        if use
-        else None
-        for arg, form, use in zip(args, forms, chosen, strict=True)
+        form.build([*map(_one_like, form.leaves)]) if use else None
+        for form, use in zip(forms, chosen, strict=True)
     ]
     with session, entered(level), Seeds(level, level.seed) as seeds:
         own = [seeds.own(arg, dot) for arg, dot in zip(args, ones, strict=True)]
@@ -136,9 +126,7 @@ def linearized(
     return seeds.restored(y), linear
 
 
-def _one_like(leaf: Any, integers: bool) -> Any:
-    if not integers and not is_real_leaf(leaf):
-        return None
+def _one_like(leaf: Any) -> Any:
     if isinstance(leaf, np.ndarray):
         return np.ones(leaf.shape, leaf.dtype if leaf.dtype.kind in "fc" else float)
     return leaf.dtype.type(1) if isinstance(leaf, np.inexact) else 1.0
@@ -158,8 +146,6 @@ def linearize(f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any,
         Any Python function, method, class or callable object.
     *args
         The point: numbers, arrays, containers, objects.
-        An integer counts as a real number, and `f` is given a float; integers inside containers
-        are constants.
     **kwargs
         Passed through, held constant.
 

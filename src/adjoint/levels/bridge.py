@@ -67,7 +67,6 @@ class _Call:
         kwargs: dict[str, Any],
     ) -> None:
         self._memory, self._tape, self._f = memory, tape, f
-        self._counts = _counts(memory)
         self._start = tape.position
         _hand_out(memory, tape)
         given = (f, *args, *kwargs.values())
@@ -202,8 +201,6 @@ class _Call:
         memory, bars = self._memory, []
 
         def read(leaf: Any) -> Any:
-            if isinstance(leaf, int) or _is_of_integers(leaf):
-                return self._counts if sweep.touched or bad is not None else None
             return sweep.take(leaf) if bad is None else bad
 
         for value, of in zip(self._given, self._leaves, strict=True):
@@ -253,7 +250,7 @@ def _sweep_of(memory: Memory, tape: Tape) -> Sweep:
 
 def _carries(tape: Tape, value: Any) -> bool:
     """Whether something with a derivative is in `value`."""
-    return any(tape.moves(part) for part in (value, *reached((value,))))
+    return any(tape.moves(part) for part in (value, *reached((value,), integers=True)))
 
 
 def _has_stand_in(value: Any) -> bool:
@@ -291,26 +288,6 @@ def _refuse_globals(memory: Memory) -> None:
             f"a derivative is taken inside code that has assigned the global variable {name!r}",
             "hand the value over as an argument",
         )
-
-
-def _counts(memory: Memory) -> Poison | None:
-    """What arrives at integers, if the run is differentiated in some: they are told by their value,
-    and which of them stand for that argument is not known inside."""
-    for arg in memory.arguments:
-        if type(arg) is int or any(map(_is_of_integers, reached((arg,)))):
-            return Poison(
-                missing(
-                    "a derivative is taken inside code that is differentiated in integers",
-                    hint="give floats: 2.0 instead of 2, x.astype(float)",
-                )
-            )
-    return None
-
-
-def _is_of_integers(value: Any) -> bool:
-    return isinstance(value, np.integer) or (
-        isinstance(value, np.ndarray) and value.dtype.kind in "iu"
-    )
 
 
 def _in_a_global_variable(f: Any) -> Exception:

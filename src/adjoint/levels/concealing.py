@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 
 __all__ = ["INACTIVE", "REALS", "Concealing"]
 
-INACTIVE = frozenset({int, bool, str, bytes, type(None), slice, type, range, np.dtype})
+INACTIVE = frozenset({bool, str, bytes, type(None), slice, type, range, np.dtype})
 """Types of values that have no derivative."""
 
-REALS = (float, complex, np.inexact, np.ndarray)
+REALS = (float, complex, int, np.number, np.ndarray)
 """Types of values that may have one."""
 
 
@@ -51,7 +51,8 @@ class Concealing(Hidden):
         raise NotImplementedError
 
     def spoil(self, value: Any, error: Exception) -> Any:
-        """Note that the derivative of a number or an array is not known; returns the value."""
+        """Note that the derivative of a number or an array is not known; returns the value. What
+        gives integers is taken to count or to round: they are constants."""
         raise NotImplementedError
 
     def down(self) -> Iterator[Level]:
@@ -69,7 +70,7 @@ class Concealing(Hidden):
                 self.hide(y, needed(f, "makes an array of objects", (y,)))
         elif isinstance(y, np.ndarray) and y.dtype.kind == "V" and root_of(y) is y:
             self.hide(y, needed(f, "makes an array with named fields", (y,)))
-        elif not isinstance(y, (*REALS, int, str, bytes, type(None), np.generic, Hidden)):
+        elif not isinstance(y, (*REALS, str, bytes, type(None), np.generic, Hidden)):
             raise missing(
                 f"a derivative of '{name_of(f)}' is needed, whose result is an object of type"
                 f" '{type(y).__name__}', inside or in forward mode",
@@ -119,7 +120,8 @@ class Concealing(Hidden):
 
     def sees_in(self, value: Any) -> bool:
         """Whether something that `value` holds is active."""
-        return any(by_value(part) and self.is_active(part) for part in reached((value,)))
+        parts = reached((value,), integers=True)
+        return any(by_value(part) and self.is_active(part) for part in parts)
 
     def spoil_all(self, values: Iterable[Any], error: Exception) -> None:
         """Note that the derivatives of numbers and arrays are not known that code which is not

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.levels.integers import is_integer
 from adjoint.levels.level import Level
 from adjoint.run.kinds import ATOMS, by_value
 from adjoint.run.memory import Memory
@@ -61,9 +62,11 @@ class Evaluation:
         """The first result, with the numbers and arrays that the second run has computed."""
         if type(first) is tuple and type(again) is tuple and len(first) == len(again):
             return tuple(map(self._merged, first, again))
-        if not by_value(first) or isinstance(first, int | np.integer):
-            return first if by_value(first) or type(first) in ATOMS else again
+        if not by_value(first):
+            return first if type(first) in ATOMS else again
         if not np.array_equal(first, again, equal_nan=True):
+            if is_integer(first):
+                return first  # it counts what has changed since
             raise missing(
                 f"a derivative of the cached function '{name_of(self._f)}' is needed at arguments"
                 " that are equal to earlier ones, while its result depends on what has changed"

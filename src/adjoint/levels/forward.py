@@ -20,12 +20,12 @@ import numpy as np
 from adjoint.errors import ArgumentError
 from adjoint.levels.concealing import INACTIVE
 from adjoint.levels.held import held
+from adjoint.levels.integers import is_integer, takes
 from adjoint.levels.level import Level
-from adjoint.levels.mirror import Mirror, Mirrors, flat_of, is_whole
+from adjoint.levels.mirror import Mirror, Mirrors, flat_of
 from adjoint.levels.parts import parts_of
 from adjoint.levels.pointwise import is_simple, slopes_of, weighted
 from adjoint.levels.pulled import in_places, swept
-from adjoint.levels.structures import real_by_dot, real_by_pullback
 from adjoint.rules.projection import SEQUENCES
 from adjoint.rules.refusal import moves
 from adjoint.rules.registry import Rules
@@ -89,11 +89,11 @@ class Forward(Level):
             return self._bind_array(y, dot)
         if isinstance(y, list | tuple):
             return self._bind_parts(y, dot)
-        if not isinstance(y, float | complex | np.inexact):
+        if not isinstance(y, float | complex | int | np.number):
             return y
         known = self._numbers.get(id(y))
-        if known is not None:
-            if known[1] is dot:
+        if known is not None or type(y) is int:
+            if known is not None and known[1] is dot:
                 return y
             y = self.own(y)
         self._numbers[id(y)] = (y, dot)
@@ -114,7 +114,7 @@ class Forward(Level):
     def _bind_part(self, part: Any, dot: Any, made: set[int]) -> Any:
         """`bind` of one part of a result, whose parts may share memory that is as new as they are:
         `made` says which."""
-        if not isinstance(part, ndarray) or part.dtype.kind not in "fc" or dot is None:
+        if not isinstance(part, ndarray) or part.dtype.kind not in "fciu" or dot is None:
             return self.bind(part, dot)
         root = self.same.of(root_of(part))
         mirror = self._mirrors.find(root)
@@ -132,7 +132,7 @@ class Forward(Level):
         self._limit = max(MANY, 2 * len(numbers))
 
     def _bind_array(self, y: Any, dot: Any) -> Any:
-        if y.dtype.kind not in "fc":
+        if y.dtype.kind not in "fciub":
             return y
         mirror = self._mirrors.find(root_of(y))
         if mirror is None:
@@ -175,25 +175,13 @@ class Forward(Level):
             )
 
     def take_over(self, new: Any, old: Any) -> None:
-        self.bind(new, self.tangent(old))
+        if type(new) is int:  # of its own
+            self._numbers[id(new)] = new, self.tangent(old)
+        else:
+            self.bind(new, self.tangent(old))
 
     def spoil(self, value: Any, error: Exception) -> Any:
-        return self.bind(value, Poison(error))
-
-    def _spoil_integers(self, y: Any, bad: Poison, operands: Any) -> None:
-        """What is made of numbers that are seen as integers is no constant."""
-        if not is_whole(y) or not any(
-            is_whole(x) and type(self.tangent(x)) is Poison for x in operands
-        ):
-            return
-        self.spoil_whole(y, bad)
-
-    def spoil_whole(self, y: Any, bad: Poison) -> None:
-        """Note that integers depend on the inputs, nobody knows how."""
-        if not isinstance(y, ndarray):
-            self._numbers[id(y)] = y, bad
-        elif self._mirrors.find(root_of(y)) is None:
-            self._mirrors.make(root_of(y)).poison = bad
+        return value if is_integer(value) else self.bind(value, Poison(error))
 
     def seed(self, value: Any, dot: Any) -> Any:
         """Note the tangent that an argument is given."""
@@ -236,8 +224,9 @@ class Forward(Level):
         bad = next((dot for dot in (*dots, *named.values()) if type(dot) is Poison), None)
         if bad is not None:
             y = self.inactive(f, rules, args, kwargs)
-            self._spoil_integers(y, bad, args)
-            return y if y is DECLINED else self._bind_all(y, bad, args)
+            if y is DECLINED or (is_integer(y) and not self.sees_integers(args)):
+                return y
+            return self._bind_all(y, bad, args)
         if rules.overridden and _reverse_first(rules, args, kwargs):
             return self._by_reverse_rule(f, rules, args, kwargs)
         if not kwargs and rules.frules and (slopes := slopes_of(rules, args)) is not None:
@@ -248,7 +237,7 @@ class Forward(Level):
             operands, rest = args, kwargs
             if named:
                 (_, *operands), rest = rule.arrange((None, *args), kwargs)  # type: ignore[assignment]
-                if named.keys() & rest.keys():
+                if any(map(self.demands, rest.values())):
                     continue
                 dots = tuple(map(self.tangent, operands))
             if rule.accepts((dots, *operands), rest):
@@ -256,8 +245,6 @@ class Forward(Level):
                 if result is not NotImplemented:
                     y, dot = result
                     y = self.value_below(f, y, args, kwargs)
-                    if rule.foreign:
-                        y = real_by_dot(y, dot)
                     if dot is not None or (type(y) is ndarray and y.dtype.kind in "OV"):
                         self.demand_numbers(f, y, args)
                     return self._bind_all(y, dot, args, dots, users=not is_own(rule))
@@ -317,7 +304,7 @@ class Forward(Level):
             if rule.accepts(args, kwargs):
                 operands, rest = rule.arrange(args, kwargs)
                 by_name = tuple(rest) if rule.keyword_bars else ()
-                if not by_name and any(self.tangent(x) is not None for x in rest.values()):
+                if not by_name and any(map(self.demands, rest.values())):
                     continue
                 operands = tuple(map(held, operands))  # the pullback may be called later
                 rest = {name: held(x) for name, x in rest.items()}
@@ -329,9 +316,9 @@ class Forward(Level):
                     if rule.keyword_bars:
                         back = partial(in_places, back, len(operands) + 1, by_name)
                     operands = (*operands, *map(rest.get, by_name))
-                    if rule.foreign:
-                        y = real_by_pullback(self, y, back)
-                    dot = self._pulled(y, back, operands)
+                    dot = None
+                    if rule.foreign or not is_integer(y) or self.sees_integers(operands):
+                        dot = self._pulled(y, back, operands)
                     return self._bind_all(y, dot, args, users=not is_own(rule))
         return DECLINED
 
@@ -347,24 +334,25 @@ class Forward(Level):
         if dot is None or (isinstance(y, ndarray) and root_of(y) is root_of(x)):
             return y
         if type(dot) is Poison:
-            self._spoil_integers(y, dot, (x,))
             return self.bind(y, dot)
         return self.bind(y, self.below(operator.getitem, dot, index))
 
     def write(self, x: Any, index: Any, value: Any) -> None:
         self.touch(x)
-        dot = self.tangent(value)
+        dot = self.tangent(value) if takes(x, value) else None
         mirrored = self._mirrors.of(x)
         if dot is None and mirrored is None:
             self.below_write(x, index, value)
             return
         if type(mirrored) is Poison and self._is_whole(x, index):
             mirrored = self._mirrors.make(root_of(x)).of(x, self.same.of(root_of(x)))
-        if x.dtype.kind not in "fc" or type(mirrored) is Poison:
+        if mirrored is None and x.dtype.kind in "fciub":
+            mirrored = self._mirrors.made(x)
+            if type(mirrored) is Poison:  # its numbers are seen as others
+                self._mirrors.mirror(x).poison = mirrored
+        if x.dtype.kind not in "fciub" or type(mirrored) is Poison:
             self.below_write(x, index, value)
             return
-        if mirrored is None:
-            mirrored = self._mirrors.made(x)
         if type(dot) is Poison:
             self.below_write(x, index, value)
             self._bind_array(x, dot)

@@ -10,7 +10,7 @@ needs no rule, and two levels cannot take each other's derivatives for their own
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import FunctionType
 from typing import Any
 
@@ -19,6 +19,7 @@ import numpy as np
 from adjoint.levels.concealing import REALS, Concealing
 from adjoint.levels.current import entered
 from adjoint.levels.drawing import draws
+from adjoint.levels.integers import integer_apart, is_integer
 from adjoint.levels.memory import LevelMemory
 from adjoint.levels.mirror import Same
 from adjoint.levels.names import Names, unite
@@ -177,7 +178,8 @@ class Level(Concealing):
             return y
         given = (*args, *kwargs.values())
         for level in outer.down():
-            if level.sees(given) and not level.sees(y):
+            sees = level.sees_integers if is_integer(y) else level.sees
+            if sees(given) and not level.sees(y):
                 return outer.run(f, *args, **kwargs)
         return y
 
@@ -186,6 +188,22 @@ class Level(Concealing):
         if isinstance(value, SEQUENCES):
             return any(map(self.sees, value))
         return isinstance(value, REALS) and self.is_active(value)
+
+    def sees_integers(self, operands: Iterable[Any]) -> bool:
+        """Whether an active integer, or an array of such, is among operands or in lists of them."""
+        return any(
+            self.sees_integers(x)
+            if isinstance(x, SEQUENCES)
+            else is_integer(x) and self.is_active(x)
+            for x in operands
+        )
+
+    def demands(self, value: Any) -> bool:
+        """Whether a keyword argument has a derivative that a rule has to know of: in an integer of
+        which it says nothing it is zero, for that counts."""
+        if isinstance(value, SEQUENCES):
+            return any(map(self.demands, value))
+        return not is_integer(value) and self.is_active(value)
 
     def inactive(self, f: Any, rules: Rules, args: Any, kwargs: Any) -> Any:
         """A call of which this level knows no derivative: as far as a rule takes it, it is not
@@ -197,6 +215,13 @@ class Level(Concealing):
             if rule.accepts(args, kwargs):
                 return self.below(f, *args, **kwargs)
         return DECLINED
+
+    def constant(self, y: Any, given: Iterable[Any]) -> Any:
+        """The result of a function without a derivative: if it is a number of those `given`, one of
+        which no level knows anything."""
+        if isinstance(y, REALS) and not isinstance(y, np.ndarray) and any(y is x for x in given):
+            return fresh(y)
+        return y
 
     def own(self, y: Any) -> Any:
         """The same number or array with an identity of its own, here and on every level below."""
@@ -220,7 +245,7 @@ class Level(Concealing):
 
     def knows(self, *values: Any) -> bool:
         """Whether this level, or one below, knows a derivative of something in `values`."""
-        parts = [part for part in reached(values) if by_value(part)]
+        parts = [part for part in reached(values, integers=True) if by_value(part)]
         return any(any(map(level.is_active, parts)) for level in self.down())
 
     def down(self) -> Iterator[Level]:
@@ -258,11 +283,14 @@ class Level(Concealing):
     def merge(self, roots: list[Any]) -> None:
         """Note that variables that were told apart are one from now on."""
 
-    def link(self, new: Any, old: Any) -> None:
-        """Note that `new` was made of `old`, without a rule, and is equal to it."""
+    def link(self, new: Any, old: Any) -> Any:
+        """Note that `new` was made of `old`, without a rule, and is equal to it; returns it, or one
+        of its own."""
+        new = integer_apart(new) if type(new) is int else new
         for level in self.down():
             if level.is_active(old):
                 level.take_over(new, old)
+        return new
 
     def take_over(self, new: Any, old: Any) -> None:
         """Let `new` depend on what is known as `old` depends on it."""
@@ -317,7 +345,7 @@ class Level(Concealing):
 def _holds_reals(y: Any) -> bool:
     if isinstance(y, SEQUENCES):
         return any(map(_holds_reals, y))
-    return isinstance(y, REALS) and getattr(y, "dtype", _FLOAT).kind in "fc"
+    return isinstance(y, REALS) and getattr(y, "dtype", _FLOAT).kind in "fciu"
 
 
 _FLOAT = np.dtype(float)

@@ -1,5 +1,9 @@
 """Arrays beside arrays: for the memory of each a memory of the same layout, so that every view of
-the one has its view of the other."""
+the one has its view of the other.
+
+Beside integers and truth values stand floats of double precision: what is so many bytes into the
+one is `_scale` times as many into the other.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +23,10 @@ from adjoint.run.views import (
     root_of,
 )
 
-__all__ = ["Mirror", "Mirrors", "Same", "flat_of", "is_whole"]
+__all__ = ["Mirror", "Mirrors", "Same", "flat_of"]
+
+
+_FLOAT64 = np.dtype(float)
 
 
 class Mirror:
@@ -35,7 +42,7 @@ class Mirror:
         The parts in which arguments were given, if nothing else is in it.
     """
 
-    __slots__ = ("_flat", "_low", "_whole", "is_empty", "owner", "poison", "seeded")
+    __slots__ = ("_flat", "_low", "_scale", "_whole", "is_empty", "owner", "poison", "seeded")
 
     def __init__(self, root: Any, owner: Any) -> None:
         self.owner = owner
@@ -44,8 +51,19 @@ class Mirror:
         self.seeded: list[Any] = []
         low, high = bounds_of(root)
         self._low = low
-        self._flat = np.zeros(-(-(high - low) // root.itemsize), root.dtype)
-        self._whole = placed(root, self._flat, address_of(root) - low)
+        dtype = _FLOAT64 if root.dtype.kind in "iub" else root.dtype
+        self._scale = dtype.itemsize // root.itemsize if dtype.itemsize else 1
+        self._flat = np.zeros(-(-(high - low) // root.itemsize), dtype)
+        self._whole = self._beside(root)
+
+    def _beside(self, x: Any) -> Any:
+        """The part that stands where `x` does."""
+        offset = address_of(x) - self._low
+        if x.dtype.kind not in "iub":
+            return placed(x, self._flat, offset)
+        strides = tuple(step * self._scale for step in x.strides)
+        offset = offset * self._scale if x.size else 0
+        return np.ndarray(x.shape, _FLOAT64, self._flat, offset, strides)
 
     def of(self, x: Any, root: Any) -> Any:
         """The part that belongs to a view; ``None`` for one that shows it as objects or fields."""
@@ -54,13 +72,17 @@ class Mirror:
         if self.poison is not None:
             return self.poison
         kind = x.dtype.kind
-        if x is root and kind in "fcOV":
+        if x is root and kind in "fciubOV":
             if x.shape != self._whole.shape:  # it was assigned
-                self._whole = placed(x, self._flat, address_of(x) - self._low)
+                self._whole = self._beside(x)
             return self._whole
         if kind in "OV":
             return None
-        if kind not in "fc" or not is_seen_as_stored(x, root):
+        if (
+            x.dtype != root.dtype
+            if kind in "iub"
+            else kind not in "fc" or not is_seen_as_stored(x, root)
+        ):
             return Poison(
                 missing(
                     f"a derivative of a view of type {x.dtype} is needed, of an array of type"
@@ -68,7 +90,7 @@ class Mirror:
                     hint="convert the numbers: x.astype(...)",
                 )
             )
-        return placed(x, self._flat, address_of(x) - self._low)
+        return self._beside(x)
 
     def like(self, part: Any, other: Mirror) -> Any:
         """The part that stands here where `part` stands in another mirror of the same memory."""
@@ -77,16 +99,17 @@ class Mirror:
 
     def covered(self, part: Any) -> Any:
         """Which bytes are in a part of this mirror."""
-        return self._marked(address_of(part) - address_of(self._flat), part)
+        return self._marked(address_of(part) - address_of(self._flat), part, 1)
 
     def shown(self, x: Any) -> Any:
         """Which bytes belong to a view of what it stands beside."""
-        return self._marked(address_of(x) - self._low, x)
+        return self._marked(address_of(x) - self._low, x, self._scale)
 
-    def _marked(self, offset: int, like: Any) -> Any:
+    def _marked(self, offset: int, like: Any, scale: int) -> Any:
         marks = np.zeros(self._flat.nbytes, np.uint8)
-        offset = offset if like.size else 0
-        shape, strides = (*like.shape, like.itemsize), (*like.strides, 1)
+        offset = offset * scale if like.size else 0
+        shape = *like.shape, like.itemsize * scale
+        strides = *(step * scale for step in like.strides), 1
         np.ndarray(shape, np.uint8, marks, offset, strides)[...] = 1
         return marks.astype(bool)
 
@@ -102,12 +125,6 @@ class Mirror:
 def flat_of(part: Any) -> Any:
     """The memory that a part of a mirror is a view of, as numbers of its type in a row."""
     return part.base.view(part.dtype)
-
-
-def is_whole(x: Any) -> bool:
-    """Whether something is an array of integers, or one of them: it is active where numbers are
-    seen as their bits."""
-    return isinstance(x, np.ndarray | np.integer) and x.dtype.kind in "iu"
 
 
 class Same:

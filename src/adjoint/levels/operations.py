@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from adjoint.levels.integers import integer_apart
 from adjoint.rules.registry import entry
 from adjoint.run.views import assign_shape
 
@@ -47,6 +48,8 @@ def fresh(y: Any) -> Any:
         return y * 1.0
     if type(y) is complex:
         return complex(y.real, y.imag)
+    if type(y) is int or isinstance(y, np.integer):
+        return integer_apart(y)
     if isinstance(y, np.ndarray):
         return y.copy()
     return type(y)(y) if type(y).__module__ == "numpy" else copy.copy(y)

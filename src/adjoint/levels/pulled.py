@@ -18,8 +18,8 @@ def swept(y: Any, back: Callable[[Any], Any], dots: tuple[Any, ...]) -> Any:
     if isinstance(y, list | tuple):
         n = len(y)
         return [swept(part, partial(_part_back, back, i, n), dots) for i, part in enumerate(y)]
-    if not isinstance(y, float | complex | np.inexact | ndarray) or (
-        isinstance(y, ndarray) and y.dtype.kind not in "fc"
+    if not isinstance(y, float | complex | int | np.number | ndarray) or (
+        isinstance(y, ndarray) and y.dtype.kind not in "fciu"
     ):
         return None
     units = (1.0, 1j) if np.iscomplexobj(y) else (1.0,)
@@ -29,7 +29,7 @@ def swept(y: Any, back: Callable[[Any], Any], dots: tuple[Any, ...]) -> Any:
         parts.append(sums[0] if len(sums) == 1 else sums[0] + 1j * sums[1])
     if not isinstance(y, ndarray):
         return parts[0]
-    return np.reshape(np.array(parts, y.dtype), np.shape(y))
+    return np.reshape(np.array(parts, _dtype_of(y)), np.shape(y))
 
 
 def in_places(back: Callable[[Any], Any], n: int, names: tuple[str, ...], bar: Any) -> Any:
@@ -47,10 +47,14 @@ def _part_back(back: Callable[[Any], Any], i: int, n: int, bar: Any) -> Any:
 
 def _unit(y: Any, place: tuple[int, ...], one: Any) -> Any:
     if not isinstance(y, ndarray):
-        return type(y)(one)
-    unit = np.zeros(y.shape, y.dtype)
+        return one if isinstance(y, int | np.integer) else type(y)(one)
+    unit = np.zeros(y.shape, _dtype_of(y))
     unit[place] = one
     return unit
+
+
+def _dtype_of(y: Any) -> Any:
+    return y.dtype if y.dtype.kind in "fc" else float
 
 
 def _inner(bars: Any, dots: Any) -> Any:

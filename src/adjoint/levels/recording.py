@@ -118,12 +118,9 @@ class Recording(Forward):
 
     def spoil(self, value: Any, error: Exception) -> Any:
         value = super().spoil(value, error)
-        self.nodes.append(lambda replay: replay.put(value, Poison(error)))
+        if self.is_active(value):
+            self.nodes.append(lambda replay: replay.put(value, Poison(error)))
         return value
-
-    def spoil_whole(self, y: Any, bad: Poison) -> None:
-        super().spoil_whole(y, bad)
-        self.nodes.append(lambda replay: replay.spoil_whole(y, bad))
 
     def read(self, x: Any, index: Any) -> Any:
         y = super().read(x, index)
@@ -199,7 +196,10 @@ class Replay(Forward):
                 "the same number is given with two different tangents",
                 hint="a container that occurs twice has one tangent; give None at one place",
             )
-        self.seed(value, dot)
+        if isinstance(value, ndarray):
+            self.seed(value, dot)
+        else:
+            self.put(value, dot)
 
     def run_all(self) -> None:
         """Follow the tangents through everything that was recorded."""
@@ -252,7 +252,7 @@ class Replay(Forward):
                     self.put(part, part_dot)
         elif isinstance(y, ndarray):
             self._bind_array(y, dot)
-        elif isinstance(y, float | complex | np.inexact):
+        elif isinstance(y, float | complex | int | np.number):
             self._numbers[id(y)] = (y, dot)
 
     def change_again(self) -> None:

@@ -36,7 +36,7 @@ def nested(
     with session, entered(tape), Seeds(tape, tape.seed) as seeds:
         own_f = seeds.own(f, True) if of_function else f
         chosen = range(len(args)) if wanted is None else [i % len(args) for i in wanted]
-        own = [seeds.real(arg) if i in chosen else arg for i, arg in enumerate(args)]
+        own = [seeds.own(arg, True) if i in chosen else arg for i, arg in enumerate(args)]
         own = [seeds.aliased(arg) for arg in own]
         leaves = [Leaves(own_f if of_function else None), *map(Leaves, own)]
         y = tape.run(own_f, *own, **kwargs)

@@ -232,4 +232,4 @@ def _(level: Level, record: Any, slot: int, on_cotangent: Any, x: Any, *, name: 
 
 def _unknown(x: Any) -> Any:
     """A number as one that no level knows anything of."""
-    return fresh(x) if isinstance(x, float | complex | np.inexact) else x
+    return fresh(x) if isinstance(x, float | complex | int | np.number) else x

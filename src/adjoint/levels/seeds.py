@@ -97,24 +97,14 @@ class Seeds:
             _lock.acquire()
             self._locked = True
 
-    def real(self, value: Any) -> Any:
-        """`own` of an argument that is differentiated in: an integer counts as a real number."""
-        if isinstance(value, int | np.integer) and not isinstance(value, bool):
-            return self._number(value, True)
-        if isinstance(value, np.ndarray) and value.dtype.kind in "iu":
-            return self._bind(value.astype(float), True)
-        return self.own(value, True)
-
     def own(self, value: Any, dot: Any) -> Any:
         """`value` with every number in it that has a tangent as an object of its own."""
         if dot is None:
             return value
         if isinstance(value, np.ndarray) and not is_objects(value):
             return self._array(value, dot)
-        if isinstance(value, float | complex | np.inexact):
+        if isinstance(value, float | complex | int | np.number):
             return self._number(value, dot)
-        if isinstance(value, int | np.integer):
-            return value if dot is True else self._number(value, dot)
         if isinstance(value, tuple):
             return self._tuple(value, dot)
         self._inside(value, dot)
@@ -122,17 +112,19 @@ class Seeds:
 
     def _number(self, value: Any, dot: Any) -> Any:
         check_tangent(value, dot)
-        if isinstance(value, np.integer):
-            own: Any = np.float64(value)
-        elif isinstance(value, int):
-            own = float(value)
-        else:
-            own = self._outside(fresh, value)
+        if isinstance(value, bool):  # there are no others that are equal
+            if dot is True or not dot:
+                return value
+            value = int(value)
+        own = self._outside(fresh, value)
+        if own is value:
+            return value  # a member of an enumeration, of which there is one
         if dot is True:
             return self._bind(own, dot)
         dot = as_number(dot, own)
-        if isinstance(own, np.inexact) and type(dot) in (float, complex):
-            dot = self._outside(own.dtype.type, dot)  # its methods are asked as those of `own` are
+        if isinstance(own, np.number) and type(dot) in (float, complex):
+            kind = own.dtype.type if isinstance(own, np.inexact) else np.float64
+            dot = self._outside(kind, dot)  # its methods are asked as those of `own` are
         return self._bind(own, dot)
 
     def _outside(self, f: Any, value: Any) -> Any:
@@ -140,11 +132,7 @@ class Seeds:
 
     def _array(self, value: Any, dot: Any) -> Any:
         check_tangent(value, dot)
-        if value.dtype.kind in "iub":
-            if dot is True:
-                return value
-            value = value.astype(float)
-        elif value.dtype.kind not in "fc":
+        if value.dtype.kind not in "fciub":
             raise ArgumentError(
                 f"an array of dtype {value.dtype} cannot be differentiated",
                 hint="give an array of floats, or a list",

@@ -1,4 +1,4 @@
-"""Rules of users on levels, where they are given dicts, objects or functions, or return integers.
+"""Rules of users on levels, where they are given dicts, objects or functions.
 
 Levels know of real numbers and arrays alone. So such a call is taken for one of the numbers and
 arrays in what it is given; the rule gets and returns the structures themselves.
@@ -23,7 +23,7 @@ from adjoint.run.kinds import by_value
 if TYPE_CHECKING:
     from adjoint.levels.level import Level
 
-__all__ = ["opened", "real_by_dot", "real_by_pullback"]
+__all__ = ["opened"]
 
 
 def opened(
@@ -51,31 +51,6 @@ def opened(
                 made.frules.append(_as(rule, _forward(rule, args, operands)))
 
     return functools.update_wrapper(called, f, updated=()), made, tuple(operands.leaves)
-
-
-def real_by_pullback(level: Level, y: Any, back: Callable[[Any], Any]) -> Any:
-    """The result of a user's rule: an integer to which that gives a derivative is a real number, as
-    one is that has a tangent."""
-    if not _is_integer(y):
-        return y
-    unit = np.ones(np.shape(y)) if isinstance(y, np.ndarray) else 1.0
-    _, *bars = level.below(back, unit)
-    return _real(y) if any(map(np.any, Form(bars).leaves)) else y
-
-
-def real_by_dot(y: Any, dot: Any) -> Any:
-    """`real_by_pullback` of a result that has this tangent."""
-    return _real(y) if _is_integer(y) and dot is not None and np.any(dot) else y
-
-
-def _is_integer(y: Any) -> bool:
-    if isinstance(y, np.ndarray | np.generic):
-        return y.dtype.kind in "iu"
-    return type(y) is int
-
-
-def _real(y: Any) -> Any:
-    return y.astype(float) if isinstance(y, np.ndarray) else float(y)
 
 
 class _Operands:

@@ -34,8 +34,6 @@ class Sweep(Hidden):
 
     def __init__(self, tape: Any, level: Level | None) -> None:
         self._tape, self._level = tape, level
-        self.touched = False
-        """Whether anything was added."""
         self._numbers: dict[int, Any] = {}
         self._mirrors = Mirrors(tape.same)
         self._again: list[tuple[Any, Callable[[], None]]] = []
@@ -66,7 +64,6 @@ class Sweep(Hidden):
             for part, part_bar in zip(value, parts_of(self.below, bar, len(value)), strict=True):
                 self.add(part, part_bar)
             return
-        self.touched = True
         if not self._tape.is_active(value):
             return
         if isinstance(value, ndarray):
@@ -84,8 +81,7 @@ class Sweep(Hidden):
         """Add to the cotangent of ``x[index]``."""
         if is_integer_field(x, root_of(x)):
             return
-        if x.dtype.kind in "fc":
-            bar = Poison.of_part(bar)
+        bar = Poison.of_part(bar)
         if type(bar) is Poison:
             self.spoil(x, bar)
             return
@@ -111,15 +107,12 @@ class Sweep(Hidden):
         return self._numbers.pop(id(value), None)
 
     def take_part(self, x: Any, index: Any) -> Any:
-        if x.dtype.kind not in "fc":
-            mirror = self._mirrors.find(root_of(x))
-            if mirror is None or is_integer_field(x, root_of(x)):
-                return None
-            return mirror.poison
         mirrored = self._mirrors.of(x)
-        if mirrored is None or type(mirrored) is Poison:
-            return mirrored
+        if mirrored is None:
+            return None
         mirror = self._mirrors.mirror(x)
+        if type(mirrored) is Poison:
+            return mirrored if x.dtype.kind in "fc" else mirror.poison
         if mirror.is_empty:
             return None
         if names_twice(mirrored):
@@ -155,7 +148,10 @@ class Sweep(Hidden):
             raise bar.error
         if bar is not None:
             demand_entries(bar)
-        return self.below(np.array, bar) if isinstance(bar, ndarray) else bar
+        if isinstance(value, ndarray):
+            return self.below(np.array, bar) if isinstance(bar, ndarray) else bar
+        kind = _cotangent_type(value)
+        return bar if bar is None or type(bar) is kind else self.below(kind, bar)
 
     # ---- what writes overwrote -------------------------------------------------------------------
 
@@ -201,6 +197,15 @@ class Sweep(Hidden):
 
 
 # ---- what is differentiated itself where the tape stands on a level ------------------------------
+
+
+def _cotangent_type(value: Any) -> type:
+    """The type of the cotangent of a number, as outside."""
+    if isinstance(value, np.inexact):
+        return type(value)
+    if isinstance(value, np.integer):
+        return np.float64
+    return complex if isinstance(value, complex) else float
 
 
 def poison_in(bar: Any) -> Poison | None:

@@ -19,11 +19,10 @@ from adjoint.levels.concealing import INACTIVE
 from adjoint.levels.forward import is_own
 from adjoint.levels.held import held, held_index
 from adjoint.levels.hooked import Hooked
+from adjoint.levels.integers import is_integer, takes
 from adjoint.levels.level import Level
 from adjoint.levels.memory import take_back, written_on
-from adjoint.levels.mirror import is_whole
 from adjoint.levels.pointwise import is_simple, slopes_of, weighted
-from adjoint.levels.structures import real_by_pullback
 from adjoint.levels.sweep import Sweep, poison_in, to_value
 from adjoint.rules.projection import SEQUENCES
 from adjoint.rules.refusal import demand_known
@@ -73,19 +72,18 @@ class Tape(Level):
             return any(map(self.moves, value))
         return self._depends(value) and (not isinstance(value, ndarray) or value.size > 0)
 
-    def note(self, y: Any, integers: bool = False) -> Any:
-        """Note a new number or array that depends on the inputs; returns it, or one of its own.
-        `integers` says that those depend on them, too."""
+    def note(self, y: Any) -> Any:
+        """Note a new number or array that depends on the inputs; returns it, or one of its own."""
         if type(y) in INACTIVE:
             return y
         if isinstance(y, ndarray):
-            if y.dtype.kind in "fc" or integers:
+            if y.dtype.kind in "fciub":
                 root = self.same.of(root_of(y))
                 self._roots[id(root)] = root
             return y
-        if not isinstance(y, float | complex | np.inexact) and not integers:
+        if not isinstance(y, float | complex | int | np.number):
             return y
-        if id(y) in self._numbers:
+        if id(y) in self._numbers or type(y) is int:
             y = self.own(y)
         self._numbers[id(y)] = y
         return y
@@ -98,12 +96,17 @@ class Tape(Level):
         return self.note(value)
 
     def take_over(self, new: Any, old: Any) -> None:
-        if isinstance(new, ndarray) and self.is_active(new):
-            return
-        self.note(new)
+        if isinstance(new, ndarray):
+            if self.is_active(new):
+                return
+            self.note(new)
+        else:
+            self._numbers[id(new)] = new
         self.nodes.append(lambda sweep: sweep.add(old, sweep.take(new)))
 
     def spoil(self, value: Any, error: Exception) -> Any:
+        if is_integer(value):
+            return value
         bad = Poison(error)
         if isinstance(value, ndarray) and self.is_active(value):
 
@@ -151,7 +154,7 @@ class Tape(Level):
         for rule in rules.rrules:
             if rule.accepts(args, kwargs):
                 operands, rest = rule.arrange(args, kwargs) if kwargs else (args, kwargs)
-                if any(map(self._depends, rest.values())) and not rule.keyword_bars:
+                if any(map(self.demands, rest.values())) and not rule.keyword_bars:
                     continue
                 operands = tuple(map(held, operands))
                 rest = {name: held(x) for name, x in rest.items()}
@@ -161,7 +164,7 @@ class Tape(Level):
                     self.demand_numbers(f, y, args)
                     y = self.value_below(f, y, args, kwargs)
                     if not is_own(rule):
-                        y = real_by_pullback(self, self.apart(y), back)
+                        y = self.apart(y)
                     elif isinstance(y, ndarray) and self.is_active(y):
                         return y  # it looks at memory of which all is known
                     named = rest if rule.keyword_bars else {}
@@ -175,7 +178,7 @@ class Tape(Level):
             i for i, p in enumerate(slopes.partials) if p is not None and self._depends(args[i])
         ]
         if not active:
-            return y
+            return self.own(y) if any(y is arg for arg in args) else y
         if not is_simple(y, *[args[i] for i in active]):
             return DECLINED
         y = self._own_parts(y, args)
@@ -207,7 +210,7 @@ class Tape(Level):
         is_foreign: bool,
     ) -> Any:
         """Note the result of a rule and its pullback."""
-        y = self._own_parts(y, args)
+        y = self._own_parts(y, args, is_foreign)
         given = held(y)
 
         def node(sweep: Sweep) -> None:
@@ -232,15 +235,17 @@ class Tape(Level):
         self.nodes.append(node)
         return y
 
-    def _own_parts(self, y: Any, args: tuple[Any, ...]) -> Any:
+    def _own_parts(self, y: Any, args: tuple[Any, ...], is_foreign: bool = False) -> Any:
         if isinstance(y, list | tuple):
-            parts = [self._own_parts(part, args) for part in y]
+            parts = [self._own_parts(part, args, is_foreign) for part in y]
             if all(new is old for new, old in zip(parts, y, strict=True)):
                 return y
             return remade(y, parts)
-        if any(arg is y for arg in args) and isinstance(y, float | complex | np.inexact):
+        if any(arg is y for arg in args) and isinstance(y, float | complex | int | np.number):
             y = self.own(y)
-        return self.note(y, is_whole(y) and any(is_whole(x) and self.is_active(x) for x in args))
+        if is_integer(y) and not is_foreign and not self.sees_integers(args):
+            return y  # rounded
+        return self.note(y)
 
     # ---- arrays ----------------------------------------------------------------------------------
 
@@ -249,7 +254,7 @@ class Tape(Level):
         y = self.below(get, x, index)
         if not self.is_active(x) or (isinstance(y, ndarray) and root_of(y) is root_of(x)):
             return y
-        y, index = self.note(y, is_whole(x)), held_index(index)
+        y, index = self.note(y), held_index(index)
 
         def node(sweep: Sweep) -> None:
             y_bar = sweep.take(y)
@@ -268,9 +273,9 @@ class Tape(Level):
     def write(self, x: Any, index: Any, value: Any) -> None:
         self.touch(x)
         index, value = held_index(index), held(value)
-        depends = self._depends(value)
+        depends = self._depends(value) and takes(x, value)
         saved = self.below(np.array, self.below(operator.getitem, x, index))
-        if x.dtype.kind in "fc" and (depends or self.is_active(x)):
+        if x.dtype.kind in "fciub" and (depends or self.is_active(x)):
             self.note(x)
 
             def node(sweep: Sweep) -> None:

@@ -69,6 +69,8 @@ def run_rules(
             if record[0].files:
                 flush(record[0])
             y = native(record, slot, f, args, kwargs)
+            if level is not None:
+                y = level.constant(y, (*args, *kwargs.values()))
             if type(y) is not np.ndarray and issubclass(type(y), np.ndarray):
                 from adjoint.run.finalized import adopt  # it needs what is here
 

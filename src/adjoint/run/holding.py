@@ -64,16 +64,23 @@ _HEAPTYPE = 1 << 9
 _INSTALLED = f"{os.sep}site-packages{os.sep}"
 
 
-def reached(values: Sequence[Any], functions: list[FunctionType] | None = None) -> Iterator[Any]:
+def reached(
+    values: Sequence[Any],
+    functions: list[FunctionType] | None = None,
+    *,
+    integers: bool = False,
+) -> Iterator[Any]:
     """Everything that may carry a cotangent by identity and that `values` hold, themselves
-    included; the user's functions among it are put into `functions`."""
+    included; the user's functions among it are put into `functions`. With `integers`, those, too,
+    which levels tell apart."""
+    empty = _EMPTY - {int} if integers else _EMPTY
     entered: set[int] = set()
     seen: set[int] = set()
     stack = list(values)
     while stack:
         owner = stack.pop()
         kind, place = type(owner), id(owner)
-        if place in entered or kind in _EMPTY or (kind in _ASKED and holds_nothing(owner)):
+        if place in entered or kind in empty or (kind in _ASKED and holds_nothing(owner)):
             continue
         entered.add(place)
         # Most of what there is are the methods of classes, and what decorators have captured.
@@ -89,7 +96,7 @@ def reached(values: Sequence[Any], functions: list[FunctionType] | None = None) 
         if kind is CellType:
             stack.append(content_of(owner))
         elif kind is set or kind is tuple:
-            stack += [item for item in owner if type(item) not in _EMPTY]
+            stack += [item for item in owner if type(item) not in empty]
         elif not by_value(owner):
             if functions is not None:
                 functions += _methods_of(owner)
@@ -98,7 +105,7 @@ def reached(values: Sequence[Any], functions: list[FunctionType] | None = None) 
                 if shadow_owner is not owner and id(shadow_owner) not in seen:
                     seen.add(id(shadow_owner))
                     yield shadow_owner
-                if type(item) not in _EMPTY and id(item) not in entered:
+                if type(item) not in empty and id(item) not in entered:
                     stack.append(item)
 
 

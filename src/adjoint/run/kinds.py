@@ -140,7 +140,7 @@ def plain_on(memory: Memory, value: Any, for_numpy: bool = False) -> Any:
         if type(plain) is not int or -(2**63) <= plain < 2**63:
             plain = _PRECISE[type(plain)](plain)
     if plain is not value and memory.level is not None:
-        memory.level.link(plain, value)
+        return memory.level.link(plain, value)
     return plain
 
 

@@ -85,7 +85,7 @@ def _as_numpy_does(memory: Memory, value: Any) -> Any:
     if type(plain) is float and type(value) is not float:
         plain = float64(plain)
     if plain is not value and memory.level is not None:
-        memory.level.link(plain, value)
+        return memory.level.link(plain, value)
     return plain
 
 
@@ -336,7 +336,7 @@ _ARRAY_LIKE = ("__array__", "__array_interface__", "__array_struct__", "__getite
 def _as_python_has_it(memory: Memory, number: Any) -> Any:
     value = number.item()
     if memory.level is not None:
-        memory.level.link(value, number)
+        return memory.level.link(value, number)
     return value
 
 

@@ -238,6 +238,7 @@ def _(dots, x, /):
 for _kind, _names in (
     (float, "hex is_integer"),  # not as_integer_ratio: what is computed from it is lost
     (int, "as_integer_ratio bit_count bit_length denominator is_integer numerator to_bytes"),
+    (int, "__ceil__ __floor__ __index__ __int__ __round__ __trunc__"),
 ):
     for _name in _names.split():
         if hasattr(_kind, _name):
