@@ -15,6 +15,7 @@ from adjoint.fast.inside import Calls, InnerCall, generic_parts
 from adjoint.fast.tier import is_enabled
 from adjoint.levels.mentions import goes_on_a_tape
 from adjoint.levels.outside import follows, pulled
+from adjoint.locks import passing
 from adjoint.public import public
 from adjoint.results import checked_cotangent, collect, plain_cotangents
 from adjoint.run.caution import UNFIT, all_finite, doubts, is_delicate, note_delicate
@@ -103,6 +104,7 @@ class Pullback(Hidden):
             value_bar = _apart(self._memory, value_bar)
         if follows(y_bar):
             return pulled(partial(self.sweep, of_function=of_function), self._y, y_bar)  # type: ignore[no-any-return]
+        passing.add(self._memory.lock)
         with self._memory.lock, session:
             if self._marks is not None:
                 self._marks.check()

@@ -11,7 +11,6 @@ from __future__ import annotations
 import itertools
 import linecache
 import os
-import threading
 import time
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Iterable
@@ -28,6 +27,7 @@ from adjoint.fast.likeness import kinds_of
 from adjoint.fast.modes import Mode
 from adjoint.frontend.same_code import compile_quietly
 from adjoint.ir.nodes import Span
+from adjoint.locks import give_way, make_lock
 from adjoint.run.generate import show_source
 from adjoint.run.kinds import content_of
 from adjoint.run.session import session
@@ -158,7 +158,7 @@ class _Kept:
 _kept: OrderedDict[tuple[Any, ...], _Kept] = OrderedDict()
 _modes: Counter[tuple[int, ...]] = Counter()
 """In how many modes with names programs are kept of a function, by the identities of its owner."""
-_lock = threading.RLock()
+_lock = make_lock()
 _numbers = itertools.count(1)
 
 
@@ -273,6 +273,7 @@ def has_code(f: Any) -> bool:
 def _first(owner: Owner, f: Any, args: tuple[Any, ...], mode: Mode, tried: int = 0) -> Any:
     """Specialise, unless another thread just did, and run the program."""
     while True:
+        give_way()
         with _lock:
             kept = _kept.get(_key(owner, mode))
             is_new = kept is None or tried >= len(kept.entries)

@@ -11,9 +11,10 @@ import __future__
 import ast
 import warnings
 from collections.abc import Iterator, Sequence
-from threading import Lock
 from types import CodeType
 from typing import Any
+
+from adjoint.locks import make_lock
 
 __all__ = ["compile_quietly", "compiles_to", "future_flags", "is_rewritten", "matches_roughly"]
 
@@ -24,7 +25,7 @@ _FROM_OUTSIDE = 0x10 | 0x100
 """Flags set from outside: by the scope of type parameters around a function (``CO_NESTED``), by
 ``types.coroutine``."""
 
-_quiet = Lock()
+_quiet = make_lock()
 
 
 def future_flags(code: CodeType) -> int:

@@ -7,7 +7,6 @@ run at a time, and put back afterwards; tuples are made anew.
 
 from __future__ import annotations
 
-import threading
 from collections import deque
 from collections.abc import Callable
 from functools import partial
@@ -27,6 +26,7 @@ from adjoint.levels.given import (
 from adjoint.levels.level import Level
 from adjoint.levels.operations import fresh
 from adjoint.levels.slots import get_slot, set_slot, slots_in
+from adjoint.locks import make_lock
 from adjoint.run.hidden import Hidden
 from adjoint.run.iterator import Iterator as ActiveIterator
 from adjoint.run.kinds import (
@@ -43,7 +43,7 @@ from adjoint.tangent import Tangent
 
 __all__ = ["Seeds", "other_name"]
 
-_lock = threading.RLock()
+_lock = make_lock()
 """Held while numbers of the caller's containers are exchanged."""
 
 

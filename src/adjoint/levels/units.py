@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import FunctionType
@@ -15,6 +14,7 @@ from adjoint.errors import SourceError, UnsupportedSyntaxError
 from adjoint.frontend.same_code import compile_quietly
 from adjoint.ir.nodes import Function, Operand, Span
 from adjoint.levels.entries import ENTRIES, RUNTIME
+from adjoint.locks import give_way, make_lock
 from adjoint.run.functions import bind, built
 from adjoint.run.generate import arity_of, generated, show_source
 from adjoint.run.generators import Generator, is_resuming
@@ -50,7 +50,7 @@ class LevelUnit:
 
 _units: dict[tuple[int, int], LevelUnit | SourceError | UnsupportedSyntaxError] = {}
 _kept: list[Any] = []
-_lock = threading.Lock()
+_lock = make_lock()
 _counter = itertools.count(1)
 
 
@@ -71,6 +71,7 @@ def unit_of(f: FunctionType) -> LevelUnit:
         return known
     if isinstance(known, SourceError | UnsupportedSyntaxError):
         raise known.with_traceback(None)
+    give_way()
     with _lock:
         _kept.append((f.__code__, f.__globals__))  # the key is by identity
         try:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import importlib
 import sys
-import threading
 from collections.abc import Callable
 from typing import Any
+
+from adjoint.locks import in_child, make_lock
 
 __all__ = [
     "all_loaded",
@@ -25,9 +26,12 @@ _loaded: set[str] = set()
 _loading: set[str] = set()
 _settled: set[str] = set()
 """Modules of which nothing is left to import."""
-_lock = threading.RLock()
+_lock = make_lock()
 _later: dict[str, list[Callable[[], None]]] = {}
 _waiting: dict[str, tuple[str, Callable[[Any], None]]] = {}
+
+
+in_child(_loading.clear)
 
 
 def library(package: str, rules: str) -> None:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from threading import Lock
 from typing import Any
 
 import numpy as np
 
 from adjoint.errors import NoDerivativeError, Place
+from adjoint.locks import make_lock
 from adjoint.rules.registry import frule, non_differentiable, rrule
 from adjoint.rules.slopes import Rule, with_arity
 from adjoint.run.accumulate import Poison
@@ -66,7 +66,7 @@ def refused_bar(f: Any, missing: NoDerivative, y_bar: Any) -> Poison | None:
 
 
 _numbers: dict[tuple[Any, NoDerivative], int] = {}
-_numbering = Lock()
+_numbering = make_lock()
 _refused: dict[int, tuple[Any, NoDerivative, Place | None]] = {}
 """What was refused, by number, and where at last."""
 _BELOW, _MOST = 42, (1 << 9) - 1

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import linecache
 import os
-import threading
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from adjoint.emit.python import Source
 from adjoint.errors import SourceError, UnsupportedSyntaxError
 from adjoint.frontend.same_code import compile_quietly
 from adjoint.ir.nodes import Function, Span
+from adjoint.locks import give_way, make_lock
 from adjoint.run import disk
 from adjoint.run.generate import Generated, arity_of, blank_of, generate, generated, show_source
 from adjoint.run.generators import Generator, is_resuming
@@ -80,7 +80,7 @@ class Unit:
 _units: dict[tuple[int, int], Unit | SourceError | UnsupportedSyntaxError] = {}
 _fast: dict[int, Unit] = {}
 _kept: list[Any] = []
-_lock = threading.Lock()
+_lock = make_lock()
 _counter = itertools.count(1)
 MISSING: Any = object()
 """There is no specialised program for a call."""
@@ -122,6 +122,7 @@ def unit_of(f: FunctionType) -> Unit:
         return known
     if isinstance(known, SourceError | UnsupportedSyntaxError):
         raise known.with_traceback(None)
+    give_way()
     with _lock:
         _kept.append((code, f.__globals__))  # the key is by identity
         try:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import gc
 import sys
-import threading
+from threading import get_ident
 from types import TracebackType
 
+from adjoint.locks import in_child, make_lock
 from adjoint.run.watch import release
 
 __all__ = ["session"]
@@ -25,15 +26,16 @@ class _Session:
     """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._depth = 0
+        self._lock = make_lock()
+        self._depths: dict[int, int] = {}
         self._collecting = False
         self._limit = 0
 
     def __enter__(self) -> None:
         with self._lock:
-            self._depth += 1
-            if self._depth == 1:
+            thread, is_first = get_ident(), not self._depths
+            self._depths[thread] = self._depths.get(thread, 0) + 1
+            if is_first:
                 self._collecting = gc.isenabled()
                 gc.disable()
                 self._limit = sys.getrecursionlimit()
@@ -46,12 +48,27 @@ class _Session:
         trace: TracebackType | None,
     ) -> None:
         with self._lock:
-            self._depth -= 1
-            if self._depth == 0:
-                release()
-                sys.setrecursionlimit(self._limit)
-                if self._collecting:
-                    gc.enable()
+            thread = get_ident()
+            self._depths[thread] -= 1
+            if not self._depths[thread]:
+                del self._depths[thread]
+            self._end_if_last()
+
+    def _end_if_last(self) -> None:
+        if not self._depths:
+            release()
+            sys.setrecursionlimit(self._limit)
+            if self._collecting:
+                gc.enable()
+
+    def leave_other_threads(self) -> None:
+        """In the child of a fork there is one thread, and the sessions of others have no end."""
+        if self._depths:
+            thread = get_ident()
+            mine = self._depths.get(thread, 0)
+            self._depths = {thread: mine} if mine else {}
+            self._end_if_last()
 
 
 session = _Session()
+in_child(session.leave_other_threads)

@@ -16,6 +16,7 @@ from inspect import CO_OPTIMIZED
 from types import CodeType, FrameType
 from typing import Any
 
+from adjoint.locks import in_child, make_lock
 from adjoint.run.facts import facts_of
 from adjoint.run.origins import gives_out
 
@@ -196,7 +197,7 @@ class _Monitor:
     """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = make_lock()
         self._tool: int | None = None
         self.is_on = False
 
@@ -291,6 +292,15 @@ def _passing_on(before: Callable[..., Any]) -> Callable[..., None]:
 
 _profile = _Profile()
 _monitor = _Monitor() if hasattr(sys, "monitoring") else None
+
+
+@in_child
+def _forget_other_threads() -> None:
+    mine = threading.get_ident()
+    by_threads: tuple[dict[int, Any], ...] = (_seeing, _ran)
+    for by_thread in by_threads:
+        for thread in by_thread.keys() - {mine}:
+            del by_thread[thread]
 
 
 def release() -> None:

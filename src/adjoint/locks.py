@@ -1,0 +1,115 @@
+"""The locks of the library, which a fork leaves as it should: open in the child, where the threads
+that held them are gone, and what they guard whole.
+
+A fork waits for other threads to leave these locks. It does not wait for ever: where one of them
+itself waits for the thread that forks, the child has a new lock, and what the other was about to
+do has not been done.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+from weakref import WeakSet
+
+__all__ = ["give_way", "in_child", "make_lock", "passing"]
+
+_PATIENCE = 2.0
+"""Seconds that a fork waits for all of them."""
+
+_forking = threading.RLock()
+_locks: list[Any] = []
+_forks: list[int] = []
+"""Not empty while one waits for the locks."""
+passing: WeakSet[Any] = WeakSet()
+"""Locks that do not last so long, and may be held."""
+_in_child: list[Callable[[], None]] = []
+_taken: list[tuple[Any, bool]] = []
+
+
+def make_lock() -> Any:
+    """A lock that lasts as long as the process; a thread that has it may take it again."""
+    lock = threading.RLock()
+    _locks.append(lock)
+    return lock
+
+
+def give_way() -> None:
+    """Let a fork that waits for the locks have them, before one of them is held for long: who has
+    just left a lock would be in it again before the other wakes up."""
+    if _forks and not any(lock._is_owned() for lock in _locks):
+        with _forking:
+            pass
+
+
+def in_child(f: Callable[[], None]) -> Callable[[], None]:
+    """The decorated function is called in the child of a fork, when the locks are open."""
+    _in_child.append(f)
+    return f
+
+
+def _before() -> None:
+    _forking.acquire()
+    _forks.append(1)
+    wanted = [*passing, *_locks]
+    deadline = time.monotonic() + _PATIENCE
+    while True:
+        # Who has one may want another: so one is waited for, while none is held.
+        remaining = deadline - time.monotonic()
+        for lock in wanted:
+            timeout = max(remaining, 0) if not _taken else 0
+            _taken.append((lock, lock.acquire(timeout=timeout)))
+        missing = [lock for lock, is_held in _taken if not is_held]
+        if remaining < 0 or not (missing or _is_imported()):
+            return
+        _release()
+        if missing:
+            wanted.sort(key=lambda lock: lock is not missing[0])
+        else:
+            time.sleep(0.001)
+
+
+def _is_imported() -> bool:
+    """Whether another thread imports a part of the library, for which the child would wait for
+    ever: Python does not open the locks of modules."""
+    mine = threading.get_ident()
+    for name, reference in [*_modules.items()]:
+        lock = reference() if name.startswith("adjoint.") else None
+        if lock is not None and lock.owner not in (None, mine):
+            return True
+    return False
+
+
+_modules: dict[str, Any] = getattr(importlib._bootstrap, "_module_locks", {})
+
+
+def _release() -> None:
+    while _taken:
+        lock, is_held = _taken.pop()
+        if is_held:
+            lock.release()
+
+
+def _after_in_parent() -> None:
+    _release()
+    _forks.clear()
+    _forking.release()
+
+
+def _after_in_child() -> None:
+    missing = [lock for lock, is_held in _taken if not is_held]
+    _after_in_parent()
+    for lock in missing:
+        lock._at_fork_reinit()
+    for f in _in_child:
+        f()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_before, after_in_parent=_after_in_parent, after_in_child=_after_in_child
+    )
