@@ -19,6 +19,7 @@ from adjoint.fast.modes import GRADIENT, PULLBACK
 from adjoint.fast.needs import without
 from adjoint.rules.projection import project
 from adjoint.run.accumulate import Poison
+from adjoint.run.exposed import note_made
 from adjoint.run.functions import MISSING, Unit, inside
 from adjoint.run.kinds import by_value
 from adjoint.run.memory import Memory, root_of
@@ -129,6 +130,9 @@ def call_inside(
     old = [x is not None and _looks_at(x, leaves) for x in arrays]
     if kind is tuple and any(old) and not all(old):
         return _missed(unit, memory, f, args)
+    for x in () if any(old) else arrays:
+        if x is not None and x.base is None:
+            note_made(memory, x)
     unit.is_specialised = True
     if memory.calls is not None:
         memory.calls.add(f, args, True)

@@ -8,7 +8,7 @@ they are made, and refused where they are used.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from adjoint.rules.projection import SEQUENCES
 from adjoint.rules.registry import Rules
 from adjoint.run.by_class import ByClass
 from adjoint.run.conversion import AS_NUMBERS
+from adjoint.run.exposed import looks_elsewhere
 from adjoint.run.hidden import Hidden
 from adjoint.run.holding import reached
 from adjoint.run.iterator import Iterator as ActiveIterator
@@ -147,20 +148,35 @@ class Concealing(Hidden):
         integers."""
         self._hiding[id(value)] = value, error
 
-    def give_out(self, owner: Any, value: Any, held: Callable[[], Container[int]]) -> None:
-        """Note that `value` came out of something of C, which was not seen to hold it: `held` gives
-        what was, by identity."""
+    def elsewhere(self, values: Iterable[Any]) -> list[Any]:
+        """The arrays that objects of C among some values may look at although they are not seen to
+        hold them."""
+        if not any(map(looks_elsewhere, values)):
+            return []
+        return [array for level in self.down() for array in level.memory.outside.values()]
+
+    def give_out(
+        self,
+        owner: Any,
+        value: Any,
+        held: Container[int],
+        arrays: Sequence[Any],
+        problem: Callable[[], Exception],
+    ) -> None:
+        """Note that `value` came out of something of C, which was not seen to hold it: what was is
+        `held`, by identity. It may have been read from some `arrays`, which is a `problem`."""
         for level in self.down():
             hidden = level._hiding.get(id(owner))
-            if hidden is None:
+            if hidden is None and not any(map(level.is_active, arrays)):
                 continue
+            why = problem() if hidden is None else hidden[1]
             for part in reached((value,)):
-                if id(part) in held() or level.holds(part):
+                if id(part) in held or level.holds(part):
                     continue
                 if by_value(part):
-                    level.spoil(part, hidden[1])
+                    level.spoil(part, why)
                 elif is_opaque(part):
-                    level.hide(part, hidden[1])
+                    level.hide(part, why)
 
     def holds(self, value: Any) -> bool:
         """Whether a number or an array is active, or an object may hold one that is."""

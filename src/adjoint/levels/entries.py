@@ -73,7 +73,7 @@ def call(record: list[Any], slot: int, f: Any, *args: Any) -> Any:
             else:
                 y = record[0].level.apply(record, slot, f, rules, args, {})
                 if y is not DECLINED:
-                    return y
+                    return record[0].level.made(y, args)
     return call_any(record, slot, f, *args)
 
 

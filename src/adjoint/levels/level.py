@@ -29,6 +29,7 @@ from adjoint.rules.registry import Rules
 from adjoint.run.array_writes import refuse_objects, write_array
 from adjoint.run.by_rules import DECLINED
 from adjoint.run.dispatch import call_keywords
+from adjoint.run.exposed import note_made
 from adjoint.run.holding import reached
 from adjoint.run.kinds import by_value, is_objects
 from adjoint.run.late import is_apart, with_error
@@ -64,7 +65,7 @@ class Level(Concealing):
         super().__init__()
         self.outer = outer
         self.memory = LevelMemory(self)
-        self.same = Same()
+        self.same = Same(self.memory.outside)
         self.names = Names()
         self.written: dict[int, Any] = {}
 
@@ -147,13 +148,20 @@ class Level(Concealing):
             found = opened(self, f, rules, args, kwargs)
             if found is not None:
                 return self.apply(record, slot, *found, {})
-        return self.apply(record, slot, f, rules, args, kwargs)
+            return self.apply(record, slot, f, rules, args, kwargs)
+        return self.made(self.apply(record, slot, f, rules, args, kwargs), args)
+
+    def made(self, y: Any, operands: tuple[Any, ...]) -> Any:
+        """`y`, which a rule of the library has made of `operands`."""
+        if type(y) is np.ndarray and y.base is None and not any(y is x for x in operands):
+            note_made(self.memory, y)
+        return y
 
     def operate(self, f: Any, rules: Rules, *operands: Any) -> Any:
         """An operator of numbers and arrays."""
         y = self.apply(None, 1, f, rules, operands, {})
         if y is not DECLINED:
-            return y
+            return self.made(y, operands)
         if any(isinstance(x, np.ndarray) and x.dtype.hasobject for x in operands):
             return self.run_unknown(f, operands, {}, "works on an array of objects", True)
         return self.below(f, *operands)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.run.exposed import note_written
 from adjoint.run.lifetimes import with_effects
 from adjoint.run.memory import Memory
 
@@ -51,6 +52,10 @@ class LevelMemory(Memory):
 
     def mark_written(self, array: np.ndarray[Any, Any]) -> bool:
         carries = super().mark_written(array)
+        for memory in [one.memory for one in self.level.down()][1:]:
+            for place in self.written.keys() & self.outside.keys():
+                note_written(memory, self.written[place])
+            memory.written.clear()
         self.written.clear()
         return carries
 

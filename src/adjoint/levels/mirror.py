@@ -13,6 +13,7 @@ from weakref import ref as weakref
 import numpy as np
 
 from adjoint.run.accumulate import Poison
+from adjoint.run.exposed import owner_among
 from adjoint.run.refused import missing
 from adjoint.run.views import (
     address_of,
@@ -130,10 +131,11 @@ def flat_of(part: Any) -> Any:
 class Same:
     """Arrays that are one memory under two names."""
 
-    __slots__ = ("_of",)
+    __slots__ = ("_of", "_outside")
 
-    def __init__(self) -> None:
+    def __init__(self, outside: dict[int, Any]) -> None:
         self._of: dict[int, tuple[Any, Any]] = {}
+        self._outside = outside
 
     def join(self, new: Any, old: Any) -> None:
         """From now on what is known of `old` is known of `new`, too: both own their memory."""
@@ -144,6 +146,8 @@ class Same:
 
     def of(self, root: Any) -> Any:
         """The array under whose identity the memory of `root` is known."""
+        if root.base is not None and self._outside:
+            root = owner_among(root, self._outside.values())
         while self._of and (found := self._of.get(id(root))) is not None:
             root = found[1]
         return root

@@ -48,7 +48,7 @@ class Recording(Forward):
     def __init__(self, outer: Level | None) -> None:
         super().__init__(outer)
         self.nodes: list[Node] = []
-        self.same = _NotedSame(self.nodes)
+        self.same = _NotedSame(self.nodes, self.memory.outside)
         self._mirrors = Mirrors(self.same)
         self.writes: list[tuple[Change, Change]] = []
         """What undoes each write, and what makes it again, on a level."""
@@ -170,8 +170,8 @@ class _NotedSame(Same):
 
     __slots__ = ("_nodes",)
 
-    def __init__(self, nodes: list[Node]) -> None:
-        super().__init__()
+    def __init__(self, nodes: list[Node], outside: dict[int, Any]) -> None:
+        super().__init__(outside)
         self._nodes = nodes
 
     def join(self, new: Any, old: Any) -> None:
@@ -185,6 +185,7 @@ class Replay(Forward):
     def __init__(self, recording: Recording, outer: Level | None) -> None:
         super().__init__(outer)
         self._recording = recording
+        self.memory.outside.update(recording.memory.outside)
         self._found: Any = None
         self._written = 0
 

@@ -3,19 +3,21 @@ has a derivative that nobody knows."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from types import FunctionType, GeneratorType, ModuleType
 from typing import Any
 
 import numpy as np
 
 from adjoint.levels.level import Level
+from adjoint.run.exposed import give_away, looks_elsewhere
 from adjoint.run.finalized import adopt
 from adjoint.run.holding import globals_of, reached
 from adjoint.run.kinds import by_value, is_record
 from adjoint.run.memory import Memory
 from adjoint.run.region import Region
 from adjoint.run.swaps import put
-from adjoint.run.unknown import is_opaque, may_keep, needed, region_of
+from adjoint.run.unknown import is_opaque, looked_at, may_keep, needed, region_of
 from adjoint.run.unseen import run_checked
 from adjoint.run.views import root_of
 
@@ -52,6 +54,9 @@ def run_unknown(
                 one.spoil_all(_stored(region), why_not)
         raise
     memory.handed += log.handed
+    if is_opaque(y) or (owner is not None and may_keep(owner)):
+        for one in level.down():
+            give_away(one.memory, reached(inputs))
     for x, saved in changes.overwritten:
         _write_again(level, x, saved)
     changed = [value for value in given if id(value) in changes.writes]
@@ -64,15 +69,18 @@ def run_unknown(
     if changed or stored or keeping or made:
         runs = type(y) is GeneratorType or (region is not None and region.ran)
         values = _reached_by(level, f, given, runs)
+        elsewhere = level.elsewhere(values)
         for one in level.down():
-            if any(map(one.holds, values)):
+            if any(map(one.holds, (*values, *elsewhere))):
                 error = needed(f, why, (owner, *inputs, y))
+                if not any(map(one.holds, values)):
+                    error = looked_at(next(filter(looks_elsewhere, values)), error)
                 for value in changed:
                     one.spoil(value, error)
                 one.spoil_all(stored, error)
                 for value in keeping:
                     one.hide(value, error)
-                _note_made(one, f, y, made, given, values, error)
+                _note_made(one, f, y, made, given, (*values, *elsewhere), error)
     adopt([memory, None], 1, y, given)
     return y
 
@@ -93,7 +101,7 @@ def _note_made(
     y: Any,
     made: list[Any],
     given: tuple[Any, ...],
-    values: list[Any],
+    values: Iterable[Any],
     error: Exception,
 ) -> None:
     """Note that a level knows no derivative of what was `made` by a function that gets at `values`,
@@ -106,6 +114,8 @@ def _note_made(
             if value is y and type(y) is bytes:
                 level.hide(y, error)  # what something of C has kept of it
             # otherwise it is what went in, or looks at it
+        elif isinstance(value, np.ndarray) and value.base is not None and level.is_active(value):
+            continue  # it looks at memory of which all is known
         elif isinstance(value, np.ndarray | np.void) and value.dtype.kind in "OV":
             if not _is_of_integers(value):
                 level.hide(value, error)

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from functools import partial
 from math import isfinite
 from typing import Any
-from weakref import ref as weakref
 
 from numpy import array, float64, ndarray, negative, where
 
@@ -23,6 +22,7 @@ from adjoint.run.binary import (
     both_sides_negated,
     unary,
 )
+from adjoint.run.exposed import note_made
 from adjoint.run.memory import Memory
 from adjoint.run.protocol import NONE2
 from adjoint.run.seal import arrived
@@ -58,7 +58,7 @@ def add(record: list[Any], slot: int, a: Any, b: Any) -> Any:
         return a + b
     if type(a) is ndarray and type(b) is ndarray and alike(record[0], a, b):
         y = a + b
-        record[slot] = partial(_sum_back, record[0], weakref(y))
+        record[slot] = partial(_sum_back, record[0], note_made(record[0], y))
         return y
     if type(a) is ndarray and type(b) is ndarray and _are_plain(record[0], a, b):
         return _sum_of_shapes(record, slot, a, b, 1)
@@ -81,7 +81,7 @@ def sub(record: list[Any], slot: int, a: Any, b: Any) -> Any:
         return a - b
     if type(a) is ndarray and type(b) is ndarray and alike(record[0], a, b):
         y = a - b
-        record[slot] = partial(_difference_back, record[0], weakref(y))
+        record[slot] = partial(_difference_back, record[0], note_made(record[0], y))
         return y
     if type(a) is ndarray and type(b) is ndarray and _are_plain(record[0], a, b):
         return _sum_of_shapes(record, slot, a, b, -1)
@@ -106,7 +106,7 @@ def mul(record: list[Any], slot: int, a: Any, b: Any) -> Any:
         return a * b
     if type(a) is ndarray and type(b) is ndarray and alike(record[0], a, b):
         y = a * b
-        record[slot] = partial(_product_back, record[0], weakref(y), a, b)
+        record[slot] = partial(_product_back, record[0], note_made(record[0], y), a, b)
         return y
     if type(a) is ndarray and type(b) is ndarray and _are_plain(record[0], a, b):
         return _product_of_shapes(record, slot, a, b)
@@ -184,7 +184,7 @@ def truediv(record: list[Any], slot: int, a: Any, b: Any) -> Any:
         return y
     if type(a) is ndarray and type(b) is ndarray and alike(record[0], a, b):
         y = a / b
-        record[slot] = partial(_quotient_back, record[0], weakref(y), b, y)
+        record[slot] = partial(_quotient_back, record[0], note_made(record[0], y), b, y)
         return y
     if type(a) is ndarray and (type(b) is float64 or type(b) is float):
         if is_plain(record[0], a):
@@ -253,7 +253,7 @@ def pow_left(record: list[Any], slot: int, a: Any, b: Any) -> Any:
     if type(a) is ndarray and type(b) is int and b == 2 and not record[0].globals_written:
         if is_plain(record[0], a):
             y = a**2
-            record[slot] = partial(_square_back, record[0], weakref(y), a)
+            record[slot] = partial(_square_back, record[0], note_made(record[0], y), a)
             return y
     return binary(record, slot, operator.pow, a, b, 0)
 
@@ -325,7 +325,7 @@ def is_plain(memory: Memory, a: Any) -> bool:
 def _sum_of_shapes(record: list[Any], slot: int, a: Any, b: Any, sign: int) -> Any:
     """``a + b`` or ``a - b`` of arrays that broadcast."""
     memory, y = record[0], a + b if sign == 1 else a - b
-    result, shape_a, shape_b = weakref(y), a.shape, b.shape
+    result, shape_a, shape_b = note_made(memory, y), a.shape, b.shape
 
     def sum_back(y_bar: Any) -> tuple[Any, ...]:
         if type(y_bar) is not ndarray or memory.buffers:
@@ -344,7 +344,7 @@ def _sum_of_shapes(record: list[Any], slot: int, a: Any, b: Any, sign: int) -> A
 def _product_of_shapes(record: list[Any], slot: int, a: Any, b: Any) -> Any:
     """``a * b`` of arrays that broadcast."""
     y = a * b
-    record[slot] = partial(_product_of_shapes_back, record[0], weakref(y), a, b)
+    record[slot] = partial(_product_of_shapes_back, record[0], note_made(record[0], y), a, b)
     return y
 
 
@@ -369,7 +369,7 @@ def _factor_bar(y_bar: Any, other: Any, shape: tuple[int, ...], careful: bool) -
 def _number_times_array(record: list[Any], slot: int, a: Any, x: Any, swapped: bool) -> Any:
     """``a * x`` of a number and an array; `swapped` if the array came first."""
     y = a * x
-    record[slot] = partial(_number_times_back, record[0], weakref(y), a, x, swapped)
+    record[slot] = partial(_number_times_back, record[0], note_made(record[0], y), a, x, swapped)
     return y
 
 
@@ -390,7 +390,7 @@ def _number_times_back(
 def _array_over_number(record: list[Any], slot: int, x: Any, a: Any) -> Any:
     """``x / a`` of an array and a number."""
     memory, y = record[0], x / a
-    result = weakref(y)
+    result = note_made(memory, y)
 
     def over_number_back(y_bar: Any) -> tuple[Any, ...]:
         if type(y_bar) is not ndarray or memory.buffers:
@@ -432,7 +432,7 @@ def _scaled_back(
     return partial(
         _times_number_back,
         memory,
-        weakref(y),
+        note_made(memory, y),
         array(factor, float),
         placed,
     )
@@ -465,7 +465,7 @@ def _times(
     y = a * b
     if y.shape != a.shape:
         return None
-    record[slot] = partial(_times_array_back, memory, weakref(y), b, placed)
+    record[slot] = partial(_times_array_back, memory, note_made(memory, y), b, placed)
     return y
 
 

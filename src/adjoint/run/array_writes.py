@@ -20,6 +20,7 @@ from adjoint.run.conversion import (
     is_odd,
     with_numbers,
 )
+from adjoint.run.exposed import note_written
 from adjoint.run.kinds import is_objects
 from adjoint.run.memory import Memory, root_of
 from adjoint.run.objects import write_objects
@@ -292,7 +293,8 @@ def _write_part(
     memory: Memory, record: list[Any], slot: int, x: Any, index: Any, part: Any, value: Any
 ) -> None:
     """A number or an array into a view of an array that owns its memory."""
-    memory.written[id(x)] = x
+    if id(x) not in memory.written:
+        note_written(memory, x)
     entry = [swap_contents, part, part.copy()]
     x[index] = value
     number = type(value) is not ndarray

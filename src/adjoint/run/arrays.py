@@ -104,7 +104,7 @@ def _read_part(record: list[Any], slot: int, x: np.ndarray[Any, Any], index: Any
         return y
     # A part that was copied is an array of its own; a view is memory of `x`.
     fresh = isinstance(y, ndarray) and root_of(y) is not root_of(x)
-    result = result_of(y) if fresh else _of_another
+    result = result_of(memory, y) if fresh else _of_another
     index, part = own_index(index), np.shape(y)
     if memory.written and memory.is_written(x):
         to_part = projector(y)
@@ -143,7 +143,7 @@ def _read_subclass(record: list[Any], slot: int, x: np.ndarray[Any, Any], index:
     if not is_subclassed(y):
         return found
     back, memory = record[slot], record[0]
-    result = _of_another if root_of(y) is root_of(x) else result_of(y)
+    result = _of_another if root_of(y) is root_of(x) else result_of(memory, y)
     if x.dtype.kind in "fciub":
         record[slot] = lambda y_bar: back(arrived(memory, result, y_bar))
     adopt(record, slot, y, (x,))

@@ -11,6 +11,7 @@ import numpy as np
 from adjoint.rules.registry import Rules
 from adjoint.run.accumulate import Poison
 from adjoint.run.by_source import call_function
+from adjoint.run.exposed import note_made
 from adjoint.run.files import flush
 from adjoint.run.generators import as_written_for
 from adjoint.run.kinds import by_value, is_objects, plain_on
@@ -22,7 +23,7 @@ from adjoint.run.seal import PLAIN, seal, unruled_keyword, value_and_back
 from adjoint.run.snapshot import LEAVES
 from adjoint.run.specials import class_attribute
 from adjoint.run.unknown import name_of, poison
-from adjoint.run.unseen import changed, snapshot
+from adjoint.run.unseen import changed, package_of, snapshot
 
 __all__ = ["DECLINED", "run_closure_rules", "run_rules", "run_structural"]
 
@@ -71,7 +72,10 @@ def run_rules(
             y = native(record, slot, f, args, kwargs)
             if level is not None:
                 y = level.constant(y, (*args, *kwargs.values()))
-            if type(y) is not np.ndarray and issubclass(type(y), np.ndarray):
+            if type(y) is np.ndarray:
+                if y.base is None and package_of(f) == "numpy" and not any(y is x for x in args):
+                    note_made(record[0], y)
+            elif issubclass(type(y), np.ndarray):
                 from adjoint.run.finalized import adopt  # it needs what is here
 
                 values = (*args, *kwargs.values())

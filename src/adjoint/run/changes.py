@@ -38,18 +38,24 @@ class Changes:
         for kept in changes:
             kept.log(memory)
 
-    def back(self, memory: Memory, _: Any) -> None:
+    def back(self, memory: Memory, _: Any) -> Poison | None:
+        """Undo it. What is poisoned already poisons what the code got at, and is given back; any
+        other derivative is an error."""
         from adjoint.run.holding import reached
-        from adjoint.run.unknown import arrived_in
+        from adjoint.run.unknown import arrived_in, poison
 
         taken = [pair for kept in reversed(self.changes) for pair in kept.take(memory)]
-        if any(type(value) not in ATOMS and is_needed(bar) for value, bar in taken):
+        bars = [bar for value, bar in taken if type(value) not in ATOMS and is_needed(bar)]
+        if any(type(bar) is not Poison for bar in bars):
             raise self.error
         if arrived_in(memory, self.fresh, self.known):
             # What was there before has its cotangent from elsewhere.
             known = self.known | {id(owner) for owner in reached(self.earlier)}
             if arrived_in(memory, self.fresh, known):
                 raise self.error
+        for value in self.earlier if bars else ():
+            poison(memory, value, bars[0])
+        return bars[0] if bars else None
 
 
 def is_needed(bar: Any) -> bool:

@@ -19,6 +19,7 @@ from adjoint.run.array_writes import refuse_objects, write_array
 from adjoint.run.binary import has_ufuncs
 from adjoint.run.conversion import AS_ELEMENT, converts
 from adjoint.run.dispatch import call_keywords, linked
+from adjoint.run.exposed import note_written
 from adjoint.run.kinds import by_value
 from adjoint.run.late import LATE, is_apart, with_error
 from adjoint.run.memory import Memory, root_of
@@ -163,7 +164,8 @@ def _short_updater(
             if _is_apart(memory, x, value):
                 return _update_view(record, slot, op, to_value, x, value)
             return _update_in_place(record, slot, op, plain, x, value)
-        memory.written[id(x)] = x
+        if id(x) not in memory.written:
+            note_written(memory, x)
         entry = [swap_contents, x, x.copy()]
         late = None
         try:

@@ -23,7 +23,7 @@ from adjoint.run.contents import size_of
 from adjoint.run.dispatch import call, call_keywords
 from adjoint.run.holding import reached
 from adjoint.run.iterator import Iterator
-from adjoint.run.kinds import ATOMS, by_value
+from adjoint.run.kinds import ATOMS, by_value, held_by_c
 from adjoint.run.memory import Memory
 from adjoint.run.native import watched
 from adjoint.run.place import current_place
@@ -330,14 +330,15 @@ class Native(Iterator):
         self.stands_for = type(self.iterator)
         self.enters = type(source) not in PLAIN and reaches((source,))
         self._known: frozenset[int] | None = None
+        self._arrays: list[Any] = []
+        """On a level: those that it holds."""
 
     def __length_hint__(self) -> Any:
         hint = getattr(type(self.iterator), "__length_hint__", None)
         return NotImplemented if hint is None else hint(self.iterator)
 
     def step(self, record: list[Any], slot: int) -> Any:
-        level = self.memory.level
-        if level is not None and any(one.holds(self.source) for one in level.down()):
+        if self.memory.level is not None:
             self._held()  # a generator holds what it makes, from then on
         if self.enters:
             value = watched(record, slot, next, next, (self.iterator,), {})
@@ -347,35 +348,42 @@ class Native(Iterator):
             return value
         memory, source = self.memory, self.source
         if memory.level is not None:
-            memory.level.give_out(source, value, self._held)
+            arrays = [*self._arrays, *memory.level.elsewhere((source, self.iterator))]
+            memory.level.give_out(source, value, self._held(), arrays, self._problem)
             return value
         blank = record[slot]
         known: frozenset[int] = frozenset() if by_value(value) else self._held()
+        if type(value) is tuple and any(value is one for one in held_by_c(self.iterator)):
+            known -= {id(value)}  # ``zip`` fills the same one again
 
         def native_back(bar: Any) -> None:
             if blank is not None:
                 blank(None)
             if bar is None and (by_value(value) or not arrived_in(memory, (value,), known)):
                 return
-            bad = Poison(
-                NoDerivativeError(
-                    f"a derivative of the elements of a '{type(source).__name__}' is needed,"
-                    " which was made by code that is not differentiated",
-                    hint="make the iterator inside the differentiated function, or give a list",
-                    place=current_place(),
-                )
-            )
+            bad = Poison(self._problem())
             poison(memory, source, bad)
             memory.add_entry(source, "*", bad)
 
         record[slot] = native_back
         return value
 
+    def _problem(self) -> NoDerivativeError:
+        return NoDerivativeError(
+            f"a derivative of the elements of a '{type(self.source).__name__}' is needed,"
+            " which was made by code that is not differentiated",
+            hint="make the iterator inside the differentiated function, or give a list",
+            place=current_place(),
+        )
+
     def _held(self) -> frozenset[int]:
         """What the source holds at its first element, by identity: that has its cotangent in
         memory."""
         if self._known is None:
-            self._known = frozenset(map(id, reached((self.source, self.iterator))))
+            held = [*reached((self.source, self.iterator))]
+            self._known = frozenset(map(id, held))
+            if self.memory.level is not None:
+                self._arrays = [one for one in held if isinstance(one, np.ndarray)]
         return self._known
 
 

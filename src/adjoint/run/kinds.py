@@ -23,6 +23,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from adjoint.run.exposed import arrays_of
 from adjoint.run.hidden import Hidden
 from adjoint.run.memory import Memory
 
@@ -219,10 +220,12 @@ def mapping_behind(view: Any) -> Any:
 
 
 def held_by_c(owner: Any) -> list[Any]:
-    """What an object of C holds, as far as the collector sees it.
+    """What an object of C holds, as far as the collector sees it, or it says so itself.
 
     A list or tuple that C keeps room in is not full: to iterate over it would end the interpreter.
     """
+    if (arrays := arrays_of(owner)) is not None:
+        return arrays
     found: list[Any] = []
     for item in gc.get_referents(owner):
         if type(item) is list or type(item) is tuple:

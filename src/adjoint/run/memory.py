@@ -21,6 +21,7 @@ import numpy as np
 
 from adjoint.run.accumulate import Poison, accumulate
 from adjoint.run.contents import any_asks_user, asks_user, place_of_held, size_of
+from adjoint.run.exposed import note_written, owner_among
 from adjoint.run.hidden import Hidden
 from adjoint.run.refused import changed_since, refused
 from adjoint.run.swaps import put, swap_contents
@@ -55,6 +56,10 @@ class Memory(Hidden):
     written
         The arrays, as owners of memory, that have been written since the beginning; they are kept
         alive here.
+    outside
+        Those of them that objects of C may look at (`adjoint.run.exposed`).
+    made
+        References to arrays that the call has made, by identity.
     globals_written
         ``(id(namespace), name)`` of global variables assigned by differentiated code.
     handed
@@ -109,8 +114,10 @@ class Memory(Hidden):
         "lifetimes",
         "lock",
         "longer",
+        "made",
         "odd",
         "often",
+        "outside",
         "owners",
         "passed",
         "plain",
@@ -131,6 +138,8 @@ class Memory(Hidden):
         self.buffers: dict[int, np.ndarray[Any, Any]] = {}
         self._lowest: dict[int, int] = {}
         self.written: dict[int, np.ndarray[Any, Any]] = {}
+        self.outside: dict[int, np.ndarray[Any, Any]] = {}
+        self.made: dict[int, Any] = {}
         self.globals_written: dict[tuple[int, str], Any] = {}
         self.caches: dict[Any, Any] = {}
         self.plain: set[int] = set()
@@ -391,13 +400,19 @@ class Memory(Hidden):
                 f"a view of type {array.dtype} writes into an array of type {root.dtype}",
                 hint="write through a view of the array's own type, or into a copy",
             )
-        self.written[id(root)] = root
+        note_written(self, root)
         return True
+
+    def owner(self, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """The array that owns the memory of `array`, also where something else stands between them
+        and it was written."""
+        root = root_of(array)
+        return root if root.base is None else owner_among(root, self.outside.values())
 
     def is_written(self, array: np.ndarray[Any, Any]) -> bool:
         """Whether the memory of `array` has been written since the beginning, and is seen by
         `array` as what it is."""
-        root = root_of(array)
+        root = self.owner(array)
         return id(root) in self.written and (
             array is root
             or array.dtype is root.dtype
@@ -410,7 +425,7 @@ class Memory(Hidden):
 
         It mirrors the array's own view of its owner: same offset, shape and strides.
         """
-        root = root_of(array)
+        root = self.owner(array)
         shadow = self.buffers.get(id(root))
         if shadow is None:
             low, high = bounds_of(root)
@@ -436,7 +451,7 @@ class Memory(Hidden):
         shadow = self.buffers.pop(id(old), None)
         if shadow is not None:
             self._lowest.pop(id(old))
-            self.written[id(new)] = new
+            note_written(self, new)
             self.array_shadow(new)[...] += shadow
 
     def forget_written(self, n: int) -> None:
@@ -446,7 +461,9 @@ class Memory(Hidden):
             place = found[i][0]
             if sys.getrefcount(found[i][1]) > _BY_US:
                 self.written[place] = found[i][1]
-            elif self.buffers.pop(place, None) is not None:
+                continue
+            self.outside.pop(place, None)
+            if self.buffers.pop(place, None) is not None:
                 self._lowest.pop(place)
                 self.shadows.pop(("poison", place), None)
 
@@ -454,7 +471,7 @@ class Memory(Hidden):
         """Add a cotangent of a written array to its memory."""
         if bar is None:
             return
-        root = root_of(array)
+        root = self.owner(array)
         if array.dtype.kind in "fc":
             bar = Poison.of_part(bar)
         if type(bar) is Poison:
@@ -466,7 +483,7 @@ class Memory(Hidden):
     def take_array(self, array: np.ndarray[Any, Any]) -> Any:
         """Take the cotangent of a written array out of its memory; ``None`` where nothing was
         added."""
-        root = root_of(array)
+        root = self.owner(array)
         if id(root) not in self.buffers:
             return self.shadows.get(("poison", id(root)))
         shadow = self.array_shadow(array)

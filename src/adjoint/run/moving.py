@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.run.contents import asks_user
+from adjoint.run.exposed import note_written
 from adjoint.run.kinds import ATOMS, NUMBERS, fields_of, filled_slots, is_partly_c, is_record
 from adjoint.run.memory import Memory, root_of
 from adjoint.run.refused import missing
@@ -62,7 +63,7 @@ def mark_written(memory: Memory, y: Any) -> None:
     """Note that the arrays in `y` may have been written: cotangents of them belong to memory."""
     for a, _ in _pairs(y, y):
         if isinstance(a, np.ndarray) and (root := root_of(a)).dtype.kind in "fc":
-            memory.written[id(root)] = root
+            note_written(memory, root)
 
 
 def move(memory: Memory, old: Any, new: Any, name: str) -> None:

@@ -6,7 +6,6 @@ import operator
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any
-from weakref import ref as weakref
 
 import numpy as np
 from numpy import ndarray
@@ -29,6 +28,7 @@ from adjoint.run.binary import REALS, binary, by_classes, has_ufuncs, unary
 from adjoint.run.comparison import compare, contains
 from adjoint.run.conversion import as_c_takes
 from adjoint.run.dispatch import call_keywords
+from adjoint.run.exposed import note_made
 from adjoint.run.in_place import updater
 from adjoint.run.kinds import NUMBERS
 from adjoint.run.memory import Memory
@@ -77,7 +77,7 @@ def _sum_of_one(op: Any, name: str, only: int, scale: int) -> Callable[..., Any]
             if kind in REALS or (kind is ndarray and is_plain(memory, constant)):
                 y = op(a, b)
                 if type(y) is ndarray and y.dtype is FLOAT64 and y.shape == active.shape:
-                    result = weakref(y)
+                    result = note_made(memory, y)
 
                     def array_back(y_bar: Any) -> tuple[Any, ...]:
                         if type(y_bar) is not ndarray or memory.buffers:

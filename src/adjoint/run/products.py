@@ -5,7 +5,6 @@ from __future__ import annotations
 import operator
 from functools import partial
 from typing import Any
-from weakref import ref as weakref
 
 import numpy as np
 from numpy import ndarray
@@ -14,6 +13,7 @@ from adjoint.rules.matmul import left_bar, left_bars, right_bar, right_bars
 from adjoint.rules.projection import finite
 from adjoint.run.arithmetic import is_plain
 from adjoint.run.binary import binary
+from adjoint.run.exposed import note_made
 from adjoint.run.memory import Memory
 from adjoint.run.seal import arrived
 from adjoint.run.zeros import pulled
@@ -27,7 +27,7 @@ def matmul_left(record: list[Any], slot: int, a: Any, b: Any) -> Any:
     if not _are_plain(memory, a, b):
         return binary(record, slot, operator.matmul, a, b, 0)
     y = a @ b
-    record[slot] = partial(_left_back, memory, weakref(y), left_bars[b.ndim], b, a.ndim)
+    record[slot] = partial(_left_back, memory, note_made(memory, y), left_bars[b.ndim], b, a.ndim)
     return y
 
 
@@ -50,7 +50,7 @@ def matmul_right(record: list[Any], slot: int, a: Any, b: Any) -> Any:
     if not _are_plain(memory, a, b):
         return binary(record, slot, operator.matmul, a, b, 1)
     y = a @ b
-    record[slot] = partial(_right_back, memory, weakref(y), right_bars[a.ndim], a, b.ndim)
+    record[slot] = partial(_right_back, memory, note_made(memory, y), right_bars[a.ndim], a, b.ndim)
     return y
 
 

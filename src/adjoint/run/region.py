@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.errors import NoDerivativeError, Place
+from adjoint.run.accumulate import Poison
 from adjoint.run.came_back import CameBack
 from adjoint.run.changes import Changes
 from adjoint.run.contents import ABSENT
@@ -208,8 +209,9 @@ class Region:
         it."""
 
         def region_back(y_bar: Any) -> tuple[Any, ...]:
-            self.back(None)
-            return blank(y_bar) if blank is not None else (None,) * (n + 1)
+            bad = self.back(None)
+            bars = blank(y_bar) if blank is not None else (None,) * (n + 1)
+            return bars if bad is None else (bars[0], *(bad,) * n)
 
         return region_back
 
@@ -258,11 +260,11 @@ class Region:
     def _changes(self) -> Iterated[Changes]:
         return (event for event in self._events if type(event) is Changes)
 
-    def back(self, bar: Any) -> None:
+    def back(self, bar: Any) -> Poison | None:
         """Run backwards what came back, and undo what was changed; `bar` is the poison of the
-        result, if that has one."""
-        for event in reversed(self._events):
-            event.back(self.memory, bar)
+        result, if that has one. Gives a poison that has arrived at what was changed."""
+        found = [event.back(self.memory, bar) for event in reversed(self._events)]
+        return next(filter(None, found), None)
 
     # ---- calls through the engine ----------------------------------------------------------------
 

@@ -17,6 +17,7 @@ from adjoint.errors import CotangentError, NoDerivativeError, RuleError
 from adjoint.rules.refusal import demand_known
 from adjoint.rules.rule import Rule
 from adjoint.run.accumulate import Poison, Scattered, accumulate
+from adjoint.run.exposed import note_made
 from adjoint.run.fitting import Form, fitting, form_of
 from adjoint.run.kinds import NUMBERS, by_value, is_array_of_others, is_objects
 from adjoint.run.memory import Memory, root_of
@@ -58,7 +59,7 @@ def seal_direct(memory: Memory, y: Any, back: Back, args: tuple[Any, ...]) -> Ba
     if type(y) is ndarray and y.dtype.char == "O":
         return None  # what it holds is not seen
     n = len(args) + 1
-    result = result_of(y)
+    result = result_of(memory, y)
 
     def direct_back(y_bar: Any) -> tuple[Any, ...]:
         if (type(y_bar) is not ndarray and type(y_bar) not in _DIRECT) or memory.buffers:
@@ -71,7 +72,7 @@ def seal_direct(memory: Memory, y: Any, back: Back, args: tuple[Any, ...]) -> Ba
     return direct_back
 
 
-def result_of(y: Any) -> Callable[[], Any]:
+def result_of(memory: Memory, y: Any) -> Callable[[], Any]:
     """A way to a new result that does not keep it alive.
 
     It is needed only if the result was written later, and then memory keeps it alive.
@@ -80,7 +81,7 @@ def result_of(y: Any) -> Callable[[], Any]:
         return _by_value_only
     base = y.base
     if base is None:
-        return weakref(y)
+        return note_made(memory, y)
     # A view may go while what it looks at is written through another one.
     if not (_is_whole(base, y) and base.dtype is y.dtype):
         return lambda: y
@@ -158,7 +159,7 @@ def _sealed(
     ):
         return _general(memory, f, rule, y, back, args, fresh)
     n, own = len(args) + 1, not rule.foreign
-    result = result_of(y) if fresh else _by_value_only
+    result = result_of(memory, y) if fresh else _by_value_only
     carriers = tuple([type(arg) not in (bool, int, str, type(None)) for arg in args])
     checked: Any = None if rule.trusted else tuple(map(_form_of, args))
 

@@ -194,7 +194,7 @@ def _of_class(memory: Memory, back: Any, y: Any, args: tuple[Any, ...]) -> Calla
     """The pullback of the result that NumPy gives in the place of the one that the rule gives."""
     root = root_of(y)
     given = any(isinstance(arg, ndarray) and root_of(arg) is root for arg in args)
-    result = (lambda: None) if given else result_of(y)
+    result = (lambda: None) if given else result_of(memory, y)
 
     def of_class_back(y_bar: Any) -> Any:
         return None if back is None else back(arrived(memory, result, y_bar))

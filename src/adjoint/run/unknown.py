@@ -24,6 +24,7 @@ from adjoint.errors import NoDerivativeError, Place
 from adjoint.run.accumulate import Poison, accumulate, finish
 from adjoint.run.caution import doubt
 from adjoint.run.dates import are_dates, dates_back, is_plain
+from adjoint.run.exposed import give_away, looks_elsewhere, written_before
 from adjoint.run.files import flush, note_file
 from adjoint.run.hidden import Hidden
 from adjoint.run.holding import (
@@ -55,6 +56,7 @@ __all__ = [
     "Reason",
     "arrived_in",
     "is_opaque",
+    "looked_at",
     "may_keep",
     "name_of",
     "needed",
@@ -110,6 +112,20 @@ def needed(f: Any, why: str, seen: tuple[Any, ...]) -> NoDerivativeError:
     )
 
 
+def looked_at(owner: Any, error: Any) -> NoDerivativeError:
+    """The error of a derivative of what an object of C reads from memory that it was not given,
+    where `error` is that of what it gives."""
+    place = getattr(error, "place", None)
+    called = getattr(place, "called", None)
+    return NoDerivativeError(
+        f"a derivative of what a '{name_of(type(owner))}' reads is needed: it is compiled, and may"
+        " look at arrays that were written with values that have a derivative",
+        hint=f"write a rule of {'the function that' if called is None else f'{called!r}, which'}"
+        " uses it, do in Python what it does, or let it look at copies that nobody writes to",
+        place=place,
+    )
+
+
 def run_unknown(
     memory: Memory,
     record: list[Any],
@@ -146,9 +162,12 @@ def run_unknown(
     calls_back = region is not None
     if region is not None:
         record[slot] = region.before(blank, len(inputs))
+    outside = frozenset(memory.outside)
     y, changes = run_checked(memory, f, region, args, kwargs, () if trusted else (*inputs, owner))
     note_file(memory, y)
     ran = region is not None and region.ran
+    if memory.made and (is_opaque(y) or (owner is not None and may_keep(owner))):
+        give_away(memory, reached(inputs))
     writes = [v for v in (*inputs, owner) if id(v) in changes.writes and memory.mark_written(v)]
     atom = holds_nothing(y)
     if region is not None and not region.has_effects:
@@ -183,13 +202,14 @@ def run_unknown(
             y_bar = None  # nothing needs a derivative
         if y_bar is None:
             y_bar = new_bar  # of what it is does not matter
-        if y_bar is None and (given or not _arrived(memory, y, (f, *inputs))):
-            if region is not None:
-                region.back(None)
-            return (None,) * (len(inputs) + 1)
+        if y_bar is None and (given or not _arrived(memory, y, (f, *inputs), outside)):
+            y_bar = None if region is None else region.back(None)
+            if y_bar is None:
+                return (None,) * (len(inputs) + 1)
+        elif region is not None:
+            y_bar = y_bar if type(y_bar) is Poison else Poison(needed(f, why, (owner, *inputs, y)))
+            region.back(y_bar)
         bar = y_bar if type(y_bar) is Poison else Poison(needed(f, why, (owner, *inputs, y)))
-        if region is not None:
-            region.back(bar)
         if ran or type(y) is GeneratorType:  # it may have read what its functions name
             _poison_globals(memory, (f, *inputs, *memory.handed), bar)
             for function in memory.handed:
@@ -230,6 +250,8 @@ def _is_view(memory: Memory, y: Any, inputs: tuple[Any, ...]) -> bool:
     if not isinstance(y, np.ndarray) or y.dtype.kind not in "fc":
         return False
     root = root_of(y)
+    if memory.owner(y) is not root:
+        return memory.is_written(y)
     for value in inputs:
         array = value.obj if type(value) is memoryview else value
         if isinstance(array, np.ndarray) and root_of(array) is root:
@@ -272,17 +294,18 @@ _OPAQUE = "opaque"
 """In the shadows: something of C is poisoned."""
 
 
-def _arrived(memory: Memory, y: Any, inputs: tuple[Any, ...]) -> bool:
+def _arrived(memory: Memory, y: Any, inputs: tuple[Any, ...], outside: frozenset[int]) -> bool:
     """Whether memory holds a cotangent of what `f` made: of what `y` reaches and the inputs do
-    not."""
+    not, nor is `outside`, by identity: arrays that were written before."""
     if by_value(y):
         return False
     known: set[int] | None = None
     for owner in reached((y,)):
         if _has_arrived(memory, owner):
             if known is None:
-                known = {id(owner) for owner in reached(inputs)}
-            if id(owner) not in known:
+                known = {id(owner) for owner in reached(inputs)} | outside
+            array = isinstance(owner, np.ndarray)
+            if id(owner) not in known and not (array and id(memory.owner(owner)) in known):
                 return True
     return False
 
@@ -323,6 +346,7 @@ def poison(memory: Memory, value: Any, bar: Poison) -> None:
     closures."""
     seen: set[int] = set()
     stack = [value]
+    looking: Any = None
     while stack:
         owner = stack.pop()
         if id(owner) in seen:
@@ -335,6 +359,8 @@ def poison(memory: Memory, value: Any, bar: Poison) -> None:
             if memory.is_written(owner):
                 memory.add_array(owner, bar)
             continue
+        if is_opaque(owner) and looks_elsewhere(owner):
+            looking = owner
         if is_opaque(owner) or (
             (owner is value or _is_left_alone(type(owner)))
             and is_record(owner)
@@ -359,6 +385,8 @@ def poison(memory: Memory, value: Any, bar: Poison) -> None:
                     memory.add_entry(shadow_owner, key, bar)
             elif not holds_nothing(item):
                 stack.append(item)
+    for array in () if looking is None else written_before(memory):
+        memory.add_array(array, Poison(looked_at(looking, bar.error)))
 
 
 def _poison_globals(memory: Memory, values: Sequence[Any], bar: Poison) -> None:

@@ -91,7 +91,7 @@ def _(memory: Memory, object: Any, *others: Any, **keywords: Any) -> Any:
     y = np.array(object)
     if y.dtype is not FLOAT64:
         return NotImplemented
-    result = result_of(y)
+    result = result_of(memory, y)
 
     def array_back(y_bar: Any) -> tuple[Any, Any]:
         y_bar = arrived(memory, result, y_bar)

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from functools import partial
 from math import isfinite
 from typing import Any
-from weakref import ref as weakref
 
 import numpy as np
 from numpy import count_nonzero, float64, greater, heaviside, ndarray, where
@@ -25,6 +24,7 @@ from adjoint.rules.registry import entry, lane
 from adjoint.rules.slopes import Slopes
 from adjoint.run.accumulate import Poison, finish
 from adjoint.run.arithmetic import alike, is_plain
+from adjoint.run.exposed import note_made
 from adjoint.run.memory import Memory
 from adjoint.run.seal import arrived
 
@@ -54,7 +54,7 @@ def _unary(f: Callable[..., Any]) -> None:
             return NotImplemented
         y = f(x)
         kept_y, kept_x = y if keep_y else None, x if keep_x else None
-        record[slot] = partial(_unary_back, memory, weakref(y), p, quick, kept_y, kept_x)
+        record[slot] = partial(_unary_back, memory, note_made(memory, y), p, quick, kept_y, kept_x)
         return y
 
 
@@ -111,7 +111,7 @@ def _extremum(f: Callable[..., Any], wins: Callable[..., Any]) -> None:
         if type(a) is not ndarray or type(b) is not ndarray or not alike(memory, a, b):
             return NotImplemented
         y = f(a, b)
-        record[slot] = partial(_extremum_back, memory, weakref(y), a, b, wins)
+        record[slot] = partial(_extremum_back, memory, note_made(memory, y), a, b, wins)
         return y
 
 
@@ -188,7 +188,7 @@ def _cumulated(record: list[Any], slot: int, x: Any) -> Any:
     if type(x) is not ndarray or x.ndim != 1 or not is_plain(memory, x):
         return NotImplemented
     y = x.cumsum()
-    record[slot] = partial(_cumulated_back, memory, weakref(y))
+    record[slot] = partial(_cumulated_back, memory, note_made(memory, y))
     return y
 
 

@@ -155,7 +155,7 @@ def _(memory: Memory, factors: Any, b: Any, trans: str = "N") -> Any:
     if not isinstance(b, np.ndarray) or b.dtype.kind not in "fc":
         return NotImplemented
     x = factors.solve(b, trans)
-    result = result_of(x)
+    result = result_of(memory, x)
     known = memory.caches.get(("factors", id(factors)))
 
     def solve_back(x_bar: Any) -> tuple[Any, ...]:

@@ -1,0 +1,150 @@
+"""Memory that an object of C may look at without being given it.
+
+Such an object was made from an array earlier, and what it gives depends on what has been written
+into that array since. The collector says what Python's own objects of C hold, and NumPy's iterators
+say it themselves; the objects of other libraries (compiled classes with pointers) need not say
+anything, so that any array that was there before the differentiated call may be one that they look
+at, and any that was given away in it. Arrays that the call has made itself and kept are none.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from types import GetSetDescriptorType, MethodDescriptorType, WrapperDescriptorType
+from typing import TYPE_CHECKING, Any
+from weakref import ref as weakref
+
+import numpy as np
+
+from adjoint.run.by_class import ByClass
+from adjoint.run.views import Twin, address_of, bounds_of, root_of
+
+if TYPE_CHECKING:
+    from adjoint.run.memory import Memory
+
+__all__ = [
+    "arrays_of",
+    "give_away",
+    "looks_elsewhere",
+    "note_made",
+    "note_written",
+    "owner_among",
+    "written_before",
+]
+
+_ARRAYS_OF: dict[type, Callable[[Any], Iterable[Any]]] = {
+    np.nditer: lambda iterator: iterator.operands,
+    np.broadcast: lambda together: [flat.base for flat in together.iters],
+    np.flatiter: lambda flat: (flat.base,),
+}
+
+
+def arrays_of(owner: Any) -> list[Any] | None:
+    """The arrays that an iterator of NumPy's looks at, of which the collector is not told; ``None``
+    for anything else."""
+    arrays = _ARRAYS_OF.get(type(owner))
+    if arrays is None:
+        return None
+    try:
+        return [*arrays(owner)]
+    except ValueError:  # it was closed
+        return []
+
+
+# ---- objects -------------------------------------------------------------------------------------
+
+
+def _is_untold(kind: type) -> bool:
+    """Whether objects of a class have a part in C, of a library of which it is not known that it
+    tells the collector of all arrays."""
+    return any(
+        str(base.__module__).partition(".")[0] not in _TELLING
+        and any(type(value) in _OF_C and value.__objclass__ is base for value in _own(base))
+        for base in kind.__mro__
+    )
+
+
+def _own(base: type) -> list[Any]:
+    return [value for name, value in vars(base).items() if name not in _OF_ANY_CLASS]
+
+
+_TELLING = sys.stdlib_module_names | {"numpy", "pandas", "wrapt"}
+_OF_C = (MethodDescriptorType, WrapperDescriptorType, GetSetDescriptorType)
+_OF_ANY_CLASS = ("__dict__", "__weakref__")
+_is_of_another_library = ByClass(_is_untold)
+
+
+def looks_elsewhere(owner: Any) -> bool:
+    """Whether something may look at memory of arrays that it is not seen to hold."""
+    if _is_of_another_library(type(owner)):
+        return True
+    if type(owner).__flags__ & _HEAPTYPE and "_ctypes" in sys.modules:
+        kinds = sys.modules["_ctypes"]
+        if isinstance(owner, kinds._SimpleCData | kinds.Array | kinds.Structure | kinds.Union):
+            return not owner._b_needsfree_ and owner._b_base_ is None  # it is at an address
+        return isinstance(owner, kinds._Pointer)
+    return False
+
+
+_HEAPTYPE = 1 << 9
+
+
+# ---- arrays --------------------------------------------------------------------------------------
+
+
+def note_made(memory: Memory, y: np.ndarray[Any, Any]) -> weakref[np.ndarray[Any, Any]]:
+    """Note an array that owns its memory and that the call has made; gives a reference to it."""
+    made = memory.made[id(y)] = weakref(y)
+    return made
+
+
+def _is_made(memory: Memory, root: np.ndarray[Any, Any]) -> bool:
+    made = memory.made.get(id(root))
+    return made is not None and made() is root
+
+
+def note_written(memory: Memory, root: np.ndarray[Any, Any]) -> None:
+    """Note that the memory of an array is written for the first time."""
+    memory.written[id(root)] = root
+    if not _is_made(memory, root):
+        memory.outside[id(root)] = root
+
+
+def give_away(memory: Memory, values: Iterable[Any]) -> None:
+    """Note that an object of C got hold of the arrays in `values`."""
+    for value in values:
+        if isinstance(value, np.ndarray):
+            root = root_of(value)
+            memory.made.pop(id(root), None)
+            if id(root) in memory.written:
+                memory.outside[id(root)] = root
+
+
+def written_before(memory: Memory) -> list[np.ndarray[Any, Any]]:
+    """The arrays that had been written at the point that a sweep has come to, and that objects of C
+    may look at."""
+    left = dict(memory.outside)
+    found = []
+    for entry in memory.entries()[: memory.position] if left else ():
+        if len(entry) > 1 and isinstance(entry[1], np.ndarray):
+            root = left.pop(id(root_of(entry[1])), None)
+            if root is not None:
+                found.append(root)
+                if not left:
+                    break
+    return found
+
+
+def owner_among(root: np.ndarray[Any, Any], arrays: Iterable[np.ndarray[Any, Any]]) -> Any:
+    """`root`, or that one of some arrays which owns the memory that it looks at, if something that
+    is no array stands between them."""
+    between: Any = root.base
+    if type(between) is Twin:
+        return root
+    at = address_of(root)
+    for array in arrays:
+        low, high = bounds_of(array)
+        if low <= at < high:
+            return array
+    return root
