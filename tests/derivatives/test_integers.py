@@ -1,9 +1,11 @@
 """Integers in what is differentiated: real numbers where they are calculated with, and counts."""
 
+import array
 import enum
 import functools
 import math
 import operator
+from fractions import Fraction
 from types import SimpleNamespace
 
 import numpy as np
@@ -238,3 +240,45 @@ def test_zeros_of_their_own_are_indices():
     for i in range(1000):  # until it is specialised
         element(i % 7)
     assert {element(integer_apart(0)) for _ in range(1000)} == {100}
+
+
+def test_fractions():
+    """The integers that a fraction is made of: d(p/q)/dp = 1/q, d(p/q)/dq = -p/q²."""
+
+    def inner(s):
+        return ad.gradient(lambda q: q[0] * 2.0 * q[1] * s, [Fraction(1, 3), 3.0])[0][0]
+
+    found, expected = inner(1.0), (2.0, -2.0 / 3.0)
+    assert (found["_numerator"], found["_denominator"]) == expected
+    slopes = [way(lambda s: inner(s)["_numerator"])(1.0) for way in (ad.derivative, ad.grad)]
+    assert slopes == [2.0, 2.0]
+
+
+PLACELESS = {
+    "set": lambda: {3.0, 2.0},
+    "frozenset": lambda: frozenset({3.0, 2.0}),
+    "iterator": lambda: iter([3.0, 2.0]),
+    "generator": lambda: (x for x in [3.0, 2.0]),
+    "array": lambda: array.array("d", [3.0, 2.0]),
+    "memory": lambda: memoryview(np.array([3.0, 2.0])),
+}
+
+
+@pytest.mark.parametrize("name", PLACELESS)
+def test_what_has_no_place_for_a_cotangent_is_refused_inside_as_outside(name):
+    def inner(s):
+        return ad.gradient(lambda q: sum(q[0]) * q[1] * s, [PLACELESS[name](), 2.0])
+
+    def unused(s):
+        return ad.gradient(lambda q: len([*q[0]]) * q[1] * s, [PLACELESS[name](), 2.0])[0][1]
+
+    for way in (inner, lambda s: ad.pushforward(inner, (s,), (1.0,)), ad.grad(inner)):
+        with pytest.raises(ad.AdjointError, match=r"is needed|cannot be differentiated"):
+            way(1.0)
+    assert unused(1.0) == ad.grad(unused)(1.0) == 2.0
+
+
+def test_arrays_of_times_and_texts_are_constants():
+    point = [np.array([1, 2], "m8[s]"), np.array(["a"]), np.timedelta64(3, "s"), 3]
+    for way in (lambda f: f(2.0), lambda f: ad.pushforward(f, (2.0,), (1.0,))[0]):
+        assert way(lambda s: ad.gradient(lambda q: q[3] ** 2 * s, point)[0][3]) == 12.0

@@ -14,7 +14,7 @@ import numpy as np
 
 from adjoint.levels.current import entered
 from adjoint.levels.leaves import Leaves, Places
-from adjoint.levels.seeds import Seeds
+from adjoint.levels.seeds import Seeds, not_seen, with_numbers
 from adjoint.levels.surroundings import Surroundings
 from adjoint.levels.sweep import Sweep, poison_in
 from adjoint.levels.tape import Tape
@@ -98,7 +98,7 @@ class _Call:
         self._stop, self._left = tape.position, memory.writes()
         tape.left = self._left
         self._iterators = [value for value in seeds.unseen if isinstance(value, ActiveIterator)]
-        self._unseen = [part for value in seeds.unseen for part in _with_numbers(value)]
+        self._unseen = [part for value in seeds.unseen for part in with_numbers(value)]
 
     def result(self) -> Any:
         """What the function has returned, or raised."""
@@ -165,7 +165,7 @@ class _Call:
         sweep = _sweep_of(memory, self._tape)
         stores = self._elsewhere or self._stored or self._arrays
         if self._iterators and (y_bar is not None or stores):
-            raise _unseen(self._iterators[0])
+            raise not_seen(self._iterators[0])
         arrived, whole = self._arrived(y_bar)
         bars = [bar for _, bar in (*arrived, *whole)]
         bad = next((found for bar in bars if (found := poison_in(bar)) is not None), None)
@@ -181,7 +181,7 @@ class _Call:
         if self._unseen and (bad is not None or any(bar is not None for _, bar in arrived)):
             for value in self._unseen:
                 if not by_value(value):
-                    poison(memory, value, bad or Poison(_unseen(value)))
+                    poison(memory, value, bad or Poison(not_seen(value)))
         return given_bars
 
     def _arrived(self, y_bar: Any) -> tuple[list[tuple[Any, Any]], list[tuple[Any, Any]]]:
@@ -265,20 +265,6 @@ def _name_of(kept: Kept, written: dict[int, Any]) -> Any:
         return None
     found = written.get(id(original_of(kept.owner)))
     return None if found is None else root_of(found)
-
-
-def _with_numbers(value: Any) -> list[Any]:
-    """What `value` reaches, if numbers or arrays are there that may carry a derivative."""
-    parts = list(reached((value,)))
-    carries = any(by_value(part) and not isinstance(part, int | np.integer) for part in parts)
-    return parts if carries else []
-
-
-def _unseen(value: Any) -> Exception:
-    return missing(
-        f"a derivative of what a {type(value).__name__} holds is needed, through a derivative",
-        hint="hand it over in a list, a dict, an object or a closure",
-    )
 
 
 def _refuse_globals(memory: Memory) -> None:

@@ -38,6 +38,7 @@ def nested(
         chosen = range(len(args)) if wanted is None else [i % len(args) for i in wanted]
         own = [seeds.own(arg, True) if i in chosen else arg for i, arg in enumerate(args)]
         own = [seeds.aliased(arg) for arg in own]
+        seeds.refuse_unseen()
         leaves = [Leaves(own_f if of_function else None), *map(Leaves, own)]
         y = tape.run(own_f, *own, **kwargs)
         settle(tape.memory)

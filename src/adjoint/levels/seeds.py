@@ -7,8 +7,9 @@ run at a time, and put back afterwards; tuples are made anew.
 
 from __future__ import annotations
 
+from array import array
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from types import FunctionType, MethodType
 from typing import Any
@@ -23,13 +24,16 @@ from adjoint.levels.given import (
     entries_given,
     parts_given,
 )
+from adjoint.levels.integers import is_integer
 from adjoint.levels.level import Level
 from adjoint.levels.operations import fresh
 from adjoint.levels.slots import get_slot, set_slot, slots_in
 from adjoint.locks import make_lock
 from adjoint.run.hidden import Hidden
+from adjoint.run.holding import reached
 from adjoint.run.iterator import Iterator as ActiveIterator
 from adjoint.run.kinds import (
+    by_value,
     fields_of,
     filled_slots,
     is_objects,
@@ -37,11 +41,12 @@ from adjoint.run.kinds import (
     slots_of,
 )
 from adjoint.run.places import places_of
+from adjoint.run.refused import missing
 from adjoint.run.remaking import remade
 from adjoint.run.views import address_of, assign_shape, names_twice, part_of, root_of, twin_of
 from adjoint.tangent import Tangent
 
-__all__ = ["Seeds", "other_name"]
+__all__ = ["Seeds", "not_seen", "other_name", "with_numbers"]
 
 _lock = make_lock()
 """Held while numbers of the caller's containers are exchanged."""
@@ -112,10 +117,10 @@ class Seeds:
 
     def _number(self, value: Any, dot: Any) -> Any:
         check_tangent(value, dot)
-        if isinstance(value, bool):  # there are no others that are equal
+        if isinstance(value, bool | np.timedelta64):
             if dot is True or not dot:
                 return value
-            value = int(value)
+            value = int(value)  # there are no others that are equal
         own = self._outside(fresh, value)
         if own is value:
             return value  # a member of an enumeration, of which there is one
@@ -130,8 +135,18 @@ class Seeds:
     def _outside(self, f: Any, value: Any) -> Any:
         return f(value) if self._level.outer is None else self._level.outer.run(f, value)
 
+    def refuse_unseen(self) -> None:
+        """Let a derivative be refused, where it is needed, of numbers in sets, iterators and the
+        like, whose cotangents have no place."""
+        for value in self.unseen:
+            for part in with_numbers(value) if isinstance(value, _PLACELESS) else ():
+                note = self._level.spoil if by_value(part) else self._level.hide
+                note(part, not_seen(value))
+
     def _array(self, value: Any, dot: Any) -> Any:
         check_tangent(value, dot)
+        if dot is True and value.dtype.kind in "mMSU":
+            return value
         if value.dtype.kind not in "fciub":
             raise ArgumentError(
                 f"an array of dtype {value.dtype} cannot be differentiated",
@@ -348,6 +363,26 @@ class Seeds:
         if new is not old:
             write(key, new)
             self._exchanged.append((lambda: read(key), lambda x: write(key, x), old, new))
+
+
+_PLACELESS = (set, frozenset, Iterator, array, memoryview)
+
+
+def with_numbers(value: Any) -> list[Any]:
+    """What `value` reaches, if numbers or arrays are there that may carry a derivative."""
+    if isinstance(value, array):
+        return [value]
+    parts = list(reached((value,)))
+    carries = any(by_value(part) and not is_integer(part) for part in parts)
+    return parts if carries else []
+
+
+def not_seen(value: Any) -> Exception:
+    """That a derivative of what `value` holds is refused."""
+    return missing(
+        f"a derivative of what a {type(value).__name__} holds is needed, through a derivative",
+        hint="hand it over in a list, a dict, an object or a closure",
+    )
 
 
 def other_name(level: Level, x: Any) -> Any:

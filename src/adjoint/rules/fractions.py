@@ -23,6 +23,12 @@ def _is_hiding(memory: Memory, fraction: Any) -> bool:
     return level is not None and any(one.holds(fraction) for one in level.down())
 
 
+def _as_float(memory: Memory, fraction: Any) -> Any:
+    """On a level with the derivative that the integers have."""
+    f, parts = operator.truediv, (fraction._numerator, fraction._denominator)
+    return f(*parts) if memory.level is None else memory.level.run(f, *parts)
+
+
 def _give(memory: Memory, fraction: Any, bar: Any) -> None:
     """The cotangent of a fraction as a float, to the integers that it is made of."""
     if bar is not None:
@@ -44,7 +50,7 @@ def _(record: list[Any], slot: int, fraction: Any) -> Any:
         return None, None
 
     record[slot] = float_back
-    return fraction.numerator / fraction.denominator
+    return _as_float(memory, fraction)
 
 
 def _register(op: Any, special: str, *, reflected: bool, kinds: tuple[type, ...]) -> None:
@@ -55,7 +61,7 @@ def _register(op: Any, special: str, *, reflected: bool, kinds: tuple[type, ...]
             return NotImplemented  # of integers and fractions another fraction is made
         if _is_hiding(memory, fraction):
             return NotImplemented
-        number = fraction.numerator / fraction.denominator
+        number = _as_float(memory, fraction)
         inner: list[Any] = [memory, None]
 
         def fraction_back(y_bar: Any) -> tuple[Any, ...]:
