@@ -114,7 +114,7 @@ def _by_program(
     found = run_specialised(f, given, mode)
     if found is MISS:
         return None
-    y, back, leaves, arrange, _, needed, (state, read, is_tied) = found
+    y, back, leaves, arrange, _, (state, read, is_tied) = found
     if is_tied is not None and is_tied():
         return None
     name = getattr(f, "__name__", None) or type(f).__name__
@@ -124,11 +124,11 @@ def _by_program(
             raise MutationError(
                 f"what '{name}' reads has changed since its pullback was made",
                 hint="call pullback again: it has to run once more for a cotangent that is not"
-                " finite, or one of zeros and None",
+                " finite",
             )
         return generic()
 
-    return y, SpecialisedPullback(name, y, back, leaves, arrange, count, needed, instead)
+    return y, SpecialisedPullback(name, y, back, leaves, arrange, count, instead)
 
 
 def pullback_of_arguments(

@@ -41,15 +41,12 @@ class Agreement:
         How many took the fast tier.
     generic
         Why the others did not.
-    zeros
-        How many have a zero where the generic tier knows that there is no path.
     problems
         Where the tiers differ.
     """
 
     covered: int = 0
     generic: Counter = field(default_factory=Counter)
-    zeros: int = 0
     problems: list = field(default_factory=list)
 
     @property
@@ -99,9 +96,7 @@ class Agreement:
         )
 
     def _cotangents_differ(self, a, b):
-        count = Counter()
-        a = _as_far_as_known(a, b, count)
-        self.zeros += count["zeros"]
+        a, b = _without_zeros(a, b), _without_zeros(b, a)
         rtol = DERIVATIVE
         if is_single((a, b)):
             rtol = HALF if _is_half((a, b)) else SINGLE
@@ -150,16 +145,15 @@ def _reason(f, mode):
     return next((refused.reason for refused in known.refused.values()), "it fails")
 
 
-def _as_far_as_known(a, b, count):
-    """`a`, with ``None`` in place of zeros where `b` has that."""
-    if b is None and a is not None and _is_zero(a):
-        count["zeros"] += 1
+def _without_zeros(a, b):
+    """`a`, with ``None`` in place of zeros where `b` has that: a pullback may give either."""
+    if b is None and _is_zero(a):
         return None
     if type(a) is type(b) and isinstance(a, list | tuple) and len(a) == len(b):
-        items = [_as_far_as_known(x, y, count) for x, y in zip(a, b, strict=True)]
+        items = [_without_zeros(x, y) for x, y in zip(a, b, strict=True)]
         return type(a)(*items) if hasattr(a, "_fields") else type(a)(items)
     if type(a) is dict and type(b) is dict and a.keys() == b.keys():
-        return {key: _as_far_as_known(a[key], b[key], count) for key in a}
+        return {key: _without_zeros(a[key], b[key]) for key in a}
     return a
 
 

@@ -144,7 +144,6 @@ def test_random_programs():
         found.compare(str(seed), lambda f=f, args=args: (f, *copy.deepcopy(args)), None, y_bar)
     assert not found.problems, "\n".join(found.problems)
     assert found.covered >= 50, found.generic.most_common()
-    assert found.zeros <= 20
 
 
 def test_large_arrays():

@@ -111,7 +111,7 @@ def test_both_tiers(f, args):
     found = Agreement()
     found.compare(f.__name__, lambda: (f, *args))
     assert found.covered == 1, found.generic
-    assert not found.problems and found.zeros == 0
+    assert not found.problems
     for bar, x in zip(ad.gradient(f, *args), args, strict=True):
         assert type(bar) is (float if type(x) is int else type(x))
 

@@ -100,7 +100,6 @@ def test_the_corpus(taken):
         found.compare(one.name, fresh, {}, cotangent(y))
         sample.reset()
     assert not found.problems, "\n".join(found.problems[:20])
-    assert found.zeros <= 20
     assert len(taken) >= 400
 
 

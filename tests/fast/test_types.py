@@ -79,5 +79,4 @@ def test_programs_at_other_points(kind):
         known = tier.known(f, GRADIENT)
         kept += known is not None and 0 < len(known.entries) < 5
     assert not found.problems, "\n".join(found.problems[:20])
-    assert not found.zeros
     assert kept >= 10, (kept, found.generic.most_common(10))

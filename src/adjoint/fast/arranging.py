@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from adjoint.fast.covered import NotCovered
-from adjoint.fast.evaluate.outside import Leaf
 from adjoint.fast.evaluate.values import Source
 from adjoint.fast.modes import Mode
 from adjoint.fast.program import Program
@@ -22,17 +21,18 @@ __all__ = ["cotangents"]
 def cotangents(made: Reading, program: Program, mode: Mode, count: int) -> str:
     """The cotangents that a mode asks for, of so many arguments."""
     roots = mode.positions(count)
+    leaves = zip(program.wanted, program.definite, strict=True)
+    at = {id(leaf.source): i for i, (leaf, known) in enumerate(leaves) if known is not None}
     if not mode.is_gradient:
-        return _structure(made, program.wanted, ["function", *roots])
-    texts = [_with_zeros(made, program, i) for i in roots]
+        return _structure(made, at, ["function", *roots])
+    texts = [_with_zeros(made, at, i) for i in roots]
     return texts[0] if mode.is_single else _tuple(texts)
 
 
-def _with_zeros(made: Reading, program: Program, argument: int) -> str:
-    at = {id(leaf.source): i for i, leaf in enumerate(program.wanted)}
+def _with_zeros(made: Reading, at: dict[int, int], argument: int) -> str:
     found = [s for s in made.outside.sources if s.kind == "argument" and s.key == argument]
     text = _assembled(made, found[0], at) if found else None
-    if text is not None and _is_complete(made, found[0], at, program.definite):
+    if text is not None and _is_complete(made, found[0], at):
         return text
     return f"filled(a{argument}, {text})"
 
@@ -41,12 +41,10 @@ def _tuple(texts: Sequence[Any]) -> str:
     return f"({', '.join(map(str, texts))}{',' if len(texts) == 1 else ''})"
 
 
-def _is_complete(
-    made: Reading, source: Source, at: dict[int, int], definite: Sequence[bool | None]
-) -> bool:
+def _is_complete(made: Reading, source: Source, at: dict[int, int]) -> bool:
     """Whether its whole cotangent, zeros included, is what `_assembled` writes."""
     if id(source) in at:
-        return definite[at[id(source)]] is True
+        return True
     sample = made.outside.samples.get(id(source))
     if sample is None or type(sample) is FunctionType:
         return False
@@ -57,7 +55,7 @@ def _is_complete(
         if _has_none(part):
             if key not in children:  # else it is tested whenever it is read
                 made.lines.append(_unless_none(made, made.place(source, key), part))
-        elif key not in children or not _is_complete(made, children[key], at, definite):
+        elif key not in children or not _is_complete(made, children[key], at):
             return False
         else:
             found = True
@@ -80,16 +78,13 @@ def _unless_none(made: Reading, place: str, part: Any) -> str:
     return f"if type({place}) is not {made.bind(type(part))}: return MISS"
 
 
-def _structure(made: Reading, wanted: Sequence[Leaf], roots: Sequence[Any]) -> str:
+def _structure(made: Reading, at: dict[int, int], roots: Sequence[Any]) -> str:
     """The cotangents of the roots, each in its structure."""
-    at = {id(leaf.source): i for i, leaf in enumerate(wanted)}
     texts = []
     for root in roots:
         kind, key = ("function", None) if root == "function" else ("argument", root)
         found = [s for s in made.outside.sources if s.kind == kind and s.key == key]
         texts.append(_assembled(made, found[0], at) if found else None)
-    if texts == [f"bars[{i}]" for i in range(len(wanted))]:
-        return "bars"
     return _tuple(texts)
 
 
@@ -111,30 +106,21 @@ def _assembled(made: Reading, source: Source, at: dict[int, int]) -> str | None:
         return None
     items = [str(parts.get(key)) for key in _keys(sample)]
     if isinstance(sample, list):
-        text = f"[{', '.join(items)}]"
-        return text if definite_in(made, source, at) else f"some({text})"
+        return f"[{', '.join(items)}]"
     if isinstance(sample, tuple):
         text = f"({', '.join(items)},)"
         if type(sample) is not tuple:
             text = f"{made.bind(type(sample))}._make({text})"
-        return text if definite_in(made, source, at) else f"some({text})"
+        return text
     names = _keys(sample)
     if type(sample) is FunctionType:
         names = sample.__code__.co_freevars
     named = ", ".join(f"{name!r}: {item}" for name, item in zip(names, items, strict=True))
     if isinstance(sample, dict):
-        return f"{{{named}}}" if definite_in(made, source, at) else f"some({{{named}}})"
+        return f"{{{named}}}"
     if type(sample) is not FunctionType:
         made.seal(source)
-    make = "Tangent" if definite_in(made, source, at) else "tangent"
-    return f"{make}({made.bind(tangent_maker(sample))}, {{{named}}})"
-
-
-def definite_in(made: Reading, source: Source, at: dict[int, int]) -> bool:
-    """Whether some part of a structure certainly has a cotangent."""
-    if id(source) in at:
-        return made.definite[at[id(source)]] is True
-    return any(definite_in(made, child, at) for child in _shown(made, source))
+    return f"Tangent({made.bind(tangent_maker(sample))}, {{{named}}})"
 
 
 def _shown(made: Reading, source: Source) -> list[Source]:

@@ -18,7 +18,6 @@ from adjoint.fast.evaluate.types import Array, Number, Row, is_float
 from adjoint.fast.exposure import exposure
 from adjoint.fast.finiteness import checked
 from adjoint.fast.modes import Mode
-from adjoint.fast.needs import needs
 from adjoint.fast.program import Program
 from adjoint.fast.reading import Reading
 from adjoint.fast.single.walk import results, walk
@@ -40,15 +39,12 @@ def entry_source(program: Program, args: tuple[Any, ...], mode: Mode) -> tuple[s
         Of a gradient, `run` gives the value and the cotangents of the arguments; of a pullback, the
         value, the inner pullback, the leaves, ``arrange``, which makes the cotangents of the
         function and the arguments from those of the leaves, and the program's `exposure`, where
-        ``constants`` are named: the arrays among them; what the cotangents need of a tuple; and
-        what the program was given, behind the function that reads it once more, and in front of
-        one that says whether an object occurs twice among the arguments, if one may.
+        ``constants`` are named: the arrays among them; and what the program was given, behind the
+        function that reads it once more, and in front of one that says whether an object occurs
+        twice among the arguments, if one may.
     """
     outside, wanted, count = program.outside, program.wanted, len(args)
     made = Reading(outside, count)
-    made.definite = program.definite
-    if program.is_tuple:  # without the cotangent of an item, any of them may be absent
-        made.definite = (False,) * len(wanted)
     made.read_all()
     made.distinct(wanted)
     roots = [*mode.positions(count)]
@@ -89,9 +85,8 @@ def entry_source(program: Program, args: tuple[Any, ...], mode: Mode) -> tuple[s
             for leaf in outside.leaves
             for name in (made.names[id(leaf.source)],)
         )
-        needed = needs(program) if program.is_tuple else ()
         tied = None if ties is None else f"lambda: {ties}"
-        tail.append(f"    return {found}, {needed}, (state, ({state}), {tied})")
+        tail.append(f"    return {found}, (state, ({state}), {tied})")
         tail += ["def arrange(bars):", f"    return {given}"]
         tail += [line.replace("def run(", "def state(") for line in read]
         tail += [f"        return ({state})", "    except Exception:", "        return None"]
@@ -104,8 +99,6 @@ def entry_source(program: Program, args: tuple[Any, ...], mode: Mode) -> tuple[s
         "isfinite": math.isfinite,
         "finished": runtime.finished,
         "builtins": builtins,
-        "some": runtime.some,
-        "tangent": runtime.tangent,
         "Tangent": runtime.tangent_with,
         "filled": filled,
         "holds_one": holds_one,

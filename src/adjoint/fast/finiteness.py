@@ -15,6 +15,7 @@ from typing import TypeGuard
 
 import numpy as np
 
+from adjoint.fast import runtime
 from adjoint.fast.evaluate.types import Array, Dim, Number, Type, has_complex
 from adjoint.fast.program import Program
 from adjoint.fast.reading import Reading
@@ -139,12 +140,12 @@ class _Seen:
         """Whether it was seen, or is a sum of what was: nothing that is not finite comes up in one
         without an error."""
         if not isinstance(bar, Value):
-            return False
+            return isinstance(bar, Const) and bar.value == 0
         if self._upright(bar) in self._finite:
             return True
-        op = self._made.get(bar) if self._finite else None
-        if op is None or op.callee not in _SUM_CALLEES:
-            return False
+        op = self._made.get(bar)
+        if op is None or op.callee not in _SUM_CALLEES or not self._finite:
+            return op is not None and op.callee == _ZEROS
         return not self.unseen(op.operands[:1])
 
     def unseen(self, xs: Sequence[Operand]) -> list[Value]:
@@ -198,6 +199,7 @@ def _is_positive(d: Dim) -> bool:
 
 
 _MATMUL, _TRANSPOSE = Const(operator.matmul), Const(np.transpose)
+_ZEROS = Const(runtime.zeros_like)
 _SUMS = (np.sum, column_sums)
 _SUM_CALLEES = tuple(map(Const, _SUMS))
 _SHOWING: dict[object, int] = {

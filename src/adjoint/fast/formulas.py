@@ -262,7 +262,6 @@ _SPECIAL: dict[Any, Callable[..., tuple[str, int] | None]] = {
     np.min: lambda w, x, *axis, **options: w.method("min", x, axis, options),
     np.transpose: lambda w, x, *axes: None if axes else (f"{w.text(x, ATOM)}.T", ATOM),
     np.reshape: lambda w, x, shape: (f"{w.text(x, ATOM)}.reshape({w.text(shape)})", ATOM),
-    runtime.where_run: lambda w, x, steps: (f"{w.text(x, 1)} if {w.text(steps)} else None", 0),
     runtime.length: lambda w, x, axis: (f"{w.text(x, ATOM)}.shape[{w.text(axis)}]", ATOM),
     runtime.shape_of: lambda w, x: (f"{w.text(x, ATOM)}.shape", ATOM),
     runtime.real_part: lambda w, x: (f"{w.text(x, ATOM)}.real", ATOM),
@@ -290,7 +289,6 @@ _SPECIAL: dict[Any, Callable[..., tuple[str, int] | None]] = {
     ),
     rows.zeros_of: lambda w, x: (f"[0.0] * len({w.text(x)})", 12),
     rows.complex_zeros_of: lambda w, x: (f"[0j] * len({w.text(x)})", 12),
-    rows.nones_of: lambda w, x: (f"[None] * len({w.text(x)})", 12),
     rows.take_last: lambda w, x: (f"{w.text(x, ATOM)}.pop()", ATOM),
     runtime.own: lambda w, x: (f"{w.member('np.array', np.array)}({w.text(x)})", ATOM),
     primitives.build_tuple: lambda w, *xs: (

@@ -69,7 +69,6 @@ MADE_EACH_TIME = _CREATED | {
     runtime.summed_part,
     rows.zeros_of,
     rows.complex_zeros_of,
-    rows.nones_of,
     rows.part,
     rows.repeated,
     rows.array_of,

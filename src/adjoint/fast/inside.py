@@ -16,7 +16,6 @@ import numpy as np
 
 from adjoint.fast import tier
 from adjoint.fast.modes import GRADIENT, PULLBACK
-from adjoint.fast.needs import without
 from adjoint.rules.projection import project
 from adjoint.run.accumulate import Poison
 from adjoint.run.exposed import note_made
@@ -117,7 +116,7 @@ def call_inside(
         return _missed(unit, memory, f, args)
     y: Any
     arrange: Arrange
-    y, back, leaves, arrange, exposure, needed, _ = found
+    y, back, leaves, arrange, exposure, _ = found
     kind = type(y)
     arrays = [x if type(x) is np.ndarray else None for x in (y if kind is tuple else (y,))]
     if exposure is not None and (
@@ -136,7 +135,7 @@ def call_inside(
     unit.is_specialised = True
     if memory.calls is not None:
         memory.calls.add(f, args, True)
-    general = _Pullback(memory, f, args, y, back, arrange, needed, not any(old))
+    general = _Pullback(memory, f, args, y, back, arrange, not any(old))
     if f.__closure__ is not None or kind not in _PLAIN or not _are_plain(memory, args):
         record[slot] = general
         return y
@@ -195,7 +194,7 @@ def _is_refused(f: Any, args: tuple[Any, ...]) -> bool:
 class _Pullback:
     """The pullback of one such call, as it stands in a record."""
 
-    __slots__ = ("args", "arrange", "back", "f", "is_new", "memory", "needed", "y")
+    __slots__ = ("args", "arrange", "back", "f", "is_new", "memory", "y")
 
     def __init__(
         self,
@@ -205,11 +204,10 @@ class _Pullback:
         y: Any,
         back: Callable[[Any], tuple[Any, ...]],
         arrange: Arrange,
-        needed: tuple[tuple[int, ...], ...],
         is_new: bool,
     ) -> None:
         self.memory, self.f, self.args, self.y = memory, f, args, y
-        self.back, self.arrange, self.needed, self.is_new = back, arrange, needed, is_new
+        self.back, self.arrange, self.is_new = back, arrange, is_new
 
     def __call__(self, y_bar: Any) -> tuple[Any, ...]:
         memory, f, args = self.memory, self.f, self.args
@@ -225,11 +223,7 @@ class _Pullback:
         """The cotangents as structures."""
         if not self.memory.careful and not _holds_poison(y_bar):
             try:
-                bars: tuple[Any, ...] | None = self.back(self._fitted(y_bar))
-                if self.needed and bars is not None and any(bar is None for bar in y_bar):
-                    bars = without(bars, y_bar, self.needed)
-                if bars is not None:
-                    return self.arrange(bars)
+                return self.arrange(self.back(self._fitted(y_bar)))
             except Exception as error:  # the generic tier says what is wrong, or does it
                 tier.demand_foreseen(error)
         return generic_parts[0](self.f, self.args, y_bar)

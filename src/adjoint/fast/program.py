@@ -38,7 +38,6 @@ from adjoint.fast.returned import demand_real_scalar, returned
 from adjoint.fast.reverse import elementwise as elementwise  # registers formulas
 from adjoint.fast.reverse import linear as linear
 from adjoint.fast.reverse import parts as parts
-from adjoint.fast.reverse.reached import YES, Reached
 from adjoint.fast.reverse.regions import Region, freeze
 from adjoint.fast.reverse.scope import Scope
 from adjoint.fast.reverse.sweep import Sweep
@@ -49,7 +48,6 @@ from adjoint.ir.single import Block, Call, Const, Op, Operand, Unpack, Value
 __all__ = ["Program", "specialise", "written"]
 
 MOST_PINNED = 8
-_COPIES = (Const(same), Const(runtime.certain))
 
 
 @dataclass
@@ -71,8 +69,8 @@ class Program:
     y_bars
         The parameters of the reverse sweep, one for each result; ``None`` for constants.
     definite
-        For each cotangent: ``None`` if it is absent, true if it is there in every call, in memory
-        of its own, false if that is only seen in a call.
+        For each cotangent: ``None`` if it is absent, true if it is in memory of its own, false if
+        that is only seen in a call.
     """
 
     name: str
@@ -176,7 +174,7 @@ def _specialised(ev: Evaluator, f: Any, args: tuple[Any, ...], mode: Mode) -> Pr
         for y in (() if one else given)
     )
     seeds = tuple(zip(primal.results, (Const(1.0),) if one else y_bars, strict=True))
-    reverse = _reverse(ev, sweep, region, seeds, wanted)
+    reverse = _reverse(ev, sweep, region, seeds, wanted, one)
     name = getattr(f, "__name__", type(f).__name__)
     written = _written_to(ev) | apart
     forward, reverse = optimised(freeze(region), reverse, name, ev.types, written)
@@ -209,12 +207,10 @@ def _definite(ev: Evaluator, forward: Block, reverse: Block) -> tuple[bool | Non
             continue
         assert isinstance(x, Value)
         op = made.get(x)
-        while op is not None and op.callee in _COPIES and op.operands[0] in made:
+        while op is not None and op.callee == Const(same) and op.operands[0] in made:
             op = made[op.operands[0]]
         f = op.callee.value if op is not None and isinstance(op.callee, Const) else None
-        if f in (runtime.optional, runtime.where_reached, runtime.where_run):
-            found.append(False)
-        elif isinstance(ev.types[x], Row):
+        if isinstance(ev.types[x], Row):
             found.append(False)
         elif isinstance(ev.types[x], Array):
             own = isinstance(f, np.ufunc) or f in OWN_MEMORY
@@ -308,52 +304,40 @@ def _reverse(
     region: Region,
     seeds: Sequence[tuple[Operand, Operand | None]],
     wanted: list[Leaf],
+    one: bool,
 ) -> Block:
+    """The reverse sweep; if `one`, a gradient, with zeros for arguments that have no cotangent."""
     with ev.writing() as ops:
         scope = Scope(sweep)
         for y, y_bar in seeds:
             if isinstance(y, Value) and y_bar is not None:
-                sweep.source = YES
                 scope.add(y, y_bar)
         sweep.reverse(region, scope)
         bars = []
         for leaf in wanted:
             bar = scope.take(leaf.value)
-            bars.append(
-                Const(None) if bar is None else _finished(ev, sweep, bar, leaf, sweep.source)
-            )
+            if bar is None and one and leaf.source.kind == "argument":
+                bar = scope.zeros(leaf.value)
+            bars.append(Const(None) if bar is None else _finished(ev, bar, leaf))
     parameters = tuple(y_bar for _, y_bar in seeds if isinstance(y_bar, Value))
     return Block(parameters, tuple(ops), tuple(bars))
 
 
-def _finished(ev: Evaluator, sweep: Sweep, bar: Operand, leaf: Leaf, reached: Reached) -> Operand:
+def _finished(ev: Evaluator, bar: Operand, leaf: Leaf) -> Operand:
     """The cotangent of a leaf as it is returned: of its own class, and the caller's own."""
     from adjoint.fast.reverse.fitting import whole
 
     x, t = leaf.value, leaf.type
     name = f"{x.name}_bar"
-    if isinstance(t, Row):
-        if x in sweep.doubted:
-            bar = ev.operation(runtime.certain, (bar,), bar_type(t), name=name)
-        return ev.operation(runtime.some, (bar,), bar_type(t), name=name)
-    if x in sweep.optional:
-        bar = ev.operation(runtime.optional, (bar, x), bar_type(t), name=name)
-    elif isinstance(t, Array):
-        bar = whole(ev, bar, x)
-    elif t != number(float):
-        bar = ev.operation(runtime.present, (bar, x), bar_type(t), name=name)
-    elif isinstance(bar, Const):
-        bar = Const(float(bar.value))  # type: ignore[arg-type]
-    elif isinstance(bar, Value) and ev.types[bar] != t:
-        bar = ev.operation(float, (bar,), t, name=name)
-    if reached is None:
-        return ev.operation(runtime.certain, (bar,), bar_type(t), name=name)
-    if isinstance(reached, Const):
-        return bar if reached.value else Const(None)
-    steps = sweep.ran.get(reached)
-    if steps is not None:
-        return ev.operation(runtime.where_run, (bar, steps), bar_type(t), name=name)
-    return ev.operation(runtime.where_reached, (bar, reached), bar_type(t), name=name)
+    if isinstance(t, Array):
+        return whole(ev, bar, x)
+    if isinstance(bar, Const) and bar_type(t) == number(float):
+        return Const(float(bar.value))  # type: ignore[arg-type]
+    if isinstance(t, Number) and t != number(float):
+        return ev.operation(runtime.present, (bar, x), bar_type(t), name=name)
+    if isinstance(bar, Value) and isinstance(t, Number) and ev.types[bar] != t:
+        return ev.operation(float, (bar,), t, name=name)
+    return bar
 
 
 # ---- source --------------------------------------------------------------------------------------

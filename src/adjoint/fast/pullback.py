@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.fast.needs import without
 from adjoint.fast.runtime import finished
 from adjoint.fast.tier import demand_foreseen
 from adjoint.levels.outside import follows, pulled
@@ -37,8 +36,6 @@ class SpecialisedPullback(Hidden):
         Makes the cotangents of the function and of its arguments from those of the leaves.
     count
         The number of arguments.
-    needed
-        For each of the leaves, of which items of a tuple its cotangent is made.
     generic
         Makes the pullback of the generic tier, for cotangents with which the program fails.
     """
@@ -50,7 +47,6 @@ class SpecialisedPullback(Hidden):
         "_generic",
         "_leaves",
         "_name",
-        "_needed",
         "_other",
         "_y",
     )
@@ -63,12 +59,10 @@ class SpecialisedPullback(Hidden):
         leaves: tuple[Any, ...],
         arrange: Callable[[tuple[Any, ...]], tuple[Any, ...]],
         count: int,
-        needed: tuple[tuple[int, ...], ...],
         generic: Callable[[], Callable[[Any], tuple[Any, ...]]],
     ) -> None:
         self._name, self._y, self._back, self._leaves = name, y, back, leaves
         self._arrange, self._count, self._generic = arrange, count, generic
-        self._needed = needed
         self._other: Callable[[Any], tuple[Any, ...]] | None = None
 
     def __repr__(self) -> str:
@@ -90,8 +84,6 @@ class SpecialisedPullback(Hidden):
             try:
                 with np.errstate(all="ignore"):
                     bars = finished(self._back(value_bar), (*self._leaves, *given))
-                if bars is not None and self._needed and any(part is None for part in y_bar):
-                    bars = without(bars, y_bar, self._needed)
             except Exception as error:  # the generic tier says what is wrong, or does it
                 demand_foreseen(error)
                 bars = None
@@ -113,7 +105,7 @@ class SpecialisedPullback(Hidden):
         for y, part in zip(self._y, value_bar, strict=True):
             if not by_value(y):
                 parts.append(None)
-            elif part is None:  # which is not the same as zero: see `without`
+            elif part is None:
                 parts.append(0.0 if type(y) is float else project(np.zeros(np.shape(y)), y))
             else:
                 parts.append(part)

@@ -39,7 +39,6 @@ class Reading:
         self._lengths: dict[Any, str] = {}
         self._known: dict[int, str] = {}
         self._sealed: set[int] = set()
-        self.definite: Sequence[bool | None] = ()
 
     def bind(self, value: Any) -> str:
         name = self._known.get(id(value))

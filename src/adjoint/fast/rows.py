@@ -13,7 +13,6 @@ __all__ = [
     "EFFECTS",
     "add_each",
     "add_folded",
-    "add_optional",
     "add_part",
     "add_shared",
     "add_to_all",
@@ -26,7 +25,6 @@ __all__ = [
     "greatest",
     "item",
     "least",
-    "nones_of",
     "part",
     "put_item",
     "real_items",
@@ -129,52 +127,36 @@ def complex_zeros_of(xs: Any) -> list[complex]:
 
 def complex_items(bars: list[Any]) -> list[Any]:
     """Cotangents of complex numbers, of which some are real so far."""
-    return [None if bar is None else complex(bar) for bar in bars]
+    return [*map(complex, bars)]
 
 
 def real_items(bars: list[Any]) -> list[Any]:
     """Cotangents of real numbers, of which some are complex so far."""
-    return [None if bar is None else bar.real for bar in bars]
-
-
-def nones_of(xs: Any) -> list[None]:
-    """The cotangent of a list to whose items there is no path yet."""
-    return [None] * len(xs)
-
-
-def add_optional(bars: Any, index: int, bar: float | None) -> None:
-    """``bars[index] += bar``, where there may have been no path."""
-    known = bars[index]
-    if bar is not None:
-        bars[index] = bar if known is None else known + bar
+    return [bar.real for bar in bars]
 
 
 def add_to_all(bars: Any, bar: float) -> None:
     """Add the same to the cotangents of all items."""
-    bars[:] = [bar if known is None else known + bar for known in bars]
+    bars[:] = [known + bar for known in bars]
 
 
 def add_each(bars: Any, contributions: Any) -> None:
     """Add the elements of an array to the cotangents of the items."""
-    bars[:] = [
-        bar if known is None else known + bar
-        for known, bar in zip(bars, contributions.tolist(), strict=True)
-    ]
+    pairs = zip(bars, contributions.tolist(), strict=True)
+    bars[:] = [known + bar for known, bar in pairs]
 
 
 def add_part(bars: Any, index: slice, contributions: Any) -> None:
     """Add to the cotangents of some items."""
     for i, bar in zip(range(*index.indices(len(bars))), contributions, strict=True):
-        add_optional(bars, i, bar)
+        bars[i] += bar
 
 
 def add_shared(bars: Any, places: list[int], bar: float) -> None:
     """Share a cotangent among the items at some places."""
     for i in places:
-        add_optional(bars, i, bar / len(places))
+        bars[i] += bar / len(places)
 
 
-EFFECTS: frozenset[Any] = frozenset(
-    {add_optional, add_to_all, add_each, add_part, add_shared, add_folded}
-)
+EFFECTS: frozenset[Any] = frozenset({add_to_all, add_each, add_part, add_shared, add_folded})
 """Each writes to the cotangent of a list, its first operand."""

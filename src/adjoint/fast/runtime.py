@@ -17,15 +17,12 @@ from adjoint.tangent import Tangent
 
 __all__ = [
     "WRITES",
-    "absent",
     "add_at",
     "add_to",
-    "added",
     "as_float",
     "as_precise",
     "assigned",
     "broadcast_like",
-    "certain",
     "clear",
     "conjugate",
     "direction",
@@ -39,7 +36,6 @@ __all__ = [
     "leave",
     "length",
     "new_tape",
-    "optional",
     "own",
     "present",
     "push",
@@ -53,17 +49,13 @@ __all__ = [
     "shape_of",
     "share_of_greater",
     "share_of_less",
-    "some",
     "smaller_square",
     "subtract_from",
     "sum_of",
     "sum_of_these",
     "summed_part",
-    "tangent",
     "tangent_with",
     "to_extremes",
-    "where_reached",
-    "where_run",
     "zeros_like",
 ]
 
@@ -196,13 +188,6 @@ def add_to(x_bar: Any, contribution: Any) -> None:
     np.add(x_bar, contribution, out=x_bar)
 
 
-def added(x_bar: Any, contribution: Any) -> Any:
-    """The sum of two cotangents that may be absent."""
-    if x_bar is None:
-        return contribution
-    return x_bar if contribution is None else x_bar + contribution
-
-
 def add_at(x_bar: Any, index: Any, contribution: Any) -> None:
     """``x_bar[index] += contribution``"""
     x_bar[index] += contribution
@@ -218,41 +203,6 @@ def present(x_bar: Any, x: Any) -> Any:
     if x_bar is None:
         return zeros_like(x) if isinstance(x, np.ndarray) else 0.0
     return project(x_bar, x)
-
-
-def optional(x_bar: Any, x: Any) -> Any:
-    """The cotangent of `x`, which no path may have reached in this call."""
-    return None if x_bar is None else project(x_bar, x)
-
-
-def where_reached(x_bar: Any, reached: Any) -> Any:
-    """The cotangent of what there is a path to if `reached` holds."""
-    return x_bar if reached else absent(x_bar)
-
-
-def where_run(x_bar: Any, steps: Any) -> Any:
-    """The cotangent of what each iteration of a loop over `steps` contributes to."""
-    return x_bar if steps else None
-
-
-def absent(x_bar: Any) -> None:
-    """A cotangent to which there is no path: nothing is lost without it."""
-    if x_bar is not None and np.any(x_bar):
-        raise Deoptimize("a cotangent without a path")
-
-
-def certain(x_bar: Any) -> Any:
-    """A cotangent to which there is a path unless it is zero: that may mean there is none."""
-    kind = type(x_bar)
-    if kind is np.ndarray:
-        zero = not x_bar.any()
-    elif kind is list:
-        zero = any(bar == 0 for bar in x_bar)
-    else:
-        zero = x_bar == 0
-    if zero:
-        raise Deoptimize("a zero, or no path at all")
-    return x_bar
 
 
 def sum_of(items: list[Any], start: Any = 0) -> Any:
@@ -293,7 +243,7 @@ def finished(bars: tuple[Any, ...], leaves: tuple[Any, ...]) -> tuple[Any, ...] 
             seen.add(id(bar))
         elif type(bar) is list:
             is_finite = cmath.isfinite if complex in map(type, bar) else math.isfinite
-            if not all(part is None or is_finite(part) for part in bar):
+            if not all(map(is_finite, bar)):
                 return None
         elif type(bar) is float:
             if not math.isfinite(bar):
@@ -321,17 +271,6 @@ def tangent_with(primal: Any, fields: dict[str, Any]) -> Tangent:
 
 _new_tangent = Tangent.__new__
 _set_primal, _set_fields = (vars(Tangent)[name].__set__ for name in ("_primal", "_fields"))
-
-
-def some(parts: Any) -> Any:
-    """A structure of cotangents; ``None`` if there is none in it."""
-    values = parts.values() if type(parts) is dict else parts
-    return parts if any(part is not None for part in values) else None
-
-
-def tangent(primal: Any, fields: dict[str, Any]) -> Tangent | None:
-    """The cotangent of an object or a function."""
-    return None if some(fields) is None else Tangent(primal, fields)
 
 
 def share_of_greater(a: Any, b: Any, y: Any) -> Any:

@@ -127,7 +127,6 @@ _SIZES = frozenset(
         runtime.zeros_like,
         rows.zeros_of,
         rows.complex_zeros_of,
-        rows.nones_of,
     }
 )
 """What only reads how large something is."""
@@ -136,7 +135,6 @@ _LAST_FOR_SIZE = frozenset(
         runtime.broadcast_like,
         runtime.real_like,
         runtime.summed_part,
-        runtime.optional,
         runtime.present,
     }
 )

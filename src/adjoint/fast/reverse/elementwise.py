@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from adjoint.fast.reverse.scope import Scope
 from adjoint.fast.reverse.fitting import are_floats, cast_to, conjugated, fit, operand_type
 from adjoint.fast.reverse.formulas import callee_of, formula
-from adjoint.fast.reverse.reached import BOOL, is_there
 
 __all__ = [
     "PRODUCTS",
@@ -304,7 +303,6 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     a, b = op.operands
     for x, other in ((a, b), (b, a)):
         if isinstance(x, Value) and x in scope.sweep.active:
-            scope.through(_is_extreme(scope, x, op.result))
             slope = evaluated_slope(scope.ev, _share, (op.result, x, other))
             scope.add(x, product(scope.ev, y_bar, slope, bar_name(x)))
 
@@ -327,13 +325,7 @@ def _share_of_many(scope: Scope, xs: tuple[Operand, ...], y: Value, y_bar: Opera
     share = inferred(ev, operator.truediv, (y_bar, count), "share")
     for x in xs:
         if isinstance(x, Value) and x in scope.sweep.active:
-            scope.through(_is_extreme(scope, x, y))
             scope.add(x, evaluated_slope(ev, _portion, (y, x, share)))
-
-
-def _is_extreme(scope: Scope, x: Value, y: Value) -> Operand:
-    """Whether a number is the greatest or the least one: there is no path to the others."""
-    return scope.ev.operation(operator.eq, (x, y), BOOL, name="reached")
 
 
 @formula(primitives.build_tuple, primitives.build_list)
@@ -344,7 +336,6 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     if op.result is not None and isinstance(of_row := ev.types[op.result], Row):
         bars = tuple(ev.value(bar_type(of_row.item), name="item_bar") for _ in op.operands)
         ev.write(Unpack(bars, y_bar))
-        scope.sweep.source = None  # to each item: what is read of the list may be others
         for x, bar in zip(op.operands, bars, strict=True):
             scope.add(x, bar)
         return
@@ -355,5 +346,4 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
             scope.add(x, bar)
         elif isinstance(x, Value) and x in scope.sweep.active:
             t = bar_type(ev.types[x])
-            scope.through(is_there(ev, bar))
             scope.add(x, ev.operation(runtime.present, (bar, x), t, name=bar_name(x)))

@@ -70,22 +70,20 @@ def whole(ev: Evaluator, bar: Operand, x: Value) -> Operand:
     return ev.operation(runtime.broadcast_like, (bar, x), t, name=f"{x.name}_bar")
 
 
-def plain(ev: Evaluator, bar: Operand, x: Value, optional: bool = False) -> Operand:
+def plain(ev: Evaluator, bar: Operand, x: Value) -> Operand:
     """A contribution to a number of Python's, as one: NumPy's take longer in all that follows.
 
-    What a real number or array is given is real, also in a formula that is complex; if `optional`,
-    it may be ``None``.
+    What a real number or array is given is real, also in a formula that is complex.
     """
     if has_complex(ev.types[x]) or has_complex(operand_type(ev, bar)):
-        bar = _projected(ev, bar, x, optional)
+        bar = _projected(ev, bar, x)
     t, found = bar_type(ev.types[x]), operand_type(ev, bar)
     if isinstance(t, Number) and t.kinds == {float} and isinstance(found, Number):
         if not found.kinds <= {float, int, bool}:
             return ev.operation(float, (bar,), t, name=f"{x.name}_bar")
     if _may_be_less_precise(found, ev.types[x]):
-        if optional or has_complex(found):
-            project = runtime.optional if optional else runtime.present
-            return ev.operation(project, (bar, x), t, name=f"{x.name}_bar")
+        if has_complex(found):
+            return ev.operation(runtime.present, (bar, x), t, name=f"{x.name}_bar")
         return ev.operation(float, (bar,), number(float), name=f"{x.name}_bar")
     if isinstance(t, Number) and isinstance(found, Array) and len(t.kinds) == 1:  # of no dimension
         (kind,) = t.kinds
@@ -107,7 +105,7 @@ def _digits(kind: type) -> int:
     return int(np.finfo(dtype if dtype.kind in "fc" else np.float64).nmant)
 
 
-def _projected(ev: Evaluator, bar: Operand, x: Value, optional: bool) -> Operand:
+def _projected(ev: Evaluator, bar: Operand, x: Value) -> Operand:
     """A contribution as one to `x`: complex if that is, real if it is not."""
     of_x, found = ev.types[x], operand_type(ev, bar)
     if not isinstance(of_x, Number) or not isinstance(found, Number | Array):
@@ -117,9 +115,7 @@ def _projected(ev: Evaluator, bar: Operand, x: Value, optional: bool) -> Operand
     if isinstance(found, Number) and found.kinds <= allowed.kinds and _are_alike(of_x, found):
         return bar
     if isinstance(bar, Const) and is_complex(of_x):
-        return bar if bar.value is None else Const(complex(bar.value))  # type: ignore[call-overload]
-    if optional and isinstance(bar, Value):
-        return ev.operation(runtime.optional, (bar, x), bar_type(of_x), name=f"{x.name}_bar")
+        return Const(complex(bar.value))  # type: ignore[call-overload]
     if not has_complex(of_x):
         return _real_for(ev, bar, x)
     if is_complex(of_x) and isinstance(found, Number):

@@ -156,7 +156,6 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     ev, (x, index) = scope.ev, op.operands
     assert isinstance(x, Value)
     buffer = scope.buffer(x)
-    scope.note(x)
     add = runtime.scatter if _may_repeat(ev, index) else runtime.add_at
     ev.write(Call(None, Const(add), (buffer, index, y_bar)))
 

@@ -12,7 +12,7 @@ from adjoint.ir.single import Block, If, Loop, Operand, Value
 if TYPE_CHECKING:
     from adjoint.fast.reverse.scope import Scope
 
-__all__ = ["Branches", "ForwardLoop", "Planned", "Region", "freeze", "marks", "reset"]
+__all__ = ["Branches", "ForwardLoop", "Planned", "Region", "freeze"]
 
 
 @dataclass
@@ -66,25 +66,6 @@ class ForwardLoop:
     op: Loop
     body: Region
     range: Operand | None
-
-
-def marks(region: Region) -> list[tuple[list[Any], list[Any]]]:
-    """The lists to which the reverse sweep adds residuals, and what they consist of."""
-    found: list[tuple[list[Any], list[Any]]] = [(region.ops, [*region.ops])]
-    if region.results is not None:
-        found.append((region.results, [*region.results]))
-    for op in region.ops:
-        if isinstance(op, Branches):
-            found += [(op.results, [*op.results]), *marks(op.body), *marks(op.orelse)]
-        elif isinstance(op, ForwardLoop):
-            found += marks(op.body)
-    return found
-
-
-def reset(noted: list[tuple[list[Any], list[Any]]]) -> None:
-    """Take back what was added since."""
-    for what, consisted in noted:
-        what[:] = consisted
 
 
 def freeze(region: Region) -> Block:

@@ -20,7 +20,6 @@ from adjoint.fast.evaluate.types import (
     number,
 )
 from adjoint.fast.reverse.formulas import Step, formula, steps
-from adjoint.fast.reverse.reached import YES
 from adjoint.ir.single import Call, Const, Operand, Value
 
 if TYPE_CHECKING:
@@ -54,28 +53,9 @@ def _as_item(ev: Evaluator, row: Value, bar: Operand) -> Operand:
 
 
 def add_item(scope: Scope, row: Value, bars: Operand, index: Operand, bar: Operand) -> None:
-    """Add to the cotangent of an item. Those of the caller's lists say where there is no path."""
-    ev = scope.ev
-    bar = _as_item(ev, row, bar)
-    is_leaf = row in scope.sweep.leaves
-    source = scope.sweep.source
-    if is_leaf and source is None:
-        scope.sweep.doubted.add(row)
-    elif is_leaf and source != YES:
-        assert source is not None
-        bar = ev.operation(runtime.where_reached, (bar, source), item_type(ev, row), name="t")
-    scope.note(row)
-    add = rows.add_optional if is_leaf else runtime.add_at
-    ev.write(Call(None, Const(add), (bars, index, bar)))
-
-
-def _doubted(scope: Scope, row: Value, of_copy: bool = False) -> Operand:
-    """The cotangents of the items, to which something is added that may have no path; so may the
-    items of a copy, of whose cotangents a zero says nothing."""
-    if of_copy or scope.sweep.source != YES:
-        scope.sweep.doubted.add(row)
-    scope.note(row)
-    return scope.buffer(row)
+    """Add to the cotangent of an item."""
+    bar = _as_item(scope.ev, row, bar)
+    scope.ev.write(Call(None, Const(runtime.add_at), (bars, index, bar)))
 
 
 def row_written_back(scope: Scope, op: Call) -> None:
@@ -112,7 +92,7 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
 def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     (row,) = op.operands
     assert isinstance(row, Value)
-    bars = _doubted(scope, row)
+    bars = scope.buffer(row)
     scope.ev.write(Call(None, Const(rows.add_to_all), (bars, _as_item(scope.ev, row, y_bar))))
 
 
@@ -122,7 +102,7 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
 
     ev, row = scope.ev, op.operands[0]
     assert isinstance(row, Value) and op.result is not None
-    bars = _doubted(scope, row)
+    bars = scope.buffer(row)
     ev.write(Call(None, Const(rows.add_each), (bars, whole(ev, y_bar, op.result))))
 
 
@@ -144,7 +124,7 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     row, index = op.operands
     assert isinstance(row, Value)
     given = _for_items(scope.ev, row, op.result, y_bar)
-    scope.ev.write(Call(None, Const(rows.add_part), (_doubted(scope, row, True), index, given)))
+    scope.ev.write(Call(None, Const(rows.add_part), (scope.buffer(row), index, given)))
 
 
 @formula(rows.repeated)
@@ -152,7 +132,7 @@ def _(scope: Scope, op: Call, y_bar: Operand) -> None:
     row = op.operands[0]
     assert isinstance(row, Value)
     given = _for_items(scope.ev, row, op.result, y_bar)
-    scope.ev.write(Call(None, Const(rows.add_folded), (_doubted(scope, row, True), given)))
+    scope.ev.write(Call(None, Const(rows.add_folded), (scope.buffer(row), given)))
 
 
 def _pop_back(sweep: Sweep, op: Call) -> Step:
@@ -182,7 +162,7 @@ def _extreme_back(sweep: Sweep, op: Call) -> Step:
     def back(scope: Scope) -> None:
         y_bar = scope.take(y)
         if y_bar is not None:
-            bars = _doubted(scope, row)
+            bars = scope.buffer(row)
             bar = _as_item(scope.ev, row, y_bar)
             scope.ev.write(Call(None, Const(rows.add_shared), (bars, places, bar)))
 

@@ -37,7 +37,6 @@ from adjoint.fast.reverse.elementwise import bar_name
 from adjoint.fast.reverse.fitting import operand_type, whole
 from adjoint.fast.reverse.formulas import Step, callee_of, formulas, use_taken
 from adjoint.fast.reverse.linear import REDUCTIONS, simple_reduction
-from adjoint.fast.reverse.reached import is_there
 
 __all__ = ["absent_in", "by_rule", "has_formula"]
 
@@ -138,7 +137,6 @@ def by_rule(sweep: Sweep, op: Call) -> Step:
                 if x in ev.packs:
                     scope.add(x, bar)
                     continue
-                scope.through(is_there(ev, bar))
                 fitted = ev.operation(
                     runtime.present, (bar, x), bar_type(ev.types[x]), name=bar_name(x)
                 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +11,6 @@ from adjoint.fast import rows, runtime
 from adjoint.fast.evaluate.types import Array, Number, Row, bar_type, is_complex
 from adjoint.fast.reverse.elementwise import inferred
 from adjoint.fast.reverse.fitting import are_floats, cast_to, plain, whole
-from adjoint.fast.reverse.reached import NO, YES, Reached, both, either, is_there
 from adjoint.ir import single as ir
 from adjoint.ir.single import Call, Const, Operand, Value
 
@@ -31,10 +29,6 @@ class Scope:
     ----------
     bars
         By value; those in `buffers` are arrays that this program owns and adds to in place.
-    reached
-        Of each: whether there is a path, as far as this block decides it.
-    base
-        What `reached` goes without saying in the reverse of an iteration.
     """
 
     def __init__(self, sweep: Sweep, parent: Scope | None = None) -> None:
@@ -44,8 +38,6 @@ class Scope:
         self.buffers: set[Value] = set()
         self.inner: set[Value] = set()
         self.kind = "top"
-        self.reached: dict[Value, Reached] = {}
-        self.base: Reached = None
         self.accumulators: dict[Value, Value] = {}
         self.block: list[ir.Op] = self.ev.block
 
@@ -58,16 +50,7 @@ class Scope:
 
     def take(self, v: Value) -> Operand | None:
         """The whole cotangent of a value, which is not added to any more."""
-        self.sweep.taken = self.sweep.source = self.reached.pop(v, None)
         return self.bars.pop(v, None)
-
-    def take_all(self, values: Iterable[Value]) -> tuple[list[Operand | None], list[Reached]]:
-        """The cotangents of several values, and whether there are paths to them."""
-        bars, sources = [], []
-        for v in values:
-            bars.append(self.take(v))
-            sources.append(self.sweep.source)
-        return bars, sources
 
     def bar(self, v: Value) -> Operand | None:
         return self.bars.get(v)
@@ -75,38 +58,31 @@ class Scope:
     def _is_inner(self, v: Value) -> bool:
         return self.parent is None or v in self.inner
 
-    def add(self, v: Operand, contribution: Operand | None, is_optional: bool = False) -> None:
-        """Add to the cotangent of `v`, of whose type the contribution is; if `is_optional`, that
-        may be ``None``."""
+    def add(self, v: Operand, contribution: Operand | None) -> None:
+        """Add to the cotangent of `v`, of whose type the contribution is."""
         if contribution is None or not isinstance(v, Value) or v not in self.sweep.active:
             return
         contribution = self.sweep.contents.as_it_was(contribution)
         if not are_floats(self.ev, v, contribution):
-            contribution = plain(self.ev, contribution, v, v in self.sweep.optional)
-            contribution = self._inexact(contribution, v)
+            contribution = self._inexact(plain(self.ev, contribution, v), v)
         if not self._is_inner(v):
             self._begin(v)
         if isinstance(contribution, Value):
             self.sweep.given[contribution] += 1
         known = self.bars.get(v)
-        self.reached[v] = self._with(v, contribution if is_optional else None)
         if known is None:
             self.bars[v] = contribution
         elif v in self._all_buffers():
             self.ev.write(Call(None, Const(runtime.add_to), (known, contribution)))
         elif self._is_own(v, known, contribution):
             self._add_in_place(known, contribution)
-        elif v in self.sweep.optional:
-            self.bars[v] = self._sum(v, known, contribution, runtime.added)
         else:
-            self.bars[v] = self._sum(v, known, contribution, operator.add)
+            self.bars[v] = self.sum(v, known, contribution)
 
     def _is_own(self, v: Value, known: Operand, contribution: Operand) -> bool:
         """Whether a cotangent is a large array that nobody else has, so that it is added to."""
         ev = self.ev
-        if not isinstance(known, Value) or v in self.sweep.optional:
-            return False
-        if known not in ev.fresh or known in self.sweep.primal:
+        if not isinstance(known, Value) or known not in ev.fresh or known in self.sweep.primal:
             return False
         t = bar_type(ev.types[v])
         if self.sweep.given[known] != 1 or ev.types[known] != t or not ev.is_large(known):
@@ -140,50 +116,14 @@ class Scope:
             return cast_to(self.ev, contribution, Array(dtype, t.shape))
         return contribution
 
-    def _with(self, v: Value, optional: Operand | None = None) -> Reached:
-        """Whether there is a path to `v`, with the contribution at hand; `optional`: what that is
-        if it may be ``None``."""
-        source = self.sweep.source
-        if optional is not None and source == YES and v in self.bars:
-            source = is_there(self.ev, optional)
-        return source if v not in self.reached else self.joined(v, source)
-
-    def joined(self, v: Value, source: Reached) -> Reached:
-        """The same for a source of a contribution besides what is known."""
-        ev, known = self.ev, self.reached[v]
-        if v in self.sweep.optional and known == YES and source != YES:
-            known = is_there(ev, self.bars[v])
-        return either(ev, known, source)
-
-    def reached_array(self, v: Value) -> Reached:
-        """Whether there is a path to an array that is written to, wherever in it: what an earlier
-        iteration had to say is not known."""
-        found = self.reached.get(v, NO)
-        if self.parent is None or v in self.inner:
-            return found
-        outer = self.parent.reached_array(v)
-        if self.kind == "loop" and not outer == self.base == YES:
-            outer = None
-        return either(self.ev, found, outer)
-
-    def through(self, passes: Reached) -> None:
-        """What is added next is there only if this holds."""
-        self.sweep.source = both(self.ev, self.sweep.taken, passes)
-
-    def note(self, v: Value) -> None:
-        """Something is added to the buffer of `v` besides `add`."""
-        self.reached[v] = self._with(v)
-
-    def _sum(self, v: Value, a: Operand, b: Operand, f: Any) -> Operand:
+    def sum(self, v: Value, a: Operand, b: Operand) -> Operand:
+        """Two cotangents of `v` as one."""
         name = f"{v.name}_bar"
-        if f is not operator.add:
-            both = whole(self.ev, a, v), whole(self.ev, b, v)  # one of them may be all there is
-            return self.ev.operation(f, both, bar_type(self.ev.types[v]), name=name)
         for x, other in ((b, a), (a, b)) if self.ev.negated else ():
             opposite = self.ev.opposite(x)
             if opposite is not None:  # x - y has one operation less than x + -y
                 return inferred(self.ev, operator.sub, (other, opposite), name)
-        return inferred(self.ev, f, (a, b), name)
+        return inferred(self.ev, operator.add, (a, b), name)
 
     def _all_buffers(self) -> set[Value]:
         return self.buffers if self.parent is None else self.buffers | self.parent._all_buffers()
@@ -241,10 +181,6 @@ class Scope:
         if known is None:
             made = self.zeros(v)
         else:
-            if v in self.sweep.optional:
-                if self.reached.get(v) == YES:
-                    self.reached[v] = is_there(self.ev, known)
-                known = self.ev.operation(runtime.present, (known, v), t, name=name)
             made = self.ev.operation(runtime.own, (whole(self.ev, known, v),), t, name=name)
         self.ev.block = outer
         self.ev.written.add(made)  # type: ignore[arg-type]
@@ -255,8 +191,7 @@ class Scope:
     def zeros(self, v: Value) -> Operand:
         t = self.ev.types[v]
         if isinstance(t, Row):
-            zeros = rows.complex_zeros_of if is_complex(t.item) else rows.zeros_of
-            make: Any = rows.nones_of if v in self.sweep.leaves else zeros
+            make: Any = rows.complex_zeros_of if is_complex(t.item) else rows.zeros_of
             return self.ev.operation(make, (v,), bar_type(t), name=f"{v.name}_bar")
         if isinstance(t, Array):
             return self.ev.operation(runtime.zeros_like, (v,), bar_type(t), name=f"{v.name}_bar")

@@ -15,12 +15,11 @@ from typing import Any
 from adjoint.fast import rows, runtime
 from adjoint.fast.covered import NotCovered
 from adjoint.fast.evaluate.evaluator import Evaluator
-from adjoint.fast.evaluate.types import ANYTHING, Number
+from adjoint.fast.evaluate.types import ANYTHING
 from adjoint.fast.reverse.branches import if_back
 from adjoint.fast.reverse.contents import Contents
 from adjoint.fast.reverse.differentiate import differentiated, is_carrier
 from adjoint.fast.reverse.loops import loop_back
-from adjoint.fast.reverse.reached import NO, Reached, either
 from adjoint.fast.reverse.regions import Branches, ForwardLoop, Planned, Region
 from adjoint.fast.reverse.scope import Scope
 from adjoint.fast.reverse.writes import written_back
@@ -49,16 +48,7 @@ class Sweep:
     def __init__(self, ev: Evaluator, wanted: Iterable[Value]) -> None:
         self.ev = ev
         self.active: set[Value] = set(wanted)
-        self.leaves = set(self.active)
-        self.items: set[Value] = set()  # of the caller's lists
-        self.source: Reached = None  # whether there is a path to what is contributed next
-        self.taken: Reached = None  # the same for the result of the operation at hand
-        self.doubted: set[Value] = set()  # lists, of whose items some may have no path
         self.used: set[Operand] = set()  # lists that something reads
-        self.ran: dict[Operand, Operand] = {}  # what tells by its truth that a loop ran
-        self.is_exact = False  # whether loops carry truth values, if need be
-        self.optional: set[Value] = set()
-        self.chosen: set[Value] = set()  # one of several leaves, depending on branches
         self.given: Counter[Value] = Counter()
         self.of_function: set[Value] = set()  # what there was before the forward sweep
         self.primal: set[Value] = set()
@@ -244,18 +234,8 @@ class Sweep:
         made = Branches(
             op, self.forward(op.body), self.forward(op.orelse), list(op.results), region
         )
-        self._note_chosen(op)
         self.ev.block.append(made)  # type: ignore[arg-type]
         return lambda scope: if_back(self, scope, made)
-
-    def _note_chosen(self, op: If) -> None:
-        sides = (op.body.results or (), op.orelse.results or ())
-        for result, *ends in zip(op.results, *sides, strict=False):
-            if isinstance(self.ev.types[result], Number) and all(map(self._is_chosen, ends)):
-                self.chosen.add(result)
-
-    def _is_chosen(self, x: Operand) -> bool:
-        return isinstance(x, Const) or x in self.leaves or x in self.chosen
 
     def _forward_loop(self, op: Loop) -> Callable[[Scope], None]:
         tape = self.ev.value(ANYTHING, name="tape")
@@ -273,7 +253,6 @@ class Sweep:
     def reverse(self, region: Region, scope: Scope) -> None:
         """Write the reverse of a block; `scope` holds the cotangents of its results."""
         for step in reversed(region.plan):
-            self.taken = self.source = None
             if not self.contents.last:  # nothing is ever written to
                 step.back(scope)
                 continue
@@ -305,13 +284,9 @@ def _unpack_back(scope: Scope, op: Unpack) -> None:
     assert isinstance(op.value, Value)
     if op.value not in scope.sweep.made_by:
         return
-    bars, sources = scope.take_all(op.results)
+    bars = [*map(scope.take, op.results)]
     if all(bar is None for bar in bars):
         return
-    reached: Reached = NO
-    for source in sources:
-        reached = either(scope.ev, reached, source)
-    scope.sweep.source = reached
     given = tuple(Const(0.0) if bar is None else bar for bar in bars)
     packed = scope.ev.operation(primitives.build_list, given, ANYTHING, name="parts")
     scope.ev.packs[packed] = given

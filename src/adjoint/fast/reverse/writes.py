@@ -37,7 +37,6 @@ def written_back(sweep: Sweep, op: Call) -> Step:
     def back(scope: Scope) -> None:
         if not scope.has_any(y) and not scope.may_get(y):
             return
-        scope.sweep.source = scope.reached_array(y)
         y_bar = scope.buffer(y)
         if f in (runtime.put, runtime.put_broadcast):
             _put_back(scope, op, y_bar)
