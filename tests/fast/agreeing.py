@@ -96,7 +96,7 @@ class Agreement:
         )
 
     def _cotangents_differ(self, a, b):
-        a, b = _without_zeros(a, b), _without_zeros(b, a)
+        a, b = without_zeros(a, b), without_zeros(b, a)
         rtol = DERIVATIVE
         if is_single((a, b)):
             rtol = HALF if _is_half((a, b)) else SINGLE
@@ -145,15 +145,15 @@ def _reason(f, mode):
     return next((refused.reason for refused in known.refused.values()), "it fails")
 
 
-def _without_zeros(a, b):
+def without_zeros(a, b):
     """`a`, with ``None`` in place of zeros where `b` has that: a pullback may give either."""
     if b is None and _is_zero(a):
         return None
     if type(a) is type(b) and isinstance(a, list | tuple) and len(a) == len(b):
-        items = [_without_zeros(x, y) for x, y in zip(a, b, strict=True)]
+        items = [without_zeros(x, y) for x, y in zip(a, b, strict=True)]
         return type(a)(*items) if hasattr(a, "_fields") else type(a)(items)
     if type(a) is dict and type(b) is dict and a.keys() == b.keys():
-        return {key: _without_zeros(a[key], b[key]) for key in a}
+        return {key: without_zeros(a[key], b[key]) for key in a}
     return a
 
 

@@ -15,7 +15,7 @@ from adjoint.fast.emit import Writer
 from adjoint.fast.modes import GRADIENT, PULLBACK
 from adjoint.run.engine import basics
 from tests.fast import complex_algorithms, complex_lists, complex_programs, complexes
-from tests.fast.agreeing import Agreement, generic_tier
+from tests.fast.agreeing import Agreement, generic_tier, without_zeros
 from tests.structures import difference, mapped
 from tests.structures import mismatch as differs
 from tests.support import inner, is_single, random_cotangent
@@ -106,7 +106,8 @@ def check(f, args, is_smooth=True):
     specialised(f, mapped(args), PULLBACK)
     fast, generic = in_both_tiers(pullback)
     assert not difference(fast[0], y, rtol=rtol)
-    assert not difference(fast, generic, rtol=rtol), (fast, generic)
+    bars = without_zeros(fast[1], generic[1]), without_zeros(generic[1], fast[1])
+    assert not difference(*bars, rtol=rtol), (fast, generic)
     if isinstance(y, float | np.floating):
         specialised(f, mapped(args), GRADIENT)
         fast, generic = in_both_tiers(lambda: tuple(ad.withgradient(f, *mapped(args))))
