@@ -9,6 +9,7 @@ from scipy import special, stats
 
 import adjoint as ad
 from adjoint.errors import NoDerivativeError, RuleError
+from adjoint.testing import check_gradient
 from tests.errors.places import assert_tells, raised
 
 
@@ -318,9 +319,9 @@ def test_a_rule_is_given_what_holds_itself():
     assert ad.pushforward(first_squared, (ring,), ([1.0, None],)) == (9.0, 6.0)
 
 
-def in_the_shape(a):
+def in_the_freedom(a):
     """Of three results, one has no derivative that is known."""
-    share = special.gammainc(a, 1.5)
+    share = special.chndtr(1.5, a, 1.0)
     row = np.array([a, 2.0 * a])
     return a * a, share, row.sum() * 3.0
 
@@ -330,17 +331,17 @@ def test_what_is_refused_and_not_needed(derive):
     """In forward mode, too, an error is one where its result is needed."""
 
     def first(a):
-        return in_the_shape(a)[0] + in_the_shape(a)[2]
+        return in_the_freedom(a)[0] + in_the_freedom(a)[2]
 
     def second(a):
-        return np.array([a, in_the_shape(a)[1]])
+        return np.array([a, in_the_freedom(a)[1]])
 
     assert derive(first, (0.7,), (1.0,))[1] == pytest.approx(10.4)
     assert ad.grad(first)(0.7) == pytest.approx(10.4)
-    with pytest.raises(NoDerivativeError, match="in the shape parameter"):
+    with pytest.raises(NoDerivativeError, match="in the degrees of freedom"):
         derive(second, (0.7,), (1.0,))
-    with pytest.raises(NoDerivativeError, match="in the shape parameter"):
-        derive(lambda a: in_the_shape(a)[1] * 0.0, (0.7,), (1.0,))
+    with pytest.raises(NoDerivativeError, match="in the degrees of freedom"):
+        derive(lambda a: in_the_freedom(a)[1] * 0.0, (0.7,), (1.0,))
     assert ad.derivative(ad.derivative(first))(0.7) == pytest.approx(2.0)
 
 
@@ -353,5 +354,4 @@ def test_a_statistic_beside_its_p_value():
     expected = ad.grad(f)(x)
     found = [ad.jvp(f, (x,), (e,))[1] for e in np.eye(3)]
     np.testing.assert_allclose(found, expected, rtol=1e-12)
-    with pytest.raises(NoDerivativeError, match="'stdtr' in the degrees of freedom"):
-        ad.jvp(lambda x: stats.ttest_ind(x, y, equal_var=False).pvalue, (x,), (np.eye(3)[0],))
+    check_gradient(lambda x: stats.ttest_ind(x, y, equal_var=False).pvalue, x)

@@ -622,7 +622,7 @@ def test_what_is_not_known(taken):
 
 
 def quantile(q, a):
-    return scipy.special.betaincinv(a, 2.0, q) * q
+    return scipy.special.chndtrix(q, a, 2.0) * q
 
 
 def test_what_is_not_known_of_a_constant(taken):
@@ -634,7 +634,7 @@ def test_what_is_not_known_of_a_constant(taken):
         print(end="")
         return quantile(q, a)
 
-    with pytest.raises(NoDerivativeError, match="shape"):
+    with pytest.raises(NoDerivativeError, match="degrees of freedom"):
         ad.gradient(g, 0.3, 2.5)
     check_gradient(f, 0.3)
     h = lambda q: g(q, 2.5)  # noqa: E731

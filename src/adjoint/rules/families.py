@@ -21,7 +21,12 @@ import numpy as np
 from adjoint.errors import RuleError
 from adjoint.rules.elementwise import reverse
 from adjoint.rules.projection import as_numeric, project, projector
-from adjoint.rules.refusal import NoDerivative, refusing_forward, refusing_reverse
+from adjoint.rules.refusal import (
+    NoDerivative,
+    refusing_forward,
+    refusing_reverse,
+    unless_complex,
+)
 from adjoint.rules.registry import frule, rrule
 from adjoint.rules.slopes import Partial, Slopes
 from adjoint.rules.tangents import filled, forward
@@ -71,14 +76,20 @@ def elementwise(
         decide; once it was finite, it is not looked at again, so that where the slopes alone do
         not settle that, it has to look itself, and to return ``None`` for the partials.
     """
+    n = len(partials)
     refused = {i: p for i, p in enumerate(partials) if isinstance(p, NoDerivative)}
     given = tuple(None if isinstance(p, NoDerivative) else p for p in partials)
+    in_reals = tuple(p.in_reals if isinstance(p, NoDerivative) else p for p in partials)
     slopes = Slopes.of(given, singular, real_valued, selects, quick)
     for g in (f, *also):
         back_rule, forward_rule = reverse(g, slopes), forward(g, slopes)
         if refused:
             back_rule = refusing_reverse(g, back_rule, refused)
-            forward_rule = refusing_forward(g, forward_rule, refused, len(partials))
+            forward_rule = refusing_forward(g, forward_rule, refused, n)
+        if in_reals != given:
+            of_reals = Slopes.of(in_reals, singular)
+            back_rule = unless_complex(reverse(g, of_reals), back_rule, n)
+            forward_rule = unless_complex(forward(g, of_reals), forward_rule, n, "dots")
         rrule.register(g, trusted=True)(back_rule)
         frule.register(g, trusted=True)(forward_rule)
 

@@ -16,7 +16,7 @@ import numpy as np
 from adjoint.errors import NoDerivativeError, Place
 from adjoint.locks import make_lock
 from adjoint.rules.registry import frule, non_differentiable, rrule
-from adjoint.rules.slopes import Rule, with_arity
+from adjoint.rules.slopes import Partial, Rule, with_arity
 from adjoint.run.accumulate import Poison
 from adjoint.run.caution import doubt
 from adjoint.run.kinds import is_objects
@@ -25,6 +25,7 @@ from adjoint.run.place import current_place
 __all__ = [
     "NoDerivative", "added", "demand_entries", "demand_known", "moves", "refusal", "refused_bar",
     "refused_dot", "refused_entry", "refused_zeros", "refusing_forward", "refusing_reverse",
+    "unless_complex",
 ]  # fmt: skip
 
 
@@ -40,11 +41,14 @@ class NoDerivative:
         Completes "a derivative in the order is needed, which …".
     hint
         What to do about it; by default, what can always be done.
+    in_reals
+        The partial where no operand is complex, if there it has a formula.
     """
 
     what: str
     why: str = "has no closed form"
     hint: str | None = None
+    in_reals: Partial = None
 
 
 def refusal(f: Any, missing: NoDerivative, place: Place | None = None) -> NoDerivativeError:
@@ -205,3 +209,22 @@ def refusing_forward(
         return y, y_dot
 
     return with_arity(guarded, n, "dots")
+
+
+def unless_complex(rule: Rule, other: Rule, n: int, *first: str) -> Rule:
+    """The rule of `n` operands, behind parameters `first`; the other one if an operand is
+    complex."""
+
+    def choosing(rule: Rule, other: Rule) -> Rule:
+        def chosen(*args: Any) -> Any:
+            is_complex = any(map(np.iscomplexobj, args[len(first) :]))
+            return other(*args) if is_complex else rule(*args)
+
+        return chosen
+
+    chosen = choosing(rule, other)
+    chosen.slopes = rule.slopes  # type: ignore[attr-defined]
+    if not first:
+        pairs = zip(rule.only, other.only, strict=True)  # type: ignore[attr-defined]
+        chosen.only = tuple([a and choosing(a, b or other) for a, b in pairs])  # type: ignore[attr-defined]
+    return with_arity(chosen, n, *first)

@@ -1,4 +1,4 @@
-"""`adjoint.rules.scipy.special.gamma` and `incomplete`."""
+"""`adjoint.rules.scipy.special.gamma`, `incomplete_gamma` and `incomplete_beta`."""
 
 import inspect
 
@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 import scipy.special as sp
 
-from adjoint.errors import NoDerivativeError
-from adjoint.rules.registry import frule, rrule
+from adjoint.rules.registry import rrule
 from tests.rules.harness import case, reals, table
 from tests.rules.scipy.operands import EXACT, holomorphic, ranges, real
 
@@ -89,9 +88,3 @@ def test_edge_points():
     with np.errstate(all="ignore"):
         for f in (sp.gammainc, sp.gammaincinv):  # a zero cotangent stays zero
             assert rrule(f, 0.5, np.zeros(1))[1](np.zeros(1))[2].tolist() == [0.0]
-
-
-@pytest.mark.parametrize("f", [sp.gammainc, sp.gammaincc, sp.gammaincinv])
-def test_the_shape_has_no_derivative(f):
-    with pytest.raises(NoDerivativeError, match="in the shape parameter is needed"):
-        frule(f, (1.0, None), 2.0, 0.5)

@@ -101,8 +101,9 @@ class _Plan:
             kind = inspect.Parameter.POSITIONAL_ONLY
             parameters = [inspect.Parameter(name, kind) for name in operands.split()]
         names = [p.name for p in parameters]
+        slopes = {k: p.in_reals if isinstance(p, NoDerivative) else p for k, p in partials.items()}
         reads = {
-            k: tuple(inspect.signature(p).parameters) for k, p in partials.items() if callable(p)
+            k: tuple(inspect.signature(p).parameters) for k, p in slopes.items() if callable(p)
         }
         unknown = {*partials, *(name for read in reads.values() for name in read)} - {"y", *names}
         if unknown:
@@ -134,9 +135,21 @@ class _Plan:
             out[name] = number
         return out
 
+    def refused(self, name: str, named: dict[str, Any]) -> NoDerivative | None:
+        """What is said of an operand in which there is no derivative."""
+        partial = self.partials[name]
+        if not isinstance(partial, NoDerivative):
+            return None
+        if partial.in_reals is not None and not any(
+            np.iscomplexobj(named[other]) for other in self.partials
+        ):
+            return None
+        return partial
+
     def slopes(self, name: str, y: Any, named: dict[str, Any]) -> tuple[Any, ...]:
         """The derivative of each result in one operand."""
         partial: Any = self.partials[name]
+        partial = partial.in_reals if isinstance(partial, NoDerivative) else partial
         found = partial(*[y if read == "y" else named[read] for read in self.reads[name]])
         return found if isinstance(found, tuple) else (found,)
 
@@ -163,9 +176,9 @@ def _reverse(plan: _Plan, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             if name is None or given[name] is None:
                 bars.append(None)
                 continue
-            partial = plan.partials[name]
-            if isinstance(partial, NoDerivative):
-                bars.append(refused_bar(plan.f, partial, y_bar))
+            refused = plan.refused(name, named)
+            if refused is not None:
+                bars.append(refused_bar(plan.f, refused, y_bar))
             else:
                 bar = _pulled(plan.slopes(name, y, named), y_bar)
                 bars.append(None if bar is None else projectors[name](bar))
@@ -208,10 +221,10 @@ def _forward(
     for p, dot in zip(plan.parameters, dots, strict=False):
         if dot is None or p.name not in plan.partials:
             continue
-        partial = plan.partials[p.name]
-        if isinstance(partial, NoDerivative):
+        refused = plan.refused(p.name, named)
+        if refused is not None:
             for i, result in enumerate(results):
-                totals[i] = added(totals[i], refused_dot(plan.f, partial, dot, result))
+                totals[i] = added(totals[i], refused_dot(plan.f, refused, dot, result))
             continue
         dot = filled(dot, given[p.name])
         for i, slope in enumerate(plan.slopes(p.name, y, named)):

@@ -17,17 +17,22 @@ from adjoint.rules.scipy import (  # noqa: F401  they are registered
     shapes,
     studentized,
 )
+from adjoint.rules.scipy.special.bessel_orders import kve_order
 from adjoint.rules.scipy.special.private import PARTIALS
 
 __all__: list[str] = []
 
-ORDER = NoDerivative("the order")
 CONCENTRATION = NoDerivative("the concentration")
 
 
 def _ratio(order: Any, x: Any) -> Any:
     """K_{p−1}(x) / K_p(x), so that K_p′ / K_p = −(this) − p/x (10.29.2)."""
     return sp.kve(order - 1, x) / sp.kve(order, x)
+
+
+def _in_order(order: Any, x: Any) -> Any:
+    """∂/∂p of log K_p(x)."""
+    return kve_order(order, x) / sp.kve(order, x)
 
 
 # ---- where the ufuncs of `adjoint.rules.scipy.special.private` are before SciPy 1.15 -------------
@@ -57,11 +62,16 @@ if hasattr(_stats, "geninvgauss_logpdf"):
     elementwise(
         _stats.geninvgauss_logpdf,
         lambda x, p, b: (p - 1) / x - b / 2 * (1 - 1 / (x * x)),
-        ORDER,
+        lambda x, p, b: np.log(x) - _in_order(p, b),
         lambda x, p, b: -(x + 1 / x) / 2 + _ratio(p, b) + p / b,
     )
 
 # ---- the generalized hyperbolic one --------------------------------------------------------------
+
+
+def _hyperbolic_in_order(x: Any, p: Any, a: Any, b: Any) -> Any:
+    s, t = np.sqrt(1 + x * x), np.sqrt(a * a - b * b)
+    return np.log(t * s / a) + _in_order(p - 0.5, a * s) - _in_order(p, t)
 
 
 def _hyperbolic(x: Any, p: Any, a: Any, b: Any) -> tuple[Any, Any, Any]:
@@ -81,14 +91,14 @@ if hasattr(_stats, "genhyperbolic_logpdf"):
     elementwise(
         _stats.genhyperbolic_logpdf,
         lambda x, p, a, b: _hyperbolic(x, p, a, b)[0],
-        ORDER,
+        lambda x, p, a, b: _hyperbolic_in_order(x, p, a, b),
         lambda x, p, a, b: _hyperbolic(x, p, a, b)[1],
         lambda x, p, a, b: _hyperbolic(x, p, a, b)[2],
     )
     elementwise(
         _stats.genhyperbolic_pdf,
         lambda y, x, p, a, b: y * _hyperbolic(x, p, a, b)[0],
-        ORDER,
+        lambda y, x, p, a, b: y * _hyperbolic_in_order(x, p, a, b),
         lambda y, x, p, a, b: y * _hyperbolic(x, p, a, b)[1],
         lambda y, x, p, a, b: y * _hyperbolic(x, p, a, b)[2],
     )

@@ -3,6 +3,7 @@
 from adjoint.rules.scipy.special import (
     bessel,
     bessel_integrals,
+    bessel_orders,
     carlson,
     counting,
     distributions,
@@ -11,7 +12,8 @@ from adjoint.rules.scipy.special import (
     error_functions,
     gamma,
     hypergeometric,
-    incomplete,
+    incomplete_beta,
+    incomplete_gamma,
     information,
     legendre,
     moments,
@@ -19,13 +21,16 @@ from adjoint.rules.scipy.special import (
     normalizing,
     polynomials,
     private,
+    quadrature,
     spherical,
+    student,
     waves,
 )
 
 __all__ = [
     "bessel",
     "bessel_integrals",
+    "bessel_orders",
     "carlson",
     "counting",
     "distributions",
@@ -34,7 +39,8 @@ __all__ = [
     "error_functions",
     "gamma",
     "hypergeometric",
-    "incomplete",
+    "incomplete_beta",
+    "incomplete_gamma",
     "information",
     "legendre",
     "moments",
@@ -42,6 +48,8 @@ __all__ = [
     "normalizing",
     "polynomials",
     "private",
+    "quadrature",
     "spherical",
+    "student",
     "waves",
 ]

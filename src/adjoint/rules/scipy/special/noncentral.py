@@ -12,13 +12,11 @@ from typing import Any
 import numpy as np
 from scipy import special as sp
 
-from adjoint.rules.families import NoDerivative, elementwise
-from adjoint.rules.scipy.special.distributions import f_share, inverse_of_shape
-from adjoint.rules.scipy.special.incomplete import gamma_density
+from adjoint.rules.families import elementwise
+from adjoint.rules.scipy.special.distributions import FREEDOM, f_share, inverse_of_shape
+from adjoint.rules.scipy.special.incomplete_gamma import gamma_density
 
 __all__ = ["chi_density", "f_slopes", "moment"]
-
-FREEDOM = NoDerivative("the degrees of freedom")
 
 
 # ---- χ²: ∂F/∂x = f, ∂F/∂λ = −f with two degrees of freedom more ----------------------------------
@@ -59,7 +57,7 @@ elementwise(
     lambda y, x, df, p: -1 / chi_density(x, df + 2, y),
     singular=True,
 )
-inverse_of_shape(sp.chndtridf, 3, FREEDOM)
+inverse_of_shape(sp.chndtridf, 3)
 
 
 # ---- F: a mixture of beta distributions by Poisson's, summed by ₁F₁ (13.2.2) ---------------------
@@ -106,8 +104,8 @@ elementwise(
     lambda y, m, n, p, x: 1 / _ratio(f_slopes(m, n, y, x)),
     singular=True,
 )
-inverse_of_shape(sp.ncfdtridfn, 4, FREEDOM)
-inverse_of_shape(sp.ncfdtridfd, 4, FREEDOM)
+inverse_of_shape(sp.ncfdtridfn, 4)
+inverse_of_shape(sp.ncfdtridfd, 4)
 
 
 # ---- t: P(Z + δ ≤ t U) = E Φ(tU − δ), where k U² has the distribution χ² -------------------------
@@ -156,4 +154,4 @@ elementwise(
     lambda y, df, p, t: moment(1, df, y, t) / moment(0, df, y, t),
     singular=True,
 )
-inverse_of_shape(sp.nctdtridf, 3, FREEDOM)
+inverse_of_shape(sp.nctdtridf, 3)

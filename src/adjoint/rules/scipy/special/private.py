@@ -15,12 +15,17 @@ from scipy import special as sp
 from scipy.special import _ufuncs
 
 from adjoint.rules.families import NoDerivative, elementwise
-from adjoint.rules.scipy.special.distributions import FREEDOM, SHAPE, TRIALS, binomial_slope
-from adjoint.rules.scipy.special.incomplete import beta_density
+from adjoint.rules.scipy.special.distributions import FREEDOM, binomial_slope
+from adjoint.rules.scipy.special.incomplete_beta import (
+    beta_density,
+    beta_shape_slope,
+    beta_shift,
+)
 from adjoint.rules.scipy.special.noncentral import chi_density, f_slopes, moment
 
 __all__ = ["PARTIALS", "private"]
 
+TRIALS = NoDerivative("the number of trials", "is a count")
 STATISTIC = NoDerivative("the statistic")
 SCALE = NoDerivative("the scale", "moves the location too and has no rule")
 
@@ -45,10 +50,30 @@ private(
     lambda y, x, a, b: y * (np.log(x) - sp.psi(a) + sp.psi(a + b)),
     lambda y, x, a, b: y * (np.log1p(-x) - sp.psi(b) + sp.psi(a + b)),
 )
-private("_beta_cdf", lambda x, a, b: beta_density(a, b, x), SHAPE, SHAPE)
-private("_beta_sf", lambda x, a, b: -beta_density(a, b, x), SHAPE, SHAPE)
-private("_beta_ppf", lambda y, q, a, b: 1 / beta_density(a, b, y), SHAPE, SHAPE)
-private("_beta_isf", lambda y, q, a, b: -1 / beta_density(a, b, y), SHAPE, SHAPE)
+private(
+    "_beta_cdf",
+    lambda x, a, b: beta_density(a, b, x),
+    lambda x, a, b: beta_shape_slope(a, b, x, 1 - x),
+    lambda x, a, b: -beta_shape_slope(b, a, 1 - x, x),
+)
+private(
+    "_beta_sf",
+    lambda x, a, b: -beta_density(a, b, x),
+    lambda x, a, b: -beta_shape_slope(a, b, x, 1 - x),
+    lambda x, a, b: beta_shape_slope(b, a, 1 - x, x),
+)
+private(
+    "_beta_ppf",
+    lambda y, q, a, b: 1 / beta_density(a, b, y),
+    lambda y, q, a, b: beta_shift(a, b, y, 1 - y),
+    lambda y, q, a, b: -beta_shift(b, a, 1 - y, y),
+)
+private(
+    "_beta_isf",
+    lambda y, q, a, b: -1 / beta_density(a, b, y),
+    lambda y, q, a, b: beta_shift(a, b, y, 1 - y),
+    lambda y, q, a, b: -beta_shift(b, a, 1 - y, y),
+)
 
 private("_binom_pmf", None, TRIALS, lambda y, k, n, p: y * (k / p - (n - k) / (1 - p)))
 private("_binom_cdf", None, TRIALS, lambda k, n, p: -binomial_slope(k, n, p))
@@ -62,8 +87,18 @@ private(
     lambda y, k, n, p: y * (sp.psi(k + n) - sp.psi(n) + np.log(p)),
     lambda y, k, n, p: y * (n / p - k / (1 - p)),
 )
-private("_nbinom_cdf", None, SHAPE, lambda k, n, p: beta_density(n, np.floor(k) + 1, p))
-private("_nbinom_sf", None, SHAPE, lambda k, n, p: -beta_density(n, np.floor(k) + 1, p))
+private(
+    "_nbinom_cdf",
+    None,
+    lambda k, n, p: beta_shape_slope(n, np.floor(k) + 1, p, 1 - p),
+    lambda k, n, p: beta_density(n, np.floor(k) + 1, p),
+)
+private(
+    "_nbinom_sf",
+    None,
+    lambda k, n, p: -beta_shape_slope(n, np.floor(k) + 1, p, 1 - p),
+    lambda k, n, p: -beta_density(n, np.floor(k) + 1, p),
+)
 private("_nbinom_ppf", None, None, None)
 private("_nbinom_isf", None, None, None)
 

@@ -1,0 +1,89 @@
+"""Integrals along a half-line, by the Gauss–Legendre rule on the part of it that counts.
+
+The integrands are analytic and fall off at least exponentially, so that the rule converges faster
+than any power of the number of nodes (Trefethen, *Is Gauss quadrature better than
+Clenshaw–Curtis?*, SIAM Review 50, 2008, theorem 4.5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import numpy as np
+
+from adjoint.rules.registry import non_differentiable
+
+__all__ = ["DROP", "in_blocks", "integral", "long_integral", "newton", "piecewise"]
+
+DROP = 36.0
+"""Where the logarithm of an integrand has fallen by as much, the rest is below rounding."""
+
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(48)
+_NODES, _WEIGHTS = 0.5 + 0.5 * _NODES, 0.5 * _WEIGHTS
+_BLOCK = 4096
+
+
+def integral(integrand: Callable[..., Any], length: Any, *operands: Any) -> Any:
+    """∫ integrand(s, *operands) ds from 0 to `length`, for arrays of one shape."""
+    s = length[..., None] * _NODES
+    return length * (integrand(s, *[x[..., None] for x in operands]) @ _WEIGHTS)
+
+
+def long_integral(integrand: Callable[..., Any], length: Any, *operands: Any) -> Any:
+    """The same for an integrand that is slow at first and falls within a few units at the end."""
+    start = np.maximum(length / 2, length - 8)
+
+    def at_the_end(s: Any, start: Any, *operands: Any) -> Any:
+        return integrand(start + s, *operands)
+
+    end = integral(at_the_end, length - start, start, *operands)
+    return integral(integrand, start, *operands) + end
+
+
+@non_differentiable
+def newton(h: Callable[..., Any], start: Any, steps: int, *operands: Any) -> Any:
+    """Where a convex function is zero, from the right; `h` gives its value and its derivative.
+
+    It is where an integral ends, on which its value does not depend.
+    """
+    v = start
+    for _ in range(steps):
+        value, slope = h(v, *operands)
+        v = v - value / slope
+    return v
+
+
+def piecewise(first: Any, f: Callable[..., Any], g: Callable[..., Any], /, *operands: Any) -> Any:
+    """`f` of the elements for which `first` is true, and `g` of the others."""
+    if np.all(first):
+        return f(*operands)
+    if not np.any(first):
+        return g(*operands)
+    rest = ~first
+    a, b = f(*[x[first] for x in operands]), g(*[x[rest] for x in operands])
+    y = np.empty(first.shape, a.dtype)
+    y[first], y[rest] = a, b
+    return y
+
+
+def in_blocks(f: Callable[..., Any]) -> Callable[..., Any]:
+    """`f` of numbers and arrays that broadcast, in double precision: so many elements at a time
+    that the values at all nodes have room in the cache.
+    """
+
+    @wraps(f)
+    def blocks(*operands: Any) -> Any:
+        if any(map(np.iscomplexobj, operands)):
+            raise TypeError("the operands are real")
+        arrays = np.broadcast_arrays(*[np.asarray(x, np.float64) for x in operands])
+        shape, size = arrays[0].shape, arrays[0].size
+        with np.errstate(all="ignore"):
+            if size <= _BLOCK:
+                return f(*arrays)[()]
+            flat = [np.ravel(x) for x in arrays]
+            parts = [f(*[x[i : i + _BLOCK] for x in flat]) for i in range(0, size, _BLOCK)]
+        return np.reshape(np.concatenate(parts), shape)
+
+    return blocks
