@@ -6,6 +6,7 @@ import pytest
 
 from tests.fuzz.batches import Checker, Report
 from tests.fuzz.levels import check_levels
+from tests.fuzz.nested import check_nested
 from tests.fuzz.templates import grammar
 
 SEED = 1
@@ -37,6 +38,18 @@ def test_programs_on_levels(batch: int) -> None:
             pytest.fail(text, pytrace=False)
     report = checker.report
     assert report.checked >= 30 and report.refused.total() <= 1, report
+
+
+@pytest.mark.parametrize("batch", range(4))
+def test_programs_inside_another_derivative(batch: int) -> None:
+    """With integers in containers, too."""
+    checker = Checker(seed=4, held_to=check_nested)
+    for number in range(batch * 10, (batch + 1) * 10):
+        checker.check(number)
+        for text in checker.report.failures.values():
+            pytest.fail(text, pytrace=False)
+    report = checker.report
+    assert report.checked >= 7 and report.refused.total() <= 1, report
 
 
 def test_programs_are_judged_and_varied() -> None:

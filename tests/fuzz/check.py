@@ -51,7 +51,7 @@ def check_program(
     try:
         f = program.compiled()
         ran = _valid(program, f)
-        (held_to or _check)(program, f)
+        (held_to or check_pullback)(program, f)
     except (DiscardedError, RefusedError):
         raise
     except ad.AdjointError as error:
@@ -73,7 +73,8 @@ def _valid(program: Program, f: Callable[..., Any]) -> set[Production]:
         raise DiscardedError(f"{type(error).__name__}: {error}") from error
 
 
-def _check(program: Program, f: Callable[..., Any]) -> None:
+def check_pullback(program: Program, f: Callable[..., Any]) -> None:
+    """The value, the caller's data, and the cotangents of everything, twice."""
     rng = np.random.default_rng(program.seed)
     args = program.args()
     y_plain = f(*args)

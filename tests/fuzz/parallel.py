@@ -8,6 +8,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from multiprocessing import get_context
 
 from tests.fuzz.batches import Checker, Report
+from tests.fuzz.nested import check_all
 
 BATCH = 50
 BATCHES_PER_PROCESS = 40
@@ -17,7 +18,7 @@ BATCHES_PER_PROCESS = 40
 def batch(numbers: range, seed: int, shrink: bool, size: int) -> Report:
     """The report of the programs with these numbers."""
     warnings.simplefilter("error")
-    checker = Checker(seed, shrink, size)
+    checker = Checker(seed, shrink, size, check_all)
     for number in numbers:
         checker.check(number)
     return checker.report
