@@ -183,25 +183,90 @@ def test_a_function_without_a_derivative_that_returns_its_argument():
         assert ad.hessian(lambda x: x * x * same(x), x) == 6.0
 
 
-def test_arrays_of_integers_are_written():
+def _copied(x):
+    y = x.copy()
+    y[0] = x[1] * 2
+    return (y * x).sum() * 1.0
+
+
+def _overwritten(x):
+    x[0] = x[1] * 2
+    return (x * x).sum() * 1.0
+
+
+def _updated(x):
+    x[0] *= x[1]
+    x += 1
+    return (x * x).sum() * 1.0
+
+
+def _filled(x):
+    w = np.zeros(3, x.dtype)
+    w[0] = x[0]
+    w[1:] = x
+    w[::2] *= 2
+    v = w[1:]
+    v[0] = x[0] * w[2]
+    return (w * w).sum() * 1.0
+
+
+def _in_a_loop(x):
+    for i in range(len(x)):
+        x[i] = x[i - 1] * x[i]
+    return x.sum() * 1.0
+
+
+def _by_functions(x):
+    w = np.zeros((2, 2), x.dtype)
+    np.multiply(x, x, out=w[0])
+    np.add.at(w[1], [0, 0], x)
+    return (w**2).sum() * 1.0
+
+
+def _by_lists(x):
+    w = np.zeros(2, x.dtype)
+    w[:] = [x[0], 3]
+    w[[1, 0]] = x * w
+    return (w * 1.5).sum()
+
+
+def _sorted(x):
+    x[:] = x[::-1] * x * [1, 2]
+    x.sort()
+    return (x * np.array([1.0, 2.0])).sum()
+
+
+WRITING = (
+    *(_copied, _overwritten, _updated, _filled, _in_a_loop, _by_functions, _by_lists, _sorted),
+)
+WAYS = {
+    "fast": lambda f, x: ad.grad(f)(x),
+    "generic": lambda f, x: ad.grad(f, tier="generic")(x),
+    "forward": lambda f, x: ad.jacobian_forward(f, x),
+    "inside": lambda f, x: ad.pushforward(lambda s: s * ad.gradient(f, x)[0], (1.0,), (1.0,))[1],
+    "inside reverse": lambda f, x: ad.jacobian(lambda s: s * ad.gradient(f, x)[0], 1.0),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("dtype", [int, np.int16])
+@pytest.mark.parametrize("f", WRITING)
+def test_arrays_of_integers_are_written(f, dtype, way):
+    """As arrays of floats are, against differences of these."""
+    x, h = np.array([3.0, 4.0]), 1e-4
+    slopes = [(f(x + h * e) - f(x - h * e)) / (2 * h) for e in np.eye(2)]
+    found = WAYS[way](f, x.astype(dtype))
+    np.testing.assert_allclose(found, slopes, rtol=1e-6)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_is_rounded_when_it_is_written(way):
     def f(x):
         y = x.copy()
-        y[0] = x[1] * 2
-        y[1:] += 1
+        y[0] = x[1] * 0.5  # 2, whatever moves
         return (y * x).sum() * 1.0
 
-    x = np.array([3, 4, 5])
-    expected = [8.0, 2 * 3 + 2 * 4 + 1, 2 * 5 + 1]  # 2 x₁ x₀ + x₁ (x₁ + 1) + x₂ (x₂ + 1)
-    assert ad.jacobian_forward(f, x).tolist() == expected
-    bars = ad.gradient(lambda s: ad.gradient(f, x)[0] @ np.array([1.0, 10.0, 100.0]) * s, 2.0)
-    assert bars == (np.dot(expected, [1.0, 10.0, 100.0]),)
-
-    def rounded(x):
-        y = x.copy()
-        y[0] = x[1] * 0.5
-        return (y * x).sum() * 1.0
-
-    assert ad.jacobian_forward(rounded, x).tolist() == [2.0, 8.0, 10.0]
+    assert WAYS[way](f, np.array([3, 4, 5])).tolist() == [2.0, 8.0, 10.0]
 
 
 def test_truth_values_and_members_of_enumerations_stay_what_they_are():

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.levels.integers import is_integer
 from adjoint.levels.level import Level
+from adjoint.run.integers import is_integer
 from adjoint.run.kinds import ATOMS, by_value
 from adjoint.run.memory import Memory
 from adjoint.run.refused import missing

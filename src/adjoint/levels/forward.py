@@ -20,7 +20,6 @@ import numpy as np
 from adjoint.errors import ArgumentError
 from adjoint.levels.concealing import INACTIVE
 from adjoint.levels.held import held
-from adjoint.levels.integers import is_integer, takes
 from adjoint.levels.level import Level
 from adjoint.levels.mirror import Mirror, Mirrors, flat_of
 from adjoint.levels.parts import parts_of
@@ -33,6 +32,7 @@ from adjoint.rules.slopes import Slopes
 from adjoint.rules.tangents import filled
 from adjoint.run.accumulate import Poison
 from adjoint.run.by_rules import DECLINED
+from adjoint.run.integers import is_integer, takes
 from adjoint.run.refused import refused
 from adjoint.run.remaking import remade
 from adjoint.run.views import names_twice, original_of, places_of, root_of

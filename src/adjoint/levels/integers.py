@@ -12,11 +12,9 @@ import marshal
 import sys
 from typing import Any
 
-import numpy as np
-
 from adjoint.rules.registry import frule, rrule
 
-__all__ = ["integer_apart", "is_integer", "takes"]
+__all__ = ["integer_apart"]
 
 _SMALL = 1 << 10
 """Below it Python may have one object for all equal integers; above, arithmetic makes new ones."""
@@ -45,17 +43,3 @@ def _(n: Any) -> Any:
 @frule.register(integer_apart, trusted=True)
 def _(dots: Any, n: Any) -> Any:
     return integer_apart(n), dots[0]
-
-
-def is_integer(x: Any) -> bool:
-    """Whether something is an integer or an array of integers or truth values."""
-    if isinstance(x, np.ndarray):
-        return x.dtype.kind in "iub"
-    return isinstance(x, int | np.integer) and not isinstance(x, bool)
-
-
-def takes(x: np.ndarray[Any, Any], value: Any) -> bool:
-    """Whether the numbers that are written into an array are what it holds then: others are rounded
-    to its integers or truth values, and have no derivative there."""
-    kind = x.dtype.kind
-    return kind not in "iub" or np.asarray(value).dtype.kind in ("b" if kind == "b" else "iub")

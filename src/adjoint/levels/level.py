@@ -19,7 +19,7 @@ import numpy as np
 from adjoint.levels.concealing import REALS, Concealing
 from adjoint.levels.current import entered
 from adjoint.levels.drawing import draws
-from adjoint.levels.integers import integer_apart, is_integer
+from adjoint.levels.integers import integer_apart
 from adjoint.levels.memory import LevelMemory
 from adjoint.levels.mirror import Same
 from adjoint.levels.names import Names, unite
@@ -31,6 +31,7 @@ from adjoint.run.by_rules import DECLINED
 from adjoint.run.dispatch import call_keywords
 from adjoint.run.exposed import note_made
 from adjoint.run.holding import reached
+from adjoint.run.integers import is_integer
 from adjoint.run.kinds import by_value, is_objects
 from adjoint.run.late import is_apart, with_error
 from adjoint.run.places import is_container

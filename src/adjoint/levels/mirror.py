@@ -17,6 +17,7 @@ from adjoint.run.exposed import owner_among
 from adjoint.run.refused import missing
 from adjoint.run.views import (
     address_of,
+    beside,
     bounds_of,
     is_integer_field,
     is_seen_as_stored,
@@ -59,12 +60,7 @@ class Mirror:
 
     def _beside(self, x: Any) -> Any:
         """The part that stands where `x` does."""
-        offset = address_of(x) - self._low
-        if x.dtype.kind not in "iub":
-            return placed(x, self._flat, offset)
-        strides = tuple(step * self._scale for step in x.strides)
-        offset = offset * self._scale if x.size else 0
-        return np.ndarray(x.shape, _FLOAT64, self._flat, offset, strides)
+        return beside(x, self._flat, address_of(x) - self._low)
 
     def of(self, x: Any, root: Any) -> Any:
         """The part that belongs to a view; ``None`` for one that shows it as objects or fields."""

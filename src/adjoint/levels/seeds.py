@@ -24,13 +24,13 @@ from adjoint.levels.given import (
     entries_given,
     parts_given,
 )
-from adjoint.levels.integers import is_integer
 from adjoint.levels.level import Level
 from adjoint.levels.operations import fresh
 from adjoint.levels.slots import get_slot, set_slot, slots_in
 from adjoint.locks import make_lock
 from adjoint.run.hidden import Hidden
 from adjoint.run.holding import reached
+from adjoint.run.integers import is_integer
 from adjoint.run.iterator import Iterator as ActiveIterator
 from adjoint.run.kinds import (
     by_value,

@@ -19,7 +19,6 @@ from adjoint.levels.concealing import INACTIVE
 from adjoint.levels.forward import is_own
 from adjoint.levels.held import held, held_index
 from adjoint.levels.hooked import Hooked
-from adjoint.levels.integers import is_integer, takes
 from adjoint.levels.level import Level
 from adjoint.levels.memory import take_back, written_on
 from adjoint.levels.pointwise import is_simple, slopes_of, weighted
@@ -30,6 +29,7 @@ from adjoint.rules.registry import Rules
 from adjoint.rules.slopes import Slopes
 from adjoint.run.accumulate import Poison
 from adjoint.run.by_rules import DECLINED
+from adjoint.run.integers import is_integer, takes
 from adjoint.run.remaking import remade
 from adjoint.run.views import original_of, root_of
 

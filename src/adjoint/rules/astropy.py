@@ -18,13 +18,11 @@ from functools import partial
 from types import FunctionType, ModuleType
 from typing import Any
 
-import numpy as np
-
 from adjoint.rules.loading import registering
 from adjoint.rules.registry import primitive
 from adjoint.run.accumulate import Poison
 from adjoint.run.changes import is_needed
-from adjoint.run.holding import parts_of, reached
+from adjoint.run.integers import has_integers
 from adjoint.run.kinds import by_value
 from adjoint.run.memory import Memory
 from adjoint.run.reader import CONSTANT
@@ -43,10 +41,6 @@ _SEARCHING = "compose _compose to_system".split()
 """Those that look among all units that are enabled, or in a module."""
 
 _WITHOUT_NUMBERS = frozenset({str, bytes, bool, type(None), Fraction, ModuleType})
-_INTEGERS = "integers"
-"""In the caches: whether any integer is among what a call is differentiated in."""
-_MOST = 256
-"""So many parts of that are looked at."""
 
 Scaled = dict[int, "weakref.ref[Any]"]
 _scaled: Scaled = {}
@@ -250,25 +244,7 @@ def _may_differ(memory: Memory, number: int) -> bool:
     """Whether an integer may be one that something is differentiated in."""
     if memory.level is not None:
         return any(level.holds(number) for level in memory.level.down())
-    known = memory.caches.get(_INTEGERS)
-    if known is None:
-        known = memory.caches[_INTEGERS] = _has_integers(memory.arguments)
-    return bool(known)
-
-
-def _has_integers(values: tuple[Any, ...]) -> bool:
-    if any(map(_is_integral, values)):
-        return True
-    for count, owner in enumerate(reached(values)):
-        if count == _MOST or any(_is_integral(item) for _, item, _ in parts_of(owner)):
-            return True
-    return False
-
-
-def _is_integral(value: Any) -> bool:
-    if isinstance(value, np.ndarray | np.generic):
-        return value.dtype.kind in "iu"
-    return type(value) is int
+    return has_integers(memory)
 
 
 @registering("astropy.units")

@@ -21,6 +21,7 @@ from adjoint.run.conversion import (
     with_numbers,
 )
 from adjoint.run.exposed import note_written
+from adjoint.run.integers import takes
 from adjoint.run.kinds import is_objects
 from adjoint.run.memory import Memory, root_of
 from adjoint.run.objects import write_objects
@@ -95,13 +96,14 @@ def write_array(
         raise
     position = memory.note(swap_array, x, index, saved)
     written = isinstance(value, ndarray) and memory.is_written(value)
+    kept = takes(x, value)
 
     def write_back(_: Any) -> tuple[Any, ...]:
         memory.rewind(position)
         if not carries:
             return NONE3
         taken = _take_part(memory, x, index)
-        if taken is None:
+        if taken is None or not kept:
             return NONE3
         bad = type(taken) is Poison
         value_bar = taken if bad else _unbroadcast(taken, value, structured)

@@ -28,10 +28,10 @@ from adjoint.run.swaps import put, swap_contents
 from adjoint.run.views import (
     add_to_shadow,
     address_of,
+    beside,
     bounds_of,
     is_seen_as_stored,
     owner_of,
-    placed,
     root_of,
 )
 
@@ -382,7 +382,7 @@ class Memory(Hidden):
                     f"a view of type {array.dtype} writes into an array of type {root.dtype}",
                     hint="write through a view of the array's own type, or into a copy",
                 )
-            return False
+            return self._is_of_integers(array, root)
         if kind in "OV":
             raise refused(
                 f"an array of type {array.dtype} is written inside differentiated code",
@@ -409,6 +409,16 @@ class Memory(Hidden):
         root = root_of(array)
         return root if root.base is None else owner_among(root, self.outside.values())
 
+    def _is_of_integers(self, array: np.ndarray[Any, Any], root: np.ndarray[Any, Any]) -> bool:
+        """Whether integers that are written can carry derivatives; it is noted that they are."""
+        from adjoint.run.integers import has_integers  # it needs the memory
+
+        real = array.dtype.kind in "iu" and array.dtype == root.dtype and has_integers(self)
+        if real and owner_of(array) is None:
+            self.written[id(root)] = root
+            return True
+        return False
+
     def is_written(self, array: np.ndarray[Any, Any]) -> bool:
         """Whether the memory of `array` has been written since the beginning, and is seen by
         `array` as what it is."""
@@ -429,22 +439,21 @@ class Memory(Hidden):
         shadow = self.buffers.get(id(root))
         if shadow is None:
             low, high = bounds_of(root)
-            flat = np.zeros(-(-(high - low) // root.itemsize), root.dtype)
-            offset = address_of(root) - low
-            shadow = np.ndarray(root.shape, root.dtype, flat, offset, root.strides)
+            dtype = float if root.dtype.kind in "iu" else root.dtype
+            flat = np.zeros(-(-(high - low) // root.itemsize), dtype)
+            shadow = beside(root, flat, address_of(root) - low)
             self.buffers[id(root)] = shadow
             self._lowest[id(root)] = low
         if array is root:
             return shadow
-        offset = address_of(array) - self._lowest[id(root)]
-        return placed(array, shadow.base, offset)
+        return beside(array, shadow.base, address_of(array) - self._lowest[id(root)])
 
     def reshape_shadow(self, array: np.ndarray[Any, Any]) -> None:
         """The shape of an array was assigned: its shadow follows."""
         shadow: Any = self.buffers.get(id(array))
         if shadow is not None:
-            offset = address_of(shadow) - address_of(shadow.base)
-            self.buffers[id(array)] = placed(array, shadow.base, offset)
+            offset = address_of(array) - self._lowest[id(array)]
+            self.buffers[id(array)] = beside(array, shadow.base, offset)
 
     def move_array(self, old: np.ndarray[Any, Any], new: np.ndarray[Any, Any]) -> None:
         """What was added to the owner of memory `old` belongs to `new`, of the same layout."""

@@ -21,6 +21,7 @@ __all__ = [
     "add_to_shadow",
     "address_of",
     "assign_shape",
+    "beside",
     "bounds_of",
     "is_integer_field",
     "is_seen_as_stored",
@@ -160,6 +161,19 @@ def placed(like: Array, memory: Any, offset: int) -> Array:
     """The array of the layout of `like` that begins so many bytes into some memory; an empty one
     may begin outside of its own."""
     return np.ndarray(like.shape, like.dtype, memory, offset if like.size else 0, like.strides)
+
+
+def beside(x: Array, memory: Any, offset: int) -> Array:
+    """What stands beside an array in memory beside its own, so many bytes into which it begins:
+    floats of double precision beside integers and truth values."""
+    if x.dtype.kind not in "iub":
+        return placed(x, memory, offset)
+    scale = _FLOAT64.itemsize // x.itemsize
+    strides = tuple(step * scale for step in x.strides)
+    return np.ndarray(x.shape, _FLOAT64, memory, offset * scale if x.size else 0, strides)
+
+
+_FLOAT64 = np.dtype(float)
 
 
 def is_seen_as_stored(array: Array, root: Array) -> bool:
