@@ -33,11 +33,6 @@ EXEMPT = {
     # Fortran's functions of real numbers take the real part.
     ("function sgbsv", "complex"),
     ("function dgbsv", "complex"),
-    # Forward mode calculates with floats in place of integers.
-    ("lfilter", "integer"),
-    ("gssv", "integer"),
-    ("gstrf", "integer"),
-    ("reciprocal", "integer"),
     # Factors with columns that the permutation does not have.
     ("lu_solve", "empty"),
 }

@@ -237,7 +237,7 @@ class Forward(Level):
             operands, rest = args, kwargs
             if named:
                 (_, *operands), rest = rule.arrange((None, *args), kwargs)  # type: ignore[assignment]
-                if any(map(self.demands, rest.values())):
+                if self.demands_names(rules, rest):
                     continue
                 dots = tuple(map(self.tangent, operands))
             if rule.accepts((dots, *operands), rest):
@@ -304,7 +304,7 @@ class Forward(Level):
             if rule.accepts(args, kwargs):
                 operands, rest = rule.arrange(args, kwargs)
                 by_name = tuple(rest) if rule.keyword_bars else ()
-                if not by_name and any(map(self.demands, rest.values())):
+                if not by_name and self.demands_names(rules, rest):
                     continue
                 operands = tuple(map(held, operands))  # the pullback may be called later
                 rest = {name: held(x) for name, x in rest.items()}

@@ -214,6 +214,15 @@ class Level(Concealing):
             return any(map(self.demands, value))
         return not is_integer(value) and self.is_active(value)
 
+    def demands_names(self, rules: Rules, named: dict[str, Any]) -> bool:
+        """Whether keyword arguments have a derivative that a rule has to know of: in integers, too,
+        where a rule of the function knows that of any keyword."""
+        if not named:
+            return False
+        if any(rule.keyword_bars for rule in rules.rrules):
+            return any(map(self.is_active, named.values()))
+        return any(map(self.demands, named.values()))
+
     def inactive(self, f: Any, rules: Rules, args: Any, kwargs: Any) -> Any:
         """A call of which this level knows no derivative: as far as a rule takes it, it is not
         looked into."""

@@ -154,7 +154,7 @@ class Tape(Level):
         for rule in rules.rrules:
             if rule.accepts(args, kwargs):
                 operands, rest = rule.arrange(args, kwargs) if kwargs else (args, kwargs)
-                if any(map(self.demands, rest.values())) and not rule.keyword_bars:
+                if not rule.keyword_bars and self.demands_names(rules, rest):
                     continue
                 operands = tuple(map(held, operands))
                 rest = {name: held(x) for name, x in rest.items()}
