@@ -3,6 +3,7 @@
 #   make demo       fit the noisy cubic and the moons, write figures to demo-output/
 #   make test       lint and tests, with a portion of those that take long
 #   make test-long  the rest of those
+#   make test-installed  errors, callbacks and the corpus from a copy in site-packages
 #   make test-all   all tests in CPython 3.11, 3.12 and 3.13
 #   make lint       ruff (format and rules), mypy --strict
 #   make bench      measure speed and memory beside the peers
@@ -19,7 +20,7 @@ PYTEST_ARGS ?= -n auto --dist worksteal
 PY = $(VENV)/bin/python
 PIP_INSTALL = -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test test-at-once test-long test-all lint bench fuzz clean $(VERSIONS:%=test-%)
+.PHONY: demo test test-at-once test-long test-installed test-all lint bench fuzz clean $(VERSIONS:%=test-%)
 
 demo: $(VENV)/.demo
 	$(PY) -m adjoint.demo
@@ -32,6 +33,9 @@ test-at-once: $(VENV)/.test
 
 test-long: $(VENV)/.test
 	$(PY) -m pytest --the-rest $(PYTEST_ARGS)
+
+test-installed: $(VENV)/.test
+	tools/test-installed $(PY) $(PYTEST_ARGS)
 
 test-all: lint $(VERSIONS:%=test-%)
 

@@ -4,6 +4,7 @@ import gc
 import itertools
 import linecache
 import os
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -36,10 +37,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("portions")
     group.addoption("--at-once", action="store_true", help="a portion of the tests that take long")
     group.addoption("--the-rest", action="store_true", help="what --at-once leaves out")
+    group.addoption("--installed", action="store_true", help="all must lie in site-packages")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what is not asked for."""
+    """Leave out what is not asked for, and see where the rest lies."""
+    if config.getoption("installed"):
+        files = {item.function.__code__.co_filename for item in items if hasattr(item, "function")}
+        files |= {sys.modules[name].__file__ for name in ("tests.support", "tests.corpus.registry")}
+        if not items or not all("site-packages" in file.split(os.sep) for file in files):
+            raise pytest.UsageError("these tests are not those of a copy in site-packages")
     at_once, rest = config.getoption("at_once"), config.getoption("the_rest")
     if at_once == rest:
         return

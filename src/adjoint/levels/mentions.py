@@ -11,7 +11,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dis import EXTENDED_ARG, opmap
-from functools import cache, partial
+from functools import partial
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 from weakref import ref as weakref
@@ -20,6 +20,7 @@ from adjoint.levels.current import current
 from adjoint.run.holding import names_in
 from adjoint.run.inert import is_operator
 from adjoint.run.kinds import content_of
+from adjoint.run.packages import is_of_a_library, package
 
 __all__ = ["goes_on_a_tape", "mentions_operator"]
 
@@ -76,13 +77,13 @@ def _mention(start: list[Any]) -> bool:
         elif isinstance(value, partial):
             queue += (value.func, *value.args, *value.keywords.values())
         elif type(value) is FunctionType:
-            if not _is_library(value.__module__):
+            if not _knows_nothing(value.__module__):
                 seen.add(id(value))
                 queue += _named(value)
                 queue += map(content_of, value.__closure__ or ())
                 queue += value.__defaults__ or ()
         elif isinstance(value, type):
-            if value.__flags__ & _OF_PYTHON and not _is_library(value.__module__):
+            if value.__flags__ & _OF_PYTHON and not _knows_nothing(value.__module__):
                 seen.add(id(value))
                 queue += value.__bases__
                 queue += map(_function_of, list(vars(value).values()))
@@ -105,7 +106,7 @@ def _named(f: FunctionType) -> Iterator[Any]:
         if value is None:
             continue
         if isinstance(value, ModuleType):
-            if value.__name__ == "adjoint" or not _is_library(value.__name__):
+            if value.__name__ == "adjoint" or not _knows_nothing(value.__name__):
                 known = vars(value)
                 yield from (known[part] for part in names if part in known)
         else:
@@ -137,11 +138,6 @@ _LOAD_NAME = {
 }
 
 
-@cache
-def _is_library(module: str | None) -> bool:
-    """Whether a module is one that knows nothing of this library."""
-    package = (module or "").partition(".")[0]
-    if package in sys.stdlib_module_names or package in ("adjoint", "numpy", "scipy"):
-        return True
-    found = getattr(sys.modules.get(package), "__file__", None) or ""
-    return "site-packages" in found or "dist-packages" in found
+def _knows_nothing(module: Any) -> bool:
+    """Whether nothing in a module names an operator: that of a library, and this one's own."""
+    return is_of_a_library(module) or package(module) == "adjoint"

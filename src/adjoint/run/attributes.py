@@ -20,8 +20,8 @@ from adjoint.run.fields import read_field, read_global
 from adjoint.run.kinds import by_value, defined_by, fields_of, has_field
 from adjoint.run.lifetimes import lifetimes_of
 from adjoint.run.number_attributes import of_number
+from adjoint.run.packages import is_of_a_library
 from adjoint.run.specials import class_attribute, quick_special_of, special_of
-from adjoint.run.watch import is_of_the_library
 
 __all__ = ["ATTRIBUTES", "attribute", "plain_attribute"]
 
@@ -88,7 +88,7 @@ def _of_module(
 ) -> Any:
     """What is not there yet: a module may have a ``__getattr__``."""
     maker = vars(module).get("__getattr__")
-    if type(maker) is not FunctionType or is_of_the_library(maker.__code__):
+    if type(maker) is not FunctionType or is_of_a_library(maker.__globals__.get("__name__")):
         return getattr(module, name, *default)
     blank = record[slot]
     try:

@@ -21,8 +21,9 @@ from typing import Any
 import numpy as np
 
 from adjoint.run.functions import place_of
+from adjoint.run.packages import is_of_a_library
 from adjoint.run.place import is_ours
-from adjoint.run.watch import is_left_out, is_of_the_library
+from adjoint.run.watch import is_left_out
 
 __all__ = [
     "begin_logging",
@@ -63,7 +64,7 @@ def _place(frame: FrameType | None) -> tuple[str, dict[str, Any], int]:
                 return unit.function.filename, unit.namespace, span.line
             break
         if code.co_filename.startswith(_RULES):
-            if inner is not None and is_of_the_library(inner.f_code):
+            if inner is not None and is_of_a_library(inner.f_globals.get("__name__")):
                 inner = None
         elif inner is None and found is None and not is_ours(code.co_filename):
             inner = None if is_left_out(code) else frame

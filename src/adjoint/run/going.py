@@ -14,9 +14,10 @@ from typing import Any
 
 from adjoint.run.by_class import ByClass
 from adjoint.run.facts import called, hands_out, is_closed, is_harmless
+from adjoint.run.packages import is_of_a_library
 from adjoint.run.refused import refused
 from adjoint.run.specials import class_attribute
-from adjoint.run.watch import is_of_the_library, is_the_users
+from adjoint.run.watch import is_the_users
 
 __all__ = ["check_callback", "check_finalizer", "has_effective_del", "keeps_to_itself"]
 
@@ -52,7 +53,9 @@ def _is_harmless(f: Any) -> bool:
     if type(f) is not FunctionType:
         return False
     code = f.__code__
-    return is_of_the_library(code) or not is_the_users(code, f.__globals__) or is_closed(code)
+    if is_of_a_library(f.__globals__.get("__name__")):
+        return True
+    return not is_the_users(code, f.__globals__) or is_closed(code)
 
 
 def _may_leave_traces(cls: type) -> bool:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from abc import ABC
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
 from types import (
     BuiltinMethodType,
     CellType,
@@ -37,8 +34,9 @@ from adjoint.run.kinds import (
     referent_of,
 )
 from adjoint.run.memory import root_of
+from adjoint.run.packages import is_of_a_library
 from adjoint.run.places import elements_in
-from adjoint.run.watch import is_of_the_library, is_the_users
+from adjoint.run.watch import is_the_users
 
 __all__ = [
     "CONTAINERS",
@@ -61,7 +59,6 @@ REFERENT = "referent"
 of references to whatever a differentiated call has made weak references to."""
 
 _HEAPTYPE = 1 << 9
-_INSTALLED = f"{os.sep}site-packages{os.sep}"
 
 
 def reached(
@@ -274,20 +271,13 @@ def classes_of(values: Iterable[Any]) -> list[type]:
 
 
 def _is_followed(f: FunctionType) -> bool:
-    return is_the_users(f.__code__, f.__globals__) and not is_of_the_library(f.__code__)
+    name = f.__globals__.get("__name__")
+    return is_the_users(f.__code__, f.__globals__) and not is_of_a_library(name, f.__code__)
 
 
 def _is_of_a_library(cls: type) -> bool:
     """Whether a class is of Python's standard library, or of another installed package."""
-    return _is_of_library_named(str(cls.__module__))
-
-
-@cache
-def _is_of_library_named(module: str) -> bool:
-    if module == "__main__":
-        return False
-    filename = getattr(sys.modules.get(module), "__file__", None) or ""
-    return module.partition(".")[0] in sys.stdlib_module_names or _INSTALLED in filename
+    return is_of_a_library(cls.__module__)
 
 
 # ---- global variables ----------------------------------------------------------------------------
@@ -324,7 +314,7 @@ def globals_of(
 def spaces_of(values: Iterable[Any]) -> list[dict[str, Any]]:
     """The namespaces of the user's modules among some values."""
     modules = [value for value in values if type(value) is ModuleType]
-    return [vars(one) for one in modules if not _is_of_library_named(str(one.__name__))]
+    return [vars(one) for one in modules if not is_of_a_library(one.__name__)]
 
 
 def names_in(code: CodeType) -> frozenset[str]:

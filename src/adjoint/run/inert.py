@@ -7,12 +7,9 @@ from types import FunctionType
 from typing import Any
 
 from adjoint.public import PublicFunction
-from adjoint.run.watch import FOLLOWED, LEFT_ALONE
+from adjoint.run.packages import FOLLOWED, LEFT_ALONE, package
 
-__all__ = ["COMPILED", "INERT", "OPERATORS", "OWN", "home_of", "is_inert", "is_operator"]
-
-INERT = LEFT_ALONE
-"""Packages of which nothing is lowered: they return no reals."""
+__all__ = ["COMPILED", "OPERATORS", "OWN", "home_of", "is_inert", "is_operator"]
 
 HANDING = {
     "ast": ("NodeVisitor", "NodeTransformer", "iter_child_nodes", "iter_fields"),
@@ -82,6 +79,6 @@ _OF_OURS = frozenset({FunctionType, PublicFunction})
 def is_inert(f: Any) -> bool:
     """Whether a function or class is of a package that is left alone."""
     module = home_of(f)
-    if module.partition(".")[0] not in INERT or module in FOLLOWED:
+    if package(module) not in LEFT_ALONE or module in FOLLOWED:
         return False
     return not f.__qualname__.startswith(HANDING.get(module, ()))

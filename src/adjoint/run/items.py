@@ -19,11 +19,11 @@ from adjoint.run.contents import ABSENT
 from adjoint.run.conversion import is_odd
 from adjoint.run.dispatch import call_keywords, linked
 from adjoint.run.functions import bare
-from adjoint.run.inert import INERT
 from adjoint.run.iteration import first_elements
 from adjoint.run.kinds import mapping_behind
 from adjoint.run.memory import Memory
 from adjoint.run.native import watched
+from adjoint.run.packages import LEFT_ALONE, package
 from adjoint.run.reach import HASHED
 from adjoint.run.refused import refused
 from adjoint.run.snapshot import LEAVES
@@ -105,7 +105,7 @@ def _class_item(record: list[Any], slot: int, cls: Any, i: Any) -> Any:
     """``list[int]``, or what a class makes of a subscript by ``__class_getitem__``."""
     static = class_attribute(cls, "__class_getitem__")
     f = getattr(static, "__func__", None)
-    if type(f) is FunctionType and f.__module__.partition(".")[0] not in INERT:
+    if type(f) is FunctionType and package(f.__module__) not in LEFT_ALONE:
         return call_keywords(record, slot, f, (cls, i), {})
     if static is None or type(static) in C_METHODS or type(f) in (FunctionType, type):
         return cls[i]

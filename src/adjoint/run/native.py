@@ -15,10 +15,11 @@ from typing import Any
 
 from adjoint.run.contents import asks_user
 from adjoint.run.memory import Memory
+from adjoint.run.packages import is_of_a_library
 from adjoint.run.reach import STAND_INS, reaches
 from adjoint.run.refused import refused
 from adjoint.run.region import Region
-from adjoint.run.watch import is_of_the_library, is_vouched_for
+from adjoint.run.watch import is_vouched_for
 
 __all__ = ["Lent", "lend", "native", "watched"]
 
@@ -28,8 +29,7 @@ def native(
 ) -> Any:
     """``f(*args, **kwargs)``, which has no derivative of its own."""
     if type(f) is FunctionType:
-        code = f.__code__
-        if is_vouched_for(code) or not is_of_the_library(code):
+        if is_vouched_for(f.__code__) or not is_of_a_library(f.__globals__.get("__name__")):
             return f(*args, **kwargs)  # whoever said that it is inactive knows what it does
     if not (record[0].handed or reaches(args) or (kwargs and reaches(kwargs.values()))):
         return f(*args, **kwargs)

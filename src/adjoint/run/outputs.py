@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from adjoint.run.origins import CALLED, Call, Origin, stores_of
-from adjoint.run.watch import is_of_the_library, is_the_users
+from adjoint.run.packages import is_of_a_library
+from adjoint.run.watch import is_the_users
 
 __all__ = ["outputs_in"]
 
@@ -54,7 +55,7 @@ def _output_of(call: Call, code: CodeType, spaces: Any) -> Origin:
     places |= _places_in_methods(call, code, spaces)
     given = call.by_position
     if call.starred:  # nobody knows how many there are; libraries only pass them on
-        may_be_given = places and not is_of_the_library(code)
+        may_be_given = places and _is_the_users_own(spaces)
         return call.every if may_be_given else frozenset()
     return frozenset().union(*(given[place] for place in places if place < len(given)))
 
@@ -70,7 +71,7 @@ def _called(call: Call, code: CodeType, spaces: Any) -> list[Any]:
             found += [space[name] for space in spaces if name in space][:1]
         else:
             found += [vars(module).get(name[1:]) for module in modules]
-    by_user = not is_of_the_library(code)
+    by_user = _is_the_users_own(spaces)
     return [f for f in found if type(f) in _FUNCTIONS and not _is_followed(f, by_user)]
 
 
@@ -79,7 +80,12 @@ def _is_followed(f: Any, by_user: bool) -> bool:
     the user's has given to it."""
     if type(f) is not FunctionType or not is_the_users(f.__code__, f.__globals__):
         return False
-    return not (by_user and is_of_the_library(f.__code__))
+    return not (by_user and is_of_a_library(f.__globals__.get("__name__")))
+
+
+def _is_the_users_own(spaces: Any) -> bool:
+    """Whether a function with such local and global variables is of no library."""
+    return not is_of_a_library(spaces[1].get("__name__"))
 
 
 def _places_in_methods(call: Call, code: CodeType, spaces: Any) -> set[int]:

@@ -17,7 +17,8 @@ from typing import Any
 from adjoint.errors import Place
 from adjoint.ir.nodes import Span
 from adjoint.run.functions import Unit, place_of
-from adjoint.run.watch import is_left_out, is_of_the_library, is_the_users, leave_out
+from adjoint.run.packages import is_of_a_library, package
+from adjoint.run.watch import is_left_out, is_the_users, leave_out
 
 __all__ = [
     "as_user_error",
@@ -30,7 +31,7 @@ __all__ = [
     "user_traceback",
 ]
 
-_LIBRARY = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_LIBRARY = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
 _USER_PARTS = (
     os.path.join(_LIBRARY, "nn"),
     os.path.join(_LIBRARY, "value"),
@@ -47,26 +48,30 @@ def current_place() -> Place | None:
     inside another one the user's code does not run: then there is none.
     """
     frame: FrameType | None = sys._getframe(1)
-    first: Place | None = None
-    inner: Place | None = None
-    called: Unit | None = None
+    running: list[tuple[Unit, Span]] = []
     while frame is not None:
         found = place_of(frame.f_code, frame.f_lineno)
-        if found is not None:
-            unit, span = found
-            filename = unit.function.filename
-            if first is None and not is_ours(filename):
-                first = Place(filename, span)
-            if not is_ours(filename) and linecache.getline(filename, span.line):
-                if not is_of_the_library(unit.function.code):
-                    if inner is None or called is None:
-                        return Place(filename, span)
-                    return Place(filename, span, public_name(called), inner[:2])
-                called = unit
-                if inner is None:
-                    inner = Place(filename, span)
+        if found is not None and not is_ours(found[0].function.filename):
+            running.append(found)
         frame = frame.f_back
-    return inner or first
+    with_text = [one for one in running if linecache.getline(one[0].function.filename, one[1].line)]
+    places = [Place(unit.function.filename, span) for unit, span in with_text or running[:1]]
+    own = [i for i, (unit, _) in enumerate(with_text) if not _is_anothers(unit, with_text[-1][0])]
+    if own and own[0] > 0:
+        called = public_name(with_text[own[0] - 1][0])
+        return places[own[0]]._replace(called=called, inner=places[0][:2])
+    return places[0] if places else None
+
+
+def _is_anothers(unit: Unit, outermost: Unit) -> bool:
+    """Whether a function is of a package that somebody else has written, as far as a message may
+    guess: it is installed, and the outermost function that is differentiated is of another one."""
+    home, own = unit.namespace.get("__name__"), outermost.namespace.get("__name__")
+    installed = _INSTALLED.search(unit.function.filename) is not None
+    return is_of_a_library(home) or (installed and package(home) != package(own))
+
+
+_INSTALLED = re.compile(r"[\\/](site|dist)-packages[\\/]")
 
 
 def public_name(unit: Unit) -> str:

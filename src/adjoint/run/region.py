@@ -29,6 +29,7 @@ from adjoint.run.kept import NUMBERS_KEPT, anew
 from adjoint.run.kinds import by_value, fields_of
 from adjoint.run.memory import Memory, root_of
 from adjoint.run.origins import gives_out
+from adjoint.run.packages import is_of_a_library
 from adjoint.run.place import current_place
 from adjoint.run.reach import filled_by_c
 from adjoint.run.refused import refused
@@ -42,7 +43,7 @@ from adjoint.run.roots import (
 from adjoint.run.snapshot import LEAVES, Snapshot
 from adjoint.run.stores import may_fill_anything, named_in, puts_numbers, twice_in, written_by
 from adjoint.run.there import made_in, there_before
-from adjoint.run.watch import Watch, is_of_the_library
+from adjoint.run.watch import Watch
 
 __all__ = ["Region"]
 
@@ -67,6 +68,7 @@ class Region:
         "_args",
         "_before",
         "_before_all",
+        "_by_user",
         "_entered",
         "_events",
         "_exchanging",
@@ -115,7 +117,7 @@ class Region:
         self._place: Place | None = None
         self._own: tuple[Any, int] = None, 0
         self._exchanging: CodeType | None = None
-        self._rebinds = self._trusts = False
+        self._rebinds = self._trusts = self._by_user = False
         self.has_only_cached = self.ran = True
 
     def leave_apart(self, values: Iterable[Any]) -> None:
@@ -137,7 +139,7 @@ class Region:
 
     def keep_what_is_given(self, values: tuple[Any, ...]) -> None:
         """What is run stores something in these itself, for which nobody is entered."""
-        self._entered = self._f.__code__
+        self._tell_of(self._f.__code__, not is_of_a_library(self._f.__globals__.get("__name__")))
         self._before_all = values
         self._known |= {id(one) for one in self._snapshot.add(values)}
 
@@ -175,7 +177,7 @@ class Region:
                     " are not followed",
                     "assign the attributes one by one",
                 )
-            if self._snapshot.is_cut and not self._is_of_a_library():
+            if self._snapshot.is_cut and self._by_user:
                 raise refused(
                     f"{self._who()} may change any of more than {MOST} objects, and was called by"
                     f" '{name_of(self._f)}', whose calls are not followed",
@@ -301,7 +303,8 @@ class Region:
         """Keep what the function that begins in `frame` can change, and what its callers can that
         it may give something to."""
         code = frame.f_code
-        if not is_of_the_library(code):
+        by_user = not is_of_a_library(frame.f_globals.get("__name__"), code)
+        if by_user:
             self._snapshot.widen(MOST)
             if exchanges_parts(code):
                 self._exchanging = code
@@ -309,7 +312,7 @@ class Region:
         callers = callers_of(frame, Region.run.__code__) if gives_out(code) else []
         if not callers and (own := stored_by(frame)) is not None and self._see_own(frame, *own):
             if not facts_of(code).quiet:
-                self._tell_of(code)
+                self._tell_of(code, by_user)
             return
         codes = tuple({id(one.f_code): one.f_code for one in (frame, *callers)}.values())
         self.has_only_cached &= facts_of(code).quiet or code is CACHED_PROPERTY
@@ -320,7 +323,7 @@ class Region:
         self._looked_at[key] = given
         facts = joined_facts(codes)
         outer = outer_roots(frame, facts, (self._f, *self._args))
-        self._tell_of(code)
+        self._tell_of(code, by_user)
         if self._place is None:
             self._place = current_place()
             self._before_all = self._f, *self._args, *outer
@@ -343,10 +346,10 @@ class Region:
                 self._written_by(caller, held, roots)
         self._forget()
 
-    def _tell_of(self, code: CodeType) -> None:
+    def _tell_of(self, code: CodeType, by_user: bool) -> None:
         """Note which function was entered first; the user's own are those to tell of."""
-        if self._entered is None or is_of_the_library(self._entered):
-            self._entered = code
+        if self._entered is None or not self._by_user:
+            self._entered, self._by_user = code, by_user
 
     def _see_own(self, frame: FrameType, owner: Any, stored: frozenset[str]) -> bool:
         """The same of a function that can store nothing but some attributes of an object; not if a
@@ -420,9 +423,6 @@ class Region:
                 self._snapshot.add(roots, facts)
             self._unsaid = [*self._written.values()]
             self._forget()
-
-    def _is_of_a_library(self) -> bool:
-        return self._entered is None or is_of_the_library(self._entered)
 
     def _who(self) -> str:
         if self._entered is None and self._filled:

@@ -20,8 +20,8 @@ from adjoint.run.kept import NUMBERS_KEPT
 from adjoint.run.kinds import fields_of, filled_slots
 from adjoint.run.origins import CALLED, COPIED, VIEWS, Origin, stores_of
 from adjoint.run.outputs import outputs_in
+from adjoint.run.packages import is_of_a_library
 from adjoint.run.roots import given_to, modules_of, words_in
-from adjoint.run.watch import is_of_the_library
 
 __all__ = ["may_fill_anything", "named_in", "puts_numbers", "twice_in", "written_by"]
 
@@ -44,16 +44,17 @@ def _filled(code: CodeType, spaces: Any, held: list[Any]) -> set[str]:
     found: list[Origin] = [out for f, out in stores.outputs if not _is_followed(f, spaces, held)]
     outputs = outputs_in(code, spaces)
     found += [out for f, out in outputs if not _is_followed(f, spaces, held)]
-    if not is_of_the_library(code):  # which writes in C what Python has made for it
+    if not is_of_a_library(spaces[1].get("__name__")):
+        # A library writes in C what Python has made for it.
         found.append(stores.overwritten)
-    if _runs_text(code):
+    if _runs_text(code, spaces[1]):
         found.append(frozenset("?"))
     return stores.filled.union(*found)
 
 
-def _runs_text(code: CodeType) -> bool:
+def _runs_text(code: CodeType, namespace: dict[str, Any]) -> bool:
     """Whether a function of the user's runs text, which may do anything."""
-    return stores_of(code).runs_text and not is_of_the_library(code)
+    return stores_of(code).runs_text and not is_of_a_library(namespace.get("__name__"))
 
 
 def _is_followed(callee: Origin, spaces: Any, held: list[Any]) -> bool:
@@ -178,9 +179,9 @@ def written_by(frame: FrameType, held: list[Any], known: list[Any]) -> list[tupl
     if not attributes.isdisjoint(_ELEMENTS):
         written += [(owner, None) for owner in held if issubclass(type(owner), np.ndarray)]
     filled = _filled(code, (local, namespace), known)
-    if _runs_text(code):
+    if _runs_text(code, namespace):
         written += [(owner, None) for owner in held]
-    if CALLED + "globals" in filled or _runs_text(code):
+    if CALLED + "globals" in filled or _runs_text(code, namespace):
         written += [(namespace, name) for name in namespace]
     if any(name == "?" or name.startswith(CALLED) for name in filled):
         written += [(owner, None) for owner in held if issubclass(type(owner), _CONTAINERS)]

@@ -45,12 +45,12 @@ from adjoint.run.kinds import (
     is_record,
 )
 from adjoint.run.memory import Memory, root_of
+from adjoint.run.packages import HIDING, LEFT_ALONE, package
 from adjoint.run.place import current_place
 from adjoint.run.reach import reaches
 from adjoint.run.region import Region
 from adjoint.run.unseen import Changes, package_of, run_checked
 from adjoint.run.views import is_seen_as_stored
-from adjoint.run.watch import HIDING, LEFT_ALONE
 
 __all__ = [
     "Reason",
@@ -431,4 +431,4 @@ def is_opaque(owner: Any) -> bool:
 
 def _is_left_alone(kind: type) -> bool:
     """Whether what objects of a class hold is nobody's to see: integers that are a fraction."""
-    return str(kind.__module__).partition(".")[0] in LEFT_ALONE
+    return package(kind.__module__) in LEFT_ALONE

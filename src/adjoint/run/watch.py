@@ -19,14 +19,11 @@ from typing import Any
 from adjoint.locks import in_child, make_lock
 from adjoint.run.facts import facts_of
 from adjoint.run.origins import gives_out
+from adjoint.run.packages import GIVING, TRUSTED, package, stores
 
 __all__ = [
-    "FOLLOWED",
-    "HIDING",
-    "LEFT_ALONE",
     "Watch",
     "is_left_out",
-    "is_of_the_library",
     "is_the_users",
     "is_vouched_for",
     "leave_out",
@@ -34,64 +31,9 @@ __all__ = [
     "vouch_for",
 ]
 
-LEFT_ALONE = frozenset(
-    {
-        "inspect",
-        "typing",
-        "logging",
-        "warnings",
-        "re",
-        "abc",
-        "importlib",
-        "threading",
-        "ast",
-        "tokenize",
-        "linecache",
-        "traceback",
-        "contextvars",
-        "fractions",
-        "pathlib",
-        "zipfile",
-        "tempfile",
-        "shutil",
-        "gzip",
-        "sqlite3",
-        "subprocess",
-        "urllib",
-        "unittest",
-        "pytest",
-        "_pytest",
-        "hypothesis",
-        "IPython",
-        "ipykernel",
-        "tornado",
-        "zmq",
-    }
-)
-"""Packages of which nothing is lowered: they return no reals."""
-
-FOLLOWED = frozenset({"unittest.mock", "_pytest.monkeypatch"})
-"""Modules of those packages that are code like any other: they put things where they are told, and
-give them out again."""
-
-HIDING = frozenset(
-    "_pytest gc hypothesis logging pickle pytest signal sqlite3 threading unittest warnings"
-    " weakref".split()
-)
-"""Packages that keep functions of the user's, and call them whatever they are given."""
-
-_TRUSTED = LEFT_ALONE | frozenset(
-    "codecs datetime dis encodings enum genericpath io json locale ntpath numpy os posixpath stat"
-    " string time token types weakref".split()
-)
-"""Packages whose own code stores nothing unseen; what they call back is watched."""
-
-_GIVING = frozenset({"_weakrefset", "logging", "weakref"})
-"""Modules whose own code stores nothing unseen, but gives what it holds to who asks for it."""
-
-_LIBRARY = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-_USERS = ("nn", "value", "demo")
-_USER_PARTS = tuple(os.path.join(_LIBRARY, part) for part in _USERS)
+_LIBRARY = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
+_USERS = (["nn"], ["value"], ["demo"])
+_USER_PARTS = tuple(os.path.join(_LIBRARY, *part) for part in _USERS)
 
 
 _left_out: dict[int, CodeType] = {}
@@ -140,25 +82,10 @@ def is_the_users(code: CodeType, namespace: dict[str, Any]) -> bool:
         return False
     if is_left_out(code) or is_vouched_for(code):
         return False
-    if type(module) is not str:
-        return True
-    package, _, rest = module.partition(".")
-    if package == "adjoint":  # what `dataclasses` has written for it, too
-        return rest.partition(".")[0] in _USERS
-    return package not in _TRUSTED or module in FOLLOWED
-
-
-_STANDARD, _INSTALLED = os.path.dirname(os.__file__), f"{os.sep}site-packages{os.sep}"
-
-
-def is_of_the_library(code: CodeType) -> bool:
-    """Whether code is of Python's standard library, or of another installed package."""
-    filename = code.co_filename
-    if filename.startswith(_LIBRARY):
-        return False
-    return (
-        filename.startswith((_STANDARD, "<frozen")) or f"{os.sep}site-packages{os.sep}" in filename
-    )
+    home = package(module)
+    if home == "adjoint":  # what `dataclasses` has written for it, too
+        return str(module).split(".")[1:2] in _USERS
+    return home not in TRUSTED or stores(module, code)
 
 
 # ---- being told ----------------------------------------------------------------------------------
@@ -179,7 +106,7 @@ def _known(frame: FrameType) -> tuple[CodeType, bool, bool]:
         if users:
             told = not facts_of(code).quiet or gives_out(code)
         elif told:
-            told = frame.f_globals.get("__name__") in _GIVING and gives_out(code)
+            told = frame.f_globals.get("__name__") in GIVING and gives_out(code)
             told = told and facts_of(code).names is not None  # those only find what gives it
         known = _told[id(code)] = code, told, users
     return known
