@@ -149,7 +149,7 @@ class _Problem:
 
     def gradient(self, v: Any) -> Any:
         """The gradient of the function at a point."""
-        return _or_zero(gradient(self.scalar(), v)[0], v)
+        return gradient(self.scalar(), v)[0]
 
     def name(self, place: int) -> str:
         """What a number of the vector is called."""
@@ -229,7 +229,7 @@ class _SecondOrder:
         scalar = self._problem.scalar()
 
         def slope(v: Any) -> Any:
-            return _or_zero(gradient(scalar, v)[0], v)
+            return gradient(scalar, v)[0]
 
         return slope
 
@@ -248,12 +248,12 @@ class _SecondOrder:
 
     def reverse_over_reverse(self) -> None:
         slope, u, vector = self._slope(), self._u, self._problem.vector
-        found = _or_zero(gradient(lambda v: np.sum(slope(v) * u), vector)[0], vector)
+        found = gradient(lambda v: np.sum(slope(v) * u), vector)[0]
         self._compare("reverse over reverse", found)
 
     def reverse_over_forward(self) -> None:
         vector = self._problem.vector
-        found = _or_zero(gradient(self._along(), vector)[0], vector)
+        found = gradient(self._along(), vector)[0]
         self._compare("reverse over forward", found)
 
     def forward_over_forward(self) -> None:
@@ -311,10 +311,6 @@ def _weighted(y_bar: Any, y: Any) -> Any:
             total = total + _weighted(part_bar, part)
         return total
     return np.sum(np.real(np.conj(y_bar) * y))
-
-
-def _or_zero(bar: Any, v: Any) -> Any:
-    return np.zeros(v.shape) if bar is None else bar
 
 
 def _refuse(what: str, name: str, got: Any, reference: str, expected: Any) -> None:
