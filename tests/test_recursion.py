@@ -191,6 +191,8 @@ def test_long_chains_of_objects():
 
     (bar,) = ad.gradient(f, tree(800))
     assert bar.value == 1.0 and bar.child.child.value == 1.0
+    bar, x_bar = ad.gradient(lambda node, x: x * node.value, tree(800), 2.0)
+    assert bar.child.child.value == 0.0 and x_bar == 1.0
 
 
 def test_a_user_deeper_than_the_limit_may_raise_it():

@@ -12,12 +12,14 @@ import numpy as np
 
 from adjoint.errors import CotangentError
 from adjoint.levels.leaves import as_objects, elements_of, record_fields
+from adjoint.rules.loading import load_for
 from adjoint.rules.projection import project
 from adjoint.rules.refusal import demand_entries
 from adjoint.run.accumulate import Poison, finish
 from adjoint.run.kinds import by_value, fields_of, is_objects, is_record
 from adjoint.run.memory import Memory
 from adjoint.run.reader import CONSTANT, Reader
+from adjoint.run.session import session
 from adjoint.tangent import Tangent, tangent_of
 
 __all__ = ["as_it_is", "checked_cotangent", "collect", "filled", "plain_cotangents"]
@@ -247,39 +249,57 @@ class _Before:
     parts: Any
 
 
-def as_it_is(value: Any, within: tuple[int, ...] = ()) -> Any:
-    """A value as `filled` needs it, whatever is put into it or taken out later; `within` are those
-    around it, by identity."""
+def as_it_is(value: Any) -> Any:
+    """A value as `filled` needs it, whatever is put into it or taken out later."""
+    if by_value(value):
+        return value
+    with session:  # it may be nested deeply
+        return _as_it_is(value, ())
+
+
+def _as_it_is(value: Any, within: tuple[int, ...]) -> Any:
+    """The same inside of others, `within` by identity."""
     if issubclass(type(value), _METHODS):
-        return as_it_is(value.__self__, within)
+        return _as_it_is(value.__self__, within)
     parts = _parts_of(value)
     if parts is None or id(value) in within:
         return value
     within = (*within, id(value))
     if isinstance(parts, dict):
-        return _Before(value, {key: as_it_is(part, within) for key, part in parts.items()})
-    return _Before(value, [as_it_is(part, within) for part in parts])
+        return _Before(value, {key: _as_it_is(part, within) for key, part in parts.items()})
+    return _Before(value, [_as_it_is(part, within) for part in parts])
 
 
 def _parts_of(value: Any) -> Any:
     """What a container, an object or a function holds; ``None`` for what shows no cotangents of
     parts."""
     kind = type(value)  # of what asks for more by code of its own, and of proxies, too
-    if by_value(value) or issubclass(kind, tuple(CONSTANT)):
+    if by_value(value):
         return None
     if issubclass(kind, list | tuple | deque | dict):
         return value
     if is_objects(value):
         return elements_of(value)
-    is_shown = issubclass(kind, Tangent | FunctionType) or is_record(value)
-    return record_fields(value) if is_shown else None
+    if issubclass(kind, Tangent | FunctionType):
+        return record_fields(value)
+    if not is_record(value):
+        return None
+    load_for(kind.__module__)  # with the rules of a library, which of its objects are constants
+    return None if issubclass(kind, tuple(CONSTANT)) else record_fields(value)
 
 
-def filled(value: Any, bar: Any, within: tuple[int, ...] = ()) -> Any:
-    """A cotangent in which zeros stand where there is no path, in containers too; `within` are
-    those around it, by identity."""
+def filled(value: Any, bar: Any) -> Any:
+    """A cotangent in which zeros stand where there is no path, in containers too."""
+    if by_value(value):
+        return _zero(value) if bar is None else bar
+    with session:
+        return _filled(value, bar, ())
+
+
+def _filled(value: Any, bar: Any, within: tuple[int, ...]) -> Any:
+    """The same inside of others, `within` by identity."""
     if issubclass(type(value), _METHODS):
-        return filled(value.__self__, bar, within)
+        return _filled(value.__self__, bar, within)
     if by_value(value):
         return _zero(value) if bar is None else bar
     of, parts = (value.of, value.parts) if type(value) is _Before else (value, _parts_of(value))
@@ -289,17 +309,17 @@ def filled(value: Any, bar: Any, within: tuple[int, ...] = ()) -> Any:
     if is_objects(of):
         bars = [None] * of.size if bar is None else elements_of(bar)
         return as_objects(
-            of.shape, [filled(*pair, within) for pair in zip(parts, bars, strict=True)]
+            of.shape, [_filled(*pair, within) for pair in zip(parts, bars, strict=True)]
         )
     if isinstance(of, list | tuple | deque):
         found = [
-            filled(item, None if bar is None else bar[i], within) for i, item in enumerate(parts)
+            _filled(item, None if bar is None else bar[i], within) for i, item in enumerate(parts)
         ]
         if not isinstance(of, tuple):
             return found
         return of._make(found) if hasattr(of, "_make") else tuple(found)
     named = {
-        key: filled(item, None if bar is None else bar.get(key), within)
+        key: _filled(item, None if bar is None else bar.get(key), within)
         for key, item in parts.items()
     }
     if isinstance(of, dict):
