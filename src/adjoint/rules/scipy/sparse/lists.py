@@ -1,7 +1,8 @@
 """Sparse arrays that are made entry by entry: lists of lists, and dictionaries of keys.
 
 The former are object arrays with a list of columns and one of values for each row, on which a
-compiled module works; its functions stand here in Python. Both leave out entries that are zero.
+compiled module works; its functions stand here in Python. SciPy stores no entry that is zero. Here
+all that are assigned are stored, for an entry that is zero has a derivative, too.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from scipy import sparse
 from scipy.sparse import _csparsetools as tools
 
 from adjoint.rules.registry import non_differentiable, substitute
-from adjoint.rules.scipy.sparse.zeros import left_out
 
 __all__: list[str] = []
 
@@ -56,13 +56,7 @@ def _insert(height, width, rows, data, i, j, x):
     i, j = _within(i, height, "row"), _within(j, width, "column")
     columns, values = rows[i], data[i]
     place = bisect_left(columns, j)
-    is_there = place < len(columns) and columns[place] == j
-    if x == 0:
-        left_out(sparse.lil_array.__setitem__, x)
-        if is_there:
-            del columns[place]
-            del values[place]
-    elif is_there:
+    if place < len(columns) and columns[place] == j:
         values[place] = x
     else:
         columns.insert(place, j)
@@ -100,9 +94,6 @@ def _row_ranges(height, width, rows, data, new_rows, new_data, chosen, start, st
 
 @substitute(sparse.lil_array._mul_scalar)
 def _times(self, other):
-    if other == 0:
-        left_out(sparse.lil_array.__mul__, other)
-        return self._lil_container(self.shape, dtype=self.dtype)
     new = self.astype((np.zeros(1, self.dtype) * other).dtype)
     for i, values in enumerate(new.data):
         new.data[i] = [value * other for value in values]
@@ -113,12 +104,7 @@ def _times(self, other):
 
 
 def _put(self, key, x):
-    if x:
-        self._dict[key] = x
-        return
-    left_out(sparse.dok_array.__setitem__, x)
-    if key in self._dict:
-        del self._dict[key]
+    self._dict[key] = x
 
 
 @substitute(sparse.dok_array._set_intXint)

@@ -13,12 +13,11 @@ import numpy as np
 from scipy.sparse import _sparsetools as tools
 
 from adjoint.rules.numpy.operands import cotangent_dtype
-from adjoint.rules.refusal import NoDerivative, added, refusal, refused_dot, refused_entry
-from adjoint.rules.registry import frule, non_differentiable, primitive, rrule, substitute
+from adjoint.rules.refusal import NoDerivative, added, refused_dot, refused_entry
+from adjoint.rules.registry import frule, non_differentiable, rrule, substitute
 from adjoint.rules.scipy.sparse.patterns import leaf, major_of, of_diagonals
-from adjoint.run.accumulate import Poison
 
-__all__ = ["LEFT_OUT", "kept", "left_out"]
+__all__ = ["LEFT_OUT", "kept"]
 
 LEFT_OUT = NoDerivative("entries", "are zero here and are not stored in the result")
 
@@ -49,25 +48,6 @@ def _(dots, data, source, lost):
         return y, None
     asked = refused_dot(kept, LEFT_OUT, np.ravel(dot)[lost], y)
     return y, added(kept(dot, source, lost), asked)
-
-
-NOT_STORED = NoDerivative(
-    "entries",
-    "are zero here, which lists of lists and dictionaries of keys do not store",
-    "make the array by its coordinates, coo_array((values, (rows, columns))), which keeps zeros",
-)
-
-
-def left_out(f: Any, values: Any) -> None:
-    """Say that `f` does not store a number, or those of an array, being zero."""
-
-
-@primitive(left_out)
-def _(record: list[Any], slot: int, f: Any, values: Any) -> None:
-    level, error = record[0].level, refusal(f, NOT_STORED)
-    if level is not None and any(one.moves(values) for one in level.down()):
-        raise error
-    record[slot] = lambda _: (None, None, Poison(error))
 
 
 def _nonzero(pointers: Any, indices: Any, data: Any) -> Any:
