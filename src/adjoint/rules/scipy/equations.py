@@ -1,21 +1,26 @@
-"""Rules of `scipy.optimize`: roots of systems of equations, and least squares by code in C.
+"""Rules of `scipy.optimize`: roots of systems of equations, and least squares.
 
-A root moves as its equations say, a fit as it says that the slope of the sum of squares is zero.
+A root moves as its equations say, a fit as it says that the slope of the sum of squares, or of
+other losses, is zero; what a bound holds moves with it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from inspect import signature
 from typing import Any
 
 import numpy as np
 from scipy import optimize
 from scipy.optimize import _minpack_py
+from scipy.optimize._lsq.common import EPS
+from scipy.optimize._lsq.least_squares import construct_loss_function
 
 from adjoint.errors import AdjointError
 from adjoint.rules.again import again
 from adjoint.rules.registry import substitute
-from adjoint.rules.scipy.minimization import moved
+from adjoint.rules.scipy.minimization import FOUND, TOUCHING, moved
 from adjoint.rules.scipy.searches import (
     as_tuple,
     corrected,
@@ -183,15 +188,19 @@ def _covariance(
     find: Any, residuals: Callable[..., Any], x: Any, value: Any, search: Search, given: Any
 ) -> Any:
     """(JᵀJ)⁻¹, of which SciPy knows a value by differences."""
-    from adjoint.derivatives.jacobians import jacobian
-
     if value is None:
         return None
     _, why = looked(search, _regular, residuals, x)
     if why or not np.all(np.isfinite(value)):
         return unfollowed(value, find, why or UNDETERMINED, *given)
-    slopes = jacobian(repeated(search, residuals), x)
+    slopes = jacobian_there(search, residuals, x)
     return with_value(value, np.linalg.inv(slopes.T @ slopes))
+
+
+def jacobian_there(search: Search, residuals: Callable[..., Any], x: Any) -> Any:
+    from adjoint.derivatives.jacobians import jacobian_forward
+
+    return jacobian_forward(repeated(search, residuals), x)
 
 
 @substitute(optimize.least_squares)
@@ -202,18 +211,99 @@ def least_squares(
     find, kwargs = optimize.least_squares, kwargs or {}
     given = (fun, x0, jac, bounds, method, *settings)
     named = {"args": args, "kwargs": kwargs, **named}
-    if method != "lm":  # those whose steps are in Python
-        return _LEAST_SQUARES(*given, **named)
     found, search = searched(find, given, named)
     given = (*given, *named.values())
+    named = {**dict(zip(_SETTINGS, settings)), **named}  # noqa: B905 (it is lowered)
+    loss, scale = named.get("loss", "linear"), named.get("f_scale", 1.0)
     residuals = _system(lambda z: fun(z, *args, **kwargs), ())
-    found.x = _fitted(find, residuals, found.x, search, given)
-    found.fun = value_there(find, residuals, found.x, found.fun, search, given)
-    found.cost = with_value(found.cost, 0.5 * (found.fun @ found.fun))
-    return _left(rest_of(find, found, given, "x", "fun", "cost"), search)
+
+    def cost(z):
+        return _cost(residuals(z), loss, scale)
+
+    x, why = _within(find, residuals, cost, found.x, bounds, search, given)
+    found.x, known = x, ["x", "fun", "cost"]
+    found.fun = value_there(find, residuals, x, found.fun, search, given)
+    found.cost = with_value(found.cost, _cost(found.fun, loss, scale))
+    if not why and isinstance(found.jac, np.ndarray):
+        slopes = jacobian_there(search, residuals, x)
+        slope, bend = _weights(found.fun, loss, scale)
+        found.grad = with_value(found.grad, slopes.T @ slope)
+        found.jac = with_value(found.jac, (slopes.T * bend).T)
+        known += ["grad", "jac"]
+    return _left(rest_of(find, found, given, *known), search)
 
 
-_LEAST_SQUARES = again(optimize.least_squares)
+_SETTINGS = list(signature(optimize.least_squares).parameters)[5:]
+
+
+def _cost(r: Any, loss: Any, scale: Any) -> Any:
+    """What a search in the least squares makes small."""
+    weigh = construct_loss_function(len(r), loss, scale)
+    return 0.5 * (r @ r) if weigh is None else weigh(r, cost_only=True)
+
+
+def _weights(r: Any, loss: Any, scale: Any) -> tuple[Any, Any]:
+    """The slope of the loss in each residual, and the root of its curvature, with which SciPy
+    multiplies the Jacobian."""
+    weigh = construct_loss_function(len(r), loss, scale)
+    if weigh is None:
+        return r, np.ones(len(r))
+    rho = weigh(r)
+    bend = rho[1] + 2 * rho[2] * r**2
+    return rho[1] * r, np.sqrt(np.where(bend > EPS, bend, EPS))
+
+
+def _within(
+    find: Any,
+    residuals: Callable[..., Any],
+    cost: Callable[..., Any],
+    x: Any,
+    bounds: Any,
+    search: Search,
+    given: tuple[Any, ...],
+) -> tuple[Any, str]:
+    """Where a cost is lowest that has bounds: what they hold moves with them. And why nothing is
+    known of that."""
+    lower, upper = (bounds.lb, bounds.ub) if isinstance(bounds, optimize.Bounds) else bounds
+    sides, why = looked(search, partial(_sides, (lower, upper)), cost, x)
+    if why:
+        return unfollowed(x, find, why, *given), why
+    free, below, above = sides
+    held = np.where(below, lower, np.where(above, upper, 0.0))
+    order = np.argsort(np.concatenate([free, np.flatnonzero(below | above)]))
+    held = with_value(x[below | above], held[below | above])
+
+    def whole(z):
+        return np.concatenate([z, held])[order]
+
+    if not len(free):
+        return whole(x[free]), ""
+    _, why = looked(search, _regular, lambda z: residuals(whole(z)), x[free])
+    return whole(moved(find, lambda z: cost(whole(z)), x[free], search, given, why)), why
+
+
+def _sides(bounds: Any, cost: Callable[..., Any], x: Any) -> tuple[Any, str]:
+    """Which coordinates no bound holds, as indices, and which a lower or an upper one does; or why
+    that is not known."""
+    from adjoint.api import gradient
+
+    near = [np.abs(x - end) <= TOUCHING * np.maximum(np.abs(x), 1.0) for end in bounds]
+    if not np.any(near):
+        return (np.arange(len(x)), *near), ""
+    try:
+        slope = gradient(cost, x)[0]
+    except AdjointError as error:
+        return None, f"{FOUND}, and of the function itself: {error.problem}"
+    least = STEEP * np.max(np.abs(slope), initial=0.0)
+    below, above = near[0] & (slope > least), near[1] & (slope < -least)
+    if np.any((near[0] | near[1]) & ~(below | above)):
+        return None, f"{FOUND}; where it ends, a bound touches it and does not hold it"
+    return (np.flatnonzero(~(below | above)), below, above), ""
+
+
+STEEP = 1e-7
+"""How steep the cost is, beside its largest slope, where a bound holds a coordinate."""
+
 
 if hasattr(_minpack_py, "_lightweight_memoizer"):
 
