@@ -125,6 +125,9 @@ class ArgumentError(AdjointError, TypeError):
 class NoDerivativeError(AdjointError):
     """A derivative is needed of a function that has neither a rule nor source code."""
 
+    rounds = 0
+    """In how many other bases a function has to be seen for it (`adjoint.levels.bases`), if any."""
+
 
 class MutationError(AdjointError):
     """A function without rule or source changed, or stored, something that carries a derivative."""

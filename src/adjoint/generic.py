@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.errors import ArgumentError
+from adjoint.errors import ArgumentError, NoDerivativeError
 from adjoint.fast.inside import Calls, InnerCall, generic_parts
 from adjoint.fast.tier import is_enabled
+from adjoint.levels.bases import Trial, in_other_bases, in_trial, numbers_of
 from adjoint.levels.mentions import goes_on_a_tape
 from adjoint.levels.outside import follows, pulled
 from adjoint.locks import passing
@@ -48,7 +49,9 @@ class Pullback(Hidden):
     that the function saw.
     """
 
-    __slots__ = ("_args", "_f", "_marks", "_memory", "_record", "_wanted", "_y")
+    __slots__ = (
+        "_args", "_f", "_kwargs", "_marks", "_memory", "_record", "_trial", "_wanted", "_y",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -58,9 +61,11 @@ class Pullback(Hidden):
         memory: Memory,
         record: list[Any],
         wanted: Collection[int] | None = None,
+        kwargs: dict[str, Any] | None = None,
+        trial: Trial | None = None,
     ) -> None:
         self._f, self._args, self._y, self._memory, self._record = f, args, y, memory, record
-        self._wanted = wanted
+        self._wanted, self._kwargs, self._trial = wanted, kwargs or {}, trial
         self._marks: Marks | None = None
 
     def mark(self) -> Pullback:
@@ -145,7 +150,35 @@ class Pullback(Hidden):
                 memory.end_sweep()
 
     def _pulled(self, value_bar: Any, given: Any, of_function: bool) -> tuple[Any, ...]:
-        """One sweep."""
+        """One sweep; where the cotangents follow from several bases only (`adjoint.levels.bases`),
+        runs that begin with memory as the function found it, and leave it so."""
+        try:
+            with in_trial(self._trial):
+                return self._swept_once(value_bar, given, of_function)
+        except NoDerivativeError as error:
+            if self._trial is not None or not error.rounds:
+                raise
+            numbers, problem = numbers_of(self._y), error
+
+        def run(trial: Trial) -> tuple[list[Any], tuple[Any, ...]]:
+            with in_trial(trial):
+                y, back = forward(
+                    self._f, self._args, self._kwargs,
+                    specialising=False, wanted=self._wanted, trial=trial,
+                )  # fmt: skip
+            found = numbers_of(y)
+            try:
+                return found, back._pulled(value_bar, given, of_function)
+            finally:
+                back._memory.rewind(0)
+
+        self._memory.rewind(0)
+        try:
+            return in_other_bases(problem, numbers, run)  # type: ignore[no-any-return]
+        finally:
+            self._memory.redo(len(self._memory.entries()))
+
+    def _swept_once(self, value_bar: Any, given: Any, of_function: bool) -> tuple[Any, ...]:
         memory = self._memory
         with np.errstate(all="ignore"):
             memory.begin_sweep()
@@ -200,6 +233,7 @@ def forward(
     specialising: bool | None = None,
     calls: Calls | None = None,
     wanted: Collection[int] | None = None,
+    trial: Trial | None = None,
 ) -> tuple[Any, Pullback]:
     """The value of a call, and its pullback, inside a session; `specialising` says whether calls in
     it may take programs, and `calls` notes which of them do. Of the arguments that are not `wanted`
@@ -222,7 +256,7 @@ def forward(
             flush(memory)
     if memory.lifetimes is not None or not memory.is_untouched():
         settle(memory, record)
-    return y, Pullback(f, args, y, memory, record, wanted)
+    return y, Pullback(f, args, y, memory, record, wanted, kwargs, trial)
 
 
 def calls_inside(

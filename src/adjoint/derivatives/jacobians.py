@@ -152,6 +152,8 @@ def computed(
         y, aux = split_aux(f, whole, has_aux)
         y_form = _result(Form(y))
         parts = _columns(push, y_form, forms, chosen)
+        if mode is None and not all(np.all(np.isfinite(part)) for part in parts.values()):
+            parts = _rows(back, y_form, forms, has_aux)  # which may know of more (`levels.bases`)
     found = []
     for i, path in chosen.targets:
         whole = [forms[i].build(parts[k, i]) for k in range(len(y_form.leaves))]

@@ -32,6 +32,7 @@ from adjoint.rules.slopes import Slopes
 from adjoint.rules.tangents import filled
 from adjoint.run.accumulate import Poison
 from adjoint.run.by_rules import DECLINED
+from adjoint.run.holding import reached
 from adjoint.run.integers import is_integer, takes
 from adjoint.run.refused import refused
 from adjoint.run.remaking import remade
@@ -52,6 +53,17 @@ class Forward(Level):
         self._numbers: dict[int, tuple[Any, Any]] = {}
         self._mirrors = Mirrors(self.same)
         self._limit = MANY
+        self.touched: set[int] = set()
+        """The identities of those that own the memory of arrays that were written."""
+
+    def touch(self, x: ndarray[Any, Any]) -> None:
+        self.touched.add(id(original_of(x)))
+        super().touch(x)
+
+    def has_written(self, values: tuple[Any, ...]) -> bool:
+        """Whether arrays were written that can be reached from `values`."""
+        arrays = (value for value in reached(values) if isinstance(value, ndarray))
+        return any(id(original_of(array)) in self.touched for array in arrays)
 
     # ---- what is known ---------------------------------------------------------------------------
 

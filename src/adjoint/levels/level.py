@@ -59,6 +59,8 @@ class Level(Concealing):
     """
 
     seeds: Any = None
+    missed = False
+    """Whether a tangent is not known in the basis that was found (`adjoint.levels.bases`)."""
     replays = False
     """Whether rules are applied again later, when structures hold other things."""
 

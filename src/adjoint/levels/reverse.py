@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from adjoint.levels import rules  # noqa: F401  they are registered
+from adjoint.levels.bases import NESTED, in_trial
 from adjoint.levels.current import current, entered
 from adjoint.levels.leaves import Leaves, Places
 from adjoint.levels.seeds import Seeds
@@ -70,6 +71,6 @@ class NestedPullback(Hidden):
             for value, bar in given:
                 sweep.add(value, bar)
 
-        with session:
+        with session, in_trial(NESTED):
             sweep = self._tape.sweep(deposit, current.level)
             return tuple([leaves.read(sweep.read) for leaves in self._leaves])

@@ -9,6 +9,7 @@ import numpy as np
 
 from adjoint.errors import ArgumentError
 from adjoint.levels import bridge, rules  # noqa: F401  they register themselves
+from adjoint.levels.bases import along_parting
 from adjoint.levels.current import current, entered
 from adjoint.levels.forward import Forward
 from adjoint.levels.reading import read_tangent
@@ -73,6 +74,16 @@ def pushforward(
     if not basics.ready:
         basics.load()
     level = Forward(current.level)
+    y, y_dot = _pushed(level, f, args, tangents, kwargs)
+    if level.missed and level.outer is None and not level.has_written((f, *args)):
+        y_dot = along_parting(y, y_dot, lambda level: _pushed(level, f, args, tangents, kwargs))
+    return y, y_dot
+
+
+def _pushed(
+    level: Forward, f: Any, args: Sequence[Any], tangents: Sequence[Any], kwargs: dict[str, Any]
+) -> tuple[Any, Any]:
+    """`pushforward` on a level."""
     with session, entered(level), Seeds(level, level.seed) as seeds:
         own = [seeds.own(arg, dot) for arg, dot in zip(args, tangents, strict=True)]
         own = [seeds.aliased(arg) for arg in own]

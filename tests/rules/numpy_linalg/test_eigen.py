@@ -138,11 +138,10 @@ Q = np.linalg.qr(reals(3, 3))[0]
 EQUAL = Q @ np.diag([1.0, 1.0, 2.0]) @ Q.T
 
 
-@pytest.mark.parametrize("f", [np.linalg.eigh, np.linalg.eig])
 @pytest.mark.parametrize("a", [EQUAL, np.eye(3)])
-def test_vectors_of_equal_eigenvalues_are_refused(f, a):
+def test_vectors_of_equal_eigenvalues_are_refused(a):
     def power(m):
-        w, v = f(m)
+        w, v = np.linalg.eig(m)
         return ((v * w**2) @ np.linalg.inv(v)).real.sum()
 
     with pytest.raises(NoDerivativeError, match="vectors of equal values"):

@@ -165,14 +165,9 @@ RANK_TWO = T[:, :2] @ reals(2, 3)
 
 
 def test_vectors_of_equal_values_are_refused():
-    def doubled(a):
-        u, s, vh = np.linalg.svd(a)
-        return ((u * s) @ vh).sum()
-
-    with pytest.raises(NoDerivativeError, match="vectors of equal values"):
-        ad.gradient(doubled, EQUAL)
-    with pytest.raises(NoDerivativeError, match="vectors of equal values"):
-        ad.gradient(doubled, np.eye(3))
+    for a in (EQUAL, np.eye(3)):
+        with pytest.raises(NoDerivativeError, match="vectors of equal values"):
+            ad.gradient(lambda a: np.linalg.svd(a)[0].sum(), a)
     check_reverse(lambda a: np.abs(np.linalg.svd(a)[0][:, 0]), EQUAL)
 
 

@@ -13,12 +13,13 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.rules.numpy.linalg.bases import Turn, between_equals, parting_basis, turn_of
 from adjoint.rules.numpy.linalg.forward import forward_rule
 from adjoint.rules.numpy.linalg.gauges import (
     differences,
     equal_pairs,
+    in_any_basis,
     in_phase,
-    known_or_nan,
     over,
     parting,
     phased,
@@ -45,29 +46,36 @@ from adjoint.rules.registry import non_differentiable
 # ---- Hermitian matrices --------------------------------------------------------------------------
 
 
-def eigh_bar(f: Any, w: Any, v: Any, w_bar: Any, v_bar: Any, pivot: Any) -> Any:
+def equal_values(w: Any, v: Any) -> Any:
+    return equal_pairs(w, np.max(np.abs(w), -1, initial=0), v)
+
+
+def eigh_bar(
+    f: Any, w: Any, v: Any, w_bar: Any, v_bar: Any, pivot: Any, turn: Turn | None = None
+) -> Any:
     """ā = V (diag(w̄) + skew(Vᴴ V̄) / (w_j − w_i)) Vᴴ, Hermitian; the eigenvalues in any order."""
-    equal = equal_pairs(w, np.max(np.abs(w), -1, initial=0), v)
+    equal = equal_values(w, v)
     if v_bar is None:
         v = settled(v, w_bar)
         return (v * watched(w_bar, equal)[..., None, :]) @ dagger(v)
-    refuse_shared(f, equal, w_bar, v_bar)
+    turning = skew(dagger(v) @ v_bar)
+    values = in_any_basis(f, equal, turn, w_bar, turning, (v, v), (v_bar,))
     if np.iscomplexobj(v):
         turn = np.imag(np.sum(np.conj(v) * v_bar, -2))
         v_bar = in_phase(f, v_bar, turn, squared(v_bar), v, row(v, pivot))
-    inner = over(skew(dagger(v) @ v_bar), differences(w), equal)
-    if w_bar is not None:
-        inner = inner + diagonal_matrix(w_bar)
+    inner = over(skew(dagger(v) @ v_bar), differences(w), equal) + values
     return v @ inner @ dagger(v)
 
 
-def eigh_dot(w: Any, v: Any, a_dot: Any, pivot: Any) -> tuple[Any, Any, Any]:
-    """w, ẇ and V̇ for a Hermitian tangent."""
+def eigh_dot(w: Any, v: Any, a_dot: Any, pivot: Any) -> tuple[Any, Any, Any, Any]:
+    """w, V, ẇ and V̇ for a Hermitian tangent."""
     inner = dagger(v) @ a_dot @ v
-    equal = equal_pairs(w, np.max(np.abs(w), -1, initial=0), v)
-    v_dot = v @ (over(inner, differences(w), equal) + known_or_nan(inner, equal))
+    equal = equal_values(w, v)
+    if (basis := parting_basis(inner, equal, v)) is not None:
+        v, inner = v @ basis, dagger(basis) @ inner @ basis
+    v_dot = v @ (over(inner, differences(w), equal) + between_equals(inner, equal, basis))
     w, w_dot = watched_pair(w, *parting(np.real(diagonal(inner)), inner, equal))
-    return w, w_dot, v_dot + phased(v_dot, v, row(v, pivot)) * v
+    return w, v, w_dot, v_dot + phased(v_dot, v, row(v, pivot)) * v
 
 
 def _upper(uplo: str) -> bool:
@@ -82,10 +90,13 @@ def _pivot(upper: bool) -> int:
 def _(a, UPLO="L"):
     y, upper = np.linalg.eigh(a, UPLO), _upper(UPLO)
     w, v = y
+    if (turn := turn_of(equal_values(w, v), v)) is not None:
+        v = v @ turn.matrix
+        y = type(y)(w, v)
 
     def eigh_back(y_bar):
         w_bar, v_bar = y_bar
-        a_bar = eigh_bar(np.linalg.eigh, w, v, w_bar, v_bar, _pivot(upper))
+        a_bar = eigh_bar(np.linalg.eigh, w, v, w_bar, v_bar, _pivot(upper), turn)
         return None, to_triangle(a_bar, upper)
 
     return y, poisoned(eigh_back)
@@ -94,8 +105,8 @@ def _(a, UPLO="L"):
 @forward_rule(np.linalg.eigh)
 def _(dots, a, UPLO="L"):
     y, upper = np.linalg.eigh(a, UPLO), _upper(UPLO)
-    w, w_dot, v_dot = eigh_dot(y[0], y[1], from_triangle(dots[0], upper), _pivot(upper))
-    return type(y)(w, y[1]), (w_dot, v_dot)
+    w, v, w_dot, v_dot = eigh_dot(y[0], y[1], from_triangle(dots[0], upper), _pivot(upper))
+    return type(y)(w, v), (w_dot, v_dot)
 
 
 @array_rule(np.linalg.eigvalsh)
@@ -113,7 +124,7 @@ def _(a, UPLO="L"):
 def _(dots, a, UPLO="L"):
     w, v = np.linalg.eigh(a, UPLO)
     inner = dagger(v) @ from_triangle(dots[0], _upper(UPLO)) @ v
-    equal = equal_pairs(w, np.max(np.abs(w), -1, initial=0), v)
+    equal = equal_values(w, v)
     return watched_pair(
         np.linalg.eigvalsh(a, UPLO), *parting(np.real(diagonal(inner)), inner, equal)
     )
@@ -186,7 +197,7 @@ def eig_dot(f: Any, a: Any, w: Any, v: Any, a_dot: Any) -> tuple[Any, Any, Any]:
     """w, ẇ and V̇, of vectors that keep their length."""
     inner = inverse_of_vectors(f, v) @ a_dot @ v
     equal = _equal(a, w, v)
-    v_dot = v @ (over(inner, differences(w), equal) + known_or_nan(inner, equal))
+    v_dot = v @ (over(inner, differences(w), equal) + between_equals(inner, equal))
     v_dot = v_dot - v * np.real(np.sum(np.conj(v) * v_dot, -2))[..., None, :]
     w, w_dot = values_and_dot(f, a, w, v, a_dot)
     return w, w_dot, v_dot + phased(v_dot, v, _largest(v)) * v

@@ -24,6 +24,8 @@ from typing import Any
 
 import numpy as np
 
+from adjoint.levels.bases import can_try
+from adjoint.rules.numpy.linalg.bases import Turn, among_equals, apart, shared_vectors
 from adjoint.rules.numpy.linalg.matrices import (
     diagonal_matrix,
     noise,
@@ -33,7 +35,7 @@ from adjoint.rules.numpy.linalg.matrices import (
 from adjoint.rules.registry import frule, non_differentiable, rrule
 
 __all__ = [
-    "differences", "equal_pairs", "in_phase", "instead", "known_or_nan", "over", "parting",
+    "differences", "equal_pairs", "in_any_basis", "in_phase", "instead", "over", "parting",
     "phased", "refuse_shared", "row", "settled", "squared", "watched", "watched_pair",
 ]  # fmt: skip
 
@@ -56,14 +58,6 @@ def over(m: Any, gaps: Any, equal: Any) -> Any:
     return np.where(equal, 0, m / np.where(equal, 1, gaps))
 
 
-def known_or_nan(m: Any, equal: Any) -> Any:
-    """What `over` puts between vectors of equal values in forward mode: 0 where they stay apart by
-    themselves, NaN where the derivative would turn them into one another.
-    """
-    off_diagonal = ~np.eye(m.shape[-1], dtype=bool)
-    return np.where(equal & off_diagonal & (np.abs(m) > noise(m)), np.nan, 0)
-
-
 def parting(w_dot: Any, inner: Any, equal: Any, values_of: Any = np.linalg.eigvalsh) -> Any:
     """The tangents `w_dot` of values, but on one side where `equal` ones part, and which those are:
     `inner` is the tangent of the matrix in the basis of their vectors."""
@@ -80,8 +74,8 @@ def _parted(inner: Any, equal: Any, values_of: Any) -> tuple[Any, Any]:
     """How fast equal values part, in ascending order, and which values have vectors that turn into
     one another as they do."""
     n, size = equal.shape[-1], np.max(np.abs(inner), (-2, -1), initial=0)[..., None]
-    apart = equal & ~np.eye(n, dtype=bool) & np.isfinite(size)[..., None]
-    moved = np.any(apart & (np.abs(inner) > noise(inner)), -1)
+    among = apart(equal) & np.isfinite(size)[..., None]
+    moved = np.any(among & (np.abs(inner) > noise(inner)), -1)
     shared = np.any(equal & moved[..., None, :], -1)
     if not shared.any():
         return np.zeros(shared.shape), shared
@@ -105,7 +99,7 @@ def refuse_shared(
     """
     if np.count_nonzero(equal) == math.prod(equal.shape[:-1]):
         return
-    pairs = equal & ~np.eye(equal.shape[-1], dtype=bool)
+    pairs = apart(equal)
     used = np.zeros(pairs.shape[:-1], bool)
     for bar in vector_bars:
         if bar is not None:
@@ -116,17 +110,47 @@ def refuse_shared(
         if not orthogonal:
             used |= (valued | used.any(-1))[..., None]
     if np.any(pairs & (used[..., :, None] | used[..., None, :])):
-        raise undetermined(
-            f,
-            "vectors of equal values are used, and these may be any basis of their space",
-            "use the values alone, or a function of the whole matrix"
-            " (solve, inv, matrix_power, pinv), or add a small perturbation that tells them apart",
-        )
+        is_complex = any(map(np.iscomplexobj, vector_bars))
+        raise shared_vectors(f, equal, is_complex, w_bar is not None)
 
 
-def _among_equals(equal: Any) -> Any:
-    """Which values have an equal one."""
-    return np.any(equal & ~np.eye(equal.shape[-1], dtype=bool), -1)
+def in_any_basis(
+    f: Any,
+    equal: Any,
+    turn: Turn | None,
+    w_bar: Any,
+    turning: Any,
+    vectors: tuple[Any, Any],
+    bars: tuple[Any, ...],
+    turns: Any = True,
+) -> Any:
+    """The cotangent of the tangent in the basis of `vectors` that comes by the values, where
+    vectors are used, too, whose cotangents are `bars`.
+
+    `turning` is how fast the result changes as vectors turn into one another. A trial turns those
+    of `equal` values where `turns`; it is asked for also if they seem not to be used, as what is
+    multiplied by log(1), because they might be in another basis.
+    """
+    values = 0.0 if w_bar is None else diagonal_matrix(w_bar)
+    turned = equal & turns & among_equals(equal & turns)[..., None]
+    refuse_shared(f, equal & ~turned if turn is not None else equal, w_bar, *bars)
+    if not turned.any():
+        return values
+    needed = shared_vectors(f, turned, np.iscomplexobj(vectors[0]), w_bar is not None)
+    if turn is None:
+        if can_try():
+            needed.rounds = 1
+            raise needed
+        return values
+    size = sum(np.sum(squared(bar), -1) for bar in bars)
+    limit = np.sqrt(rounding(turning) * size)[..., None, None]
+    turn.trial.depends |= bool(np.any(turned & (np.abs(turning) > limit)))
+    used = size != 0 if w_bar is None else (size != 0) | np.any(turn.shared & (w_bar != 0), -1)
+    if np.any(used) and needed.rounds > turn.trial.rounds:
+        raise needed
+    if w_bar is None:
+        return values
+    return np.where(turned, turn.measured(w_bar, *vectors), values)
 
 
 def settled(vectors: Any, weights: Any) -> Any:
@@ -144,7 +168,7 @@ def fixed(vectors: Any) -> Any:
 def watched(w_bar: Any, equal: Any, alone: Any = False) -> Any:
     """The cotangent of values, whose own derivative is NaN where the vectors would have to be
     known: of equal values, and those that are `alone` without a vector on the other side."""
-    shared = _among_equals(equal) | alone
+    shared = among_equals(equal) | alone
     return unknown(w_bar, shared) if shared.any() else w_bar
 
 
@@ -253,6 +277,4 @@ def _is_clear(pivot: Any, vectors: Any) -> Any:
     return (np.abs(pivot) > limit) & (np.abs(pivot.imag) <= limit)
 
 
-non_differentiable(
-    equal_pairs, fixed, known_or_nan, refuse_shared, row, _among_equals, _is_clear, _parted
-)
+non_differentiable(equal_pairs, fixed, refuse_shared, row, _is_clear, _parted)

@@ -14,18 +14,18 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.rules.numpy.linalg.eigen import eigh_bar, eigh_dot
+from adjoint.rules.numpy.linalg.bases import Turn, between_equals, parting_basis, turn_of
+from adjoint.rules.numpy.linalg.eigen import eigh_bar, eigh_dot, equal_values
 from adjoint.rules.numpy.linalg.forward import forward_rule
 from adjoint.rules.numpy.linalg.gauges import (
     differences,
     equal_pairs,
+    in_any_basis,
     in_phase,
     instead,
-    known_or_nan,
     over,
     parting,
     phased,
-    refuse_shared,
     row,
     settled,
     squared,
@@ -35,7 +35,6 @@ from adjoint.rules.numpy.linalg.gauges import (
 from adjoint.rules.numpy.linalg.matrices import (
     dagger,
     diagonal,
-    diagonal_matrix,
     from_triangle,
     hermitian,
     noise,
@@ -48,13 +47,33 @@ from adjoint.rules.numpy.linalg.matrices import (
 from adjoint.rules.numpy.operands import array_rule
 from adjoint.rules.registry import non_differentiable
 
-__all__ = ["rest_of", "singular_bar"]
+__all__ = ["rest_of", "singular_bar", "turned"]
 
 
 # ---- reverse -------------------------------------------------------------------------------------
 
 
-def singular_bar(f: Any, parts: tuple[Any, ...], bars: tuple[Any, ...]) -> Any:
+def turned(parts: Any, signed: bool = False) -> tuple[Any, Turn | None]:
+    """u, s and vᴴ as the running trial wants them; `signed`: of a Hermitian matrix."""
+    u, s, vh = parts
+    k = s.shape[-1]
+    equal, zero = _coincident(u, s, vh)
+    same = equal_values(s * _signs(u, vh), u) if signed else equal & ~zero[..., None, :]
+    turn = turn_of(same, u[..., :k])
+    if turn is None:
+        return parts, None
+    u, vh = np.array(u), np.array(vh)
+    u[..., :k], vh[..., :k, :] = u[..., :k] @ turn.matrix, dagger(turn.matrix) @ vh[..., :k, :]
+    return _like(parts, (u, s, vh)), turn
+
+
+def _like(parts: Any, found: tuple[Any, ...]) -> Any:
+    return type(parts)(*found) if hasattr(parts, "_fields") else found
+
+
+def singular_bar(
+    f: Any, parts: tuple[Any, ...], bars: tuple[Any, ...], turn: Turn | None = None
+) -> Any:
     """ā from those of u, s and vᴴ, of which some may be ``None``."""
     (u, s, vh), (u_bar, s_bar, vh_bar) = parts, bars
     k = s.shape[-1]
@@ -67,21 +86,21 @@ def singular_bar(f: Any, parts: tuple[Any, ...], bars: tuple[Any, ...]) -> Any:
         return _weighted(u, s, v, s_bar)
     u_bar = np.zeros_like(u) if u_bar is None else u_bar
     v_bar = np.zeros_like(v) if v_bar is None else v_bar
-    return _vectors_bar(f, (u, s, v), (u_bar, s_bar, v_bar))
+    return _vectors_bar(f, (u, s, v), (u_bar, s_bar, v_bar), turn)
 
 
-def _vectors_bar(f: Any, parts: tuple[Any, ...], bars: tuple[Any, ...]) -> Any:
+def _vectors_bar(f: Any, parts: tuple[Any, ...], bars: tuple[Any, ...], turn: Turn | None) -> Any:
     (u, s, v), (u_bar, s_bar, v_bar) = parts, bars
     equal, zero = _coincident(u, s, v)
-    refuse_shared(f, equal, s_bar, u_bar, v_bar)
+    turning = skew(dagger(u) @ u_bar) + skew(dagger(v) @ v_bar)
+    turns = ~zero[..., None, :]
+    values = in_any_basis(f, equal, turn, s_bar, turning, (u, v), (u_bar, v_bar), turns)
     _refuse_null(f, zero, u, v, u_bar, v_bar)
     if np.iscomplexobj(u):
         u_bar, v_bar = _in_phase(f, u, v, u_bar, v_bar)
     of_u, of_v = dagger(u) @ u_bar, dagger(v) @ v_bar
     inner = over(skew(of_u) + skew(of_v), differences(s), equal)
-    inner = inner + over(skew(of_u) - skew(of_v), *_sums(s))
-    if s_bar is not None:
-        inner = inner + diagonal_matrix(s_bar)
+    inner = inner + over(skew(of_u) - skew(of_v), *_sums(s)) + values
     weight = np.where(zero, 0, 1 / np.where(zero, 1, s))[..., None, :]
     bar = u @ inner @ dagger(v)
     if u.shape[-2] > s.shape[-1]:
@@ -152,15 +171,19 @@ def _turns_v(u: Any, v: Any) -> bool:
 
 
 def singular_dot(parts: tuple[Any, ...], a_dot: Any) -> tuple[Any, tuple[Any, Any, Any]]:
-    """s, and the tangents of u, s and vᴴ."""
+    """u, s and vᴴ, and their tangents."""
     u_all, s, v_all = parts[0], parts[1], dagger(parts[2])
     k = s.shape[-1]
     u, v = u_all[..., :k], v_all[..., :k]
     inner = dagger(u) @ a_dot @ v
-    equal, _ = _coincident(u, s, v)
+    equal, zero = _coincident(u, s, v)
+    basis = parting_basis(hermitian(inner), equal & ~zero[..., None, :], u)
+    if basis is not None:
+        u, v, inner = u @ basis, v @ basis, dagger(basis) @ inner @ basis
     sums, none = _sums(s)
-    apart = over(hermitian(inner), differences(s), equal) + known_or_nan(hermitian(inner), equal)
-    together = over(skew(inner), sums, none) + known_or_nan(skew(inner), none)
+    apart = over(hermitian(inner), differences(s), equal)
+    apart = apart + between_equals(hermitian(inner), equal, basis)
+    together = over(skew(inner), sums, none) + between_equals(skew(inner), none)
     u_dot, v_dot = u @ (apart + together), v @ (apart - together)
     known = np.where(s == 0, np.nan, s)[..., None, :]
     if u.shape[-2] > k:
@@ -170,11 +193,17 @@ def singular_dot(parts: tuple[Any, ...], a_dot: Any) -> tuple[Any, tuple[Any, An
     turn = phased(v_dot, v, row(v, 0)) if _turns_v(u, v) else phased(u_dot, u, row(u, 0))
     u_dot, v_dot = u_dot + turn * u, v_dot + turn * v
     s, s_dot = watched_pair(s, *_parting(u, s, v, a_dot))
-    return s, (
+    y_dot = (
         _completed(u_dot, u, u_all[..., k:]),
         s_dot,
         dagger(_completed(v_dot, v, v_all[..., k:])),
     )
+    if basis is None:
+        return _like(parts, (parts[0], s, parts[2])), y_dot
+    u_all, v_all = (
+        np.concatenate([first, every[..., k:]], -1) for first, every in ((u, u_all), (v, v_all))
+    )
+    return _like(parts, (u_all, s, dagger(v_all))), y_dot
 
 
 def _completed(dot: Any, first: Any, others: Any) -> Any:
@@ -190,13 +219,14 @@ def _completed(dot: Any, first: Any, others: Any) -> Any:
 @array_rule(np.linalg.svd)
 def _(a, full_matrices=True, compute_uv=True, hermitian=False):
     y = np.linalg.svd(a, full_matrices, compute_uv, hermitian)
+    y, turn = turned(y, hermitian) if compute_uv else (y, None)
     if hermitian:
-        return y, _hermitian_back(a, y, compute_uv)
+        return y, _hermitian_back(a, y, compute_uv, turn)
 
     def svd_back(y_bar):
         if compute_uv:
             u_bar, s_bar, vh_bar = y_bar
-            return None, singular_bar(np.linalg.svd, tuple(y), (u_bar, s_bar, vh_bar))
+            return None, singular_bar(np.linalg.svd, tuple(y), (u_bar, s_bar, vh_bar), turn)
         return None, values_bar(a, y_bar)
 
     return y, poisoned(svd_back)
@@ -206,10 +236,9 @@ def _(a, full_matrices=True, compute_uv=True, hermitian=False):
 def _(dots, a, full_matrices=True, compute_uv=True, hermitian=False):
     y = np.linalg.svd(a, full_matrices, compute_uv, hermitian)
     if hermitian:
-        return y, _hermitian_dot(a, y, dots[0], compute_uv)
+        return _hermitian_dot(a, y, dots[0], compute_uv)
     if compute_uv:
-        s, y_dot = singular_dot(y, dots[0])
-        return type(y)(y[0], s, y[2]), y_dot
+        return singular_dot(y, dots[0])
     return values_and_dot(a, y, dots[0])
 
 
@@ -283,7 +312,7 @@ def _by_size(a: Any) -> tuple[Any, Any]:
     return np.take_along_axis(w, order, -1), np.take_along_axis(v, order[..., None, :], -1)
 
 
-def _hermitian_back(a: Any, y: Any, compute_uv: bool) -> Any:
+def _hermitian_back(a: Any, y: Any, compute_uv: bool, turn: Turn | None) -> Any:
     def values_back(s_bar):
         w, v = _by_size(a)
         bar = eigh_bar(np.linalg.svd, w, v, s_bar * np.sign(w), None, 0)
@@ -299,7 +328,8 @@ def _hermitian_back(a: Any, y: Any, compute_uv: bool) -> Any:
             mirrored = dagger(vh_bar) * sign[..., None, :]
             u_bar = mirrored if u_bar is None else u_bar + mirrored
         w_bar = None if s_bar is None else s_bar * sign
-        return None, to_triangle(eigh_bar(np.linalg.svd, s * sign, u, w_bar, u_bar, 0), False)
+        bar = eigh_bar(np.linalg.svd, s * sign, u, w_bar, u_bar, 0, turn)
+        return None, to_triangle(bar, False)
 
     return poisoned(vectors_back)
 
@@ -308,11 +338,12 @@ def _hermitian_dot(a: Any, y: Any, a_dot: Any, compute_uv: bool) -> Any:
     a_dot = from_triangle(a_dot, False)
     if not compute_uv:
         w, v = _by_size(a)
-        return np.sign(w) * np.real(diagonal(dagger(v) @ a_dot @ v))
+        return y, np.sign(w) * np.real(diagonal(dagger(v) @ a_dot @ v))
     u, s, vh = y
     sign = _signs(u, vh)
-    _, w_dot, u_dot = eigh_dot(s * sign, u, a_dot, 0)
-    return u_dot, w_dot * sign, dagger(u_dot * sign[..., None, :])
+    _, u, w_dot, u_dot = eigh_dot(s * sign, u, a_dot, 0)
+    y_dot = u_dot, w_dot * sign, dagger(u_dot * sign[..., None, :])
+    return _like(y, (u, s, dagger(u * sign[..., None, :]))), y_dot
 
 
 non_differentiable(_coincident, _rising, _unknown, _signs)

@@ -22,6 +22,7 @@ from adjoint.rules.numpy.linalg.matrices import dagger, rounding, skew, undeterm
 from adjoint.rules.numpy.linalg.singular import (
     singular_bar,
     singular_dot,
+    turned,
     values_and_dot,
     values_bar,
 )
@@ -348,16 +349,16 @@ def _(call: Call) -> Any:
 def _(call: Call) -> Any:
     if not call.compute_uv:
         return _values_rule(call)
+    call.y, turn = turned(call.y)
     y = call.y
 
     def back(y_bar: Any) -> Any:
         if all(bar is None for bar in y_bar):
             return (None,)
-        return (singular_bar(sl.svd, y, tuple(y_bar)),)
+        return (singular_bar(sl.svd, y, tuple(y_bar), turn),)
 
     def push(a_dot: Any) -> Any:
-        s, y_dot = singular_dot(y, a_dot)
-        call.y = (y[0], s, y[2])
+        call.y, y_dot = singular_dot(y, a_dot)
         return y_dot
 
     return back, push

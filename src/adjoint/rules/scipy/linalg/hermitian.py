@@ -16,15 +16,15 @@ from typing import Any
 import numpy as np
 from scipy import linalg as sl
 
+from adjoint.rules.numpy.linalg.bases import Turn, between_equals, parting_basis, turn_of
+from adjoint.rules.numpy.linalg.eigen import equal_values
 from adjoint.rules.numpy.linalg.gauges import (
     differences,
-    equal_pairs,
+    in_any_basis,
     in_phase,
-    known_or_nan,
     over,
     parting,
     phased,
-    refuse_shared,
     row,
     squared,
     watched,
@@ -36,6 +36,7 @@ from adjoint.rules.numpy.linalg.matrices import (
     diagonal_matrix,
     from_triangle,
     hermitian,
+    skew,
     to_triangle,
 )
 from adjoint.rules.registry import non_differentiable
@@ -59,6 +60,8 @@ class _Problem:
         The component of each vector that LAPACK makes real.
     b, kind
         The other matrix, and which of SciPy's three generalized problems it is.
+    turn
+        How a trial has turned the vectors.
     """
 
     f: Any
@@ -69,27 +72,35 @@ class _Problem:
     mask: Any
     b: Any = None
     kind: int = 1
+    turn: Turn | None = None
 
     @property
     def equal(self) -> Any:
-        return equal_pairs(self.w, np.max(np.abs(self.w), -1, initial=0), self.v)
+        return equal_values(self.w, self.v)
+
+    @property
+    def has_all(self) -> bool:
+        """Whether all vectors were asked for."""
+        return bool(self.count == self.w.shape[-1])
 
     def bars(self, w_bar: Any, v_bar: Any) -> tuple[Any, Any]:
         """Of the Hermitian matrices A and B, before they are made Hermitian."""
         w_bar, v_bar = self._embedded(w_bar), self._embedded(v_bar)
         v = self.v
-        if w_bar is not None and v_bar is None:
-            w_bar = watched(w_bar, self.equal)
-        inner = 0.0 if w_bar is None else diagonal_matrix(w_bar)
         stretch: Any = 0.0
         if v_bar is not None:
             equal = self.equal
-            refuse_shared(self.f, equal, w_bar, v_bar)
+            turning = skew(dagger(v) @ v_bar)
+            values = in_any_basis(
+                self.f, equal, self.turn, w_bar, turning, (v, v), (v_bar,), self.has_all
+            )
             turn = np.imag(np.sum(np.conj(v) * v_bar, -2))
             v_bar = in_phase(self.f, v_bar, turn, squared(v_bar), v, self.mask)
             mixed = dagger(v) @ v_bar
-            inner = inner + over(mixed, differences(self.w), equal)
-            stretch = diagonal_matrix(np.real(diagonal(mixed))) / 2
+            inner = over(mixed, differences(self.w), equal) + values
+            stretch = hermitian(np.where(equal, mixed, 0)) / 2
+        else:
+            inner = diagonal_matrix(watched(w_bar, self.equal))
         return self._of_matrices(inner, stretch)
 
     def _embedded(self, bar: Any) -> Any:
@@ -112,23 +123,27 @@ class _Problem:
         s = np.linalg.solve(self.b, v)
         return v @ inner @ dagger(v), s @ (across + stretch) @ dagger(s)
 
-    def dots(self, a_dot: Any, b_dot: Any) -> tuple[Any, Any, Any]:
-        """ẇ, V̇ and which values part, for Hermitian tangents."""
-        v, w = self.v, self.w
+    def dots(self, a_dot: Any, b_dot: Any) -> tuple[Any, Any, Any, Any]:
+        """ẇ, V̇, which values part and V, for Hermitian tangents."""
+        v, w, equal = self.v, self.w, self.equal
         of_a, of_b = self._in_basis(a_dot, b_dot)
         inner, stretch = of_a, 0.0
         if of_b is not None:
             across = of_b * w[..., None, :]
             moved = {1: -across, 2: of_b * w[..., :, None], 3: across}[self.kind]
             inner = moved if inner is None else inner + moved
-            stretch = diagonal_matrix(np.real(diagonal(of_b))) / 2
+            stretch = hermitian(np.where(equal, of_b, 0)) / 2
             stretch = stretch if self.kind == 3 else -stretch
-        equal = self.equal
-        v_dot = v @ (over(inner, differences(w), equal) + known_or_nan(inner, equal) + stretch)
+        basis = parting_basis(inner, equal, v) if self.has_all else None
+        if basis is not None:
+            v = v @ basis
+            inner, stretch = (dagger(basis) @ m @ basis for m in (inner, stretch + 0 * inner))
+        v_dot = over(inner, differences(w), equal) + between_equals(inner, equal, basis)
+        v_dot = v @ (v_dot + stretch)
         v_dot = v_dot + phased(v_dot, v, self.mask) * v
         chosen = slice(self.first, self.first + self.count)
         w_dot, shared = parting(np.real(diagonal(inner)), inner, equal)
-        return w_dot[..., chosen], v_dot[..., :, chosen], shared[..., chosen]
+        return w_dot[..., chosen], v_dot[..., :, chosen], shared[..., chosen], v[..., :, chosen]
 
     def _in_basis(self, a_dot: Any, b_dot: Any) -> tuple[Any, Any]:
         v = self.v
@@ -157,15 +172,26 @@ def _problem(f: Any, y: Any, every: Callable[[], Any], mask: Any, **pair: Any) -
     return _Problem(f, all_w, all_v, first, k, mask(all_v), **pair)
 
 
-def _answer(call: Call, dots: tuple[Any, Any, Any], values_only: bool) -> Any:
+def _answer(call: Call, dots: tuple[Any, Any, Any, Any], values_only: bool) -> Any:
     """The tangent of the result of a call, whose values are `watched_pair` with theirs."""
-    w_dot, v_dot, shared = dots
+    w_dot, v_dot, shared, v = dots
     if values_only:
         call.y, w_dot = watched_pair(call.y, w_dot, shared)
         return w_dot
     w, w_dot = watched_pair(call.y[0], w_dot, shared)
-    call.y = type(call.y)((w, call.y[1]))
+    call.y = type(call.y)((w, v))
     return w_dot, v_dot
+
+
+def _turned(call: Call, values_only: bool) -> Turn | None:
+    """Let a call that gives all vectors give them as the running trial wants them."""
+    if values_only or call.y[1].shape[-2] != call.y[1].shape[-1]:
+        return None
+    w, v = call.y
+    turn = turn_of(equal_values(w, v), v)
+    if turn is not None:
+        call.y = type(call.y)((w, v @ turn.matrix))
+    return turn
 
 
 def _parts(y_bar: Any) -> tuple[Any, Any]:
@@ -184,6 +210,7 @@ non_differentiable(_among, _none)
 
 def _whole_rule(f: Any, call: Call, values_only: bool) -> Any:
     upper, kind = not call.lower, call.type if call.b is not None else 1
+    turn = _turned(call, values_only)
 
     def mask(v: Any) -> Any:
         """The first component, or the last of an upper triangle, as far as B leaves it alone."""
@@ -196,7 +223,7 @@ def _whole_rule(f: Any, call: Call, values_only: bool) -> Any:
 
     def problem() -> _Problem:
         b = None if call.b is None else from_triangle(call.b, upper)
-        return _problem(f, call.y, every, mask, b=b, kind=kind)
+        return _problem(f, call.y, every, mask, b=b, kind=kind, turn=turn)
 
     def back(y_bar: Any) -> Any:
         w_bar, v_bar = _parts(y_bar)
@@ -235,11 +262,11 @@ def _(call: Call) -> Any:
 def _banded_rule(f: Any, call: Call, values_only: bool) -> Any:
     band, lower = call.a_band, bool(call.lower)
     width = band.shape[0] - 1
+    turn = _turned(call, values_only)
 
     def problem() -> _Problem:
-        return _problem(
-            f, call.y, lambda: sl.eig_banded(band, lower), lambda v: row(v, 0 if lower else -1)
-        )
+        every: Any = lambda: sl.eig_banded(band, lower)
+        return _problem(f, call.y, every, lambda v: row(v, 0 if lower else -1), turn=turn)
 
     def back(y_bar: Any) -> Any:
         w_bar, v_bar = _parts(y_bar)
@@ -270,10 +297,10 @@ def _(call: Call) -> Any:
 
 
 def _tridiagonal_rule(f: Any, call: Call, values_only: bool) -> Any:
-    d, e = call.d, call.e
+    d, e, turn = call.d, call.e, _turned(call, values_only)
 
     def problem() -> _Problem:
-        return _problem(f, call.y, lambda: sl.eigh_tridiagonal(d, e), _none)
+        return _problem(f, call.y, lambda: sl.eigh_tridiagonal(d, e), _none, turn=turn)
 
     def back(y_bar: Any) -> Any:
         w_bar, v_bar = _parts(y_bar)
