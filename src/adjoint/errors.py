@@ -4,6 +4,7 @@ to do."""
 from __future__ import annotations
 
 import linecache
+import sys
 from typing import NamedTuple
 
 from adjoint.ir.nodes import Span
@@ -73,15 +74,29 @@ class AdjointError(Exception):
     def __str__(self) -> str:
         parts = [self.problem]
         if self.filename is not None and self.span is not None:
-            parts.append(f"  {self.filename}:{self.span.line}")
+            parts.append(f"  {place_text(self.filename, self.span.line)}")
             parts.extend(_excerpt(self.filename, self.span))
         if self.place is not None and self.place.inner is not None:
             filename, span = self.place.inner
-            parts.append(f"  within '{self.place.called}', {filename}:{span.line}")
+            parts.append(f"  within '{self.place.called}', {place_text(filename, span.line)}")
             parts.extend(_excerpt(filename, span))
         if self.hint is not None:
             parts.append(f"hint: {self.hint}")
         return "\n".join(parts)
+
+
+def place_text(filename: str, line: int) -> str:
+    """A place as users call it: in a file, or in a cell of a notebook."""
+    cell = cell_of(filename)
+    return f"{filename}:{line}" if cell is None else f"{cell}, line {line}"
+
+
+def cell_of(filename: str) -> str | None:
+    """``Cell In[n]``, where IPython has compiled a cell under such a name."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    name_of = getattr(getattr(shell, "compile", None), "format_code_name", None)
+    found = None if name_of is None else name_of(filename)
+    return None if found is None else " ".join(found)
 
 
 def _excerpt(filename: str, span: Span) -> list[str]:

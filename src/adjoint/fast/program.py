@@ -6,6 +6,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from keyword import iskeyword
 from typing import Any
 
@@ -107,7 +108,7 @@ def specialise(f: Any, args: tuple[Any, ...], mode: Mode = GRADIENT) -> Program:
             of_function=not mode.is_gradient,
             rows=rows,
         )
-        outside.is_wanted = lambda source: _is_wanted(source, mode, len(args))
+        outside.is_wanted = partial(_is_wanted, mode=mode, count=len(args))  # it stays
         ev = Evaluator(outside)
         try:
             return _specialised(ev, f, args, mode)

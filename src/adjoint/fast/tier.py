@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from adjoint.errors import ArgumentError
+from adjoint.errors import ArgumentError, place_text
 from adjoint.fast.covered import NOT_SCALAR, Defect, Deoptimize, NotCovered
 from adjoint.fast.likeness import kinds_of
 from adjoint.fast.modes import Mode
@@ -136,7 +136,7 @@ class Refused:
         """The file and the line."""
         if self.filename is None or self.span is None:
             return None
-        return f"{self.filename}:{self.span.line}"
+        return place_text(self.filename, self.span.line)
 
 
 @dataclass(slots=True)

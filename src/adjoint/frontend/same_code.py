@@ -100,6 +100,8 @@ def _contexts(node: Any, imports: frozenset[str], names: set[str]) -> Iterator[l
     if "super" in names:
         mention = ast.Expr(ast.copy_location(ast.Name("super", ast.Load()), node))
         yield [*context, ast.copy_location(mention, node)]
+    if used:
+        yield []  # a cell of a notebook is compiled statement by statement
 
 
 def _names(code: CodeType) -> Iterator[str]:

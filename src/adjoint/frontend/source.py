@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from types import CodeType, FunctionType
 from typing import Any
 
-from adjoint.errors import SourceError
+from adjoint.errors import SourceError, place_text
 from adjoint.frontend.same_code import (
     compile_quietly,
     compiles_to,
@@ -96,7 +96,8 @@ def find_source(function: FunctionType) -> Source:
             hint=f"define it in a file or a notebook cell, or register an rrule for '{name}'",
         )
     raise SourceError(
-        f"the source of '{name}' is not at {filename}:{code.co_firstlineno}; the file changed since"
+        f"the source of '{name}' is not at {place_text(filename, code.co_firstlineno)}; the file"
+        " changed since"
         " it was imported, or the function was made by 'exec' under another file's name",
         hint=f"reload the module, or register an rrule for '{name}'",
     )

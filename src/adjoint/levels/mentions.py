@@ -14,9 +14,9 @@ from dis import EXTENDED_ARG, opmap
 from functools import partial
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
-from weakref import ref as weakref
 
 from adjoint.levels.current import current
+from adjoint.run.by_code import CodeTable
 from adjoint.run.holding import names_in
 from adjoint.run.inert import is_operator
 from adjoint.run.kinds import content_of
@@ -27,8 +27,9 @@ __all__ = ["goes_on_a_tape", "mentions_operator"]
 MANY = 400
 """Functions that are looked at, at most."""
 
-_known: dict[int, tuple[Any, dict[Any, bool]]] = {}
-"""By the identity of the code: a reference to it, and what was found for what it was given."""
+_known = CodeTable[dict[Any, bool]]()
+"""What was found of a function, by what it was given."""
+_MOST_KINDS = 64
 
 
 def goes_on_a_tape(f: Any, args: tuple[Any, ...]) -> bool:
@@ -44,13 +45,12 @@ def mentions_operator(f: Callable[..., Any], args: Iterable[Any]) -> bool:
     kinds = [type(arg) for arg in args if type(arg).__flags__ & _OF_PYTHON]
     if type(f) is not FunctionType or type(code) is not CodeType:
         return _mention([f, *kinds])
-    found = _known.get(id(code))
-    if found is None or found[0]() is not code:
-        found = _known[id(code)] = weakref(code), {}
+    known = _known.get(id(code))
+    found = _known.put(code, {}) if known is None or len(known[1]) >= _MOST_KINDS else known[1]
     key: Any = (*kinds, *_captured(f))
-    if key not in found[1]:
-        found[1][key] = _mention([f, *kinds])
-    return found[1][key]
+    if key not in found:
+        found[key] = _mention([f, *kinds])
+    return found[key]
 
 
 _OF_PYTHON = 1 << 9  # Py_TPFLAGS_HEAPTYPE

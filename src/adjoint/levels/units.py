@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import FunctionType
 from typing import Any
 
 from adjoint.emit.level import emit_level
 from adjoint.emit.python import Source
-from adjoint.errors import SourceError, UnsupportedSyntaxError
 from adjoint.frontend.same_code import compile_quietly
 from adjoint.ir.nodes import Function, Operand, Span
 from adjoint.levels.entries import ENTRIES, RUNTIME
-from adjoint.locks import give_way, make_lock
 from adjoint.run.functions import bind, built
-from adjoint.run.generate import arity_of, generated, show_source
+from adjoint.run.generate import arity_of, note_generated, show_source
 from adjoint.run.generators import Generator, is_resuming
 from adjoint.run.lifetimes import ENTERING
 from adjoint.run.lowered import lowered
 from adjoint.run.memory import Memory
+from adjoint.run.unit_cache import UnitCache
 from adjoint.transform.activity import Activity
 from adjoint.transform.paths import join_paths
 from adjoint.transform.reverse import reverse
@@ -48,38 +47,7 @@ class LevelUnit:
         return all(namespace.get(name, value) is value for name, value in self.guards)
 
 
-_units: dict[tuple[int, int], LevelUnit | SourceError | UnsupportedSyntaxError] = {}
-_kept: list[Any] = []
-_lock = make_lock()
 _counter = itertools.count(1)
-
-
-def known_unit(f: FunctionType) -> LevelUnit | None:
-    """The unit of a function that was called before and whose globals have not changed since."""
-    unit = _units.get((id(f.__code__), id(f.__globals__)))
-    if type(unit) is LevelUnit and (not unit.guards or unit.is_current()):
-        return unit
-    return None
-
-
-def unit_of(f: FunctionType) -> LevelUnit:
-    """The unit of a function, compiled on its first call; raises as
-    `adjoint.run.functions.unit_of`."""
-    key = (id(f.__code__), id(f.__globals__))
-    known = _units.get(key)
-    if isinstance(known, LevelUnit) and known.is_current():
-        return known
-    if isinstance(known, SourceError | UnsupportedSyntaxError):
-        raise known.with_traceback(None)
-    give_way()
-    with _lock:
-        _kept.append((f.__code__, f.__globals__))  # the key is by identity
-        try:
-            made = _units[key] = _compile(f)
-        except (SourceError, UnsupportedSyntaxError) as error:
-            _units[key] = error
-            raise
-    return made
 
 
 def call_unit(
@@ -134,5 +102,9 @@ def _compile(f: FunctionType) -> LevelUnit:
         run,
         arity_of(whole),
     )
-    generated[id(run.__code__)] = unit
+    note_generated(replace(unit, run=_never), run)
     return unit
+
+
+_cache = UnitCache(_compile)
+known_unit, unit_of = _cache.known, _cache.of

@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from types import CodeType
-from typing import TypeVar
+from typing import Any, TypeVar
 
-__all__ = ["by_code"]
+__all__ = ["CodeTable", "by_code"]
 
 T = TypeVar("T")
 
 
 def by_code(find: Callable[[CodeType], T]) -> Callable[[CodeType], T]:
-    """A function of code that remembers its results, by identity: to compare code takes long. The
-    code is kept, so that no other takes its place."""
-    known: dict[int, tuple[CodeType, T]] = {}
+    """A function of code that remembers its results for as long as the code is there, by identity:
+    to compare code takes long. The results hold nothing of the code."""
+    known = CodeTable[T]()
 
     def found(code: CodeType) -> T:
         one = known.get(id(code))
-        if one is None:
-            one = known[id(code)] = code, find(code)
-        return one[1]
+        return known.put(code, find(code)) if one is None else one[1]
 
     return found
+
+
+class CodeTable(dict[int, tuple[Any, T]]):
+    """Something for each code, by its identity, with a reference that does not keep the code."""
+
+    __slots__ = ()
+
+    def put(self, code: CodeType, value: T) -> T:
+        key = id(code)
+        self[key] = weakref.ref(code, lambda _: self.pop(key, None)), value
+        return value

@@ -203,7 +203,7 @@ def is_bound(record: list[Any], slot: int, obj: Any, value: Any) -> bool:
     return True
 
 
-@functools.cache
+@functools.lru_cache(maxsize=512)
 def getter_of(kind: type, name: str) -> Callable[[Any], Any]:
     """A function that reads an attribute, under the name that errors call it by."""
 

@@ -7,19 +7,26 @@ import linecache
 import os
 import weakref
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import CodeType, FunctionType
 from typing import Any
 
 from adjoint.emit.python import Source
-from adjoint.errors import SourceError, UnsupportedSyntaxError
 from adjoint.frontend.same_code import compile_quietly
 from adjoint.ir.nodes import Function, Span
-from adjoint.locks import give_way, make_lock
 from adjoint.run import disk
-from adjoint.run.generate import Generated, arity_of, blank_of, generate, generated, show_source
+from adjoint.run.generate import (
+    Generated,
+    arity_of,
+    blank_of,
+    generate,
+    note_generated,
+    show_source,
+    unit_behind,
+)
 from adjoint.run.generators import Generator, is_resuming
 from adjoint.run.memory import Memory
+from adjoint.run.unit_cache import UnitCache
 
 __all__ = [
     "MISSING",
@@ -77,10 +84,6 @@ class Unit:
         return True
 
 
-_units: dict[tuple[int, int], Unit | SourceError | UnsupportedSyntaxError] = {}
-_fast: dict[int, Unit] = {}
-_kept: list[Any] = []
-_lock = make_lock()
 _counter = itertools.count(1)
 MISSING: Any = object()
 """There is no specialised program for a call."""
@@ -90,48 +93,6 @@ bare: dict[int, dict[str, Any]] = {}
 
 inside: list[Callable[..., Any]] = []
 """Runs a call by a specialised program (`adjoint.fast.inside`)."""
-
-
-def known_unit(f: FunctionType) -> Unit | None:
-    """The unit of a function that was called before and whose globals have not changed since."""
-    unit = _fast.get(id(f.__code__))
-    if (
-        unit is not None
-        and unit.namespace is f.__globals__
-        and (not unit.guards or unit.is_current())
-    ):
-        return unit
-    return None
-
-
-def unit_of(f: FunctionType) -> Unit:
-    """The unit of a function, compiled on its first call.
-
-    Raises
-    ------
-    SourceError
-        There is no source, or it is not that of this function.
-    UnsupportedSyntaxError
-        It contains what is not differentiated.
-    """
-    code = f.__code__
-    key = (id(code), id(f.__globals__))
-    known = _units.get(key)
-    if isinstance(known, Unit) and known.is_current():
-        _fast[id(code)] = known
-        return known
-    if isinstance(known, SourceError | UnsupportedSyntaxError):
-        raise known.with_traceback(None)
-    give_way()
-    with _lock:
-        _kept.append((code, f.__globals__))  # the key is by identity
-        try:
-            made = _compile(f)
-        except (SourceError, UnsupportedSyntaxError) as error:
-            _units[key] = error
-            raise
-        _units[key] = _fast[id(code)] = made
-    return made
 
 
 def _compile(f: FunctionType) -> Unit:
@@ -161,8 +122,16 @@ def _compile(f: FunctionType) -> Unit:
         arity_of(function),
         -1 if function.is_generator or _is_ours(f) else 0,
     )
-    generated[id(forward.__code__)] = generated[id(backward.__code__)] = unit
+    note_generated(replace(unit, forward=_gone, reverse=_gone), forward, backward)
     return unit
+
+
+def _gone(*_: Any) -> Any:
+    raise AssertionError("what is known of generated code does not keep it")
+
+
+_cache = UnitCache(_compile)
+known_unit, unit_of = _cache.known, _cache.of
 
 
 def built(compiled: CodeType, namespace: dict[str, Any]) -> Callable[..., Any]:
@@ -197,7 +166,7 @@ def _filename(function: Function) -> str:
 
 def place_of(code: CodeType, line: int) -> tuple[Any, Span] | None:
     """The user's place that a line of generated code stands for."""
-    unit = generated.get(id(code))
+    unit = unit_behind(code)
     if unit is None:
         return None
     if unit.places is None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import linecache
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from types import FunctionType
+from functools import partial
+from types import CodeType, FunctionType
 from typing import Any
 
 from adjoint.emit.python import Source, emit
@@ -25,18 +27,39 @@ __all__ = [
     "entries",
     "generate",
     "generated",
+    "note_generated",
     "nothing",
     "runtime",
     "show_source",
+    "unit_behind",
 ]
 
 entries: dict[Any, Callable[..., Any]] = {}
 runtime: dict[str, Callable[..., Any]] = {}
 """The functions that generated code calls: by the callee that they stand for, and by name."""
 
-generated: dict[int, Any] = {}
-"""The unit of a generated code object, by identity (code objects compare by value): for tracebacks
-and for the place of a call."""
+generated: dict[int, tuple[weakref.ref[CodeType], Any]] = {}
+"""By the identity of generated code (code objects compare by value): what `unit_behind` finds."""
+
+
+def note_generated(unit: Any, *functions: Any) -> None:
+    """Remember what generated functions were made of, for as long as they are there; `unit` holds
+    none of them."""
+
+    def forget(key: int, _: Any) -> None:
+        generated.pop(key, None)
+        linecache.cache.pop(unit.filename, None)
+
+    for f in functions:
+        key = id(f.__code__)
+        generated[key] = weakref.ref(f.__code__, partial(forget, key)), unit
+
+
+def unit_behind(code: CodeType) -> Any:
+    """The unit of generated code, without its functions: for tracebacks, and for the place of a
+    call."""
+    known = generated.get(id(code))
+    return None if known is None else known[1]
 
 
 @dataclass(frozen=True, slots=True)

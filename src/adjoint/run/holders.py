@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from adjoint.run.generate import generated
+from adjoint.run.by_code import by_code
+from adjoint.run.generate import generated, unit_behind
 from adjoint.run.hidden import Hidden
 from adjoint.run.kinds import is_objects
 from adjoint.run.memory import Memory
@@ -35,7 +36,7 @@ def is_near(found: Any) -> bool:
     seen: dict[int, Any] = {}
     is_function = type(found) is FunctionType
     while frame is not None and len(seen) < NEAR:
-        unit = generated.get(id(frame.f_code))
+        unit = unit_behind(frame.f_code)
         if unit is not None:
             space, names = unit.namespace, unit.function.code.co_names
             nodes, _ = _variables_by_holder(frame)
@@ -222,7 +223,7 @@ def _variables_by_holder(frame: FrameType) -> tuple[list[Any], list[Any]]:
     values = dict(variables)
     if type(variables) is dict:
         variables.clear()  # a copy, which would hold them for as long as the frame runs
-    unit = generated.get(id(frame.f_code))
+    unit = unit_behind(frame.f_code)
     if unit is None:
         return [], [*values.values()]
     code = unit.function.code
@@ -237,18 +238,13 @@ def _variables_by_holder(frame: FrameType) -> tuple[list[Any], list[Any]]:
 def _is_read(frame: FrameType, name: str) -> bool:
     """Whether a variable is read, before it is bound, in what follows."""
     code = frame.f_code
-    known = _uses.get(id(code))
-    if known is None:
-        known = _uses[id(code)] = code, _uses_in(code)
-    for offset, is_read in known[1].get(name, ()):
+    for offset, is_read in _uses_in(code).get(name, ()):
         if offset > frame.f_lasti:
             return is_read
     return False
 
 
-_uses: dict[int, tuple[CodeType, dict[str, list[tuple[int, bool]]]]] = {}
-
-
+@by_code
 def _uses_in(code: CodeType) -> dict[str, list[tuple[int, bool]]]:
     """Where the variables of a function stand in its code, and whether they are read there."""
     found: dict[str, list[tuple[int, bool]]] = {}

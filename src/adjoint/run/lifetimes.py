@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.errors import MutationError
+from adjoint.run.by_code import by_code
 from adjoint.run.contents import ABSENT
 from adjoint.run.generate import generated
 from adjoint.run.going import has_effective_del
@@ -184,19 +185,11 @@ def with_effects(saved: Any) -> list[Any]:
 
 # ---- generators ----------------------------------------------------------------------------------
 
-_cleaning: dict[int, tuple[CodeType, bool]] = {}
 
-
+@by_code
 def cleans_up(code: CodeType) -> bool:
     """Whether a generator may have something to do when it is let go: one of its ``yield`` is in a
     ``try`` or a ``with``."""
-    known = _cleaning.get(id(code))
-    if known is None:
-        known = _cleaning[id(code)] = code, _yields_inside(code)
-    return known[1]
-
-
-def _yields_inside(code: CodeType) -> bool:
     bytecode = dis.Bytecode(code)
     instructions = {instruction.offset: instruction.opname for instruction in bytecode}
     yields = [offset for offset, name in instructions.items() if name == "YIELD_VALUE"]

@@ -6,12 +6,13 @@ import inspect
 import re
 import sys
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, lru_cache
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
+from adjoint.run.by_code import CodeTable
 from adjoint.run.origins import CALLED, Call, Origin, stores_of
 from adjoint.run.packages import is_of_a_library
 from adjoint.run.watch import is_the_users
@@ -38,15 +39,16 @@ def outputs_in(code: CodeType, spaces: Any) -> list[tuple[Origin, Origin]]:
             # `__array_ufunc__` passes on to the function that it is given what that was given
             if not call.starred and not given.isdisjoint(call.callee | call.owner)
         ]
-        known = _known[id(code)] = code, [one for one in found if one[1]], others
-    _, found, others = known
+        found, others = _known.put(code, ([one for one in found if one[1]], others))
+    else:
+        found, others = known[1]
     if not others:
         return found
     more = [(call.callee, _output_of(call, code, spaces)) for call in others]
     return [*found, *(one for one in more if one[1])]
 
 
-_known: dict[int, tuple[CodeType, list[tuple[Origin, Origin]], list[Call]]] = {}
+_known = CodeTable[tuple[list[tuple[Origin, Origin]], list[Call]]]()
 
 
 def _output_of(call: Call, code: CodeType, spaces: Any) -> Origin:
@@ -116,7 +118,7 @@ def _named(origin: Origin, code: CodeType, spaces: Any) -> Iterable[Any]:
             yield from [space[name] for space in spaces if name in space][:1]
 
 
-@cache
+@lru_cache(maxsize=1024)
 def _place_of_output(f: Any) -> int:
     """At which position a function takes the array that it writes into; -1 if at none."""
     if type(f) is np.ufunc:

@@ -4,7 +4,6 @@ it."""
 from __future__ import annotations
 
 import ast
-import dis
 import functools
 import linecache
 import os
@@ -119,7 +118,9 @@ def user_traceback(trace: TracebackType | None, unbound: str = "") -> TracebackT
             if not is_ours(unit.function.filename):
                 if unbound and result is None:
                     span = _span_of_name(unit.function.filename, span, unbound)
-                frame, at = _stand_in(unit.function.code, unit.namespace, span)
+                frame = _frame_of(unit, span)
+                has_columns = (span.line, span.column) != (span.end_line, span.end_column)
+                at = frame.f_lasti if has_columns else -1
                 result = TracebackType(result, frame, at, span.line)
         elif not is_ours(code.co_filename) and not is_left_out(code):
             result = TracebackType(result, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
@@ -215,47 +216,50 @@ def _calling(code: CodeType, line: int) -> CodeType:
 
 # ---- tracebacks ----------------------------------------------------------------------------------
 
-_stand_ins: dict[tuple[int, Span], tuple[FrameType, int]] = {}
-_frames: set[int] = set()
-"""Their frames, by identity."""
+
+def _frame_of(unit: Unit, span: Span) -> FrameType:
+    """What a traceback shows of a place in a generated function."""
+    code, module = unit.function.code, unit.namespace.get("__name__")
+    named = module if type(module) is str else None
+    place = code.co_filename, code.co_name, code.co_qualname, code.co_firstlineno
+    return _stand_in(*place, named, span)[0]
 
 
-def _stand_in(code: CodeType, namespace: dict[str, object], span: Span) -> tuple[FrameType, int]:
-    """A frame that carries the name and the file of the user's function, and the place of an
-    instruction of its code that stands at `span`.
+@functools.lru_cache(maxsize=512)
+def _stand_in(
+    filename: str, name: str, qualname: str, first: int, module: str | None, span: Span
+) -> tuple[FrameType, Any]:
+    """A frame that carries the name and the file of the user's function, and stands at `span`; its
+    generator, without which it would end, and hold the frame in which it does.
 
-    A traceback takes name, file and columns from the frame's code. That of a generator that does
-    not run holds no other frame, and so nothing of the call in which the error was raised.
+    A traceback takes name, file and columns from the frame's code. That of a generator that waits
+    there holds no other frame, and so nothing of the call in which the error was raised.
     """
-    key = id(code), span  # code that was lowered is kept alive by its unit
-    known = _stand_ins.get(key)
-    if known is not None:
-        return known
-    first = min(code.co_firstlineno, span.line)  # from which the lines of code are counted
-    module = compile(_raising_at(span, first - 1), code.co_filename, "exec")
-    stub = next(const for const in module.co_consts if isinstance(const, CodeType))
-    stub = stub.replace(co_name=code.co_name, co_qualname=code.co_qualname, co_firstlineno=first)
-    scope = {"__name__": namespace.get("__name__"), "__file__": code.co_filename}
-    has_columns = (span.line, span.column) != (span.end_line, span.end_column)
-    at = 2 * stub.co_code[::2].index(_RAISE) if has_columns else -1
-    found = _stand_ins[key] = FunctionType(stub, scope)().gi_frame, at
-    _frames.add(id(found[0]))
-    return found
+    first = min(first, span.line)  # from which the lines of code are counted
+    made = compile(_waiting_at(span, first - 1), filename, "exec")
+    stub = next(const for const in made.co_consts if isinstance(const, CodeType))
+    stub = stub.replace(co_name=name, co_qualname=qualname, co_firstlineno=first)
+    generator = FunctionType(stub, _Scope(__name__=module, __file__=filename))()
+    next(generator)
+    return generator.gi_frame, generator
+
+
+class _Scope(dict[str, Any]):
+    """The global variables of such a frame."""
+
+    __slots__ = ()
 
 
 def is_stand_in(frame: FrameType) -> bool:
     """Whether a frame in a traceback stands for one of generated code."""
-    return id(frame) in _frames
+    return type(frame.f_globals) is _Scope
 
 
-_RAISE = dis.opmap["RAISE_VARARGS"]
-
-
-def _raising_at(span: Span, before: int) -> ast.Module:
-    """A generator function that raises an error at a place, but for the lines `before` it."""
-    tree = ast.parse("def raising():\n    raise RuntimeError\n    yield")
+def _waiting_at(span: Span, before: int) -> ast.Module:
+    """A generator function that waits at a place, but for the lines `before` it."""
+    tree = ast.parse("def waiting():\n    yield")
     for node in ast.walk(tree):
-        if isinstance(node, ast.Raise | ast.Name):
+        if isinstance(node, ast.Expr | ast.Yield):
             node.lineno, node.col_offset = span.line - before, span.column
             node.end_lineno, node.end_col_offset = span.end_line - before, span.end_column
     return tree

@@ -56,11 +56,14 @@ def joined_facts(codes: tuple[CodeType, ...]) -> Facts:
         joined = facts_of(codes[0])
         for code in codes[1:]:
             joined = joined.joined(facts_of(code))
+        if len(_joined) >= _MOST_JOINED:
+            _joined.clear()
         known = _joined[place] = codes, joined
     return known[1]
 
 
 _joined: dict[tuple[int, ...], tuple[tuple[CodeType, ...], Facts]] = {}
+_MOST_JOINED = 512
 
 
 # ---- what it gets at itself ----------------------------------------------------------------------

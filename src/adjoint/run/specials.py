@@ -52,6 +52,8 @@ def special_of(kind: type, name: str) -> Any:
         return static
     known = _adapted.get(id(static))
     if known is None:
+        if len(_adapted) >= _MOST_ADAPTED:
+            _adapted.clear()
         known = _adapted[id(static)] = static, function_of(static)
     return known[1]
 
@@ -64,6 +66,7 @@ def quick_special_of(kind: type, name: str) -> Any:
 
 _adapted: dict[int, tuple[Any, Callable[..., Any]]] = {}
 """By identity of what stands in the class, which is kept alive."""
+_MOST_ADAPTED = 256
 
 
 def is_cython(f: Any) -> bool:

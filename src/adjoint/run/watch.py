@@ -17,6 +17,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 from adjoint.locks import in_child, make_lock
+from adjoint.run.by_code import CodeTable
 from adjoint.run.facts import facts_of
 from adjoint.run.origins import gives_out
 from adjoint.run.packages import GIVING, TRUSTED, package, stores
@@ -36,16 +37,16 @@ _USERS = (["nn"], ["value"], ["demo"])
 _USER_PARTS = tuple(os.path.join(_LIBRARY, *part) for part in _USERS)
 
 
-_left_out: dict[int, CodeType] = {}
+_left_out = CodeTable[None]()
 
 
 def leave_out(code: CodeType) -> None:
     """Say that code which bears the name of a file of the user's is the library's."""
-    _left_out[id(code)] = code
+    _left_out.put(code, None)
 
 
-_vouched: dict[int, CodeType] = {}
-_told: dict[int, tuple[CodeType, bool, bool]] = {}
+_vouched = CodeTable[None]()
+_told = CodeTable[tuple[bool, bool]]()
 """Of the functions that were entered: whether somebody may want to see them, and whether they are
 the user's."""
 
@@ -53,7 +54,7 @@ the user's."""
 def vouch_for(code: CodeType) -> None:
     """Say that a function stores nothing that carries a derivative, and gives nothing that does: it
     need not be watched, whoever enters it."""
-    _vouched[id(code)] = code
+    _vouched.put(code, None)
     _told.pop(id(code), None)
 
 
@@ -95,7 +96,7 @@ _seeing: dict[int, See | None] = {}
 """By thread: what is told of the functions that are entered."""
 
 
-def _known(frame: FrameType) -> tuple[CodeType, bool, bool]:
+def _known(frame: FrameType) -> tuple[bool, bool]:
     """Whether somebody may want to see a function, which its code says, and whether it is the
     user's."""
     code = frame.f_code
@@ -108,8 +109,8 @@ def _known(frame: FrameType) -> tuple[CodeType, bool, bool]:
         elif told:
             told = frame.f_globals.get("__name__") in GIVING and gives_out(code)
             told = told and facts_of(code).names is not None  # those only find what gives it
-        known = _told[id(code)] = code, told, users
-    return known
+        return _told.put(code, (told, users))
+    return known[1]
 
 
 _ran: dict[int, bool] = {}
@@ -161,7 +162,7 @@ class _Monitor:
 
     def _entered(self, code: CodeType, offset: int) -> Any:
         frame = sys._getframe(1)
-        _, told, users = _known(frame)
+        told, users = _known(frame)
         if not (told or users):
             return self._off
         _tell(frame, told)
@@ -196,7 +197,8 @@ class _Profile:
 
 def _entered(frame: FrameType, event: str, _: Any) -> None:
     if event == "call":
-        _, told, users = _told.get(id(frame.f_code)) or _known(frame)
+        known = _told.get(id(frame.f_code))  # at each call: the quick way
+        told, users = _known(frame) if known is None else known[1]
         if told or users:
             _tell(frame, told)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from types import CodeType
 from typing import Any
 
-from adjoint.errors import UnsupportedSyntaxError
+from adjoint.errors import UnsupportedSyntaxError, cell_of
 from adjoint.ir.nodes import Span
 
 __all__ = ["Instruction", "decode", "file_of", "refused"]
@@ -123,7 +123,7 @@ def file_of(code: CodeType) -> str:
     """The file of a code object; where it has a text, that is not the text of the code."""
     if not linecache.getlines(code.co_filename):
         return code.co_filename
-    return f"<bytecode of {os.path.basename(code.co_filename)}>"
+    return f"<bytecode of {cell_of(code.co_filename) or os.path.basename(code.co_filename)}>"
 
 
 # ---- handlers of exceptions ----------------------------------------------------------------------
