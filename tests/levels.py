@@ -49,10 +49,8 @@ def random_tangent(
 
 def tangents(sample: Sample, rng: np.random.Generator) -> list[Any]:
     """A random tangent for each argument that is not fixed."""
-    seen: set[int] = set()
     return [
-        None if i in sample.fixed else random_tangent(arg, rng, True, seen)
-        for i, arg in enumerate(sample.args)
+        None if i in sample.fixed else random_tangent(arg, rng) for i, arg in enumerate(sample.args)
     ]
 
 

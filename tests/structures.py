@@ -209,6 +209,54 @@ def _difference_of_numbers(a: Any, b: Any, rtol: float, path: str) -> str | None
     return None if same else f"{path or 'value'}: {a!r} against {b!r}"
 
 
+def in_total(bars: Any, values: Any) -> Any:
+    """Cotangents of several values, in which what more than one of them holds shows the sum of its
+    cotangents in each: what differences give, which move it in all."""
+    sums: dict[Any, Any] = {}
+    held: list[set[int]] = []
+    for bar, value in zip(bars, values, strict=True):
+        held.append(set())
+        _add_up(bar, value, id(value), sums, held[-1])
+    once = set().union(*held)
+    if sum(map(len, held)) == len(once):
+        return bars
+    pairs = zip(bars, values, strict=True)
+    return tuple(_summed(bar, value, id(value), sums, ()) for bar, value in pairs)
+
+
+def _add_up(bar: Any, value: Any, place: Any, sums: dict[Any, Any], seen: set[int]) -> None:
+    is_array = isinstance(value, np.ndarray)
+    if is_leaf(value) and not is_array:
+        if bar is not None:
+            sums[place] = sums.get(place, 0.0) + bar
+        return
+    inside = parts(value)
+    if id(value) in seen or not (is_array or inside):
+        return
+    seen.add(id(value))
+    if is_leaf(value):
+        if bar is not None:
+            sums[id(value)] = sums.get(id(value), 0.0) + bar
+        return
+    bars = dict(parts(bar) or ()) if bar is not None else {}
+    for key, part in inside or ():
+        _add_up(bars.get(key), part, (id(value), key), sums, seen)
+
+
+def _summed(bar: Any, value: Any, place: Any, sums: dict[Any, Any], above: Any) -> Any:
+    if is_leaf(value):
+        return sums.get(id(value) if isinstance(value, np.ndarray) else place)
+    inside = parts(value)
+    if inside is None or id(value) in above:
+        return bar
+    above = (*above, id(value))
+    bars = dict(parts(bar) or ()) if bar is not None else {}
+    found = {
+        key: _summed(bars.get(key), part, (id(value), key), sums, above) for key, part in inside
+    }
+    return type(value)(found.values()) if isinstance(value, list | tuple) else found
+
+
 def mismatch(bar: Any, reference: Any, rtol: float, atol: float) -> str | None:
     """Where the cotangent `bar` is not `reference`, which is shaped like the primal; or ``None``.
 

@@ -12,6 +12,7 @@ import pytest
 
 import adjoint as ad
 from adjoint.errors import ArgumentError
+from adjoint.levels.reverse import nested
 from tests.support import Sample, check_sample
 
 X = np.array([[2.3, 3.1, 2.7], [3.9, 2.1, 3.3], [2.9, 3.6, 2.5]])
@@ -225,15 +226,22 @@ def test_parts_of_one_array_in_derivatives_of_derivatives() -> None:
     np.testing.assert_allclose(pushed[1], apart.sum(), rtol=1e-13)
 
 
-def test_tangents_of_parts_that_disagree_are_refused() -> None:
-    m = X.copy()
-    with pytest.raises(ad.AdjointError, match="two tangents"):
-        ad.pushforward(_moved, (m[0, :2], m[0, 1:]), (np.ones(2), np.array([1.5, 1.0])))
-    with pytest.raises(ad.AdjointError, match="two tangents"):
-        ad.pushforward(_moved, (m[0, :2], m[0, 1:]), (np.ones(2), np.array([0.0, 1.0])))
+# ---- names of one memory: variables of their own until they are written --------------------------
 
 
-# ---- the tangent given at one of several places --------------------------------------------------
+class Part:
+    """One of the arrays that look at one memory, as two memories in which the same is written: what
+    an argument is by definition."""
+
+    def __init__(self, memories: list[Any], own: int, places: Any) -> None:
+        self.memories, self.own, self.places = memories, own, places
+
+    def read(self) -> Any:
+        return self.memories[self.own][self.places]
+
+    def write(self, values: Any) -> None:
+        for memory in self.memories:
+            memory[self.places] = values
 
 
 def _read_before(q: Any, p: Any) -> Any:
@@ -242,14 +250,10 @@ def _read_before(q: Any, p: Any) -> Any:
     return before + np.sum(q * q) + np.sum(p * p * p)
 
 
-OVERLAPPING: dict[str, Callable[[Any], Any]] = {
-    "crossing": lambda v: (v[:4], v[2:6]),
-    "equal": lambda v: (v[:5], v[:5]),
-    "reversed": lambda v: (v[:5], v[4::-1]),
-    "whole_and_part": lambda v: (v, v[:4]),
-    "part_and_whole": lambda v: (v[:4], v),
-    "every_second": lambda v: (v[::2], v),
-}
+def _read_before_of_parts(q: Part, p: Part) -> Any:
+    before = np.sum(p.read() ** 2 * q.read()[0])
+    q.write(q.read() + 0.1 * p.read()[0])
+    return before + np.sum(q.read() ** 2) + np.sum(p.read() ** 3)
 
 
 def _written_between(q: Any, p: Any) -> Any:
@@ -257,93 +261,196 @@ def _written_between(q: Any, p: Any) -> Any:
     return np.sum(q * q) + np.sum(p[::-1] ** 3)
 
 
-def _of_whole(f: Callable[[Any, Any], Any], name: str) -> Callable[[Any], Any]:
-    def program(v: Any) -> Any:
+def _written_between_of_parts(q: Part, p: Part) -> Any:
+    p.write(p.read() * q.read()[0])
+    return np.sum(q.read() ** 2) + np.sum(p.read() ** 3)
+
+
+def _element(q: Any, p: Any) -> Any:
+    for i in range(len(q) - 1):
+        q[i] = q[i + 1] * p[0] + np.sin(p[i % len(p)])
+    p[1:3] = 0.5
+    return np.sum(q * q) + p @ p
+
+
+def _element_of_parts(q: Part, p: Part) -> Any:
+    for i in range(len(q.read()) - 1):
+        new = q.read()[i + 1] * p.read()[0] + np.sin(p.read()[i % len(p.read())])
+        Part(q.memories, q.own, q.places[i : i + 1]).write(new)
+    Part(p.memories, p.own, p.places[1:3]).write(0.5)
+    return np.sum(q.read() ** 2) + np.sum(p.read() ** 2)
+
+
+def _read_only(q: Any, p: Any) -> Any:
+    return np.sum(q[:3] * p[:3] ** 2)
+
+
+def _read_only_of_parts(q: Part, p: Part) -> Any:
+    return np.sum(q.read()[:3] * p.read()[:3] ** 2)
+
+
+NAMED = {
+    _read_before: _read_before_of_parts,
+    _written_between: _written_between_of_parts,
+    _element: _element_of_parts,
+    _read_only: _read_only_of_parts,
+}
+OVERLAPPING: dict[str, Callable[[Any], Any]] = {
+    "crossing": lambda v: (v[:4], v[2:6]),
+    "equal": lambda v: (v[:5], v[:5]),
+    "one array": lambda v: (v, v),
+    "reversed": lambda v: (v[:5], v[4::-1]),
+    "whole_and_part": lambda v: (v, v[:4]),
+    "part_and_whole": lambda v: (v[:4], v),
+    "every_second": lambda v: (v[::2], v),
+}
+V = np.linspace(0.4, 1.3, 7)
+
+
+def along_parts(f: Callable[..., Any], name: str, dots: Any) -> Callable[[float], float]:
+    places = OVERLAPPING[name](np.arange(7))
+
+    def at(h: float) -> float:
+        memories = [V.copy(), V.copy()]
+        for memory, place, dot in zip(memories, places, dots, strict=True):
+            memory[place] += 0.0 if dot is None else h * dot
+        return float(NAMED[f](*(Part(memories, i, place) for i, place in enumerate(places))))
+
+    return at
+
+
+def slope_of_parts(f: Callable[..., Any], name: str, dots: Any) -> float:
+    at, h = along_parts(f, name, dots), 1e-4
+    return float((8 * (at(h) - at(-h)) - (at(2 * h) - at(-2 * h))) / (12 * h))
+
+
+@pytest.mark.parametrize("name", OVERLAPPING)
+@pytest.mark.parametrize("f", NAMED)
+def test_arguments_that_look_at_one_memory_are_variables_of_their_own(f: Any, name: str) -> None:
+    def given() -> Any:
+        return OVERLAPPING[name](V.copy())
+
+    rng = np.random.default_rng(3)
+    first, second = (rng.normal(size=part.shape) for part in given())
+    y = f(*given())
+    grads = [ad.grad(f, (0, 1), tier=tier)(*given()) for tier in ("fast", "generic")]
+    grads.append(ad.pullback(f, *given())[1](1.0)[1:])
+    grads.append(nested(f, given(), {}, of_function=False)[1](1.0)[1:])
+    _, push = ad.linearize(f, *given())
+    for dots in ((first, None), (None, second), (first, second)):
+        expected = slope_of_parts(f, name, dots)
+        found, slope = ad.pushforward(f, given(), dots)
+        assert found == pytest.approx(y, rel=1e-14)
+        assert slope == pytest.approx(expected, rel=1e-8)
+        assert push(*dots) == pytest.approx(expected, rel=1e-8)
+        for bars in grads:
+            pairs = zip(bars, dots, strict=True)
+            total = sum(bar @ dot for bar, dot in pairs if bar is not None and dot is not None)
+            assert total == pytest.approx(expected, rel=1e-8)
+    left, args = given(), given()
+    f(*left)
+    ad.gradient(f, *args)
+    for one, other in zip(args, left, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("name", OVERLAPPING)
+@pytest.mark.parametrize("f", NAMED)
+def test_their_second_derivatives(f: Any, name: str) -> None:
+    """Of the sum over both names: that of the function of the whole, by all nestings."""
+
+    def of_whole(v: Any) -> Any:
         return f(*OVERLAPPING[name](v.copy()))
 
-    return program
+    def slope(v: Any) -> Any:
+        v = v.copy()
+        bars = ad.gradient(f, *OVERLAPPING[name](v))
+        total = np.zeros(7)
+        for bar, places in zip(bars, OVERLAPPING[name](np.arange(7)), strict=True):
+            total[places] += bar
+        return total
+
+    def forward_slope(v: Any) -> Any:
+        v = v.copy()
+        parts = OVERLAPPING[name](v)
+        return ad.pushforward(f, parts, (v[2] * parts[0], np.sin(parts[1])))[1]
+
+    whole = ad.hessian(of_whole, V)
+    h = 1e-5
+    for i in range(7):
+        e = h * np.eye(7)[i]
+        by_steps = (ad.gradient(of_whole, V + e)[0] - ad.gradient(of_whole, V - e)[0]) / (2 * h)
+        np.testing.assert_allclose(whole[i], by_steps, rtol=1e-6, atol=1e-6)
+    for mode in ("forward", "reverse"):
+        np.testing.assert_allclose(ad.jacobian(slope, V, mode=mode), whole, rtol=1e-10, atol=1e-10)
+        found = ad.jacobian(forward_slope, V, mode=mode)
+        steps = [(forward_slope(V + e) - forward_slope(V - e)) / (2 * h) for e in h * np.eye(7)]
+        np.testing.assert_allclose(found, steps, rtol=1e-6, atol=1e-6)
 
 
-@pytest.mark.parametrize("name", OVERLAPPING)
-@pytest.mark.parametrize("place", [0, 1])
-def test_tangent_of_one_of_two_overlapping_arguments(name: str, place: int) -> None:
-    """What they share has one tangent, so one that is given at one place only is refused when the
-    array is written, and where the other is given what that shows, it is the derivative."""
-    v, v_dot = np.linspace(0.4, 1.3, 7), np.zeros(7)
-    part = OVERLAPPING[name](v_dot)[place]
-    part[...] = np.cos(np.arange(1.0, part.size + 1))
-    tangents = [dot.copy() for dot in OVERLAPPING[name](v_dot)]
-    alone = [dot if i == place else None for i, dot in enumerate(tangents)]
-    for f in _read_before, _written_between:
-        with pytest.raises(ad.AdjointError, match="give each its part of that"):
-            ad.pushforward(f, OVERLAPPING[name](v.copy()), tuple(alone))
-        _, y_dot = ad.pushforward(f, OVERLAPPING[name](v.copy()), tuple(tangents))
-        h, of_whole = 1e-6, _of_whole(f, name)
-        expected = (of_whole(v + h * v_dot) - of_whole(v - h * v_dot)) / (2 * h)
-        np.testing.assert_allclose(y_dot, expected, rtol=1e-6)
-        # a recorded run knows that the array is written, and what is given at one place is enough
-        _, push = ad.linearize(f, *OVERLAPPING[name](v.copy()))
-        assert push(*alone) == pytest.approx(y_dot, rel=1e-12)
-        assert push(*tangents) == pytest.approx(y_dot, rel=1e-12)
-        with pytest.raises(ad.AdjointError, match="two tangents"):
-            push(*[dot + i for i, dot in enumerate(tangents)])
+@pytest.mark.parametrize("f", NAMED)
+def test_hessian_by_one_array_given_twice(f: Any) -> None:
+    dots = np.sin(np.arange(1.0, 8.0)), np.cos(np.arange(1.0, 8.0))
+    at, h = along_parts(f, "one array", dots), 1e-3
+    expected = (-at(2 * h) + 16 * at(h) - 30 * at(0.0) + 16 * at(-h) - at(-2 * h)) / (12 * h * h)
+    for mode in ("forward", "reverse"):
+        v = V.copy()
+        blocks = ad.hessian(f, v, v, mode=mode)
+        np.testing.assert_array_equal(v, V)
+        found = sum(a @ block @ b for a, row in zip(dots, blocks) for block, b in zip(row, dots))
+        assert found == pytest.approx(expected, rel=1e-6)
 
 
-def test_no_tangent_where_the_other_has_zeros() -> None:
-    def program(v: Any) -> Any:
-        return _moved(v[:4], v[2:6])
+def test_what_is_captured_is_another_name() -> None:
+    def written(memory: Any) -> Callable[[Any], Any]:
+        def f(x: Any) -> Any:
+            x[0] = 7.0
+            return (memory * x * x).sum()
 
-    v, v_dot = np.linspace(0.4, 1.3, 7), np.array([1.0, 2.0, 0.0, 0.0, 0.0, 0.0, 0.0])
-    w = v.copy()
-    found = ad.pushforward(_moved, (w[:4], w[2:6]), (v_dot[:4], None))
-    assert found == ad.pushforward(program, (v.copy(),), (v_dot,))
+        return f
 
-
-@pytest.mark.parametrize("name", OVERLAPPING)
-def test_jacobian_by_overlapping_arguments_in_both_modes(name: str) -> None:
-    def outer(q: Any, p: Any) -> Any:
-        before = np.sum(p * p * q[0])
-        q += 0.1 * p[0]
-        return np.array([before, *(q[0] * p)])
-
-    v = np.linspace(0.4, 1.3, 7)
-    forward = ad.jacobian(outer, *OVERLAPPING[name](v.copy()), mode="forward")
-    reverse = ad.jacobian(outer, *OVERLAPPING[name](v.copy()), mode="reverse")
-    whole = ad.jacobian(_of_whole(outer, name), v)
-    for one, other, places in zip(forward, reverse, OVERLAPPING[name](np.arange(7)), strict=True):
-        np.testing.assert_allclose(one, whole[:, places], rtol=1e-12)
-        np.testing.assert_allclose(other, whole[:, places], rtol=1e-12)
+    a = np.array([1.0, 2.0, 3.0])
+    expected = [0.0, 2.0 * 2.0 * 2.0, 2.0 * 3.0 * 3.0]  # what is captured is constant
+    for tier in ("fast", "generic"):
+        x = a.copy()
+        np.testing.assert_allclose(ad.grad(written(x), tier=tier)(x), expected)
+    x = a.copy()
+    assert ad.pushforward(written(x), (x,), (np.ones(3),))[1] == pytest.approx(sum(expected))
+    x = a.copy()
+    f_bar, x_bar = ad.pullback(written(x), x)[1](1.0)
+    np.testing.assert_allclose(x_bar, expected)
+    np.testing.assert_allclose(f_bar.memory, [0.0, 4.0, 9.0])
 
 
-def test_the_same_container_with_two_tangents_is_refused() -> None:
+def test_a_container_given_twice() -> None:
     def product(p: Any, q: Any) -> Any:
-        return p[0] * q[0]
+        return p[0] * q[0] ** 2
 
     same = [3.0]
-    assert ad.pushforward(product, (same, same), ([1.0], [1.0])) == (9.0, 6.0)
-    assert ad.pushforward(product, (same, same), ([1.0], None)) == (9.0, 6.0)
-    with pytest.raises(ArgumentError, match="two different tangents"):
-        ad.pushforward(product, (same, same), ([1.0], [2.0]))
-    array = np.ones(2)
-    for tangents in ((array, 0.0 * array), (0.0 * array, array)):
-        with pytest.raises(ArgumentError, match="two different tangents"):
-            ad.pushforward(lambda p, q: (p * q).sum(), (array, array), tangents)
+    assert ad.pushforward(product, (same, same), ([1.0], [1.0])) == (27.0, 27.0)
+    assert ad.pushforward(product, (same, same), ([1.0], None)) == (27.0, 9.0)
+    assert ad.pushforward(product, (same, same), ([1.0], [2.0])) == (27.0, 9.0 + 36.0)
+    array = np.array([2.0, 3.0])
+    dots = (array, 0.0 * array), (0.0 * array, array)
+    for along in dots:
+        assert ad.pushforward(lambda p, q: (p * q).sum(), (array, array), along)[1] == 13.0
 
 
 def test_second_derivatives_by_one_array_given_twice() -> None:
-    """It is one variable, in the second derivative as in the first."""
-
     def f(p: Any, q: Any) -> Any:
         return (p * p * q).sum()
 
     x = np.array([0.5, 2.0])
     expected = ad.jacobian(lambda p, q: ad.gradient(f, p, q)[0], x, x)
-    np.testing.assert_allclose(expected[0], np.diag(6.0 * x))
-    for row in ad.hessian(f, x, x):
-        for block, one in zip(row, expected, strict=True):
-            np.testing.assert_allclose(block, one)
+    np.testing.assert_allclose(expected[0], np.diag(2.0 * x))
+    np.testing.assert_allclose(expected[1], np.diag(2.0 * x))
+    found = ad.hessian(f, x, x)
+    blocks = ((2.0 * x, 2.0 * x), (2.0 * x, 0.0 * x))
+    for row, diagonals in zip(found, blocks, strict=True):
+        for block, diagonal in zip(row, diagonals, strict=True):
+            np.testing.assert_allclose(block, np.diag(diagonal))
     pushed = ad.hvp(lambda pair: f(*pair), (x, x), (np.ones(2), np.ones(2)))
-    np.testing.assert_allclose(pushed[0], 6.0 * x)
+    np.testing.assert_allclose(pushed[0], 6.0 * x)  # inside one argument it is one variable
 
 
 def test_second_derivatives_by_overlapping_arrays_are_refused() -> None:

@@ -285,7 +285,7 @@ def test_what_is_written_is_seen_under_every_name():
 
     y, y_dot = ad.pushforward(f, (point,), (np.array([1.0, 2.0, 3.0]),))
     assert y == pytest.approx(4 * 1.44 + 1.44 + 4)
-    assert y_dot == pytest.approx(10 * POINT[1] * 2 + 2 * POINT[2] * 3)
+    assert y_dot == pytest.approx(8 * POINT[1] * 2)  # the rest of what is captured is constant
     assert point[0] == 2 * point[1]
 
 
@@ -567,8 +567,9 @@ def test_names_of_one_array_on_every_level(argnums):
     if argnums == (0, 1):
         steps = 1e-6 * np.eye(6)
         slopes = [(value(step, 1.3) - value(-step, 1.3)) / 2e-6 for step in steps]
-        np.testing.assert_allclose(bars[0], slopes, rtol=1e-6, atol=1e-6)
-        np.testing.assert_array_equal(bars[1], bars[0][::2])
+        total = bars[0].copy()  # what differences move is both of them
+        total[::2] += bars[1]
+        np.testing.assert_allclose(total, slopes, rtol=1e-6, atol=1e-6)
 
 
 def test_tangents_of_names_of_one_array_on_every_level():

@@ -83,9 +83,11 @@ def test_results_have_cotangents_by_element():
     assert y_dot[0].tolist() == (2 * X).tolist() and y_dot[1:].tolist() == X[1:].tolist()
 
 
-def test_views_of_one_array_share_their_cotangent():
+def test_views_of_one_array_are_variables_of_their_own():
     h = np.array([1.0, 2.0], dtype=object)
     first, second = ad.gradient(lambda a, b: (a * b).sum(), h, h[::-1])
+    assert first.tolist() == [2.0, 1.0] and second.tolist() == [1.0, 2.0]
+    ((first, second),) = ad.gradient(lambda both: (both[0] * both[1]).sum(), [h, h[::-1]])
     assert first.tolist() == [4.0, 2.0] and second.tolist() == [2.0, 4.0]
 
 

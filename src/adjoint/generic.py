@@ -26,6 +26,7 @@ from adjoint.run.files import flush
 from adjoint.run.floating import begin_logging, end_logging
 from adjoint.run.functions import known_unit
 from adjoint.run.hidden import Hidden
+from adjoint.run.independence import told_apart
 from adjoint.run.kinds import is_array_of_others
 from adjoint.run.lifetimes import settle
 from adjoint.run.marks import Marks
@@ -50,7 +51,8 @@ class Pullback(Hidden):
     """
 
     __slots__ = (
-        "_args", "_f", "_kwargs", "_marks", "_memory", "_record", "_trial", "_wanted", "_y",
+        "_args", "_f", "_instead", "_kwargs", "_marks", "_memory", "_record", "_trial", "_wanted",
+        "_y",
     )  # fmt: skip
 
     def __init__(
@@ -63,9 +65,11 @@ class Pullback(Hidden):
         wanted: Collection[int] | None = None,
         kwargs: dict[str, Any] | None = None,
         trial: Trial | None = None,
+        instead: dict[int, dict[int, Any]] | None = None,
     ) -> None:
         self._f, self._args, self._y, self._memory, self._record = f, args, y, memory, record
         self._wanted, self._kwargs, self._trial = wanted, kwargs or {}, trial
+        self._instead = instead or {}
         self._marks: Marks | None = None
 
     def mark(self) -> Pullback:
@@ -144,8 +148,9 @@ class Pullback(Hidden):
                 back = self._record[1]
                 bars = (None,) * (len(self._args) + 1) if back is None else back(value_bar)
                 memory.rewind(0)
-                reader = Reader(memory, taking=False)
-                return tuple(map(reader.read, (self._f, *self._args), bars))
+                reader = Reader(memory, taking=False, instead=self._instead)
+                values = zip((self._f, *self._args), bars, strict=True)
+                return tuple(reader.read_at(i, *pair) for i, pair in enumerate(values, -1))
             finally:
                 memory.end_sweep()
 
@@ -193,7 +198,8 @@ class Pullback(Hidden):
                     found = plain_cotangents(self._args, bars, given)
                     if found is not None:
                         return found
-                return collect(memory, self._f, self._args, bars, given, of_function, self._wanted)
+                reader = Reader(memory, taking=False, shown=True, instead=self._instead)
+                return collect(reader, self._f, self._args, bars, given, of_function, self._wanted)
             finally:
                 memory.end_sweep()
 
@@ -240,9 +246,10 @@ def forward(
     the pullback gives none, or one that nobody needs."""
     _demand_seen(args, wanted)
     args = _each_its_own(args)
+    args, apart = told_apart(f, args, kwargs, wanted, arrays=True)
     if not basics.ready:
         basics.load()
-    memory = Memory(args)
+    memory = Memory(args) if apart is None else apart.memory()
     if is_enabled[0] if specialising is None else specialising:
         memory.often, memory.calls = OFTEN, calls
     record: list[Any] = [memory, None]
@@ -254,9 +261,15 @@ def forward(
             end_logging(token)
         if memory.files:
             flush(memory)
+        if apart is not None:
+            apart.restore()
+    if apart is not None:
+        apart.check(memory)
     if memory.lifetimes is not None or not memory.is_untouched():
         settle(memory, record)
-    return y, Pullback(f, args, y, memory, record, wanted, kwargs, trial)
+    instead = None if apart is None else apart.instead
+    back = Pullback(f, args, y, memory, record, wanted, kwargs, trial, instead)
+    return y if apart is None else apart.original(y), back
 
 
 def calls_inside(

@@ -17,7 +17,6 @@ from adjoint.rules.projection import project
 from adjoint.rules.refusal import demand_entries
 from adjoint.run.accumulate import Poison, finish
 from adjoint.run.kinds import by_value, fields_of, is_objects, is_record
-from adjoint.run.memory import Memory
 from adjoint.run.reader import CONSTANT, Reader
 from adjoint.run.session import session
 from adjoint.tangent import Tangent, tangent_of
@@ -99,7 +98,7 @@ def _checked_parts(y: Any, y_bar: Any, within: tuple[int, ...]) -> Any:
 
 
 def collect(
-    memory: Memory,
+    reader: Reader,
     f: Any,
     args: tuple[Any, ...],
     bars: tuple[Any, ...],
@@ -110,23 +109,22 @@ def collect(
     """The cotangents of `f` (``None`` unless `of_function`) and of `args` as plain structures of
     the user's own, from those by value and from what memory holds; ``None`` for those that are not
     `wanted`, which need not be known."""
-    reader = Reader(memory, taking=False, shown=True)
     values = (f, *args) if of_function else args
-    bars = bars[: len(args) + 1] if of_function else bars[1 : len(args) + 1]
-    if memory.written or not _distinct(values):
-        # An array that occurs twice shows its whole cotangent at both places, as other objects
-        # do by themselves.
+    first = -1 if of_function else 0  # the function stands before its arguments
+    given = [*enumerate(zip(values, bars[1 + first :], strict=False), first)]
+    if reader.memory.written or not all(map(_is_plain, values)):
+        # An array that occurs twice in an argument shows its whole cotangent at both places, as
+        # other objects do by themselves.
         reader.totals, reader.counting = {}, True
-        for value, bar in zip(values, bars, strict=True):
-            reader.read(value, bar)
+        for i, (value, bar) in given:
+            reader.read_at(i, value, bar)
         reader.counting = False
     owned = _Owned((y_bar, values))
-    first = -1 if of_function else 0  # the function stands before its arguments
     found = tuple(
-        owned.own(value, reader.read(value, bar))
+        owned.own(value, reader.read_at(i, value, bar))
         if wanted is None or i < 0 or i in wanted
         else None
-        for i, (value, bar) in enumerate(zip(values, bars, strict=True), first)
+        for i, (value, bar) in given
     )
     return found if of_function else (None, *found)
 
@@ -135,8 +133,6 @@ def plain_cotangents(
     args: tuple[Any, ...], bars: tuple[Any, ...], y_bar: Any
 ) -> tuple[Any, ...] | None:
     """What `collect` makes where all arguments are floats or arrays of doubles; else ``None``."""
-    if len(args) > 1 and not _distinct(args):
-        return None
     found: list[Any] = [None]
     arrays = [y_bar, *args]
     for value, bar in zip(args, bars[1 : len(args) + 1], strict=True):
@@ -157,14 +153,13 @@ def plain_cotangents(
     return tuple(found)
 
 
-def _distinct(values: tuple[Any, ...]) -> bool:
-    """Whether no array can occur twice: plain functions, numbers, and each array once."""
-    arrays = [id(value) for value in values if isinstance(value, np.ndarray)]
-    return len(set(arrays)) == len(arrays) and all(
+def _is_plain(value: Any) -> bool:
+    """Whether no array can occur twice in a value: it is a number, one array, a function that has
+    captured nothing."""
+    return (
         by_value(value)
         or type(value) is str
         or (isinstance(value, FunctionType) and not value.__closure__)
-        for value in values
     )
 
 

@@ -114,6 +114,7 @@ def check_gradient(
             f"modes is {modes!r}", hint='give "reverse", "forward", "second", several, or "all"'
         )
 
+    args = tuple(map(copy.deepcopy, args))  # one object given twice is two variables
     plain_args = copy.deepcopy(args)
     plain = f(*plain_args, **kwargs)
     seen_args = copy.deepcopy(args)

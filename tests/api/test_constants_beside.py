@@ -75,21 +75,19 @@ def test_what_is_asked_for_is_refused(f, t):
             derive()
 
 
-def test_an_array_that_a_constant_holds_as_well_is_one():
-    """Its cotangent is the same at both places; what nobody knows of it is refused."""
+def test_an_array_that_a_constant_holds_as_well_is_constant_there():
     x = np.array([1.0, 2.0])
 
     def both(x, held):
         return (x * held[0]).sum() + float(held[1])
 
-    np.testing.assert_array_equal(ad.grad(both)(x, [x, Decimal(1)]), 2.0 * x)
+    np.testing.assert_array_equal(ad.grad(both)(x, [x, Decimal(1)]), x)
 
     def unknown(x, held):
         return x.sum() + np.frombuffer(held[0].tobytes()).sum()
 
-    with pytest.raises(AdjointError):
-        ad.grad(unknown)(x, [x])
-    np.testing.assert_array_equal(ad.grad(unknown)(x, [x.copy()]), [1.0, 1.0])
+    for held in ([x], [x.copy()]):
+        np.testing.assert_array_equal(ad.grad(unknown)(x, held), [1.0, 1.0])
 
 
 def test_an_array_of_another_library_is_refused():

@@ -189,16 +189,17 @@ def test_objects_in_a_cycle():
 def test_the_same_array_twice_as_arguments():
     x = np.array([1.0, 2.0])
     a_bar, b_bar = ad.gradient(lambda a, b: (3 * a * 1.0 + b * b).sum(), x, x)
-    np.testing.assert_array_equal(a_bar, [5.0, 7.0])
-    np.testing.assert_array_equal(b_bar, [5.0, 7.0])
+    np.testing.assert_array_equal(a_bar, [3.0, 3.0])
+    np.testing.assert_array_equal(b_bar, [2.0, 4.0])
     assert not np.shares_memory(a_bar, b_bar)
 
 
 def test_the_same_array_inside_containers():
     x = np.array([1.0, 2.0])
     xs_bar, x_bar = ad.gradient(lambda xs, x: (xs[0] * 2 + xs[1] * 3 + x).sum(), [x, x], x)
-    for bar in (*xs_bar, x_bar):
-        np.testing.assert_array_equal(bar, [6.0, 6.0])
+    for bar in xs_bar:
+        np.testing.assert_array_equal(bar, [5.0, 5.0])
+    np.testing.assert_array_equal(x_bar, [1.0, 1.0])
     (bar,) = ad.gradient(lambda d: (d["a"] * d["b"][0]).sum(), {"a": x, "b": (x,)})
     np.testing.assert_array_equal(bar["a"], [2.0, 4.0])
     np.testing.assert_array_equal(bar["b"][0], [2.0, 4.0])
@@ -206,14 +207,17 @@ def test_the_same_array_inside_containers():
 
 def test_one_place_without_a_path():
     x = np.array([1.0, 2.0])
-    a_bar, b_bar = ad.gradient(lambda a, b: (a * a).sum(), x, x)
-    np.testing.assert_array_equal(a_bar, [2.0, 4.0])
-    np.testing.assert_array_equal(b_bar, [2.0, 4.0])
+    (bars,) = ad.gradient(lambda both: (both[0] * both[0]).sum(), [x, x])
+    for bar in bars:
+        np.testing.assert_array_equal(bar, [2.0, 4.0])
 
 
 def test_the_same_list_or_object_twice():
     xs = [1.0, 2.0]
-    assert ad.gradient(lambda a, b: a[0] * 3 + b[0] * b[1], xs, xs) == ([5.0, 1.0], [5.0, 1.0])
+    assert ad.gradient(lambda a, b: a[0] * a[1] * 3 + b[0] * b[1], xs, xs) == (
+        [6.0, 3.0],
+        [2.0, 1.0],
+    )
     assert ad.gradient(lambda both: both[0][0] * 3 + both[1][0], [xs, xs]) == (
         [[4.0, 0.0], [4.0, 0.0]],
     )
@@ -222,8 +226,8 @@ def test_the_same_list_or_object_twice():
 def test_captured_and_given():
     x = np.array([1.0, 2.0])
     f_bar, y_bar = ad.pullback(lambda y: (x * y).sum(), x)[1](1.0)
-    np.testing.assert_array_equal(f_bar.x, [2.0, 4.0])
-    np.testing.assert_array_equal(y_bar, [2.0, 4.0])
+    np.testing.assert_array_equal(f_bar.x, [1.0, 2.0])
+    np.testing.assert_array_equal(y_bar, [1.0, 2.0])
 
 
 def test_views_of_one_array_are_other_arrays():

@@ -168,7 +168,7 @@ def test_by_paths():
 
 
 def test_one_object_by_position_and_by_name():
-    """What is given by name is a constant, unless it is asked for: then it is one object."""
+    """What is given by name is a constant, unless it is asked for, as any other variable."""
 
     def f(w, *, x):
         return np.sum(w * w * x)
@@ -176,7 +176,7 @@ def test_one_object_by_position_and_by_name():
     for tier in ("fast", "generic"):
         assert np.allclose(ad.grad(f, tier=tier)(W, x=W), 2.0 * W * W)
         first, second = ad.grad(f, (0, "x"), tier=tier)(W, x=W)
-        assert np.allclose(first, 3.0 * W * W) and np.allclose(second, 3.0 * W * W)
+        assert np.allclose(first, 2.0 * W * W) and np.allclose(second, W * W)
     assert np.allclose(ad.gradient(f, W, x=W)[0], 2.0 * W * W)
     assert np.allclose(ad.pullback(f, W, x=W)[1](1.0)[1], 2.0 * W * W)
 

@@ -91,9 +91,9 @@ def check_pullback(program: Program, f: Callable[..., Any]) -> None:
     demand("the caller's data", difference(args, left, rtol=1e-13))
     assert len(bars) == 1 + len(args), f"{len(bars)} cotangents of {len(args)} arguments"
     for direction, slope in zip(directions, slopes, strict=True):
-        given, seen = program.args(), set[int]()
+        given = program.args()
         found = sum(
-            _pairing(bar, *each, seen, str(n))
+            _pairing(bar, *each, set(), str(n))
             for n, (bar, *each) in enumerate(zip(bars[1:], given, direction, strict=True))
         )
         if not abs(found - slope) <= AGREES * max(1.0, abs(slope)):
@@ -161,7 +161,7 @@ def _leaves(x: Any) -> list[Any]:
 def _pairing(bar: Any, x: Any, direction: Any, seen: set[int], path: str) -> float:
     """The inner product of a cotangent and a direction, both shaped like `x`.
 
-    What occurs twice in `x` shows its total cotangent at both places and is counted once.
+    What occurs twice in an argument shows its total cotangent at both places and is counted once.
     """
     if is_leaf(x):
         return _pairing_of_leaf(bar, x, direction, seen, path)

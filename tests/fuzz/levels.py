@@ -24,8 +24,7 @@ def check_levels(program: Program, f: Callable[..., Any]) -> None:
     left, kept = args, program.kept()
     y_bar, direction = random_cotangent(y_plain, rng), direction_of(program, rng)
     slope = slope_of(program, f, y_bar, direction)
-    seen: set[int] = set()
-    dots = [_tangent(arg, dot, seen) for arg, dot in zip(program.args(), direction, strict=True)]
+    dots = [_tangent(arg, dot, set()) for arg, dot in zip(program.args(), direction, strict=True)]
     for mode in (_forward, _on_a_tape):
         args = program.args()
         y, found = mode(f, args, dots, y_bar)
@@ -48,7 +47,8 @@ def _on_a_tape(f: Callable[..., Any], args: Any, dots: Any, y_bar: Any) -> tuple
 
 
 def _tangent(x: Any, dot: Any, seen: set[int]) -> Any:
-    """A direction as a tangent: what occurs twice has one, at its first place."""
+    """A direction as a tangent: what occurs twice in an argument has one, at its
+    first place."""
     if isinstance(x, np.ndarray | list | dict) or hasattr(x, "__dict__"):
         if id(x) in seen:
             return None

@@ -87,7 +87,7 @@ def hessian(
 
     def first(*xs: Any) -> tuple[Any, Any]:
         full = list(chosen.args)
-        for place, x in zip(places, on_level(apart, xs), strict=True):  # `f` may overwrite it
+        for place, x in zip(places, xs, strict=True):
             full[place] = x
         value, bars = slope(*full, **chosen.kwargs)
         return bars, value[1] if has_aux else None

@@ -18,6 +18,7 @@ from adjoint.public import public
 from adjoint.run.accumulate import Poison
 from adjoint.run.engine import basics
 from adjoint.run.hidden import Hidden
+from adjoint.run.independence import told_apart
 from adjoint.run.lifetimes import settle
 from adjoint.run.session import session
 
@@ -113,13 +114,13 @@ def linearized(
         form.build([*map(_one_like, form.leaves)]) if use else None
         for form, use in zip(forms, chosen, strict=True)
     ]
-    with session, entered(level), Seeds(level, level.seed) as seeds:
-        own = [seeds.own(arg, dot) for arg, dot in zip(args, ones, strict=True)]
+    args, apart = told_apart(f, args, kwargs, wanted)
+    with session, entered(level), Seeds(level, level.seed, apart) as seeds:
+        own = [seeds.argument(arg, dot) for arg, dot in zip(args, ones, strict=True)]
         leaves: list[Any] = []
         for arg, use in zip(own, chosen, strict=True):
             found = Form(arg).leaves
             leaves += found if use else [None] * len(found)
-        own = [seeds.aliased(arg) for arg in own]
         y = level.run(f, *own, **kwargs)
         settle(level.memory)
         linear = Linear(f, level, forms, leaves, Form(y))

@@ -28,28 +28,29 @@ from adjoint.run.floating import begin_raising, end_raising
 __all__ = ["entry_source"]
 
 
-def entry_source(program: Program, args: tuple[Any, ...], mode: Mode) -> tuple[str, dict[str, Any]]:
+def entry_source(program: Program, count: int, mode: Mode) -> tuple[str, dict[str, Any]]:
     """The source of ``run(f, args)``, and what its names stand for.
 
     Parameters
     ----------
-    args
-        The arguments of the call at hand.
+    count
+        The number of arguments.
     mode
         Of a gradient, `run` gives the value and the cotangents of the arguments; of a pullback, the
         value, the inner pullback, the leaves, ``arrange``, which makes the cotangents of the
         function and the arguments from those of the leaves, and the program's `exposure`, where
         ``constants`` are named: the arrays among them; and what the program was given, behind the
         function that reads it once more, and in front of one that says whether an object occurs
-        twice among the arguments, if one may.
+        twice in one of the arguments, if one may.
     """
-    outside, wanted, count = program.outside, program.wanted, len(args)
+    outside, wanted = program.outside, program.wanted
     made = Reading(outside, count)
     made.read_all()
-    made.distinct(wanted)
-    roots = [*mode.positions(count)]
-    ties = made.ties(roots if mode.is_gradient else ["function", *roots], args)
-    if ties is not None and mode.is_gradient:
+    roots = [*mode.positions(count)] if mode.is_gradient else [None, *mode.positions(count)]
+    for root in roots:
+        made.distinct(root, wanted)
+    ties = " or ".join(test for root in roots for test in made.ties(root))
+    if ties and mode.is_gradient:
         made.lines.append(f"if {ties}: return MISS")
     leaves = ", ".join(made.names[id(leaf.source)] for leaf in outside.leaves)
     head = ["def run(f, args):", "    try:"]
@@ -85,7 +86,7 @@ def entry_source(program: Program, args: tuple[Any, ...], mode: Mode) -> tuple[s
             for leaf in outside.leaves
             for name in (made.names[id(leaf.source)],)
         )
-        tied = None if ties is None else f"lambda: {ties}"
+        tied = f"lambda: {ties}" if ties else None
         tail.append(f"    return {found}, (state, ({state}), {tied})")
         tail += ["def arrange(bars):", f"    return {given}"]
         tail += [line.replace("def run(", "def state(") for line in read]

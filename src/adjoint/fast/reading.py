@@ -232,16 +232,20 @@ class Reading:
     def _length(self, dim: Any) -> str | None:
         return str(dim) if isinstance(dim, int) else self._lengths.get(dim)
 
-    def distinct(self, wanted: Sequence[Leaf]) -> None:
-        """Nothing twice that has a cotangent by its identity, in which both would show."""
+    def distinct(self, argument: int | None, wanted: Sequence[Leaf]) -> None:
+        """Nothing twice in an argument that has a cotangent by its identity, in which both would
+        show; ``None``: in what the function has captured or names."""
+        leaves = [x for x in wanted if x.source.argument == argument]
+        if not leaves:
+            return
         self._distinct(
             (self.names[id(x.source)], len(x.type.shape) if isinstance(x.type, Array) else list)
             for x in self.outside.leaves
-            if isinstance(x.type, Array | Row)
+            if isinstance(x.type, Array | Row) and x.source.argument == argument
         )
-        found = shown(self.outside, wanted)
+        found = [one for one in shown(self.outside, leaves) if one[0].argument == argument]
         if len({id(sample) for _, _, sample in found}) != len(found):
-            raise NotCovered("something that occurs twice among what the function reads")
+            raise NotCovered(_TWICE)
         typed = {id(guard.source) for guard in self.outside.guards if guard.kind == "type"}
         one_kind = any(not path and id(source) not in typed for source, path, _ in found)
         self._distinct(
@@ -249,8 +253,9 @@ class Reading:
             for source, path, sample in found
         )
 
-    def ties(self, wanted: Sequence[Any], args: Sequence[Any]) -> str | None:
-        """A condition under which what is read stands at a place that is not read, too.
+    def ties(self, argument: int | None) -> list[str]:
+        """Conditions under which what is read in an argument, or in what the function has captured,
+        stands there at a place that is not read, too.
 
         Raises
         ------
@@ -258,34 +263,27 @@ class Reading:
             It does so in the call at hand.
         """
         samples = {id(x.source): x.sample for x in self.outside.leaves} | self.outside.samples
-        places, held = unread(self.outside, self.inside, wanted)
+        places, held = unread(self.outside, self.inside, argument)
         tests = []
         for place in places:
             if {*map(id, held)} <= {*map(id, place.within)}:
                 continue
-            if place.owner is not None:
-                self.seal(place.owner)
+            self.seal(place.owner)
             if not place.keys:
                 continue
-            owner = args if place.owner is None else samples[id(place.owner)]
-            there = [standing(owner, key) for key in place.keys]
+            there = [standing(samples[id(place.owner)], key) for key in place.keys]
             within = [samples[id(source)] for source in place.within]
             if holds_one(there, [samples[id(x)] for x in held], within):
-                raise NotCovered("something that occurs twice among the arguments")
-            texts = [self._all(held)]
-            if place.within:
-                texts.append(self._all(place.within))
+                raise NotCovered(_TWICE)
             read = ", ".join(self.place(place.owner, key) for key in place.keys)
-            tests.append(f"holds_one(({read},), {', '.join(texts)})")
-        return " or ".join(tests) or None
+            tests.append(f"holds_one(({read},), {self._all(held)}, {self._all(place.within)})")
+        return tests
 
     def _all(self, sources: Sequence[Source]) -> str:
         return f"({', '.join(self.names[id(source)] for source in sources)},)"
 
-    def place(self, source: Source | None, key: Any) -> str:
+    def place(self, source: Source, key: Any) -> str:
         """What reads a place that the program does not read."""
-        if source is None:
-            return f"a{key}"
         name, owner = self.names[id(source)], self.outside.samples[id(source)]
         if isinstance(owner, list | tuple | dict):
             return f"{name}[{key!r}]"
@@ -331,6 +329,7 @@ def _has(kind: type, name: str) -> bool:
     return any(name in vars(base) for base in kind.__mro__)
 
 
+_TWICE = "something that occurs twice in an argument, or in the function"
 _FEW = 4
 """To compare each of so many with each takes less time than a set of their identities."""
 

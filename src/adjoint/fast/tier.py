@@ -353,7 +353,7 @@ def _made(f: Any, args: tuple[Any, ...], mode: Mode) -> Entry:
     begin = time.perf_counter()
     program = specialise(f, args, mode)
     writer = written(program)
-    entry_text, bound = entry_source(program, args, mode)
+    entry_text, bound = entry_source(program, len(args), mode)
     source = "\n".join(writer.lines) + "\n"
     filename = f"<adjoint fast {program.name} #{next(_numbers)}>"
     scope = dict(writer.bound)

@@ -1,7 +1,7 @@
-"""What stands at places of the arguments that a program does not read.
+"""What stands at places of an argument that a program does not read.
 
-An object that occurs twice among the arguments shows its whole cotangent at both places, also where
-the function reads one of them only: then the call is left to the generic tier.
+An object that occurs twice in one argument shows its whole cotangent at both places, also where the
+function reads one of them only: then the call is left to the generic tier.
 """
 
 from __future__ import annotations
@@ -38,51 +38,43 @@ _READ = frozenset({"item", "attribute", "cell", "cell object"})
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """The places in one container, or among the arguments, that a program does not read.
+    """The places in one container that a program does not read.
 
     Attributes
     ----------
     owner
-        The container, an object or a function; ``None``: the places are whole arguments.
+        The container, an object or a function.
     keys
-        Items, fields, captured variables by position, or the numbers of arguments; also none.
+        Items, fields, or captured variables by position; also none.
     within
         The containers around these places, and the owner.
     """
 
-    owner: Source | None
+    owner: Source
     keys: tuple[Any, ...]
-    within: tuple[Source, ...] = ()
+    within: tuple[Source, ...]
 
 
 def unread(
-    outside: Outside, inside: Mapping[int, Sequence[Source]], wanted: Sequence[Any]
+    outside: Outside, inside: Mapping[int, Sequence[Source]], argument: int | None
 ) -> tuple[list[Unread], list[Source]]:
-    """What may be one object at two places.
+    """What may be one object at two places of an argument; ``None``: of the function.
 
     Parameters
     ----------
     inside
         What is read from each source, by its identity.
-    wanted
-        The arguments, by number, and ``"function"``, whose cotangent is asked for.
 
     Returns
     -------
     tuple
-        The places in `wanted` that the program does not read; and the arrays and containers that
-        it reads, wherever it finds them.
+        The places that the program does not read; and the arrays and containers that it reads.
     """
-    found = {
-        id(source): source.key if source.kind == "argument" else source.kind
-        for source in outside.sources
-        if source.parent is None
-    }
     arrays = {id(x.source) for x in outside.leaves if isinstance(x.type, Array | Row)}
     places: list[Unread] = []
     held: list[Source] = []
 
-    def look(source: Source, within: tuple[Source, ...], is_wanted: bool) -> None:
+    def look(source: Source, within: tuple[Source, ...], is_shown: bool) -> None:
         if id(source) in arrays:
             held.append(source)
         sample = outside.samples.get(id(source))
@@ -95,19 +87,16 @@ def unread(
                 is_held = type(sample) is not tuple
             if is_held:
                 held.append(source)
-            if is_wanted:
+            if is_shown:
                 read = {child.key for child in children if child.kind in _READ}
                 keys = tuple(key for key in _keys_of(sample) if key not in read)
                 places.append(Unread(source, keys, within))
         for child in children:
-            look(child, within, is_wanted)
+            look(child, within, is_shown)
 
-    whole = tuple(x for x in wanted if x != "function" and x not in found.values())
-    if whole:
-        places.append(Unread(None, whole))
     for source in outside.sources:
-        if source.parent is None:
-            look(source, (), found[id(source)] in wanted)
+        if source.parent is None and source.argument == argument:
+            look(source, (), source.kind != "object")
     return places, held
 
 

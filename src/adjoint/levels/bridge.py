@@ -111,10 +111,7 @@ class _Call:
     def _run(self, n: int, names: tuple[str, ...]) -> Seeds:
         """Call the function on the tape, with `n` positional arguments and those of some names."""
         tape, given, count = self._tape, self._given, self._count
-        # Only the pullback has cotangents for what the function has captured; to all others that is
-        # a constant, also where it is one of the arguments.
-        apart = getattr(self._f, "__name__", "") != "pullback"
-        with entered(tape), Seeds(tape, tape.seed, apart=apart) as seeds:
+        with entered(tape), Seeds(tape, tape.seed) as seeds:
             own = [seeds.own(value, True) for value in given[:count]]
             own += [  # a global array has one name only
                 tape.seed(value, True) if isinstance(value, np.ndarray) else seeds.own(value, True)

@@ -22,6 +22,7 @@ from adjoint.levels.concealing import INACTIVE
 from adjoint.levels.held import held
 from adjoint.levels.level import Level
 from adjoint.levels.mirror import Mirror, Mirrors, flat_of
+from adjoint.levels.names import others
 from adjoint.levels.parts import parts_of
 from adjoint.levels.pointwise import is_simple, slopes_of, weighted
 from adjoint.levels.pulled import in_places, swept
@@ -34,7 +35,6 @@ from adjoint.run.accumulate import Poison
 from adjoint.run.by_rules import DECLINED
 from adjoint.run.holding import reached
 from adjoint.run.integers import is_integer, takes
-from adjoint.run.refused import refused
 from adjoint.run.remaking import remade
 from adjoint.run.views import names_twice, original_of, places_of, root_of
 
@@ -161,30 +161,6 @@ class Forward(Level):
             mirror.poison = dot
         else:
             set_mirror(self, mirror.of(y, root), dot)
-
-    def merge(self, roots: list[Any]) -> None:
-        self.unite(roots)
-        for constant in self.seeds.constants:
-            root = root_of(constant)
-            if original_of(root) is original_of(roots[0]) and self._mirrors.find(root) is None:
-                mirror = self._mirrors.mirror(roots[0])
-                self._demand_one_tangent(not np.any(mirror.contents()[mirror.shown(constant)]))
-
-    def unite(self, roots: list[Any]) -> None:
-        """Let the first of some variables, all of which are one memory, have the tangents that the
-        others are given."""
-        first = self._mirrors.mirror(roots[0])
-        for root in roots[1:]:
-            mirror = self._mirrors.mirror(root)
-            for part in mirror.seeded:
-                self._demand_one_tangent(self._give(first, first.like(part, mirror), part))
-
-    def _demand_one_tangent(self, agree: bool) -> None:
-        if not agree:
-            raise refused(
-                "an array is written that is given twice, under two names, with two tangents",
-                "arguments that look at one array have one tangent: give each its part of that",
-            )
 
     def take_over(self, new: Any, old: Any) -> None:
         if type(new) is int:  # of its own
@@ -349,29 +325,37 @@ class Forward(Level):
             return self.bind(y, dot)
         return self.bind(y, self.below(operator.getitem, dot, index))
 
-    def write(self, x: Any, index: Any, value: Any) -> None:
+    def write(self, x: Any, index: Any, value: Any, *, alone: bool = False) -> None:
         self.touch(x)
         dot = self.tangent(value) if takes(x, value) else None
+        names = (x,) if alone else (x, *others(self, x))
+        found = [self._mirrored(name, index, dot) for name in names]
+        mirrors = [mirrored for mirrored in found if mirrored is not None]
+        moved = []
+        if type(dot) is not Poison:
+            moved = [self.below(_written, mirrored, dot, value) for mirrored in mirrors]
+        self.below_write(x, index, value, alone=alone)  # which may fail, and changes nothing then
+        for mirrored, part in zip(mirrors, moved, strict=False):
+            self.below_write(mirrored, index, part)
+
+    def _mirrored(self, x: Any, index: Any, dot: Any) -> Any:
+        """What stands beside an array that is written to, where the tangent of the value goes;
+        ``None`` where it goes nowhere."""
         mirrored = self._mirrors.of(x)
-        if dot is None and mirrored is None:
-            self.below_write(x, index, value)
-            return
-        if type(mirrored) is Poison and self._is_whole(x, index):
+        if x.dtype.kind not in "fciub" or (dot is None and mirrored is None):
+            return None
+        if type(mirrored) is Poison:
+            if not self._is_whole(x, index):
+                return None
             mirrored = self._mirrors.make(root_of(x)).of(x, self.same.of(root_of(x)))
-        if mirrored is None and x.dtype.kind in "fciub":
+        elif mirrored is None:
             mirrored = self._mirrors.made(x)
             if type(mirrored) is Poison:  # its numbers are seen as others
                 self._mirrors.mirror(x).poison = mirrored
-        if x.dtype.kind not in "fciub" or type(mirrored) is Poison:
-            self.below_write(x, index, value)
-            return
+                return None
         if type(dot) is Poison:
-            self.below_write(x, index, value)
             self._bind_array(x, dot)
-            return
-        moved = self.below(_written, mirrored, dot, value)
-        self.below_write(x, index, value)  # which may fail, and changes nothing then
-        self.below_write(mirrored, index, moved)
+        return mirrored
 
     def _is_whole(self, x: Any, index: Any) -> bool:
         """Whether a write leaves nothing of what was not known of the memory before."""

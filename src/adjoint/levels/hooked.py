@@ -13,10 +13,10 @@ import numpy as np
 
 from adjoint.levels.leaves import Leaves, Places
 from adjoint.levels.seeds import other_name
-from adjoint.levels.slots import slots_in
 from adjoint.rules.refusal import demand_known
 from adjoint.run.kinds import by_value
 from adjoint.run.remaking import remade
+from adjoint.run.slots import slots_in
 
 __all__ = ["Hooked"]
 
@@ -53,7 +53,7 @@ class Hooked:
             old = read()
             new = self._told_apart(old)
             if new is not old:
-                self._tape.seeds.exchange(read, write, old, new)
+                self._tape.seeds.exchanges.put(read, write, old, new)
         return x
 
     def _leaf(self, x: Any) -> Any:

@@ -22,7 +22,7 @@ from adjoint.levels.drawing import draws
 from adjoint.levels.integers import integer_apart
 from adjoint.levels.memory import LevelMemory
 from adjoint.levels.mirror import Same
-from adjoint.levels.names import Names, unite
+from adjoint.levels.names import Names
 from adjoint.levels.operations import fresh, operate_on, write_on
 from adjoint.rules.projection import SEQUENCES
 from adjoint.rules.registry import Rules
@@ -87,9 +87,9 @@ class Level(Concealing):
         """The operator of that name on the level below."""
         return operate_on(self.outer, name, *operands)
 
-    def below_write(self, x: Any, index: Any, value: Any) -> None:
-        """``x[index] = value`` on the level below."""
-        write_on(self.outer, x, index, value)
+    def below_write(self, x: Any, index: Any, value: Any, *, alone: bool = False) -> None:
+        """``x[index] = value`` on the level below; see `write`."""
+        write_on(self.outer, x, index, value, alone=alone)
 
     def known_unit(self, f: FunctionType) -> Any:
         """The unit of a Python function that was called before; see `adjoint.levels.units`."""
@@ -298,10 +298,6 @@ class Level(Concealing):
         name."""
         if self.memory.touched is not None:
             self.memory.touched[id(root_of(x))] = x
-        unite(self, x)
-
-    def merge(self, roots: list[Any]) -> None:
-        """Note that variables that were told apart are one from now on."""
 
     def link(self, new: Any, old: Any) -> Any:
         """Note that `new` was made of `old`, without a rule, and is equal to it; returns it, or one
@@ -326,8 +322,11 @@ class Level(Concealing):
         """``x[index]``"""
         raise NotImplementedError
 
-    def write(self, x: np.ndarray[Any, Any], index: Any, value: Any) -> None:
-        """``x[index] = value``"""
+    def write(
+        self, x: np.ndarray[Any, Any], index: Any, value: Any, *, alone: bool = False
+    ) -> None:
+        """``x[index] = value``, under all names of the memory; `alone`: under this one, where the
+        memory is put back as it was."""
         raise NotImplementedError
 
     def update(
@@ -346,8 +345,6 @@ class Level(Concealing):
         refuse_objects(x)
         refuse_names_twice(x)
         self.memory.mark_written(x)
-        for level in self.down():
-            level.touch(x)  # which makes one of its names, before it is read by one of them
         y, late = with_error(PLAIN_OPERATORS[op], record, slot, x, value)
         if late is not None and not is_apart(x, value):
             raise late

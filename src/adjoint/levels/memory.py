@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.run.exposed import note_written
+from adjoint.run.independence import Independent
 from adjoint.run.lifetimes import with_effects
 from adjoint.run.memory import Memory
 
@@ -32,16 +33,19 @@ def take_back(level: Any, before: list[set[int]], places: set[int] | None = None
 class LevelMemory(Memory):
     """What the functions of the runtime take for the memory when a level runs."""
 
-    __slots__ = ("_writes", "level", "touched")
+    __slots__ = ("_writes", "apart", "level", "touched")
 
     def __init__(self, level: Any) -> None:
         super().__init__()
         self.level = level
         self._writes = 0
+        self.apart: Independent | None = None
         self.touched: dict[int, Any] | None = None
 
     def log(self, entry: list[Any]) -> int:
         self._writes += 1
+        if self.apart is not None:
+            self.apart.refuse(entry)
         if self.touched is not None:
             return super().log(entry)
         self._log += [[value] for value in with_effects(entry[-1])]

@@ -21,7 +21,6 @@ from adjoint.run.views import (
     bounds_of,
     is_integer_field,
     is_seen_as_stored,
-    placed,
     root_of,
 )
 
@@ -89,24 +88,11 @@ class Mirror:
             )
         return self._beside(x)
 
-    def like(self, part: Any, other: Mirror) -> Any:
-        """The part that stands here where `part` stands in another mirror of the same memory."""
-        offset = address_of(part) - address_of(other._flat)
-        return placed(part, self._flat, offset)
-
     def covered(self, part: Any) -> Any:
         """Which bytes are in a part of this mirror."""
-        return self._marked(address_of(part) - address_of(self._flat), part, 1)
-
-    def shown(self, x: Any) -> Any:
-        """Which bytes belong to a view of what it stands beside."""
-        return self._marked(address_of(x) - self._low, x, self._scale)
-
-    def _marked(self, offset: int, like: Any, scale: int) -> Any:
         marks = np.zeros(self._flat.nbytes, np.uint8)
-        offset = offset * scale if like.size else 0
-        shape = *like.shape, like.itemsize * scale
-        strides = *(step * scale for step in like.strides), 1
+        offset = address_of(part) - address_of(self._flat) if part.size else 0
+        shape, strides = (*part.shape, part.itemsize), (*part.strides, 1)
         np.ndarray(shape, np.uint8, marks, offset, strides)[...] = 1
         return marks.astype(bool)
 

@@ -1,30 +1,34 @@
-"""Under which names a level knows an array, until the array is written.
+"""Under which names a level knows an array.
 
 An array that is given, or captured, under several names (it and a view of it) is several variables,
-each in an array of its own. What is written into it from then on is the same under any name.
+each in an array of its own. What is written through one name is the same under any.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import operator
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from adjoint.run.views import names_of, original_of, root_of
+import numpy as np
+
+from adjoint.levels.operations import write_on
+from adjoint.run.swaps import writable
+from adjoint.run.views import names_of, original_of, part_of, root_of
 
 if TYPE_CHECKING:
     from adjoint.levels.level import Level
 
-__all__ = ["Names", "unite"]
+__all__ = ["Names", "contents", "others", "put_back"]
 
 
 class Names:
     """The names of the arrays that one level was given."""
 
-    __slots__ = ("_found", "_united")
+    __slots__ = ("_found",)
 
     def __init__(self) -> None:
         self._found: dict[int, list[tuple[Any, list[Any]]]] = {}
-        self._united: dict[int, tuple[int, int]] = {}
 
     def __bool__(self) -> bool:
         return bool(self._found)
@@ -42,31 +46,28 @@ class Names:
         """What stands for the memory of `x`."""
         return [made for made, _ in self.all_of(x)]
 
-    def not_united(self, x: Any, everywhere: int) -> list[Any] | None:
-        """What stands for the memory of `x` since this was asked last; ``None`` if nothing does on
-        any level, where `everywhere` says how much there is on all of them."""
-        key, mine = id(original_of(x)), self.of(x)
-        seen, own = self._united.get(key, (0, 0))
-        if everywhere == seen:
-            return None
-        self._united[key] = everywhere, len(mine)
-        return mine[own:]
+
+def others(level: Level, x: Any) -> list[Any]:
+    """What `x` is under the other names that a level knows its memory by; those below have names of
+    their own for it, which are others here, too."""
+    known = [one.names for one in level.down() if one.names]
+    if not known:
+        return []
+    root, found = root_of(x), dict[int, Any]()
+    for names in known:
+        for made, before in names.all_of(x):
+            found |= {id(same): same for same in map(level.same.of, (made, *before))}
+    found.pop(id(level.same.of(root)), None)
+    return [part_of(other, root, x) for other in found.values()]
 
 
-def unite(level: Level, x: Any) -> None:
-    """Let all names of the memory of `x` be one variable on a level."""
-    # Those below have names of their own for it, which are others here, too.
-    found = [entry for names in _known(level) for entry in names.all_of(x)]
-    new = level.names.not_united(x, len(found)) if found else None
-    if new is None:
-        return
-    first = level.same.of(next(iter(level.names.of(x)), root_of(x)))
-    if new:
-        level.merge([first, *(made for made in new if made is not first)])
-    for made, names in found:
-        for name in (made, *names):
-            level.same.join(name, first)
+def contents(below: Callable[..., Any], names: Sequence[Any], index: Any) -> list[Any]:
+    """What is at a place of one memory, as a level below knows it under each of some names."""
+    return [below(np.array, below(operator.getitem, name, index)) for name in names]
 
 
-def _known(level: Level) -> Iterator[Names]:
-    return (one.names for one in level.down() if one.names)
+def put_back(level: Level | None, names: Sequence[Any], index: Any, held: Sequence[Any]) -> None:
+    """Write `contents` into the memory again."""
+    for name, part in zip(names, held, strict=True):
+        with writable(name):
+            write_on(level, name, index, part, alone=True)

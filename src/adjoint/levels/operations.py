@@ -26,12 +26,13 @@ def operate_on(level: Level | None, name: str, *operands: Any) -> Any:
     return op(*operands) if level is None else level.operate(op, rules, *operands)
 
 
-def write_on(level: Level | None, x: Any, index: Any, value: Any) -> None:
-    """``x[index] = value`` on a level, or in plain Python."""
+def write_on(level: Level | None, x: Any, index: Any, value: Any, *, alone: bool = False) -> None:
+    """``x[index] = value`` on a level, or in plain Python; `alone`: other names of the memory that
+    levels know keep what they know."""
     if level is None:
         x[index] = value
     else:
-        level.write(x, index, value)
+        level.write(x, index, value, alone=alone)
 
 
 def assign_shape_on(level: Level | None, x: Any, shape: tuple[int, ...]) -> None:

@@ -23,6 +23,7 @@ from adjoint.levels.held import held, held_index
 from adjoint.levels.level import Level
 from adjoint.levels.memory import take_back, written_on
 from adjoint.levels.mirror import Mirrors, Same
+from adjoint.levels.names import contents, others, put_back
 from adjoint.levels.operations import assign_shape_on, write_on
 from adjoint.levels.parts import parts_of
 from adjoint.levels.pulled import swept
@@ -52,8 +53,6 @@ class Recording(Forward):
         self._mirrors = Mirrors(self.same)
         self.writes: list[tuple[Change, Change]] = []
         """What undoes each write, and what makes it again, on a level."""
-        self.merged: list[list[Any]] = []
-        """Variables that were told apart until the memory of theirs was written."""
         self._made = False
         self._back: tuple[Callable[[Any], Any], tuple[Any, ...]] | None = None
         """The pullback that gave the tangent, and what it pulls back to."""
@@ -108,10 +107,6 @@ class Recording(Forward):
         self._back = back, tuple(map(held, operands))
         return super()._pulled(y, back, operands)
 
-    def merge(self, roots: list[Any]) -> None:
-        super().merge(roots)
-        self.merged.append(roots)
-
     def take_over(self, new: Any, old: Any) -> None:
         super().take_over(new, old)
         self.nodes.append(lambda replay: replay.put(new, replay.tangent(old)))
@@ -148,17 +143,19 @@ class Recording(Forward):
         self.writes.append((lambda _: put(old), lambda _: put(new)))
         self.nodes.append(Replay.change_again)
 
-    def write(self, x: Any, index: Any, value: Any) -> None:
+    def write(self, x: Any, index: Any, value: Any, *, alone: bool = False) -> None:
         index, value = held_index(index), held(value)
-        saved = self.below(np.array, self.below(operator.getitem, x, index))
-        super().write(x, index, value)
-        self.writes.append((partial(_put, x, index, saved), partial(_put, x, index, value)))
-        self.nodes.append(lambda replay: replay.write_again(x, index, value))
+        names = (x,) if self.outer is None else (x, *others(self, x))
+        saved = contents(self.below, names, index)
+        super().write(x, index, value, alone=alone)
+        undo = partial(put_back, names=names, index=index, held=saved)
+        self.writes.append((undo, partial(_put, x, index, value, alone)))
+        self.nodes.append(lambda replay: replay.write_again(x, index, value, alone))
 
 
-def _put(x: Any, index: Any, value: Any, level: Level | None) -> None:
+def _put(x: Any, index: Any, value: Any, alone: bool, level: Level | None) -> None:
     with writable(x):
-        write_on(level, x, index, value)
+        write_on(level, x, index, value, alone=alone)
 
 
 def _assign_shape(x: Any, shape: tuple[int, ...], level: Level | None) -> None:
@@ -184,7 +181,7 @@ class Replay(Forward):
 
     def __init__(self, recording: Recording, outer: Level | None) -> None:
         super().__init__(outer)
-        self._recording = recording
+        self._recording, self.names = recording, recording.names
         self.memory.outside.update(recording.memory.outside)
         self._found: Any = None
         self._written = 0
@@ -204,10 +201,6 @@ class Replay(Forward):
 
     def run_all(self) -> None:
         """Follow the tangents through everything that was recorded."""
-        for roots in self._recording.merged:  # known from the beginning, this time
-            self.unite(roots)
-            for root in roots[1:]:
-                self.same.join(root, roots[0])
         writes, before = self._recording.writes, written_on(self.outer)
         for undo, _ in reversed(writes):
             undo(self.outer)
@@ -261,10 +254,10 @@ class Replay(Forward):
         self._recording.writes[self._written][1](self.outer)
         self._written += 1
 
-    def write_again(self, x: Any, index: Any, value: Any) -> None:
+    def write_again(self, x: Any, index: Any, value: Any, alone: bool) -> None:
         """A write, and that of the tangent."""
         with writable(x):
-            self.write(x, index, value)
+            self.write(x, index, value, alone=alone)
         self._written += 1
 
     def _bind_all(
@@ -275,6 +268,3 @@ class Replay(Forward):
 
     def inactive(self, f: Any, rules: Rules, args: Any, kwargs: Any) -> Any:
         return None  # nothing to follow
-
-    def touch(self, x: np.ndarray[Any, Any]) -> None:
-        """What that changes was noted."""

@@ -15,6 +15,7 @@ from adjoint.levels.tape import Tape
 from adjoint.public import public
 from adjoint.run.engine import basics
 from adjoint.run.hidden import Hidden
+from adjoint.run.independence import told_apart
 from adjoint.run.lifetimes import settle
 from adjoint.run.session import session
 
@@ -34,11 +35,11 @@ def nested(
     if not basics.ready:
         basics.load()
     tape = Tape(current.level)
-    with session, entered(tape), Seeds(tape, tape.seed) as seeds:
-        own_f = seeds.own(f, True) if of_function else f
-        chosen = range(len(args)) if wanted is None else [i % len(args) for i in wanted]
-        own = [seeds.own(arg, True) if i in chosen else arg for i, arg in enumerate(args)]
-        own = [seeds.aliased(arg) for arg in own]
+    chosen = range(len(args)) if wanted is None else [i % len(args) for i in wanted]
+    args, apart = told_apart(f, args, kwargs, chosen)
+    with session, entered(tape), Seeds(tape, tape.seed, apart) as seeds:
+        own_f = seeds.argument(f, True) if of_function else f
+        own = [seeds.argument(arg, True) if i in chosen else arg for i, arg in enumerate(args)]
         seeds.refuse_unseen()
         leaves = [Leaves(own_f if of_function else None), *map(Leaves, own)]
         y = tape.run(own_f, *own, **kwargs)

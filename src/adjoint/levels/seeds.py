@@ -2,7 +2,9 @@
 is known of one is not known of others that are equal or the same constant.
 
 Numbers inside lists, dicts and objects are exchanged where they stand while the function runs, one
-run at a time, and put back afterwards; tuples are made anew.
+run at a time, and put back afterwards; tuples are made anew. An array is a variable of its own in
+each argument, and a constant where the function has captured it: whoever runs it sees to it that no
+list, dict or object is in two arguments (`adjoint.run.independence`).
 """
 
 from __future__ import annotations
@@ -26,10 +28,9 @@ from adjoint.levels.given import (
 )
 from adjoint.levels.level import Level
 from adjoint.levels.operations import fresh
-from adjoint.levels.slots import get_slot, set_slot, slots_in
-from adjoint.locks import make_lock
 from adjoint.run.hidden import Hidden
 from adjoint.run.holding import reached
+from adjoint.run.independence import Independent
 from adjoint.run.integers import is_integer
 from adjoint.run.iterator import Iterator as ActiveIterator
 from adjoint.run.kinds import (
@@ -43,64 +44,78 @@ from adjoint.run.kinds import (
 from adjoint.run.places import places_of
 from adjoint.run.refused import missing
 from adjoint.run.remaking import remade
+from adjoint.run.slots import Exchanges, get_slot, set_slot, slots_in
 from adjoint.run.views import address_of, assign_shape, names_twice, part_of, root_of, twin_of
 from adjoint.tangent import Tangent
 
 __all__ = ["Seeds", "not_seen", "other_name", "with_numbers"]
 
-_lock = make_lock()
-"""Held while numbers of the caller's containers are exchanged."""
-
 
 class Seeds:
     """The arguments of one run; a context manager around it.
 
-    `apart` says that an array which a function has captured is a variable of its own, also where it
-    is given, too: whoever takes the cotangents knows variables, not arrays.
     ``bind(value, dot)`` notes the tangent, or that a value is differentiated in, and returns the
-    value or one of its own.
+    value or one of its own. `apart` is what has told the arguments apart, if anything has.
     """
 
     def __init__(
-        self, level: Level, bind: Callable[[Any, Any], Any], *, apart: bool = False
+        self, level: Level, bind: Callable[[Any, Any], Any], apart: Independent | None = None
     ) -> None:
         self._level, self._bind = level, bind
         level.seeds = self
-        self._twins: dict[int, tuple[Any, Any]] = {}
-        self._functions_apart, self._apart = apart, False
-        self._aliased: dict[int, tuple[Any, Any]] = {}
-        self._exchanged: list[tuple[Callable[[], Any], Callable[[Any], None], Any, Any]] = []
-        self._locked = False
+        self._apart = level.memory.apart = apart
+        self._twins: list[tuple[Any, Any]] = []
+        self._known: dict[int, tuple[Any, Any]] = {}
+        self._aliased: set[int] = set()
+        self._alone: dict[int, tuple[Any, int]] = {}
+        self._argument = 0
+        self.exchanges = Exchanges()
         self._seen: dict[int, tuple[Any, Any]] = {}
         self._places: dict[tuple[int, int], tuple[Any, Any]] = {}
-        self.constants: list[np.ndarray[Any, Any]] = []
-        """The arrays among the arguments that have no tangent, beside others that have one."""
         self.unseen: list[Any] = []
         """What may hold numbers that were not reached."""
 
     def __enter__(self) -> Seeds:
         return self
 
-    def __exit__(self, *_: Any) -> None:
-        for value, part in self._twins.values():
+    def __exit__(self, kind: Any, *_: Any) -> None:
+        for value, part in self._twins:
             if part.shape != value.shape:
                 assign_shape(value, part.shape)
             if value.flags.writeable != part.flags.writeable:
                 np.ndarray.setflags(value, write=part.flags.writeable)
-        for read, write, old, new in reversed(self._exchanged):
-            try:
-                stands = read()
-            except (LookupError, AttributeError):
-                continue
-            if stands is new:
-                write(old)
-        if self._locked:
-            _lock.release()
+        self.exchanges.undo()
+        if self._apart is not None:
+            self._apart.restore()
+            if kind is None:
+                self._apart.check()
 
-    def _lock(self) -> None:
-        if not self._locked:
-            _lock.acquire()
-            self._locked = True
+    def argument(self, value: Any, dot: Any) -> Any:
+        """`own` of one more argument, whose arrays are variables of their own; one that is at
+        several places of it has its tangent at each, whichever that is given at."""
+        self._argument += 1
+        self._known, self._aliased = {}, set()
+        own = self.own(value, dot)
+        return self._everywhere(own) if self._known and dot is not True else own
+
+    def _everywhere(self, value: Any) -> Any:
+        """A part of an argument, with the arrays that are differentiated in where they stand."""
+        if isinstance(value, np.ndarray) and not is_objects(value):
+            return self._known.get(id(value), (value, value))[1]
+        if type(value) in _ATOMS or isinstance(value, Hidden) or id(value) in self._aliased:
+            return value
+        self._aliased.add(id(value))
+        if isinstance(value, tuple):
+            parts = [self._everywhere(part) for part in value]
+            if all(new is old for new, old in zip(parts, value, strict=True)):
+                return value
+            return remade(value, parts)
+        for read, write in slots_in(value):
+            old = read()
+            new = self._everywhere(old)
+            if new is not old:
+                self.exchanges.put(read, write, old, new)
+        return value
 
     def own(self, value: Any, dot: Any) -> Any:
         """`value` with every number in it that has a tangent as an object of its own."""
@@ -157,59 +172,30 @@ class Seeds:
     def _twin(self, value: Any) -> Any:
         """The same memory as another array: the function may know the array by other ways, and
         there it is a constant."""
-        if type(value) is not np.ndarray:
-            return value
-        known = None if self._apart else self._twins.get(id(value))
+        known = self._known.get(id(value))
         if known is not None:
             return known[1]
-        if names_twice(value):
+        if type(value) is np.ndarray and names_twice(value):
             outer = self._level.outer
             part = np.array(value) if outer is None else outer.run(np.array, value)
             part.flags.writeable = value.flags.writeable
         else:
             part = other_name(self._level, value)
             if part is value:
+                self._demand_one_argument(value)
                 return value
-        self._twins[id(part)] = value, part
-        if not self._apart:
-            self._twins[id(value)] = value, part
+        self._twins.append((value, part))
+        self._known[id(value)] = value, part
         return part
 
-    def aliased(self, value: Any) -> Any:
-        """`value` with the arrays of it that are differentiated in at another place."""
-        if not self._twins:
-            return value
-        if isinstance(value, np.ndarray) and not is_objects(value):
-            known = self._twins.get(id(value))
-            if known is None:
-                self.constants.append(value)
-                return value
-            return known[1]
-        if type(value) in (float, complex, int, bool, str, type(None)) or isinstance(value, Hidden):
-            return value
-        if id(value) in self._aliased:
-            return self._aliased[id(value)][1]
-        self._aliased[id(value)] = value, value
-        if isinstance(value, tuple):
-            parts = [self.aliased(part) for part in value]
-            if any(new is not old for new, old in zip(parts, value, strict=True)):
-                made = remade(value, parts)
-                self._aliased[id(value)] = value, made
-            return self._aliased[id(value)][1]
-        for read, write in slots_in(value):
-            old = read()
-            new = self.aliased(old)
-            if new is not old:
-                self.exchange(read, write, old, new)
-        return value
-
-    def exchange(
-        self, read: Callable[[], Any], write: Callable[[Any], None], old: Any, new: Any
-    ) -> None:
-        """Let `new` stand where `old` does, until the run has ended."""
-        self._lock()
-        write(new)
-        self._exchanged.append((read, write, old, new))
+    def _demand_one_argument(self, value: Any) -> None:
+        """Refuse an array of which there is no other name where it is given twice."""
+        if self._alone.setdefault(id(value), (value, self._argument))[1] != self._argument:
+            raise ArgumentError(
+                f"an array of class {type(value).__name__} is given twice, whose memory cannot be"
+                " looked at under two names",
+                hint="give a copy at one of the places: each argument is a variable of its own",
+            )
 
     def restored(self, y: Any) -> Any:
         """`y` with the caller's own arrays, and views of them, in place of those that look at the
@@ -240,7 +226,7 @@ class Seeds:
     def _callers(self, y: Any) -> Any:
         """The caller's array that `y` stands for, or its view that `y` is."""
         root = root_of(y)
-        for value, part in self._twins.values():
+        for value, part in self._twins:
             if part is y:
                 return value
             own = root_of(value)
@@ -282,9 +268,7 @@ class Seeds:
         elif is_objects(value):
             self._inside_objects(value, dot)
         elif isinstance(value, FunctionType | MethodType):
-            apart, self._apart = self._apart, self._functions_apart
             self._inside_function(value, dot)
-            self._apart = apart
         elif isinstance(value, Tangent):
             self._inside(value._fields, dot)
         elif is_record(value):
@@ -356,13 +340,14 @@ class Seeds:
     ) -> None:
         if dot is None:
             return
-        old = read(key)
-        self._lock()
+        self.exchanges.lock()
         old = read(key)
         new = self.own(old, dot)
         if new is not old:
-            write(key, new)
-            self._exchanged.append((lambda: read(key), lambda x: write(key, x), old, new))
+            self.exchanges.put(lambda: read(key), lambda x: write(key, x), old, new)
+
+
+_ATOMS = frozenset({float, complex, int, bool, str, type(None)})
 
 
 _PLACELESS = (set, frozenset, Iterator, array, memoryview)

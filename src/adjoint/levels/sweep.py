@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -13,6 +12,7 @@ import numpy as np
 from adjoint.levels.concealing import INACTIVE
 from adjoint.levels.level import Level
 from adjoint.levels.mirror import Mirrors, flat_of
+from adjoint.levels.names import contents, put_back
 from adjoint.levels.operations import assign_shape_on, operate_on, write_on
 from adjoint.levels.parts import parts_of
 from adjoint.rules.projection import SEQUENCES, project
@@ -20,7 +20,6 @@ from adjoint.rules.refusal import demand_entries
 from adjoint.run.accumulate import Poison, is_fancy
 from adjoint.run.hidden import Hidden
 from adjoint.run.kinds import is_objects
-from adjoint.run.swaps import writable
 from adjoint.run.views import is_integer_field, names_twice, original_of, places_of, root_of
 
 __all__ = ["Sweep", "poison_in", "to_value"]
@@ -130,6 +129,16 @@ class Sweep(Hidden):
             mirror.is_empty = True
         return bar
 
+    def take_parts(self, names: tuple[Any, ...], index: Any) -> Any:
+        """`take_part` of one memory under several names."""
+        taken: Any = None
+        for bar in [self.take_part(name, index) for name in names]:
+            if taken is None or type(bar) is Poison:
+                taken = bar
+            elif bar is not None and type(taken) is not Poison:
+                taken = self.below_operate("add", taken, bar)
+        return taken
+
     def spoil(self, value: Any, bad: Poison) -> None:
         """Note that the cotangent of a number or an array is not known."""
         if isinstance(value, ndarray):
@@ -155,10 +164,10 @@ class Sweep(Hidden):
 
     # ---- what writes overwrote -------------------------------------------------------------------
 
-    def exchange(self, x: Any, index: Any, entry: list[Any]) -> None:
-        """Put back what a write overwrote, and keep what it wrote."""
-        self._swap(x, index, entry)
-        self._again.append((x, partial(self._swap, x, index, entry)))
+    def exchange(self, names: tuple[Any, ...], index: Any, entry: list[Any]) -> None:
+        """Put back what a write overwrote in one memory, and keep what it wrote."""
+        self._swap(names, index, entry)
+        self._again.append((names[0], partial(self._swap, names, index, entry)))
 
     def reshape(self, x: Any, old: tuple[int, ...], new: tuple[int, ...]) -> None:
         """Put back the shape that an array had."""
@@ -189,11 +198,10 @@ class Sweep(Hidden):
             if id(original_of(x)) in elsewhere:
                 change()
 
-    def _swap(self, x: Any, index: Any, entry: list[Any]) -> None:
-        now = self.below(np.array, self.below(operator.getitem, x, index))
-        with writable(x):
-            write_on(self._level, x, index, entry[0])
-        entry[0] = now
+    def _swap(self, names: tuple[Any, ...], index: Any, entry: list[Any]) -> None:
+        now = contents(self.below, names, index)
+        put_back(self._level, names, index, entry)
+        entry[:] = now
 
 
 # ---- what is differentiated itself where the tape stands on a level ------------------------------

@@ -21,6 +21,7 @@ from adjoint.levels.held import held, held_index
 from adjoint.levels.hooked import Hooked
 from adjoint.levels.level import Level
 from adjoint.levels.memory import take_back, written_on
+from adjoint.levels.names import contents, others
 from adjoint.levels.pointwise import is_simple, slopes_of, weighted
 from adjoint.levels.sweep import Sweep, poison_in, to_value
 from adjoint.rules.projection import SEQUENCES
@@ -270,17 +271,21 @@ class Tape(Level):
         self.changes += 1
         self.nodes.append(lambda sweep: sweep.reshape(x, old, new))
 
-    def write(self, x: Any, index: Any, value: Any) -> None:
+    def write(self, x: Any, index: Any, value: Any, *, alone: bool = False) -> None:
         self.touch(x)
         index, value = held_index(index), held(value)
         depends = self._depends(value) and takes(x, value)
-        saved = self.below(np.array, self.below(operator.getitem, x, index))
-        if x.dtype.kind in "fciub" and (depends or self.is_active(x)):
-            self.note(x)
+        known = (x, *others(self, x))
+        names = (x,) if alone else known
+        kept = known if self.outer is not None else (x,)
+        entry = contents(self.below, kept, index)
+        if x.dtype.kind in "fciub" and (depends or any(map(self.is_active, names))):
+            for name in names:
+                self.note(name)
 
             def node(sweep: Sweep) -> None:
-                sweep.exchange(x, index, entry)
-                bar = sweep.take_part(x, index)
+                sweep.exchange(kept, index, entry)
+                bar = sweep.take_parts(names, index)
                 if type(bar) is Poison:
                     sweep.add(value, bar)
                 elif bar is not None and depends:
@@ -288,10 +293,9 @@ class Tape(Level):
         else:
 
             def node(sweep: Sweep) -> None:
-                sweep.exchange(x, index, entry)
+                sweep.exchange(kept, index, entry)
 
-        entry = [saved]
-        self.below_write(x, index, value)
+        self.below_write(x, index, value, alone=alone)
         self.changes += 1
         if self._given and id(owner := original_of(x)) in self._given:
             self.written[id(owner)] = x

@@ -16,6 +16,7 @@ from adjoint.levels.reading import read_tangent
 from adjoint.levels.seeds import Seeds
 from adjoint.public import public
 from adjoint.run.engine import basics
+from adjoint.run.independence import told_apart
 from adjoint.run.lifetimes import settle
 from adjoint.run.session import session
 
@@ -84,9 +85,10 @@ def _pushed(
     level: Forward, f: Any, args: Sequence[Any], tangents: Sequence[Any], kwargs: dict[str, Any]
 ) -> tuple[Any, Any]:
     """`pushforward` on a level."""
-    with session, entered(level), Seeds(level, level.seed) as seeds:
-        own = [seeds.own(arg, dot) for arg, dot in zip(args, tangents, strict=True)]
-        own = [seeds.aliased(arg) for arg in own]
+    moved = [i for i, dot in enumerate(tangents) if dot is not None]
+    args, apart = told_apart(f, args, kwargs, moved)
+    with session, entered(level), Seeds(level, level.seed, apart) as seeds:
+        own = [seeds.argument(arg, dot) for arg, dot in zip(args, tangents, strict=True)]
         y = level.run(f, *own, **kwargs)
         settle(level.memory)
         y_dot = read_tangent(level, y)

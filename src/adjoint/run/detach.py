@@ -16,6 +16,7 @@ from adjoint.run.contents import base_of, elements_of, entries_of
 from adjoint.run.iterator import Iterator
 from adjoint.run.kinds import (
     by_value,
+    content_of,
     fields_of,
     filled_slots,
     held_by_c,
@@ -28,7 +29,7 @@ from adjoint.run.refused import refused
 from adjoint.run.remaking import remade, remade_dict
 from adjoint.run.unknown import is_opaque
 
-__all__ = ["detached"]
+__all__ = ["Copies", "detached"]
 
 
 def detached(x: Any, number: Callable[[Any], Any] | None = None) -> Any:
@@ -44,10 +45,10 @@ def detached(x: Any, number: Callable[[Any], Any] | None = None) -> Any:
     MutationError
         There is no copy of an iterator or of an object of C that holds numbers.
     """
-    return _Copies(number).of(x)
+    return Copies(number).of(x)
 
 
-class _Copies:
+class Copies:
     """Copies, by the identity of what they are copies of."""
 
     def __init__(self, number: Callable[[Any], Any] | None) -> None:
@@ -115,20 +116,25 @@ class _Copies:
 
     def _function(self, x: FunctionType) -> FunctionType:
         """With cells, defaults and attributes of its own."""
-        cells = tuple(CellType() for _ in x.__closure__ or ())
+        cells = tuple(map(self._cell, x.__closure__ or ()))
         twin = FunctionType(x.__code__, x.__globals__, x.__name__, None, cells or None)
         self._made[id(x)] = twin
         for name in ("__module__", "__qualname__", "__doc__", "__annotations__"):
             setattr(twin, name, getattr(x, name))
         for cell, other in zip(cells, x.__closure__ or (), strict=True):
-            with suppress(ValueError):  # an empty one stays empty
-                cell.cell_contents = self.of(other.cell_contents)
+            if cell is not other and content_of(cell) is None:  # else another function has it, too
+                with suppress(ValueError):  # an empty one stays empty
+                    cell.cell_contents = self.of(other.cell_contents)
         if x.__defaults__:
             twin.__defaults__ = tuple(map(self.of, x.__defaults__))
         if x.__kwdefaults__:
             twin.__kwdefaults__ = {key: self.of(part) for key, part in x.__kwdefaults__.items()}
         twin.__dict__.update((key, self.of(value)) for key, value in x.__dict__.items())
         return twin
+
+    def _cell(self, cell: CellType) -> CellType:
+        """What a copy of a function has captured a variable in."""
+        return self._made.setdefault(id(cell), CellType())  # type: ignore[no-any-return]
 
     def _attributes(self, x: Any, twin: Any) -> None:
         """Fields and slots, past any ``__setattr__``."""

@@ -184,11 +184,7 @@ def _short_updater(
 def _short_back(
     memory: Memory, position: int, entry: list[Any], to_value: Any, value: Any, x_bar: Any
 ) -> tuple[Any, ...]:
-    if memory.position == position + 1:
-        memory.position = position
-        swap_contents(entry)
-    else:
-        memory.rewind(position)
+    memory.undo(position, entry)
     x = entry[1]
     if x_bar is not None:
         memory.add_array(x, finish(x_bar))

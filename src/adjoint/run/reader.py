@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict, deque
+from collections.abc import Mapping
 from types import (
     BuiltinMethodType,
     CellType,
@@ -83,31 +84,51 @@ class Reader:
         Whether the cotangents of written arrays are read too.
     shown
         Whether the user is shown what is read: that of a constant is ``None`` there.
+    instead
+        By position of an argument and identity: what a part of it was while the function ran.
 
     Attributes
     ----------
+    memory
+        What is read from.
     totals
-        If it is not ``None``: the sum of what was found for each array, by identity. While
-        `counting` they are summed, afterwards an array that occurs at several places shows its
-        total at each.
+        If it is not ``None``: the sum of what was found for each array, by position and identity.
+        While `counting` they are summed, afterwards an array that occurs at several places of one
+        argument shows its total at each.
     """
 
     def __init__(
-        self, memory: Memory, *, taking: bool, arrays: bool = True, shown: bool = False
+        self,
+        memory: Memory,
+        *,
+        taking: bool,
+        arrays: bool = True,
+        shown: bool = False,
+        instead: Mapping[int, Mapping[int, Any]] | None = None,
     ) -> None:
-        self._memory = memory
+        self.memory = self._memory = memory
         self._taking = taking
         self._arrays = arrays
         self._shown = shown
-        self.totals: dict[int, Any] | None = None
+        self._instead = instead or {}
+        self._place = 0
+        self.totals: dict[tuple[int, int], Any] | None = None
         self.counting = False
         self._open: set[int] = set()
-        self._counted: set[int] = set()
+        self._counted: set[tuple[int, int]] = set()
+        self._found_at: dict[int, int] = {}
+
+    def read_at(self, place: int, value: Any, bar: Any) -> Any:
+        """`read` of the argument at a position."""
+        self._place = place
+        return self.read(value, bar)
 
     def read(self, value: Any, bar: Any) -> Any:
         """The cotangent of `value`: `bar`, its part by value, and what memory holds; ``None`` for
         none."""
         memory = self._memory
+        if self._instead and self._place in self._instead:
+            value = self._instead[self._place].get(id(value), value)
         if by_value(value):
             self._refuse_attributes(value)
             bar = finish(bar)
@@ -127,9 +148,10 @@ class Reader:
                 shadow = memory.take_array(value) if self._taking else self._look(value)
                 return accumulate(bar, shadow)
             if self.totals is not None and isinstance(value, np.ndarray):
+                place = self._place, id(value)
                 if not self.counting:
-                    return self.totals.get(id(value))
-                self.totals[id(value)] = accumulate(self.totals.get(id(value)), bar)
+                    return self.totals.get(place)
+                self.totals[place] = accumulate(self.totals.get(place), bar)
             return bar
         if type(bar) is Poison:
             return bar
@@ -137,16 +159,35 @@ class Reader:
             return None
         if self._shown and CONSTANT and issubclass(type(value), tuple(CONSTANT)):
             return None
-        if self.counting:
-            if id(value) in self._counted:
-                return None  # given twice, but what it holds is there once
-            self._counted.add(id(value))
+        if self.counting and self._is_counted(value):
+            return None
         self._open.add(id(value))
         try:
             self._refuse_attributes(value)
-            return self._structure(value)
+            found = self._structure(value)
         finally:
             self._open.discard(id(value))
+        if self._shown and found is not None and not self.counting:
+            self._demand_one_place(value)
+        return found
+
+    def _is_counted(self, value: Any) -> bool:
+        """Whether something occurs twice in an argument, where what it holds is there once."""
+        place = self._place, id(value)
+        if place in self._counted:
+            return True
+        self._counted.add(place)
+        return False
+
+    def _demand_one_place(self, value: Any) -> None:
+        """Refuse to show what is known by the identity of something at two positions."""
+        before = self._found_at.setdefault(id(value), self._place)
+        if before != self._place:
+            raise ArgumentError(
+                f"a {type(value).__name__} is given twice, in arguments {before} and"
+                f" {self._place}, whose cotangents in it cannot be told apart",
+                hint="give a copy at one of the places: each argument is a variable of its own",
+            )
 
     def _refuse_attributes(self, value: Any) -> None:
         """A list shows the cotangents of elements, a number its own: their attributes have no
@@ -279,10 +320,8 @@ class Reader:
 
     def cell(self, cell: CellType) -> Any:
         """The cotangent of what a cell holds."""
-        if self.counting:
-            if id(cell) in self._counted:
-                return None  # captured twice, but what it holds is there once
-            self._counted.add(id(cell))
+        if self.counting and self._is_counted(cell):
+            return None
         shadow = self._shadow(cell) or {}
         try:
             return self.read(cell.cell_contents, shadow.get(None))

@@ -150,7 +150,7 @@ def original_of(array: Array) -> Array:
 
 def part_of(twin: Array, root: Array, array: Array) -> Array:
     """What `array`, a view of `root`, is of its twin."""
-    if array is root:
+    if array is root and array.shape == twin.shape:  # else it was assigned
         return twin
     whole = twin if twin.flags.c_contiguous else twin.T
     offset = address_of(array) - address_of(root)

@@ -142,13 +142,13 @@ class Outside:
     """Those of the parameters of the function."""
     of_function: bool = False
     """Whether the cotangent of what the function captured is wanted."""
-    _cells: dict[int, Source] = field(default_factory=dict)
+    _cells: dict[tuple[int | None, int], Source] = field(default_factory=dict)
     samples: dict[int, Any] = field(default_factory=dict)
     """By the identity of a source: the container, object or function that is read from it."""
     _read: dict[tuple[int, str, Any], Abstract] = field(default_factory=dict)
     _roots: dict[tuple[str, Any], Source] = field(default_factory=dict)
     _symbols: dict[int, Symbol] = field(default_factory=dict)
-    _ids: set[int] = field(default_factory=set)
+    _ids: set[tuple[int | None, int]] = field(default_factory=set)
     _relied: set[type] = field(default_factory=set)
     _fields: set[tuple[type, str]] = field(default_factory=set)
     _kinds: set[tuple[type, str]] = field(default_factory=set)
@@ -287,9 +287,7 @@ class Outside:
             raise NotCovered(f"an object of class {kind.__qualname__}")
         self.rely_on(kind)
         if kind is not tuple:
-            if id(value) in self._ids:
-                raise NotCovered("an object that occurs twice among what the function reads")
-            self._ids.add(id(value))
+            self._demand_once(source, value)
         self.samples[id(source)] = value
         return External(source, value)
 
@@ -303,9 +301,7 @@ class Outside:
         )
 
     def _row(self, source: Source, value: list[Any]) -> Value:
-        if id(value) in self._ids:
-            raise NotCovered("an object that occurs twice among what the function reads")
-        self._ids.add(id(value))
+        self._demand_once(source, value)
         t = Row(Number(frozenset(map(type, value))))
         leaf = Leaf(source, Value(self._name(source)), t, value)
         self.leaves.append(leaf)
@@ -329,9 +325,7 @@ class Outside:
         if isinstance(t, Array):
             if 0 in t.shape or not t.shape:
                 raise NotCovered("an array without elements, or of rank 0")
-            if id(value) in self._ids:
-                raise NotCovered("an array that occurs twice among what the function reads")
-            self._ids.add(id(value))
+            self._demand_once(source, value)
             t = Array(t.dtype, tuple(self._dimension(n) for n in value.shape))
         leaf = Leaf(source, Value(self._name(source)), t, value)
         self.leaves.append(leaf)
@@ -339,6 +333,13 @@ class Outside:
         if is_fixed:
             self.fixed[leaf.value] = value
         return leaf.value
+
+    def _demand_once(self, source: Source, value: Any) -> None:
+        """Refuse what occurs twice in one argument, or in what belongs to the function."""
+        place = source.argument, id(value)
+        if place in self._ids:
+            raise NotCovered("something that occurs twice in an argument, or in the function")
+        self._ids.add(place)
 
     def _name(self, source: Source) -> str:
         """A name for a leaf: that of the parameter or the field."""
@@ -398,9 +399,10 @@ class Outside:
             content = sample.cell_contents
         except ValueError:
             raise NotCovered("a captured variable without a value") from None
-        first = self._cells.get(id(sample))
+        place = source.argument, id(sample)
+        first = self._cells.get(place)
         if first is None or (first.parent is source.parent and first.key == source.key):
-            self._cells[id(sample)] = source
+            self._cells[place] = source
             return self.read(source.parent, "cell", source.key, content)
         if self.of_function:
             raise NotCovered("a variable that two functions have captured")

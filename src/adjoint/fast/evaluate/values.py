@@ -65,6 +65,15 @@ class Source:
     kind: str
     key: Any
 
+    @property
+    def argument(self) -> int | None:
+        """The position of the argument that it is read from; ``None`` for what the function has
+        captured or names."""
+        at = self
+        while at.parent is not None:
+            at = at.parent
+        return at.key if at.kind == "argument" else None
+
     def __repr__(self) -> str:
         return f"{self.parent or ''}.{self.kind}[{self.key}]"
 

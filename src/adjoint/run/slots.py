@@ -5,16 +5,54 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 from functools import partial
-from types import FunctionType, MethodType
+from types import CellType, FunctionType, MethodType
 from typing import Any
 
 import numpy as np
 
 from adjoint.errors import ArgumentError
+from adjoint.locks import make_lock
 from adjoint.run.kinds import fields_of, filled_slots, is_objects, is_record, slots_of
 from adjoint.tangent import Tangent
 
-__all__ = ["get_slot", "set_slot", "slots_in"]
+__all__ = ["Exchanges", "get_slot", "set_slot", "slots_in"]
+
+_lock = make_lock()
+"""Held while parts of the caller's containers are exchanged."""
+
+
+class Exchanges:
+    """Parts of the caller's containers in whose places others stand, until all are put back."""
+
+    def __init__(self) -> None:
+        self._made: list[tuple[Callable[[], Any], Callable[[Any], None], Any, Any]] = []
+        self._locked = False
+
+    def lock(self) -> None:
+        """Keep other threads from exchanging anything until all is put back."""
+        if not self._locked:
+            _lock.acquire()
+            self._locked = True
+
+    def put(
+        self, read: Callable[[], Any], write: Callable[[Any], None], old: Any, new: Any
+    ) -> None:
+        """Let `new` stand where `old` does."""
+        self.lock()
+        write(new)
+        self._made.append((read, write, old, new))
+
+    def undo(self) -> None:
+        """Put back what was exchanged, where nothing else was put since."""
+        for read, write, old, new in reversed(self._made):
+            try:
+                stands = read()
+            except (LookupError, AttributeError, ValueError):  # it has gone
+                continue
+            if stands is new:
+                write(old)
+        if self._locked:
+            _lock.release()
 
 
 def slots_in(value: Any) -> Iterator[tuple[Callable[[], Any], Callable[[Any], None]]]:
@@ -29,8 +67,10 @@ def slots_in(value: Any) -> Iterator[tuple[Callable[[], Any], Callable[[Any], No
             yield partial(x.__getitem__, index), partial(x.__setitem__, index)
     elif isinstance(value, FunctionType):
         for cell in value.__closure__ or ():
-            if _is_filled(cell):
-                yield partial(getattr, cell, "cell_contents"), partial(_fill, cell)
+            yield from slots_in(cell)
+    elif isinstance(value, CellType):
+        if _is_filled(value):
+            yield partial(getattr, value, "cell_contents"), partial(_fill, value)
     elif isinstance(value, MethodType):
         yield from slots_in(value.__self__)
     elif isinstance(value, Tangent):
