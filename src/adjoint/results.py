@@ -245,7 +245,8 @@ class _Before:
 
 
 def as_it_is(value: Any) -> Any:
-    """A value as `filled` needs it, whatever is put into it or taken out later."""
+    """A value as `filled` needs it, whatever is put into it or taken out later. Objects are
+    not held, so that one that the function frees is freed."""
     if by_value(value):
         return value
     with session:  # it may be nested deeply
@@ -257,11 +258,14 @@ def _as_it_is(value: Any, within: tuple[int, ...]) -> Any:
     if issubclass(type(value), _METHODS):
         return _as_it_is(value.__self__, within)
     parts = _parts_of(value)
-    if parts is None or id(value) in within:
+    if parts is None:
         return value
+    if id(value) in within:
+        return _Before(None, None)
     within = (*within, id(value))
     if isinstance(parts, dict):
-        return _Before(value, {key: _as_it_is(part, within) for key, part in parts.items()})
+        of = value if isinstance(value, dict) else tangent_of(value, {})
+        return _Before(of, {key: _as_it_is(part, within) for key, part in parts.items()})
     return _Before(value, [_as_it_is(part, within) for part in parts])
 
 
