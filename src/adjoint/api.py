@@ -72,7 +72,7 @@ def pullback(
     back : Pullback
         ``back(y_bar)`` gives ``(f_bar, *arg_bars)``: the cotangent of what `f` captured, then one
         per positional argument, each with the structure, the shape and the floating dtype of what
-        it belongs to.
+        it belongs to; ``None`` may stand for zeros.
 
     Raises
     ------
@@ -167,13 +167,7 @@ def _both(
         found = run_specialised(f, (*args, *kwargs.values()), mode)
         if found is not MISS:
             return found  # type: ignore[no-any-return]
-    before = [*map(as_it_is, args)]
-    if goes_on_a_tape(f, args):
-        y, inner = nested(f, args, kwargs, of_function=False)
-        bars = inner.swept(_one(f, y))[1:]
-    else:
-        y, bars = _generic(f, args, kwargs, None)
-    return y, tuple(map(filled, before, bars))
+    return _chosen(f, tuple(range(len(args))), args, kwargs, False, None)
 
 
 def _generic(
@@ -183,7 +177,7 @@ def _generic(
     tier: Tier,
     wanted: Collection[int] | None = None,
 ) -> tuple[Any, tuple[Any, ...]]:
-    """The same in one session, where no program is for the whole call."""
+    """The value and the cotangents of the arguments, where no program is for the whole call."""
     with session:
         y, back = forward(f, args, kwargs, specialising=_is_fast(tier), wanted=wanted)
         return y, back.swept(_one(f, y), None, of_function=False)[1:]

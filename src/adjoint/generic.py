@@ -93,8 +93,8 @@ class Pullback(Hidden):
         Returns
         -------
         tuple
-            The cotangent of the function itself, then one per positional argument; ``None`` where
-            there is no path.
+            The cotangent of the function itself, then one per positional argument; ``None`` may
+            stand for zeros.
 
         Raises
         ------
