@@ -4,12 +4,14 @@ nothing."""
 
 import ctypes
 import functools
+import io
 import itertools
 import operator
 import pickle
 import random
 import struct
 import time
+import zlib
 
 import numpy as np
 import pytest
@@ -304,6 +306,63 @@ def test_what_is_refused(make, run):
         RUNS[run](f)
 
 
+# ---- what is written through objects of C --------------------------------------------------------
+
+
+def packing(state):
+    view = memoryview(state)
+    return lambda v: struct.pack_into("d", view, 0, v[0])
+
+
+def reading_into(state):
+    view = memoryview(state)
+    return lambda v: io.BytesIO(struct.pack("d", v[0])).readinto(view)
+
+
+def setting(state):
+    put = memoryview(state).__setitem__
+    return lambda v: put(0, v[0])
+
+
+def moving(state):
+    at = state.ctypes.data_as(ctypes.POINTER(ctypes.c_double))
+    return lambda v: ctypes.memmove(at, (ctypes.c_double * 1)(v[0]), 8)
+
+
+def assigning(state):
+    at = state.ctypes.data_as(ctypes.POINTER(ctypes.c_double))
+    return lambda v: operator.setitem(at, 0, v[0])
+
+
+@pytest.mark.parametrize("run", RUNS)
+@pytest.mark.parametrize("make", [packing, reading_into, setting, moving, assigning])
+def test_what_is_written_unseen(make, run):
+    state = np.array([0.3, 0.2, 0.5])
+    write = make(state)
+
+    def f(v):
+        write(v)
+        return state[0] ** 2
+
+    f(V)  # so that the same numbers are written once more
+    with pytest.raises(ad.AdjointError):
+        RUNS[run](f)
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_reading_is_no_writing(run):
+    state = np.zeros(3)
+    view = memoryview(state)
+    at = state.ctypes.data_as(ctypes.POINTER(ctypes.c_double))
+
+    def f(v):
+        state[:] = v
+        found = [zlib.crc32(view), len(bytes(view)), hash(view.tobytes()), view.nbytes, at is None]
+        return state @ state + 0 * len(found)
+
+    np.testing.assert_allclose(RUNS[run](f), expected(f, run), rtol=1e-4, atol=1e-4)
+
+
 # ---- compiled classes of other libraries, which tell nobody what they look at --------------------
 
 
@@ -376,6 +435,26 @@ def test_memory_that_a_compiled_object_does_not_see(kalman, run):
     for f in (constants, made, later):
         want = expected(lambda v, f=f: f(v.copy()), run)
         np.testing.assert_allclose(RUNS[run](f), want, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_trees_over_memory_that_was_written(run):
+    neighbors = pytest.importorskip("sklearn.neighbors")
+    state = np.ones((1, 2))
+    tree = neighbors.BallTree(state)
+
+    def f(v):
+        state[0] = v[:2]
+        return float(tree.query([[0.5, 0.5]], 1)[0][0, 0])
+
+    with pytest.raises(ad.AdjointError, match="may look at arrays that were written"):
+        RUNS[run](f)
+
+    def constant(v):
+        state[0] = v[:2]
+        return state.sum() ** 2 * ad.stop_gradient(float(tree.query([[0.5, 0.5]], 1)[0][0, 0]) > 0)
+
+    np.testing.assert_allclose(RUNS[run](constant), expected(constant, run), rtol=1e-4, atol=1e-4)
 
 
 # ---- what stays constant -------------------------------------------------------------------------

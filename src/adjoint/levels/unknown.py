@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from adjoint.levels.level import Level
-from adjoint.run.exposed import give_away, looks_elsewhere
+from adjoint.run.exposed import arrays_behind, arrays_of, give_away, looks_elsewhere
 from adjoint.run.finalized import adopt
 from adjoint.run.holding import globals_of, reached
 from adjoint.run.kinds import by_value, is_record
@@ -38,7 +38,7 @@ def run_unknown(
     owner = getattr(f, "__self__", None)
     owner = None if isinstance(owner, type | ModuleType) else owner
     region = region_of(memory, f, (owner, *inputs))
-    given = (*inputs, owner)
+    given = (*inputs, owner, *(() if trusted else arrays_behind((owner, *inputs))))
     log = Memory()  # levels undo in their own way what is written
     try:
         try:
@@ -110,7 +110,8 @@ def _note_made(
     for value in made:
         if id(value) in known or (isinstance(value, np.ndarray) and id(root_of(value)) in roots):
             if f is getattr and isinstance(value, np.ndarray) and not level.holds(value):
-                level.spoil(value, error)  # what something of C made of active values
+                if arrays_of(given[0]) is None:
+                    level.spoil(value, error)  # what something of C made of active values
             if value is y and type(y) is bytes:
                 level.hide(y, error)  # what something of C has kept of it
             # otherwise it is what went in, or looks at it

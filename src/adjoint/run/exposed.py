@@ -9,6 +9,8 @@ at, and any that was given away in it. Arrays that the call has made itself and 
 
 from __future__ import annotations
 
+import gc
+import operator
 import sys
 from collections.abc import Callable, Iterable
 from types import GetSetDescriptorType, MethodDescriptorType, WrapperDescriptorType
@@ -24,12 +26,14 @@ if TYPE_CHECKING:
     from adjoint.run.memory import Memory
 
 __all__ = [
+    "arrays_behind",
     "arrays_of",
     "give_away",
     "looks_elsewhere",
     "note_made",
     "note_written",
     "owner_among",
+    "writes_unseen",
     "written_before",
 ]
 
@@ -58,7 +62,7 @@ def arrays_of(owner: Any) -> list[Any] | None:
 def _is_untold(kind: type) -> bool:
     """Whether objects of a class have a part in C, of a library of which it is not known that it
     tells the collector of all arrays."""
-    return any(
+    return kind.__name__ not in _FUNCTIONS and any(
         str(base.__module__).partition(".")[0] not in _TELLING
         and any(type(value) in _OF_C and value.__objclass__ is base for value in _own(base))
         for base in kind.__mro__
@@ -72,6 +76,8 @@ def _own(base: type) -> list[Any]:
 _TELLING = sys.stdlib_module_names | {"numpy", "pandas", "wrapt"}
 _OF_C = (MethodDescriptorType, WrapperDescriptorType, GetSetDescriptorType)
 _OF_ANY_CLASS = ("__dict__", "__weakref__")
+_FUNCTIONS = ("cython_function_or_method", "fused_cython_function", "nb_func", "nb_method")
+"""Types of compiled functions, which have no state."""
 _is_of_another_library = ByClass(_is_untold)
 
 
@@ -88,6 +94,47 @@ def looks_elsewhere(owner: Any) -> bool:
 
 
 _HEAPTYPE = 1 << 9
+
+
+def _shares_memory(kind: type) -> bool:
+    """Whether objects of a class may write into memory of arrays that they hold."""
+    of_ctypes = any(base.__name__ == "_CData" for base in kind.__mro__)
+    return issubclass(kind, memoryview) or of_ctypes or _is_of_another_library(kind)
+
+
+_shares = ByClass(_shares_memory)
+
+
+def arrays_behind(values: Iterable[Any]) -> list[Any]:
+    """The arrays of reals that objects of C among some values are seen to share memory with, and
+    may write to."""
+    queue = [value for value in values if _shares(type(value))]
+    found: dict[int, Any] = {}
+    for owner in queue:  # which grows
+        for part in gc.get_referents(owner):
+            if isinstance(part, np.ndarray):
+                if part.dtype.kind in "fc" and part.flags.writeable and root_of(part).base is None:
+                    found[id(part)] = part
+            elif (type(part) in _BETWEEN or _shares(type(part))) and len(queue) < _FEW:
+                queue.append(part)
+    return [*found.values()]
+
+
+def writes_unseen(f: Any, given: Iterable[Any]) -> bool:
+    """Whether a function of C may write into memory that objects of C among what it is `given`
+    share, where neither the object nor the array can be locked."""
+    if f in (getattr, operator.getitem, next, iter, len) or isinstance(f, type):
+        return False
+    if getattr(f, "__name__", "") in ("__setitem__", "__delitem__"):
+        return True
+    if any(base.__name__ == "CFuncPtr" for base in type(f).__mro__):
+        return True
+    return any(map(_is_of_another_library, map(type, given)))
+
+
+_FEW = 64
+_BETWEEN = frozenset({dict, tuple, list, type(gc.get_referents(memoryview(b""))[0])})
+"""Types of what stands between an object of C and an array: what a view keeps of a buffer."""
 
 
 # ---- arrays --------------------------------------------------------------------------------------

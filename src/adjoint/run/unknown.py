@@ -24,7 +24,7 @@ from adjoint.errors import NoDerivativeError, Place
 from adjoint.run.accumulate import Poison, accumulate, finish
 from adjoint.run.caution import doubt
 from adjoint.run.dates import are_dates, dates_back, is_plain
-from adjoint.run.exposed import give_away, looks_elsewhere, written_before
+from adjoint.run.exposed import arrays_behind, give_away, looks_elsewhere, written_before
 from adjoint.run.files import flush, note_file
 from adjoint.run.hidden import Hidden
 from adjoint.run.holding import (
@@ -121,7 +121,7 @@ def looked_at(owner: Any, error: Any) -> NoDerivativeError:
         f"a derivative of what a '{name_of(type(owner))}' reads is needed: it is compiled, and may"
         " look at arrays that were written with values that have a derivative",
         hint=f"write a rule of {'the function that' if called is None else f'{called!r}, which'}"
-        " uses it, do in Python what it does, or let it look at copies that nobody writes to",
+        " uses it, or take ad.stop_gradient(...) of what it gives if that is a constant",
         place=place,
     )
 
@@ -163,12 +163,13 @@ def run_unknown(
     if region is not None:
         record[slot] = region.before(blank, len(inputs))
     outside = frozenset(memory.outside)
-    y, changes = run_checked(memory, f, region, args, kwargs, () if trusted else (*inputs, owner))
+    checked = () if trusted else (*inputs, owner, *arrays_behind((owner, *inputs)))
+    y, changes = run_checked(memory, f, region, args, kwargs, checked)
     note_file(memory, y)
     ran = region is not None and region.ran
     if memory.made and (is_opaque(y) or (owner is not None and may_keep(owner))):
         give_away(memory, reached(inputs))
-    writes = [v for v in (*inputs, owner) if id(v) in changes.writes and memory.mark_written(v)]
+    writes = [v for v in checked if id(v) in changes.writes and memory.mark_written(v)]
     atom = holds_nothing(y)
     if region is not None and not region.has_effects:
         record[slot], region = blank, None

@@ -23,6 +23,7 @@ from numpy import ndarray
 from adjoint.errors import MutationError
 from adjoint.run.changes import is_needed
 from adjoint.run.contents import ABSENT
+from adjoint.run.exposed import arrays_behind, writes_unseen
 from adjoint.run.keeping import container
 from adjoint.run.kept import Kept
 from adjoint.run.kinds import ATOMS, by_value, fields_of, is_record
@@ -73,6 +74,8 @@ def run_checked(
     now = _counts(given)  # the log will hold them, too
     changes = _log_changes(memory, f, given, before)
     changes.writes |= writes
+    if given and writes_unseen(f, given):
+        changes.writes |= set(map(id, arrays_behind(given)))
     if inside is not None:
         raise _error_of(f, f"changed a {inside} inside what it was given")
     if is_plain:
@@ -94,7 +97,7 @@ def _run_locked(
         return run(*args, **kwargs), set()
     _set_writable(arrays, False)
     try:
-        y = run(*args, **kwargs)
+        y = run(*(args if package_of(run) == "numpy" else map(_locked, args)), **kwargs)
     except Exception:  # see above
         y, locked = None, False
     else:
@@ -106,6 +109,11 @@ def _run_locked(
     if locked:
         return y, set()
     return run(*args, **kwargs), {id(held) for held in arrays}
+
+
+def _locked(value: Any) -> Any:
+    """A view by which nobody can write, for one by which somebody can."""
+    return value.toreadonly() if type(value) is memoryview else value
 
 
 def _refilled(region: Region, given: tuple[Any, ...], before: list[Any]) -> set[int]:
