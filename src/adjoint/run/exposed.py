@@ -62,7 +62,9 @@ def arrays_of(owner: Any) -> list[Any] | None:
 def _is_untold(kind: type) -> bool:
     """Whether objects of a class have a part in C, of a library of which it is not known that it
     tells the collector of all arrays."""
-    return kind.__name__ not in _FUNCTIONS and any(
+    if kind.__name__ in _FUNCTIONS or hasattr(kind, "__members__"):  # an enumeration of pybind11
+        return False
+    return any(
         str(base.__module__).partition(".")[0] not in _TELLING
         and any(type(value) in _OF_C and value.__objclass__ is base for value in _own(base))
         for base in kind.__mro__
