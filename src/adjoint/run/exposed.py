@@ -125,7 +125,7 @@ def arrays_behind(values: Iterable[Any]) -> list[Any]:
 def writes_unseen(f: Any, given: Iterable[Any]) -> bool:
     """Whether a function of C may write into memory that objects of C among what it is `given`
     share, where neither the object nor the array can be locked."""
-    if f in (getattr, operator.getitem, next, iter, len) or isinstance(f, type):
+    if any(f is one for one in _READING) or issubclass(type(f), type):
         return False
     if getattr(f, "__name__", "") in ("__setitem__", "__delitem__"):
         return True
@@ -134,6 +134,7 @@ def writes_unseen(f: Any, given: Iterable[Any]) -> bool:
     return any(map(_is_of_another_library, map(type, given)))
 
 
+_READING = (getattr, operator.getitem, next, iter, len)
 _FEW = 64
 _BETWEEN = frozenset({dict, tuple, list, type(gc.get_referents(memoryview(b""))[0])})
 """Types of what stands between an object of C and an array: what a view keeps of a buffer."""
