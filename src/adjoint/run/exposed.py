@@ -13,7 +13,12 @@ import gc
 import operator
 import sys
 from collections.abc import Callable, Iterable
-from types import GetSetDescriptorType, MethodDescriptorType, WrapperDescriptorType
+from types import (
+    GetSetDescriptorType,
+    MethodDescriptorType,
+    MethodWrapperType,
+    WrapperDescriptorType,
+)
 from typing import TYPE_CHECKING, Any
 from weakref import ref as weakref
 
@@ -127,13 +132,14 @@ def writes_unseen(f: Any, given: Iterable[Any]) -> bool:
     share, where neither the object nor the array can be locked."""
     if any(f is one for one in _READING) or issubclass(type(f), type):
         return False
-    if getattr(f, "__name__", "") in ("__setitem__", "__delitem__"):
+    if type(f) in _OF_OBJECTS and f.__name__ in ("__setitem__", "__delitem__"):
         return True
     if any(base.__name__ == "CFuncPtr" for base in type(f).__mro__):
         return True
     return any(map(_is_of_another_library, map(type, given)))
 
 
+_OF_OBJECTS = (MethodWrapperType, WrapperDescriptorType, MethodDescriptorType)
 _READING = (getattr, operator.getitem, next, iter, len)
 _FEW = 64
 _BETWEEN = frozenset({dict, tuple, list, type(gc.get_referents(memoryview(b""))[0])})
