@@ -130,7 +130,11 @@ def _parameters(p: Callable[..., Any], n: int) -> tuple[list[str], set[str]]:
         if instruction.opname.startswith("LOAD_FAST"):
             argval = instruction.argval
             read.update(argval if isinstance(argval, tuple) else (argval,))
-    return list(inspect.signature(p).parameters), read
+    parameters = list(inspect.signature(p).parameters.values())
+    if parameters[-1].kind is inspect.Parameter.VAR_POSITIONAL:  # it reads all of them
+        every = [f"x{i}" for i in range(n)]
+        return [*(parameter.name for parameter in parameters[:-1]), *every], {*read, *every}
+    return [parameter.name for parameter in parameters], read
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,125 +8,66 @@ of the incomplete gamma and beta functions in their parameters.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from scipy import special as sp
 
-from adjoint.rules.families import NoDerivative, elementwise
+from adjoint.rules.families import elementwise
+from adjoint.rules.scipy.special.cumulative import cumulative
 from adjoint.rules.scipy.special.elementary import exprel_slope
 from adjoint.rules.scipy.special.incomplete_beta import (
     beta_density,
     beta_factor,
     beta_shape_slope,
-    beta_shift,
     beta_weight,
 )
-from adjoint.rules.scipy.special.incomplete_gamma import (
-    gamma_density,
-    gamma_shape_slope,
-    gamma_shift,
-)
-from adjoint.rules.scipy.special.student import t_density, t_freedom_slope, t_shift
+from adjoint.rules.scipy.special.incomplete_gamma import gamma_density, gamma_shape_slope
+from adjoint.rules.scipy.special.student import t_density, t_freedom_slope
 
-__all__ = ["FREEDOM", "binomial_slope", "f_share", "inverse_of_shape"]
+__all__ = ["binomial_slope", "f_share"]
 
-FREEDOM = NoDerivative("the degrees of freedom")
 ROOT_2PI = math.sqrt(2 * math.pi)
-
-
-def inverse_of_shape(f: Any, n: int) -> None:
-    """A function that solves for a shape in which there is no derivative."""
-    elementwise(f, *[NoDerivative("any argument", FREEDOM.why)] * n)
-
-
-def _solved(f: Any, place: int, slopes: Callable[..., tuple[Any, ...]]) -> None:
-    """A function that solves F(…) = p for the operand at whose place p stands; the slopes are those
-    of F. At 0 the search for it has ended without a solution."""
-
-    def partial(i: int, y: Any, *operands: Any) -> Any:
-        found = slopes(*operands[:place], y, *operands[place + 1 :])
-        slope = 1 / found[place] if i == place else -found[i] / found[place]
-        return np.where(np.equal(y, 0), 0, slope)[()]
-
-    def of_two(i: int) -> Callable[..., Any]:
-        return lambda y, a, b: partial(i, y, a, b)
-
-    def of_three(i: int) -> Callable[..., Any]:
-        return lambda y, a, b, c: partial(i, y, a, b, c)
-
-    of = of_two if f.nin == 2 else of_three
-    elementwise(f, *map(of, range(f.nin)), singular=True)
 
 
 # ---- gamma: P(b, ax), χ² and Poisson (8.2.4) -----------------------------------------------------
 
-
-def _gamma_slopes(a: Any, b: Any, x: Any) -> tuple[Any, Any, Any]:
-    density = gamma_density(b, a * x)
-    return x * density, gamma_shape_slope(b, a * x), a * density
-
-
-elementwise(
-    sp.gdtr,
+cumulative(
     lambda a, b, x: x * gamma_density(b, a * x),
     lambda a, b, x: gamma_shape_slope(b, a * x),
     lambda a, b, x: a * gamma_density(b, a * x),
-    singular=True,
+    cdf=sp.gdtr,
+    sf=sp.gdtrc,
+    ppf={0: sp.gdtria, 1: sp.gdtrib, 2: sp.gdtrix},
 )
-elementwise(
-    sp.gdtrc,
-    lambda a, b, x: -x * gamma_density(b, a * x),
-    lambda a, b, x: -gamma_shape_slope(b, a * x),
-    lambda a, b, x: -a * gamma_density(b, a * x),
-    singular=True,
-)
-elementwise(
-    sp.gdtrix,
-    lambda y, a, b, p: -y / a,
-    lambda y, a, b, p: gamma_shift(b, a * y) / a,
-    lambda y, a, b, p: 1 / (a * gamma_density(b, a * y)),
-    singular=True,
-)
-elementwise(
-    sp.gdtria,
-    lambda y, p, b, x: 1 / (x * gamma_density(b, y * x)),
-    lambda y, p, b, x: gamma_shift(b, y * x) / x,
-    lambda y, p, b, x: -y / x,
-    singular=True,
-)
-_solved(sp.gdtrib, 1, _gamma_slopes)
-
-elementwise(
-    sp.chdtr,
+cumulative(
     lambda v, x: 0.5 * gamma_shape_slope(v / 2, x / 2),
     lambda v, x: 0.5 * gamma_density(v / 2, x / 2),
-    singular=True,
-)
-elementwise(
-    sp.chdtrc,
-    lambda v, x: -0.5 * gamma_shape_slope(v / 2, x / 2),
-    lambda v, x: -0.5 * gamma_density(v / 2, x / 2),
-    singular=True,
-)
-elementwise(
-    sp.chdtri,
-    lambda y, v, p: gamma_shift(v / 2, y / 2),
-    lambda y, v, p: -2 / gamma_density(v / 2, y / 2),
-    singular=True,
-)
-_solved(
-    sp.chdtriv,
-    0,
-    lambda v, x: (0.5 * gamma_shape_slope(v / 2, x / 2), 0.5 * gamma_density(v / 2, x / 2)),
+    cdf=sp.chdtr,
+    sf=sp.chdtrc,
+    ppf={0: sp.chdtriv},
+    isf={1: sp.chdtri},
 )
 
+
+def _of_count(k: Any, slope: Any) -> Any:
+    """In a number of events for which an equation is solved; at 0 the search has ended without."""
+    return np.where(np.equal(k, 0), np.inf, slope)[()]
+
+
 # counts are rounded down, so that they have no part in the derivative
-elementwise(sp.pdtr, None, lambda k, m: -gamma_density(np.floor(k) + 1, m), singular=True)
-elementwise(sp.pdtrc, None, lambda k, m: gamma_density(np.floor(k) + 1, m), singular=True)
-elementwise(sp.pdtri, None, lambda y, k, p: -1 / gamma_density(np.trunc(k) + 1, y), singular=True)
-_solved(sp.pdtrik, 0, lambda k, m: (-gamma_shape_slope(k + 1, m), -gamma_density(k + 1, m)))
+cumulative(
+    None,
+    lambda k, m: -gamma_density(np.floor(k) + 1, m),
+    cdf=sp.pdtr,
+    sf=sp.pdtrc,
+    ppf={1: sp.pdtri},
+)
+cumulative(
+    lambda k, m: _of_count(k, -gamma_shape_slope(k + 1, m)),
+    lambda k, m: -gamma_density(k + 1, m),
+    ppf={0: sp.pdtrik},
+)
 
 
 # ---- beta: binomials, F and Student's t (8.17.4, 8.17.5) -----------------------------------------
@@ -141,56 +82,40 @@ def binomial_slope(k: Any, n: Any, p: Any) -> Any:
     )[()]
 
 
-def _beta_slopes(a: Any, b: Any, x: Any, rest: Any) -> tuple[Any, Any, Any]:
-    by_shapes = beta_shape_slope(a, b, x, rest), -beta_shape_slope(b, a, rest, x)
-    return *by_shapes, beta_factor(a, b, x, rest) / (x * rest)
-
-
-def _binomial_slopes(k: Any, n: Any, p: Any) -> tuple[Any, Any, Any]:
+def _binomial_slope_in_count(k: Any, n: Any, p: Any) -> Any:
     """Of I(n − k, k + 1) at 1 − p."""
-    by_a, by_b, density = _beta_slopes(n - k, k + 1, 1 - p, p)
-    return by_b - by_a, by_a, -density
+    by_others = -beta_shape_slope(n - k, k + 1, 1 - p, p)
+    return _of_count(k, by_others - beta_shape_slope(k + 1, n - k, p, 1 - p))
 
 
-elementwise(sp.bdtr, None, None, lambda k, n, p: -binomial_slope(k, n, p), singular=True)
-elementwise(sp.bdtrc, None, None, lambda k, n, p: binomial_slope(k, n, p), singular=True)
-elementwise(sp.bdtri, None, None, lambda y, k, n, p: -1 / binomial_slope(k, n, y), singular=True)
-_solved(sp.bdtrik, 0, _binomial_slopes)
-_solved(sp.bdtrin, 1, _binomial_slopes)
-
-
-def _negative_slope(k: Any, n: Any, p: Any) -> Any:
-    """∂/∂p of the probability of at most k failures before the n-th success."""
-    return beta_density(np.trunc(n), np.trunc(k) + 1, p)
-
-
-def _negative_slopes(k: Any, n: Any, p: Any) -> tuple[Any, Any, Any]:
-    by_n, by_k, density = _beta_slopes(n, k + 1, p, 1 - p)
-    return by_k, by_n, density
-
-
-elementwise(sp.nbdtr, None, None, lambda k, n, p: _negative_slope(k, n, p), singular=True)
-elementwise(sp.nbdtrc, None, None, lambda k, n, p: -_negative_slope(k, n, p), singular=True)
-elementwise(sp.nbdtri, None, None, lambda y, k, n, p: 1 / _negative_slope(k, n, y), singular=True)
-_solved(sp.nbdtrik, 0, _negative_slopes)
-_solved(sp.nbdtrin, 1, _negative_slopes)
-_solved(sp.btdtria, 0, lambda a, b, x: _beta_slopes(a, b, x, 1 - x))
-_solved(sp.btdtrib, 1, lambda a, b, x: _beta_slopes(a, b, x, 1 - x))
-if hasattr(sp, "btdtr"):
-    elementwise(
-        sp.btdtr,
-        lambda a, b, x: beta_shape_slope(a, b, x, 1 - x),
-        lambda a, b, x: -beta_shape_slope(b, a, 1 - x, x),
-        lambda a, b, x: beta_density(a, b, x),
-        singular=True,
-    )
-    elementwise(
-        sp.btdtri,
-        lambda y, a, b, p: beta_shift(a, b, y, 1 - y),
-        lambda y, a, b, p: -beta_shift(b, a, 1 - y, y),
-        lambda y, a, b, p: 1 / beta_density(a, b, y),
-        singular=True,
-    )
+cumulative(
+    None,
+    None,
+    lambda k, n, p: -binomial_slope(k, n, p),
+    cdf=sp.bdtr,
+    sf=sp.bdtrc,
+    ppf={2: sp.bdtri},
+)
+cumulative(
+    _binomial_slope_in_count,
+    lambda k, n, p: beta_shape_slope(n - k, k + 1, 1 - p, p),
+    lambda k, n, p: -beta_density(k + 1, n - k, p),
+    ppf={0: sp.bdtrik, 1: sp.bdtrin},
+)
+cumulative(  # at most k failures before the n-th success
+    None,
+    None,
+    lambda k, n, p: beta_density(np.trunc(n), np.trunc(k) + 1, p),
+    cdf=sp.nbdtr,
+    sf=sp.nbdtrc,
+    ppf={2: sp.nbdtri},
+)
+cumulative(
+    lambda k, n, p: _of_count(k, -beta_shape_slope(k + 1, n, 1 - p, p)),
+    lambda k, n, p: beta_shape_slope(n, k + 1, p, 1 - p),
+    lambda k, n, p: beta_density(n, k + 1, p),
+    ppf={0: sp.nbdtrik, 1: sp.nbdtrin},
+)
 
 
 def f_share(m: Any, n: Any, x: Any) -> tuple[Any, Any]:
@@ -199,18 +124,14 @@ def f_share(m: Any, n: Any, x: Any) -> tuple[Any, Any]:
     return m * x / total, m * n / (total * total)
 
 
-def _f_weight(m: Any, n: Any, x: Any) -> Any:
-    """∂F/∂m over x times the density; ∂F/∂n is −(this) of (n, m, 1/x)."""
-    total = n + m * x
-    return 0.5 * beta_weight(m / 2, n / 2, m * x / total, n / total) + 1 / m
-
-
-def _f_slopes(m: Any, n: Any, x: Any) -> tuple[Any, Any, Any]:
+def _f_freedom_slope(m: Any, n: Any, x: Any) -> Any:
+    """∂F/∂m; as F is 1 less the same of (n, m, 1/x), ∂F/∂n is −(this) of them."""
     inside = (np.asarray(x) > 0) & (np.asarray(x) < np.inf)
     t = np.where(inside, x, 1)
     total = n + m * t
-    factor = np.where(inside, beta_factor(m / 2, n / 2, m * t / total, n / total), 0)
-    return factor * _f_weight(m, n, t), -factor * _f_weight(n, m, 1 / t), factor / t
+    place = m / 2, n / 2, m * t / total, n / total
+    slope = beta_factor(*place) * (0.5 * beta_weight(*place) + 1 / m)
+    return np.where(inside, slope, 0)[()]
 
 
 def _f_density(m: Any, n: Any, x: Any) -> Any:
@@ -218,42 +139,20 @@ def _f_density(m: Any, n: Any, x: Any) -> Any:
     return beta_density(m / 2, n / 2, share) * slope
 
 
-elementwise(
-    sp.fdtr,
-    lambda m, n, x: _f_slopes(m, n, x)[0][()],
-    lambda m, n, x: _f_slopes(m, n, x)[1][()],
+cumulative(
+    lambda m, n, x: _f_freedom_slope(m, n, x),
+    lambda m, n, x: -_f_freedom_slope(n, m, 1 / x),
     lambda m, n, x: _f_density(m, n, x),
-    singular=True,
+    cdf=sp.fdtr,
+    sf=sp.fdtrc,
+    ppf={1: sp.fdtridfd, 2: sp.fdtri},
 )
-elementwise(
-    sp.fdtrc,
-    lambda m, n, x: -_f_slopes(m, n, x)[0][()],
-    lambda m, n, x: -_f_slopes(m, n, x)[1][()],
-    lambda m, n, x: -_f_density(m, n, x),
-    singular=True,
-)
-elementwise(
-    sp.fdtri,
-    lambda y, m, n, p: -y * _f_weight(m, n, y),
-    lambda y, m, n, p: y * _f_weight(n, m, 1 / y),
-    lambda y, m, n, p: 1 / _f_density(m, n, y),
-    singular=True,
-)
-_solved(sp.fdtridfd, 1, _f_slopes)
-
-elementwise(
-    sp.stdtr,
+cumulative(
     lambda df, t: t_freedom_slope(df, t),
     lambda df, t: t_density(df, t),
-    singular=True,
+    cdf=sp.stdtr,
+    ppf={0: sp.stdtridf, 1: sp.stdtrit},
 )
-elementwise(
-    sp.stdtrit,
-    lambda y, df, p: t_shift(df, y),
-    lambda y, df, p: 1 / t_density(df, y),
-    singular=True,
-)
-_solved(sp.stdtridf, 0, lambda df, t: (t_freedom_slope(df, t), t_density(df, t)))
 
 
 # ---- the normal distribution, solved for its parameters ------------------------------------------

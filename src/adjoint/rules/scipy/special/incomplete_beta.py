@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import special as sp
 
-from adjoint.rules.families import elementwise
+from adjoint.rules.scipy.special.cumulative import cumulative
 from adjoint.rules.scipy.special.quadrature import (
     DROP,
     in_blocks,
@@ -24,7 +24,6 @@ __all__ = [
     "beta_density",
     "beta_factor",
     "beta_shape_slope",
-    "beta_shift",
     "beta_weight",
     "psi_step",
 ]
@@ -129,39 +128,18 @@ def beta_shape_slope(a: Any, b: Any, x: Any, rest: Any) -> Any:
     return np.where(inside, beta_factor(a, b, t, u) * beta_weight(a, b, t, u), 0)[()]
 
 
-def beta_shift(a: Any, b: Any, x: Any, rest: Any) -> Any:
-    """−(∂I/∂a) / (∂I/∂x), which is ∂x/∂a at a given probability; ∂x/∂b as above."""
-    return -x * rest * beta_weight(a, b, x, rest)
-
-
 # ---- rules ---------------------------------------------------------------------------------------
 
-elementwise(
-    sp.betainc,
+_SLOPES = (
     lambda a, b, x: beta_shape_slope(a, b, x, 1 - x),
     lambda a, b, x: -beta_shape_slope(b, a, 1 - x, x),
     lambda a, b, x: beta_density(a, b, x),
-    singular=True,
 )
-elementwise(
-    sp.betaincinv,
-    lambda y, a, b, p: beta_shift(a, b, y, 1 - y),
-    lambda y, a, b, p: -beta_shift(b, a, 1 - y, y),
-    lambda y, a, b, p: 1 / beta_density(a, b, y),
-    singular=True,
+cumulative(
+    *_SLOPES,
+    cdf=sp.betainc,
+    sf=getattr(sp, "betaincc", None),
+    ppf={0: sp.btdtria, 1: sp.btdtrib, 2: sp.betaincinv},
+    isf={2: getattr(sp, "betainccinv", None)},
 )
-if hasattr(sp, "betaincc"):
-    elementwise(
-        sp.betaincc,
-        lambda a, b, x: -beta_shape_slope(a, b, x, 1 - x),
-        lambda a, b, x: beta_shape_slope(b, a, 1 - x, x),
-        lambda a, b, x: -beta_density(a, b, x),
-        singular=True,
-    )
-    elementwise(
-        sp.betainccinv,
-        lambda y, a, b, p: beta_shift(a, b, y, 1 - y),
-        lambda y, a, b, p: -beta_shift(b, a, 1 - y, y),
-        lambda y, a, b, p: -1 / beta_density(a, b, y),
-        singular=True,
-    )
+cumulative(*_SLOPES, cdf=getattr(sp, "btdtr", None), ppf={2: getattr(sp, "btdtri", None)})

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import special as sp
 
-from adjoint.rules.families import elementwise
+from adjoint.rules.scipy.special.cumulative import cumulative
 from adjoint.rules.scipy.special.quadrature import (
     DROP,
     in_blocks,
@@ -21,7 +21,7 @@ from adjoint.rules.scipy.special.quadrature import (
     piecewise,
 )
 
-__all__ = ["gamma_density", "gamma_shape_slope", "gamma_shift"]
+__all__ = ["gamma_density", "gamma_shape_slope"]
 
 
 def _poisson(k: Any, x: Any) -> Any:
@@ -89,34 +89,13 @@ def gamma_shape_slope(a: Any, x: Any) -> Any:
     return np.where(inside, -_weight(a, t) * _poisson(a, t), 0)[()]
 
 
-def gamma_shift(a: Any, x: Any) -> Any:
-    """−(∂P/∂a) / (∂P/∂x), which is ∂x/∂a at a given probability."""
-    return _weight(a, x) * x / a
-
-
 # ---- rules ---------------------------------------------------------------------------------------
 
-elementwise(
-    sp.gammainc,
+cumulative(
     lambda a, x: gamma_shape_slope(a, x),
     lambda a, x: gamma_density(a, x),
-    singular=True,
-)
-elementwise(
-    sp.gammaincc,
-    lambda a, x: -gamma_shape_slope(a, x),
-    lambda a, x: -gamma_density(a, x),
-    singular=True,
-)
-elementwise(
-    sp.gammaincinv,
-    lambda y, a, p: gamma_shift(a, y),
-    lambda y, a, p: 1 / gamma_density(a, y),
-    singular=True,
-)
-elementwise(
-    sp.gammainccinv,
-    lambda y, a, p: gamma_shift(a, y),
-    lambda y, a, p: -1 / gamma_density(a, y),
-    singular=True,
+    cdf=sp.gammainc,
+    sf=sp.gammaincc,
+    ppf={1: sp.gammaincinv},
+    isf={1: sp.gammainccinv},
 )

@@ -12,11 +12,14 @@ from typing import Any
 import numpy as np
 from scipy import special as sp
 
-from adjoint.rules.families import elementwise
-from adjoint.rules.scipy.special.distributions import FREEDOM, f_share, inverse_of_shape
+from adjoint.rules.families import NoDerivative
+from adjoint.rules.scipy.special.cumulative import cumulative
+from adjoint.rules.scipy.special.distributions import f_share
 from adjoint.rules.scipy.special.incomplete_gamma import gamma_density
 
-__all__ = ["chi_density", "f_slopes", "moment"]
+__all__ = ["CHI", "FREEDOM", "chi_density", "f_slopes", "moment"]
+
+FREEDOM = NoDerivative("the degrees of freedom")
 
 
 # ---- χ²: ∂F/∂x = f, ∂F/∂λ = −f with two degrees of freedom more ----------------------------------
@@ -36,28 +39,12 @@ def chi_density(x: Any, df: Any, nc: Any) -> Any:
     return np.where(near, by_series, by_bessel)[()]
 
 
-elementwise(
-    sp.chndtr,
+CHI = (
     lambda x, df, nc: chi_density(x, df, nc),
     FREEDOM,
     lambda x, df, nc: -chi_density(x, df + 2, nc),
-    singular=True,
 )
-elementwise(
-    sp.chndtrix,
-    lambda y, p, df, nc: 1 / chi_density(y, df, nc),
-    FREEDOM,
-    lambda y, p, df, nc: chi_density(y, df + 2, nc) / chi_density(y, df, nc),
-    singular=True,
-)
-elementwise(
-    sp.chndtrinc,
-    lambda y, x, df, p: chi_density(x, df, y) / chi_density(x, df + 2, y),
-    FREEDOM,
-    lambda y, x, df, p: -1 / chi_density(x, df + 2, y),
-    singular=True,
-)
-inverse_of_shape(sp.chndtridf, 3)
+cumulative(*CHI, cdf=sp.chndtr, ppf={0: sp.chndtrix, 1: sp.chndtridf, 2: sp.chndtrinc})
 
 
 # ---- F: a mixture of beta distributions by Poisson's, summed by ₁F₁ (13.2.2) ---------------------
@@ -74,38 +61,14 @@ def f_slopes(m: Any, n: Any, nc: Any, x: Any) -> tuple[Any, Any]:
     return by_x, by_nc
 
 
-elementwise(
-    sp.ncfdtr,
+cumulative(
     FREEDOM,
     FREEDOM,
     lambda m, n, nc, x: f_slopes(m, n, nc, x)[1],
     lambda m, n, nc, x: f_slopes(m, n, nc, x)[0],
-    singular=True,
+    cdf=sp.ncfdtr,
+    ppf={0: sp.ncfdtridfn, 1: sp.ncfdtridfd, 2: sp.ncfdtrinc, 3: sp.ncfdtri},
 )
-
-
-def _ratio(over: Any) -> Any:
-    return -over[1] / over[0]
-
-
-elementwise(
-    sp.ncfdtri,
-    FREEDOM,
-    FREEDOM,
-    lambda y, m, n, nc, p: _ratio(f_slopes(m, n, nc, y)),
-    lambda y, m, n, nc, p: 1 / f_slopes(m, n, nc, y)[0],
-    singular=True,
-)
-elementwise(
-    sp.ncfdtrinc,
-    FREEDOM,
-    FREEDOM,
-    lambda y, m, n, p, x: 1 / f_slopes(m, n, y, x)[1],
-    lambda y, m, n, p, x: 1 / _ratio(f_slopes(m, n, y, x)),
-    singular=True,
-)
-inverse_of_shape(sp.ncfdtridfn, 4)
-inverse_of_shape(sp.ncfdtridfd, 4)
 
 
 # ---- t: P(Z + δ ≤ t U) = E Φ(tU − δ), where k U² has the distribution χ² -------------------------
@@ -133,25 +96,10 @@ def moment(power: int, df: Any, nc: Any, t: Any) -> Any:
     return (np.sum(np.exp(log), axis=-1) * width[..., 0] * step)[()]
 
 
-elementwise(
-    sp.nctdtr,
+cumulative(
     FREEDOM,
     lambda df, nc, t: -moment(0, df, nc, t),
     lambda df, nc, t: moment(1, df, nc, t),
-    singular=True,
+    cdf=sp.nctdtr,
+    ppf={0: sp.nctdtridf, 1: sp.nctdtrinc, 2: sp.nctdtrit},
 )
-elementwise(
-    sp.nctdtrit,
-    FREEDOM,
-    lambda y, df, nc, p: moment(0, df, nc, y) / moment(1, df, nc, y),
-    lambda y, df, nc, p: 1 / moment(1, df, nc, y),
-    singular=True,
-)
-elementwise(
-    sp.nctdtrinc,
-    FREEDOM,
-    lambda y, df, p, t: -1 / moment(0, df, y, t),
-    lambda y, df, p, t: moment(1, df, y, t) / moment(0, df, y, t),
-    singular=True,
-)
-inverse_of_shape(sp.nctdtridf, 3)

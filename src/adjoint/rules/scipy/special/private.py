@@ -15,13 +15,10 @@ from scipy import special as sp
 from scipy.special import _ufuncs
 
 from adjoint.rules.families import NoDerivative, elementwise
-from adjoint.rules.scipy.special.distributions import FREEDOM, binomial_slope
-from adjoint.rules.scipy.special.incomplete_beta import (
-    beta_density,
-    beta_shape_slope,
-    beta_shift,
-)
-from adjoint.rules.scipy.special.noncentral import chi_density, f_slopes, moment
+from adjoint.rules.scipy.special.cumulative import complement, inverse
+from adjoint.rules.scipy.special.distributions import binomial_slope
+from adjoint.rules.scipy.special.incomplete_beta import beta_density, beta_shape_slope
+from adjoint.rules.scipy.special.noncentral import CHI, FREEDOM, chi_density, f_slopes, moment
 
 __all__ = ["PARTIALS", "private"]
 
@@ -42,6 +39,16 @@ def private(name: str, *partials: Any) -> None:
         elementwise(f, *partials, singular=True)
 
 
+def family(name: str, *slopes: Any) -> None:
+    """A distribution function, its complement and the inverses of both in the variate, by the
+    slopes of the first; those of counts have no inverse that moves."""
+    private(f"{name}_cdf", *slopes)
+    private(f"{name}_sf", *complement(slopes))
+    inverses = slopes[0] is not None
+    private(f"{name}_ppf", *(inverse(slopes, 0) if inverses else [None] * len(slopes)))
+    private(f"{name}_isf", *(inverse(complement(slopes), 0) if inverses else [None] * len(slopes)))
+
+
 # ---- beta, binomials -----------------------------------------------------------------------------
 
 private(
@@ -50,36 +57,15 @@ private(
     lambda y, x, a, b: y * (np.log(x) - sp.psi(a) + sp.psi(a + b)),
     lambda y, x, a, b: y * (np.log1p(-x) - sp.psi(b) + sp.psi(a + b)),
 )
-private(
-    "_beta_cdf",
+family(
+    "_beta",
     lambda x, a, b: beta_density(a, b, x),
     lambda x, a, b: beta_shape_slope(a, b, x, 1 - x),
     lambda x, a, b: -beta_shape_slope(b, a, 1 - x, x),
 )
-private(
-    "_beta_sf",
-    lambda x, a, b: -beta_density(a, b, x),
-    lambda x, a, b: -beta_shape_slope(a, b, x, 1 - x),
-    lambda x, a, b: beta_shape_slope(b, a, 1 - x, x),
-)
-private(
-    "_beta_ppf",
-    lambda y, q, a, b: 1 / beta_density(a, b, y),
-    lambda y, q, a, b: beta_shift(a, b, y, 1 - y),
-    lambda y, q, a, b: -beta_shift(b, a, 1 - y, y),
-)
-private(
-    "_beta_isf",
-    lambda y, q, a, b: -1 / beta_density(a, b, y),
-    lambda y, q, a, b: beta_shift(a, b, y, 1 - y),
-    lambda y, q, a, b: -beta_shift(b, a, 1 - y, y),
-)
 
 private("_binom_pmf", None, TRIALS, lambda y, k, n, p: y * (k / p - (n - k) / (1 - p)))
-private("_binom_cdf", None, TRIALS, lambda k, n, p: -binomial_slope(k, n, p))
-private("_binom_sf", None, TRIALS, lambda k, n, p: binomial_slope(k, n, p))
-private("_binom_ppf", None, None, None)
-private("_binom_isf", None, None, None)
+family("_binom", None, TRIALS, lambda k, n, p: -binomial_slope(k, n, p))
 
 private(
     "_nbinom_pmf",
@@ -87,20 +73,12 @@ private(
     lambda y, k, n, p: y * (sp.psi(k + n) - sp.psi(n) + np.log(p)),
     lambda y, k, n, p: y * (n / p - k / (1 - p)),
 )
-private(
-    "_nbinom_cdf",
+family(
+    "_nbinom",
     None,
     lambda k, n, p: beta_shape_slope(n, np.floor(k) + 1, p, 1 - p),
     lambda k, n, p: beta_density(n, np.floor(k) + 1, p),
 )
-private(
-    "_nbinom_sf",
-    None,
-    lambda k, n, p: -beta_shape_slope(n, np.floor(k) + 1, p, 1 - p),
-    lambda k, n, p: -beta_density(n, np.floor(k) + 1, p),
-)
-private("_nbinom_ppf", None, None, None)
-private("_nbinom_isf", None, None, None)
 
 
 # ---- a location and a scale: Cauchy, Landau, the skew normal distribution ------------------------
@@ -241,30 +219,7 @@ private(
     FREEDOM,
     lambda y, x, df, nc: 0.5 * (chi_density(x, df + 2, nc) - y),
 )
-private(
-    "_ncx2_sf",
-    lambda x, df, nc: -chi_density(x, df, nc),
-    FREEDOM,
-    lambda x, df, nc: chi_density(x, df + 2, nc),
-)
-private(
-    "_ncx2_cdf",
-    lambda x, df, nc: chi_density(x, df, nc),
-    FREEDOM,
-    lambda x, df, nc: -chi_density(x, df + 2, nc),
-)
-private(
-    "_ncx2_ppf",
-    lambda y, p, df, nc: 1 / chi_density(y, df, nc),
-    FREEDOM,
-    lambda y, p, df, nc: chi_density(y, df + 2, nc) / chi_density(y, df, nc),
-)
-private(
-    "_ncx2_isf",
-    lambda y, p, df, nc: -1 / chi_density(y, df, nc),
-    FREEDOM,
-    lambda y, p, df, nc: chi_density(y, df + 2, nc) / chi_density(y, df, nc),
-)
+family("_ncx2", *CHI)
 
 
 def _f_further(x: Any, m: Any, n: Any, nc: Any) -> Any:
@@ -287,33 +242,12 @@ private(
     FREEDOM,
     lambda y, x, m, n, nc: 0.5 * (_f_further(x, m, n, nc) - y),
 )
-private(
-    "_ncf_sf",
-    lambda x, m, n, nc: -f_slopes(m, n, nc, x)[0],
-    FREEDOM,
-    FREEDOM,
-    lambda x, m, n, nc: -f_slopes(m, n, nc, x)[1],
-)
-private(
-    "_ncf_cdf",
+family(
+    "_ncf",
     lambda x, m, n, nc: f_slopes(m, n, nc, x)[0],
     FREEDOM,
     FREEDOM,
     lambda x, m, n, nc: f_slopes(m, n, nc, x)[1],
-)
-private(
-    "_ncf_ppf",
-    lambda y, p, m, n, nc: 1 / f_slopes(m, n, nc, y)[0],
-    FREEDOM,
-    FREEDOM,
-    lambda y, p, m, n, nc: -f_slopes(m, n, nc, y)[1] / f_slopes(m, n, nc, y)[0],
-)
-private(
-    "_ncf_isf",
-    lambda y, p, m, n, nc: -1 / f_slopes(m, n, nc, y)[0],
-    FREEDOM,
-    FREEDOM,
-    lambda y, p, m, n, nc: -f_slopes(m, n, nc, y)[1] / f_slopes(m, n, nc, y)[0],
 )
 private(
     "_nct_pdf",
@@ -321,29 +255,11 @@ private(
     FREEDOM,
     lambda x, df, nc: x * moment(2, df, nc, x) - nc * moment(1, df, nc, x),
 )
-private(
-    "_nct_sf",
-    lambda x, df, nc: -moment(1, df, nc, x),
-    FREEDOM,
-    lambda x, df, nc: moment(0, df, nc, x),
-)
-private(
-    "_nct_cdf",
+family(
+    "_nct",
     lambda x, df, nc: moment(1, df, nc, x),
     FREEDOM,
     lambda x, df, nc: -moment(0, df, nc, x),
-)
-private(
-    "_nct_ppf",
-    lambda y, p, df, nc: 1 / moment(1, df, nc, y),
-    FREEDOM,
-    lambda y, p, df, nc: moment(0, df, nc, y) / moment(1, df, nc, y),
-)
-private(
-    "_nct_isf",
-    lambda y, p, df, nc: -1 / moment(1, df, nc, y),
-    FREEDOM,
-    lambda y, p, df, nc: moment(0, df, nc, y) / moment(1, df, nc, y),
 )
 
 # ---- Kolmogorov and Smirnov ----------------------------------------------------------------------

@@ -17,7 +17,7 @@ from adjoint.rules.scipy.special.quadrature import (
     piecewise,
 )
 
-__all__ = ["t_density", "t_freedom_slope", "t_shift"]
+__all__ = ["t_density", "t_freedom_slope"]
 
 
 def t_density(df: Any, t: Any) -> Any:
@@ -89,8 +89,3 @@ def t_freedom_slope(df: Any, t: Any) -> Any:
     inside = np.isfinite(t) & np.isfinite(df)
     v, s = np.where(inside, df, 1), np.where(inside, t, 1)
     return np.where(inside, -_weight(v, s) * s * t_density(v, s), 0)[()]
-
-
-def t_shift(df: Any, t: Any) -> Any:
-    """−(∂F/∂v) / (∂F/∂t), which is ∂t/∂v at a given probability."""
-    return t * _weight(df, t)

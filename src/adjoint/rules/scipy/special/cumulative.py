@@ -1,0 +1,69 @@
+"""Cumulative distribution functions, their complements and inverses: by the slopes of the first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from adjoint.rules.families import NoDerivative, elementwise
+
+__all__ = ["complement", "cumulative", "inverse"]
+
+Slope: TypeAlias = Callable[..., Any] | NoDerivative | None
+
+
+def cumulative(
+    *slopes: Slope,
+    cdf: Any = None,
+    sf: Any = None,
+    ppf: Mapping[int, Any] | None = None,
+    isf: Mapping[int, Any] | None = None,
+) -> None:
+    """Register F and what follows from it.
+
+    Parameters
+    ----------
+    *slopes
+        Of F in each operand, as functions of all; ``None`` where it is zero.
+    cdf, sf
+        F and 1 − F; ``None`` where SciPy has none.
+    ppf, isf
+        By operand: the function that solves F(…) = p, or 1 − F(…) = p, for it, and takes p in its
+        place.
+    """
+    functions = [(cdf, slopes), (sf, complement(slopes))]
+    functions += [(f, inverse(slopes, place)) for place, f in (ppf or {}).items()]
+    functions += [(f, inverse(complement(slopes), place)) for place, f in (isf or {}).items()]
+    for f, partials in functions:
+        if f is not None:
+            elementwise(f, *partials, singular=True)
+
+
+def complement(slopes: tuple[Slope, ...]) -> tuple[Slope, ...]:
+    """Those of 1 − F."""
+
+    def negative(slope: Callable[..., Any]) -> Slope:
+        return lambda *operands: -slope(*operands)
+
+    return tuple([negative(slope) if callable(slope) else slope for slope in slopes])
+
+
+def inverse(slopes: tuple[Slope, ...], place: int) -> tuple[Slope, ...]:
+    """Those of the function that solves for the operand at a place."""
+    divisor: Any = slopes[place]
+    if isinstance(divisor, NoDerivative):
+        return (NoDerivative("any argument", divisor.why),) * len(slopes)
+
+    def solved(i: int, slope: Callable[..., Any]) -> Slope:
+        def partial(y: Any, *operands: Any) -> Any:
+            at = (*operands[:place], y, *operands[place + 1 :])
+            if i == place:
+                return 1 / divisor(*at)
+            moved = slope(*at)
+            return np.where(np.equal(moved, 0), 0, -moved / divisor(*at))[()]
+
+        return partial
+
+    return tuple([solved(i, slope) if callable(slope) else slope for i, slope in enumerate(slopes)])
