@@ -123,7 +123,9 @@ def _saddle(v: Any, x: Any) -> tuple[Any, Any]:
 def _ray(s: Any, way: Any, start: Any, v: Any, kappa: Any, t: Any) -> Any:
     """At t₀ + start + s·way."""
     d = start + s * way
-    return way * (t + d) * np.exp(2 * kappa * np.sinh(d / 2) ** 2 + v * (np.sinh(d) - d))
+    e = 0.5 * np.exp(d)
+    f = 0.25 / e
+    return way * (t + d) * np.exp(kappa * (e + f - 1) + v * (e - f - d))
 
 
 def _reach(v: Any, kappa: Any) -> Any:
