@@ -6,19 +6,10 @@ function reads one of them only: then the call is left to the generic tier.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from types import (
-    BuiltinMethodType,
-    CellType,
-    FunctionType,
-    MappingProxyType,
-    MethodType,
-    MethodWrapperType,
-    ModuleType,
-)
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -26,8 +17,9 @@ import numpy as np
 from adjoint.fast.evaluate.outside import Outside
 from adjoint.fast.evaluate.types import Array, Row
 from adjoint.fast.evaluate.values import Source
-from adjoint.levels.leaves import elements_of, record_fields
-from adjoint.run.kinds import by_value, content_of, fields_of, is_objects, mapping_behind, slots_of
+from adjoint.levels.leaves import record_fields
+from adjoint.run.holdings import parts_of
+from adjoint.run.kinds import fields_of, is_objects, slots_of
 
 __all__ = ["Unread", "holds_one", "standing", "unread"]
 
@@ -136,25 +128,6 @@ def holds_one(places: Sequence[Any], held: Iterable[Any], within: Iterable[Any] 
         if np.ndarray in kinds:
             holders = [x for x in holders if type(x) is not np.ndarray or is_objects(x)]
         seen.update(map(id, holders))
-        level = [*chain.from_iterable(holders if kinds <= _ITEMS else map(_inside, holders))]
+        level = [*chain.from_iterable(holders if kinds <= _ITEMS else map(parts_of, holders))]
         kinds = {*map(type, level)}
     return False
-
-
-def _inside(x: Any) -> Iterable[Any]:
-    """What shows cotangents of its own in those of `x`."""
-    if isinstance(x, list | tuple | deque):
-        return x
-    if isinstance(x, dict):
-        return x.values()
-    if isinstance(x, MethodType | BuiltinMethodType | MethodWrapperType):
-        return () if isinstance(x.__self__, ModuleType) else (x.__self__,)
-    if isinstance(x, MappingProxyType):
-        return _inside(mapping_behind(x))
-    if isinstance(x, CellType):
-        return (content_of(x),)
-    if is_objects(x):
-        return elements_of(x)
-    if by_value(x):
-        return ()
-    return record_fields(x).values()

@@ -23,7 +23,7 @@ from adjoint.run.hidden import Hidden
 from adjoint.run.holdings import Holdings, key_of, named_by, parts_of
 from adjoint.run.keeping import keep
 from adjoint.run.kept import same_items
-from adjoint.run.kinds import by_value, fields_of, mapping_behind
+from adjoint.run.kinds import ATOMS, by_value, fields_of, mapping_behind
 from adjoint.run.memory import Memory
 from adjoint.run.named_memory import NamedMemory
 from adjoint.run.slots import Exchanges, slots_in
@@ -52,13 +52,12 @@ def told_apart(
     array of the same memory. Levels do so themselves.
     """
     places = [i for i in range(len(args)) if wanted is None or i in wanted]
-    held = {i: one for i in places if (one := Holdings((args[i],))).found or one.arrays}
-    is_plain = not any(one.carrying for one in held.values())
-    if is_plain and not (arrays and held):
-        return tuple(args), None
+    if all(map(_is_plain, map(args.__getitem__, places))):
+        if not arrays or not _is_again(f, args, kwargs):
+            return tuple(args), None
+    held = {i: Holdings((args[i],)) for i in places}
     known: dict[int, str] = {}
-    for name, values in _beside(f, args, kwargs, places, is_plain):
-        one = Holdings(values, MOST)
+    for name, one in _beside(f, args, kwargs, places):
         known |= dict.fromkeys((*one.found, *one.arrays), name)
     shared: dict[int, dict[int, str]] = {}
     for i, one in held.items():
@@ -72,27 +71,37 @@ def told_apart(
     return apart.args, apart
 
 
+def _is_plain(x: Any) -> bool:
+    """Whether something is a number, an array, text, a function that has captured nothing."""
+    return by_value(x) or (type(x) in ATOMS and getattr(x, "__closure__", None) is None)
+
+
+def _is_again(f: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> bool:
+    """Whether one memory is given twice, or is given and held by the function itself."""
+    given = [id(root_of(x)) for x in (*args, *kwargs.values()) if isinstance(x, np.ndarray)]
+    if not given:
+        return False
+    code, space = getattr(f, "__code__", None), getattr(f, "__globals__", {})
+    held = [space.get(name) for name in code.co_names] if code is not None else []
+    if type(f) is not FunctionType or f.__closure__ is not None:
+        held += Holdings((f,), MOST).arrays.values()
+    roots = {id(root_of(x)) for x in held if isinstance(x, np.ndarray)}
+    return len({*given}) < len(given) or not roots.isdisjoint(given)
+
+
 def _beside(
-    f: Any, args: Sequence[Any], kwargs: dict[str, Any], places: list[int], is_plain: bool
-) -> Iterable[tuple[str, Iterable[Any]]]:
-    """What else may hold what is given: its name, and values; where that is arrays alone, only what
-    the function itself has captured or names is asked."""
+    f: Any, args: Sequence[Any], kwargs: dict[str, Any], places: list[int]
+) -> Iterable[tuple[str, Holdings]]:
+    """What else may hold what is given, and its name."""
     for i, arg in enumerate(args):
         if i not in places:
-            yield f"argument {i}", (arg,)
+            yield f"argument {i}", Holdings((arg,), MOST)
     if kwargs:
-        yield "a keyword argument", kwargs.values()
+        yield "a keyword argument", Holdings(kwargs.values(), MOST)
     name = f"in what '{getattr(f, '__name__', type(f).__name__)}' holds"
     own = Holdings((f,), MOST)
-    yield name, (f,)
-    yield name, _arrays_named(f) if is_plain else named_by(f, own)
-
-
-def _arrays_named(f: Any) -> list[Any]:
-    """The arrays among the global variables that a function names."""
-    code, space = getattr(f, "__code__", None), getattr(f, "__globals__", {})
-    found = [space.get(name) for name in code.co_names] if code is not None else []
-    return [x for x in found if type(x) is np.ndarray]
+    yield name, own
+    yield name, Holdings(named_by(f, own), MOST)
 
 
 class Independent(Hidden):
