@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy import linalg
+from scipy import linalg, stats
 from scipy.stats import Covariance, multivariate_normal, multivariate_t
 
 import adjoint as ad
@@ -235,3 +235,35 @@ def test_what_depends_on_the_basis_is_refused(name):
 def test_second_derivatives_are_refused():
     with pytest.raises(NoDerivativeError, match="vectors of equal values"):
         ad.hessian(lambda v: root(v * np.eye(3)).sum(), 2.0)
+
+
+@pytest.mark.parametrize("modes", ["ff", "fr", "rf", "rr"])
+def test_second_derivatives_of_densities(modes):
+    """−(3 log v + x² / v) / 2 and a constant."""
+    f = lambda v: multivariate_normal.logpdf(X, np.zeros(3), v * np.eye(3))  # noqa: E731
+    for mode in modes:
+        f = ad.derivative(f) if mode == "f" else ad.grad(f)
+    np.testing.assert_allclose(f(1.7), 1.5 / 1.7**2 - X @ X / 1.7**3, rtol=1e-12)
+
+
+def test_covariances():
+    """By the eigenvectors, where the rank is not full, and by the Cholesky factor, where it is."""
+    thin = rng.normal(size=(3, 2))
+    for make in (lambda a: a @ a.T, lambda a: a @ a.T + np.eye(3)):
+        f = lambda a: multivariate_normal.logpdf(  # noqa: E731
+            thin @ np.array([0.3, 0.7]),
+            None,
+            make(a),
+            allow_singular=True,  # noqa: B023
+        )
+        a_dot = rng.normal(size=(2, 2))
+        along = lambda t: f(thin @ (np.eye(2) + t * a_dot))  # noqa: B023, E731
+        h = 1e-4
+        expected = (8 * (along(h) - along(-h)) - (along(2 * h) - along(-2 * h))) / (12 * h)
+        np.testing.assert_allclose(ad.grad(along)(0.0), expected, rtol=1e-8)
+        np.testing.assert_allclose(ad.derivative(along)(0.0), expected, rtol=1e-8)
+    wishart = lambda v: stats.wishart.logpdf(WEIGHT, 5, v * np.eye(4))  # noqa: E731
+    expected = np.trace(WEIGHT) / (2 * 1.7**2) - 5 * 4 / (2 * 1.7)
+    np.testing.assert_allclose(ad.grad(wishart)(1.7), expected)
+    matrix = lambda v: stats.matrix_normal.logpdf(Y, None, v * np.eye(4), np.eye(4))  # noqa: E731
+    np.testing.assert_allclose(ad.grad(matrix)(1.7), (Y**2).sum() / (2 * 1.7**2) - 8 / 1.7)

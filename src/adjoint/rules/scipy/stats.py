@@ -12,6 +12,7 @@ from scipy.stats import _stats
 from adjoint.rules.families import NoDerivative, elementwise
 from adjoint.rules.scipy import (  # noqa: F401  they are registered
     binormal,
+    covariances,
     kernels,
     pearson3,
     shapes,
