@@ -122,6 +122,8 @@ SOLVED = {
     "product": lambda k: k @ LOAD,
     "transposed": lambda k: k.T @ LOAD,
     "part": lambda k: linalg.spsolve(k[1:, 1:].tocsc(), LOAD[1:]),
+    "sum": lambda k: linalg.spsolve((2 * k + k.tocsr() + sparse.eye_array(4)).tocsc(), LOAD),
+    "square": lambda k: (held(k).tocsr() @ k.tocsr()) @ LOAD,
     "row held": lambda k: linalg.spsolve(held(k).tocsr(), LOAD),
 }
 

@@ -18,7 +18,7 @@ from adjoint.rules.projection import project
 from adjoint.rules.refusal import NoDerivative, added, moves, refusal, refused_dot, refused_entry
 from adjoint.rules.registry import frule, non_differentiable, rrule, substitute
 from adjoint.rules.scipy.sparse.patterns import leaf, major_of
-from adjoint.rules.scipy.sparse.zeros import LEFT_OUT
+from adjoint.rules.scipy.sparse.zeros import LEFT_OUT, with_zeros
 from adjoint.rules.tangents import like_result
 from adjoint.run.accumulate import Poison
 
@@ -57,6 +57,14 @@ def combined(f: Any, head: Any, a: Any, b_pattern: Any, b: Any, dtype: Any) -> A
 
 
 def _combined(f: Any, head: Any, a: Any, b_pattern: Any, b: Any, dtype: Any) -> Any:
+    make = lambda a, b: _made(f, head, a, b_pattern, b, dtype)
+    return with_zeros(make, a, b, head[1]) if f.__name__ in _SUMS else make(a, b)
+
+
+_SUMS = ("csr_plus_csr", "bsr_plus_bsr")
+
+
+def _made(f: Any, head: Any, a: Any, b_pattern: Any, b: Any, dtype: Any) -> Any:
     pointers, indices = head[-2:]
     width = int(np.prod(head[2:-2]))
     size = len(indices) + len(b_pattern[1])

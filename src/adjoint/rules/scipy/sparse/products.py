@@ -21,7 +21,7 @@ from adjoint.rules.scipy.sparse.patterns import (
     of_compressed,
     of_diagonals,
 )
-from adjoint.rules.scipy.sparse.zeros import LEFT_OUT
+from adjoint.rules.scipy.sparse.zeros import LEFT_OUT, with_zeros
 from adjoint.rules.tangents import like_result
 from adjoint.run.accumulate import Poison
 
@@ -176,6 +176,11 @@ def multiplied(f: Any, head: Any, a_pattern: Any, a: Any, b_pattern: Any, b: Any
 
 
 def _multiplied(f: Any, head: Any, a_pattern: Any, a: Any, b_pattern: Any, b: Any, out: Any) -> Any:
+    make = lambda a, b: _made(f, head, a_pattern, a, b_pattern, b, out)
+    return with_zeros(make, a, b, head[1])
+
+
+def _made(f: Any, head: Any, a_pattern: Any, a: Any, b_pattern: Any, b: Any, out: Any) -> Any:
     entries, values, dtype = out
     found, where = np.empty_like(a_pattern[0]), np.empty(entries, a_pattern[1].dtype)
     data = np.empty(values, dtype)

@@ -17,7 +17,7 @@ from adjoint.rules.refusal import NoDerivative, added, refused_dot, refused_entr
 from adjoint.rules.registry import frule, non_differentiable, rrule, substitute
 from adjoint.rules.scipy.sparse.patterns import leaf, major_of, of_diagonals
 
-__all__ = ["LEFT_OUT", "kept"]
+__all__ = ["LEFT_OUT", "kept", "with_zeros"]
 
 LEFT_OUT = NoDerivative("entries", "are zero here and are not stored in the result")
 
@@ -48,6 +48,22 @@ def _(dots, data, source, lost):
         return y, None
     asked = refused_dot(kept, LEFT_OUT, np.ravel(dot)[lost], y)
     return y, added(kept(dot, source, lost), asked)
+
+
+def with_zeros(make: Any, a: Any, b: Any, columns: int) -> Any:
+    """Pointers, indices and data of ``make(a, b)``, an array of two others, with the entries that
+    are zero because stored entries of these are: lists of lists have such ones. Where entries
+    cancel, it is as SciPy has it."""
+    found, where, data = make(a, b)
+    if np.all(a != 0) and np.all(b != 0):
+        return found, where, data
+    if len(make(np.abs(a).astype(a.dtype), np.abs(b).astype(b.dtype))[1]) != len(where):
+        return found, where, data
+    pointers, indices, ones = make(np.ones_like(a), np.ones_like(b))
+    wanted, there = (major_of(p) * columns + i for p, i in ((pointers, indices), (found, where)))
+    whole = np.zeros((len(indices), len(ones) // max(len(indices), 1)), data.dtype)
+    whole[np.isin(wanted, there)] = data.reshape(len(where), -1 if len(where) else 0)
+    return pointers, indices, whole.ravel()
 
 
 def _nonzero(pointers: Any, indices: Any, data: Any) -> Any:
