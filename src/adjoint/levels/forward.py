@@ -23,6 +23,7 @@ from adjoint.levels.held import held
 from adjoint.levels.level import Level
 from adjoint.levels.mirror import Mirror, Mirrors, flat_of
 from adjoint.levels.names import others
+from adjoint.levels.operations import fresh
 from adjoint.levels.parts import parts_of
 from adjoint.levels.pointwise import is_simple, slopes_of, weighted
 from adjoint.levels.pulled import in_places, swept
@@ -33,6 +34,7 @@ from adjoint.rules.slopes import Slopes
 from adjoint.rules.tangents import filled
 from adjoint.run.accumulate import Poison
 from adjoint.run.by_rules import DECLINED
+from adjoint.run.detach import detached
 from adjoint.run.holding import reached
 from adjoint.run.integers import is_integer, takes
 from adjoint.run.remaking import remade
@@ -225,7 +227,7 @@ class Forward(Level):
             operands, rest = args, kwargs
             if named:
                 (_, *operands), rest = rule.arrange((None, *args), kwargs)  # type: ignore[assignment]
-                if self.demands_names(rules, rest):
+                if named.keys() & rest.keys():
                     continue
                 dots = tuple(map(self.tangent, operands))
             if rule.accepts((dots, *operands), rest):
@@ -236,7 +238,11 @@ class Forward(Level):
                     if dot is not None or (type(y) is ndarray and y.dtype.kind in "OV"):
                         self.demand_numbers(f, y, args)
                     return self._bind_all(y, dot, args, dots, users=not is_own(rule))
-        return self._by_reverse_rule(f, rules, args, kwargs)
+        y = self._by_reverse_rule(f, rules, args, kwargs)
+        if y is DECLINED and named and not any(map(self.demands, kwargs.values())):
+            counts = {name: detached(kwargs[name], fresh) for name in named}
+            return self.apply(record, slot, f, rules, args, {**kwargs, **counts})
+        return y
 
     def _pointwise(
         self, f: Any, rules: Rules, slopes: Slopes, args: tuple[Any, ...], dots: tuple[Any, ...]

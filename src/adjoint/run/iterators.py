@@ -272,7 +272,7 @@ class Enumerated(Iterator):
 
     def __init__(self, memory: Memory, part: Any, start: Any) -> None:
         super().__init__(memory)
-        self.part, self.i = part, operator.index(start)
+        self.part, self.i = part, operator.index(start) + 0  # to a level not the same integer
 
     def step(self, record: list[Any], slot: int) -> Any:
         memory = self.memory

@@ -22,7 +22,7 @@ import numpy as np
 
 from adjoint.rules.families import linear
 from adjoint.rules.projection import SEQUENCES, Projector, as_numeric, projector
-from adjoint.rules.registry import entry, rrule
+from adjoint.rules.registry import entry, non_differentiable, rrule
 from adjoint.rules.rule import Rule
 from adjoint.rules.slopes import LOW, as_strong
 from adjoint.rules.tangents import contributions
@@ -285,6 +285,11 @@ def _linear_frule(key: Any, operands: int, positional: int) -> None:
             return NotImplemented  # their tangents are not in those of the lists
         y = f(*args, **kwargs)
         kwargs.pop("initial", None)  # what a sum starts from does not move with its terms
+        if isinstance(y, np.ndarray | np.generic) and y.dtype.kind in "iu":
+            if _holds_floats(args[:operands]):
+                return y, None  # rounded
+            args = (*args[:operands], *map(_as_floating, args[operands:]))
+            kwargs = {name: _as_floating(value) for name, value in kwargs.items()}
         terms = [
             f(*args[:i], dense(dot, args[i]), *args[i + 1 :], **kwargs)
             for i, dot in enumerate(dots[:operands])
@@ -297,7 +302,7 @@ def _linear_frule(key: Any, operands: int, positional: int) -> None:
             if kind == "O":
                 return NotImplemented
             if kind not in "fc":
-                return y, None  # rounded to integers
+                return y, None  # truth values
         return y, terms[0] if len(terms) == 1 else sum(terms[1:], terms[0])
 
     rules = entry(key)
@@ -305,6 +310,24 @@ def _linear_frule(key: Any, operands: int, positional: int) -> None:
     alias = any(rule.alias for rule in rules.rrules)
     shape = 1 + operands + positional, 1 + operands
     rules.frules.insert(0, Rule(forward, keywords, *shape, alias=alias))
+
+
+@non_differentiable
+def _holds_floats(x: Any) -> bool:
+    if isinstance(x, list | tuple):
+        return any(map(_holds_floats, x))
+    return np.asarray(x).dtype.kind in "fc"
+
+
+@non_differentiable
+def _as_floating(option: Any) -> Any:
+    """In place of a type of integers that a result is asked for in, that of their tangents."""
+    if not isinstance(option, type | np.dtype | str):
+        return option
+    try:
+        return float if np.dtype(option).kind in "iu" else option
+    except TypeError:
+        return option  # it says something else
 
 
 def _lists_objects(value: Any) -> bool:

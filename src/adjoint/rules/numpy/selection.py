@@ -207,7 +207,7 @@ def _(a, choices, out=None, mode="raise"):
 def _(dots, y, a, choices, out=None, mode="raise"):
     if any(as_numeric(part) is None for part in choices):
         return NotImplemented
-    return np.choose(a, dots[0], mode=mode) if y.dtype.kind in "fc" else None
+    return None if severed(y, *choices) else np.choose(a, dots[0], mode=mode)
 
 
 _into = entry((np.ndarray, "choose")).primitive
