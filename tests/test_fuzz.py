@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.fuzz.batches import Checker, Report
 from tests.fuzz.levels import check_levels
-from tests.fuzz.nested import check_nested
+from tests.fuzz.nested import check_nested, check_twice
 from tests.fuzz.templates import grammar
 
 SEED = 1
@@ -40,10 +42,11 @@ def test_programs_on_levels(batch: int) -> None:
     assert report.checked >= 30 and report.refused.total() <= 1, report
 
 
+@pytest.mark.parametrize("held_to", [check_nested, check_twice])
 @pytest.mark.parametrize("batch", range(4))
-def test_programs_inside_another_derivative(batch: int) -> None:
-    """With integers in containers, too."""
-    checker = Checker(seed=4, held_to=check_nested)
+def test_programs_inside_another_derivative(batch: int, held_to: Any) -> None:
+    """With integers in containers, and with an array that is given twice."""
+    checker = Checker(seed=4, held_to=held_to)
     for number in range(batch * 10, (batch + 1) * 10):
         checker.check(number)
         for text in checker.report.failures.values():

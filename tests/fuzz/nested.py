@@ -1,5 +1,5 @@
 """What every generated program is held to inside another derivative: beside its own arguments it
-is given integers in containers."""
+is given integers in containers, and an array twice."""
 
 from __future__ import annotations
 
@@ -36,6 +36,7 @@ def check_all(program: Program, f: Callable[..., Any]) -> None:
     check_pullback(program, f)
     if program.seed % NESTED == 3:
         check_nested(program, f)
+        check_twice(program, f)
 
 
 def check_nested(program: Program, f: Callable[..., Any]) -> None:
@@ -86,6 +87,36 @@ def _check_integers(program: Program, value: Callable[..., Any], bar: Any) -> No
     slope = _slope(lambda h: float(value(S, moved(h), program.args())), 0.0)
     if not abs(found - slope) <= AGREES * max(1.0, abs(slope)) or idle or bar["count"]:
         raise WrongError(f"integers: {bar}, finite differences give {slope!r} along (1, -1, 2, -3)")
+
+
+def check_twice(program: Program, f: Callable[..., Any]) -> None:
+    """An array that is given twice is two variables: as if one of them were a copy."""
+    if "x" not in program.parameters:
+        return
+    place = program.parameters.index("x")
+
+    def value(twin: Any, *args: Any) -> Any:
+        return np.sum(np.sin(args[place]) * twin) + digest(f(*args))
+
+    def gradient(way: Callable[..., Any], twice: bool) -> Any:
+        args = program.args()
+        x = args[place]
+        return way(value, x if twice else x.copy(), *args)
+
+    for way in (ad.gradient, _in_the_generic_tier, _inside):
+        expected, found = gradient(way, False), gradient(way, True)
+        demand(f"{way.__name__}: an array given twice", difference(found, expected, rtol=1e-11))
+
+
+def _in_the_generic_tier(f: Callable[..., Any], *args: Any) -> Any:
+    return ad.grad(f, tuple(range(len(args))), tier="generic")(*args)
+
+
+def _inside(f: Callable[..., Any], *args: Any) -> Any:
+    def found(s: Any) -> Any:
+        return ad.gradient(lambda *args: s * f(*args), *args)
+
+    return ad.pushforward(found, (1.0,), (1.0,))[1]
 
 
 def _slope(at: Callable[[float], float], x: float = S) -> float:
