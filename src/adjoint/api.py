@@ -23,7 +23,7 @@ from adjoint.public import public
 from adjoint.results import as_it_is, filled
 from adjoint.rules.projection import project
 from adjoint.run.kinds import by_value
-from adjoint.run.session import session
+from adjoint.run.session import leaving, session
 from adjoint.tiers import Asked
 
 __all__ = [
@@ -90,7 +90,7 @@ def pullback(
         return specialised
     if current.level is not None or mentions_operator(f, args):
         return nested(f, args, kwargs, of_function=True)
-    with session:
+    with leaving, session:
         y, back = forward(f, args, kwargs)
         return y, back.mark()
 
@@ -146,7 +146,7 @@ def pullback_of_arguments(
     if goes_on_a_tape(f, args):
         y, inner = nested(f, args, kwargs, of_function=False, wanted=wanted)
         return y, lambda y_bar: inner.swept(y_bar)[1:]
-    with session:
+    with leaving, session:
         y, back = forward(f, args, kwargs, wanted=wanted)
         back.mark()
         return y, lambda y_bar: back.sweep(y_bar, of_function=False)[1:]
@@ -178,7 +178,7 @@ def _generic(
     wanted: Collection[int] | None = None,
 ) -> tuple[Any, tuple[Any, ...]]:
     """The value and the cotangents of the arguments, where no program is for the whole call."""
-    with session:
+    with leaving, session:
         y, back = forward(f, args, kwargs, specialising=_is_fast(tier), wanted=wanted)
         return y, back.swept(_one(f, y), None, of_function=False)[1:]
 
@@ -384,7 +384,7 @@ def _both_of_pair(chosen: Selection, f: Any, tier: Tier) -> tuple[Any, tuple[Any
         return pair, chosen.bars(inner.swept((_one(f, value), None)))
     if _is_fast(tier):
         look_at_once(chosen.f)  # there is no other program for the whole call
-    with session:
+    with leaving, session:
         pair, back = forward(
             chosen.f,
             chosen.args,

@@ -33,7 +33,7 @@ from adjoint.run.marks import Marks
 from adjoint.run.memory import Memory
 from adjoint.run.reader import Reader
 from adjoint.run.remaking import remade
-from adjoint.run.session import session
+from adjoint.run.session import leaving, session
 from adjoint.run.structure import deposit
 from adjoint.tangent import Tangent
 
@@ -114,7 +114,7 @@ class Pullback(Hidden):
         if follows(y_bar):
             return pulled(partial(self.sweep, of_function=of_function), self._y, y_bar)  # type: ignore[no-any-return]
         passing.add(self._memory.lock)
-        with self._memory.lock, session:
+        with self._memory.lock, leaving, session:
             if self._marks is not None:
                 self._marks.check()
             return self.swept(value_bar, y_bar, of_function)
@@ -135,24 +135,21 @@ class Pullback(Hidden):
             if found is not None and doubts[0] == before and all_finite(found):
                 return found
             note_delicate(self._f)
+        memory.careful = True  # also after an interrupt
         return self._pulled(value_bar, given, of_function)
 
     def parts(self, y_bar: Any) -> tuple[Any, ...]:
         """The cotangents of the function and of the arguments as structures, in which stands a
         `Poison` where one is not known; so may one in that of the result."""
         memory = self._memory
-        with session, np.errstate(all="ignore"):
-            memory.begin_sweep()
-            try:
-                value_bar = deposit(memory, self._y, y_bar)
-                back = self._record[1]
-                bars = (None,) * (len(self._args) + 1) if back is None else back(value_bar)
-                memory.rewind(0)
-                reader = Reader(memory, taking=False, instead=self._instead)
-                values = zip((self._f, *self._args), bars, strict=True)
-                return tuple(reader.read_at(i, *pair) for i, pair in enumerate(values, -1))
-            finally:
-                memory.end_sweep()
+        with leaving, session, np.errstate(all="ignore"), memory, memory:
+            value_bar = deposit(memory, self._y, y_bar)
+            back = self._record[1]
+            bars = (None,) * (len(self._args) + 1) if back is None else back(value_bar)
+            memory.rewind(0)
+            reader = Reader(memory, taking=False, instead=self._instead)
+            values = zip((self._f, *self._args), bars, strict=True)
+            return tuple(reader.read_at(i, *pair) for i, pair in enumerate(values, -1))
 
     def _pulled(self, value_bar: Any, given: Any, of_function: bool) -> tuple[Any, ...]:
         """One sweep; where the cotangents follow from several bases only (`adjoint.levels.bases`),
@@ -185,23 +182,19 @@ class Pullback(Hidden):
 
     def _swept_once(self, value_bar: Any, given: Any, of_function: bool) -> tuple[Any, ...]:
         memory = self._memory
-        with np.errstate(all="ignore"):
-            memory.begin_sweep()
-            try:
-                value_bar = deposit(memory, self._y, value_bar)
-                back = self._record[1]
-                bars = (None,) * (len(self._args) + 1) if back is None else back(value_bar)
-                # Every write was undone: memory is as the function found it, and so are the
-                # arguments' shadows.
-                memory.rewind(0)
-                if not of_function and not memory.written:
-                    found = plain_cotangents(self._args, bars, given)
-                    if found is not None:
-                        return found
-                reader = Reader(memory, taking=False, shown=True, instead=self._instead)
-                return collect(reader, self._f, self._args, bars, given, of_function, self._wanted)
-            finally:
-                memory.end_sweep()
+        with np.errstate(all="ignore"), memory, memory:
+            value_bar = deposit(memory, self._y, value_bar)
+            back = self._record[1]
+            bars = (None,) * (len(self._args) + 1) if back is None else back(value_bar)
+            # Every write was undone: memory is as the function found it, and so are the
+            # arguments' shadows.
+            memory.rewind(0)
+            if not of_function and not memory.written:
+                found = plain_cotangents(self._args, bars, given)
+                if found is not None:
+                    return found
+            reader = Reader(memory, taking=False, shown=True, instead=self._instead)
+            return collect(reader, self._f, self._args, bars, given, of_function, self._wanted)
 
 
 def generic_pullback(
@@ -211,7 +204,7 @@ def generic_pullback(
     wanted: Collection[int] | None = None,
 ) -> Pullback:
     """The pullback of a call, with nothing of it specialised."""
-    with session:
+    with leaving, session:
         return forward(f, args, kwargs or {}, specialising=False, wanted=wanted)[1].mark()
 
 
@@ -281,7 +274,7 @@ def calls_inside(
         return None, ()
     calls = Calls()
     try:
-        with session:
+        with leaving, session:
             forward(f, args, kwargs, specialising=True, calls=calls)
     except Exception:  # a call that fails says nothing about its tier
         pass

@@ -18,7 +18,7 @@ from adjoint.rules.refusal import demand_entries
 from adjoint.run.accumulate import Poison, finish
 from adjoint.run.kinds import by_value, fields_of, is_objects, is_record
 from adjoint.run.reader import CONSTANT, Reader
-from adjoint.run.session import session
+from adjoint.run.session import leaving, session
 from adjoint.tangent import Tangent, tangent_of
 
 __all__ = ["as_it_is", "checked_cotangent", "collect", "filled", "plain_cotangents"]
@@ -249,7 +249,7 @@ def as_it_is(value: Any) -> Any:
     not held, so that one that the function frees is freed."""
     if by_value(value):
         return value
-    with session:  # it may be nested deeply
+    with leaving, session:  # it may be nested deeply
         return _as_it_is(value, ())
 
 
@@ -291,7 +291,7 @@ def filled(value: Any, bar: Any) -> Any:
     """A cotangent in which zeros stand where there is no path, in containers too."""
     if by_value(value):
         return _zero(value) if bar is None else bar
-    with session:
+    with leaving, session:
         return _filled(value, bar, ())
 
 

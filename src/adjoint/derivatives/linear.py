@@ -20,7 +20,7 @@ from adjoint.run.engine import basics
 from adjoint.run.hidden import Hidden
 from adjoint.run.independence import told_apart
 from adjoint.run.lifetimes import settle
-from adjoint.run.session import session
+from adjoint.run.session import leaving, session
 
 __all__ = ["Linear", "linearize", "linearized"]
 
@@ -73,7 +73,7 @@ class Linear(Hidden):
     def pushed(self, dots: Sequence[Any]) -> list[Any]:
         """The tangent of each leaf of the result, from one for each leaf of the arguments."""
         replay = Replay(self._recording, current.level)
-        with session:
+        with leaving, session:
             for leaf, dot in zip(self._leaves, dots, strict=True):
                 if dot is not None and leaf is not None:
                     check_tangent(leaf, dot)
@@ -115,7 +115,7 @@ def linearized(
         for form, use in zip(forms, chosen, strict=True)
     ]
     args, apart = told_apart(f, args, kwargs, wanted)
-    with session, entered(level), Seeds(level, level.seed, apart) as seeds:
+    with leaving, session, entered(level), Seeds(level, level.seed, apart) as seeds:
         own = [seeds.argument(arg, dot) for arg, dot in zip(args, ones, strict=True)]
         leaves: list[Any] = []
         for arg, use in zip(own, chosen, strict=True):

@@ -30,7 +30,7 @@ from adjoint.ir.nodes import Span
 from adjoint.locks import give_way, make_lock
 from adjoint.run.generate import show_source
 from adjoint.run.kinds import content_of
-from adjoint.run.session import session
+from adjoint.run.session import leaving, session
 
 if TYPE_CHECKING:
     from adjoint.fast.program import Program
@@ -335,7 +335,7 @@ def entry_of(owner: Owner, f: Any, args: tuple[Any, ...], mode: Mode) -> Entry |
 def _sound(f: Any, args: tuple[Any, ...], mode: Mode) -> Entry:
     """`_made`; a defect of it is none of the user's."""
     try:
-        with session:  # much is made, and little of it goes before the end
+        with leaving, session:  # much is made, and little of it goes before the end
             return _made(f, args, mode)
     except NotCovered:
         raise

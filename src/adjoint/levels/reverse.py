@@ -17,7 +17,7 @@ from adjoint.run.engine import basics
 from adjoint.run.hidden import Hidden
 from adjoint.run.independence import told_apart
 from adjoint.run.lifetimes import settle
-from adjoint.run.session import session
+from adjoint.run.session import leaving, session
 
 __all__ = ["NestedPullback", "nested"]
 
@@ -37,7 +37,7 @@ def nested(
     tape = Tape(current.level)
     chosen = range(len(args)) if wanted is None else [i % len(args) for i in wanted]
     args, apart = told_apart(f, args, kwargs, chosen)
-    with session, entered(tape), Seeds(tape, tape.seed, apart) as seeds:
+    with leaving, session, entered(tape), Seeds(tape, tape.seed, apart) as seeds:
         own_f = seeds.argument(f, True) if of_function else f
         own = [seeds.argument(arg, True) if i in chosen else arg for i, arg in enumerate(args)]
         seeds.refuse_unseen()
@@ -72,6 +72,6 @@ class NestedPullback(Hidden):
             for value, bar in given:
                 sweep.add(value, bar)
 
-        with session, in_trial(NESTED):
+        with leaving, session, in_trial(NESTED):
             sweep = self._tape.sweep(deposit, current.level)
             return tuple([leaves.read(sweep.read) for leaves in self._leaves])

@@ -18,7 +18,7 @@ from adjoint.public import public
 from adjoint.run.engine import basics
 from adjoint.run.independence import told_apart
 from adjoint.run.lifetimes import settle
-from adjoint.run.session import session
+from adjoint.run.session import leaving, session
 
 __all__ = ["derivative", "directional", "jvp", "pushforward"]
 
@@ -87,7 +87,7 @@ def _pushed(
     """`pushforward` on a level."""
     moved = [i for i, dot in enumerate(tangents) if dot is not None]
     args, apart = told_apart(f, args, kwargs, moved)
-    with session, entered(level), Seeds(level, level.seed, apart) as seeds:
+    with leaving, session, entered(level), Seeds(level, level.seed, apart) as seeds:
         own = [seeds.argument(arg, dot) for arg, dot in zip(args, tangents, strict=True)]
         y = level.run(f, *own, **kwargs)
         settle(level.memory)

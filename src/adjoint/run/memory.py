@@ -24,7 +24,7 @@ from adjoint.run.contents import any_asks_user, asks_user, place_of_held, size_o
 from adjoint.run.exposed import note_written, owner_among
 from adjoint.run.hidden import Hidden
 from adjoint.run.refused import changed_since, refused
-from adjoint.run.swaps import put, swap_contents
+from adjoint.run.undo_log import UndoLog
 from adjoint.run.views import (
     add_to_shadow,
     address_of,
@@ -38,10 +38,7 @@ from adjoint.run.views import (
 __all__ = ["Memory", "root_of"]
 
 
-_UNDOING_FAILS = (IndexError, KeyError, AttributeError, ValueError)
-
-
-class Memory(Hidden):
+class Memory(UndoLog, Hidden):
     """What one differentiated call knows about mutable things.
 
     Attributes
@@ -99,7 +96,6 @@ class Memory(Hidden):
     """
 
     __slots__ = (
-        "_log",
         "_lowest",
         "alive",
         "arguments",
@@ -121,7 +117,6 @@ class Memory(Hidden):
         "owners",
         "passed",
         "plain",
-        "position",
         "region",
         "shadows",
         "shown",
@@ -133,6 +128,7 @@ class Memory(Hidden):
     """What runs the numerical operations instead of the reverse mode (`adjoint.levels`)."""
 
     def __init__(self, arguments: tuple[Any, ...] = ()) -> None:
+        super().__init__()
         self.arguments = arguments
         self.shadows: dict[Any, Any] = {}
         self.buffers: dict[int, np.ndarray[Any, Any]] = {}
@@ -159,114 +155,26 @@ class Memory(Hidden):
         self.delegate: Any = None
         self.alive: list[Any] = []
         self.lock = threading.RLock()
-        self._log: list[list[Any]] = []
-        self.position = 0
 
-    # ---- the log ---------------------------------------------------------------------------------
-
-    def note(self, *entry: Any) -> int:
-        """Log a write: a swap function and what it needs. Returns the position to rewind to."""
-        return self.log(list(entry))
-
-    def log(self, entry: list[Any]) -> int:
-        """`note` of an entry that is made already."""
-        log = self._log
-        position = len(log)
-        log.append(entry)
-        self.position = position + 1
-        return position
-
-    def entries(self) -> list[list[Any]]:
-        """Everything that was written, in order."""
-        return self._log
-
-    def writes(self) -> int:
-        """How often something was written so far."""
-        return self.position
-
-    def is_untouched(self) -> bool:
-        """Whether nothing was written."""
-        return not self._log
-
-    def forget(self, position: int) -> None:
-        """Drop the entries of the log from `position` on, which is where memory is."""
-        del self._log[position:]
-        self.position = position
-
-    def exchange_log(self, log: tuple[list[list[Any]], int]) -> tuple[list[list[Any]], int]:
-        """Put a log and a position in it in place; returns those that were there."""
-        before = self._log, self.position
-        self._log, self.position = log
-        return before
-
-    def rewind(self, position: int) -> None:
-        """Undo the logged writes from the last one down to `position`: memory is as it was just
-        before that write."""
-        log, cursor = self._log, self.position
-        try:
-            while cursor > position:
-                cursor -= 1
-                self.position = cursor
-                entry = log[cursor]
-                entry[0](entry)
-        except _UNDOING_FAILS as error:
-            raise self._not_undone(cursor) from error
-
-    def undo(self, position: int, entry: list[Any]) -> None:
-        """`rewind` to `position`, where `entry` is: at once if nothing was written since."""
-        if self.position == position + 1:
-            try:
-                self.position = position
-                entry[0](entry)
-            except _UNDOING_FAILS as error:
-                raise self._not_undone(position) from error
-        else:
-            self.rewind(position)
+    # ---- sweeps --------------------------------------------------------------------------------
 
     def _not_undone(self, position: int) -> Exception:
         """The error where a write cannot be undone: somebody else has taken away what it put."""
-        self.position = position + 1
+        self._step = None
         owner = self._log[position][1]
         return changed_since(getattr(owner, "__self__", owner))
 
-    def begin_sweep(self) -> None:
-        """Empty shadows for a new reverse sweep."""
+    def __enter__(self) -> None:
+        """Begin a reverse sweep, with empty shadows. It is entered twice (``with memory, memory``):
+        an interrupt of the end of a sweep leaves the other end to go on."""
+        self.redo(len(self._log))  # if the interrupt was in both
         self.exchange_shadows()
 
-    def end_sweep(self) -> None:
+    def __exit__(self, *_: object) -> None:
         """Redo every write, so that the user's objects are as the forward sweep left them."""
         self.redo(len(self._log))
         self.exchange_shadows()
         self.alive = []
-
-    def redo(self, position: int) -> None:
-        """Make the undone writes again up to `position`."""
-        log, cursor = self._log, self.position
-        while cursor < position:
-            entry = log[cursor]
-            if entry[0] is swap_contents:
-                cursor = self._redo_contents(cursor, position)
-            else:
-                entry[0](entry)
-                cursor += 1
-            self.position = cursor
-
-    def _redo_contents(self, cursor: int, position: int) -> int:
-        """Make the next writes of all of one array again; returns the position after them.
-
-        What each wrote is what the next found, so that only the last one touches the array.
-        """
-        log = self._log
-        array = log[cursor][1]
-        contents = array.copy()
-        while cursor < position:
-            entry = log[cursor]
-            if entry[0] is not swap_contents or entry[1] is not array:
-                break
-            entry[2], contents = contents, entry[2]
-            cursor += 1
-        put(array, ..., contents)
-        return cursor
 
     def exchange_shadows(self, shadows: tuple[Any, ...] = ()) -> tuple[Any, ...]:
         """Put shadows in place, or none; returns those that were there."""

@@ -5,12 +5,11 @@ from __future__ import annotations
 import gc
 import sys
 from threading import get_ident
-from types import TracebackType
 
 from adjoint.locks import in_child, make_lock
 from adjoint.run.watch import release
 
-__all__ = ["session"]
+__all__ = ["leaving", "session"]
 
 FRAMES_PER_CALL = 14
 """How many frames of ours stand for one call of the user's, so that recursion may go as deep as it
@@ -27,48 +26,54 @@ class _Session:
 
     def __init__(self) -> None:
         self._lock = make_lock()
-        self._depths: dict[int, int] = {}
+        self._inside: dict[int, int] = {}
+        self._is_changed = False
         self._collecting = False
         self._limit = 0
 
     def __enter__(self) -> None:
+        frame = id(sys._getframe(1))
         with self._lock:
-            thread, is_first = get_ident(), not self._depths
-            self._depths[thread] = self._depths.get(thread, 0) + 1
+            if not self._is_changed:
+                self._collecting, self._limit = gc.isenabled(), sys.getrecursionlimit()
+                self._is_changed = True
+            is_first, self._inside[frame] = not self._inside, get_ident()
             if is_first:
-                self._collecting = gc.isenabled()
                 gc.disable()
-                self._limit = sys.getrecursionlimit()
                 sys.setrecursionlimit(self._limit * FRAMES_PER_CALL + 200)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        with self._lock:
-            thread = get_ident()
-            self._depths[thread] -= 1
-            if not self._depths[thread]:
-                del self._depths[thread]
-            self._end_if_last()
+    def __exit__(self, *_: object) -> None:
+        self.leave(id(sys._getframe(1)))
 
-    def _end_if_last(self) -> None:
-        if not self._depths:
-            release()
-            sys.setrecursionlimit(self._limit)
-            if self._collecting:
-                gc.enable()
+    def leave(self, frame: int) -> None:
+        """End the session of a frame, by its identity, if it has one; it may have ended in part."""
+        with self._lock:
+            self._inside.pop(frame, None)
+            if self._is_changed and not self._inside:
+                release()
+                sys.setrecursionlimit(self._limit)
+                if self._collecting:
+                    gc.enable()
+                self._is_changed = False
 
     def leave_other_threads(self) -> None:
         """In the child of a fork there is one thread, and the sessions of others have no end."""
-        if self._depths:
-            thread = get_ident()
-            mine = self._depths.get(thread, 0)
-            self._depths = {thread: mine} if mine else {}
-            self._end_if_last()
+        for frame, thread in [*self._inside.items()]:
+            if thread != get_ident():
+                self.leave(frame)
+
+
+class _Leaving:
+    """Entered before a session, in the same line: an interrupt may come while that begins or ends,
+    and then it ends here."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *_: object) -> None:
+        session.leave(id(sys._getframe(1)))
 
 
 session = _Session()
+leaving = _Leaving()
 in_child(session.leave_other_threads)

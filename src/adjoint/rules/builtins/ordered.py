@@ -13,20 +13,17 @@ from adjoint.run.memory import Memory
 @structural((OrderedDict, "move_to_end"))
 def _(memory: Memory, d: Any, key: Any, last: Any = True) -> Any:
     OrderedDict.move_to_end(d, key, last)
-    memory.note(_Order(d, key, last))
+    memory.note(_reorder, d, key, last, True)
     return None, lambda _: (None, None, None, None)
 
 
-class _Order:
-    """The log's entry of a change of the order: not undone, made again."""
-
-    def __init__(self, *call: Any) -> None:
-        self.call, self.done = call, True
-
-    def __call__(self, entry: list[Any]) -> None:
-        self.done = not self.done
-        if self.done:
-            OrderedDict.move_to_end(*self.call)
+def _reorder(entry: list[Any]) -> None:
+    """``[swap, d, key, last, is_done]``: a change of the order, which is not undone, and is made
+    again."""
+    _, d, key, last, is_done = entry
+    if not is_done:
+        OrderedDict.move_to_end(d, key, last)
+    entry[4] = not is_done
 
 
 @substitute((OrderedDict, "update"), (OrderedDict, "__init__"))
