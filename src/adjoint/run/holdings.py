@@ -16,6 +16,7 @@ from types import (
     ModuleType,
 )
 from typing import Any
+from weakref import ProxyTypes
 
 import numpy as np
 
@@ -31,6 +32,7 @@ from adjoint.run.kinds import (
     is_objects,
     is_record,
     mapping_behind,
+    referent_of,
 )
 from adjoint.run.packages import package
 from adjoint.run.views import root_of
@@ -115,6 +117,8 @@ def parts_of(x: Any) -> list[Any]:
     """What an object holds."""
     if is_objects(x):
         return [*np.ndarray.view(root_of(x), np.ndarray).flat]
+    if type(x) in ProxyTypes and referent_of(x) is None:
+        return []  # nothing else may be asked of it
     if isinstance(x, CellType):
         return [content_of(x)]
     if isinstance(x, MethodType):
