@@ -469,3 +469,30 @@ def test_second_derivatives_by_overlapping_arrays_are_refused() -> None:
     apart = (v[:3].copy(), v[3:6].copy())
     copies = ad.hvp(lambda pair: _read_before(*pair), apart, (ones[0][:3], ones[1][:3]))
     np.testing.assert_array_equal(halves, copies)
+
+
+class OfItsOwn(np.ndarray):
+    pass
+
+
+@pytest.mark.parametrize(
+    "make",
+    [lambda: V.copy().view(OfItsOwn), lambda: np.frombuffer(bytearray(V.tobytes()))],
+    ids=["class", "memory of another object"],
+)
+def test_an_array_without_another_name(make: Callable[[], Any]) -> None:
+    """Where its memory has no second name, forward mode and tapes refuse it at two positions."""
+
+    def f(q: Any, p: Any) -> Any:
+        return np.sum(q * p**2)
+
+    x = make()
+    for tier in ("fast", "generic"):
+        bars = ad.grad(f, (0, 1), tier=tier)(x, x)
+        np.testing.assert_allclose(np.asarray(bars), [V**2, 2.0 * V**2])
+    assert float(ad.pushforward(f, (x, make()), (V, None))[1]) == pytest.approx(np.sum(V**3))
+    for dots in ((V, None), (V, V), (None, V)):
+        with pytest.raises(ArgumentError, match="cannot be looked at under two names"):
+            ad.pushforward(f, (x, x), dots)
+    with pytest.raises(ArgumentError, match="cannot be looked at under two names"):
+        nested(f, (x, x), {}, of_function=False)

@@ -39,7 +39,7 @@ def nested(
     args, apart = told_apart(f, args, kwargs, chosen)
     with leaving, session, entered(tape), Seeds(tape, tape.seed, apart) as seeds:
         own_f = seeds.argument(f, True) if of_function else f
-        own = [seeds.argument(arg, True) if i in chosen else arg for i, arg in enumerate(args)]
+        own = [seeds.argument(arg, i in chosen or None) for i, arg in enumerate(args)]
         seeds.refuse_unseen()
         leaves = [Leaves(own_f if of_function else None), *map(Leaves, own)]
         y = tape.run(own_f, *own, **kwargs)

@@ -67,7 +67,8 @@ class Seeds:
         self._twins: list[tuple[Any, Any]] = []
         self._known: dict[int, tuple[Any, Any]] = {}
         self._aliased: set[int] = set()
-        self._alone: dict[int, tuple[Any, int]] = {}
+        self._alone: list[tuple[Any, int]] = []
+        self._constants: list[Any] = []
         self._argument = 0
         self.exchanges = Exchanges()
         self._seen: dict[int, tuple[Any, Any]] = {}
@@ -89,12 +90,18 @@ class Seeds:
             self._apart.restore()
             if kind is None:
                 self._apart.check()
+        if self._alone and kind is None:
+            for constant in reached(self._constants):
+                if isinstance(constant, np.ndarray):
+                    self._demand_one_argument(constant, None)
 
     def argument(self, value: Any, dot: Any) -> Any:
         """`own` of one more argument, whose arrays are variables of their own; one that is at
         several places of it has its tangent at each, whichever that is given at."""
         self._argument += 1
         self._known, self._aliased = {}, set()
+        if dot is None:
+            self._constants.append(value)
         own = self.own(value, dot)
         return self._everywhere(own) if self._known and dot is not True else own
 
@@ -182,20 +189,22 @@ class Seeds:
         else:
             part = other_name(self._level, value)
             if part is value:
-                self._demand_one_argument(value)
+                self._demand_one_argument(value, self._argument)
+                self._alone.append((value, self._argument))
                 return value
         self._twins.append((value, part))
         self._known[id(value)] = value, part
         return part
 
-    def _demand_one_argument(self, value: Any) -> None:
+    def _demand_one_argument(self, value: Any, argument: int | None) -> None:
         """Refuse an array of which there is no other name where it is given twice."""
-        if self._alone.setdefault(id(value), (value, self._argument))[1] != self._argument:
-            raise ArgumentError(
-                f"an array of class {type(value).__name__} is given twice, whose memory cannot be"
-                " looked at under two names",
-                hint="give a copy at one of the places: each argument is a variable of its own",
-            )
+        for other, elsewhere in self._alone:
+            if elsewhere != argument and np.may_share_memory(other, value):
+                raise ArgumentError(
+                    f"an array of class {type(value).__name__} is given twice, whose memory cannot"
+                    " be looked at under two names",
+                    hint="give a copy at one of the places: each argument is a variable of its own",
+                )
 
     def restored(self, y: Any) -> Any:
         """`y` with the caller's own arrays, and views of them, in place of those that look at the
