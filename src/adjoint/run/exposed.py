@@ -90,13 +90,14 @@ _is_of_another_library = ByClass(_is_untold)
 
 def looks_elsewhere(owner: Any) -> bool:
     """Whether something may look at memory of arrays that it is not seen to hold."""
-    if _is_of_another_library(type(owner)):
+    kind = type(owner)  # a proxy of what is gone may not be asked
+    if _is_of_another_library(kind):
         return True
-    if type(owner).__flags__ & _HEAPTYPE and "_ctypes" in sys.modules:
+    if kind.__flags__ & _HEAPTYPE and "_ctypes" in sys.modules:
         kinds = sys.modules["_ctypes"]
-        if isinstance(owner, kinds._SimpleCData | kinds.Array | kinds.Structure | kinds.Union):
+        if issubclass(kind, kinds._SimpleCData | kinds.Array | kinds.Structure | kinds.Union):
             return not owner._b_needsfree_ and owner._b_base_ is None  # it is at an address
-        return isinstance(owner, kinds._Pointer)
+        return issubclass(kind, kinds._Pointer)
     return False
 
 
@@ -119,7 +120,7 @@ def arrays_behind(values: Iterable[Any]) -> list[Any]:
     found: dict[int, Any] = {}
     for owner in queue:  # which grows
         for part in gc.get_referents(owner):
-            if isinstance(part, np.ndarray):
+            if issubclass(type(part), np.ndarray):
                 if part.dtype.kind in "fc" and part.flags.writeable and root_of(part).base is None:
                     found[id(part)] = part
             elif (type(part) in _BETWEEN or _shares(type(part))) and len(queue) < _FEW:
@@ -170,7 +171,7 @@ def note_written(memory: Memory, root: np.ndarray[Any, Any]) -> None:
 def give_away(memory: Memory, values: Iterable[Any]) -> None:
     """Note that an object of C got hold of the arrays in `values`."""
     for value in values:
-        if isinstance(value, np.ndarray):
+        if issubclass(type(value), np.ndarray):
             root = root_of(value)
             memory.made.pop(id(root), None)
             if id(root) in memory.written:
@@ -183,7 +184,7 @@ def written_before(memory: Memory) -> list[np.ndarray[Any, Any]]:
     left = dict(memory.outside)
     found = []
     for entry in memory.entries()[: memory.position] if left else ():
-        if len(entry) > 1 and isinstance(entry[1], np.ndarray):
+        if len(entry) > 1 and issubclass(type(entry[1]), np.ndarray):
             root = left.pop(id(root_of(entry[1])), None)
             if root is not None:
                 found.append(root)

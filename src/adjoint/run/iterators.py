@@ -383,7 +383,7 @@ class Native(Iterator):
             held = [*reached((self.source, self.iterator))]
             self._known = frozenset(map(id, held))
             if self.memory.level is not None:
-                self._arrays = [one for one in held if isinstance(one, np.ndarray)]
+                self._arrays = [one for one in held if issubclass(type(one), np.ndarray)]
         return self._known
 
 

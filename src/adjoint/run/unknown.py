@@ -305,7 +305,7 @@ def _arrived(memory: Memory, y: Any, inputs: tuple[Any, ...], outside: frozenset
         if _has_arrived(memory, owner):
             if known is None:
                 known = {id(owner) for owner in reached(inputs)} | outside
-            array = isinstance(owner, np.ndarray)
+            array = issubclass(type(owner), np.ndarray)
             if id(owner) not in known and not (array and id(memory.owner(owner)) in known):
                 return True
     return False
