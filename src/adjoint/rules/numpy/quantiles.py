@@ -121,9 +121,10 @@ def _levels(q: Any, n: Any, method: str) -> tuple[Any, Any]:
     return levels, np.zeros(levels.shape)
 
 
-def mixes(q: Any, axis: Any) -> bool:
-    """Whether NumPy's functions without NaN mix up the axes of the result with those of `q`."""
-    return np.ndim(q) > 1 and isinstance(axis, tuple)
+def mixes(a: Any, q: Any, axis: Any) -> bool:
+    """Whether NumPy's functions without NaN mix up the axes of the result with those of `q`, or
+    leave these out, as for an empty array."""
+    return np.ndim(q) > 0 and (not np.size(a) or (np.ndim(q) > 1 and isinstance(axis, tuple)))
 
 
 def _quantile(f: Any, scale: float, skip: bool) -> None:
@@ -144,7 +145,7 @@ def _quantile(f: Any, scale: float, skip: bool) -> None:
         *,
         weights=None,
     ):
-        if out is not None or overwrite_input or (skip and mixes(q, axis)) or not np.size(a):
+        if out is not None or overwrite_input or (skip and mixes(a, q, axis)):
             return NotImplemented
         y, quantiles = prepared(a, q, axis, method, keepdims, weights)
 
@@ -167,7 +168,7 @@ def _quantile(f: Any, scale: float, skip: bool) -> None:
         *,
         weights=None,
     ):
-        if out is not None or overwrite_input or (skip and mixes(q, axis)) or not np.size(a):
+        if out is not None or overwrite_input or (skip and mixes(a, q, axis)):
             return NotImplemented
         y, quantiles = prepared(a, q, axis, method, keepdims, weights)
         a_dot, q_dot = (*dots, None, None)[:2]
