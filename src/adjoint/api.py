@@ -22,6 +22,7 @@ from adjoint.programs import caller, chosen_mode, gradient_mode, pair_mode, pull
 from adjoint.public import public
 from adjoint.results import as_it_is, filled
 from adjoint.rules.projection import project
+from adjoint.run.compiled import demand_ours, python_of
 from adjoint.run.kinds import by_value
 from adjoint.run.session import leaving, session
 from adjoint.tiers import Asked
@@ -85,6 +86,7 @@ def pullback(
     >>> y, back(1.0)
     (9.0, (None, 6.0))
     """
+    f = python_of(f) or f  # what that has captured has cotangents
     specialised = _specialised_pullback(f, args, kwargs)
     if specialised is not None:
         return specialised
@@ -220,6 +222,7 @@ def _one(f: Any, y: Any) -> Any:
     """The cotangent 1 of a real scalar."""
     if type(y) is float or type(y) is np.float64:
         return 1.0
+    demand_ours(y, ())
     name = getattr(f, "__name__", type(f).__name__)
     if isinstance(y, complex | np.complexfloating) or (
         isinstance(y, np.ndarray) and y.dtype.kind == "c"

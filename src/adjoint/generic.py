@@ -20,6 +20,7 @@ from adjoint.locks import passing
 from adjoint.public import public
 from adjoint.results import checked_cotangent, collect, plain_cotangents
 from adjoint.run.caution import UNFIT, all_finite, doubts, is_delicate, note_delicate
+from adjoint.run.compiled import demand_ours
 from adjoint.run.dispatch import call_keywords
 from adjoint.run.engine import basics
 from adjoint.run.files import flush
@@ -237,6 +238,7 @@ def forward(
     """The value of a call, and its pullback, inside a session; `specialising` says whether calls in
     it may take programs, and `calls` notes which of them do. Of the arguments that are not `wanted`
     the pullback gives none, or one that nobody needs."""
+    demand_ours(f, args)
     _demand_seen(args, wanted)
     args = _each_its_own(args)
     args, apart = told_apart(f, args, kwargs, wanted, arrays=True)

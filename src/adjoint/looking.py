@@ -10,6 +10,7 @@ from adjoint.errors import SourceError
 from adjoint.frontend import lower_any
 from adjoint.ir.printer import format_function
 from adjoint.public import public
+from adjoint.run.compiled import python_of
 from adjoint.run.functions import unit_of
 from adjoint.run.specials import class_attribute
 
@@ -20,6 +21,8 @@ def _python_function(f: Any) -> FunctionType:
     while not isinstance(f, FunctionType):
         if isinstance(f, MethodType):
             f = f.__func__
+        elif (python := python_of(f)) is not None:
+            f = python
         elif hasattr(f, "func") and callable(f.func):
             f = f.func
         elif isinstance(getattr(f, "__wrapped__", None), FunctionType):

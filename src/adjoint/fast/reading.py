@@ -86,6 +86,8 @@ class Reading:
                 elif source.kind == "attribute" and self._is_made_by_class(source.parent, key):
                     return f"{above}.__dict__[{key!r}]"
                 return f"{above}.{key}"
+            case "python":
+                return f"{above}.{key}"
             case "getter":
                 return f"{above}.{key}.fget"
             case "global":

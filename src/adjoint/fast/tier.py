@@ -28,6 +28,7 @@ from adjoint.fast.modes import Mode
 from adjoint.frontend.same_code import compile_quietly
 from adjoint.ir.nodes import Span
 from adjoint.locks import give_way, make_lock
+from adjoint.run.compiled import python_of
 from adjoint.run.generate import show_source
 from adjoint.run.kinds import content_of
 from adjoint.run.session import leaving, session
@@ -203,6 +204,8 @@ def _owner(f: Any) -> Owner | None:
         or (kind is BuiltinFunctionType and type(f.__self__) is ModuleType)
     ):
         return (f,)
+    if (python := python_of(f)) is not None:
+        return _owner(python)
     if type(kind) is not type:
         return None
     return (kind, *_codes(getattr(f, "__dict__", {}).values()))

@@ -15,6 +15,7 @@ from adjoint.levels.forward import Forward
 from adjoint.levels.reading import read_tangent
 from adjoint.levels.seeds import Seeds
 from adjoint.public import public
+from adjoint.run.compiled import demand_ours
 from adjoint.run.engine import basics
 from adjoint.run.independence import told_apart
 from adjoint.run.lifetimes import settle
@@ -72,6 +73,7 @@ def pushforward(
             f"there are {len(args)} arguments and {len(tangents)} tangents",
             hint="give one tangent for each positional argument, None for zero",
         )
+    demand_ours(f, tuple(args))
     if not basics.ready:
         basics.load()
     level = Forward(current.level)

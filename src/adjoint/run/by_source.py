@@ -7,6 +7,7 @@ from typing import Any
 
 from adjoint.errors import SourceError
 from adjoint.rules.registry import lookup, table
+from adjoint.run.compiled import demand_looked_into
 from adjoint.run.functions import call_unit, known_unit, unit_of
 from adjoint.run.inert import COMPILED, OPERATORS, OWN, home_of, is_inert
 from adjoint.run.unknown import run_unknown
@@ -41,6 +42,7 @@ def _first_call(
     module = home_of(f)
     if module in OPERATORS:
         return call_operator(record, slot, f, args, kwargs)
+    demand_looked_into(module, f)
     if is_inert(f) or module.startswith((*OWN, *COMPILED)):
         return run_unknown(
             record[0],

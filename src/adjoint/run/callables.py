@@ -14,6 +14,7 @@ import numpy as np
 from adjoint.rules.registry import Rules, lookup, table
 from adjoint.run.by_rules import DECLINED, run_rules
 from adjoint.run.by_source import call_function
+from adjoint.run.compiled import is_closed_and_compiled, python_of
 from adjoint.run.dispatch import HANDLERS, NO_KEYWORDS, call_keywords, linked
 from adjoint.run.kinds import by_value
 from adjoint.run.memory import Memory
@@ -338,6 +339,12 @@ def call_object(
     record: list[Any], slot: int, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     """Any other callable: an object of a class with ``__call__``, or something of C."""
+    if (python := python_of(f)) is not None:
+        level = record[0].level
+        if level is not None and is_closed_and_compiled(f):
+            if not level.knows(*args, *kwargs.values()):
+                return f(*args, **kwargs)
+        return call_keywords(record, slot, python, args, kwargs)
     kind = _class_of_cython(f, args[0]) if args and is_cython(f) else None
     if kind is not None:
         rules = method_rules(kind, f.__name__)

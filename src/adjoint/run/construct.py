@@ -12,6 +12,7 @@ from adjoint.rules.registry import lookup
 from adjoint.run.accumulate import accumulate
 from adjoint.run.by_rules import DECLINED, run_rules
 from adjoint.run.cells import mark_namespace
+from adjoint.run.compiled import demand_looked_into
 from adjoint.run.contents import args_of
 from adjoint.run.dispatch import call_keywords, linked
 from adjoint.run.going import check_finalizer
@@ -45,6 +46,7 @@ def construct(
             return y
     check_finalizer(cls)
     meta_call = type(cls).__call__
+    demand_looked_into(cls.__module__, cls)
     if is_inert(cls) and not issubclass(cls, type):
         why = f"belongs to '{cls.__module__.partition('.')[0]}', which is left alone"
         return run_unknown(record[0], record, slot, cls, args, kwargs, why, trusted=True)

@@ -15,6 +15,8 @@ from typing import Any
 
 __all__ = [
     "FOLLOWED",
+    "COMPILING",
+    "FOREIGN",
     "GIVING",
     "HIDING",
     "LEFT_ALONE",
@@ -24,8 +26,24 @@ __all__ = [
     "stores",
 ]
 
-LEFT_ALONE = frozenset(
+_VJP = (
+    "differentiate it by {0} itself, as the rule of a function that takes and returns NumPy's"
+    " arrays: @ad.rrule.register(f), with the value and the pullback by {1}"
+)
+FOREIGN = {
+    "jax": _VJP.format("JAX", "'y, vjp = jax.vjp(g, x)'"),
+    "jaxlib": _VJP.format("JAX", "'y, vjp = jax.vjp(g, x)'"),
+    "tensorflow": _VJP.format("TensorFlow", "'tf.GradientTape'"),
+    "torch": _VJP.format("PyTorch", "'torch.autograd.grad(y, x, y_bar)'"),
+}
+"""Packages with arrays and derivatives of their own, with what to do about that."""
+
+COMPILING = frozenset(FOREIGN) | {"cffi", "llvmlite", "numba", "numexpr"}
+"""Packages that compile what they are given: neither that nor what they call is watched."""
+
+LEFT_ALONE = COMPILING | frozenset(
     """IPython _pytest abc ast contextvars fractions gzip hypothesis importlib inspect ipykernel
+    lazy_loader
     linecache logging pathlib pytest re shutil sqlite3 subprocess tempfile threading tokenize
     tornado traceback typing unittest urllib warnings zipfile zmq""".split()
 )

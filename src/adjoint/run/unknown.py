@@ -23,6 +23,7 @@ import numpy as np
 from adjoint.errors import NoDerivativeError, Place
 from adjoint.run.accumulate import Poison, accumulate, finish
 from adjoint.run.caution import doubt
+from adjoint.run.compiled import foreign_package
 from adjoint.run.dates import are_dates, dates_back, is_plain
 from adjoint.run.exposed import arrays_behind, give_away, looks_elsewhere, written_before
 from adjoint.run.files import flush, note_file
@@ -45,7 +46,7 @@ from adjoint.run.kinds import (
     is_record,
 )
 from adjoint.run.memory import Memory, root_of
-from adjoint.run.packages import HIDING, LEFT_ALONE, package
+from adjoint.run.packages import COMPILING, FOREIGN, HIDING, LEFT_ALONE, package
 from adjoint.run.place import current_place
 from adjoint.run.reach import reaches
 from adjoint.run.region import Region
@@ -101,6 +102,8 @@ def needed(f: Any, why: str, seen: tuple[Any, ...]) -> NoDerivativeError:
     """The error of a derivative of `f`, which was given, and has returned, what it has `seen`."""
     place = current_place()
     hint = why.hint if isinstance(why, Reason) else _rule_wanted(name_of(f), place)
+    if (foreign := foreign_package(f)) is not None:
+        hint = FOREIGN[foreign]
     if any(issubclass(type(value), np.ndarray) and value.dtype.hasobject for value in seen):
         why = "works on an array of objects, through which no derivative flows"
         hint = (
@@ -235,7 +238,9 @@ def run_unknown(
 def region_of(memory: Memory, f: Any, given: tuple[Any, ...]) -> Region | None:
     """A region, if `f` may enter code of the user's."""
     callee = () if type(f) in _PLAIN_CALLEES else (f,)
-    known = memory.handed or package_of(f) in HIDING
+    if (home := package_of(f)) in COMPILING:
+        return None
+    known = memory.handed or home in HIDING
     return Region(memory, f) if known or reaches((*callee, *given)) else None
 
 

@@ -28,6 +28,7 @@ from adjoint.ir.nodes import (
     Yield,
 )
 from adjoint.ir.walk import targets, walk
+from adjoint.run.compiled import is_closed_and_compiled
 
 __all__ = ["Activity", "fixed"]
 
@@ -161,6 +162,10 @@ class Activity:
         if type(callee) is Const:
             return callee.value
         if type(callee) is Global:
+            value = self.namespace.get(callee.name)
+            if is_closed_and_compiled(value):
+                self.guards[callee.name] = value
+                return value
             value = self.fixed(callee.name)
             if value is not None and (value in COUNTERS or value in RESULT_INACTIVE_BUILTINS):
                 self.guards[callee.name] = value
@@ -178,7 +183,7 @@ class Activity:
         callee = self.callee(call)
         if callee in FLAT:
             return True
-        if callee in PURE or callee in COUNTERS:
+        if callee in PURE or callee in COUNTERS or is_closed_and_compiled(callee):
             return all(map(self.is_inactive, call.operands)) and not call.keywords
         return False
 
@@ -235,7 +240,8 @@ class Activity:
             return None  # it makes a class, which holds what it is given
         if callee in _RESULT_INACTIVE:
             return ()
-        return call.operands if callee in PURE and not call.keywords else None
+        is_pure = callee in PURE or is_closed_and_compiled(callee)
+        return call.operands if is_pure and not call.keywords else None
 
 
 def _hashable(value: Any) -> bool:

@@ -11,7 +11,8 @@ import numpy as np
 from adjoint.fast.covered import NeedsSize, NotCovered
 from adjoint.fast.evaluate.items import length_of
 from adjoint.fast.evaluate.iterables import MOST_UNROLLED
-from adjoint.fast.evaluate.outside import LONG, is_plain_object
+from adjoint.fast.evaluate.outside import LONG
+from adjoint.fast.evaluate.plain import is_plain_object
 from adjoint.fast.evaluate.reading import attribute
 from adjoint.fast.evaluate.rows import (
     count,

@@ -15,12 +15,8 @@ from adjoint.fast.covered import NotCovered
 from adjoint.fast.evaluate.infer import name_of
 from adjoint.fast.evaluate.inferable import is_inferable
 from adjoint.fast.evaluate.library import call_library, is_library
-from adjoint.fast.evaluate.outside import (
-    is_named_tuple,
-    is_own,
-    is_plain_class,
-    is_plain_object,
-)
+from adjoint.fast.evaluate.outside import is_own
+from adjoint.fast.evaluate.plain import is_named_tuple, is_plain_class, is_plain_object
 from adjoint.fast.evaluate.reading import attribute
 from adjoint.fast.evaluate.rows import (
     count,
@@ -86,6 +82,8 @@ def call(
         case Known(value=value):
             return _call_known(ev, value, args, keywords)
         case Closure():
+            if callee.code in ev.outside.compiled and not _may_be_active(ev, args, keywords):
+                return call_library(ev, ev.outside.compiled[callee.code], args, keywords)
             return ev.inline(callee, args, keywords)
         case Bound():
             return call(ev, callee.function, [callee.owner, *args], keywords)
@@ -100,6 +98,14 @@ def call(
             if cls is not None and is_plain_object(cls):
                 return call(ev, special_method(ev, cls, "__call__"), [callee, *args], keywords)
     raise NotCovered("a call of something that is not a function", ev.span)
+
+
+def _may_be_active(ev: Evaluator, args: Sequence[Abstract], keywords: dict[str, Abstract]) -> bool:
+    """Whether an argument may depend on one of the differentiated ones: no known value, and not
+    read where no cotangent is wanted."""
+    unwanted = [one for one in ev.outside.leaves if not ev.outside.is_wanted(one.source)]
+    constants = {one.value for one in unwanted}
+    return not all(isinstance(x, Known) or x in constants for x in (*args, *keywords.values()))
 
 
 def class_of(ev: Evaluator, a: Abstract) -> type | None:

@@ -13,7 +13,7 @@ from adjoint.fast.evaluate.joining import (
     instantiate,
     match,
 )
-from adjoint.fast.evaluate.outside import is_plain_object
+from adjoint.fast.evaluate.plain import is_plain_object
 from adjoint.fast.evaluate.rows import (
     growing,
     note_lengths,

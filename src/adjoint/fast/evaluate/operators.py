@@ -9,7 +9,7 @@ import numpy as np
 
 from adjoint.fast.covered import NotCovered
 from adjoint.fast.evaluate.items import item
-from adjoint.fast.evaluate.outside import is_plain_class, is_plain_object
+from adjoint.fast.evaluate.plain import is_plain_class, is_plain_object
 from adjoint.fast.evaluate.rows import put as put_into_list
 from adjoint.fast.evaluate.rows import (
     repeated,

@@ -5,15 +5,15 @@ from __future__ import annotations
 import abc
 import builtins
 import functools
-from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
 
 from adjoint.fast.covered import NotCovered
+from adjoint.fast.evaluate.plain import is_named_tuple, is_plain_object
 from adjoint.fast.evaluate.types import Array, Dim, Number, Row, Symbol, Type, has_integer, type_of
 from adjoint.fast.evaluate.values import (
     Abstract,
@@ -28,8 +28,10 @@ from adjoint.fast.evaluate.values import (
 )
 from adjoint.ir.single import Value
 from adjoint.rules.registry import lookup
+from adjoint.run.compiled import python_of
+from adjoint.run.packages import COMPILING, package
 
-__all__ = ["Guard", "Leaf", "Outside", "is_own", "is_plain_object"]
+__all__ = ["Guard", "Leaf", "Outside", "is_own"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,61 +64,11 @@ _IDENTITIES = (type, ModuleType, BuiltinFunctionType, np.ufunc, np.dtype, type(n
 
 
 _OF_CLASSES: Any = type.__eq__
-_VALUES = (int, float, complex, str, bytes, list, tuple, dict, set, frozenset, deque)
 
 
 def is_own(namespace: dict[str, Any]) -> bool:
     """Whether the globals are those of a module of this library, which nobody changes."""
     return str(namespace.get("__name__", "")).startswith("adjoint.")
-
-
-def is_plain_object(cls: Any) -> bool:
-    """Whether reading an attribute of such an object runs nobody's code but properties."""
-    return (
-        cls.__getattribute__ is object.__getattribute__
-        and not hasattr(cls, "__getattr__")
-        and cls.__module__ not in ("builtins", "numpy")
-        and not cls.__module__.startswith("adjoint.run")  # they stand for others
-        and not issubclass(cls, type | ModuleType | np.ndarray | np.generic | BaseException)
-        and not issubclass(cls, _VALUES)  # attributes have no place beside what it is itself
-        and not any("__class__" in vars(base) for base in cls.__mro__[:-1])  # it stands for another
-    )
-
-
-def _plain(value: Any) -> Abstract:
-    """Text and integers, in tuples: what can be kept, and is nobody's."""
-    if type(value) is tuple:
-        return Tuple(tuple(map(_plain, value)))
-    if type(value) not in (str, int, bool):
-        raise NotCovered("keys other than strings and integers")
-    return Known(value)
-
-
-def is_plain_class(cls: type) -> bool:
-    """Whether no metaclass of the user's says what a class does itself."""
-    return type(cls) is type or type(cls) is abc.ABCMeta
-
-
-def is_named_tuple(cls: type) -> bool:
-    """Whether a class is what `collections.namedtuple` makes, with nothing of it changed that is
-    asked for by an operator or a function, and nothing of that kind added."""
-    held = vars(cls)
-    if cls.__base__ is not tuple or "_fields" not in held:
-        return False
-    special = {name for name in held if name.startswith("__") and name.endswith("__")}
-    return (
-        special <= _OF_NAMED_TUPLES
-        and getattr(cls.__new__, "__module__", None) == f"namedtuple_{cls.__name__}"
-        and all(type(held.get(name)).__name__ == "_tuplegetter" for name in held["_fields"])
-    )
-
-
-_OF_NAMED_TUPLES = frozenset(
-    "__annotations__ __doc__ __firstlineno__ __getnewargs__ __hash__ __match_args__ __module__"
-    " __new__ __orig_bases__ __qualname__ __replace__ __repr__ __slots__ __static_attributes__"
-    " __str__".split()
-)
-"""Special attributes that such a class has, or that change nothing of what it does as a tuple."""
 
 
 @dataclass
@@ -142,6 +94,8 @@ class Outside:
     """Those of the parameters of the function."""
     of_function: bool = False
     """Whether the cotangent of what the function captured is wanted."""
+    compiled: dict[CodeType, Any] = field(default_factory=dict)
+    """By the Python that they hold: functions that Numba compiles."""
     _cells: dict[tuple[int | None, int], Source] = field(default_factory=dict)
     samples: dict[int, Any] = field(default_factory=dict)
     """By the identity of a source: the container, object or function that is read from it."""
@@ -245,6 +199,8 @@ class Outside:
             same = "is" if value is None or kind is bool or value is Ellipsis else "equal"
             self.guard(source, same, value)
             return Flag(value) if kind is bool and self.is_wanted(source) else Known(value)
+        if (python := python_of(value)) is not None:
+            return self._compiled(source, value, python)
         if issubclass(kind, _IDENTITIES):  # some objects say that they are of another class
             self.guard(source, "is", value)
             return Known(value)
@@ -369,9 +325,23 @@ class Outside:
         if lookup(f) is not None:
             self.guard(source, "is", f)
             return Known(f)
+        if package(f.__globals__.get("__name__")) in COMPILING:
+            raise NotCovered("a function of a package that compiles")
         self.guard(source, "code", f.__code__)
         self.guard(source, "globals", f.__globals__)
         return self.closure(source, f)
+
+    def _compiled(self, source: Source, value: Any, python: Any) -> Abstract:
+        """The Python that something of Numba's stands for."""
+        self.guard(source, "is", value)
+        if isinstance(python, type):
+            return Known(python)
+        if type(python) is not FunctionType:
+            raise NotCovered("a universal function of Numba's")
+        name = "py_func" if hasattr(value, "py_func") else "_pyfunc"
+        found = self.read(source, "python", name, python)
+        self.compiled[python.__code__] = value
+        return found
 
     def closure(self, source: Source, f: FunctionType) -> Closure:
         """A function whose code is guarded: what it captured and its defaults are read."""
@@ -439,6 +409,15 @@ class Outside:
                 value,
             )
         return Known(value)
+
+
+def _plain(value: Any) -> Abstract:
+    """Text and integers, in tuples: what can be kept, and is nobody's."""
+    if type(value) is tuple:
+        return Tuple(tuple(map(_plain, value)))
+    if type(value) not in (str, int, bool):
+        raise NotCovered("keys other than strings and integers")
+    return Known(value)
 
 
 def path_of(source: Source) -> tuple[Any, ...]:

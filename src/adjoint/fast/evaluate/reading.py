@@ -16,7 +16,8 @@ import numpy as np
 
 from adjoint.fast.covered import NotCovered
 from adjoint.fast.evaluate.items import item, length_of, product
-from adjoint.fast.evaluate.outside import is_own, is_plain_object
+from adjoint.fast.evaluate.outside import is_own
+from adjoint.fast.evaluate.plain import is_plain_object
 from adjoint.fast.evaluate.types import (
     Array,
     Number,

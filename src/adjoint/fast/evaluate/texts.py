@@ -9,7 +9,7 @@ import numpy as np
 
 from adjoint.fast.covered import NotCovered
 from adjoint.fast.evaluate.calls import class_of, handler
-from adjoint.fast.evaluate.outside import is_plain_object
+from adjoint.fast.evaluate.plain import is_plain_object
 from adjoint.fast.evaluate.reading import attribute
 from adjoint.fast.evaluate.rows import restorable
 from adjoint.fast.evaluate.types import Array

@@ -1,0 +1,54 @@
+"""Which classes have nothing but what the specialiser knows."""
+
+from __future__ import annotations
+
+import abc
+from collections import deque
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+__all__ = ["is_named_tuple", "is_plain_class", "is_plain_object"]
+
+_VALUES = (int, float, complex, str, bytes, list, tuple, dict, set, frozenset, deque)
+
+
+def is_plain_object(cls: Any) -> bool:
+    """Whether reading an attribute of such an object runs nobody's code but properties."""
+    return (
+        cls.__getattribute__ is object.__getattribute__
+        and not hasattr(cls, "__getattr__")
+        and cls.__module__ not in ("builtins", "numpy")
+        and not cls.__module__.startswith("adjoint.run")  # they stand for others
+        and not issubclass(cls, type | ModuleType | np.ndarray | np.generic | BaseException)
+        and not issubclass(cls, _VALUES)  # attributes have no place beside what it is itself
+        and not any("__class__" in vars(base) for base in cls.__mro__[:-1])  # it stands for another
+    )
+
+
+def is_plain_class(cls: type) -> bool:
+    """Whether no metaclass of the user's says what a class does itself."""
+    return type(cls) is type or type(cls) is abc.ABCMeta
+
+
+def is_named_tuple(cls: type) -> bool:
+    """Whether a class is what `collections.namedtuple` makes, with nothing of it changed that is
+    asked for by an operator or a function, and nothing of that kind added."""
+    held = vars(cls)
+    if cls.__base__ is not tuple or "_fields" not in held:
+        return False
+    special = {name for name in held if name.startswith("__") and name.endswith("__")}
+    return (
+        special <= _OF_NAMED_TUPLES
+        and getattr(cls.__new__, "__module__", None) == f"namedtuple_{cls.__name__}"
+        and all(type(held.get(name)).__name__ == "_tuplegetter" for name in held["_fields"])
+    )
+
+
+_OF_NAMED_TUPLES = frozenset(
+    "__annotations__ __doc__ __firstlineno__ __getnewargs__ __hash__ __match_args__ __module__"
+    " __new__ __orig_bases__ __qualname__ __replace__ __repr__ __slots__ __static_attributes__"
+    " __str__".split()
+)
+"""Special attributes that such a class has, or that change nothing of what it does as a tuple."""
