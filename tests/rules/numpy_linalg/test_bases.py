@@ -267,3 +267,17 @@ def test_covariances():
     np.testing.assert_allclose(ad.grad(wishart)(1.7), expected)
     matrix = lambda v: stats.matrix_normal.logpdf(Y, None, v * np.eye(4), np.eye(4))  # noqa: E731
     np.testing.assert_allclose(ad.grad(matrix)(1.7), (Y**2).sum() / (2 * 1.7**2) - 8 / 1.7)
+
+
+def test_vectors_beside_many_equal_ones():
+    x = rng.normal(size=(6, 40))
+
+    def leading(x):
+        w, v = np.linalg.eigh(x.T @ x)  # most eigenvalues are zero
+        s = v[:, -3:] * np.sqrt(w[-3:])
+        return np.sum((s @ s.T)[:5])
+
+    direction, h = rng.normal(size=x.shape), 1e-4
+    along = lambda t: leading(x + t * direction)  # noqa: E731
+    expected = (8 * (along(h) - along(-h)) - (along(2 * h) - along(-2 * h))) / (12 * h)
+    np.testing.assert_allclose(np.sum(ad.grad(leading)(x) * direction), expected, rtol=1e-7)

@@ -145,8 +145,9 @@ def in_any_basis(
     size = sum(np.sum(squared(bar), -1) for bar in bars)
     limit = np.sqrt(rounding(turning) * size)[..., None, None]
     turn.trial.depends |= bool(np.any(turned & (np.abs(turning) > limit)))
-    used = size != 0 if w_bar is None else (size != 0) | np.any(turn.shared & (w_bar != 0), -1)
-    if np.any(used) and needed.rounds > turn.trial.rounds:
+    used = sum(squared(bar) for bar in bars) != 0
+    used = used if w_bar is None else used | (w_bar != 0)
+    if np.any(turn.shared & used) and needed.rounds > turn.trial.rounds:
         raise needed
     if w_bar is None:
         return values
