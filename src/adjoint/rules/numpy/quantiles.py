@@ -124,7 +124,9 @@ def _levels(q: Any, n: Any, method: str) -> tuple[Any, Any]:
 def mixes(a: Any, q: Any, axis: Any) -> bool:
     """Whether NumPy's functions without NaN mix up the axes of the result with those of `q`, or
     leave these out, as for an empty array."""
-    return np.ndim(q) > 0 and (not np.size(a) or (np.ndim(q) > 1 and isinstance(axis, tuple)))
+    if not np.size(a):
+        return np.ndim(q) > 0 and np.size(np.sum(a, axis)) > 0
+    return np.ndim(q) > 1 and isinstance(axis, tuple)
 
 
 def _quantile(f: Any, scale: float, skip: bool) -> None:

@@ -27,7 +27,7 @@ __all__ = ["as_written"]
 @non_differentiable
 def _demand_cast(f: Any, a: Any, values: Any) -> None:
     """Raise what `f` raises where it does not cast `values` to the data type of `a`."""
-    if np.size(values):
+    if not is_objects(a) and np.size(values):
         f(np.empty(0, a.dtype), np.empty(0, bool), values)
 
 
